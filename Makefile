@@ -98,7 +98,7 @@ keep = @mkdir -p $(@D); printf '%s\n' $(quoted) | cmp -s - $@ || { printf '%s\n'
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-## all: the simulator of TOPO (default cube8), its library and header, and kbgen
+## all: the simulator of TOPO (default cube8), its library and header, kernbench and kbgen
 .PHONY: all
 all: topology
 
@@ -147,6 +147,12 @@ $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c $(wildcard ru
 
 $(LIB): $(LIB_OBJ)
 	$(archive)
+
+# The simulator without a machine of its own.
+ANY := $(B)/kernbench
+all: $(ANY)
+$(ANY): $(O)/runtime/cli/kernbench.o $(CLI) $(LIB)
+	$(call link)
 
 .PHONY: FORCE
 FORCE:

@@ -1,6 +1,5 @@
 /* arena.c -- memory of one machine in the making, which is freed in one go. */
 #include "arena.h"
-#include "diag.h"
 #include "base/text.h"
 #include <stdalign.h>
 #include <stdarg.h>
@@ -73,9 +72,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 void arena_lacks(const struct arena *a)
 {
-    if (a->without)
-        longjmp(*a->without, 1);
-    diag_no_memory();
+    longjmp(*a->without, 1);
 }
 
 void arena_release(struct arena *a)

@@ -6,12 +6,13 @@
 
 struct arena_block;
 
-/* All zero is an empty arena. */
+/* All zero but for `without` is an empty arena. */
 struct arena {
     struct arena_block *blocks; /* owned */
     char *next;                 /* the first free byte of the newest block */
     size_t left;
-    jmp_buf *without; /* where it goes on without memory; NULL: the program ends. Borrowed */
+    jmp_buf
+        *without; /* where it goes on without memory; borrowed. To be set before the first byte */
 };
 
 /*
@@ -26,7 +27,7 @@ char *arena_copy(struct arena *a, const char *text, size_t len);
 /* The text that printf() would print. */
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
 
-/* Memory is exhausted: goes to `without`, else ends the program with a message and EXIT_SYSTEM. */
+/* Memory is exhausted: goes to `without`. */
 __attribute__((noreturn)) void arena_lacks(const struct arena *a);
 
 /* Frees everything; the arena is empty again. */

@@ -110,17 +110,17 @@ static double value_in(const struct spec *spec, const struct number *n)
 }
 
 void better_each(const struct spec *spec, double factor,
-                 void (*each)(void *arg, const struct better *number), void *arg)
+                 void (*each)(void *arg, const kb_better *number), void *arg)
 {
     for (enum key k = 0; k < N_KEYS; k++)
         for (size_t item = 0; directions[k] && item < items_of(k); item++) {
             struct number n = {k, item};
             char text[NAME_BYTES];
             double value = value_in(spec, &n);
-            struct better number = {.name = name_of(&n, text),
-                                    .value = value,
-                                    .better_value = improved(k, value, factor),
-                                    .smaller = directions[k] == BY_SMALLER};
+            kb_better number = {.name = name_of(&n, text),
+                                .value = value,
+                                .better_value = improved(k, value, factor),
+                                .smaller = directions[k] == BY_SMALLER};
 
             if (number.better_value != value)
                 each(arg, &number);

@@ -3,17 +3,11 @@
 #ifndef BETTER_H
 #define BETTER_H
 #include "spec.h"
-
-/* A number that can be better. */
-struct better {
-    const char *name; /* "cube.hbm.bw_gbs"; an item of a list "cube.pe.pe_gemm.mac[0]" */
-    double value, better_value;
-    bool smaller;
-};
+#include "machine/tables.h"
 
 /* Calls `each` for every number of `spec` that `factor` makes better, in the order of keys.def. */
 void better_each(const struct spec *spec, double factor,
-                 void (*each)(void *arg, const struct better *number), void *arg);
+                 void (*each)(void *arg, const kb_better *number), void *arg);
 
 /*
  * Makes one better, also where some cubes have it for themselves. False after a message: it is

@@ -11,12 +11,12 @@ bool build_read(struct build *b, const struct source *from)
     if (from->text)
         load_text(&b->spec, from->file, from->text, from->len);
     else
-        load(&b->spec, from->file);
+        load_file(&b->spec, from->file);
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
     for (size_t i = 0; i < from->n_better; i++)
         better_make(&b->spec, from->better[i], from->factor);
-    return check(&b->spec);
+    return check_spec(&b->spec);
 }
 
 bool build_tables(struct build *b)
@@ -24,7 +24,13 @@ bool build_tables(struct build *b)
     return make_routes(&b->routes, &b->spec, &b->arena);
 }
 
-bool build_all(struct build *b, const struct source *from)
+void build_all(struct build *b, void *source)
+{
+    if (build_read(b, source))
+        build_tables(b);
+}
+
+bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg)
 {
     jmp_buf without;
 
@@ -34,8 +40,7 @@ bool build_all(struct build *b, const struct source *from)
         load_close(&b->spec);
         return false;
     }
-    if (build_read(b, from))
-        build_tables(b);
+    step(b, arg);
     b->arena.without = NULL;
     return true;
 }

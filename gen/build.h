@@ -35,10 +35,10 @@ bool build_read(struct build *b, const struct source *from);
 /* The tables of what was read: routes.topo is the machine. False after messages. */
 bool build_tables(struct build *b);
 
-/*
- * Both, without an end of the program when memory lacks: false then, and nothing is left open. All
- * went well if `diag` has no mistake.
- */
-bool build_all(struct build *b, const struct source *from);
+/* Both, as a step of build_guarded(). */
+void build_all(struct build *b, void *source);
+
+/* `step`, from which memory that lacks leads back here: false then, and nothing is left open. */
+bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg);
 
 #endif

@@ -310,7 +310,7 @@ static void check_cubes(const struct spec *spec)
         check_nodes(spec, &cubes);
 }
 
-bool check(const struct spec *spec)
+bool check_spec(const struct spec *spec)
 {
     const struct given *root = &spec->given[0][0];
 

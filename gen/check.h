@@ -8,7 +8,7 @@
  * one that was set is blamed rather than one of the file, and that rather than a default. Keys that
  * already have a message are left out. False when there is any mistake, found here or before.
  */
-bool check(const struct spec *spec);
+bool check_spec(const struct spec *spec);
 
 /* Slices and crossbar nodes of a cube; 0 for a mistake that check() reports. */
 int64_t slices_of(const struct spec *spec);

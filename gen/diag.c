@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     SHOWN_BYTES = 60, /* of a user's text that a message repeats */
@@ -61,11 +60,6 @@ void diag_warning(struct diag *d, struct place at, const char *fmt, ...)
     va_end(args);
 }
 
-void diag_print(void *to, const char *line)
-{
-    fprintf(to, "%s\n", line);
-}
-
 size_t diag_count(const struct diag *d)
 {
     return d->n_errors;
@@ -81,10 +75,4 @@ const char *diag_text(struct arena *a, const char *text, size_t len)
     size_t room = (len < SHOWN_BYTES ? len : SHOWN_BYTES) + sizeof "...";
 
     return text_show(text, len, arena_alloc(a, room), room);
-}
-
-void diag_no_memory(void)
-{
-    fputs("kbgen: out of memory\n", stderr);
-    exit(EXIT_SYSTEM);
 }

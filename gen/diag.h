@@ -46,9 +46,6 @@ __attribute__((format(printf, 3, 4))) bool diag_error(struct diag *d, struct pla
 __attribute__((format(printf, 3, 4))) void diag_warning(struct diag *d, struct place at,
                                                         const char *fmt, ...);
 
-/* A `say` for which `to` is a FILE. */
-void diag_print(void *to, const char *line);
-
 /* Mistakes so far, also those not shown. */
 size_t diag_count(const struct diag *d);
 
@@ -57,8 +54,5 @@ bool diag_quiet(const struct diag *d);
 
 /* `len` bytes that a user wrote, fit for a message, see text_show(). */
 const char *diag_text(struct arena *a, const char *text, size_t len);
-
-/* Say that memory is exhausted and exit with EXIT_SYSTEM. */
-__attribute__((noreturn)) void diag_no_memory(void);
 
 #endif

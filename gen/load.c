@@ -278,7 +278,7 @@ static const char *read_all(struct arena *a, FILE *f, size_t *len)
     return text;
 }
 
-bool load(struct spec *spec, const char *path)
+bool load_file(struct spec *spec, const char *path)
 {
     struct place whole = {.kind = PLACE_FILE, .name = path};
     const char *text;

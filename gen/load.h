@@ -7,12 +7,12 @@
 enum { FILE_BYTES_MAX = 1 << 20 };
 
 /* Read the file at `path` (borrowed for the life of the spec). False after messages. */
-bool load(struct spec *spec, const char *path);
+bool load_file(struct spec *spec, const char *path);
 
 /* The same for a text in memory; `name` stands for the file in messages. */
 bool load_text(struct spec *spec, const char *name, const char *text, size_t len);
 
-/* Closes what was open when memory lacked: load() and the others do so themselves. */
+/* Closes what was open when memory lacked: load_file() and the others do so themselves. */
 void load_close(struct spec *spec);
 
 /* Read the mapping `node` as the first `depth` words of `first`, which stand for it. */

@@ -35,8 +35,12 @@ int main(int argc, char **argv)
 {
     static struct build b;
     struct options o = {0};
+    jmp_buf without;
 
-    b.diag = (struct diag){.say = diag_print, .to = stderr, .program = "kbgen"};
+    b.diag = (struct diag){.say = options_print, .to = stderr, .program = "kbgen"};
+    b.arena.without = &without;
+    if (setjmp(without))
+        return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);

@@ -60,12 +60,15 @@ static void offer_key(struct completing *c, struct spec *spec, enum key k)
 
 static void offer(struct completing *c, const char *name)
 {
-    struct arena arena = {0};
+    jmp_buf without;
+    struct arena arena = {.without = &without};
     struct diag diag = {.say = NULL};
     struct spec spec;
 
     if (strcmp(name, "KEY=VALUE") != 0)
         return;
+    if (setjmp(without))
+        exit((int)options_no_memory());
     spec_init(&spec, &arena, &diag);
     for (enum key k = 0; k < N_KEYS; k++)
         offer_key(c, &spec, k);
@@ -96,6 +99,17 @@ enum exit_code options_finish(enum exit_code code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("kbgen: the output cannot be written\n", stderr);
+    return EXIT_SYSTEM;
+}
+
+void options_print(void *to, const char *line)
+{
+    fprintf(to, "%s\n", line);
+}
+
+enum exit_code options_no_memory(void)
+{
+    fputs("kbgen: out of memory\n", stderr);
     return EXIT_SYSTEM;
 }
 
@@ -189,7 +203,7 @@ static void set_option(struct options *o, int id, const char *argument)
 static _Noreturn void complete(int n, char **words)
 {
     if (!help_complete(&kbgen_help, words, (size_t)n, stdout))
-        diag_no_memory();
+        exit((int)options_no_memory());
     leave();
 }
 

@@ -15,6 +15,12 @@ struct options {
     size_t n_sets;
 };
 
+/* A `say` for which `to` is a FILE: see diag.h. */
+void options_print(void *to, const char *line);
+
+/* Says that memory is exhausted; returns the exit code. */
+enum exit_code options_no_memory(void);
+
 /* Reads it. After --help and the like, and after a mistake, the program ends here. */
 void options_read(struct options *o, struct arena *arena, int argc, char **argv);
 

@@ -1,7 +1,7 @@
 # cli.mk -- the command line: its sources, the files made for it, and how they are compiled.
 
 BENCH_SRC := $(wildcard benches/*.c)
-CLI_SRC := $(BASE_OF_CLI) $(wildcard runtime/cli/*.c runtime/cli/*/*.c) $(BENCH_SRC)
+CLI_SRC := $(BASE_OF_CLI) $(filter-out runtime/cli/kernbench.c,$(wildcard runtime/cli/*.c runtime/cli/*/*.c)) $(BENCH_SRC)
 # The build makes the table of benches, a report's style and script, messages of timelines.
 CLI_MADE := $(O)/benches.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)

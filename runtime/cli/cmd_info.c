@@ -1,6 +1,9 @@
 /*
  * cmd_info.c -- `info`: the machine that is simulated, and how this program was built.
  *
+ * What --machine and --set made is told last: the file, and each key that was set, beside what it
+ * was in the compiled machine or in the file.
+ *
  * With --config it prints the YAML from which the program was generated, with every default: enough
  * to build the same program again.
  *
@@ -9,6 +12,9 @@
  * which results, op logs and pictures tell whether they are of the same machine.
  */
 #include "cli/command.h"
+#include "cli/out/memory.h"
+#include <stdlib.h>
+#include <string.h>
 
 #if defined __clang__
 #define TEXT_OF_(x) #x
@@ -23,7 +29,7 @@
 #define KB_BUILD_FLAGS "" /* the build gives it */
 #endif
 
-enum { N_FACTS = 20 };
+enum { N_FACTS = 24 + SETS_MAX };
 
 struct fact {
     const char *name;
@@ -34,6 +40,8 @@ struct fact {
 struct facts {
     size_t n;
     struct fact fact[N_FACTS];
+    char *texts[SETS_MAX]; /* owned */
+    size_t n_texts;
 };
 
 static const struct column columns[] = {
@@ -91,6 +99,72 @@ static enum exit_code print_config(const struct cli *cli)
     return sink_close(&s, cli->program, SINK_KEEP);
 }
 
+/* -- what was set --------------------------------------------------------------------------- */
+
+/* The keys that --set names, in the order of keys. */
+struct changed {
+    const struct cli *cli;
+    struct facts *facts;
+    size_t n;
+    char *was[SETS_MAX]; /* owned; in the machine that was changed; NULL: that has none */
+    bool after;          /* the second walk, of the machine as it is */
+};
+
+static bool is_set(const struct cli *cli, const char *path)
+{
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < cli->opts.set.n; i++)
+        if (strncmp(cli->opts.set.word[i], path, n) == 0 && cli->opts.set.word[i][n] == '=')
+            return true;
+    return false;
+}
+
+static void add_changed(void *arg, const kb_key *key)
+{
+    struct changed *c = arg;
+    struct facts *facts = c->facts;
+
+    if (!is_set(c->cli, key->path))
+        return;
+    if (!c->after) {
+        c->was[c->n++] = memory_text(key->text);
+        return;
+    }
+    const char *was = c->was[c->n++];
+    char *text =
+        memory_new(strlen(key->path) + strlen(key->text) + (was ? strlen(was) : 0) + 16, 1);
+
+    sprintf(text, was ? "%s=%s (was %s)" : "%s=%s", key->path, key->text, was);
+    facts->texts[facts->n_texts++] = text;
+    add(facts, "set", cell_text(text));
+}
+
+static void add_machine(struct facts *facts, const struct cli *cli)
+{
+    struct changed c = {.cli = cli, .facts = facts};
+    const kb_topology *before = cli->compiled;
+
+    if (!cli->loaded)
+        return;
+    add(facts, "machine",
+        cell_text(cli->opts.machine ? cli->opts.machine : "compiled, but for set"));
+    if (cli->opts.machine) /* without its sets it may have mistakes */
+        kb_topology_load(&(kb_topology_source){.file = cli->opts.machine,
+                                               .text = cli->yaml,
+                                               .nbytes = cli->yaml_bytes},
+                         &before, NULL);
+    if (before)
+        kb_topology_keys(before, add_changed, &c);
+    c.after = true;
+    c.n = 0;
+    kb_topology_keys(cli->topo, add_changed, &c);
+    if (before != cli->compiled)
+        kb_topology_free(before);
+    for (size_t i = 0; i < SETS_MAX; i++)
+        free(c.was[i]);
+}
+
 enum exit_code cmd_info(const struct cli *cli)
 {
     struct facts facts = {.n = 0};
@@ -107,6 +181,10 @@ enum exit_code cmd_info(const struct cli *cli)
     if (sizeof KB_BUILD_FLAGS > 1)
         add(&facts, "build_flags", cell_text(KB_BUILD_FLAGS));
     add(&facts, "phase2", cell_text(kb_compute_backend()));
+    add_machine(&facts, cli);
     rows.n_rows = facts.n;
-    return cmd_print(cli, &rows);
+    enum exit_code code = cmd_print(cli, &rows);
+    for (size_t i = 0; i < facts.n_texts; i++)
+        free(facts.texts[i]);
+    return code;
 }

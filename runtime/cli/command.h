@@ -19,9 +19,13 @@ struct page {
 
 /* One run of the command line. */
 struct cli {
-    const kb_topology *topo;
+    const kb_topology *topo; /* NULL: none, for commands that need none */
     kb_info info;
-    const char *program; /* the topology's name */
+    const char *program; /* the name of the topology that it was compiled for, or "kernbench" */
+    const kb_topology *compiled; /* what --machine or --set took the place of; NULL: nothing */
+    const kb_topology *loaded;   /* owned: topo, if it is not compiled */
+    char *yaml;                  /* owned: the text of --machine, `yaml_bytes` of it */
+    size_t yaml_bytes;
     struct opts opts;
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
     struct report *report;     /* borrowed: the page that is wanted instead of rows; NULL: none */

@@ -201,6 +201,38 @@ static void offer_places(struct completing *c)
         offer_cubes(c, before, picture == VIEW_PE ? "." : "");
 }
 
+/* -- keys ----------------------------------------------------------------------------------- */
+
+/* KEY=VALUE: the key, then the words it may be, or its value. */
+static void offer_key(void *arg, const kb_key *key)
+{
+    struct completing *c = arg;
+    const char *const *words = key->words;
+    char word[WORD_BYTES];
+
+    snprintf(word, sizeof word, "%s=", key->path);
+    if (strncmp(c->word, word, strlen(word)) != 0) {
+        help_offer(c, word, key->text);
+        return;
+    }
+    for (; words && *words; words++) {
+        snprintf(word, sizeof word, "%s=%s", key->path, *words);
+        help_offer(c, word, NULL);
+    }
+    if (!key->words) {
+        snprintf(word, sizeof word, "%s=%s", key->path, key->text);
+        help_offer(c, word, NULL);
+    }
+}
+
+static void offer_keys(struct completing *c)
+{
+    const struct described *d = c->help->arg;
+
+    if (d->topo)
+        kb_topology_keys(d->topo, offer_key, c);
+}
+
 /* -- the whole ------------------------------------------------------------------------------ */
 
 static void offer_list(struct completing *c, const char *name)
@@ -229,6 +261,8 @@ static void offer(struct completing *c, const char *name)
         offer_pictures(c);
     else if (strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS)
         help_offer_files(c);
+    else if (strcmp(name, "KEY=VALUE") == 0)
+        offer_keys(c);
     else if (strcmp(name, "AT") == 0)
         offer_places(c);
     else
@@ -239,7 +273,9 @@ void describe(struct described *d, const kb_topology *topo, const kb_info *info)
 {
     *d = (struct described){.topo = topo, .info = info};
     snprintf(d->summary, sizeof d->summary,
-             "simulates memory accesses and kernels on the machine %s", info->name);
+             topo ? "simulates memory accesses and kernels on the machine %s"
+                  : "simulates memory accesses and kernels on accelerators of chiplets",
+             info->name);
     d->help = (struct help){
         .program = info->name,
         .version = KB_VERSION,

@@ -5,6 +5,7 @@
  *     occupy_standard_files()   stdin, stdout and stderr exist, or are /dev/null
  *     stop_catch()              the first Ctrl-C asks to stop, the second ends the program
  *     opts_read()               options/opts.c: words into struct opts, or a message and exit 2
+ *     machine_open()            the machine of --machine and --set, if there is one
  *     run_command()             --sqlite is opened; then start(), or cmd_report() around start()
  *     start()                   calls cmd_NAME() through the table made from opts.def
  *
@@ -15,6 +16,7 @@
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/machine.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
@@ -72,9 +74,9 @@ static enum exit_code print_help(const struct cli *cli)
         put_tables(cli, &s);
     } else {
         sink_text(&s, cli->program);
-        sink_text(&s, " (kernbench " KB_VERSION ", topology ");
+        sink_text(&s, cli->topo ? " (kernbench " KB_VERSION ", topology " : " " KB_VERSION);
         sink_text(&s, cli->info.hash);
-        sink_text(&s, ")\n");
+        sink_text(&s, cli->topo ? ")\n" : "\n");
     }
     return sink_close(&s, cli->program, SINK_KEEP);
 }
@@ -173,16 +175,22 @@ __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo
     struct cli cli = {.topo = topo};
     enum exit_code code;
 
-    kb_topology_info(topo, &cli.info);
+    if (topo)
+        kb_topology_info(topo, &cli.info);
+    else
+        cli.info = (kb_info){.name = "kernbench", .config = "", .hash = "", .links = ""};
     cli.program = cli.info.name;
     memory_begin(cli.program);
     if (argc > 1 && strcmp(argv[1], "--complete") == 0)
         return complete(&cli, argc - 2, argv + 2);
     code = opts_read(&cli.opts, cli.program, argc, argv);
-    if (!code)
-        code = opts_asks(&cli.opts) ? print_help(&cli) : run_command(&cli);
+    if (!code && opts_asks(&cli.opts))
+        code = print_help(&cli);
+    else if (!code && !(code = machine_open(&cli)))
+        code = run_command(&cli);
     if (stop_leaves())
         exit((int)code);
+    machine_close(&cli);
     opts_free(&cli.opts);
     return code;
 }

@@ -136,22 +136,22 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
                            char **messages);
 
 /* A number of a topology's YAML that a factor makes better. */
-typedef struct kb_key {
+typedef struct kb_better {
     const char *name; /* "cube.hbm.bw_gbs"; an item of a list "cube.pe.pe_gemm.mac[0]" */
     double value, better_value;
     bool smaller; /* is better: an overhead, a distance, a latency */
-} kb_key;
+} kb_better;
 
 /*
  * Calls `each` for every number that `factor`, above 1, makes better: bandwidths, clocks, channels
  * and slots become larger by it, overheads, latencies and distances smaller. Whole numbers change
  * by one at least, a ratio ends at 1. What is 0 is not there, and shapes and sizes are neither.
- * `*key` and its name are borrowed for the call.
+ * `*number` and its name are borrowed for the call.
  *
  * returns  KB_NO_MEMORY; KB_BAD_REQUEST: the factor is not in 1..1e6, or there is no libyaml
  */
-kb_status kb_topology_keys(const kb_topology *topo, double factor,
-                           void (*each)(void *arg, const kb_key *key), void *arg);
+kb_status kb_topology_numbers(const kb_topology *topo, double factor,
+                              void (*each)(void *arg, const kb_better *number), void *arg);
 
 /*
  * Makes `topo` again with `n` numbers better by `factor`, by their names, also where some cubes
@@ -163,6 +163,28 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
 
 /* Frees what kb_topology_load() and kb_topology_better() made; none that is linked in. */
 void kb_topology_free(const kb_topology *topo);
+
+/* What the value of a key is: a whole number, any number, one of a few words, or a list or the
+ * like. */
+typedef enum kb_key_kind { KB_KEY_COUNT, KB_KEY_NUMBER, KB_KEY_WORD, KB_KEY_OTHER } kb_key_kind;
+
+/* A key of the YAML, as `path`=`text` can be set. */
+typedef struct kb_key {
+    const char *path; /* "cube.hbm.bw_gbs" */
+    const char *text; /* its value, as kb_info.config has it: "256.0" */
+    kb_key_kind kind;
+    double value, least, most; /* of numbers; 0 of bandwidths without a limit, whatever `least` */
+    const char *const *words;  /* of a word: those it may be, up to NULL */
+} kb_key;
+
+/*
+ * Calls `each` for every key of the YAML, in their order, with its value in this topology. Texts
+ * are valid during the call.
+ *
+ * returns  KB_NO_MEMORY; KB_BAD_REQUEST: built without libyaml
+ */
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg);
 
 /* -- PEs ------------------------------------------------------------------------------------ */
 

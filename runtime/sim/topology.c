@@ -65,8 +65,8 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     return KB_BAD_REQUEST;
 }
 
-kb_status kb_topology_keys(const kb_topology *topo, double factor,
-                           void (*each)(void *arg, const kb_key *key), void *arg)
+kb_status kb_topology_numbers(const kb_topology *topo, double factor,
+                              void (*each)(void *arg, const kb_better *number), void *arg)
 {
     (void)topo, (void)factor, (void)each, (void)arg;
     return KB_BAD_REQUEST;
@@ -85,9 +85,17 @@ void kb_topology_free(const kb_topology *topo)
 {
     (void)topo;
 }
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
 #else
 #include "gen/better.h"
 #include "gen/build.h"
+#include "gen/keys.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct loaded {
@@ -108,7 +116,8 @@ static kb_status status_of(const struct build *b)
 static kb_status load(const struct source *source, struct loaded *out, struct build *b)
 {
     struct messages *said = b->diag.to;
-    kb_status status = build_all(b, source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    kb_status status =
+        build_guarded(b, build_all, source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
@@ -169,35 +178,33 @@ static bool is_factor(double factor)
 }
 
 struct telling {
-    void (*each)(void *arg, const kb_key *key);
+    const kb_topology *topo;
+    double factor;
+    void (*each)(void *arg, const kb_better *number);
     void *arg;
 };
 
-static void tell_key(void *arg, const struct better *number)
+static void tell_numbers(struct build *b, void *arg)
 {
     const struct telling *t = arg;
+    struct source source = source_of(t->topo);
 
-    t->each(t->arg, &(kb_key){.name = number->name,
-                              .value = number->value,
-                              .better_value = number->better_value,
-                              .smaller = number->smaller});
+    build_read(b, &source);
+    better_each(&b->spec, t->factor, t->each, t->arg);
 }
 
-kb_status kb_topology_keys(const kb_topology *topo, double factor,
-                           void (*each)(void *arg, const kb_key *key), void *arg)
+kb_status kb_topology_numbers(const kb_topology *topo, double factor,
+                              void (*each)(void *arg, const kb_better *number), void *arg)
 {
-    struct source source;
+    struct telling telling = {topo, factor, each, arg};
     struct build *b;
     kb_status status = KB_NO_MEMORY;
 
     if (!topo || !each || !is_factor(factor))
         return KB_BAD_REQUEST;
-    source = source_of(topo);
     b = calloc(1, sizeof *b);
-    if (b && build_all(b, &source)) {
-        better_each(&b->spec, factor, tell_key, &(struct telling){each, arg});
+    if (b && build_guarded(b, tell_numbers, &telling))
         status = KB_OK;
-    }
     if (b)
         arena_release(&b->arena);
     free(b);
@@ -225,5 +232,40 @@ void kb_topology_free(const kb_topology *topo)
     if (loaded)
         arena_release(&loaded->arena);
     free(loaded);
+}
+
+struct walk {
+    const kb_topology *topo;
+    void (*each)(void *arg, const kb_key *key);
+    void *arg;
+};
+
+/* The keys are in the resolved YAML, which every topology has. */
+static void walk_keys(struct build *b, void *arg)
+{
+    const struct walk *w = arg;
+    struct source source = {
+        .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
+
+    build_read(b, &source);
+    keys_walk(&b->spec, w->each, w->arg);
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    struct walk walk = {topo, each, arg};
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each)
+        return KB_BAD_REQUEST;
+    b = calloc(1, sizeof *b);
+    if (b && build_guarded(b, walk_keys, &walk))
+        status = KB_OK;
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
 }
 #endif

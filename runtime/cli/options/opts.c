@@ -371,5 +371,8 @@ void opts_free(struct opts *o)
     free(o->operand_names);
     free(o->command_line);
     free(o->params);
+    for (size_t i = 0; i < o->n_keys; i++)
+        free(o->keys[i]);
+    free(o->keys);
     *o = (struct opts){0};
 }

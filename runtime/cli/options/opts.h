@@ -12,7 +12,7 @@ enum command {
     N_COMMANDS
 };
 
-enum { INSPECT_MAX = 64 };
+enum { INSPECT_MAX = 64, SETS_MAX = 256 };
 
 /* The results that --verify compares with a reference. */
 enum verify { VERIFY_NOTHING, VERIFY_OUTPUTS, VERIFY_OPS };
@@ -20,6 +20,12 @@ enum verify { VERIFY_NOTHING, VERIFY_OUTPUTS, VERIFY_OPS };
 /* The op_ids of --inspect; KB_LAST_OP is the last operation. */
 struct inspect_list {
     uint32_t op[INSPECT_MAX];
+    size_t n;
+};
+
+/* The KEY=VALUE of --set, in their order. */
+struct set_list {
+    const char *word[SETS_MAX];
     size_t n;
 };
 
@@ -40,6 +46,8 @@ struct opts {
     char *command_line;        /* owned: the words that decide what is printed, for the results */
     struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
     size_t n_params;
+    char **keys; /* owned, the strings too: keys of --set, which params have as names */
+    size_t n_keys, keys_room;
     uint64_t bytes; /* --bytes as a number; not of sweep, which takes a list */
 };
 

@@ -73,13 +73,27 @@ static void add_param(struct opts *o, const char *name, const char *value)
     o->params[i] = (struct origin_arg){.name = name, .value = value};
 }
 
+/* KEY=VALUE is a parameter KEY of its own, by which results can be joined. */
+static void add_set(struct opts *o, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    char *key = memory_part(word, (size_t)(equals - word));
+
+    o->keys = memory_room(o->keys, o->n_keys, &o->keys_room, sizeof *o->keys);
+    o->keys[o->n_keys++] = key;
+    add_param(o, key, equals + 1);
+}
+
 static void add_option(struct reading *r, enum option_id id, const char *argument)
 {
     char name[32] = "--";
 
     if (option_asides[id])
         return;
-    add_param(r->o, dashed_names[id], argument);
+    if (id == OPTION_SET)
+        add_set(r->o, argument);
+    else
+        add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
     if (argument &&
         help_may_lack(&option_rows[id].shown)) { /* one of a few short words, as it was read */

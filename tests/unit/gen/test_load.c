@@ -25,6 +25,11 @@ struct rig {
     size_t n_said;
 };
 
+static void print(void *to, const char *line)
+{
+    fprintf(to, "%s\n", line);
+}
+
 static int set_up(void **state)
 {
     struct rig *r = calloc(1, sizeof(*r));
@@ -32,7 +37,7 @@ static int set_up(void **state)
     assert_non_null(r);
     r->out = open_memstream(&r->said, &r->n_said);
     assert_non_null(r->out);
-    r->diag = (struct diag){.say = diag_print, .to = r->out, .program = "kbgen"};
+    r->diag = (struct diag){.say = print, .to = r->out, .program = "kbgen"};
     spec_init(&r->spec, &r->arena, &r->diag);
     *state = r;
     return 0;
@@ -164,7 +169,7 @@ static void defaults_are_those_of_the_listing(void **state)
     struct rig *r = *state;
 
     assert_true(load_string(r, HEAD));
-    assert_true(check(&r->spec));
+    assert_true(check_spec(&r->spec));
     assert_int_equal(N_KEYS, sizeof(listing) / sizeof(listing[0]));
     for (enum key k = 0; k < N_KEYS; k++) {
         assert_string_equal(key_rows[k].path, listing[k][0]);
@@ -188,8 +193,8 @@ static void the_reference_lists_every_key(void **state)
 {
     struct rig *r = *state;
 
-    assert_true(load(&r->spec, "topologies/cube8.yaml"));
-    assert_true(check(&r->spec));
+    assert_true(load_file(&r->spec, "topologies/cube8.yaml"));
+    assert_true(check_spec(&r->spec));
     for (enum key k = 0; k < N_KEYS; k++) {
         assert_int_equal(r->spec.given[k][key_depth(k)].at.kind, PLACE_FILE);
         assert_string_equal(value_text(&r->spec, k), k == KEY_name ? "cube8" : listing[k][1]);
@@ -356,7 +361,7 @@ static void try_taken(struct rig *r, const struct taken *t)
     assert_string_equal(after, t->text ? t->text : before);
     assert_int_equal(diag_count(&r->diag), t->text ? 0 : 1);
     assert_int_equal(r->diag.code, t->text ? EXIT_OK : EXIT_USAGE);
-    assert_int_equal(check(&r->spec), !!t->text);
+    assert_int_equal(check_spec(&r->spec), !!t->text);
 }
 
 static void each_type_takes_its_values_and_no_others(void **state)
@@ -402,7 +407,7 @@ static void the_version_decides_defaults(void **state)
         assert_true(load_string(r, cases[i].text));
         for (int set = 0; set < 2 && cases[i].set[set]; set++)
             assert_true(load_set(&r->spec, cases[i].set[set]));
-        assert_true(check(&r->spec));
+        assert_true(check_spec(&r->spec));
         assert_string_equal(value_text(&r->spec, KEY_contention_links), cases[i].links);
         assert_string_equal(value_text(&r->spec, KEY_cube_hbm_hold), cases[i].slice);
         assert_string_equal(value_text(&r->spec, KEY_cube_sram_hold), cases[i].sram);
@@ -416,7 +421,7 @@ static void assert_new_lines(struct rig *r, const char *text, const char *sram, 
 
     start(r);
     assert_true(load_string(r, text));
-    assert_true(check(&r->spec));
+    assert_true(check_spec(&r->spec));
     resolved = resolve(&r->spec);
     after_sram = strstr(resolved, "size_mb: 32\n");
     after_hbm = strstr(resolved, "size_gb: 48\n");
@@ -468,7 +473,7 @@ static void resolved_yaml_reads_back_to_the_same(void **state)
         text = resolve(&r->spec);
         start(r);
         assert_true(load_string(r, text));
-        assert_true(check(&r->spec));
+        assert_true(check_spec(&r->spec));
         assert_string_equal(resolve(&r->spec), text);
         for (enum key k = 0; k < N_KEYS; k++)
             if (is_real(k))
@@ -528,11 +533,11 @@ static void nodes_are_those_computed_by_hand(void **state)
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         start(r);
-        assert_true(load(&r->spec, counts[i].file));
+        assert_true(load_file(&r->spec, counts[i].file));
         assert_int_equal(count_nodes(&r->spec), counts[i].nodes);
     }
     start(r);
-    assert_true(load(&r->spec, "topologies/cube1.yaml"));
+    assert_true(load_file(&r->spec, "topologies/cube1.yaml"));
     assert_true(load_set(&r->spec, "cube.pes=1")); /* no bridges */
     assert_int_equal(count_nodes(&r->spec), 7 + 2 + 7 + 3);
 }
@@ -544,9 +549,9 @@ static void the_limits_are_inside(void **state)
 
     assert_true(load_string(r, "kernbench: 1\nname: t\nsip: {cube_mesh: {w: 128, h: 128}}\n"
                                "sips: 12\ncube: {m_cpu: {pos_mm: [15, 11]}}\n"));
-    assert_true(check(&r->spec));
+    assert_true(check_spec(&r->spec));
     assert_true(load_set(&r->spec, "sips=13"));
-    assert_false(check(&r->spec));
+    assert_false(check_spec(&r->spec));
     assert_string_equal(said(r), "--set sips=13: the topology has 17252392 nodes, more than "
                                  "16777216\n");
 }
@@ -600,7 +605,7 @@ static void editors_may_mark_and_end_lines_as_they_like(void **state)
 
     assert_true(load_string(r, "\xef\xbb\xbfkernbench: 1\r\nname: t\r\n"
                                "sip: {cube_mesh: {w: 4, h: 2}}\r\nsips: 2\r\n"));
-    assert_true(check(&r->spec));
+    assert_true(check_spec(&r->spec));
     assert_int_equal(r->spec.sips, 2);
 }
 

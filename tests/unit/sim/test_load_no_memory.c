@@ -79,10 +79,42 @@ static void each_allocation_fails(void **state)
     }
 }
 
+static void look_at(void *arg, const kb_key *key)
+{
+    (void)arg, (void)key;
+}
+
+static void keys_without_memory(void **state)
+{
+    kb_topology_source source = {.file = "t", .text = GOOD, .nbytes = sizeof GOOD - 1};
+    const kb_topology *topo;
+    int64_t before;
+    uint64_t n;
+
+    (void)state;
+    assert_int_equal(kb_topology_load(&source, &topo, NULL), KB_OK);
+    left = MANY;
+    assert_int_equal(kb_topology_keys(topo, look_at, NULL), KB_OK);
+    n = MANY - left;
+    left = UINT64_MAX;
+    before = owned;
+    for (uint64_t i = 0; i < n; i++) {
+        left = i;
+        kb_status status = kb_topology_keys(topo, look_at, NULL);
+        left = UINT64_MAX;
+        if (status != KB_NO_MEMORY || owned != before)
+            fail_msg("allocation %" PRIu64 " of %" PRIu64 ": status %d, %" PRId64
+                     " blocks are left",
+                     i, n, (int)status, owned - before);
+    }
+    kb_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_allocation_fails),
+        cmocka_unit_test(keys_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void use_endpoints(const kb_topology *topo)
     REFUSES(3, kb_address_find, N(0, topo), 0, N(1, &end), N(2, &offset));
 }
 
-static void load_topology(void)
+static void load_topology(const kb_topology *topo)
 {
     kb_topology_source source = {.file = "topologies/cube1.yaml"};
     const kb_topology *made;
@@ -63,6 +63,7 @@ static void load_topology(void)
     REFUSES(2, kb_topology_load, N(0, &source), N(1, &made), NULL);
     source.file = NULL;
     REFUSES(1, kb_topology_load, &source, &made, NULL);
+    REFUSES(2, kb_topology_keys, N(0, topo), N(1, (void (*)(void *, const kb_key *))each_of), NULL);
 }
 
 static void use_simulation(const kb_topology *topo, kb_sim *sim)
@@ -143,7 +144,7 @@ static void null_is_refused(void **state)
 
     (void)state;
     assert_int_equal(kb_sim_new(&cube8_topology, NULL, &sim), KB_OK);
-    load_topology();
+    load_topology(&cube8_topology);
     use_endpoints(&cube8_topology);
     use_simulation(&cube8_topology, sim);
     use_kernels(&cube8_topology, sim);

@@ -168,6 +168,41 @@ static void lists_can_be_set(void **state)
     unmake(&m);
 }
 
+/* Sets each key that is a number to what it is. */
+static void set_alike(void *arg, const kb_key *key)
+{
+    const char **words = arg;
+
+    assert_true(key->kind != KB_KEY_WORD || key->words);
+    if (key->kind != KB_KEY_COUNT && key->kind != KB_KEY_NUMBER)
+        return;
+    while (*words)
+        words++;
+    *words = malloc(strlen(key->path) + strlen(key->text) + 2);
+    sprintf((char *)*words, "%s=%s", key->path, key->text);
+    assert_true(strtod(key->text, NULL) == key->value);
+}
+
+static void every_key_can_be_set_to_what_it_is(void **state)
+{
+    const char *sets[200] = {0};
+    struct made m;
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(kb_topology_keys(&cube8_topology, set_alike, sets), KB_OK);
+    while (sets[n])
+        n++;
+    assert_true(n > 50);
+    kb_info info;
+    kb_topology_info(&cube8_topology, &info);
+    m = make(info.config, sets, n);
+    same(m.topo, &cube8_topology);
+    unmake(&m);
+    for (size_t i = 0; i < n; i++)
+        free((char *)sets[i]);
+}
+
 /* -- refused -------------------------------------------------------------------------------- */
 
 static void every_mistake_has_its_place(void **state)
@@ -331,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_loaded_topology_is_the_compiled_one),
         cmocka_unit_test(what_is_set_counts_in_order),
         cmocka_unit_test(lists_can_be_set),
+        cmocka_unit_test(every_key_can_be_set_to_what_it_is),
         cmocka_unit_test(every_mistake_has_its_place),
         cmocka_unit_test(a_file_that_cannot_be_read_is_another_mistake),
         cmocka_unit_test(more_mistakes_than_twenty_are_not_shown),

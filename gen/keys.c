@@ -1,0 +1,40 @@
+/* keys.c -- every key of a machine with its value, for those who change some of them. */
+#include "keys.h"
+#include "value.h"
+
+static double number_of(const struct spec *spec, enum key k)
+{
+    const void *at = spec_value(spec, k);
+
+    return key_rows[k].type == KEY_INT ? (double)*(const int64_t *)at : *(const double *)at;
+}
+
+void keys_walk(const struct spec *spec, void (*each)(void *arg, const kb_key *key), void *arg)
+{
+    for (enum key k = 0; k < N_KEYS; k++) {
+        const struct key_row *row = &key_rows[k];
+        kb_key key = {.path = row->path, .text = value_text(spec, k), .words = row->words};
+
+        switch (row->type) {
+        case KEY_INT:
+            key.kind = KB_KEY_COUNT;
+            break;
+        case KEY_REAL:
+        case KEY_RATIO:
+        case KEY_RATE:
+            key.kind = KB_KEY_NUMBER;
+            break;
+        case KEY_WORD:
+            key.kind = KB_KEY_WORD;
+            break;
+        default:
+            key.kind = KB_KEY_OTHER;
+        }
+        if (key.kind == KB_KEY_COUNT || key.kind == KB_KEY_NUMBER) {
+            key.value = number_of(spec, k);
+            key.least = row->min;
+            key.most = row->max;
+        }
+        each(arg, &key);
+    }
+}

@@ -1,0 +1,10 @@
+/* keys.h -- every key of a machine with its value, for those who change some of them. */
+#ifndef KEYS_H
+#define KEYS_H
+#include "spec.h"
+#include "machine/tables.h"
+
+/* Calls `each` for every key, in the order of keys.def. Texts are the arena's. */
+void keys_walk(const struct spec *spec, void (*each)(void *arg, const kb_key *key), void *arg);
+
+#endif

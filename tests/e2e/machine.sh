@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# machine.sh -- machines made at run time: --machine and --set give the bytes of compiled machines.
+#
+# TAP on stdout. B names the build.
+. "$(dirname "$0")/../support/tap.sh"
+at_top
+any=$B/kernbench
+
+# alike NAME ARG...: the compiled machine $sim and the YAML $yaml print the same
+alike()
+{
+    name=$1
+    shift
+    "$sim" "$@" --quiet >"$work/compiled" 2>"$work/compiled.err"
+    compiled=$?
+    call "$any" --machine "$yaml" "$@" --quiet
+    sed "s/^$(basename "$sim"):/kernbench:/" "$work/compiled.err" >"$work/compiled.said"
+    [ $code -eq $compiled ] && cmp "$work/out" "$work/compiled" && cmp "$work/err" "$work/compiled.said"
+    ok "$(basename "$sim"): $name"
+}
+
+# -- every command ------------------------------------------------------------------------------
+
+for yaml in topologies/cube8.yaml topologies/tray32.yaml topologies/wormhole.yaml tests/vectors/cube8_fifo.yaml \
+    tests/support/odd.yaml tests/support/interleaved.yaml tests/support/shapes/*.yaml; do
+    name=$(sed -n 's/^name: *//p' "$yaml" | head -1)
+    sim=$B/$name/$name
+    alike info info --config
+    alike probe probe --format csv
+    alike route route host c0.slice0
+    alike sweep sweep --src 'c*.pe0' --dst 'c*.slice0,c0.sram' --bytes 64,4K --inflight 1,3
+    alike load load --pattern uniform --rate 0.1,0.4 --txns 3000 --seeds 2
+    alike run run gemm M=64 N=64 K=64
+    alike view view
+done
+sim=$B/cube8/cube8 yaml=topologies/cube8.yaml
+alike "run --verify" run softmax M=64 N=256 --verify
+alike "run --breakdown" run gemm M=64 N=64 K=64 --breakdown
+alike why why gemm M=64 N=64 K=64
+alike "load --breakdown" load --pattern uniform --rate 0.2 --txns 2000 --breakdown
+alike list list
+
+# -- vectors ------------------------------------------------------------------------------------
+
+for rows in tests/vectors/*.csv; do
+    case $rows in *.expected.csv) continue ;; esac
+    base=${rows%.csv}
+    case $base in
+    */cube8_fifo_*) yaml=tests/vectors/cube8_fifo.yaml ;;
+    *) yaml=${base%_*}.yaml ;;
+    esac
+    for engine in fused hop; do
+        call "$any" --machine "$yaml" replay "$rows" --engine $engine --fingerprint
+        [ $code -eq 0 ] && cmp "$work/out" "$base.expected.csv" && cmp "$work/err" "$base.fingerprint"
+        ok "$(basename "$base") $engine"
+    done
+done
+
+# -- keys that are set --------------------------------------------------------------------------
+
+"$any" --machine topologies/cube8.yaml probe --set cube.hbm.bw_gbs=100 --format csv >"$work/a"
+"$SIM" --set cube.hbm.bw_gbs=100 probe --format csv >"$work/b"
+cmp "$work/a" "$work/b" && ! cmp -s "$work/a" <("$SIM" probe --format csv)
+ok "--set changes the compiled machine"
+equal "the hash is kbgen's" "$("$B/kbgen" --set cube.hbm.bw_gbs=512 --set cube.pes=4 --hash topologies/cube8.yaml)" \
+    "$("$SIM" info --set cube.hbm.bw_gbs=512 --set cube.pes=4 --format csv | sed -n 's/^hash,//p')"
+call "$SIM" info --set cube.pes=4 --set cube.pes=2 --format csv
+[ "$(tail -2 "$work/out")" = "machine,\"compiled, but for set\"
+set,cube.pes=2 (was 8)" ]
+ok "info says what was set"
+call "$SIM" probe --set cube.pes=4 --set sips=2 --sqlite "$work/a.db"
+[ "$(python3 -c "import sqlite3; print(sqlite3.connect('$work/a.db').execute('SELECT name, value FROM param WHERE name IN (\'sips\', \'cube.pes\') ORDER BY name').fetchall())")" = \
+    "[('cube.pes', '4'), ('sips', '2')]" ]
+ok "each key is a parameter in the database"
+
+# -- mistakes -----------------------------------------------------------------------------------
+
+refused "a key that there is not" 2 "--set cube.hbm.bw_gbz=1: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" \
+    probe --set cube.hbm.bw_gbz=1
+refused "a value out of range" 2 "--set cube.pes=99: 'cube.pes' must be 0..64, not '99'" probe --set cube.pes=99
+refused "no value" 2 "--set 'cube.pes' is not a key and its value, as cube.hbm.bw_gbs=512" probe --set cube.pes
+SIM=$any
+refused "no machine" 2 "it has no machine of its own: --machine FILE.yaml names one" probe
+refused "no such file" 3 "cannot read $work/no.yaml: No such file or directory" probe --machine "$work/no.yaml"
+printf 'kernbench: 1\nname: m\nsip:\n  cube_mesh: {w: 0, h: 1}\ncube: {pez: 2}\n' >"$work/bad.yaml"
+refused "all mistakes of a file" 3 "bad.yaml:5:8: unknown key 'pez' in 'cube', did you mean 'pes'?" \
+    probe --machine "$work/bad.yaml"
+grep -q "bad.yaml:4:18: 'sip.cube_mesh.w' must be 1..16384, not '0'" "$work/err"
+ok "... with their places"
+
+call "$SIM" --version
+[ $code -eq 0 ] && [ "$(cat "$work/out")" = "kernbench $(sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)" ]
+ok "it has a version, but no topology"
+[ "$("$B/cube8/cube8" --complete probe --set contention.links=)" = "contention.links=ideal
+contention.links=fifo" ]
+ok "keys and words are completed"
+plan

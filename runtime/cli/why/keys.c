@@ -180,15 +180,24 @@ static bool is_candidate(const struct search *s, size_t number)
     return false;
 }
 
+/* Does a candidate gain just as much? Each side of a MAC array gains what the clock gains. */
+static bool has_twin(const struct search *s, size_t number)
+{
+    for (size_t i = 0; i < s->n_candidates; i++)
+        if (search_judged_fs(s, 1 + s->candidates[i]) == search_judged_fs(s, 1 + number))
+            return true;
+    return false;
+}
+
 /* The number that `value` is largest of, at least `least`, and no candidate; SIZE_MAX: none. */
 static size_t next_candidate(const struct search *s, double (*value)(const struct search *, size_t),
-                             double least)
+                             double least, bool twins)
 {
     size_t best = SIZE_MAX;
 
     for (size_t i = 0; i < s->n_numbers; i++)
-        if (is_known(s, 1 + i) && !is_candidate(s, i) && value(s, i) >= least &&
-            (best == SIZE_MAX || value(s, i) > value(s, best)))
+        if (is_known(s, 1 + i) && !is_candidate(s, i) && (twins || !has_twin(s, i)) &&
+            value(s, i) >= least && (best == SIZE_MAX || value(s, i) > value(s, best)))
             best = i;
     return best;
 }
@@ -198,20 +207,24 @@ static double busiest(const struct search *s, size_t number)
     return s->numbers[number].links.busiest_pct;
 }
 
+static void add_candidates(struct search *s, double (*value)(const struct search *, size_t),
+                           double least, bool twins, size_t most)
+{
+    size_t next;
+
+    while (s->n_candidates < most && (next = next_candidate(s, value, least, twins)) != SIZE_MAX)
+        s->candidates[s->n_candidates++] = next;
+}
+
 static void choose_candidates(struct search *s)
 {
-    double most = 0, least;
-    size_t next;
+    double most = 0;
 
     for (size_t i = 0; i < s->n_numbers; i++)
         most = busiest(s, i) > most ? busiest(s, i) : most;
-    least = fmax(most / s->factor, 1e-9);
-    while (s->n_candidates < GAINERS_MAX &&
-           (next = next_candidate(s, gain_alone, PCT_LEAST)) != SIZE_MAX)
-        s->candidates[s->n_candidates++] = next;
-    while (s->n_candidates < CANDIDATES_MAX &&
-           (next = next_candidate(s, busiest, least)) != SIZE_MAX)
-        s->candidates[s->n_candidates++] = next;
+    add_candidates(s, gain_alone, PCT_LEAST, false, GAINERS_MAX);
+    add_candidates(s, gain_alone, PCT_LEAST, true, GAINERS_MAX);
+    add_candidates(s, busiest, fmax(most / s->factor, 1e-9), true, CANDIDATES_MAX);
 }
 
 static enum exit_code run_pairs(struct search *s)

@@ -55,17 +55,42 @@ static bool is_beaten(const struct search *s, size_t v)
 static bool has_effect(const struct search *s, size_t v)
 {
     return search_judged_fs(s, v) != search_judged_fs(s, 0) ||
-           s->variants[v].outcome.end_fs != s->variants[0].outcome.end_fs ||
            s->variants[v].outcome.p99_fs != s->variants[0].outcome.p99_fs;
 }
 
-/* A key that does nothing is named below the table for people; for programs it has a row. */
+/* Do its numbers gain more together than the sum of what each gains alone? */
+static bool is_more_than_its_parts(const struct search *s, size_t v)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < s->variants[v].n; k++)
+        sum += fmax(gain_alone(s, s->variants[v].numbers[k]), 0);
+    return is_known(s, v) && s->variants[v].n > 1 && gain_pct(s, v) >= sum + PCT_LEAST;
+}
+
+/* Does no other set of this size gain more? Of equal ones the first. */
+static bool is_best_of_size(const struct search *s, size_t v)
+{
+    for (size_t other = 1; other < s->n_given; other++)
+        if (s->variants[other].n == s->variants[v].n && is_known(s, other) &&
+            (gain_pct(s, other) > gain_pct(s, v) ||
+             (other < v && search_judged_fs(s, other) == search_judged_fs(s, v))))
+            return false;
+    return true;
+}
+
+/*
+ * Of sets the best of each size, and pairs that hide behind each other. A key that does nothing is
+ * named below the table for people; for programs it has a row.
+ */
 static bool is_shown(const struct search *s, size_t v)
 {
     if (!is_known(s, v))
         return s->variants[v].mistake && s->variants[v].n == 1;
     if (s->variants[v].n < 2)
         return v == 0 || has_effect(s, v) || s->cli->opts.format != FORMAT_TABLE;
+    if (!is_best_of_size(s, v) && !(s->variants[v].n == 2 && is_more_than_its_parts(s, v)))
+        return false;
     return gain_pct(s, v) >= PCT_SHOWN && !is_beaten(s, v);
 }
 
@@ -227,13 +252,34 @@ static void end_line(struct note *n)
     n->line = n->len;
 }
 
+/* Does each of its numbers follow another one on a way? `place`: the first that do. */
+static bool is_in_series(const struct search *s, const struct variant *set,
+                         char place[SERIES_NAME_BYTES])
+{
+    bool follows[SET_MAX] = {false}, any = false;
+    char name[SERIES_NAME_BYTES];
+
+    for (size_t a = 0; a < set->n; a++)
+        for (size_t b = 0; b < a; b++) {
+            if (!series_meet(&s->series, &s->numbers[set->numbers[a]].links,
+                             &s->numbers[set->numbers[b]].links, name))
+                continue;
+            if (!any)
+                memcpy(place, name, sizeof name);
+            follows[a] = follows[b] = any = true;
+        }
+    for (size_t k = 0; k < set->n; k++)
+        any = any && follows[k];
+    return any;
+}
+
 /* "cube.noc.bw_gbs and sip.d2d.bw_gbs together: 25.5 %; either alone at most 2.0 %: ..." */
 static void tell_set(const struct search *s, size_t v, struct note *n)
 {
     const struct variant *set = &s->variants[v];
     char text[SET_BYTES], place[SERIES_NAME_BYTES];
+    bool in_series = is_in_series(s, set, place);
     double most = 0;
-    bool meet = false;
 
     for (size_t k = 0; k < set->n; k++)
         most = fmax(most, gain_alone(s, set->numbers[k]));
@@ -245,42 +291,49 @@ static void tell_set(const struct search *s, size_t v, struct note *n)
     }
     snprintf(text, sizeof text, "together: %.1f %%; ", gain_pct(s, v));
     tell(n, text);
-    snprintf(text, sizeof text, "%s alone at most %.1f %%", set->n == 2 ? "either" : "each", most);
+    snprintf(text, sizeof text, "%s alone at most %.1f %%%s", set->n == 2 ? "either" : "each", most,
+             in_series ? ": " : "");
     tell(n, text);
-    for (size_t a = 0; a < set->n && !meet; a++)
-        for (size_t b = a + 1; b < set->n && !meet; b++)
-            meet = series_meet(&s->series, &s->numbers[set->numbers[a]].links,
-                               &s->numbers[set->numbers[b]].links, place);
-    if (meet) {
-        snprintf(text, sizeof text, ": they are in series on %s", place);
+    if (in_series) {
+        snprintf(text, sizeof text, "they are in series on %s", place);
         tell(n, text);
     }
     end_line(n);
 }
 
-/* Do they gain more together than the sum of what each gains alone, or than it loses? */
-static bool is_more_than_its_parts(const struct search *s, size_t v)
+/* The set of `size` numbers that gains most, and more than its parts; SIZE_MAX: none. */
+static size_t best_set(const struct search *s, size_t size)
 {
-    double sum = 0;
+    size_t best = SIZE_MAX;
 
-    for (size_t k = 0; k < s->variants[v].n; k++)
-        sum += fmax(gain_alone(s, s->variants[v].numbers[k]), 0);
-    return is_known(s, v) && gain_pct(s, v) >= sum + PCT_LEAST;
+    for (size_t v = 1; v < s->n_given; v++)
+        if (s->variants[v].n == size && is_more_than_its_parts(s, v) && is_shown(s, v) &&
+            (best == SIZE_MAX || gain_pct(s, v) > gain_pct(s, best)))
+            best = v;
+    return best;
 }
 
-/* Of each size the set that gains most more than its parts. */
-static void tell_sets(const struct search *s, struct note *n)
+/* The key that gains most alone, the best pair, and the best of the largest sets. */
+static void tell_best(const struct search *s, struct note *n)
 {
-    for (size_t size = 2; size <= s->n_candidates; size++) {
-        size_t best = SIZE_MAX;
+    size_t alone = SIZE_MAX, pair = best_set(s, 2), most = SIZE_MAX;
+    char text[NAME_BYTES + 64];
 
-        for (size_t v = 1; v < s->n_given; v++)
-            if (s->variants[v].n == size && is_more_than_its_parts(s, v) && is_shown(s, v) &&
-                (best == SIZE_MAX || gain_pct(s, v) > gain_pct(s, best)))
-                best = v;
-        if (best != SIZE_MAX)
-            tell_set(s, best, n);
+    for (size_t i = 0; 1 + i < s->n_given && i < s->n_numbers; i++)
+        if (gain_alone(s, i) > 0 && (alone == SIZE_MAX || gain_alone(s, i) > gain_alone(s, alone)))
+            alone = i;
+    if (alone != SIZE_MAX) {
+        snprintf(text, sizeof text, "alone %s gains most: %.1f %%", s->numbers[alone].name,
+                 gain_alone(s, alone));
+        tell(n, text);
+        end_line(n);
     }
+    for (size_t size = 3; size <= s->n_candidates; size++)
+        most = best_set(s, size) == SIZE_MAX ? most : best_set(s, size);
+    if (pair != SIZE_MAX)
+        tell_set(s, pair, n);
+    if (most != SIZE_MAX)
+        tell_set(s, most, n);
 }
 
 static void tell_without_effect(const struct search *s, struct note *n)
@@ -311,7 +364,7 @@ static void make_note(const struct search *s, struct note *n)
     rerun_note(s->rerun, text, sizeof text);
     tell(n, text);
     end_line(n);
-    tell_sets(s, n);
+    tell_best(s, n);
     n->text[n->len ? n->len - 1 : 0] = '\0'; /* the last end of a line */
 }
 

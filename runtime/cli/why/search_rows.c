@@ -5,6 +5,7 @@
  * are not printed. For people a key without effect is only named below the table; a program finds a
  * row of it.
  */
+#include "base/text.h"
 #include "cli/out/memory.h"
 #include "cli/why/search.h"
 #include <math.h>
@@ -289,10 +290,10 @@ static void tell_set(const struct search *s, size_t v, struct note *n)
         snprintf(text, sizeof text, "%s%s", s->numbers[set->numbers[k]].name, end);
         tell(n, text);
     }
-    snprintf(text, sizeof text, "together: %.1f %%; ", gain_pct(s, v));
+    text_format(text, sizeof text, "together: %.1f %%; ", gain_pct(s, v));
     tell(n, text);
-    snprintf(text, sizeof text, "%s alone at most %.1f %%%s", set->n == 2 ? "either" : "each", most,
-             in_series ? ": " : "");
+    text_format(text, sizeof text, "%s alone at most %.1f %%%s", set->n == 2 ? "either" : "each",
+                most, in_series ? ": " : "");
     tell(n, text);
     if (in_series) {
         snprintf(text, sizeof text, "they are in series on %s", place);
@@ -323,8 +324,8 @@ static void tell_best(const struct search *s, struct note *n)
         if (gain_alone(s, i) > 0 && (alone == SIZE_MAX || gain_alone(s, i) > gain_alone(s, alone)))
             alone = i;
     if (alone != SIZE_MAX) {
-        snprintf(text, sizeof text, "alone %s gains most: %.1f %%", s->numbers[alone].name,
-                 gain_alone(s, alone));
+        text_format(text, sizeof text, "alone %s gains most: %.1f %%", s->numbers[alone].name,
+                    gain_alone(s, alone));
         tell(n, text);
         end_line(n);
     }
@@ -359,7 +360,7 @@ static void make_note(const struct search *s, struct note *n)
 
     *n = (struct note){.len = 0};
     tell_without_effect(s, n);
-    snprintf(text, sizeof text, "each %.15g times better; ", s->factor);
+    text_format(text, sizeof text, "each %.15g times better; ", s->factor);
     tell(n, text);
     rerun_note(s->rerun, text, sizeof text);
     tell(n, text);

@@ -188,7 +188,7 @@ PUBLIC_LIB := $(B)/_public/libkernbench.a
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
-	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $^ $(BLIS_LIB) $(filter %.a,$(YAML_LIB)) && \
+	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $^ $(BLIS_LIB) && \
 	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
 	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o && rm -r $(NEW)d $(PUT)
 

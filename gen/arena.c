@@ -18,7 +18,7 @@ struct arena_block {
 static void grow(struct arena *a, size_t size)
 {
     size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct arena_block *b = calloc(1, sizeof(*b) + room);
+    struct arena_block *b = malloc(sizeof(*b) + room);
 
     if (!b)
         arena_lacks(a);
@@ -41,7 +41,7 @@ void *arena_alloc(struct arena *a, size_t size)
     p = a->next;
     a->next += size;
     a->left -= size;
-    return p;
+    return memset(p, 0, size);
 }
 
 char *arena_copy(struct arena *a, const char *text, size_t len)

@@ -4,14 +4,22 @@
 #include "check.h"
 #include "load.h"
 #include <setjmp.h>
+#include <string.h>
 
 bool build_read(struct build *b, const struct source *from)
 {
-    spec_init(&b->spec, &b->arena, &b->diag);
-    if (from->text)
-        load_text(&b->spec, from->file, from->text, from->len);
+    const char *file = arena_copy(&b->arena, from->file, strlen(from->file));
+
+    if (from->base)
+        spec_copy(&b->spec, from->base, &b->arena, &b->diag);
     else
-        load_file(&b->spec, from->file);
+        spec_init(&b->spec, &b->arena, &b->diag);
+    if (from->base)
+        ; /* all is there */
+    else if (from->text)
+        load_text(&b->spec, file, from->text, from->len);
+    else
+        load_file(&b->spec, file);
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
     for (size_t i = 0; i < from->n_better; i++)

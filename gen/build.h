@@ -8,8 +8,9 @@
 
 /* What a machine is made from. All is borrowed until it is made. */
 struct source {
-    const char *file; /* the path of its YAML, or with `text` what messages call it */
-    const char *text; /* `len` bytes; NULL: they are read from `file` */
+    const struct spec *base; /* what sets change; must outlive the call. NULL: a YAML has it */
+    const char *file;        /* the path of that, or with `text` what messages call it */
+    const char *text;        /* `len` bytes; NULL: they are read from `file` */
     size_t len;
     const char *const *sets; /* KEY=VALUE, in this order */
     size_t n_sets;

@@ -204,9 +204,29 @@ struct doc *doc_open(struct arena *arena, struct diag *diag, struct place whole,
     return ok ? doc : NULL;
 }
 
+struct doc *doc_of_word(struct arena *arena, struct place whole, const char *word)
+{
+    static const char plain[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.+-";
+    size_t len = strlen(word);
+    struct doc *doc;
+
+    if (len == 0 || strspn(word, plain) != len || strchr("_.+-", word[0]))
+        return NULL;
+    doc = arena_alloc(arena, sizeof *doc);
+    doc->whole = whole;
+    doc->root = &doc->word;
+    doc->word.type = YAML_SCALAR_NODE;
+    doc->word.data.scalar.style = YAML_PLAIN_SCALAR_STYLE;
+    doc->word.data.scalar.value = (yaml_char_t *)arena_copy(arena, word, len);
+    doc->word.data.scalar.length = len;
+    return doc;
+}
+
 void doc_close(struct doc *doc)
 {
-    yaml_document_delete(&doc->yaml);
+    if (doc->root != &doc->word)
+        yaml_document_delete(&doc->yaml);
     doc->root = NULL;
 }
 

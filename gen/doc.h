@@ -9,6 +9,7 @@
 struct doc {
     yaml_document_t yaml; /* owned until doc_close() */
     yaml_node_t *root;    /* inside `yaml` */
+    yaml_node_t word;     /* the only node, if doc_of_word() made it */
     struct place whole;   /* the file, or the --set option; line 0 */
 };
 
@@ -20,6 +21,12 @@ struct doc {
  */
 struct doc *doc_open(struct arena *arena, struct diag *diag, struct place whole, const char *text,
                      size_t len);
+/*
+ * The same of a plain word or number, [A-Za-z0-9_.+-] from a letter or digit on, without libyaml:
+ * what
+ * --set has nearly always. NULL if it is more than that. `word` is borrowed.
+ */
+struct doc *doc_of_word(struct arena *arena, struct place whole, const char *word);
 void doc_close(struct doc *doc);
 
 /* The node with a number as libyaml's pairs and items have it. */

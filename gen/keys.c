@@ -1,4 +1,4 @@
-/* keys.c -- every key of a machine with its value, for those who change some of them. */
+/* keys.c -- every key of a machine with its value, kind and range. */
 #include "keys.h"
 #include "value.h"
 

@@ -1,4 +1,4 @@
-/* keys.h -- every key of a machine with its value, for those who change some of them. */
+/* keys.h -- every key of a machine with its value, kind and range. */
 #ifndef KEYS_H
 #define KEYS_H
 #include "spec.h"

@@ -121,6 +121,8 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     r->spec = spec;
     r->topo.n_segments = r->n_segments;
     r->topo.n_host_sides = r->n_host_sides;
+    if (n_kinds == 1)
+        return;
     r->n_hops = r->n_legs = 0;
     join_segments(r, kinds, n_kinds);
     JOIN(kinds, 1);

@@ -146,8 +146,10 @@ static bool load_leaf(struct spec *spec, enum key k, const struct doc *doc,
         return overrides_load(spec, doc, value);
     if (!value_load(spec, k, doc, value))
         return false;
-    if (k == KEY_kernbench)
+    if (k == KEY_kernbench) {
         spec_set_version(spec, spec->kernbench);
+        memset(spec->texts, 0, sizeof spec->texts);
+    }
     return true;
 }
 
@@ -408,10 +410,13 @@ bool load_set(struct spec *spec, const char *assignment)
         return unknown_path(spec, at, assignment);
     if (equals[1] == 0)
         return diag_error(spec->diag, at, "'%s' has no value", key_rows[k].path);
-    spec->doc = doc_open(spec->arena, spec->diag, at, equals + 1, strlen(equals + 1));
+    spec->doc = doc_of_word(spec->arena, at, equals + 1);
+    if (!spec->doc)
+        spec->doc = doc_open(spec->arena, spec->diag, at, equals + 1, strlen(equals + 1));
     if (spec->doc)
         set_value(spec, k, spec->doc);
     load_close(spec);
+    spec->texts[k] = NULL;
     mark_set(spec, k, at, diag_count(spec->diag) > before);
     return diag_count(spec->diag) == before;
 }

@@ -22,7 +22,7 @@ static bool print(struct build *b, const struct options *o)
     case OUTPUT_CONFIG:
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
-        return puts(resolve_hash(spec)) >= 0;
+        return puts(resolve_hash(spec->arena, resolve(spec))) >= 0;
     case OUTPUT_KEYS:
         return fputs(resolve_keys(spec), stdout) >= 0;
     case OUTPUT_NAME:

@@ -8,88 +8,129 @@
 
 enum { INDENT = 2 };
 
+/* A text that grows at its end. */
+struct growing {
+    struct arena *arena;
+    char *text;
+    size_t len, room;
+};
+
+static void append(struct growing *g, const char *text, size_t len)
+{
+    if (g->len + len + 1 > g->room) {
+        char *wider = arena_alloc(g->arena, 2 * g->room + len + 1);
+
+        memcpy(wider, g->text, g->len);
+        g->text = wider;
+        g->room = 2 * g->room + len + 1;
+    }
+    memcpy(g->text + g->len, text, len);
+    g->len += len;
+    g->text[g->len] = 0;
+}
+
+static struct growing growing_new(struct arena *a)
+{
+    enum { ROOM = 6 << 10 }; /* of most machines */
+
+    return (struct growing){.arena = a, .text = arena_alloc(a, ROOM), .room = ROOM};
+}
+
+/* The text of a value, which spec_keep_texts() may have made already. */
+static const char *text_of(const struct spec *spec, enum key k)
+{
+    return spec->texts[k] ? spec->texts[k] : value_text(spec, k);
+}
+
 /*
  * The lines "word:" of the mappings that `k` is the first printed key of, then "word: value".
  * `before` is the key printed before it; N_KEYS: none.
  */
-static const char *key_lines(const struct spec *spec, enum key before, enum key k)
+static void append_key(struct growing *g, const struct spec *spec, enum key before, enum key k)
 {
-    struct arena *a = spec->arena;
-    const char *lines = "";
+    static const char blanks[INDENT * KEY_DEPTH + 1] = "        ";
+    const char *value = text_of(spec, k);
     int depth = key_depth(k);
 
     for (int d = 0; d < depth; d++) {
         size_t len;
         const char *word = key_word(k, d, &len);
-        const char *value = d + 1 == depth ? arena_printf(a, " %s", value_text(spec, k)) : "";
 
-        if (before == N_KEYS || !key_shares(k, before, d + 1))
-            lines = arena_printf(a, "%s%*s%.*s:%s\n", lines, d * INDENT, "", (int)len, word, value);
+        if (before != N_KEYS && key_shares(k, before, d + 1))
+            continue;
+        append(g, blanks, (size_t)d * INDENT);
+        append(g, word, len);
+        append(g, ": ", d + 1 == depth ? 2 : 1);
+        if (d + 1 == depth)
+            append(g, value, strlen(value));
+        append(g, "\n", 1);
     }
-    return lines;
 }
 
-static const char *key_set(const struct spec *spec, enum key k)
+/* Lists that are empty, or read as if they were: [W], for the sides of IO chiplets. */
+static bool is_empty_list(const struct spec *spec, enum key k)
 {
-    return arena_printf(spec->arena, "%s=%s\n", key_rows[k].path, value_text(spec, k));
+    switch (key_rows[k].type) {
+    case KEY_PLANES:
+    case KEY_TEXTS:
+        return strcmp(text_of(spec, k), "[]") == 0;
+    case KEY_SIDES:
+        return strcmp(text_of(spec, k), "[W]") == 0;
+    case KEY_OVERRIDES:
+        return strcmp(text_of(spec, k), "{}") == 0;
+    default:
+        return false;
+    }
 }
 
-static const char *join(struct arena *a, const char *const lines[], size_t n)
+/* New keys at their default. */
+static bool is_left_out(const struct spec *spec, enum key k)
 {
-    size_t len = 0;
-    char *text, *end;
-
-    for (size_t i = 0; i < n; i++)
-        len += strlen(lines[i]);
-    text = end = arena_alloc(a, len + 1);
-    for (size_t i = 0; i < n; i++)
-        end = stpcpy(end, lines[i]);
-    return text;
-}
-
-/* A file that says only which version its keys have. */
-static const struct spec *spec_of_version(struct arena *a, int64_t version)
-{
-    struct spec *spec = arena_alloc(a, sizeof *spec);
-
-    spec_init(spec, a, NULL);
-    spec_set_version(spec, version);
-    return spec;
-}
-
-static bool is_left_out(const struct spec *spec, const struct spec *defaults, enum key k)
-{
-    return key_rows[k].is_new && strcmp(value_text(spec, k), value_text(defaults, k)) == 0;
+    return key_rows[k].is_new && (spec_is_default(spec, k) || is_empty_list(spec, k));
 }
 
 const char *resolve(const struct spec *spec)
 {
-    const struct spec *defaults = spec_of_version(spec->arena, spec->kernbench);
-    const char *lines[N_KEYS];
+    struct growing g = growing_new(spec->arena);
     enum key before = N_KEYS;
-    size_t n = 0;
 
     for (enum key k = 0; k < N_KEYS; k++) {
-        if (is_left_out(spec, defaults, k))
+        if (is_left_out(spec, k))
             continue;
-        lines[n++] = key_lines(spec, before, k);
+        append_key(&g, spec, before, k);
         before = k;
     }
-    return join(spec->arena, lines, n);
+    return g.text;
 }
 
 const char *resolve_keys(const struct spec *spec)
 {
-    const char *lines[N_KEYS];
+    struct growing g = growing_new(spec->arena);
 
-    for (enum key k = 0; k < N_KEYS; k++)
-        lines[k] = key_set(spec, k);
-    return join(spec->arena, lines, N_KEYS);
+    for (enum key k = 0; k < N_KEYS; k++) {
+        const char *value = text_of(spec, k);
+
+        append(&g, key_rows[k].path, strlen(key_rows[k].path));
+        append(&g, "=", 1);
+        append(&g, value, strlen(value));
+        append(&g, "\n", 1);
+    }
+    return g.text;
 }
 
-const char *resolve_hash(const struct spec *spec)
+const char *resolve_hash(struct arena *a, const char *text)
 {
-    const char *text = resolve(spec);
+    static const char digits[] = "0123456789abcdef";
+    char *hash = arena_alloc(a, HASH_CHARS + 1);
+    uint64_t rest = XXH64(text, strlen(text), 0);
 
-    return arena_printf(spec->arena, "%016llx", (unsigned long long)XXH64(text, strlen(text), 0));
+    for (int i = HASH_CHARS; i-- > 0; rest >>= 4)
+        hash[i] = digits[rest & 15];
+    return hash;
+}
+
+void resolve_keep_texts(struct spec *spec)
+{
+    for (enum key k = 0; k < N_KEYS; k++)
+        spec->texts[k] = value_text(spec, k);
 }

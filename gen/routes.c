@@ -5,6 +5,7 @@
 #include "nodes.h"
 #include "planes.h"
 #include "resolve.h"
+#include <string.h>
 
 /* Bits that number `n` things. */
 static uint32_t bits_for(uint32_t n)
@@ -18,9 +19,9 @@ static uint32_t bits_for(uint32_t n)
 
 static void set_texts(struct routes *r)
 {
-    r->topo.name = r->spec->name;
+    r->topo.name = arena_copy(r->arena, r->spec->name, strlen(r->spec->name));
     r->topo.config = resolve(r->spec);
-    r->topo.hash = resolve_hash(r->spec);
+    r->topo.hash = resolve_hash(r->arena, r->topo.config);
 }
 
 static void set_counts(struct routes *r, const struct cubes *cubes)

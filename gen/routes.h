@@ -23,7 +23,8 @@ struct routes {
     uint32_t first_xbar_node, first_bridge_node;
     uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
     uint32_t n_detours, detours_cap, n_shores, n_between_rows, n_between_of;
-    const struct cubes *found; /* what is there; borrowed */
+    const struct cubes *found;      /* what is there; borrowed */
+    uint32_t *first_end, *next_end; /* segments.c */
     uint32_t n_hops, n_legs, n_segments /* of a kind */, hops_cap, legs_cap, segments_cap, n_mesh;
     bool too_long; /* a part of a route passes the range of simulated time */
 };

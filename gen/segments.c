@@ -111,17 +111,41 @@ static void leave_by(struct routes *r, enum link_owner owner, const struct link_
     hop->gbs = rows[link].gbs;
 }
 
-/* From the node added last to `node` of the same cube, over the one link between them. */
+/* The links inside a cube by their nodes: a list for each node, of link ends 2 * link + 0 or 1. */
+static void index_links(struct routes *r)
+{
+    uint32_t n = r->topo.n_cube_links;
+
+    r->first_end = arena_alloc(r->arena, r->topo.n_cube_nodes * sizeof *r->first_end);
+    r->next_end = arena_alloc(r->arena, 2 * n * sizeof *r->next_end);
+    for (uint32_t i = n; i-- > 0;) {
+        const struct link_row *l = &r->cube_links[i];
+
+        for (uint32_t end = 0; l->leaves == N_EXITS && end < 2; end++) {
+            uint32_t node = end ? l->to : l->from;
+
+            r->next_end[2 * i + end] = r->first_end[node];
+            r->first_end[node] = 2 * i + end + 1; /* 0: the list ends */
+        }
+    }
+}
+
+/*
+ * From the node added last to `node` of the same cube, over the one link between them. A NoC has
+ * most of all links, so the other node's are searched.
+ */
 static void go_to(struct routes *r, uint32_t node)
 {
     uint32_t from = r->hops[r->n_hops - 1].node;
+    uint32_t few = r->cube_nodes[from].kind == NODE_NOC ? node : from;
 
-    for (uint32_t i = 0; i < r->topo.n_cube_links; i++) {
+    for (uint32_t end = r->first_end[few]; end; end = r->next_end[end - 1]) {
+        uint32_t i = (end - 1) / 2;
         const struct link_row *l = &r->cube_links[i];
         bool ahead = l->from == from && l->to == node;
         bool back = l->both_ways && l->from == node && l->to == from;
 
-        if (l->leaves == N_EXITS && (ahead || back)) {
+        if (ahead || back) {
             leave_by(r, LINK_CUBE, r->cube_links, i, back);
             add_hop(r, AT_CUBE, node);
             return;
@@ -444,6 +468,7 @@ static void add_planes(struct routes *r, uint16_t *first,
 
 void make_segments(struct routes *r)
 {
+    index_links(r);
     struct kb_topology *t = &r->topo;
 
     add_planes(r, &t->seg_local, add_local_segments);

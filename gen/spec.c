@@ -49,6 +49,33 @@ void spec_init(struct spec *spec, struct arena *arena, struct diag *diag)
     spec->diag = diag;
 }
 
+void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, struct diag *diag)
+{
+    *spec = *base;
+    spec->arena = arena;
+    spec->diag = diag;
+    spec->doc = NULL;
+    spec->file = NULL;
+}
+
+/* The word that `k` is in this version, if it is a key whose default changed; else -1. */
+static int word_of_version(enum key k, int64_t version)
+{
+    for (size_t i = 0; version >= 2 && i < sizeof version_2 / sizeof version_2[0]; i++)
+        if (version_2[i].key == k)
+            return version_2[i].word;
+    return -1;
+}
+
+bool spec_is_default(const struct spec *spec, enum key k)
+{
+    int word = word_of_version(k, spec->kernbench);
+
+    if (word >= 0)
+        return *(const int *)spec_value(spec, k) == word;
+    return memcmp(spec_value(spec, k), spec_value(&defaults, k), key_rows[k].bytes) == 0;
+}
+
 void spec_set_version(struct spec *spec, int64_t version)
 {
     spec->kernbench = version;

@@ -126,6 +126,9 @@ struct spec {
      * file. That of a mapping is at its first key only.
      */
     struct given given[N_KEYS][KEY_DEPTH + 1];
+    /* The text of each value that was not set since: resolve_keep_texts(). NULL: not made. Borrowed
+     */
+    const char *texts[N_KEYS];
     struct arena *arena; /* borrowed */
     struct diag *diag;   /* borrowed */
     struct doc *doc;     /* open while it is read; doc.h */
@@ -142,6 +145,13 @@ void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
 
 /* The version of the keys is known: sets all that were not given to its defaults. */
 void spec_set_version(struct spec *spec, int64_t version);
+
+/* Whether `k` has the default of the file's version, byte for byte: a list may also read the same.
+ */
+bool spec_is_default(const struct spec *spec, enum key k);
+
+/* A copy of `base`, whose memory must outlive it, to be changed. */
+void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, struct diag *diag);
 
 /* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
 struct place spec_place(const struct spec *spec, enum key k);

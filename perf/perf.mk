@@ -2,7 +2,7 @@
 
 # All machines here are of version 1 of the keys, so that speeds can be compared with earlier ones.
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many machines)
 BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots
 # variant: TOPOLOGY, NAME, SET
 variant = $(MAKE) topology TOPO=tests/machines/$(1).yaml NAME=$(2) SET='$(3)' PLACE='$(M)'

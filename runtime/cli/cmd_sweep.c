@@ -311,7 +311,7 @@ static enum exit_code run_blocks(struct sweep *s)
 /* Does the output need all rows before its first byte? */
 static bool prints_last(const struct cli *cli)
 {
-    return cli->report || cli->opts.format == FORMAT_TABLE;
+    return cli->report || cli->varied || cli->opts.format == FORMAT_TABLE;
 }
 
 static void say_left_out(const struct sweep *s)

@@ -21,6 +21,7 @@
  * part of one, half a table after a full disk is removed.
  */
 #include "cli/command.h"
+#include "cli/vary/captured.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -143,6 +144,10 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
 {
     struct origin origin = cmd_origin(cli);
 
+    if (cli->varied) {
+        captured_rows(cli->varied, rows, args, n_args);
+        return;
+    }
     origin.args = args;
     origin.n_args = n_args;
     if (cli->report)
@@ -164,8 +169,13 @@ void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
 {
     struct sink s;
-    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+    enum exit_code code;
 
+    if (cli->varied) {
+        cmd_write(cli, rows, NULL);
+        return EXIT_OK;
+    }
+    code = sink_open(&s, cli->program, cli->opts.output);
     if (code)
         return code;
     cmd_write(cli, rows, &s);
@@ -186,8 +196,15 @@ enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg
                           void *arg)
 {
     struct sink s;
-    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+    enum exit_code code;
 
+    if (cli->varied) { /* rows go there, and nothing to `s` */
+        sink_open_memory(&s);
+        code = run(arg, &s);
+        sink_free(&s);
+        return code;
+    }
+    code = sink_open(&s, cli->program, cli->opts.output);
     if (code)
         return code;
     stop_defer(true);

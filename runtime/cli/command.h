@@ -4,6 +4,7 @@
 #include "cli/options/opts.h"
 #include "cli/out/out_sqlite.h"
 
+struct captured;
 struct report;
 
 /* How a report is told the results of a command, which are then not printed. Pointers, as
@@ -28,8 +29,10 @@ struct cli {
     size_t yaml_bytes;
     struct opts opts;
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
-    struct report *report;     /* borrowed: the page that is wanted instead of rows; NULL: none */
-    const struct page *page;   /* how to tell it; not NULL if there is one */
+    struct captured
+        *varied;           /* borrowed: what takes the rows of one machine of --vary; NULL: none */
+    struct report *report; /* borrowed: the page that is wanted instead of rows; NULL: none */
+    const struct page *page; /* how to tell it; not NULL if there is one */
 };
 
 /* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */

@@ -20,6 +20,7 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
+#include "cli/vary/vary.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -126,11 +127,17 @@ enum exit_code cmd_report(const struct cli *cli)
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
+    bool kept = false; /* rows of --vary, whatever `code` is */
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
-    code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_end(code));
+    if (cli->opts.vary.n > 0)
+        code = vary_run(cli, start, &kept);
+    else
+        code = cli->opts.report ? cmd_report(cli) : start(cli);
+    enum sink_end end = cmd_end(code);
+    enum exit_code closed =
+        out_sqlite_close(cli->sqlite, end == SINK_DROP && kept ? SINK_PARTIAL : end);
     return closed ? closed : code;
 }
 

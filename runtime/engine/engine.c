@@ -1,4 +1,5 @@
-/* engine.c -- the engines for any topology: hop, and fused when each event is counted. */
+/* engine.c -- the engines for any topology: hop, and fused when each event is counted, or of tables
+ * that were made at run time. */
 #include "engine/engine.h"
 #include "engine/steps.h"
 
@@ -8,6 +9,12 @@ static kb_status engine_any(struct kb_sim *s, uint64_t budget)
     int how = s->options.engine == KB_HOP ? HOW_HOP | HOW_COUNTED : sim_counts(s) ? HOW_COUNTED : 0;
 
     return run(s, how, budget);
+}
+
+/* The tables were made at run time: as the engine of a topology, but they are no constants. */
+static kb_status engine_loaded(struct kb_sim *s, uint64_t budget)
+{
+    return run(s, 0, budget);
 }
 
 /* An observer that hears of stations alone: each arrival has an event, nodes and wires have none.
@@ -41,12 +48,15 @@ static void join_links(struct kb_sim *s)
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
 {
-    bool any = sim_is_watched(s) || !s->topo->run, told = s->observer && !sim_is_watched(s);
+    bool any = sim_is_watched(s), told = s->observer && !any;
     kb_status status;
 
     join_links(s);
     s->started = true;
-    status = (told ? engine_told : any ? engine_any : s->topo->run)(s, budget);
+    status = (told           ? engine_told
+              : any          ? engine_any
+              : s->topo->run ? s->topo->run
+                             : engine_loaded)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns)
         status = KB_STOPPED; /* a response comes after until_fs */
     if (status != KB_AGAIN)

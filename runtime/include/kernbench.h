@@ -112,6 +112,8 @@ void kb_topology_info(const kb_topology *topo, kb_info *out);
 
 /* Where kb_topology_load() finds a topology. All is borrowed for the call. */
 typedef struct kb_topology_source {
+    const kb_topology
+        *base;        /* a topology whose keys are those before `sets`; NULL: a YAML is read */
     const char *file; /* the path of its YAML; with `text`, what messages call that */
     const char *text; /* the YAML itself, `nbytes` of it; NULL: it is read from `file` */
     size_t nbytes;
@@ -122,8 +124,8 @@ typedef struct kb_topology_source {
 /*
  * Makes a topology in memory, as kbgen and a compiler would: every result, fingerprint and hash is
  * the same, without a compiler and without writing a file. It never changes, so that any number of
- * threads may use it. Free it by kb_topology_free(), after all that was made of it. A variant of
- * another one: its kb_info.config as the text, and `sets`.
+ * threads may use it. Free it by kb_topology_free(), after all that was made of it. Variants are
+ * made quickest from a `base` that this call made itself, from a YAML: nothing is read again then.
  *
  * `messages` (may be NULL) becomes a text, to be freed by free(), or NULL. It has a line for each
  * mistake, as kbgen prints them, with line and column: "t.yaml:6:5: unknown key 'bw_gbz' in

@@ -65,6 +65,18 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     return KB_BAD_REQUEST;
 }
 
+void kb_topology_free(const kb_topology *topo)
+{
+    (void)topo;
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+
 kb_status kb_topology_numbers(const kb_topology *topo, double factor,
                               void (*each)(void *arg, const kb_better *number), void *arg)
 {
@@ -80,26 +92,16 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
     (void)topo, (void)names, (void)n, (void)factor;
     return kb_topology_load(&none, out, messages);
 }
-
-void kb_topology_free(const kb_topology *topo)
-{
-    (void)topo;
-}
-
-kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
-                           void *arg)
-{
-    (void)topo, (void)each, (void)arg;
-    return KB_BAD_REQUEST;
-}
 #else
 #include "gen/better.h"
 #include "gen/build.h"
 #include "gen/keys.h"
+#include "gen/resolve.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct loaded {
     struct kb_topology topo;
+    struct spec *spec;  /* the arena's: for variants. NULL: it is one itself */
     struct arena arena; /* owned: all that `topo` points to */
 };
 
@@ -113,14 +115,42 @@ static kb_status status_of(const struct build *b)
     return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
 }
 
+struct making {
+    struct source source;
+    struct spec *spec; /* the arena's: what was read, for variants */
+};
+
+/* All that needs memory of the arena. */
+static void make(struct build *b, void *arg)
+{
+    struct making *m = arg;
+
+    build_all(b, &m->source);
+    if (m->source.base || diag_count(&b->diag))
+        return;
+    m->spec = arena_alloc(&b->arena, sizeof *m->spec);
+    *m->spec = b->spec;
+    resolve_keep_texts(m->spec);
+}
+
+/* The keys of `base`: as they were read, or from its resolved YAML. */
+static void take_base(struct source *source, const kb_topology *base)
+{
+    source->base = base->run ? NULL : ((const struct loaded *)base)->spec;
+    source->file = base->name;
+    source->text = base->config;
+    source->len = strlen(base->config);
+}
+
 static kb_status load(const struct source *source, struct loaded *out, struct build *b)
 {
     struct messages *said = b->diag.to;
-    kb_status status =
-        build_guarded(b, build_all, source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    struct making m = {.source = *source};
+    kb_status status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
+        out->spec = m.spec;
         out->arena = b->arena;
     } else {
         arena_release(&b->arena);
@@ -128,7 +158,7 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
     return status;
 }
 
-static kb_status make(const struct source *source, const kb_topology **out, char **messages)
+static kb_status load_told(const struct source *source, const kb_topology **out, char **messages)
 {
     struct messages said = {0};
     struct loaded *loaded = calloc(1, sizeof *loaded);
@@ -151,17 +181,64 @@ static kb_status make(const struct source *source, const kb_topology **out, char
     return status;
 }
 
-kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
-                           char **messages)
+kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **out, char **messages)
 {
-    if (!source || !source->file || !out || (source->n_sets && !source->sets))
+    struct source source;
+
+    if (!from || (!from->base && !from->file) || !out || (from->n_sets && !from->sets))
         return KB_BAD_REQUEST;
-    return make(&(struct source){.file = source->file,
-                                 .text = source->text,
-                                 .len = source->text ? source->nbytes : 0,
-                                 .sets = source->sets,
-                                 .n_sets = source->n_sets},
-                out, messages);
+    source = (struct source){.file = from->file,
+                             .text = from->text,
+                             .len = from->text ? from->nbytes : 0,
+                             .sets = from->sets,
+                             .n_sets = from->n_sets};
+    if (from->base)
+        take_base(&source, from->base);
+    return load_told(&source, out, messages);
+}
+
+void kb_topology_free(const kb_topology *topo)
+{
+    struct loaded *loaded = (struct loaded *)topo;
+
+    if (loaded)
+        arena_release(&loaded->arena);
+    free(loaded);
+}
+
+struct walk {
+    const kb_topology *topo;
+    void (*each)(void *arg, const kb_key *key);
+    void *arg;
+};
+
+/* The keys are in the resolved YAML, which every topology has. */
+static void walk_keys(struct build *b, void *arg)
+{
+    const struct walk *w = arg;
+    struct source source = {
+        .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
+
+    build_read(b, &source);
+    keys_walk(&b->spec, w->each, w->arg);
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    struct walk walk = {topo, each, arg};
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each)
+        return KB_BAD_REQUEST;
+    b = calloc(1, sizeof *b);
+    if (b && build_guarded(b, walk_keys, &walk))
+        status = KB_OK;
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
 }
 
 /* -- better ones ---------------------------------------------------------------------------- */
@@ -211,6 +288,8 @@ kb_status kb_topology_numbers(const kb_topology *topo, double factor,
     return status;
 }
 
+/* Read again from its text: values that some cubes have are changed in place, and are not shared.
+ */
 kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
                              double factor, const kb_topology **out, char **messages)
 {
@@ -222,50 +301,6 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
     source.better = names;
     source.n_better = n;
     source.factor = factor;
-    return make(&source, out, messages);
-}
-
-void kb_topology_free(const kb_topology *topo)
-{
-    struct loaded *loaded = (struct loaded *)topo;
-
-    if (loaded)
-        arena_release(&loaded->arena);
-    free(loaded);
-}
-
-struct walk {
-    const kb_topology *topo;
-    void (*each)(void *arg, const kb_key *key);
-    void *arg;
-};
-
-/* The keys are in the resolved YAML, which every topology has. */
-static void walk_keys(struct build *b, void *arg)
-{
-    const struct walk *w = arg;
-    struct source source = {
-        .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
-
-    build_read(b, &source);
-    keys_walk(&b->spec, w->each, w->arg);
-}
-
-kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
-                           void *arg)
-{
-    struct walk walk = {topo, each, arg};
-    struct build *b;
-    kb_status status = KB_NO_MEMORY;
-
-    if (!topo || !each)
-        return KB_BAD_REQUEST;
-    b = calloc(1, sizeof *b);
-    if (b && build_guarded(b, walk_keys, &walk))
-        status = KB_OK;
-    if (b)
-        arena_release(&b->arena);
-    free(b);
-    return status;
+    return load_told(&source, out, messages);
 }
 #endif

@@ -65,7 +65,7 @@ ok "--set changes the compiled machine"
 equal "the hash is kbgen's" "$("$B/kbgen" --set cube.hbm.bw_gbs=512 --set cube.pes=4 --hash topologies/cube8.yaml)" \
     "$("$SIM" info --set cube.hbm.bw_gbs=512 --set cube.pes=4 --format csv | sed -n 's/^hash,//p')"
 call "$SIM" info --set cube.pes=4 --set cube.pes=2 --format csv
-[ "$(tail -2 "$work/out")" = "machine,\"compiled, but for set\"
+[ "$(tail -2 "$work/out")" = "machine,\"compiled, with keys set\"
 set,cube.pes=2 (was 8)" ]
 ok "info says what was set"
 call "$SIM" probe --set cube.pes=4 --set sips=2 --sqlite "$work/a.db"

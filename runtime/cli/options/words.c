@@ -92,7 +92,7 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
         return;
     if (id == OPTION_SET)
         add_set(r->o, argument);
-    else
+    else if (id != OPTION_VARY) /* its values are those of each machine */
         add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
     if (argument &&

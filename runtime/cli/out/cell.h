@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ROW_CELLS_MAX = 32 };
+enum { ROW_CELLS_MAX = 48 };
 
 /* The kind of value in a cell, which tells every format how to print it. */
 enum cell_type {

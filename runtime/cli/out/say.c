@@ -8,6 +8,23 @@
 
 enum { LINE_BYTES = 8192, SHOWN_BYTES = 64, NAMES_BYTES = 512 };
 
+static _Thread_local struct said *kept; /* NULL: messages are printed */
+
+void say_into(struct said *said)
+{
+    kept = said;
+}
+
+static void keep(const char *program, const char *text)
+{
+    int n = snprintf(kept->text + kept->n, SAID_BYTES - kept->n, "%s%s%s\n", program,
+                     *program ? ": " : "", text);
+
+    if (n > 0 && (size_t)n < SAID_BYTES - kept->n)
+        kept->n += (size_t)n;
+    kept->text[kept->n] = '\0';
+}
+
 /* One write() per message: lines of several processes on one terminal stay whole. */
 static void put(const char *program, bool lines, const char *format, va_list args)
 {
@@ -15,7 +32,10 @@ static void put(const char *program, bool lines, const char *format, va_list arg
 
     text_vformat(text, sizeof text, format, args);
     text_make_visible(text, lines, shown, sizeof shown);
-    fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", shown);
+    if (kept)
+        keep(program, shown);
+    else
+        fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", shown);
 }
 
 void say_line(const char *format, ...)

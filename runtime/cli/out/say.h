@@ -4,6 +4,18 @@
 #include "cli/exit.h"
 #include <stddef.h>
 
+enum { SAID_BYTES = 8192 };
+
+/* Messages that are kept for later: lines. */
+struct said {
+    char text[SAID_BYTES];
+    size_t n;
+};
+
+/* From now on what this thread says goes to `said`, as far as there is room; NULL: to stderr again.
+ */
+void say_into(struct said *said);
+
 /* Prints "PROGRAM: ..." and returns `code`, so that reporting and leaving are one statement. */
 enum exit_code say(const char *program, enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -157,6 +157,46 @@ static void what_is_set_counts_in_order(void **state)
     unmake(&n);
 }
 
+/* Of `base` and sets; its messages must be none. */
+static struct made vary(const kb_topology *base, const char *const *sets, size_t n_sets)
+{
+    kb_topology_source source = {.base = base, .sets = sets, .n_sets = n_sets};
+    struct made m;
+
+    m.status = kb_topology_load(&source, &m.topo, &m.messages);
+    return m;
+}
+
+static void a_variant_of_a_base_is_as_if_it_was_read(void **state)
+{
+    const char *sets[] = {"cube.pes=4",  "cube.hbm.bw_gbs=100.5",    "missing=[c2]",
+                          "kernbench=2", "cube.hbm.hold=route",      "contention.links=ideal",
+                          "name=other",  "cubes={\"c3\": {pes: 2}}", "sip.io_chiplets=[W]"};
+    kb_info info;
+
+    (void)state;
+    kb_topology_info(&cube8_topology, &info);
+    struct made base = make(info.config, NULL, 0);
+    for (size_t n = 0; n <= LENGTH(sets); n++) {
+        struct made read = make(info.config, sets, n);
+        struct made of_loaded = vary(base.topo, sets, n);
+        struct made of_compiled = vary(&cube8_topology, sets, n);
+        struct made of_variant = vary(of_loaded.topo, sets, n);
+
+        assert_int_equal(read.status, KB_OK);
+        same(read.topo, of_loaded.topo);
+        same(read.topo, of_compiled.topo);
+        same(read.topo, of_variant.topo);
+        unmake(&of_variant);
+        unmake(&of_compiled);
+        unmake(&of_loaded);
+        unmake(&read);
+    }
+    refused(vary(base.topo, (const char *const[]){"sip.cube_mesh.w=0"}, 1), KB_BAD_REQUEST,
+            "--set sip.cube_mesh.w=0: 'sip.cube_mesh.w' must be 1..16384, not '0'\n");
+    unmake(&base);
+}
+
 static void lists_can_be_set(void **state)
 {
     struct made m = MAKE("kernbench: 2\nname: t\nsip: {cube_mesh: {w: 2, h: 2}}\n", "missing=[c1]",
@@ -465,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loaded_topology_is_the_compiled_one),
         cmocka_unit_test(what_is_set_counts_in_order),
+        cmocka_unit_test(a_variant_of_a_base_is_as_if_it_was_read),
         cmocka_unit_test(lists_can_be_set),
         cmocka_unit_test(every_key_can_be_set_to_what_it_is),
         cmocka_unit_test(every_mistake_has_its_place),

@@ -1,0 +1,28 @@
+/* captured.h -- the rows of one variant, kept with its keys before them. */
+#ifndef CAPTURED_H
+#define CAPTURED_H
+#include "cli/out/out.h"
+
+/* What a command said and printed. All zero is nothing. */
+struct captured {
+    const struct column *key_columns; /* borrowed; the first columns of each row, */
+    const struct cell *keys;          /* and their cells, borrowed too */
+    size_t n_keys;
+    struct column columns[ROW_CELLS_MAX]; /* with those of the keys */
+    size_t n_columns;
+    struct cell *cells; /* owned, row by row; texts are owned, too, except those of keys */
+    size_t n_rows, room;
+    struct origin_arg *args; /* owned, the strings too: of the rows */
+    size_t n_args;
+};
+
+/* Keeps all rows. */
+void captured_rows(struct captured *c, const struct rows *rows, const struct origin_arg *args,
+                   size_t n_args);
+
+/* A row of what was kept, as struct rows wants it. */
+bool captured_row(const struct captured *c, uint64_t i, struct cell *cells);
+
+void captured_free(struct captured *c);
+
+#endif

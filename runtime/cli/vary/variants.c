@@ -1,0 +1,226 @@
+/*
+ * variants.c -- the machines of --vary: every combination of the values of some keys.
+ *
+ * A list has items with commas between them; a comma inside of brackets or braces belongs to its
+ * item, as in cube.pe.pe_scheduler.tile=[32,64,32],[64,64,64]. An item FIRST:LAST, FIRST:LAST:STEP
+ * or FIRST:LAST:xFACTOR is a range, as sweep has them; any other one is a value as --set takes it.
+ * What a key may be is the library's to say.
+ *
+ * Numbers of ranges are counted in millionths, exactly: 0.1:0.3:0.1 has three values. A range of
+ * decimals needs a step.
+ *
+ * Example: --vary cube.hbm.bw_gbs=128:512:x2 --vary sips=1,2 are six machines: 128 with 1 and 2
+ * SIPs, 256 with 1 and 2, 512 with 1 and 2.
+ */
+#include "cli/vary/variants.h"
+#include "cli/out/memory.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MILLION = 1000000, SHOWN_BYTES = 48, NUMBER_BYTES = 32 };
+
+/* The reading of one list. */
+struct reading {
+    const char *program;
+    struct varied_key *key;
+};
+
+/* "--vary KEY: 'ITEM' TEXT"; always false. */
+static bool bad(const struct reading *r, const char *item, size_t len, const char *text)
+{
+    char shown[SHOWN_BYTES];
+
+    text_show(item, len, shown, sizeof shown);
+    say(r->program, EXIT_USAGE, "--vary %s: '%s' %s", r->key->path, shown, text);
+    return false;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *digits(const char *p)
+{
+    while (is_digit(*p))
+        p++;
+    return p;
+}
+
+/* A number in JSON: -12, 0.5, 1e9; not .5, 1. or 010. */
+static bool is_number(const char *number)
+{
+    const char *p = number + (*number == '-'), *begin = p;
+
+    p = digits(p);
+    if (p == begin || (*begin == '0' && p > begin + 1))
+        return false;
+    if (*p == '.') {
+        begin = ++p;
+        p = digits(p);
+        if (p == begin)
+            return false;
+    }
+    if (*p == 'e' || *p == 'E') {
+        p++;
+        begin = p += *p == '+' || *p == '-';
+        p = digits(p);
+        if (p == begin)
+            return false;
+    }
+    return *p == '\0' && strlen(number) < TEXT_NUMBER_BYTES;
+}
+
+static bool add(struct reading *r, const char *value, size_t len)
+{
+    struct varied_key *key = r->key;
+    char *word;
+
+    if (key->n == VARY_VALUES_MAX)
+        return bad(r, value, len, "is one value too many: a list has at most 1000000");
+    word = memory_new(key->value_at + len + 1, 1);
+    sprintf(word, "%s=%.*s", key->path, (int)len, value);
+    key->words = memory_room(key->words, key->n, &key->room, sizeof *key->words);
+    key->words[key->n++] = word;
+    key->numbers = key->numbers && is_number(word + key->value_at);
+    return true;
+}
+
+/* A value of a range, without zeros at its end. */
+static bool add_millionths(struct reading *r, int64_t value)
+{
+    char text[NUMBER_BYTES], *end = text_put_ns(text, value);
+
+    while (end[-1] == '0')
+        end--;
+    end -= end[-1] == '.';
+    return add(r, text, (size_t)(end - text));
+}
+
+static bool add_range(struct reading *r, const char *item, size_t len)
+{
+    const char *second = memchr(item, ':', len) + 1;
+    const char *third = memchr(second, ':', len - (size_t)(second - item));
+    size_t n_second = third ? (size_t)(third - second) : len - (size_t)(second - item);
+    int64_t first, last, step = MILLION;
+    uint64_t factor = 0;
+
+    if (!text_read_ns(item, (size_t)(second - item) - 1, &first) ||
+        !text_read_ns(second, n_second, &last))
+        return bad(r, item, len, "is no range: FIRST:LAST are numbers with at most six decimals");
+    if (last < first)
+        return bad(r, item, len, "is a range that ends before it begins");
+    if (!third && memchr(item, '.', len))
+        return bad(r, item, len, "needs a step, as in 0.5:2.0:0.5");
+    if (third) {
+        const char *end = item + len;
+
+        third++;
+        if (*third == 'x' ? !text_read_count(third + 1, (size_t)(end - third) - 1, &factor) ||
+                                factor < 2 || factor > MILLION || first == 0
+                          : !text_read_ns(third, (size_t)(end - third), &step) || step == 0)
+            return bad(r, item, len, "has no step above 0, and no factor from x2 on");
+    }
+    for (int64_t value = first; value <= last;) {
+        if (!add_millionths(r, value))
+            return false;
+        if (factor ? value > last / (int64_t)factor : step > last - value)
+            break;
+        value = factor ? value * (int64_t)factor : value + step;
+    }
+    return true;
+}
+
+/* The length of an item: up to a comma outside of brackets. */
+static size_t item_length(const char *list)
+{
+    size_t n = 0;
+    int depth = 0;
+
+    for (; list[n] && (depth > 0 || list[n] != ','); n++)
+        depth += (list[n] == '[' || list[n] == '{') - (list[n] == ']' || list[n] == '}');
+    return n;
+}
+
+static bool add_item(struct reading *r, const char *item, size_t len)
+{
+    if (len == 0)
+        return bad(r, item, len, "is no value: a list has values with commas between them");
+    return memchr(item, ':', len) && (is_digit(*item) || *item == '.') ? add_range(r, item, len)
+                                                                       : add(r, item, len);
+}
+
+/* One KEY=LIST. */
+static bool read_list(struct reading *r, const char *word)
+{
+    const char *list = strchr(word, '=') + 1;
+
+    r->key->path = memory_part(word, (size_t)(list - word) - 1);
+    r->key->value_at = (size_t)(list - word);
+    r->key->numbers = true;
+    for (;;) {
+        size_t n = item_length(list);
+
+        if (!add_item(r, list, n))
+            return false;
+        if (!list[n])
+            return true;
+        list += n + 1;
+    }
+}
+
+static bool is_twice(const struct variants *v, const char *path)
+{
+    for (size_t i = 0; i + 1 < v->n_keys; i++)
+        if (strcmp(v->key[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+enum exit_code variants_read(struct variants *v, const struct set_list *words, const char *program)
+{
+    *v = (struct variants){.n = 1};
+    if (words->n > VARY_KEYS_MAX)
+        return say(program, EXIT_USAGE, "--vary is given more than %d times", VARY_KEYS_MAX);
+    for (size_t i = 0; i < words->n; i++) {
+        struct reading r = {.program = program, .key = &v->key[v->n_keys++]};
+
+        if (!read_list(&r, words->word[i]))
+            return EXIT_USAGE;
+        if (is_twice(v, r.key->path))
+            return say(program, EXIT_USAGE, "--vary has %s twice", r.key->path);
+        v->n *= r.key->n;
+        if (v->n > VARIANTS_MAX)
+            return say(program, EXIT_USAGE, "--vary makes more than %d machines", VARIANTS_MAX);
+    }
+    return EXIT_OK;
+}
+
+void variants_free(struct variants *v)
+{
+    for (size_t k = 0; k < v->n_keys; k++) {
+        for (size_t i = 0; i < v->key[k].n; i++)
+            free(v->key[k].words[i]);
+        free(v->key[k].words);
+        free(v->key[k].path);
+    }
+}
+
+const char *variants_word(const struct variants *v, uint64_t i, size_t k)
+{
+    for (size_t last = v->n_keys - 1; last > k; last--)
+        i /= v->key[last].n;
+    return v->key[k].words[i % v->key[k].n];
+}
+
+void variants_label(const struct variants *v, uint64_t i, char label[VARY_LABEL_BYTES])
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < v->n_keys && n < VARY_LABEL_BYTES; k++)
+        n += (size_t)snprintf(label + n, VARY_LABEL_BYTES - n, "%s%s", k ? ", " : "",
+                              variants_word(v, i, k));
+}

@@ -1,0 +1,527 @@
+/*
+ * vary.c -- --vary: one command on every machine of a list, and one table of all their rows.
+ *
+ * Machine `i` is a block of base/parallel.c. A thread makes its tables (kb_topology_load()), calls
+ * the command with a struct cli of its own, whose `varied` takes the rows, makes text of them, and
+ * frees the machine. The main thread takes the texts in order of machines. So neither rows nor
+ * messages depend on the number of threads, and no more than `window` machines are in memory.
+ *
+ * The command does not know: it writes by cmd_write(), which gives the rows to captured.c. Its
+ * messages go to a text of the thread (say_into()), which is printed if the machine fails, with the
+ * keys as the name of the program. The first machine that fails ends the run; all before it are
+ * complete, and stay.
+ *
+ * A table is as wide as its widest row, so for FORMAT_TABLE all rows are kept to the end. A
+ * database gets a run for each machine, with its hash and YAML; the keys are parameters of that
+ * run, and not columns.
+ *
+ * Invariant: what thread and main thread share of machine `i` is in slot i % window, which is the
+ * thread's until work() returns, and then the main thread's until give() does.
+ */
+#include "cli/vary/vary.h"
+#include "base/parallel.h"
+#include "cli/out/memory.h"
+#include "cli/out/progress.h"
+#include "cli/out/say.h"
+#include "cli/out/stop.h"
+#include "cli/vary/captured.h"
+#include "cli/vary/variants.h"
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_PER_THREAD = 8, TABLE_BYTES = 32 << 20 };
+
+static const double dry_run_s = 0.2;
+
+/* One machine in work, or done and not given yet. */
+struct slot {
+    const kb_topology *topo; /* owned; NULL: freed already */
+    kb_info info;
+    struct cell keys[VARY_KEYS_MAX];
+    struct captured rows;
+    struct sink text; /* of the rows */
+    struct said said;
+    char program[VARY_LABEL_BYTES + 64];
+    enum exit_code code;
+};
+
+struct vary {
+    const struct cli *cli;
+    enum exit_code (*start)(const struct cli *cli);
+    struct variants variants;
+    struct column columns[VARY_KEYS_MAX];
+    const kb_topology *base; /* what the machines are variants of; owned */
+    uint64_t stride;         /* from one machine to the next, modulo their number */
+    unsigned threads;
+    uint64_t window;
+    struct slot *slot;     /* owned; machine i is at i % window */
+    struct sink *out;      /* NULL: a dry run */
+    struct captured *kept; /* owned; of all, for a table */
+    size_t n_kept, kept_room;
+    bool begun, any_row; /* the head is written; a row is */
+    uint64_t n_done;
+    double end_s; /* of a dry run */
+    bool different;
+    enum exit_code code; /* of the machine that failed */
+    struct progress progress;
+};
+
+/* -- one machine ---------------------------------------------------------------------------- */
+
+static uint64_t number_of(const struct vary *v, uint64_t i)
+{
+    return (uint64_t)((unsigned __int128)i * v->stride % v->variants.n);
+}
+
+static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
+{
+    char label[VARY_LABEL_BYTES];
+
+    variants_label(&v->variants, i, label);
+    snprintf(s->program, sizeof s->program, "%.60s: %s", v->cli->program, label);
+    for (size_t k = 0; k < v->variants.n_keys; k++) {
+        const char *value = variants_word(&v->variants, i, k) + v->variants.key[k].value_at;
+
+        s->keys[k] = v->variants.key[k].numbers ? cell_number(value) : cell_text(value);
+    }
+    s->rows =
+        (struct captured){.key_columns = v->columns, .keys = s->keys, .n_keys = v->variants.n_keys};
+    s->text.at = s->text.buffer;
+    s->said = (struct said){.n = 0};
+    s->code = EXIT_OK;
+}
+
+/* The tables of machine `i`; messages are kept. */
+static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_t i)
+{
+    const char *words[VARY_KEYS_MAX];
+    kb_topology_source source = {.base = v->base, .sets = words, .n_sets = v->variants.n_keys};
+    char *messages;
+    kb_status status;
+
+    for (size_t k = 0; k < v->variants.n_keys; k++)
+        words[k] = variants_word(&v->variants, i, k);
+    status = kb_topology_load(&source, &s->topo, &messages);
+    if (status == KB_NO_MEMORY)
+        memory_lacks();
+    if (status && messages)
+        say_lines("%.*s", (int)strcspn(messages, "") - 1, messages);
+    free(messages);
+    if (status)
+        return status == KB_BAD_REQUEST ? EXIT_USAGE : EXIT_INPUT;
+    kb_topology_info(s->topo, &s->info);
+    return EXIT_OK;
+}
+
+static enum exit_code run_command(const struct vary *v, struct slot *s)
+{
+    struct cli cli = *v->cli;
+
+    cli.topo = s->topo;
+    cli.info = s->info;
+    cli.program = s->program;
+    cli.varied = &s->rows;
+    cli.sqlite = NULL;
+    cli.opts.jobs = 1;
+    cli.opts.quiet = true;
+    cli.opts.dry_run = false;
+    return v->start(&cli);
+}
+
+static bool slot_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct slot *s = arg;
+
+    return captured_row(&s->rows, i - 1, cells); /* never the first of all: see give_text() */
+}
+
+static bool is_streamed(const struct vary *v)
+{
+    return v->out && v->cli->opts.format != FORMAT_TABLE;
+}
+
+static void do_machine(void *arg, unsigned thread, uint64_t i)
+{
+    struct vary *v = arg;
+    struct slot *s = &v->slot[i % v->window];
+
+    (void)thread;
+    i = number_of(v, i);
+    begin_slot(v, s, i);
+    say_into(&s->said);
+    s->code = make_machine(v, s, i);
+    if (!s->code)
+        s->code = run_command(v, s);
+    say_into(NULL);
+    if (is_streamed(v) && s->rows.n_rows > 0) {
+        struct rows rows = {.columns = s->rows.columns,
+                            .n_columns = s->rows.n_columns,
+                            .n_rows = s->rows.n_rows,
+                            .row = slot_row,
+                            .arg = s};
+
+        out_rows(&rows, 1, 1 + s->rows.n_rows, v->cli->opts.format, &s->text);
+    }
+    if (!v->cli->sqlite && s->topo) {
+        kb_topology_free(s->topo);
+        s->topo = NULL;
+    }
+}
+
+/* -- in order ------------------------------------------------------------------------------- */
+
+/* In JSON a comma stands before each row: the first of all has none. */
+static void give_text(struct vary *v, const struct slot *s)
+{
+    size_t n = (size_t)(s->text.at - s->text.buffer), skip = 0;
+    struct origin origin = cmd_origin(v->cli);
+    struct rows rows = {.columns = s->rows.columns, .n_columns = s->rows.n_columns};
+
+    if (!v->begun && s->rows.n_columns > 0) {
+        out_head(&rows, &origin, v->cli->opts.format, v->out);
+        v->begun = true;
+    }
+    if (n > 0 && !v->any_row && v->cli->opts.format == FORMAT_JSON)
+        skip = 1;
+    v->any_row = v->any_row || n > 0;
+    sink_bytes(v->out, s->text.buffer + skip, n - skip);
+    sink_flush(v->out);
+}
+
+/* A run of its own in the database, whose parameters are the keys, too. */
+static bool own_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct captured *c = arg;
+    struct cell all[ROW_CELLS_MAX];
+
+    captured_row(c, i, all);
+    memcpy(cells, all + c->n_keys, (c->n_columns - c->n_keys) * sizeof *cells);
+    return true;
+}
+
+static void give_database(const struct vary *v, struct slot *s, uint64_t i)
+{
+    struct origin origin = cmd_origin(v->cli);
+    size_t n = origin.n_params;
+    struct origin_arg *params = memory_new(n + VARY_KEYS_MAX, sizeof *params);
+    struct rows rows = {.columns = s->rows.columns + s->rows.n_keys,
+                        .n_columns = s->rows.n_columns - s->rows.n_keys,
+                        .n_rows = s->rows.n_rows,
+                        .row = own_row,
+                        .arg = &s->rows};
+
+    memcpy(params, origin.params, n * sizeof *params);
+    for (size_t k = 0; k < v->variants.n_keys; k++)
+        params[n++] = (struct origin_arg){.name = v->variants.key[k].path,
+                                          .value = variants_word(&v->variants, i, k) +
+                                                   v->variants.key[k].value_at};
+    origin.info = &s->info;
+    origin.params = params;
+    origin.n_params = n;
+    origin.args = s->rows.args;
+    origin.n_args = s->rows.n_args;
+    out_sqlite_add(v->cli->sqlite, &rows, &origin);
+    free(params);
+}
+
+static void free_slot(struct slot *s)
+{
+    captured_free(&s->rows);
+    kb_topology_free(s->topo);
+    s->topo = NULL;
+}
+
+static void keep(struct vary *v, struct slot *s)
+{
+    struct cell *keys = memory_new(v->variants.n_keys, sizeof *keys);
+
+    memcpy(keys, s->keys, v->variants.n_keys * sizeof *keys);
+    v->kept = memory_room(v->kept, v->n_kept, &v->kept_room, sizeof *v->kept);
+    s->rows.keys = keys;
+    v->kept[v->n_kept++] = s->rows;
+    s->rows = (struct captured){0};
+}
+
+static bool give_machine(void *arg, uint64_t i)
+{
+    struct vary *v = arg;
+    struct slot *s = &v->slot[i % v->window];
+    bool complete = s->code == EXIT_OK || s->code == EXIT_DIFFERENT;
+
+    if (!complete) {
+        v->code = s->code;
+        if (s->code != EXIT_INTERRUPTED && s->said.n > 0)
+            say_lines("%.*s", (int)s->said.n - 1, s->said.text);
+        free_slot(s);
+        return false;
+    }
+    v->n_done++;
+    v->different = v->different || s->code == EXIT_DIFFERENT;
+    if (v->cli->sqlite && v->out)
+        give_database(v, s, i);
+    if (is_streamed(v))
+        give_text(v, s);
+    else if (v->out)
+        keep(v, s);
+    free_slot(s);
+    progress_show(&v->progress, v->n_done, v->variants.n, "machines");
+    return (!v->out || sink_ok(v->out)) && (v->out || progress_now_s() < v->end_s);
+}
+
+static void show_progress(void *arg)
+{
+    struct vary *v = arg;
+
+    progress_show(&v->progress, v->n_done, v->variants.n, "machines");
+}
+
+/* -- all of them ---------------------------------------------------------------------------- */
+
+static void make_room(struct vary *v)
+{
+    v->threads = v->cli->opts.jobs ? v->cli->opts.jobs : parallel_threads();
+    v->window = (uint64_t)v->threads * WINDOW_PER_THREAD;
+    v->slot = memory_new(v->window, sizeof *v->slot);
+    for (uint64_t i = 0; i < v->window; i++)
+        sink_open_memory(&v->slot[i].text);
+}
+
+static void free_room(struct vary *v)
+{
+    for (uint64_t i = 0; v->slot && i < v->window; i++) {
+        free_slot(&v->slot[i]);
+        sink_free(&v->slot[i].text);
+    }
+    for (size_t i = 0; i < v->n_kept; i++) {
+        free((void *)v->kept[i].keys);
+        captured_free(&v->kept[i]);
+    }
+    free(v->kept);
+    free(v->slot);
+}
+
+static enum exit_code run_machines(struct vary *v)
+{
+    struct parallel machines = {.stop = stop_asked,
+                                .n = v->variants.n,
+                                .threads = v->threads,
+                                .window = v->window,
+                                .work = do_machine,
+                                .give = give_machine,
+                                .wait = show_progress,
+                                .arg = v};
+
+    progress_begin(&v->progress, v->cli->opts.quiet);
+    enum parallel_end end = parallel_run(&machines);
+    if (end == PARALLEL_LEFT)
+        stop_leave();
+    stop_heard();
+    progress_end(&v->progress);
+    return end == PARALLEL_NO_THREAD ? cmd_fail(v->cli, KB_NO_MEMORY, NULL) : EXIT_OK;
+}
+
+/* The rows that were kept, one machine after the other. */
+struct all_rows {
+    const struct vary *v;
+    size_t machine;
+    uint64_t first; /* of this machine */
+};
+
+static bool kept_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct all_rows *all = arg;
+
+    if (i < all->first)
+        all->machine = all->first = 0;
+    while (i - all->first >= all->v->kept[all->machine].n_rows)
+        all->first += all->v->kept[all->machine++].n_rows;
+    return captured_row(&all->v->kept[all->machine], i - all->first, cells);
+}
+
+static void write_table(const struct vary *v)
+{
+    struct all_rows all = {.v = v};
+    struct rows rows = {.row = kept_row, .arg = &all};
+    struct origin origin = cmd_origin(v->cli);
+
+    for (size_t i = 0; i < v->n_kept; i++)
+        rows.n_rows += v->kept[i].n_rows;
+    if (v->n_kept == 0)
+        return;
+    rows.columns = v->kept[0].columns;
+    rows.n_columns = v->kept[0].n_columns;
+    out_write(&rows, &origin, FORMAT_TABLE, v->out);
+}
+
+static void end_output(const struct vary *v)
+{
+    if (!is_streamed(v))
+        write_table(v);
+    else if (v->begun)
+        out_tail(&(struct rows){0}, v->cli->opts.format, v->out);
+    sink_flush(v->out);
+}
+
+/* What ended the run before its end, if anything did. */
+static enum exit_code say_end(const struct vary *v)
+{
+    unsigned long long done = v->n_done, total = v->variants.n;
+    char label[VARY_LABEL_BYTES];
+
+    if (v->n_done == v->variants.n || !sink_ok(v->out))
+        return v->different ? EXIT_DIFFERENT : EXIT_OK;
+    if (v->code && v->code != EXIT_INTERRUPTED) {
+        variants_label(&v->variants, v->n_done, label);
+        return cmd_say(v->cli, v->code, "failed at %s: %llu of %llu machines complete", label, done,
+                       total);
+    }
+    cmd_note(v->cli, "interrupted: %llu of %llu machines complete", done, total);
+    return EXIT_INTERRUPTED;
+}
+
+static enum exit_code run_into(struct vary *v)
+{
+    const struct cli *cli = v->cli;
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output), closed;
+
+    if (code)
+        return code;
+    v->out = &s;
+    stop_defer(true);
+    code = run_machines(v);
+    if (!code) {
+        end_output(v);
+        code = say_end(v);
+    }
+    closed = sink_close(&s, cli->program,
+                        cmd_end(code) != SINK_DROP ? cmd_end(code)
+                        : v->n_done > 0            ? SINK_PARTIAL
+                                                   : SINK_DROP);
+    stop_defer(false);
+    return closed && !(closed == EXIT_INTERRUPTED && code) ? closed : code;
+}
+
+/* -- the dry run ---------------------------------------------------------------------------- */
+
+struct dry_run {
+    uint64_t machines, at_most;
+    unsigned threads;
+    double estimated_s;
+};
+
+static const struct column dry_columns[] = {
+    COLUMN("machines", CELL_COUNT, struct dry_run, machines),
+    COLUMN("at_most", CELL_COUNT, struct dry_run, at_most),
+    COLUMN("threads", CELL_COUNT, struct dry_run, threads),
+    COLUMN("estimated_s", CELL_FRACTION, struct dry_run, estimated_s),
+};
+
+static bool dry_row(void *arg, uint64_t i, struct cell *cells)
+{
+    (void)i;
+    record_cells(dry_columns, sizeof dry_columns / sizeof *dry_columns, arg, cells);
+    return true;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b > 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Machines from everywhere, for a short time, stand for all: as in cmd_sweep.c. */
+static enum exit_code run_dry(struct vary *v)
+{
+    struct dry_run dry = {
+        .machines = v->variants.n, .at_most = VARIANTS_MAX, .threads = v->threads};
+    struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
+    double begin_s = progress_now_s();
+
+    v->stride = (uint64_t)((double)v->variants.n * 0.6180339887498949);
+    while (v->stride > 1 && common_divisor(v->stride, v->variants.n) > 1)
+        v->stride--;
+    v->stride += v->stride == 0;
+    v->end_s = begin_s + dry_run_s;
+    stop_defer(true);
+    enum exit_code code = run_machines(v);
+    stop_defer(false);
+    if (code || v->code || v->n_done == 0)
+        return code ? code : v->code ? v->code : EXIT_INTERRUPTED;
+    dry.estimated_s = (progress_now_s() - begin_s) * (double)v->variants.n / (double)v->n_done;
+    return cmd_print(v->cli, &rows);
+}
+
+/* -- what was asked ------------------------------------------------------------------------- */
+
+/* Options that write something else than one table. */
+static enum exit_code check_options(const struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+    const char *other = o->report          ? "report"
+                        : o->breakdown     ? "--breakdown"
+                        : o->race          ? "--race"
+                        : o->inspect.n > 0 ? "--inspect"
+                        : o->stats         ? "--stats"
+                        : o->trace         ? "--trace"
+                        : o->oplog         ? "--oplog"
+                        : o->dump          ? "--dump"
+                        : o->fingerprint   ? "--fingerprint"
+                                           : NULL;
+
+    if (other)
+        return say(cli->program, EXIT_USAGE, "--vary makes one table of many machines, without %s",
+                   other);
+    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0)
+        return say(cli->program, EXIT_USAGE,
+                   "--vary reads the file once for each machine, and standard input only once");
+    return EXIT_OK;
+}
+
+/* From a base that was read at run time variants are made quickest. */
+static enum exit_code make_base(struct vary *v)
+{
+    kb_topology_source source = {.base = v->cli->topo};
+    kb_status status = kb_topology_load(&source, &v->base, NULL);
+
+    return status ? cmd_fail(v->cli, status, NULL) : EXIT_OK;
+}
+
+enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const struct cli *cli),
+                        bool *kept)
+{
+    struct vary *v = memory_new(1, sizeof *v);
+    enum exit_code code = check_options(cli);
+
+    /* The memory of one machine serves the next, in place of pages that the system clears again. */
+    mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
+    mallopt(M_TRIM_THRESHOLD, 2 * TABLE_BYTES);
+    v->cli = cli;
+    v->start = start;
+    v->stride = 1;
+    if (!code)
+        code = variants_read(&v->variants, &cli->opts.vary, cli->program);
+    for (size_t k = 0; k < v->variants.n_keys; k++)
+        v->columns[k] = (struct column)COLUMN_BY_HAND(
+            v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
+    if (!code)
+        code = make_base(v);
+    if (!code) {
+        make_room(v);
+        code = cli->opts.dry_run ? run_dry(v) : run_into(v);
+    }
+    *kept = v->n_done > 0;
+    if (stop_leaves())
+        return code;
+    free_room(v);
+    variants_free(&v->variants);
+    kb_topology_free(v->base);
+    free(v);
+    return code;
+}

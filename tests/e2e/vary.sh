@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# vary.sh -- --vary: the rows of each machine, for any -j, and what stays after a failure. TAP on stdout.
+. "$(dirname "$0")/../support/tap.sh"
+needs_cube8
+
+# one NAME=VALUE ... -- ARG...: rows of one machine, made by --set, with its values before them
+one()
+{
+    values= sets=()
+    while [ "$1" != -- ]; do
+        values+=${1#*=}, sets+=(--set "$1")
+        shift
+    done
+    shift
+    "$SIM" "$@" "${sets[@]}" --format csv --quiet | sed "1d; s/^/$values/"
+}
+
+# varied NAME ARG...: with bw_gbs of 64 and 128, and both kinds of links, the rows of four machines
+varied()
+{
+    name=$1
+    shift
+    for bw in 64 128; do
+        for links in ideal fifo; do
+            one cube.hbm.bw_gbs=$bw contention.links=$links -- "$@"
+        done
+    done >alone
+    for jobs in 1 3; do
+        run "$@" --vary cube.hbm.bw_gbs=64:128:x2 --vary contention.links=ideal,fifo --format csv -j $jobs
+        [ $code -eq 0 ] && head -1 out | grep -q '^cube.hbm.bw_gbs,contention.links,' && sed 1d out | cmp - alone &&
+            [ -s alone ] && [ ! -s err ]
+        ok "$name, -j $jobs"
+    done
+}
+
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n5,write,c0.pe1,c0.slice0,0,64\n' >rows.csv
+varied probe probe
+varied replay replay rows.csv
+varied sweep sweep --src c0.pe0 --dst 'c*.slice0' --inflight 1,4
+varied load load --pattern uniform --rate 0.1,0.3 --txns 200 --seeds 1
+varied run run gemm M=64 N=64 K=64
+varied "run --verify" run softmax M=64 N=256 --verify
+
+# -- lists --------------------------------------------------------------------------------------
+
+# values LIST EXPECTED: what a list makes of a key
+values()
+{
+    run probe --case pe-local-hbm --format csv --vary "$1"
+    equal "$1" "$2" "$(cut -d , -f 1 out | sed 1d | paste -sd ' ')"
+}
+values cube.hbm.bw_gbs=128:512:128 "128 256 384 512"
+values cube.hbm.bw_gbs=128:600:x2 "128 256 512"
+values ns_per_mm=0.01:0.03:0.01 "0.01 0.02 0.03"
+values cube.pes=1:3,8 "1 2 3 8"
+values contention.links=fifo,ideal "fifo ideal"
+run probe --case pe-local-hbm --format json --vary 'cube.pe.pe_scheduler.tile=[32,64,32],[64,64,64]'
+[ $code -eq 0 ] && [ "$(jq -c '.rows[]["cube.pe.pe_scheduler.tile"]' out | paste -sd ' ')" = '"[32,64,32]" "[64,64,64]"' ]
+ok "lists in brackets, in JSON"
+run probe --format json --vary sips=1,2
+[ $code -eq 0 ] && [ "$(jq -c '[.rows[].sips] | unique' out)" = "[1,2]" ]
+ok "numbers are numbers"
+for format in jsonl md table; do
+    run probe --format $format --vary sips=1,2
+    [ $code -eq 0 ] && [ -s out ]
+    ok "$format"
+done
+
+# -- a database ---------------------------------------------------------------------------------
+
+run probe --case pe-local-hbm --vary cube.hbm.bw_gbs=64,128 --vary sips=1,2 --sqlite a.db
+[ "$(python3 - <<'SQL'
+import sqlite3
+print(sqlite3.connect("a.db").execute("""SELECT p.value, q.value, count(DISTINCT run.hash), min(actual_ns) FROM result
+    JOIN run ON run.id = result.run JOIN param p ON p.run = run.id AND p.name = 'cube.hbm.bw_gbs'
+    JOIN param q ON q.run = run.id AND q.name = 'sips' GROUP BY 1, 2 ORDER BY 1, 2""").fetchall())
+SQL
+)" = "[('128', '1', 1, 34.085), ('128', '2', 1, 34.085), ('64', '1', 1, 66.085), ('64', '2', 1, 66.085)]" ]
+ok "keys are parameters of a run of its own"
+
+# -- how many -----------------------------------------------------------------------------------
+
+run probe --vary cube.hbm.bw_gbs=64:163:1 --vary sips=1,2 --dry-run --format csv -j 2
+sed 1d out | grep -q '^200,100000000,2,[0-9.]*$'
+ok "--dry-run"
+refused "too many machines" 2 "--vary makes more than 100000000 machines" \
+    probe --vary cube.hbm.bw_gbs=1:20000 --vary cube.noc.bw_gbs=1:20000
+refused "a list that is too long" 2 "is one value too many: a list has at most 1000000" probe --vary cube.hbm.bw_gbs=1:9999999
+refused "an empty list" 2 "--vary cube.pes: '' is no value" probe --vary cube.pes=
+refused "an empty item" 2 "is no value" probe --vary cube.pes=1,,2
+refused "a range of decimals" 2 "needs a step, as in 0.5:2.0:0.5" probe --vary ns_per_mm=0.1:0.5
+refused "a range backwards" 2 "is a range that ends before it begins" probe --vary cube.pes=4:2
+refused "a step of nothing" 2 "has no step above 0" probe --vary cube.pes=1:4:0
+refused "a key twice" 2 "--vary has sips twice" probe --vary sips=1 --vary sips=2
+refused "a key that there is not" 2 "did you mean 'cube.hbm.bw_gbs'?" probe --vary cube.hbm.bw_gbz=1,2
+refused "--dry-run alone" 2 "--dry-run needs --vary, which is not given" probe --dry-run
+refused "-j alone" 2 "--jobs needs --vary, which is not given" probe -j 2
+refused "standard input" 2 "standard input only once" replay - --vary sips=1,2
+for option in --breakdown "--stats a.csv" --fingerprint "--trace a.json"; do
+    # shellcheck disable=SC2086
+    refused "$option" 2 "--vary makes one table of many machines, without ${option% *}" replay rows.csv --vary sips=1,2 $option
+done
+
+# -- what stays ---------------------------------------------------------------------------------
+
+for jobs in 1 2; do
+    run probe --case pe-local-hbm --vary cube.pes=4,8,99,16 --format csv -j $jobs
+    [ $code -eq 2 ] && [ "$(wc -l <out)" -eq 3 ] && says "'cube.pes' must be 0..64, not '99'" &&
+        says "failed at cube.pes=99: 2 of 4 machines complete"
+    ok "machines before one that fails, -j $jobs"
+done
+run probe --case pe-local-hbm --vary cube.pes=4,99 --format csv -o a.csv
+[ $code -eq 2 ] && [ ! -e a.csv ] && [ "$(wc -l <a.csv.partial)" -eq 2 ]
+ok "... and in a file"
+env --default-signal=INT "$SIM" load --pattern uniform --rate 0.1 --txns 2000 --vary cube.hbm.bw_gbs=64:4000 --format csv >many 2>said &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+code=$?
+[ $code -eq 130 ] && grep -q '^interrupted: [0-9]* of 3937 machines complete$' said && [ "$(wc -l <many)" -gt 2 ] &&
+    [ "$(wc -l <many)" -eq $(($(sed -n 's/interrupted: \([0-9]*\).*/\1/p' said) + 1)) ]
+ok "Ctrl-C: what was complete is printed"
+"$SIM" probe --vary cube.hbm.bw_gbs=64:400 --format csv >/dev/full 2>said
+code=$?
+[ $code -eq 5 ] && grep -q 'No space left' said
+ok "a full disk"
+plan

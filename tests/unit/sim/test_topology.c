@@ -423,14 +423,30 @@ static void has_number(const struct numbers *all, const char *line)
         fail_msg("'%s' is not in\n%s", line, all->text);
 }
 
+/* A key with a unit of time, length or rate has a better value, unless it is 0. */
+static void has_direction(void *arg, const kb_key *key)
+{
+    static const char *const units[] = {"_ns", "_mm", "_gbs", "_ghz"};
+    char line[80];
+
+    snprintf(line, sizeof line, "\n%s ", key->path);
+    for (size_t i = 0; i < LENGTH(units); i++) {
+        size_t at = strlen(key->path) - strlen(units[i]);
+
+        if (key->kind == KB_KEY_NUMBER && key->value > 0 && strcmp(key->path + at, units[i]) == 0)
+            has_number(arg, line);
+    }
+}
+
 /* docs/studies.md "Which key is worth it?" */
 static void every_number_has_a_better_value(void **state)
 {
     struct made m = MAKE(CUBE1, "cube.hbm.efficiency=0.75", "cube.pe.pe_dma.read_channels=3");
-    struct numbers all = {0};
+    struct numbers all = {0, "\n"};
 
     (void)state;
     assert_int_equal(kb_topology_numbers(m.topo, 1.25, put_number, &all), KB_OK);
+    assert_int_equal(kb_topology_keys(m.topo, has_direction, &all), KB_OK);
     has_number(&all, "\ncube.hbm.bw_gbs 256 320 0\n");
     has_number(&all, "\ncube.hbm.efficiency 0.75 0.9375 0\n");
     has_number(&all, "\ncube.ucie.overhead_ns 1 0.8 1\n");

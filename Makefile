@@ -6,7 +6,6 @@
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
 #= SET           keys to override, separated by blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
-#= STUDY         the file of a study, like benches/hbm.study
 #= PREFIX        the folder to install into (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g1); with -O0 or -Og, assertions are on

@@ -12,8 +12,8 @@
  * traffic is loads from other slices and stores: no messages.
  *
  * On cube8 with the initial values: 8 heads * 4 blocks of q * 2 parts = 64 units, one for each PE,
- * 3069.93 ns; then 32 blocks of o on half of the PEs, 811.78 ns. Much of that is waiting for
- * slices: all units of a head load the same rows of k and v, which lie in few slices.
+ * 2683.11 ns; then 32 blocks of o on half of the PEs, 1724.84 ns. Much of that is waiting for
+ * links: all units of a head load the same rows of k and v, which lie in few slices.
  *
  * Arguments: H heads, S rows of q and o, T rows of k and v, D columns, dtype. Sums are kept in f32
  * (f64 for f64). A block has fewer than 32 rows if D is so large that they would not fit into a

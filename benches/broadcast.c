@@ -12,7 +12,7 @@
  * as line takes 1501.14 ns at least. Other arguments: dtype, and inputs=same, which keeps x once.
  */
 #include <string.h>
-#include "collective_bound.h"
+#include "collective_auto.h"
 #include "even.h"
 
 enum algorithm { AUTO, TREE, LINE };

@@ -6,7 +6,7 @@
  * addresses are data, so no other PE could know the traffic before: random reads of one row each,
  * from all slices, and local stores.
  *
- * On cube8 with the initial values each PE loads 16 rows of 128 bytes, in one block: 164.00 ns. The
+ * On cube8 with the initial values each PE loads 16 rows of 128 bytes, in one block: 186.50 ns. The
  * loads of a PE are issued together but share its one read channel, so they follow one another.
  *
  * Arguments: M rows of the table, L indices (drawn from --seed), D columns, dtype.

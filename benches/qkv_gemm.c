@@ -7,8 +7,8 @@
  * being loaded. The traffic is reads of all of b by every PE, from all cubes.
  *
  * On cube8 with the initial values each PE has 2 rows of c and needs 8 panels of 32 x 64 of b for
- * each half of its columns; all PEs together read 4.3 MB, 4.2 of them b: 854.40 ns. gemm.c cuts c
- * in squares and so reads half as much for four times the products, in 837.77 ns.
+ * each half of its columns; all PEs together read 4.3 MB, 4.2 of them b: 4183.61 ns. gemm.c cuts c
+ * in squares and so reads half as much for four times the products, in 1264.12 ns.
  *
  * Arguments: M rows of c, N columns, K the inner dimension, dtype.
  */

@@ -6,7 +6,7 @@
 
 struct arena_block;
 
-/* All zero, except for `without`, is an empty arena. */
+/* All zero, except `without`, is an empty arena. */
 struct arena {
     struct arena_block *blocks; /* owned */
     char *next;                 /* the first free byte of the newest block */

@@ -140,13 +140,10 @@ static void by_pair(struct routes *r, uint32_t blocks)
 void make_between(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    uint32_t blocks = t->planes;
+    uint32_t blocks = between_blocks(t);
 
     if (t->regular)
         return;
-    for (uint32_t plane = 0; plane < t->planes; plane++)
-        if (t->plane_rows[plane].one_way)
-            blocks = 2u * t->planes;
     if (!t->has_gaps && t->n_kinds == 1)
         by_distance(r, blocks);
     else if ((uint64_t)blocks * sim_cubes(t) * t->cubes <= PAIRS_MOST)

@@ -19,6 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Behind an override there may be more kinds than in the end: the next may make cubes equal again.
+ */
+enum { KINDS_BETWEEN = 16 * KINDS_MAX };
+
 /* The cubes that are found, and the spec whose mistakes are told. */
 struct finding {
     const struct spec *spec;
@@ -83,8 +87,8 @@ static const struct spec *with_override(const struct finding *f, uint32_t kind,
 /* Drops the kinds that no cube has. */
 static void drop_unused(struct cubes *cubes)
 {
-    bool used[2 * KINDS_MAX] = {false};
-    uint16_t to[2 * KINDS_MAX] = {0};
+    bool used[2 * KINDS_BETWEEN] = {false};
+    uint16_t to[2 * KINDS_BETWEEN] = {0};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < cubes->n; i++)
@@ -100,11 +104,11 @@ static void drop_unused(struct cubes *cubes)
     cubes->n_kinds = n;
 }
 
-/* Gives the cubes of one override its keys. False: more kinds than may be. */
+/* Gives the cubes of one override its keys. False: more kinds than there is room for. */
 static bool apply(struct finding *f, const struct override_spec *o)
 {
     struct cubes *cubes = f->cubes;
-    uint16_t to[KINDS_MAX]; /* [kind before] */
+    uint16_t to[KINDS_BETWEEN]; /* [kind before] */
     uint32_t n_before = cubes->n_kinds, n = 0;
     struct pattern p;
 
@@ -127,7 +131,7 @@ static bool apply(struct finding *f, const struct override_spec *o)
         mistake(f, o->at, "cubes", o->text, "matches no cube");
     if (cubes->n_kinds > n_before)
         drop_unused(cubes);
-    return cubes->n_kinds <= KINDS_MAX;
+    return cubes->n_kinds <= KINDS_BETWEEN;
 }
 
 /* -- what is missing -------------------------------------------------------------------------- */
@@ -211,7 +215,7 @@ static void begin(struct finding *f)
     cubes->there = arena_alloc(spec->arena, cubes->n * sizeof *cubes->there);
     cubes->pes = arena_alloc(spec->arena, cubes->n * sizeof *cubes->pes);
     cubes->kind = arena_alloc(spec->arena, cubes->n * sizeof *cubes->kind);
-    cubes->kinds = arena_alloc(spec->arena, 2 * KINDS_MAX * sizeof *cubes->kinds);
+    cubes->kinds = arena_alloc(spec->arena, 2 * KINDS_BETWEEN * sizeof *cubes->kinds);
     cubes->kinds[0] = spec;
     cubes->n_kinds = 1;
     memset(cubes->there, true, cubes->n);

@@ -1,4 +1,4 @@
-/* keys.c -- every key of a machine with its value, kind and range. */
+/* keys.c -- every key of a machine with its value, for a reader that changes some of them. */
 #include "keys.h"
 #include "value.h"
 

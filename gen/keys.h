@@ -1,4 +1,4 @@
-/* keys.h -- every key of a machine with its value, kind and range. */
+/* keys.h -- every key of a machine with its value, for a reader that changes some of them. */
 #ifndef KEYS_H
 #define KEYS_H
 #include "spec.h"

@@ -12,10 +12,18 @@ static bool print_tables(struct build *b, const char *file)
     return build_tables(b) && emit(&b->routes, slash ? slash + 1 : file, stdout);
 }
 
+/* Links that are broken are looked up only as routes are made. */
+static bool finds_all_links(struct build *b)
+{
+    return b->spec.broken.n == 0 || build_tables(b);
+}
+
 static bool print(struct build *b, const struct options *o)
 {
     const struct spec *spec = &b->spec;
 
+    if ((o->output == OUTPUT_CONFIG || o->output == OUTPUT_HASH) && !finds_all_links(b))
+        return false;
     switch (o->output) {
     case OUTPUT_TABLES:
         return print_tables(b, o->file);

@@ -88,6 +88,19 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
     return diag_count(spec->diag) == before;
 }
 
+/* False after a message if the last row has the key of another. */
+static bool is_new_key(const struct spec *spec, const struct override_specs *all)
+{
+    const struct override_spec *last = &all->rows[all->n - 1];
+
+    for (const struct override_spec *o = all->rows; o < last; o++)
+        if (o->text && strcmp(o->text, last->text) == 0)
+            return diag_error(spec->diag, last->at,
+                              "duplicate key '%s' in 'cubes', given on line %zu",
+                              diag_text(spec->arena, o->text, strlen(o->text)), o->at.line);
+    return true;
+}
+
 /* As YAML in flow style that reads back to the same. */
 static const char *all_text(struct arena *a, const struct override_specs *all)
 {
@@ -139,7 +152,7 @@ bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t 
     for (p = node->data.mapping.pairs.start; p < end; p++)
         ok = load_cubes(spec, own, doc, doc_node(doc, p->key), doc_node(doc, p->value),
                         &all.rows[all.n++]) &&
-             ok;
+             is_new_key(spec, &all) && ok;
     if (!ok)
         return false;
     all.text = all_text(spec->arena, &all);

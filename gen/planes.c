@@ -556,14 +556,15 @@ static void warn(const struct routes *r, uint32_t plane, uint64_t n)
                  *name ? " on plane " : "", name);
 }
 
-/* Whether every cube has a way to the shore of each IO chiplet, and from it. */
-static bool has_shores(const struct routes *r, uint32_t plane)
+/* Whether every cube has a way to the shore of the first IO chiplet, and from it: for launches, and
+ * to other SIPs. */
+static bool has_shore(const struct routes *r, uint32_t plane)
 {
     const struct kb_topology *t = &r->topo;
 
     for (uint32_t cube = 0; t->has_gaps && cube < sim_cubes(t); cube++)
-        for (uint32_t i = 0; mesh_has_cube(t, cube) && i < 2u * t->chiplets; i++)
-            if (mesh_shore(t, plane, i / 2, cube, i % 2) == NO_WHERE)
+        for (uint32_t ashore = 0; mesh_has_cube(t, cube) && ashore < 2; ashore++)
+            if (mesh_shore(t, plane, 0, cube, ashore) == NO_WHERE)
                 return false;
     return true;
 }
@@ -591,7 +592,7 @@ bool find_ways(struct routes *r)
                 pairs - pairs_led(t, plane, false) * pairs_led(t, plane, true) * t->sips;
         if (no_way[plane])
             warn(r, plane, no_way[plane]);
-        r->plane_rows[plane].in_parts = no_way[plane] > 0 || !has_shores(r, plane);
+        r->plane_rows[plane].in_parts = no_way[plane] > 0 || !has_shore(r, plane);
         r->plane_rows[plane].one_way = is_one_way(t, plane);
     }
     return true;

@@ -260,7 +260,7 @@ static bool load_name(const struct value *v, char **out)
     const yaml_node_t *n = v->node;
     size_t len;
 
-    if (n->type != YAML_SCALAR_NODE || node_is_null(n))
+    if (n->type != YAML_SCALAR_NODE)
         return wrong(v, "a name");
     len = n->data.scalar.length;
     if (len == 0 || strspn(scalar(n), lower) == 0 || strspn(scalar(n), rest) != len)

@@ -6,7 +6,7 @@
  *        not choose the fastest goes to stdout. Ends with 1 if a run took less than its bound,
  * which cannot be, or with ideal links more than auto expects at most.
  */
-#include "benches/collective_bound.h"
+#include "benches/collective_auto.h"
 #include "collectives_cube16.h"
 #include "collectives_cube8.h"
 #include "collectives_tray32.h"

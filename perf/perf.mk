@@ -124,12 +124,3 @@ bench-peers: setup
 	+@$(call bench_variant,bench_c160,$(call channels,160))
 	@$(MAKE) peers
 	@B=$(B) CC='$(CC)' perf/peers/run.sh
-
-# -- studies -----------------------------------------------------------------------------------
-
-## study: builds the variants that STUDY=FILE names, runs its command on each, prints one table
-.PHONY: study
-export STUDY
-study:
-	@$(if $(SET)$(NAME),echo 'make: a study has its own SET and NAME' >&2; exit 2)
-	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' tools/study.sh "$$STUDY"

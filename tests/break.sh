@@ -535,7 +535,7 @@ break_it 'a kernel waited for after Ctrl-C' $stop 's/set_timer\(HEARD_MS\)/set_t
 break_it 'the writing ended by the timer' $stop 's/set_timer\(0\);$/;/'
 
 # -- collectives ----------------------------------------------------------------------------
-collective=benches/collective.h bound=benches/collective_bound.h
+collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h
 break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
 break_it 'collective: the last part goes around no further' $collective 's/step <= r\.n; step\+\+/step < r.n; step++/'
 break_it 'collective: a line that begins at its end' $collective 's/reduce_line\(tl, r, r\.n \/ 2, x, x, op\);/reduce_line(tl, r, 0, x, x, op);/'
@@ -545,14 +545,14 @@ break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.
 break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'
 break_it 'collective: queues that do not fit' benches/collective_bench.h 's/ \+ \(of_tcm \? 64 : 0\) > room\)/ > room)/'
 break_it 'collective: one rank not told of' benches/collective_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
-break_it 'auto: candidates of one rank' $bound 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
+break_it 'auto: candidates of one rank' $choice 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
 break_it 'auto: chosen by bounds where links queue' $bound 's/bool ideal = .*;/bool ideal = true;/'
 break_it 'auto: no run longer than its bound' $bound 's/ \* w->most\)/ * 1)/'
 break_it 'auto: none known to be the fastest' $bound 's/ideal && bound_fs > 0 \?/ideal \&\& bound_fs < 0 ?/'
-break_it 'auto: what cannot run chosen by its bound' $bound 's/fits \? most_fs\((.*)\) : INT64_MAX, 0\}/fits ? most_fs(\1) : most_fs(\1), 0}/'
+break_it 'auto: what cannot run chosen by its bound' $choice 's/fits \? most_fs\((.*)\) : INT64_MAX, 0\}/fits ? most_fs(\1) : most_fs(\1), 0}/'
 break_it 'auto: another chosen for want of memory' runtime/sim/bench.c 's/run->self->status = status;/(void)0;/'
 break_it 'auto: a mistake of a kernel fails the run' runtime/sim/bench.c 's/ && status != KB_KERNEL_ERROR//'
-break_it 'auto: the slowest' $bound 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
+break_it 'auto: the slowest' $choice 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
 
 # -- races ----------------------------------------------------------------------------------
 race=runtime/record/race.c shadow=runtime/record/shadow.c
@@ -609,6 +609,10 @@ break_it 'targets written in place, not moved into it' Makefile \
 break_it 'topologies installed over what others have' tools/taken.sh 's/^by_file\(\)/no_file()/; s/by_file "/: "/'
 break_it 'rows of a run added to a database one by one' runtime/cli/out/out_sqlite.c \
     's/"BEGIN IMMEDIATE"/"SELECT 1"/; s/"COMMIT"/"SELECT 1"/'
+break_it 'the cost of a store is that of the load before' runtime/kernels/steps.h 's/pe->cost\[work->stage\]/pe->cost[0]/'
+break_it 'a wait for a link stays with what is displaced' $last_link 's/l->wait_fs -= enter_fs - memory->came_fs;//'
+break_it 'tiles of matrices by columns lie by rows' runtime/pe/token.h 's/bool col_major = gemm && \(i \? op->col_b : op->col_a\);/bool col_major = false;/'
+break_it 'barriers of any two PEs are one' runtime/kernels/barrier.c 's/b->n == g->n && b->first == g->first && !b->pes == !g->pes &&/b->n == g->n \&\& !b->pes == !g->pes;/; s/^ *\(!b->pes \|\| memcmp\(b->pes, g->pes, .*$//'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.

@@ -62,6 +62,10 @@ $(B)/_t/hostile: $(O)/tests/support/hostile.o $(M)/cube8/libcube8.a $(CLI) $(LIB
 $(B)/_t/talking: $(O)/tests/support/talking.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+# One of any machine, by its YAML.
+$(B)/_t/any_simulator: $(O)/tests/support/any_simulator.o $(CLI) $(LIB)
+	$(link)
+
 # The simulator with its kernels compiled by the other compiler. Sanitizers do not mix.
 OTHER_CC := $(if $(findstring clang,$(CC)),gcc,clang)
 OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
@@ -74,16 +78,17 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
-set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
+set_of_ideal := contention.links=ideal
+set_of_late := cube.hbm.latency_ns=20
 set_of_interleaved := addressing.granule=4096
 set_of_hashed := addressing.granule=4096 addressing.hash=xor
-VARIANTS := late interleaved hashed
+VARIANTS := ideal late interleaved hashed
 .PHONY: $(VARIANTS:%=variant-%)
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'
@@ -319,9 +324,9 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-# What runs the core and the generator: all unit tests, and the scripts that reach what they do not. What is
+# What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep stats hostile shells cli vectors results benches
+COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered
@@ -331,9 +336,8 @@ coverage: setup
 	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
-# The failures come first: counts that one of them spoils are lost.
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
 	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
-	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)
+	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)

@@ -148,7 +148,7 @@ static void add_machine(struct facts *facts, const struct cli *cli)
     if (!cli->loaded)
         return;
     add(facts, "machine",
-        cell_text(cli->opts.machine ? cli->opts.machine : "compiled, with keys set"));
+        cell_text(cli->opts.machine ? cli->opts.machine : "compiled, other values set"));
     if (cli->opts.machine) /* without its sets it may have mistakes */
         kb_topology_load(&(kb_topology_source){.file = cli->opts.machine,
                                                .text = cli->yaml,

@@ -27,7 +27,6 @@
  */
 #include "base/parallel.h"
 #include "cli/out/memory.h"
-#include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/rows/load_rows.h"
 #include "cli/out/progress.h"
@@ -160,7 +159,7 @@ static void show_point(struct load *load, size_t i)
         return;
     load->shown = i;
     *load_put_rate(text_put_text(when, " at rate "), rate) = '\0';
-    report_sim(load->cli->report, load->sims[0], when);
+    cmd_show(load->cli, load->sims[0], when);
 }
 
 /* All simulations of a rate have ended. */

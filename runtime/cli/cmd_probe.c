@@ -148,9 +148,17 @@ static uint32_t second_half(const struct cli *cli)
     return (cube.crossbars + 1) / 2;
 }
 
+/* Whether there is a way for it; else `why` says which is missing. */
+static bool has_way(const struct cli *cli, const kb_request *q, kb_error *why)
+{
+    kb_cost cost;
+
+    return kb_route_cost(cli->topo, q->op, &q->src, &q->dst, 1, &cost, why) != KB_BAD_REQUEST;
+}
+
 /*
  * The slice of another cube of SIP 0 that is nearest to c0.pe0, or farthest: by formula, ties
- * to the lowest cube, then slice.
+ * to the lowest cube, then slice. Without a way to any it is the first one.
  */
 static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *q, kb_error *why)
 {
@@ -158,17 +166,22 @@ static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *
 
     for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
         for (uint32_t slice = 0; slice < slices_of(cli, cube); slice++) {
-            kb_endpoint dst = {.kind = KB_SLICE, .cube = cube, .unit = slice};
+            kb_request to = *q;
             kb_cost cost;
-            kb_status status =
-                kb_route_cost(cli->topo, KB_READ, &q->src, &dst, q->nbytes, &cost, why);
 
+            to.dst = (kb_endpoint){.kind = KB_SLICE, .cube = cube, .unit = slice};
+            if (!has_way(cli, &to, NULL)) {
+                q->dst = q->dst.cube ? q->dst : to.dst;
+                continue;
+            }
+            kb_status status =
+                kb_route_cost(cli->topo, KB_READ, &to.src, &to.dst, q->nbytes, &cost, why);
             if (status)
                 return status;
             int64_t fs = kb_formula_fs(&cost);
             if (best_fs < 0 || (farthest ? fs > best_fs : fs < best_fs)) {
                 best_fs = fs;
-                q->dst = dst;
+                q->dst = to.dst;
             }
         }
     return KB_OK;
@@ -296,6 +309,18 @@ static bool too_large(const struct cli *cli, enum case_id id, const kb_request *
     return true;
 }
 
+/* So is a case that has no way. */
+static bool no_way(const struct cli *cli, enum case_id id, const kb_request *q)
+{
+    kb_error why = {""};
+
+    if (cli->opts.only_case || has_way(cli, q, &why))
+        return false;
+    if (!cli->opts.quiet)
+        cmd_say(cli, EXIT_OK, "%s left out: %s", case_names[id], why.text);
+    return true;
+}
+
 static enum exit_code add_case(const struct cli *cli, struct probes *probes, enum case_id id)
 {
     kb_request request;
@@ -304,7 +329,7 @@ static enum exit_code add_case(const struct cli *cli, struct probes *probes, enu
 
     if (status)
         return cmd_fail(cli, status, &why);
-    if (too_large(cli, id, &request))
+    if (too_large(cli, id, &request) || no_way(cli, id, &request))
         return EXIT_OK;
     return add_probe(cli, probes, case_names[id], &request);
 }

@@ -12,7 +12,6 @@
  * after
  * --until, --max-events or Ctrl-C, are left out.
  */
-#include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/out/progress.h"
 #include "cli/out/speed.h"
@@ -168,12 +167,12 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
-    report_sim(cli->report, sim, "");
+    cmd_show(cli, sim, "");
     if (cli->opts.breakdown)
         code = breakdown_rows_print(cli, replay->breakdown, s);
     else
         cmd_write(cli, &rows, s);
-    if (cli->report && (!code || code == EXIT_INTERRUPTED))
+    if (cmd_explains(cli) && (!code || code == EXIT_INTERRUPTED))
         code = breakdown_report(cli, replay->breakdown);
     if (code && code != EXIT_INTERRUPTED)
         return code;

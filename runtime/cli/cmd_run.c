@@ -27,7 +27,6 @@
  */
 #include "cli/benches.h"
 #include "cli/out/memory.h"
-#include "cli/report/report.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/rows/breakdown_rows.h"
 #include <unistd.h>
@@ -273,7 +272,7 @@ static void print_rows(struct run *run, struct sink *s)
     }
     struct rows rows = launch_rows(&run->rows);
 
-    report_sim(run->cli->report, run->sim, "");
+    cmd_show(run->cli, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->rows.bench->n_args, s);
     sink_flush(s);
 }
@@ -289,7 +288,7 @@ static enum exit_code print_results(struct run *run, struct sink *s)
         code = race_rows_print(run->cli, run->sim, s);
     else
         print_rows(run, s);
-    if (run->cli->report)
+    if (cmd_explains(run->cli))
         code = breakdown_report(run->cli, run->breakdown);
     sink_flush(s);
     return code;

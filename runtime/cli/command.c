@@ -87,6 +87,17 @@ static void note_line(const struct cli *cli, const char *program, const char *fo
         cli->page->note(cli->report, line);
 }
 
+bool cmd_explains(const struct cli *cli)
+{
+    return cli->report && cli->page->breakdown;
+}
+
+void cmd_show(const struct cli *cli, const kb_sim *sim, const char *when)
+{
+    if (cli->report)
+        cli->page->sim(cli->report, sim, when);
+}
+
 void cmd_note(const struct cli *cli, const char *format, ...)
 {
     va_list args;

@@ -14,7 +14,10 @@ struct page {
     void (*rows)(struct report *r, const struct rows *rows, const struct origin *origin);
     void (*deadlock)(struct report *r, const struct rows *rows, const struct origin *origin,
                      const char *why);
+    /* NULL: the page has no breakdown, and none is made */
     void (*breakdown)(struct report *r, const struct rows *causes, const struct rows *sums);
+    void (*machine)(struct report *r, const kb_topology *topo); /* that it is of */
+    void (*sim)(struct report *r, const kb_sim *sim, const char *when); /* " at rate 0.8" */
     enum exit_code (*write)(struct report *r, struct sink *s);
 };
 
@@ -70,6 +73,12 @@ struct origin cmd_origin(const struct cli *cli);
 /* For what prints rows by itself: adds them to the database of --sqlite, after all is printed. */
 void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
              struct sink *s);
+
+/* Does a page want the breakdown? */
+bool cmd_explains(const struct cli *cli);
+
+/* Shows a page the simulation, while it is there, and when that was. The last call counts. */
+void cmd_show(const struct cli *cli, const kb_sim *sim, const char *when);
 
 /* A line on stderr about a result, which a report tells, too. */
 void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));

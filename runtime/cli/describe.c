@@ -108,21 +108,46 @@ static void offer_numbers(struct completing *c, const char *before, const char *
     }
 }
 
-/* Offers the endpoints inside the cube `before`, "c0.". */
-static void offer_units(struct completing *c, const char *before, unsigned ends)
+/* What is there of the cube `before`, "s1.c0." or "c0."; of one that is missing, nothing. */
+static kb_cube cube_before(const struct completing *c, const char *before)
 {
     const struct described *d = c->help->arg;
+    unsigned sip = 0, cube = 0;
+    kb_cube found = {0};
+
+    if (sscanf(before, "s%u.c%u.", &sip, &cube) == 2 || sscanf(before, "c%u.", &cube) == 1)
+        kb_cube_get(d->topo, sip, cube, &found);
+    return found;
+}
+
+static void offer_pes(struct completing *c, const char *before, const char *after)
+{
+    kb_cube cube = cube_before(c, before);
+    char word[WORD_BYTES];
+
+    for (uint32_t pe = 0; pe < cube.pe_places; pe++) {
+        snprintf(word, sizeof word, "%spe%u%s", before, pe, after);
+        if (cube.pes >> pe & 1)
+            help_offer(c, word, NULL);
+    }
+}
+
+/* Offers the endpoints inside the cube `before`. */
+static void offer_units(struct completing *c, const char *before, unsigned ends)
+{
+    kb_cube cube = cube_before(c, before);
     char word[WORD_BYTES];
 
     if (ends & SOURCES)
-        offer_numbers(c, before, "pe", d->info->pes_per_cube, "");
+        offer_pes(c, before, "");
     if (ends & TARGETS) {
-        offer_numbers(c, before, "slice", d->info->pes_per_cube, "");
+        offer_numbers(c, before, "slice", cube.n_slices, "");
         snprintf(word, sizeof word, "%ssram", before);
-        help_offer(c, word, NULL);
+        if (cube.n_slices)
+            help_offer(c, word, NULL);
     }
     if (ends & TCMS)
-        offer_numbers(c, before, "pe", d->info->pes_per_cube, ".tcm");
+        offer_pes(c, before, ".tcm");
 }
 
 /* A place is typed a part at a time, since a large machine has too many to list. The parts that are
@@ -196,7 +221,7 @@ static void offer_places(struct completing *c)
     if (picture == VIEW_SIP)
         offer_numbers(c, "", "s", d->info->sips, "");
     else if (picture == VIEW_PE && take_parts(c, before))
-        offer_numbers(c, before, "pe", d->info->pes_per_cube, "");
+        offer_pes(c, before, "");
     else if ((picture == VIEW_CUBE || picture == VIEW_PE) && !take_parts(c, before))
         offer_cubes(c, before, picture == VIEW_PE ? "." : "");
 }

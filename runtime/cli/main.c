@@ -124,10 +124,18 @@ enum exit_code cmd_report(const struct cli *cli)
     return code;
 }
 
+/* What is complete of many runs stays, also if one of them failed. */
+static enum sink_end end_of(enum exit_code code, bool kept)
+{
+    enum sink_end end = cmd_end(code);
+
+    return end == SINK_DROP && kept ? SINK_PARTIAL : end;
+}
+
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
-    bool kept = false; /* rows of --vary, whatever `code` is */
+    bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
@@ -135,9 +143,7 @@ static enum exit_code run_command(struct cli *cli)
         code = vary_run(cli, start, &kept);
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum sink_end end = cmd_end(code);
-    enum exit_code closed =
-        out_sqlite_close(cli->sqlite, end == SINK_DROP && kept ? SINK_PARTIAL : end);
+    enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
     return closed ? closed : code;
 }
 

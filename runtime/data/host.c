@@ -780,7 +780,7 @@ static kb_status fill_now(kb_tensor *tensor, const struct rule *rule, kb_error *
 
 bool host_make_fills(struct host *h)
 {
-    while (h && h->fills)
+    while (h->fills)
         if (!fill_make(&h->fills->base))
             return false;
     return true;

@@ -10,12 +10,17 @@ static struct flow **table(struct flows *f, const struct kb_topology *t, uint32_
 {
     size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits;
     struct flow **tables[N_FLOW_TABLES] = {&f->local, &f->out, &f->turn, &f->in, &f->host};
-    size_t rows[N_FLOW_TABLES] = {pes * t->n_units, pes * N_ROW_WAYS,
-                                  cubes * N_ROW_WAYS * N_COL_WAYS, cubes * t->n_units * N_COL_WAYS,
-                                  cubes * t->n_units};
+    size_t rows[N_FLOW_TABLES] = {pes * t->n_units, pes * flow_ways(t),
+                                  t->regular ? cubes * N_ROW_WAYS * N_COL_WAYS : 1,
+                                  cubes * t->n_units * flow_ways(t), cubes * t->n_units};
 
     *n = rows[i];
     return tables[i];
+}
+
+static size_t n_pairs(const struct kb_topology *t)
+{
+    return (size_t)between_blocks(t) * sim_cubes(t) * sim_cubes(t);
 }
 
 bool flows_init(struct flows *f, const struct kb_topology *t)
@@ -32,7 +37,10 @@ bool flows_init(struct flows *f, const struct kb_topology *t)
         return true;
     f->nodes = calloc(walk_n_nodes(t), sizeof *f->nodes);
     f->edges = calloc(walk_n_links(t), sizeof *f->edges);
-    return f->nodes && f->edges;
+    if (n_pairs(t) > FLOW_PAIRS_MOST)
+        return f->nodes && f->edges;
+    f->pairs = calloc(n_pairs(t), sizeof *f->pairs);
+    return f->nodes && f->edges && f->pairs;
 }
 
 void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x)
@@ -68,6 +76,8 @@ void flows_clear(struct flows *f, const struct kb_topology *t)
         memset(f->nodes, 0, walk_n_nodes(t) * sizeof *f->nodes);
         memset(f->edges, 0, walk_n_links(t) * sizeof *f->edges);
     }
+    if (f->pairs)
+        memset(f->pairs, 0, n_pairs(t) * sizeof *f->pairs);
 }
 
 void flows_free(struct flows *f)
@@ -77,6 +87,7 @@ void flows_free(struct flows *f)
     free(f->turn);
     free(f->in);
     free(f->host);
+    free(f->pairs);
     free(f->nodes);
     free(f->edges);
 }

@@ -42,9 +42,13 @@
  * joins at cube 1, and goes to cube 5; 1 at cube 2, and goes to cube 6; 1 at cube 3, and leaves at
  * once.
  *
- * All this holds for the routes of a regular machine (machine/cost.h). Elsewhere each node and edge
- * of a route is counted when its transaction ends: flows_walk(). Only ends are counted by route,
- * all as if they went east and south.
+ * All this holds for the routes of a regular machine (machine/cost.h). Elsewhere `out` and `in` are
+ * by plane, and between them a transaction counts at its pair of cubes:
+ *
+ *     pairs  [block][cube][cube]     block: machine/between.h
+ *
+ * That grows with the square of the cubes, so it is done for as many as FLOW_PAIRS_MOST. Beyond,
+ * and for hosts, each node and edge of a route is counted when its transaction ends: flows_walk().
  *
  * Tried and slower: counting by the side of the first cube and of the last, at a corner only if
  * there is a turn (half a mispredicted branch more for each transaction of cube8).
@@ -68,9 +72,13 @@ struct flow {
 enum row_way { EAST, WEST, N_ROW_WAYS };
 enum col_way { SOUTH, NORTH, N_COL_WAYS };
 
-/* Owned tables, as above. Of a machine that is not regular nodes and edges are counted at once. */
+/* 2 MB. */
+enum { FLOW_PAIRS_MOST = 1 << 16 };
+
+/* Owned tables, as above; not regular: no `turn` is used, and what is walked is counted at once. */
 struct flows {
     struct flow *local, *out, *turn, *in, *host;
+    struct flow *pairs;             /* NULL: none is counted */
     struct flow_sum *nodes, *edges; /* [node], [link station]: machine/walk.h */
 };
 
@@ -91,9 +99,16 @@ static inline struct flow *flow_local(const struct flows *f, const struct kb_top
     return &f->local[(size_t)src * t->n_units + unit];
 }
 
-static inline struct flow *flow_out(const struct flows *f, uint32_t src, enum row_way way)
+/* Rows of `out` for a source, of `in` for a memory: ways, or planes. */
+static inline uint32_t flow_ways(const struct kb_topology *t)
 {
-    return &f->out[(size_t)src * N_ROW_WAYS + way];
+    return t->regular ? N_ROW_WAYS : t->planes;
+}
+
+static inline struct flow *flow_out(const struct flows *f, const struct kb_topology *t,
+                                    uint32_t src, uint32_t way)
+{
+    return &f->out[(size_t)src * flow_ways(t) + way];
 }
 
 static inline struct flow *flow_turn(const struct flows *f, uint32_t cube, enum row_way from,
@@ -109,9 +124,26 @@ static inline size_t flow_memory(const struct kb_topology *t, uint32_t dst)
 }
 
 static inline struct flow *flow_in(const struct flows *f, const struct kb_topology *t, uint32_t dst,
-                                   enum col_way way)
+                                   uint32_t way)
 {
-    return &f->in[flow_memory(t, dst) * N_COL_WAYS + way];
+    return &f->in[flow_memory(t, dst) * flow_ways(t) + way];
+}
+
+static inline struct flow *flow_pair(const struct flows *f, const struct kb_topology *t,
+                                     uint32_t block, uint32_t from, uint32_t to)
+{
+    return &f->pairs[((size_t)block * sim_cubes(t) + from) * sim_cubes(t) + to];
+}
+
+/* Not regular: are nodes and edges of the route of `x` counted one by one? */
+static inline bool flow_is_walked(const struct flows *f, const struct kb_topology *t,
+                                  const struct txn *x)
+{
+    if (txn_of_host(x))
+        return true;
+    if (src_cube(t, x->src) == dst_cube(t, x->dst)) /* to slices all planes have one way */
+        return t->planes > 1 && !unit_is_slice(t, dst_unit(t, x->dst));
+    return !f->pairs;
 }
 
 static inline struct flow *flow_host(const struct flows *f, const struct kb_topology *t,
@@ -151,7 +183,7 @@ static inline struct flow_places flow_places(const struct flows *f, const struct
         in = cube_row(t, to) < cube_row(t, from) ? NORTH : SOUTH;
         corner = from - column + to_column;
     }
-    return (struct flow_places){flow_out(f, txn->src, out), flow_turn(f, corner, turn, in),
+    return (struct flow_places){flow_out(f, t, txn->src, out), flow_turn(f, corner, turn, in),
                                 flow_in(f, t, txn->dst, in)};
 }
 
@@ -162,8 +194,13 @@ static inline void flow_count_remote(const struct flows *f, const struct kb_topo
     struct flow_places places;
 
     if (!t->regular) {
-        flow_count(flow_out(f, txn->src, EAST), txn);
-        flow_count(flow_in(f, t, txn->dst, SOUTH), txn);
+        const struct trip trip = txn_trip(t, txn);
+        uint32_t block = between_block(t, trip.plane, trip.back);
+
+        flow_count(flow_out(f, t, txn->src, trip.plane), txn);
+        flow_count(flow_in(f, t, txn->dst, trip.plane), txn);
+        if (f->pairs)
+            flow_count(flow_pair(f, t, block, src_cube(t, txn->src), dst_cube(t, txn->dst)), txn);
         return;
     }
     places = flow_places(f, t, txn);

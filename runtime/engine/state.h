@@ -82,7 +82,7 @@ static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const stru
     const struct kb_topology *t = s->topo;
     uint32_t to = dst_cube(t, txn->dst);
 
-    if (!t->regular)
+    if (!t->regular && flow_is_walked(&s->flows, t, txn))
         flows_walk(&s->flows, t, txn);
     if (txn_of_host(txn)) {
         station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);

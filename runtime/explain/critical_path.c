@@ -444,15 +444,14 @@ kb_status paths_start(struct paths *p, const kb_kernel_run *run)
     return status;
 }
 
-/* Of several that end together the PE with the lowest number. */
+/* Runs end in order of time. Of several that end together the PE with the lowest number. */
 static bool is_last(const struct paths *p, const kb_kernel_run *run)
 {
     const kb_kernel_run *last = &p->last;
 
     if (run->after == KB_NO_ID)
         return false;
-    return last->after == KB_NO_ID || run->end_fs > last->end_fs ||
-           (run->end_fs == last->end_fs && run->pe < last->pe);
+    return last->after == KB_NO_ID || run->end_fs > last->end_fs || run->pe < last->pe;
 }
 
 /*

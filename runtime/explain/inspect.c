@@ -75,7 +75,7 @@ static void set_place(struct kb_sim *s, kb_op_tensor *t)
     t->rank = x ? kb_tensor_shape(x).rank : 0;
 }
 
-/* Which operation made the bytes of an operand. If its record does not say, its version does. */
+/* Which operation made the bytes of an operand, as its record says. */
 static void set_origin(const kb_inspection *in, kb_op_tensor *t, struct view view)
 {
     if (in->op.kind == OP_DMA_READ) { /* the write that put them where they are read */
@@ -84,8 +84,6 @@ static void set_origin(const kb_inspection *in, kb_op_tensor *t, struct view vie
             t->maker = op_ids_list(&in->op.depends)[0];
         return;
     }
-    if (t->maker == OP_NONE && view.v && view.v->kind == VERSION_RESULT)
-        t->maker = view.v->op;
     t->from_host = t->maker == OP_NONE && view.v && view.v->kind == VERSION_BYTES;
 }
 

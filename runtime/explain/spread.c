@@ -25,8 +25,12 @@
  * Eastward, from the end: 5 leave at cube 2, so 5 cross from 1 to 2. At cube 1 2 more leave: 7
  * cross from 0 to 1. At cube 0 5 join: 2 are left, and have come over the switch.
  *
- * Following the route of each pair of cubes instead was slower: with a counter for each pair, 2
- * million transactions over 128 x 128 cubes took 25.4 s and 5.3 GB, and take 3.7 s and 214 MB now.
+ * A machine that is not regular has no roads. Where pairs of cubes are counted, the route of each
+ * is followed from the NoC of the one to that of the other; `out`, `in` and `local` are as above.
+ *
+ * Following the route of each pair of cubes of a regular machine was slower: with a counter for
+ * each pair, 2 million transactions over 128 x 128 cubes took 25.4 s and 5.3 GB, and take 3.7 s and
+ * 214 MB now.
  */
 #include "explain/spread.h"
 #include "machine/walk.h"
@@ -139,7 +143,7 @@ static struct flow joins_row(const struct kb_sim *s, uint32_t cube, enum row_way
     struct flow sum = {0};
 
     for (uint32_t pe = 0; pe < s->topo->pes; pe++)
-        flow_add(&sum, flow_out(&s->flows, src_pack(s->topo, cube, pe), way));
+        flow_add(&sum, flow_out(&s->flows, s->topo, src_pack(s->topo, cube, pe), way));
     return sum;
 }
 
@@ -275,9 +279,10 @@ struct flow spread_local(const struct kb_sim *s, uint32_t pe, uint32_t unit)
 
 struct flow spread_out(const struct kb_sim *s, uint32_t pe)
 {
-    struct flow sum = *flow_out(&s->flows, pe, EAST);
+    struct flow sum = {0};
 
-    flow_add(&sum, flow_out(&s->flows, pe, WEST));
+    for (uint32_t way = 0; way < flow_ways(s->topo); way++)
+        flow_add(&sum, flow_out(&s->flows, s->topo, pe, way));
     return sum;
 }
 
@@ -285,8 +290,8 @@ struct flow spread_in(const struct kb_sim *s, uint32_t dst)
 {
     struct flow sum = *flow_host(&s->flows, s->topo, dst);
 
-    flow_add(&sum, flow_in(&s->flows, s->topo, dst, SOUTH));
-    flow_add(&sum, flow_in(&s->flows, s->topo, dst, NORTH));
+    for (uint32_t way = 0; way < flow_ways(s->topo); way++)
+        flow_add(&sum, flow_in(&s->flows, s->topo, dst, way));
     return sum;
 }
 
@@ -326,26 +331,96 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t
     }
 }
 
-/* -- the whole ------------------------------------------------------------------------------ */
+/* -- not regular ---------------------------------------------------------------------------- */
 
-/* Not regular: what has been counted, and what PEs did with their own slices. */
-static void spread_counted(struct spread *sp, const struct kb_sim *s)
+/* From the NoC of one cube to that of another, on plane `block` modulo planes. */
+static void spread_pair(const struct spread *sp, uint32_t block, uint32_t from, uint32_t to,
+                        const struct flow *flow)
+{
+    const struct kb_topology *t = sp->topo;
+    const struct trip trip = {.src = src_pack(t, from, 0),
+                              .dst = dst_pack(t, to, 0),
+                              .plane = (uint8_t)(block % t->planes),
+                              .back = block >= t->planes};
+    struct route_at at = walk_begin(t, &trip);
+
+    spread_hops(sp, at, HOPS_TO_NOC, UINT32_MAX, trip.dst, flow);
+    for (at = walk_next(t, &trip, at); walk_segment(t, at)->exit != N_EXITS;
+         at = walk_next(t, &trip, at))
+        spread_hops(sp, at, 0, UINT32_MAX, trip.dst, flow);
+    spread_hops(sp, at, 0, HOPS_TO_NOC, trip.dst, flow);
+}
+
+static void spread_pairs(const struct spread *sp, const struct kb_sim *s)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t block = 0; block < between_blocks(t); block++)
+        for (uint32_t from = 0; from < sim_cubes(t); from++)
+            for (uint32_t to = 0; to < sim_cubes(t); to++) {
+                const struct flow *flow = flow_pair(&s->flows, t, block, from, to);
+
+                if (!no_flow(flow))
+                    spread_pair(sp, block, from, to, flow);
+            }
+}
+
+/* Between the NoC of a plane and the PEs and memories of `cube`, what goes to other cubes. */
+static void spread_ends(const struct spread *sp, const struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t plane = 0; plane < t->planes; plane++) {
+        for (uint32_t pe = 0; pe < t->pes; pe++) {
+            const struct flow *out = flow_out(&s->flows, t, src_pack(t, cube, pe), plane);
+
+            if (!no_flow(out))
+                spread_hops(sp, part_at(cube, seg_of_out(t, plane, pe, 0)), 0, HOPS_TO_NOC, 0, out);
+        }
+        for (uint32_t unit = 0; unit < t->n_units; unit++) {
+            uint32_t dst = dst_pack(t, cube, unit);
+            const struct flow *in = flow_in(&s->flows, t, dst, plane);
+
+            if (!no_flow(in))
+                spread_hops(sp, part_at(cube, seg_of_in(t, plane, SIDE_W, unit)), HOPS_TO_NOC,
+                            UINT32_MAX, dst, in);
+        }
+    }
+}
+
+/* Between PEs and memories of one cube, where all planes have one way. */
+static void spread_inside(const struct spread *sp, const struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t pe = 0; pe < t->pes; pe++)
+        for (uint32_t unit = 0; unit < (t->planes > 1 ? t->slices : t->n_units); unit++) {
+            uint32_t dst = dst_pack(t, cube, unit);
+            struct flow local = spread_local(s, src_pack(t, cube, pe), unit);
+
+            if (!no_flow(&local))
+                spread_hops(sp, part_at(cube, seg_of_local(t, 0, pe, unit)), 0, UINT32_MAX, dst,
+                            &local);
+        }
+}
+
+/* What has been walked, and what has been counted by route: engine/flow.h. */
+static void spread_any(struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
 
     memcpy(sp->nodes, s->flows.nodes, walk_n_nodes(t) * sizeof *sp->nodes);
     memcpy(sp->edges, s->flows.edges, walk_n_links(t) * sizeof *sp->edges);
-    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
-        for (uint32_t pe = 0; pe < t->pes; pe++) {
-            const struct station *c = &s->channels[2 * (size_t)src_pack(t, cube, pe)];
-            uint32_t home = home_slice(t, cube, pe);
-            struct flow own = {{{c[0].count, c[0].bytes}, {c[1].count, c[1].bytes}}};
-
-            if (!no_flow(&own))
-                spread_hops(sp, part_at(cube, seg_of_local(t, 0, pe, home)), 0, UINT32_MAX,
-                            dst_pack(t, cube, home), &own);
-        }
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++) {
+        spread_inside(sp, s, cube);
+        if (s->flows.pairs)
+            spread_ends(sp, s, cube);
+    }
+    if (s->flows.pairs)
+        spread_pairs(sp, s);
 }
+
+/* -- the whole ------------------------------------------------------------------------------ */
 
 bool spread_all(struct spread *sp, const struct kb_sim *s)
 {
@@ -355,7 +430,7 @@ bool spread_all(struct spread *sp, const struct kb_sim *s)
     if (!sp->nodes || !sp->edges)
         return false;
     if (!s->topo->regular) {
-        spread_counted(sp, s);
+        spread_any(sp, s);
         return true;
     }
     spread_cubes(sp, s);

@@ -228,11 +228,17 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     return s->kernels ? KB_OK : KB_NO_MEMORY;
 }
 
-/* Kernels may reach any cube, at any time, on each plane. */
+/* Launches, writes and messages take the first plane, reads the last; hashed commands take any. */
+static bool plane_serves(const struct kb_topology *t, uint32_t plane)
+{
+    return plane == 0 || plane == t->planes - 1u || t->plane_choice == PLANE_BY_HASH;
+}
+
+/* Kernels may reach any cube, at any time, on each plane that they take. */
 static kb_status check_ways(const struct kb_topology *t, kb_error *why)
 {
     for (uint32_t plane = 0; plane < t->planes; plane++)
-        if (t->plane_rows[plane].in_parts)
+        if (t->plane_rows[plane].in_parts && plane_serves(t, plane))
             return endpoint_error(why,
                                   "kernels need ways between all cubes: %s%s has none "
                                   "between some, see sip.planes and broken",

@@ -25,6 +25,15 @@ static inline uint32_t between_block(const struct kb_topology *t, uint32_t plane
     return back ? t->planes + plane : plane;
 }
 
+/* How many there are. */
+static inline uint32_t between_blocks(const struct kb_topology *t)
+{
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        if (t->plane_rows[plane].one_way)
+            return 2u * t->planes;
+    return t->planes;
+}
+
 /* The cubes between `a` and `b`, two of one SIP; not BY_WALK. */
 static inline const struct between_row *between_cubes(const struct kb_topology *t, uint32_t plane,
                                                       bool back, uint32_t a, uint32_t b)

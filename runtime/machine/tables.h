@@ -118,7 +118,7 @@ struct plane_row {
     uint8_t dirs;                /* a bit for each enum side: links that leave a cube there */
     uint8_t y_first;             /* the first dimension of a route */
     uint8_t one_way;             /* a link lacks its opposite: a read's route is its data's */
-    uint8_t in_parts;            /* some cube has no way to another one, or to a shore */
+    uint8_t in_parts;            /* some cube has no way to another one, or to host0 */
     uint8_t has_detours;         /* routes differ from the order of dimensions: machine/mesh.h */
 };
 

@@ -11,7 +11,7 @@ a constant or of the preprocessor, those count of which most were taken.
 LIST names what is left, with the reason. A row has four fields with tabs between them: FILE, the
 function, the source line, the reason; '*' for the line is all of a function. A branch or a line of
 the core or the generator that was not run and is not there fails; a row of what is run is reported.
---update makes LIST say what is left, and keeps its reasons; new rows have the reason "untested".
+--update makes LIST say what is left, and keeps its reasons; new rows have the reason "untested", which fails.
 
 Ends with 1 then, or if the core or the generator has less of its lines or branches than LEAST. The
 aim is 98 % of lines and 95 % of branches.
@@ -25,8 +25,9 @@ import subprocess
 import sys
 
 PARTS = ("runtime without cli", "gen", "cli")
-LEAST = {"runtime without cli": (97.5, 93.0), "gen": (98.0, 95.0)}  # per cent of lines, of branches
+LEAST = {"runtime without cli": (98.0, 94.5), "gen": (99.0, 95.5)}  # per cent of lines, of branches
 BATCH = 20
+OBJECTS = ("/_o/gen/", "/_o/runtime/", "/_o/tests/unit/")  # unit tests have functions of headers
 
 
 def part_of(path):
@@ -40,7 +41,7 @@ def part_of(path):
 def documents(build):
     """What gcov says of each object."""
     found = sorted(os.path.join(at, name) for at, _, names in os.walk(build) for name in names if name.endswith(".gcda"))
-    objects = [p for p in found if "/_o/gen/" in p or "/_o/runtime/" in p or os.path.basename(p).startswith("topo.")]
+    objects = [p for p in found if any(of in p for of in OBJECTS) or os.path.basename(p).startswith("topo.")]
     for i in range(0, len(objects), BATCH):
         out = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", *objects[i:i + BATCH]],
                              check=True, capture_output=True).stdout
@@ -67,8 +68,8 @@ class Line:
             sums[:] = [a + b for a, b in zip(sums, counts)]
 
     def taken(self):
-        """(taken, of)"""
-        return max(((sum(c > 0 for c in counts), n) for n, counts in self.branches.items()),
+        """(taken, of); threads that count at once may lose counts, and a difference of sums be below 0"""
+        return max(((sum(c != 0 for c in counts), n) for n, counts in self.branches.items()),
                    key=lambda x: (x[0] / x[1], x[1]), default=(0, 0))
 
 
@@ -155,9 +156,9 @@ def main(build, names, *options):
         return 0
     bad = 0
     for key, n in sorted(missing.items()):
-        if key not in rows and (*key[:2], "*") not in rows:
+        if rows.get(key, rows.get((*key[:2], "*"), "untested")) == "untested":
             bad += 1
-            print("not run, and not in %s: %s: %s(): %s (%d)" % (names, *key, n))
+            print("not run, and without a reason in %s: %s: %s(): %s (%d)" % (names, *key, n))
     for row in sorted(rows):
         if row not in missing and not (row[2] == "*" and any(key[:2] == row[:2] for key in missing)):
             print("in %s, but run: %s: %s(): %s" % (names, *row))

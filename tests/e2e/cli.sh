@@ -117,7 +117,7 @@ run --help
 grep -q -- "--bytes N .*; sweep: a list (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
-    "unknown option '--rates': it is one of --format, --output, --machine, --set, --vary, --sqlite, --engine, --quiet, --case, --bytes, --dry-run, --jobs, --columns, --help" probe --rates
+    "unknown option '--rates': it is one of --format, --output, --machine, --set, --vary, --sqlite, --engine, --quiet, --case, --bytes, --dry-run, --jobs, --columns, --help, --version" probe --rates
 refused "which has it" 2 "unknown option '--rates', did you mean '--rate'?" load --rates
 refused "the command may come later" 2 "unknown option '--rates': it is one of --format" --rates probe
 refused "or not at all" 2 "unknown option '--rates', did you mean '--rate'?" --rates
@@ -482,7 +482,7 @@ run replay "$root/tests/vectors/cube8_local.csv" --fingerprint --format json -o 
 cmp -s err "$root/tests/vectors/cube8_local.fingerprint" && [ ! -s out ] && [ -s x.json ]
 ok "--fingerprint with -o and JSON: nothing else on stderr"
 
-# docs/model.md "Links: ideal and fifo": 8 PEs read over one UCIe link at once; each alone has its full bandwidth.
+# docs/model.md "Links: fifo and ideal": 8 PEs read over one UCIe link at once; each alone has its full bandwidth.
 rows $(for pe in 0 1 2 3 4 5 6 7; do echo "0,read,c0.pe$pe,c1.slice$pe,0,64K"; done)
 run replay in.csv
 [ $code -eq 0 ] && grep -q '^warning: links are ideal, but [0-9]* of them' err &&

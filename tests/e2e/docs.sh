@@ -10,15 +10,13 @@ KBGEN=${KBGEN:-$B/kbgen}
 compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
 instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
 
-# here COMMAND: with this build's programs, files in a folder of its own, and the variant with
-# fifo links that the tests build for themselves
+# here COMMAND: with this build's programs, and files in a folder of its own
 here()
 {
     local command=$1
 
     command=${command//\/tmp\//$work/}
     command=${command//build\//@/} # first all, as $B may hold a build/ of its own
-    command=${command//@\/cube8_queues\/cube8_queues/$M/cube8_fifo/cube8_fifo}
     command=${command//@\/kbgen/$KBGEN}
     command=${command//@\//$B/}
     case $command in

@@ -129,6 +129,173 @@ bad_sets()
 --set frob=1: unknown key 'frob'" --set cube.pes=x --set frob=1 tests/bad/sips_over.yaml
 }
 
+# Lists with words of their own: planes, chiplets, cubes and PEs by patterns, links that are broken.
+bad_lists()
+{
+    local patterns=": c3, c[4-7], c1.pe0 or c*.pe[0-3], with s1. before it on SIP 1"
+    local no_link=" is no link, write c1-c2, c1>c2 for one direction, PLANE:c1>c2 for one plane, or c0.noc-c0.ucie-E"
+
+    bad_set 'set: sip.planes=[{name: A}]' 'sip.planes=[{name: A}]' \
+        "'sip.planes.name' must be [a-z][a-z0-9_]*, not 'A'"
+    bad_set 'set: sip.planes=[{name: aB}]' 'sip.planes=[{name: aB}]' \
+        "'sip.planes.name' must be [a-z][a-z0-9_]*, not 'aB'"
+    bad_set 'set: sip.planes=[{name: aaaaaaaaaaaaaaaaaaaa}]' 'sip.planes=[{name: aaaaaaaaaaaaaaaaaaaa}]' \
+        "'sip.planes.name' must be at most 16 characters, not 'aaaaaaaaaaaaaaaaaaaa'"
+    bad_set 'set: sip.planes=[{name: a, bw_gbs: x}]' 'sip.planes=[{name: a, bw_gbs: x}]' \
+        "'sip.planes.bw_gbs' must be a number, not 'x'"
+    bad_set 'set: sip.planes=[{name: a, bw_gbs: 0.001}]' 'sip.planes=[{name: a, bw_gbs: 0.001}]' \
+        "'sip.planes.bw_gbs' must be 0 or 0.01..1000000, not '0.001'"
+    bad_set 'set: sip.planes=[{name: a, name: b}]' 'sip.planes=[{name: a, name: b}]' \
+        "duplicate key 'name'"
+    bad_set 'set: sip.planes=[x]' 'sip.planes=[x]' \
+        "'sip.planes' must be a list of mappings {name, dirs, order, bw_gbs}, not 'x'"
+    bad_set 'set: sip.planes=x' sip.planes=x \
+        "'sip.planes' must be a list of at most 8 planes, not 'x'"
+    bad_set 'set: sip.planes=[{name: a, order: zz}]' 'sip.planes=[{name: a, order: zz}]' \
+        "'sip.planes.order' must be xy or yx, not 'zz'"
+    bad_set 'set: sip.planes=[{[x]: a}]' 'sip.planes=[{[x]: a}]' \
+        "unknown key '' in 'sip.planes', known here: name, dirs, order, bw_gbs"
+    bad_set 'set: sip.planes=[{name: [x]}]' 'sip.planes=[{name: [x]}]' \
+        "'sip.planes.name' must be [a-z][a-z0-9_]*, not a list of 1"
+    bad_set 'set: sip.planes=[{order: xy}]' 'sip.planes=[{order: xy}]' \
+        "a plane needs a name"
+    bad_set 'set: sip.io_chiplets=[Q]' 'sip.io_chiplets=[Q]' \
+        "'sip.io_chiplets' must be N, E, S or W, not 'Q'"
+    bad_set 'set: sip.io_chiplets=[[x]]' 'sip.io_chiplets=[[x]]' \
+        "'sip.io_chiplets' must be N, E, S or W, not a list of 1"
+    bad_set 'set: sip.io_chiplets=[EE]' 'sip.io_chiplets=[EE]' \
+        "'sip.io_chiplets' must be N, E, S or W, not 'EE'"
+    bad_set 'set: missing=[[x]]' 'missing=[[x]]' \
+        "'missing' must be a list of names, not a list of 1"
+    bad_set 'set: missing=[]' 'missing=[""]' \
+        "'missing' must be a list of names, not the string ''"
+    bad_set 'set: missing=[c0.pe1-]' 'missing=[c0.pe1-]' \
+        "'c0.pe1-' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c[0,1]' 'missing=["c[0,1"]' \
+        "'c[0,1' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c[0,x]]' 'missing=["c[0,x]"]' \
+        "'c[0,x]' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c[0.1]]' 'missing=["c[0.1]"]' \
+        "'c[0.1]' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[s0]' 'missing=[s0]' \
+        "'s0' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[s0c1]' 'missing=[s0c1]' \
+        "'s0c1' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c00]' 'missing=[c00]' \
+        "'c00' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c9999999999]' 'missing=[c9999999999]' \
+        "'c9999999999' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c[3-1]]' 'missing=["c[3-1]"]' \
+        "'c[3-1]' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c[3-x]]' 'missing=["c[3-x]"]' \
+        "'c[3-x]' in 'missing' is no cube and no PE$patterns"
+    bad_set 'set: missing=[c*]' 'missing=["c*"]' \
+        "'missing' leaves no cube"
+    bad_set 'set: broken=[c0>c1, c0.pe0>c1]' 'broken=["c0>c1", "c0.pe0>c1"]' \
+        "'broken': 'c0.pe0>c1'$no_link"
+    bad_set 'set: broken=[ucie-E>c0]' 'broken=["ucie-E>c0"]' \
+        "'broken': 'ucie-E>c0'$no_link"
+    bad_set 'set: broken=[c0-c1.pe0]' 'broken=["c0-c1.pe0"]' \
+        "'broken': 'c0-c1.pe0'$no_link"
+    bad_set 'set: broken=[a:c0>c1]' 'broken=["a:c0>c1"]' \
+        "'broken': 'a:c0>c1' begins with a plane that sip.planes does not have"
+    bad_set 'set: broken=[c0.ucie-E>c0.ucie-W]' 'broken=["c0.ucie-E>c0.ucie-W"]' \
+        "'broken': 'c0.ucie-E>c0.ucie-W' must join two cubes, or a cube's noc and one of its ucie"
+    bad_set 'set: broken=[c0-c0]' 'broken=["c0-c0"]' \
+        "'broken': 'c0-c0' matches no link between neighbours"
+    bad_set 'set: broken=[c[0,5]-c[0,5]]' 'broken=["c[0,5]-c[0,5]"]' \
+        "'broken': 'c[0,5]-c[0,5]' matches no link between neighbours"
+    bad_set 'set: cubes={[a]: {pes: 4}}' 'cubes={[a]: {pes: 4}}' \
+        "'cubes' has names of cubes as keys"
+    bad_set 'set: cubes={~: {pes: 4}}' 'cubes={~: {pes: 4}}' \
+        "'cubes' has names of cubes as keys"
+    bad_set 'set: cubes={c0.pe0: {pes: 4}}' 'cubes={c0.pe0: {pes: 4}}' \
+        "'c0.pe0' in 'cubes' is no cube: c3, c[4-7], s1.c0 or s*.c*"
+    bad_set 'set: cubes={c99: {pes: 4}}' 'cubes={c99: {pes: 4}}' \
+        "'c99' in 'cubes' matches no cube"
+}
+
+# Keys that must fit each other.
+bad_pairs()
+{
+    fails 'sets: sip.planes=[{name: a}, {name: b}] broken=[a:c0.noc>c0.ucie-E]' 2 \
+        '--set broken=["a:c0.noc>c0.ucie-E"]: '"'"'broken'"'"': '"'"'a:c0.noc>c0.ucie-E'"'"': between a noc and its ucie all planes are broken, leave out the plane' \
+        --set 'sip.planes=[{name: a}, {name: b}]' --set 'broken=["a:c0.noc>c0.ucie-E"]' topologies/cube8.yaml
+    fails 'sets: sip.planes=[{name: a}, {name: b}] broken=[x:c0>c1]' 2 \
+        '--set broken=["x:c0>c1"]: '"'"'broken'"'"': '"'"'x:c0>c1'"'"' begins with a plane that sip.planes does not have' \
+        --set 'sip.planes=[{name: a}, {name: b}]' --set 'broken=["x:c0>c1"]' topologies/cube8.yaml
+    fails 'sets: broken=[c0.noc>c1.ucie-E]' 2 \
+        '--set broken=["c0.noc>c1.ucie-E"]: '"'"'broken'"'"': '"'"'c0.noc>c1.ucie-E'"'"' matches no cube' \
+        --set 'broken=["c0.noc>c1.ucie-E"]' topologies/cube8.yaml
+    fails 'sets: broken=[c0.ucie-E>c1]' 2 \
+        '--set broken=["c0.ucie-E>c1"]: '"'"'broken'"'"': '"'"'c0.ucie-E>c1'"'"' must join two cubes, or a cube'"'"'s noc and one of its ucie' \
+        --set 'broken=["c0.ucie-E>c1"]' topologies/cube8.yaml
+    fails 'sets: broken=[c0>c1.noc]' 2 \
+        '--set broken=["c0>c1.noc"]: '"'"'broken'"'"': '"'"'c0>c1.noc'"'"' must join two cubes, or a cube'"'"'s noc and one of its ucie' \
+        --set 'broken=["c0>c1.noc"]' topologies/cube8.yaml
+    fails 'sets: addressing.granule=4096 cube.pe.pe_ipcq.space=hbm' 2 \
+        '--set cube.pe.pe_ipcq.space=hbm: '"'"'cube.pe.pe_ipcq.space: hbm'"'"' needs slices of their own, but '"'"'addressing.granule'"'"' interleaves them: tcm or sram is possible' \
+        --set addressing.granule=4096 --set cube.pe.pe_ipcq.space=hbm topologies/cube8.yaml
+    fails 'sets: addressing.granule=3 addressing.hash=xor' 2 \
+        '--set addressing.granule=3: '"'"'addressing.granule'"'"' must be 0 or a power of two from 64, not '"'"'3'"'"'' \
+        --set addressing.granule=3 --set addressing.hash=xor topologies/cube8.yaml
+    fails 'sets: addressing.granule=x addressing.hash=xor' 2 \
+        '--set addressing.granule=x: '"'"'addressing.granule'"'"' must be an integer, not '"'"'x'"'"'' \
+        --set addressing.granule=x --set addressing.hash=xor topologies/cube8.yaml
+    fails 'sets: addressing.granule=4096 addressing.hash=zzz' 2 \
+        '--set addressing.hash=zzz: '"'"'addressing.hash'"'"' must be none or xor, not '"'"'zzz'"'"'' \
+        --set addressing.granule=4096 --set addressing.hash=zzz topologies/cube8.yaml
+    fails 'sets: addressing.granule=4096 cube.pe.pe_ipcq.space=zzz' 2 \
+        '--set cube.pe.pe_ipcq.space=zzz: '"'"'cube.pe.pe_ipcq.space'"'"' must be tcm, sram or hbm, not '"'"'zzz'"'"'' \
+        --set addressing.granule=4096 --set cube.pe.pe_ipcq.space=zzz topologies/cube8.yaml
+    fails 'sets: fabric.shape=x fabric.grid.w=2' 2 \
+        '--set fabric.shape=x: '"'"'fabric.shape'"'"' must be switch or grid, not '"'"'x'"'"'' \
+        --set fabric.shape=x --set fabric.grid.w=2 topologies/cube8.yaml
+    fails 'sets: fabric.grid.w=x' 2 \
+        '--set fabric.grid.w=x: '"'"'fabric.grid.w'"'"' must be an integer, not '"'"'x'"'"'' \
+        --set fabric.grid.w=x topologies/cube8.yaml
+    fails 'sets: addressing.granule=4096 addressing.over=sip cubes={c0: {hbm: {size_gb: 24}}}' 2 \
+        '--set addressing.over=sip: '"'"'addressing.over: sip'"'"' needs equal slices and '"'"'cube.hbm.size_gb'"'"' in all cubes' \
+        --set addressing.granule=4096 --set addressing.over=sip --set 'cubes={c0: {hbm: {size_gb: 24}}}' topologies/cube8.yaml
+    fails 'sets: addressing.granule=4096 addressing.over=sip cubes={c0: {hbm: {slices: 4}}}' 2 \
+        '--set addressing.over=sip: '"'"'addressing.over: sip'"'"' needs equal slices and '"'"'cube.hbm.size_gb'"'"' in all cubes' \
+        --set addressing.granule=4096 --set addressing.over=sip --set 'cubes={c0: {hbm: {slices: 4}}}' topologies/cube8.yaml
+    fails 'sets: addressing.granule=1073741824 cube.hbm.size_gb=1' 2 \
+        '--set addressing.granule=1073741824: '"'"'addressing.granule'"'"' 1073741824 is larger than a slice, which has 134217728 bytes' \
+        --set addressing.granule=1073741824 --set cube.hbm.size_gb=1 topologies/cube8.yaml
+    fails 'sets: addressing.granule=4096 cube.pes=0 cube.hbm.slices=0' 2 \
+        '--set cube.hbm.slices=0: a cube without PEs needs '"'"'cube.hbm.slices'"'"', 1 to 64 of them' \
+        --set addressing.granule=4096 --set cube.pes=0 --set cube.hbm.slices=0 topologies/cube8.yaml
+    fails 'sets: cubes={c0.pe1: {pes: 1}, c1: {pes: 2}}' 2 \
+        '--set cubes={c0.pe1: {pes: 1}, c1: {pes: 2}}: '"'"'c0.pe1'"'"' in '"'"'cubes'"'"' is no cube: c3, c[4-7], s1.c0 or s*.c*' \
+        --set 'cubes={c0.pe1: {pes: 1}, c1: {pes: 2}}' topologies/cube8.yaml
+    fails 'sets: missing=[c9.pe0, c0.pe0]' 2 \
+        '--set missing=["c9.pe0", "c0.pe0"]: '"'"'c9.pe0'"'"' in '"'"'missing'"'"' matches no PE' \
+        --set 'missing=["c9.pe0", "c0.pe0"]' topologies/cube8.yaml
+    fails 'sets: broken=[c9>c1, c0>c1]' 2 \
+        '--set broken=["c9>c1", "c0>c1"]: '"'"'broken'"'"': '"'"'c9>c1'"'"' matches no link between neighbours' \
+        --set 'broken=["c9>c1", "c0>c1"]' topologies/cube8.yaml
+}
+
+# tables NAME ARG...: they are printed, and nothing is said.
+tables()
+{
+    name=$1
+    shift
+    run "$@" topologies/cube8.yaml
+    [ "$code" -eq 0 ] && [ -s "$work/out" ] && [ ! -s "$work/err" ]
+    ok "$name"
+}
+
+broken_and_planes()
+{
+    tables 'sets: sip.planes=[{name: a}, {name: b}] broken=[a:c0>c1]' --set 'sip.planes=[{name: a}, {name: b}]' --set 'broken=["a:c0>c1"]'
+    tables 'sets: sip.planes=[{name: a}, {name: bcd}] broken=[bcd:c0-c1]' --set 'sip.planes=[{name: a}, {name: bcd}]' --set 'broken=["bcd:c0-c1"]'
+    tables 'sets: broken=[c0.ucie-E>c0.noc]' --set 'broken=["c0.ucie-E>c0.noc"]'
+    tables 'sets: broken=[c0.noc-c0.ucie-E]' --set 'broken=["c0.noc-c0.ucie-E"]'
+    tables 'sets: cubes={c0: {pes: 1}, c1: {pes: 2}, c2: {pes: 4}, c3: {pes: 6}, c4: {hbm: {size_gb: 2' --set 'cubes={c0: {pes: 1}, c1: {pes: 2}, c2: {pes: 4}, c3: {pes: 6}, c4: {hbm: {size_gb: 2}}, c5: {hbm: {size_gb: 3}}, c6: {hbm: {size_gb: 4}}, c7: {hbm: {size_gb: 5}}}'
+}
+
 good_sets()
 {
     sets "set: number" "    bw_gbs: 512.0" --set cube.hbm.bw_gbs=512 topologies/cube8.yaml
@@ -162,6 +329,11 @@ resolved()
     run --hash tests/machines/cube8.yaml
     echo db513632d7f7f2c1 | cmp -s - "$work/out"
     ok "--hash, of version 1 as ever"
+    for f in topologies/*.yaml; do
+        run --config "$f"
+        head -n 1 "$work/out" | grep -qx 'kernbench: 2' || { echo "# $f"; break; }
+    done
+    ok "all shipped topologies are of version 2"
 }
 
 # huge NAME CODE TEXT: $work/huge.yaml ends in time, with a first message that has TEXT.
@@ -192,6 +364,10 @@ huge_files()
 {
     rows 100000 'k%d: 1' >"$work/huge.yaml"
     huge "a hundred thousand unknown keys" 3 ":1:1: unknown key 'k0'"
+    rows 30 'k%d: 1' >"$work/huge.yaml"
+    run --set frob=1 --set cube.pes=x "$work/huge.yaml"
+    [ "$code" -eq 3 ] && [ "$(tail -n 1 "$work/err")" = "kbgen: further errors not shown" ]
+    ok "thirty unknown keys, and two mistakes of options that are not shown"
     { echo "$start"; rows 100000 'sips: 1'; } >"$work/huge.yaml"
     huge "a hundred thousand times one key" 3 ":5:1: duplicate key 'sips', given on line 4"
     { echo "x:"; rows 60000 ' - &a%d 1'; } >"$work/huge.yaml"
@@ -247,6 +423,9 @@ each_bad_file
 all_keys
 command_line
 bad_sets
+bad_lists
+bad_pairs
+broken_and_planes
 good_sets
 resolved
 huge_files

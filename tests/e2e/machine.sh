@@ -21,10 +21,11 @@ alike()
 
 # -- every command ------------------------------------------------------------------------------
 
-for yaml in topologies/cube8.yaml topologies/tray32.yaml topologies/wormhole.yaml tests/vectors/cube8_fifo.yaml \
+for yaml in tests/machines/cube8.yaml tests/machines/tray32.yaml topologies/wormhole.yaml tests/vectors/cube8_fifo.yaml \
     tests/support/odd.yaml tests/support/interleaved.yaml tests/support/shapes/*.yaml; do
     name=$(sed -n 's/^name: *//p' "$yaml" | head -1)
-    sim=$B/$name/$name
+    sim=$B/_m/$name/$name
+    [ -x "$sim" ] || sim=$B/$name/$name
     alike info info --config
     alike probe probe --format csv
     alike route route host c0.slice0
@@ -33,7 +34,7 @@ for yaml in topologies/cube8.yaml topologies/tray32.yaml topologies/wormhole.yam
     alike run run gemm M=64 N=64 K=64
     alike view view
 done
-sim=$B/cube8/cube8 yaml=topologies/cube8.yaml
+sim=$B/_m/cube8/cube8 yaml=tests/machines/cube8.yaml
 alike "run --verify" run softmax M=64 N=256 --verify
 alike "run --breakdown" run gemm M=64 N=64 K=64 --breakdown
 alike why why gemm M=64 N=64 K=64
@@ -58,14 +59,14 @@ done
 
 # -- keys that are set --------------------------------------------------------------------------
 
-"$any" --machine topologies/cube8.yaml probe --set cube.hbm.bw_gbs=100 --format csv >"$work/a"
+"$any" --machine tests/machines/cube8.yaml probe --set cube.hbm.bw_gbs=100 --format csv >"$work/a"
 "$SIM" --set cube.hbm.bw_gbs=100 probe --format csv >"$work/b"
 cmp "$work/a" "$work/b" && ! cmp -s "$work/a" <("$SIM" probe --format csv)
 ok "--set changes the compiled machine"
-equal "the hash is kbgen's" "$("$B/kbgen" --set cube.hbm.bw_gbs=512 --set cube.pes=4 --hash topologies/cube8.yaml)" \
+equal "the hash is kbgen's" "$("$B/kbgen" --set cube.hbm.bw_gbs=512 --set cube.pes=4 --hash tests/machines/cube8.yaml)" \
     "$("$SIM" info --set cube.hbm.bw_gbs=512 --set cube.pes=4 --format csv | sed -n 's/^hash,//p')"
 call "$SIM" info --set cube.pes=4 --set cube.pes=2 --format csv
-[ "$(tail -2 "$work/out")" = "machine,\"compiled, with keys set\"
+[ "$(tail -2 "$work/out")" = "machine,\"compiled, other values set\"
 set,cube.pes=2 (was 8)" ]
 ok "info says what was set"
 call "$SIM" probe --set cube.pes=4 --set sips=2 --sqlite "$work/a.db"

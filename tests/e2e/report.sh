@@ -80,7 +80,7 @@ ok "each section begins with a sentence"
 run report run gemm M=64 -o page.html && shows "takes $("$SIM" run gemm M=64 --quiet --format csv | awk -F, 'NR == 2 {
     printf "%.2f ns on %s PEs, at %.2f TFLOP/s, %.1f %% of the peak", $5, $3, $14, $15 }')"
 ok "run: which says what the table has"
-run report replay one_slice.csv -o page.html && shows 'memory sip0.cube0.hbm_ctrl.slice0 binds: 97.1 %.' \
+run report replay one_slice.csv -o page.html && shows 'memory c0.slice0 binds: 97.1 %.' \
     'Latency is 18.09 ns (id 0, c0.pe0 → c0.slice0, 4096 bytes) to 110.87 ns (id 4, host → c0.slice0, 4096 bytes).'
 ok "replay: what binds, and how much"
 run report sweep --src 'c0.pe*' --dst 'c*.slice*' --bytes 64,4096 -o page.html --quiet

@@ -1,101 +1,250 @@
 #!/usr/bin/env bash
-# study.sh -- variants of a machine, one command, one table: `make study`. Prints TAP.
+# study.sh -- study: variants of a machine, what each gains, what binds it, what it costs. Prints TAP.
 #
-# B is the build; the variants are built with its compiler and flags.
+# B names the build, SIM the simulator of cube8 in it. Needs python3, for SQLite.
 . "$(dirname "$0")/../support/tap.sh"
-at_top
-trap 'rm -rf "$work" "$B"/cube8_study_* "$B"/study/study_*.csv' EXIT
+needs_cube8
+command -v python3 >where || none "no python3"
 
-flags=$(cat "$B/_o/flags")
-as_built
-
-# study NAME LINE...: a study of these lines; stdout to out, stderr to err, exit code to $code
+# study ARGUMENT...: of s.yaml
 study()
 {
-    file=$work/study_$1.study
-    shift
-    printf '%s\n' "$@" >"$file"
-    call tools/study.sh "$file"
+    run study s.yaml "$@"
 }
 
-# says_line TEXT: all of a line on stderr
-says_line()
+sql()
 {
-    grep -qxF -- "$1" "$work/err"
+    python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for row in db.execute(sys.argv[2]): print(*row, sep="|")
+db.commit()' "$@"
 }
 
-[ -x "$B/cube8/cube8" ] && [[ $flags != *-DKB_NO_* ]] || none "$B has no whole simulator of cube8"
+cat >s.yaml <<'END'
+set: {contention.links: fifo}
+commands:
+  - run gemm M=256 N=256 K=256
+  - load --pattern uniform --rate 0.05 --txns 2000
+variants:
+  d2d_x2: {sip.d2d.bw_gbs: 256}
+  noc_x2: {cube.noc.bw_gbs: 256}
+  both:
+    sip.d2d.bw_gbs: 256
+    cube.noc.bw_gbs: 256
+  hbm_x2: {cube.hbm.bw_gbs: 512}
+cost: {sip.d2d.bw_gbs: 0.5, cube.noc.bw_gbs: 0.25, hbm_x2: 20}
+END
 
-study two 'probe --case pe-local-hbm --bytes 64K' base 'study_fast: cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512' \
-    '' '# the crossbar alone' 'study_xbar:  cube.xbar.pe_gbs=512'
-[ $code -eq 0 ] && says_line "with all digits: $B/study/study_two.csv" && [ "$(wc -l <"$work/err")" -eq 2 ] && cut -d, -f1-7,8 "$B/study/study_two.csv" | diff - <(
-    echo 'variant,cube.hbm.bw_gbs,cube.xbar.pe_gbs,case,src,dst,nbytes,actual_ns'
-    echo 'base,256.0,256.0,pe-local-hbm,c0.pe0,c0.slice0,65536,258.085000'
-    echo 'study_fast,512.0,512.0,pe-local-hbm,c0.pe0,c0.slice0,65536,130.085000'
-    echo 'study_xbar,256.0,512.0,pe-local-hbm,c0.pe0,c0.slice0,65536,258.085000'
-)
-ok "rows of all variants, with the value of each key in each of them"
-says_line "warning: variants base and study_xbar have the same result: what differs between them has no effect on 'probe --case pe-local-hbm --bytes 64K'"
-ok "the same result for two variants is warned of, both are named"
-[ "$(awk '{ print $1, $2, $8 }' "$work/out" | xargs)" = \
-    'variant cube.hbm.bw_gbs actual_ns base 256.0 258.09 study_fast 512.0 130.09 study_xbar 256.0 258.09' ] &&
-    [ "$(awk '{ print length }' "$work/out" | sort -u | wc -l)" = 1 ]
-ok "a table, rounded as the simulators round"
-"$B/cube8_study_fast/cube8_study_fast" probe --case pe-local-hbm --bytes 64K --format csv | tail -n 1 |
-    grep -qxF "$(sed -n 's/^study_fast,512.0,512.0,//p' "$B/study/study_two.csv")"
-ok "a variant is a simulator in a folder of its own"
-cp "$B/study/study_two.csv" "$work/before.csv"
-study two 'probe --case pe-local-hbm --bytes 64K' base 'study_fast: cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512' \
-    'study_xbar: cube.xbar.pe_gbs=512'
-cmp "$B/study/study_two.csv" "$work/before.csv"
-ok "again, the same bytes"
+# -- the table ----------------------------------------------------------------------------------
 
-study list 'probe --case h2d' a 'study_wide: cube.size_mm=[20,11]' && sed -i 's/$/\r/' "$file"
-call tools/study.sh "$file"
-[ $code -eq 0 ] && [ "$(cut -d, -f1-3 "$B/study/study_list.csv" | xargs -d '\n')" = \
-    'variant,cube.size_mm,case a,"[15.0, 11.0]" study_wide,"[20.0, 11.0]"' ] &&
-    grep -q '^study_wide  \[20.0, 11.0\]  h2d ' "$work/out"
-ok "lists, CRLF"
+study --format csv
+cp out all.csv
+[ $code -eq 0 ] && [ ! -s err.none ] && [ "$(wc -l <out)" -eq 11 ] && [ "$(head -1 out)" = \
+    "variant,command,sip.d2d.bw_gbs,cube.noc.bw_gbs,cube.hbm.bw_gbs,metric,time_ns,gain_pct,bound,bound_pct,algorithm,cost,on_front,state" ]
+ok "a row for each variant and command, with the keys that any of them changes"
+fifo="--set contention.links=fifo"
+# shellcheck disable=SC2086
+equal "the time of a bench is that of run on the same machine" \
+    "$("$SIM" run gemm M=256 N=256 K=256 $fifo --set sip.d2d.bw_gbs=256 --set cube.noc.bw_gbs=256 --format csv --quiet |
+        awk -F, 'NR == 2 { print $5 }')" "$(awk -F, '$1 == "both" && /gemm/ { print $7 }' out)"
+# shellcheck disable=SC2086
+equal "that of traffic is its mean latency" \
+    "$("$SIM" load --pattern uniform --rate 0.05 --txns 2000 $fifo --set cube.hbm.bw_gbs=512 --format csv --quiet |
+        awk -F, 'NR == 2 { print $8 }')" "$(awk -F, '$1 == "hbm_x2" && /load/ { print $7 }' out)"
+# shellcheck disable=SC2086
+"$SIM" run gemm M=256 N=256 K=256 $fifo --stats use.csv --quiet >use.out
+equal "what binds is what --stats has as the busiest" \
+    "$(awk -F, 'NR > 1 && $10 > most { most = $10 } END { print most }' use.csv)" \
+    "$(awk -F, '$1 == "base" && /gemm/ { print $10 }' out)"
+equal "a link between two cubes has their names" "c1 > c2" "$(awk -F, '$1 == "noc_x2" && /gemm/ { print $9 }' out)"
+awk -F, 'NR > 1 && $1 == "base" { base[$2] = $7 } NR > 1 { time[$2, $1] = $7; gain[$2, $1] = $8; n[$2]++
+        if (n[$2] > 1 && $7 + 0 < last) exit 1; last = $7 + 0; name[++rows] = $2 SUBSEP $1; c[$2, $1] = $2 }
+    END { for (i = 1; i <= rows; i++) { b = base[c[name[i]]]; d = gain[name[i]] - 100 * (b - time[name[i]]) / b
+        if (d > 1e-5 || d < -1e-5) exit 1 } }' out
+ok "gains against the base machine in per cent, the best of each command first"
+equal "costs: of keys for each unit more, of variants as they are" "0 64 32 96 20" "$(for v in base d2d_x2 noc_x2 both hbm_x2; do
+    awk -F, -v v=$v '$1 == v && /gemm/ { print $12 + 0 }' out; done | xargs)"
+python3 - out <<'END' >front && [ "$(cat front)" = same ]
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+for row in rows:
+    beaten = any(o["command"] == row["command"] and float(o["cost"]) <= float(row["cost"])
+                 and float(o["time_ns"]) <= float(row["time_ns"])
+                 and (float(o["cost"]) < float(row["cost"]) or float(o["time_ns"]) < float(row["time_ns"])) for o in rows)
+    assert row["on_front"] == str(int(not beaten)), row
+print("same")
+END
+ok "the Pareto front: none that another one beats, and all others"
+study --columns all
+[ "$(tail -2 out | head -1)" = "run gemm M=256 N=256 K=256: best: both, $(awk -F, '$1 == "both" && /gemm/ {
+    printf "%.1f", $8 }' all.csv) % less time than base" ]
+ok "a line says which is best"
+for jobs in 1 3; do
+    study --format csv -j $jobs
+    same out all.csv
+    ok "the same bytes with -j $jobs"
+done
+study --format json --engine hop 2>err
+[ $code -eq 2 ]
+ok "the engine is the command's to choose"
 
-cp "$B/study/study_two.csv" "$work/before.csv"
-study two '# mistakes' 'probe --case "x" -o y' 'a: x' 'b k=1' 'A' 'c' 'c: sips=2' 'd: name=x'
-[ $code -eq 3 ] && [ ! -s "$work/out" ] && says_line "$file:3: 'x' is not KEY=VALUE" &&
-    says_line "$file:2: a command without quotes: it is cut at blanks, and nothing else is done to it" &&
-    says_line "$file:2: without '-o': the study sees to its output" &&
-    says_line "$file:4: variants are 'NAME', or 'NAME: KEY=VALUE ...'" &&
-    says_line "$file:5: 'A' is no name of a variant: a to z, digits and _" &&
-    says_line "$file:7: variant 'c' again, see line 6" && says_line "$file:8: 'name' is what variants are named by"
-ok "all mistakes of a file, with their lines"
-study two 'probe' 'a: cube.hbm.bw=1' 'study_x: sips=2' 'c: sips=0 cube.pes=65'
-[ $code -eq 3 ] && [ ! -s "$work/out" ] && says "$file:2: --set cube.hbm.bw=1: unknown key" &&
-    says "$file:4: --set sips=0: 'sips' must be 1..256, not '0'" &&
-    says "$file:4: --set cube.pes=65: " && [ ! -e "$B/cube8_study_x" ]
-ok "all mistakes of keys, and nothing is built"
-study two 'probe --case nowhere' 'a' 'study_b: sips=2'
-[ $code -eq 2 ] && [ ! -s "$work/out" ] && says "unknown case 'nowhere'" &&
-    says_line "$file:1: 'probe --case nowhere' ended with 2 on variant 'a' of line 2"
-ok "a command that fails: its message and its exit code"
-cmp "$B/study/study_two.csv" "$work/before.csv" && [ -z "$(find "$B/study" -name '.study_*')" ]
-ok "what was there before stays after a failure"
-study two '' '# nothing'
-[ $code -eq 3 ] && says_line "$file:3: no command, like: probe --bytes 4K"
-ok "no command"
-study two 'probe'
-[ $code -eq 3 ] && says_line "$file:2: no variants below the command"
-ok "no variants"
-call tools/study.sh "$work/nowhere.study"
-[ $code -eq 3 ] && says_line "study: cannot read $work/nowhere.study"
-ok "no file"
-call make -s study STUDY=
-[ $code -eq 2 ] && says_line 'study: which one? make study STUDY=benches/hbm.study'
-ok "make study without a name"
+# -- vary ---------------------------------------------------------------------------------------
 
-ls >"$work/c0.pe0"
-study glob 'route c*.pe0 c0.slice0' a
-[ $code -eq 2 ] && says "'c*.pe0'"
-ok "no names of files for a star"
-make -s --no-print-directory study STUDY=benches/hbm.study >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/out")" = 25 ] &&
-    [ "$(awk '{ print $1, $2, $3 }' "$work/out" | tail -n 1)" = 'hbm512_xbar512 512.0 512.0' ]
-ok "the study in benches/"
+cat >s.yaml <<'END'
+command: sweep --src c0.pe0 --dst c5.slice0
+vary:
+  cube.noc.bw_gbs: [64:128:32, 256]
+  cube.hbm.bw_gbs: 128:512:x2
+  contention.links: [ideal, fifo]
+END
+study --format csv
+equal "every combination, with ranges, and the base machine" "25 24" \
+    "$(sed 1d out | wc -l) $(sed 1d out | grep -v ^base | cut -d, -f4-6 | sort -u | wc -l)"
+equal "values in order, the last key fastest; no costs, no front" "64 128 ideal - - 64 128 fifo - -" \
+    "$(grep -E '^64,128|^"64,128' out | sort -r | awk -F'"?,"?' '{ print $5 + 0, $6 + 0, $7, ($13 == "" ? "-" : $13), ($14 == "" ? "-" : $14) }' | sort -r | xargs)"
 
+# -- results are kept ---------------------------------------------------------------------------
+
+cat >s.yaml <<'END'
+commands: [replay rows.csv, probe --bytes 64]
+variants: {noc_x2: {cube.noc.bw_gbs: 256}}
+END
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c5.slice0,0,4K >rows.csv
+study --format csv --sqlite kept.db && cp out first.csv
+equal "--sqlite: results by machine and command" 4 "$(sql kept.db 'SELECT count(*) FROM kept')"
+equal "and the table itself" "4|ok" "$(sql kept.db "SELECT count(*), max(state) FROM study_result")"
+study --format csv --sqlite kept.db
+same out first.csv
+ok "again: the same bytes"
+sql kept.db "UPDATE kept SET result = replace(result, 'mean_ns', 'kept') WHERE command LIKE 'probe%'"
+sed -i 's/}}/}, hbm_x2: {cube.hbm.bw_gbs: 512}}/' s.yaml
+study --format csv --sqlite kept.db
+equal "what is there is taken, a new variant runs" "kept kept mean_ns" \
+    "$(for v in base noc_x2 hbm_x2; do awk -F, -v v=$v '$1 == v && /probe/ { print $6 }' out; done | xargs)"
+sql kept.db "UPDATE kept SET result = replace(result, 'mean_ns', 'old')"
+echo 5,read,c0.pe0,c5.slice0,0,4K >>rows.csv
+study --format csv --sqlite kept.db
+equal "a file that has changed is another command" 3 "$(grep -c '^[^,]*,replay.*,mean_ns,' out)"
+
+# -- failures -----------------------------------------------------------------------------------
+
+cat >s.yaml <<'END'
+commands: [run softmax M=64 N=262144, probe]
+variants:
+  small: {cube.pe.pe_tcm.size_mb: 1}
+  fast: {cube.hbm.bw_gbs: 512}
+END
+study --format csv -o kept.csv
+[ $code -eq 7 ] && grep -q '^s.yaml:3:3: variant small: cube8: .*TCM' err &&
+    grep -qx "s.yaml:3:3: variant small: 'run softmax M=64 N=262144' ended with 7" err && [ "$(wc -l <err)" -eq 2 ]
+ok "a variant that fails: which, why, and its exit code"
+equal "what ran stays" "base ok fast ok small failed base ok fast ok small ok" \
+    "$(sed 1d kept.csv | awk -F, '{ print $2, $1, $NF }' | sort -k1,1r -k2 | awk '{ print $(NF - 1), $NF }' | xargs)"
+
+cat >s.yaml <<'END'
+machne: x
+commands: [run gemm, "run gemm 'x'"]
+variants:
+  a b: {x.y: 1}
+  c: {}
+  c: {}
+  base: {name: x}
+vary: {sip.d2d.bw_gbs: "5:1"}
+cost: {zz: 1, c: x}
+END
+study
+[ $code -eq 3 ] && [ ! -s out ] && diff err - <<'END'
+s.yaml:1:1: unknown key 'machne', did you mean 'machine'?
+s.yaml:2:22: a command without quotes: it is cut at blanks, and nothing else is done to it
+s.yaml:4:3: 'a b' is no name of a variant: letters, digits, _, - and +, at most 63
+s.yaml:6:3: 'c' again, see line 5
+s.yaml:7:3: 'base' is the machine without changes, it is always there
+s.yaml:7:10: variants have names of their own: 'name' cannot be changed
+s.yaml:8:24: '5:1' is no range: FIRST:LAST:STEP or FIRST:LAST:xFACTOR, FIRST not above LAST
+s.yaml:9:8: there is no variant 'zz', and no key of that name
+s.yaml:9:18: cost 'x' is not a number
+END
+ok "mistakes of the file: all of them, with their places"
+cat >s.yaml <<'END'
+commands: [run gemmm, probe -o x, info, load --rate]
+variants:
+  c: {cube.noc.bw_gbz: 3, cube.noc.bw_gbs: -1}
+  d: {cube.noc.bw_gbs: 256}
+cost: {contention.links: 1}
+END
+study
+[ $code -eq 3 ] && [ ! -s out ] && diff err - <<'END'
+s.yaml:5:8: 'contention.links' is no number: give the variants costs of their own
+cube8: unknown bench 'gemmm', did you mean 'gemm'?
+s.yaml:1:12: 'run gemmm' is no command line
+s.yaml:1:23: 'probe -o x': a study takes no -o
+s.yaml:1:35: 'info' is none of run, load, replay, sweep and probe
+cube8: --rate needs an argument
+s.yaml:1:41: 'load --rate' is no command line
+s.yaml:3:3: variant c: --set cube.noc.bw_gbz=3: unknown key 'cube.noc.bw_gbz', did you mean 'cube.noc.bw_gbs'?
+s.yaml:3:3: variant c: --set cube.noc.bw_gbs=-1: 'cube.noc.bw_gbs' must be 0.01..1000000, not '-1'
+END
+ok "mistakes of commands and machines: before anything runs"
+# bad NAME TEXT YAML...: exit 3, and TEXT
+bad()
+{
+    printf '%s\n' "${@:3}" >s.yaml
+    study
+    [ $code -eq 3 ] && [ ! -s out ] && grep -qxF "$2" err
+    ok "$1"
+}
+bad "no commands" "s.yaml:1:1: a study needs commands, as 'commands: [run gemm]'" 'variants: {a: {sips: 2}}'
+bad "no variants" "s.yaml:1:1: a study needs variants, as 'variants: {noc_x2: {cube.noc.bw_gbs: 256}}', or 'vary'" 'command: probe'
+bad "no mapping" "s.yaml:1:1: a study is a mapping: machine, commands, variants, cost" '- probe'
+bad "no YAML" "s.yaml:2:1: did not find expected ',' or ']'" 'commands: [probe'
+bad "an empty list" "s.yaml:2:24: 'sip.d2d.bw_gbs' has no values" 'command: probe' 'vary: {sip.d2d.bw_gbs: []}'
+bad "too many" "s.yaml:3:3: 1000000 combinations; a study has at most 10000 variants" 'command: probe' 'vary:' \
+    '  {sip.d2d.bw_gbs: "1:1000", cube.noc.bw_gbs: "1:1000"}'
+bad "no such machine" "s.yaml: cannot read none.yaml: No such file or directory" 'machine: none.yaml' 'command: probe' 'variants: {a: {sips: 2}}'
+rm s.yaml
+refused "no file" 3 "cannot read s.yaml: No such file or directory" study s.yaml
+refused "no name" 2 "study needs FILE" study
+
+# -- Ctrl-C -------------------------------------------------------------------------------------
+
+cat >s.yaml <<'END'
+command: load --pattern uniform --rate 0.02 --seeds 1 --txns 60000
+vary: {cube.noc.bw_gbs: "100:116"}
+END
+"$SIM" study s.yaml -j 1 --quiet --format csv --sqlite cut.db -o cut.csv 2>cut.err &
+pid=$!
+until [ "$(sql cut.db 'SELECT count(*) FROM kept' 2>/dev/null || echo 0)" -ge 2 ] || ! kill -0 $pid; do sleep 0.02; done
+kill -INT $pid
+code=0
+wait $pid || code=$?
+kept=$(sql cut.db 'SELECT count(*) FROM kept')
+[ $code -eq 130 ] && [ "$kept" -lt 18 ] && grep -qx "interrupted: $kept of 18 runs complete" cut.err &&
+    [ "$(sed 1d cut.csv.partial | wc -l)" -eq "$kept" ]
+ok "Ctrl-C: the complete rows, exit 130"
+study --format csv --sqlite cut.db --quiet && cp out whole.csv && study --format csv --quiet
+same out whole.csv
+ok "and a study that continues prints what one in a piece does"
+
+# -- report, other machines ---------------------------------------------------------------------
+
+cat >s.yaml <<'END'
+set: {contention.links: fifo}
+command: run gemm M=128
+vary: {cube.noc.bw_gbs: [128, 256, 512], sip.d2d.bw_gbs: [128, 256]}
+cost: {sip.d2d.bw_gbs: 0.5, cube.noc.bw_gbs: 0.25}
+END
+run report study s.yaml -o page.html
+[ $code -eq 0 ] && grep -q 'Gain by variant: run gemm M=128' page.html && grep -q 'Cost against gain, and the Pareto front' page.html &&
+    grep -q 'Time over cube.noc.bw_gbs' page.html && ! grep -q 'Time over sip.d2d.bw_gbs' page.html &&
+    grep -q 'links fifo</dd>' page.html && grep -qE 'class=lead>[0-9]+ of 7 runs are faster than the base' page.html
+ok "report: gains, costs, curves over a key of three values, the base machine"
+python3 -c 'import sys, re, xml.etree.ElementTree as x
+for svg in re.findall(r"<svg.*?</svg>", open("page.html").read(), re.S): x.fromstring(svg)' && equal "a point for each variant" 7 \
+    "$(grep -o 'data-variant=' page.html | wc -l)"
+"$SIM" info --config >own.yaml
+sed -i '1i machine: own.yaml' s.yaml
+study --format csv && cp out own.csv
+call "$B/kernbench" study s.yaml --format csv
+[ $code -eq 0 ] && same out own.csv
+ok "machine: FILE, also for a program without a machine"
 plan

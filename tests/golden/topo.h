@@ -37,6 +37,9 @@ enum {
     TOPO_GRID_WRAP = 0,
     TOPO_HAS_GAPS = 0, /* something is missing or broken */
 
+    TOPO_BETWEEN_BY = 0, /* enum between_by */
+    TOPO_BETWEEN = 0,     /* by distance: rows of a plane and direction */
+
     TOPO_HOST_SIDES = 1,
 
     TOPO_CUBE_NODES = 27,

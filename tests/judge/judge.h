@@ -148,6 +148,7 @@ bool judge_has_pe(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint3
 uint32_t judge_slices(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 uint32_t judge_crossbars(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t slice);
+struct judge_end judge_home_slice(const struct judge_topo *t, const struct judge_end *pe);
 
 /* A side is one of the letters N, E, S, W, which have the numbers 0 to 3. */
 size_t judge_side(char letter);

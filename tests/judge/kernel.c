@@ -107,6 +107,7 @@ struct pe {
     struct token *tokens;
     size_t n_tokens, tokens_room, n_entered;
     struct station *fetch, *store, *gemm, *math;
+    uint32_t tile_m, tile_k, tile_n, tile_buffers;
 };
 
 struct sim {
@@ -131,7 +132,6 @@ struct sim {
     uint64_t now_id; /* of the event */
     uint64_t ending; /* the job that ends with it; NO_JOB */
     uint64_t order;  /* ends and returns so far */
-    uint32_t tile_m, tile_k, tile_n, tile_buffers;
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -161,6 +161,17 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
+}
+
+/* A key of a PE's or a memory's cube, which may have its own. */
+static uint32_t count_at(const struct sim *s, const struct judge_end *at, const char *key)
+{
+    return judge_cube_count(s->t, at->sip, at->cube, key);
+}
+
+static double number_at(const struct sim *s, const struct judge_end *at, const char *key)
+{
+    return judge_cube_number(s->t, at->sip, at->cube, key);
 }
 
 /* The station of a node or an edge. */
@@ -353,7 +364,7 @@ static void enter_tokens(struct sim *s, struct pe *p)
     for (; p->n_entered < p->n_tokens; p->n_entered++) {
         const struct token *n = &p->tokens[p->n_entered];
 
-        if (p->n_entered >= s->tile_buffers && !p->tokens[p->n_entered - s->tile_buffers].fetched)
+        if (p->n_entered >= p->tile_buffers && !p->tokens[p->n_entered - p->tile_buffers].fetched)
             return;
         for (size_t i = 0; i < n->n_first; i++) {
             s->run->records[n->first[i]].after = s->ending;
@@ -436,7 +447,7 @@ static void add_service(struct plan *x, uint64_t id, struct station *at, int64_t
 static uint64_t fetch_job(struct plan *x, uint64_t nbytes)
 {
     uint64_t id = new_job(x, JUDGE_PE_FETCH_STORE, JUDGE_FETCH);
-    double gbs = judge_number(x->s->t, "cube.pe.pe_tcm.read_gbs");
+    double gbs = number_at(x->s, &x->p->kernel->pe, "cube.pe.pe_tcm.read_gbs");
 
     x->s->run->records[id].nbytes = nbytes;
     add_service(x, id, x->p->fetch, judge_transfer_fs(nbytes, gbs, &x->s->too_late));
@@ -446,7 +457,7 @@ static uint64_t fetch_job(struct plan *x, uint64_t nbytes)
 static uint64_t store_job(struct plan *x, uint64_t nbytes)
 {
     uint64_t id = new_job(x, JUDGE_PE_FETCH_STORE, JUDGE_STORED);
-    double gbs = judge_number(x->s->t, "cube.pe.pe_tcm.write_gbs");
+    double gbs = number_at(x->s, &x->p->kernel->pe, "cube.pe.pe_tcm.write_gbs");
 
     x->s->run->records[id].nbytes = nbytes;
     add_service(x, id, x->p->store, judge_transfer_fs(nbytes, gbs, &x->s->too_late));
@@ -463,29 +474,29 @@ static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, do
 
 static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uint32_t k, uint32_t n)
 {
-    const struct judge_topo *t = x->s->t;
+    const struct judge_end *pe = &x->p->kernel->pe;
     uint64_t id = new_job(x, JUDGE_PE_GEMM, stage);
     struct judge_op_record *r = &x->s->run->records[id];
-    uint64_t cycles = ceil_div(m, judge_count(t, "cube.pe.pe_gemm.mac.0")) *
-                      ceil_div(k, judge_count(t, "cube.pe.pe_gemm.mac.1")) *
-                      ceil_div(n, judge_count(t, "cube.pe.pe_gemm.mac.2"));
+    uint64_t cycles = ceil_div(m, count_at(x->s, pe, "cube.pe.pe_gemm.mac.0")) *
+                      ceil_div(k, count_at(x->s, pe, "cube.pe.pe_gemm.mac.1")) *
+                      ceil_div(n, count_at(x->s, pe, "cube.pe.pe_gemm.mac.2"));
 
     r->m = m;
     r->k = k;
     r->n = n;
     add_service(x, id, x->p->gemm,
-                cycles_fs(x, judge_number(t, "cube.pe.pe_gemm.overhead_ns"), cycles,
-                          judge_number(t, "cube.pe.pe_gemm.clock_ghz")));
+                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), cycles,
+                          number_at(x->s, pe, "cube.pe.pe_gemm.clock_ghz")));
     return id;
 }
 
 static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elements,
                          enum judge_class_of_math class)
 {
-    const struct judge_topo *t = x->s->t;
+    const struct judge_end *pe = &x->p->kernel->pe;
     uint64_t id = new_job(x, JUDGE_PE_MATH, stage);
-    uint64_t cycles = ceil_div(elements, judge_count(t, "cube.pe.pe_math.lanes"));
-    uint64_t special = judge_count(t, "cube.pe.pe_math.special_cycles");
+    uint64_t cycles = ceil_div(elements, count_at(x->s, pe, "cube.pe.pe_math.lanes"));
+    uint64_t special = count_at(x->s, pe, "cube.pe.pe_math.special_cycles");
 
     if (class == JUDGE_SPECIAL)
         cycles *= special;
@@ -493,8 +504,8 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
         cycles *= 3 + 2 * special;
     x->s->run->records[id].elements = elements;
     add_service(x, id, x->p->math,
-                cycles_fs(x, judge_number(t, "cube.pe.pe_math.overhead_ns"), cycles,
-                          judge_number(t, "cube.pe.pe_math.clock_ghz")));
+                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_math.overhead_ns"), cycles,
+                          number_at(x->s, pe, "cube.pe.pe_math.clock_ghz")));
     return id;
 }
 
@@ -666,9 +677,9 @@ static uint64_t plan_epilogue(struct plan *x, uint64_t after, const struct judge
 static void plan_gemm_token(struct plan *x)
 {
     const struct judge_command *c = x->c;
-    uint64_t row = (uint64_t)x->tile[0] * x->s->tile_m;
-    uint64_t column = (uint64_t)x->tile[1] * x->s->tile_n;
-    uint64_t inner = (uint64_t)x->tile[2] * x->s->tile_k;
+    uint64_t row = (uint64_t)x->tile[0] * x->p->tile_m;
+    uint64_t column = (uint64_t)x->tile[1] * x->p->tile_n;
+    uint64_t inner = (uint64_t)x->tile[2] * x->p->tile_k;
     uint64_t a = (uint64_t)x->m * x->k, b = (uint64_t)x->k * x->n;
     uint64_t fetch, last;
 
@@ -688,17 +699,16 @@ static void plan_gemm_token(struct plan *x)
 static void plan_composite_gemm(struct plan *x)
 {
     const struct judge_command *c = x->c;
-    const struct sim *s = x->s;
 
-    for (uint32_t i = 0; i < ceil_div(c->m, s->tile_m); i++) {
-        for (uint32_t j = 0; j < ceil_div(c->n, s->tile_n); j++) {
-            for (uint32_t k = 0; k < ceil_div(c->k, s->tile_k); k++) {
+    for (uint32_t i = 0; i < ceil_div(c->m, x->p->tile_m); i++) {
+        for (uint32_t j = 0; j < ceil_div(c->n, x->p->tile_n); j++) {
+            for (uint32_t k = 0; k < ceil_div(c->k, x->p->tile_k); k++) {
                 x->tile[0] = i;
                 x->tile[1] = j;
                 x->tile[2] = k;
-                x->m = least(s->tile_m, c->m - i * s->tile_m);
-                x->n = least(s->tile_n, c->n - j * s->tile_n);
-                x->k = least(s->tile_k, c->k - k * s->tile_k);
+                x->m = least(x->p->tile_m, c->m - i * x->p->tile_m);
+                x->n = least(x->p->tile_n, c->n - j * x->p->tile_n);
+                x->k = least(x->p->tile_k, c->k - k * x->p->tile_k);
                 plan_gemm_token(x);
                 x->token++;
             }
@@ -709,8 +719,8 @@ static void plan_composite_gemm(struct plan *x)
 static void plan_math_token(struct plan *x)
 {
     const struct judge_command *c = x->c;
-    uint64_t row = (uint64_t)x->tile[0] * x->s->tile_m;
-    uint64_t column = (uint64_t)x->tile[1] * x->s->tile_n;
+    uint64_t row = (uint64_t)x->tile[0] * x->p->tile_m;
+    uint64_t column = (uint64_t)x->tile[1] * x->p->tile_n;
     uint64_t elements = (uint64_t)x->m * x->n, nbytes = 0, fetch, math;
 
     new_token(x->p);
@@ -728,14 +738,13 @@ static void plan_math_token(struct plan *x)
 static void plan_composite_math(struct plan *x)
 {
     const struct judge_command *c = x->c;
-    const struct sim *s = x->s;
 
-    for (uint32_t i = 0; i < ceil_div(c->m, s->tile_m); i++) {
-        for (uint32_t j = 0; j < ceil_div(c->n, s->tile_n); j++) {
+    for (uint32_t i = 0; i < ceil_div(c->m, x->p->tile_m); i++) {
+        for (uint32_t j = 0; j < ceil_div(c->n, x->p->tile_n); j++) {
             x->tile[0] = i;
             x->tile[1] = j;
-            x->m = least(s->tile_m, c->m - i * s->tile_m);
-            x->n = least(s->tile_n, c->n - j * s->tile_n);
+            x->m = least(x->p->tile_m, c->m - i * x->p->tile_m);
+            x->n = least(x->p->tile_n, c->n - j * x->p->tile_n);
             plan_math_token(x);
             x->token++;
         }
@@ -780,22 +789,23 @@ static int64_t word_fs(struct sim *s, const struct judge_end *from, const struct
 /* The memory of the receiver that holds the slots. */
 static struct judge_end memory_of_queues(const struct sim *s, const struct judge_end *receiver)
 {
-    const char *space = judge_text(s->t, "cube.pe.pe_ipcq.space");
+    const char *space =
+        judge_cube_text(s->t, receiver->sip, receiver->cube, "cube.pe.pe_ipcq.space");
     struct judge_end memory = *receiver;
 
     memory.kind = JUDGE_TCM;
     if (strcmp(space, "sram") == 0)
         memory = (struct judge_end){JUDGE_SRAM, receiver->sip, receiver->cube, 0};
     if (strcmp(space, "hbm") == 0)
-        memory.kind = JUDGE_SLICE;
+        memory = judge_home_slice(s->t, receiver);
     return memory;
 }
 
 /* Slots are placed from the memory's end down, a queue after the other, in units of 64 bytes. */
 static uint64_t place_slots(const struct sim *s, const struct judge_end *memory)
 {
-    uint64_t nbytes = (uint64_t)judge_count(s->t, "cube.pe.pe_ipcq.slots") *
-                      judge_count(s->t, "cube.pe.pe_ipcq.slot_bytes");
+    uint64_t nbytes = (uint64_t)count_at(s, memory, "cube.pe.pe_ipcq.slots") *
+                      count_at(s, memory, "cube.pe.pe_ipcq.slot_bytes");
     uint64_t end = judge_memory_bytes(s->t, memory);
     uint64_t address = judge_address(s->t, memory, 0);
 
@@ -852,7 +862,7 @@ static void has_sent(struct sim *s, uint64_t last)
 /* Something has changed: a piece may set out, or be taken. Both are done in order. */
 static void advance(struct sim *s, struct queue *q)
 {
-    size_t slots = judge_count(s->t, "cube.pe.pe_ipcq.slots");
+    size_t slots = count_at(s, &q->receiver, "cube.pe.pe_ipcq.slots");
 
     while (q->sent < q->n_pieces && q->sent < slots + q->credits) {
         uint64_t id = q->pieces[q->sent++];
@@ -900,8 +910,8 @@ static void add_to_list(uint64_t **list, size_t *n, size_t *room, uint64_t id)
 static uint64_t piece_job(struct plan *x, const struct queue *q, size_t slot, uint64_t nbytes)
 {
     const struct judge_topo *t = x->s->t;
-    uint64_t offset = q->offset + slot % judge_count(t, "cube.pe.pe_ipcq.slots") *
-                                      judge_count(t, "cube.pe.pe_ipcq.slot_bytes");
+    uint64_t offset = q->offset + slot % count_at(x->s, &q->receiver, "cube.pe.pe_ipcq.slots") *
+                                      count_at(x->s, &q->receiver, "cube.pe.pe_ipcq.slot_bytes");
     uint64_t id;
 
     if (x->c->kind == JUDGE_SEND)
@@ -921,7 +931,7 @@ static void plan_message(struct plan *x)
     size_t at = find_queue(x->s, x->p, c);
     struct queue *q = &x->s->queues[at];
     uint64_t element = sizes[c->in];
-    uint64_t most = judge_count(x->s->t, "cube.pe.pe_ipcq.slot_bytes") / element * element;
+    uint64_t most = count_at(x->s, &q->receiver, "cube.pe.pe_ipcq.slot_bytes") / element * element;
 
     if (c->kind == JUDGE_RECV)
         x->op_id = new_job(x, JUDGE_NOWHERE, JUDGE_COMMAND);
@@ -1107,8 +1117,9 @@ static void returns(struct sim *s, struct pe *p)
 /* Calls commands until one takes time. */
 static void go_on_calling(struct sim *s, struct pe *p)
 {
-    int64_t overhead_fs = llround(judge_number(s->t, "cube.pe.pe_cpu.overhead_ns") * 1e6) +
-                          llround(judge_number(s->t, "cube.pe.pe_scheduler.overhead_ns") * 1e6);
+    int64_t overhead_fs =
+        llround(number_at(s, &p->kernel->pe, "cube.pe.pe_cpu.overhead_ns") * 1e6) +
+        llround(number_at(s, &p->kernel->pe, "cube.pe.pe_scheduler.overhead_ns") * 1e6);
 
     while (p->at < p->kernel->n) {
         const struct judge_command *c = &p->kernel->commands[p->at];
@@ -1333,10 +1344,6 @@ static void build(struct sim *s)
     for (enum where w = READS; w < N_WHERE; w++)
         s->stations[w] = judge_alloc(count_of(s, w), sizeof *s->stations[w]);
     s->fifo = strcmp(judge_text(t, "contention.links"), "fifo") == 0;
-    s->tile_m = judge_count(t, "cube.pe.pe_scheduler.tile.0");
-    s->tile_k = judge_count(t, "cube.pe.pe_scheduler.tile.1");
-    s->tile_n = judge_count(t, "cube.pe.pe_scheduler.tile.2");
-    s->tile_buffers = judge_count(t, "cube.pe.pe_scheduler.tile_buffers");
 }
 
 static size_t node_of(const struct sim *s, const struct judge_end *pe, const char *component)
@@ -1368,6 +1375,10 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
     p->store = station_at(s, ONES, node_of(s, &k->pe, "pe_tcm"));
     p->gemm = station_at(s, ONES, node_of(s, &k->pe, "pe_gemm"));
     p->math = station_at(s, ONES, node_of(s, &k->pe, "pe_math"));
+    p->tile_m = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.0");
+    p->tile_k = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.1");
+    p->tile_n = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.2");
+    p->tile_buffers = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile_buffers");
     if (s->kernel_of[p->index] != SIZE_MAX)
         return complain(i, 0, "its PE has a kernel already");
     s->kernel_of[p->index] = i;

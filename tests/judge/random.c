@@ -245,33 +245,77 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
 }
 
 /* Some cubes, as `cubes` and `missing` name them. */
-static void print_cubes(FILE *out, struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
+struct pattern {
+    char text[40];
+};
+
+static struct pattern some_cubes(struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
 {
     uint32_t first = below(rng, n_cubes), sip = below(rng, n_sips);
+    char sips[16] = "", cubes[24] = "c*";
 
     if (chance(rng, 20))
-        fputs("s*.", out);
+        snprintf(sips, sizeof sips, "s*.");
     else if (sip)
-        fprintf(out, "s%" PRIu32 ".", sip);
-    if (chance(rng, 20))
-        fputs("c*", out);
-    else if (chance(rng, 50))
-        fprintf(out, "c%" PRIu32, first);
-    else
-        fprintf(out, "c[%" PRIu32 "-%" PRIu32 "]", first, first + below(rng, n_cubes - first));
+        snprintf(sips, sizeof sips, "s%" PRIu32 ".", sip);
+    if (!chance(rng, 20)) {
+        if (chance(rng, 50))
+            snprintf(cubes, sizeof cubes, "c%" PRIu32, first);
+        else
+            snprintf(cubes, sizeof cubes, "c[%" PRIu32 "-%" PRIu32 "]", first,
+                     first + below(rng, n_cubes - first));
+    }
+
+    struct pattern p;
+    snprintf(p.text, sizeof p.text, "%s%s", sips, cubes);
+    return p;
+}
+
+/* Cubes that none of the `n` patterns before names in the same words: a key stands once. */
+static struct pattern other_cubes(struct dice *rng, uint32_t n_sips, uint32_t n_cubes,
+                                  const struct pattern *before, uint32_t n)
+{
+    struct pattern p = some_cubes(rng, n_sips, n_cubes);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(p.text, before[i].text) == 0)
+            return other_cubes(rng, n_sips, n_cubes, before, n);
+    return p;
+}
+
+/* Keys of what only kernels use. */
+static void print_own_boxes(FILE *out, struct dice *rng)
+{
+    fputs(", pe_cpu: {", out);
+    print_overhead(out, rng);
+    fputs("}, pe_scheduler: {", out);
+    print_overhead(out, rng);
+    print_three(out, rng, "tile");
+    fprintf(out, ", tile_buffers: %" PRIu32 "}, pe_gemm: {", 1 + below(rng, 4));
+    print_overhead(out, rng);
+    print_clock(out, rng);
+    fputs("}, pe_math: {", out);
+    print_overhead(out, rng);
+    fprintf(out, ", lanes: %" PRIu32 "}, pe_tcm: {", 1 + below(rng, 64));
+    print_gbs(out, rng, "read_gbs: ");
+    fputc('}', out);
 }
 
 /* A few keys of cubes, of which each may be left out. */
 static void print_own_keys(FILE *out, struct dice *rng, bool with_pes)
 {
     static const uint32_t pes[] = {0, 1, 2, 3, 5, 8};
+    uint32_t slices = 1 + below(rng, 9);
     const char *comma = "";
+
+    if (rng->whole_slices)
+        slices = UINT32_C(1) << slices / 3;
 
     if (with_pes) {
         fprintf(out, "pes: %" PRIu32, pes[below(rng, COUNT(pes))]);
         comma = ", ";
     }
-    fprintf(out, "%shbm: {slices: %" PRIu32, comma, 1 + below(rng, 9));
+    fprintf(out, "%shbm: {slices: %" PRIu32, comma, slices);
     if (chance(rng, 50))
         print_gbs(out, rng, ", bw_gbs: ");
     if (chance(rng, 30))
@@ -296,26 +340,30 @@ static void print_own_keys(FILE *out, struct dice *rng, bool with_pes)
     if (chance(rng, 50)) {
         fputs(", pe: {pe_dma: {", out);
         print_overhead(out, rng);
-        fprintf(out, ", read_channels: %" PRIu32 "}}", 1 + below(rng, 3));
+        fprintf(out, ", read_channels: %" PRIu32 "}", 1 + below(rng, 3));
+        if (rng->whole_slices)
+            print_own_boxes(out, rng);
+        fputc('}', out);
     }
 }
 
 /* Cubes with keys of their own, and PEs that are missing: of a third of all machines. */
 static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_t n_cubes,
-                              uint32_t n_pes)
+                              uint32_t n_pes, bool for_kernels)
 {
-    struct dice dice = {.state = seed ^ UINT64_C(0xd1ff)}, *rng = &dice;
+    struct dice dice = {.state = seed ^ UINT64_C(0xd1ff), .whole_slices = for_kernels};
+    struct dice *rng = &dice;
     uint32_t n = below(rng, 4);
     bool with_pes = chance(rng, 50);
+    struct pattern named[4];
 
     if (chance(rng, 67))
         return;
     if (n)
         fputs("cubes:\n", out);
     for (uint32_t i = 0; i < n; i++) {
-        fputs("  \"", out);
-        print_cubes(out, rng, n_sips, n_cubes);
-        fprintf(out, "\": {");
+        named[i] = other_cubes(rng, n_sips, n_cubes, named, i);
+        fprintf(out, "  \"%s\": {", named[i].text);
         print_own_keys(out, rng, with_pes && chance(rng, 60));
         fputs("}\n", out);
     }
@@ -324,9 +372,9 @@ static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_
         return;
     fputs("missing: [", out);
     for (uint32_t i = 0; i < n; i++) {
-        fputs(i ? ", \"" : "\"", out);
-        print_cubes(out, rng, n_sips, n_cubes);
-        fprintf(out, ".pe%" PRIu32 "\"", below(rng, 2));
+        struct pattern p = some_cubes(rng, n_sips, n_cubes);
+
+        fprintf(out, "%s\"%s.pe%" PRIu32 "\"", i ? ", " : "", p.text, below(rng, 2));
     }
     fputs("]\n", out);
 }
@@ -421,10 +469,10 @@ static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
 }
 
 /*
- * Rings, planes, broken links, IO chiplets on any side, grids of SIPs. For kernels: all is there,
- * and there is a way between any two cubes on any plane.
+ * Rings, planes, broken links, IO chiplets on any side, grids of SIPs, cubes of several kinds.
+ * `whole`: all is there, and there is a way between any two cubes on any plane.
  */
-static void print_shape(FILE *out, uint64_t seed, bool for_kernels)
+static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole)
 {
     struct dice dice = {.state = seed, .whole_slices = for_kernels}, *rng = &dice;
     struct dice keys = {.state = ~seed};
@@ -454,24 +502,54 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels)
     print_link(out, rng);
     print_io(out, rng);
     print_planes(out, rng, !for_kernels || strcmp(wrap, "xy") == 0);
-    if (!for_kernels) {
+    if (!whole) {
         missing = print_missing(out, rng, w * h);
         print_broken(out, rng, w, h, missing);
     }
     n_pes = print_cube(out, rng, &keys, seed);
-    if (!missing && !for_kernels)
-        print_differences(out, seed, n_sips, w * h, n_pes);
+    if (!missing && !whole)
+        print_differences(out, seed, n_sips, w * h, n_pes, for_kernels);
 }
 
 /* A machine of any shape. */
 void judge_random_shape(FILE *out, uint64_t seed)
 {
-    print_shape(out, seed, false);
+    print_shape(out, seed, false, false);
 }
 
+/* Has it PEs, and a way between any two of its cubes and to host0, on the planes of kernels? */
+static bool is_connected(const struct judge_topo *t)
+{
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        for (uint32_t sip = 0; sip < t->sips; sip++)
+            for (uint32_t a = 0; a < t->cubes; a++)
+                for (uint32_t b = 0; b < t->cubes; b++)
+                    if ((plane == 0 || plane == t->planes - 1 || t->hashed_planes) &&
+                        judge_has_cube(t, sip, a) && judge_has_cube(t, sip, b) &&
+                        (judge_way(t, plane, sip, a, b, NULL) == UINT32_MAX ||
+                         judge_shore_cube(t, plane, 0, sip, a, true) == UINT32_MAX ||
+                         judge_shore_cube(t, plane, 0, sip, a, false) == UINT32_MAX))
+                        return false;
+    return t->n_pes > 0;
+}
+
+/* With what is missing, broken or of another kind, if its kernels then still have their ways. */
 void judge_random_kernel_shape(FILE *out, uint64_t seed)
 {
-    print_shape(out, seed, true);
+    char *text = NULL;
+    size_t len;
+    FILE *memory = open_memstream(&text, &len);
+    struct judge_topo *t;
+
+    print_shape(memory, seed, true, false);
+    fclose(memory);
+    t = judge_load_text(text);
+    if (is_connected(t))
+        fputs(text, out);
+    else
+        print_shape(out, seed, true, true);
+    judge_free(t);
+    free(text);
 }
 
 static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
@@ -503,7 +581,7 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
     print_io(out, rng);
     n_pes = print_cube(out, rng, &keys, seed);
     if (!whole_slices)
-        print_differences(out, seed, n_sips, w * h, n_pes);
+        print_differences(out, seed, n_sips, w * h, n_pes, false);
 }
 
 void judge_random_topo(FILE *out, uint64_t seed)

@@ -47,20 +47,41 @@ struct maker {
 
 /* -- places --------------------------------------------------------------------------------- */
 
+/* Any that is there; a slice is the home slice of some PE, as these have known bytes. */
 static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, enum judge_kind kind)
 {
-    struct judge_end e = {.kind = kind};
+    uint32_t pes = judge_count(t, "cube.pes");
+    struct judge_end e = {.kind = JUDGE_PE};
 
-    e.sip = below(rng, judge_count(t, "sips"));
-    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
+    e.sip = below(rng, t->sips);
+    e.cube = below(rng, t->cubes);
     if (kind != JUDGE_SRAM)
-        e.unit = below(rng, judge_count(t, "cube.pes"));
+        e.unit = below(rng, pes ? pes : 1);
+    if (kind == JUDGE_SRAM ? !judge_has_cube(t, e.sip, e.cube)
+                           : !judge_has_pe(t, e.sip, e.cube, e.unit))
+        e = t->pes[below(rng, (uint32_t)t->n_pes)];
+    if (kind == JUDGE_SLICE)
+        return judge_home_slice(t, &e);
+    if (kind == JUDGE_SRAM)
+        e.unit = 0;
+    e.kind = kind;
     return e;
 }
 
 static const struct judge_end *pe_of(const struct maker *m)
 {
     return &m->p->kernels[m->kernel].pe;
+}
+
+/* The home slice of the PE of that number in the cube of `pe`, or its own if that is missing. */
+static struct judge_end slice_beside(const struct judge_topo *t, const struct judge_end *pe,
+                                     uint32_t unit)
+{
+    struct judge_end other = *pe;
+
+    if (judge_has_pe(t, pe->sip, pe->cube, unit))
+        other.unit = unit;
+    return judge_home_slice(t, &other);
 }
 
 /* The own slice, one of the own cube, the hot one, or any. */
@@ -75,11 +96,9 @@ static struct judge_end any_slice(struct maker *m)
         return m->mix->hot_slice;
     if (!local)
         return e;
-    e.sip = pe_of(m)->sip;
-    e.cube = pe_of(m)->cube;
     if (own)
-        e.unit = pe_of(m)->unit;
-    return e;
+        return judge_home_slice(m->t, pe_of(m));
+    return slice_beside(m->t, pe_of(m), e.unit);
 }
 
 static uint64_t any_offset(struct maker *m, uint64_t nbytes)
@@ -226,7 +245,7 @@ static struct judge_operand in_tcm(size_t from)
 /* A size near a multiple of a tile's, which makes no more than MOST_TILES tiles. */
 static uint32_t any_dim(struct maker *m, const char *tile_key)
 {
-    uint32_t tile = judge_count(m->t, tile_key);
+    uint32_t tile = judge_cube_count(m->t, pe_of(m)->sip, pe_of(m)->cube, tile_key);
     uint32_t dim = tile * (1 + below(m->rng, MOST_TILES));
 
     if (chance(m->rng, 50))
@@ -528,8 +547,7 @@ static bool is_launched(const struct judge_topo *t, const struct judge_program *
 static void any_pes(const struct judge_topo *t, struct dice *rng, const struct mix *mix,
                     struct judge_program *p)
 {
-    uint32_t all = judge_count(t, "sips") * judge_count(t, "sip.cube_mesh.w") *
-                   judge_count(t, "sip.cube_mesh.h") * judge_count(t, "cube.pes");
+    size_t all = t->n_pes;
     uint32_t n = chance(rng, 60) ? 1 + below(rng, 5) : 1 + below(rng, MOST_PES);
 
     if (all <= MOST_PES && chance(rng, 40)) {
@@ -539,7 +557,7 @@ static void any_pes(const struct judge_topo *t, struct dice *rng, const struct m
     for (uint32_t i = 0; i < n; i++) {
         struct judge_end pe = any_end(t, rng, JUDGE_PE);
 
-        if (chance(rng, 50)) {
+        if (chance(rng, 50) && judge_has_pe(t, mix->hot_slice.sip, mix->hot_slice.cube, pe.unit)) {
             pe.sip = mix->hot_slice.sip;
             pe.cube = mix->hot_slice.cube;
         }
@@ -842,8 +860,7 @@ static void make_cells(struct talk *x)
     struct judge_command c = {.kind = JUDGE_LOAD, .in = JUDGE_I32, .out = JUDGE_I32};
 
     c.nbytes = 2 * JUDGE_CELLS;
-    c.at = *pe_of(m);
-    c.at.kind = JUDGE_SLICE;
+    c.at = judge_home_slice(m->t, pe_of(m));
     c.from = add(m, &c);
     c.kind = JUDGE_STORE;
     c.at = x->sram;

@@ -117,6 +117,23 @@ uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cu
     return slice * judge_crossbars(t, sip, cube) / judge_slices(t, sip, cube);
 }
 
+/* "the first slice behind the crossbar node of the highest number <= p that has one" */
+struct judge_end judge_home_slice(const struct judge_topo *t, const struct judge_end *pe)
+{
+    struct judge_end home = {.kind = JUDGE_SLICE, .sip = pe->sip, .cube = pe->cube};
+    uint32_t node = 0;
+
+    for (uint32_t slice = 0; slice < judge_slices(t, pe->sip, pe->cube); slice++) {
+        uint32_t behind = judge_crossbar_of(t, pe->sip, pe->cube, slice);
+
+        if (behind > node && behind <= pe->unit) {
+            node = behind;
+            home.unit = slice;
+        }
+    }
+    return home;
+}
+
 /* -- planes --------------------------------------------------------------------------------- */
 
 uint32_t judge_plane_of(const struct judge_topo *t, enum judge_op op, uint64_t id)

@@ -21,6 +21,15 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
 void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin);
 
 /*
+ * Single results, by the hash of their machine and a command with all that it depends on; results
+ * of other versions of kernbench do not count. out_sqlite_keep() is complete when it returns, and
+ * must come before the first out_sqlite_add(). NULL: there is none, or no database; else owned.
+ */
+char *out_sqlite_kept(struct out_sqlite *db, const char *hash, const char *command);
+void out_sqlite_keep(struct out_sqlite *db, const char *hash, const char *command,
+                     const char *result);
+
+/*
  * Takes `db`. Unless `end` is SINK_DROP what was added is there from now on, all of it or, after a
  * failure, nothing. With SINK_PARTIAL its runs are marked as interrupted.
  *

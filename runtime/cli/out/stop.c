@@ -74,6 +74,16 @@ void stop_remove(void)
             unlink(removed[i]);
 }
 
+void stop_forget(void)
+{
+    for (int i = 0; i < STOP_FILES; i++)
+        removed[i] = NULL;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    asked = false;
+}
+
 void stop_exit(int code)
 {
     stop_remove();

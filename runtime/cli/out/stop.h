@@ -30,6 +30,9 @@ void stop_keeps(int file);
 /* Removes them now. */
 void stop_remove(void);
 
+/* For a new process: signals end it, and the files are those of the other one. */
+void stop_forget(void);
+
 /*
  * A thread was left behind, at work on what a command owns: nothing of that is freed any more, and
  * the process ends when the rest is written.

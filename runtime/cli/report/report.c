@@ -75,6 +75,7 @@ struct note {
 /* The sections that are not empty are in the page. */
 struct report {
     const struct cli *cli;
+    struct cli other;  /* `cli`, if the command has simulated another machine */
     struct note *note; /* owned */
     size_t n_notes;
     struct sink part[N_PARTS];
@@ -250,6 +251,14 @@ void report_breakdown_rows(struct report *r, const struct rows *causes, const st
     report_table(s, "why", "Causes, places, and what was ahead", causes, NULL);
 }
 
+void report_machine(struct report *r, const kb_topology *topo)
+{
+    r->other = *r->cli;
+    r->other.topo = topo;
+    kb_topology_info(topo, &r->other.info);
+    r->cli = &r->other;
+}
+
 void report_sim(struct report *r, const kb_sim *sim, const char *when)
 {
     if (r)
@@ -364,6 +373,7 @@ static void put_part(const struct report *r, enum part i, struct sink *s)
     sink_text(s, parts[i].id);
     sink_text(s, ">\n");
     html_element(s, "h2", parts[i].title);
+    sink_text(s, "\n");
     if (list) {
         snprintf(notes, sizeof notes, "%zu %s before you use the numbers.", r->n_notes,
                  r->n_notes == 1 ? "thing to know" : "things to know");
@@ -371,7 +381,7 @@ static void put_part(const struct report *r, enum part i, struct sink *s)
         sink_text(s, notes);
         lead_end(s);
     }
-    sink_text(s, list ? "\n<ul>\n" : "\n");
+    sink_text(s, list ? "<ul>\n" : "");
     sink_bytes(s, r->part[i].buffer, (size_t)(r->part[i].at - r->part[i].buffer));
     sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
 }
@@ -423,4 +433,6 @@ const struct page report_page = {.note = report_note,
                                  .rows = report_rows,
                                  .deadlock = report_deadlock,
                                  .breakdown = report_breakdown_rows,
+                                 .sim = report_sim,
+                                 .machine = report_machine,
                                  .write = report_write};

@@ -27,6 +27,10 @@ void report_breakdown_rows(struct report *r, const struct rows *causes, const st
  * above. */
 void report_sim(struct report *r, const kb_sim *sim, const char *when);
 
+/* The machine that the page is of, if it is not that of the command line; it must be there for
+ * report_write(). */
+void report_machine(struct report *r, const kb_topology *topo);
+
 /* Writes the page. EXIT_OK, or EXIT_SYSTEM after a message. */
 enum exit_code report_write(struct report *r, struct sink *s);
 

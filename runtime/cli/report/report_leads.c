@@ -1,13 +1,14 @@
 /*
  * report_leads.c -- the sentence with which each section of a report begins: what it shows.
  *
- * They alone tell the result: "gemm takes 837.77 ns on 64 PEs, at
- * 40.68 TFLOP/s, 7.6 % of the peak"; "33.7 % of the time is port, the largest part"; "edge c2 > c4
+ * These sentences alone tell the result: "gemm takes 837.77 ns on 64 PEs, at
+ * 40.68 TFLOP/s, 7.6 % of the peak"; "33.7 % of the time is port, the largest part"; "link c2 > c4
  * binds: 97.0 %". They are made of the same cells as the tables, by the names of columns.
  */
 #include "base/text.h"
 #include "cli/out/memory.h"
 #include "cli/report/report_parts.h"
+#include "cli/rows/place_text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,11 +144,40 @@ static void lead_launches(struct sink *s, const struct rows *rows)
     lead_end(s);
 }
 
+/* How many rows of a study gain, and how many are on the front. */
+static void lead_variants(struct sink *s, const struct rows *rows)
+{
+    struct cell cells[ROW_CELLS_MAX];
+    uint64_t n = 0, faster = 0, front = 0;
+
+    for (uint64_t i = 0; i < rows->n_rows; i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        n++;
+        faster += report_value(rows, cells, "gain_pct") > 0;
+        front += report_value(rows, cells, "on_front") > 0;
+    }
+    lead_begin(s);
+    html_count(s, faster);
+    sink_text(s, " of ");
+    html_count(s, n);
+    sink_text(s, " runs are faster than the base machine's");
+    if (front > 0) {
+        sink_text(s, "; ");
+        html_count(s, front);
+        sink_text(s, front == 1 ? " is on the Pareto front" : " are on the Pareto front");
+    }
+    sink_text(s, ".");
+    lead_end(s);
+}
+
 void lead_results(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     const char *latency = latency_of(rows);
 
-    if (cli->opts.command == COMMAND_RUN)
+    if (cli->opts.command == COMMAND_STUDY)
+        lead_variants(s, rows);
+    else if (cli->opts.command == COMMAND_RUN)
         lead_launches(s, rows);
     else if (latency)
         lead_latencies(s, rows, latency);
@@ -180,8 +210,8 @@ static void lead_most(struct sink *s, const struct rows *rows, const char *colum
     lead_end(s);
 }
 
-/* The first line of the note says where `load` saturates. */
-static void lead_saturation(struct sink *s, const char *note)
+/* The first line of the note says where `load` saturates, or which variant is best. */
+static void lead_note(struct sink *s, const char *note)
 {
     char *line = memory_part(note, strcspn(note, "\n"));
 
@@ -222,9 +252,10 @@ void lead_plots(struct sink *s, const struct cli *cli, const struct rows *rows)
     case COMMAND_SWEEP:
         lead_most(s, rows, "gbs", "The highest throughput is ", " GB/s");
         break;
+    case COMMAND_STUDY:
     case COMMAND_LOAD:
         if (rows->note && *rows->note)
-            lead_saturation(s, rows->note);
+            lead_note(s, rows->note);
         break;
     case COMMAND_RUN:
         lead_intensity(s, rows);
@@ -250,11 +281,13 @@ void lead_part(struct sink *s, const char *part, double percent)
 void lead_busiest(struct sink *s, const char *kind, const char *name, double percent,
                   const char *when)
 {
+    char place[PLACE_TEXT_BYTES];
+
     lead_begin(s);
     sink_text(s, percent < BINDS_PCT ? "Nothing binds: the busiest is " : "");
     sink_text(s, kind);
     sink_char(s, ' ');
-    html_text(s, name);
+    html_text(s, place_text(name, place));
     sink_text(s, percent < BINDS_PCT ? ", " : percent > 100 ? " would have to carry " : " binds: ");
     put_number(s, percent, 1, " %");
     html_text(s, when);

@@ -66,6 +66,8 @@ void lead_busiest(struct sink *s, const char *kind, const char *name, double per
 /* The plot that sums up the command: latency and throughput, a roofline, curves; none of replay. */
 void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows);
 
+void report_study(struct sink *s, const struct rows *rows);
+
 /* The parts of latency, by the columns wire_ns, overhead_ns, ...: of each case, rate or op. */
 void report_breakdown(struct sink *s, const struct cli *cli, const struct rows *rows);
 

@@ -245,7 +245,7 @@ enum exit_code breakdown_begin(const struct cli *cli, kb_sim *sim, kb_breakdown 
     kb_status status;
 
     *out = NULL;
-    if (!cli->opts.breakdown && !cli->report)
+    if (!cli->opts.breakdown && !cmd_explains(cli))
         return EXIT_OK;
     status = kb_breakdown_new(sim, out, &why);
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;

@@ -6,7 +6,7 @@
  *
  * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
  */
-#include "benches/collective_bound.h"
+#include "benches/collective_auto.h"
 #include "support/any_topology.h"
 #include "support/failing.h"
 #include "support/rig.h"

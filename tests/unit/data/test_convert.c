@@ -386,6 +386,18 @@ static void the_largest_integers_are_all_ones(void **state)
     assert_true(bits == UINT64_MAX);
 }
 
+/* KB_DEFAULT is no type: it has no name and no elements. */
+static void no_type_has_no_elements(void **state)
+{
+    unsigned char bytes[8] = {7};
+
+    (void)state;
+    assert_string_equal(kb_dtype_name(KB_DEFAULT), "?");
+    assert_true(isnan(kb_element(KB_DEFAULT, bytes, 0)));
+    kb_element_set(KB_DEFAULT, bytes, 0, 1);
+    assert_int_equal(bytes[0], 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +411,7 @@ int main(void)
         cmocka_unit_test(types_have_names_and_sizes),
         cmocka_unit_test(elements_round_to_even_and_integers_saturate),
         cmocka_unit_test(the_largest_integers_are_all_ones),
+        cmocka_unit_test(no_type_has_no_elements),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -663,14 +663,16 @@ static void integers_of_64_bits_compare_exactly(void **state)
     assert_int_equal(d.n_bad, 1);
     assert_int_equal(kb_compare(KB_U64, got, want, 2, &d), KB_DIFFERENT);
     assert_int_equal(kb_compare(KB_U64, got + 1, want, 1, &d), KB_OK);
-    assert_int_equal(kb_compare(KB_I64, got, &(double){0x1p63}, 1, &d), KB_DIFFERENT);
-    assert_int_equal(kb_compare(KB_U64, got, &(double){0x1p64}, 1, &d), KB_DIFFERENT);
+    assert_int_equal(kb_compare(KB_I64, &(int64_t){INT64_MAX}, &(double){0x1p63}, 1, &d),
+                     KB_DIFFERENT);
+    assert_int_equal(kb_compare(KB_U64, &(uint64_t){UINT64_MAX}, &(double){0x1p64}, 1, &d),
+                     KB_DIFFERENT);
 }
 
 /* Elements may begin at any byte. */
 static void elements_that_are_not_aligned_compare(void **state)
 {
-    unsigned char got[3 * sizeof(float) + 1];
+    _Alignas(8) unsigned char got[3 * sizeof(float) + 1];
     const double want[] = {0.5, -1, 2};
     kb_difference d;
 

@@ -305,6 +305,24 @@ static void a_transaction_may_not_wait_for_itself(void **state)
     kb_sim_free(sim);
 }
 
+/* Row 1 waits for nothing that waits, and row 2 for it, too. */
+static void a_cycle_behind_rows_without_one_is_found(void **state)
+{
+    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_sim *sim = new_sim(cube8, (kb_options){0});
+
+    (void)state;
+    r.src = end_of(cube8, "c0.pe0");
+    r.dst = end_of(cube8, "c0.slice0");
+    for (uint64_t i = 0; i < 4; i++)
+        add(sim, &r);
+    wait_for(sim, 1, 0, NONE, 0);
+    wait_for(sim, 2, 1, 3, 0);
+    wait_for(sim, 3, 2, NONE, 0);
+    assert_no_run(sim, "transactions wait for each other: 2 -> 3 -> 2");
+    kb_sim_free(sim);
+}
+
 static void of_cycles_above_eight_the_middle_is_left_out(void **state)
 {
     (void)state;
@@ -440,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_transaction_may_not_wait_for_itself),
         cmocka_unit_test(of_cycles_above_eight_the_middle_is_left_out),
         cmocka_unit_test(a_chain_of_a_million_runs),
+        cmocka_unit_test(a_cycle_behind_rows_without_one_is_found),
         cmocka_unit_test(a_cycle_of_a_million_is_found),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -266,7 +266,7 @@ static void check_edges(struct rig *r)
     free(expected);
 }
 
-/* docs/model.md "Links: ideal and fifo": "a read takes the opposite direction of each edge"; spread
+/* docs/model.md "Links: fifo and ideal": "a read takes the opposite direction of each edge"; spread
  * over edges at the end
  */
 static void edges_carry_what_a_recount_says(void **state)
@@ -342,7 +342,7 @@ static void check_links_are_not_full(struct rig *r)
         assert_true(r->edges[i].busy_fs <= kb_sim_end_fs(r->sim));
 }
 
-/* docs/model.md "Links: ideal and fifo": "No station is ever more than 100 % used: asserted." */
+/* docs/model.md "Links: fifo and ideal": "No station is ever more than 100 % used: asserted." */
 static void no_link_is_used_more_than_all_the_time(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* test_crowds.c -- many groups, queues, elements and deadlocked PEs at once: none is taken for
  * another. */
+#include "support/any_topology.h"
 #include "support/kernels.h"
 #include "tray32.h"
 
@@ -28,8 +29,11 @@ static void meets_each(tl_ctx *tl, const kb_args *args)
         crowd->round[me] = r;
         tl_barrier(tl, (tl_group){.pes = pair, .n = 2});
         crowd->wrong |= crowd->round[other] < r;
-        tl_send(tl, other, (int)(r % 3), load(tl, 16 * (uint64_t)me));
-        crowd->wrong |= tl_get(tl, tl_recv(tl, other, (int)(r % 3), KB_I32, KB_SHAPE(4)), 0) != 4 * other;
+        for (int tag = 0; tag < 2; tag++) {
+            tl_send(tl, other, tag, load(tl, 16 * (uint64_t)me));
+            crowd->wrong |=
+                tl_get(tl, tl_recv(tl, other, tag, KB_I32, KB_SHAPE(4)), 0) != 4 * other;
+        }
         tl_atomic_add(tl, SLICE(1) + 8 * (uint64_t)(me * PES + r), r % 2 ? KB_I32 : KB_I64, 1);
         tl_release(tl, mark);
     }
@@ -138,12 +142,56 @@ static void a_circle_of_all(void **state)
     kb_sim_free(sim);
 }
 
+/* Nothing passes between two calls, so both commands of PE 0 have the same time: by their lines. */
+static void waits_twice(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_recv_async(tl, 1, 0, KB_F32, KB_SHAPE(1));
+    tl_tensor *y = tl_recv_async(tl, 2, 0, KB_F32, KB_SHAPE(1));
+
+    (void)args;
+    tl_wait(tl, y);
+    tl_wait(tl, x);
+}
+
+struct told {
+    size_t n;
+    int line;
+};
+
+static void keep_row(void *arg, const kb_deadlocked *row)
+{
+    struct told *told = arg;
+
+    assert_true(row->line > told->line);
+    told->line = row->line;
+    told->n++;
+}
+
+static void two_of_one_time(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 1\nname: quick\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pe: {pe_cpu: {overhead_ns: 0}, pe_scheduler: {overhead_ns: 0}}}\n");
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    struct told told = {0};
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(launch(sim, waits_twice, NULL, 1, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_DEADLOCK);
+    assert_int_equal(kb_sim_deadlocked(sim, keep_row, &told), KB_OK);
+    assert_int_equal(told.n, 2);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_meets_each),
         cmocka_unit_test(races_of_many_lines),
         cmocka_unit_test(a_circle_of_all),
+        cmocka_unit_test(two_of_one_time),
     };
 
     return cmocka_run_group_tests_name("crowds", tests, NULL, NULL);

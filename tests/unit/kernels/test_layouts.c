@@ -1,7 +1,7 @@
 /* test_layouts.c -- products of matrices that lie in every way, as composites with epilogues. */
 #include "support/kernels.h"
 
-/* Two tiles down, two across and two along k, the last of each cut. docs/kernels.md "Tiles" */
+/* Two tiles down, two across and two along k, the last of each cut. docs/kernels.md */
 enum { M = 40, K = 72, N = 48, WAYS = 32, OUT_BYTES = M * N * 4 };
 
 static uint64_t out_of(uint32_t way)
@@ -110,6 +110,22 @@ static void compares(tl_ctx *tl, const kb_args *args)
                  .c = tl_scalar(tl, 0.5), .out = out_of(3));
 }
 
+/* Places seen in other shapes; sums whose powers are infinite. */
+static void reshapes(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_ref(tl, SLICE(1), KB_F32, KB_SHAPE(M * N));
+    tl_tensor *room = tl_reshape(tl, tl_alloc(tl, KB_F32, KB_SHAPE(8)), KB_SHAPE(2, 4));
+    tl_tensor *y = tl_load(tl, SLICE(1), KB_F32, KB_SHAPE(M, M));
+
+    (void)args;
+    tl_composite(tl, .op = TL_NEG, .a = tl_reshape(tl, x, KB_SHAPE(M, N)), .out = out_of(0));
+    tl_free(tl, room);
+    tl_composite(tl, .a = y, .b = y, .out = out_of(1), .epilogue = {{TL_EXP, NULL, NULL}});
+    tl_composite(
+        tl, .a = y, .b = y, .out = out_of(2),
+        .epilogue = {{TL_SUB, tl_scalar(tl, INFINITY), NULL}, {TL_MUL, tl_scalar(tl, 0), NULL}});
+}
+
 static void computes(kb_kernel kernel)
 {
     kb_sim *sim = run_kernel((kb_options){.phase2 = true}, kernel, NULL, 1, NULL);
@@ -124,6 +140,44 @@ static void integers_are_summed_in_what_they_become(void **state)
 {
     (void)state;
     computes(multiplies_integers);
+}
+
+static void composites_of_places_and_infinities(void **state)
+{
+    (void)state;
+    computes(reshapes);
+}
+
+/* 3e38 + 3e38 - 3e38: infinite in f32, and not in the reference. */
+static void adds_up(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t x = kb_tensor_shard(args->tensors[0], 0).address;
+    tl_tensor *a = tl_load(tl, x, KB_F32, KB_SHAPE(1, 3));
+    tl_tensor *b = tl_load(tl, x + 12, KB_F32, KB_SHAPE(3, 1));
+
+    tl_composite(tl, .a = a, .b = b, .out = out_of(0));
+}
+
+static void a_wrong_composite_is_named(void **state)
+{
+    static const float values[] = {3e38f, 3e38f, -3e38f, 1, 1, 1};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+    kb_launch_request r = {.name = "test", .kernel = adds_up, .pes = (uint32_t[]){0}, .n_pes = 1};
+    kb_error why = {""};
+    kb_tensor *x;
+
+    (void)state;
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(6), copies, &x, &why), KB_OK);
+    assert_int_equal(kb_tensor_write(x, values, &why), KB_OK);
+    r.args.tensors = &x;
+    r.args.n_tensors = 1;
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    run_launched(sim, 0);
+    assert_int_equal(kb_compute(sim, &(kb_compute_options){.verify_ops = true}, &why),
+                     KB_DIFFERENT);
+    assert_non_null(strstr(why.text, "sip0.cube0.pe0.pe_scheduler"));
+    kb_sim_free(sim);
 }
 
 static void composites_of_math(void **state)
@@ -169,6 +223,8 @@ int main(void)
         cmocka_unit_test(every_way_to_lie),
         cmocka_unit_test(integers_are_summed_in_what_they_become),
         cmocka_unit_test(composites_of_math),
+        cmocka_unit_test(composites_of_places_and_infinities),
+        cmocka_unit_test(a_wrong_composite_is_named),
         cmocka_unit_test(a_composite_races),
     };
 

@@ -201,6 +201,10 @@ WRONG(load_from_two_slices, "tl_load",
 WRONG(store_to_two_slices, "tl_store_async",
       "64 bytes from offset 6442450904 pass the end of c0.slice1, which holds 6442450944",
       tl_store_async(tl, SLICE(2) - 40, load(tl)))
+WRONG(composite_of_shapes_that_differ, "tl_composite",
+      "operands of shapes [4, 4] and [2, 8]: those of a composite are equal",
+      tl_composite(tl, .op = TL_ADD, .a = load(tl), .b = tl_reshape(tl, load(tl), KB_SHAPE(2, 8)),
+                   .out = 4096))
 WRONG(composite_into_two_slices, "tl_composite",
       "64 bytes from offset 6442450904 pass the end of c0.slice1, which holds 6442450944",
       tl_composite(tl, .a = ref(tl), .b = ref(tl), .out = SLICE(2) - 40))
@@ -318,6 +322,9 @@ WRONG(waiting_for_a_scalar, "tl_wait", "there is nothing to wait for", tl_wait(t
 WRONG(waiting_for_a_ref, "tl_wait", "there is nothing to wait for", tl_wait(tl, ref(tl)))
 WRONG(waiting_for_null, "tl_wait", NULL_TENSOR, tl_wait(tl, NULL))
 WRONG(waiting_for_a_freed_tensor, "tl_wait", GIVEN_BACK, tl_wait(tl, freed(tl)))
+WRONG(giving_back_a_store_that_ended_and_was_not_waited_for, "tl_free", GIVEN_BACK,
+      tl_tensor *x = tl_store_async(tl, 4096, load(tl));
+      for (int i = 0; i < 9; i++) load(tl); tl_free(tl, x); tl_free(tl, x))
 WRONG(giving_back_twice, "tl_free", GIVEN_BACK, tl_free(tl, freed(tl)))
 WRONG(giving_back_null, "tl_free", NULL_TENSOR, tl_free(tl, NULL))
 
@@ -885,6 +892,7 @@ int main(void)
         cmocka_unit_test(operand_that_was_not_written),
         cmocka_unit_test(load_from_two_slices),
         cmocka_unit_test(store_to_two_slices),
+        cmocka_unit_test(composite_of_shapes_that_differ),
         cmocka_unit_test(composite_into_two_slices),
         cmocka_unit_test(ref_past_the_end_of_a_sram),
         cmocka_unit_test(store_past_the_end_of_a_tcm),
@@ -933,6 +941,7 @@ int main(void)
         cmocka_unit_test(waiting_for_a_ref),
         cmocka_unit_test(waiting_for_null),
         cmocka_unit_test(waiting_for_a_freed_tensor),
+        cmocka_unit_test(giving_back_a_store_that_ended_and_was_not_waited_for),
         cmocka_unit_test(giving_back_twice),
         cmocka_unit_test(giving_back_null),
         cmocka_unit_test(giving_back_a_load_under_way),

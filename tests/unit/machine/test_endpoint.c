@@ -286,6 +286,20 @@ static void half_a_list_is_none(void **state)
     assert_int_equal(kb_endpoint_parse(&tray32, "c[0].sram", 9, &end, NULL), KB_BAD_REQUEST);
 }
 
+/* What was meant is not told if it were longer than what is shown. */
+static void a_number_too_long_is_not_repeated(void **state)
+{
+    char text[200] = "c0.sclice";
+    kb_endpoint end;
+    kb_error why = {""};
+
+    (void)state;
+    memset(text + strlen(text), '4', sizeof text - strlen(text) - 1);
+    text[sizeof text - 1] = '\0';
+    assert_int_equal(kb_endpoint_parse(&cube8, text, strlen(text), &end, &why), KB_BAD_REQUEST);
+    assert_null(strstr(why.text, "did you mean"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_name_selects_itself),
         cmocka_unit_test(other_patterns_are_refused_with_the_reason),
         cmocka_unit_test(half_a_list_is_none),
+        cmocka_unit_test(a_number_too_long_is_not_repeated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

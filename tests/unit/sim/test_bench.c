@@ -405,6 +405,7 @@ static void a_try_is_a_run(void **state)
     assert_string_equal(why.text, "bench shift has no argument 'N'");
     assert_int_equal(kb_bench_try(run, "M", "10", &fs, &why), KB_BAD_REQUEST);
     assert_string_equal(why.text, "M must be an integer in 1..9, not '10'");
+    assert_int_equal(kb_bench_try(run, "M", "10", &fs, NULL), KB_BAD_REQUEST);
     kb_bench_free(other);
     kb_bench_free(run);
     any_topology_free(topo);

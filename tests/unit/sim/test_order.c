@@ -82,6 +82,8 @@ static void transactions_and_kernels_do_not_mix(void **state)
 {
     kb_traffic traffic = {.pattern = KB_LOCAL, .nbytes = 64, .rate = 0.1, .txns = 100};
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_point point = {.dst.kind = KB_SLICE, .nbytes = 64, .inflight = 1};
+    kb_point_result result;
     kb_error why = {""};
 
     (void)state;
@@ -94,6 +96,13 @@ static void transactions_and_kernels_do_not_mix(void **state)
     sim = new_sim(&cube8_topology, (kb_options){0});
     assert_int_equal(launch(sim, is_idle, NULL, 1, &why), KB_OK);
     assert_int_equal(kb_sim_traffic(sim, &traffic, &why), KB_BAD_REQUEST);
+    assert_int_equal(kb_sweep(sim, &point, 1, &result, NULL, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "a sweep needs a simulation of its own");
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    issue(sim, &cube8_topology, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
+    run_all(sim);
+    assert_int_equal(kb_sim_check_races(sim, &why), KB_BAD_REQUEST);
     kb_sim_free(sim);
 }
 
@@ -166,18 +175,23 @@ static void utilization_of_what_goes_on(void **state)
 {
     const kb_topology *topo = any_topology(
         "kernbench: 1\nname: fed\nsip: {cube_mesh: {w: 2, h: 1}}\ncontention: {links: fifo}\n");
-    kb_sim *sim = new_sim(topo, (kb_options){.costs_off = KB_COST_CHANNELS});
-    kb_error why = {""};
-    size_t n = 0;
+    const unsigned off[] = {KB_COST_CHANNELS, 0};
 
     (void)state;
-    for (uint32_t i = 0; i < 40; i++)
-        issue(sim, topo, 0, KB_READ, "c0.pe0", i % 2 ? "c1.slice3" : "c0.slice5", 4096);
-    assert_int_equal(kb_sim_run(sim, 130, &why), KB_AGAIN);
-    assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
-    assert_true(n > 0);
-    run_all(sim);
-    kb_sim_free(sim);
+    for (size_t i = 0; i < LENGTH(off); i++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.costs_off = off[i]});
+        kb_error why = {""};
+        size_t n = 0;
+
+        for (uint32_t row = 0; row < 40; row++)
+            issue(sim, topo, 0, KB_READ, row % 3 ? "c0.pe0" : "c0.pe1",
+                  row % 2 ? "c1.slice3" : "c0.slice5", 4096);
+        assert_int_equal(kb_sim_run(sim, 130, &why), KB_AGAIN);
+        assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
+        assert_true(n > 0);
+        run_all(sim);
+        kb_sim_free(sim);
+    }
     any_topology_free(topo);
 }
 
@@ -213,13 +227,42 @@ static void too_many_events_name_the_kernel_that_goes_on(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){.max_events = 2});
     kb_error why = {""};
+    size_t n = 0;
 
     (void)state;
     assert_int_equal(fill_slices(sim, &why), KB_OK);
     assert_int_equal(launch(sim, one_goes_on, NULL, 2, &why), KB_OK);
     assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
     assert_non_null(strstr(why.text, "kernel test on c0.pe1: "));
+    assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
     kb_sim_free(sim);
+}
+
+static void leaves_a_store(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_store_async(tl, SLICE(0) + FILLED, tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(8)));
+}
+
+/* Wherever it ends, also when the kernel has ended and its store has not. */
+static void any_number_of_events_is_told(void **state)
+{
+    kb_status status = KB_KERNEL_ERROR;
+
+    (void)state;
+    for (uint64_t most = 1; status == KB_KERNEL_ERROR; most++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){.max_events = most});
+        kb_error why = {""};
+        char text[64];
+
+        assert_int_equal(fill_slices(sim, &why), KB_OK);
+        assert_int_equal(launch(sim, leaves_a_store, NULL, 1, &why), KB_OK);
+        status = kb_sim_run(sim, 0, &why);
+        snprintf(text, sizeof text, "the kernel has not ended after %d events", (int)most);
+        assert_true(status == KB_OK || strstr(why.text, text));
+        kb_sim_free(sim);
+    }
+    assert_int_equal(status, KB_OK);
 }
 
 /* Stopped by time, not by the number of events. */
@@ -251,6 +294,43 @@ static void tcms_beyond_addresses(void **state)
     any_topology_free(topo);
 }
 
+static void count_row(void *arg, const kb_breakdown_row *row)
+{
+    *(size_t *)arg += row->count > 0;
+}
+
+/* Kernels of one name are one, wherever the name stands. */
+static void names_are_texts(void **state)
+{
+    static const uint32_t pes[] = {0};
+    char names[2][8] = {"twice", "twice"};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_breakdown *causes = NULL;
+    kb_error why = {""};
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(kb_breakdown_new(sim, &causes, &why), KB_OK);
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    for (int i = 0; i < 2; i++) {
+        kb_launch_request r = {.name = names[i], .kernel = adds, .pes = pes, .n_pes = 1};
+
+        assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    }
+    run_launched(sim, 0);
+    assert_int_equal(kb_breakdown_rows(causes, count_row, &n), KB_OK);
+    assert_true(n > 0);
+    kb_breakdown_free(causes);
+    kb_sim_free(sim);
+}
+
+static void no_such_cause(void **state)
+{
+    (void)state;
+    assert_string_equal(kb_cause_name((kb_cause)99), "?");
+    assert_false(kb_cause_is_wait((kb_cause)99));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,8 +343,11 @@ int main(void)
         cmocka_unit_test(a_log_of_a_short_name),
         cmocka_unit_test(fills_that_were_put_off),
         cmocka_unit_test(too_many_events_name_the_kernel_that_goes_on),
+        cmocka_unit_test(any_number_of_events_is_told),
         cmocka_unit_test(an_end_of_time_is_no_end_of_events),
         cmocka_unit_test(tcms_beyond_addresses),
+        cmocka_unit_test(names_are_texts),
+        cmocka_unit_test(no_such_cause),
     };
 
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);

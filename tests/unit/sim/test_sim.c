@@ -284,7 +284,7 @@ static void check_busy(void *arg, const kb_utilization *use)
     b->n++;
 }
 
-/* docs/model.md "Links: ideal and fifo": "No station is ever more than 100 % used", also when a run
+/* docs/model.md "Links: fifo and ideal": "No station is ever more than 100 % used", also when a run
  * ends early. */
 static void stations_of_a_stopped_run_are_not_more_than_full(void **state)
 {
@@ -543,7 +543,7 @@ static void link_bandwidth_left_out_is_as_good_as_the_most(void **state)
                 true);
 }
 
-/* docs/model.md "Links: ideal and fifo": links that take no time are as good as none. */
+/* docs/model.md "Links: fifo and ideal": links that take no time are as good as none. */
 static void links_without_bandwidth_to_lack_are_as_good_as_ideal_ones(void **state)
 {
     const kb_topology *fifo8 = any_topology(CUBE8 "contention: {links: fifo}\n");

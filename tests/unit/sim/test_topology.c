@@ -121,7 +121,7 @@ static void same(const kb_topology *a, const kb_topology *b)
 static void a_loaded_topology_is_the_compiled_one(void **state)
 {
     const kb_topology *compiled[] = {&cube8_topology, &tray32_topology};
-    const char *files[] = {"topologies/cube8.yaml", "topologies/tray32.yaml"};
+    const char *files[] = {"tests/machines/cube8.yaml", "tests/machines/tray32.yaml"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(files); i++) {
@@ -363,7 +363,7 @@ static void *load_many(void *arg)
     struct turn *t = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
-        kb_topology_source source = {.file = "topologies/cube8.yaml"};
+        kb_topology_source source = {.file = "tests/machines/cube8.yaml"};
         struct made m;
 
         m.status = kb_topology_load(&source, &m.topo, &m.messages);

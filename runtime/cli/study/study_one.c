@@ -1,0 +1,147 @@
+/*
+ * study_one.c -- one command on one variant of a study, in this process.
+ *
+ * The command runs as ever, but for a page of a report that keeps three facts of its rows and
+ * simulation and writes nothing: how long it took, what was busiest, and which algorithm was taken.
+ * The time is that of `why`: kernel_ns summed over the launches of a bench, else the mean latency
+ * over all rows.
+ */
+#include "cli/out/say.h"
+#include "cli/rows/place_text.h"
+#include "cli/study/study.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The number of the column; SIZE_MAX: there is none. */
+static size_t find_column(const struct rows *rows, const char *name)
+{
+    for (size_t c = 0; c < rows->n_columns; c++)
+        if (strcmp(rows->columns[c].name, name) == 0)
+            return c;
+    return SIZE_MAX;
+}
+
+/* Pages are handed through commands as a struct report, of which they know nothing. */
+static struct study_outcome *outcome(struct report *page)
+{
+    return (struct study_outcome *)(void *)page;
+}
+
+static void take_rows(struct report *page, const struct rows *rows, const struct origin *origin)
+{
+    static const char *const names[] = {"kernel_ns", "mean_ns", "actual_ns"};
+    struct study_outcome *out = outcome(page);
+    struct cell cells[ROW_CELLS_MAX];
+    size_t algorithm = find_column(rows, "algorithm"), time = SIZE_MAX;
+    double sum = 0, n = 0;
+
+    (void)origin;
+    for (size_t i = 0; i < 3 && time == SIZE_MAX; i++)
+        time = find_column(rows, names[i]);
+    for (uint64_t i = 0; i < rows->n_rows && time != SIZE_MAX; i++) {
+        if (!rows->row(rows->arg, i, cells) || cells[time].type != CELL_NS)
+            continue;
+        sum += (double)cells[time].fs;
+        n++;
+        if (algorithm != SIZE_MAX && cells[algorithm].type == CELL_TEXT)
+            snprintf(out->algorithm, sizeof out->algorithm, "%s", cells[algorithm].text);
+    }
+    if (n == 0)
+        return;
+    bool is_sum = strcmp(rows->columns[time].name, "kernel_ns") == 0;
+    out->time_fs = (int64_t)llround(is_sum ? sum : sum / n);
+    snprintf(out->metric, sizeof out->metric, "%s", is_sum ? "kernel_ns" : "mean_ns");
+    out->state = STUDY_OK;
+}
+
+/* The first of the busiest: their order in the machine is always the same. */
+static void rank(void *arg, const kb_utilization *use)
+{
+    struct study_outcome *out = arg;
+
+    if (use->servers == 0 || use->util_pct <= out->bound_pct)
+        return;
+    out->bound_pct = use->util_pct;
+    place_text(use->name, out->bound);
+}
+
+static void take_sim(struct report *page, const kb_sim *sim, const char *when)
+{
+    struct study_outcome *out = outcome(page);
+
+    (void)when;
+    out->bound_pct = 0;
+    out->bound[0] = '\0';
+    kb_sim_utilization(sim, rank, out);
+}
+
+static void take_note(struct report *page, const char *line)
+{
+    (void)page;
+    (void)line;
+}
+
+static void take_deadlock(struct report *page, const struct rows *rows, const struct origin *origin,
+                          const char *why)
+{
+    (void)rows;
+    (void)origin;
+    (void)why;
+    outcome(page)->state = STUDY_FAILED;
+}
+
+static enum exit_code write_nothing(struct report *page, struct sink *s)
+{
+    (void)page;
+    (void)s;
+    return EXIT_OK;
+}
+
+static const struct page collecting = {.note = take_note,
+                                       .rows = take_rows,
+                                       .sim = take_sim,
+                                       .deadlock = take_deadlock,
+                                       .write = write_nothing};
+
+static enum exit_code start(const struct cli *cli)
+{
+    switch (cli->opts.command) {
+    case COMMAND_PROBE:
+        return cmd_probe(cli);
+    case COMMAND_REPLAY:
+        return cmd_replay(cli);
+    case COMMAND_SWEEP:
+        return cmd_sweep(cli);
+    case COMMAND_LOAD:
+        return cmd_load(cli);
+    default:
+        return cmd_run(cli);
+    }
+}
+
+void study_run_one(const struct study *s, size_t variant, size_t command, struct study_outcome *out)
+{
+    const struct study_command *c = &s->command[command];
+    struct cli cli = {.program = s->cli->program,
+                      .topo = study_machine(s, &s->variant[variant]),
+                      .report = (struct report *)(void *)out,
+                      .page = &collecting};
+    enum exit_code code;
+
+    *out = (struct study_outcome){.state = STUDY_FAILED, .code = EXIT_SYSTEM};
+    if (!cli.topo)
+        return;
+    kb_topology_info(cli.topo, &cli.info);
+    code = opts_read(&cli.opts, cli.program, c->n_words, c->word);
+    cli.opts.quiet = true;
+    cli.opts.jobs = 1;
+    out->state = STUDY_WAITS;
+    if (!code)
+        code = start(&cli);
+    out->code = (int)code;
+    if (code || out->state != STUDY_OK)
+        out->state = STUDY_FAILED;
+    opts_free(&cli.opts);
+    kb_topology_free(cli.topo);
+}

@@ -1,0 +1,574 @@
+/*
+ * study_read.c -- the file of a study: a base machine, variants, commands and costs, as YAML.
+ *
+ *     machine: topologies/cube8.yaml          # or the program's own
+ *     set: {contention.links: fifo}           # of the base machine
+ *     commands:
+ *       - run gemm M=512 N=512 K=512
+ *     variants:                               # by name, or ...
+ *       d2d_x2: {sip.d2d.bw_gbs: 256}
+ *     vary:                                   # ... every combination
+ *       cube.noc.bw_gbs: [128, 256]
+ *     cost:
+ *       sip.d2d.bw_gbs: 0.5                   # for each GB/s more than in the base machine
+ *       d2d_x2: 10                            # of a variant, besides
+ *
+ * Keys and values are texts here: the library knows what they may be, and judges them when
+ * study_check() makes the machine of each variant. All mistakes are told in one run, with their
+ * places. Combinations of `vary` come in the order of the file, the last key fastest.
+ */
+#include "base/text.h"
+#include "cli/out/memory.h"
+#include "cli/out/say.h"
+#include "cli/study/study.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef KB_NO_YAML
+enum exit_code study_read(struct study *s, const struct cli *cli, const char *file)
+{
+    *s = (struct study){.cli = cli, .file = file};
+    return say(cli->program, EXIT_SYSTEM, "cannot read %s: this build has no libyaml", file);
+}
+#else
+#include <yaml.h>
+
+enum { VALUE_BYTES = 64, VALUES_MAX = STUDY_VARIANTS_MAX };
+
+/* The reading of one file. */
+struct reader {
+    struct study *s;
+    yaml_document_t doc;
+    bool failed;
+};
+
+/* -- places and mistakes -------------------------------------------------------------------- */
+
+static void bad(struct reader *r, const yaml_node_t *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void bad(struct reader *r, const yaml_node_t *at, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(line, sizeof line, format, args);
+    va_end(args);
+    say_line("%s:%zu:%zu: %s", r->s->file, at->start_mark.line + 1, at->start_mark.column + 1,
+             line);
+    r->failed = true;
+}
+
+static const yaml_node_t *node(struct reader *r, int id)
+{
+    return yaml_document_get_node(&r->doc, id);
+}
+
+static const char *text_of(const yaml_node_t *n)
+{
+    return (const char *)n->data.scalar.value;
+}
+
+/* A scalar without a zero byte; else a message. */
+static bool is_scalar(struct reader *r, const yaml_node_t *n, const char *what)
+{
+    if (n->type == YAML_SCALAR_NODE && n->data.scalar.length > 0 &&
+        strlen(text_of(n)) == n->data.scalar.length && n->data.scalar.length < 4096)
+        return true;
+    bad(r, n, "%s must be one word or number", what);
+    return false;
+}
+
+/* Calls `each` for every pair of a mapping; a message if it is none. */
+static void each_pair(struct reader *r, const yaml_node_t *map, const char *what,
+                      void (*each)(struct reader *r, const yaml_node_t *key,
+                                   const yaml_node_t *value, void *arg),
+                      void *arg)
+{
+    if (map->type != YAML_MAPPING_NODE) {
+        bad(r, map, "%s must be a mapping, as NAME: VALUE", what);
+        return;
+    }
+    for (const yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+         p++) {
+        const yaml_node_t *key = node(r, p->key);
+
+        if (!is_scalar(r, key, "a name"))
+            continue;
+        for (const yaml_node_pair_t *q = map->data.mapping.pairs.start; q < p; q++)
+            if (node(r, q->key)->type == YAML_SCALAR_NODE &&
+                strcmp(text_of(node(r, q->key)), text_of(key)) == 0)
+                bad(r, key, "'%s' again, see line %zu", text_of(key),
+                    node(r, q->key)->start_mark.line + 1);
+        each(r, key, node(r, p->value), arg);
+    }
+}
+
+/* -- keys ----------------------------------------------------------------------------------- */
+
+/* The number of the key, which is added; STUDY_KEYS_MAX after a message: there are too many. */
+static size_t key_number(struct reader *r, const yaml_node_t *at)
+{
+    struct study *s = r->s;
+    size_t i = 0;
+
+    while (i < s->n_keys && strcmp(s->key[i].name, text_of(at)) != 0)
+        i++;
+    if (i < s->n_keys)
+        return i;
+    if (s->n_keys == STUDY_KEYS_MAX) {
+        bad(r, at, "a study changes at most %d keys", STUDY_KEYS_MAX);
+        return STUDY_KEYS_MAX;
+    }
+    s->key[s->n_keys++] = (struct study_key){.name = memory_text(text_of(at)),
+                                             .cost = NAN,
+                                             .line = (int)at->start_mark.line + 1,
+                                             .column = (int)at->start_mark.column + 1};
+    return i;
+}
+
+/* The name of the machine is part of its hash, and of nothing that is simulated. */
+static bool is_key(struct reader *r, const yaml_node_t *key)
+{
+    if (strcmp(text_of(key), "name") != 0)
+        return true;
+    bad(r, key, "variants have names of their own: 'name' cannot be changed");
+    return false;
+}
+
+/* A value as --set takes it: a flow list without blanks. */
+static char *value_text(struct reader *r, const yaml_node_t *value, const char *key)
+{
+    char text[VALUE_BYTES * 16] = "[";
+    size_t n = 1;
+
+    if (value->type == YAML_SCALAR_NODE)
+        return is_scalar(r, value, key) ? memory_text(text_of(value)) : NULL;
+    if (value->type != YAML_SEQUENCE_NODE) {
+        bad(r, value, "'%s' must be one value", key);
+        return NULL;
+    }
+    for (const yaml_node_item_t *i = value->data.sequence.items.start;
+         i < value->data.sequence.items.top; i++) {
+        if (!is_scalar(r, node(r, *i), key))
+            return NULL;
+        n += (size_t)text_format(text + n, sizeof text - n, "%s%s", n > 1 ? ", " : "",
+                                 text_of(node(r, *i)));
+    }
+    text_format(text + n, sizeof text - n, "]");
+    return memory_text(text);
+}
+
+/* -- variants ------------------------------------------------------------------------------- */
+
+static struct study_variant *add_variant(struct reader *r, const yaml_node_t *at, const char *name)
+{
+    struct study *s = r->s;
+
+    s->variant = memory_room(s->variant, s->n_variants, &s->variants_room, sizeof *s->variant);
+    s->variant[s->n_variants] =
+        (struct study_variant){.name = memory_text(name),
+                               .own_cost = NAN,
+                               .cost = NAN,
+                               .line = at ? (int)at->start_mark.line + 1 : 1,
+                               .column = at ? (int)at->start_mark.column + 1 : 1};
+    return &s->variant[s->n_variants++];
+}
+
+static void read_change(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
+                        void *variant)
+{
+    size_t k = is_key(r, key) ? key_number(r, key) : STUDY_KEYS_MAX;
+
+    if (k == STUDY_KEYS_MAX)
+        return;
+    struct study_variant *v = &r->s->variant[*(size_t *)variant];
+    free(v->value[k]); /* a key that stands twice was told */
+    v->value[k] = value_text(r, value, text_of(key));
+    r->s->key[k].is_changed = true;
+}
+
+static void read_variant(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
+                         void *arg)
+{
+    const char *name = text_of(key);
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+");
+    size_t number = r->s->n_variants;
+
+    (void)arg;
+    if (name[n] || n >= STUDY_NAME_BYTES)
+        bad(r, key, "'%s' is no name of a variant: letters, digits, _, - and +, at most %d", name,
+            STUDY_NAME_BYTES - 1);
+    else if (strcmp(name, "base") == 0)
+        bad(r, key, "'base' is the machine without changes, it is always there");
+    if (number > STUDY_VARIANTS_MAX) {
+        bad(r, key, "a study has at most %d variants", STUDY_VARIANTS_MAX);
+        return;
+    }
+    add_variant(r, key, name);
+    each_pair(r, value, "a variant", read_change, &number);
+}
+
+/* -- vary ----------------------------------------------------------------------------------- */
+
+/* The values of one varied key. */
+struct values {
+    size_t key;
+    char (*text)[VALUE_BYTES]; /* owned */
+    size_t n, room;
+};
+
+struct axes {
+    struct values axis[STUDY_KEYS_MAX];
+    size_t n;
+};
+
+static void add_value(struct values *v, const char *text)
+{
+    v->text = memory_room(v->text, v->n, &v->room, sizeof *v->text);
+    snprintf(v->text[v->n++], VALUE_BYTES, "%s", text);
+}
+
+/* As a key has it: six decimals at most, none that are zeros. */
+static void add_number(struct values *v, double value)
+{
+    char text[TEXT_NUMBER_BYTES];
+    size_t n = (size_t)text_format(text, sizeof text, "%.6f", value);
+
+    while (text[n - 1] == '0')
+        n--;
+    n -= text[n - 1] == '.';
+    text[n] = '\0';
+    add_value(v, text);
+}
+
+/* FIRST:LAST:STEP or FIRST:LAST:xFACTOR; false: it is no range. */
+static bool read_range(struct reader *r, const yaml_node_t *at, struct values *v)
+{
+    const char *text = text_of(at);
+    char *end;
+    double first = text_to_double(text, &end);
+
+    if (end == text || *end != ':')
+        return false;
+    double last = text_to_double(end + 1, &end), step = 1;
+    bool times = false;
+
+    if (*end == ':') {
+        times = end[1] == 'x';
+        step = text_to_double(end + 1 + times, &end);
+    }
+    if (*end || !(first <= last) || !isfinite(last - first) ||
+        !(times ? step > 1 && first > 0 : step > 0)) {
+        bad(r, at, "'%s' is no range: FIRST:LAST:STEP or FIRST:LAST:xFACTOR, FIRST not above LAST",
+            text);
+        return true;
+    }
+    double at_value = first;
+    for (size_t i = 0; at_value <= last * (1 + 1e-12) && i <= VALUES_MAX; i++) {
+        add_number(v, at_value);
+        at_value = times ? at_value * step : first + (double)(i + 1) * step;
+    }
+    return true;
+}
+
+static void read_item(struct reader *r, const yaml_node_t *at, struct values *v)
+{
+    if (!is_scalar(r, at, "a value"))
+        return;
+    if (read_range(r, at, v))
+        return;
+    if (at->data.scalar.length >= VALUE_BYTES)
+        bad(r, at, "a value has at most %d characters", VALUE_BYTES - 1);
+    else
+        add_value(v, text_of(at));
+}
+
+static void read_axis(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+    struct axes *axes = arg;
+    size_t k = is_key(r, key) ? key_number(r, key) : STUDY_KEYS_MAX;
+
+    if (k == STUDY_KEYS_MAX || axes->n == STUDY_KEYS_MAX)
+        return;
+    struct values *v = &axes->axis[axes->n++];
+    v->key = k;
+    r->s->key[k].is_changed = true;
+    if (value->type == YAML_SEQUENCE_NODE)
+        for (const yaml_node_item_t *i = value->data.sequence.items.start;
+             i < value->data.sequence.items.top; i++)
+            read_item(r, node(r, *i), v);
+    else
+        read_item(r, value, v);
+    if (v->n == 0 && !r->failed)
+        bad(r, value, "'%s' has no values", text_of(key));
+}
+
+/* Combination `i`, the last key fastest. */
+static void add_combination(struct reader *r, const yaml_node_t *at, const struct axes *axes,
+                            size_t i)
+{
+    const char *chosen[STUDY_KEYS_MAX];
+    char name[STUDY_KEYS_MAX * (VALUE_BYTES + 1)] = "", full[STUDY_KEYS_MAX * 256] = "";
+    size_t n = 0, m = 0;
+
+    for (size_t a = axes->n; a-- > 0; i /= axes->axis[a].n)
+        chosen[a] = axes->axis[a].text[i % axes->axis[a].n];
+    for (size_t a = 0; a < axes->n; a++) {
+        const char *comma = a > 0 ? "," : "", *blank = a > 0 ? " " : "";
+
+        n += (size_t)text_format(name + n, sizeof name - n, "%s%s", comma, chosen[a]);
+        m += (size_t)text_format(full + m, sizeof full - m, "%s%.150s=%s", blank,
+                                 r->s->key[axes->axis[a].key].name, chosen[a]);
+    }
+    struct study_variant *v = add_variant(r, at, name);
+    v->full = memory_text(full);
+    for (size_t a = 0; a < axes->n; a++)
+        v->value[axes->axis[a].key] = memory_text(chosen[a]);
+}
+
+static void read_vary(struct reader *r, const yaml_node_t *value)
+{
+    struct axes axes = {.n = 0};
+    double n = 1;
+
+    each_pair(r, value, "'vary'", read_axis, &axes);
+    for (size_t a = 0; a < axes.n; a++)
+        n *= (double)axes.axis[a].n;
+    if (!r->failed && n + (double)r->s->n_variants - 1 > STUDY_VARIANTS_MAX)
+        bad(r, value, "%.0f combinations; a study has at most %d variants", n, STUDY_VARIANTS_MAX);
+    for (size_t i = 0; !r->failed && axes.n > 0 && (double)i < n; i++)
+        add_combination(r, value, &axes, i);
+    for (size_t a = 0; a < axes.n; a++)
+        free(axes.axis[a].text);
+}
+
+/* -- commands ------------------------------------------------------------------------------- */
+
+/* Cuts it at blanks. */
+static void add_command(struct reader *r, const yaml_node_t *at)
+{
+    struct study *s = r->s;
+
+    if (!is_scalar(r, at, "a command"))
+        return;
+    if (s->n_commands == STUDY_COMMANDS_MAX) {
+        bad(r, at, "a study has at most %d commands", STUDY_COMMANDS_MAX);
+        return;
+    }
+    struct study_command *c = &s->command[s->n_commands++];
+    *c = (struct study_command){.line = memory_text(text_of(at)),
+                                .n_words = 1,
+                                .at_line = (int)at->start_mark.line + 1,
+                                .column = (int)at->start_mark.column + 1};
+    if (strpbrk(c->line, "\"'\\$`"))
+        bad(r, at, "a command without quotes: it is cut at blanks, and nothing else is done to it");
+    c->word = memory_new(strlen(c->line) + 3, sizeof *c->word);
+    char *rest = memory_text(c->line);
+    char *all = rest;
+    for (char *word; (word = strsep(&rest, " \t\n"));)
+        if (*word)
+            c->word[c->n_words++] = memory_text(word);
+    free(all);
+}
+
+static void read_commands(struct reader *r, const yaml_node_t *value)
+{
+    if (value->type != YAML_SEQUENCE_NODE) {
+        add_command(r, value);
+        return;
+    }
+    for (const yaml_node_item_t *i = value->data.sequence.items.start;
+         i < value->data.sequence.items.top; i++)
+        add_command(r, node(r, *i));
+}
+
+/* -- the rest ------------------------------------------------------------------------------- */
+
+static void read_base_set(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
+                          void *arg)
+{
+    struct study *s = r->s;
+    char *text = is_key(r, key) ? value_text(r, value, text_of(key)) : NULL;
+
+    (void)arg;
+    if (!text)
+        return;
+    size_t n = strlen(text_of(key)) + strlen(text) + 2;
+    s->set = memory_resize(s->set, s->n_sets + 1, sizeof *s->set);
+    s->set[s->n_sets] = memory_new(n, 1);
+    snprintf(s->set[s->n_sets++], n, "%s=%s", text_of(key), text);
+    free(text);
+}
+
+static void read_cost(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
+{
+    struct study *s = r->s;
+    char *end;
+
+    (void)arg;
+    s->has_costs = true;
+    if (!is_scalar(r, value, "a cost"))
+        return;
+    double cost = text_to_double(text_of(value), &end);
+    if (*end || !isfinite(cost)) {
+        bad(r, value, "cost '%s' is not a number", text_of(value));
+        return;
+    }
+    for (size_t v = 0; v < s->n_variants; v++)
+        if (strcmp(s->variant[v].name, text_of(key)) == 0) {
+            s->variant[v].own_cost = cost;
+            return;
+        }
+    if (!strchr(text_of(key), '.') && strcmp(text_of(key), "sips") != 0) {
+        bad(r, key, "there is no variant '%s', and no key of that name", text_of(key));
+        return;
+    }
+    size_t k = key_number(r, key);
+    if (k < STUDY_KEYS_MAX)
+        s->key[k].cost = cost;
+}
+
+/* The value of a word of the file; NULL: it is not there. */
+static const yaml_node_t *find(struct reader *r, const char *name)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
+
+    for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
+         p < root->data.mapping.pairs.top; p++)
+        if (node(r, p->key)->type == YAML_SCALAR_NODE &&
+            strcmp(text_of(node(r, p->key)), name) == 0)
+            return node(r, p->value);
+    return NULL;
+}
+
+static void check_word(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
+                       void *arg)
+{
+    static const char *const words[] = {"machine",  "set",  "command", "commands",
+                                        "variants", "vary", "cost"};
+    enum { N_WORDS = sizeof words / sizeof *words };
+    const char *near = text_nearest(text_of(key), strlen(text_of(key)), words, N_WORDS);
+
+    (void)value;
+    (void)arg;
+    for (size_t i = 0; i < N_WORDS; i++)
+        if (strcmp(words[i], text_of(key)) == 0)
+            return;
+    if (near)
+        bad(r, key, "unknown key '%s', did you mean '%s'?", text_of(key), near);
+    else
+        bad(r, key, "unknown key '%s': a study has machine, set, commands, variants, vary and cost",
+            text_of(key));
+}
+
+/* Costs come last: they name variants. */
+static void read_document(struct reader *r)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(&r->doc), *n;
+    bool has_variants = find(r, "variants") || find(r, "vary");
+
+    each_pair(r, root, "a study", check_word, NULL);
+    add_variant(r, NULL, "base");
+    if ((n = find(r, "machine")) && is_scalar(r, n, "'machine'"))
+        r->s->machine = memory_text(text_of(n));
+    if ((n = find(r, "set")))
+        each_pair(r, n, "'set'", read_base_set, NULL);
+    if ((n = find(r, "command")))
+        read_commands(r, n);
+    if ((n = find(r, "commands")))
+        read_commands(r, n);
+    if ((n = find(r, "variants")))
+        each_pair(r, n, "'variants'", read_variant, NULL);
+    if ((n = find(r, "vary")))
+        read_vary(r, n);
+    if ((n = find(r, "cost")))
+        each_pair(r, n, "'cost'", read_cost, NULL);
+    if (r->s->n_commands == 0 && !r->failed)
+        bad(r, root, "a study needs commands, as 'commands: [run gemm]'");
+    if (!has_variants && !r->failed)
+        bad(r, root,
+            "a study needs variants, as 'variants: {noc_x2: {cube.noc.bw_gbs: 256}}', or "
+            "'vary'");
+}
+
+/* Loads the file as one document; false after a message. */
+static bool load_document(struct reader *r, FILE *f)
+{
+    yaml_parser_t parser;
+
+    if (!yaml_parser_initialize(&parser))
+        memory_lacks();
+    yaml_parser_set_input_file(&parser, f);
+    bool ok = yaml_parser_load(&parser, &r->doc);
+    if (!ok && parser.error == YAML_MEMORY_ERROR)
+        memory_lacks();
+    if (!ok)
+        say_line("%s:%zu:%zu: %s", r->s->file, parser.problem_mark.line + 1,
+                 parser.problem_mark.column + 1, parser.problem ? parser.problem : "no YAML");
+    yaml_parser_delete(&parser);
+    if (!ok)
+        return false;
+    const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
+    ok = root && root->type == YAML_MAPPING_NODE;
+    if (!ok)
+        say_line("%s:1:1: a study is a mapping: machine, commands, variants, cost", r->s->file);
+    return ok;
+}
+
+enum exit_code study_read(struct study *s, const struct cli *cli, const char *file)
+{
+    struct reader r = {.s = s};
+
+    *s = (struct study){.cli = cli, .file = file};
+    FILE *f = fopen(file, "rb");
+    if (!f)
+        return say_unreadable(cli->program, file, errno);
+    r.failed = !load_document(&r, f);
+    fclose(f);
+    if (!r.failed)
+        read_document(&r);
+    yaml_document_delete(&r.doc);
+    return r.failed ? EXIT_INPUT : EXIT_OK;
+}
+#endif
+
+static void free_variant(struct study_variant *v)
+{
+    free(v->name);
+    free(v->full);
+    for (size_t k = 0; k < STUDY_KEYS_MAX; k++)
+        free(v->value[k]);
+}
+
+static void free_command(struct study_command *c)
+{
+    for (int i = 1; i < c->n_words; i++)
+        free(c->word[i]);
+    free(c->word);
+    free(c->line);
+}
+
+void study_free(struct study *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        free_variant(&s->variant[i]);
+    for (size_t i = 0; i < s->n_commands; i++)
+        free_command(&s->command[i]);
+    for (size_t i = 0; i < s->n_keys; i++) {
+        free(s->key[i].name);
+        free(s->key[i].base);
+    }
+    for (size_t i = 0; i < s->n_sets; i++)
+        free(s->set[i]);
+    free(s->set);
+    free(s->variant);
+    free(s->machine);
+    if (s->base && s->base != s->cli->topo)
+        kb_topology_free(s->base);
+}

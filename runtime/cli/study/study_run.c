@@ -1,0 +1,350 @@
+/*
+ * study_run.c -- all commands of a study on all its variants: a process each, on all cores.
+ *
+ * A job is a command on a variant. It runs in a process of its own (fork), which writes one
+ * study_outcome into a file without a name that it shares with us. So a variant that fails, or
+ * brings its kernel down, takes nothing else with it, and commands need not know that others run
+ * beside them. Jobs begin in their order, as many at a time as there are threads; outcomes have
+ * places of their own, so nothing depends on which job ends first.
+ *
+ * With --sqlite each outcome is kept as soon as it is there, under the hash of its machine and its
+ * command: a study that was interrupted, or that has more variants now, runs the rest. A command
+ * that reads a file has a hash of it in its key. Two variants with the same hash run once.
+ *
+ * What a job says on stderr is told only if it fails, with the variant's name before it.
+ */
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cli/out/memory.h"
+#include "cli/out/progress.h"
+#include "cli/out/say.h"
+#include "cli/out/stop.h"
+#include "cli/study/study.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REASON_BYTES = 4096, NAP_MS = 20 };
+
+/* A job that runs. */
+struct job {
+    pid_t pid; /* 0: none */
+    size_t number;
+    int said; /* its stderr: a file without a name */
+};
+
+struct runs {
+    const struct study *s;
+    struct study_outcome *outcomes; /* borrowed */
+    struct study_outcome *shared;   /* of the processes; as many as `job` */
+    struct job *job;                /* owned */
+    unsigned n_jobs;                /* at a time */
+    char **command;                 /* owned: what results are kept under */
+    size_t n, next, done;
+    char **said;         /* owned, each too: what a job that failed has said; NULL: it did not */
+    enum exit_code code; /* of what kept jobs from running */
+    struct progress progress;
+};
+
+/* -- results that are kept ------------------------------------------------------------------ */
+
+/* FNV-1a of the bytes of a file; false: it is none. */
+static bool hash_file(const char *path, uint64_t *hash)
+{
+    FILE *f = fopen(path, "rb");
+    unsigned char bytes[4096];
+    size_t n;
+
+    if (!f)
+        return false;
+    while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
+        for (size_t i = 0; i < n; i++)
+            *hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    fclose(f);
+    return true;
+}
+
+/* The words of a command, and a hash of the files that they name. */
+static char *key_of(const struct study_command *c)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    bool any = false;
+    size_t bytes = strlen(c->line) + 32;
+    char *key = memory_new(bytes, 1), *end = key;
+
+    for (int i = 1; i < c->n_words; i++) {
+        const char *colon = strchr(c->word[i], ':');
+
+        any |= hash_file(c->word[i], &hash) || (colon && hash_file(colon + 1, &hash));
+        end += sprintf(end, "%s%s", i > 1 ? " " : "", c->word[i]);
+    }
+    if (any)
+        sprintf(end, " #%016" PRIx64, hash);
+    return key;
+}
+
+static const struct study_variant *variant_of(const struct runs *r, size_t job)
+{
+    return &r->s->variant[job / r->s->n_commands];
+}
+
+static void keep(const struct runs *r, size_t job)
+{
+    const struct study_outcome *o = &r->outcomes[job];
+    char text[sizeof *o + 2 * TEXT_NUMBER_BYTES], pct[TEXT_NUMBER_BYTES];
+
+    if (!r->s->cli->sqlite)
+        return;
+    text_format(pct, sizeof pct, "%.17g", o->bound_pct);
+    snprintf(text, sizeof text, "%s\t%" PRId64 "\t%s\t%s\t%s", o->metric, o->time_fs, pct,
+             o->algorithm, o->bound);
+    out_sqlite_keep(r->s->cli->sqlite, variant_of(r, job)->hash, r->command[job % r->s->n_commands],
+                    text);
+}
+
+/* The next field of a kept result. */
+static bool take_field(char **rest, char *to, size_t bytes)
+{
+    char *field = strsep(rest, "\t");
+
+    if (field)
+        snprintf(to, bytes, "%s", field);
+    return field;
+}
+
+static bool find_kept(struct runs *r, size_t job)
+{
+    struct study_outcome o = {.state = STUDY_OK};
+    char time[32], pct[TEXT_NUMBER_BYTES], *end;
+    char *text = out_sqlite_kept(r->s->cli->sqlite, variant_of(r, job)->hash,
+                                 r->command[job % r->s->n_commands]);
+    char *rest = text;
+    bool ok = text && take_field(&rest, o.metric, sizeof o.metric) &&
+              take_field(&rest, time, sizeof time) && take_field(&rest, pct, sizeof pct) &&
+              take_field(&rest, o.algorithm, sizeof o.algorithm) &&
+              take_field(&rest, o.bound, sizeof o.bound);
+
+    if (ok) {
+        o.time_fs = strtoll(time, NULL, 10);
+        o.bound_pct = text_to_double(pct, &end);
+        r->outcomes[job] = o;
+    }
+    free(text);
+    return ok;
+}
+
+/* The outcome of an earlier job of the same machine and command. */
+static bool find_same(struct runs *r, size_t job)
+{
+    size_t n = r->s->n_commands;
+
+    for (size_t i = job % n; i < job; i += n)
+        if (r->outcomes[i].state == STUDY_OK &&
+            strcmp(variant_of(r, i)->hash, variant_of(r, job)->hash) == 0) {
+            r->outcomes[job] = r->outcomes[i];
+            return true;
+        }
+    return false;
+}
+
+/* -- processes ------------------------------------------------------------------------------ */
+
+/* In the new process: it must not touch what is ours, and leaves without giving anything back. */
+_Noreturn static void run_job(struct runs *r, const struct job *job, struct study_outcome *out)
+{
+    stop_forget();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(job->said, STDERR_FILENO);
+    study_run_one(r->s, job->number / r->s->n_commands, job->number % r->s->n_commands, out);
+    stop_remove();
+    _exit(0);
+}
+
+/* False: there cannot be another process now. */
+static bool begin_job(struct runs *r, unsigned i, size_t number)
+{
+    struct job *job = &r->job[i];
+
+    *job = (struct job){.number = number, .said = memfd_create("said", MFD_CLOEXEC)};
+    if (job->said < 0)
+        return false;
+    r->shared[i] = (struct study_outcome){.state = STUDY_WAITS};
+    fflush(NULL);
+    job->pid = fork();
+    if (job->pid == 0)
+        run_job(r, job, &r->shared[i]);
+    if (job->pid > 0)
+        return true;
+    close(job->said);
+    job->pid = 0;
+    return false;
+}
+
+/* What a job has said, owned. */
+static char *said_by(const struct job *job)
+{
+    char *said = memory_new(REASON_BYTES + 1, 1);
+
+    return pread(job->said, said, REASON_BYTES, 0) >= 0 ? said : memory_resize(said, 1, 1);
+}
+
+/* Names the variant and the command, and repeats what the job has said. */
+static void say_failure(const struct runs *r, size_t number)
+{
+    const struct study *s = r->s;
+    const struct study_variant *v = variant_of(r, number);
+    char *rest = r->said[number];
+
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (*line)
+            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, study_name(v), line);
+    say_line("%s:%d:%d: variant %s: '%s' ended with %d", s->file, v->line, v->column, study_name(v),
+             s->command[number % s->n_commands].line, r->outcomes[number].code);
+}
+
+/* In the order of jobs, whichever failed first. The code is that of the first. */
+static enum exit_code say_failures(const struct runs *r)
+{
+    enum exit_code code = EXIT_OK;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (r->said[i]) {
+            say_failure(r, i);
+            code = code ? code : (enum exit_code)r->outcomes[i].code;
+            free(r->said[i]);
+        }
+    return code;
+}
+
+static void end_job(struct runs *r, unsigned i, int status)
+{
+    struct job *job = &r->job[i];
+    struct study_outcome *o = &r->outcomes[job->number];
+    bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+
+    *o = r->shared[i];
+    if (!ended || o->state == STUDY_WAITS) {
+        o->state = STUDY_FAILED;
+        o->code = ended ? o->code : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL;
+    }
+    if (o->state == STUDY_OK) {
+        keep(r, job->number);
+    } else if (o->code == EXIT_INTERRUPTED || stop_asked()) {
+        o->state = STUDY_WAITS;
+    } else {
+        o->code = o->code ? o->code : EXIT_INTERNAL;
+        r->said[job->number] = said_by(job);
+    }
+    close(job->said);
+    job->pid = 0;
+    r->done++;
+}
+
+/* Takes all that have ended; false: none had. */
+static bool reap(struct runs *r)
+{
+    bool any = false;
+    int status;
+
+    for (unsigned i = 0; i < r->n_jobs; i++)
+        if (r->job[i].pid && waitpid(r->job[i].pid, &status, WNOHANG) == r->job[i].pid) {
+            end_job(r, i, status);
+            any = true;
+        }
+    return any;
+}
+
+static unsigned n_running(const struct runs *r)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < r->n_jobs; i++)
+        n += r->job[i].pid != 0;
+    return n;
+}
+
+/* Begins jobs while there is room; those whose result is there already are done at once. */
+static void begin_jobs(struct runs *r)
+{
+    for (unsigned i = 0; i < r->n_jobs && r->next < r->n; i++) {
+        if (r->job[i].pid)
+            continue;
+        while (r->next < r->n && (find_kept(r, r->next) || find_same(r, r->next))) {
+            r->next++;
+            r->done++;
+        }
+        if (r->next < r->n && begin_job(r, i, r->next))
+            r->next++;
+        else
+            return;
+    }
+}
+
+/* One that runs is asked to end as Ctrl-C asks, once. */
+static void stop_jobs(struct runs *r)
+{
+    for (unsigned i = 0; i < r->n_jobs; i++)
+        if (r->job[i].pid)
+            kill(r->job[i].pid, SIGTERM);
+}
+
+/* A job ends, or there is nothing to do: a short sleep. */
+static void run_all(struct runs *r)
+{
+    bool stopped = false;
+
+    while (r->done < r->n && !(stopped && n_running(r) == 0)) {
+        if (stop_asked() && !stopped) {
+            stop_jobs(r);
+            stopped = true;
+        }
+        if (!stopped)
+            begin_jobs(r);
+        if (!stopped && n_running(r) == 0 && r->next < r->n) { /* no process can be made */
+            r->code =
+                say(r->s->cli->program, EXIT_SYSTEM, "cannot start a process: %s", strerror(errno));
+            return;
+        }
+        if (!reap(r))
+            usleep(NAP_MS * 1000 / 10);
+        progress_show(&r->progress, r->done, r->n, "runs");
+    }
+}
+
+enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
+{
+    struct runs r = {.s = s,
+                     .outcomes = outcomes,
+                     .n_jobs = s->cli->opts.jobs ? s->cli->opts.jobs : parallel_threads(),
+                     .n = s->n_variants * s->n_commands};
+
+    r.said = memory_new(r.n, sizeof *r.said);
+    r.job = memory_new(r.n_jobs, sizeof *r.job);
+    r.command = memory_new(s->n_commands, sizeof *r.command);
+    for (size_t c = 0; c < s->n_commands; c++)
+        r.command[c] = key_of(&s->command[c]);
+    r.shared = mmap(NULL, r.n_jobs * sizeof *r.shared, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r.shared == MAP_FAILED)
+        memory_lacks();
+    progress_begin(&r.progress, s->cli->opts.quiet);
+    run_all(&r);
+    progress_end(&r.progress);
+    munmap(r.shared, r.n_jobs * sizeof *r.shared);
+    for (size_t c = 0; c < s->n_commands; c++)
+        free(r.command[c]);
+    free(r.command);
+    free(r.job);
+    enum exit_code failed = say_failures(&r);
+    free(r.said);
+    if (r.code)
+        return r.code;
+    return stop_heard() || r.done < r.n ? EXIT_INTERRUPTED : failed;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# shapes.sh -- commands on machines with parts that are missing, broken or different. Prints TAP.
+#
+# B names the build. Needs $B/_t/any_simulator, which reads the YAML of its machine.
+. "$(dirname "$0")/../support/tap.sh"
+SIM=$B/_t/any_simulator
+[ -x "$SIM" ] || none "there is no $SIM"
+
+# machine TEXT: the YAML of what on() runs
+machine()
+{
+    printf 'kernbench: 2\nname: it\n%s\n' "$1" >it.yaml
+}
+
+on()
+{
+    run it.yaml "$@"
+}
+
+# -- docs/model.md "Machines of any shape" --------------------------------------------------------
+
+# row KEYS OP SRC DST NS: 4096 bytes alone
+row()
+{
+    local offset=0 cube8='sip: {cube_mesh: {w: 4, h: 2}}'
+
+    case $1 in *cube_mesh*) cube8= ;; esac
+    printf 'kernbench: 1\nname: it\n%s\n%s\n' "$cube8" "$(grep -o '`[^`]*`' <<<"$1" | tr -d '`')" >it.yaml
+    case $4 in 0x*) offset= ;; esac
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,%s,%s,%s,4096\n' "$2" "$3" "$4" "$offset" >in.csv
+    on replay in.csv --quiet
+    [ "$(field actual_ns 1)" = "$5" ] || { echo "# $*" && false; }
+}
+
+bad=0 rows=0
+while IFS='|' read -r _ _ keys transaction ns _; do
+    read -r op src dst <<<"${transaction//\`/}"
+    row "$keys" "$op" "$src" "$dst" "${ns// /}" || bad=$((bad + 1))
+    rows=$((rows + 1))
+done < <(sed -n '/^## Machines of any shape/,/^## Addresses/{/| `\(read\|write\|h2d\) /p}' "$root/docs/model.md")
+[ $bad -eq 0 ] && [ $rows -ge 34 ]
+ok "each rule of the table takes what it says"
+
+# -- no way -------------------------------------------------------------------------------------
+
+machine 'sip: {cube_mesh: {w: 3, h: 1}}
+broken: ["c0-c1"]'
+on probe --format csv
+[ $code -eq 0 ] && says "pe-cross-cube-best left out: " && says "pe-cross-cube-worst left out: " &&
+    ! grep -q pe-cross-cube out && grep -q ^pe-sram, out && grep -q ^saturation, out
+ok "a case of probe that has no way is left out, and that is said"
+on probe --quiet --format csv
+[ $code -eq 0 ] && [ ! -s err ]
+ok "but not with --quiet"
+on probe --case pe-cross-cube-best --format csv
+[ $code -ne 0 ] && [ ! -s out ] && says "no way"
+ok "if it alone was asked for, that is an error"
+on report probe -o page.html
+[ $code -eq 0 ] && grep -q pe-sram page.html &&
+    grep -q "pe-cross-cube-best left out: there is no way from c0.pe0 to c1.slice0" page.html
+ok "report probe leaves it out too, and says so"
+
+machine 'sip: {cube_mesh: {w: 3, h: 1}}
+broken: ["c1>c0"]'
+on probe --case pe-cross-cube-worst --format csv
+[ $code -ne 0 ] && says "no way"
+ok "a read needs the way of its data"
+
+machine 'sip: {cube_mesh: {w: 2, h: 2}, planes: [{name: a}, {name: b, dirs: [E]}, {name: c}]}'
+on run copy --verify --format csv
+[ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+ok "kernels do not need the ways of a plane that they do not take"
+machine 'sip: {cube_mesh: {w: 2, h: 2}, plane: hash, planes: [{name: a}, {name: b, dirs: [E]}, {name: c}]}'
+on run copy --verify --format csv
+[ $code -ne 0 ] && says "plane b has none between some"
+ok "with sip.plane: hash they take all"
+machine 'sip: {cube_mesh: {w: 2, h: 2}, io_chiplets: [W, E]}
+broken: [c1.noc-c1.ucie-E, c3.noc-c3.ucie-E]'
+on run copy --verify --format csv
+[ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+ok "nor the ways to another IO chiplet than host0's"
+
+# -- what is offered ----------------------------------------------------------------------------
+
+# offered LINE: the words that bash offers, in a line
+offered()
+{
+    (
+        eval "$("$SIM" it.yaml --completion bash)"
+        COMP_LINE=$1 COMP_POINT=${#1}
+        it() { "$SIM" it.yaml "$@"; }
+        "_kernbench_it"
+        printf '%s ' "${COMPREPLY[@]}" | xargs
+    )
+}
+
+machine 'sip: {cube_mesh: {w: 3, h: 1}}
+cubes: {c1: {pes: 3, hbm: {slices: 5}}}
+missing: [c2, c0.pe0]'
+equal "completion offers the slices of a cube" "c1.slice0 c1.slice1 c1.slice2 c1.slice3 c1.slice4 c1.sram" \
+    "$(offered 'it route c1.pe0 c1.s')"
+equal "and the PEs that are there" "c0.pe1 c0.pe2 c0.pe3 c0.pe4 c0.pe5 c0.pe6 c0.pe7" "$(offered 'it route c0.pe')"
+equal "of a cube that is missing, none" "" "$(offered 'it route c2.')"
+
+# -- kinds --------------------------------------------------------------------------------------
+
+{
+    printf 'kernbench: 2\nname: many\nsip: {cube_mesh: {w: 20, h: 20}}\ncubes:\n'
+    for i in $(seq 0 299); do echo "  c$i: {hbm: {bw_gbs: $((300 + i)).0}}"; done
+    echo '  "c*": {hbm: {bw_gbs: 256.0}}'
+} >it.yaml
+on info
+[ $code -eq 0 ]
+ok "what counts is how many kinds there are in the end"
+sed -i '$d' it.yaml
+on info
+[ $code -eq 3 ] && says "cubes of more than 256 kinds"
+ok "300 are too many"
+plan

@@ -20,8 +20,8 @@
  * The elasticity e is that of time ~ key^-e: 1 if twice the bandwidth halves the time, 0 if it does
  * nothing. So it is per cent of time per per cent of the key, for small changes and large ones.
  *
- * Example, 2048^3 GEMM on cube8 with fifo links, by 2: cube.noc.bw_gbs gains little, sip.d2d.bw_gbs
- * nothing. Both are candidates, as their links are the busiest. The pair gains 25 %.
+ * Example, 2048^3 GEMM on cube8, by 2: cube.noc.bw_gbs gains little, sip.d2d.bw_gbs
+ * nothing. Both are candidates, as their links are the busiest. The pair gains 22 %.
  */
 #include "base/parallel.h"
 #include "cli/out/memory.h"

@@ -1,5 +1,6 @@
 /* build.c -- a machine made in memory, from its YAML and what is set: for kbgen and the library. */
 #include "build.h"
+#include "better.h"
 #include "check.h"
 #include "load.h"
 #include <setjmp.h>
@@ -21,6 +22,8 @@ bool build_read(struct build *b, const struct source *from)
         load_file(&b->spec, file);
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
+    for (size_t i = 0; i < from->n_better; i++)
+        better_make(&b->spec, from->better[i], from->factor);
     return check_spec(&b->spec);
 }
 

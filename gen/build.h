@@ -14,6 +14,9 @@ struct source {
     size_t len;
     const char *const *sets; /* KEY=VALUE, in this order */
     size_t n_sets;
+    const char *const *better; /* numbers that are made better, see better.h */
+    size_t n_better;
+    double factor;
 };
 
 /* A machine in the making. All zero except for `diag` before it begins. */

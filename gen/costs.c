@@ -260,6 +260,8 @@ static void add_memories(struct routes *r)
         .wire_fs = last_wire_fs(r, 0),
         .latency_fs = fs_of_ns(s->cube_hbm_latency_ns),
         .own_gbs = hbm_gbs(s),
+        .edge_gbs = INFINITY,
+        .bare_gbs = hbm_gbs(s),
         .hold = (uint8_t)s->cube_hbm_hold,
     };
     kind->sram = (struct memory_row){
@@ -269,6 +271,8 @@ static void add_memories(struct routes *r)
         .wire_fs = last_wire_fs(r, r->topo.slices),
         .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
+        .edge_gbs = s->cube_noc_bw_gbs,
+        .bare_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : INFINITY,
         .hold = (uint8_t)s->cube_sram_hold,
     };
     r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
@@ -277,11 +281,14 @@ static void add_memories(struct routes *r)
     kind->tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
         .own_gbs = s->cube_pe_pe_tcm_read_gbs,
+        .edge_gbs = INFINITY,
+        .bare_gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
         .wire_fs = r->pes ? last_wire_fs(r, r->topo.slices + 1) : 0,
     };
     kind->tcm_write = kind->tcm_read;
-    kind->tcm_write.gbs = kind->tcm_write.own_gbs = s->cube_pe_pe_tcm_write_gbs;
+    kind->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+    kind->tcm_write.own_gbs = kind->tcm_write.bare_gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 static void add_pe(struct routes *r)

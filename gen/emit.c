@@ -517,13 +517,15 @@ static uint64_t integer(const void *at, size_t bytes)
 
 static void put_memory(FILE *out, const struct memory_row *m)
 {
-    char gbs[40], own_gbs[40];
+    char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
     fprintf(out,
             "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 ", .wire_fs = %" PRId64
-            ",\n            .latency_fs = %" PRId64 ", .own_gbs = %s, .hold = %s}",
+            ",\n            .latency_fs = %" PRId64 ", .own_gbs = %s, .edge_gbs = %s,"
+            "\n            .bare_gbs = %s, .hold = %s}",
             m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
-            real(m->own_gbs, own_gbs), m->hold == HOLD_OWN ? "HOLD_OWN" : "HOLD_ROUTE");
+            real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
+            m->hold == HOLD_OWN ? "HOLD_OWN" : "HOLD_ROUTE");
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);

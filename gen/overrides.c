@@ -116,6 +116,26 @@ static const char *all_text(struct arena *a, const struct override_specs *all)
     return arena_printf(a, "{%s}", text);
 }
 
+void overrides_say(struct spec *spec)
+{
+    struct spec *own = arena_alloc(spec->arena, sizeof *own);
+
+    for (size_t i = 0; i < spec->cubes.n; i++) {
+        struct override_spec *o = &spec->cubes.rows[i];
+
+        spec_init(own, spec->arena, spec->diag);
+        for (size_t v = 0; v < o->n; v++) {
+            enum key k = o->values[v].key;
+
+            memcpy(spec_field(own, k), o->values[v].value, key_rows[k].bytes);
+            own->given[k][key_depth(k)] = o->values[v].given;
+        }
+        o->keys = keys_text(own, first_key, 1);
+    }
+    if (spec->cubes.n)
+        spec->cubes.text = all_text(spec->arena, &spec->cubes);
+}
+
 bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node)
 {
     struct spec *own = arena_alloc(spec->arena, sizeof *own);

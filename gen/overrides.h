@@ -7,4 +7,7 @@
 /* Reads the mapping `node`, cubes to keys; false after messages. */
 bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node);
 
+/* Prints them again, after their values have changed. */
+void overrides_say(struct spec *spec);
+
 #endif

@@ -86,7 +86,7 @@ struct text_specs {
 struct override_value {
     enum key key;
     struct given given;
-    const void *value; /* as in the field of the key */
+    void *value; /* as in the field of the key */
 };
 
 struct override_spec {

@@ -170,7 +170,7 @@ break_it 'the first at an idle memory is never displaced' $memory \
     's/\} else if \(arrives_before\(/} else if (1 || arrives_before(/'
 break_it 'completions from before an overtaking' $memory 's/return m->holder == slot && after\(m/return 1 || after(m/'
 break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
-break_it 'the edge into a memory not as its own' $link 's/(gbs = cost_memory.*->gbs) \+ s->mask\.memory_gbs;/\1;/'
+break_it 'the edge into a memory not as its own' $link 's/^    if \(into_memory\)$/    if (false)/'
 break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, record_id\(s, slot\)\);$//'
 
@@ -467,13 +467,18 @@ break_it 'deadlock: kernels that have returned may send' runtime/kernels/deadloc
 break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------
-knock=runtime/cli/cmd_why.c
+knock=runtime/cli/why/limits.c rerun=runtime/cli/why/rerun.c
+break_it 'knockout: links take the edge into a memory along' runtime/machine/cost.h 's/bare = memory->bare_gbs \+ m->memory_gbs/bare = memory->bare_gbs + m->memory_gbs + m->link_gbs/'
+break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/if \(o->values\[v\]\.key == n->key\)/if (false)/'
+break_it 'by key: whole numbers are not rounded up' gen/better.c 's/ceil\(to \* \(1 - rounding\)\)/floor(to)/; s/value \+ 1\)/value)/'
+break_it 'by key: more traffic where pe_gbs is better' $rerun 's/rate \* there \/ here : rate/rate : rate/'
+break_it 'by key: no pairs' runtime/cli/why/keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
-break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
-break_it 'knockout: chosen again without each limit' $knock 's/words = i \? \(const char \*const \*\)w->words : /words = /; s/i \? w->bench->n_args : //'
-break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
+break_it 'knockout: the same limit each time' $knock 's/limits\[i \+ 1\]\.cost,/limits[1].cost,/'
+break_it 'knockout: chosen again without each limit' $rerun 's/words = j->first \? (.*) : .*;/words = \1;/; s/j->first \? (opts->n_operands - 1) : r->bench->n_args/\1/'
+break_it 'knockout: a percentile of one less' $rerun 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
 
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
@@ -687,7 +692,7 @@ choose_tests() {
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
-        *cmd_why.c*) scripts=(knockout) ;;
+        *cli/why/*) scripts=(knockout bykey) ;;
         *breakdown*) scripts=(why) ;;
         *inspection*) scripts=(inspect) ;;
         *describe.c* | *help*) scripts=(shells) ;;

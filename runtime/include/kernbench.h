@@ -137,7 +137,33 @@ typedef struct kb_topology_source {
 kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
                            char **messages);
 
-/* Frees what kb_topology_load() made; none that is linked in. */
+/* A number of a topology's YAML that a factor makes better. */
+typedef struct kb_better {
+    const char *name; /* "cube.hbm.bw_gbs"; an item of a list "cube.pe.pe_gemm.mac[0]" */
+    double value, better_value;
+    bool smaller; /* is better: an overhead, a distance, a latency */
+} kb_better;
+
+/*
+ * Calls `each` for every number that `factor`, above 1, makes better: bandwidths, clocks, channels
+ * and slots become larger by it, overheads, latencies and distances smaller. Whole numbers change
+ * by one at least, a ratio ends at 1. What is 0 is not there, and shapes and sizes are neither.
+ * `*number` and its name are borrowed for the call.
+ *
+ * returns  KB_NO_MEMORY; KB_BAD_REQUEST: the factor is not in 1..1e6, or there is no libyaml
+ */
+kb_status kb_topology_numbers(const kb_topology *topo, double factor,
+                              void (*each)(void *arg, const kb_better *number), void *arg);
+
+/*
+ * Makes `topo` again with `n` numbers better by `factor`, by their names, also where some cubes
+ * have a key for themselves. As kb_topology_load(): `*out`, `messages`, and what it returns;
+ * KB_BAD_FILE: a number is unknown or leaves its range, or they do not fit together.
+ */
+kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
+                             double factor, const kb_topology **out, char **messages);
+
+/* Frees what kb_topology_load() and kb_topology_better() made; none that is linked in. */
 void kb_topology_free(const kb_topology *topo);
 
 /* What the value of a key is: a whole number, any number, one of a few words, or a list or the

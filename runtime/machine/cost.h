@@ -293,11 +293,23 @@ static inline int64_t cost_way_fs(const struct cost_mask *m, int64_t wire_fs, in
     return (wire_fs & m->wire) + (overhead_fs & m->overhead);
 }
 
+/*
+ * Of a memory and of the edge into it. What is left of them without a cost is what is left where
+ * the keys of that cost are unlimited: without links a slice still has its own bandwidth, and so
+ * has the edge into it; without memories the edge into an SRAM still has that of the NoC.
+ */
+static inline double cost_last_gbs(const struct cost_mask *m, const struct memory_row *memory)
+{
+    double edge = memory->edge_gbs + m->link_gbs, bare = memory->bare_gbs + m->memory_gbs;
+
+    return edge < bare ? edge : bare;
+}
+
 /* The smallest bandwidth of a route over links of `link_gbs` to `memory`. */
 static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_gbs,
                                          const struct memory_row *memory)
 {
-    double link = link_gbs + m->link_gbs, last = memory->gbs + m->memory_gbs;
+    double link = link_gbs + m->link_gbs, last = cost_last_gbs(m, memory);
 
     return link < last ? link : last;
 }
@@ -317,13 +329,19 @@ static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memor
            drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
 }
 
+/* Of a memory alone. */
+static inline double cost_own_gbs(const struct cost_mask *m, const struct memory_row *memory)
+{
+    return (m->link_gbs > 0 ? memory->bare_gbs : memory->own_gbs) + m->memory_gbs;
+}
+
 /* For how long a service of `hold_fs` keeps others from the memory. */
 static inline int64_t cost_taken_fs(const struct cost_mask *m, const struct memory_row *memory,
                                     int64_t hold_fs, uint64_t nbytes)
 {
     if (memory->hold == HOLD_ROUTE)
         return hold_fs - (memory->latency_fs & m->overhead);
-    return (memory->overhead_fs & m->overhead) + drain_fs(nbytes, memory->own_gbs + m->memory_gbs);
+    return (memory->overhead_fs & m->overhead) + drain_fs(nbytes, cost_own_gbs(m, memory));
 }
 
 /*

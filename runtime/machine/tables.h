@@ -162,7 +162,9 @@ struct memory_row {
     int64_t wire_fs;    /* of that edge */
     int64_t latency_fs; /* behind the service: data are late by it, the memory is not held */
     double own_gbs;     /* effective, of the memory alone */
-    uint8_t hold;       /* enum memory_hold */
+    double edge_gbs;    /* of that edge alone; INFINITY: it has the memory's */
+    double bare_gbs; /* of the memory alone if links were unlimited: an SRAM may have the NoC's */
+    uint8_t hold;    /* enum memory_hold */
 };
 
 /* Is it free for the next before its transaction is done?  network/early_memory.h */

@@ -65,14 +65,15 @@
 #include "network/pcie_ep.h"
 
 /*
- * The edge into a memory is as fast as the memory; a TCM is faster one way than the other. It is
- * both link and memory: if either cost is left out, it delays nothing.
+ * The edge into a memory is as fast as the memory; a TCM is faster one way than the other. The
+ * bandwidth of links being left out, it still has the memory's, as it has in a machine whose links
+ * are unlimited.
  */
 static inline double edge_gbs(const struct kb_sim *s, const struct txn *x, double gbs,
                               bool into_memory)
 {
     if (into_memory)
-        gbs = cost_memory(T, x->dst, txn_writes(x))->gbs + s->mask.memory_gbs;
+        return cost_last_gbs(&s->mask, cost_memory(T, x->dst, txn_writes(x)));
     return gbs + s->mask.link_gbs;
 }
 

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FACTOR_MAX = 1000000 };
+
 /* The messages of one machine: lines. */
 struct messages {
     char *text; /* owned; NULL: none */
@@ -75,16 +77,24 @@ kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, cons
     return KB_BAD_REQUEST;
 }
 
-kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
-                           void *arg)
+kb_status kb_topology_numbers(const kb_topology *topo, double factor,
+                              void (*each)(void *arg, const kb_better *number), void *arg)
 {
-    (void)topo, (void)each, (void)arg;
+    (void)topo, (void)factor, (void)each, (void)arg;
     return KB_BAD_REQUEST;
 }
+
+kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
+                             double factor, const kb_topology **out, char **messages)
+{
+    kb_topology_source none = {0};
+
+    (void)topo, (void)names, (void)n, (void)factor;
+    return kb_topology_load(&none, out, messages);
+}
 #else
+#include "gen/better.h"
 #include "gen/build.h"
-#include "gen/keys.h"
-#include "gen/resolve.h"
 #include "gen/keys.h"
 #include "gen/resolve.h"
 
@@ -132,19 +142,12 @@ static void take_base(struct source *source, const kb_topology *base)
     source->len = strlen(base->config);
 }
 
-static kb_status load(const kb_topology_source *from, struct loaded *out, struct build *b)
+static kb_status load(const struct source *source, struct loaded *out, struct build *b)
 {
     struct messages *said = b->diag.to;
-    struct making m = {.source = {.file = from->file,
-                                  .text = from->text,
-                                  .len = from->text ? from->nbytes : 0,
-                                  .sets = from->sets,
-                                  .n_sets = from->n_sets}};
-    kb_status status;
+    struct making m = {.source = *source};
+    kb_status status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
-    if (from->base)
-        take_base(&m.source, from->base);
-    status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
     if (status == KB_OK) {
         out->topo = b->routes.topo;
         out->spec = m.spec;
@@ -155,18 +158,13 @@ static kb_status load(const kb_topology_source *from, struct loaded *out, struct
     return status;
 }
 
-kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
-                           char **messages)
+static kb_status load_told(const struct source *source, const kb_topology **out, char **messages)
 {
     struct messages said = {0};
-    struct loaded *loaded;
-    struct build *b;
+    struct loaded *loaded = calloc(1, sizeof *loaded);
+    struct build *b = calloc(1, sizeof *b);
     kb_status status = KB_NO_MEMORY;
 
-    if (!source || (!source->base && !source->file) || !out || (source->n_sets && !source->sets))
-        return KB_BAD_REQUEST;
-    loaded = calloc(1, sizeof *loaded);
-    b = calloc(1, sizeof *b);
     if (loaded && b) {
         b->diag = (struct diag){.say = add_message, .to = &said};
         status = load(source, loaded, b);
@@ -181,6 +179,22 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     *out = loaded ? &loaded->topo : NULL;
     give_messages(&said, messages);
     return status;
+}
+
+kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **out, char **messages)
+{
+    struct source source;
+
+    if (!from || (!from->base && !from->file) || !out || (from->n_sets && !from->sets))
+        return KB_BAD_REQUEST;
+    source = (struct source){.file = from->file,
+                             .text = from->text,
+                             .len = from->text ? from->nbytes : 0,
+                             .sets = from->sets,
+                             .n_sets = from->n_sets};
+    if (from->base)
+        take_base(&source, from->base);
+    return load_told(&source, out, messages);
 }
 
 void kb_topology_free(const kb_topology *topo)
@@ -225,5 +239,68 @@ kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, cons
         arena_release(&b->arena);
     free(b);
     return status;
+}
+
+/* -- better ones ---------------------------------------------------------------------------- */
+
+/* What `topo` was made from. */
+static struct source source_of(const kb_topology *topo)
+{
+    return (struct source){.file = topo->name, .text = topo->config, .len = strlen(topo->config)};
+}
+
+static bool is_factor(double factor)
+{
+    return factor > 1 && factor <= FACTOR_MAX;
+}
+
+struct telling {
+    const kb_topology *topo;
+    double factor;
+    void (*each)(void *arg, const kb_better *number);
+    void *arg;
+};
+
+static void tell_numbers(struct build *b, void *arg)
+{
+    const struct telling *t = arg;
+    struct source source = source_of(t->topo);
+
+    build_read(b, &source);
+    better_each(&b->spec, t->factor, t->each, t->arg);
+}
+
+kb_status kb_topology_numbers(const kb_topology *topo, double factor,
+                              void (*each)(void *arg, const kb_better *number), void *arg)
+{
+    struct telling telling = {topo, factor, each, arg};
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each || !is_factor(factor))
+        return KB_BAD_REQUEST;
+    b = calloc(1, sizeof *b);
+    if (b && build_guarded(b, tell_numbers, &telling))
+        status = KB_OK;
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
+}
+
+/* Read again from its text: values that some cubes have are changed in place, and are not shared.
+ */
+kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
+                             double factor, const kb_topology **out, char **messages)
+{
+    struct source source;
+
+    if (!topo || !out || (n && !names) || !is_factor(factor))
+        return KB_BAD_REQUEST;
+    source = source_of(topo);
+    source.better = names;
+    source.n_better = n;
+    source.factor = factor;
+    return load_told(&source, out, messages);
 }
 #endif

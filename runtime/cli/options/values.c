@@ -145,6 +145,28 @@ enum exit_code read_verify(struct reading *r, const struct option_row *row, cons
     return EXIT_OK;
 }
 
+/* "limit" is 0, "key" is 2, "key=1.25" is 1.25. */
+enum exit_code read_by(struct reading *r, const struct option_row *row, const char *word,
+                       void *field)
+{
+    const double factor_max = 1000;
+    double *factor = field;
+    char *end;
+
+    *factor = 0;
+    if (strcmp(word, "limit") == 0)
+        return EXIT_OK;
+    *factor = 2;
+    if (strcmp(word, "key") == 0)
+        return EXIT_OK;
+    if (strncmp(word, "key=", 4) == 0 && word[4] >= '0' && word[4] <= '9') {
+        *factor = text_to_double(word + 4, &end);
+        if (!*end && *factor > 1 && *factor <= factor_max)
+            return EXIT_OK;
+    }
+    return opts_refuse(r, row, word, "limit, key, or key=F with F above 1 and at most 1000");
+}
+
 enum exit_code read_inspect(struct reading *r, const struct option_row *row, const char *word,
                             void *field)
 {

@@ -58,12 +58,16 @@ static void use_endpoints(const kb_topology *topo)
 static void load_topology(const kb_topology *topo)
 {
     kb_topology_source source = {.file = "topologies/cube1.yaml"};
+    const char *name = "cube.hbm.bw_gbs";
     const kb_topology *made;
 
     REFUSES(2, kb_topology_load, N(0, &source), N(1, &made), NULL);
     source.file = NULL;
     REFUSES(1, kb_topology_load, &source, &made, NULL);
     REFUSES(2, kb_topology_keys, N(0, topo), N(1, (void (*)(void *, const kb_key *))each_of), NULL);
+    REFUSES(2, kb_topology_numbers, N(0, topo), 2,
+            N(1, (void (*)(void *, const kb_better *))each_of), NULL);
+    REFUSES(3, kb_topology_better, N(0, topo), N(1, &name), 1, 2, N(2, &made), NULL);
 }
 
 static void use_simulation(const kb_topology *topo, kb_sim *sim)

@@ -401,6 +401,122 @@ static void threads_load_at_once_and_share(void **state)
     unmake(&shared);
 }
 
+/* -- better numbers ------------------------------------------------------------------------- */
+
+struct numbers {
+    size_t n;
+    char text[8192];
+};
+
+static void put_number(void *arg, const kb_better *number)
+{
+    struct numbers *all = arg;
+    size_t len = strlen(all->text);
+
+    all->n++;
+    snprintf(all->text + len, sizeof all->text - len, "%s %g %g %d\n", number->name, number->value,
+             number->better_value, number->smaller);
+}
+
+static void has_number(const struct numbers *all, const char *line)
+{
+    if (!strstr(all->text, line))
+        fail_msg("'%s' is not in\n%s", line, all->text);
+}
+
+/* A key with a unit of time, length or rate has a better value, unless it is 0. */
+static void has_direction(void *arg, const kb_key *key)
+{
+    static const char *const units[] = {"_ns", "_mm", "_gbs", "_ghz"};
+    char line[80];
+
+    snprintf(line, sizeof line, "\n%s ", key->path);
+    for (size_t i = 0; i < LENGTH(units); i++) {
+        size_t at = strlen(key->path) - strlen(units[i]);
+
+        if (key->kind == KB_KEY_NUMBER && key->value > 0 && strcmp(key->path + at, units[i]) == 0)
+            has_number(arg, line);
+    }
+}
+
+/* docs/studies.md "Which key is worth it?" */
+static void every_number_has_a_better_value(void **state)
+{
+    struct made m = MAKE(CUBE1, "cube.hbm.efficiency=0.75", "cube.pe.pe_dma.read_channels=3");
+    struct numbers all = {0, "\n"};
+
+    (void)state;
+    assert_int_equal(kb_topology_numbers(m.topo, 1.25, put_number, &all), KB_OK);
+    assert_int_equal(kb_topology_keys(m.topo, has_direction, &all), KB_OK);
+    has_number(&all, "\ncube.hbm.bw_gbs 256 320 0\n");
+    has_number(&all, "\ncube.hbm.efficiency 0.75 0.9375 0\n");
+    has_number(&all, "\ncube.ucie.overhead_ns 1 0.8 1\n");
+    has_number(&all, "\ncube.pe.pe_dma.read_channels 3 4 0\n"); /* 3.75 */
+    has_number(&all, "\ncube.pe.pe_math.special_cycles 4 3 1\n");
+    has_number(&all, "\ncube.pe.pe_gemm.mac[2] 16 20 0\n");
+    assert_null(strstr(all.text, "cube.sram.bw_gbs"));     /* 0: it has the NoC's */
+    assert_null(strstr(all.text, "cube.noc.overhead_ns")); /* 0 */
+    assert_null(strstr(all.text, "cube.pes"));             /* a shape */
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(
+            kb_topology_numbers(m.topo, (const double[]){1, 0.0 / 0.0, 2e6}[i], put_number, &all),
+            KB_BAD_REQUEST);
+    unmake(&m);
+}
+
+/* The machine with better numbers is the one whose YAML says them. */
+static void better_is(struct made base, struct made edited, size_t n, const char *const *names)
+{
+    const kb_topology *better;
+    char *messages;
+
+    assert_int_equal(kb_topology_better(base.topo, names, n, 2, &better, &messages), KB_OK);
+    same(better, edited.topo);
+    free(messages);
+    kb_topology_free(better);
+    unmake(&base);
+    unmake(&edited);
+}
+
+static void better_numbers_are_those_of_an_edited_yaml(void **state)
+{
+    static const char DIFFERENT[] =
+        "kernbench: 2\nname: one\n"
+        "sip: {cube_mesh: {w: 2, h: 2}, planes: [{name: a, bw_gbs: %d}, {name: b}]}\n"
+        "cube: {noc: {bw_gbs: %d}}\ncubes: {c1: {noc: {bw_gbs: %d}}}\n";
+    char before[400], after[400], planes[400];
+
+    (void)state;
+    better_is(MAKE(CUBE1), MAKE(CUBE1, "cube.hbm.bw_gbs=512", "cube.pe.pe_gemm.mac=[32, 16, 32]"),
+              3,
+              (const char *const[]){"cube.hbm.bw_gbs", "cube.pe.pe_gemm.mac[0]",
+                                    "cube.pe.pe_gemm.mac[2]"});
+    snprintf(before, sizeof before, DIFFERENT, 100, 64, 32);
+    snprintf(after, sizeof after, DIFFERENT, 100, 128, 64);
+    snprintf(planes, sizeof planes, DIFFERENT, 200, 64, 32);
+    better_is(MAKE(before), MAKE(after), 1, (const char *const[]){"cube.noc.bw_gbs"});
+    better_is(MAKE(before), MAKE(planes), 1, (const char *const[]){"sip.planes.bw_gbs"});
+}
+
+static void what_cannot_be_better_is_refused(void **state)
+{
+    struct made m = MAKE(CUBE1, "cube.hbm.bw_gbs=600000"), got = {0};
+
+    (void)state;
+    got.status = kb_topology_better(m.topo, (const char *const[]){"cube.hbm.bw_gbs"}, 1, 2,
+                                    &got.topo, &got.messages);
+    assert_int_equal(got.status, KB_BAD_FILE);
+    assert_null(got.topo);
+    assert_non_null(strstr(got.messages, "'cube.hbm.bw_gbs' must be 0.01..1000000, not 1200000\n"));
+    free(got.messages);
+    got.status = kb_topology_better(m.topo, (const char *const[]){"cube.pes"}, 1, 2, &got.topo,
+                                    &got.messages);
+    assert_int_equal(got.status, KB_BAD_FILE);
+    assert_non_null(strstr(got.messages, "no number 'cube.pes' can be better\n"));
+    free(got.messages);
+    unmake(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +531,9 @@ int main(void)
         cmocka_unit_test(a_warning_is_no_refusal),
         cmocka_unit_test(loads_and_frees_do_not_grow),
         cmocka_unit_test(threads_load_at_once_and_share),
+        cmocka_unit_test(every_number_has_a_better_value),
+        cmocka_unit_test(better_numbers_are_those_of_an_edited_yaml),
+        cmocka_unit_test(what_cannot_be_better_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,377 @@
+/*
+ * rerun.c -- what `why` runs again and again: a bench, a file of transactions, or traffic.
+ *
+ * The first run comes alone, because mistakes in its input would otherwise be reported ten times,
+ * and because of algorithm=auto: what a bench has chosen for the machine as it is, is given to the
+ * others. Those may run on any thread. Benches are compared by the time of their kernels, the
+ * others by mean latency.
+ *
+ * On another machine traffic is the same traffic: --rate counts in cube.xbar.pe_gbs of the machine
+ * as it is, so where that key is better the rate in units of it is less. Example: 0.2 of 256 GB/s
+ * is 51.2 GB/s for each PE, and 0.1 of 512 GB/s.
+ */
+#include "cli/why/rerun.h"
+#include "base/parallel.h"
+#include "cli/benches.h"
+#include "cli/in/transactions.h"
+#include "cli/out/memory.h"
+#include "cli/out/say.h"
+#include "cli/out/stop.h"
+#include "cli/rows/warn.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
+
+/* One run: its result, and what it is of. */
+struct job {
+    struct rerun *rerun; /* of the first run, which may set its words; else only read */
+    const struct rerun *of;
+    const kb_topology *topo;
+    kb_options options;
+    struct outcome *outcome;
+    bool first;
+};
+
+/* -- one run -------------------------------------------------------------------------------- */
+
+/* Runs to the end, or to stop_asked(). Warnings are about the first run only. */
+static void run(const struct job *j, kb_sim *sim)
+{
+    struct outcome *o = j->outcome;
+    const struct cli *cli = j->of->cli;
+
+static void say_overload(const struct cli *cli, const kb_sim *sim)
+{
+    char warning[WARNING_BYTES];
+
+    if (*warn_of_ideal_links(cli, sim, warning))
+        cmd_note(cli, "%s", warning);
+}
+
+    o->status = KB_AGAIN;
+    while (o->status == KB_AGAIN && !stop_asked())
+        o->status = kb_sim_run(sim, EVENTS_AT_ONCE, &o->why);
+    o->ended = o->status == KB_OK;
+    if (o->status == KB_AGAIN)
+        o->status = KB_OK;
+    o->end_fs = kb_sim_end_fs(sim);
+    if (j->first && o->ended && !cli->opts.quiet)
+        say_overload(cli, sim);
+    if (j->first && o->ended && j->of->look)
+        j->of->look(j->of->arg, sim);
+}
+
+/* Keeps the arguments of a run, for those that follow. */
+static void keep_words(struct rerun *r, const kb_bench_run *bench)
+{
+    size_t n = r->bench->n_args;
+
+    r->words = memory_new(n + 1, sizeof *r->words);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = r->bench->args[i].name, *value = kb_bench_value(bench, i);
+        size_t room = strlen(name) + strlen(value) + 2;
+
+        r->words[i] = memory_new(room, 1);
+        snprintf(r->words[i], room, "%s=%s", name, value);
+    }
+}
+
+static kb_status new_bench(const struct job *j, kb_bench_run **bench)
+{
+    const struct rerun *r = j->of;
+    const struct opts *opts = &r->cli->opts;
+    const char *const *words = j->first ? opts->operand + 1 : (const char *const *)r->words;
+    kb_status status =
+        kb_bench_new(r->bench, j->topo, &j->options, opts->seed, words,
+                     j->first ? opts->n_operands - 1 : r->bench->n_args, bench, &j->outcome->why);
+
+    if (!status && j->first)
+        keep_words(j->rerun, *bench);
+    return status;
+}
+
+static void run_bench(const struct job *j)
+{
+    struct outcome *o = j->outcome;
+    kb_bench_run *bench = NULL;
+
+    kb_catch_crashes();
+    o->status = new_bench(j, &bench);
+    if (o->status) {
+        kb_bench_free(bench);
+        return;
+    }
+    run(j, kb_bench_sim(bench));
+    if (o->status == KB_DEADLOCK) {
+        o->stuck = bench;
+        return;
+    }
+    for (size_t k = 0; k < kb_launch_done(kb_bench_sim(bench)); k++) {
+        kb_launch_result r;
+
+        kb_launch_get(kb_bench_sim(bench), k, &r);
+        o->kernel_fs += r.last_end_fs - r.start_fs;
+    }
+    kb_bench_free(bench);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Mean, rounded to whole fs, and nearest-rank percentile of all latencies. */
+static void sum_up(struct outcome *o, const kb_sim *sim)
+{
+    size_t n = kb_sim_done(sim);
+    int64_t *actual_fs = memory_new(n + 1, sizeof *actual_fs);
+    double sum = 0;
+    kb_result r;
+
+    for (size_t i = 0; i < n; i++) {
+        kb_status status = kb_sim_result(sim, i, &r);
+
+        o->status = status ? status : o->status;
+        actual_fs[i] = r.actual_fs;
+        sum += (double)r.actual_fs;
+    }
+    if (n > 0) {
+        qsort(actual_fs, n, sizeof *actual_fs, by_time);
+        o->mean_fs = llround(sum / (double)n);
+        o->p99_fs = actual_fs[(n * 99 + 99) / 100 - 1];
+    }
+    free(actual_fs);
+}
+
+static void run_file(const struct job *j)
+{
+    struct outcome *o = j->outcome;
+    const struct cli *cli = j->of->cli;
+    kb_sim *sim = NULL;
+
+    o->status = kb_sim_new(j->topo, &j->options, &sim);
+    if (!o->status)
+        o->code = transactions_read(j->topo, cli->program, cli->opts.operand[0],
+                                    cli->opts.quiet || !j->first, sim);
+    if (!o->status && !o->code)
+        run(j, sim);
+    if (o->ended)
+        sum_up(o, sim);
+    kb_sim_free(sim);
+}
+
+struct first_edge {
+    size_t n; /* nodes so far */
+    double gbs;
+};
+
+static void see_hop(void *arg, const kb_hop *hop)
+{
+    struct first_edge *edge = arg;
+
+    if (edge->n++ == 1)
+        edge->gbs = hop->edge_gbs;
+}
+
+/* cube.xbar.pe_gbs of the first PE, in which rates count. */
+static double pe_gbs(const kb_topology *topo)
+{
+    struct first_edge edge = {0, 1};
+    kb_endpoint pe, slice;
+
+    if (kb_pe_get(topo, 0, &pe) == KB_OK && kb_pe_slice(topo, 0, &slice) == KB_OK)
+        kb_route_walk(topo, &pe, &slice, see_hop, &edge, NULL);
+    return edge.gbs;
+}
+
+/* The same traffic on any machine. */
+static double rate_of(const struct job *j)
+{
+    double rate = list_rate(j->of->asked.rates.value[0]);
+    double here = pe_gbs(j->topo), there = pe_gbs(j->of->cli->topo);
+
+    return here > there || here < there ? rate * there / here : rate;
+}
+
+static void run_load(const struct job *j)
+{
+    struct outcome *o = j->outcome;
+    kb_traffic traffic = j->of->asked.traffic;
+    kb_traffic_result r;
+    kb_sim *sim = NULL;
+
+    traffic.rate = rate_of(j);
+    traffic.seed = j->of->cli->opts.seed;
+    o->status = kb_sim_new(j->topo, &j->options, &sim);
+    if (!o->status)
+        o->status = kb_sim_traffic(sim, &traffic, &o->why);
+    if (!o->status)
+        run(j, sim);
+    if (o->ended)
+        o->status = kb_sim_traffic_result(&sim, 1, &r);
+    if (o->ended && !o->status) {
+        o->mean_fs = r.mean_fs;
+        o->p99_fs = r.p99_fs;
+        o->accepted_gbs = r.accepted_gbs;
+        o->steady = r.steady;
+    }
+    kb_sim_free(sim);
+}
+
+static void run_job(const struct job *j)
+{
+    static void (*const runs[])(const struct job *j) = {run_bench, run_file, run_load};
+
+    runs[j->of->scenario](j);
+}
+
+void rerun_first(struct rerun *r, struct outcome *o)
+{
+    kb_options options = {.engine = r->cli->opts.engine};
+
+    run_job(&(struct job){r, r, r->cli->topo, options, o, true});
+}
+
+void rerun_again(const struct rerun *r, const kb_topology *topo, unsigned costs_off,
+                 struct outcome *o)
+{
+    kb_options options = {.engine = r->cli->opts.engine, .costs_off = costs_off};
+
+    run_job(&(struct job){NULL, r, topo, options, o, false});
+}
+
+/* -- what is known of it -------------------------------------------------------------------- */
+
+enum exit_code rerun_code(const struct rerun *r, const struct outcome *o)
+{
+    if (o->code)
+        return o->code;
+    if (o->stuck)
+        return EXIT_DEADLOCK; /* the caller prints what waits */
+    return o->status ? cmd_fail(r->cli, o->status, &o->why) : EXIT_OK;
+}
+
+int64_t rerun_judged_fs(const struct rerun *r, const struct outcome *o)
+{
+    return r->scenario == SCENARIO_BENCH ? o->kernel_fs : o->mean_fs;
+}
+
+void rerun_note(const struct rerun *r, char *note, size_t size)
+{
+    static const char *const saved[] = {[SCENARIO_BENCH] = "of the time of the kernels",
+                                        [SCENARIO_FILE] = "of the mean latency",
+                                        [SCENARIO_LOAD] = "of the mean latency"};
+    int n = snprintf(note, size, "saved: %s", saved[r->scenario]);
+
+    if (r->scenario == SCENARIO_LOAD)
+        snprintf(note + n, size - (size_t)n, ", of one simulation with seed %llu",
+                 (unsigned long long)r->cli->opts.seed);
+}
+
+void rerun_say_unsteady(const struct rerun *r, const struct outcome *first)
+{
+    if (r->scenario == SCENARIO_LOAD && first->ended && !first->steady && !r->cli->opts.quiet)
+        cmd_note(r->cli,
+                 "rate %s: no steady state found: latencies still grow, or --txns is too "
+                 "small to tell; savings grow with them",
+                 r->cli->opts.rate);
+}
+
+unsigned rerun_threads(const struct rerun *r)
+{
+    return r->cli->opts.jobs ? r->cli->opts.jobs : parallel_threads();
+}
+
+/* -- the dry run ---------------------------------------------------------------------------- */
+
+struct dry_run {
+    uint64_t runs;
+    unsigned threads;
+    double estimated_s;
+};
+static const struct column dry_columns[] = {
+    COLUMN("runs", CELL_COUNT, struct dry_run, runs),
+    COLUMN("threads", CELL_COUNT, struct dry_run, threads),
+    COLUMN("estimated_s", CELL_FRACTION, struct dry_run, estimated_s),
+};
+
+static bool dry_row(void *arg, uint64_t i, struct cell *cells)
+{
+    (void)i;
+    record_cells(dry_columns, sizeof dry_columns / sizeof *dry_columns, arg, cells);
+    return true;
+}
+
+enum exit_code rerun_estimate(struct rerun *r, uint64_t runs)
+{
+    struct dry_run dry = {.runs = runs, .threads = rerun_threads(r)};
+    struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
+    struct outcome first = {0};
+    double begin_s = progress_now_s();
+
+    rerun_first(r, &first);
+    enum exit_code code = rerun_code(r, &first);
+    kb_bench_free(first.stuck);
+    if (code || !first.ended)
+        return code ? code : EXIT_INTERRUPTED;
+    dry.estimated_s =
+        (progress_now_s() - begin_s) * (1 + ceil((double)(runs - 1) / (double)dry.threads));
+    return cmd_print(r->cli, &rows);
+}
+
+/* -- what is run again ---------------------------------------------------------------------- */
+
+static enum exit_code find_load(struct rerun *r)
+{
+    enum exit_code code = pattern_read(&r->asked, r->cli);
+
+    if (code || r->asked.rates.n == 1)
+        return code;
+    return say(r->cli->program, EXIT_USAGE, "why load takes one rate, --rate has %zu",
+               r->asked.rates.n);
+}
+
+static enum exit_code find(struct rerun *r)
+{
+    const struct opts *o = &r->cli->opts;
+    const char *name = o->operand[0];
+    bool is_path = strpbrk(name, "/.") || access(name, F_OK) == 0;
+
+    if (strcmp(name, "load") == 0) {
+        r->scenario = SCENARIO_LOAD;
+        return find_load(r);
+    }
+    r->scenario = is_path ? SCENARIO_FILE : SCENARIO_BENCH;
+    if (strcmp(name, "-") == 0)
+        return say(r->cli->program, EXIT_USAGE,
+                   "why reads its file several times, standard input can be read once");
+    if (is_path)
+        return EXIT_OK;
+    r->bench = bench_find(r->cli, name);
+    return r->bench ? EXIT_OK : EXIT_USAGE;
+}
+
+enum exit_code rerun_find(struct rerun *r, const struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+
+    *r = (struct rerun){.cli = cli};
+    enum exit_code code = find(r);
+    if (!code && r->scenario != SCENARIO_BENCH && o->n_operands > 1)
+        return say(cli->program, EXIT_USAGE, "why: '%s' is one operand too many", o->operand[1]);
+    return code;
+}
+
+void rerun_free(struct rerun *r)
+{
+    for (size_t i = 0; r->words && i < r->bench->n_args; i++)
+        free(r->words[i]);
+    free(r->words);
+    pattern_free(&r->asked);
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# bykey.sh -- `why --by key`: machines with keys made better, alone and together.
+. "$(dirname "$0")/../support/tap.sh"
+needs_cube8
+
+# of SET COLUMN: a field of the row of that set
+of()
+{
+    awk -F, -v set="$1" -v name="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        $1 == set { print $column }' "$work/out"
+}
+# kernel_ns SET...: of the small GEMM, on a machine with these keys set
+gemm="gemm M=256 N=256 K=64"
+kernel_ns()
+{
+    "$SIM" run $gemm --format csv --quiet "${@/#/--set=}" | awk -F, 'NR == 2 { print $5 }'
+}
+
+# -- a bench ------------------------------------------------------------------------------------
+
+run why $gemm --by key --format csv --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "it says nothing else"
+equal "columns" better,from,to,end_ns,kernel_ns,saved_ns,saved_pct,speedup,elasticity,failed "$(head -1 out)"
+equal "none is what run says" "$(kernel_ns)" "$(of none kernel_ns)"
+for key in cube.pe.pe_tcm.read_gbs=1024 cube.pe.pe_cpu.overhead_ns=1 cube.pe.pe_dma.read_channels=2; do
+    equal "${key%=*} is what run says with --set $key" "$(kernel_ns $key)" "$(of ${key%=*} kernel_ns)"
+done
+equal "two links in series, together" "$(kernel_ns sip.d2d.bw_gbs=256 cube.noc.bw_gbs=256)" \
+    "$(of 'sip.d2d.bw_gbs + cube.noc.bw_gbs' kernel_ns)"
+equal "alone they gain nothing" "0.000000 0.000000" \
+    "$(of sip.d2d.bw_gbs saved_ns) $(of cube.noc.bw_gbs saved_ns)"
+awk -F, 'NR > 2 { if (last != "" && $6 > last + 0) exit 1; last = $6 + 0 }' out
+ok "what saves most comes first"
+awk -F, 'NR > 2 && $2 != "" && $1 ~ /_gbs/ { e = log($8) / log(2); if (e - $9 > 1e-6 || $9 - e > 1e-6) exit 1 }' out
+ok "elasticity: time ~ key^-e"
+run why $gemm --by key --quiet
+says_out() { grep -q -- "$1" out; }
+says_out "^sip.d2d.bw_gbs and cube.noc.bw_gbs together: .*; either alone at most 0.0 %: they are in series on c1 > c2$" &&
+    says_out "^alone .* gains most: " && says_out "^without effect: fabric.overhead_ns, "
+ok "the answer in words"
+[ "$(awk 'length > 120' out | wc -l)" -eq 0 ]
+ok "as wide as 120 columns"
+run why $gemm --by key=1.25 --format csv --quiet
+equal "another factor, of a whole number the next one" "320.000000 2.000000" \
+    "$(of cube.hbm.bw_gbs to) $(of cube.pe.pe_dma.read_channels to)"
+
+# -- a file, traffic ----------------------------------------------------------------------------
+
+# docs/model.md "One transaction": 36.315 ns, of which 32 drain at 128 GB/s; both links at 256: 20.315.
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c1.slice0,0,4K\n' >one.csv
+run why one.csv --by key --format csv --quiet
+equal "a file: its mean latency" "36.315000 20.315000" "$(of none mean_ns) $(of 'sip.d2d.bw_gbs + cube.noc.bw_gbs' mean_ns)"
+run why load --pattern local --rate 0.5 --txns 2000 --by key --format csv --quiet
+equal "the traffic is the same where cube.xbar.pe_gbs is better" \
+    "$("$SIM" load --pattern local --rate 0.25 --txns 2000 --seeds 1 --set cube.xbar.pe_gbs=512 --format csv --quiet |
+        awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "mean_ns") c = i } NR == 2 { print $c }')" \
+    "$(of cube.xbar.pe_gbs mean_ns)"
+
+# -- the same, whatever -------------------------------------------------------------------------
+
+for format in csv jsonl table; do
+    "$SIM" why one.csv --by key --format $format --quiet -j 1 >first
+    "$SIM" why one.csv --by key --format $format --quiet -j 4 >four
+    [ -s first ] && cmp first four || echo "# $format"
+done >difference 2>&1
+[ ! -s difference ] || { cat difference; false; }
+ok "-j 1 and -j 4: the same bytes"
+
+# -- errors -------------------------------------------------------------------------------------
+
+run why one.csv --by key --format csv --quiet --set cube.xbar.pe_gbs=600000
+[ $code -eq 0 ] && grep -q "^cube.xbar.pe_gbs,600000.000000,1200000.000000,,,,,,,,.*'cube.xbar.pe_gbs' must be 0.01..1000000, not 1200000" out
+ok "a machine that cannot be has a row that says why"
+for by in key=1 key=nan key=1e9 key=0.5 key= key=2x keys; do
+    refused "--by $by" 2 "is not limit, key, or key=F with F above 1 and at most 1000" why one.csv --by $by
+done
+run why one.csv --by key --dry-run --format csv
+equal "--dry-run says how many runs" runs,threads,estimated_s "$(head -1 out)"
+call timeout --preserve-status -s INT 1 "$SIM" why load --pattern uniform --rate 0.9 --txns 400000000 --by key -o interrupted.csv
+[ $code -eq 130 ] && grep -q "^interrupted: 0 runs complete" err
+ok "Ctrl-C"
+plan

@@ -38,12 +38,6 @@ struct job {
 
 /* -- one run -------------------------------------------------------------------------------- */
 
-/* Runs to the end, or to stop_asked(). Warnings are about the first run only. */
-static void run(const struct job *j, kb_sim *sim)
-{
-    struct outcome *o = j->outcome;
-    const struct cli *cli = j->of->cli;
-
 static void say_overload(const struct cli *cli, const kb_sim *sim)
 {
     char warning[WARNING_BYTES];
@@ -51,6 +45,12 @@ static void say_overload(const struct cli *cli, const kb_sim *sim)
     if (*warn_of_ideal_links(cli, sim, warning))
         cmd_note(cli, "%s", warning);
 }
+
+/* Runs to the end, or to stop_asked(). Warnings are about the first run only. */
+static void run(const struct job *j, kb_sim *sim)
+{
+    struct outcome *o = j->outcome;
+    const struct cli *cli = j->of->cli;
 
     o->status = KB_AGAIN;
     while (o->status == KB_AGAIN && !stop_asked())

@@ -48,7 +48,7 @@ equal "another factor, of a whole number the next one" "320.000000 2.000000" \
 
 # -- a file, traffic ----------------------------------------------------------------------------
 
-# docs/model.md "One transaction": 36.315 ns, of which 32 drain at 128 GB/s; both links at 256: 20.315.
+# docs/model.md "The costs of a route": 36.315 ns, of which 32 drain at 128 GB/s; both links at 256: 20.315.
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c1.slice0,0,4K\n' >one.csv
 run why one.csv --by key --format csv --quiet
 equal "a file: its mean latency" "36.315000 20.315000" "$(of none mean_ns) $(of 'sip.d2d.bw_gbs + cube.noc.bw_gbs' mean_ns)"

@@ -160,7 +160,7 @@ ok "programs ask for sonames"
 examples "static" "s/^(gcc|g\+\+)/\1 -static/; s/--libs/--static --libs/"
 nothing "$(readelf -d "$work/two_topologies" "$work/embed" | grep NEEDED)"
 ok "static programs need nothing"
-$CC -o "$work/mixed" examples/own_bench.c $(pkg-config --cflags cube8) "$lib"/lib{cube8,kernbench}.a -lm -lpthread &&
+$CC -o "$work/mixed" examples/own_bench.c $(pkg-config --cflags cube8) "$lib"/lib{cube8,kernbench}.a -lyaml -lm -lpthread &&
     "$work/mixed" | grep -q 'all 16384 elements' && nothing "$(ldd "$work/mixed" | grep -E 'kernbench|cube8|blis')"
 ok "only these static"
 if command -v clang >/dev/null && command -v clang++ >/dev/null; then

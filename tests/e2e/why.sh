@@ -215,7 +215,7 @@ equal "and how many rows and steps are hidden" "$(wc -l <first)" \
     "$((${hidden% *} + ${hidden#* } + $(grep -cE '^(by|all|place|wait|target|op|pe|path|step) ' out)))"
 run run attention --breakdown --top 5000 --quiet
 equal "with as many none is hidden" "$(grep -c ^step first)" "$(grep -c ^step out)"
-! grep -q 'not shown' out
+! grep -q 'are not shown; --top' out
 ok "and nothing says so"
 run replay two.csv --breakdown --format json
 equal "JSON: its schema" kernbench.causes/1 "$(jq -r .schema out)"

@@ -127,7 +127,7 @@ static bool find_values(struct study *s)
         const char *wrong = NULL;
 
         if (!key->base && !key->is_changed) /* a variant that changes it says so better */
-            wrong = "is no key of this machine";
+            wrong = "is no key of this machine, and no variant has that name";
         else if (key->base && !isnan(key->cost) && isnan(key->base_value))
             wrong = "is no number: give the variants costs of their own";
         if (wrong)
@@ -181,10 +181,13 @@ static const char *unwanted(const struct opts *o)
            : o->race          ? "--race"
            : o->inspect.n > 0 ? "--inspect"
            : o->dry_run       ? "--dry-run"
+           : o->vary.n > 0    ? "--vary: it has 'vary' for that"
            : o->machine       ? "--machine"
            : o->set.n > 0     ? "--set"
            : o->columns       ? "--columns"
-                              : NULL;
+           : o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0
+               ? "standard input: every variant reads the file"
+               : NULL;
 }
 
 static bool has_result(enum command command)

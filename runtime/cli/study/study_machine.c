@@ -231,3 +231,40 @@ enum exit_code study_check(struct study *s)
         ok = check_variant(s, &s->variant[v]) && ok;
     return ok ? EXIT_OK : EXIT_INPUT;
 }
+
+/* -- the end -------------------------------------------------------------------------------- */
+
+static void free_variant(struct study_variant *v)
+{
+    free(v->name);
+    free(v->full);
+    for (size_t k = 0; k < STUDY_KEYS_MAX; k++)
+        free(v->value[k]);
+}
+
+static void free_command(struct study_command *c)
+{
+    for (int i = 1; i < c->n_words; i++)
+        free(c->word[i]);
+    free(c->word);
+    free(c->line);
+}
+
+void study_free(struct study *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        free_variant(&s->variant[i]);
+    for (size_t i = 0; i < s->n_commands; i++)
+        free_command(&s->command[i]);
+    for (size_t i = 0; i < s->n_keys; i++) {
+        free(s->key[i].name);
+        free(s->key[i].base);
+    }
+    for (size_t i = 0; i < s->n_sets; i++)
+        free(s->set[i]);
+    free(s->set);
+    free(s->variant);
+    free(s->machine);
+    if (s->base && s->base != s->cli->topo)
+        kb_topology_free(s->base);
+}

@@ -265,6 +265,13 @@ study --format csv --sqlite cut.db --quiet && cp out whole.csv && study --format
 same out whole.csv
 ok "and a study that continues prints what one in a piece does"
 
+printf '%s\n' 'command: probe --case pe-local-hbm' 'vary: {cube.noc.bw_gbs: "100:159"}' >s.yaml
+"$SIM" study s.yaml --sqlite both.db --format csv >both.csv 2>both.err &
+study --sqlite both.db --format csv
+wait $! && [ $code -eq 0 ] && same both.csv out && [ ! -s both.err ] &&
+    [ "$(sql both.db 'SELECT count(*), (SELECT count(*) FROM run) FROM kept')" = "60|2" ]
+ok "two studies at once in one database wait for each other"
+
 # -- report, other machines ---------------------------------------------------------------------
 
 cat >s.yaml <<'END'

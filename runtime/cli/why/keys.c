@@ -70,7 +70,8 @@ static void add_variant(struct search *s, const size_t *numbers, size_t n)
 {
     struct variant v = {.n = n};
 
-    memcpy(v.numbers, numbers, n * sizeof *numbers);
+    for (size_t i = 0; i < n; i++)
+        v.numbers[i] = numbers[i];
     qsort(v.numbers, n, sizeof *v.numbers, by_number);
     if (find_variant(s, v.numbers, n) != SIZE_MAX)
         return;

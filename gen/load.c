@@ -361,6 +361,9 @@ static bool unknown_path(struct spec *spec, struct place at, const char *path)
 
     if (is_mapping(path))
         return diag_error(spec->diag, at, "'%s' is a mapping, set its keys one by one", shown);
+    if (strncmp(path, "cubes.", strlen("cubes.")) == 0)
+        return diag_error(spec->diag, at,
+                          "unknown key '%s': 'cubes' is one value, as {c1: {pes: 4}}", shown);
     for (enum key k = 0; k < N_KEYS; k++)
         names[k] = key_rows[k].path;
     if (!near)

@@ -82,6 +82,8 @@ equal "that of another file decides what it leaves out" "$("$B/kbgen" --set kern
     "$("$any" --machine tests/machines/cube8.yaml info --set kernbench=2 --format csv | sed -n 's/^hash,//p')"
 refused "a key that there is not" 2 "--set cube.hbm.bw_gbz=1: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" \
     probe --set cube.hbm.bw_gbz=1
+refused "a key of one cube" 2 "--set cubes.c1.pes=4: unknown key 'cubes.c1.pes': 'cubes' is one value, as {c1: {pes: 4}}" \
+    probe --set cubes.c1.pes=4
 refused "a value out of range" 2 "--set cube.pes=99: 'cube.pes' must be 0..64, not '99'" probe --set cube.pes=99
 refused "no value" 2 "--set 'cube.pes' is not a key and its value, as cube.hbm.bw_gbs=512" probe --set cube.pes
 SIM=$any

@@ -4,8 +4,9 @@
 #include <stdint.h>
 
 /*
- * The step of a walk through `n` things that comes to each of them once: by about the golden ratio of
- * `n`, and without a common divisor with it. Of 10 it is 3 after 6, 5 and 4: 0 3 6 9 2 5 8 1 4 7. 1 of 0.
+ * The step of a walk through `n` things that comes to each of them once: by about the golden ratio
+ * of `n`, and without a common divisor with it. Of 10 it is 3 after 6, 5 and 4: 0 3 6 9 2 5 8 1
+ * 4 7. 1 of 0.
  */
 uint64_t scatter_stride(uint64_t n);
 

@@ -219,6 +219,10 @@ bad "a mapping as a value" "s.yaml:2:23: 'cubes' must be one value: in quotes, a
 bad "a cost of what is not there" "s.yaml:3:8: 'cube.x' is no key of this machine, and no variant has that name" \
     'command: probe' 'variants: {a: {sips: 2}}' 'cost: {cube.x: 1}'
 bad "too many names" "s.yaml:3:3: 'variants' has more than 10000 names" 'command: probe' "$(echo variants:; seq -f '  v%g: {}' 10001)"
+bad "the version of the file" "s.yaml:2:16: 'kernbench' is the version of the machine's file, and cannot be changed" \
+    'command: probe' 'variants: {a: {kernbench: 2}}'
+printf '%s\n' 'machine: m.yaml' 'command: probe' 'variants: {a: {sips: 2}}' >s.yaml
+refused "--set for a machine of its own" 2 "s.yaml has a machine of its own: leave out --machine and --set" study s.yaml --set sips=3
 mkdir folder
 refused "a folder" 3 "cannot read folder: Is a directory" study folder
 cat >s.yaml <<END

@@ -78,6 +78,9 @@ static enum exit_code make_base(struct study *s)
     if (!s->machine && !cli->topo)
         return say(cli->program, EXIT_USAGE,
                    "%s: no machine: it needs 'machine: FILE.yaml', or --machine", s->file);
+    if (s->machine && (cli->opts.machine || cli->opts.set.n > 0))
+        return say(cli->program, EXIT_USAGE,
+                   "%s has a machine of its own: leave out --machine and --set", s->file);
     if (!s->machine && s->n_sets == 0)
         return EXIT_OK;
     kb_topology_source source = {

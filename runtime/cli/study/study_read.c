@@ -136,12 +136,18 @@ static size_t key_number(struct reader *r, const yaml_node_t *at)
     return i;
 }
 
-/* The name of the machine is part of its hash, and of nothing that is simulated. */
+/* The name of the machine is part of its hash, and of nothing that is simulated; the version
+ * decides what a file leaves out, and a base machine has all its keys. */
 static bool is_key(struct reader *r, const yaml_node_t *key)
 {
-    if (strcmp(text_of(key), "name") != 0)
+    bool is_name = strcmp(text_of(key), "name") == 0;
+
+    if (is_name)
+        bad(r, key, "variants have names of their own: 'name' cannot be changed");
+    else if (strcmp(text_of(key), "kernbench") != 0)
         return true;
-    bad(r, key, "variants have names of their own: 'name' cannot be changed");
+    else
+        bad(r, key, "'kernbench' is the version of the machine's file, and cannot be changed");
     return false;
 }
 

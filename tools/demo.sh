@@ -12,11 +12,12 @@ show()
 
 show "How long one read takes, alone: from the nearest memory to that of a host." \
     probe
-show "Five transactions want one memory: the later ones wait, and queue_memory_ns says how long." \
+show "Five transactions want one memory: the later ones wait, in queue_link_ns for a link, in queue_memory_ns for the memory." \
     replay benches/one_slice.csv --format table
 show "A matrix product on 64 processing elements: its time, its share of the peak, and its values verified." \
     run gemm M=512 N=512 K=512 dtype=f16 --verify
 printf '\nTo try next:\n'
-printf '  %s  # %s\n' "$sim why gemm" "which limit costs most" \
-    "$sim load --pattern uniform --rate 0.1:0.5:0.1 --format table" "where random traffic saturates" \
+printf '  %s  # %s\n' "$sim why gemm M=512 N=512 K=256 --by key" "which key of the machine is worth doubling" \
+    "$sim load --pattern uniform --rate 0.02:0.1:0.02 --format table" "where random traffic saturates" \
+    "$sim probe --set cube.hbm.bw_gbs=512 --set cube.xbar.pe_gbs=512" "the same on another machine, without a build" \
     "$sim report run gemm --verify -o gemm.html" "one page about a run, for a browser"

@@ -68,6 +68,11 @@ static enum exit_code find_source(struct cli *cli, kb_topology_source *source)
     if (!cli->topo)
         return say(cli->program, EXIT_USAGE,
                    "it has no machine of its own: --machine FILE.yaml names one");
+    for (size_t i = 0; i < o->set.n; i++)
+        if (strncmp(o->set.word[i], "kernbench=", strlen("kernbench=")) == 0)
+            return say(cli->program, EXIT_USAGE,
+                       "--set %s: what the YAML leaves out is compiled already, it needs --machine",
+                       o->set.word[i]);
     source->file = cli->info.name;
     source->text = cli->info.config;
     source->nbytes = strlen(cli->info.config);

@@ -86,6 +86,10 @@ ok "each key is a parameter in the database"
 
 # -- mistakes -----------------------------------------------------------------------------------
 
+refused "the version of the file that was compiled" 2 "--set kernbench=2: what the YAML leaves out is compiled already, it needs --machine" \
+    probe --set kernbench=2
+equal "that of another file decides what it leaves out" "$("$B/kbgen" --set kernbench=2 --hash tests/machines/cube8.yaml)" \
+    "$("$any" --machine tests/machines/cube8.yaml info --set kernbench=2 --format csv | sed -n 's/^hash,//p')"
 refused "a key that there is not" 2 "--set cube.hbm.bw_gbz=1: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" \
     probe --set cube.hbm.bw_gbz=1
 refused "a value out of range" 2 "--set cube.pes=99: 'cube.pes' must be 0..64, not '99'" probe --set cube.pes=99

@@ -93,6 +93,7 @@ refused "a range backwards" 2 "is a range that ends before it begins" probe --va
 refused "a step of nothing" 2 "has no step above 0" probe --vary cube.pes=1:4:0
 refused "a key twice" 2 "--vary has sips twice" probe --vary sips=1 --vary sips=2
 refused "a key that there is not" 2 "did you mean 'cube.hbm.bw_gbs'?" probe --vary cube.hbm.bw_gbz=1,2
+refused "the version of the file" 2 "--vary kernbench: '1,2' is a version of the machine's file" probe --vary kernbench=1,2
 refused "--dry-run alone" 2 "--dry-run needs --vary, which is not given" probe --dry-run
 refused "-j alone" 2 "--jobs needs --vary, which is not given" probe -j 2
 refused "standard input" 2 "standard input only once" replay - --vary sips=1,2

@@ -345,7 +345,7 @@ static void tell_without_effect(const struct search *s, struct note *n)
     for (size_t i = 0; i < s->n_numbers; i++) {
         if (1 + i >= s->n_given || !is_known(s, 1 + i) || has_effect(s, 1 + i))
             continue;
-        tell(n, any ? ", " : "without effect: ");
+        tell(n, any ? ", " : "without effect alone: ");
         snprintf(text, sizeof text, "%s", s->numbers[i].name);
         tell(n, text);
         any = true;

@@ -46,6 +46,10 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 $(B)/_t/campaign: $(O)/tests/campaign/campaign.o $(JUDGE) $(GENLIB) $(LIB)
 	$(call link,-lyaml -lxxhash -lcmocka)
 
+# What a simulator is linked with, for scripts that compile machines.
+$(B)/_t/libs: FORCE
+	$(call keep,$(CLI_LIBS) $(LIBS))
+
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
 $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
@@ -80,7 +84,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
@@ -308,6 +312,11 @@ floats: tests-built
 .PHONY: check-random
 check-random: setup $(B)/_t/campaign
 	@KINDS='$(KINDS)' SEEDS='$(SEEDS)' LOADS='$(LOADS)' bash tests/campaign/campaign.sh $(B)/_t/campaign $(B)/random
+
+## check-machines: random machines SEEDS=1-1000, compiled and by kernbench --machine: the same bytes of every command; an hour, goes on where it was ended
+.PHONY: check-machines
+check-machines: setup $(B)/_t/judge $(B)/_t/libs $(ANY) $(KBGEN)
+	@SEEDS='$(SEEDS)' JOBS=$(JOBS) bash tests/campaign/machines.sh $(B) $(B)/machines
 
 ## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
 .PHONY: steady

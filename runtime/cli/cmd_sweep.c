@@ -35,6 +35,7 @@
 #include "cli/in/points.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
+#include "cli/out/scatter.h"
 #include "cli/out/speed.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
@@ -382,27 +383,6 @@ static bool dry_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Goes through all blocks, but soon has some from everywhere: by about the golden ratio. */
-static uint64_t scatter(uint64_t n_blocks)
-{
-    uint64_t stride = (uint64_t)((double)n_blocks * 0.6180339887498949);
-
-    while (stride > 1 && common_divisor(stride, n_blocks) > 1)
-        stride--;
-    return stride > 0 ? stride : 1;
-}
-
 /* Runs as many blocks as a short time allows, and takes them for all. */
 static enum exit_code dry_run(struct sweep *s)
 {
@@ -414,7 +394,7 @@ static enum exit_code dry_run(struct sweep *s)
 
     make_room(s, false);
     s->prints = true;
-    s->stride = scatter(s->n_blocks);
+    s->stride = scatter_stride(s->n_blocks);
     double begin_s = now_s();
     s->end_s = begin_s + dry_run_s;
     enum exit_code code = run_blocks(s);

@@ -40,7 +40,7 @@ done
 cd "$work/$odd" || exit 1
 make -s install PREFIX="$work/${odd//\$/\$\$}/in" >"$work/log" 2>&1 &&
     "$work/$odd/in/bin/cube8" probe --case h2d | cmp - <("$B/cube8/cube8" probe --case h2d) &&
-    gcc -o latency "$root/examples/latency.c" in/lib/lib{cube8,kernbench}.a -Iin/include -lm -lpthread
+    gcc -o latency "$root/examples/latency.c" in/lib/lib{cube8,kernbench}.a -Iin/include -lyaml -lm -lpthread
 ok "make install in it, and into it"
 
 # An edit rebuilds just what it must: a YAML no runtime, nothing without an edit.

@@ -57,6 +57,16 @@ for rows in tests/vectors/*.csv; do
     done
 done
 
+# -- random machines ----------------------------------------------------------------------------
+
+if [ -z "${SAN-}" ] && grep -q -- '-O2' "$B/_o/flags"; then
+    SEEDS=1-2 call bash tests/campaign/machines.sh "$B" "$work/machines"
+    [ $code -eq 0 ] && grep -q '^2 machines' "$work/out"
+    ok "two random machines, by all commands"
+else
+    skip "random machines" "they take long in this build"
+fi
+
 # -- keys that are set --------------------------------------------------------------------------
 
 "$any" --machine tests/machines/cube8.yaml probe --set cube.hbm.bw_gbs=100 --format csv >"$work/a"

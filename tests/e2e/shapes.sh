@@ -82,7 +82,7 @@ ok "nor the ways to another IO chiplet than host0's"
 
 machine 'sip: {cube_mesh: {w: 2, h: 2}}
 broken: [c0-c3]'
-call "${KBGEN:-$B/kbgen}" --config it.yaml
+call "$(realpath "$root/${KBGEN:-$B/kbgen}")" --config it.yaml
 [ $code -eq 3 ] && [ ! -s out ] && says "'broken': 'c0-c3' matches no link between neighbours"
 ok "kbgen --config finds mistakes of broken"
 

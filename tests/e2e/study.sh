@@ -210,6 +210,37 @@ bad "an empty list" "s.yaml:2:24: 'sip.d2d.bw_gbs' has no values" 'command: prob
 bad "too many" "s.yaml:3:3: 1000000 combinations; a study has at most 10000 variants" 'command: probe' 'vary:' \
     '  {sip.d2d.bw_gbs: "1:1000", cube.noc.bw_gbs: "1:1000"}'
 bad "no such machine" "s.yaml: none.yaml: cannot be read: No such file or directory" 'machine: none.yaml' 'command: probe' 'variants: {a: {sips: 2}}'
+bad "--vary in a command" "s.yaml:1:10: 'probe --vary sips=1,2': a study takes no --vary: it has 'vary' for that" \
+    'command: probe --vary sips=1,2' 'variants: {a: {sips: 2}}'
+bad "standard input" "s.yaml:1:10: 'replay -': a study takes no standard input: every variant reads the file" \
+    'command: replay -' 'variants: {a: {sips: 2}}'
+bad "a mapping as a value" "s.yaml:2:23: 'cubes' must be one value: in quotes, as \"{c1: {pes: 4}}\"" \
+    'command: probe' 'variants: {a: {cubes: {c1: {pes: 4}}}}'
+bad "a cost of what is not there" "s.yaml:3:8: 'cube.x' is no key of this machine, and no variant has that name" \
+    'command: probe' 'variants: {a: {sips: 2}}' 'cost: {cube.x: 1}'
+bad "too many names" "s.yaml:3:3: 'variants' has more than 10000 names" 'command: probe' "$(echo variants:; seq -f '  v%g: {}' 10001)"
+mkdir folder
+refused "a folder" 3 "cannot read folder: Is a directory" study folder
+cat >s.yaml <<END
+command: probe --case pe-local-hbm
+variants:
+  tile: {cube.pe.pe_scheduler.tile: [32, 64, 32]}
+  holes: {missing: ["c1.pe[4-7]", c2.pe0]}
+  many: {missing: [$(for c in {1..7}; do printf "\"c$c.pe%d\", " {1..7} {1..7} {1..7}; done) c1.pe1]}
+  cubes: {cubes: "{c1: {pes: 4}}"}
+  wires: {ns_per_mm: 0.02}
+vary: {cube.pe.pe_gemm.mac: [[16, 16, 16], [32, 16, 16]]}
+cost: {ns_per_mm: 100}
+END
+study --format csv
+equal "lists as values, long ones and of words in quotes; a key without a point has a cost" \
+    '"[16, 16, 16]"0 "[32, 16, 16]"0 base0 cubes0 holes0 many0 tile0 wires1' \
+    "$(sed 's/,probe .*,\([0-9]*\)\.000000,[01],ok$/\1/; 1d' out | sort | paste -sd ' ')"
+printf '%s\n' 'command: replay /dev/zero' 'variants: {a: {sips: 2}}' >s.yaml
+timeout 20 "$SIM" study s.yaml >out 2>err
+code=$?
+[ $code -eq 3 ] && says "the line is longer than 64 MiB"
+ok "a device without an end"
 rm s.yaml
 refused "no file" 3 "cannot read s.yaml: No such file or directory" study s.yaml
 refused "no name" 2 "study needs FILE" study
@@ -233,6 +264,13 @@ ok "Ctrl-C: the complete rows, exit 130"
 study --format csv --sqlite cut.db --quiet && cp out whole.csv && study --format csv --quiet
 same out whole.csv
 ok "and a study that continues prints what one in a piece does"
+
+printf '%s\n' 'command: probe --case pe-local-hbm' 'vary: {cube.noc.bw_gbs: "100:159"}' >s.yaml
+"$SIM" study s.yaml --sqlite both.db --format csv >both.csv 2>both.err &
+study --sqlite both.db --format csv
+wait $! && [ $code -eq 0 ] && same both.csv out && [ ! -s both.err ] &&
+    [ "$(sql both.db 'SELECT count(*), (SELECT count(*) FROM run) FROM kept')" = "60|2" ]
+ok "two studies at once in one database wait for each other"
 
 # -- report, other machines ---------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ static int usage(void)
         "usage: judge replay TOPO.yaml FILE.csv    results on stdout, fingerprint on stderr\n"
         "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
         "       judge info TOPO.yaml\n"
-        "       judge topo SEED                     a random topology\n"
+        "       judge topo SEED [KIND]              a random topology: plain, any, kernels,\n"
+        "                                           any_kernels\n"
         "       judge rows SEED TOPO.yaml N         a random replay file for it\n"
         "       judge kernels TOPO.yaml SEED        a random program for it, and its times\n",
         stderr);
@@ -153,16 +154,34 @@ static int info(const struct judge_topo *t)
     return 0;
 }
 
+/* A random topology, by default a plain one. */
+static int topo(const char *seed, const char *kind)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out, uint64_t seed);
+    } kinds[] = {{"plain", judge_random_topo},
+                 {"any", judge_random_shape},
+                 {"kernels", judge_random_kernel_topo},
+                 {"any_kernels", judge_random_kernel_shape}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kind, kinds[i].name) == 0) {
+            kinds[i].print(stdout, strtoull(seed, NULL, 10));
+            return 0;
+        }
+    }
+    return usage();
+}
+
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : "";
     struct judge_topo *t;
     int status;
 
-    if (strcmp(command, "topo") == 0 && argc == 3) {
-        judge_random_topo(stdout, strtoull(argv[2], NULL, 10));
-        return 0;
-    }
+    if (strcmp(command, "topo") == 0 && (argc == 3 || argc == 4))
+        return topo(argv[2], argc == 4 ? argv[3] : "plain");
     if (!(strcmp(command, "replay") == 0 && argc == 4) &&
         !(strcmp(command, "routes") == 0 && argc >= 3) &&
         !(strcmp(command, "info") == 0 && argc == 3) &&

@@ -71,12 +71,21 @@ class Topology:
                 self.link(f"sip{sip}.io0.{node}", f"sip{sip}.io0.io_noc",
                           "sip.io.link.distance_mm", "sip.io.link.bw_gbs")
 
+    def mesh(self, sip):
+        at, d2d = f"sip{sip}", ("sip.d2d.distance_mm", "sip.d2d.bw_gbs")
+        for c in range(self.w * self.h):
+            if c % self.w + 1 < self.w:
+                self.link(f"{at}.cube{c}.ucie-E", f"{at}.cube{c + 1}.ucie-W", *d2d)
+            if c // self.w + 1 < self.h:
+                self.link(f"{at}.cube{c}.ucie-S", f"{at}.cube{c + self.w}.ucie-N", *d2d)
+
     def system(self, *_):
         nodes = ["fabric.switch0"] if self.sips > 1 else []
         for sip in range(self.sips):
             nodes += [f"sip{sip}", f"sip{sip}.io0"]
             nodes += [f"sip{sip}.cube{c}" for c in range(self.w * self.h)]
             self.shore(sip, False)
+            self.mesh(sip)
         return nodes
 
     def sip(self, sip, *_):
@@ -85,12 +94,7 @@ class Topology:
         nodes += ["fabric.switch0"] if self.sips > 1 else []
         nodes += [f"{at}.cube{c}" for c in range(self.w * self.h)]
         self.shore(sip, True)
-        for c in range(self.w * self.h):
-            d2d = "sip.d2d.distance_mm", "sip.d2d.bw_gbs"
-            if c % self.w + 1 < self.w:
-                self.link(f"{at}.cube{c}.ucie-E", f"{at}.cube{c + 1}.ucie-W", *d2d)
-            if c // self.w + 1 < self.h:
-                self.link(f"{at}.cube{c}.ucie-S", f"{at}.cube{c + self.w}.ucie-N", *d2d)
+        self.mesh(sip)
         return nodes
 
     def cube(self, sip, cube, _):

@@ -20,7 +20,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.open, self.ids, self.faults = [], set(), []
         self.json, self.cells = {}, {}
-        self.table = self.text = None
+        self.table = self.text = None  # the text of a cell or a script, in pieces
 
     def handle_startendtag(self, tag, attributes):
         self.look(tag, dict(attributes))
@@ -35,7 +35,7 @@ class Page(html.parser.HTMLParser):
             self.table = attributes["id"]
             self.cells[self.table] = []
         if tag in ("td", "script"):
-            self.text = ""
+            self.text = []
 
     def look(self, tag, attributes):
         if attributes.get("id") in self.ids:
@@ -53,13 +53,13 @@ class Page(html.parser.HTMLParser):
             return
         _, attributes = self.open.pop()
         if tag == "td":
-            self.cells[self.table].append(self.text)
+            self.cells[self.table].append("".join(self.text))
         if tag == "script" and attributes.get("type") == "application/json":
-            self.json[attributes["id"]] = json.loads(self.text, parse_float=decimal.Decimal)
+            self.json[attributes["id"]] = json.loads("".join(self.text), parse_float=decimal.Decimal)
 
     def handle_data(self, data):
         if self.text is not None:
-            self.text += data
+            self.text.append(data)
 
 
 def main():

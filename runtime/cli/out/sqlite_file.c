@@ -120,6 +120,7 @@ bool db_connect(struct out_sqlite *db, int flags)
         return db_fail_by(db);
     if (sqlite3_db_readonly(db->handle, "main") > 0)
         return db_fail(db, "it may not be written");
+    sqlite3_busy_timeout(db->handle, BUSY_S * 1000);
     return true;
 }
 
@@ -164,6 +165,7 @@ static bool check_file(struct out_sqlite *db)
         return db_fail(db, "it is no regular file");
     if (!db_connect(db, SQLITE_OPEN_READWRITE))
         return false;
+    sqlite3_busy_timeout(db->handle, 0);
     bool busy =
         sqlite3_exec(db->handle, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) == SQLITE_BUSY;
     sqlite3_busy_timeout(db->handle, BUSY_S * 1000);
@@ -242,7 +244,6 @@ bool db_begin(struct out_sqlite *db)
         return true;
     if (!db->handle && !db_connect(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
         return false;
-    sqlite3_busy_timeout(db->handle, BUSY_S * 1000);
     if (!db_run(db, "BEGIN IMMEDIATE") || !db_check_owner(db, &is_new))
         return false;
     db->begun = true;

@@ -47,8 +47,9 @@ const char *warn_of_ideal_links(const struct cli *cli, const kb_sim *sim, char t
 {
     struct overload o = {0};
 
-    if (strcmp(cli->info.links, "ideal") != 0 || kb_sim_utilization(sim, add_link, &o) != KB_OK ||
-        o.n == 0)
+    if (strcmp(cli->info.links, "ideal") == 0 && kb_sim_utilization(sim, add_link, &o) != KB_OK)
+        memory_lacks();
+    if (o.n == 0)
         return strcpy(text, "");
     text_format(
         text, WARNING_BYTES,

@@ -127,7 +127,7 @@ static bool find_values(struct study *s)
         const char *wrong = NULL;
 
         if (!key->base && !key->is_changed) /* a variant that changes it says so better */
-            wrong = "is no key of this machine";
+            wrong = "is no key of this machine, and no variant has that name";
         else if (key->base && !isnan(key->cost) && isnan(key->base_value))
             wrong = "is no number: give the variants costs of their own";
         if (wrong)
@@ -181,10 +181,13 @@ static const char *unwanted(const struct opts *o)
            : o->race          ? "--race"
            : o->inspect.n > 0 ? "--inspect"
            : o->dry_run       ? "--dry-run"
+           : o->vary.n > 0    ? "--vary: it has 'vary' for that"
            : o->machine       ? "--machine"
            : o->set.n > 0     ? "--set"
            : o->columns       ? "--columns"
-                              : NULL;
+           : o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0
+               ? "standard input: every variant reads the file"
+               : NULL;
 }
 
 static bool has_result(enum command command)
@@ -227,4 +230,41 @@ enum exit_code study_check(struct study *s)
     for (size_t v = 0; v < s->n_variants; v++)
         ok = check_variant(s, &s->variant[v]) && ok;
     return ok ? EXIT_OK : EXIT_INPUT;
+}
+
+/* -- the end -------------------------------------------------------------------------------- */
+
+static void free_variant(struct study_variant *v)
+{
+    free(v->name);
+    free(v->full);
+    for (size_t k = 0; k < STUDY_KEYS_MAX; k++)
+        free(v->value[k]);
+}
+
+static void free_command(struct study_command *c)
+{
+    for (int i = 1; i < c->n_words; i++)
+        free(c->word[i]);
+    free(c->word);
+    free(c->line);
+}
+
+void study_free(struct study *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        free_variant(&s->variant[i]);
+    for (size_t i = 0; i < s->n_commands; i++)
+        free_command(&s->command[i]);
+    for (size_t i = 0; i < s->n_keys; i++) {
+        free(s->key[i].name);
+        free(s->key[i].base);
+    }
+    for (size_t i = 0; i < s->n_sets; i++)
+        free(s->set[i]);
+    free(s->set);
+    free(s->variant);
+    free(s->machine);
+    if (s->base && s->base != s->cli->topo)
+        kb_topology_free(s->base);
 }

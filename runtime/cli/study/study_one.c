@@ -6,6 +6,7 @@
  * The time is that of `why`: kernel_ns summed over the launches of a bench, else the mean latency
  * over all rows.
  */
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/rows/place_text.h"
 #include "cli/study/study.h"
@@ -73,7 +74,8 @@ static void take_sim(struct report *page, const kb_sim *sim, const char *when)
     (void)when;
     out->bound_pct = 0;
     out->bound[0] = '\0';
-    kb_sim_utilization(sim, rank, out);
+    if (kb_sim_utilization(sim, rank, out) != KB_OK)
+        memory_lacks();
 }
 
 static void take_note(struct report *page, const char *line)

@@ -94,6 +94,10 @@ static void each_pair(struct reader *r, const yaml_node_t *map, const char *what
         bad(r, map, "%s must be a mapping, as NAME: VALUE", what);
         return;
     }
+    if (map->data.mapping.pairs.top - map->data.mapping.pairs.start > STUDY_VARIANTS_MAX) {
+        bad(r, map, "%s has more than %d names", what, STUDY_VARIANTS_MAX);
+        return;
+    }
     for (const yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
          p++) {
         const yaml_node_t *key = node(r, p->key);
@@ -141,27 +145,52 @@ static bool is_key(struct reader *r, const yaml_node_t *key)
     return false;
 }
 
-/* A value as --set takes it: a flow list without blanks. */
+/* A word in quotes, of a list: as it stands there, `c1.pe[4-7]` would be no word. */
+static void put_word(struct sink *to, const yaml_node_t *n)
+{
+    bool quoted = n->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+
+    if (quoted)
+        sink_char(to, '\'');
+    for (const char *c = text_of(n); *c; c++)
+        sink_text(to, quoted && *c == '\'' ? "''" : (char[]){*c, '\0'});
+    if (quoted)
+        sink_char(to, '\'');
+}
+
+/* A list in one line. False after a message. */
+static bool put_list(struct reader *r, struct sink *to, const yaml_node_t *list, const char *key)
+{
+    const yaml_node_item_t *first = list->data.sequence.items.start;
+
+    sink_char(to, '[');
+    for (const yaml_node_item_t *i = first; i < list->data.sequence.items.top; i++) {
+        if (!is_scalar(r, node(r, *i), key))
+            return false;
+        sink_text(to, i > first ? ", " : "");
+        put_word(to, node(r, *i));
+    }
+    sink_char(to, ']');
+    return true;
+}
+
+/* A value as --set takes it, owned; NULL after a message. */
 static char *value_text(struct reader *r, const yaml_node_t *value, const char *key)
 {
-    char text[VALUE_BYTES * 16] = "[";
-    size_t n = 1;
+    struct sink to;
+    char *text = NULL;
 
     if (value->type == YAML_SCALAR_NODE)
         return is_scalar(r, value, key) ? memory_text(text_of(value)) : NULL;
     if (value->type != YAML_SEQUENCE_NODE) {
-        bad(r, value, "'%s' must be one value", key);
+        bad(r, value, "'%s' must be one value: in quotes, as \"{c1: {pes: 4}}\"", key);
         return NULL;
     }
-    for (const yaml_node_item_t *i = value->data.sequence.items.start;
-         i < value->data.sequence.items.top; i++) {
-        if (!is_scalar(r, node(r, *i), key))
-            return NULL;
-        n += (size_t)text_format(text + n, sizeof text - n, "%s%s", n > 1 ? ", " : "",
-                                 text_of(node(r, *i)));
-    }
-    text_format(text + n, sizeof text - n, "]");
-    return memory_text(text);
+    sink_open_memory(&to);
+    if (put_list(r, &to, value, key))
+        text = memory_part(to.buffer, (size_t)(to.at - to.buffer));
+    sink_free(&to);
+    return text;
 }
 
 /* -- variants ------------------------------------------------------------------------------- */
@@ -206,10 +235,6 @@ static void read_variant(struct reader *r, const yaml_node_t *key, const yaml_no
             STUDY_NAME_BYTES - 1);
     else if (strcmp(name, "base") == 0)
         bad(r, key, "'base' is the machine without changes, it is always there");
-    if (number > STUDY_VARIANTS_MAX) {
-        bad(r, key, "a study has at most %d variants", STUDY_VARIANTS_MAX);
-        return;
-    }
     add_variant(r, key, name);
     each_pair(r, value, "a variant", read_change, &number);
 }
@@ -279,14 +304,15 @@ static bool read_range(struct reader *r, const yaml_node_t *at, struct values *v
 
 static void read_item(struct reader *r, const yaml_node_t *at, struct values *v)
 {
-    if (!is_scalar(r, at, "a value"))
-        return;
-    if (read_range(r, at, v))
-        return;
-    if (at->data.scalar.length >= VALUE_BYTES)
+    char *text = value_text(r, at, "a value");
+
+    if (!text || (at->type == YAML_SCALAR_NODE && read_range(r, at, v)))
+        (void)0; /* told, or taken */
+    else if (strlen(text) >= VALUE_BYTES)
         bad(r, at, "a value has at most %d characters", VALUE_BYTES - 1);
     else
-        add_value(v, text_of(at));
+        add_value(v, text);
+    free(text);
 }
 
 static void read_axis(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
@@ -425,7 +451,7 @@ static void read_cost(struct reader *r, const yaml_node_t *key, const yaml_node_
             s->variant[v].own_cost = cost;
             return;
         }
-    if (!strchr(text_of(key), '.') && strcmp(text_of(key), "sips") != 0) {
+    if (!strpbrk(text_of(key), "._") && strcmp(text_of(key), "sips") != 0) {
         bad(r, key, "there is no variant '%s', and no key of that name", text_of(key));
         return;
     }
@@ -508,7 +534,9 @@ static bool load_document(struct reader *r, FILE *f)
     bool ok = yaml_parser_load(&parser, &r->doc);
     if (!ok && parser.error == YAML_MEMORY_ERROR)
         memory_lacks();
-    if (!ok)
+    if (!ok && ferror(f))
+        say_unreadable(r->s->cli->program, r->s->file, errno);
+    else if (!ok)
         say_line("%s:%zu:%zu: %s", r->s->file, parser.problem_mark.line + 1,
                  parser.problem_mark.column + 1, parser.problem ? parser.problem : "no YAML");
     yaml_parser_delete(&parser);
@@ -537,38 +565,3 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
     return r.failed ? EXIT_INPUT : EXIT_OK;
 }
 #endif
-
-static void free_variant(struct study_variant *v)
-{
-    free(v->name);
-    free(v->full);
-    for (size_t k = 0; k < STUDY_KEYS_MAX; k++)
-        free(v->value[k]);
-}
-
-static void free_command(struct study_command *c)
-{
-    for (int i = 1; i < c->n_words; i++)
-        free(c->word[i]);
-    free(c->word);
-    free(c->line);
-}
-
-void study_free(struct study *s)
-{
-    for (size_t i = 0; i < s->n_variants; i++)
-        free_variant(&s->variant[i]);
-    for (size_t i = 0; i < s->n_commands; i++)
-        free_command(&s->command[i]);
-    for (size_t i = 0; i < s->n_keys; i++) {
-        free(s->key[i].name);
-        free(s->key[i].base);
-    }
-    for (size_t i = 0; i < s->n_sets; i++)
-        free(s->set[i]);
-    free(s->set);
-    free(s->variant);
-    free(s->machine);
-    if (s->base && s->base != s->cli->topo)
-        kb_topology_free(s->base);
-}

@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,13 +56,16 @@ struct runs {
 
 /* -- results that are kept ------------------------------------------------------------------ */
 
-/* FNV-1a of the bytes of a file; false: it is none. */
+/* FNV-1a of the bytes of a file; false: it is none, or a device, which may have no end. */
 static bool hash_file(const char *path, uint64_t *hash)
 {
-    FILE *f = fopen(path, "rb");
     unsigned char bytes[4096];
+    struct stat file;
     size_t n;
 
+    if (stat(path, &file) || !S_ISREG(file.st_mode))
+        return false;
+    FILE *f = fopen(path, "rb");
     if (!f)
         return false;
     while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)

@@ -23,6 +23,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
+#include "cli/out/scatter.h"
 #include "cli/out/stop.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
@@ -425,18 +426,7 @@ static bool dry_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Machines from everywhere, for a short time, stand for all: as in cmd_sweep.c. */
+/* Machines from everywhere, for a short time, stand for all. */
 static enum exit_code run_dry(struct vary *v)
 {
     struct dry_run dry = {
@@ -444,10 +434,7 @@ static enum exit_code run_dry(struct vary *v)
     struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
     double begin_s = progress_now_s();
 
-    v->stride = (uint64_t)((double)v->variants.n * 0.6180339887498949);
-    while (v->stride > 1 && common_divisor(v->stride, v->variants.n) > 1)
-        v->stride--;
-    v->stride += v->stride == 0;
+    v->stride = scatter_stride(v->variants.n);
     v->end_s = begin_s + dry_run_s;
     stop_defer(true);
     enum exit_code code = run_machines(v);

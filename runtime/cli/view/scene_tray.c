@@ -5,9 +5,10 @@
  * Links to the switch go up in lanes of 8 px beside each column, one lane for each row, so that
  * they do not overlap. SIPs of a grid stand as in the grid: links to the east run below a row,
  * those to the south beside a column, and one that wraps around is drawn as two stubs, each with
- * the name of the SIP at the other end. More than 4096 cubes are drawn as one box per SIP. A cube
- * has the colour of its busiest part, except channels of DMAs: these are held while their
- * transactions wait elsewhere.
+ * the name of the SIP at the other end. Links between cubes are drawn as in the picture of a SIP;
+ * where they wrap around, their stubs stand between the mesh and the IO chiplets. More than 4096
+ * cubes are drawn as one box per SIP. A cube has the colour of its busiest part, except channels of
+ * DMAs: these are held while their transactions wait elsewhere.
  *
  * Example, tray32: two SIPs of 16 cubes. The switch is a bar of 24 px over the whole width, 34 px
  * above the SIPs; each has a lane of 8 px at its left, and 16 px for the label of that lane.
@@ -40,6 +41,7 @@ struct tray {
     double lanes;                    /* the width of lanes, at the side of the first IO chiplet */
     double left, top, right, bottom; /* around the mesh, with IO chiplets, without the shore */
     double mesh_w, mesh_h;           /* with the shore */
+    double stub_w, stub_h;           /* on each side of that: of links that wrap around */
     double sip_w, sip_h;
     bool grid;
     struct sip_place *places;
@@ -81,10 +83,14 @@ static struct tray tray_of(struct mesh *m)
 
     set_columns(&t, w_mm, h_mm);
     t.lanes = t.grid ? GRID_PX : sips > 1 ? t.rows * LANE_PX + LABEL_PX : 0;
-    t.left = MESH_PAD + (has_io(m, SIDE_W) ? IO_PX : 0) + (lanes_are_east(m) ? 0 : t.lanes);
-    t.right = MESH_PAD + (has_io(m, SIDE_E) ? IO_PX : 0) + (lanes_are_east(m) ? t.lanes : 0);
-    t.top = MESH_OUTLINE_TOP + (has_io(m, SIDE_N) ? IO_HIGH_PX : 0);
-    t.bottom = MESH_PAD + (has_io(m, SIDE_S) ? IO_HIGH_PX : 0);
+    t.stub_w = m->wraps_x ? STUB_ROOM_PX : 0;
+    t.stub_h = m->wraps_y ? STUB_ROOM_PX : 0;
+    t.left =
+        MESH_PAD + t.stub_w + (has_io(m, SIDE_W) ? IO_PX : 0) + (lanes_are_east(m) ? 0 : t.lanes);
+    t.right =
+        MESH_PAD + t.stub_w + (has_io(m, SIDE_E) ? IO_PX : 0) + (lanes_are_east(m) ? t.lanes : 0);
+    t.top = MESH_OUTLINE_TOP + t.stub_h + (has_io(m, SIDE_N) ? IO_HIGH_PX : 0);
+    t.bottom = MESH_PAD + t.stub_h + (has_io(m, SIDE_S) ? IO_HIGH_PX : 0);
     double w = sips > 1 ? 1040 : 1160, h = sips > 1 ? 680 : 840; /* in px, for all SIPs */
     m->scale = scene_scale(w_mm, h_mm, fmax(w / t.columns - t.left - t.right - MESH_PAD, 90),
                            fmax(h / t.rows - t.top - t.bottom, 60), MESH_SCALE_MOST);
@@ -135,17 +141,17 @@ static void add_io(const struct tray *t, struct sip_place *p, uint32_t chiplet)
     switch (m->chiplet_side[chiplet]) {
     case SIDE_W:
     case SIDE_E:
-        rim = m->chiplet_side[chiplet] == SIDE_W ? n->x : n->x + n->w;
+        rim = m->chiplet_side[chiplet] == SIDE_W ? n->x - t->stub_w : n->x + n->w + t->stub_w;
         n->x = m->chiplet_side[chiplet] == SIDE_W ? rim - IO_PX : rim;
         n->w = IO_PX;
         n->h = h;
         break;
     case SIDE_N:
-        rim = n->y;
-        n->y -= IO_HIGH_PX;
+        rim = n->y - t->stub_h;
+        n->y = rim - IO_HIGH_PX;
         break;
     default:
-        rim = n->y += h;
+        rim = n->y += h + t->stub_h;
     }
     p->io[chiplet] = (struct io_place){.rim = rim, .io = (uint32_t)m->sc->n_nodes - 1};
     if (p->sip > 0)
@@ -271,6 +277,8 @@ static void add_edge(void *arg, const kb_edge *edge)
         mesh_add_shore(&t->places[a->sip], edge, true);
     else if (a->part == SEAT_PCIE_EP && b->part == SEAT_PCIE_EP)
         add_grid(t, edge);
+    else if (a->part == SEAT_PORT && b->part == SEAT_PORT && t->m->tiles)
+        mesh_add_d2d(&t->places[a->sip], edge);
 }
 
 /* -- the picture ---------------------------------------------------------------------------- */
@@ -302,7 +310,10 @@ void scene_system(struct scene *sc, struct view_at at)
     strcpy(sc->title, t.grid     ? "The tray: a grid of SIPs"
                       : sips > 1 ? "The tray: SIPs and the switch"
                                  : "The tray: one SIP");
-    sc->note = "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not.";
+    sc->note = m.tiles && (m.wraps_x || m.wraps_y)
+                   ? "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not; a "
+                     "link that wraps around goes on at the cube that is named."
+                   : "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not.";
     if (sips > 1 && !t.grid)
         add_switch(&t);
     t.places = memory_new(sips, sizeof *t.places);

@@ -111,7 +111,7 @@ void series_key(const struct series *s, const kb_topology *better, struct series
 
 /* A node without its SIP where there is one only: "c0.noc"; `cube`: the cube alone. */
 static void name_node(const struct series *s, uint32_t number, bool cube,
-                      char name[SERIES_NAME_BYTES / 2])
+                      char name[SERIES_NODE_BYTES])
 {
     kb_node node;
     kb_info info;
@@ -124,11 +124,11 @@ static void name_node(const struct series *s, uint32_t number, bool cube,
         snprintf(sip, sizeof sip, "s%u.", node.sip);
     rest = strchr(node.name, '.');
     if (node.cube == KB_NO_CUBE) {
-        snprintf(name, SERIES_NAME_BYTES / 2, "%s%s", sip, rest ? rest + 1 : node.name);
+        snprintf(name, SERIES_NODE_BYTES, "%s%s", sip, rest ? rest + 1 : node.name);
         return;
     }
     rest = rest ? strchr(rest + 1, '.') : NULL;
-    snprintf(name, SERIES_NAME_BYTES / 2, "%sc%u%s", sip, node.cube, cube || !rest ? "" : rest);
+    snprintf(name, SERIES_NODE_BYTES, "%sc%u%s", sip, node.cube, cube || !rest ? "" : rest);
 }
 
 static bool same_cube(const struct series *s, uint32_t a, uint32_t b)
@@ -174,7 +174,7 @@ bool series_meet(const struct series *s, const struct series_key *a, const struc
                  char name[SERIES_NAME_BYTES])
 {
     const struct series_link *first = NULL, *second = NULL;
-    char from[SERIES_NAME_BYTES / 2], to[SERIES_NAME_BYTES / 2];
+    char from[SERIES_NODE_BYTES], to[SERIES_NODE_BYTES];
     double busiest_pct = -1;
     bool cubes;
 

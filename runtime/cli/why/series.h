@@ -28,7 +28,10 @@ kb_status series_look(struct series *s, const kb_sim *sim);
 /* What is different on `better`, a machine of the same shape. Give back its `has` with free(). */
 void series_key(const struct series *s, const kb_topology *better, struct series_key *out);
 
-enum { SERIES_NAME_BYTES = 160 };
+enum {
+    SERIES_NODE_BYTES = 80,
+    SERIES_NAME_BYTES = 2 * SERIES_NODE_BYTES + 3, /* two nodes, and " > " */
+};
 
 /*
  * The busiest place where a link of `a` and one of `b` follow each other, "c1 > c2" or "c0.noc >

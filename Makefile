@@ -282,8 +282,8 @@ setup:
 ## demo: installs what is missing, builds cube8, shows a probe, a contended replay and a verified GEMM
 .PHONY: demo
 demo: setup
-	@echo 'building the simulator of topologies/cube8.yaml: a minute or two the first time'
-	+@$(call make_topology,cube8) -s >/dev/null
+	@echo 'building the simulator of topologies/cube8.yaml: about a minute the first time'
+	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
 -include tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk

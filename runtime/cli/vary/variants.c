@@ -102,7 +102,7 @@ static bool add_millionths(struct reading *r, int64_t value)
 
 static bool add_range(struct reading *r, const char *item, size_t len)
 {
-    const char *second = memchr(item, ':', len) + 1;
+    const char *colon = memchr(item, ':', len), *second = colon + 1;
     const char *third = memchr(second, ':', len - (size_t)(second - item));
     size_t n_second = third ? (size_t)(third - second) : len - (size_t)(second - item);
     int64_t first, last, step = MILLION;

@@ -56,9 +56,9 @@ struct vary {
     uint64_t stride;         /* from one machine to the next, modulo their number */
     unsigned threads;
     uint64_t window;
-    struct slot *slot;     /* owned; machine i is at i % window */
-    struct sink *out;      /* NULL: a dry run */
-    struct captured *kept; /* owned; of all, for a table */
+    struct slot *slot;      /* owned; machine i is at i % window */
+    struct sink sink, *out; /* where rows go; NULL: a dry run */
+    struct captured *kept;  /* owned; of all, for a table */
     size_t n_kept, kept_room;
     bool begun, any_row; /* the head is written; a row is */
     uint64_t n_done;
@@ -384,19 +384,18 @@ static enum exit_code say_end(const struct vary *v)
 static enum exit_code run_into(struct vary *v)
 {
     const struct cli *cli = v->cli;
-    struct sink s;
-    enum exit_code code = sink_open(&s, cli->program, cli->opts.output), closed;
+    enum exit_code code = sink_open(&v->sink, cli->program, cli->opts.output), closed;
 
     if (code)
         return code;
-    v->out = &s;
+    v->out = &v->sink;
     stop_defer(true);
     code = run_machines(v);
     if (!code) {
         end_output(v);
         code = say_end(v);
     }
-    closed = sink_close(&s, cli->program,
+    closed = sink_close(&v->sink, cli->program,
                         cmd_end(code) != SINK_DROP ? cmd_end(code)
                         : v->n_done > 0            ? SINK_PARTIAL
                                                    : SINK_DROP);

@@ -297,7 +297,7 @@ def check_filter(browser, name, table):
 
 
 def check_digits(browser, name):
-    box = browser.find_element(By.CSS_SELECTOR, ".tools input[type=checkbox]")
+    box = browser.find_element(By.CSS_SELECTOR, "#results .tools input[type=checkbox]")
     source = browser.execute_script("return document.getElementById('rows-json').textContent")
     rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
     box.send_keys(Keys.SPACE)

@@ -9,24 +9,33 @@ python3 -c 'import pty; pty.openpty()' 2>where || none "no terminal can be made:
 
 gcc -shared -fPIC -o clock.so "$root/tests/support/clock.c" || none "no gcc"
 
+cat >kept.py <<'END'
+import os
+
+
+def keep_what_comes(ours, theirs, name):
+    """Writes to a file what a child prints on its terminal, until it has closed its end."""
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            more = os.read(ours, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        said += more
+    open(name, "wb").write(said.replace(b"\r\n", b"\n"))
+END
 cat >terminal.py <<'END'
 import os, pty, subprocess, sys
+from kept import keep_what_comes
 ours, theirs = pty.openpty()
 env = dict(os.environ)
 if sys.argv[1] == "long":
     env.update(LD_PRELOAD="./clock.so", ASAN_OPTIONS="verify_asan_link_order=0")
 run = subprocess.Popen(sys.argv[2:], stderr=theirs, stdout=open("out", "wb"), env=env)
-os.close(theirs)
-said = b""
-while True:
-    try:
-        more = os.read(ours, 65536)
-    except OSError:
-        break
-    if not more:
-        break
-    said += more
-open("err", "wb").write(said.replace(b"\r\n", b"\n"))
+keep_what_comes(ours, theirs, "err")
 sys.exit(run.wait())
 END
 
@@ -56,21 +65,12 @@ closes()
 
 # to_terminal COLUMNS ARGUMENT...: stdout, a terminal of that width, to $work/out, and its exit code
 cat >stdout.py <<'END'
-import fcntl, os, pty, struct, subprocess, sys, termios
+import fcntl, pty, struct, subprocess, sys, termios
+from kept import keep_what_comes
 ours, theirs = pty.openpty()
 fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
 run = subprocess.Popen(sys.argv[2:], stdout=theirs, stderr=open("err", "wb"))
-os.close(theirs)
-said = b""
-while True:
-    try:
-        more = os.read(ours, 65536)
-    except OSError:
-        break
-    if not more:
-        break
-    said += more
-open("out", "wb").write(said.replace(b"\r\n", b"\n"))
+keep_what_comes(ours, theirs, "out")
 sys.exit(run.wait())
 END
 to_terminal()

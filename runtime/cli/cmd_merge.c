@@ -55,7 +55,8 @@ static enum exit_code count_parts(struct merging *m)
         if (n > 0 && m->n > 0 && n != m->n)
             code = say(m->cli->program, EXIT_INPUT,
                        "%s has parts of %llu and parts of %llu: remove those of another run",
-                       m->whole, (unsigned long long)m->n, (unsigned long long)n);
+                       m->whole, (unsigned long long)(m->n < n ? m->n : n),
+                       (unsigned long long)(m->n < n ? n : m->n));
         m->n = n > 0 ? n : m->n;
     }
     if (dir)

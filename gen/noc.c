@@ -45,6 +45,11 @@ struct noc noc_make(const struct spec *spec, struct arena *arena)
         if (hole->col < noc.cols && hole->row < noc.rows)
             noc.is_hole[hole->row * noc.cols + hole->col] = true;
     }
+    noc.rank = arena_alloc(arena, noc.places * sizeof *noc.rank);
+    for (uint32_t place = 0; place < noc.places; place++) {
+        noc.rank[place] = noc.n_routers;
+        noc.n_routers += !noc.is_hole[place];
+    }
     return noc;
 }
 

@@ -8,8 +8,10 @@ struct noc {
     struct arena *arena;
     bool is_mesh;
     uint32_t cols, rows, places;
-    double w_mm, h_mm; /* of the cube */
-    bool *is_hole;     /* [place] */
+    uint32_t n_routers; /* places that are no holes */
+    double w_mm, h_mm;  /* of the cube */
+    bool *is_hole;      /* [place] */
+    uint32_t *rank;     /* [place]: routers before it */
     uint16_t **steps;  /* [to]: steps from each place, or NULL: not needed yet */
 };
 

@@ -61,12 +61,12 @@ int64_t wire_fs(const struct routes *r, double distance_mm)
 
 uint32_t node_router(const struct routes *r, uint32_t plane, uint32_t place)
 {
-    return place * r->topo.planes + plane;
+    return r->noc.rank[place] * r->topo.planes + plane;
 }
 
 uint32_t node_m_cpu(const struct routes *r)
 {
-    return r->most_places * r->topo.planes;
+    return r->most_routers * r->topo.planes;
 }
 
 uint32_t node_sram(const struct routes *r)
@@ -187,22 +187,22 @@ static const char *plane_suffix(const struct routes *r, uint32_t plane)
     return *name ? arena_printf(r->arena, ".%s", name) : "";
 }
 
-/* One node, or the routers of a mesh; a hole is an empty row. */
+/* One node, or the routers of a mesh. */
 static void add_noc_nodes(struct routes *r)
 {
     const struct noc *noc = &r->noc;
 
     for (uint32_t place = 0; place < noc->places; place++)
-        for (uint32_t plane = 0; plane < r->topo.planes; plane++) {
+        for (uint32_t plane = 0; plane < r->topo.planes && !noc->is_hole[place]; plane++) {
             uint32_t n = node_router(r, plane, place);
             double overhead_ns = r->spec->cube_noc_overhead_ns;
             const char *suffix = plane_suffix(r, plane);
 
-            if (noc->is_mesh && !noc->is_hole[place])
+            if (noc->is_mesh)
                 add_node(r->cube_nodes, &n, NODE_ROUTER, overhead_ns,
                          (struct point){noc_x_mm(noc, place), noc_y_mm(noc, place)}, "r%uc%u%s",
                          place / noc->cols, place % noc->cols, suffix);
-            else if (!noc->is_mesh)
+            else
                 add_node(r->cube_nodes, &n, NODE_NOC, overhead_ns, (struct point){0, 0}, "noc%s",
                          suffix);
         }
@@ -440,7 +440,7 @@ static void add_links(struct routes *r)
 {
     size_t most = 4 + 7 * (size_t)r->pes + (size_t)r->pes + (size_t)r->slices +
                   (size_t)r->crossbars +
-                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars + 2 * (size_t)r->noc.places) *
+                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars + 2 * (size_t)r->noc.n_routers) *
                       r->topo.planes;
     uint32_t n = 0;
 

@@ -20,7 +20,7 @@ struct routes {
     /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
     uint32_t pes, slices, crossbars;
     struct noc noc;
-    uint32_t most_crossbars, most_places; /* of any kind; places of a NoC */
+    uint32_t most_crossbars, most_routers; /* of any kind; of a plane of its NoC */
     uint32_t n_cube_rows;                 /* 0: all cubes are alike */
     uint32_t first_xbar_node, first_bridge_node;
     uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */

@@ -1,7 +1,7 @@
 /*
  * components.c -- the components that a spec asks for: their files, and values for their keys.
  *
- * While the YAML is read nobody knows yet which keys a component has, so the values below its name
+ * While the YAML is read it is not known yet which keys a component has, so the values below its name
  * are kept as they were written (struct param_spec). When file and --set are read, the file of each
  * component is found, and its header says which keys there are: components_find().
  *

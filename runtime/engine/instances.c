@@ -93,7 +93,7 @@ void instances_never(struct kb_sim *s, enum box box, uint32_t slot)
 {
     if (s->instances.never++ == 0)
         snprintf(s->instances.fault, FAULT_BYTES,
-                 "transaction %u never ends: component '%s' of '%s' holds it for ever",
+                 "transaction %u never ends: component '%s' of '%s' is never done with it",
                  s->txns[slot].id, s->topo->impls->of[box].name, box_key(box));
 }
 

@@ -21,7 +21,7 @@ static void set_texts(struct routes *r)
 {
     r->topo.name = arena_copy(r->arena, r->spec->name, strlen(r->spec->name));
     r->topo.config = resolve(r->spec);
-    r->topo.hash = resolve_hash(r->arena, r->topo.config);
+    r->topo.hash = resolve_hash(r->spec, r->topo.config);
 }
 
 static void set_routers(struct kb_topology *t, const struct spec *s)

@@ -54,6 +54,7 @@ def may_include(path, target):
     user, used = folder_of(path), folder_of(target)
     if user == "gen":
         return (used in ("gen", "base") or target in ("runtime/machine/tables.h",
+                                                      "runtime/machine/impl.h",
                                                       "runtime/machine/mesh.h",
                                                       "runtime/machine/walk.h")
                 or used == "machine" and target.endswith(".def"))

@@ -72,13 +72,14 @@ $(B)/_t/talking: $(O)/tests/support/talking.o $(M)/cube8/libcube8.a $(CLI) $(LIB
 $(B)/_t/any_simulator: $(O)/tests/support/any_simulator.o $(CLI) $(LIB)
 	$(link)
 
-# The simulator with its kernels compiled by the other compiler. Sanitizers do not mix.
+# The simulator with its kernels compiled by the other compiler, which takes longest to compile them well.
+# Sanitizers do not mix.
 OTHER_CC := $(if $(findstring clang,$(CC)),gcc,clang)
 OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
 $(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(COMPILED)
+	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(if $(filter -O2,$(CFLAGS)),-O0) $(KERNEL_CFLAGS) $(COMPILED)
 -include $(OTHER_BENCHES:.o=.d)
 $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
@@ -88,8 +89,8 @@ tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
-# Those that few tests run are compiled by half as much work; make gcc has all of them at -O2.
-QUICK := $(if $(filter -O2,$(CFLAGS)),-O1)
+# Those that few tests run are compiled by a third as much work; make gcc has all of them at -O2.
+QUICK := $(if $(filter -O2,$(CFLAGS)),-Og)
 BRIEFLY := $(filter-out %/interleaved.yaml %/cube8_fifo.yaml,$(filter cube1 tests/%,$(MACHINES)))
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole

@@ -2,7 +2,8 @@
 # run.sh -- runs test programs and scripts that print TAP, and counts every test of them.
 #
 # usage: run.sh PROGRAM...; prints failures, in the order of the programs, and last "N passed, N failed".
-# JOBS programs run at a time (as many as there are processors).
+# JOBS programs run at a time (as many as there are processors). In a build with --coverage COUNTS names a
+# folder for what each program counts, below its name.
 set -u
 
 jobs=${JOBS:-$(nproc)}
@@ -16,6 +17,7 @@ trap 'rm -rf "$work"' EXIT
 one() {
     local TIMEFORMAT='%R %U %S' code
 
+    [ -z "${COUNTS-}" ] || export GCOV_PREFIX=$COUNTS/$(basename "$2")
     {
         time case $2 in
         *.sh) bash "$2" >"$work/out.$1" 2>&1 ;;

@@ -103,6 +103,8 @@ VARIANTS := ideal late interleaved hashed
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)' MACHINE_CFLAGS='$(QUICK)'
 
+.PHONY: vector-machines
+vector-machines: $(VECTOR_TOPOLOGIES:%=machine-%)
 .PHONY: machines $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%)
 machines: $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%) $(VARIANTS:%=variant-%)
 $(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
@@ -235,7 +237,7 @@ mutate: MUTANTS ?= 300
 mutate: SEED ?= 1
 mutate: setup
 	@.ci/install $(CHECK_PACKAGES)
-	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log
+	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log --map $(B)/coverage/reach.json
 
 ## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures
@@ -376,10 +378,13 @@ coverage: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@find $(B)/coverage -name '*.gcda' -delete 2>/dev/null || true
 	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
+	@tests/coverage/reach.py $(B)/coverage/counts $(B)/coverage/reach.json
+	@bash tests/coverage/merge.sh $(B)/coverage/counts
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
-	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
+	-@rm -rf $(B)/counts; B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
+	    COUNTS=$(abspath $(B))/counts \
 	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)

@@ -16,7 +16,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS
 # An absolute name is not that of the same build elsewhere.
 case $first in /*) B=build ;; *) B=$first ;; esac
 
-# borrow FOLDER: the objects of the first build, but for those that are to be compiled again, as if just made
+# borrow FOLDER: the objects of the first build, except those that are to be compiled again, as if just made
 borrow()
 {
     (cd "$1" && make -s "$B/_o/flags") || return

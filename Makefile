@@ -16,7 +16,7 @@
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KILLS         how many kills check-kill makes (1000)
 #= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
-#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (100; check-seeds: 1000)
+#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (as many as check takes; check-seeds: 1000)
 B ?= build
 TOPO ?= cube8
 PREFIX ?= /usr/local

@@ -1,6 +1,7 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
 #include "between.h"
+#include "channels.h"
 #include "kinds.h"
 #include "nodes.h"
 #include "planes.h"
@@ -125,5 +126,5 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     set_cube_rows(r, cubes);
     set_tables(r);
     make_between(r);
-    return true;
+    return make_channels(r);
 }

@@ -29,13 +29,13 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
-    KB_DEADLOCK,       /* kernels wait for each other: kb_sim_deadlocked() */
-    KB_KERNEL_ERROR,   /* a kernel broke a rule: the text names kernel, PE, call and line */
-    KB_DIFFERENT,      /* a verification failed */
-    KB_FILE_ERROR,     /* a file could not be read or written */
-    KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
-    KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
-    KB_BAD_FILE,       /* kb_topology_load: the YAML has mistakes */
+    KB_DEADLOCK,        /* kernels wait for each other: kb_sim_deadlocked() */
+    KB_KERNEL_ERROR,    /* a kernel broke a rule: the text names kernel, PE, call and line */
+    KB_DIFFERENT,       /* a verification failed */
+    KB_FILE_ERROR,      /* a file could not be read or written */
+    KB_INTERNAL,        /* a bug in kernbench, found by one of its own checks */
+    KB_KERNEL_CRASHED,  /* see kb_catch_crashes() */
+    KB_BAD_FILE,        /* kb_topology_load: the YAML has mistakes */
     KB_COMPONENT_ERROR, /* a component broke its contract: the text names it */
 } kb_status;
 
@@ -921,6 +921,21 @@ typedef struct kb_traffic_result {
  * returns  KB_BAD_REQUEST: one has no traffic; KB_PENDING: one has not ended; KB_NO_MEMORY
  */
 kb_status kb_sim_traffic_result(kb_sim *const *sims, size_t n, kb_traffic_result *out);
+
+/*
+ * What the traffic of a simulation that has ended has measured, for another process of the same
+ * program on the same kind of machine: put() is called with its bytes, piece by piece. There,
+ * kb_sim_traffic_restore() takes them, in the same pieces, into a simulation that was given the
+ * same traffic and has not begun; it is then one that has ended, for kb_sim_traffic_result(),
+ * kb_sim_done() and kb_sim_end_fs() alone. Its utilization is not known.
+ *
+ * returns  KB_BAD_REQUEST: there is no traffic, or restored into a run; KB_PENDING: it has not
+ *          ended; KB_NO_MEMORY
+ */
+kb_status kb_sim_traffic_save(const kb_sim *sim,
+                              void (*put)(void *arg, const void *bytes, size_t n), void *arg);
+kb_status kb_sim_traffic_restore(kb_sim *sim, void (*take)(void *arg, void *bytes, size_t n),
+                                 void *arg);
 
 /* -- tensors -------------------------------------------------------------------------------- */
 

@@ -224,7 +224,7 @@ __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code && opts_asks(&cli.opts))
         code = print_help(&cli);
-    else if (!code && !(parallel_serves() && has_served(&cli.opts)) && !(code = machine_open(&cli)))
+    else if (!code && !is_done_elsewhere(&cli.opts) && !(code = machine_open(&cli)))
         code = run_command(&cli);
     if (stop_leaves())
         exit((int)code);

@@ -179,14 +179,14 @@ static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t c
                       : vcs_is_detour(t, trip->plane, part.first, part.last);
 }
 
-/* Adds the arcs of a route, of its first `segments` segments. */
-static void add_segments(struct waits *w, const struct trip *trip, uint32_t segments)
+/* Adds the arcs of segments [first, end) of a route. */
+static void add_segments(struct waits *w, const struct trip *trip, uint32_t first, uint32_t end)
 {
     const struct kb_topology *t = &w->r->topo;
     uint32_t n = 0, to = dst_cube(t, trip->dst);
     bool departs = is_detour(w, trip, src_cube(t, trip->src)), arrives = is_detour(w, trip, to);
 
-    for (uint32_t i = 0; i < segments; i++) {
+    for (uint32_t i = first; i < end; i++) {
         const struct segment_row *seg = walk_segment(t, w->at[i]);
         bool detour = cost_same_sip(t, w->at[i].cube, to) ? arrives : departs;
 
@@ -206,38 +206,65 @@ static void add_segments(struct waits *w, const struct trip *trip, uint32_t segm
 
 /* -- all routes ----------------------------------------------------------------------------- */
 
-/* From which cubes by which exits, and into which by which sides, routes were walked with all PEs
- * and with all memories: [cube][plane], bits of sides; bit N_EXITS: inside the cube. */
+/*
+ * From which cubes by which exits, and into which by which sides, routes were walked with all PEs
+ * and with all memories: [cube][plane], bits of sides for each state of packets; side N_EXITS:
+ * none.
+ */
 struct seen {
-    uint8_t *left, *entered;
+    uint64_t *left, *entered;
 };
 
-static bool is_new(uint8_t *bits, uint32_t bit)
+/* Was it not seen before that packets pass segment `i` between its cube and `side` as these do? */
+static bool is_new(const struct waits *w, uint64_t *bits, uint32_t i, uint32_t side, bool detour)
 {
-    bool is = !(*bits >> bit & 1);
+    uint32_t state = (w->answers ? w->after[i] : w->before[i]) | (detour ? 4u : 0u);
+    uint64_t bit = UINT64_C(1) << (state * (N_EXITS + 1) + side);
+    bool is = !(*bits & bit);
 
-    *bits |= (uint8_t)(1u << bit);
+    *bits |= bit;
     return is;
 }
 
-/* Routes of one PE, or of all, to one memory, or to all. */
-static void add_ends(struct waits *w, struct trip trip, bool all_pes, bool all_units)
+/* The last two segments of a route: all that depends on which memory of its cube it leads to. */
+static void add_end(struct waits *w, const struct trip *trip)
+{
+    uint32_t n = walk_segments(w, trip, true, false);
+
+    add_segments(w, trip, n > 2 ? n - 2 : 0, n);
+}
+
+static void add_units(struct waits *w, struct trip trip)
 {
     const struct kb_topology *t = &w->r->topo;
-    uint32_t from = src_cube(t, trip.src), to = dst_cube(t, trip.dst);
-    const struct kind_row *a = kind_at(t, from), *b = kind_at(t, to);
+    uint32_t to = dst_cube(t, trip.dst);
+    const struct kind_row *kind = kind_at(t, to);
 
-    for (uint32_t pe = 0; pe < (all_pes ? a->pes : 1); pe++)
-        for (uint32_t unit = 0; unit < (all_units ? t->n_units : 1); unit++) {
-            bool there = unit < b->slices || unit == t->slices ||
-                         (unit > t->slices && unit - t->slices - 1 < b->pes);
+    for (uint32_t unit = 0; unit < t->n_units; unit++) {
+        bool there = unit < kind->slices || unit == t->slices ||
+                     (unit > t->slices && unit - t->slices - 1 < kind->pes);
 
-            if (!there || (from == to && unit == t->slices + 1 + pe))
-                continue;
-            trip.src = src_pack(t, from, pe);
-            trip.dst = dst_pack(t, to, unit);
-            add_segments(w, &trip, walk_segments(w, &trip, true, false));
-        }
+        trip.dst = dst_pack(t, to, unit);
+        if (there && trip.src != src_pack(t, to, unit - t->slices - 1))
+            add_end(w, &trip);
+    }
+}
+
+/* The begin of routes from all PEs of a cube; with all memories if these are in the same one. */
+static void add_pes(struct waits *w, struct trip trip)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t from = src_cube(t, trip.src);
+
+    for (uint32_t pe = 0; pe < kind_at(t, from)->pes; pe++) {
+        trip.src = src_pack(t, from, pe);
+        uint32_t n = walk_segments(w, &trip, true, false);
+
+        if (n == 1)
+            add_units(w, trip);
+        else
+            add_segments(w, &trip, 0, 2);
+    }
 }
 
 /* Routes from PEs of one cube to memories of another, or of the same. */
@@ -245,22 +272,28 @@ static void add_between(struct waits *w, const struct seen *seen, uint32_t from,
                         uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool back = w->answers && t->plane_rows[plane].one_way, pes, units = false;
+    bool back = w->answers && t->plane_rows[plane].one_way, pes, units = false, detour;
     struct trip trip =
         walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, 0), plane, false, 0, back);
-    uint32_t n = walk_segments(w, &trip, !cost_same_sip(t, from, to), is_detour(w, &trip, to));
-    const struct segment_row *last;
+    uint32_t n, side;
 
+    detour = is_detour(w, &trip, to);
+    n = walk_segments(w, &trip, !cost_same_sip(t, from, to), detour);
     if (!n)
         return;
-    pes = is_new(&seen->left[(size_t)from * t->planes + plane], walk_segment(t, w->at[0])->exit);
-    last = walk_segment(t, w->at[n - 1]);
-    if (last->exit == N_EXITS)
-        units = is_new(&seen->entered[(size_t)to * t->planes + plane],
-                       n == 1 ? N_EXITS : walk_segment(t, w->at[n - 2])->exit);
-    add_segments(w, &trip, n);
-    if (pes || units)
-        add_ends(w, trip, pes, units);
+    pes = is_new(w, &seen->left[(size_t)from * t->planes + plane], 0,
+                 walk_segment(t, w->at[0])->exit, detour);
+    if (walk_segment(t, w->at[n - 1])->exit == N_EXITS) {
+        side = n == 1 ? N_EXITS : walk_segment(t, w->at[n - 2])->exit;
+        units = is_new(w, &seen->entered[(size_t)to * t->planes + plane], n - 1, side, detour);
+    } else if (n == 1 && !pes) {
+        return; /* nothing that was not walked before */
+    }
+    add_segments(w, &trip, 0, n);
+    if (units)
+        add_units(w, trip);
+    if (pes)
+        add_pes(w, trip);
 }
 
 /* Routes of the hosts to one cube: to its slices. */
@@ -274,9 +307,10 @@ static void add_hosts(struct waits *w, uint32_t to, uint32_t plane)
         struct trip trip =
             walk_trip(t, src_pack(t, first, 0), dst_pack(t, to, 0), plane, true, chiplet, back);
 
-        for (uint32_t slice = 0; slice < kind_at(t, to)->slices; slice++) {
+        add_segments(w, &trip, 0, walk_segments(w, &trip, true, false));
+        for (uint32_t slice = 1; slice < kind_at(t, to)->slices; slice++) {
             trip.dst = dst_pack(t, to, slice);
-            add_segments(w, &trip, walk_segments(w, &trip, true, false));
+            add_end(w, &trip);
         }
     }
 }
@@ -301,8 +335,8 @@ static void add_routes(struct waits *w)
 {
     const struct kb_topology *t = &w->r->topo;
     uint32_t cubes = sim_cubes(t);
-    struct seen seen = {arena_alloc(w->r->arena, cubes * t->planes),
-                        arena_alloc(w->r->arena, cubes * t->planes)};
+    struct seen seen = {arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.left),
+                        arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.entered)};
 
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t to = 0; to < cubes; to++) {

@@ -285,10 +285,11 @@ typedef struct kb_cost {
     int64_t memory_overhead_fs; /* the memory's part of overhead_fs, paid during its service */
     int64_t drain_fs;           /* nbytes over the bottleneck */
     int64_t response_fs;        /* host transactions: wires and UCIe nodes back */
+    int64_t return_fs;          /* links router, data of reads: the way back, without the ends */
     double bottleneck_gbs;
 } kb_cost;
 
-/* The zero-load latency: wire + overhead + drain + response of `cost`, in fs. */
+/* The zero-load latency: wire + overhead + drain + response + return of `cost`, in fs. */
 int64_t kb_formula_fs(const kb_cost *cost);
 
 /*
@@ -397,6 +398,7 @@ typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
     int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;

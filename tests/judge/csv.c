@@ -94,7 +94,7 @@ static bool parse_after(char *text, struct judge_row *row)
 }
 
 /* The columns of a file behind the first six, in its order. */
-enum extra { AFTER, THINK, PLANE, N_EXTRAS };
+enum extra { AFTER, THINK, PLANE, PRIO, N_EXTRAS };
 
 struct extras {
     enum extra which[N_EXTRAS];
@@ -118,6 +118,8 @@ static bool parse_extra(const struct judge_topo *t, enum extra which, char *text
         return parse_after(text, row);
     if (which == PLANE)
         return parse_plane(t, text, row);
+    if (which == PRIO)
+        return !*text || (*text >= '0' && *text <= '3' && !text[1] && (row->prio = (uint32_t)(*text - '0'), true));
     return !*text || parse_ns(text, &row->think_fs);
 }
 
@@ -168,7 +170,7 @@ static bool parse_header(char *line, struct extras *extras)
         return false;
     rest = *rest ? rest + 1 : NULL;
     while ((name = strsep(&rest, ","))) {
-        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane"};
+        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane", "prio"};
         enum extra which = AFTER;
 
         while (which < N_EXTRAS && strcmp(name, names[which]) != 0)

@@ -120,6 +120,7 @@ struct judge_topo {
     size_t n_pes;
     struct judge_plane plane[JUDGE_PLANES_MAX];
     uint32_t *steps; /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
+    bool *is_router; /* by node, of a machine with routers; else NULL */
     uint32_t **far;  /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 
@@ -134,6 +135,7 @@ size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to, uint3
 
 /* llround(distance_mm * ns_per_mm * 1e6): docs/model.md "Units" */
 int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm);
+int64_t judge_ns(double ns); /* in fs */
 
 /* -- shape (shape.c) ------------------------------------------------------------------------ */
 
@@ -278,6 +280,7 @@ struct judge_row {
     uint64_t address;
     uint64_t offset, nbytes;
     uint32_t plane; /* of a column `plane`; 0: as sip.plane says, else its number + 1 */
+    uint32_t prio;
     /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
     size_t n_after;
@@ -286,7 +289,7 @@ struct judge_row {
 
 struct judge_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
-    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs, return_fs;
     int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;
@@ -299,6 +302,10 @@ struct judge_result {
  */
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint);
+
+/* The same on a machine with routers, where judge_replay() leads to it. */
+bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                          struct judge_result *results, uint64_t *fingerprint);
 
 enum { JUDGE_USE_BYTES = 2 * JUDGE_NAME_BYTES + 8 };
 

@@ -1,5 +1,5 @@
 /* topo.c -- the topology as a graph of named nodes; after docs/formats.md and docs/machine.md. */
-#include "judge.h"
+#include "network.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -436,6 +436,11 @@ int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm)
     return llround(distance_mm * t->ns_per_mm * 1e6);
 }
 
+int64_t judge_ns(double ns)
+{
+    return llround(ns * 1e6);
+}
+
 /* -- a topology ----------------------------------------------------------------------------- */
 
 static struct judge_topo *load(yaml_parser_t *parser)
@@ -449,6 +454,8 @@ static struct judge_topo *load(yaml_parser_t *parser)
     judge_find_steps(t);
     all_nodes(t);
     all_edges(t);
+    if (strcmp(judge_text(t, "contention.links"), "router") == 0)
+        judge_find_routers(t);
     return t;
 }
 
@@ -502,6 +509,7 @@ void judge_free(struct judge_topo *t)
     free(t->node_slots);
     free(t->first_edge);
     free(t->steps);
+    free(t->is_router);
     free(t->pes);
     free(t);
 }

@@ -289,10 +289,11 @@ struct judge_row {
 
 struct judge_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
-    int64_t wire_fs, overhead_fs, drain_fs, response_fs, return_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
     int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;
+    int64_t return_fs; /* of a read, where links have routers */
 };
 
 /*
@@ -347,7 +348,7 @@ bool judge_read_rows(const struct judge_topo *t, const char *path, struct judge_
                      size_t *n);
 
 /* What `replay --format csv` prints. */
-void judge_print_results(FILE *out, const struct judge_row *rows,
+void judge_print_results(FILE *out, const struct judge_topo *t, const struct judge_row *rows,
                          const struct judge_result *results, size_t n);
 
 /* A time in ns with six decimals, as all output has it. */

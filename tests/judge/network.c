@@ -153,8 +153,7 @@ static bool is_part_of_slice(const struct judge_topo *t, size_t node)
 {
     unsigned sip, cube;
 
-    if (!names(t, node, ".xbar.") ||
-        sscanf(t->nodes[node].name, "sip%u.cube%u.", &sip, &cube) != 2)
+    if (!names(t, node, ".xbar.") || sscanf(t->nodes[node].name, "sip%u.cube%u.", &sip, &cube) != 2)
         return false;
     return judge_crossbars(t, sip, cube) == 1 && judge_slices(t, sip, cube) == 1;
 }
@@ -378,8 +377,8 @@ static void count_on_planes(struct order *o, uint32_t sip, uint32_t cube, const 
 
 static void count_cube(struct order *o, uint32_t sip, uint32_t cube)
 {
-    static const char *const of_pes[] = {"pe%u.pe_cpu",  "pe%u.pe_scheduler", "pe%u.pe_dma",
-                                         "pe%u.pe_fetch_store", "pe%u.pe_gemm", "pe%u.pe_math",
+    static const char *const of_pes[] = {"pe%u.pe_cpu",         "pe%u.pe_scheduler", "pe%u.pe_dma",
+                                         "pe%u.pe_fetch_store", "pe%u.pe_gemm",      "pe%u.pe_math",
                                          "pe%u.pe_tcm"};
 
     count_on_planes(o, sip, cube, "noc");
@@ -424,24 +423,25 @@ static size_t *order_of(const struct judge_topo *t)
     return o.order;
 }
 
+/* "A node's ports in order of the next node": of the router or end that the channel leads to. */
 static int by_place(const void *a, const void *b, void *arg)
 {
     const struct judge_channel *x = *(struct judge_channel *const *)a;
     const struct judge_channel *y = *(struct judge_channel *const *)b;
+    size_t x_to = x->nodes[x->n_edges], y_to = y->nodes[y->n_edges];
     const size_t *order = arg;
 
-    if (order[x->nodes[0]] != order[y->nodes[0]])
+    if (x->nodes[0] != y->nodes[0])
         return order[x->nodes[0]] < order[y->nodes[0]] ? -1 : 1;
-    if (order[x->nodes[x->n_edges]] != order[y->nodes[y->n_edges]])
-        return order[x->nodes[x->n_edges]] < order[y->nodes[y->n_edges]] ? -1 : 1;
-    for (size_t i = 0; i <= x->n_edges && i <= y->n_edges; i++) {
-        if (x->nodes[i] != y->nodes[i])
-            return order[x->nodes[i]] < order[y->nodes[i]] ? -1 : 1;
-        if (i < x->n_edges && i < y->n_edges && x->nodes[i + 1] == y->nodes[i + 1] &&
-            x->edges[i] != y->edges[i])
+    if (x_to != y_to)
+        return order[x_to] < order[y_to] ? -1 : 1;
+    for (size_t i = 0; i < x->n_edges && i < y->n_edges; i++) {
+        if (x->nodes[i + 1] != y->nodes[i + 1])
+            return order[x->nodes[i + 1]] < order[y->nodes[i + 1]] ? -1 : 1;
+        if (x->edges[i] != y->edges[i])
             return x->edges[i] < y->edges[i] ? -1 : 1;
     }
-    return (x->n_edges > y->n_edges) - (x->n_edges < y->n_edges);
+    return 0;
 }
 
 void judge_number_channels(const struct judge_topo *t, struct judge_network *net)

@@ -1,4 +1,5 @@
-/* router.c -- transactions in time where links have routers: segment by segment; docs/network.md. */
+/* router.c -- transactions in time where links have routers: segment by segment; docs/network.md.
+ */
 #include "events.h"
 #include "network.h"
 
@@ -128,9 +129,9 @@ struct sim {
     struct judge_result *results;
     struct row *all;
     size_t n_rows;
-    struct port *ports;     /* by number */
-    struct port **inputs;   /* by node */
-    struct memory *memories; /* by node */
+    struct port *ports;          /* by number */
+    struct port **inputs;        /* by node */
+    struct memory *memories;     /* by node */
     struct station *stations[2]; /* by node: of reads, of writes */
     struct judge_events events;
     struct thing *things;
@@ -458,7 +459,8 @@ static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32
     uint32_t size = s->vcs[class] / s->prios, prio = g->flow->txn->row->prio;
     enum judge_half half = path_of(g)->links[g->at].half;
 
-    *low = (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
+    *low =
+        (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
     if (size == 1 || half == JUDGE_ALL_VCS)
         return *low + size;
     if (half == JUDGE_LOWER_VCS)
@@ -536,7 +538,8 @@ static bool is_older(const struct segment *a, const struct segment *b)
     return a->number < b->number;
 }
 
-/* How far behind the last served (turn, VC) a candidate is; all of this instant's have their own. */
+/* How far behind the last served (turn, VC) a candidate is; all of this instant's have their own.
+ */
 static bool is_sooner(const struct port *p, const struct candidate *a, const struct candidate *b)
 {
     bool a_later = !p->served || a->turn > p->last_turn ||
@@ -557,8 +560,8 @@ static void consider(const struct sim *s, const struct port *p, struct candidate
     new.vc = vc_for(s, p, new.segment);
     if (new.vc == UINT32_MAX)
         return;
-    if (!best->segment || (s->by_turns ? is_sooner(p, &new, best)
-                                       : is_older(new.segment, best->segment)))
+    if (!best->segment ||
+        (s->by_turns ? is_sooner(p, &new, best) : is_older(new.segment, best->segment)))
         *best = new;
 }
 
@@ -606,8 +609,8 @@ static void grant(struct sim *s, struct port *p, const struct candidate *c)
 {
     struct segment *g = c->segment;
     double gbs = p->channel->gbs;
-    bool to_memory = ends_behind(g) && g->leg + 1 == g->flow->n_legs && g->flow->class == REQUEST &&
-                     g->first;
+    bool to_memory =
+        ends_behind(g) && g->leg + 1 == g->flow->n_legs && g->flow->class == REQUEST && g->first;
     int64_t wire_fs = p->channel->wire_fs > 1 ? p->channel->wire_fs : 1, taken_fs;
 
     if (c->from && c->from->channel->gbs < gbs)
@@ -864,8 +867,8 @@ static void arrive(struct sim *s, struct segment *g, struct port *p)
     if (!ends_behind(g)) {
         g->at++;
         g->ready_fs = add_fs(s, s->now_fs, path_of(g)->links[g->at].delay_fs);
-        p->input[g->vc].line = judge_grow(p->input[g->vc].line, p->input[g->vc].n + 1,
-                                          sizeof(struct segment *));
+        p->input[g->vc].line =
+            judge_grow(p->input[g->vc].line, p->input[g->vc].n + 1, sizeof(struct segment *));
         p->input[g->vc].line[p->input[g->vc].n++] = g;
         next_port(g)->waiting++;
         wake(s, g->ready_fs);

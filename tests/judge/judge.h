@@ -119,9 +119,12 @@ struct judge_topo {
     struct judge_end *pes; /* that are there, in order */
     size_t n_pes;
     struct judge_plane plane[JUDGE_PLANES_MAX];
-    uint32_t *steps; /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
-    bool *is_router; /* by node, of a machine with routers; else NULL */
-    uint32_t **far;  /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
+    uint32_t *steps;     /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
+    uint32_t cols, rows; /* of the mesh inside cubes; 0: there is none */
+    double size_mm[2];   /* of cubes, then */
+    bool *is_hole;       /* by place of the mesh */
+    bool *is_router;     /* by node, of a machine with routers; else NULL */
+    uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 
 /* The topology in a file, or in a string. NULL after a message. Give it back with judge_free(). */
@@ -190,6 +193,25 @@ uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t c
 
 /* The side of the next SIP of a grid; 0: it is there. */
 char judge_sip_towards(const struct judge_topo *t, uint32_t from, uint32_t to);
+
+/* -- the mesh inside a cube (mesh.c) -------------------------------------------------------- */
+
+/* Is the NoC of cubes a mesh of routers? A place of it is row * cols + col. */
+void judge_find_mesh(struct judge_topo *t);
+bool judge_has_mesh(const struct judge_topo *t);
+uint32_t judge_mesh_places(const struct judge_topo *t);
+bool judge_is_hole(const struct judge_topo *t, uint32_t place);
+
+/* "r2c3", its middle, and the router on a side of it. */
+void judge_mesh_name(const struct judge_topo *t, uint32_t place, char text[JUDGE_NAME_BYTES]);
+void judge_mesh_point(const struct judge_topo *t, uint32_t place, double *x_mm, double *y_mm);
+bool judge_place_beside(const struct judge_topo *t, uint32_t place, char side, uint32_t *other);
+
+/* The router that a node at a point meets, and how far away it is. */
+uint32_t judge_nearest_place(const struct judge_topo *t, double x_mm, double y_mm, double *mm);
+
+/* The places from one to another, both with them, into room for all places. 0: there is no way. */
+size_t judge_mesh_way(const struct judge_topo *t, uint32_t from, uint32_t to, uint32_t *places);
 
 /* -- endpoints (ends.c) --------------------------------------------------------------------- */
 

@@ -375,13 +375,29 @@ static void count_on_planes(struct order *o, uint32_t sip, uint32_t cube, const 
     }
 }
 
+/* "noc or routers row by row" */
+static void count_noc(struct order *o, uint32_t sip, uint32_t cube, uint32_t plane)
+{
+    const char *of = o->t->plane[plane].name;
+
+    for (uint32_t i = 0; i < (judge_has_mesh(o->t) ? judge_mesh_places(o->t) : 1); i++) {
+        char node[JUDGE_NAME_BYTES] = "noc", name[JUDGE_NAME_BYTES];
+
+        if (judge_has_mesh(o->t))
+            judge_mesh_name(o->t, i, node);
+        judge_name(name, "sip%u.cube%u.%s%s%s", sip, cube, node, *of ? "." : "", of);
+        count_node(o, name);
+    }
+}
+
 static void count_cube(struct order *o, uint32_t sip, uint32_t cube)
 {
     static const char *const of_pes[] = {"pe%u.pe_cpu",         "pe%u.pe_scheduler", "pe%u.pe_dma",
                                          "pe%u.pe_fetch_store", "pe%u.pe_gemm",      "pe%u.pe_math",
                                          "pe%u.pe_tcm"};
 
-    count_on_planes(o, sip, cube, "noc");
+    for (uint32_t plane = 0; plane < o->t->planes; plane++)
+        count_noc(o, sip, cube, plane);
     count_in(o, sip, cube, "m_cpu", 0);
     count_in(o, sip, cube, "sram", 0);
     count_on_planes(o, sip, cube, "ucie-N");
@@ -453,17 +469,34 @@ void judge_number_channels(const struct judge_topo *t, struct judge_network *net
         net->channels[i]->number = i;
 }
 
+/* The side by which a router of a mesh inside a cube is entered; 0: by no other such router. */
+static char side_of(const struct judge_topo *t, size_t before, size_t router)
+{
+    static const char sides[] = "EWSN";
+    unsigned a[4], b[4];
+    const int d[4][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}};
+
+    if (sscanf(t->nodes[before].name, "sip%u.cube%u.r%uc%u", &a[0], &a[1], &a[2], &a[3]) != 4 ||
+        sscanf(t->nodes[router].name, "sip%u.cube%u.r%uc%u", &b[0], &b[1], &b[2], &b[3]) != 4)
+        return 0;
+    for (int i = 0; i < 4; i++)
+        if ((int)a[2] == (int)b[2] + d[i][0] && (int)a[3] == (int)b[3] + d[i][1])
+            return sides[i];
+    return 0;
+}
+
 /* "own source, E, W, S, N, others by number" */
 size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
                   const struct judge_channel *c)
 {
     static const char sides[] = "EWSN";
-    size_t before = c->nodes[c->n_edges - 1];
+    size_t to = c->nodes[c->n_edges], before = c->nodes[c->n_edges - 1];
     const char *ucie = strstr(t->nodes[before].name, ".ucie-");
+    char side = side_of(t, before, to);
 
-    if (t->nodes[c->nodes[c->n_edges]].is_noc && ucie)
-        return 1 + (size_t)(strchr(sides, ucie[6]) - sides);
-    return 5 + net->order[before];
+    if (t->nodes[to].is_noc && ucie)
+        side = ucie[6];
+    return side ? 1 + (size_t)(strchr(sides, side) - sides) : 5 + net->order[before];
 }
 
 void judge_network_clear(struct judge_network *net)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
+#include "engine/router.h"
 #include "machine/walk.h"
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
@@ -147,11 +148,13 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
-    return ev_queue_init(&s->queue) && make_stations(s) && flows_init(&s->flows, topo);
+    return ev_queue_init(&s->queue) && make_stations(s) && flows_init(&s->flows, topo) &&
+           (topo->links != MODE_ROUTER || router_new(s));
 }
 
 void sim_clear(struct kb_sim *s)
 {
+    router_free(s);
     flows_free(&s->flows);
     free(s->pipes);
     links_free(s->links, walk_n_links(s->topo));
@@ -187,7 +190,7 @@ bool sim_room(struct kb_sim *s, uint32_t n)
 
     if (n <= s->txns_cap)
         return true;
-    if (!room_for_splits(s, n))
+    if (!room_for_splits(s, n) || (s->router && !router_room(s, n)))
         return false;
     moved = realloc(s->txns, n * sizeof *moved);
     if (!moved)

@@ -12,6 +12,7 @@ struct host;
 struct kernels;
 struct op_log;
 struct race;
+struct router;
 struct traffic;
 struct observer;
 
@@ -51,6 +52,8 @@ struct kb_sim {
      * bounds how many there are.  links ideal: [cube over all], fifo: [SIP]
      */
     struct txn_list *pipes;
+
+    struct router *router; /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
     bool counted;       /* from the times of transactions: the next time these are cleared first */

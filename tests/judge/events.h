@@ -4,7 +4,14 @@
 #include "judge.h"
 
 /* docs/model.md "Order of events" */
-enum judge_class { JUDGE_DONE, JUDGE_HOP, JUDGE_ARRIVAL, JUDGE_ISSUE, JUDGE_START };
+enum judge_class {
+    JUDGE_DONE,
+    JUDGE_HOP,
+    JUDGE_ARRIVAL,
+    JUDGE_ISSUE,
+    JUDGE_START,
+    JUDGE_ARBITRATION
+};
 
 /*
  * An event in the order (time, class, id) of docs/model.md. One transaction may give back several

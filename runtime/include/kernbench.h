@@ -287,10 +287,11 @@ typedef struct kb_cost {
     int64_t memory_overhead_fs; /* the memory's part of overhead_fs, paid during its service */
     int64_t drain_fs;           /* nbytes over the bottleneck */
     int64_t response_fs;        /* host transactions: wires and UCIe nodes back */
+    int64_t return_fs;          /* links router, data of reads: the way back, without the ends */
     double bottleneck_gbs;
 } kb_cost;
 
-/* The zero-load latency: wire + overhead + drain + response of `cost`, in fs. */
+/* The zero-load latency: wire + overhead + drain + response + return of `cost`, in fs. */
 int64_t kb_formula_fs(const kb_cost *cost);
 
 /*
@@ -381,6 +382,7 @@ typedef struct kb_transaction_request {
     bool by_address;
     uint64_t address;
     uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
+    uint32_t prio;  /* links router: 0..3, the larger is served first */
 } kb_request;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
@@ -394,11 +396,12 @@ typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
 
 /*
  * The times of one transaction that has run. issue_fs may be later than that of its request if it
- * had dependencies. actual_fs is exactly wire + overhead + drain + response + the sum of wait_fs.
+ * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of wait_fs.
  */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
     int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;
@@ -828,7 +831,7 @@ typedef struct kb_point_result {
     int64_t mean_fs, p50_fs, p99_fs, max_fs, makespan_fs;
     double gbs; /* count * nbytes over the makespan */
     /* means of the terms of the latency */
-    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs, return_fs;
     int64_t wait_fs[KB_N_WAITS];
 } kb_point_result;
 
@@ -910,6 +913,7 @@ typedef struct kb_traffic_result {
     bool exact;   /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs;
+    int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
 } kb_traffic_result;
 

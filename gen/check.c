@@ -1,5 +1,6 @@
 /* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
+#include "check_router.h"
 #include "cubes.h"
 #include "machine/tables.h"
 #include "value.h"
@@ -16,8 +17,7 @@ static bool is_bad(const struct spec *spec, enum key k)
     return spec->given[k][key_depth(k)].bad;
 }
 
-/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
-static enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
+enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
 {
     enum key worst = keys[0];
 
@@ -287,6 +287,7 @@ static void check_cube(const struct spec *spec)
     check_slices(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
+    check_memory_queue(spec);
 }
 
 /* Those that some cubes have for themselves, and what is missing. */
@@ -318,6 +319,7 @@ bool check_spec(const struct spec *spec)
         check_needed(spec);
         check_cube(spec);
         check_grid(spec);
+        check_router(spec);
         check_addressing(spec);
         if (check_mesh(spec))
             check_cubes(spec);

@@ -347,6 +347,7 @@ static void add_kind(struct routes *r)
         .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
         .write_engines = (uint32_t)s->cube_m_cpu_dma_write,
         .ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns),
+        .queue_bytes = (uint32_t)s->cube_hbm_queue_bytes,
         .pe_gbs = s->cube_xbar_pe_gbs,
     };
 }

@@ -32,6 +32,7 @@
  */
 #include "base/parallel.h"
 #include "cli/out/memory.h"
+#include "cli/fail_if.h"
 #include "cli/in/points.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
@@ -212,7 +213,7 @@ static double now_s(void)
 static bool give_block(void *arg, uint64_t i)
 {
     struct sweep *s = arg;
-    const struct block *b = &s->block[i % s->window];
+    struct block *b = &s->block[i % s->window];
 
     s->n_done += b->n_run;
     for (uint64_t k = 0; k < b->n_run; k++) {
@@ -221,6 +222,11 @@ static bool give_block(void *arg, uint64_t i)
     }
     s->status = b->status;
     s->why = b->why;
+    if (s->out && s->prints) {
+        struct rows rows = rows_of(&b->view, s->points.n);
+
+        fail_if_judge(s->cli, &rows, b->view.first, b->view.first + b->n_run);
+    }
     if (s->out) {
         sink_bytes(s->out, b->text.buffer, (size_t)(b->text.at - b->text.buffer));
         sink_flush(s->out);

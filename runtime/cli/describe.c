@@ -88,9 +88,10 @@ static void offer_arguments(struct completing *c, const kb_bench *bench)
 
 static void offer_bench_arguments(struct completing *c)
 {
-    for (size_t i = 0; i < n_benches && c->n_operands > 0; i++)
-        if (strcmp(benches[i]->name, c->operand[0]) == 0)
-            offer_arguments(c, benches[i]);
+    const kb_bench *bench = c->n_operands > 0 ? bench_known(c->operand[0]) : NULL;
+
+    if (bench)
+        offer_arguments(c, bench);
 }
 
 /* -- endpoints ------------------------------------------------------------------------------ */

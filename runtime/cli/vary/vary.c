@@ -25,6 +25,7 @@
 #include "cli/out/say.h"
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
+#include "cli/fail_if.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
 #include <malloc.h>
@@ -244,6 +245,15 @@ static void keep(struct vary *v, struct slot *s)
     s->rows = (struct captured){0};
 }
 
+/* Holds its rows against --fail-if. */
+static void judge(const struct vary *v, struct slot *s)
+{
+    struct rows rows = {
+        .columns = s->rows.columns, .n_columns = s->rows.n_columns, .row = slot_row, .arg = s};
+
+    fail_if_judge(v->cli, &rows, 1, 1 + s->rows.n_rows);
+}
+
 static bool give_machine(void *arg, uint64_t i)
 {
     struct vary *v = arg;
@@ -261,6 +271,8 @@ static bool give_machine(void *arg, uint64_t i)
     v->different = v->different || s->code == EXIT_DIFFERENT;
     if (v->cli->sqlite && v->out)
         give_database(v, s, i);
+    if (v->out)
+        judge(v, s);
     if (is_streamed(v))
         give_text(v, s);
     else if (v->out)

@@ -857,6 +857,7 @@ typedef enum kb_pattern {
     KB_MATRIX,    /* by the weights of `matrix` */
     KB_STREAM,    /* walks the addresses of its share, one transaction behind the other */
     KB_STRIDED,   /* the same by steps of `stride` */
+    KB_RANDOM,    /* any place of its share that is a multiple of the size */
 } kb_pattern;
 
 /* From one PE to one slice: a share of the traffic. */
@@ -884,6 +885,7 @@ typedef struct kb_traffic {
     uint64_t txns;        /* the expected number of transactions of all PEs */
     uint64_t seed;
     uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
+    double writes;   /* 0..1: the share of transactions that write, where `op` is KB_READ */
 } kb_traffic;
 
 /*

@@ -366,7 +366,7 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
 static bool is_same(const struct traffic *a, const struct traffic *b)
 {
     return a->horizon_fs == b->horizon_fs && a->request.pattern == b->request.pattern &&
-           a->request.op == b->request.op && a->request.nbytes == b->request.nbytes &&
+           a->request.op == b->request.op && a->request.writes == b->request.writes && a->request.nbytes == b->request.nbytes &&
            a->request.rate == b->request.rate && a->request.fixed == b->request.fixed;
 }
 

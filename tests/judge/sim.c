@@ -146,7 +146,7 @@ static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice
     struct sim *s = arg;
 
     judge_post(&s->events, (struct judge_event){.fs = fs,
-                                                .class = JUDGE_DECISION,
+                                                .class = JUDGE_ARBITRATION,
                                                 .id = judge_channel_number(s->t, slice, channel),
                                                 .step = channel,
                                                 .banks = b});
@@ -157,7 +157,7 @@ static void granted(void *arg, const struct judge_access *access)
 {
     struct sim *s = arg;
 
-    record(s, JUDGE_DECISION, &s->all[access->id].parts[access->part]);
+    record(s, JUDGE_ARBITRATION, &s->all[access->id].parts[access->part]);
 }
 
 /* It is known when the access is done: what it has waited is what it would not alone. */
@@ -545,7 +545,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
 {
     struct txn *x;
 
-    if (e->class == JUDGE_DECISION) {
+    if (e->class == JUDGE_ARBITRATION) {
         judge_banks_decide(e->banks, (uint32_t)e->step, e->fs);
         return;
     }
@@ -572,7 +572,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
             set_out(s, e->id, 0);
         break;
     case JUDGE_START:
-    case JUDGE_DECISION:
+    case JUDGE_ARBITRATION:
         judge_die("a replay has no kernels");
     }
 }

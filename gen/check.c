@@ -2,6 +2,7 @@
 #include "check.h"
 #include "check_router.h"
 #include "cubes.h"
+#include "noc.h"
 #include "machine/tables.h"
 #include "value.h"
 
@@ -113,13 +114,18 @@ int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
         ALWAYS = 2,   /* m_cpu, sram */
-        OF_PLANE = 5, /* noc, four ucie */
+        OF_PLANE = 4, /* four ucie */
         OF_PE = 7,    /* the nodes of the PE itself */
         BRIDGES = 2,  /* between two halves */
     };
     int64_t planes = spec->sip_planes.n ? (int64_t)spec->sip_planes.n : 1;
 
-    return ALWAYS + OF_PLANE * planes + crossbars_of(spec) +
+    int64_t routers = 1;
+
+    if (spec->cube_noc_model == NOC_MESH)
+        routers = spec->cube_noc_mesh_cols * spec->cube_noc_mesh_rows -
+                  (int64_t)spec->cube_noc_mesh_holes.n;
+    return ALWAYS + (routers + OF_PLANE) * planes + crossbars_of(spec) +
            (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
 }
 
@@ -288,6 +294,7 @@ static void check_cube(const struct spec *spec)
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
     check_memory_queue(spec);
+    noc_check(spec);
 }
 
 /* Those that some cubes have for themselves, and what is missing. */

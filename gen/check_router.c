@@ -83,21 +83,12 @@ void check_router(const struct spec *spec)
     refuse_router(spec);
 }
 
-/* Until it is built. */
-static void refuse_mesh(const struct spec *spec)
-{
-    if (spec->cube_noc_model == NOC_MESH)
-        diag_error(spec->diag, spec_place(spec, KEY_cube_noc_model),
-                   "'cube.noc.model: mesh' cannot be simulated yet: bus is possible");
-}
-
 void check_memory_queue(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_hbm_queue_bytes, KEY_contention_packet_bytes};
     enum key blamed = culprit(spec, keys, 2);
     int64_t queue = spec->cube_hbm_queue_bytes, packet = spec->contention_packet_bytes;
 
-    refuse_mesh(spec);
     if (blamed == N_KEYS || queue == 0)
         return;
     if (packet == 0)

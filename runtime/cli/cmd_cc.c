@@ -29,25 +29,24 @@ static const char *const flags[] = {
     "-std=gnu11",       "-O2", "-Wall", "-Wextra", "-fPIC", "-fstack-clash-protection", "-shared",
     "-ffp-contract=off"};
 
-enum { N_FLAGS = sizeof flags / sizeof *flags, WORDS_OF_OUR_OWN = N_FLAGS + 6 };
+/* build/asan/cube8/cube8 is four folders below the top of its source tree. */
+enum { FOLDERS_UP = 5, N_FLAGS = sizeof flags / sizeof *flags, WORDS_OF_OUR_OWN = N_FLAGS + 6 };
 
-/* "-I" and the folder of kernbench.h that belongs to this program; false: it is in neither place.
- */
+/* "-I" and the folder of kernbench.h that belongs to this program; false: it is not found. */
 static bool find_headers(char option[PATH_MAX])
 {
-    static const char *const places[] = {"../include", "../runtime/include",
-                                         "../../runtime/include"};
+    static const char *const places[] = {"include", "runtime/include"};
     char program[PATH_MAX], file[2 * PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 
-    if (n <= 0)
-        return false;
-    program[n] = '\0';
-    *strrchr(program, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(file, sizeof file, "%s/%s/tl.h", program, places[i]);
-        if (access(file, R_OK) == 0)
-            return snprintf(option, PATH_MAX, "-I%s/%s", program, places[i]) < PATH_MAX;
+    program[n > 0 ? n : 0] = '\0';
+    for (int up = 0; up < FOLDERS_UP && strrchr(program, '/'); up++) {
+        *strrchr(program, '/') = '\0';
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            snprintf(file, sizeof file, "%s/%s/tl.h", program, places[i]);
+            if (access(file, R_OK) == 0)
+                return snprintf(option, PATH_MAX, "-I%s/%s", program, places[i]) < PATH_MAX;
+        }
     }
     return false;
 }

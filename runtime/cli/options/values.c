@@ -194,6 +194,19 @@ enum exit_code read_condition(struct reading *r, const struct option_row *row, c
     return code;
 }
 
+enum exit_code read_shard(struct reading *r, const struct option_row *row, const char *word,
+                          void *field)
+{
+    struct shard *shard = field;
+    size_t n = strcspn(word, "/");
+
+    if (word[n] != '/' || !text_read_count(word, n, &shard->i) ||
+        !text_read_count(word + n + 1, strlen(word + n + 1), &shard->n) || shard->i < 1 ||
+        shard->i > shard->n || shard->n > SHARDS_MAX)
+        return opts_refuse(r, row, word, "a part and the number of parts, as 3/8, at most 1000000");
+    return EXIT_OK;
+}
+
 enum exit_code read_inspect(struct reading *r, const struct option_row *row, const char *word,
                             void *field)
 {

@@ -14,6 +14,7 @@
  * each item: [0, 64, 32] for a tile is refused at its first item, with that item's column.
  */
 #include "value.h"
+#include "fields.h"
 #include "lists.h"
 #include "base/text.h"
 #include <math.h>
@@ -297,6 +298,8 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     case KEY_SIDES:
     case KEY_TEXTS:
         return lists_load(spec, k, doc, node);
+    case KEY_FIELDS:
+        return fields_load(spec, k, doc, node);
     case KEY_OVERRIDES: /* load.c reads these */
         break;
     }
@@ -349,6 +352,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_SIDES:
     case KEY_TEXTS:
         return lists_text(spec, k);
+    case KEY_FIELDS:
+        return fields_text(spec, k);
     case KEY_OVERRIDES:
         return spec->cubes.text ? spec->cubes.text : "{}";
     }

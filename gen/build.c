@@ -3,8 +3,18 @@
 #include "better.h"
 #include "check.h"
 #include "load.h"
+#include "presets.h"
 #include <setjmp.h>
 #include <string.h>
+
+/* What the keys that were set mean to the others. */
+static void settle(struct spec *spec)
+{
+    bool chosen = spec_place(spec, KEY_cube_hbm_model).kind == PLACE_SET;
+
+    presets_take(spec);
+    presets_leave_server(spec, !chosen || spec_place(spec, KEY_cube_hbm_hold).kind == PLACE_SET);
+}
 
 bool build_read(struct build *b, const struct source *from)
 {
@@ -22,6 +32,7 @@ bool build_read(struct build *b, const struct source *from)
         load_file(&b->spec, file);
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
+    settle(&b->spec);
     for (size_t i = 0; i < from->n_better; i++)
         better_make(&b->spec, from->better[i], from->factor);
     return check_spec(&b->spec);

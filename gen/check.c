@@ -8,27 +8,27 @@
 
 enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64 };
 
-static bool is_given(const struct spec *spec, enum key k)
+bool check_is_given(const struct spec *spec, enum key k)
 {
     return spec->given[k][key_depth(k)].at.kind != PLACE_NONE;
 }
 
-static bool is_bad(const struct spec *spec, enum key k)
+bool check_is_bad(const struct spec *spec, enum key k)
 {
     return spec->given[k][key_depth(k)].bad;
 }
 
-enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
+enum key check_culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
 {
     enum key worst = keys[0];
 
     for (size_t i = 0; i < n_keys; i++) {
-        if (is_bad(spec, keys[i]))
+        if (check_is_bad(spec, keys[i]))
             return N_KEYS;
         if (spec_place(spec, keys[i]).kind == PLACE_SET &&
             spec_place(spec, worst).kind != PLACE_SET)
             worst = keys[i];
-        else if (is_given(spec, keys[i]) && !is_given(spec, worst))
+        else if (check_is_given(spec, keys[i]) && !check_is_given(spec, worst))
             worst = keys[i];
     }
     return worst;
@@ -46,7 +46,7 @@ static void missing(const struct spec *spec, enum key k)
             return;
         if (spec->given[first][d].key.kind != PLACE_NONE)
             continue;
-        if (key_rows[first].needed && first != k && !is_given(spec, first))
+        if (key_rows[first].needed && first != k && !check_is_given(spec, first))
             return; /* reported when `first` was checked */
         depth = d;
     }
@@ -57,7 +57,7 @@ static void missing(const struct spec *spec, enum key k)
 static void check_needed(const struct spec *spec)
 {
     for (enum key k = 0; k < N_KEYS; k++)
-        if (key_rows[k].needed && !is_given(spec, k) && !is_bad(spec, k))
+        if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k))
             missing(spec, k);
 }
 
@@ -75,7 +75,7 @@ int64_t crossbars_of(const struct spec *spec)
 static void check_slices(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_hbm_slices, KEY_cube_pes};
-    enum key blamed = culprit(spec, keys, 2);
+    enum key blamed = check_culprit(spec, keys, 2);
 
     if (blamed != N_KEYS && slices_of(spec) == 0)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -85,7 +85,7 @@ static void check_slices(const struct spec *spec)
 static void check_position(const struct spec *spec, enum key pos_key)
 {
     const enum key keys[] = {pos_key, KEY_cube_size_mm};
-    enum key blamed = culprit(spec, keys, 2);
+    enum key blamed = check_culprit(spec, keys, 2);
     const double *pos = spec_value(spec, pos_key);
 
     if (blamed == N_KEYS || (pos[0] <= spec->cube_size_mm[0] && pos[1] <= spec->cube_size_mm[1]))
@@ -99,7 +99,7 @@ static void check_position(const struct spec *spec, enum key pos_key)
 static bool check_mesh(const struct spec *spec)
 {
     const enum key keys[] = {KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h};
-    enum key blamed = culprit(spec, keys, 2);
+    enum key blamed = check_culprit(spec, keys, 2);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
     if (blamed == N_KEYS)
@@ -163,7 +163,7 @@ static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
 static void check_nodes(const struct spec *spec, const struct cubes *cubes)
 {
     const enum key keys[] = {KEY_sips, KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h, KEY_cube_pes};
-    enum key blamed = culprit(spec, keys, 4);
+    enum key blamed = check_culprit(spec, keys, 4);
 
     if (blamed != N_KEYS && count_all(spec, cubes) > NODES_MAX)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -176,13 +176,13 @@ static void check_grid(const struct spec *spec)
 {
     const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
     const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
-    enum key blamed = culprit(spec, keys, 3);
+    enum key blamed = check_culprit(spec, keys, 3);
     int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
 
-    if (is_bad(spec, KEY_fabric_shape))
+    if (check_is_bad(spec, KEY_fabric_shape))
         return;
     for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
-        if (is_given(spec, shaped[i]) && !is_bad(spec, shaped[i]) &&
+        if (check_is_given(spec, shaped[i]) && !check_is_bad(spec, shaped[i]) &&
             (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
             diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
                        key_rows[shaped[i]].path);
@@ -194,7 +194,7 @@ static void check_grid(const struct spec *spec)
                    (long long)places, (long long)spec->sips);
 }
 
-static bool is_power_of_two(int64_t n)
+bool check_is_power_of_two(int64_t n)
 {
     return n > 0 && (n & (n - 1)) == 0;
 }
@@ -204,9 +204,9 @@ static bool check_granule(const struct spec *spec)
 {
     int64_t granule = spec->addressing_granule;
 
-    if (is_bad(spec, KEY_addressing_granule))
+    if (check_is_bad(spec, KEY_addressing_granule))
         return false;
-    if (granule == 0 || (granule >= GRANULE_MIN && is_power_of_two(granule)))
+    if (granule == 0 || (granule >= GRANULE_MIN && check_is_power_of_two(granule)))
         return true;
     return diag_error(spec->diag, spec_place(spec, KEY_addressing_granule),
                       "'addressing.granule' must be 0 or a power of two from %d, not '%lld'",
@@ -216,7 +216,7 @@ static bool check_granule(const struct spec *spec)
 /* A key that interleaving gives a meaning, which has another value than its default. */
 static void check_has_granule(const struct spec *spec, enum key k)
 {
-    if (!is_bad(spec, k) && *(const int *)spec_value(spec, k) != 0)
+    if (!check_is_bad(spec, k) && *(const int *)spec_value(spec, k) != 0)
         diag_error(spec->diag, spec_place(spec, k),
                    "'%s: %s' needs an 'addressing.granule': without one slices are contiguous",
                    key_rows[k].path, value_text(spec, k));
@@ -226,14 +226,14 @@ static void check_blocks(const struct spec *spec)
 {
     const enum key sizes[] = {KEY_addressing_granule, KEY_cube_hbm_size_gb, KEY_cube_pes};
     const enum key hashed[] = {KEY_addressing_hash, KEY_cube_pes};
-    enum key size = culprit(spec, sizes, 3), hash = culprit(spec, hashed, 2);
+    enum key size = check_culprit(spec, sizes, 3), hash = check_culprit(spec, hashed, 2);
     int64_t n = slices_of(spec), slice = n ? (spec->cube_hbm_size_gb << 30) / n : 0;
 
     if (n && size != N_KEYS && slice < spec->addressing_granule)
         diag_error(spec->diag, spec_place(spec, size),
                    "'addressing.granule' %lld is larger than a slice, which has %lld bytes",
                    (long long)spec->addressing_granule, (long long)slice);
-    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && n && !is_power_of_two(n))
+    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && n && !check_is_power_of_two(n))
         diag_error(spec->diag, spec_place(spec, hash),
                    "'addressing.hash: xor' needs a power of two of slices in a cube, not %lld",
                    (long long)n);
@@ -242,7 +242,7 @@ static void check_blocks(const struct spec *spec)
 static void check_queues(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_pe_pe_ipcq_space, KEY_addressing_granule};
-    enum key blamed = culprit(spec, keys, 2);
+    enum key blamed = check_culprit(spec, keys, 2);
 
     if (blamed != N_KEYS && spec->cube_pe_pe_ipcq_space == QUEUE_HBM)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -295,6 +295,7 @@ static void check_cube(const struct spec *spec)
     check_position(spec, KEY_cube_sram_pos_mm);
     check_memory_queue(spec);
     noc_check(spec);
+    check_banks(spec);
 }
 
 /* Those that some cubes have for themselves, and what is missing. */

@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "machine/endpoint.h"
+#include "network/banks_state.h"
 #include "base/percentiles.h"
 #include "engine/observer.h"
 
@@ -186,6 +187,26 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
 }
 
 /*
+ * Where in its slice transaction `k` of a source lies: a walk goes on from the one before, else it
+ * is one of the places for as many bytes, drawn from its number and the seed.
+ */
+static void place_in_banks(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
+{
+    const struct traffic *tr = s->traffic;
+    const struct txn *txn = &s->txns[slot];
+    uint64_t bytes = cost_memory(s->topo, txn->dst, false)->nbytes, n = tr->request.nbytes;
+    struct rng rng;
+
+    if (traffic_walks(tr)) {
+        if (!s->topo->granule) /* else walk_place() knows */
+            banks_place(s, slot, walk_offset(tr, source, k));
+        return;
+    }
+    rng = random_place(tr, source, k);
+    banks_place(s, slot, rng_next(&rng) % (bytes / n) * n);
+}
+
+/*
  * A PE has at most one transaction that no channel has taken: the next is made when that happens.
  * If its time has come before, it has waited since, as those behind it have.
  */
@@ -215,6 +236,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
+    if (s->banks)
+        place_in_banks(s, number, source->n - 1, slot);
     if (traffic_walks(tr) && !walk_place(s, number, source->n - 1, slot)) {
         traffic_no_memory(s);
         return;
@@ -261,7 +284,8 @@ static void count_part(struct kb_sim *s, uint32_t part)
 {
     const struct txn *x = &s->txns[part];
 
-    if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* else counted */
+    if (!memory_frees_early(cost_memory(s->topo, x->dst, false)) &&
+        !banks_has(s, x)) /* else counted */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
     split_count_part(s, part);

@@ -77,6 +77,12 @@ static inline uint32_t source_of(const struct traffic *tr, uint32_t pe, bool wri
 /* Prepares a walk. KB_BAD_REQUEST with the reason in `why`; KB_NO_MEMORY. */
 kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *why);
 
+/* Draws the place of transaction `k` of a source; it does not depend on what was drawn before. */
+static inline struct rng random_place(const struct traffic *tr, uint32_t source, uint32_t k)
+{
+    return rng_of_number(tr->request.seed, ((uint64_t)source + 1) << 32 | k);
+}
+
 /* Where in the share of its PE transaction `k` of a source begins. */
 uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k);
 

@@ -9,8 +9,20 @@
 #define TRAFFIC_END_H
 #include "engine/how.h"
 #include "engine/traffic.h"
+#include "network/banks.h"
 
-/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
+/* The terms of a slice with banks: what it adds to the drain, and the rest, which may be negative.
+ */
+static inline void traffic_add_banks(const struct kb_sim *s, const struct txn *txn, struct part *p)
+{
+    uint32_t slot = (uint32_t)(txn - s->txns);
+    int64_t alone_fs = banks_alone_fs(s, slot) + behind_banks_fs(s, txn);
+
+    p->overhead += (uint64_t)(alone_fs - s->banks->accesses[slot].drain_fs);
+    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs);
+}
+
+/* No other term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
                                      int64_t issue_fs, int64_t actual_fs, struct part *p)
 {
@@ -24,9 +36,14 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
-    p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
     p->channel += (uint64_t)txn->wait_fs;
-    p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    if (T->banked && banks_has(s, txn)) {
+        traffic_add_banks(s, txn, p);
+        p->overhead += overhead_fs;
+    } else {
+        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
+        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    }
     if (T->links == MODE_FIFO)
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }
@@ -37,8 +54,10 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
 
     channel->wait_fs += x->wait_fs;
-    if (T->early == EARLY_NONE ||
-        (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
+    if (T->banked && banks_has(s, x))
+        ; /* the slice counts its own waits */
+    else if (T->early == EARLY_NONE ||
+             (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     if (sim_is_own(T, x))
         station_count(channel, x);

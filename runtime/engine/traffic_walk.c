@@ -21,6 +21,7 @@
 #include "engine/traffic.h"
 #include "machine/endpoint.h"
 #include "machine/pes.h"
+#include "network/banks_state.h"
 #include <stdlib.h>
 
 /* The first PE among which the addresses of the space of `cube` are cut, and how many there are. */
@@ -89,7 +90,7 @@ uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k)
     struct rng rng;
 
     if (tr->request.pattern == KB_RANDOM) {
-        rng = rng_of_number(tr->request.seed, (uint64_t)(source + 1) << 32 | k);
+        rng = random_place(tr, source, k);
         return rng_next(&rng) % tr->steps * tr->step_bytes;
     }
     return (k + source % tr->kinds * (tr->steps / 2)) % tr->steps * tr->step_bytes;
@@ -117,13 +118,16 @@ bool walk_place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
     const struct kb_topology *t = s->topo;
     struct traffic *tr = s->traffic;
     struct address_range range, rest;
+    struct address_part part;
     uint32_t n = 0;
 
     if (!t->granule)
         return true; /* its own slice */
     split_none(s, slot);
     range = rest = range_of(t, tr, source, k);
-    s->txns[slot].dst = address_part(t, &rest).dst;
+    part = address_part(t, &rest);
+    s->txns[slot].dst = part.dst;
+    banks_place(s, slot, part.offset);
     if (rest.nbytes == 0)
         return true;
     for (rest = range; rest.nbytes; n++) {

@@ -33,6 +33,7 @@
  * other, commands.c the chains of commands, observe.c the table of calls.
  */
 #include "explain/spans.h"
+#include "network/banks_state.h"
 #include <stdlib.h>
 #include <string.h>
 #include "data/dtype.h"
@@ -366,7 +367,8 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
     if (!is_inside(s, slot)) {
         const struct trip trip = txn_trip(s->topo, x);
 
-        c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, &trip, x->nbytes);
+        c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, &trip, x->nbytes,
+                    banks_range(s, slot));
     }
     last = spans_make(s, slot, (int64_t)end);
     if (spans_of(s)->by_station && !is_whole(s, slot))

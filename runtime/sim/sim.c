@@ -35,6 +35,7 @@
 #include "record/race.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 #include "engine/observer.h"
 
 _Static_assert(KB_TRANSACTIONS_MAX < EV_MAX_SLOTS, "each has a slot");
@@ -149,6 +150,7 @@ static kb_status find_target(const struct kb_topology *t, const kb_request *requ
 
     *found = *request;
     found->dst = to.dst;
+    found->offset = to.offset;
     *splits = to.splits;
     return status;
 }
@@ -194,6 +196,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .dst = ends[1],
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
+    banks_place(s, s->n_txns, r->offset);
     if (splits)
         split_later(&s->txns[s->n_txns], r->address);
     if (r->issue_fs < s->last_issue_fs)
@@ -277,15 +280,17 @@ uint64_t kb_sim_count(const kb_sim *s)
 static bool complete(const struct kb_sim *s, const struct txn *whole, const struct txn *x,
                      const struct kb_cost *c)
 {
-    return whole->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs +
-                                                  c->drain_fs + c->response_fs) <= sim_last_fs(s);
+    return whole->stage == TXN_DONE &&
+           (uint64_t)(banks_service_fs(s, x, c) + c->memory_overhead_fs + c->drain_fs +
+                      c->response_fs) <= sim_last_fs(s);
 }
 
 static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
 {
     const struct trip trip = txn_trip(s->topo, x);
 
-    return cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes);
+    return cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes,
+                   banks_range(s, (uint32_t)(x - s->txns)));
 }
 
 uint64_t kb_sim_done(const kb_sim *s)
@@ -320,7 +325,7 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 #pragma GCC unroll 8
     for (int i = 0; i < KB_N_WAITS; i++) {
         sum += r->wait_fs[i];
-        signs |= r->wait_fs[i];
+        signs |= i == KB_WAIT_MEMORY && s->banks ? 0 : r->wait_fs[i]; /* a row may be open */
     }
     return signs >= 0 && sum == r->actual_fs &&
            (s->topo->links == MODE_FIFO || r->wait_fs[KB_WAIT_LINK] == 0);
@@ -331,6 +336,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     REFUSE_NULL(s && r, "sim, out", NULL);
     const struct txn *whole, *txn; /* the same, or the part that ended last */
     struct kb_cost c;
+    int64_t service_fs;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
@@ -339,19 +345,20 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     c = cost_of_txn(s, txn);
     if (!complete(s, whole, txn, &c))
         return KB_PENDING;
+    service_fs = banks_service_fs(s, txn, &c);
     *r = (kb_result){
         .issue_fs = whole->issue_fs,
         .start_fs = whole->issue_fs + (txn_of_host(whole) ? 0 : whole->wait_fs),
         .arrive_fs = txn->arrive_fs,
-        .service_fs = txn->service_fs,
-        .done_fs = txn->service_fs + c.memory_overhead_fs + c.drain_fs,
+        .service_fs = service_fs,
+        .done_fs = service_fs + c.memory_overhead_fs + c.drain_fs,
         .wire_fs = c.wire_fs,
         .overhead_fs = c.overhead_fs,
         .drain_fs = c.drain_fs,
         .response_fs = c.response_fs,
         .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : whole->wait_fs,
         .wait_fs[KB_WAIT_ENGINE] = txn_of_host(txn) ? txn->wait_fs : 0,
-        .wait_fs[KB_WAIT_MEMORY] = txn->service_fs - txn->arrive_fs,
+        .wait_fs[KB_WAIT_MEMORY] = service_fs - txn->arrive_fs,
         .formula_fs = kb_formula_fs(&c),
         .bottleneck_gbs = c.bottleneck_gbs,
     };

@@ -24,6 +24,7 @@
 #include "sim/sim.h"
 #include "sim/destination.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 
 /* A point as the engines take it, and the cost of one copy without contention. */
 struct job {
@@ -35,6 +36,7 @@ struct job {
     bool differ; /* copies have costs of their own: they are split, or their planes differ */
     bool splits;
     uint64_t address; /* of one that is split */
+    uint64_t offset;  /* of another, in its memory */
 };
 
 /* Room for the latencies of a point's copies. */
@@ -97,9 +99,11 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .trip = trip,
                         .differ = to.splits || s->topo->plane_choice == PLANE_BY_HASH,
                         .splits = to.splits,
+                        .offset = to.offset,
                         .address = p->address};
     if (!job->differ)
-        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes);
+        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes,
+                            cost_range(s->topo, trip.dst, to.offset, p->nbytes));
     return KB_OK;
 }
 
@@ -120,7 +124,7 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
 {
     if (!sim_room(s, job->n))
         return KB_NO_MEMORY;
-    for (uint32_t i = 0; i < job->n; i++)
+    for (uint32_t i = 0; i < job->n; i++) {
         s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
                                   .op = job->op,
                                   .stage = TXN_WAITING,
@@ -130,6 +134,8 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
                                   .dst = job->dst,
                                   .id = i,
                                   .next = TXN_NONE};
+        banks_place(s, i, job->offset);
+    }
     s->n_txns = job->n;
     s->ways = txn_way(s->txns);
     return s->splits ? split_copies(s, job, why) : KB_OK;
@@ -171,6 +177,7 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
 
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
     memory->arrived = &memory->head;
+    banks_clear(s, row->dst);
     if (s->early)
         link_clear(&s->early[row->dst]);
     if (of_host(job))
@@ -209,7 +216,7 @@ static void clear(struct kb_sim *s, const struct job *job)
 
 static int64_t mean(wait_sum sum, uint64_t n)
 {
-    return (int64_t)((sum + n / 2) / n);
+    return sum < 0 ? -mean(-sum, n) : (int64_t)((sum + n / 2) / n);
 }
 
 /* The columns that are the same for all copies. */
@@ -253,14 +260,15 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
 {
     int64_t way_fs = c->wire_fs + c->overhead_fs - c->memory_overhead_fs;
     int64_t link = txn->arrive_fs - txn->wait_fs - way_fs;
-    int64_t memory = txn->service_fs - txn->arrive_fs;
+    int64_t service_fs = banks_service_fs(s, txn, c);
+    int64_t memory = service_fs - txn->arrive_fs;
 
-    *actual_fs = txn->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    *actual_fs = service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
     w->actual += *actual_fs;
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && link >= 0 && memory >= 0 && (link == 0 || s->links);
+    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || s->banks) && (link == 0 || s->links);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */
@@ -269,7 +277,8 @@ static bool add_own(const struct kb_sim *s, const struct job *job, uint32_t slot
 {
     const struct txn *last = split_last(s, slot);
     const struct trip trip = txn_trip(s->topo, last);
-    struct kb_cost c = cost_of(s->topo, &s->mask, job->op, &trip, last->nbytes);
+    struct kb_cost c = cost_of(s->topo, &s->mask, job->op, &trip, last->nbytes,
+                               banks_range(s, (uint32_t)(last - s->txns)));
 
     w->wire += c.wire_fs;
     w->overhead += c.overhead_fs;

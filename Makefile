@@ -52,7 +52,7 @@ quoted = '$(subst ','\'',$(1))'
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -77,7 +77,9 @@ define compile
 endef
 COMPILED = -MMD -MP -MT $@ -MF $(NEW)d -c -o $(NEW) $< && mv -f $(NEW)d $(@:.o=.d) $(PUT)
 # Objects, the archives of topologies, then the command line, if it is needed, and the library.
-INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(filter $(CLI),$^) $(filter $(LIB),$^)
+# A command line has the whole library, and shows it to benches of shared objects.
+INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(if $(filter $(CLI),$^),$(CLI) $(call whole,$(LIB)),$(filter $(LIB),$^))
+whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive -Wl,--export-dynamic-symbol='kb_*' -Wl,--export-dynamic-symbol='tl_*'
 define link
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -160,7 +162,7 @@ FORCE:
 
 # libNAME.so is a link to libNAME.so.SO, the soname, and that one to libNAME.so.SO.VERSION. SO is
 # raised when programs that were linked would no longer run: HACKING.md, "The soname".
-SO := 0
+SO := $(shell sed -n 's/.*KB_ABI *\([0-9]*\).*/\1/p' runtime/include/kernbench.h)
 SO_VERSION := $(SO).$(VERSION)
 SHARED := $(B)/libkernbench.so
 # Clang's sanitizers are in the program, and a library does not find them.

@@ -1,6 +1,8 @@
 /* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
+#include "check_router.h"
 #include "cubes.h"
+#include "noc.h"
 #include "machine/tables.h"
 #include "value.h"
 
@@ -16,7 +18,7 @@ bool check_is_bad(const struct spec *spec, enum key k)
     return spec->given[k][key_depth(k)].bad;
 }
 
-enum key check_culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
+enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
 {
     enum key worst = keys[0];
 
@@ -73,7 +75,7 @@ int64_t crossbars_of(const struct spec *spec)
 static void check_slices(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_hbm_slices, KEY_cube_pes};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
 
     if (blamed != N_KEYS && slices_of(spec) == 0)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -83,7 +85,7 @@ static void check_slices(const struct spec *spec)
 static void check_position(const struct spec *spec, enum key pos_key)
 {
     const enum key keys[] = {pos_key, KEY_cube_size_mm};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     const double *pos = spec_value(spec, pos_key);
 
     if (blamed == N_KEYS || (pos[0] <= spec->cube_size_mm[0] && pos[1] <= spec->cube_size_mm[1]))
@@ -97,7 +99,7 @@ static void check_position(const struct spec *spec, enum key pos_key)
 static bool check_mesh(const struct spec *spec)
 {
     const enum key keys[] = {KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
     if (blamed == N_KEYS)
@@ -112,13 +114,18 @@ int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
         ALWAYS = 2,   /* m_cpu, sram */
-        OF_PLANE = 5, /* noc, four ucie */
+        OF_PLANE = 4, /* four ucie */
         OF_PE = 7,    /* the nodes of the PE itself */
         BRIDGES = 2,  /* between two halves */
     };
     int64_t planes = spec->sip_planes.n ? (int64_t)spec->sip_planes.n : 1;
 
-    return ALWAYS + OF_PLANE * planes + crossbars_of(spec) +
+    int64_t routers = 1;
+
+    if (spec->cube_noc_model == NOC_MESH)
+        routers = spec->cube_noc_mesh_cols * spec->cube_noc_mesh_rows -
+                  (int64_t)spec->cube_noc_mesh_holes.n;
+    return ALWAYS + (routers + OF_PLANE) * planes + crossbars_of(spec) +
            (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
 }
 
@@ -156,7 +163,7 @@ static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
 static void check_nodes(const struct spec *spec, const struct cubes *cubes)
 {
     const enum key keys[] = {KEY_sips, KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h, KEY_cube_pes};
-    enum key blamed = check_culprit(spec, keys, 4);
+    enum key blamed = culprit(spec, keys, 4);
 
     if (blamed != N_KEYS && count_all(spec, cubes) > NODES_MAX)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -169,7 +176,7 @@ static void check_grid(const struct spec *spec)
 {
     const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
     const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
-    enum key blamed = check_culprit(spec, keys, 3);
+    enum key blamed = culprit(spec, keys, 3);
     int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
 
     if (check_is_bad(spec, KEY_fabric_shape))
@@ -219,7 +226,7 @@ static void check_blocks(const struct spec *spec)
 {
     const enum key sizes[] = {KEY_addressing_granule, KEY_cube_hbm_size_gb, KEY_cube_pes};
     const enum key hashed[] = {KEY_addressing_hash, KEY_cube_pes};
-    enum key size = check_culprit(spec, sizes, 3), hash = check_culprit(spec, hashed, 2);
+    enum key size = culprit(spec, sizes, 3), hash = culprit(spec, hashed, 2);
     int64_t n = slices_of(spec), slice = n ? (spec->cube_hbm_size_gb << 30) / n : 0;
 
     if (n && size != N_KEYS && slice < spec->addressing_granule)
@@ -235,7 +242,7 @@ static void check_blocks(const struct spec *spec)
 static void check_queues(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_pe_pe_ipcq_space, KEY_addressing_granule};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
 
     if (blamed != N_KEYS && spec->cube_pe_pe_ipcq_space == QUEUE_HBM)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -287,6 +294,8 @@ static void check_cube(const struct spec *spec)
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);
+    check_memory_queue(spec);
+    noc_check(spec);
 }
 
 /* Those that some cubes have for themselves, and what is missing. */
@@ -318,6 +327,7 @@ bool check_spec(const struct spec *spec)
         check_needed(spec);
         check_cube(spec);
         check_grid(spec);
+        check_router(spec);
         check_addressing(spec);
         if (check_mesh(spec))
             check_cubes(spec);

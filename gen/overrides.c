@@ -83,6 +83,9 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
     if (is_given(own, KEY_cube_size_mm))
         return diag_error(spec->diag, own->given[KEY_cube_size_mm][2].key,
                           "'size_mm' is the same for all cubes, give it below 'cube'");
+    if (own->given[KEY_cube_noc_mesh_cols][3].key.kind != PLACE_NONE)
+        return diag_error(spec->diag, own->given[KEY_cube_noc_mesh_cols][3].key,
+                          "'noc.mesh' is the same for all cubes, give it below 'cube'");
     keep(own, out);
     out->keys = keys_text(own, first_key, 1);
     return diag_count(spec->diag) == before;

@@ -16,6 +16,7 @@
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/fail_if.h"
 #include "cli/machine.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -144,7 +145,7 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
-    return closed ? closed : code;
+    return fail_if_end(cli, closed ? closed : code);
 }
 
 /*
@@ -185,7 +186,8 @@ static bool ask_for_stack(void)
 __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo, int argc,
                                                          char **argv)
 {
-    struct cli cli = {.topo = topo};
+    struct fail_if fail_if = {0};
+    struct cli cli = {.topo = topo, .fail_if = &fail_if};
     enum exit_code code;
 
     if (topo)

@@ -13,7 +13,7 @@ if grep -q -e '-fsanitize' -e '--coverage' "$B/_o/flags"; then
 fi
 prefix=$work/prefix
 lib=$prefix/lib
-export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
+export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib PATH=$prefix/bin:$PATH
 
 # put VARIABLE=VALUE...: by the make that runs the tests, with its variables, or alone
 put()

@@ -25,6 +25,7 @@
 #include "cli/out/say.h"
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
+#include "cli/fail_if.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
 #include <malloc.h>
@@ -60,6 +61,7 @@ struct vary {
     struct sink sink, *out; /* where rows go; NULL: a dry run */
     struct captured *kept;  /* owned; of all, for a table */
     size_t n_kept, kept_room;
+    uint64_t first, n;   /* machines of this part, which is mostly the whole */
     bool begun, any_row; /* the head is written; a row is */
     uint64_t n_done;
     double end_s; /* of a dry run */
@@ -72,7 +74,7 @@ struct vary {
 
 static uint64_t number_of(const struct vary *v, uint64_t i)
 {
-    return (uint64_t)((unsigned __int128)i * v->stride % v->variants.n);
+    return v->first + (uint64_t)((unsigned __int128)i * v->stride % v->n);
 }
 
 static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
@@ -244,6 +246,15 @@ static void keep(struct vary *v, struct slot *s)
     s->rows = (struct captured){0};
 }
 
+/* Holds its rows against --fail-if. */
+static void judge(const struct vary *v, struct slot *s)
+{
+    struct rows rows = {
+        .columns = s->rows.columns, .n_columns = s->rows.n_columns, .row = slot_row, .arg = s};
+
+    fail_if_judge(v->cli, &rows, 1, 1 + s->rows.n_rows);
+}
+
 static bool give_machine(void *arg, uint64_t i)
 {
     struct vary *v = arg;
@@ -261,12 +272,14 @@ static bool give_machine(void *arg, uint64_t i)
     v->different = v->different || s->code == EXIT_DIFFERENT;
     if (v->cli->sqlite && v->out)
         give_database(v, s, i);
+    if (v->out)
+        judge(v, s);
     if (is_streamed(v))
         give_text(v, s);
     else if (v->out)
         keep(v, s);
     free_slot(s);
-    progress_show(&v->progress, v->n_done, v->variants.n, "machines");
+    progress_show(&v->progress, v->n_done, v->n, "machines");
     return (!v->out || sink_ok(v->out)) && (v->out || progress_now_s() < v->end_s);
 }
 
@@ -274,7 +287,7 @@ static void show_progress(void *arg)
 {
     struct vary *v = arg;
 
-    progress_show(&v->progress, v->n_done, v->variants.n, "machines");
+    progress_show(&v->progress, v->n_done, v->n, "machines");
 }
 
 /* -- all of them ---------------------------------------------------------------------------- */
@@ -305,7 +318,7 @@ static void free_room(struct vary *v)
 static enum exit_code run_machines(struct vary *v)
 {
     struct parallel machines = {.stop = stop_asked,
-                                .n = v->variants.n,
+                                .n = v->n,
                                 .threads = v->threads,
                                 .window = v->window,
                                 .work = do_machine,
@@ -367,13 +380,13 @@ static void end_output(const struct vary *v)
 /* What ended the run before its end, if anything did. */
 static enum exit_code say_end(const struct vary *v)
 {
-    unsigned long long done = v->n_done, total = v->variants.n;
+    unsigned long long done = v->n_done, total = v->n;
     char label[VARY_LABEL_BYTES];
 
-    if (v->n_done == v->variants.n || !sink_ok(v->out))
+    if (v->n_done == v->n || !sink_ok(v->out))
         return v->different ? EXIT_DIFFERENT : EXIT_OK;
     if (v->code && v->code != EXIT_INTERRUPTED) {
-        variants_label(&v->variants, v->n_done, label);
+        variants_label(&v->variants, v->first + v->n_done, label);
         return cmd_say(v->cli, v->code, "failed at %s: %llu of %llu machines complete", label, done,
                        total);
     }
@@ -428,19 +441,18 @@ static bool dry_row(void *arg, uint64_t i, struct cell *cells)
 /* Machines from everywhere, for a short time, stand for all. */
 static enum exit_code run_dry(struct vary *v)
 {
-    struct dry_run dry = {
-        .machines = v->variants.n, .at_most = VARIANTS_MAX, .threads = v->threads};
+    struct dry_run dry = {.machines = v->n, .at_most = VARIANTS_MAX, .threads = v->threads};
     struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
     double begin_s = progress_now_s();
 
-    v->stride = scatter_stride(v->variants.n);
+    v->stride = scatter_stride(v->n);
     v->end_s = begin_s + dry_run_s;
     stop_defer(true);
     enum exit_code code = run_machines(v);
     stop_defer(false);
     if (code || v->code || v->n_done == 0)
         return code ? code : v->code ? v->code : EXIT_INTERRUPTED;
-    dry.estimated_s = (progress_now_s() - begin_s) * (double)v->variants.n / (double)v->n_done;
+    dry.estimated_s = (progress_now_s() - begin_s) * (double)v->n / (double)v->n_done;
     return cmd_print(v->cli, &rows);
 }
 
@@ -493,6 +505,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->stride = 1;
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
+    v->first = shard_first(&cli->opts.shard, v->variants.n);
+    v->n = shard_count(&cli->opts.shard, v->variants.n);
     for (size_t k = 0; k < v->variants.n_keys; k++)
         v->columns[k] = (struct column)COLUMN_BY_HAND(
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);

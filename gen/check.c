@@ -18,7 +18,7 @@ bool check_is_bad(const struct spec *spec, enum key k)
     return spec->given[k][key_depth(k)].bad;
 }
 
-enum key check_culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
+enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
 {
     enum key worst = keys[0];
 
@@ -75,7 +75,7 @@ int64_t crossbars_of(const struct spec *spec)
 static void check_slices(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_hbm_slices, KEY_cube_pes};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
 
     if (blamed != N_KEYS && slices_of(spec) == 0)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -85,7 +85,7 @@ static void check_slices(const struct spec *spec)
 static void check_position(const struct spec *spec, enum key pos_key)
 {
     const enum key keys[] = {pos_key, KEY_cube_size_mm};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     const double *pos = spec_value(spec, pos_key);
 
     if (blamed == N_KEYS || (pos[0] <= spec->cube_size_mm[0] && pos[1] <= spec->cube_size_mm[1]))
@@ -99,7 +99,7 @@ static void check_position(const struct spec *spec, enum key pos_key)
 static bool check_mesh(const struct spec *spec)
 {
     const enum key keys[] = {KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
     if (blamed == N_KEYS)
@@ -163,7 +163,7 @@ static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
 static void check_nodes(const struct spec *spec, const struct cubes *cubes)
 {
     const enum key keys[] = {KEY_sips, KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h, KEY_cube_pes};
-    enum key blamed = check_culprit(spec, keys, 4);
+    enum key blamed = culprit(spec, keys, 4);
 
     if (blamed != N_KEYS && count_all(spec, cubes) > NODES_MAX)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -176,7 +176,7 @@ static void check_grid(const struct spec *spec)
 {
     const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
     const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
-    enum key blamed = check_culprit(spec, keys, 3);
+    enum key blamed = culprit(spec, keys, 3);
     int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
 
     if (check_is_bad(spec, KEY_fabric_shape))
@@ -226,7 +226,7 @@ static void check_blocks(const struct spec *spec)
 {
     const enum key sizes[] = {KEY_addressing_granule, KEY_cube_hbm_size_gb, KEY_cube_pes};
     const enum key hashed[] = {KEY_addressing_hash, KEY_cube_pes};
-    enum key size = check_culprit(spec, sizes, 3), hash = check_culprit(spec, hashed, 2);
+    enum key size = culprit(spec, sizes, 3), hash = culprit(spec, hashed, 2);
     int64_t n = slices_of(spec), slice = n ? (spec->cube_hbm_size_gb << 30) / n : 0;
 
     if (n && size != N_KEYS && slice < spec->addressing_granule)
@@ -242,7 +242,7 @@ static void check_blocks(const struct spec *spec)
 static void check_queues(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_pe_pe_ipcq_space, KEY_addressing_granule};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
 
     if (blamed != N_KEYS && spec->cube_pe_pe_ipcq_space == QUEUE_HBM)
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -293,9 +293,9 @@ static void check_cube(const struct spec *spec)
     check_slices(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
+    check_banks(spec);
     check_memory_queue(spec);
     noc_check(spec);
-    check_banks(spec);
 }
 
 /* Those that some cubes have for themselves, and what is missing. */

@@ -10,6 +10,9 @@
  */
 bool check_spec(const struct spec *spec);
 
+/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
+enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys);
+
 /* Slices and crossbar nodes of a cube; 0 for a mistake that check() reports. */
 int64_t slices_of(const struct spec *spec);
 int64_t crossbars_of(const struct spec *spec);
@@ -20,9 +23,6 @@ int64_t crossbars_of(const struct spec *spec);
 bool check_is_given(const struct spec *spec, enum key k);
 bool check_is_bad(const struct spec *spec, enum key k);
 bool check_is_power_of_two(int64_t n);
-
-/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
-enum key check_culprit(const struct spec *spec, const enum key keys[], size_t n_keys);
 
 /* The keys of an HBM with banks.  check_banks.c */
 void check_banks(const struct spec *spec);

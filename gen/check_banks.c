@@ -28,7 +28,7 @@ static void check_sizes(const struct spec *spec)
     static const enum key sizes[] = {KEY_cube_hbm_channels, KEY_cube_hbm_burst_bytes,
                                      KEY_cube_hbm_groups, KEY_cube_hbm_banks, KEY_cube_hbm_columns};
     static const enum key banks[] = {KEY_cube_hbm_groups, KEY_cube_hbm_banks};
-    enum key blamed = check_culprit(spec, banks, LENGTH(banks));
+    enum key blamed = culprit(spec, banks, LENGTH(banks));
     long long n = spec->cube_hbm_groups * spec->cube_hbm_banks;
 
     for (size_t i = 0; i < LENGTH(sizes); i++)
@@ -57,7 +57,7 @@ static double ns(const struct spec *spec, enum key k)
 static void check_ras(const struct spec *spec)
 {
     static const enum key keys[] = {KEY_cube_hbm_timing_ns_ras, KEY_cube_hbm_timing_ns_rcd};
-    enum key blamed = check_culprit(spec, keys, LENGTH(keys));
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
 
     if (blamed != N_KEYS && ns(spec, keys[0]) < ns(spec, keys[1]))
         diag_error(spec->diag, spec_place(spec, blamed),
@@ -70,7 +70,7 @@ static void check_refresh(const struct spec *spec)
 {
     static const enum key keys[] = {KEY_cube_hbm_timing_ns_refi, KEY_cube_hbm_timing_ns_rfc,
                                     KEY_cube_hbm_timing_ns_rp, KEY_cube_hbm_timing_ns_ras};
-    enum key blamed = check_culprit(spec, keys, LENGTH(keys));
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
     double taken = ns(spec, KEY_cube_hbm_timing_ns_rfc) + ns(spec, KEY_cube_hbm_timing_ns_rp) +
                    ns(spec, KEY_cube_hbm_timing_ns_ras);
 

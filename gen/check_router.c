@@ -24,7 +24,7 @@ static bool check_segment(const struct spec *spec)
 static void check_packet(const struct spec *spec)
 {
     const enum key keys[] = {KEY_contention_packet_bytes, KEY_contention_segment_bytes};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     int64_t packet = spec->contention_packet_bytes, segment = spec->contention_segment_bytes;
 
     if (blamed != N_KEYS && packet % segment != 0)
@@ -38,7 +38,7 @@ static void check_packet(const struct spec *spec)
 static void check_buffer(const struct spec *spec)
 {
     const enum key keys[] = {KEY_contention_buffer_bytes, KEY_contention_segment_bytes};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     int64_t buffer = spec->contention_buffer_bytes, segment = spec->contention_segment_bytes;
 
     if (blamed != N_KEYS && buffer != 0 && buffer < segment)
@@ -51,7 +51,7 @@ static void check_buffer(const struct spec *spec)
 static void check_prios(const struct spec *spec)
 {
     const enum key keys[] = {KEY_contention_prios, KEY_contention_vcs};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     int64_t prios = spec->contention_prios;
 
     for (int class = 0; class < 2 && blamed != N_KEYS; class ++)
@@ -86,7 +86,7 @@ void check_router(const struct spec *spec)
 void check_memory_queue(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_hbm_queue_bytes, KEY_contention_packet_bytes};
-    enum key blamed = check_culprit(spec, keys, 2);
+    enum key blamed = culprit(spec, keys, 2);
     int64_t queue = spec->cube_hbm_queue_bytes, packet = spec->contention_packet_bytes;
 
     if (blamed == N_KEYS || queue == 0)

@@ -226,7 +226,7 @@ void noc_check(const struct spec *spec)
                              KEY_cube_size_mm,       KEY_cube_pes};
     struct noc noc;
 
-    if (spec->cube_noc_model != NOC_MESH || check_culprit(spec, keys, 6) == N_KEYS || !check_holes(spec))
+    if (spec->cube_noc_model != NOC_MESH || culprit(spec, keys, 6) == N_KEYS || !check_holes(spec))
         return;
     noc = noc_make(spec, spec->arena);
     check_whole(spec, &noc);

@@ -27,8 +27,8 @@ enum key_type {
     KEY_PLANES,
     KEY_SIDES,
     KEY_TEXTS,
-    KEY_HOLES,
     KEY_FIELDS,
+    KEY_HOLES,
     KEY_OVERRIDES
 };
 
@@ -138,8 +138,8 @@ struct override_specs {
 #define FIELD_PLANES(field)    struct plane_specs field;
 #define FIELD_SIDES(field)     struct side_specs field;
 #define FIELD_TEXTS(field)     struct text_specs field;
-#define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_FIELDS(field)    uint32_t field; /* fields_at() */
+#define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 
 struct doc;

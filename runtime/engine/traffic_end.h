@@ -16,7 +16,7 @@
 static inline void traffic_add_banks(const struct kb_sim *s, const struct txn *txn, struct part *p)
 {
     uint32_t slot = (uint32_t)(txn - s->txns);
-    int64_t alone_fs = banks_alone_fs(s, slot) + behind_banks_fs(s, txn);
+    int64_t alone_fs = banks_alone(s, slot).fs + behind_banks_fs(s, txn);
 
     p->overhead += (uint64_t)(alone_fs - s->banks->accesses[slot].drain_fs);
     p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs);

@@ -512,7 +512,11 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     /* for another PE: for a message, or for a free slot */                                        \
     CAUSE(QUEUE_WAIT, queue_wait, queue_pe_ns, true)                                               \
     /* for the other members of a barrier */                                                       \
-    CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)
+    CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)                                            \
+    /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative */ \
+    CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
+    CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
+    CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)
 #define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
 typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 

@@ -73,8 +73,9 @@ static int64_t one_burst_fs(const struct bank_view *v, bool writes, int64_t drai
     return bank_later(end_fs, end_fs + drain_fs - v->burst_fs);
 }
 
-static int64_t alone_fs(const struct bank_view *v, struct bank_access *access, struct bank *banks)
+static struct bank_alone many_bursts(const struct bank_view *v, struct bank_access *access)
 {
+    struct bank banks[BANKS_MAX];
     struct bank_pool pool = {
         .accesses = access, .free_segment = BANK_NONE, .free_piece = BANK_NONE, .ended = BANK_NONE};
 
@@ -86,11 +87,12 @@ static int64_t alone_fs(const struct bank_view *v, struct bank_access *access, s
     }
     free(pool.segments);
     free(pool.pieces);
-    return pool.lost ? -1 : access->done_fs;
+    return (struct bank_alone){pool.lost ? -1 : access->done_fs,
+                               access->ready_fs - access->prepared_fs};
 }
 
-int64_t bank_alone_fs(const struct cost_mask *m, const struct bank_row *row, bool writes,
-                      struct bank_range range, int64_t drain_fs)
+struct bank_alone bank_alone(const struct cost_mask *m, const struct bank_row *row, bool writes,
+                             struct bank_range range, int64_t drain_fs)
 {
     const struct bank_view v = bank_view_of(m, row);
     struct bank_access access = {.range = range,
@@ -98,9 +100,8 @@ int64_t bank_alone_fs(const struct cost_mask *m, const struct bank_row *row, boo
                                  .drain_fs = drain_fs,
                                  .first_fs = BANK_NEVER_FS,
                                  .writes = writes};
-    struct bank banks[BANKS_MAX];
 
     if (range.end - range.at == 1)
-        return one_burst_fs(&v, writes, drain_fs);
-    return alone_fs(&v, &access, banks);
+        return (struct bank_alone){one_burst_fs(&v, writes, drain_fs), row->rcd_fs};
+    return many_bursts(&v, &access);
 }

@@ -403,7 +403,7 @@ static inline int64_t cost_alone_fs(const struct kb_topology *t, const struct co
     int64_t fs = cost_in_memory_fs(m, memory);
 
     if (memory->model == MEMORY_BANKS)
-        fs += bank_alone_fs(m, &kind_at(t, dst_cube(t, dst))->banks, writes, range, drain_fs) -
+        fs += bank_alone(m, &kind_at(t, dst_cube(t, dst))->banks, writes, range, drain_fs).fs -
               drain_fs;
     return fs;
 }

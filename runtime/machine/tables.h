@@ -256,7 +256,7 @@ enum address_hash { HASH_NONE, HASH_XOR };
 enum link_mode { MODE_IDEAL, MODE_FIFO, MODE_ROUTER };
 
 /* The words of contention.arbiter, and of cube.noc.model, in gen/keys.def, in that order. */
-enum arbiter_rule { ARBITER_AGE, ARBITER_RR };
+enum arbitration { ARBITER_AGE, ARBITER_RR };
 enum noc_model { NOC_BUS, NOC_MESH };
 
 /*

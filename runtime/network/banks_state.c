@@ -157,7 +157,7 @@ static bool is_known(const struct bank_known *a, const struct bank_known *b)
            a->drain_fs == b->drain_fs && a->writes == b->writes;
 }
 
-int64_t banks_alone_fs(const struct kb_sim *s, uint32_t slot)
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot)
 {
     const struct bank_access *access = &s->banks->accesses[slot];
     struct bank_known wanted = {.row =
@@ -169,13 +169,13 @@ int64_t banks_alone_fs(const struct kb_sim *s, uint32_t slot)
 
     wanted.range = alike(wanted.row, access->range);
     if (access->range.end - access->range.at == 1)
-        return bank_alone_fs(&s->mask, wanted.row, wanted.writes, wanted.range, wanted.drain_fs);
+        return bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, wanted.drain_fs);
     mixed = (wanted.range.at ^ wanted.range.end << 20) * UINT64_C(0x9e3779b97f4a7c15);
     known = &s->banks->known[mixed >> 58];
     if (!is_known(known, &wanted)) {
         *known = wanted;
-        known->alone_fs =
-            bank_alone_fs(&s->mask, wanted.row, wanted.writes, wanted.range, wanted.drain_fs);
+        known->alone =
+            bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, wanted.drain_fs);
     }
-    return known->alone_fs;
+    return known->alone;
 }

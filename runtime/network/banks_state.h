@@ -18,7 +18,8 @@ struct bank_slice {
 struct bank_known {
     const struct bank_row *row; /* NULL: nothing */
     struct bank_range range;
-    int64_t drain_fs, alone_fs;
+    int64_t drain_fs;
+    struct bank_alone alone;
     bool writes;
 };
 
@@ -51,7 +52,7 @@ void banks_clear(struct kb_sim *s, uint32_t memory);
 void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
 
 /* What the transaction in `slot`, which has arrived, would take if it were alone. */
-int64_t banks_alone_fs(const struct kb_sim *s, uint32_t slot) EXPORTED(banks_alone_fs);
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot) EXPORTED(banks_alone);
 
 /* The bursts of the transaction in `slot`. */
 static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slot)

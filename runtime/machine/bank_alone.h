@@ -6,8 +6,9 @@
 struct cost_mask;
 
 struct bank_alone {
-    int64_t fs;     /* from its arrival at closed banks to its end; -1: there was no memory */
-    int64_t row_fs; /* of the segment that ends last: from when it is its bank's until it is ready */
+    int64_t fs; /* from its arrival at closed banks to its end; -1: there was no memory */
+    int64_t
+        row_fs; /* of the segment that ends last: from when it is its bank's until it is ready */
 };
 
 /* Without refreshes; overhead and latency come on top. `drain_fs`: of its route. */

@@ -4,14 +4,14 @@
  *
  *     memory_wait    from its arrival until that segment is the current one of its bank
  *     refresh_wait   by which refreshes made its row ready later
- *     row_wait       until its row is ready, less what that takes alone: an open row makes it negative
- *     bus_wait       the rest
+ *     row_wait       until its row is ready, less what that takes alone: an open row makes it
+ * negative bus_wait       the rest
  *
  * What it would have taken alone is overhead and drain, as in its row: all pieces together are its
  * time. A posted write waits for nothing but a place in the queue: memory_wait.
  *
- * Example: a read of 64 bytes comes to an open row. Alone it takes 30 ns, of which its row takes 14.
- * Now it takes 16: row_wait is -14, and overhead 28 and drain 2 are as ever.
+ * Example: a read of 64 bytes comes to an open row. Alone it takes 30 ns, of which its row
+ * takes 14. Now it takes 16: row_wait is -14, and overhead 28 and drain 2 are as ever.
  */
 #include "explain/bank_pieces.h"
 #include "network/banks_state.h"

@@ -3,6 +3,7 @@
 #include "base/rows.h"
 #include "engine/state.h"
 #include "machine/place.h"
+#include "network/banks_state.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,8 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
     const struct trip trip = txn_trip(t, txn);
-    struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
+    struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes,
+                                      banks_range(s, (uint32_t)(txn - s->txns)));
     uint32_t unit = dst_unit(t, txn->dst);
     const struct served *served;
 

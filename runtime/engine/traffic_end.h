@@ -10,6 +10,7 @@
 #include "engine/how.h"
 #include "engine/router.h"
 #include "engine/traffic.h"
+#include "network/banks.h"
 
 /* With routers the wait for links is what no other term is. */
 static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
@@ -24,7 +25,18 @@ static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *
     p->link += (uint64_t)(known_fs - flight->extra_fs - flight->return_fs - drain);
 }
 
-/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
+/* The terms of a slice with banks: what it adds to the drain, and the rest, which may be negative.
+ */
+static inline void traffic_add_banks(const struct kb_sim *s, const struct txn *txn, struct part *p)
+{
+    uint32_t slot = (uint32_t)(txn - s->txns);
+    int64_t alone_fs = banks_alone(s, slot).fs + behind_banks_fs(s, txn);
+
+    p->overhead += (uint64_t)(alone_fs - s->banks->accesses[slot].drain_fs);
+    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs);
+}
+
+/* No other term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
                                      int64_t issue_fs, int64_t actual_fs, struct part *p)
 {
@@ -38,12 +50,17 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
-    if (T->impls) /* it may be negative, but no sum is */
-        p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
-    else
-        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
     p->channel += (uint64_t)txn->wait_fs;
-    p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    if (T->banked && banks_has(s, txn)) {
+        traffic_add_banks(s, txn, p);
+        p->overhead += overhead_fs;
+    } else if (T->impls) { /* it may be negative, but no sum is */
+        p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
+        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    } else {
+        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
+        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    }
     if (T->links == MODE_ROUTER)
         traffic_add_routed(s, txn, &way,
                            actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs -
@@ -60,8 +77,10 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
 
     channel->wait_fs += x->wait_fs;
-    if (T->early == EARLY_NONE ||
-        (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
+    if (T->banked && banks_has(s, x))
+        ; /* the slice counts its own waits */
+    else if (T->early == EARLY_NONE ||
+             (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     if (sim_is_own(T, x))
         station_count(channel, x);

@@ -40,6 +40,7 @@
  */
 #ifndef NETWORK_MEMORY_H
 #define NETWORK_MEMORY_H
+#include "network/banks.h"
 #include "network/early_memory.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
@@ -192,6 +193,11 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 {
     bool early = memory_is_early(s, how, slot);
 
+    if (is_banked(s, &s->txns[slot])) {
+        s->txns[slot].stage = TXN_TO_MEMORY;
+        post(s, after(t, way_fs), EV_ARRIVE, slot);
+        return;
+    }
     if (expects(how) && !(early && early_arrives(s))) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
         s->txns[slot].stage = TXN_TO_MEMORY;
@@ -250,10 +256,14 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         observe_come(s, t, slot, STATION_MEMORY);
     bool inside = inside_pe(s, how, slot);
 
-    if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
-        memory->under_way--;
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
+    if (!inside && is_banked(s, txn)) {
+        come_to_banks(s, how, t, slot);
+        return;
+    }
+    if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
+        memory->under_way--;
     if (!inside && memory_is_early(s, how, slot)) {
         serve_early(s, how, t, slot);
         return;

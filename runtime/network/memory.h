@@ -198,7 +198,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
         post(s, after(t, way_fs), EV_ARRIVE, slot);
         return;
     }
-    if (expects(how) && !(early && T->granule)) {
+    if (expects(how) && !(early && early_arrives(s))) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
         s->txns[slot].stage = TXN_TO_MEMORY;
         if (early)

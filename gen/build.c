@@ -8,14 +8,6 @@
 #include <setjmp.h>
 #include <string.h>
 
-/* The folder of the file, with its last '/'; "": the present one. */
-static const char *folder_of(struct arena *a, const char *file)
-{
-    const char *slash = strrchr(file, '/');
-
-    return arena_copy(a, file, slash ? (size_t)(slash + 1 - file) : 0);
-}
-
 /* What the keys that were set mean to the others. */
 static void settle(struct spec *spec)
 {
@@ -23,6 +15,14 @@ static void settle(struct spec *spec)
 
     presets_take(spec);
     presets_leave_server(spec, !chosen || spec_place(spec, KEY_cube_hbm_hold).kind == PLACE_SET);
+}
+
+/* The folder of the file, with its last '/'; "": the present one. */
+static const char *folder_of(struct arena *a, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return arena_copy(a, file, slash ? (size_t)(slash + 1 - file) : 0);
 }
 
 bool build_read(struct build *b, const struct source *from)

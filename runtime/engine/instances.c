@@ -73,11 +73,12 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
     const struct trip trip = txn_trip(t, txn);
-    struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes,
-                                      banks_range(s, (uint32_t)(txn - s->txns)));
+    struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
     uint32_t unit = dst_unit(t, txn->dst);
     const struct served *served;
 
+    if (s->banks && banks_has(s, txn))
+        cost_add_banks(&c, banks_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
     if (!t->impls)
         return c;
     served = &s->instances.served[txn - s->txns];

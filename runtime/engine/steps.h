@@ -235,15 +235,6 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         observe_left(s);
 }
 
-/* An arbiter was asked to decide at `t`: its kind and number are in the place of a slot. */
-static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
-        decide_channel(s, how, t, arbiter_index(slot));
-    else if (T->links == MODE_ROUTER)
-        decide_port(s, how, t, slot);
-}
-
 /* -- the loop ------------------------------------------------------------------------------- */
 
 /* The event of the next transaction to be issued; EV_NONE after the last. */
@@ -285,7 +276,10 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         issue(s, how, t, slot);
         break;
     case EV_ARBITER:
-        decide(s, how, t, slot);
+        if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
+            decide_channel(s, how, t, arbiter_index(slot));
+        else if (T->links == MODE_ROUTER)
+            decide(s, how, t, slot);
         break;
     default:
         arrive(s, how, t, slot);

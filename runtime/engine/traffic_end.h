@@ -12,6 +12,20 @@
 #include "engine/traffic.h"
 #include "network/banks.h"
 
+/* The wait for a slice with banks: the rest, which may be negative. What it adds alone is returned.
+ */
+static inline int64_t traffic_add_banks(const struct kb_sim *s, const struct txn *txn,
+                                        struct part *p)
+{
+    uint32_t slot = (uint32_t)(txn - s->txns);
+    int64_t drain_fs = s->banks->accesses[slot].drain_fs;
+    int64_t alone_fs = banks_alone(s, slot, drain_fs).fs;
+
+    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs -
+                                behind_banks_fs(s, txn));
+    return alone_fs - drain_fs;
+}
+
 /* With routers the wait for links is what no other term is. */
 static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
                                       const struct cost_row *way, int64_t known_fs, struct part *p)
@@ -25,17 +39,6 @@ static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *
     p->link += (uint64_t)(known_fs - flight->extra_fs - flight->return_fs - drain);
 }
 
-/* The terms of a slice with banks: what it adds to the drain, and the rest, which may be negative.
- */
-static inline void traffic_add_banks(const struct kb_sim *s, const struct txn *txn, struct part *p)
-{
-    uint32_t slot = (uint32_t)(txn - s->txns);
-    int64_t alone_fs = banks_alone(s, slot).fs + behind_banks_fs(s, txn);
-
-    p->overhead += (uint64_t)(alone_fs - s->banks->accesses[slot].drain_fs);
-    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs);
-}
-
 /* No other term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
                                      int64_t issue_fs, int64_t actual_fs, struct part *p)
@@ -45,22 +48,21 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     struct cost_row way = cost_of_pe(T, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+    int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
 
     p->count++;
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
     p->channel += (uint64_t)txn->wait_fs;
-    if (T->banked && banks_has(s, txn)) {
-        traffic_add_banks(s, txn, p);
-        p->overhead += overhead_fs;
-    } else if (T->impls) { /* it may be negative, but no sum is */
+    if (T->banked && banks_has(s, txn))
+        memory_fs += traffic_add_banks(s, txn, p);
+    else
+        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    if (T->impls) /* it may be negative, but no sum is */
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
-        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    } else {
-        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
-        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    }
+    else
+        p->overhead += overhead_fs + (uint64_t)memory_fs;
     if (T->links == MODE_ROUTER)
         traffic_add_routed(s, txn, &way,
                            actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs -

@@ -18,10 +18,9 @@ static void add_memory(struct kb_cost *c, const struct impl *impl, const struct 
 }
 
 struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
-                                    struct bank_range range)
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
 {
-    struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes, range);
+    struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);
     const struct impl *impl =

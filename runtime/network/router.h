@@ -292,7 +292,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
 }
 
 /* A port decides: an event of class 5. */
-static ALWAYS_INLINE void decide_port(struct kb_sim *s, int how, uint64_t t, uint32_t index)
+static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
     struct out_port *port = &s->router->ports[index];
     struct offer best = {.slot = TXN_NONE};

@@ -43,6 +43,8 @@
 #include "engine/traffic_end.h"
 #include "network/bridge.h"
 #include "network/channel.h"
+#include "network/component_memory.h"
+#include "network/component_node.h"
 #include "network/early_memory.h"
 #include "network/expected_early.h"
 #include "network/last_link.h"
@@ -184,12 +186,16 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (expects(how) &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
+    if (frees_engine(s, how, t, slot)) {
+        give_back_memory(s, how, memory, t, slot);
+        return;
+    }
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (is_told(s, how))
         observe_leave(s, t, slot);
-    if (!early)
+    if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
         leave_first(s, how, t, slot, whole, last);
@@ -241,6 +247,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
     case EV_HOP:
         if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
             kernels_word_arrived(s, t, slot);
+        else if (T->impls && s->txns[slot].stage == TXN_TO_NODE)
+            come_to_component(s, how, t, slot);
         else if (how & HOW_HOP)
             hop_on(s, t, slot);
         break;

@@ -11,6 +11,7 @@ struct txn;
 struct served {
     int64_t done_fs;  /* its service ends, and its data are there */
     int64_t delay_fs; /* in nodes that are components, less what the tables have for these */
+    uint64_t offset;  /* where its bytes lie in its memory */
     int64_t node_fs;  /* of these, in the one where it came last */
     /* of a stage of an engine that is a component, from its begin on */
     uint32_t m, k, n;
@@ -81,6 +82,13 @@ void instances_free(struct kb_sim *s);
 
 /* Room for `n` slots. False without memory. */
 bool instances_room(struct kb_sim *s, uint32_t n);
+
+/* The bytes of the transaction in `slot` lie at `offset` of its memory. */
+static inline void instance_place(struct instances *all, uint32_t slot, uint64_t offset)
+{
+    if (all->served)
+        all->served[slot].offset = offset;
+}
 
 /* The instance of memory `dst`, as at the start of a run; those of all nodes. */
 void instance_clear_memory(struct kb_sim *s, uint32_t dst);

@@ -56,7 +56,8 @@ static int64_t nodes_more_fs(const struct kb_topology *t, const struct cost_mask
 }
 
 struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                    uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
@@ -67,6 +68,7 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
         .op = (uint8_t)op,
         .source = host ? UINT32_MAX : pe_number(t, trip->src),
         .bytes = nbytes,
+        .offset = offset,
         .drain_fs = c.drain_fs,
         .own_fs = drain_fs(nbytes, cost_own_gbs(m, memory)),
         .overhead_fs = memory->overhead_fs & m->overhead,

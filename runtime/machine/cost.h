@@ -403,12 +403,13 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
  * term may be negative, if it is done before the drain of the route.
  */
 struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes);
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                    uint64_t offset);
 
 static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
                                      kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
 {
-    return t->impls ? cost_with_components(t, m, op, trip, nbytes)
+    return t->impls ? cost_with_components(t, m, op, trip, nbytes, 0)
                     : cost_by_tables(t, m, op, trip, nbytes);
 }
 

@@ -11,7 +11,7 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
     struct txn *txn = &s->txns[slot];
 
     if (T->impls)
-        s->instances.served[slot] = (struct served){0};
+        s->instances.served[slot].delay_fs = 0;
     if (how & HOW_HOP) {
         const struct trip trip = txn_trip(T, txn);
 

@@ -149,6 +149,7 @@ static kb_status find_target(const struct kb_topology *t, const kb_request *requ
 
     *found = *request;
     found->dst = to.dst;
+    found->offset = to.offset;
     *splits = to.splits;
     return status;
 }
@@ -194,6 +195,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .dst = ends[1],
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
+    instance_place(&s->instances, s->n_txns, r->offset);
     if (splits)
         split_later(&s->txns[s->n_txns], r->address);
     if (r->issue_fs < s->last_issue_fs)
@@ -291,7 +293,8 @@ static int64_t formula_fs(const struct kb_sim *s, const struct txn *x, const str
 
     if (!s->topo->impls)
         return kb_formula_fs(c);
-    alone = cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes);
+    alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
+                                 s->instances.served[x - s->txns].offset);
     return kb_formula_fs(&alone);
 }
 

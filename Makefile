@@ -17,7 +17,7 @@
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KILLS         how many kills check-kill makes (1000)
 #= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
-#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (100; check-seeds: 1000)
+#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (as many as check takes; check-seeds: 1000)
 B ?= build
 TOPO ?= cube8
 PREFIX ?= /usr/local
@@ -53,7 +53,7 @@ quoted = '$(subst ','\'',$(1))'
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -78,7 +78,9 @@ define compile
 endef
 COMPILED = -MMD -MP -MT $@ -MF $(NEW)d -c -o $(NEW) $< && mv -f $(NEW)d $(@:.o=.d) $(PUT)
 # Objects, the archives of topologies, then the command line, if it is needed, and the library.
-INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(filter $(CLI),$^) $(filter $(LIB),$^)
+# A command line has the whole library, and shows it to benches of shared objects.
+INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(if $(filter $(CLI),$^),$(CLI) $(call whole,$(LIB)),$(filter $(LIB),$^))
+whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive -Wl,--export-dynamic-symbol='kb_*' -Wl,--export-dynamic-symbol='tl_*'
 define link
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -161,7 +163,7 @@ FORCE:
 
 # libNAME.so is a link to libNAME.so.SO, the soname, and that one to libNAME.so.SO.VERSION. SO is
 # raised when programs that were linked would no longer run: HACKING.md, "The soname".
-SO := 0
+SO := $(shell sed -n 's/.*KB_ABI *\([0-9]*\).*/\1/p' runtime/include/kernbench.h)
 SO_VERSION := $(SO).$(VERSION)
 SHARED := $(B)/libkernbench.so
 # Clang's sanitizers are in the program, and a library does not find them.
@@ -301,7 +303,7 @@ demo: setup
 	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
--include tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
+-include tools/install.mk runtime/mpi/mpi.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
 
 # -- house -------------------------------------------------------------------------------------
 
@@ -313,5 +315,5 @@ clean:
 ## help: lists all targets and variables
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk)
+	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk runtime/mpi/mpi.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk)
 	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

@@ -147,6 +147,15 @@ static void emit_hops(FILE *out, const struct routes *r)
     end_map(out);
 }
 
+/* Of each hop, if any has one: machine/vcs.h */
+static void emit_shares(FILE *out, const char *name, const struct routes *r, const uint8_t *shares)
+{
+    begin_map(out, name);
+    for (uint32_t i = 0; i < r->n_hops; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, shares[i]);
+    end_map(out);
+}
+
 static void emit_legs(FILE *out, const struct routes *r)
 {
     begin_map(out, "legs");
@@ -707,6 +716,10 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_links(out, "io_links", t->io_links, t->n_io_links);
     emit_all_segments(out, r);
     emit_hops(out, r);
+    if (t->vcs_vary) {
+        emit_shares(out, "request_shares", r, r->request_shares);
+        emit_shares(out, "answer_shares", r, r->answer_shares);
+    }
     emit_legs(out, r);
     emit_last_links(out, r);
     emit_cube_rows(out, r);

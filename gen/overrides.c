@@ -91,6 +91,9 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
     if (is_given(own, KEY_cube_size_mm))
         return diag_error(spec->diag, own->given[KEY_cube_size_mm][2].key,
                           "'size_mm' is the same for all cubes, give it below 'cube'");
+    if (own->given[KEY_cube_noc_mesh_cols][3].key.kind != PLACE_NONE)
+        return diag_error(spec->diag, own->given[KEY_cube_noc_mesh_cols][3].key,
+                          "'noc.mesh' is the same for all cubes, give it below 'cube'");
     if (has_components(own))
         return diag_error(spec->diag, doc_place(doc, value),
                           "'impl' is the same for all cubes, give it below 'cube'");

@@ -74,6 +74,7 @@ static bool is_empty_list(const struct spec *spec, enum key k)
     switch (key_rows[k].type) {
     case KEY_PLANES:
     case KEY_TEXTS:
+    case KEY_HOLES:
         return strcmp(text_of(spec, k), "[]") == 0;
     case KEY_SIDES:
         return strcmp(text_of(spec, k), "[W]") == 0;

@@ -21,11 +21,13 @@ enum key_type {
     KEY_RATE,
     KEY_NAME,
     KEY_REAL2,
+    KEY_INT2,
     KEY_INT3,
     KEY_WORD,
     KEY_PLANES,
     KEY_SIDES,
     KEY_TEXTS,
+    KEY_HOLES,
     KEY_OVERRIDES,
     KEY_IMPL
 };
@@ -83,6 +85,17 @@ struct text_specs {
     struct text_spec *rows;
 };
 
+/* Places of the mesh of a NoC that have no router. */
+struct hole_spec {
+    int64_t col, row;
+    struct place at;
+};
+
+struct hole_specs {
+    size_t n;
+    struct hole_spec *rows;
+};
+
 /* Keys that some cubes have for themselves. */
 struct override_value {
     enum key key;
@@ -131,11 +144,13 @@ struct part; /* components.h */
 #define FIELD_RATE(field)      double field;
 #define FIELD_NAME(field)      char *field;
 #define FIELD_REAL2(field)     double field[2];
+#define FIELD_INT2(field)      int64_t field[2];
 #define FIELD_INT3(field)      int64_t field[3];
 #define FIELD_WORD(field)      int field; /* the number of its word */
 #define FIELD_PLANES(field)    struct plane_specs field;
 #define FIELD_SIDES(field)     struct side_specs field;
 #define FIELD_TEXTS(field)     struct text_specs field;
+#define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 #define FIELD_IMPL(field)      struct impl_spec field;
 

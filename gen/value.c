@@ -83,7 +83,7 @@ static size_t whole_digits(const char *s)
     return n > 1 && s[0] == '0' ? 0 : n;
 }
 
-static bool is_integer(const char *s)
+bool value_is_integer(const char *s)
 {
     size_t n;
 
@@ -120,7 +120,7 @@ static bool load_int(const struct value *v, int64_t *out)
 {
     long long i;
 
-    if (!node_is_plain(v->node) || !is_integer(scalar(v->node)))
+    if (!node_is_plain(v->node) || !value_is_integer(scalar(v->node)))
         return wrong(v, "an integer");
     i = strtoll(scalar(v->node), NULL, 10); /* LLONG_MAX for a number that is too large */
     if ((double)i < v->row->min || (double)i > v->row->max)
@@ -178,20 +178,20 @@ static bool load_real2(const struct value *v, double out[2])
     return ok;
 }
 
-static bool load_int3(const struct value *v, int64_t out[3])
+static bool load_ints(const struct value *v, int64_t *out, size_t n)
 {
     int64_t x[3];
     bool ok = true;
 
-    if (!is_list_of(v, 3))
-        return wrong(v, "a list of 3 integers");
-    for (size_t i = 0; i < 3; i++) {
+    if (!is_list_of(v, (ptrdiff_t)n))
+        return wrong(v, arena_printf(v->spec->arena, "a list of %zu integers", n));
+    for (size_t i = 0; i < n; i++) {
         struct value one = item(v, i);
 
         ok = load_int(&one, &x[i]) && ok;
     }
     if (ok)
-        memcpy(out, x, sizeof(x));
+        memcpy(out, x, n * sizeof *x);
     return ok;
 }
 
@@ -307,13 +307,16 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_name(&v, v.row->max, field);
     case KEY_REAL2:
         return load_real2(&v, field);
+    case KEY_INT2:
+        return load_ints(&v, field, 2);
     case KEY_INT3:
-        return load_int3(&v, field);
+        return load_ints(&v, field, 3);
     case KEY_WORD:
         return load_word(&v, field);
     case KEY_PLANES:
     case KEY_SIDES:
     case KEY_TEXTS:
+    case KEY_HOLES:
         return lists_load(spec, k, doc, node);
     case KEY_IMPL:
         return load_impl(&v, field);
@@ -360,6 +363,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_REAL2:
         return arena_printf(a, "[%s, %s]", value_real_text(a, real[0]),
                             value_real_text(a, real[1]));
+    case KEY_INT2:
+        return arena_printf(a, "[%s, %s]", int_text(a, integer[0]), int_text(a, integer[1]));
     case KEY_INT3:
         return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
                             int_text(a, integer[2]));
@@ -368,6 +373,7 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_PLANES:
     case KEY_SIDES:
     case KEY_TEXTS:
+    case KEY_HOLES:
         return lists_text(spec, k);
     case KEY_OVERRIDES:
         return spec->cubes.text ? spec->cubes.text : "{}";

@@ -181,6 +181,16 @@ static const struct hop_row hops[TOPO_HOPS] = {
 gen_map_hops([[gen_hop_row]])m4_dnl
 };
 
+m4_ifelse(gen_vcs_vary, 1, [[/* Which VCs requests may own on the edge of each hop, and answers on the way back: machine/vcs.h */
+static const uint8_t request_shares[TOPO_HOPS] = {
+gen_map_request_shares([[gen_number_row]])m4_dnl
+};
+
+static const uint8_t answer_shares[TOPO_HOPS] = {
+gen_map_answer_shares([[gen_number_row]])m4_dnl
+};
+
+]])m4_dnl
 /* link's owner, back, fed (gen/feeds.c), link, station, wire fs, overhead fs, GB/s */
 static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl

@@ -21,6 +21,7 @@
  * part of one, half a table after a full disk is removed.
  */
 #include "cli/command.h"
+#include "cli/fail_if.h"
 #include "cli/vary/captured.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -209,6 +210,7 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
         captured_rows(cli->varied, rows, args, n_args);
         return;
     }
+    fail_if_judge(cli, rows, 0, rows->n_rows);
     origin.args = args;
     origin.n_args = n_args;
     if (cli->report)

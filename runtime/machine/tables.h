@@ -233,7 +233,11 @@ enum address_over { OVER_CUBE, OVER_SIP };
 enum address_hash { HASH_NONE, HASH_XOR };
 
 /* The words of contention.links in gen/keys.def, in that order. */
-enum link_mode { MODE_IDEAL, MODE_FIFO };
+enum link_mode { MODE_IDEAL, MODE_FIFO, MODE_ROUTER };
+
+/* The words of contention.arbiter, and of cube.noc.model, in gen/keys.def, in that order. */
+enum arbiter { ARBITER_AGE, ARBITER_RR };
+enum noc_model { NOC_BUS, NOC_MESH };
 
 /*
  * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.

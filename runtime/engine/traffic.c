@@ -181,6 +181,26 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
 }
 
 /*
+ * Where in its memory transaction `k` of PE `pe` lies, for components: a walk goes on from the one
+ * before, else it is one of the places for as many bytes, drawn from its number and the seed.
+ */
+static void place_in_memory(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot)
+{
+    const struct traffic *tr = s->traffic;
+    uint64_t bytes = cost_memory(s->topo, s->txns[slot].dst, false)->nbytes, n = tr->request.nbytes;
+    struct rng rng;
+
+    if (s->topo->granule || n > bytes)
+        return; /* walk_place() knows; else at its begin */
+    if (traffic_walks(tr)) {
+        instance_place(&s->instances, slot, k % tr->steps * tr->step_bytes);
+        return;
+    }
+    rng = rng_of_number(tr->request.seed, (uint64_t)pe << 32 | k);
+    instance_place(&s->instances, slot, rng_next(&rng) % (bytes / n) * n);
+}
+
+/*
  * A PE has at most one transaction that no channel has taken: the next is made when that happens.
  * If its time has come before, it has waited since, as those behind it have.
  */
@@ -210,6 +230,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe)
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
+    if (s->instances.served)
+        place_in_memory(s, pe, source->n - 1, slot);
     if (traffic_walks(tr) && !walk_place(s, pe, source->n - 1, slot)) {
         traffic_no_memory(s);
         return;

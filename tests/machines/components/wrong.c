@@ -1,6 +1,6 @@
 /* kernbench component: memory wrong */
 
-/* It answers well, but for a few sizes: each of them breaks one rule. */
+/* It answers as it should, except for a few sizes: each of them breaks one rule. */
 struct wrong {
     int64_t last_fs;
 };
@@ -23,7 +23,7 @@ static inline struct kb_served wrong_serve(struct wrong *s, const struct kb_requ
         return (struct kb_served){2 * r->own_fs, now_fs + r->own_fs};
     case 4: /* never */
         return (struct kb_served){0, INT64_MAX};
-    case 5: /* for ever */
+    case 5: /* never, and held so long */
         return (struct kb_served){INT64_MAX - now_fs, INT64_MAX};
     default:
         return (struct kb_served){r->own_fs, now_fs + r->own_fs};

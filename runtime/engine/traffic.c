@@ -187,23 +187,24 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
 }
 
 /*
- * Where in its slice transaction `k` of a source lies: a walk goes on from the one before, else it
- * is one of the places for as many bytes, drawn from its number and the seed.
+ * Where in its memory transaction `k` of a source lies, for banks and components: a walk goes on
+ * from the one before, else it is one of the places for as many bytes, drawn from its number and
+ * the seed.
  */
-static void place_in_banks(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
+static void place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
 {
     const struct traffic *tr = s->traffic;
     const struct txn *txn = &s->txns[slot];
-    uint64_t bytes = cost_memory(s->topo, txn->dst, false)->nbytes, n = tr->request.nbytes;
+    uint64_t bytes = cost_memory(s->topo, txn->dst, false)->nbytes, n = tr->request.nbytes, offset;
     struct rng rng;
 
-    if (traffic_walks(tr)) {
-        if (!s->topo->granule) /* else walk_place() knows */
-            banks_place(s, slot, walk_offset(tr, source, k));
-        return;
-    }
+    if ((traffic_walks(tr) && s->topo->granule) || n > bytes)
+        return; /* walk_place() knows; else at its begin */
     rng = random_place(tr, source, k);
-    banks_place(s, slot, rng_next(&rng) % (bytes / n) * n);
+    offset = traffic_walks(tr) ? walk_offset(tr, source, k) : rng_next(&rng) % (bytes / n) * n;
+    if (s->banks)
+        banks_place(s, slot, offset);
+    instance_place(&s->instances, slot, offset);
 }
 
 /*
@@ -236,8 +237,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
-    if (s->banks)
-        place_in_banks(s, number, source->n - 1, slot);
+    if (s->banks || s->instances.served)
+        place(s, number, source->n - 1, slot);
     if (traffic_walks(tr) && !walk_place(s, number, source->n - 1, slot)) {
         traffic_no_memory(s);
         return;

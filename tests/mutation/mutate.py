@@ -180,19 +180,21 @@ class Reach:
     """Which tests call the function of a line."""
 
     def __init__(self, path):
-        self.files = {}
+        self.sources, self.known = {}, set()
         if path and os.path.exists(path):
             with open(path, encoding="utf-8") as f:
-                self.files = json.load(f)
+                reached = json.load(f)
+            self.sources, self.known = reached["sources"], set(reached["tests"])
 
-    def tests(self, mutant):
-        """Names as run.sh has them; None if that is not known."""
-        file = self.files.get(mutant.path)
+    def tests(self, mutant, all_tests):
+        """Of all tests those that may notice it."""
+        file = self.sources.get(mutant.path)
         with open(os.path.join(TREE, mutant.path), "rb") as f:
             if not file or file["sum"] != hashlib.sha1(f.read()).hexdigest():
-                return None
+                return all_tests
         around = [tests for first, last, tests in file["functions"] if first <= mutant.line <= last]
-        return set().union(*around) if around else None
+        called = set().union(*around)
+        return [t for t in all_tests if not around or t in called or t not in self.known]
 
 
 def limit(seconds):
@@ -257,10 +259,9 @@ class Tree:
 
     def order(self, mutant, reach):
         """The tests for it, those that are likely to notice first."""
-        reached = reach.tests(mutant)
         stem = os.path.basename(mutant.path).split(".")[0]
         first = [stem, stem.split("_")[-1]] + NEAR.get(os.path.basename(os.path.dirname(mutant.path)), [])
-        some = [t for t in self.tests if t not in self.untrusted and (reached is None or t in reached)]
+        some = [t for t in reach.tests(mutant, self.tests) if t not in self.untrusted]
 
         def key(test):
             name = re.sub(r"^(test|corpus)_|\.sh$", "", test)

@@ -63,6 +63,14 @@ SLOW = {"folders", "generated", "install", "docs", "study", "peers", "kill", "ki
         "failures", "kbgen_nomem", "co_gdb", "locale", "numpy", "machine", "validate"}
 SLOW_UNITS = {"co_arch", "steady", "scale"}
 
+# Seconds of tests that take longer than one, and of scripts that take less than six.
+LONG = {"random": 11, "collectives": 10, "watch": 5, "watch_kernel": 5, "kernel_random": 5, "flow": 5, "gemm": 7, "traffic": 6,
+        "memory": 5, "reference_product": 4, "oplog": 4, "kernel_no_memory": 3, "routes": 3, "judge_kernel": 2,
+        "report": 10, "view": 10, "trace": 10, "results": 9, "sweep": 9, "benches": 1, "deadlock": 1, "inspect": 3, "race": 2,
+        "notes": 1, "knockout": 1, "stats": 2, "talking": 1, "vectors": 1, "why": 3, "split": 2, "shells": 2, "bykey": 2, "vary": 2}
+# The unit tests that call functions of the command line: those of tests/unit/cli, and these.
+OF_CLI = {"test_trace", "test_collectives"}
+
 # Binary operators have blanks on both sides, as clang-format writes them; pointers have not.
 OPERATORS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
@@ -216,6 +224,7 @@ class Tree:
             self.copy(name)
         self.tests = sorted(f[:-2] for _, _, names in os.walk(os.path.join(folder, "tests/unit"))
                             for f in names if f.startswith("test_") and f[5:-2] not in SLOW_UNITS)
+        self.units_of_cli = {f[:-2] for f in os.listdir(os.path.join(folder, "tests/unit/cli"))}
         self.tests += sorted(f for f in os.listdir(os.path.join(folder, "tests/e2e"))
                              if f.endswith(".sh") and f[:-3] not in SLOW)
         self.tests += sorted("corpus_" + f[5:-2] for f in os.listdir(os.path.join(folder, "tests/fuzz"))
@@ -255,13 +264,16 @@ class Tree:
         return digest.hexdigest()
 
     def expected(self, test):
-        return self.seconds.get(test, 6 if test.endswith(".sh") else 1)
+        usual = LONG.get(re.sub(r"^test_|\.sh$", "", test), 6 if test.endswith(".sh") else 1)
+        return max(usual, self.seconds.get(test, 0))
 
     def order(self, mutant, reach):
         """The tests for it, those that are likely to notice first."""
         stem = os.path.basename(mutant.path).split(".")[0]
         first = [stem, stem.split("_")[-1]] + NEAR.get(os.path.basename(os.path.dirname(mutant.path)), [])
-        some = [t for t in reach.tests(mutant, self.tests) if t not in self.untrusted]
+        of_cli = mutant.path.startswith("runtime/cli/")
+        some = [t for t in reach.tests(mutant, self.tests) if t not in self.untrusted and not (
+            of_cli and t.startswith("test_") and t not in OF_CLI | self.units_of_cli)]
 
         def key(test):
             name = re.sub(r"^(test|corpus)_|\.sh$", "", test)

@@ -340,10 +340,13 @@ class Tree:
 
     def batches(self, tests):
         """Each of them once it is built; None if it cannot be."""
-        for i in range(0, len(tests), BATCH):
-            if not self.prepare(tests[i:i + BATCH]):
+        at = 0
+        while at < len(tests):
+            n = 1 if tests[at].endswith(".sh") else BATCH
+            if not self.prepare(tests[at:at + n]):
                 yield None
-            yield from tests[i:i + BATCH]
+            yield from tests[at:at + n]
+            at += n
 
     def restore(self, mutant):
         shutil.copy(os.path.join(TREE, mutant.path), os.path.join(self.folder, mutant.path))

@@ -271,7 +271,7 @@ static void add_memories(struct routes *r)
         .own_gbs = hbm_gbs(s),
         .edge_gbs = INFINITY,
         .bare_gbs = hbm_gbs(s),
-        .hold = (uint8_t)s->cube_hbm_hold,
+        .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
     };
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
@@ -282,7 +282,7 @@ static void add_memories(struct routes *r)
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
         .edge_gbs = s->cube_noc_bw_gbs,
         .bare_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : INFINITY,
-        .hold = (uint8_t)s->cube_sram_hold,
+        .hold = s->cube_sram_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_sram_hold,
     };
     r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
                         ? (memory_frees_early(&kind->hbm) ? EARLY_ALL : EARLY_NONE)

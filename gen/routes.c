@@ -1,6 +1,7 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
 #include "between.h"
+#include "channels.h"
 #include "kinds.h"
 #include "nodes.h"
 #include "planes.h"
@@ -21,7 +22,7 @@ static void set_texts(struct routes *r)
 {
     r->topo.name = arena_copy(r->arena, r->spec->name, strlen(r->spec->name));
     r->topo.config = resolve(r->spec);
-    r->topo.hash = resolve_hash(r->arena, r->topo.config);
+    r->topo.hash = resolve_hash(r->spec, r->topo.config);
 }
 
 static void set_routers(struct kb_topology *t, const struct spec *s)
@@ -125,5 +126,5 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     set_cube_rows(r, cubes);
     set_tables(r);
     make_between(r);
-    return true;
+    return make_channels(r);
 }

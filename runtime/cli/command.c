@@ -50,6 +50,7 @@ static enum exit_code exit_code_of(kb_status status)
         return EXIT_DEADLOCK;
     case KB_KERNEL_ERROR:
     case KB_KERNEL_CRASHED:
+    case KB_COMPONENT_ERROR:
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;

@@ -13,6 +13,7 @@
  * and the table here follow from the row.
  */
 #include "cli/main.h"
+#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
@@ -182,6 +183,15 @@ static bool ask_for_stack(void)
     return true;
 }
 
+/* In a process that does the work of another: nothing is written, and other commands have none. */
+static bool has_served(struct opts *o)
+{
+    o->output = NULL;
+    o->sqlite = NULL;
+    o->quiet = true;
+    return o->vary.n == 0 && o->command != COMMAND_SWEEP && o->command != COMMAND_LOAD;
+}
+
 /* A whole command line; not inlined, as its variables need more than a small stack has. */
 __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo, int argc,
                                                          char **argv)
@@ -201,7 +211,7 @@ __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code && opts_asks(&cli.opts))
         code = print_help(&cli);
-    else if (!code && !(code = machine_open(&cli)))
+    else if (!code && !(parallel_serves() && has_served(&cli.opts)) && !(code = machine_open(&cli)))
         code = run_command(&cli);
     if (stop_leaves())
         exit((int)code);

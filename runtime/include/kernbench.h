@@ -36,6 +36,7 @@ typedef enum kb_status {
     KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
     KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
     KB_BAD_FILE,       /* kb_topology_load: the YAML has mistakes */
+    KB_COMPONENT_ERROR, /* a component broke its contract: the text names it */
 } kb_status;
 
 /* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
@@ -365,8 +366,8 @@ typedef struct kb_options {
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
 } kb_options;
 
-/* One transaction. */
-typedef struct kb_request {
+/* One transaction. (What a component is asked is a struct kb_request: component.h.) */
+typedef struct kb_transaction_request {
     int64_t issue_fs; /* 0..2^63-1 */
     kb_transaction_op op;
     kb_endpoint src; /* a PE, or for KB_H2D and KB_D2H a host */

@@ -59,7 +59,7 @@ NEAR_SECONDS, BATCH = 20, 4
 PATIENCE, LEAST_SECONDS = 5, 10  # of CPU time, of which a busy machine takes nothing away
 
 # Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
-SLOW = {"folders", "generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
+SLOW = {"folders", "generated", "install", "docs", "peers", "kill", "killed_make", "lines", "stops", "terminal",
         "failures", "kbgen_nomem", "co_gdb", "locale", "numpy", "machine", "validate"}
 SLOW_UNITS = {"co_arch", "steady", "scale"}
 
@@ -177,9 +177,10 @@ NEAR = {
     "phase2": ["exec", "gemm", "math", "reference_product", "kernel", "exec_memory", "benches"],
     "explain": ["watch", "watch_kernel", "flow", "inspect", "why", "stats"],
     "sim": ["sim", "sweep", "bench", "traffic", "null", "random", "host", "oplog", "threads"],
-    "trace": ["trace"], "report": ["report"], "view": ["view"], "diff": ["number", "results"],
-    "rows": ["why", "stats", "race", "deadlock", "inspect", "guard"], "in": ["lists", "cli", "load", "sweep"],
-    "out": ["cell", "cli", "results", "hostile"], "options": ["cli", "shells"],
+    "trace": ["trace", "talking", "stats"], "report": ["report"], "view": ["view", "shapes"], "diff": ["number", "results"],
+    "rows": ["guard", "why", "stats", "race", "deadlock", "inspect", "notes", "knockout"],
+    "in": ["lists", "load", "cli", "sweep"], "why": ["knockout", "bykey"], "vary": ["vary"], "study": ["study"],
+    "out": ["cell", "cli", "results", "hostile", "notes"], "options": ["cli", "shells"],
     "cli": ["cli", "shells", "sweep", "load", "run", "knockout"],
 }
 
@@ -268,7 +269,7 @@ class Tree:
         return max(usual, self.seconds.get(test, 0))
 
     def order(self, mutant, reach):
-        """The tests for it, those that are likely to notice first."""
+        """The tests for it, those that are likely to notice first; and how many of them come in the first round."""
         stem = os.path.basename(mutant.path).split(".")[0]
         first = [stem, stem.split("_")[-1]] + NEAR.get(os.path.basename(os.path.dirname(mutant.path)), [])
         of_cli = mutant.path.startswith("runtime/cli/")
@@ -278,16 +279,14 @@ class Tree:
         def key(test):
             name = re.sub(r"^(test|corpus)_|\.sh$", "", test)
             return (first.index(name) + 1) * self.expected(test) if name in first else 10 + 5 * self.expected(test)
-        return sorted(some, key=key)
-
-    def near(self, tests):
-        """How many of them come in the first round."""
-        seconds = 0
-        for i, test in enumerate(tests):
+        tests, seconds = sorted(some, key=key), 0
+        near = [t for t in tests if not t.endswith(".sh") or t[:-3] in first]
+        for i, test in enumerate(near):
             seconds += self.expected(test)
             if seconds > NEAR_SECONDS and i:
-                return i
-        return len(tests)
+                near = near[:i]
+                break
+        return near + [t for t in tests if t not in near], len(near)
 
     def prepare(self, tests):
         """Builds what these need, at once."""
@@ -325,9 +324,9 @@ class Tree:
             mutant.apply(self.folder)
             if not self.build(mutant.path) or self.code() == self.original:
                 return "same code, or none"
-            tests = self.order(mutant, reach)
+            tests, n_near = self.order(mutant, reach)
             if near:
-                self.met[mutant.name()] = tests[:self.near(tests)]
+                self.met[mutant.name()] = tests[:n_near]
             met = self.met.get(mutant.name(), [])
             for test in self.batches(met if near else [t for t in tests if t not in met]):
                 if not test:

@@ -350,6 +350,15 @@ static void show_early(const struct usage *u, const struct link_station *memory,
     show(u, use, link_waited_fs(memory, u->now_fs));
 }
 
+/* Its channels are the servers, each busy while its bus has bursts. */
+static void show_banks(const struct usage *u, const struct bank_slice *slice, kb_utilization *use)
+{
+    use->servers = bank_channels(slice->view.row);
+    for (uint32_t i = 0; i < use->servers; i++)
+        use->busy_fs += (int64_t)slice->channels[i].counts.bursts * slice->view.burst_fs;
+    show(u, use, 0);
+}
+
 static void show_memories(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
@@ -367,7 +376,9 @@ static void show_memories(const struct usage *u)
                               .bytes = sum.bytes,
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
-        if (is_early)
+        if (u->sim->banks && u->sim->banks->by_memory[i])
+            show_banks(u, u->sim->banks->by_memory[i], &use);
+        else if (is_early)
             show_early(u, &early[i], &use);
         else
             show_served(u, &u->sim->memories[i], &use);

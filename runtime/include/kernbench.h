@@ -100,7 +100,7 @@ typedef struct kb_info {
     const char *name;
     const char *config; /* the resolved YAML */
     const char *hash;   /* xxHash64 of `config`, 16 hexadecimal digits */
-    const char *links;  /* "ideal" or "fifo" */
+    const char *links;  /* "ideal", "fifo" or "router" */
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
     uint32_t planes;               /* networks between its cubes: kb_plane_name() */
@@ -108,6 +108,8 @@ typedef struct kb_info {
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
+    const char *detours; /* links: router, where something is missing or broken: how routes around it
+                            keep packets from waiting in a circle; NULL elsewhere */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);

@@ -125,6 +125,8 @@ static void detours_are_kept_apart_or_turned(void **state)
     (void)state;
     assert_by(MESH(4, 4) PES(1), 1, DETOURS_WITH);
     assert_by(MESH(4, 2) "broken: [c1-c2]\n" PES(1), 1, DETOURS_WITH);
+    assert_by(MESH(4, 4) "broken: [c5-c6]\n" PES(1), 2, DETOURS_APART);
+    assert_by(MESH(4, 4) "broken: [c5-c6]\n" PES(1), 1, DETOURS_UP_DOWN);
     assert_by(MESH(4, 4) "missing: [c5]\n" PES(1), 1, DETOURS_UP_DOWN);
     assert_by(MESH(4, 4) "missing: [c5, c10]\n" PES(1), 2, DETOURS_UP_DOWN);
 }

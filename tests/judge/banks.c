@@ -1,4 +1,4 @@
-/* banks.c -- a slice with `model: banks`: channels, banks, rows, refresh; docs/model.md "Banks". */
+/* banks.c -- a slice with `model: banks`: channels, banks, rows, refresh; docs/model.md "Memories with banks". */
 #include "banks.h"
 
 #include <math.h>

@@ -187,7 +187,7 @@ static struct judge_access access_of(const struct txn *x, int64_t now_fs)
 }
 
 /*
- * Part `x` goes to a slice with banks. Its overhead there is what it takes alone, but for its
+ * Part `x` goes to a slice with banks. Its overhead there is what it takes alone, without its
  * drain; `memory_fs` is the overhead and the latency of the slice, a part of that.
  */
 static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *slice,

@@ -48,6 +48,31 @@ static void check_hold(const struct spec *spec)
                    "it out");
 }
 
+/* A component stands for the whole memory. */
+static void check_impl(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_cube_hbm_impl, KEY_cube_hbm_model};
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
+
+    if (blamed != N_KEYS && spec->cube_hbm_impl.name)
+        diag_error(
+            spec->diag, spec_place(spec, blamed),
+            "'cube.hbm.impl' %s is beside 'model: banks': a component is a memory of its own, "
+            "leave one of them out",
+            spec->cube_hbm_impl.name);
+}
+
+static void check_links(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_contention_links, KEY_cube_hbm_model};
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
+
+    if (blamed != N_KEYS && spec->contention_links == MODE_ROUTER)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.hbm.model: banks' needs 'contention.links' fifo or ideal: banks behind "
+                   "routers are not simulated");
+}
+
 static double ns(const struct spec *spec, enum key k)
 {
     return *(const double *)spec_value(spec, k);
@@ -89,6 +114,8 @@ void check_banks(const struct spec *spec)
     if (spec->cube_hbm_model != MEMORY_BANKS || check_is_bad(spec, KEY_cube_hbm_model))
         return;
     check_hold(spec);
+    check_impl(spec);
+    check_links(spec);
     check_ras(spec);
     check_refresh(spec);
 }

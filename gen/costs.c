@@ -272,7 +272,7 @@ static void add_memories(struct routes *r)
         .own_gbs = hbm_gbs(s),
         .edge_gbs = INFINITY,
         .bare_gbs = hbm_gbs(s),
-        .hold = (uint8_t)s->cube_hbm_hold,
+        .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
         .model = (uint8_t)s->cube_hbm_model,
     };
     if (kind->hbm.model == MEMORY_BANKS) {
@@ -288,7 +288,7 @@ static void add_memories(struct routes *r)
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
         .edge_gbs = s->cube_noc_bw_gbs,
         .bare_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : INFINITY,
-        .hold = (uint8_t)s->cube_sram_hold,
+        .hold = s->cube_sram_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_sram_hold,
     };
     r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
                         ? (memory_frees_early(&kind->hbm) ? EARLY_ALL : EARLY_NONE)

@@ -29,7 +29,8 @@ enum key_type {
     KEY_TEXTS,
     KEY_FIELDS,
     KEY_HOLES,
-    KEY_OVERRIDES
+    KEY_OVERRIDES,
+    KEY_IMPL
 };
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
@@ -126,6 +127,27 @@ struct override_specs {
     const char *text; /* of all, as YAML in flow style; NULL: there are none */
 };
 
+/* What an `impl` key says. */
+struct impl_spec {
+    const char *name; /* NULL: builtin */
+};
+
+/* A value for a key of a component, as it was written. The component's file says which it has. */
+struct param_spec {
+    enum key impl;         /* of the mapping around: KEY_cube_hbm_impl */
+    const char *component; /* the mapping that has it */
+    const char *key, *text;
+    bool plain; /* a scalar without quotes */
+    struct place key_at, at;
+};
+
+struct param_specs {
+    size_t n, room;
+    struct param_spec *rows;
+};
+
+struct part; /* components.h */
+
 #define FIELD_INT(field)       int64_t field;
 #define FIELD_REAL(field)      double field;
 #define FIELD_RATIO(field)     double field;
@@ -141,6 +163,7 @@ struct override_specs {
 #define FIELD_FIELDS(field)    uint32_t field; /* fields_at() */
 #define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
+#define FIELD_IMPL(field)      struct impl_spec field;
 
 struct doc;
 
@@ -155,11 +178,14 @@ struct spec {
     /* The text of each value that was not set since: resolve_keep_texts(). NULL: not made. Borrowed
      */
     const char *texts[N_KEYS];
-    struct arena *arena; /* borrowed */
-    struct diag *diag;   /* borrowed */
-    struct doc *doc;     /* open while it is read; doc.h */
-    FILE *file;          /* the same */
-    bool unreadable;     /* it could not be opened or read */
+    const char *folder;        /* where the file lies; NULL: it is a text */
+    struct param_specs params; /* for components */
+    const struct part *parts;  /* the components that were found: components.h */
+    struct arena *arena;       /* borrowed */
+    struct diag *diag;         /* borrowed */
+    struct doc *doc;           /* open while it is read; doc.h */
+    FILE *file;                /* the same */
+    bool unreadable;           /* it could not be opened or read */
 };
 
 extern const struct key_row key_rows[N_KEYS];

@@ -254,23 +254,41 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-static bool load_name(const struct value *v, char **out)
+bool value_is_name(const char *text, size_t len)
 {
-    const char *lower = "abcdefghijklmnopqrstuvwxyz",
-               *rest = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    static const char lower[] = "abcdefghijklmnopqrstuvwxyz",
+                      rest[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+
+    return len > 0 && strspn(text, lower) > 0 && strspn(text, rest) == len;
+}
+
+static bool load_name(const struct value *v, double longest, char **out)
+{
     const yaml_node_t *n = v->node;
     size_t len;
 
     if (n->type != YAML_SCALAR_NODE)
         return wrong(v, "a name");
     len = n->data.scalar.length;
-    if (len == 0 || strspn(scalar(n), lower) == 0 || strspn(scalar(n), rest) != len)
+    if (!value_is_name(scalar(n), len))
         return wrong(v, "[a-z][a-z0-9_]*");
-    if ((double)len > v->row->max)
-        return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", v->row->max));
+    if ((double)len > longest)
+        return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", longest));
     if (is_reserved(scalar(n)))
         return wrong(v, "a name that is not reserved");
     *out = arena_copy(v->spec->arena, scalar(n), len);
+    return true;
+}
+
+/* The name of a component, or `builtin`. */
+static bool load_impl(const struct value *v, struct impl_spec *out)
+{
+    enum { LONGEST = 48 };
+    char *name;
+
+    if (!load_name(v, LONGEST, &name))
+        return false;
+    out->name = strcmp(name, "builtin") == 0 ? NULL : name;
     return true;
 }
 
@@ -287,7 +305,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     case KEY_RATE:
         return load_real(&v, field);
     case KEY_NAME:
-        return load_name(&v, field);
+        return load_name(&v, v.row->max, field);
     case KEY_REAL2:
         return load_real2(&v, field);
     case KEY_INT2:
@@ -303,6 +321,8 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return lists_load(spec, k, doc, node);
     case KEY_FIELDS:
         return fields_load(spec, k, doc, node);
+    case KEY_IMPL:
+        return load_impl(&v, field);
     case KEY_OVERRIDES: /* load.c reads these */
         break;
     }
@@ -362,6 +382,9 @@ const char *value_text(const struct spec *spec, enum key k)
         return fields_text(spec, k);
     case KEY_OVERRIDES:
         return spec->cubes.text ? spec->cubes.text : "{}";
+    case KEY_IMPL:
+        return ((const struct impl_spec *)field)->name ? ((const struct impl_spec *)field)->name
+                                                       : "builtin";
     }
     return "";
 }

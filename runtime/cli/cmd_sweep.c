@@ -203,6 +203,36 @@ static void do_block(void *arg, unsigned thread, uint64_t i)
         out_rows(&rows, b->view.first, b->view.first + b->n_run, s->cli->opts.format, &b->text);
 }
 
+/* A block that another process has done: its results, and its rows as text. */
+static void pack_block(void *arg, uint64_t i, struct packed *to)
+{
+    struct sweep *s = arg;
+    const struct block *b = &s->block[i % s->window];
+    size_t n = (size_t)(b->text.at - b->text.buffer);
+
+    PACKED_PUT(to, b->n_run);
+    PACKED_PUT(to, b->status);
+    PACKED_PUT(to, b->why);
+    packed_put(to, b->results, b->n_run * sizeof *b->results);
+    PACKED_PUT(to, n);
+    packed_put(to, b->text.buffer, n);
+}
+
+static void unpack_block(void *arg, uint64_t i, struct packed *from)
+{
+    struct sweep *s = arg;
+    struct block *b = &s->block[i % s->window];
+    size_t n;
+
+    begin_block(s, b, i);
+    PACKED_TAKE(from, b->n_run);
+    PACKED_TAKE(from, b->status);
+    PACKED_TAKE(from, b->why);
+    packed_take(from, b->results, b->n_run * sizeof *b->results);
+    PACKED_TAKE(from, n);
+    sink_bytes(&b->text, packed_next(from, n), n);
+}
+
 static double now_s(void)
 {
     struct timespec t;
@@ -249,7 +279,7 @@ static void show_progress(void *arg)
 static uint64_t points_of_block(const struct sweep *s)
 {
     uint64_t mean = s->points.n_transactions / s->points.n;
-    uint64_t n = s->n / s->threads / BLOCKS_PER_THREAD;
+    uint64_t n = s->n / parallel_window(s->threads * BLOCKS_PER_THREAD);
 
     n = n < BLOCK_POINTS ? n : BLOCK_POINTS;
     n = n < BLOCK_TRANSACTIONS / mean ? n : BLOCK_TRANSACTIONS / mean;
@@ -261,7 +291,7 @@ static void make_room(struct sweep *s, bool keep)
 {
     s->block_points = points_of_block(s);
     s->n_blocks = (s->n + s->block_points - 1) / s->block_points;
-    s->window = s->threads * BLOCKS_PER_THREAD;
+    s->window = parallel_window(s->threads * BLOCKS_PER_THREAD);
     s->block = memory_new(s->window, sizeof *s->block);
     s->sims = memory_new(s->threads, sizeof(kb_sim *));
     if (keep)
@@ -297,6 +327,8 @@ static enum exit_code run_blocks(struct sweep *s)
                               .work = do_block,
                               .give = give_block,
                               .wait = show_progress,
+                              .pack = pack_block,
+                              .unpack = unpack_block,
                               .arg = s};
 
     progress_begin(&s->progress, s->cli->opts.quiet);

@@ -50,6 +50,7 @@ static enum exit_code exit_code_of(kb_status status)
         return EXIT_DEADLOCK;
     case KB_KERNEL_ERROR:
     case KB_KERNEL_CRASHED:
+    case KB_COMPONENT_ERROR:
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
@@ -86,6 +87,23 @@ static void note_line(const struct cli *cli, const char *program, const char *fo
     say_lines("%s%s%s", program, *program ? ": " : "", line);
     if (cli->report)
         cli->page->note(cli->report, line);
+}
+
+bool cmd_has_return(const struct cli *cli)
+{
+    return strcmp(cli->info.links, "router") == 0;
+}
+
+void cmd_add_return(const struct column *columns, size_t n, const struct column *column,
+                    struct column *out)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        out[to++] = columns[i];
+        if (strcmp(columns[i].name, "response_ns") == 0)
+            out[to++] = *column;
+    }
 }
 
 bool cmd_explains(const struct cli *cli)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
+#include "engine/router.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
 
@@ -150,12 +151,15 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
-    return ev_queue_init(&s->queue) && make_stations(s) && flows_init(&s->flows, topo);
+    return ev_queue_init(&s->queue) && make_stations(s) && instances_init(s) &&
+           flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));
 }
 
 void sim_clear(struct kb_sim *s)
 {
+    router_free(s);
     flows_free(&s->flows);
+    instances_free(s);
     free(s->pipes);
     links_free(s->links, walk_n_links(s->topo));
     links_free(s->early, sim_cubes(s->topo) << s->topo->unit_bits);
@@ -191,7 +195,8 @@ bool sim_room(struct kb_sim *s, uint32_t n)
 
     if (n <= s->txns_cap)
         return true;
-    if (!room_for_splits(s, n) || (s->banks && !banks_room(s->banks, n)))
+    if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)) ||
+        (s->banks && !banks_room(s->banks, n)))
         return false;
     moved = realloc(s->txns, n * sizeof *moved);
     if (!moved)

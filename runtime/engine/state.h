@@ -5,6 +5,7 @@
 #include "engine/ev.h"
 #include "base/exported.h"
 #include "engine/flow.h"
+#include "engine/instances.h"
 #include "engine/station.h"
 
 struct banks;
@@ -13,6 +14,7 @@ struct host;
 struct kernels;
 struct op_log;
 struct race;
+struct router;
 struct traffic;
 struct observer;
 
@@ -53,6 +55,9 @@ struct kb_sim {
      * bounds how many there are.  links ideal: [cube over all], fifo: [SIP]
      */
     struct txn_list *pipes;
+
+    struct instances instances; /* of components */
+    struct router *router;      /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
     bool counted;       /* from the times of transactions: the next time these are cleared first */

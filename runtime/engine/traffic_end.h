@@ -8,18 +8,35 @@
 #ifndef TRAFFIC_END_H
 #define TRAFFIC_END_H
 #include "engine/how.h"
+#include "engine/router.h"
 #include "engine/traffic.h"
 #include "network/banks.h"
 
-/* The terms of a slice with banks: what it adds to the drain, and the rest, which may be negative.
+/* The wait for a slice with banks: the rest, which may be negative. What it adds alone is returned.
  */
-static inline void traffic_add_banks(const struct kb_sim *s, const struct txn *txn, struct part *p)
+static inline int64_t traffic_add_banks(const struct kb_sim *s, const struct txn *txn,
+                                        struct part *p)
 {
     uint32_t slot = (uint32_t)(txn - s->txns);
-    int64_t alone_fs = banks_alone(s, slot).fs + behind_banks_fs(s, txn);
+    int64_t drain_fs = s->banks->accesses[slot].drain_fs;
+    int64_t alone_fs = banks_alone(s, slot, drain_fs).fs;
 
-    p->overhead += (uint64_t)(alone_fs - s->banks->accesses[slot].drain_fs);
-    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs);
+    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs -
+                                behind_banks_fs(s, txn));
+    return alone_fs - drain_fs;
+}
+
+/* With routers the wait for links is what no other term is. */
+static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
+                                      const struct cost_row *way, int64_t known_fs, struct part *p)
+{
+    const struct flight *flight = &s->router->flights[txn - s->txns];
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
+    int64_t drain = drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way->link_gbs, memory));
+
+    p->wire += (uint64_t)flight->extra_fs;
+    p->back += (uint64_t)flight->return_fs;
+    p->link += (uint64_t)(known_fs - flight->extra_fs - flight->return_fs - drain);
 }
 
 /* No other term is negative: as unsigned, a sum of 128 bits takes two instructions. */
@@ -31,19 +48,27 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     struct cost_row way = cost_of_pe(T, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+    int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
 
     p->count++;
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
     p->channel += (uint64_t)txn->wait_fs;
-    if (T->banked && banks_has(s, txn)) {
-        traffic_add_banks(s, txn, p);
-        p->overhead += overhead_fs;
-    } else {
-        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
+    if (T->banked && banks_has(s, txn))
+        memory_fs += traffic_add_banks(s, txn, p);
+    else
         p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    }
+    if (T->impls) /* it may be negative, but no sum is */
+        p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
+    else
+        p->overhead += overhead_fs + (uint64_t)memory_fs;
+    if (T->links == MODE_ROUTER)
+        traffic_add_routed(s, txn, &way,
+                           actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs -
+                               cost_in_memory_fs(&s->mask, memory) - txn->wait_fs -
+                               (txn->service_fs - txn->arrive_fs),
+                           p);
     if (T->links == MODE_FIFO)
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }

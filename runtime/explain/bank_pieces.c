@@ -48,7 +48,7 @@ static void add_waits(struct pieces *p, const struct bank_access *access, int64_
         return;
     }
     row_fs = access->ready_fs - access->prepared_fs - access->delay_fs -
-             banks_alone(p->sim, p->slot).row_fs;
+             banks_alone(p->sim, p->slot, access->drain_fs).row_fs;
     add(p, KB_CAUSE_MEMORY_WAIT, memory_fs);
     add(p, KB_CAUSE_REFRESH_WAIT, access->delay_fs);
     add(p, KB_CAUSE_ROW_WAIT, row_fs);
@@ -60,7 +60,7 @@ void bank_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place pla
     const struct bank_access *access = &s->banks->accesses[slot];
     const struct txn *txn = &s->txns[slot];
     int64_t behind_fs = cost_in_memory_fs(&s->mask, cost_memory(s->topo, txn->dst, access->writes));
-    int64_t alone_fs = banks_alone(s, slot).fs;
+    int64_t alone_fs = banks_alone(s, slot, access->drain_fs).fs;
     struct pieces p = {s, slot, place, access->arrive_fs};
 
     spans_show(s, slot, place, access->arrive_fs, (int64_t)t);

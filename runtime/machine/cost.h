@@ -390,28 +390,15 @@ static inline struct bank_range cost_range(const struct kb_topology *t, uint32_t
         return (struct bank_range){0, 0};
     return bank_range(&kind->banks, offset, nbytes);
 }
+/* With routers: data of a read come back, and no channel is passed in no time. channels.c */
+void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
+                     const struct trip *trip, bool writes, struct kb_cost *cost)
+    EXPORTED(cost_add_router);
 
-/*
- * What a memory adds to the drain of a transaction that is alone: a slice with banks, the opening
- * of rows, and what their order and their timings take longer than the route.
- */
-static inline int64_t cost_alone_fs(const struct kb_topology *t, const struct cost_mask *m,
-                                    uint32_t dst, bool writes, struct bank_range range,
-                                    int64_t drain_fs)
-{
-    const struct memory_row *memory = cost_memory(t, dst, writes);
-    int64_t fs = cost_in_memory_fs(m, memory);
-
-    if (memory->model == MEMORY_BANKS)
-        fs += bank_alone(m, &kind_at(t, dst_cube(t, dst))->banks, writes, range, drain_fs).fs -
-              drain_fs;
-    return fs;
-}
-
-/* All of a transaction's costs, as kernbench.h names them. `range`: its bursts, if it has banks. */
-static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
-                                     struct bank_range range)
+/* All of a transaction's costs by the tables, as kernbench.h names them. */
+static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const struct cost_mask *m,
+                                            kb_transaction_op op, const struct trip *trip,
+                                            uint64_t nbytes)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);
@@ -419,11 +406,46 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
     struct kb_cost c;
 
     c.wire_fs = way.wire_fs & m->wire;
+    c.memory_overhead_fs = cost_in_memory_fs(m, memory);
+    c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
-    c.memory_overhead_fs = cost_alone_fs(t, m, trip->dst, writes, range, c.drain_fs);
-    c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.response_fs = host ? cost_response_fs(t, m, trip, way.wire_fs) : 0;
+    c.return_fs = 0;
+    if (t->links == MODE_ROUTER)
+        cost_add_router(t, m, trip, writes, &c);
+    return c;
+}
+
+/*
+ * The same where components take part: each asked alone, in a fresh state, at time 0. A memory's
+ * term may be negative, if it is done before the drain of the route.
+ */
+struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes);
+
+/*
+ * What a slice with banks adds to the drain of a transaction that takes `alone_fs` of it alone: the
+ * opening of rows, and what their order and their timings take longer than the route.
+ */
+static inline void cost_add_banks(struct kb_cost *c, int64_t alone_fs)
+{
+    c->memory_overhead_fs += alone_fs - c->drain_fs;
+    c->overhead_fs += alone_fs - c->drain_fs;
+}
+
+/* Of a transaction alone. `range`: its bursts, if it comes to a slice with banks. */
+static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
+                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                     struct bank_range range)
+{
+    struct kb_cost c = t->impls ? cost_with_components(t, m, op, trip, nbytes)
+                                : cost_by_tables(t, m, op, trip, nbytes);
+
+    if (range.end)
+        cost_add_banks(&c, bank_alone(m, &kind_at(t, dst_cube(t, trip->dst))->banks,
+                                      op == KB_WRITE || op == KB_H2D, range, c.drain_fs)
+                               .fs);
     return c;
 }
 

@@ -157,25 +157,24 @@ static bool is_known(const struct bank_known *a, const struct bank_known *b)
            a->drain_fs == b->drain_fs && a->writes == b->writes;
 }
 
-struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot)
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
 {
-    const struct bank_access *access = &s->banks->accesses[slot];
-    struct bank_known wanted = {.row =
-                                    &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->banks,
-                                .drain_fs = access->drain_fs,
-                                .writes = access->writes};
+    const struct txn *txn = &s->txns[slot];
+    struct bank_range range = s->banks->accesses[slot].range;
+    struct bank_known wanted = {.row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,
+                                .drain_fs = drain_fs,
+                                .writes = txn_writes(txn)};
     struct bank_known *known;
     uint64_t mixed;
 
-    wanted.range = alike(wanted.row, access->range);
-    if (access->range.end - access->range.at == 1)
-        return bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, wanted.drain_fs);
+    wanted.range = alike(wanted.row, range);
+    if (range.end - range.at == 1)
+        return bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs);
     mixed = (wanted.range.at ^ wanted.range.end << 20) * UINT64_C(0x9e3779b97f4a7c15);
     known = &s->banks->known[mixed >> 58];
     if (!is_known(known, &wanted)) {
         *known = wanted;
-        known->alone =
-            bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, wanted.drain_fs);
+        known->alone = bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs);
     }
     return known->alone;
 }

@@ -51,8 +51,10 @@ void banks_clear(struct kb_sim *s, uint32_t memory);
  */
 void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
 
-/* What the transaction in `slot`, which has arrived, would take if it were alone. */
-struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot) EXPORTED(banks_alone);
+/* What the transaction in `slot`, whose route drains it in `drain_fs`, would take if it were alone.
+ */
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
+    EXPORTED(banks_alone);
 
 /* The bursts of the transaction in `slot`. */
 static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slot)

@@ -20,6 +20,7 @@
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
 #include "engine/engine.h"
+#include "engine/router.h"
 #include "engine/split.h"
 #include "sim/sim.h"
 #include "sim/destination.h"
@@ -97,7 +98,8 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .n = p->inflight,
                         .nbytes = p->nbytes,
                         .trip = trip,
-                        .differ = to.splits || s->topo->plane_choice == PLANE_BY_HASH,
+                        .differ =
+                            to.splits || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
                         .splits = to.splits,
                         .offset = to.offset,
                         .address = p->address};
@@ -180,6 +182,7 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     banks_clear(s, row->dst);
     if (s->early)
         link_clear(&s->early[row->dst]);
+    instance_clear_memory(s, row->dst);
     if (of_host(job))
         clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
     if (s->links)
@@ -207,6 +210,8 @@ static void clear(struct kb_sim *s, const struct job *job)
     }
     if (!of_host(job))
         clear_station(&s->channels[2 * (size_t)job->src + writes(job)]);
+    if (s->router)
+        router_clear(s);
     s->n_txns = s->n_parts = s->next_row = s->n_done = 0;
     s->started = false;
     s->end_fs = 0;
@@ -226,6 +231,7 @@ static void set_costs(kb_point_result *r, const struct kb_cost *c)
     r->overhead_fs = c->overhead_fs;
     r->drain_fs = c->drain_fs;
     r->response_fs = c->response_fs;
+    r->return_fs = c->return_fs;
 }
 
 static double gbs(const struct job *job, int64_t makespan_fs)
@@ -251,7 +257,7 @@ static void answer_alone(const struct job *job, kb_point_result *r)
 /* Terms of latency that differ from copy to copy, summed; costs: of copies that are split. */
 struct waits {
     wait_sum actual, first, link, memory;
-    wait_sum wire, overhead, drain, response;
+    wait_sum wire, overhead, drain, response, back;
 };
 
 /* Adds a copy that has ended as `txn`; false if its terms contradict each other. */
@@ -264,26 +270,29 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     int64_t memory = service_fs - txn->arrive_fs;
 
     *actual_fs = service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    if (s->router) {
+        *actual_fs = (int64_t)s->router->flights[txn - s->txns].done_fs + c->response_fs;
+        link = *actual_fs - kb_formula_fs(c) - txn->wait_fs - memory;
+    }
     w->actual += *actual_fs;
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || s->banks) && (link == 0 || s->links);
+    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || s->banks) &&
+           (link == 0 || s->links || s->router);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */
-static bool add_own(const struct kb_sim *s, const struct job *job, uint32_t slot,
-                    int64_t *actual_fs, struct waits *w)
+static bool add_own(const struct kb_sim *s, uint32_t slot, int64_t *actual_fs, struct waits *w)
 {
     const struct txn *last = split_last(s, slot);
-    const struct trip trip = txn_trip(s->topo, last);
-    struct kb_cost c = cost_of(s->topo, &s->mask, job->op, &trip, last->nbytes,
-                               banks_range(s, (uint32_t)(last - s->txns)));
+    struct kb_cost c = sim_cost(s, last);
 
     w->wire += c.wire_fs;
     w->overhead += c.overhead_fs;
     w->drain += c.drain_fs;
     w->response += c.response_fs;
+    w->back += c.return_fs;
     return add_copy(s, last, &c, actual_fs, w);
 }
 
@@ -294,7 +303,7 @@ static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actua
     bool ok = true;
 
     for (uint32_t i = 0; i < job->n; i++)
-        ok &= job->differ ? add_own(s, job, i, &actual_fs[i], w)
+        ok &= job->differ ? add_own(s, i, &actual_fs[i], w)
                           : add_copy(s, &s->txns[i], &job->cost, &actual_fs[i], w);
     return ok;
 }
@@ -305,7 +314,8 @@ static struct kb_cost mean_cost(const struct job *job, const struct waits *w)
     return (struct kb_cost){.wire_fs = mean(w->wire, job->n),
                             .overhead_fs = mean(w->overhead, job->n),
                             .drain_fs = mean(w->drain, job->n),
-                            .response_fs = mean(w->response, job->n)};
+                            .response_fs = mean(w->response, job->n),
+                            .return_fs = mean(w->back, job->n)};
 }
 
 static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,

@@ -10,7 +10,7 @@ enum judge_class {
     JUDGE_ARRIVAL,
     JUDGE_ISSUE,
     JUDGE_START,
-    JUDGE_ARBITRATION /* of a channel of a slice with banks; `id` is its number */
+    JUDGE_ARBITRATION /* of an output port, or of a channel with banks; `id` is its number */
 };
 
 /*

@@ -187,7 +187,7 @@ static struct judge_access access_of(const struct txn *x, int64_t now_fs)
 }
 
 /*
- * Part `x` goes to a slice with banks. Its overhead there is what it takes alone, without its
+ * Part `x` goes to a slice with banks. Its overhead there is what it takes alone, except for its
  * drain; `memory_fs` is the overhead and the latency of the slice, a part of that.
  */
 static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *slice,
@@ -645,6 +645,14 @@ bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *ro
     s.all = judge_alloc(n, sizeof *s.all);
     build(&s);
     ok = check_after(&s);
+    if (ok && t->is_router) {
+        tear_down(&s, 0);
+        if (uses)
+            *uses = NULL;
+        if (uses)
+            *n_uses = 0;
+        return judge_replay_routers(t, rows, n, results, fingerprint);
+    }
     for (size_t i = 0; i < n && ok; i++) {
         ok = prepare(&s, i, &results[i]);
         if (ok && rows[i].n_after == 0)

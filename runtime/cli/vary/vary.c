@@ -172,6 +172,39 @@ static void do_machine(void *arg, unsigned thread, uint64_t i)
     }
 }
 
+/* -- between processes ---------------------------------------------------------------------- */
+
+static void pack_machine(void *arg, uint64_t i, struct packed *to)
+{
+    const struct vary *v = arg;
+    const struct slot *s = &v->slot[i % v->window];
+    size_t n = (size_t)(s->text.at - s->text.buffer);
+
+    PACKED_PUT(to, s->code);
+    PACKED_PUT(to, s->said);
+    PACKED_PUT(to, n);
+    packed_put(to, s->text.buffer, n);
+    captured_pack(&s->rows, to);
+}
+
+/* A machine that another process has run; its tables are made again if the database wants them. */
+static void unpack_machine(void *arg, uint64_t i, struct packed *from)
+{
+    struct vary *v = arg;
+    struct slot *s = &v->slot[i % v->window];
+    size_t n;
+
+    i = number_of(v, i);
+    begin_slot(v, s, i);
+    if (v->cli->sqlite)
+        make_machine(v, s, i);
+    PACKED_TAKE(from, s->code);
+    PACKED_TAKE(from, s->said);
+    PACKED_TAKE(from, n);
+    sink_bytes(&s->text, packed_next(from, n), n);
+    captured_unpack(&s->rows, from);
+}
+
 /* -- in order ------------------------------------------------------------------------------- */
 
 /* In JSON a comma stands before each row: the first of all has none. */
@@ -295,7 +328,7 @@ static void show_progress(void *arg)
 static void make_room(struct vary *v)
 {
     v->threads = v->cli->opts.jobs ? v->cli->opts.jobs : parallel_threads();
-    v->window = (uint64_t)v->threads * WINDOW_PER_THREAD;
+    v->window = parallel_window(v->threads * WINDOW_PER_THREAD);
     v->slot = memory_new(v->window, sizeof *v->slot);
     for (uint64_t i = 0; i < v->window; i++)
         sink_open_memory(&v->slot[i].text);
@@ -324,6 +357,8 @@ static enum exit_code run_machines(struct vary *v)
                                 .work = do_machine,
                                 .give = give_machine,
                                 .wait = show_progress,
+                                .pack = pack_machine,
+                                .unpack = unpack_machine,
                                 .arg = v};
 
     progress_begin(&v->progress, v->cli->opts.quiet);

@@ -1355,7 +1355,6 @@ static void run_event(struct sim *s, const struct judge_event *e)
         run_kernel(s, &s->pes[s->kernel_of[e->id]]);
         break;
     case JUDGE_ISSUE:
-    case JUDGE_ARBITRATION:
         judge_die("a kernel run has no rows, and links without routers");
     }
 }

@@ -154,13 +154,19 @@ FITTED := cube.pe.pe_dma.overhead_ns=340 cube.noc.bw_gbs=31
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup
+validate: setup validate-dram
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then \
 	    $(call make_topology,wormhole) && \
 	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet' \
 	    '$(B)/wormhole_fitted/wormhole_fitted replay --quiet'
+
+## validate-dram: bandwidths and latencies of dram.csv in the folder that KB_VALIDATE names beside those of banks: tables of docs/validation.md
+.PHONY: validate-dram
+validate-dram: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/dram.py '$(ANY) --machine MACHINE replay --quiet'
 
 ## validate-fit: where the constants of these machines come from; minutes
 .PHONY: validate-fit

@@ -10,8 +10,8 @@ ends with 1 if docs/validation.md has other figures.
 
 A point is a PE with as many channels as requests are in flight, which issues all of them at time 0:
 the next sets out when one ends. Streams and strides begin at 0 and go round in 4 GB; random places
-are multiples of a request's size. Reads and writes are mixed by chance, and have as many channels
-each.
+are multiples of a request's size. Reads and writes are mixed by chance, and have half of the
+channels each.
 """
 
 import csv
@@ -27,6 +27,11 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 SLICE = 4 << 30
 IDLE, SATURATED = 150, 8000  # requests of a point
 
+# Of a stack of HBM3, by Ramulator 2.1: what a stream of reads has of the peak.
+HBM3_SHARE = 0.92
+HBM2 = "bw_gbs: 256.0, preset: hbm2_dramsim3"
+HBM3 = "bw_gbs: 256.0, channels: 32, burst_bytes: 32, preset: hbm3_ramulator2"
+
 MACHINE = """\
 kernbench: 2
 name: dram
@@ -36,8 +41,8 @@ sip: {{cube_mesh: {{w: 1, h: 1}}}}
 cube:
   pes: 1
   xbar: {{overhead_ns: 0.0, pe_gbs: 1000000.0}}
-  hbm: {{bw_gbs: 256.0, size_gb: 4, model: banks, preset: hbm2_dramsim3, map: {map}}}
-  pe: {{pe_dma: {{read_channels: {in_flight}, write_channels: {in_flight}}}}}
+  hbm: {{{hbm}, size_gb: 4, model: banks, map: {map}}}
+  pe: {{pe_dma: {{read_channels: {channels}, write_channels: {channels}}}}}
 """
 
 
@@ -51,10 +56,10 @@ def points():
         return list(csv.DictReader(file))
 
 
-def requests(point, dice):
-    """Operation and offset of each, in order."""
+def requests(point, n, dice):
+    """Operation and offset of `n`, in order."""
     size, stride = int(point["request_bytes"]), int(point["stride_bytes"])
-    for i in range(IDLE if point["in_flight"] == "1" else SATURATED):
+    for i in range(n):
         if point["pattern"] == "rand":
             at = dice.randrange(SLICE // size) * size
         else:
@@ -62,13 +67,16 @@ def requests(point, dice):
         yield "read" if dice.randrange(100) < int(point["reads_pct"]) else "write", at
 
 
-def simulate(point, replay, work):
+def simulate(point, hbm, n, replay, work):
     """GB/s, and the mean latency in ns."""
     machine, rows = work / "dram.yaml", work / "rows.csv"
-    machine.write_text(MACHINE.format(**point), encoding="utf-8")
+    mixed = point["reads_pct"] == "50"
+    machine.write_text(MACHINE.format(
+        hbm=hbm, map=point["map"], channels=int(point["in_flight"]) // (2 if mixed else 1)),
+                       encoding="utf-8")
     with rows.open("w", encoding="utf-8") as file:
         file.write("issue_ns,op,src,dst,offset,nbytes\n")
-        for op, at in requests(point, random.Random(1)):
+        for op, at in requests(point, n, random.Random(1)):
             file.write(f"0,{op},c0.pe0,c0.slice0,{at},{point['request_bytes']}\n")
     command = [str(machine) if word == "MACHINE" else word for word in shlex.split(replay)]
     run = subprocess.run([*command, rows], capture_output=True, text=True, check=False)
@@ -94,7 +102,8 @@ def table(all_points, replay, work):
     yield "| --- | ---: | ---: | --- " + "| ---: " * 7 + "|"
     errors = {}
     for point in all_points:
-        got = simulate(point, replay, work)
+        n = IDLE if point["in_flight"] == "1" else SATURATED
+        got = simulate(point, HBM2, n, replay, work)
         expected = float(point["gbs"]), float(point["mean_latency_ns"])
         both = [(g / e - 1) * 100 for g, e in zip(got, expected)]
         errors.setdefault(kind(point), []).append(both)
@@ -111,6 +120,18 @@ def table(all_points, replay, work):
                f"| | **{means[1]:.2f}** | {worst[1]:+.1f} |")
 
 
+def hbm3_table(replay, work):
+    yield "| bytes | in flight | share of the peak, Ramulator | kernbench | % |"
+    yield "| ---: " * 5 + "|"
+    for size, in_flight in ("64", "512"), ("4096", "64"):
+        point = {"map": "low", "request_bytes": size, "in_flight": in_flight, "pattern": "seq",
+                 "reads_pct": "100", "stride_bytes": "0"}
+        n = 8 * SATURATED if size == "64" else SATURATED
+        share = simulate(point, HBM3, n, replay, work)[0] / 256
+        yield (f"| {size} | {in_flight} | {HBM3_SHARE:.3f} | {share:.3f} "
+               f"| {(share / HBM3_SHARE - 1) * 100:+.1f} |")
+
+
 def main():
     if len(sys.argv) != 2:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
@@ -119,9 +140,12 @@ def main():
     page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
     same = True
     with tempfile.TemporaryDirectory() as name:
-        for line in table(all_points, sys.argv[1], pathlib.Path(name)):
-            print(line, flush=True)
-            same &= line in page
+        work = pathlib.Path(name)
+        for lines in table(all_points, sys.argv[1], work), hbm3_table(sys.argv[1], work):
+            print()
+            for line in lines:
+                print(line, flush=True)
+                same &= line in page
     print("\ndocs/validation.md has these figures" if same else
           "\ndocs/validation.md has other figures: put these in their place")
     return 0 if same else 1

@@ -3,18 +3,21 @@
 
 usage: booksim.py [--quick] SIMULATOR PICTURES
 
-SIMULATOR is a command whose `load --machine FILE` simulates any machine, as "build/kernbench".
+SIMULATOR is a command whose `replay --machine FILE` simulates any machine, as "build/kernbench".
 Prints the tables of segments of one flit and of four, writes a picture for each pattern to the
 folder PICTURES, and ends with 1 if docs/validation.md has other figures. KB_VALIDATE names a folder
-with booksim.csv. --quick: few transactions and no comparison with the page.
+with booksim.csv. --quick: few packets and no comparison with the page.
 
-A cycle is a ns, a flit 16 bytes, and rate 1.0 a flit a cycle from each node.
+A cycle is a ns, a flit 16 bytes, and rate 1.0 a flit a cycle from each node. A node is the PE of a cube
+and its SRAM, which the cube's router joins: so what a node sends to itself passes its router, as in
+BookSim. Packets begin at whole cycles, each with the same chance.
 """
 
 import collections
 import csv
 import os
 import pathlib
+import random
 import shlex
 import subprocess
 import sys
@@ -25,7 +28,7 @@ SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
 SEGMENTS = (1, 4)  # flits
-TXNS, QUICK_TXNS = 40000, 2000
+PACKETS, QUICK_PACKETS = 15000, 1000  # of a run; the first fifth is not counted
 SATURATED = 3.0  # times the latency without load
 
 # What BookSim was told of a packet and of an input port.
@@ -42,7 +45,7 @@ cube:
   ucie: {{overhead_ns: 0.0}}
   noc: {{overhead_ns: 4.0, bw_gbs: 16.0}}
   xbar: {{overhead_ns: 0.0, pe_gbs: 16.0, chain_gbs: 16.0}}
-  hbm: {{bw_gbs: 1000000.0}}
+  sram: {{bw_gbs: 1000000.0, overhead_ns: 0.0}}
   pe: {{pe_dma: {{overhead_ns: 1.0, read_channels: 65536, write_channels: 65536}}}}
 """
 
@@ -77,56 +80,61 @@ def curves(path):
             for key, curve in found.items()}
 
 
-def target(pattern, node):
-    """That of a node, where it has one."""
+def weights(pattern, node):
+    """Which share of a node's packets each node gets."""
     x, y = node % SIDE, node // SIDE
-    if pattern == "transpose":
-        return x * SIDE + y
-    return (y + 1) % SIDE * SIDE + (x + 1) % SIDE
+    if pattern == "uniform":
+        return [1 / NODES] * NODES
+    if pattern == "hotspot20":
+        return [0.8 / NODES + 0.2 * (n == 0) for n in range(NODES)]
+    target = x * SIDE + y if pattern == "transpose" else (y + 1) % SIDE * SIDE + (x + 1) % SIDE
+    return [float(n == target) for n in range(NODES)]
 
 
 def idle(setup, pattern):
     """Latency without load: a cycle at the source, 4 a router, and the flits."""
-    pairs = [(a, b) for a in range(NODES) for b in range(NODES)]
-    if pattern == "hotspot20":
-        weights = [0.8 / NODES + (0.2 if b == 0 else 0.0) for _, b in pairs]
-    elif pattern == "uniform":
-        weights = [1.0] * len(pairs)
-    else:
-        weights = [float(b == target(pattern, a)) for a, b in pairs]
-    hops = sum(w * (1 + abs(a % SIDE - b % SIDE) + abs(a // SIDE - b // SIDE))
-               for w, (a, b) in zip(weights, pairs)) / sum(weights)
+    hops = sum(share * (1 + abs(a % SIDE - b % SIDE) + abs(a // SIDE - b // SIDE))
+               for a in range(NODES) for b, share in enumerate(weights(pattern, a))) / NODES
     return 1 + 4 * hops + setup.packet
 
 
-def pattern_of(pattern, work):
-    """The option of `load`; a matrix is written to a file first."""
-    if pattern in ("uniform", "transpose"):
-        return pattern
-    if pattern == "hotspot20":
-        return "hotspot:20"
-    path = work / f"{pattern}.csv"
-    rows = [f"c{n}.pe0,c{target(pattern, n)}.slice0,1" for n in range(NODES)]
-    path.write_text("\n".join(["src,dst,weight"] + rows) + "\n", encoding="utf-8")
-    return f"matrix:{path}"
+def packets(setup, pattern, rate, count):
+    """[(cycle, from, to)], the first `count` of all nodes' packets."""
+    dice = random.Random(f"{setup.packet} {pattern} {rate}")
+    found, cycle = [], 0
+    shares = [weights(pattern, node) for node in range(NODES)]
+    while len(found) < count:
+        for node in range(NODES):
+            if dice.random() < rate / setup.packet:
+                found.append((cycle, node, dice.choices(range(NODES), shares[node])[0]))
+        cycle += 1
+    return found
 
 
-def simulate(simulator, setup, pattern, flits, rates, txns, work):
+def latency(simulator, machine, setup, sent, work):
+    """Mean latency of packets by kernbench."""
+    rows = [f"{cycle},write,c{a}.pe0,c{b}.sram,0,{FLIT * setup.packet}" for cycle, a, b in sent]
+    path = work / "packets.csv"
+    path.write_text("\n".join(["issue_ns,op,src,dst,offset,nbytes"] + rows) + "\n",
+                    encoding="utf-8")
+    command = shlex.split(simulator) + ["replay", "--machine", str(machine), str(path), "--quiet"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        sys.exit(f"{' '.join(command)}: exit {run.returncode}: {run.stderr.strip()}")
+    times = [float(row["actual_ns"]) for row in csv.DictReader(run.stdout.splitlines())]
+    counted = times[len(times) // 5:]
+    return sum(counted) / len(counted)
+
+
+def simulate(simulator, setup, pattern, flits, rates, count, work):
     """{rate: mean latency} by kernbench."""
     machine = work / "machine.yaml"
     segment = FLIT * min(flits, 1 << (setup.packet.bit_length() - 1))
     machine.write_text(
         MACHINE.format(segment=segment, packet=0, buffer=FLIT * max(setup.depth, segment // FLIT),
                        vcs=setup.vcs, speedup=setup.speedup), encoding="utf-8")
-    command = shlex.split(simulator) + [
-        "load", "--machine", str(machine), "--pattern", pattern_of(pattern, work),
-        "--rate", ",".join(f"{r:g}" for r in rates), "--bytes", str(FLIT * setup.packet),
-        "--op", "write", "--txns", str(txns), "--seeds", "1", "--quiet", "--format", "csv"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    if run.returncode:
-        sys.exit(f"{' '.join(command)}: exit {run.returncode}: {run.stderr.strip()}")
-    return {float(row["rate"]): float(row["mean_ns"])
-            for row in csv.DictReader(run.stdout.splitlines())}
+    return {rate: latency(simulator, machine, setup, packets(setup, pattern, rate, count), work)
+            for rate in rates}
 
 
 def saturation(curve, limit):
@@ -224,14 +232,14 @@ def picture(pattern, curves_of):
 # ------------------------------------------------------------------------------------------------
 
 
-def run_all(simulator, reference, flits, txns, work):
+def run_all(simulator, reference, flits, count, work):
     results, drawn = {}, collections.defaultdict(list)
     for (setup, pattern), theirs in sorted(reference.items(),
                                            key=lambda item: PATTERNS.index(item[0][1])):
         limit = SATURATED * idle(setup, pattern)
         above = [r for r in sorted(theirs) if theirs[r] > limit][:2]
         rates = [r for r in sorted(theirs) if theirs[r] <= limit] + above
-        ours = simulate(simulator, setup, pattern, flits, rates, txns, work)
+        ours = simulate(simulator, setup, pattern, flits, rates, count, work)
         results[setup, pattern] = compare({r: theirs[r] for r in rates}, ours, limit)
         drawn[pattern].append((setup, theirs, ours, limit))
     return results, drawn
@@ -249,7 +257,7 @@ def main():
     same = True
     with tempfile.TemporaryDirectory() as name:
         for flits in SEGMENTS:
-            results, drawn = run_all(args[0], reference, flits, QUICK_TXNS if quick else TXNS,
+            results, drawn = run_all(args[0], reference, flits, QUICK_PACKETS if quick else PACKETS,
                                      pathlib.Path(name))
             print(f"\nsegments of {flits} flit{'s' if flits > 1 else ''}\n")
             for line in table(results, PATTERNS):

@@ -57,22 +57,8 @@ static void edge_nodes(const struct kb_topology *t, size_t station, size_t node[
     }
 }
 
-/* How many edges of a node of a cube lead to a node before `to`. */
-static uint32_t rank_in_cube(const struct kb_topology *t, size_t from, size_t to)
-{
-    uint32_t cube = (uint32_t)(from / walk_cube_nodes(t)), rank = 0;
-
-    for (uint32_t i = 0; i < t->n_cube_links; i++)
-        for (uint32_t back = 0; back < 2; back++) {
-            size_t node[2];
-
-            edge_nodes(t, ((size_t)cube * t->n_cube_links + i) * 2 + back, node);
-            rank += node[0] == from && node[1] < to;
-        }
-    return rank;
-}
-
-/* The same of a node of an IO chiplet, or of the switch: cubes come before chiplets. */
+/* Where an edge of an IO chiplet's node, or of the switch, stands among all of that node: cubes
+ * come before chiplets. */
 static uint32_t rank_in_io(const struct kb_topology *t, size_t from, size_t to)
 {
     enum { BEFORE = 2048, OWN = 2560, BEHIND = 3072, SWITCH = 4095 };
@@ -95,23 +81,66 @@ static uint32_t rank_in_io(const struct kb_topology *t, size_t from, size_t to)
     return (other < own ? BEFORE : BEHIND) + other / t->chiplets;
 }
 
-/* The number of the port of an edge: ports of a node in order of the next node. */
-static uint32_t order_of(const struct kb_topology *t, size_t station)
+/* Nodes of a cube that ports lead from or to: of a PE its DMA and its TCM. */
+static uint32_t packed_nodes(const struct kb_topology *t)
 {
-    enum { CUBE_BITS = 8, IO_BITS = 12, TO_IO = (1 << CUBE_BITS) - 1, TO_CUBE = TO_IO - 1 };
-    size_t io = walk_first_io_node(t), node[2], cube, next;
+    return t->first_pe_node + 2 * t->pes;
+}
 
-    edge_nodes(t, station, node);
-    if (node[0] >= io)
-        return (uint32_t)((io << CUBE_BITS) + ((node[0] - io) << IO_BITS) +
-                          rank_in_io(t, node[0], node[1]));
-    cube = node[0] / walk_cube_nodes(t);
-    next = node[1] / walk_cube_nodes(t);
-    return (uint32_t)(node[0] << CUBE_BITS) + (node[1] >= io ? TO_IO
-                                               : next > cube ? TO_CUBE
-                                               : next == cube
-                                                   ? 1 + rank_in_cube(t, node[0], node[1])
-                                                   : 0);
+static uint32_t packed_node(const struct kb_topology *t, uint32_t node)
+{
+    uint32_t of_pes = node - t->first_pe_node;
+
+    if (node < t->first_pe_node)
+        return node;
+    return t->first_pe_node + of_pes / PE_NODES * 2 + (of_pes % PE_NODES == PE_NODES - 1);
+}
+
+/* How many neighbours come before cube `to`, which a channel leads to that leaves by `exit`. */
+static uint32_t rank_of_cube(const struct kb_topology *t, uint32_t cube, uint32_t to, uint32_t exit)
+{
+    uint32_t rank = 0;
+
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        if (mesh_has_link(t, 0, cube, side) || mesh_has_back_link(t, 0, cube, side))
+            rank += walk_neighbour(t, cube, side) < to ||
+                    (walk_neighbour(t, cube, side) == to && side < exit);
+    return rank;
+}
+
+/* The side by which a channel leaves a cube that begins with this edge: over a ucie, or from it. */
+static uint32_t side_of(const struct kb_topology *t, const size_t node[2])
+{
+    bool inside = node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t);
+
+    return ((uint32_t)(node[inside] % walk_cube_nodes(t)) - walk_ucie(t, 0, 0)) / t->planes;
+}
+
+/*
+ * The number of a port among all of the machine: node by node, at a node by the far end of its
+ * channel.
+ */
+static uint32_t order_of(const struct kb_topology *t, const struct channel_row *row)
+{
+    enum { NEAR = 8, FAR = 8, TO_IO = 7, IO_BITS = 12 };
+    size_t io = walk_first_io_node(t), first[2], last[2];
+    uint32_t n = packed_nodes(t), width = n + NEAR + FAR, cube, to, rank, node;
+
+    edge_nodes(t, row->first, first);
+    edge_nodes(t, row->last, last);
+    if (first[0] >= io)
+        return (sim_cubes(t) * n) * width + ((uint32_t)(first[0] - io) << IO_BITS) +
+               rank_in_io(t, first[0], first[1]);
+    cube = (uint32_t)(first[0] / walk_cube_nodes(t));
+    node = (uint32_t)(first[0] % walk_cube_nodes(t));
+    to = (uint32_t)(last[1] / walk_cube_nodes(t));
+    if (last[1] >= io)
+        rank = NEAR + n + TO_IO;
+    else if (to == cube)
+        rank = NEAR + packed_node(t, (uint32_t)(last[1] % walk_cube_nodes(t)));
+    else
+        rank = (to < cube ? 0u : NEAR + n) + rank_of_cube(t, cube, to, side_of(t, first));
+    return (cube * n + packed_node(t, node)) * width + rank;
 }
 
 /* The place of an input port at its node, of round robin: E, W, S, N, then the others. */
@@ -129,23 +158,30 @@ static uint32_t rank_of_input(const struct kb_topology *t, size_t station)
     return OTHERS + (uint32_t)node[0];
 }
 
-static void set_port(struct kb_sim *s, const struct channel_row *row, bool answers)
+/* Room of each VC at the end of a channel; 0: without a limit. */
+static uint32_t room_of(const struct kb_topology *t, const struct channel_row *row, uint32_t dst)
+{
+    if (row->end == END_ROUTER)
+        return t->buffer_bytes;
+    return row->end == END_MEMORY && unit_is_slice(t, dst_unit(t, dst))
+               ? kind_at(t, dst_cube(t, dst))->queue_bytes
+               : 0;
+}
+
+static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
     struct out_port *port = &s->router->ports[row->first];
-    uint32_t room = t->buffer_bytes;
+    uint32_t room = room_of(t, row, dst);
 
-    (void)answers;
     if (port->known)
         return;
     port->known = true;
     port->gbs = row->gbs;
     port->wire_fs = row->wire_fs;
-    port->order = order_of(t, row->first);
+    port->order = order_of(t, row);
     port->rank = rank_of_input(t, row->last);
-    if (row->end == END_MEMORY)
-        room = 0;
-    port->endless = room == 0 || row->end == END_M_CPU;
+    port->endless = room == 0;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)
         s->router->vcs[row->first * s->router->n_vcs + i].credits = room;
 }
@@ -177,6 +213,8 @@ static void set_sums(struct way *way, const struct channels *c)
     for (uint32_t i = 0; i < c->n; i++) {
         way->delay_fs[i >= c->n_to_m_cpu && c->n_to_m_cpu] +=
             channel_fs(c->rows[i].wire_fs) + c->rows[i].node_fs;
+        way->extra_fs += channel_fs(c->rows[i].wire_fs) - c->rows[i].wire_fs;
+        way->return_fs += channel_fs(c->rows[i].wire_fs) + c->rows[i].node_fs;
         way->gbs = c->rows[i].gbs < way->gbs ? c->rows[i].gbs : way->gbs;
     }
 }
@@ -200,7 +238,7 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
     for (uint32_t i = 0; i < c->n; i++) {
         const struct channel_row *row = &c->rows[i];
 
-        set_port(s, row, answers);
+        set_port(s, row, txn->dst);
         way->rows[i] = (struct way_row){
             .port = (uint32_t)row->first, .end = row->end, .ready_fs = row->node_fs};
         set_vcs(t, &way->rows[i], row, answers, txn->prio);

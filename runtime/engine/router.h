@@ -55,7 +55,7 @@ struct vc {
     uint32_t first, n, room;
     uint64_t from_fs; /* the first may leave from then on */
     uint32_t next;    /* in the list of inputs of a port: INPUT numbers */
-    uint32_t parcel;  /* at an m_cpu: of the packet that comes */
+    uint32_t parcel;  /* at an m_cpu, or a memory with a limit: of the packet that comes */
     uint8_t out_vc;   /* that the packet of the first owns at its port; NO_VC: none yet */
 };
 
@@ -97,6 +97,8 @@ struct way {
     uint32_t n, n_to_m_cpu;
     int64_t source_fs; /* of the node where it begins */
     double gbs;        /* the narrowest */
+    int64_t extra_fs;  /* of channels without a wire: 1 fs each */
+    int64_t return_fs; /* of an answer: without what the ends cost */
     int64_t
         delay_fs[2]; /* of a request that takes no link: to the m_cpu or the memory; behind it */
     struct way_row rows[];
@@ -108,7 +110,7 @@ struct way {
  */
 struct parcel {
     uint64_t ready_fs; /* of the first: its place in the queue */
-    uint64_t *rows;    /* owned; m_cpu: when each segment is ready; else NULL, all at ready_fs */
+    uint64_t *rows;    /* owned; m_cpu: when each segment is ready; memory: when its tail is in */
     uint32_t next;     /* in the queue of a source, or of a flight that has no engine yet */
     uint32_t slot;     /* of its transaction */
     uint32_t hop;      /* the row of its way where it begins */
@@ -123,6 +125,7 @@ struct parcel {
 struct arrival {
     uint32_t next;   /* of the same flight */
     uint32_t packet; /* its number */
+    uint32_t parcel; /* what is in of it, where a memory has room for so much; NO_PARCEL */
 };
 
 struct flight {
@@ -133,6 +136,7 @@ struct flight {
     uint64_t served_fs; /* when the memory is free of the last packet served */
     uint64_t start_fs;  /* when service of the first begins */
     uint64_t done_fs;
+    int64_t extra_fs, return_fs;     /* terms of its result */
     uint32_t n, in;                  /* segments: of all; in at the end */
     uint32_t packets_left;           /* that its memory has not begun to serve */
     uint32_t arrivals, last_arrival; /* packets on their last channel, in order */
@@ -160,7 +164,7 @@ struct sink {
 enum { WAYS = 4096 }; /* ways that are remembered; a power of two */
 
 struct router {
-    struct out_port *ports;     /* owned; [walk_n_links()] */
+    struct out_port *ports; /* owned; [walk_n_links()] */
     struct vc *vcs;         /* owned; [port][vc] */
     struct flight *flights; /* owned; [slot] */
     struct sink *sinks;     /* owned; [dst_pack()] */

@@ -201,6 +201,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (is_told(s, how))
         observe_leave(s, t, slot);
+    if (routed)
+        leave_network(s, slot);
     if (!early)
         give_back_memory(s, how, memory, t, slot);
     if (!inside)

@@ -380,6 +380,7 @@ typedef struct kb_request {
     bool by_address;
     uint64_t address;
     uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
+    uint32_t prio;  /* links router: 0..3, the larger is served first */
 } kb_request;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
@@ -393,7 +394,7 @@ typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
 
 /*
  * The times of one transaction that has run. issue_fs may be later than that of its request if it
- * had dependencies. actual_fs is exactly wire + overhead + drain + response + the sum of wait_fs.
+ * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of wait_fs.
  */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
@@ -828,7 +829,7 @@ typedef struct kb_point_result {
     int64_t mean_fs, p50_fs, p99_fs, max_fs, makespan_fs;
     double gbs; /* count * nbytes over the makespan */
     /* means of the terms of the latency */
-    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs, return_fs;
     int64_t wait_fs[KB_N_WAITS];
 } kb_point_result;
 
@@ -910,6 +911,7 @@ typedef struct kb_traffic_result {
     bool exact;   /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs;
+    int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
 } kb_traffic_result;
 

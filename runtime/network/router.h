@@ -228,7 +228,7 @@ static ALWAYS_INLINE void reach(struct kb_sim *s, int how, uint64_t t, uint64_t 
         come_to_m_cpu(s, how, input, &segment, segment.ready_fs);
         break;
     case END_MEMORY:
-        come_in(s, t, taken, &segment);
+        come_in(s, how, t, taken, input, &segment);
         break;
     default:
         come_back(s, t, taken, &segment);
@@ -363,9 +363,13 @@ static inline void set_out_router(struct kb_sim *s, int how, uint64_t t, uint32_
                               .packets_left = packets_of(s, nbytes),
                               .arrivals = UINT32_MAX,
                               .held = NO_PARCEL};
-    if (!flight->way)
+    if (!flight->way) {
         fail(s, KB_NO_MEMORY);
-    else if (delay)
+        return;
+    }
+    flight->extra_fs = flight->way->extra_fs;
+    flight->return_fs = writes ? 0 : flight->way->return_fs;
+    if (delay)
         set_out_as_delay(s, t, slot);
     else
         send_all(s, how, after(t, flight->way->source_fs), slot);

@@ -70,28 +70,126 @@ static inline void finish_write(struct kb_sim *s, uint32_t slot)
     post(s, flight->done_fs, EV_DONE, slot);
 }
 
-/* A segment comes to the memory at `t`, its tail `taken` later. */
-static ALWAYS_INLINE void come_in(struct kb_sim *s, uint64_t t, uint64_t taken,
-                                  const struct segment *segment)
+/* -- room in a memory, cube.hbm.queue_bytes -------------------------------------------------- */
+
+/*
+ * Room comes back when a segment is in and has been served. When that will be is known once the
+ * service of its packet has begun: until then the parcel of the packet keeps the tails.
+ */
+
+/* Segment `number`, whose tail is in at `tail`, will have been served: its room comes back. */
+static inline void give_room(struct kb_sim *s, int how, uint32_t input, const struct parcel *parcel,
+                             uint32_t number, uint64_t tail)
+{
+    const struct txn *txn = &s->txns[parcel->slot];
+    const struct flight *flight = &s->router->flights[parcel->slot];
+    const struct memory_row *memory = sink_row_of(s, txn);
+    uint64_t from = (uint64_t)parcel->first * T->segment_bytes;
+    uint64_t nbytes =
+        (uint64_t)(number - parcel->first) * T->segment_bytes + bytes_of(s, flight, number);
+    int64_t served = service_fs(s, txn, memory, from, nbytes);
+
+    if (!txn_writes(txn))
+        served = 0;
+    else if (from == 0)
+        served += memory->overhead_fs & s->mask.overhead;
+    give_credit(s, how, input / vcs_of(s), input % vcs_of(s),
+                latest(tail, after(parcel->ready_fs, served)), bytes_of(s, flight, number));
+}
+
+/* The packet that comes to `input` has its first segment in. */
+static inline void open_packet(struct kb_sim *s, uint32_t input, const struct segment *segment)
+{
+    struct router *r = s->router;
+    uint32_t row = make_parcel(s, segment->slot, input, ROUTER_NEVER);
+
+    r->vcs[input].parcel = row;
+    r->arrivals[r->flights[segment->slot].last_arrival].parcel = row;
+    if (row == NO_PARCEL)
+        return;
+    r->parcels[row].first = segment->number;
+    r->parcels[row].in = 0;
+}
+
+static inline void close_packet(struct router *r, uint32_t row)
+{
+    r->parcels[row].next = r->free_parcel;
+    r->free_parcel = row;
+}
+
+/* A segment of it comes, its tail at `tail`. Its parcel ends when it is whole, and is served. */
+static inline void keep_room(struct kb_sim *s, int how, uint32_t input,
+                             const struct segment *segment, uint64_t tail)
+{
+    struct router *r = s->router;
+    uint32_t row = r->vcs[input].parcel;
+    struct parcel *parcel = &r->parcels[row];
+    bool ends = ends_packet(s, &r->flights[segment->slot], segment->number);
+
+    if (parcel->ready_fs != ROUTER_NEVER) {
+        give_room(s, how, input, parcel, segment->number, tail);
+        if (ends)
+            close_packet(r, row);
+        return;
+    }
+    if (parcel->in == parcel->room && !parcel_room(parcel)) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    parcel->rows[parcel->in++] = tail;
+    parcel->gated = ends;
+}
+
+/* Service of the packet in parcel `row` begins at `start`. */
+static inline void serve_room(struct kb_sim *s, int how, uint32_t row, uint64_t start)
+{
+    struct parcel *parcel = &s->router->parcels[row];
+
+    parcel->ready_fs = start;
+    for (uint32_t i = 0; i < parcel->in; i++)
+        give_room(s, how, parcel->hop, parcel, parcel->first + i, parcel->rows[i]);
+    if (parcel->gated)
+        close_packet(s->router, row);
+}
+
+/* -- segments that come to their end --------------------------------------------------------- */
+
+/* The first segment of a packet comes to the memory at `t`. */
+static ALWAYS_INLINE bool announce(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t packet)
+{
+    struct router *r = s->router;
+    struct flight *flight = &r->flights[slot];
+    uint32_t row = router_new_arrival(r);
+
+    if (row == UINT32_MAX) {
+        fail(s, KB_NO_MEMORY);
+        return false;
+    }
+    r->arrivals[row] = (struct arrival){.next = UINT32_MAX, .packet = packet, .parcel = NO_PARCEL};
+    *(flight->arrivals == UINT32_MAX ? &flight->arrivals
+                                     : &r->arrivals[flight->last_arrival].next) = row;
+    flight->last_arrival = row;
+    s->txns[slot].stage = TXN_TO_MEMORY;
+    post(s, t, EV_ARRIVE, slot);
+    return true;
+}
+
+/* A segment comes to the memory by `input` at `t`, its tail `taken` later. */
+static ALWAYS_INLINE void come_in(struct kb_sim *s, int how, uint64_t t, uint64_t taken,
+                                  uint32_t input, const struct segment *segment)
 {
     struct router *r = s->router;
     struct flight *flight = &r->flights[segment->slot];
+    bool limited = !r->ports[input / vcs_of(s)].endless;
 
     if (begins_packet(s, segment->number)) {
-        uint32_t row = router_new_arrival(r);
-
-        if (row == UINT32_MAX) {
-            fail(s, KB_NO_MEMORY);
+        if (!announce(s, t, segment->slot, packet_of(s, segment->number)))
             return;
-        }
-        r->arrivals[row] =
-            (struct arrival){.next = UINT32_MAX, .packet = packet_of(s, segment->number)};
-        *(flight->arrivals == UINT32_MAX ? &flight->arrivals
-                                         : &r->arrivals[flight->last_arrival].next) = row;
-        flight->last_arrival = row;
-        s->txns[segment->slot].stage = TXN_TO_MEMORY;
-        post(s, t, EV_ARRIVE, segment->slot);
+        if (limited)
+            open_packet(s, input, segment);
     }
+    if (limited && r->vcs[input].parcel != NO_PARCEL)
+        keep_room(s, how, input, segment, t + taken);
     if (!txn_writes(&s->txns[segment->slot]))
         return;
     flight->tail_fs = latest(flight->tail_fs, t + taken);
@@ -117,19 +215,27 @@ static ALWAYS_INLINE void come_back(struct kb_sim *s, uint64_t t, uint64_t taken
 
 /* -- events of class 2 at a memory ---------------------------------------------------------- */
 
-/* The first segment of a packet has come to the memory. */
-static inline void serve_packet(struct kb_sim *s, uint64_t t, uint32_t slot)
+/* Takes the first of the packets that are announced; returns its parcel. */
+static ALWAYS_INLINE uint32_t take_arrival(struct router *r, struct flight *flight)
 {
-    struct router *r = s->router;
-    struct txn *txn = &s->txns[slot];
-    struct flight *flight = &r->flights[slot];
     uint32_t row = flight->arrivals;
-    uint64_t from = (uint64_t)r->arrivals[row].packet * T->packet_bytes, start;
-    uint64_t nbytes = flight->nbytes - from;
 
     flight->arrivals = r->arrivals[row].next;
     r->arrivals[row].next = r->free_arrival;
     r->free_arrival = row;
+    return r->arrivals[row].parcel;
+}
+
+/* The first segment of a packet has come to the memory. */
+static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct router *r = s->router;
+    struct txn *txn = &s->txns[slot];
+    struct flight *flight = &r->flights[slot];
+    uint64_t from = (uint64_t)r->arrivals[flight->arrivals].packet * T->packet_bytes, start;
+    uint64_t nbytes = flight->nbytes - from;
+    uint32_t parcel = take_arrival(r, flight);
+
     if (T->packet_bytes && nbytes > T->packet_bytes)
         nbytes = T->packet_bytes;
     start = serve_part(s, slot, t, from, nbytes);
@@ -138,6 +244,8 @@ static inline void serve_packet(struct kb_sim *s, uint64_t t, uint32_t slot)
         txn->service_fs = (int64_t)start;
         flight->start_fs = start;
     }
+    if (parcel != NO_PARCEL)
+        serve_room(s, how, parcel, start);
     flight->served_fs = latest(flight->served_fs, s->router->sinks[txn->dst].free_fs);
     if (--flight->packets_left == 0 && flight->in == flight->n)
         finish_write(s, slot);
@@ -168,23 +276,30 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     struct txn *txn = &s->txns[slot];
     struct flight *flight = &r->flights[slot];
     const struct memory_row *memory = sink_row_of(s, txn);
+    uint32_t parcel = flight->arrivals == UINT32_MAX ? NO_PARCEL : take_arrival(r, flight);
 
-    if (flight->arrivals != UINT32_MAX) {
-        r->arrivals[flight->arrivals].next = r->free_arrival;
-        r->free_arrival = flight->arrivals;
-        flight->arrivals = UINT32_MAX;
-    }
     txn->arrive_fs = (int64_t)t;
     flight->start_fs = serve_part(s, slot, t, 0, txn->nbytes);
+    if (parcel != NO_PARCEL)
+        serve_room(s, how, parcel, flight->start_fs);
     txn->service_fs = (int64_t)flight->start_fs;
     if (turn_back(s, slot))
         send_all(s, how, after(flight->start_fs, cost_in_memory_fs(&s->mask, memory)), slot);
 }
 
+/* It is done: it needs its way no more. */
+static ALWAYS_INLINE void leave_network(struct kb_sim *s, uint32_t slot)
+{
+    struct flight *flight = &s->router->flights[slot];
+
+    router_leave_way(flight->way);
+    flight->way = NULL;
+}
+
 static ALWAYS_INLINE void come_to_sink(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     if (txn_writes(&s->txns[slot]))
-        serve_packet(s, t, slot);
+        serve_packet(s, how, t, slot);
     else
         serve_read(s, how, t, slot);
 }

@@ -127,6 +127,8 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
     if (r->plane > 0 && s->topo->plane_choice != PLANE_BY_COLUMN)
         return endpoint_error(why, "a transaction has no plane of its own here: set sip.plane to "
                                    "column");
+    if (r->prio > 0 && (s->topo->links != MODE_ROUTER || r->prio > 3))
+        return endpoint_error(why, "a priority is 0 to 3, and 0 but with contention.links: router");
     if (r->issue_fs < 0)
         return endpoint_error(why, "a transaction cannot be issued before time 0");
     if (s->kernels)
@@ -191,6 +193,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .stage = TXN_WAITING,
                                       .plane = trip.plane & 7u,
                                       .chiplet = trip.chiplet & 3u,
+                                      .prio = r->prio & 3u,
                                       .src = ends[0],
                                       .dst = ends[1],
                                       .id = s->n_txns,
@@ -262,7 +265,7 @@ static kb_status run(struct kb_sim *s, uint64_t budget, kb_error *why)
 kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 {
     REFUSE_NULL(s, "sim", why);
-    kb_status status = run(s, budget ? budget : UINT64_MAX, why);
+    kb_status status = sim_check_stall(s, run(s, budget ? budget : UINT64_MAX, why), why);
 
     if (status == KB_OK)
         status = sim_check_stations(s, why);
@@ -312,6 +315,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
         .dst = endpoint_unpack_memory(s->topo, txn->dst),
         .nbytes = txn->nbytes,
         .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
+        .prio = txn->prio,
     };
     return KB_OK;
 }

@@ -28,7 +28,7 @@ SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
 SEGMENTS = (1, 4)  # flits
-PACKETS, QUICK_PACKETS = 15000, 1000  # of a run; the first fifth is not counted
+FLITS, QUICK_FLITS = 240000, 20000  # of the packets of a run, of which the first fifth is not counted
 SATURATED = 3.0  # times the latency without load
 
 # What BookSim was told of a packet and of an input port.
@@ -99,11 +99,11 @@ def idle(setup, pattern):
 
 
 def packets(setup, pattern, rate, count):
-    """[(cycle, from, to)], the first `count` of all nodes' packets."""
+    """[(cycle, from, to)] of all nodes' packets, the first of `count` flits."""
     dice = random.Random(f"{setup.packet} {pattern} {rate}")
     found, cycle = [], 0
     shares = [weights(pattern, node) for node in range(NODES)]
-    while len(found) < count:
+    while len(found) * setup.packet < count:
         for node in range(NODES):
             if dice.random() < rate / setup.packet:
                 found.append((cycle, node, dice.choices(range(NODES), shares[node])[0]))
@@ -257,7 +257,7 @@ def main():
     same = True
     with tempfile.TemporaryDirectory() as name:
         for flits in SEGMENTS:
-            results, drawn = run_all(args[0], reference, flits, QUICK_PACKETS if quick else PACKETS,
+            results, drawn = run_all(args[0], reference, flits, QUICK_FLITS if quick else FLITS,
                                      pathlib.Path(name))
             print(f"\nsegments of {flits} flit{'s' if flits > 1 else ''}\n")
             for line in table(results, PATTERNS):

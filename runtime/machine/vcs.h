@@ -17,11 +17,11 @@
  *
  * 0 is all VCs of the group. Part p of n VCs is [p * n / parts, (p + 1) * n / parts).
  *
- * The step over a dateline itself belongs to the part before it: its edges are noc > ucie of the
- * cube it leaves, ucie > ucie, and ucie > noc of the next cube, the first hop of the next segment.
- * So a request's `crossed` is that of all segments before the one it is in, and for the first hop
- * of a segment that begins at a side, of all but the last of them. An answer passes the same edges
- * in the other order: its `crossed` is that of the steps behind, seen from the request.
+ * The edge over a dateline, ucie > ucie, belongs to the part before it. So a request has in a
+ * segment the datelines of all segments before it in the same mesh, of cubes or of SIPs. An answer
+ * passes the edges in the other order: on the edge that leads from a segment to the next one it has
+ * those of the segments behind that one, seen from the request, and on the other edges of the
+ * segment also its own.
  *
  * Example: a ring of 4 cubes, vcs: [2, 2], share VCS_BY_X with 2 parts: a write from cube 2 to cube
  * 0 goes E, E. Its steps 2 > 3 and 3 > 0 are on VC 0; one from cube 2 to cube 1 is on VC 1 from 0
@@ -31,7 +31,14 @@
 #define VCS_H
 #include "machine/walk.h"
 
-enum { VCS_PART = 3, VCS_BY_X = 4, VCS_BY_Y = 8, VCS_BY_DETOUR = 16, VCS_PARTS_SHIFT = 5 };
+enum {
+    VCS_PART = 3,
+    VCS_BY_X = 4,
+    VCS_BY_Y = 8,
+    VCS_BY_DETOUR = 16,
+    VCS_PARTS_SHIFT = 5,
+    VCS_PARTS_MOST = VCS_PART + 1
+};
 
 /* The bits of `crossed`: datelines behind a packet. */
 enum { CROSSED_X = 1, CROSSED_Y = 2 };

@@ -55,6 +55,7 @@ def may_include(path, target):
     if user == "gen":
         return (used in ("gen", "base") or target in ("runtime/machine/tables.h",
                                                       "runtime/machine/mesh.h",
+                                                      "runtime/machine/vcs.h",
                                                       "runtime/machine/walk.h")
                 or used == "machine" and target.endswith(".def"))
     if user == "cli":

@@ -1,0 +1,510 @@
+/*
+ * channels.c -- proves that packets of a network of routers cannot wait for each other in a circle.
+ *
+ * A packet holds a virtual channel of an edge and waits for one of the next edge of its route. If
+ * no such chain closes, some packet is always at a place where it can go on, so all arrive (Dally
+ * and Seitz). So the vertices of a graph are the VCs of each edge; an arc leads from each VC that a
+ * packet may own on an edge to each that it may own on the next one, for any route in the tables. A
+ * graph without a circle is the proof. Requests and answers never share a VC, and an answer ends
+ * where nothing waits: a request may wait for answers, at a memory, but no answer for a request. So
+ * each of the two classes has a graph of its own, and their groups of priority are alike: one is
+ * enough.
+ *
+ * Which VCs packets may own is a plan (shares.h). Plans are tried from the plainest on: with
+ * `broken`, detours together with other routes, then apart; in cubes with meshes a route in one
+ * stage, in two, in three. The first plan without a circle is taken, and if there is none the
+ * circle of the plainest is named.
+ *
+ * Routes: all pairs of cubes, with all PEs and memories the first time that a cube is left or
+ * entered in a way, and the end of a route only if it was not walked before. Of a machine without
+ * gaps, all of whose cubes are alike, cubes of three first, three middle and three last rows and
+ * columns are enough: they see every turn, and every edge along those rows. An m_cpu takes in all
+ * that comes, and packets begin there anew.
+ *
+ * Example: 4 x 1 cubes, wrap: x, vcs: [1, 1]: too few, as a ring needs two parts. Without parts
+ * there would be a circle c0.noc > c0.ucie-E > c1.ucie-W > c1.noc > ... > c0.noc.
+ */
+#include "channels.h"
+#include "circle.h"
+#include "shares.h"
+#include "machine/vcs.h"
+#include <string.h>
+
+enum { STEPS_MOST = 1 << 15, CIRCLE_SHOWN = 12, RING_PES = 6 };
+
+/* One step of a packet: an edge, and the VCs that it may own there. */
+struct step {
+    uint32_t edge;
+    struct vc_range vcs;
+    bool anew; /* it begins there, and waits for nothing before */
+};
+
+/* The routes of one class, from which a graph is made. */
+struct waits {
+    struct routes *r;
+    const struct share_plan *plan;
+    bool answers;
+    struct graph graph;
+    struct step *steps; /* of the route that is walked */
+    struct route_at *at;
+    uint8_t *before, *after;
+    uint8_t *known; /* [cube][side]: of the routes to one cube, which states were walked before */
+};
+
+static void add_arcs(struct waits *w, const struct step *a, const struct step *b)
+{
+    for (uint32_t i = a->vcs.first; i < a->vcs.end; i++)
+        for (uint32_t k = b->vcs.first; k < b->vcs.end; k++)
+            graph_add_arc(&w->graph, a->edge * w->graph.n_vcs + i, b->edge * w->graph.n_vcs + k);
+}
+
+/* -- routes --------------------------------------------------------------------------------- */
+
+/* Does the boundary behind a segment lead on in the same mesh, of cubes or of SIPs? */
+static bool goes_on(const struct kb_topology *t, struct route_at at)
+{
+    return walk_segment(t, at)->exit < N_SIDES ||
+           (!t->regular && t->fabric_shape == FABRIC_GRID && at.segment >= t->seg_cross &&
+            at.segment < t->seg_arrive);
+}
+
+/*
+ * From segment `n` on routes to one cube are the same, if they come in by the same side and have
+ * the same datelines behind them. Were they walked before? Routes back along those of data are not.
+ */
+static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool detour)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t state = 1u << (w->before[n] | (detour ? 4u : 0u));
+    uint8_t *known;
+
+    if (n == 0 || trip->back || (w->answers && (t->wrap || t->grid_wrap)) ||
+        walk_segment(t, w->at[n - 1])->exit >= N_SIDES)
+        return false;
+    known = &w->known[(size_t)w->at[n].cube * N_SIDES + walk_segment(t, w->at[n - 1])->exit];
+    if (*known & state)
+        return true;
+    *known |= (uint8_t)state;
+    return false;
+}
+
+/*
+ * The segments of a route, and the datelines before and behind each; `whole`, or up to one from
+ * which on it is known. 0: there is no way.
+ */
+static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool whole, bool detour)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t n = 0;
+
+    if (!t->regular && !walk_has_way(t, trip))
+        return 0;
+    for (struct route_at at = walk_begin(t, trip); n < STEPS_MOST; at = walk_next(t, trip, at)) {
+        w->at[n] = at;
+        w->before[n] = n ? (uint8_t)vcs_crossed_after(t, w->at[n - 1], w->before[n - 1]) : 0;
+        if (!whole && is_known(w, trip, n, detour))
+            break;
+        n++;
+        if (walk_segment(t, at)->exit == N_EXITS)
+            break;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        bool on = i + 1 < n && goes_on(t, w->at[i + 1]) && i + 2 < n;
+
+        w->after[i] = 0;
+        if (i + 1 < n && goes_on(t, w->at[i]) && on)
+            w->after[i] = (uint8_t)(w->after[i + 1] | vcs_dateline(t, w->at[i + 1]));
+    }
+    return n;
+}
+
+/* The datelines behind a packet on the edge of hop `hop` of segment `i`: vcs.h */
+static uint32_t crossed_at(const struct waits *w, uint32_t i, uint32_t hop)
+{
+    const struct kb_topology *t = &w->r->topo;
+    bool last = hop + 1 == walk_segment(t, w->at[i])->n_hops;
+
+    if (!w->answers)
+        return w->before[i];
+    if (hop == 0 && i > 0 && walk_segment(t, w->at[i - 1])->exit == EXIT_IO)
+        return CROSSED_X | CROSSED_Y; /* ashore */
+    return last || !goes_on(t, w->at[i]) ? w->after[i] : w->after[i] | vcs_dateline(t, w->at[i]);
+}
+
+static const struct node_row *node_of(const struct waits *w, const struct hop_row *hop,
+                                      uint32_t cube)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    return hop->chiplet == AT_CUBE     ? walk_cube_node(t, cube, hop->node)
+           : hop->chiplet == AT_FABRIC ? &t->fabric_nodes[0]
+                                       : &t->io_nodes[hop->node];
+}
+
+/* The step of hop `k` of segment `i`; its edge leads to `to`, which is the next hop of all. */
+static void add_step(struct waits *w, const struct trip *trip, uint32_t i, uint32_t k, bool detour,
+                     uint32_t n)
+{
+    const struct kb_topology *t = &w->r->topo;
+    const struct segment_row *seg = walk_segment(t, w->at[i]);
+    bool last = k + 1 == seg->n_hops;
+    const struct segment_row *next = last ? walk_segment(t, w->at[i + 1]) : seg;
+    uint32_t cube = w->at[i].cube, to_cube = w->at[last ? i + 1 : i].cube;
+    const struct hop_row *hop = &t->hops[seg->first_hop + k];
+    const struct hop_row *to = &t->hops[next->first_hop + (last ? 0 : k + 1)];
+    const uint8_t *shares = w->answers ? t->answer_shares : t->request_shares;
+    struct graph_edge edge = {
+        .link = walk_link(t, (struct walk_edge){hop->owner, hop->back, hop->link}, cube, trip),
+        .from = node_of(w, hop, cube)->name,
+        .to = node_of(w, to, to_cube)->name,
+        .from_cube = hop->chiplet == AT_CUBE ? cube : UINT32_MAX,
+        .to_cube = to->chiplet == AT_CUBE ? to_cube : UINT32_MAX};
+
+    w->steps[n].edge = graph_edge(&w->graph, &edge);
+    w->steps[n].anew = node_of(w, hop, cube)->kind == NODE_M_CPU;
+    w->steps[n].vcs =
+        vcs_range(shares[seg->first_hop + k], w->graph.n_vcs, 1, 0, crossed_at(w, i, k), detour);
+}
+
+/* Whether the part of a trip in the SIP of `cube` is a detour, if that matters. */
+static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t cube)
+{
+    const struct kb_topology *t = &w->r->topo;
+    struct walk_part part;
+
+    if (!w->plan->detours)
+        return false;
+    part = walk_part_of(t, trip, cube);
+    return trip->back ? vcs_is_detour(t, trip->plane, part.last, part.first)
+                      : vcs_is_detour(t, trip->plane, part.first, part.last);
+}
+
+/* Adds the arcs of segments [first, end) of a route. */
+static void add_segments(struct waits *w, const struct trip *trip, uint32_t first, uint32_t end)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t n = 0, to = dst_cube(t, trip->dst);
+    bool departs = is_detour(w, trip, src_cube(t, trip->src)), arrives = is_detour(w, trip, to);
+
+    for (uint32_t i = first; i < end; i++) {
+        const struct segment_row *seg = walk_segment(t, w->at[i]);
+        bool detour = cost_same_sip(t, w->at[i].cube, to) ? arrives : departs;
+
+        for (uint32_t k = 0; k < seg->n_hops && n < STEPS_MOST; k++)
+            if (t->hops[seg->first_hop + k].owner != LINK_NONE)
+                add_step(w, trip, i, k, detour, n++);
+    }
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        if (w->steps[i + 1].anew)
+            continue;
+        if (w->answers)
+            add_arcs(w, &w->steps[i + 1], &w->steps[i]);
+        else
+            add_arcs(w, &w->steps[i], &w->steps[i + 1]);
+    }
+}
+
+/* -- all routes ----------------------------------------------------------------------------- */
+
+/*
+ * From which cubes by which exits, and into which by which sides, routes were walked with all PEs
+ * and with all memories: [cube][plane], bits of sides for each state of packets; side N_EXITS:
+ * none.
+ */
+struct seen {
+    uint64_t *left, *entered;
+};
+
+/* Was it not seen before that packets pass segment `i` between its cube and `side` as these do? */
+static bool is_new(const struct waits *w, uint64_t *bits, uint32_t i, uint32_t side, bool detour)
+{
+    uint32_t state = (w->answers ? w->after[i] : w->before[i]) | (detour ? 4u : 0u);
+    uint64_t bit = UINT64_C(1) << (state * (N_EXITS + 1) + side);
+    bool is = !(*bits & bit);
+
+    *bits |= bit;
+    return is;
+}
+
+/* The last two segments of a route: all that depends on which memory of its cube it leads to. */
+static void add_end(struct waits *w, const struct trip *trip)
+{
+    uint32_t n = walk_segments(w, trip, true, false);
+
+    add_segments(w, trip, n > 2 ? n - 2 : 0, n);
+}
+
+static void add_units(struct waits *w, struct trip trip)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t to = dst_cube(t, trip.dst);
+    const struct kind_row *kind = kind_at(t, to);
+
+    for (uint32_t unit = 0; unit < t->n_units; unit++) {
+        bool there = unit < kind->slices || unit == t->slices ||
+                     (unit > t->slices && unit - t->slices - 1 < kind->pes);
+
+        trip.dst = dst_pack(t, to, unit);
+        if (there && trip.src != src_pack(t, to, unit - t->slices - 1))
+            add_end(w, &trip);
+    }
+}
+
+/* The begin of routes from all PEs of a cube; with all memories if these are in the same one. */
+static void add_pes(struct waits *w, struct trip trip)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t from = src_cube(t, trip.src);
+
+    for (uint32_t pe = 0; pe < kind_at(t, from)->pes; pe++) {
+        trip.src = src_pack(t, from, pe);
+        uint32_t n = walk_segments(w, &trip, true, false);
+
+        if (n == 1)
+            add_units(w, trip);
+        else
+            add_segments(w, &trip, 0, 2);
+    }
+}
+
+/* Routes from PEs of one cube to memories of another, or of the same. */
+static void add_between(struct waits *w, const struct seen *seen, uint32_t from, uint32_t to,
+                        uint32_t plane)
+{
+    const struct kb_topology *t = &w->r->topo;
+    bool back = w->answers && t->plane_rows[plane].one_way, pes, units = false, detour;
+    struct trip trip =
+        walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, 0), plane, false, 0, back);
+    uint32_t n, side;
+
+    detour = is_detour(w, &trip, to);
+    n = walk_segments(w, &trip, !cost_same_sip(t, from, to), detour);
+    if (!n)
+        return;
+    pes = is_new(w, &seen->left[(size_t)from * t->planes + plane], 0,
+                 walk_segment(t, w->at[0])->exit, detour);
+    if (walk_segment(t, w->at[n - 1])->exit == N_EXITS) {
+        side = n == 1 ? N_EXITS : walk_segment(t, w->at[n - 2])->exit;
+        units = is_new(w, &seen->entered[(size_t)to * t->planes + plane], n - 1, side, detour);
+    } else if (n == 1 && !pes) {
+        return; /* nothing that was not walked before */
+    }
+    add_segments(w, &trip, 0, n);
+    if (units)
+        add_units(w, trip);
+    if (pes)
+        add_pes(w, trip);
+}
+
+/* Routes of the hosts to one cube: to its slices. */
+static void add_hosts(struct waits *w, uint32_t to, uint32_t plane)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
+        bool back = w->answers && t->plane_rows[plane].one_way;
+        uint32_t first = to - to % t->cubes;
+        struct trip trip =
+            walk_trip(t, src_pack(t, first, 0), dst_pack(t, to, 0), plane, true, chiplet, back);
+
+        add_segments(w, &trip, 0, walk_segments(w, &trip, true, false));
+        for (uint32_t slice = 1; slice < kind_at(t, to)->slices; slice++) {
+            trip.dst = dst_pack(t, to, slice);
+            add_end(w, &trip);
+        }
+    }
+}
+
+/* Is `i` of `n` one of three first, three middle or three last? */
+static bool is_shown(uint32_t i, uint32_t n)
+{
+    return n <= 9 || i < 3 || i + 3 >= n || (i + 1 >= n / 2 && i <= n / 2 + 1);
+}
+
+/* Whether routes from and to a cube are walked. */
+static bool is_walked(const struct kb_topology *t, uint32_t cube)
+{
+    if (!mesh_has_cube(t, cube))
+        return false;
+    if (t->has_gaps || t->n_kinds > 1)
+        return true;
+    return is_shown(cube_column(t, cube), t->w) && is_shown(cube_row(t, cube), t->h);
+}
+
+static void add_routes(struct waits *w)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t cubes = sim_cubes(t);
+    struct seen seen = {arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.left),
+                        arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.entered)};
+
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        for (uint32_t to = 0; to < cubes; to++) {
+            if (!is_walked(t, to))
+                continue;
+            memset(w->known, 0, cubes * N_SIDES);
+            for (uint32_t from = 0; from < cubes; from++)
+                if (is_walked(t, from) && kind_at(t, from)->pes)
+                    add_between(w, &seen, from, to, plane);
+            add_hosts(w, to, plane);
+        }
+}
+
+/* -- circles ------------------------------------------------------------------------------------
+ */
+
+static const char *node_text(const struct waits *w, uint32_t cube, const char *name)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    if (cube == UINT32_MAX)
+        return name;
+    return cube < t->cubes
+               ? arena_printf(w->r->arena, "c%u.%s", cube, name)
+               : arena_printf(w->r->arena, "s%u.c%u.%s", cube / t->cubes, cube % t->cubes, name);
+}
+
+/* "c0.noc > c0.ucie-E > ... > c0.noc" */
+static const char *circle_text(const struct waits *w, const uint32_t *line, uint32_t len)
+{
+    struct arena *a = w->r->arena;
+    const char *text = "";
+
+    for (uint32_t i = 0; i < len && i < CIRCLE_SHOWN; i++) {
+        const struct graph_edge *edge = &w->graph.edges[line[i] / w->graph.n_vcs];
+        const char *from = w->answers ? node_text(w, edge->to_cube, edge->to)
+                                      : node_text(w, edge->from_cube, edge->from);
+
+        text = arena_printf(a, "%s%s > ", text, from);
+    }
+    if (len > CIRCLE_SHOWN)
+        text = arena_printf(a, "%s... > ", text);
+    const struct graph_edge *edge = &w->graph.edges[line[0] / w->graph.n_vcs];
+    return arena_printf(a, "%s%s", text,
+                        w->answers ? node_text(w, edge->to_cube, edge->to)
+                                   : node_text(w, edge->from_cube, edge->from));
+}
+
+/* -- plans ---------------------------------------------------------------------------------- */
+
+/* NULL, or a circle of one class with the shares that `r` has. */
+static const char *circle_of(struct routes *r, const struct share_plan *plan, bool answers)
+{
+    /* as many VCs as parts: with more of them the graph is the same, but larger */
+    struct waits w = {.r = r,
+                      .plan = plan,
+                      .answers = answers,
+                      .graph = graph_make(r->arena, shares_parts(r, plan))};
+    uint32_t *line, len;
+
+    w.steps = arena_alloc(r->arena, STEPS_MOST * sizeof *w.steps);
+    w.at = arena_alloc(r->arena, STEPS_MOST * sizeof *w.at);
+    w.before = arena_alloc(r->arena, STEPS_MOST);
+    w.after = arena_alloc(r->arena, STEPS_MOST);
+    w.known = arena_alloc(r->arena, sim_cubes(&r->topo) * N_SIDES);
+    add_routes(&w);
+    line = arena_alloc(r->arena, (w.graph.n_edges * w.graph.n_vcs + 1) * sizeof *line);
+    len = graph_find_circle(&w.graph, line);
+    return len ? circle_text(&w, line, len) : NULL;
+}
+
+/* VCs of a group of the class that has fewer. */
+static uint32_t least_vcs(const struct kb_topology *t)
+{
+    return (t->request_vcs < t->answer_vcs ? t->request_vcs : t->answer_vcs) / t->prios;
+}
+
+/* The circle that a plan leaves; NULL: it is a good one. */
+static const char *try_plan(struct routes *r, const struct share_plan *plan)
+{
+    const char *circle;
+
+    make_shares(r, plan);
+    r->topo.request_shares = r->request_shares;
+    r->topo.answer_shares = r->answer_shares;
+    circle = circle_of(r, plan, false);
+    return circle ? circle : circle_of(r, plan, true);
+}
+
+static bool has_detours(const struct kb_topology *t)
+{
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        if (t->plane_rows[plane].has_detours)
+            return true;
+    return false;
+}
+
+/* Rings need two parts, without a look at routes. */
+bool channels_suffice(const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    uint32_t n = least_vcs(t);
+    const char *ring = "rings of cubes ('sip.cube_mesh.wrap')";
+    bool of_crossbars = false, of_cubes = wraps(t, false) || wraps(t, true);
+
+    for (uint32_t k = 0; k < t->n_kinds; k++)
+        of_crossbars = of_crossbars || r->kinds[k].pes >= RING_PES;
+    if (n >= 2 || !(of_crossbars || of_cubes || wraps_sips(t)))
+        return true;
+    if (of_crossbars)
+        ring = "crossbars and bridges, a ring in cubes of 6 PEs and more";
+    else if (!of_cubes)
+        ring = "rings of SIPs ('fabric.wrap')";
+    return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_vcs),
+                      "'contention.vcs' do not suffice for %s: each must be at least %u", ring,
+                      2u * t->prios);
+}
+
+bool refuse_channels(const struct routes *r)
+{
+    const char *remedy = "mend what is broken, fill holes, leave out 'wrap', or take "
+                         "'contention.links: fifo'";
+
+    if (r->vcs_needed > least_vcs(&r->topo))
+        remedy = arena_printf(r->arena, "each of 'contention.vcs' must be at least %u",
+                              r->vcs_needed * r->topo.prios);
+    return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_vcs),
+                      "with 'contention.links: router' packets could wait for each other in a "
+                      "circle, %s: %s",
+                      r->circle, remedy);
+}
+
+static bool has_shares(const struct routes *r)
+{
+    for (uint32_t i = 0; i < r->n_hops; i++)
+        if (r->request_shares[i] || r->answer_shares[i])
+            return true;
+    return false;
+}
+
+static void keep_shares(struct routes *r, const struct share_plan *plan)
+{
+    r->topo.detours_by = (uint8_t)(r->up_down      ? DETOURS_UP_DOWN
+                                   : plan->detours ? DETOURS_APART
+                                                   : DETOURS_WITH);
+    r->topo.vcs_vary = has_shares(r);
+    if (!r->topo.vcs_vary)
+        r->topo.request_shares = r->topo.answer_shares = NULL;
+}
+
+bool make_channels(struct routes *r)
+{
+    uint32_t stages = has_meshes(r) ? 4 : 1;
+    bool apart = !r->up_down && has_detours(&r->topo);
+
+    for (struct share_plan plan = {0}; plan.detours <= apart; plan.detours++)
+        for (plan.stages = 1; plan.stages <= stages; plan.stages++) {
+            uint32_t parts = shares_parts(r, &plan);
+            const char *circle = parts <= VCS_PARTS_MOST ? try_plan(r, &plan) : "";
+
+            r->circle = r->circle ? r->circle : circle;
+            if (circle)
+                continue;
+            r->vcs_needed = r->vcs_needed ? r->vcs_needed : parts;
+            if (parts <= least_vcs(&r->topo)) {
+                keep_shares(r, &plan);
+                return true;
+            }
+        }
+    return false;
+}

@@ -158,6 +158,8 @@ validate: setup
 	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet' \
 	    '$(B)/wormhole_fitted/wormhole_fitted replay --quiet'
+	+@if [ -e "$$KB_VALIDATE/booksim.csv" ]; then $(MAKE) $(ANY); fi
+	@tests/validate/booksim.py $(ANY) docs/pictures/booksim
 
 ## validate-fit: where the constants of these machines come from; minutes
 .PHONY: validate-fit

@@ -13,8 +13,11 @@ and its SRAM, which the cube's router joins: so what a node sends to itself pass
 BookSim. Packets begin at whole cycles, each with the same chance.
 """
 
+import bisect
 import collections
 import csv
+import itertools
+import math
 import os
 import pathlib
 import random
@@ -28,7 +31,7 @@ SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
 SEGMENTS = (1, 4)  # flits
-FLITS, QUICK_FLITS = 240000, 20000  # of the packets of a run, of which the first fifth is not counted
+FLITS, QUICK_FLITS = 160000, 20000  # of the packets of a run, of which the first fifth is not counted
 SATURATED = 3.0  # times the latency without load
 
 # What BookSim was told of a packet and of an input port.
@@ -99,16 +102,19 @@ def idle(setup, pattern):
 
 
 def packets(setup, pattern, rate, count):
-    """[(cycle, from, to)] of all nodes' packets, the first of `count` flits."""
+    """[(cycle, from, to)] of all nodes' packets in the cycles that make `count` flits."""
     dice = random.Random(f"{setup.packet} {pattern} {rate}")
-    found, cycle = [], 0
-    shares = [weights(pattern, node) for node in range(NODES)]
-    while len(found) * setup.packet < count:
-        for node in range(NODES):
-            if dice.random() < rate / setup.packet:
-                found.append((cycle, node, dice.choices(range(NODES), shares[node])[0]))
-        cycle += 1
-    return found
+    chance, end = rate / setup.packet, count / (NODES * rate)
+    found = []
+    for node in range(NODES):
+        shares = list(itertools.accumulate(weights(pattern, node)))
+        cycle = -1
+        while True:  # the next cycle with a packet: each has the same chance
+            cycle += 1 + int(math.log(1 - dice.random()) / math.log(1 - chance))
+            if cycle >= end:
+                break
+            found.append((cycle, node, bisect.bisect(shares, dice.random() * shares[-1])))
+    return sorted(found)
 
 
 def latency(simulator, machine, setup, sent, work):
@@ -264,7 +270,7 @@ def main():
                 print(line, flush=True)
                 same &= line in page
             for pattern, curves_of in drawn.items() if flits == 1 else ():
-                path = pathlib.Path(args[1]) / f"booksim_{pattern}.svg"
+                path = pathlib.Path(args[1]) / f"{pattern}.svg"
                 path.write_text("\n".join(picture(pattern, curves_of)) + "\n", encoding="utf-8")
     if quick:
         return 0

@@ -1,4 +1,5 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
+#include "stops.h"
 #include "routes.h"
 #include "between.h"
 #include "channels.h"
@@ -170,5 +171,10 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 
     if (!find_cubes(spec, cubes) || !make_tables(r, spec, arena, cubes, 0))
         return false;
-    return r->topo.links != MODE_ROUTER || find_channels(r);
+    if (r->topo.links != MODE_ROUTER)
+        return true;
+    if (!find_channels(r))
+        return false;
+    make_stops(r);
+    return true;
 }

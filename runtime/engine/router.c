@@ -161,17 +161,17 @@ static uint32_t rank_of_input(const struct kb_topology *t, size_t station)
 /* Room of each VC at the end of a channel; 0: without a limit. */
 static uint32_t room_of(const struct kb_topology *t, const struct channel_row *row, uint32_t dst)
 {
-    if (row->end == END_ROUTER)
-        return t->buffer_bytes;
-    return row->end == END_MEMORY && unit_is_slice(t, dst_unit(t, dst))
-               ? kind_at(t, dst_cube(t, dst))->queue_bytes
-               : 0;
+    if (row->end == END_M_CPU)
+        return 0;
+    if (row->end != END_MEMORY)
+        return t->buffer_bytes; /* the router where an answer ends has one for what passes */
+    return unit_is_slice(t, dst_unit(t, dst)) ? kind_at(t, dst_cube(t, dst))->queue_bytes : 0;
 }
 
 static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
-    struct out_port *port = &s->router->ports[row->first];
+    struct out_port *port = &s->router->ports[row->port];
     uint32_t room = room_of(t, row, dst);
 
     if (port->known)
@@ -183,7 +183,7 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
     port->rank = rank_of_input(t, row->last);
     port->endless = room == 0;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)
-        s->router->vcs[row->first * s->router->n_vcs + i].credits = room;
+        s->router->vcs[row->port * s->router->n_vcs + i].credits = room;
 }
 
 /* -- ways ----------------------------------------------------------------------------------- */
@@ -192,17 +192,11 @@ static void set_vcs(const struct kb_topology *t, struct way_row *to, const struc
                     bool answers, uint32_t prio)
 {
     uint32_t group = prio < t->prios ? prio : t->prios - 1u;
-    uint32_t n = (uint32_t)(answers ? t->answer_vcs : t->request_vcs) / t->prios;
-    uint32_t first = (answers ? t->request_vcs : 0u) + group * n;
+    uint32_t n = answers ? t->answer_vcs : t->request_vcs;
+    struct vc_range range = vcs_range(row->share, n, t->prios, group, row->crossed, row->detour);
 
-    if (row->half == HALF_LOWER && n > 1)
-        n /= 2;
-    if (row->half == HALF_UPPER && n > 1) {
-        first += n / 2;
-        n -= n / 2;
-    }
-    to->vc = (uint8_t)first;
-    to->n_vcs = (uint8_t)n;
+    to->vc = (uint8_t)(range.first + (answers ? t->request_vcs : 0u));
+    to->n_vcs = (uint8_t)(range.end - range.first);
 }
 
 static void set_sums(struct way *way, const struct channels *c)
@@ -226,13 +220,11 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
     const struct trip trip = txn_trip(t, txn);
     struct way *way;
 
-    if (!channels_find(c, t, &s->mask, &trip, txn_writes(txn)))
+    if (!channels_find(c, t, &s->mask, &trip, txn_writes(txn), answers))
         return NULL;
     way = calloc(1, sizeof *way + c->n * sizeof way->rows[0]);
     if (!way)
         return NULL;
-    if (answers)
-        channels_reverse(c);
     set_sums(way, c);
     way->n = c->n;
     for (uint32_t i = 0; i < c->n; i++) {
@@ -240,7 +232,7 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
 
         set_port(s, row, txn->dst);
         way->rows[i] = (struct way_row){
-            .port = (uint32_t)row->first, .end = row->end, .ready_fs = row->node_fs};
+            .port = (uint32_t)row->port, .end = row->end, .ready_fs = row->node_fs};
         set_vcs(t, &way->rows[i], row, answers, txn->prio);
     }
     return way;

@@ -156,9 +156,9 @@ struct note {
     struct segment segment; /* that arrives */
 };
 
-/* A memory. */
+/* A memory; a TCM has a port to read and one to write, which stages inside its PE use, too. */
 struct sink {
-    uint64_t free_fs;
+    uint64_t free_fs[2];
 };
 
 enum { WAYS = 4096 }; /* ways that are remembered; a power of two */

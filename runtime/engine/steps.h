@@ -188,9 +188,15 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
 /* The last byte has been served: memory and channel go to the next, then the transaction ends. */
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
+    if (how & HOW_KERNELS && T->links == MODE_ROUTER && s->txns[slot].stage == TXN_SERVED) {
+        s->txns[slot].stage = TXN_TO_MEMORY;
+        kernels_data_served(s, slot);
+        return;
+    }
     struct memory_station *memory = memory_of(s, how, slot);
     bool inside = inside_pe(s, how, slot), routed = is_routed(s, how, slot), last;
-    bool early = routed || (!inside && memory_is_early(s, how, slot));
+    bool early = routed || (!inside && memory_is_early(s, how, slot)) ||
+                 (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
     if (expects(how) && !routed &&

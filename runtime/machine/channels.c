@@ -5,129 +5,19 @@
 
 /* -- which nodes are routers ---------------------------------------------------------------- */
 
-/* Has `cube` a link of `plane` on `side`, in either direction? */
-static bool has_link(const struct kb_topology *t, uint32_t plane, uint32_t cube, uint32_t side)
-{
-    return mesh_has_link(t, plane, cube, side) || mesh_has_back_link(t, plane, cube, side);
-}
-
-/* Does a chiplet stand at `side` of `cube`, on the border of its SIP? */
-static bool is_on_shore(const struct kb_topology *t, uint32_t cube, uint32_t side)
-{
-    for (uint32_t i = 0; i < t->chiplets; i++)
-        if (t->io_sides[i] == side && mesh_at_border(t, cube, side))
-            return true;
-    return false;
-}
-
-/* Cubes that are there along the shore of a chiplet, over all SIPs. */
-static uint32_t shore_cubes(const struct kb_topology *t, uint32_t chiplet)
-{
-    uint32_t sip = chiplet / t->chiplets, n = 0;
-
-    for (uint32_t place = 0; place < mesh_shore_length(t, chiplet % t->chiplets); place++)
-        n += mesh_has_cube(t, mesh_on_shore(t, chiplet % t->chiplets, sip * t->cubes, place));
-    return n;
-}
-
 static bool io_stops(const struct kb_topology *t, uint32_t node, uint32_t chiplet)
 {
-    bool others = t->sips > 1 && chiplet % t->chiplets == 0;
-
-    if (node == IO_NOC)
-        return others || t->planes > 1 || shore_cubes(t, chiplet) > 1;
-    return node == IO_PCIE_EP && others;
-}
-
-static bool cube_stops(const struct kb_topology *t, uint32_t cube, uint32_t node)
-{
-    const struct kind_row *kind = kind_at(t, cube);
-    uint32_t ucie = node - walk_ucie(t, 0, 0);
-
-    switch (walk_cube_node(t, cube, node)->kind) {
-    case NODE_XBAR:
-        return kind->crossbars != 1 || kind->slices != 1;
-    case NODE_BRIDGE:
-        return false;
-    case NODE_UCIE:
-        return t->wrap != WRAP_NONE && is_on_shore(t, cube, ucie / t->planes) &&
-               has_link(t, ucie % t->planes, cube, ucie / t->planes);
-    default:
-        return true;
-    }
+    return node == IO_NOC || (node == IO_PCIE_EP && t->sips > 1 && chiplet % t->chiplets == 0);
 }
 
 static bool stops(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,
                   const struct trip *trip)
 {
     if (hop->chiplet == AT_CUBE)
-        return cube_stops(t, cube, hop->node);
+        return t->stops[(size_t)t->stop_of[cube] * t->n_cube_nodes + hop->node] == '1';
     if (hop->chiplet == AT_FABRIC)
         return t->sips > 2;
     return io_stops(t, hop->node, walk_chiplet(t, trip, cube, hop->chiplet == AT_IO_TO));
-}
-
-/* -- halves of VCs -------------------------------------------------------------------------- */
-
-/*
- * On a ring a packet owns the lower half of its VCs up to and on the step that closes the ring, and
- * the upper half behind it. The rings: cubes in a row, in a column, the crossbar of a cube with its
- * bridges, SIPs in a row, in a column.
- */
-enum { RING_X = 1, RING_Y = 2, RING_BARS = 4, RING_SIPS_X = 8, RING_SIPS_Y = 16 };
-
-/* The edge leads from a cube to its neighbour at `exit`. */
-static void step_to_cube(struct channel_row *row, const struct kb_topology *t, uint32_t cube,
-                         uint32_t exit)
-{
-    bool y = side_is_vertical(exit);
-
-    if (!(t->wrap >> y & 1))
-        return;
-    row->rings |= y ? RING_Y : RING_X;
-    if (mesh_at_border(t, cube, exit))
-        row->closes |= y ? RING_Y : RING_X;
-}
-
-/* The same of SIPs in a grid. */
-static void step_to_sip(struct channel_row *row, const struct kb_topology *t, uint32_t sip,
-                        uint32_t side)
-{
-    bool y = side_is_vertical(side);
-    uint32_t n = y ? t->grid_h : t->grid_w, at = y ? sip / t->grid_w : sip % t->grid_w;
-
-    if (!(t->grid_wrap >> y & 1))
-        return;
-    row->rings |= y ? RING_SIPS_Y : RING_SIPS_X;
-    if (at == (side == SIDE_E || side == SIDE_S ? n - 1 : 0))
-        row->closes |= y ? RING_SIPS_Y : RING_SIPS_X;
-}
-
-/* The side by which an edge leaves a SIP of a grid; N_SIDES: it does not. */
-static uint32_t side_of_sip(const struct kb_topology *t, const struct hop_row *hop)
-{
-    if (t->fabric_shape != FABRIC_GRID)
-        return N_SIDES;
-    if (hop->owner == LINK_IO_WEST || hop->owner == LINK_IO_NORTH)
-        return hop->owner == LINK_IO_WEST ? SIDE_W : SIDE_N;
-    if (hop->owner != LINK_IO || (hop->link != IO_LINK_FABRIC && hop->link + 1u != t->n_io_links))
-        return N_SIDES;
-    return hop->link == IO_LINK_FABRIC ? SIDE_E : SIDE_S;
-}
-
-/* Each SIP that a route passes has rings of its own. */
-static void set_halves(struct channels *c)
-{
-    unsigned closed = 0;
-
-    for (uint32_t i = 0; i < c->n; i++) {
-        struct channel_row *row = &c->rows[i];
-
-        row->half = !row->rings ? HALF_ALL : closed & row->rings ? HALF_UPPER : HALF_LOWER;
-        closed |= row->closes;
-        if (row->leaves_sip)
-            closed &= RING_SIPS_X | RING_SIPS_Y;
-    }
 }
 
 /* -- along a route -------------------------------------------------------------------------- */
@@ -138,6 +28,7 @@ struct walker {
     const struct trip *trip;
     struct route_at at;
     struct channel_row row; /* the one in work */
+    uint32_t segment;       /* how many lie behind it */
     bool begun, writes;
     int64_t source_fs;
     int64_t back_fs; /* of the node at its end, for one that comes from there */
@@ -184,35 +75,25 @@ static void add_edge(struct walker *w, const struct hop_row *hop)
                              : hop->gbs + w->mask->link_gbs;
 
     w->row.last = walk_link(w->t, edge, w->at.cube, w->trip);
-    if (!w->begun)
+    w->row.last_hop = seg->first_hop + w->at.step;
+    w->row.last_segment = w->segment;
+    if (!w->begun) {
         w->row.first = w->row.last;
+        w->row.first_hop = w->row.last_hop;
+        w->row.first_segment = w->segment;
+    }
     w->begun = true;
     w->row.wire_fs += wire_fs & w->mask->wire;
     w->row.gbs = gbs < w->row.gbs ? gbs : w->row.gbs;
-    if (last_of_segment && seg->exit < N_SIDES)
-        step_to_cube(&w->row, w->t, w->at.cube, seg->exit);
-    if (side_of_sip(w->t, hop) != N_SIDES)
-        step_to_sip(&w->row, w->t, w->at.cube / w->t->cubes, side_of_sip(w->t, hop));
-    w->row.leaves_sip |= hop->chiplet != AT_CUBE;
 }
 
 /* On to the next node. */
 static void step(struct walker *w)
 {
-    if (++w->at.step == walk_segment(w->t, w->at)->n_hops)
+    if (++w->at.step == walk_segment(w->t, w->at)->n_hops) {
         w->at = walk_next(w->t, w->trip, w->at);
-}
-
-/* Crossbar nodes and bridges are a ring of a cube with two rows of them. */
-static void step_to_bar(struct walker *w, enum node_kind from, enum node_kind to)
-{
-    bool bars =
-        (from == NODE_XBAR || from == NODE_BRIDGE) && (to == NODE_XBAR || to == NODE_BRIDGE);
-
-    if (bars && kind_at(w->t, w->at.cube)->crossbars >= 2)
-        w->row.rings |= RING_BARS;
-    if (bars && to == NODE_BRIDGE)
-        w->row.closes |= RING_BARS;
+        w->segment++;
+    }
 }
 
 static enum channel_end end_at(enum node_kind kind, bool is_memory)
@@ -223,20 +104,19 @@ static enum channel_end end_at(enum node_kind kind, bool is_memory)
 /* The next channel, into w->row; false behind the last. */
 static bool next(struct walker *w)
 {
-    enum node_kind from = kind_of(w, hop_at(w)), to;
+    enum node_kind to;
 
     if (hop_at(w)->owner == LINK_NONE)
         return false;
     w->row = (struct channel_row){.gbs = (double)INFINITY};
     w->begun = false;
-    for (;; from = to) {
+    for (;;) {
         const struct hop_row *hop = hop_at(w);
 
         add_edge(w, hop);
         step(w);
         hop = hop_at(w);
         to = kind_of(w, hop);
-        step_to_bar(w, from, to);
         w->row.end = (uint8_t)end_at(to, hop->owner == LINK_NONE);
         if (w->row.end != END_ROUTER || stops(w->t, hop, w->at.cube, w->trip))
             break;
@@ -273,30 +153,14 @@ static bool add_row(struct channels *c, const struct walker *w)
         c->cap = cap;
     }
     c->rows[c->n] = w->row;
+    c->rows[c->n].port = w->row.first;
     c->rows[c->n++].back_fs = w->back_fs;
-    return true;
-}
-
-bool channels_find(struct channels *c, const struct kb_topology *t, const struct cost_mask *m,
-                   const struct trip *trip, bool writes)
-{
-    struct walker w = begin(t, m, trip, writes);
-
-    c->n = c->n_to_m_cpu = 0;
-    c->source_fs = w.source_fs;
-    while (next(&w)) {
-        if (!add_row(c, &w))
-            return false;
-        if (w.row.end == END_M_CPU)
-            c->n_to_m_cpu = c->n;
-    }
-    set_halves(c);
     return true;
 }
 
 /* -- and back ------------------------------------------------------------------------------- */
 
-void channels_reverse(struct channels *c)
+static void reverse(struct channels *c)
 {
     for (uint32_t i = 0; i < c->n / 2; i++) {
         struct channel_row row = c->rows[i];
@@ -318,14 +182,128 @@ void channels_reverse(struct channels *c)
             row->end = END_SINK;
         }
     }
+    for (uint32_t i = 0; i < c->n; i++)
+        c->rows[i].port = i == 0 ? c->rows[i].last : c->rows[i].first;
     if (c->n_to_m_cpu)
         c->n_to_m_cpu = c->n - c->n_to_m_cpu;
-    set_halves(c);
+}
+
+/* -- VCs ------------------------------------------------------------------------------------ */
+
+/* Does the boundary behind a segment lead on in the same mesh, of cubes or of SIPs? */
+static bool goes_on(const struct kb_topology *t, struct route_at at)
+{
+    return walk_segment(t, at)->exit < N_SIDES ||
+           (!t->regular && t->fabric_shape == FABRIC_GRID && at.segment >= t->seg_cross &&
+            at.segment < t->seg_arrive);
+}
+
+static bool add_place(struct channels *c, struct route_at at)
+{
+    enum { FIRST_ROOM = 16 };
+
+    if (c->n_places == c->places_room) {
+        uint32_t room = c->places_room ? 2 * c->places_room : FIRST_ROOM;
+        struct route_place *more = realloc(c->places, room * sizeof *more);
+
+        if (!more)
+            return false;
+        c->places = more;
+        c->places_room = room;
+    }
+    c->places[c->n_places++] = (struct route_place){.at = at};
+    return true;
+}
+
+/* The segments of a route, and the datelines before and behind each: as gen/channels.c has them. */
+static bool find_places(struct channels *c, const struct kb_topology *t, const struct trip *trip)
+{
+    struct route_place *p;
+    uint32_t n;
+
+    c->n_places = 0;
+    for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
+        if (!add_place(c, at))
+            return false;
+        if (walk_segment(t, at)->exit == N_EXITS)
+            break;
+    }
+    p = c->places;
+    n = c->n_places;
+    for (uint32_t i = 1; i < n; i++)
+        p[i].before = (uint8_t)vcs_crossed_after(t, p[i - 1].at, p[i - 1].before);
+    for (uint32_t i = n; i-- > 0;)
+        if (i + 2 < n && goes_on(t, p[i].at) && goes_on(t, p[i + 1].at))
+            p[i].after = (uint8_t)(p[i + 1].after | vcs_dateline(t, p[i + 1].at));
+    return true;
+}
+
+/* The datelines behind an answer on the edge of hop `hop` of segment `i`. */
+static uint32_t crossed_by_answer(const struct channels *c, const struct kb_topology *t, uint32_t i,
+                                  uint32_t hop)
+{
+    const struct segment_row *seg = walk_segment(t, c->places[i].at);
+    uint32_t after = c->places[i].after;
+
+    if (hop == seg->first_hop && i > 0 && walk_segment(t, c->places[i - 1].at)->exit == EXIT_IO)
+        return CROSSED_X | CROSSED_Y; /* ashore */
+    if (hop + 1 == seg->first_hop + seg->n_hops || !goes_on(t, c->places[i].at))
+        return after;
+    return after | vcs_dateline(t, c->places[i].at);
+}
+
+/* Does the part of the trip in the SIP of `cube` go round something? */
+static bool is_detour(const struct kb_topology *t, const struct trip *trip, uint32_t cube)
+{
+    struct walk_part part = walk_part_of(t, trip, cube);
+
+    return trip->back ? vcs_is_detour(t, trip->plane, part.last, part.first)
+                      : vcs_is_detour(t, trip->plane, part.first, part.last);
+}
+
+/* What says which VCs packets may own: of each channel its first edge in the direction of travel.
+ */
+static void set_shares(struct channels *c, const struct kb_topology *t, const struct trip *trip,
+                       bool answers)
+{
+    for (uint32_t i = 0; t->vcs_vary && i < c->n; i++) {
+        struct channel_row *row = &c->rows[i];
+        uint32_t hop = answers ? row->last_hop : row->first_hop;
+        uint32_t segment = answers ? row->last_segment : row->first_segment;
+        uint32_t cube = c->places[segment].at.cube;
+
+        row->share = answers ? t->answer_shares[hop] : t->request_shares[hop];
+        row->crossed =
+            (uint8_t)(answers ? crossed_by_answer(c, t, segment, hop) : c->places[segment].before);
+        row->detour = row->share & VCS_BY_DETOUR && is_detour(t, trip, cube);
+    }
+}
+
+bool channels_find(struct channels *c, const struct kb_topology *t, const struct cost_mask *m,
+                   const struct trip *trip, bool writes, bool answers)
+{
+    struct walker w = begin(t, m, trip, writes);
+
+    c->n = c->n_to_m_cpu = 0;
+    c->source_fs = w.source_fs;
+    if (t->vcs_vary && !find_places(c, t, trip))
+        return false;
+    while (next(&w)) {
+        if (!add_row(c, &w))
+            return false;
+        if (w.row.end == END_M_CPU)
+            c->n_to_m_cpu = c->n;
+    }
+    set_shares(c, t, trip, answers);
+    if (answers)
+        reverse(c);
+    return true;
 }
 
 void channels_free(struct channels *c)
 {
     free(c->rows);
+    free(c->places);
 }
 
 /* Of reads: the way back is as long, without what the ends cost. */

@@ -7,12 +7,11 @@
  *
  * Which node is a router is a matter of all routes, not of one; channels_stops() says it:
  *
- *     noc, pe_dma    always. A pe_dma is the source of writes and the sink of answers, too
+ *     in a cube      what the generator found: gen/stops.c. A noc nearly always; a pe_dma, which is
+ *                    the source of writes and the sink of answers; most crossbar nodes; a ucie on a
+ *                    shore, where it also has a link to a cube: a machine that wraps
  *     m_cpu          the end of one way of a host's, and the source of the next
- *     xbar           but where a cube has one of them, and one slice: then it leads there alone
- *     ucie           on a shore, where it also has a link to a cube: a machine that wraps
- *     bridge, io_cpu never
- *     io_noc         with several cubes on its shore, or where other SIPs are behind its pcie_ep
+ *     io_noc         always. An io_cpu never
  *     pcie_ep        where other SIPs are; else it is an end
  *     switch         with three SIPs or more
  *
@@ -24,41 +23,49 @@
  */
 #ifndef CHANNELS_H
 #define CHANNELS_H
-#include "machine/walk.h"
+#include "machine/vcs.h"
 
 /* What is at the end of a channel. */
 enum channel_end { END_ROUTER, END_M_CPU, END_MEMORY, END_SINK };
 
-/* Which VCs of its group a packet owns there: rings would close a circle of waits. */
-enum channel_half { HALF_ALL, HALF_LOWER, HALF_UPPER };
-
 struct channel_row {
+    size_t port; /* its number: the station of its first edge; of a memory with one crossbar node
+                    its last */
     size_t first, last; /* the stations of its first edge, and of its last one: walk_link() */
     int64_t wire_fs;    /* with overheads and crossings of the nodes between its edges */
     int64_t node_fs;    /* of the node at its end: overhead and crossing; 0 of a memory */
     int64_t back_fs;    /* the same, come to from there: SIPs in a grid pay for their direction */
     double gbs;
-    uint8_t end;           /* enum channel_end */
-    uint8_t half;          /* enum channel_half */
-    uint8_t rings, closes; /* rings that it is part of; those that its step closes */
-    bool leaves_sip;
+    uint8_t end;                          /* enum channel_end */
+    uint32_t first_hop, last_hop;         /* the hops that are left by its first edge, its last */
+    uint32_t first_segment, last_segment; /* where these are on the route */
+    uint8_t share, crossed;               /* which VCs a packet may own there: machine/vcs.h */
+    bool detour;
+};
+
+/* A segment of a route, and the datelines before and behind it. */
+struct route_place {
+    struct route_at at;
+    uint8_t before, after;
 };
 
 /* A route in channels. */
 struct channels {
     struct channel_row *rows; /* owned; [n] of cap */
     uint32_t n, cap;
+    struct route_place *places; /* owned; [n_places] of places_room */
+    uint32_t n_places, places_room;
     uint32_t n_to_m_cpu; /* of a host's: channels to the m_cpu; else 0 */
     int64_t source_fs;   /* overhead of the node where it begins */
 };
 
-/* The channels of a trip, from requester to memory; `writes`: its data go that way. False: no
- * memory. `c` begins as zeros, and is used again. */
+/*
+ * The channels of a trip, from requester to memory, or the way of its answers, from memory to
+ * requester. `writes`: its data go to the memory. False: no memory. `c` begins as zeros, and is
+ * used again.
+ */
 bool channels_find(struct channels *c, const struct kb_topology *t, const struct cost_mask *m,
-                   const struct trip *trip, bool writes);
-
-/* The same in the other direction, in place: from memory to requester. */
-void channels_reverse(struct channels *c);
+                   const struct trip *trip, bool writes, bool answers);
 
 void channels_free(struct channels *c);
 

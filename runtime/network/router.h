@@ -61,6 +61,12 @@ static ALWAYS_INLINE uint64_t room_at(struct vc *vc, uint64_t t, int64_t nbytes)
     return ROUTER_NEVER;
 }
 
+/* Is nothing counted there? An answer is taken at its end as it comes. */
+static ALWAYS_INLINE bool is_endless(const struct out_port *port, const struct way_row *row)
+{
+    return port->endless || row->end == END_SINK;
+}
+
 /* The VC that it takes at `t`, and when it has one. */
 static ALWAYS_INLINE uint64_t vc_at(struct kb_sim *s, uint32_t index, uint64_t t,
                                     const struct way_row *row, uint8_t owned, int64_t nbytes,
@@ -74,7 +80,7 @@ static ALWAYS_INLINE uint64_t vc_at(struct kb_sim *s, uint32_t index, uint64_t t
 
     *vc_out = NO_VC;
     for (uint32_t i = first; i < first + n; i++) {
-        uint64_t at = port->endless ? 0 : room_at(&vcs[i], t, nbytes);
+        uint64_t at = is_endless(port, row) ? 0 : room_at(&vcs[i], t, nbytes);
 
         if (at > t)
             port->starved = true;
@@ -266,7 +272,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
     until = after(t, (int64_t)taken);
     port->free_fs = until;
     port->busy_fs += taken;
-    if (!port->endless)
+    if (!is_endless(port, &flight->way->rows[offer->hop]))
         vc->credits -= segment.nbytes;
     if (T->arbiter == ARBITER_RR)
         port->last = (uint32_t)offer->turn;

@@ -34,19 +34,27 @@ static ALWAYS_INLINE int64_t service_fs(const struct kb_sim *s, const struct txn
     return part_fs(from, nbytes, gbs);
 }
 
+/* When the memory of a transaction is free: a TCM has two ports. */
+static ALWAYS_INLINE uint64_t *free_of(struct kb_sim *s, const struct txn *txn)
+{
+    uint32_t port = unit_is_tcm(T, dst_unit(T, txn->dst)) && txn_writes(txn);
+
+    return &s->router->sinks[txn->dst].free_fs[port];
+}
+
 /* The memory takes what has come at `t`, from `from` on; returns the begin of its service. */
 static ALWAYS_INLINE uint64_t serve_part(struct kb_sim *s, uint32_t slot, uint64_t t, uint64_t from,
                                          uint64_t nbytes)
 {
     struct txn *txn = &s->txns[slot];
     const struct memory_row *memory = sink_row_of(s, txn);
-    struct sink *sink = &s->router->sinks[txn->dst];
-    uint64_t start = sink->free_fs > t ? sink->free_fs : t;
+    uint64_t *free_fs = free_of(s, txn);
+    uint64_t start = *free_fs > t ? *free_fs : t;
     int64_t hold = service_fs(s, txn, memory, from, nbytes);
 
     if (from == 0)
         hold += memory->overhead_fs & s->mask.overhead;
-    sink->free_fs = after(start, hold);
+    *free_fs = after(start, hold);
     s->memories[txn->dst].busy_fs += (uint64_t)hold;
     return start;
 }
@@ -246,7 +254,7 @@ static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t 
     }
     if (parcel != NO_PARCEL)
         serve_room(s, how, parcel, start);
-    flight->served_fs = latest(flight->served_fs, s->router->sinks[txn->dst].free_fs);
+    flight->served_fs = latest(flight->served_fs, *free_of(s, txn));
     if (--flight->packets_left == 0 && flight->in == flight->n)
         finish_write(s, slot);
 }
@@ -283,6 +291,10 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     if (parcel != NO_PARCEL)
         serve_room(s, how, parcel, flight->start_fs);
     txn->service_fs = (int64_t)flight->start_fs;
+    if (how & HOW_KERNELS) { /* its content is that at the end of its service */
+        txn->stage = TXN_SERVED;
+        post(s, *free_of(s, txn), EV_DONE, slot);
+    }
     if (turn_back(s, slot))
         send_all(s, how, after(flight->start_fs, cost_in_memory_fs(&s->mask, memory)), slot);
 }

@@ -4,7 +4,7 @@
 usage: booksim.py [--quick] SIMULATOR PICTURES
 
 SIMULATOR is a command whose `replay --machine FILE` simulates any machine, as "build/kernbench".
-Prints the tables of segments of one flit and of four, writes a picture for each pattern to the
+Prints the tables of segments of one flit, of four, and of fifo links, writes a picture for each pattern to the
 folder PICTURES, and ends with 1 if docs/validation.md has other figures. KB_VALIDATE names a folder
 with booksim.csv. --quick: few packets and no comparison with the page.
 
@@ -30,9 +30,12 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
-SEGMENTS = (1, 4)  # flits
+WAYS = (1, 4, 0)  # flits of a segment; 0: fifo links, without routers
 FLITS, QUICK_FLITS = 160000, 20000  # of the packets of a run, of which the first fifth is not counted
 SATURATED = 3.0  # times the latency without load
+
+ROUTER = ("router, segment_bytes: {segment}, packet_bytes: 0, buffer_bytes: {buffer}, "
+          "vcs: [{vcs}, 1], credit_ns: 1.0, arbiter: rr, input_speedup: {speedup}")
 
 # What BookSim was told of a packet and of an input port.
 Setup = collections.namedtuple("Setup", "packet vcs depth speedup")
@@ -40,8 +43,7 @@ Setup = collections.namedtuple("Setup", "packet vcs depth speedup")
 MACHINE = """kernbench: 2
 name: booksim
 ns_per_mm: 0.0
-contention: {{links: router, segment_bytes: {segment}, packet_bytes: {packet}, buffer_bytes: {buffer},
-  vcs: [{vcs}, 1], credit_ns: 1.0, arbiter: rr, input_speedup: {speedup}}}
+contention: {{links: {links}}}
 sip: {{cube_mesh: {{w: 4, h: 4}}, d2d: {{bw_gbs: 16.0}}}}
 cube:
   pes: 1
@@ -136,9 +138,9 @@ def simulate(simulator, setup, pattern, flits, rates, count, work):
     """{rate: mean latency} by kernbench."""
     machine = work / "machine.yaml"
     segment = FLIT * min(flits, 1 << (setup.packet.bit_length() - 1))
-    machine.write_text(
-        MACHINE.format(segment=segment, packet=0, buffer=FLIT * max(setup.depth, segment // FLIT),
-                       vcs=setup.vcs, speedup=setup.speedup), encoding="utf-8")
+    links = ROUTER.format(segment=segment, buffer=FLIT * max(setup.depth, segment // FLIT),
+                          vcs=setup.vcs, speedup=setup.speedup)
+    machine.write_text(MACHINE.format(links=links if flits else "fifo"), encoding="utf-8")
     return {rate: latency(simulator, machine, setup, packets(setup, pattern, rate, count), work)
             for rate in rates}
 
@@ -245,8 +247,10 @@ def run_all(simulator, reference, flits, count, work):
         limit = SATURATED * idle(setup, pattern)
         above = [r for r in sorted(theirs) if theirs[r] > limit][:2]
         rates = [r for r in sorted(theirs) if theirs[r] <= limit] + above
+        if not flits:  # they saturate later
+            rates = sorted(theirs)
         ours = simulate(simulator, setup, pattern, flits, rates, count, work)
-        results[setup, pattern] = compare({r: theirs[r] for r in rates}, ours, limit)
+        results[setup, pattern] = compare(theirs, ours, limit)
         drawn[pattern].append((setup, theirs, ours, limit))
     return results, drawn
 
@@ -262,10 +266,10 @@ def main():
     page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
     same = True
     with tempfile.TemporaryDirectory() as name:
-        for flits in SEGMENTS:
+        for flits in WAYS:
             results, drawn = run_all(args[0], reference, flits, QUICK_FLITS if quick else FLITS,
                                      pathlib.Path(name))
-            print(f"\nsegments of {flits} flit{'s' if flits > 1 else ''}\n")
+            print("\n" + (f"segments of {flits} flits" if flits else "fifo") + "\n")
             for line in table(results, PATTERNS):
                 print(line, flush=True)
                 same &= line in page

@@ -16,7 +16,8 @@ static void check_runs(struct scenario *s)
     }
 }
 
-static void check_machine(uint64_t seed)
+/* False: the generator refuses it, as its packets could wait for each other in a circle. */
+static bool check_machine(uint64_t seed)
 {
     struct scenario s = {.seed = seed, .dice = seed};
     char *yaml = printed(judge_random_routers, seed);
@@ -24,27 +25,28 @@ static void check_machine(uint64_t seed)
 
     s.topo = any_topology(yaml);
     assert_non_null(t);
-    if (!s.topo)
-        fail_msg("seed %" PRIu64 " is refused", seed);
-    for (int load = 0; load < LOADS; load++) {
+    for (int load = 0; s.topo && load < LOADS; load++) {
         draw_load(&s, t, load, false);
         if (s.n)
             check_runs(&s);
         drop_load(&s);
     }
-    any_topology_free(s.topo);
+    if (s.topo)
+        any_topology_free(s.topo);
     judge_free(t);
     free(yaml);
+    return s.topo;
 }
 
 static void both_engines_say_what_the_judge_says(void **state)
 {
     const char *text = getenv("KB_SEEDS");
-    uint64_t n = text ? strtoull(text, NULL, 10) : SEEDS;
+    uint64_t n = text ? strtoull(text, NULL, 10) : SEEDS, checked = 0;
 
     (void)state;
     for (uint64_t seed = 1; seed <= n; seed++)
-        check_machine(seed);
+        checked += check_machine(seed);
+    assert_true(checked > n * 3 / 4);
 }
 
 int main(void)

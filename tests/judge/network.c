@@ -404,18 +404,18 @@ static void count_on_planes(struct order *o, uint32_t sip, uint32_t cube, const 
     }
 }
 
-/* "noc or routers row by row" */
-static void count_noc(struct order *o, uint32_t sip, uint32_t cube, uint32_t plane)
+/* "noc or routers row by row", of all planes in each place */
+static void count_noc(struct order *o, uint32_t sip, uint32_t cube)
 {
-    const char *of = o->t->plane[plane].name;
+    if (!judge_has_mesh(o->t)) {
+        count_on_planes(o, sip, cube, "noc");
+        return;
+    }
+    for (uint32_t i = 0; i < judge_mesh_places(o->t); i++) {
+        char node[JUDGE_NAME_BYTES];
 
-    for (uint32_t i = 0; i < (judge_has_mesh(o->t) ? judge_mesh_places(o->t) : 1); i++) {
-        char node[JUDGE_NAME_BYTES] = "noc", name[JUDGE_NAME_BYTES];
-
-        if (judge_has_mesh(o->t))
-            judge_mesh_name(o->t, i, node);
-        judge_name(name, "sip%u.cube%u.%s%s%s", sip, cube, node, *of ? "." : "", of);
-        count_node(o, name);
+        judge_mesh_name(o->t, i, node);
+        count_on_planes(o, sip, cube, node);
     }
 }
 
@@ -425,8 +425,7 @@ static void count_cube(struct order *o, uint32_t sip, uint32_t cube)
                                          "pe%u.pe_fetch_store", "pe%u.pe_gemm",      "pe%u.pe_math",
                                          "pe%u.pe_tcm"};
 
-    for (uint32_t plane = 0; plane < o->t->planes; plane++)
-        count_noc(o, sip, cube, plane);
+    count_noc(o, sip, cube);
     count_in(o, sip, cube, "m_cpu", 0);
     count_in(o, sip, cube, "sram", 0);
     count_on_planes(o, sip, cube, "ucie-N");

@@ -355,7 +355,7 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
     for (size_t i = 1; i < w.n; i++) {
         enum judge_half half = half_of(t, &passed, &w, i - 1);
 
-        if (begin + 1 == i) /* edges that merge have the half of the first */
+        if (link.half == JUDGE_ALL_VCS) /* edges that merge have that of the first ring edge */
             link.half = half;
         if (i + 1 < w.n && !t->is_router[w.nodes[i]])
             continue;

@@ -647,6 +647,12 @@ break_it 'memory that lacks leaves a YAML open' gen/build.c '/setjmp\(without\)/
 break_it 'the first key of --vary turns first' runtime/cli/vary/variants.c 's/for \(size_t last = v->n_keys - 1; last > k; last--\)/for (size_t last = 0; last < k; last++)/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
+break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
+break_it 'an input server is free at once' runtime/network/router_buffer.h 's/port->server_fs\[server\] = until;/(void)until;/'
+break_it 'a VC has no owner between segments' runtime/network/router.h 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
+break_it 'segments take no room in a buffer' runtime/network/router.h 's/vc->credits -= segment.nbytes;/;/'
+break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
+break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim null formula dependencies routes sweep traffic steady endpoint percentiles number lists guard)

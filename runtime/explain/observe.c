@@ -112,6 +112,9 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 
     if (has_begun(s))
         return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
+    if (s->topo->links == MODE_ROUTER)
+        return endpoint_error(why, "with contention.links: router a run cannot be watched: no "
+                                   "breakdown, timeline or inspection");
     if (!s->observer)
         s->observer = (struct observer *)spans_new(s->topo);
     if (!s->observer)

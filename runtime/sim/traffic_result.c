@@ -354,9 +354,9 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->wire_fs = mean(all.wire, all.count);
     r->overhead_fs = mean(all.overhead, all.count);
     r->return_fs = mean(all.back, all.count);
-    r->drain_fs = mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory -
-                           all.back,
-                       all.count);
+    r->drain_fs =
+        mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory - all.back,
+             all.count);
     r->wait_fs[KB_WAIT_CHANNEL] = mean(all.channel, all.count);
     r->wait_fs[KB_WAIT_LINK] = mean(all.link, all.count);
     r->wait_fs[KB_WAIT_MEMORY] = mean(all.memory, all.count);

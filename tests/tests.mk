@@ -161,6 +161,8 @@ validate: setup validate-dram
 	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet' \
 	    '$(B)/wormhole_fitted/wormhole_fitted replay --quiet'
+	+@if [ -e "$$KB_VALIDATE/booksim.csv" ]; then $(MAKE) $(ANY); fi
+	@tests/validate/booksim.py $(ANY) docs/pictures/booksim
 
 ## validate-dram: bandwidths and latencies of dram.csv in the folder that KB_VALIDATE names beside those of banks: tables of docs/validation.md
 .PHONY: validate-dram

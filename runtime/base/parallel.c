@@ -43,9 +43,12 @@ enum {
     STACK_BYTES = 8 << 20,
 };
 
-/* `lock` guards all but `b`; `given` changes on the thread of the caller alone. */
+_Thread_local void *parallel_owner;
+
+/* `lock` guards all but `b` and `owner`; `given` changes on the thread of the caller alone. */
 struct run {
     struct parallel b;
+    void *owner; /* of the caller */
     pthread_mutex_t lock;
     pthread_cond_t done_one, given_one;
     uint64_t next;          /* to be begun */
@@ -79,6 +82,7 @@ static void *work(void *arg)
     struct run *r = w->run;
     uint64_t i;
 
+    parallel_owner = r->owner;
     pthread_mutex_lock(&r->lock);
     while (begin(r, &i)) {
         pthread_mutex_unlock(&r->lock);
@@ -211,6 +215,7 @@ enum parallel_end parallel_run(const struct parallel *b)
 
     if (r)
         *r = (struct run){.b = *b,
+                          .owner = parallel_owner,
                           .lock = PTHREAD_MUTEX_INITIALIZER,
                           .given_one = PTHREAD_COND_INITIALIZER,
                           .done = calloc(b->window, sizeof *r->done),

@@ -14,6 +14,7 @@
  */
 #include "cli/rows/breakdown_rows.h"
 #include "cli/out/progress.h"
+#include "cli/out/say.h"
 #include "cli/out/speed.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/stop.h"
@@ -21,7 +22,6 @@
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
 #include "cli/rows/warn.h"
-#include <stdio.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
@@ -124,8 +124,7 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
         cmd_note(cli, "%s", replay->warning);
     speed_say(&replay->speed, cli->opts.quiet || cli->opts.fingerprint, done, "transactions",
               (double)kb_sim_end_fs(sim));
-    return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
-                                             (unsigned long long)kb_sim_fingerprint(sim)) > 0;
+    return !cli->opts.fingerprint || say_fingerprint(kb_sim_fingerprint(sim));
 }
 
 /* -- the run -------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
 #include "cli/command.h"
 #include "cli/vary/captured.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include <stdarg.h>
@@ -72,7 +73,9 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
 
     enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
 
-    if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
+    if (status == KB_KERNEL_CRASHED && session_here())
+        stop_leave();
+    else if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
         stop_exit((int)code);
     return code;
 }

@@ -29,7 +29,9 @@
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
 #include "cli/in/fields.h"
+#include "cli/in/frame.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,7 +412,10 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     in.has_plane_column = info.plane_column;
     if (info.plane_column)
         in.fields.hint = "what may follow nbytes is after, think_ns and plane";
-    fields_read(&in.fields, path);
+    if (session_here() && session_here()->frame && strcmp(path, "-") == 0)
+        frame_read(&in.fields, session_here()->frame, topo, sim);
+    else
+        fields_read(&in.fields, path);
     free(in.ids);
     free(in.places);
     return in.fields.code;

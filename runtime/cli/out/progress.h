@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 struct progress {
+    struct session *session; /* borrowed: which is told instead; NULL: none, or --quiet */
     bool wanted;    /* stderr is a terminal, and not --quiet */
     bool shown;     /* there is a line to wipe */
     double begin_s; /* monotonic clock */

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct session;
+
 enum { SINK_BYTES = 256 * 1024 };
 
 /* The first error stays; what is written after it is lost. */
@@ -20,6 +22,7 @@ struct sink {
     int removed;         /* by a signal: what stop_removes() said; -1: nothing */
     char *at, *end;      /* free part of `buffer` */
     char *buffer;        /* owned */
+    struct session *session; /* borrowed: stands for stdout; NULL: none does */
 };
 
 /*

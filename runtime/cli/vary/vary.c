@@ -23,6 +23,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
 #include "cli/vary/captured.h"
@@ -80,7 +81,8 @@ static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
     char label[VARY_LABEL_BYTES];
 
     variants_label(&v->variants, i, label);
-    snprintf(s->program, sizeof s->program, "%.60s: %s", v->cli->program, label);
+    snprintf(s->program, sizeof s->program, "%.60s%s%s", v->cli->program,
+             *v->cli->program ? ": " : "", label);
     for (size_t k = 0; k < v->variants.n_keys; k++) {
         const char *value = variants_word(&v->variants, i, k) + v->variants.key[k].value_at;
 
@@ -139,7 +141,7 @@ static bool slot_row(void *arg, uint64_t i, struct cell *cells)
 
 static bool is_streamed(const struct vary *v)
 {
-    return v->out && v->cli->opts.format != FORMAT_TABLE;
+    return v->out && v->cli->opts.format != FORMAT_TABLE && !session_here();
 }
 
 static void do_machine(void *arg, unsigned thread, uint64_t i)
@@ -464,7 +466,7 @@ static enum exit_code check_options(const struct cli *cli)
     if (other)
         return say(cli->program, EXIT_USAGE, "--vary makes one table of many machines, without %s",
                    other);
-    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0)
+    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0 && !session_here())
         return say(cli->program, EXIT_USAGE,
                    "--vary reads the file once for each machine, and standard input only once");
     return EXIT_OK;

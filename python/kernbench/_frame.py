@@ -65,6 +65,8 @@ def plain_array(name: str, column: Any) -> np.ndarray:
             array = column.to_numpy()
     else:
         array = np.asarray(column)
+        if array.dtype.kind == "U" and not isinstance(column, np.ndarray):
+            array = np.array(list(column), object)  # numbers among texts stay numbers
     if array.ndim != 1:
         raise bad(name, f"it has {array.ndim} dimensions, not one")
     return array
@@ -93,9 +95,26 @@ def times_fs(name: str, column: Any) -> np.ndarray:
     return np.rint(array.astype(np.float64) * FS_PER_NS).astype(np.int64)
 
 
+def size_of(name: str, cell: Any, row: Any) -> int:
+    """A size as the command line has it: 4096, or "4K"."""
+    text = str(cell)
+    digits = text[:-1] if text[-1:] in UNITS else text
+    if not digits.isascii() or not digits.isdigit():
+        raise bad(name, f"{cell!r} is not a size: a whole number of bytes, or as '4K'", row())
+    return int(digits) * UNITS.get(text[-1:], 1)
+
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
 def sizes(name: str, column: Any) -> np.ndarray:
     """Whole numbers that are not negative."""
     array = plain_array(name, column)
+    if array.dtype.kind in "OU":
+        codes, cells = numbered(name, array)
+        found = [0 if name == "offset" and is_missing(cell) else
+                 size_of(name, cell, lambda k=k: first(codes == k)) for k, cell in enumerate(cells)]
+        return np.array(found, np.uint64)[codes]
     if array.dtype.kind == "f":
         wrong = ~((array >= 0) & (array < 2.0**63)) | (np.floor(array) != array)
     elif array.dtype.kind in "iu":

@@ -181,7 +181,7 @@ class Commands:
             return found.rows
 
     def inspect(self, bench: str, op: Any = "last", **arguments: Any):
-        """All about one operation of a bench: its inputs and results, who made them, its line.
+        """All about one operation of a bench: its inputs, results, their makers, its line.
 
         op  an op_id of the op log, or "last"
         """

@@ -17,7 +17,7 @@ INTERRUPTED = 130
 class Progress:
     """A bar for runs that last: tqdm's if it is there, on a terminal or in a notebook."""
 
-    wanted: Optional[bool] = None  # None: if somebody is there to see it
+    wanted: Optional[bool] = None  # None: on terminals and in notebooks
 
     def __init__(self) -> None:
         self.begin = time.monotonic()

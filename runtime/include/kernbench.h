@@ -1037,8 +1037,9 @@ kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
  */
 kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why);
 /*
- * The part in the slice of PE `pe` as it lies in memory, without a copy: row-major, of the shape that
- * kb_tensor_shard() tells. *bytes stay until the simulation is freed, whatever is written later.
+ * The part in the slice of PE `pe` as it lies in memory, without a copy: row-major, of the shape
+ * that kb_tensor_shard() tells. *bytes stay until the simulation is freed, whatever is written
+ * later.
  *
  * returns  KB_BAD_REQUEST: this PE has no part, or as kb_tensor_read()
  */
@@ -1430,8 +1431,8 @@ kb_sim *kb_bench_sim(const kb_bench_run *run);
 typedef enum kb_bench_role { KB_BENCH_INPUT, KB_BENCH_OUTPUT, KB_BENCH_SCRATCH } kb_bench_role;
 
 /*
- * Its tensor `i`, in the order of their declaration, owned by its simulation; NULL: there are not so
- * many. `role` may be NULL.
+ * Its tensor `i`, in the order of their declaration, owned by its simulation; NULL: there are not
+ * so many. `role` may be NULL.
  */
 kb_tensor *kb_bench_tensor(const kb_bench_run *run, size_t i, kb_bench_role *role);
 

@@ -47,7 +47,8 @@ static kb_status dump(const kb_tensor *t, kb_bench_role role, const char *folder
     kb_status status = KB_NO_MEMORY;
 
     if (path) {
-        snprintf(path, room, format, folder, role == KB_BENCH_INPUT ? "in" : "out", kb_tensor_name(t));
+        snprintf(path, room, format, folder, role == KB_BENCH_INPUT ? "in" : "out",
+                 kb_tensor_name(t));
         status = kb_tensor_save_npy(t, path, why);
     }
     free(path);

@@ -388,6 +388,11 @@ static void end_rows(void *arg, struct fields *fields)
         check_cycles(in);
 }
 
+bool transactions_in_memory(void)
+{
+    return session_here() && session_here()->frame;
+}
+
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  bool quiet, kb_sim *sim)
 {
@@ -412,7 +417,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     in.has_plane_column = info.plane_column;
     if (info.plane_column)
         in.fields.hint = "what may follow nbytes is after, think_ns and plane";
-    if (session_here() && session_here()->frame && strcmp(path, "-") == 0)
+    if (transactions_in_memory() && strcmp(path, "-") == 0)
         frame_read(&in.fields, session_here()->frame, topo, sim);
     else
         fields_read(&in.fields, path);

@@ -14,16 +14,16 @@
 enum { SESSION_SAID_BYTES = 1 << 16 };
 
 struct session {
-    atomic_bool asked;           /* to stop */
-    atomic_bool leaves;          /* a thread was left behind, at work on what the command owns */
-    struct tables tables;        /* that it wrote */
-    char *text;                  /* owned: what it wrote besides, `n_text` bytes; NULL: nothing */
+    atomic_bool asked;    /* to stop */
+    atomic_bool leaves;   /* a thread was left behind, at work on what the command owns */
+    struct tables tables; /* that it wrote */
+    char *text;           /* owned: what it wrote besides, `n_text` bytes; NULL: nothing */
     size_t n_text;
     const struct kb_frame *frame; /* borrowed: in place of standard input; NULL: none */
-    bool keeps_run;              /* `run` is wanted */
-    kb_bench_run *run;           /* owned; NULL: none */
+    bool keeps_run;               /* `run` is wanted */
+    kb_bench_run *run;            /* owned; NULL: none */
 
-    pthread_mutex_t lock; /* of these: */
+    pthread_mutex_t lock;          /* of these: */
     char said[SESSION_SAID_BYTES]; /* messages, lines; what has no room is left out */
     size_t n_said;
     uint64_t done, total;

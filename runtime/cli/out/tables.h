@@ -6,10 +6,10 @@
 
 /* One table, growing. */
 struct table {
-    char *name, *note;              /* owned; `note` may be NULL */
-    struct table_column *columns;   /* owned */
-    kb_query_column *shown;         /* owned: the same for readers */
-    const char **names;             /* owned: of columns; the strings too */
+    char *name, *note;            /* owned; `note` may be NULL */
+    struct table_column *columns; /* owned */
+    kb_query_column *shown;       /* owned: the same for readers */
+    const char **names;           /* owned: of columns; the strings too */
     size_t n_columns;
     uint64_t n_rows, room;
     char **texts; /* owned, the strings too; each once */

@@ -20,6 +20,7 @@
  */
 #include "cli/vary/vary.h"
 #include "base/parallel.h"
+#include "cli/in/transactions.h"
 #include "cli/out/memory.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
@@ -466,7 +467,8 @@ static enum exit_code check_options(const struct cli *cli)
     if (other)
         return say(cli->program, EXIT_USAGE, "--vary makes one table of many machines, without %s",
                    other);
-    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0 && !session_here())
+    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0 &&
+        !transactions_in_memory())
         return say(cli->program, EXIT_USAGE,
                    "--vary reads the file once for each machine, and standard input only once");
     return EXIT_OK;

@@ -341,14 +341,14 @@ static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
     const char *name = o->operand[0];
-    bool is_path = strpbrk(name, "/.") || access(name, F_OK) == 0;
+    bool is_path = strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0;
 
     if (strcmp(name, "load") == 0) {
         r->scenario = SCENARIO_LOAD;
         return find_load(r);
     }
     r->scenario = is_path ? SCENARIO_FILE : SCENARIO_BENCH;
-    if (strcmp(name, "-") == 0)
+    if (strcmp(name, "-") == 0 && !transactions_in_memory())
         return say(r->cli->program, EXIT_USAGE,
                    "why reads its file several times, standard input can be read once");
     if (is_path)

@@ -20,9 +20,7 @@ Source = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 def scalar(value: Any) -> str:
     if hasattr(value, "tolist"):
         value = value.tolist()
-    if isinstance(value, float) and value == float("inf"):
-        return ".inf"
-    return json.dumps(value)
+    return json.dumps(value, allow_nan=False)
 
 
 def yaml_lines(keys: Mapping[str, Any], path: str, indent: str, places: List[str]) -> Iterable[str]:
@@ -34,7 +32,10 @@ def yaml_lines(keys: Mapping[str, Any], path: str, indent: str, places: List[str
             yield f"{indent}{key}:"
             yield from yaml_lines(value, full, indent + "  ", places)
         else:
-            yield f"{indent}{key}: {scalar(value)}"
+            try:
+                yield f"{indent}{key}: {scalar(value)}"
+            except (TypeError, ValueError):
+                raise error(3, [f"{full}: {value!r} is no number, text or list"], key=full) from None
 
 
 def messages_of(text: Any) -> List[str]:

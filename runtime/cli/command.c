@@ -191,6 +191,7 @@ static struct rows with_notes(const struct cli *cli, const struct rows *rows, st
     noted.columns = n->columns;
     noted.n_columns = rows->n_columns + 1;
     noted.row = noted_row;
+    noted.record = NULL;
     noted.arg = n;
     return noted;
 }

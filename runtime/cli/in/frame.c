@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
+#include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,8 @@ static void read_rows(const struct reading *r, struct fields *in)
     }
     if (in->end)
         in->end(in->arg, in);
+    if (fields_enough(in))
+        say_line("more bad rows follow");
 }
 
 enum exit_code frame_read(struct fields *in, const kb_frame *frame, const kb_topology *topo,

@@ -8,12 +8,13 @@
  * column get a byte for each cell that tells its kind.
  */
 #include "cli/out/tables.h"
+#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_FIRST = 16, SLOTS_FIRST = 64, EXACT_BITS = 53 };
+enum { SLOTS_FIRST = 64, EXACT_BITS = 53, KNOWN_BITS = 12, RECORDS = 2048, BLOCKS = 4 };
 
 struct table_column {
     kb_cell_kind kind;
@@ -145,6 +146,19 @@ static void give_kinds(const struct table *t, struct table_column *column)
     memset(column->kinds, (int)column->kind, t->n_rows);
 }
 
+/* The number of a text that is always at this place, or NULL. */
+static uint64_t name_number(struct table *t, const char *text)
+{
+    if (!t->known)
+        t->known = memory_new(1 << KNOWN_BITS, sizeof *t->known);
+    size_t at = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15 >> (64 - KNOWN_BITS);
+    if (t->known[at].text != text) {
+        t->known[at].number = find_text(t, text);
+        t->known[at].text = text;
+    }
+    return t->known[at].number;
+}
+
 static void add_cell(struct table *t, struct table_column *column, const struct cell *cell)
 {
     kb_cell_kind kind = kind_of(cell->type);
@@ -157,19 +171,120 @@ static void add_cell(struct table *t, struct table_column *column, const struct 
     column->kinds[t->n_rows] = (uint8_t)kind;
 }
 
-/* -- tables --------------------------------------------------------------------------------- */
+/* -- records ------------------------------------------------------------------------------- */
 
-static void grow(struct table *t, uint64_t room)
+/* Rows that are added together: what they need stays in a near cache. */
+struct block {
+    char *records; /* owned; RECORDS of them, */
+    size_t bytes;  /* each so long */
+    size_t n;
+};
+
+/* A thread makes records, while another one adds those before. */
+struct adding {
+    struct table *table;
+    const struct rows *rows;
+    struct block block[BLOCKS]; /* block i is at i % BLOCKS */
+};
+
+/* The column's member of record `i`. */
+static const void *member(const struct block *b, const struct column *column, size_t i)
 {
-    t->room = room;
-    for (size_t c = 0; c < t->n_columns; c++) {
-        struct table_column *column = &t->columns[c];
+    return b->records + i * b->bytes + column->at;
+}
 
-        column->values = memory_resize(column->values, room, sizeof *column->values);
-        if (column->kinds)
-            column->kinds = memory_resize(column->kinds, room, 1);
+/* The cells of a column that may be empty, or of a type that is rare. */
+static void add_cells(struct table *t, struct table_column *out, const struct column *column,
+                      const struct block *b)
+{
+    uint64_t first = t->n_rows;
+
+    for (size_t i = 0; i < b->n; i++, t->n_rows++) {
+        const char *record = b->records + i * b->bytes;
+        struct cell cell = cell_none();
+
+        if (!column->when_field ||
+            field_is_set((enum field_type)column->when_field, record + column->when))
+            cell = field_cell(column, record + column->at);
+        add_cell(t, out, &cell);
+    }
+    t->n_rows = first;
+}
+
+/* The values of a column, without a look at each cell's kind where it cannot differ. */
+static void add_members(struct table *t, struct table_column *out, const struct column *column,
+                        const struct block *b)
+{
+    uint64_t *to = &out->values[t->n_rows];
+
+    if (column->when_field || out->kinds)
+        add_cells(t, out, column, b);
+    else if (column->field == FIELD_I64 && column->type == CELL_NS)
+        for (size_t i = 0; i < b->n; i++)
+            to[i] = bits_of(ns_of(*(const int64_t *)member(b, column, i)));
+    else if (column->field == FIELD_U64)
+        for (size_t i = 0; i < b->n; i++)
+            to[i] = *(const uint64_t *)member(b, column, i);
+    else if (column->field == FIELD_NAME)
+        for (size_t i = 0; i < b->n; i++)
+            to[i] = name_number(t, *(const char *const *)member(b, column, i));
+    else if (column->words)
+        for (size_t i = 0; i < b->n; i++)
+            to[i] = name_number(t, column->words[*(const uint32_t *)member(b, column, i)]);
+    else
+        add_cells(t, out, column, b);
+}
+
+static void make_block(void *arg, unsigned thread, uint64_t i)
+{
+    struct adding *a = arg;
+    struct block *b = &a->block[i % BLOCKS];
+    uint64_t from = i * RECORDS, end = from + RECORDS;
+
+    (void)thread;
+    b->n = 0;
+    for (uint64_t row = from; row < end && row < a->rows->n_rows; row++) {
+        const void *record = a->rows->record(a->rows->arg, row);
+
+        if (record)
+            memcpy(b->records + b->n++ * b->bytes, record, b->bytes);
     }
 }
+
+static bool add_block(void *arg, uint64_t i)
+{
+    struct adding *a = arg;
+    struct table *t = a->table;
+
+    for (size_t c = 0; c < t->n_columns; c++)
+        add_members(t, &t->columns[c], &a->rows->columns[c], &a->block[i % BLOCKS]);
+    t->n_rows += a->block[i % BLOCKS].n;
+    return true;
+}
+
+static void add_records(struct table *t, const struct rows *rows)
+{
+    struct adding a = {.table = t, .rows = rows};
+    struct parallel blocks = {.n = (rows->n_rows + RECORDS - 1) / RECORDS,
+                              .threads = 1,
+                              .window = BLOCKS,
+                              .work = make_block,
+                              .give = add_block,
+                              .arg = &a};
+
+    for (size_t i = 0; i < BLOCKS; i++)
+        a.block[i] = (struct block){.records = memory_new(RECORDS, rows->record_bytes),
+                                    .bytes = rows->record_bytes};
+    if (blocks.n <= 1 || parallel_run(&blocks) == PARALLEL_NO_THREAD)
+        for (uint64_t i = 0; i < blocks.n; i++) {
+            make_block(&a, 0, i);
+            add_block(&a, i);
+        }
+    for (size_t i = 0; i < BLOCKS; i++)
+        free(a.block[i].records);
+}
+
+/* -- tables --------------------------------------------------------------------------------- */
 
 static void begin(struct table *t, const char *name, const struct rows *rows)
 {
@@ -178,12 +293,13 @@ static void begin(struct table *t, const char *name, const struct rows *rows)
                         .columns = memory_new(rows->n_columns, sizeof *t->columns),
                         .shown = memory_new(rows->n_columns, sizeof *t->shown),
                         .names = memory_new(rows->n_columns, sizeof *t->names),
-                        .n_columns = rows->n_columns};
+                        .n_columns = rows->n_columns,
+                        .room = rows->n_rows};
     for (size_t c = 0; c < t->n_columns; c++) {
         t->names[c] = memory_text(rows->columns[c].name);
         t->columns[c].kind = kind_of(rows->columns[c].type);
+        t->columns[c].values = memory_resize(NULL, rows->n_rows, sizeof *t->columns->values);
     }
-    grow(t, rows->n_rows > ROWS_FIRST ? rows->n_rows : ROWS_FIRST);
 }
 
 static void end(struct table *t)
@@ -195,13 +311,10 @@ static void end(struct table *t)
                                         .values = t->columns[c].values};
 }
 
-void tables_add(struct tables *tables, const char *name, const struct rows *rows)
+static void add_rows(struct table *t, const struct rows *rows)
 {
     struct cell cells[ROW_CELLS_MAX];
 
-    tables->table = memory_room(tables->table, tables->n, &tables->room, sizeof *tables->table);
-    struct table *t = &tables->table[tables->n];
-    begin(t, name, rows);
     for (uint64_t i = 0; i < rows->n_rows; i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;
@@ -209,6 +322,18 @@ void tables_add(struct tables *tables, const char *name, const struct rows *rows
             add_cell(t, &t->columns[c], &cells[c]);
         t->n_rows++;
     }
+}
+
+void tables_add(struct tables *tables, const char *name, const struct rows *rows)
+{
+
+    tables->table = memory_room(tables->table, tables->n, &tables->room, sizeof *tables->table);
+    struct table *t = &tables->table[tables->n];
+    begin(t, name, rows);
+    if (rows->record)
+        add_records(t, rows);
+    else
+        add_rows(t, rows);
     end(t);
     tables->n++;
 }
@@ -242,6 +367,7 @@ static void free_table(struct table *t)
     free(t->names);
     free(t->texts);
     free(t->slots);
+    free(t->known);
 }
 
 void tables_free(struct tables *tables)

@@ -11,11 +11,15 @@ struct table {
     kb_query_column *shown;       /* owned: the same for readers */
     const char **names;           /* owned: of columns; the strings too */
     size_t n_columns;
-    uint64_t n_rows, room;
-    char **texts; /* owned, the strings too; each once */
+    uint64_t n_rows, room; /* rows; at most */
+    char **texts;          /* owned, the strings too; each once */
     size_t n_texts, texts_room;
     uint32_t *slots; /* owned: texts by their hash, 1 + number; 0: free */
     size_t n_slots;  /* a power of two */
+    struct {
+        const char *text;
+        uint32_t number;
+    } * known; /* owned: numbers of texts that stay at their place, by its hash */
 };
 
 struct tables {

@@ -16,7 +16,7 @@
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KILLS         how many kills check-kill makes (1000)
 #= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
-#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (100; check-seeds: 1000)
+#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (as many as check takes; check-seeds: 1000)
 B ?= build
 TOPO ?= cube8
 PREFIX ?= /usr/local
@@ -52,7 +52,7 @@ quoted = '$(subst ','\'',$(1))'
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -77,7 +77,9 @@ define compile
 endef
 COMPILED = -MMD -MP -MT $@ -MF $(NEW)d -c -o $(NEW) $< && mv -f $(NEW)d $(@:.o=.d) $(PUT)
 # Objects, the archives of topologies, then the command line, if it is needed, and the library.
-INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(filter $(CLI),$^) $(filter $(LIB),$^)
+# A command line has the whole library, and shows it to benches of shared objects.
+INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(if $(filter $(CLI),$^),$(CLI) $(call whole,$(LIB)),$(filter $(LIB),$^))
+whole = -Wl,--whole-archive $(1) -Wl,--no-whole-archive -Wl,--export-dynamic-symbol='kb_*' -Wl,--export-dynamic-symbol='tl_*'
 define link
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -160,7 +162,7 @@ FORCE:
 
 # libNAME.so is a link to libNAME.so.SO, the soname, and that one to libNAME.so.SO.VERSION. SO is
 # raised when programs that were linked would no longer run: HACKING.md, "The soname".
-SO := 0
+SO := $(shell sed -n 's/.*KB_ABI *\([0-9]*\).*/\1/p' runtime/include/kernbench.h)
 SO_VERSION := $(SO).$(VERSION)
 SHARED := $(B)/libkernbench.so
 # Clang's sanitizers are in the program, and a library does not find them.
@@ -208,12 +210,15 @@ $(info make: SET without NAME: the variant takes the name and the place of $(TOP
 endif
 TOPO_MK := $(B)/_topo/$(subst /,_,$(TOPO))$(if $(NAME),+$(NAME)).mk
 $(TOPO_MK): $(KBGEN) $(TOPO_FILE) $(TOPO_MK:.mk=.args)
-	@name=$$($(KBGEN) --name $(KBGEN_ARGS)) && echo "N := $$name" > $(NEW) $(PUT)
+	@name=$$($(KBGEN) --name $(KBGEN_ARGS)) && files=$$($(KBGEN) --components $(KBGEN_ARGS)) && \
+	    printf 'N := %s\nCOMPONENTS := %s\n$(TOPO_MK): %s\n' "$$name" "$$files" "$$files" > $(NEW) $(PUT)
 $(TOPO_MK:.mk=.args): FORCE
 	$(call keep,$(KBGEN_ARGS))
 $(TOPO_FILE):
 	@echo "make: there is no topology '$@'; TOPO is a name in topologies/ or a path" >&2; exit 2
 -include $(TOPO_MK)
+# A component that is gone: kbgen says so.
+$(COMPONENTS):
 endif
 
 # Simulators are made in $(B); those of the tests and measurements in a folder of their own.
@@ -232,7 +237,7 @@ topology: $(T)/$(N) $(T)/lib$(N).a $(T)/lib$(N).so $(T)/$(N).h
 $(T)/.args: FORCE
 	$(call keep,$(KBGEN_ARGS)$(if $(MACHINE_CFLAGS), $(MACHINE_CFLAGS)))
 
-$(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/.args
+$(T)/defs.m4: $(TOPO_FILE) $(COMPONENTS) $(KBGEN) $(T)/.args
 	$(call say,GEN)
 	$(Q)$(KBGEN) $(KBGEN_ARGS) > $(NEW) $(PUT)
 
@@ -245,7 +250,7 @@ $(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h
 $(T)/topo.o $(T)/main.o: %.o: %.c $(O)/flags
-	$(call compile,-iquote $(T) $(MACHINE_CFLAGS))
+	$(call compile,-iquote $(T) $(patsubst %,-iquote %,$(sort $(dir $(COMPONENTS)))) $(MACHINE_CFLAGS))
 
 $(T)/lib$(N).a: $(T)/topo.o
 	$(archive)
@@ -286,7 +291,7 @@ demo: setup
 	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
--include tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
+-include tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
 
 # -- house -------------------------------------------------------------------------------------
 
@@ -298,5 +303,5 @@ clean:
 ## help: lists all targets and variables
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
+	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
 	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

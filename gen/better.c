@@ -14,6 +14,7 @@
 #include "better.h"
 #include "overrides.h"
 #include "base/text.h"
+#include "machine/tables.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,14 +36,33 @@ struct number {
     size_t item;
 };
 
-static bool is_whole(enum key k)
-{
-    return key_rows[k].type == KEY_INT || key_rows[k].type == KEY_INT3;
-}
-
 static size_t items_of(enum key k)
 {
-    return key_rows[k].type == KEY_INT3 ? 3 : 1;
+    return key_rows[k].type == KEY_INT3 ? 3 : key_rows[k].type == KEY_INT2 ? 2 : 1;
+}
+
+static bool is_whole(enum key k)
+{
+    return key_rows[k].type == KEY_INT || items_of(k) > 1;
+}
+
+static bool has_mesh(const struct spec *spec)
+{
+    bool mesh = spec->cube_noc_model == NOC_MESH;
+
+    for (size_t i = 0; i < spec->cubes.n; i++)
+        for (size_t v = 0; v < spec->cubes.rows[i].n; v++)
+            mesh = mesh || (spec->cubes.rows[i].values[v].key == KEY_cube_noc_model &&
+                            *(const int *)spec->cubes.rows[i].values[v].value == NOC_MESH);
+    return mesh;
+}
+
+/* Numbers of routers, and of a mesh, mean nothing where there is none. */
+static bool is_used(const struct spec *spec, enum key k)
+{
+    if (key_shares(KEY_contention_links, k, 1))
+        return spec->contention_links == MODE_ROUTER;
+    return k != KEY_cube_noc_mesh_bw_gbs || has_mesh(spec);
 }
 
 static double get(const struct number *n, const void *field)
@@ -122,7 +142,7 @@ void better_each(const struct spec *spec, double factor,
                                 .better_value = improved(k, value, factor),
                                 .smaller = directions[k] == BY_SMALLER};
 
-            if (number.better_value != value)
+            if (number.better_value != value && is_used(spec, k))
                 each(arg, &number);
         }
 }

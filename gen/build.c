@@ -2,9 +2,18 @@
 #include "build.h"
 #include "better.h"
 #include "check.h"
+#include "components.h"
 #include "load.h"
 #include <setjmp.h>
 #include <string.h>
+
+/* The folder of the file, with its last '/'; "": the present one. */
+static const char *folder_of(struct arena *a, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return arena_copy(a, file, slash ? (size_t)(slash + 1 - file) : 0);
+}
 
 bool build_read(struct build *b, const struct source *from)
 {
@@ -14,6 +23,8 @@ bool build_read(struct build *b, const struct source *from)
         spec_copy(&b->spec, from->base, &b->arena, &b->diag);
     else
         spec_init(&b->spec, &b->arena, &b->diag);
+    if (!from->base)
+        b->spec.folder = folder_of(&b->arena, file);
     if (from->base)
         ; /* all is there */
     else if (from->text)
@@ -24,6 +35,7 @@ bool build_read(struct build *b, const struct source *from)
         load_set(&b->spec, from->sets[i]);
     for (size_t i = 0; i < from->n_better; i++)
         better_make(&b->spec, from->better[i], from->factor);
+    components_find(&b->spec);
     return check_spec(&b->spec);
 }
 

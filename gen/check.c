@@ -1,6 +1,8 @@
 /* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
+#include "check_router.h"
 #include "cubes.h"
+#include "noc.h"
 #include "machine/tables.h"
 #include "value.h"
 
@@ -16,8 +18,7 @@ static bool is_bad(const struct spec *spec, enum key k)
     return spec->given[k][key_depth(k)].bad;
 }
 
-/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
-static enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
+enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
 {
     enum key worst = keys[0];
 
@@ -113,13 +114,18 @@ int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
         ALWAYS = 2,   /* m_cpu, sram */
-        OF_PLANE = 5, /* noc, four ucie */
+        OF_PLANE = 4, /* four ucie */
         OF_PE = 7,    /* the nodes of the PE itself */
         BRIDGES = 2,  /* between two halves */
     };
     int64_t planes = spec->sip_planes.n ? (int64_t)spec->sip_planes.n : 1;
 
-    return ALWAYS + OF_PLANE * planes + crossbars_of(spec) +
+    int64_t routers = 1;
+
+    if (spec->cube_noc_model == NOC_MESH)
+        routers = spec->cube_noc_mesh_cols * spec->cube_noc_mesh_rows -
+                  (int64_t)spec->cube_noc_mesh_holes.n;
+    return ALWAYS + (routers + OF_PLANE) * planes + crossbars_of(spec) +
            (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
 }
 
@@ -287,6 +293,8 @@ static void check_cube(const struct spec *spec)
     check_slices(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
+    check_memory_queue(spec);
+    noc_check(spec);
 }
 
 /* Those that some cubes have for themselves, and what is missing. */
@@ -318,6 +326,7 @@ bool check_spec(const struct spec *spec)
         check_needed(spec);
         check_cube(spec);
         check_grid(spec);
+        check_router(spec);
         check_addressing(spec);
         if (check_mesh(spec))
             check_cubes(spec);

@@ -10,6 +10,9 @@
  */
 bool check_spec(const struct spec *spec);
 
+/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
+enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys);
+
 /* Slices and crossbar nodes of a cube; 0 for a mistake that check() reports. */
 int64_t slices_of(const struct spec *spec);
 int64_t crossbars_of(const struct spec *spec);

@@ -36,7 +36,6 @@
  */
 #include "costs.h"
 #include "check.h"
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include "nodes.h"
@@ -159,14 +158,24 @@ static void add_column_costs(struct routes *r)
     }
 }
 
-/* From m_cpu's engine over the NoC to `pe`'s pe_cpu: all links of the NoC are alike. */
-static struct cost_row launch_cost(struct routes *r, const struct hop_row *m_cpu, uint32_t pe)
+/* From m_cpu's engine over the NoC to `pe`'s pe_cpu. */
+static struct cost_row launch_cost(struct routes *r, uint32_t plane, uint32_t pe)
 {
-    struct cost_row cost = cost_of_hops(r, (uint32_t)(m_cpu - r->hops), 2);
+    uint32_t n = try_noc(r, plane, node_m_cpu(r), node_pe(r, pe, NODE_PE_CPU));
+    struct cost_row cost = cost_of_hops(r, r->n_hops, n);
 
-    cost.wire_fs += cross_noc_fs(r, node_m_cpu(r), node_pe(r, pe, NODE_PE_CPU)) - m_cpu[1].cross_fs;
-    cost.overhead_fs -= m_cpu->overhead_fs;
+    cost.overhead_fs -= r->hops[r->n_hops].overhead_fs;
     return cost;
+}
+
+/* The hop of a segment from a side of a cube by its M_CPU at which the M_CPU stands. */
+static uint32_t m_cpu_hop(const struct routes *r, const struct segment_row *seg)
+{
+    uint32_t i = 0;
+
+    while (node_at(r, &r->hops[seg->first_hop + i])->kind != NODE_M_CPU)
+        i++;
+    return i;
 }
 
 /*
@@ -184,20 +193,20 @@ static void add_host_costs(struct routes *r)
     r->cost_launch = arena_alloc(r->arena, sides * pes * sizeof *r->cost_launch);
     for (uint32_t side = 0; side < sides; side++) {
         const struct segment_row *seg = &r->segments[r->topo.seg_host_in + side * slices];
-        const struct hop_row *m_cpu = &r->hops[seg->first_hop + 2];
+        uint32_t before = m_cpu_hop(r, seg);
+        int64_t overhead_fs = r->hops[seg->first_hop + before].overhead_fs;
         struct cost_row *to = &r->cost_host_cpu[side];
 
-        assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
-        *to = cost_of_hops(r, seg->first_hop, 2);
-        to->overhead_fs += m_cpu->overhead_fs;
+        *to = cost_of_hops(r, seg->first_hop, before);
+        to->overhead_fs += overhead_fs;
         for (uint32_t slice = 0; slice < r->slices; slice++) {
             struct cost_row *in = &r->cost_host_in[side * slices + slice];
 
-            *in = cost_of_hops(r, seg[slice].first_hop + 2, seg[slice].n_hops - 2u);
-            in->overhead_fs -= m_cpu->overhead_fs;
+            *in = cost_of_hops(r, seg[slice].first_hop + before, seg[slice].n_hops - before);
+            in->overhead_fs -= overhead_fs;
         }
         for (uint32_t pe = 0; pe < r->pes; pe++)
-            r->cost_launch[side * pes + pe] = launch_cost(r, m_cpu, pe);
+            r->cost_launch[side * pes + pe] = launch_cost(r, side / N_SIDES, pe);
     }
 }
 
@@ -262,7 +271,7 @@ static void add_memories(struct routes *r)
         .own_gbs = hbm_gbs(s),
         .edge_gbs = INFINITY,
         .bare_gbs = hbm_gbs(s),
-        .hold = (uint8_t)s->cube_hbm_hold,
+        .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
     };
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
@@ -273,7 +282,7 @@ static void add_memories(struct routes *r)
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
         .edge_gbs = s->cube_noc_bw_gbs,
         .bare_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : INFINITY,
-        .hold = (uint8_t)s->cube_sram_hold,
+        .hold = s->cube_sram_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_sram_hold,
     };
     r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
                         ? (memory_frees_early(&kind->hbm) ? EARLY_ALL : EARLY_NONE)
@@ -347,6 +356,7 @@ static void add_kind(struct routes *r)
         .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
         .write_engines = (uint32_t)s->cube_m_cpu_dma_write,
         .ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns),
+        .queue_bytes = (uint32_t)s->cube_hbm_queue_bytes,
         .pe_gbs = s->cube_xbar_pe_gbs,
     };
 }

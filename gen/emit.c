@@ -26,6 +26,7 @@
  * part of one.
  */
 #include "emit.h"
+#include "components.h"
 #include "nodes.h"
 #include "base/text.h"
 #include "machine/mesh.h"
@@ -143,6 +144,15 @@ static void emit_hops(FILE *out, const struct routes *r)
                 hop->back, hop->overhead_fs, hop->cross_fs, hop->wire_fs, real(hop->gbs, gbs),
                 hop_name(r, hop));
     }
+    end_map(out);
+}
+
+/* Of each hop, if any has one: machine/vcs.h */
+static void emit_shares(FILE *out, const char *name, const struct routes *r, const uint8_t *shares)
+{
+    begin_map(out, name);
+    for (uint32_t i = 0; i < r->n_hops; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, shares[i]);
     end_map(out);
 }
 
@@ -517,6 +527,7 @@ static uint64_t integer(const void *at, size_t bytes)
 
 static void put_memory(FILE *out, const struct memory_row *m)
 {
+    static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
     char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
     fprintf(out,
@@ -525,7 +536,7 @@ static void put_memory(FILE *out, const struct memory_row *m)
             "\n            .bare_gbs = %s, .hold = %s}",
             m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
             real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
-            m->hold == HOLD_OWN ? "HOLD_OWN" : "HOLD_ROUTE");
+            holds[m->hold]);
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);
@@ -609,6 +620,79 @@ static void emit_fields(FILE *out, const struct kb_topology *t)
     end_map(out);
 }
 
+/* -- components ------------------------------------------------------------------------------- */
+
+/* "MYBANK_TRP": of upper letters; `text` has them all, or all but an ending `_ns`. */
+static const char *constant_name(struct arena *a, const char *component, const char *key,
+                                 const char *end)
+{
+    size_t len = strlen(key) - (*end ? strlen("_ns") : 0);
+    char *name = arena_printf(a, "%s_%.*s%s", component, (int)len, key, end);
+
+    for (char *p = name; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+    return name;
+}
+
+/* One key of a component, as a constant. */
+static void emit_constant(FILE *out, struct arena *a, const struct part *p, size_t i)
+{
+    const struct component_key *key = &p->component->keys[i];
+    const char *name = p->component->name, *ns = strrchr(key->name, '_');
+    char text[TEXT_DOUBLE_BYTES];
+
+    if (key->integer)
+        fprintf(out, "enum { %s = %lld };\n", constant_name(a, name, key->name, ""),
+                (long long)p->values[i]);
+    else if (ns && strcmp(ns, "_ns") == 0)
+        fprintf(out, "__attribute__((unused)) static const int64_t %s = INT64_C(%" PRId64 ");\n",
+                constant_name(a, name, key->name, "_fs"), fs_of_ns(p->values[i]));
+    else
+        fprintf(out, "__attribute__((unused)) static const double %s = %s;\n",
+                constant_name(a, name, key->name, ""), real(p->values[i], text));
+}
+
+static bool is_first_of_name(const struct part *all, const struct part *p)
+{
+    while (all != p && strcmp(all->component->name, p->component->name) != 0)
+        all = all->next;
+    return all == p;
+}
+
+/* The components, each once; and the boxes in whose place they stand. */
+static void emit_parts(FILE *out, const struct spec *spec)
+{
+    static const char *const boxes[N_BOXES] = {
+        [BOX_FABRIC] = "fabric", [BOX_PCIE_EP] = "pcie_ep", [BOX_UCIE] = "ucie",
+        [BOX_NOC] = "noc",       [BOX_SRAM] = "sram",       [BOX_XBAR] = "xbar",
+        [BOX_HBM] = "hbm",       [BOX_GEMM] = "gemm",       [BOX_MATH] = "math"};
+    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "node", "engine"};
+    unsigned has[N_COMPONENT_KINDS] = {0};
+
+    define_int(out, "n_parts", spec->parts != NULL);
+    begin_map(out, "components");
+    for (const struct part *p = spec->parts; p; p = p->next) {
+        if (!is_first_of_name(spec->parts, p))
+            continue;
+        fprintf(out, "$1([[%s]], [[", p->component->name);
+        for (size_t i = 0; i < p->component->n_keys; i++)
+            emit_constant(out, spec->arena, p, i);
+        fputs("]])m4_dnl\n", out);
+    }
+    end_map(out);
+    begin_map(out, "parts");
+    for (const struct part *p = spec->parts; p; p = p->next) {
+        has[p->component->kind] = 1;
+        fprintf(out, "$1([[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box], p->component->name,
+                kinds[p->component->kind]);
+    }
+    end_map(out);
+    define_int(out, "has_memories", has[COMPONENT_MEMORY]);
+    define_int(out, "has_nodes", has[COMPONENT_NODE]);
+    define_int(out, "has_engines", has[COMPONENT_ENGINE]);
+}
+
 bool emit(const struct routes *r, const char *input, FILE *out)
 {
     const struct kb_topology *t = &r->topo;
@@ -632,6 +716,10 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_links(out, "io_links", t->io_links, t->n_io_links);
     emit_all_segments(out, r);
     emit_hops(out, r);
+    if (t->vcs_vary) {
+        emit_shares(out, "request_shares", r, r->request_shares);
+        emit_shares(out, "answer_shares", r, r->answer_shares);
+    }
     emit_legs(out, r);
     emit_last_links(out, r);
     emit_cube_rows(out, r);
@@ -643,6 +731,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
         emit_regular_costs(out, r);
     else
         emit_any_costs(out, r);
+    emit_parts(out, r->spec);
     n *= r->n_host_sides;
     emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, n);
     emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, n * t->slices);

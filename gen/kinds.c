@@ -31,6 +31,7 @@ void set_strides(struct routes *r, const struct cubes *cubes)
         r->topo.pes = most(r->topo.pes, (uint32_t)cubes->kinds[k]->cube_pes);
         r->topo.slices = most(r->topo.slices, (uint32_t)slices_of(cubes->kinds[k]));
         r->most_crossbars = most(r->most_crossbars, (uint32_t)crossbars_of(cubes->kinds[k]));
+        r->most_routers = most(r->most_routers, noc_make(cubes->kinds[k], r->arena).n_routers);
     }
     r->topo.n_units = r->topo.slices + 1 + r->topo.pes;
     r->topo.n_kinds = cubes->n_kinds;
@@ -45,6 +46,7 @@ static void begin_kind(struct routes *kind, const struct routes *r, const struct
     kind->pes = (uint32_t)spec->cube_pes;
     kind->slices = (uint32_t)slices_of(spec);
     kind->crossbars = (uint32_t)crossbars_of(spec);
+    kind->noc = noc_make(spec, r->arena);
     make_nodes(kind);
 }
 

@@ -1,5 +1,6 @@
 /*
- * lists.c -- values that are lists: the planes of a SIP, the sides of IO chiplets, lists of names.
+ * lists.c -- values that are lists: the planes of a SIP, the sides of IO chiplets, lists of names,
+ * the holes of a mesh.
  *
  * Each item is checked where it stands, and a message has the item's place. What items mean
  * together (does a link of `broken` exist?) is checked later: planes.c.
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "machine/tables.h"
 #include "value.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { PLANE_NAME_MAX = 16 };
@@ -283,6 +285,52 @@ static const char *texts_text(struct arena *a, const struct text_specs *texts)
     return arena_printf(a, "%s]", text);
 }
 
+/* -- holes ---------------------------------------------------------------------------------- */
+
+static bool load_place(const struct list *l, const yaml_node_t *node, int64_t *out)
+{
+    const struct key_row *row = &key_rows[l->key];
+
+    if (!node_is_plain(node) || !value_is_integer(scalar(node)))
+        return wrong(l, node, "", "a list of [col, row]");
+    *out = strtoll(scalar(node), NULL, 10);
+    return ((double)*out >= row->min && (double)*out <= row->max) ||
+           wrong(l, node, "",
+                 arena_printf(l->spec->arena, "of places %.15g..%.15g", row->min, row->max));
+}
+
+static bool load_holes(const struct list *l, const yaml_node_t *node, struct hole_specs *out)
+{
+    struct hole_specs holes = {0};
+
+    if (node->type != YAML_SEQUENCE_NODE)
+        return wrong(l, node, "", "a list of [col, row]");
+    holes.rows = arena_alloc(l->spec->arena, (list_length(node) + 1) * sizeof *holes.rows);
+    for (size_t i = 0; i < list_length(node); i++) {
+        const yaml_node_t *item = list_item(l, node, i);
+        struct hole_spec *hole = &holes.rows[holes.n++];
+
+        hole->at = doc_place(l->doc, item);
+        if (item->type != YAML_SEQUENCE_NODE || list_length(item) != 2)
+            return wrong(l, item, "", "a list of [col, row]");
+        if (!load_place(l, list_item(l, item, 0), &hole->col) ||
+            !load_place(l, list_item(l, item, 1), &hole->row))
+            return false;
+    }
+    *out = holes;
+    return true;
+}
+
+static const char *holes_text(struct arena *a, const struct hole_specs *holes)
+{
+    const char *text = "[";
+
+    for (size_t i = 0; i < holes->n; i++)
+        text = arena_printf(a, "%s%s[%lld, %lld]", text, i ? ", " : "",
+                            (long long)holes->rows[i].col, (long long)holes->rows[i].row);
+    return arena_printf(a, "%s]", text);
+}
+
 /* -- all ------------------------------------------------------------------------------------ */
 
 bool lists_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)
@@ -295,6 +343,8 @@ bool lists_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_planes(&l, node, field);
     case KEY_SIDES:
         return load_sides(&l, node, "", field);
+    case KEY_HOLES:
+        return load_holes(&l, node, field);
     default:
         return load_texts(&l, node, field);
     }
@@ -309,6 +359,8 @@ const char *lists_text(const struct spec *spec, enum key k)
         return planes_text(spec->arena, field);
     case KEY_SIDES:
         return sides_text(spec->arena, field);
+    case KEY_HOLES:
+        return holes_text(spec->arena, field);
     default:
         return texts_text(spec->arena, field);
     }

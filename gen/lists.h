@@ -1,4 +1,5 @@
-/* lists.h -- values that are lists: the planes of a SIP, the sides of IO chiplets, lists of names.
+/* lists.h -- values that are lists: the planes of a SIP, the sides of IO chiplets, lists of names,
+ * the holes of a mesh.
  */
 #ifndef LISTS_H
 #define LISTS_H

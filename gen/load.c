@@ -22,6 +22,7 @@
  *     t.yaml:7:14: 'cube.hbm.size_gb' must be 1..64, not '0'
  */
 #include "load.h"
+#include "components.h"
 #include "overrides.h"
 #include "doc.h"
 #include "base/fault.h"
@@ -179,9 +180,39 @@ static bool load_known(struct spec *spec, struct section s, enum key k, const st
     return true;
 }
 
-/* One "key: value". False after a message; the caller goes on to the next key. */
+/* Whether a mapping has the key `impl`: then others in it may have the keys of a component. */
+static bool has_impl(const struct doc *doc, const yaml_node_t *mapping)
+{
+    const yaml_node_pair_t *end = mapping->data.mapping.pairs.top;
+
+    for (const yaml_node_pair_t *p = mapping->data.mapping.pairs.start; p < end; p++) {
+        const yaml_node_t *key = doc_node(doc, p->key);
+
+        if (key->type == YAML_SCALAR_NODE &&
+            strcmp((const char *)key->data.scalar.value, "impl") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A key that keys.def does not have: perhaps the name of a component, with values for its keys. */
+static bool load_unknown(struct spec *spec, struct section s, const struct doc *doc,
+                         const yaml_node_t *mapping, const yaml_node_t *key,
+                         const yaml_node_t *value)
+{
+    const char *word = (const char *)key->data.scalar.value;
+    size_t len = key->data.scalar.length;
+    enum key impl = impl_of_section(s.first, s.depth);
+
+    if (impl == N_KEYS || value->type != YAML_MAPPING_NODE || !value_is_name(word, len) ||
+        !has_impl(doc, mapping))
+        return unknown_key(spec, s, doc, key);
+    return params_load(spec, impl, arena_copy(spec->arena, word, len), doc, key, value);
+}
+
+/* One "key: value" of `mapping`. False after a message; the caller goes on to the next key. */
 static bool load_pair(struct spec *spec, struct section s, const struct doc *doc,
-                      const yaml_node_t *key, const yaml_node_t *value)
+                      const yaml_node_t *mapping, const yaml_node_t *key, const yaml_node_t *value)
 {
     struct given *given;
     enum key k;
@@ -190,7 +221,7 @@ static bool load_pair(struct spec *spec, struct section s, const struct doc *doc
         return diag_error(spec->diag, doc_place(doc, key), "a key must be a single word");
     k = find_child(s, (const char *)key->data.scalar.value, key->data.scalar.length);
     if (k == N_KEYS)
-        return unknown_key(spec, s, doc, key);
+        return load_unknown(spec, s, doc, mapping, key, value);
     given = &spec->given[k][s.depth + 1];
     if (given->key.kind == PLACE_SET)
         return diag_error(spec->diag, doc_place(doc, key), "duplicate key '%s'",
@@ -212,7 +243,7 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
     for (const yaml_node_pair_t *p = node->data.mapping.pairs.start; p < end; p++) {
         if (diag_quiet(spec->diag))
             break;
-        load_pair(spec, s, doc, doc_node(doc, p->key), doc_node(doc, p->value));
+        load_pair(spec, s, doc, node, doc_node(doc, p->key), doc_node(doc, p->value));
     }
 }
 
@@ -409,17 +440,21 @@ bool load_set(struct spec *spec, const char *assignment)
         return diag_error(spec->diag, at, "expected KEY=VALUE");
     assignment = arena_copy(spec->arena, assignment, (size_t)(equals - assignment));
     k = find_path(assignment);
-    if (k == N_KEYS)
+    if (k == N_KEYS && !params_has(assignment))
         return unknown_path(spec, at, assignment);
     if (equals[1] == 0)
-        return diag_error(spec->diag, at, "'%s' has no value", key_rows[k].path);
+        return diag_error(spec->diag, at, "'%s' has no value", assignment);
     spec->doc = doc_of_word(spec->arena, at, equals + 1);
     if (!spec->doc)
         spec->doc = doc_open(spec->arena, spec->diag, at, equals + 1, strlen(equals + 1));
-    if (spec->doc)
+    if (spec->doc && k == N_KEYS)
+        params_set(spec, at, assignment, spec->doc);
+    else if (spec->doc)
         set_value(spec, k, spec->doc);
     load_close(spec);
-    spec->texts[k] = NULL;
-    mark_set(spec, k, at, diag_count(spec->diag) > before);
+    if (k != N_KEYS) {
+        spec->texts[k] = NULL;
+        mark_set(spec, k, at, diag_count(spec->diag) > before);
+    }
     return diag_count(spec->diag) == before;
 }

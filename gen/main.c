@@ -1,5 +1,6 @@
 /* main.c -- kbgen: one topology YAML in, its tables out; reads as a table of contents. */
 #include "build.h"
+#include "components.h"
 #include "emit.h"
 #include "options.h"
 #include "resolve.h"
@@ -30,11 +31,13 @@ static bool print(struct build *b, const struct options *o)
     case OUTPUT_CONFIG:
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
-        return puts(resolve_hash(spec->arena, resolve(spec))) >= 0;
+        return puts(resolve_hash(spec, resolve(spec))) >= 0;
     case OUTPUT_KEYS:
         return fputs(resolve_keys(spec), stdout) >= 0;
     case OUTPUT_NAME:
         return puts(spec->name) >= 0;
+    case OUTPUT_COMPONENTS:
+        return puts(component_paths(spec)) >= 0;
     }
     return false;
 }

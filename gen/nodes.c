@@ -19,8 +19,8 @@
  *     row of cubes, is last.
  *   - Between two nodes of a cube there is at most one link.
  *
- * A node that hangs on the NoC has a point on the die; the NoC itself has no place. The wire across
- * the NoC is as long as the way from point to point along X and then Y, and is added when a segment
+ * A node that hangs on the NoC has a point on the die; a bus itself has no place. The wire across
+ * it is as long as the way from point to point along X and then Y, and is added when a segment
  * crosses it (segments.c). The PEs meet the NoC in the middle of their share of the cube's width:
  * the first half of them along the top edge, the second half along the bottom. Of an odd number of
  * PEs one more is in the first half, and both halves stand as if they had as many.
@@ -59,25 +59,29 @@ int64_t wire_fs(const struct routes *r, double distance_mm)
 
 /* -- nodes ---------------------------------------------------------------------------------- */
 
-uint32_t node_noc(const struct routes *r, uint32_t plane)
+uint32_t node_router(const struct routes *r, uint32_t plane, uint32_t place)
 {
-    (void)r;
-    return plane;
+    return r->noc.rank[place] * r->topo.planes + plane;
 }
 
 uint32_t node_m_cpu(const struct routes *r)
 {
-    return r->topo.planes;
+    return r->most_routers * r->topo.planes;
 }
 
 uint32_t node_sram(const struct routes *r)
 {
-    return r->topo.planes + 1u;
+    return node_m_cpu(r) + 1u;
 }
 
 uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side)
 {
-    return r->topo.planes + 2u + side * r->topo.planes + plane;
+    return node_m_cpu(r) + 2u + side * r->topo.planes + plane;
+}
+
+uint32_t place_of(const struct routes *r, uint32_t node)
+{
+    return noc_place_at(&r->noc, r->cube_nodes[node].x_mm, r->cube_nodes[node].y_mm);
 }
 
 uint32_t node_xbar(const struct routes *r, uint32_t pe)
@@ -183,6 +187,27 @@ static const char *plane_suffix(const struct routes *r, uint32_t plane)
     return *name ? arena_printf(r->arena, ".%s", name) : "";
 }
 
+/* One node, or the routers of a mesh. */
+static void add_noc_nodes(struct routes *r)
+{
+    const struct noc *noc = &r->noc;
+
+    for (uint32_t place = 0; place < noc->places; place++)
+        for (uint32_t plane = 0; plane < r->topo.planes && !noc->is_hole[place]; plane++) {
+            uint32_t n = node_router(r, plane, place);
+            double overhead_ns = r->spec->cube_noc_overhead_ns;
+            const char *suffix = plane_suffix(r, plane);
+
+            if (noc->is_mesh)
+                add_node(r->cube_nodes, &n, NODE_ROUTER, overhead_ns,
+                         (struct point){noc_x_mm(noc, place), noc_y_mm(noc, place)}, "r%uc%u%s",
+                         place / noc->cols, place % noc->cols, suffix);
+            else
+                add_node(r->cube_nodes, &n, NODE_NOC, overhead_ns, (struct point){0, 0}, "noc%s",
+                         suffix);
+        }
+}
+
 static void add_cube_nodes(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -190,12 +215,10 @@ static void add_cube_nodes(struct routes *r)
     const struct point ucie[N_SIDES] = {
         {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
     struct node_row *rows = arena_alloc(r->arena, nodes_of_all(r) * sizeof *rows);
-    uint32_t n = 0;
+    uint32_t n = node_m_cpu(r);
 
     r->cube_nodes = rows;
-    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
-        add_node(rows, &n, NODE_NOC, s->cube_noc_overhead_ns, (struct point){0, 0}, "noc%s",
-                 plane_suffix(r, plane));
+    add_noc_nodes(r);
     add_node(rows, &n, NODE_M_CPU, s->cube_m_cpu_overhead_ns,
              (struct point){s->cube_m_cpu_pos_mm[0], s->cube_m_cpu_pos_mm[1]}, "m_cpu");
     add_node(rows, &n, NODE_SRAM, s->cube_sram_overhead_ns,
@@ -296,24 +319,55 @@ static double plane_gbs(const struct routes *r, uint32_t plane, double gbs)
     return plane < planes->n && planes->rows[plane].bw_gbs > 0 ? planes->rows[plane].bw_gbs : gbs;
 }
 
-/* The NoC of a plane: a link to each node that hangs on it. */
+/* A link between the NoC of a plane and a node that hangs on it; `into`: only into the NoC, or both
+ * ways; else out of it. */
+static void attach(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t node, bool into,
+                   bool both_ways, double gbs)
+{
+    const struct node_row *row = &r->cube_nodes[node];
+    uint32_t place = place_of(r, node), noc = node_router(r, plane, place);
+    double mm = r->spec->cube_noc_attach_mm;
+
+    if (r->noc.is_mesh)
+        mm += noc_distance_mm(&r->noc, place, row->x_mm, row->y_mm);
+    add_link(r, r->cube_links, n, into ? node : noc, into ? noc : node, both_ways, mm, gbs);
+}
+
+/* Between neighbours of a mesh: of each router to the east and to the south. */
+static void add_mesh_links(const struct routes *r, uint32_t *n, uint32_t plane)
+{
+    static const enum side owned[] = {SIDE_E, SIDE_S};
+    const struct noc *noc = &r->noc;
+
+    for (uint32_t place = 0; place < noc->places; place++)
+        for (size_t i = 0; i < 2 && !noc->is_hole[place]; i++) {
+            uint32_t next = noc_neighbour(noc, place, owned[i]);
+
+            if (next != NOC_NOWHERE)
+                add_link(r, r->cube_links, n, node_router(r, plane, place),
+                         node_router(r, plane, next), true,
+                         noc_distance_mm(noc, place, noc_x_mm(noc, next), noc_y_mm(noc, next)),
+                         r->spec->cube_noc_mesh_bw_gbs);
+        }
+}
+
+/* The NoC of a plane: a link to each node that hangs on it, and those of a mesh. */
 static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
 {
     const struct spec *s = r->spec;
-    struct link_row *rows = r->cube_links;
-    double mm = s->cube_noc_attach_mm, gbs = s->cube_noc_bw_gbs;
-    uint32_t noc = node_noc(r, plane);
+    double gbs = s->cube_noc_bw_gbs;
 
-    add_link(r, rows, n, noc, node_m_cpu(r), true, mm, gbs);
-    add_link(r, rows, n, noc, node_sram(r), true, mm, sram_link_gbs(s));
+    attach(r, n, plane, node_m_cpu(r), false, true, gbs);
+    attach(r, n, plane, node_sram(r), false, true, sram_link_gbs(s));
     for (uint32_t side = 0; side < N_SIDES; side++)
-        add_link(r, rows, n, noc, node_ucie(r, plane, side), true, mm, plane_gbs(r, plane, gbs));
+        attach(r, n, plane, node_ucie(r, plane, side), false, true, plane_gbs(r, plane, gbs));
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
-        add_link(r, rows, n, noc, node_xbar(r, pe), false, mm, gbs);
+        attach(r, n, plane, node_xbar(r, pe), false, false, gbs);
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), noc, true, mm, gbs);
+        attach(r, n, plane, node_pe(r, pe, NODE_PE_DMA), true, true, gbs);
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        add_link(r, rows, n, noc, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
+        attach(r, n, plane, node_pe(r, pe, NODE_PE_CPU), false, true, gbs);
+    add_mesh_links(r, n, plane);
 }
 
 /* The zero-length edges inside the PEs. */
@@ -386,7 +440,8 @@ static void add_links(struct routes *r)
 {
     size_t most = 4 + 7 * (size_t)r->pes + (size_t)r->pes + (size_t)r->slices +
                   (size_t)r->crossbars +
-                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars) * r->topo.planes;
+                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars + 2 * (size_t)r->noc.n_routers) *
+                      r->topo.planes;
     uint32_t n = 0;
 
     r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);

@@ -4,8 +4,8 @@
 #include "cubes.h"
 #include "routes.h"
 
-/* The first nodes of a cube: a noc and four ucie for each plane. */
-uint32_t node_noc(const struct routes *r, uint32_t plane);
+/* The first nodes of a cube: for each plane a noc, or a router at each place, and four ucie. */
+uint32_t node_router(const struct routes *r, uint32_t plane, uint32_t place);
 uint32_t node_m_cpu(const struct routes *r);
 uint32_t node_sram(const struct routes *r);
 uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side);
@@ -26,6 +26,9 @@ int64_t wire_fs(const struct routes *r, double distance_mm);
 /* What a slice can serve; the edges between the NoC and the SRAM, no faster than the SRAM. */
 double hbm_gbs(const struct spec *s);
 double sram_link_gbs(const struct spec *s);
+
+/* The place of the NoC that a node of a cube meets. */
+uint32_t place_of(const struct routes *r, uint32_t node);
 
 /* Nodes of a cube by PE: its crossbar, its slice, and node `kind` of the PE itself. */
 uint32_t node_xbar(const struct routes *r, uint32_t pe);

@@ -178,6 +178,9 @@ static void set_option(struct options *o, int id, const char *argument)
     case OPTION_HASH:
         o->output = OUTPUT_HASH;
         break;
+    case OPTION_COMPONENTS:
+        o->output = OUTPUT_COMPONENTS;
+        break;
     case OPTION_NAME:
         o->output = OUTPUT_NAME;
         break;

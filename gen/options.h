@@ -5,7 +5,14 @@
 #include "diag.h"
 
 /* What kbgen prints. */
-enum output { OUTPUT_TABLES, OUTPUT_CONFIG, OUTPUT_KEYS, OUTPUT_NAME, OUTPUT_HASH };
+enum output {
+    OUTPUT_TABLES,
+    OUTPUT_CONFIG,
+    OUTPUT_KEYS,
+    OUTPUT_NAME,
+    OUTPUT_HASH,
+    OUTPUT_COMPONENTS
+};
 
 /* The command line. Strings are borrowed from argv. */
 struct options {

@@ -65,6 +65,14 @@ static const char *keys_text(const struct spec *own, enum key k, int depth)
     return text;
 }
 
+static bool has_components(const struct spec *own)
+{
+    for (enum key k = first_key; is_of_cube(k); k++)
+        if (key_rows[k].type == KEY_IMPL && is_given(own, k))
+            return true;
+    return false;
+}
+
 static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *doc,
                        const yaml_node_t *key, const yaml_node_t *value, struct override_spec *out)
 {
@@ -83,6 +91,12 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
     if (is_given(own, KEY_cube_size_mm))
         return diag_error(spec->diag, own->given[KEY_cube_size_mm][2].key,
                           "'size_mm' is the same for all cubes, give it below 'cube'");
+    if (own->given[KEY_cube_noc_mesh_cols][3].key.kind != PLACE_NONE)
+        return diag_error(spec->diag, own->given[KEY_cube_noc_mesh_cols][3].key,
+                          "'noc.mesh' is the same for all cubes, give it below 'cube'");
+    if (has_components(own))
+        return diag_error(spec->diag, doc_place(doc, value),
+                          "'impl' is the same for all cubes, give it below 'cube'");
     keep(own, out);
     out->keys = keys_text(own, first_key, 1);
     return diag_count(spec->diag) == before;

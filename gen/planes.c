@@ -80,7 +80,8 @@ void set_planes(struct routes *r)
     set_chiplets(r);
     t->has_gaps = s->broken.n > 0 || !r->found->whole;
     t->regular = !t->has_gaps && t->n_kinds == 1 && !t->wrap && !s->sip_planes.n &&
-                 t->chiplets == 1 && t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
+                 r->found->kinds[0]->cube_noc_model == NOC_BUS && t->chiplets == 1 &&
+                 t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
 }
 
 /* -- which edges are there ------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* resolve.c -- the resolved YAML: the keys of a spec with their values, and the hash of that text.
  */
 #include "resolve.h"
+#include "components.h"
 #include "value.h"
 #include <string.h>
 #define XXH_INLINE_ALL
@@ -73,6 +74,7 @@ static bool is_empty_list(const struct spec *spec, enum key k)
     switch (key_rows[k].type) {
     case KEY_PLANES:
     case KEY_TEXTS:
+    case KEY_HOLES:
         return strcmp(text_of(spec, k), "[]") == 0;
     case KEY_SIDES:
         return strcmp(text_of(spec, k), "[W]") == 0;
@@ -89,6 +91,19 @@ static bool is_left_out(const struct spec *spec, enum key k)
     return key_rows[k].is_new && (spec_is_default(spec, k) || is_empty_list(spec, k));
 }
 
+/* The values of a component's keys, below its name, beside the `impl` that was printed last. */
+static void append_values(struct growing *g, const struct spec *spec, enum key impl)
+{
+    const struct part *part = part_of_key(spec, impl);
+    const char *line;
+
+    if (!part || part->component->n_keys == 0)
+        return;
+    line = arena_printf(spec->arena, "%*s%s: %s\n", (key_depth(impl) - 1) * INDENT, "",
+                        part->component->name, part_values_text(spec->arena, part));
+    append(g, line, strlen(line));
+}
+
 const char *resolve(const struct spec *spec)
 {
     struct growing g = growing_new(spec->arena);
@@ -98,6 +113,8 @@ const char *resolve(const struct spec *spec)
         if (is_left_out(spec, k))
             continue;
         append_key(&g, spec, before, k);
+        if (key_rows[k].type == KEY_IMPL)
+            append_values(&g, spec, k);
         before = k;
     }
     return g.text;
@@ -118,11 +135,23 @@ const char *resolve_keys(const struct spec *spec)
     return g.text;
 }
 
-const char *resolve_hash(struct arena *a, const char *text)
+/* The same as the hash of the text alone if there is no component. */
+static uint64_t hash_of(const struct spec *spec, const char *text)
+{
+    XXH64_state_t state;
+
+    XXH64_reset(&state, 0);
+    XXH64_update(&state, text, strlen(text));
+    for (const struct part *p = spec->parts; p; p = p->next)
+        XXH64_update(&state, p->component->text, p->component->len);
+    return XXH64_digest(&state);
+}
+
+const char *resolve_hash(const struct spec *spec, const char *text)
 {
     static const char digits[] = "0123456789abcdef";
-    char *hash = arena_alloc(a, HASH_CHARS + 1);
-    uint64_t rest = XXH64(text, strlen(text), 0);
+    char *hash = arena_alloc(spec->arena, HASH_CHARS + 1);
+    uint64_t rest = hash_of(spec, text);
 
     for (int i = HASH_CHARS; i-- > 0; rest >>= 4)
         hash[i] = digits[rest & 15];

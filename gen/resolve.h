@@ -14,8 +14,8 @@ const char *resolve(const struct spec *spec);
 /* Every key, new ones too, as lines KEY=VALUE, which --set would take. */
 const char *resolve_keys(const struct spec *spec);
 
-/* XXH64, seed 0, of the resolved YAML, as HASH_CHARS hex digits. */
-const char *resolve_hash(struct arena *a, const char *text);
+/* XXH64, seed 0, of the resolved YAML and the files of components, as HASH_CHARS hex digits. */
+const char *resolve_hash(const struct spec *spec, const char *text);
 
 /* Keeps the text of every value, for specs that are copied from this one. */
 void resolve_keep_texts(struct spec *spec);

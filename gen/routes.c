@@ -1,6 +1,7 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
 #include "between.h"
+#include "channels.h"
 #include "kinds.h"
 #include "nodes.h"
 #include "planes.h"
@@ -21,7 +22,21 @@ static void set_texts(struct routes *r)
 {
     r->topo.name = arena_copy(r->arena, r->spec->name, strlen(r->spec->name));
     r->topo.config = resolve(r->spec);
-    r->topo.hash = resolve_hash(r->arena, r->topo.config);
+    r->topo.hash = resolve_hash(r->spec, r->topo.config);
+}
+
+static void set_routers(struct kb_topology *t, const struct spec *s)
+{
+    t->segment_bytes = (uint32_t)s->contention_segment_bytes;
+    t->packet_bytes = (uint32_t)s->contention_packet_bytes;
+    t->buffer_bytes = (uint32_t)s->contention_buffer_bytes;
+    t->request_vcs = (uint8_t)s->contention_vcs[0];
+    t->answer_vcs = (uint8_t)s->contention_vcs[1];
+    t->prios = (uint8_t)s->contention_prios;
+    t->command_bytes = (uint32_t)s->contention_command_bytes;
+    t->credit_fs = fs_of_ns(s->contention_credit_ns);
+    t->arbiter = (uint8_t)s->contention_arbiter;
+    t->input_speedup = (uint8_t)s->contention_input_speedup;
 }
 
 static void set_counts(struct routes *r, const struct cubes *cubes)
@@ -30,6 +45,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     struct kb_topology *t = &r->topo;
 
     t->links = (uint8_t)s->contention_links;
+    set_routers(t, s);
     t->sips = (uint32_t)s->sips;
     t->w = (uint32_t)s->sip_cube_mesh_w;
     t->h = (uint32_t)s->sip_cube_mesh_h;
@@ -110,5 +126,5 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     set_cube_rows(r, cubes);
     set_tables(r);
     make_between(r);
-    return true;
+    return make_channels(r);
 }

@@ -2,6 +2,7 @@
 #ifndef ROUTES_H
 #define ROUTES_H
 #include "arena.h"
+#include "noc.h"
 #include "spec.h"
 #include "machine/tables.h"
 
@@ -18,8 +19,9 @@ struct routes {
 
     /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
     uint32_t pes, slices, crossbars;
-    uint32_t most_crossbars; /* of any kind */
-    uint32_t n_cube_rows;    /* 0: all cubes are alike */
+    struct noc noc;
+    uint32_t most_crossbars, most_routers; /* of any kind; of a plane of its NoC */
+    uint32_t n_cube_rows;                 /* 0: all cubes are alike */
     uint32_t first_xbar_node, first_bridge_node;
     uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
     uint32_t n_detours, detours_cap, n_shores, n_between_rows, n_between_of;

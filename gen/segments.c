@@ -154,21 +154,39 @@ static void go_to(struct routes *r, uint32_t node)
     assert(false); /* there is no such edge: a bug of this file */
 }
 
-int64_t cross_noc_fs(const struct routes *r, uint32_t from, uint32_t to)
+static int64_t cross_noc_fs(const struct routes *r, uint32_t from, uint32_t to)
 {
     const struct node_row *a = &r->cube_nodes[from], *b = &r->cube_nodes[to];
 
     return wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
 }
 
-/* From the node added last over the NoC of `plane` to `node`. */
+/* From the node added last over the NoC of `plane` to `node`: across a bus, or along a mesh. */
 static void cross_noc_to(struct routes *r, uint32_t plane, uint32_t node)
 {
-    uint32_t from = r->hops[r->n_hops - 1].node;
+    uint32_t from = r->hops[r->n_hops - 1].node, at = place_of(r, from), last = place_of(r, node);
 
-    go_to(r, node_noc(r, plane));
-    r->hops[r->n_hops - 1].cross_fs = cross_noc_fs(r, from, node);
+    go_to(r, node_router(r, plane, at));
+    if (!r->noc.is_mesh)
+        r->hops[r->n_hops - 1].cross_fs = cross_noc_fs(r, from, node);
+    while (at != last) {
+        at = noc_next(&r->noc, at, last);
+        go_to(r, node_router(r, plane, at));
+    }
     go_to(r, node);
+}
+
+uint32_t try_noc(struct routes *r, uint32_t plane, uint32_t from, uint32_t to)
+{
+    uint32_t n_hops = r->n_hops, n_segments = r->n_segments, n;
+
+    begin_segment(r);
+    add_hop(r, AT_CUBE, from);
+    cross_noc_to(r, plane, to);
+    n = r->n_hops - n_hops - 1;
+    r->n_hops = n_hops;
+    r->n_segments = n_segments;
+    return n;
 }
 
 /* The link of the shoreline to the first cube of the side, of that plane. */

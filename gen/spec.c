@@ -9,7 +9,8 @@
     }
 
 static const struct spec defaults = {
-#define KEY(type, name, text, value, low, high) .name = value,
+#define KEY(type, name, text, value, low, high)     .name = value,
+#define NEW_KEY(type, name, text, value, low, high) .name = value, /* LIST has commas */
 #include "keys.def"
 };
 

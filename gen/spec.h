@@ -21,12 +21,15 @@ enum key_type {
     KEY_RATE,
     KEY_NAME,
     KEY_REAL2,
+    KEY_INT2,
     KEY_INT3,
     KEY_WORD,
     KEY_PLANES,
     KEY_SIDES,
     KEY_TEXTS,
-    KEY_OVERRIDES
+    KEY_HOLES,
+    KEY_OVERRIDES,
+    KEY_IMPL
 };
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
@@ -82,6 +85,17 @@ struct text_specs {
     struct text_spec *rows;
 };
 
+/* Places of the mesh of a NoC that have no router. */
+struct hole_spec {
+    int64_t col, row;
+    struct place at;
+};
+
+struct hole_specs {
+    size_t n;
+    struct hole_spec *rows;
+};
+
 /* Keys that some cubes have for themselves. */
 struct override_value {
     enum key key;
@@ -103,18 +117,42 @@ struct override_specs {
     const char *text; /* of all, as YAML in flow style; NULL: there are none */
 };
 
+/* What an `impl` key says. */
+struct impl_spec {
+    const char *name; /* NULL: builtin */
+};
+
+/* A value for a key of a component, as it was written. The component's file says which it has. */
+struct param_spec {
+    enum key impl;         /* of the mapping around: KEY_cube_hbm_impl */
+    const char *component; /* the mapping that has it */
+    const char *key, *text;
+    bool plain; /* a scalar without quotes */
+    struct place key_at, at;
+};
+
+struct param_specs {
+    size_t n, room;
+    struct param_spec *rows;
+};
+
+struct part; /* components.h */
+
 #define FIELD_INT(field)       int64_t field;
 #define FIELD_REAL(field)      double field;
 #define FIELD_RATIO(field)     double field;
 #define FIELD_RATE(field)      double field;
 #define FIELD_NAME(field)      char *field;
 #define FIELD_REAL2(field)     double field[2];
+#define FIELD_INT2(field)      int64_t field[2];
 #define FIELD_INT3(field)      int64_t field[3];
 #define FIELD_WORD(field)      int field; /* the number of its word */
 #define FIELD_PLANES(field)    struct plane_specs field;
 #define FIELD_SIDES(field)     struct side_specs field;
 #define FIELD_TEXTS(field)     struct text_specs field;
+#define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
+#define FIELD_IMPL(field)      struct impl_spec field;
 
 struct doc;
 
@@ -129,11 +167,14 @@ struct spec {
     /* The text of each value that was not set since: resolve_keep_texts(). NULL: not made. Borrowed
      */
     const char *texts[N_KEYS];
-    struct arena *arena; /* borrowed */
-    struct diag *diag;   /* borrowed */
-    struct doc *doc;     /* open while it is read; doc.h */
-    FILE *file;          /* the same */
-    bool unreadable;     /* it could not be opened or read */
+    const char *folder;        /* where the file lies; NULL: it is a text */
+    struct param_specs params; /* for components */
+    const struct part *parts;  /* the components that were found: components.h */
+    struct arena *arena;       /* borrowed */
+    struct diag *diag;         /* borrowed */
+    struct doc *doc;           /* open while it is read; doc.h */
+    FILE *file;                /* the same */
+    bool unreadable;           /* it could not be opened or read */
 };
 
 extern const struct key_row key_rows[N_KEYS];

@@ -83,7 +83,7 @@ static size_t whole_digits(const char *s)
     return n > 1 && s[0] == '0' ? 0 : n;
 }
 
-static bool is_integer(const char *s)
+bool value_is_integer(const char *s)
 {
     size_t n;
 
@@ -120,7 +120,7 @@ static bool load_int(const struct value *v, int64_t *out)
 {
     long long i;
 
-    if (!node_is_plain(v->node) || !is_integer(scalar(v->node)))
+    if (!node_is_plain(v->node) || !value_is_integer(scalar(v->node)))
         return wrong(v, "an integer");
     i = strtoll(scalar(v->node), NULL, 10); /* LLONG_MAX for a number that is too large */
     if ((double)i < v->row->min || (double)i > v->row->max)
@@ -178,20 +178,20 @@ static bool load_real2(const struct value *v, double out[2])
     return ok;
 }
 
-static bool load_int3(const struct value *v, int64_t out[3])
+static bool load_ints(const struct value *v, int64_t *out, size_t n)
 {
     int64_t x[3];
     bool ok = true;
 
-    if (!is_list_of(v, 3))
-        return wrong(v, "a list of 3 integers");
-    for (size_t i = 0; i < 3; i++) {
+    if (!is_list_of(v, (ptrdiff_t)n))
+        return wrong(v, arena_printf(v->spec->arena, "a list of %zu integers", n));
+    for (size_t i = 0; i < n; i++) {
         struct value one = item(v, i);
 
         ok = load_int(&one, &x[i]) && ok;
     }
     if (ok)
-        memcpy(out, x, sizeof(x));
+        memcpy(out, x, n * sizeof *x);
     return ok;
 }
 
@@ -253,23 +253,41 @@ static bool is_reserved(const char *name)
     return false;
 }
 
-static bool load_name(const struct value *v, char **out)
+bool value_is_name(const char *text, size_t len)
 {
-    const char *lower = "abcdefghijklmnopqrstuvwxyz",
-               *rest = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    static const char lower[] = "abcdefghijklmnopqrstuvwxyz",
+                      rest[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+
+    return len > 0 && strspn(text, lower) > 0 && strspn(text, rest) == len;
+}
+
+static bool load_name(const struct value *v, double longest, char **out)
+{
     const yaml_node_t *n = v->node;
     size_t len;
 
     if (n->type != YAML_SCALAR_NODE)
         return wrong(v, "a name");
     len = n->data.scalar.length;
-    if (len == 0 || strspn(scalar(n), lower) == 0 || strspn(scalar(n), rest) != len)
+    if (!value_is_name(scalar(n), len))
         return wrong(v, "[a-z][a-z0-9_]*");
-    if ((double)len > v->row->max)
-        return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", v->row->max));
+    if ((double)len > longest)
+        return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", longest));
     if (is_reserved(scalar(n)))
         return wrong(v, "a name that is not reserved");
     *out = arena_copy(v->spec->arena, scalar(n), len);
+    return true;
+}
+
+/* The name of a component, or `builtin`. */
+static bool load_impl(const struct value *v, struct impl_spec *out)
+{
+    enum { LONGEST = 48 };
+    char *name;
+
+    if (!load_name(v, LONGEST, &name))
+        return false;
+    out->name = strcmp(name, "builtin") == 0 ? NULL : name;
     return true;
 }
 
@@ -286,17 +304,22 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     case KEY_RATE:
         return load_real(&v, field);
     case KEY_NAME:
-        return load_name(&v, field);
+        return load_name(&v, v.row->max, field);
     case KEY_REAL2:
         return load_real2(&v, field);
+    case KEY_INT2:
+        return load_ints(&v, field, 2);
     case KEY_INT3:
-        return load_int3(&v, field);
+        return load_ints(&v, field, 3);
     case KEY_WORD:
         return load_word(&v, field);
     case KEY_PLANES:
     case KEY_SIDES:
     case KEY_TEXTS:
+    case KEY_HOLES:
         return lists_load(spec, k, doc, node);
+    case KEY_IMPL:
+        return load_impl(&v, field);
     case KEY_OVERRIDES: /* load.c reads these */
         break;
     }
@@ -340,6 +363,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_REAL2:
         return arena_printf(a, "[%s, %s]", value_real_text(a, real[0]),
                             value_real_text(a, real[1]));
+    case KEY_INT2:
+        return arena_printf(a, "[%s, %s]", int_text(a, integer[0]), int_text(a, integer[1]));
     case KEY_INT3:
         return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
                             int_text(a, integer[2]));
@@ -348,9 +373,13 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_PLANES:
     case KEY_SIDES:
     case KEY_TEXTS:
+    case KEY_HOLES:
         return lists_text(spec, k);
     case KEY_OVERRIDES:
         return spec->cubes.text ? spec->cubes.text : "{}";
+    case KEY_IMPL:
+        return ((const struct impl_spec *)field)->name ? ((const struct impl_spec *)field)->name
+                                                       : "builtin";
     }
     return "";
 }

@@ -16,7 +16,11 @@ const char *value_text(const struct spec *spec, enum key k);
 /* A description of the node, for "must be a number, not ...". */
 const char *value_described(struct arena *a, const yaml_node_t *node);
 
-/* Whether `text` is a number that all readers of YAML read alike. */
+/* Whether `text` is a name: [a-z][a-z0-9_]* */
+bool value_is_name(const char *text, size_t len);
+
+/* Whether `text` is an integer, or a number, that all readers of YAML read alike. */
+bool value_is_integer(const char *text);
 bool value_is_real(const char *text);
 
 /* The fewest digits, from 15 up, that read back to `x`, with a point. */

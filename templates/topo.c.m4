@@ -57,6 +57,33 @@ m4_dnl gen_field_row(NAME, C)
 m4_define([[gen_field_row]],
 [[    .$1 = $2,
 ]])m4_dnl
+m4_dnl gen_component_row(NAME, CONSTANTS)
+m4_define([[gen_component_row]],
+[[$2#include "$1.c"
+
+]])m4_dnl
+m4_dnl gen_part_calls(BOX, COMPONENT, KIND)
+m4_define([[gen_part_calls]],
+[[_Static_assert(sizeof(struct $2) <= IMPL_BYTES_MAX, "struct $2 has more than 64 KiB");
+
+static inline void box_$1_init(void *state)
+{
+    $2_init(state);
+}
+
+m4_ifelse($3, node, [[static inline int64_t box_$1_delay(void *state, const struct kb_request *r, int64_t now_fs)
+{
+    return $2_delay(state, r, now_fs);
+}]], [[static inline struct kb_served box_$1_serve(void *state, const struct kb_request *r, int64_t now_fs)
+{
+    return $2_serve(state, r, now_fs);
+}]])
+
+]])m4_dnl
+m4_dnl gen_part_row(BOX, COMPONENT, KIND)
+m4_define([[gen_part_row]],
+[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = box_$1_init, m4_ifelse($3, node, .delay = box_$1_delay, .serve = box_$1_serve)},
+]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */
 #include "topo.h"
@@ -154,6 +181,16 @@ static const struct hop_row hops[TOPO_HOPS] = {
 gen_map_hops([[gen_hop_row]])m4_dnl
 };
 
+m4_ifelse(gen_vcs_vary, 1, [[/* Which VCs requests may own on the edge of each hop, and answers on the way back: machine/vcs.h */
+static const uint8_t request_shares[TOPO_HOPS] = {
+gen_map_request_shares([[gen_number_row]])m4_dnl
+};
+
+static const uint8_t answer_shares[TOPO_HOPS] = {
+gen_map_answer_shares([[gen_number_row]])m4_dnl
+};
+
+]])m4_dnl
 /* link's owner, back, fed (gen/feeds.c), link, station, wire fs, overhead fs, GB/s */
 static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
@@ -255,6 +292,20 @@ static const struct cost_row cost_launch[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_PES
 gen_map_cost_launch([[gen_cost_row]])m4_dnl
 };
 
+m4_ifelse(gen_n_parts, 0, [[]], [[/* -- components ------------------------------------------------------------------------------ */
+
+#include "component.h"
+
+gen_map_components([[gen_component_row]])m4_dnl
+gen_map_parts([[gen_part_calls]])m4_dnl
+static const struct impls components = {
+gen_map_parts([[gen_part_row]])m4_dnl
+    .memories = gen_has_memories,
+    .nodes = gen_has_nodes,
+    .engines = gen_has_engines,
+};
+
+]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
 #define TOPOLOGY gen_name[[]]_topology
@@ -262,6 +313,8 @@ gen_map_cost_launch([[gen_cost_row]])m4_dnl
 
 const struct kb_topology TOPOLOGY = {
 gen_map_fields([[gen_field_row]])m4_dnl
+m4_ifelse(gen_n_parts, 0, [[]], [[    .impls = &components,
+]])m4_dnl
     .run = engine_fused,
 };
 

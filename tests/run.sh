@@ -2,7 +2,8 @@
 # run.sh -- runs test programs and scripts that print TAP, and counts every test of them.
 #
 # usage: run.sh PROGRAM...; prints failures, in the order of the programs, and last "N passed, N failed".
-# JOBS programs run at a time (as many as there are processors).
+# JOBS programs run at a time (as many as there are processors). In a build with --coverage COUNTS names a
+# folder for what each program counts, below its name.
 set -u
 
 jobs=${JOBS:-$(nproc)}
@@ -12,17 +13,19 @@ python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && PATH=$(d
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# one NUMBER PROGRAM: runs it; leaves its output, then a line "code seconds"
+# one NUMBER PROGRAM: runs it; leaves its output, then "seconds user system" and in the next line its code
 one() {
-    local start code
+    local TIMEFORMAT='%R %U %S' code
 
-    start=$(date +%s)
-    case $2 in
-    *.sh) bash "$2" >"$work/out.$1" 2>&1 ;;
-    *) ${RUNNER:-} "$2" >"$work/out.$1" 2>&1 ;;
-    esac
+    [ -z "${COUNTS-}" ] || export GCOV_PREFIX=$COUNTS/$(basename "$2")
+    {
+        time case $2 in
+        *.sh) bash "$2" >"$work/out.$1" 2>&1 ;;
+        *) ${RUNNER:-} "$2" >"$work/out.$1" 2>&1 ;;
+        esac
+    } 2>"$work/new.$1"
     code=$?
-    echo "$code $(($(date +%s) - start))" >"$work/new.$1"
+    echo "$code" >>"$work/new.$1"
     mv "$work/new.$1" "$work/code.$1"
 }
 
@@ -30,9 +33,9 @@ passed=0 failed=0 skipped=0 shown=0
 
 # show PROGRAM: counts and prints the tests of the next program in order
 show() {
-    local out=$work/out.$shown code seconds skip ok bad
+    local out=$work/out.$shown code seconds user system skip ok bad
 
-    read -r code seconds <"$work/code.$shown"
+    { read -r seconds user system && read -r code; } <"$work/code.$shown"
     skip=$(grep -c '^\(not \)\?ok .*# SKIP' "$out")
     ok=$(grep '^ok ' "$out" | grep -vc '# SKIP')
     bad=$(grep '^not ok ' "$out" | grep -vc '# SKIP')
@@ -41,7 +44,8 @@ show() {
         bad=1
         echo "not ok - $1 ended with $code" >>"$out"
     fi
-    printf '%-28s %5d passed %3d failed %4d s\n' "$(basename "$1")" "$ok" "$bad" "$seconds"
+    printf '%-28s %5d passed %3d failed %4.0f s, processor %5.1f s\n' "$(basename "$1")" "$ok" "$bad" \
+        "${seconds//[!0-9]/}e-3" "$((10#${user//[!0-9]/} + 10#${system//[!0-9]/}))e-3"
     [ "$bad" = 0 ] || grep -v '^ok ' "$out" | tail -n 60
     rm "$out"
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))

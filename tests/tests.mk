@@ -72,13 +72,14 @@ $(B)/_t/talking: $(O)/tests/support/talking.o $(M)/cube8/libcube8.a $(CLI) $(LIB
 $(B)/_t/any_simulator: $(O)/tests/support/any_simulator.o $(CLI) $(LIB)
 	$(link)
 
-# The simulator with its kernels compiled by the other compiler. Sanitizers do not mix.
+# The simulator with its kernels compiled by the other compiler, which takes longest to compile them well.
+# Sanitizers do not mix.
 OTHER_CC := $(if $(findstring clang,$(CC)),gcc,clang)
 OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
 $(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(COMPILED)
+	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(if $(filter -O2,$(CFLAGS)),-O0) $(KERNEL_CFLAGS) $(COMPILED)
 -include $(OTHER_BENCHES:.o=.d)
 $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
@@ -88,8 +89,8 @@ tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
-# Those that few tests run are compiled by half as much work; make gcc has all of them at -O2.
-QUICK := $(if $(filter -O2,$(CFLAGS)),-O1)
+# Those that few tests run are compiled by a third as much work; make gcc has all of them at -O2.
+QUICK := $(if $(filter -O2,$(CFLAGS)),-Og)
 BRIEFLY := $(filter-out %/interleaved.yaml %/cube8_fifo.yaml,$(filter cube1 tests/%,$(MACHINES)))
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
@@ -102,6 +103,8 @@ VARIANTS := ideal late interleaved hashed
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)' MACHINE_CFLAGS='$(QUICK)'
 
+.PHONY: vector-machines
+vector-machines: $(VECTOR_TOPOLOGIES:%=machine-%)
 .PHONY: machines $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%)
 machines: $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%) $(VARIANTS:%=variant-%)
 $(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
@@ -234,7 +237,7 @@ mutate: MUTANTS ?= 300
 mutate: SEED ?= 1
 mutate: setup
 	@.ci/install $(CHECK_PACKAGES)
-	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log
+	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log --map $(B)/coverage/reach.json
 
 ## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures
@@ -375,10 +378,13 @@ coverage: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@find $(B)/coverage -name '*.gcda' -delete 2>/dev/null || true
 	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
+	@tests/coverage/reach.py $(B)/coverage/counts $(B)/coverage/reach.json
+	@bash tests/coverage/merge.sh $(B)/coverage/counts
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
-	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
+	-@rm -rf $(B)/counts; B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
+	    COUNTS=$(abspath $(B))/counts \
 	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)

@@ -23,6 +23,9 @@
  * One lock guards all of it. It is taken twice per block, and blocks last milliseconds, so that it
  * is never busy; a lock-free queue would gain nothing. work(), give() and wait() run without it.
  *
+ * With parallel_ranks other processes do blocks, too: they are handed out from the same `next`, in
+ * the same window, and look like those of one more thread.
+ *
  * The caller does no work itself: it waits for blocks, calls wait() ten times a second (for the
  * progress line) and looks at stop(). Threads block the signals that end programs, so that these
  * arrive at the caller. After stop() the threads finish their blocks, and what is finished without
@@ -40,13 +43,16 @@
 
 enum {
     WAIT_MS = 100, /* between two calls of wait() */
+    POLL_MS = 1,   /* between two looks at other processes */
     STACK_BYTES = 8 << 20,
 };
 
 _Thread_local void *parallel_owner;
 
+const struct parallel_ranks *parallel_ranks;
+
 /* `lock` guards all but `b` and `owner`; `given` changes on the thread of the caller alone. */
-struct run {
+struct parallel_run {
     struct parallel b;
     void *owner; /* of the caller */
     pthread_mutex_t lock;
@@ -56,17 +62,19 @@ struct run {
     bool *done;             /* owned; of block i at i % window */
     struct worker *workers; /* owned */
     unsigned n_workers, n_working;
-    bool ended; /* nothing is begun any more */
+    bool ended;                         /* nothing is begun any more */
+    const struct parallel_ranks *ranks; /* NULL: no other process does any */
+    uint64_t looked;                    /* at them, so many times */
 };
 
 struct worker {
-    struct run *run;
+    struct parallel_run *run;
     unsigned number;
     pthread_t thread;
 };
 
 /* The next block to be done; false if there is none. */
-static bool begin(struct run *r, uint64_t *i)
+static bool begin(struct parallel_run *r, uint64_t *i)
 {
     while (!r->ended && r->next < r->b.n && r->next - r->given >= r->b.window)
         pthread_cond_wait(&r->given_one, &r->lock);
@@ -79,7 +87,7 @@ static bool begin(struct run *r, uint64_t *i)
 static void *work(void *arg)
 {
     const struct worker *w = arg;
-    struct run *r = w->run;
+    struct parallel_run *r = w->run;
     uint64_t i;
 
     parallel_owner = r->owner;
@@ -99,7 +107,7 @@ static void *work(void *arg)
 
 /* Signals are the main thread's: only it waits in a way that they interrupt. Stacks do not depend
  * on `ulimit -s`. */
-static void start(struct run *r)
+static void start(struct parallel_run *r)
 {
     sigset_t ours, before;
     pthread_attr_t large;
@@ -124,19 +132,47 @@ static void start(struct run *r)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void wait_a_little(struct run *r)
+static void wait_for_done(struct parallel_run *r, int ms)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WAIT_MS * 1000000;
+    until.tv_nsec += ms * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&r->done_one, &r->lock, &until);
 }
 
+bool parallel_take(struct parallel_run *r, uint64_t *i)
+{
+    bool any;
+
+    pthread_mutex_lock(&r->lock);
+    any = !r->ended && r->next < r->b.n && r->next - r->given < r->b.window;
+    if (any)
+        *i = r->next++;
+    pthread_mutex_unlock(&r->lock);
+    return any;
+}
+
+void parallel_put(struct parallel_run *r, uint64_t i)
+{
+    pthread_mutex_lock(&r->lock);
+    r->done[i % r->b.window] = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* What is between two waits: other processes each time, wait() ten times a second. */
+static void look_around(struct parallel_run *r)
+{
+    if (r->ranks)
+        r->ranks->poll(&r->b, r);
+    if (r->b.wait && (!r->ranks || r->looked++ % (WAIT_MS / POLL_MS) == 0))
+        r->b.wait(r->b.arg);
+}
+
 /* Gives the block that is due. False if give() wants no more. */
-static bool give_one(struct run *r)
+static bool give_one(struct parallel_run *r)
 {
     pthread_mutex_unlock(&r->lock);
     bool more = r->b.give(r->b.arg, r->given);
@@ -148,7 +184,7 @@ static bool give_one(struct run *r)
 }
 
 /* Gives blocks as they come. False if give() wants no more. */
-static bool give_all(struct run *r)
+static bool give_all(struct parallel_run *r)
 {
     while (r->given < r->b.n) {
         if (r->done[r->given % r->b.window]) {
@@ -158,22 +194,21 @@ static bool give_all(struct run *r)
         }
         if ((r->b.stop && r->b.stop()) || r->ended)
             return true;
-        wait_a_little(r);
+        wait_for_done(r, r->ranks ? POLL_MS : WAIT_MS);
         pthread_mutex_unlock(&r->lock);
-        if (r->b.wait)
-            r->b.wait(r->b.arg);
+        look_around(r);
         pthread_mutex_lock(&r->lock);
     }
     return true;
 }
 
 /* Waits for the threads; false: one is still in its work() long after stop(). */
-static bool join(struct run *r)
+static bool join(struct parallel_run *r)
 {
     bool stopped = r->b.stop && r->b.stop();
 
     for (int ms = 0; stopped && r->n_working > 0 && ms < PARALLEL_LEAVE_MS; ms += WAIT_MS)
-        wait_a_little(r);
+        wait_for_done(r, WAIT_MS);
     if (stopped && r->n_working > 0)
         return false;
     pthread_mutex_unlock(&r->lock);
@@ -183,14 +218,18 @@ static bool join(struct run *r)
     return true;
 }
 
-static enum parallel_end run(struct run *r)
+static enum parallel_end run(struct parallel_run *r)
 {
+    if (r->ranks)
+        r->ranks->begin(&r->b);
     pthread_mutex_lock(&r->lock);
     start(r);
     r->n_working = r->n_workers;
     bool more = r->n_workers > 0 && give_all(r);
     r->ended = true;
     pthread_cond_broadcast(&r->given_one);
+    if (r->ranks)
+        r->ranks->end(&r->b);
     bool joined = join(r);
     if (more) /* interrupted: what was in work is done now */
         give_all(r);
@@ -198,7 +237,7 @@ static enum parallel_end run(struct run *r)
     return !joined ? PARALLEL_LEFT : r->n_workers > 0 ? PARALLEL_ENDED : PARALLEL_NO_THREAD;
 }
 
-static void release(struct run *r)
+static void release(struct parallel_run *r)
 {
     if (!r)
         return;
@@ -209,17 +248,20 @@ static void release(struct run *r)
 
 enum parallel_end parallel_run(const struct parallel *b)
 {
-    struct run *r = calloc(1, sizeof *r);
     pthread_condattr_t monotonic;
     enum parallel_end end;
 
+    if (parallel_serves() && b->pack)
+        return parallel_ranks->serve(b);
+    struct parallel_run *r = calloc(1, sizeof *r);
     if (r)
-        *r = (struct run){.b = *b,
-                          .owner = parallel_owner,
-                          .lock = PTHREAD_MUTEX_INITIALIZER,
-                          .given_one = PTHREAD_COND_INITIALIZER,
-                          .done = calloc(b->window, sizeof *r->done),
-                          .workers = calloc(b->threads, sizeof *r->workers)};
+        *r = (struct parallel_run){.b = *b,
+                                    .owner = parallel_owner,
+                                   .ranks = b->pack ? parallel_ranks : NULL,
+                                   .lock = PTHREAD_MUTEX_INITIALIZER,
+                                   .given_one = PTHREAD_COND_INITIALIZER,
+                                   .done = calloc(b->window, sizeof *r->done),
+                                   .workers = calloc(b->threads, sizeof *r->workers)};
     if (!r || !r->done || !r->workers) {
         release(r);
         return PARALLEL_NO_THREAD;
@@ -238,6 +280,8 @@ enum parallel_end parallel_run(const struct parallel *b)
 
 unsigned parallel_threads(void)
 {
+    if (parallel_ranks) /* one for each process: they are as many as there are cores */
+        return 1;
     cpu_set_t set;
     long n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                          : sysconf(_SC_NPROCESSORS_ONLN);

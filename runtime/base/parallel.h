@@ -2,6 +2,7 @@
  */
 #ifndef PARALLEL_H
 #define PARALLEL_H
+#include "base/packed.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,8 +18,44 @@ struct parallel {
     void (*wait)(void *arg);
     /* Called on the caller's thread; true ends the run early. May be NULL. */
     bool (*stop)(void);
+    /* NULL, or both: the result of block `i`, which work() has done in this process, as bytes; and
+     * the same result from bytes of another process, put where work() would have left it. */
+    void (*pack)(void *arg, uint64_t i, struct packed *to);
+    void (*unpack)(void *arg, uint64_t i, struct packed *from);
     void *arg;
 };
+
+/*
+ * Other processes that do blocks, too. `poll` is called every millisecond on the caller's thread,
+ * between begin and end; it hands blocks out by parallel_take() and brings them back by
+ * parallel_put(), after unpack().
+ */
+struct parallel_run;
+struct parallel_ranks {
+    unsigned n; /* processes, this one included */
+    void (*begin)(const struct parallel *b);
+    void (*poll)(const struct parallel *b, struct parallel_run *r);
+    void (*end)(const struct parallel *b); /* nothing is handed out any more */
+    /* In a process that does what another hands out: all of the run. NULL in that other. */
+    enum parallel_end (*serve)(const struct parallel *b);
+};
+extern const struct parallel_ranks *parallel_ranks; /* NULL: there is this process only */
+
+/* A block for another process; false: none may be begun now. */
+bool parallel_take(struct parallel_run *r, uint64_t *i);
+void parallel_put(struct parallel_run *r, uint64_t i);
+
+/* Is this a process that does blocks of another, and prints nothing? */
+static inline bool parallel_serves(void)
+{
+    return parallel_ranks && parallel_ranks->serve;
+}
+
+/* The window of a run: `n` for each process. */
+static inline unsigned parallel_window(unsigned n)
+{
+    return parallel_ranks ? n * parallel_ranks->n : n;
+}
 
 /*
  * Does and gives blocks until all are given, give() returns false, or stop() returns true. After

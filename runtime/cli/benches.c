@@ -1,22 +1,133 @@
 /* benches.c -- the bench that a command line names.
  *
- * An unknown name is a mistake with the nearest known one: "unknown bench 'softmx', did you mean
- * 'softmax'?" A name that is near to none gets the list of all.
+ * A bench is one of the program's own, `gemm`, or one of a shared object, `./moe.so:moe`; of an
+ * object with a single bench the file is enough. An unknown name is a mistake with the nearest
+ * known one: "unknown bench 'softmx', did you mean 'softmax'?" A name that is near to none gets the
+ * list of all.
  */
 #include "cli/benches.h"
 #include "cli/out/say.h"
+#include <stdio.h>
 #include <string.h>
 
-const kb_bench *bench_find(const struct cli *cli, const char *name)
-{
-    const char *names[256];
-    size_t n = 0;
+enum { PATH_BYTES = 4096, NAMES_MAX = 256 };
 
-    for (size_t i = 0; i < n_benches; i++)
-        if (strcmp(benches[i]->name, name) == 0)
-            return benches[i];
-    for (; n < n_benches && n < sizeof names / sizeof *names; n++)
-        names[n] = benches[n]->name;
-    say_unknown(cli->program, "bench", "", name, names, n);
+/* The length of FILE.so in FILE.so:NAME or FILE.so; 0: it is neither. */
+static size_t file_length(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    size_t n = colon ? (size_t)(colon - name) : strlen(name);
+
+    return n > 3 && memcmp(name + n - 3, ".so", 3) == 0 ? n : 0;
+}
+
+bool bench_is_of_file(const char *name)
+{
+    return file_length(name) > 0;
+}
+
+static const kb_bench *named(const kb_bench *const *table, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
     return NULL;
+}
+
+static const kb_bench *unknown(const struct cli *cli, const kb_bench *const *table, size_t n,
+                               const char *prefix, const char *name)
+{
+    const char *names[NAMES_MAX];
+
+    if (n > NAMES_MAX)
+        n = NAMES_MAX;
+    for (size_t i = 0; i < n; i++)
+        names[i] = table[i]->name;
+    say_unknown(cli->program, "bench", prefix, name, names, n);
+    return NULL;
+}
+
+enum exit_code bench_table(const struct cli *cli, const char *file, const kb_bench *const **table,
+                           size_t *n)
+{
+    const kb_bench_table *loaded;
+    kb_error why = {""};
+    kb_status status;
+
+    *table = benches;
+    *n = n_benches;
+    if (!file)
+        return EXIT_OK;
+    status = kb_benches_open(file, &loaded, &why);
+    if (status)
+        return cmd_fail(cli, status, &why);
+    *table = loaded->benches;
+    *n = loaded->n_benches;
+    return EXIT_OK;
+}
+
+/* The bench after the colon of `word`, whose file is `file`; the only one if there is no colon. */
+static const kb_bench *of_file(const struct cli *cli, const char *file, const char *word,
+                               enum exit_code *code)
+{
+    const kb_bench *const *table;
+    const kb_bench *bench;
+    char prefix[PATH_BYTES + 2];
+    size_t n;
+
+    *code = bench_table(cli, file, &table, &n);
+    if (*code)
+        return NULL;
+    *code = EXIT_USAGE;
+    if (word[strlen(file)] == '\0' && n == 1)
+        return *code = EXIT_OK, table[0];
+    if (word[strlen(file)] == '\0')
+        return say(cli->program, EXIT_USAGE, "'%s' has %zu benches: name one as %s:%s", file, n,
+                   file, n > 0 ? table[0]->name : "NAME"),
+               NULL;
+    bench = named(table, n, word + strlen(file) + 1);
+    if (bench)
+        return *code = EXIT_OK, bench;
+    snprintf(prefix, sizeof prefix, "%s:", file);
+    return unknown(cli, table, n, prefix, word + strlen(file) + 1);
+}
+
+/* FILE of FILE.so:NAME; false: it is too long. */
+static bool take_file(const char *name, size_t len, char file[PATH_BYTES])
+{
+    if (len >= PATH_BYTES)
+        return false;
+    memcpy(file, name, len);
+    file[len] = '\0';
+    return true;
+}
+
+const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_code *code)
+{
+    char file[PATH_BYTES];
+    size_t len = file_length(name);
+    const kb_bench *bench;
+
+    if (!take_file(name, len, file))
+        return *code = say(cli->program, EXIT_USAGE, "the name of the bench is too long"), NULL;
+    if (len > 0)
+        return of_file(cli, file, name, code);
+    bench = named(benches, n_benches, name);
+    *code = bench ? EXIT_OK : EXIT_USAGE;
+    return bench ? bench : unknown(cli, benches, n_benches, "", name);
+}
+
+const kb_bench *bench_known(const char *name)
+{
+    const kb_bench_table *loaded;
+    char file[PATH_BYTES];
+    size_t len = file_length(name);
+
+    if (len == 0)
+        return named(benches, n_benches, name);
+    if (!take_file(name, len, file) || kb_benches_open(file, &loaded, NULL) != KB_OK)
+        return NULL;
+    if (name[len] == '\0')
+        return loaded->n_benches == 1 ? loaded->benches[0] : NULL;
+    return named(loaded->benches, loaded->n_benches, name + len + 1);
 }

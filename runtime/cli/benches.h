@@ -1,4 +1,4 @@
-/* benches.h -- the benches that `run` knows: the build makes the table from benches/. */
+/* benches.h -- the benches that `run` knows: those of benches/, and of shared objects. */
 #ifndef BENCHES_H
 #define BENCHES_H
 #include "cli/command.h"
@@ -6,7 +6,17 @@
 extern const kb_bench *const benches[];
 extern const size_t n_benches;
 
-/* The bench of that name; NULL after a message. */
-const kb_bench *bench_find(const struct cli *cli, const char *name);
+/* Is `name` a shared object's bench, FILE.so:NAME, or FILE.so? */
+bool bench_is_of_file(const char *name);
+
+/* The bench of that name, or FILE.so:NAME; NULL after a message, with *code. */
+const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_code *code);
+
+/* The benches of the program, or those of `file` if that is not NULL. */
+enum exit_code bench_table(const struct cli *cli, const char *file, const kb_bench *const **table,
+                           size_t *n);
+
+/* The same bench without messages, for completion; NULL: there is none. */
+const kb_bench *bench_known(const char *name);
 
 #endif

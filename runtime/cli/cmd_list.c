@@ -58,29 +58,40 @@ static void set_argument(const kb_bench *bench, const kb_bench_arg *arg, struct 
     row->summary = arg->help;
 }
 
+/* The benches that are listed, and the row that is printed. */
+struct list {
+    const kb_bench *const *benches;
+    size_t n_benches;
+    struct list_row row;
+};
+
 /* A bench's row, then those of its arguments. */
 static bool list_row(void *arg, uint64_t i, struct cell *cells)
 {
-    struct list_row *row = arg;
-    size_t b = 0;
+    struct list *list = arg;
+    const kb_bench *const *bench = list->benches, *const *end = bench + list->n_benches;
 
-    for (; b < n_benches && i > benches[b]->n_args; b++)
-        i -= 1 + benches[b]->n_args;
-    if (b == n_benches)
+    for (; bench < end && i > (*bench)->n_args; bench++)
+        i -= 1 + (*bench)->n_args;
+    if (bench == end)
         return false;
-    *row = (struct list_row){.bench = benches[b]->name, .summary = benches[b]->summary};
+    list->row = (struct list_row){.bench = (*bench)->name, .summary = (*bench)->summary};
     if (i > 0)
-        set_argument(benches[b], &benches[b]->args[i - 1], row);
-    record_cells(columns, N_COLUMNS, row, cells);
+        set_argument(*bench, &(*bench)->args[i - 1], &list->row);
+    record_cells(columns, N_COLUMNS, &list->row, cells);
     return true;
 }
 
 enum exit_code cmd_list(const struct cli *cli)
 {
-    struct list_row row;
-    struct rows rows = {ROWS_COLUMNS(columns), .row = list_row, .arg = &row};
+    struct list list;
+    struct rows rows = {ROWS_COLUMNS(columns), .row = list_row, .arg = &list};
+    const char *file = cli->opts.n_operands > 0 ? cli->opts.operand[0] : NULL;
+    enum exit_code code = bench_table(cli, file, &list.benches, &list.n_benches);
 
-    for (size_t b = 0; b < n_benches; b++)
-        rows.n_rows += 1 + benches[b]->n_args;
+    if (code)
+        return code;
+    for (size_t b = 0; b < list.n_benches; b++)
+        rows.n_rows += 1 + list.benches[b]->n_args;
     return cmd_print(cli, &rows);
 }

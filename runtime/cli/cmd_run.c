@@ -429,15 +429,16 @@ static enum exit_code run_traced(struct run *run)
 enum exit_code cmd_run(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
+    enum exit_code code;
     struct run run = {.cli = cli,
-                      .rows = {.bench = bench_find(cli, o->operand[0]), .verify = "off"}};
+                      .rows = {.bench = bench_find(cli, o->operand[0], &code), .verify = "off"}};
     kb_options options = options_of(o);
     struct utilization_rows stats = {0};
     kb_error why = {""};
 
-    if (!run.rows.bench)
-        return EXIT_USAGE;
-    enum exit_code code = check_reference(&run);
+    if (code)
+        return code;
+    code = check_reference(&run);
     if (code)
         return code;
     kb_catch_crashes();

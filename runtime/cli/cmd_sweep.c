@@ -32,6 +32,7 @@
  */
 #include "base/parallel.h"
 #include "cli/out/memory.h"
+#include "cli/fail_if.h"
 #include "cli/in/points.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
@@ -105,6 +106,7 @@ struct block {
 struct sweep {
     const struct cli *cli;
     struct points points;
+    uint64_t first, n; /* points of this part, which is mostly the whole */
     uint64_t block_points, n_blocks;
     uint64_t stride;     /* from one block to the next, modulo n_blocks */
     struct block *block; /* owned; block i is at i % window */
@@ -177,13 +179,13 @@ static void run_points(struct sweep *s, kb_sim *sim, struct block *b)
 static void begin_block(struct sweep *s, struct block *b, uint64_t i)
 {
     uint64_t number = (uint64_t)((unsigned __int128)i * s->stride % s->n_blocks);
-    uint64_t first = number * s->block_points, rest = s->points.n - first;
+    uint64_t begin = number * s->block_points, first = s->first + begin, rest = s->n - begin;
 
     b->n = rest < s->block_points ? rest : s->block_points;
     b->n_run = 0;
     b->status = KB_OK;
     if (s->kept)
-        b->results = s->kept + first;
+        b->results = s->kept + begin;
     b->view = (struct view){&s->points, b->results, first, {.number = UINT64_MAX - 1}};
     b->text.at = b->text.buffer;
 }
@@ -202,6 +204,36 @@ static void do_block(void *arg, unsigned thread, uint64_t i)
         out_rows(&rows, b->view.first, b->view.first + b->n_run, s->cli->opts.format, &b->text);
 }
 
+/* A block that another process has done: its results, and its rows as text. */
+static void pack_block(void *arg, uint64_t i, struct packed *to)
+{
+    struct sweep *s = arg;
+    const struct block *b = &s->block[i % s->window];
+    size_t n = (size_t)(b->text.at - b->text.buffer);
+
+    PACKED_PUT(to, b->n_run);
+    PACKED_PUT(to, b->status);
+    PACKED_PUT(to, b->why);
+    packed_put(to, b->results, b->n_run * sizeof *b->results);
+    PACKED_PUT(to, n);
+    packed_put(to, b->text.buffer, n);
+}
+
+static void unpack_block(void *arg, uint64_t i, struct packed *from)
+{
+    struct sweep *s = arg;
+    struct block *b = &s->block[i % s->window];
+    size_t n;
+
+    begin_block(s, b, i);
+    PACKED_TAKE(from, b->n_run);
+    PACKED_TAKE(from, b->status);
+    PACKED_TAKE(from, b->why);
+    packed_take(from, b->results, b->n_run * sizeof *b->results);
+    PACKED_TAKE(from, n);
+    sink_bytes(&b->text, packed_next(from, n), n);
+}
+
 static double now_s(void)
 {
     struct timespec t;
@@ -213,7 +245,7 @@ static double now_s(void)
 static bool give_block(void *arg, uint64_t i)
 {
     struct sweep *s = arg;
-    const struct block *b = &s->block[i % s->window];
+    struct block *b = &s->block[i % s->window];
 
     s->n_done += b->n_run;
     for (uint64_t k = 0; k < b->n_run; k++) {
@@ -222,11 +254,16 @@ static bool give_block(void *arg, uint64_t i)
     }
     s->status = b->status;
     s->why = b->why;
+    if (s->out && s->prints) {
+        struct rows rows = rows_of(&b->view, s->points.n);
+
+        fail_if_judge(s->cli, &rows, b->view.first, b->view.first + b->n_run);
+    }
     if (s->out) {
         sink_bytes(s->out, b->text.buffer, (size_t)(b->text.at - b->text.buffer));
         sink_flush(s->out);
     }
-    progress_show(&s->progress, s->n_done, s->points.n, "points");
+    progress_show(&s->progress, s->n_done, s->n, "points");
     return b->n_run == b->n && (!s->out || sink_ok(s->out)) && (s->out || now_s() < s->end_s);
 }
 
@@ -234,7 +271,7 @@ static void show_progress(void *arg)
 {
     struct sweep *s = arg;
 
-    progress_show(&s->progress, s->n_done, s->points.n, "points");
+    progress_show(&s->progress, s->n_done, s->n, "points");
 }
 
 /* -- the sweep ------------------------------------------------------------------------------ */
@@ -243,7 +280,7 @@ static void show_progress(void *arg)
 static uint64_t points_of_block(const struct sweep *s)
 {
     uint64_t mean = s->points.n_transactions / s->points.n;
-    uint64_t n = s->points.n / s->threads / BLOCKS_PER_THREAD;
+    uint64_t n = s->n / parallel_window(s->threads * BLOCKS_PER_THREAD);
 
     n = n < BLOCK_POINTS ? n : BLOCK_POINTS;
     n = n < BLOCK_TRANSACTIONS / mean ? n : BLOCK_TRANSACTIONS / mean;
@@ -254,8 +291,8 @@ static uint64_t points_of_block(const struct sweep *s)
 static void make_room(struct sweep *s, bool keep)
 {
     s->block_points = points_of_block(s);
-    s->n_blocks = (s->points.n - 1) / s->block_points + 1;
-    s->window = s->threads * BLOCKS_PER_THREAD;
+    s->n_blocks = (s->n + s->block_points - 1) / s->block_points;
+    s->window = parallel_window(s->threads * BLOCKS_PER_THREAD);
     s->block = memory_new(s->window, sizeof *s->block);
     s->sims = memory_new(s->threads, sizeof(kb_sim *));
     if (keep)
@@ -291,6 +328,8 @@ static enum exit_code run_blocks(struct sweep *s)
                               .work = do_block,
                               .give = give_block,
                               .wait = show_progress,
+                              .pack = pack_block,
+                              .unpack = unpack_block,
                               .arg = s};
 
     progress_begin(&s->progress, s->cli->opts.quiet);
@@ -352,10 +391,10 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
     }
     sink_flush(out);
     speed_say(&s->speed, s->cli->opts.quiet, s->transactions, "transactions", s->simulated_fs);
-    if (s->n_done == s->points.n || !sink_ok(out))
+    if (s->n_done == s->n || !sink_ok(out))
         return EXIT_OK;
     cmd_note(s->cli, "interrupted: %llu of %llu points complete", (unsigned long long)s->n_done,
-             (unsigned long long)s->points.n);
+             (unsigned long long)s->n);
     return EXIT_INTERRUPTED;
 }
 
@@ -412,6 +451,8 @@ enum exit_code cmd_sweep(const struct cli *cli)
 
     s->cli = cli;
     s->stride = 1;
+    s->first = shard_first(&cli->opts.shard, s->points.n);
+    s->n = shard_count(&cli->opts.shard, s->points.n);
     if (!code) {
         s->threads = cli->opts.jobs ? cli->opts.jobs : parallel_threads();
         code = cli->opts.dry_run ? dry_run(s) : cmd_output(cli, sweep_into, s);

@@ -21,6 +21,7 @@
  * part of one, half a table after a full disk is removed.
  */
 #include "cli/command.h"
+#include "cli/fail_if.h"
 #include "cli/vary/captured.h"
 #include "cli/out/say.h"
 #include "cli/out/session.h"
@@ -50,6 +51,7 @@ static enum exit_code exit_code_of(kb_status status)
         return EXIT_DEADLOCK;
     case KB_KERNEL_ERROR:
     case KB_KERNEL_CRASHED:
+    case KB_COMPONENT_ERROR:
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
@@ -212,6 +214,7 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
         captured_rows(cli->varied, rows, args, n_args);
         return;
     }
+    fail_if_judge(cli, rows, 0, rows->n_rows);
     origin.args = args;
     origin.n_args = n_args;
     if (cli->report)

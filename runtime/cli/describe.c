@@ -88,9 +88,10 @@ static void offer_arguments(struct completing *c, const kb_bench *bench)
 
 static void offer_bench_arguments(struct completing *c)
 {
-    for (size_t i = 0; i < n_benches && c->n_operands > 0; i++)
-        if (strcmp(benches[i]->name, c->operand[0]) == 0)
-            offer_arguments(c, benches[i]);
+    const kb_bench *bench = c->n_operands > 0 ? bench_known(c->operand[0]) : NULL;
+
+    if (bench)
+        offer_arguments(c, bench);
 }
 
 /* -- endpoints ------------------------------------------------------------------------------ */
@@ -284,7 +285,8 @@ static void offer(struct completing *c, const char *name)
         offer_bench_arguments(c);
     else if (strcmp(name, "[PICTURE]") == 0)
         offer_pictures(c);
-    else if (strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS)
+    else if ((strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS) ||
+             strcmp(name, "FILE.c") == 0 || strcmp(name, "[FILE.so]") == 0)
         help_offer_files(c);
     else if (strcmp(name, "KEY=VALUE") == 0)
         offer_keys(c);

@@ -49,7 +49,8 @@ static void say_messages(const char *messages)
 /* Commands that need no machine. */
 static bool needs_machine(const struct opts *o)
 {
-    return o->command != COMMAND_DIFF && o->command != COMMAND_LIST && o->command != COMMAND_STUDY;
+    return o->command != COMMAND_DIFF && o->command != COMMAND_LIST &&
+           o->command != COMMAND_STUDY && o->command != COMMAND_CC && o->command != COMMAND_MERGE;
 }
 
 /* The YAML that --set changes: of the file, or of the compiled machine. */

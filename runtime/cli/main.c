@@ -13,9 +13,11 @@
  * and the table here follow from the row.
  */
 #include "cli/main.h"
+#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/fail_if.h"
 #include "cli/machine.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -144,7 +146,7 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
-    return closed ? closed : code;
+    return fail_if_end(cli, closed ? closed : code);
 }
 
 /*
@@ -181,13 +183,22 @@ static bool ask_for_stack(void)
     return true;
 }
 
+/* In a process that does the work of another: nothing is written, and other commands have none. */
+static bool has_served(struct opts *o)
+{
+    o->output = NULL;
+    o->sqlite = NULL;
+    o->quiet = true;
+    return o->vary.n == 0 && o->command != COMMAND_SWEEP && o->command != COMMAND_LOAD;
+}
+
 int main_line(struct cli *cli, int argc, char **argv)
 {
     enum exit_code code = opts_read(&cli->opts, cli->program, argc, argv);
 
     if (!code && opts_asks(&cli->opts))
         code = print_help(cli);
-    else if (!code && !(code = machine_open(cli)))
+    else if (!code && !(parallel_serves() && has_served(&cli->opts)) && !(code = machine_open(cli)))
         code = run_command(cli);
     return (int)code;
 }
@@ -201,7 +212,8 @@ void main_close(struct cli *cli)
 /* A whole command line; not inlined, as its variables need more than a small stack has. */
 __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc, char **argv)
 {
-    struct cli cli = {.topo = topo};
+    struct fail_if fail_if = {0};
+    struct cli cli = {.topo = topo, .fail_if = &fail_if};
 
     if (topo)
         kb_topology_info(topo, &cli.info);

@@ -3,8 +3,9 @@
  * An event is one number of 128 bits, so that one comparison orders two events:
  *
  *   bits 127..64   time in fs
- *   bits  63..60   class: EV_DONE 0, EV_HOP 1, EV_ARRIVE 2, EV_ISSUE 3, EV_KERNEL 4
- *   bits  59..28   id of the transaction: its row in the replay file
+ *   bits  63..60   class: EV_DONE 0, EV_HOP 1, EV_ARRIVE 2, EV_ISSUE 3, EV_KERNEL 4,
+ *                  EV_ARBITER 5
+ *   bits  59..28   id of the transaction: its row in the replay file; or of an arbiter
  *   bits  27..0    slot of the transaction, which takes no part in the order: ids are unique
  *
  * Events run by (time, class, id) and by nothing else, above all not in the order in which they
@@ -50,7 +51,7 @@
 #include "base/exported.h"
 
 /* Equal times run by class, then by id: docs/model.md "Order of events". */
-enum ev_class { EV_DONE, EV_HOP, EV_ARRIVE, EV_ISSUE, EV_KERNEL };
+enum ev_class { EV_DONE, EV_HOP, EV_ARRIVE, EV_ISSUE, EV_KERNEL, EV_ARBITER };
 
 __extension__ typedef unsigned __int128 ev;
 

@@ -147,12 +147,14 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
-    return ev_queue_init(&s->queue) && make_stations(s) && flows_init(&s->flows, topo);
+    return ev_queue_init(&s->queue) && make_stations(s) && instances_init(s) &&
+           flows_init(&s->flows, topo);
 }
 
 void sim_clear(struct kb_sim *s)
 {
     flows_free(&s->flows);
+    instances_free(s);
     free(s->pipes);
     links_free(s->links, walk_n_links(s->topo));
     links_free(s->early, sim_cubes(s->topo) << s->topo->unit_bits);
@@ -187,7 +189,7 @@ bool sim_room(struct kb_sim *s, uint32_t n)
 
     if (n <= s->txns_cap)
         return true;
-    if (!room_for_splits(s, n))
+    if (!room_for_splits(s, n) || !instances_room(s, n))
         return false;
     moved = realloc(s->txns, n * sizeof *moved);
     if (!moved)

@@ -5,6 +5,7 @@
 #include "engine/ev.h"
 #include "base/exported.h"
 #include "engine/flow.h"
+#include "engine/instances.h"
 #include "engine/station.h"
 
 struct dependencies;
@@ -51,6 +52,8 @@ struct kb_sim {
      * bounds how many there are.  links ideal: [cube over all], fifo: [SIP]
      */
     struct txn_list *pipes;
+
+    struct instances instances; /* of components */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
     bool counted;       /* from the times of transactions: the next time these are cleared first */

@@ -24,7 +24,10 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
-    p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
+    if (T->impls) /* it may be negative, but no sum is */
+        p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
+    else
+        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
     p->channel += (uint64_t)txn->wait_fs;
     p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (T->links == MODE_FIFO)

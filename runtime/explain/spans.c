@@ -363,10 +363,11 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
         spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(x));
         spans_close(s, end, slot);
     }
-    if (!is_inside(s, slot)) {
-        const struct trip trip = txn_trip(s->topo, x);
-
-        c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, &trip, x->nbytes);
+    if (!is_inside(s, slot))
+        c = sim_cost(s, x);
+    if (c.memory_overhead_fs < 0) { /* a component was done early: no piece is negative */
+        c.overhead_fs -= c.memory_overhead_fs;
+        c.memory_overhead_fs = 0;
     }
     last = spans_make(s, slot, (int64_t)end);
     if (spans_of(s)->by_station && !is_whole(s, slot))

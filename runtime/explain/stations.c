@@ -173,13 +173,28 @@ static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot, bool in_line)
         chain_copy(s, &at->chain, &from->chain);
 }
 
+/*
+ * Of a service by a component, which begins at `t`, what is more than the drain: shown as overhead,
+ * as the result has it. If it is less, there is none.
+ */
+static int64_t component_overhead_fs(const struct kb_sim *s, uint64_t t, uint32_t slot,
+                                     int64_t *length_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+    const struct memory_row *row = cost_memory(s->topo, txn->dst, txn_writes(txn));
+    int64_t drain = txn->hold_fs - cost_in_memory_fs(&s->mask, row);
+
+    *length_fs = s->instances.served[slot].done_fs - (int64_t)t;
+    return *length_fs > drain ? *length_fs - drain : 0;
+}
+
 /* Opens the pieces of a service: the overhead, then the drain; inside a PE, port or engine. */
 static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
     kb_cause cause = KB_CAUSE_DRAIN;
-    int64_t overhead_fs;
+    int64_t overhead_fs, length_fs = txn->hold_fs;
 
     if (is_inside(s, slot)) {
         enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
@@ -195,12 +210,14 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         overhead_fs = row->overhead_fs + row->latency_fs;
     }
     overhead_fs &= s->mask.overhead;
+    if (!is_inside(s, slot) && memory_is_component(topo, dst_unit(topo, txn->dst)))
+        overhead_fs = component_overhead_fs(s, t, slot, &length_fs);
     if (overhead_fs) {
         spans_open(s, t, slot, KB_CAUSE_OVERHEAD, place);
         t += (uint64_t)overhead_fs;
         spans_close(s, t, slot);
     }
-    if (txn->hold_fs > overhead_fs)
+    if (length_fs > overhead_fs)
         spans_open(s, t, slot, cause, place);
 }
 

@@ -11,6 +11,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define KB_VERSION   "0.1.0"
+#define KB_ABI       0 /* the number in libkernbench.so.0 */
 #define KB_FS_PER_NS INT64_C(1000000)
 
 /*
@@ -35,6 +36,7 @@ typedef enum kb_status {
     KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
     KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
     KB_BAD_FILE,       /* kb_topology_load: the YAML has mistakes */
+    KB_COMPONENT_ERROR, /* a component broke its contract: the text names it */
 } kb_status;
 
 /* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
@@ -364,8 +366,8 @@ typedef struct kb_options {
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
 } kb_options;
 
-/* One transaction. */
-typedef struct kb_request {
+/* One transaction. (What a component is asked is a struct kb_request: component.h.) */
+typedef struct kb_transaction_request {
     int64_t issue_fs; /* 0..2^63-1 */
     kb_transaction_op op;
     kb_endpoint src; /* a PE, or for KB_H2D and KB_D2H a host */
@@ -1347,6 +1349,32 @@ typedef struct kb_bench {
      */
     void (*reference)(const kb_bench_run *run, double *const *t);
 } kb_bench;
+
+/*
+ * The benches of a shared object, which the line KB_BENCHES(&bench_a, &bench_b); at the end of its
+ * source makes known. `kernbench cc` compiles such a source.
+ */
+typedef struct kb_bench_table {
+    uint32_t abi; /* KB_ABI, then the release of the headers that it was compiled with */
+    const char *version;
+    const kb_bench *const *benches;
+    size_t n_benches;
+} kb_bench_table;
+
+#define KB_BENCHES(...)                                                                            \
+    static const kb_bench *const kb_bench_list[] = {__VA_ARGS__};                                  \
+    __attribute__((visibility("default"))) extern const kb_bench_table kb_benches;                 \
+    const kb_bench_table kb_benches = {KB_ABI, KB_VERSION, kb_bench_list,                          \
+                                       sizeof kb_bench_list / sizeof *kb_bench_list}
+
+/*
+ * Loads the shared object `path` for the rest of the process, and gives its table. A file that was
+ * loaded before is not loaded again, even if it has changed since.
+ *
+ * returns  KB_BAD_FILE: it is not there, is no shared object, lacks a symbol, has no KB_BENCHES()
+ *          or was compiled for another KB_ABI; KB_BAD_REQUEST: this library was linked statically
+ */
+kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why);
 
 /*
  * For a reference(): c += a b for row-major a[m,k], b[k,n], c[m,n]; c overlaps neither a nor b. The

@@ -73,7 +73,7 @@ static bool has_switch(const kb_topology *t)
 
 static uint32_t switch_node(const kb_topology *t)
 {
-    return io_node(t, t->sips - 1, walk_io_nodes(t));
+    return io_node(t, (t->sips - 1) * t->chiplets, walk_io_nodes(t));
 }
 
 /* Fills `out` from a row, except for its name and chiplet. */

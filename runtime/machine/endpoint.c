@@ -246,11 +246,13 @@ uint64_t kb_memory_bytes(const kb_topology *t, const kb_endpoint *end)
 
 void kb_topology_info(const kb_topology *t, kb_info *out)
 {
+    static const char *const links[] = {"ideal", "fifo", "router"};
+
     *out = (kb_info){
         .name = t->name,
         .config = t->config,
         .hash = t->hash,
-        .links = t->links == MODE_FIFO ? "fifo" : "ideal",
+        .links = links[t->links],
         .sips = t->sips,
         .cubes_per_sip = t->cubes,
         .mesh_w = t->w,

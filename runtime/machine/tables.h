@@ -2,6 +2,7 @@
 #ifndef TABLES_H
 #define TABLES_H
 #include "kernbench.h"
+#include "machine/impl.h"
 
 /*
  * A cube is described once and used for all: its tables are relative to the cube. A route is a
@@ -149,7 +150,7 @@ struct between_row {
  * For how long a memory is held: the drain of the request's route, or its own. The words of
  * cube.hbm.hold and cube.sram.hold in gen/keys.def, in that order.
  */
-enum memory_hold { HOLD_ROUTE, HOLD_OWN };
+enum memory_hold { HOLD_ROUTE, HOLD_OWN, HOLD_BY_COMPONENT /* no word: what its component says */ };
 
 /* Which memories but TCMs are free for the next one before their transaction is done. */
 enum early { EARLY_NONE, EARLY_SOME, EARLY_ALL };
@@ -170,7 +171,7 @@ struct memory_row {
 /* Is it free for the next before its transaction is done?  network/early_memory.h */
 static inline bool memory_frees_early(const struct memory_row *memory)
 {
-    return memory->hold == HOLD_OWN || memory->latency_fs > 0;
+    return memory->hold != HOLD_ROUTE || memory->latency_fs > 0;
 }
 
 /*
@@ -232,7 +233,11 @@ enum address_over { OVER_CUBE, OVER_SIP };
 enum address_hash { HASH_NONE, HASH_XOR };
 
 /* The words of contention.links in gen/keys.def, in that order. */
-enum link_mode { MODE_IDEAL, MODE_FIFO };
+enum link_mode { MODE_IDEAL, MODE_FIFO, MODE_ROUTER };
+
+/* The words of contention.arbiter, and of cube.noc.model, in gen/keys.def, in that order. */
+enum arbiter { ARBITER_AGE, ARBITER_RR };
+enum noc_model { NOC_BUS, NOC_MESH };
 
 /*
  * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.
@@ -241,6 +246,8 @@ enum link_mode { MODE_IDEAL, MODE_FIFO };
 struct kb_topology {
 #define FIELD(form, type, name, c) type name;
 #include "machine/topology.def"
+
+    const struct impls *impls; /* boxes that are components; NULL: all are built in */
 
     /* The engine compiled for it: runs until `budget` events are used up. */
     kb_status (*run)(struct kb_sim *sim, uint64_t budget);

@@ -37,7 +37,7 @@
  */
 #ifndef NETWORK_EARLY_MEMORY_H
 #define NETWORK_EARLY_MEMORY_H
-#include "network/turn.h"
+#include "network/component_memory.h"
 
 /*
  * Is the memory of the transaction in `slot`, which is no stage inside a PE, free before it is
@@ -50,6 +50,14 @@ static ALWAYS_INLINE bool memory_is_early(const struct kb_sim *s, int how, uint3
     if (T->early == EARLY_ALL && !(how & HOW_KERNELS))
         return true;
     return T->early && memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)));
+}
+
+/* Does each arrival at such a memory have an event? network/expected_early.h says why it may not.
+ */
+static ALWAYS_INLINE bool early_arrives(const struct kb_sim *s)
+{
+    (void)s; /* T names it only where any topology runs */
+    return T->granule || (T->impls && T->impls->memories);
 }
 
 static ALWAYS_INLINE bool frees_early(struct kb_sim *s, int how, uint32_t slot)
@@ -69,9 +77,15 @@ static ALWAYS_INLINE void serve_early(struct kb_sim *s, int how, uint64_t t, uin
 {
     struct txn *txn = &s->txns[slot];
     struct link_station *memory = &s->early[txn->dst];
+    const struct impl *impl = memory_impl(s, txn);
     int64_t hold_fs = txn->hold_fs;
-    uint64_t start = take_turn(s, memory, taken_fs(s, txn), t);
+    uint64_t start;
 
+    if (impl) {
+        serve_by_component(s, how, impl, t, slot);
+        return;
+    }
+    start = take_turn(s, memory, taken_fs(s, txn), t);
     memory->holder = slot;
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);

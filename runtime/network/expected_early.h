@@ -159,7 +159,7 @@ static ALWAYS_INLINE bool ends_early_at(struct kb_sim *s, int how, uint64_t t, u
 {
     uint64_t end;
 
-    if (T->granule)
+    if (early_arrives(s))
         return true; /* it had an event for its arrival */
     end = early_end(s, how, t, slot);
     if (end == t)

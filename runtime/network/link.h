@@ -112,7 +112,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
     for (;;) {
         if (enters) {
             bool into_memory = leg->fed & INTO_MEMORY;
-            double edge = joins_last_link(s, how) && !(T->early && T->granule) &&
+            double edge = joins_last_link(s, how) && !(T->early && early_arrives(s)) &&
                                   (T->planes == 1 || !into_memory)
                               ? leg->gbs
                               : edge_gbs(s, txn, leg->gbs, into_memory);
@@ -145,7 +145,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
         if (leg->fed & INTO_MEMORY && joins_link_of(s, how, txn) &&
-            !(T->granule && frees_early(s, how, slot))) {
+            !(early_arrives(s) && frees_early(s, how, slot))) {
             txn->hold_fs = hold_fs(s, txn);
             if (frees_early(s, how, slot))
                 expect_early_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);

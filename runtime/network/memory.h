@@ -192,7 +192,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 {
     bool early = memory_is_early(s, how, slot);
 
-    if (expects(how) && !(early && T->granule)) {
+    if (expects(how) && !(early && early_arrives(s))) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
         s->txns[slot].stage = TXN_TO_MEMORY;
         if (early)

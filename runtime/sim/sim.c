@@ -210,6 +210,8 @@ kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why)
 {
     if (why && why->text[0])
         return status;
+    if (status == KB_COMPONENT_ERROR || (status == KB_DEADLOCK && s->instances.never))
+        endpoint_error(why, "%s", s->instances.fault);
     if (status == KB_INTERNAL)
         observe_error(s->observer, why);
     if (status == KB_BAD_REQUEST && s->started)
@@ -281,11 +283,16 @@ static bool complete(const struct kb_sim *s, const struct txn *whole, const stru
                                                   c->drain_fs + c->response_fs) <= sim_last_fs(s);
 }
 
-static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
+/* What it would take alone: as it was, but where components take part. */
+static int64_t formula_fs(const struct kb_sim *s, const struct txn *x, const struct kb_cost *c)
 {
     const struct trip trip = txn_trip(s->topo, x);
+    struct kb_cost alone;
 
-    return cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes);
+    if (!s->topo->impls)
+        return kb_formula_fs(c);
+    alone = cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes);
+    return kb_formula_fs(&alone);
 }
 
 uint64_t kb_sim_done(const kb_sim *s)
@@ -336,7 +343,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
         return KB_BAD_REQUEST;
     whole = &s->txns[id];
     txn = split_last(s, (uint32_t)id);
-    c = cost_of_txn(s, txn);
+    c = sim_cost(s, txn);
     if (!complete(s, whole, txn, &c))
         return KB_PENDING;
     *r = (kb_result){
@@ -352,7 +359,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
         .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : whole->wait_fs,
         .wait_fs[KB_WAIT_ENGINE] = txn_of_host(txn) ? txn->wait_fs : 0,
         .wait_fs[KB_WAIT_MEMORY] = txn->service_fs - txn->arrive_fs,
-        .formula_fs = kb_formula_fs(&c),
+        .formula_fs = formula_fs(s, txn, &c),
         .bottleneck_gbs = c.bottleneck_gbs,
     };
     r->end_fs = r->done_fs + c.response_fs;

@@ -95,7 +95,8 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .n = p->inflight,
                         .nbytes = p->nbytes,
                         .trip = trip,
-                        .differ = to.splits || s->topo->plane_choice == PLANE_BY_HASH,
+                        .differ =
+                            to.splits || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
                         .splits = to.splits,
                         .address = p->address};
     if (!job->differ)
@@ -173,6 +174,7 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     memory->arrived = &memory->head;
     if (s->early)
         link_clear(&s->early[row->dst]);
+    instance_clear_memory(s, row->dst);
     if (of_host(job))
         clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
     if (s->links)
@@ -264,12 +266,10 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */
-static bool add_own(const struct kb_sim *s, const struct job *job, uint32_t slot,
-                    int64_t *actual_fs, struct waits *w)
+static bool add_own(const struct kb_sim *s, uint32_t slot, int64_t *actual_fs, struct waits *w)
 {
     const struct txn *last = split_last(s, slot);
-    const struct trip trip = txn_trip(s->topo, last);
-    struct kb_cost c = cost_of(s->topo, &s->mask, job->op, &trip, last->nbytes);
+    struct kb_cost c = sim_cost(s, last);
 
     w->wire += c.wire_fs;
     w->overhead += c.overhead_fs;
@@ -285,7 +285,7 @@ static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actua
     bool ok = true;
 
     for (uint32_t i = 0; i < job->n; i++)
-        ok &= job->differ ? add_own(s, job, i, &actual_fs[i], w)
+        ok &= job->differ ? add_own(s, i, &actual_fs[i], w)
                           : add_copy(s, &s->txns[i], &job->cost, &actual_fs[i], w);
     return ok;
 }

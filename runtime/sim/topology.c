@@ -95,6 +95,7 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
 #else
 #include "gen/better.h"
 #include "gen/build.h"
+#include "gen/components.h"
 #include "gen/keys.h"
 #include "gen/resolve.h"
 
@@ -120,12 +121,25 @@ struct making {
     struct spec *spec; /* the arena's: what was read, for variants */
 };
 
+/* They are compiled into a machine, and this one was not compiled. */
+static void refuse_components(struct build *b)
+{
+    const struct part *p = diag_count(&b->diag) ? NULL : b->spec.parts;
+
+    if (p)
+        diag_error(&b->diag, spec_place(&b->spec, p->key),
+                   "'%s: %s' is a component, which is compiled into its machine: build it with "
+                   "make TOPO=FILE SET=...",
+                   key_rows[p->key].path, p->component->name);
+}
+
 /* All that needs memory of the arena. */
 static void make(struct build *b, void *arg)
 {
     struct making *m = arg;
 
     build_all(b, &m->source);
+    refuse_components(b);
     if (m->source.base || diag_count(&b->diag))
         return;
     m->spec = arena_alloc(&b->arena, sizeof *m->spec);

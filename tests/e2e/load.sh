@@ -131,7 +131,7 @@ ok "a handful of transactions says nothing of saturation"
 
 # -- the same, whatever -------------------------------------------------------------------------
 
-args="--pattern hotspot:5 --rate 0.05:0.25:0.05 --txns 20000 --bytes 2K"
+args="--pattern hotspot:5 --rate 0.05:0.25:0.05 --txns 5000 --bytes 2K"
 for format in csv json jsonl md table; do
     "$SIM" load $args --quiet --format $format -j 1 >one
     "$SIM" load $args --quiet --format $format -j 7 >seven
@@ -250,7 +250,7 @@ ok "a matrix without rows from standard input"
 
 # -- what ends it early -------------------------------------------------------------------------
 
-for seconds in 1 0.5 0.2; do
+for seconds in 0.5 0.3 0.2; do
     code=0
     timeout --preserve-status -s INT $seconds "$SIM" load --pattern local --rate 0.1:0.9:0.001 \
         --txns 30000 --seeds 2 -j 2 --engine hop -o part >out 2>err || code=$?

@@ -34,10 +34,10 @@ one()
 # Three shapes at least of each bench: ordinary ones, odd ones, and those with less than a PE's work.
 for dtype in f16 bf16 f32 f64 i8; do
     for bench in gemm gemm_composite qkv_gemm; do
-        one cube8 $bench M=64 N=96 K=160 dtype=$dtype
-        one cube1 $bench M=37 N=53 K=211 dtype=$dtype
+        one cube8 $bench M=64 N=48 K=160 dtype=$dtype
+        one cube1 $bench M=37 N=53 K=111 dtype=$dtype
     done
-    one cube8 gather M=1000 L=300 D=17 dtype=$dtype
+    one cube8 gather M=300 L=300 D=17 dtype=$dtype
     one cube1 copy L=4099 dtype=$dtype
 done
 for dtype in f16 bf16 f32 f64; do
@@ -46,7 +46,7 @@ for dtype in f16 bf16 f32 f64; do
     done
     for act in relu sigmoid tanh gelu; do
         one cube8 mlp_tp M=5 N=131 K=37 act=$act dtype=$dtype
-        one cube1 mlp_tp M=131 N=1033 K=41 act=$act dtype=$dtype
+        one cube1 mlp_tp M=67 N=233 K=41 act=$act dtype=$dtype
     done
     one cube8 softmax M=67 N=131 dtype=$dtype
     one cube1 softmax M=5 N=1000 dtype=$dtype
@@ -54,8 +54,8 @@ for dtype in f16 bf16 f32 f64; do
     one cube1 layernorm M=3 N=1000 eps=0.125 dtype=$dtype
     one cube8 attention H=3 S=37 T=150 D=19 dtype=$dtype
     one cube1 attention H=2 S=33 T=129 D=64 dtype=$dtype
-    one cube8 attention_ring H=2 S=37 T=150 D=19 dtype=$dtype
-    one cube1 attention_ring H=2 S=133 T=301 D=33 dtype=$dtype
+    one cube8 attention_ring H=1 S=37 T=150 D=19 dtype=$dtype
+    one cube1 attention_ring H=2 S=67 T=131 D=33 dtype=$dtype
     one cube8 threshold M=101 N=33 dtype=$dtype
     one cube1 threshold M=31 N=5 t=-0.25 dtype=$dtype
 done
@@ -75,13 +75,13 @@ one tray32 mlp M=33 N=257 K=65 act=sigmoid
 one tray32 softmax M=300 N=65
 one tray32 layernorm M=300 N=65 dtype=f32
 one tray32 attention H=5 S=64 T=257 D=32
-one tray32 attention_ring H=1 S=67 T=273 D=5
-one tray32 attention_ring H=2 S=5 T=300 D=8 dtype=f32
+one tray32 attention_ring H=1 S=5 T=273 D=5
+one tray32 attention_ring H=2 S=1 T=300 D=8 dtype=f32
 one tray32 attention_ring H=1 S=300 T=3 D=8 dtype=f32
-one odd attention_ring H=1 S=200 T=501 D=9
+one odd attention_ring H=1 S=33 T=101 D=9
 for algorithm in auto ring halving mesh torus hierarchical; do
-    one tray32 mlp_tp M=3 N=1031 K=67 algorithm=$algorithm
-    one tray32 mlp_tp M=9 N=100 K=7 dtype=f32 algorithm=$algorithm
+    one tray32 mlp_tp M=3 N=271 K=67 algorithm=$algorithm
+    one tray32 mlp_tp M=2 N=100 K=7 dtype=f32 algorithm=$algorithm
     one odd mlp_tp M=7 N=200 K=11 dtype=f32 act=gelu algorithm=$algorithm
 done
 one tray32 gather M=513 L=700 D=9

@@ -24,12 +24,12 @@ sound()
 
 # -- pages --------------------------------------------------------------------------------------
 
-many 3000
+many 1200
 cp "$root/benches/one_slice.csv" .
 sound "probe" probe
 sound "probe of one case" probe --case h2d --bytes 64
-sound "sweep" sweep --src 'host,c0.pe*' --dst 'c0.*' --dst 'c*.slice0' --bytes 64,4K --inflight 1:4
-sound "sweep of more rows than are shown" sweep --src 'c*.pe*' --dst 'c*.slice*'
+sound "sweep" sweep --src 'host,c0.pe*' --dst 'c0.*' --dst 'c*.slice0' --bytes 64,4K --inflight 1,4
+sound "sweep of more rows than are shown" sweep --src 'c[0-1].pe*' --dst 'c*.slice*'
 sound "load" load --pattern hotspot:20 --rate 0.1,0.9 --txns 4000 --seeds 2
 sound "replay" replay many.csv
 sound "replay that ends early" replay many.csv --until 300

@@ -48,7 +48,8 @@ done
 cmp "$work/fused" "$work/hop"
 ok "both engines tell the same breakdown"
 call "$sim" replay "$work/rows.csv" --quiet --trace "$work/trace.json"
-[ $code -eq 0 ] && jq -e '.traceEvents | length > 1000' "$work/trace.json" >/dev/null
+[ $code -eq 0 ] &&
+    python3 -c 'import json, sys; sys.exit(len(json.load(open(sys.argv[1]))["traceEvents"]) < 1000)' "$work/trace.json"
 ok "a timeline of rows that are split"
 
 for bench in gemm softmax all_reduce; do

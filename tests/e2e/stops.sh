@@ -22,7 +22,7 @@ worked()
     local used
 
     while used=$(cpu 14 "$2") && [ -n "$used" ] && [ "$used" -lt "$1" ]; do
-        sleep 0.01
+        sleep 0.03
     done
 }
 

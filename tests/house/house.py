@@ -54,7 +54,9 @@ def may_include(path, target):
     user, used = folder_of(path), folder_of(target)
     if user == "gen":
         return (used in ("gen", "base") or target in ("runtime/machine/tables.h",
+                                                      "runtime/machine/impl.h",
                                                       "runtime/machine/mesh.h",
+                                                      "runtime/machine/vcs.h",
                                                       "runtime/machine/walk.h")
                 or used == "machine" and target.endswith(".def"))
     if user == "cli":

@@ -51,18 +51,20 @@ void judge_vname(char text[JUDGE_NAME_BYTES], const char *format, va_list args)
 {
     size_t n = 0;
 
-    for (const char *p = format; *p; p++) {
-        char digits[11] = {*p}; /* the letter itself, or a number */
-        const char *part = digits;
+    for (const char *p = format; *p && n < JUDGE_NAME_BYTES; p++) {
+        char digits[11];
 
-        if (*p == '%')
-            part =
-                *++p == 's' ? va_arg(args, const char *) : decimal(digits, va_arg(args, uint32_t));
-        for (; *part && n < JUDGE_NAME_BYTES; part++)
+        if (*p != '%') {
+            text[n++] = *p;
+            continue;
+        }
+        for (const char *part = *++p == 's' ? va_arg(args, const char *)
+                                            : decimal(digits, va_arg(args, uint32_t));
+             *part && n < JUDGE_NAME_BYTES; part++)
             text[n++] = *part;
-        if (n == JUDGE_NAME_BYTES)
-            judge_die("a name is too long: %s", format);
     }
+    if (n == JUDGE_NAME_BYTES)
+        judge_die("a name is too long: %s", format);
     text[n] = 0;
 }
 

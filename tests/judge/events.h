@@ -4,7 +4,14 @@
 #include "judge.h"
 
 /* docs/model.md "Order of events" */
-enum judge_class { JUDGE_DONE, JUDGE_HOP, JUDGE_ARRIVAL, JUDGE_ISSUE, JUDGE_START };
+enum judge_class {
+    JUDGE_DONE,
+    JUDGE_HOP,
+    JUDGE_ARRIVAL,
+    JUDGE_ISSUE,
+    JUDGE_START,
+    JUDGE_DECISION /* of a channel of a slice with banks; `id` is its number */
+};
 
 /*
  * An event in the order (time, class, id) of docs/model.md. One transaction may give back several
@@ -16,7 +23,8 @@ struct judge_event {
     enum judge_class class;
     uint64_t id;
     uint32_t part; /* of a transaction that is split, from 0 */
-    size_t step;   /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where */
+    size_t step;   /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where; of banks the channel */
+    struct judge_banks *banks; /* JUDGE_DECISION */
 };
 
 /* All zero is an empty set; give `heap` back with free(). */

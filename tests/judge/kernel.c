@@ -1,6 +1,6 @@
 /* kernel.c -- kernels in time, after docs/kernels.md: every stage of every token is a job. */
 #include "kernel.h"
-#include "events.h"
+#include "banks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,8 @@ struct station {
     uint64_t first, last; /* the line; job.behind leads through it */
     uint32_t in_line;
     struct judge_use use;
-    uint64_t let_in; /* the last job that was let in */
+    uint64_t let_in;           /* the last job that was let in */
+    struct judge_banks *banks; /* of a memory that has them */
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -49,12 +50,13 @@ struct job {
     struct step *steps;
     size_t n_steps, room;
     struct job *more;
-    uint32_t n_parts, n_left; /* of the whole; how many of them have not ended */
-    uint64_t nbytes;          /* of the part */
-    size_t now_at;            /* the step that comes next, or that it waits for */
-    uint64_t behind;          /* the next in the line */
-    bool waits;               /* since when, and the job let in last */
-    int64_t arrived_fs;       /* at the station it is at */
+    uint32_t n_parts, n_left;   /* of the whole; how many of them have not ended */
+    uint64_t nbytes;            /* of the part */
+    struct judge_access access; /* to a memory with banks */
+    size_t now_at;              /* the step that comes next, or that it waits for */
+    uint64_t behind;            /* the next in the line */
+    bool waits;                 /* since when, and the job let in last */
+    int64_t arrived_fs;         /* at the station it is at */
     uint64_t let_in;
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
@@ -309,6 +311,13 @@ static void arrive(struct sim *s, uint64_t key)
 
     record(s, JUDGE_ARRIVAL, key);
     j->arrived_fs = s->now_fs;
+    if (at->banks) {
+        at->use.count++;
+        at->use.bytes += j->nbytes;
+        j->access.arrive_fs = s->now_fs;
+        judge_banks_arrive(at->banks, &j->access);
+        return;
+    }
     if (at->taken < at->servers) {
         take(s, key);
         return;
@@ -556,10 +565,59 @@ static struct station *link_of(struct sim *s, const struct judge_hop *h, bool wr
     return h->back == SIZE_MAX ? station_at(s, RETURNS, h->edge) : station_at(s, LINKS, h->back);
 }
 
-/* The steps: channel (of part 0), every wire and node (and link, if fifo), memory. */
-static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_end *at,
-                    const struct judge_route *r, uint64_t nbytes)
+/* -- banks: their times come back as events -- */
+
+static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice, uint32_t channel,
+                 int64_t fs)
 {
+    struct sim *s = arg;
+
+    judge_post(&s->events, (struct judge_event){.fs = fs,
+                                                .class = JUDGE_DECISION,
+                                                .id = judge_channel_number(s->t, slice, channel),
+                                                .step = channel,
+                                                .banks = b});
+}
+
+static void granted(void *arg, const struct judge_access *access)
+{
+    record(arg, JUDGE_DECISION, key_of(access->id, access->part));
+}
+
+static void done_by_banks(void *arg, const struct judge_access *access, int64_t done_fs)
+{
+    struct sim *s = arg;
+
+    judge_post(&s->events,
+               (struct judge_event){.fs = done_fs,
+                                    .class = JUDGE_DONE,
+                                    .id = access->id,
+                                    .part = access->part,
+                                    .step = job_at(s, key_of(access->id, access->part))->n_steps});
+}
+
+/* The last step of job `key` is an access to banks. */
+static void use_banks(struct sim *s, uint64_t key, bool write, const struct judge_piece *part,
+                      struct station *at, int64_t drain_fs)
+{
+    struct judge_banks_user user = {s, wake, granted, done_by_banks};
+
+    if (!at->banks)
+        at->banks = judge_banks_new(s->t, &part->memory, true, &user);
+    job_at(s, key)->access = (struct judge_access){.id = id_of(key),
+                                                   .part = (uint32_t)(key >> PART_BIT),
+                                                   .write = write,
+                                                   .drain_fs = drain_fs,
+                                                   .offset = part->offset,
+                                                   .nbytes = part->nbytes};
+}
+
+/* The steps: channel (of part 0), every wire and node (and link, if fifo), memory. */
+static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_piece *part,
+                    const struct judge_route *r)
+{
+    const struct judge_end *at = &part->memory;
+    uint64_t nbytes = part->nbytes;
     const struct judge_hop *last = &r->hops[r->n - 1];
     struct station *memory =
         station_at(s, at->kind == JUDGE_TCM && !write ? READ_PORTS : ONES, last->node);
@@ -584,6 +642,8 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
         memory);
     job_at(s, key)->steps[job_at(s, key)->n_steps - 1].done_fs =
         add_fs(s, last->overhead_fs, drain_fs);
+    if (judge_has_banks(s->t, at))
+        use_banks(s, key, write, part, memory, drain_fs);
 }
 
 /* The route of one part, and its steps. */
@@ -595,7 +655,7 @@ static void add_part(struct plan *x, uint64_t key, bool write, const struct judg
     struct judge_route r = {0};
 
     if (judge_route_on(s->t, plane, op, &x->p->kernel->pe, &part->memory, &r)) {
-        add_way(s, key, write, &part->memory, &r, part->nbytes);
+        add_way(s, key, write, part, &r);
         judge_route_clear(&r);
         return;
     }
@@ -1276,6 +1336,9 @@ static void run_event(struct sim *s, const struct judge_event *e)
 
     s->now_id = e->id;
     switch (e->class) {
+    case JUDGE_DECISION:
+        judge_banks_decide(e->banks, (uint32_t)e->step, e->fs);
+        break;
     case JUDGE_DONE:
         if (e->step == job_at(s, key)->n_steps)
             finish(s, key);
@@ -1563,8 +1626,11 @@ static void tear_down(struct sim *s)
     free(s->pes);
     free(s->kernel_of);
     for (enum where w = READS; w < N_WHERE; w++) {
-        for (size_t i = 0; s->stations[w] && i < count_of(s, w); i++)
+        for (size_t i = 0; s->stations[w] && i < count_of(s, w); i++) {
+            if (s->stations[w][i])
+                judge_banks_free(s->stations[w][i]->banks);
             free(s->stations[w][i]);
+        }
         free(s->stations[w]);
     }
     free(s->events.heap);

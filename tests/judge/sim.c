@@ -1,5 +1,5 @@
 /* sim.c -- transactions in time, after docs/model.md: an event for every node and wire. */
-#include "events.h"
+#include "banks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ struct station {
     struct txn *first, *last; /* the line; txn.next leads through it */
     uint32_t in_line;
     struct judge_use use;
-    uint64_t let_in; /* the last that was let in */
+    uint64_t let_in;           /* the last that was let in */
+    struct judge_banks *banks; /* of a memory that has them */
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -37,9 +38,12 @@ struct txn {
     uint64_t id;
     uint32_t part;
     uint64_t nbytes;
+    uint64_t offset;
+    bool write;
     struct step *steps;
     size_t n_steps, room;
-    size_t now_at; /* the step that comes next, or that it waits for */
+    size_t now_at;    /* the step that comes next, or that it waits for */
+    int64_t alone_fs; /* in a memory with banks: from arrival to done, alone */
     int64_t arrived_fs;
     uint64_t behind; /* the last that had been let in when it arrived */
     bool waits;
@@ -114,7 +118,7 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
     return *at;
 }
 
-/* -- ways ----------------------------------------------------------------------------------- */
+/* -- steps ---------------------------------------------------------------------------------- */
 
 static void add_step(struct txn *x, enum step_kind kind, int64_t fs, struct station *at)
 {
@@ -132,6 +136,72 @@ static struct station *link_of(struct sim *s, const struct judge_hop *h, bool wr
         return station_at(s, LINKS, h->edge);
     return h->back == SIZE_MAX ? station_at(s, RETURNS, h->edge) : station_at(s, LINKS, h->back);
 }
+
+/* -- banks ---------------------------------------------------------------------------------- */
+
+static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice, uint32_t channel,
+                 int64_t fs)
+{
+    struct sim *s = arg;
+
+    judge_post(&s->events, (struct judge_event){.fs = fs,
+                                                .class = JUDGE_DECISION,
+                                                .id = judge_channel_number(s->t, slice, channel),
+                                                .step = channel,
+                                                .banks = b});
+}
+
+/* A grant is recorded with the transaction that got it. */
+static void granted(void *arg, const struct judge_access *access)
+{
+    struct sim *s = arg;
+
+    record(s, JUDGE_DECISION, &s->all[access->id].parts[access->part]);
+}
+
+/* It is known when the access is done: what it has waited is what it would not alone. */
+static void done_by_banks(void *arg, const struct judge_access *access, int64_t done_fs)
+{
+    struct sim *s = arg;
+    struct txn *x = &s->all[access->id].parts[access->part];
+    struct judge_result *r = &x->result;
+
+    r->queue_memory_fs = done_fs - r->arrive_fs - x->alone_fs;
+    r->service_fs = r->arrive_fs + r->queue_memory_fs;
+    judge_post(
+        &s->events,
+        (struct judge_event){
+            .fs = done_fs, .class = JUDGE_DONE, .id = x->id, .part = x->part, .step = x->n_steps});
+}
+
+static struct judge_access access_of(const struct txn *x, int64_t now_fs)
+{
+    return (struct judge_access){.id = x->id,
+                                 .part = x->part,
+                                 .write = x->write,
+                                 .arrive_fs = now_fs,
+                                 .drain_fs = x->result.drain_fs,
+                                 .offset = x->offset,
+                                 .nbytes = x->nbytes};
+}
+
+/*
+ * Part `x` goes to a slice with banks. Its overhead there is what it takes alone, except for its
+ * drain; `memory_fs` is the overhead and the latency of the slice, a part of that.
+ */
+static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *slice,
+                       struct station *at, int64_t memory_fs)
+{
+    struct judge_access access = access_of(x, 0);
+    struct judge_banks_user user = {s, wake, granted, done_by_banks};
+
+    if (!at->banks)
+        at->banks = judge_banks_new(s->t, slice, true, &user);
+    x->alone_fs = judge_banks_alone_fs(s->t, slice, &access);
+    x->result.overhead_fs += x->alone_fs - x->result.drain_fs - memory_fs;
+}
+
+/* -- ways ----------------------------------------------------------------------------------- */
 
 /* The steps of one part: its route to `to`, and what it takes on the way. */
 static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
@@ -161,6 +231,8 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
                            x->result.drain_fs, &s->too_late),
              station_at(s, MEMORIES, memory->node));
     x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);
+    if (judge_has_banks(s->t, to))
+        plan_banks(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
 }
 
 static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece *part)
@@ -174,6 +246,8 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
         return false;
     }
     x->nbytes = part->nbytes;
+    x->offset = part->offset;
+    x->write = row->op == JUDGE_WRITE || row->op == JUDGE_H2D;
     x->result.issue_fs = row->issue_fs;
     x->result.wire_fs = r.wire_fs;
     x->result.overhead_fs = r.overhead_fs;
@@ -305,6 +379,14 @@ static void arrive(struct sim *s, struct txn *x)
     x->arrived_fs = s->now_fs;
     if (here->kind == MEMORY)
         x->result.arrive_fs = s->now_fs;
+    if (at->banks) {
+        struct judge_access access = access_of(x, s->now_fs);
+
+        at->use.count++;
+        at->use.bytes += x->nbytes;
+        judge_banks_arrive(at->banks, &access);
+        return;
+    }
     if (at->taken < at->servers) {
         take(s, x);
         return;
@@ -458,8 +540,13 @@ static void finish(struct sim *s, struct txn *x)
 
 static void run_event(struct sim *s, const struct judge_event *e)
 {
-    struct txn *x = &s->all[e->id].parts[e->part];
+    struct txn *x;
 
+    if (e->class == JUDGE_DECISION) {
+        judge_banks_decide(e->banks, (uint32_t)e->step, e->fs);
+        return;
+    }
+    x = &s->all[e->id].parts[e->part];
     s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
@@ -482,6 +569,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
             set_out(s, e->id, 0);
         break;
     case JUDGE_START:
+    case JUDGE_DECISION:
         judge_die("a replay has no kernels");
     }
 }
@@ -533,8 +621,11 @@ static void tear_down(struct sim *s, size_t n)
     }
     free(s->all);
     for (enum where w = READS; w < N_WHERE; w++) {
-        for (size_t i = 0; i < count_of(s, w); i++)
+        for (size_t i = 0; i < count_of(s, w); i++) {
+            if (s->stations[w][i])
+                judge_banks_free(s->stations[w][i]->banks);
             free(s->stations[w][i]);
+        }
         free(s->stations[w]);
     }
     free(s->events.heap);

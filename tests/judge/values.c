@@ -70,6 +70,36 @@ static const char *const defaults[][3] = {
     {"cube.hbm.slices", "0"},
     {"cube.hbm.hold", "route", "own"},
     {"cube.hbm.latency_ns", "0.0"},
+    {"cube.hbm.model", "server"},
+    {"cube.hbm.channels", "8"},
+    {"cube.hbm.burst_bytes", "64"},
+    {"cube.hbm.map.0", "row"},
+    {"cube.hbm.map.1", "bank"},
+    {"cube.hbm.map.2", "column"},
+    {"cube.hbm.map.3", "group"},
+    {"cube.hbm.map.4", "channel"},
+    {"cube.hbm.groups", "4"},
+    {"cube.hbm.banks", "4"},
+    {"cube.hbm.columns", "32"},
+    {"cube.hbm.hash", "none"},
+    {"cube.hbm.timing_ns.rcd", "14"},
+    {"cube.hbm.timing_ns.rp", "14"},
+    {"cube.hbm.timing_ns.cl", "14"},
+    {"cube.hbm.timing_ns.cwl", "4"},
+    {"cube.hbm.timing_ns.ras", "34"},
+    {"cube.hbm.timing_ns.rrd", "4"},
+    {"cube.hbm.timing_ns.faw", "30"},
+    {"cube.hbm.timing_ns.rtp", "5"},
+    {"cube.hbm.timing_ns.wr", "16"},
+    {"cube.hbm.timing_ns.wtr", "7"},
+    {"cube.hbm.timing_ns.rtw", "1"},
+    {"cube.hbm.timing_ns.refi", "3900"},
+    {"cube.hbm.timing_ns.rfc", "260"},
+    {"cube.hbm.timing_ns.ctrl", "3"},
+    {"cube.hbm.queue", "32"},
+    {"cube.hbm.policy", "fr_fcfs"},
+    {"cube.hbm.write_ack", "accepted"},
+    {"cube.hbm.refresh", "all"},
     {"cube.pe.pe_cpu.overhead_ns", "2.0"},
     {"cube.pe.pe_scheduler.overhead_ns", "1.0"},
     {"cube.pe.pe_scheduler.tile.0", "32"},
@@ -281,6 +311,26 @@ const char *judge_cube_text(const struct judge_topo *t, uint32_t sip, uint32_t c
 
 /* -- YAML ----------------------------------------------------------------------------------- */
 
+/* A map by its name, "low" or "high", is the same as its fields. */
+static bool set_map(struct judge_topo *t, const char *cubes, const char *name)
+{
+    static const char *const maps[2][5] = {{"row", "bank", "column", "group", "channel"},
+                                           {"row", "group", "bank", "channel", "column"}};
+    bool high = strcmp(name, "high") == 0;
+
+    if (!high && strcmp(name, "low") != 0) {
+        fprintf(stderr, "judge: cube.hbm.map: unknown name %s\n", name);
+        return false;
+    }
+    for (int i = 0; i < 5; i++) {
+        char key[JUDGE_KEY_BYTES];
+
+        snprintf(key, sizeof key, "cube.hbm.map.%d", i);
+        set_value(t, cubes, key, maps[high][i]);
+    }
+    return true;
+}
+
 /* Sets a value for every scalar below `n`; `key` is the way to it, "cube.hbm". */
 static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_t *n,
                     const char *cubes, const char *key)
@@ -288,6 +338,8 @@ static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_
     char below[JUDGE_KEY_BYTES];
     bool ok = true;
 
+    if (n->type == YAML_SCALAR_NODE && strcmp(key, "cube.hbm.map") == 0)
+        return set_map(t, cubes, (const char *)n->data.scalar.value);
     if (n->type == YAML_SCALAR_NODE)
         return set_value(t, cubes, key, (const char *)n->data.scalar.value);
     if (n->type == YAML_SEQUENCE_NODE) {

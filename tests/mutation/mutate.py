@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """mutate.py -- makes small mistakes in the sources by chance, one at a time, and tells which no test notices.
 
-usage: mutate.py [-n N] [--seed S] [-j JOBS] [--only REGEX] [--tree DIR] [--log FILE] [--list] [--try FILE:LINE:COLUMN:NEW]
+usage: mutate.py [-n N] [--seed S] [-j JOBS] [--only REGEX] [--tree DIR] [--log FILE] [--map FILE] [--list] [--try FILE:LINE:COLUMN:NEW]
 
 Where tests/break.sh has mistakes that were thought of, this draws them: an operator replaced, a
 constant one larger, a condition turned round, a statement left out. All places of gen/ and runtime/
-are equally likely. A mutant counts if it compiles to other code than the original, at -O1 without -g.
+are equally likely. A mutant counts if it compiles to other code than the original, at -Og without -g.
 It is *killed* if a test fails or does not end; otherwise it *survives*, and a test is missing, or
 the mutant does what the original does. Those that were found to do the same stand in
 survivors.txt with the reason, and count neither way.
 
-The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says.
-In a first round each mutant meets the tests of its file's own folder, NEAR; those that are left
-meet all other unit tests and scripts in a second one. The first test that fails ends it; a test that
-takes PATIENCE times as long as without a mistake fails. Random tests run SEEDS machines. Scripts that
-take long are left out: SLOW.
+The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says, and
+links a test when its turn comes. A mutant meets the tests that call its function, as the map of the last
+`make coverage` has them (tests/coverage/reach.py), those of its file's own folder first, NEAR, then the
+quickest; without a map, or of a source that has changed since, all. In a first round it meets NEAR_SECONDS
+of them; those that are left meet the others in a second one. The first test that fails ends it; a test
+that takes PATIENCE times as long as without a mistake fails. Random tests run SEEDS machines. Scripts
+that take long are left out: SLOW.
 
   -n N          how many mutants that count (default 300)
   --seed S      of the drawing (default 1); the same seed draws the same mutants in the same tree
@@ -22,6 +24,7 @@ take long are left out: SLOW.
   --only REGEX  places whose FILE matches
   --tree DIR    default build/mutate; kept, and brought up to date at the next run
   --log FILE    a line of each verdict; what it has already is not tried again
+  --map FILE    which test calls which function
   --list        only print the mutants that would be tried
   --try PLACE   only this one
 
@@ -30,6 +33,7 @@ Ends with 1 if fewer than 95 % are killed.
 
 import argparse
 import hashlib
+import json
 import os
 import random
 import re
@@ -41,17 +45,22 @@ import threading
 import time
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FLAGS = "-O1 -DNDEBUG"  # without -g, so that equal code has equal objects
+FLAGS = "-Og -DNDEBUG"  # without -g, so that equal code has equal objects
 MACHINES = ["machine-cube8", "machine-tray32"]
-MORE_MACHINES = ["machine-cube1", "machine-tests/support/odd.yaml", "machine-tests/vectors/cube8_fifo.yaml"]
+# What a script needs beside the simulator of cube8, by what it says.
+NEEDS = {r"/tray32\b|\btray32\b": "machine-tray32", r"\bcube1\b": "machine-cube1", r"SIM_FIFO": "machine-tests/vectors/cube8_fifo.yaml",
+         r"\bodd\b": "machine-tests/support/odd.yaml", r"_m/interleaved": "machine-tests/support/interleaved.yaml",
+         r"KBGEN|kbgen": "build/kbgen", r"B/kernbench": "build/kernbench", r"tests/vectors/\*": "vector-machines",
+         r"B/cube8/": "shipped-cube8", r"_t/libs": "build/_t/libs"}
 LIMIT = 0.95
-SEEDS = "60"
+SEEDS = "40"
 CPU_SECONDS, WALL_SECONDS, MEMORY = 120, 1800, 8 << 30
+NEAR_SECONDS, BATCH = 20, 4
 PATIENCE, LEAST_SECONDS = 5, 10  # of CPU time, of which a busy machine takes nothing away
 
 # Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
 SLOW = {"folders", "generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
-        "failures", "kbgen_nomem", "co_gdb", "locale", "numpy"}
+        "failures", "kbgen_nomem", "co_gdb", "locale", "numpy", "machine", "validate"}
 SLOW_UNITS = {"co_arch", "steady", "scale"}
 
 # Binary operators have blanks on both sides, as clang-format writes them; pointers have not.
@@ -167,15 +176,23 @@ NEAR = {
 }
 
 
-def tests_of(path, units, scripts, near):
-    """(name, is a script) in the order in which they are run for a mutant of `path`: the near ones, or the others."""
-    stem = os.path.basename(path).split(".")[0]
-    first = [name for name in units + scripts if name in (stem, stem.split("_")[-1])]
-    first += NEAR.get(os.path.basename(os.path.dirname(path)), [])
-    every = [(unit, False) for unit in units] + [(script, True) for script in scripts]
-    if not near:
-        return [test for test in every if test[0] not in first]
-    return sorted((test for test in every if test[0] in first), key=lambda test: first.index(test[0]))
+class Reach:
+    """Which tests call the function of a line."""
+
+    def __init__(self, path):
+        self.files = {}
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                self.files = json.load(f)
+
+    def tests(self, mutant):
+        """Names as run.sh has them; None if that is not known."""
+        file = self.files.get(mutant.path)
+        with open(os.path.join(TREE, mutant.path), "rb") as f:
+            if not file or file["sum"] != hashlib.sha1(f.read()).hexdigest():
+                return None
+        around = [tests for first, last, tests in file["functions"] if first <= mutant.line <= last]
+        return set().union(*around) if around else None
 
 
 def limit(seconds):
@@ -187,16 +204,20 @@ def limit(seconds):
 class Tree:
     """A copy of the sources, built, in which one mutant after the other is put."""
 
+    met = {}  # the tests of the first round, by the names of mutants
+
     def __init__(self, folder):
-        self.folder, self.seconds, self.untrusted = folder, {}, set()  # CPU seconds of tests that have passed
+        self.folder, self.seconds, self.untrusted = folder, {}, set()  # seconds of tests that have passed
         files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TREE, capture_output=True,
                                text=True, check=True).stdout.split("\n")
         for name in filter(None, files):
             self.copy(name)
-        self.units = sorted(f[5:-2] for _, _, names in os.walk(os.path.join(folder, "tests/unit"))
+        self.tests = sorted(f[:-2] for _, _, names in os.walk(os.path.join(folder, "tests/unit"))
                             for f in names if f.startswith("test_") and f[5:-2] not in SLOW_UNITS)
-        self.scripts = sorted(f[:-3] for f in os.listdir(os.path.join(folder, "tests/e2e"))
-                              if f.endswith(".sh") and f[:-3] not in SLOW)
+        self.tests += sorted(f for f in os.listdir(os.path.join(folder, "tests/e2e"))
+                             if f.endswith(".sh") and f[:-3] not in SLOW)
+        self.tests += sorted("corpus_" + f[5:-2] for f in os.listdir(os.path.join(folder, "tests/fuzz"))
+                             if f.startswith("fuzz_") and f.endswith(".c"))
 
     def copy(self, name):
         """Brings a file up to date; its time changes only if its text does."""
@@ -231,20 +252,47 @@ class Tree:
                 digest.update(f.read())
         return digest.hexdigest()
 
+    def expected(self, test):
+        return self.seconds.get(test, 6 if test.endswith(".sh") else 1)
+
+    def order(self, mutant, reach):
+        """The tests for it, those that are likely to notice first."""
+        reached = reach.tests(mutant)
+        stem = os.path.basename(mutant.path).split(".")[0]
+        first = [stem, stem.split("_")[-1]] + NEAR.get(os.path.basename(os.path.dirname(mutant.path)), [])
+        some = [t for t in self.tests if t not in self.untrusted and (reached is None or t in reached)]
+
+        def key(test):
+            name = re.sub(r"^(test|corpus)_|\.sh$", "", test)
+            return (first.index(name) + 1) * self.expected(test) if name in first else 10 + 5 * self.expected(test)
+        return sorted(some, key=key)
+
+    def near(self, tests):
+        """How many of them come in the first round."""
+        seconds = 0
+        for i, test in enumerate(tests):
+            seconds += self.expected(test)
+            if seconds > NEAR_SECONDS and i:
+                return i
+        return len(tests)
+
     def prepare(self, tests):
         """Builds what these need, at once."""
-        goals = ["build/_t/test_" + name for name, is_script in tests if not is_script]
-        if any(is_script for _, is_script in tests):
-            goals += MACHINES + MORE_MACHINES + ["build/_t/" + p for p in ("judge", "broken", "talking", "hostile")]
-        return not goals or self.make(*goals)
+        goals = {"build/_t/" + t for t in tests if not t.endswith(".sh")}
+        for script in (t for t in tests if t.endswith(".sh")):
+            with open(os.path.join(self.folder, "tests/e2e", script), encoding="utf-8", errors="replace") as f:
+                text = f.read()
+            goals |= {"machine-cube8"} | {goal for what, goal in NEEDS.items() if re.search(what, text)}
+            goals |= {"build/_t/" + p for p in re.findall(r"\b_t/(broken|hostile|talking|judge|any_simulator)", text)}
+        return not goals or self.make(*sorted(goals))
 
-    def passes(self, name, is_script):
+    def passes(self, test):
         env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/_m/cube8/cube8", JOBS="1",
                    SIM_FIFO="build/_m/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
         env = {k: v for k, v in env.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        command = ["bash", "tests/e2e/%s.sh" % name] if is_script else ["build/_t/test_" + name]
-        seconds = min(CPU_SECONDS, max(LEAST_SECONDS, int(PATIENCE * self.seconds.get(name, CPU_SECONDS))))
-        started = time.time()
+        command = ["bash", "tests/e2e/" + test] if test.endswith(".sh") else ["build/_t/" + test]
+        seconds = min(CPU_SECONDS, max(LEAST_SECONDS, int(PATIENCE * self.seconds.get(test, CPU_SECONDS))))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
             done = subprocess.run(command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True,
                                   text=True, errors="replace", preexec_fn=lambda: limit(seconds), timeout=WALL_SECONDS,
@@ -253,40 +301,50 @@ class Tree:
             return False
         good = done.returncode == 0 and not re.search(r"^not ok (?!.*# SKIP)", done.stdout, re.M)
         if good:
-            self.seconds[name] = max(self.seconds.get(name, 0), time.time() - started)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            self.seconds[test] = max(self.seconds.get(test, 0), used)
         return good
 
-    def verdict(self, mutant, near):
+    def verdict(self, mutant, near, reach):
         """'killed by TEST'; 'SURVIVED', or 'open' after the near tests; 'same code' if it does not count."""
         try:
             mutant.apply(self.folder)
             if not self.build(mutant.path) or self.code() == self.original:
                 return "same code, or none"
-            tests = [t for t in tests_of(mutant.path, self.units, self.scripts, near) if t[0] not in self.untrusted]
-            for of_scripts in (False, True):
-                some = [t for t in tests if t[1] == of_scripts]
-                if some and not self.prepare(some):
+            tests = self.order(mutant, reach)
+            if near:
+                self.met[mutant.name()] = tests[:self.near(tests)]
+            met = self.met.get(mutant.name(), [])
+            for test in self.batches(met if near else [t for t in tests if t not in met]):
+                if not test:
                     return "killed by make"
-                for name, is_script in some:
-                    if not self.passes(name, is_script) and (name in self.seconds or self.passes_without(mutant, name, is_script)):
-                        return "killed by " + name
-            return "open" if near else "SURVIVED"
+                if not self.passes(test) and (test in self.seconds or self.passes_without(mutant, test)):
+                    return "killed by " + test
+            return "open" if near and len(met) < len(tests) else "SURVIVED"
         finally:
             self.restore(mutant)
+
+    def batches(self, tests):
+        """Each of them once it is built; None if it cannot be."""
+        for i in range(0, len(tests), BATCH):
+            if not self.prepare(tests[i:i + BATCH]):
+                yield None
+            yield from tests[i:i + BATCH]
 
     def restore(self, mutant):
         shutil.copy(os.path.join(TREE, mutant.path), os.path.join(self.folder, mutant.path))
 
-    def passes_without(self, mutant, name, is_script):
+    def passes_without(self, mutant, test):
         """Does a test that has never passed here do so without the mutant? If not it is left out."""
         self.restore(mutant)
-        good = self.build(mutant.path) and self.prepare([(name, is_script)]) and self.passes(name, is_script)
+        good = self.build(mutant.path) and self.prepare([test]) and self.passes(test)
         if not good:
-            self.untrusted.add(name)
-            print("left out, as it fails without a mistake: " + name, flush=True)
+            self.untrusted.add(test)
+            print("left out, as it fails without a mistake: " + test, flush=True)
         mutant.apply(self.folder)
         self.build(mutant.path)
-        self.prepare([(name, is_script)])
+        self.prepare([test])
         return good
 
 
@@ -323,8 +381,8 @@ def read_log(path):
 class Trial:
     """Judges mutants, several at a time: a thread has a tree."""
 
-    def __init__(self, trees, log):
-        self.trees, self.log, self.lock = trees, log, threading.Lock()
+    def __init__(self, trees, log, reach):
+        self.trees, self.log, self.reach, self.lock = trees, log, reach, threading.Lock()
         self.known, self.verdicts = known_survivors(), read_log(log)
         self.counts = {"killed": 0, "SURVIVED": 0, "open": 0, "known": 0, "same": 0}
 
@@ -333,7 +391,7 @@ class Trial:
         if key_of(mutant) in self.known:
             verdict = "known"
         elif verdict == "open" and not (near and mutant.name() in self.verdicts):
-            verdict = tree.verdict(mutant, near)
+            verdict = tree.verdict(mutant, near, self.reach)
             self.tell("%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start))
         with self.lock:
             self.verdicts[mutant.name()] = verdict
@@ -389,6 +447,7 @@ def main():
     parser.add_argument("--only", default=".")
     parser.add_argument("--tree", default=os.path.join(TREE, "build/mutate"))
     parser.add_argument("--log")
+    parser.add_argument("--map")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--try", dest="one")
     args = parser.parse_args()
@@ -400,7 +459,7 @@ def main():
     if args.list:
         print("\n".join(m.name() for m in mutants[:args.n]))
         return 0
-    trial = Trial(trees_at(args.tree, args.j), args.log)
+    trial = Trial(trees_at(args.tree, args.j), args.log, Reach(args.map))
     judged = trial.round(mutants, True, args.n)
     left = [m for m in judged if trial.verdicts[m.name()] == "open"]
     trial.counts["open"] = 0

@@ -137,7 +137,7 @@ small()
     all_reduce) echo count=131 over=cubes ;;
     reduce_scatter | all_gather | all_to_all | broadcast) echo count=3 over=cubes ;;
     attention) echo H=3 S=33 T=150 D=17 ;;
-    attention_ring) echo H=2 S=33 T=70 D=17 ;;
+    attention_ring) echo H=2 S=5 T=66 D=9 ;;
     copy) echo L=1009 ;;
     mlp_tp) echo M=7 N=41 K=33 ;;
     gather) echo M=101 L=67 D=9 ;;

@@ -10,9 +10,12 @@ usage: timeline.py check FILE           is it whole: balanced, nested, counters,
        timeline.py window FILE ALL F T  what of ALL overlaps F..T (fs) is all of FILE
        timeline.py names FILE           of components that have slices
        timeline.py count FILE           its packets
+Several, with ',' between them, read a file once.
 """
 import csv
+import functools
 import gc
+import itertools
 import json
 import struct
 import sys
@@ -191,11 +194,20 @@ class Timeline:
         return found
 
 
+@functools.lru_cache(maxsize=None)
+def timeline(path):
+    return Timeline(path)
+
+
+@functools.lru_cache(maxsize=None)
+def slices_of(path):
+    return timeline(path).slices()
+
+
 # -- what must be so -------------------------------------------------------------------------------
 
 def check(path, whole=True):
-    t = Timeline(path)
-    slices = t.slices()
+    t, slices = timeline(path), slices_of(path)
     assert len(set(t.names.values())) == len(t.names), "tracks have names of their own"
     for name, begin, end, _, _, depth in slices:
         assert begin <= end, (name, begin, end)
@@ -252,9 +264,9 @@ def memory(name):
 def rows(path, csv_path):
     """Every row: its memory from service to done, its channel from start to done, its waits."""
     found = {}
-    t = Timeline(path)
+    t = timeline(path)
     ends = Counter(flow for e in t.events for flow in e.ends)
-    for name, begin, end, label, notes, depth in t.slices():
+    for name, begin, end, label, notes, depth in slices_of(path):
         if "id" in notes:
             found.setdefault(notes["id"], []).append((name, begin, end, label, notes))
     n = 0
@@ -308,7 +320,7 @@ def station(record):
 def oplog(path, log_path):
     """Every record has a slice of exactly its time, with its number, on its component."""
     found = Counter()
-    for name, begin, end, _, notes, depth in Timeline(path).slices():
+    for name, begin, end, _, notes, depth in slices_of(path):
         if "id" in notes:
             found[name.split(" #")[0], begin, end, notes["id"]] += 1
     n = 0
@@ -328,10 +340,10 @@ def line(s):
 
 def window(path, all_path, begin, end):
     begin, end = int(begin), int(end)
-    want = Counter(line(s) for s in Timeline(all_path).slices() if s[1] < end and s[2] > begin)
-    got = Counter(line(s) for s in Timeline(path).slices())
+    want = Counter(line(s) for s in slices_of(all_path) if s[1] < end and s[2] > begin)
+    got = Counter(line(s) for s in slices_of(path))
     assert got == want, (list((want - got).items())[:3], list((got - want).items())[:3])
-    for e in Timeline(path).events:
+    for e in timeline(path).events:
         assert e.kind != COUNTER or begin <= e.fs <= end, (e.fs, begin, end)
     print("%d slices" % sum(got.values()))
 
@@ -341,7 +353,7 @@ def count(path):
 
 
 def tree(path):
-    t = Timeline(path)
+    t = timeline(path)
     below = defaultdict(list)
     for track, parent in t.parent.items():
         below[parent].append(track)
@@ -356,9 +368,9 @@ def tree(path):
 
 def main(what, *words):
     if what == "slices":
-        print("\n".join(sorted(line(s) for s in Timeline(words[0]).slices())))
+        print("\n".join(sorted(line(s) for s in slices_of(words[0]))))
     elif what == "names":
-        print("\n".join(sorted({s[0].split(" #")[0] for s in Timeline(words[0]).slices()})))
+        print("\n".join(sorted({s[0].split(" #")[0] for s in slices_of(words[0])})))
     else:
         {"check": check, "part": lambda path: check(path, False), "rows": rows, "oplog": oplog, "window": window, "tree": tree,
          "count": count}[what](*words)
@@ -367,6 +379,8 @@ def main(what, *words):
 if __name__ == "__main__":
     gc.disable()  # a file is read once, and then we end
     try:
-        main(*sys.argv[1:])
+        for comma, command in itertools.groupby(sys.argv[1:], lambda word: word == ","):
+            if not comma:
+                main(*command)
     except AssertionError as wrong:
         sys.exit("timeline.py: %s: %s" % (" ".join(sys.argv[1:]), wrong))

@@ -287,6 +287,36 @@ static enum exit_code check_columns(const struct reading *r)
     return code;
 }
 
+/* Parts are joined by their files' names, and by lines: nothing else is known of them. */
+static enum exit_code check_shard(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    if (!o->shard.n)
+        return EXIT_OK;
+    if (o->report || o->dry_run)
+        return say(r->program, EXIT_USAGE, "%s is of the whole, it takes no --shard",
+                   o->report ? "a report" : "--dry-run");
+    if (o->command != COMMAND_SWEEP && o->vary.n == 0)
+        return say(r->program, EXIT_USAGE,
+                   "--shard needs --vary: parts are points of a sweep, or machines");
+    if (!o->output || o->format != FORMAT_CSV || o->sqlite)
+        return say(r->program, EXIT_USAGE,
+                   "--shard writes CSV to a file: -o FILE, --format csv, and no --sqlite");
+    return EXIT_OK;
+}
+
+/* A part's file has its numbers behind the name. */
+static void name_part(struct opts *o)
+{
+    size_t len = strlen(o->output);
+
+    o->part_name = memory_new(len + SHARD_SUFFIX_BYTES, 1);
+    memcpy(o->part_name, o->output, len);
+    shard_suffix(o->shard.i, o->shard.n, o->part_name + len);
+    o->output = o->part_name;
+}
+
 /* The command takes all the options and operands that it was given. */
 static enum exit_code check_taken(const struct reading *r)
 {
@@ -308,8 +338,9 @@ static enum exit_code check_taken(const struct reading *r)
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
-        check_taken, check_needs,   check_replaced, check_report, check_format,  check_stats,
-        check_why,   check_picture, check_files,    check_bytes,  check_columns, check_terminal};
+        check_taken,   check_needs, check_replaced, check_report, check_format,
+        check_stats,   check_why,   check_picture,  check_files,  check_bytes,
+        check_columns, check_shard, check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)
@@ -359,7 +390,10 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = TOP_OF_DIFF;
     words_add_defaults(&r);
-    return check(&r);
+    code = check(&r);
+    if (!code && o->shard.n)
+        name_part(o);
+    return code;
 }
 
 bool opts_asks(const struct opts *o)
@@ -373,6 +407,7 @@ void opts_free(struct opts *o)
     free(o->operand_names);
     free(o->command_line);
     free(o->params);
+    free(o->part_name);
     for (size_t i = 0; i < o->n_keys; i++)
         free(o->keys[i]);
     free(o->keys);

@@ -2,6 +2,7 @@
 #ifndef OPTS_H
 #define OPTS_H
 #include "cli/exit.h"
+#include "cli/shard.h"
 #include "kernbench.h"
 #include "cli/out/out.h"
 #include "base/help.h"
@@ -48,7 +49,8 @@ struct opts {
     size_t n_params;
     char **keys; /* owned, the strings too: keys of --set, which params have as names */
     size_t n_keys, keys_room;
-    uint64_t bytes; /* --bytes as a number; not of sweep, which takes a list */
+    char *part_name; /* owned: `output` of a part of --shard; NULL: it is the whole */
+    uint64_t bytes;  /* --bytes as a number; not of sweep, which takes a list */
 };
 
 /*

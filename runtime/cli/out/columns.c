@@ -48,6 +48,11 @@ size_t columns_rank(const char *name)
     return i < N_NAMES && !names[i].stays ? i : SIZE_MAX;
 }
 
+bool columns_has(const char *name)
+{
+    return find(name) < N_NAMES;
+}
+
 static bool is_word(const char *word, size_t len, const char *name)
 {
     return strlen(name) == len && memcmp(word, name, len) == 0;

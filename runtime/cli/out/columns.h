@@ -10,6 +10,9 @@
 /* When a table that is too wide leaves the column out: 0 goes first. SIZE_MAX: it stays. */
 size_t columns_rank(const char *name);
 
+/* Is it the name of a column of any table? */
+bool columns_has(const char *name);
+
 /* Does the list have that column, by its name or that of its group? */
 bool columns_listed(const char *list, const char *name);
 

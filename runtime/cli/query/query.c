@@ -11,6 +11,7 @@
  */
 #include "cli/query/query.h"
 #include "cli/command.h"
+#include "cli/fail_if.h"
 #include "cli/main.h"
 #include "cli/out/memory.h"
 #include "cli/out/session.h"
@@ -25,6 +26,7 @@ enum { STACK_BYTES = 8 << 20 };
 struct kb_query {
     struct session session;
     struct cli cli;
+    struct fail_if fail_if;
     char **words; /* owned, the strings too; up to NULL */
     int n_words;
     pthread_t thread;
@@ -95,6 +97,7 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out)
     }
     q->n_words = (int)request->n_words + 1;
     q->cli.program = "";
+    q->cli.fail_if = &q->fail_if;
     if (request->topo) {
         q->cli.topo = request->topo;
         kb_topology_info(request->topo, &q->cli.info);

@@ -207,7 +207,9 @@ static bool check_command(const struct study *s, const struct study_command *c)
 
     c->word[0] = (char *)s->cli->program;
     enum exit_code code = opts_read(&o, s->cli->program, c->n_words, c->word);
-    if (code || opts_asks(&o) || (o.command == COMMAND_RUN && !bench_find(s->cli, o.operand[0])))
+    if (!code && !opts_asks(&o) && o.command == COMMAND_RUN)
+        bench_find(s->cli, o.operand[0], &code);
+    if (code || opts_asks(&o))
         wrong = "is no command line";
     else if (!has_result(o.command))
         wrong = "is none of run, load, replay, sweep and probe";

@@ -1,6 +1,7 @@
 /* captured.h -- the rows of one variant, kept with its keys before them. */
 #ifndef CAPTURED_H
 #define CAPTURED_H
+#include "base/packed.h"
 #include "cli/out/out.h"
 
 /* What a command said and printed. All zero is nothing. */
@@ -22,6 +23,10 @@ void captured_rows(struct captured *c, const struct rows *rows, const struct ori
 
 /* A row of what was kept, as struct rows wants it. */
 bool captured_row(const struct captured *c, uint64_t i, struct cell *cells);
+
+/* What was kept, as bytes for another process, without the keys; there, into `c` with its keys. */
+void captured_pack(const struct captured *c, struct packed *to);
+void captured_unpack(struct captured *c, struct packed *from);
 
 void captured_free(struct captured *c);
 

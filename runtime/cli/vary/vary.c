@@ -27,6 +27,7 @@
 #include "cli/out/session.h"
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
+#include "cli/fail_if.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
 #include <malloc.h>
@@ -62,6 +63,7 @@ struct vary {
     struct sink sink, *out; /* where rows go; NULL: a dry run */
     struct captured *kept;  /* owned; of all, for a table */
     size_t n_kept, kept_room;
+    uint64_t first, n;   /* machines of this part, which is mostly the whole */
     bool begun, any_row; /* the head is written; a row is */
     uint64_t n_done;
     double end_s; /* of a dry run */
@@ -74,7 +76,7 @@ struct vary {
 
 static uint64_t number_of(const struct vary *v, uint64_t i)
 {
-    return (uint64_t)((unsigned __int128)i * v->stride % v->variants.n);
+    return v->first + (uint64_t)((unsigned __int128)i * v->stride % v->n);
 }
 
 static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
@@ -173,6 +175,39 @@ static void do_machine(void *arg, unsigned thread, uint64_t i)
     }
 }
 
+/* -- between processes ---------------------------------------------------------------------- */
+
+static void pack_machine(void *arg, uint64_t i, struct packed *to)
+{
+    const struct vary *v = arg;
+    const struct slot *s = &v->slot[i % v->window];
+    size_t n = (size_t)(s->text.at - s->text.buffer);
+
+    PACKED_PUT(to, s->code);
+    PACKED_PUT(to, s->said);
+    PACKED_PUT(to, n);
+    packed_put(to, s->text.buffer, n);
+    captured_pack(&s->rows, to);
+}
+
+/* A machine that another process has run; its tables are made again if the database wants them. */
+static void unpack_machine(void *arg, uint64_t i, struct packed *from)
+{
+    struct vary *v = arg;
+    struct slot *s = &v->slot[i % v->window];
+    size_t n;
+
+    i = number_of(v, i);
+    begin_slot(v, s, i);
+    if (v->cli->sqlite)
+        make_machine(v, s, i);
+    PACKED_TAKE(from, s->code);
+    PACKED_TAKE(from, s->said);
+    PACKED_TAKE(from, n);
+    sink_bytes(&s->text, packed_next(from, n), n);
+    captured_unpack(&s->rows, from);
+}
+
 /* -- in order ------------------------------------------------------------------------------- */
 
 /* In JSON a comma stands before each row: the first of all has none. */
@@ -247,6 +282,15 @@ static void keep(struct vary *v, struct slot *s)
     s->rows = (struct captured){0};
 }
 
+/* Holds its rows against --fail-if. */
+static void judge(const struct vary *v, struct slot *s)
+{
+    struct rows rows = {
+        .columns = s->rows.columns, .n_columns = s->rows.n_columns, .row = slot_row, .arg = s};
+
+    fail_if_judge(v->cli, &rows, 1, 1 + s->rows.n_rows);
+}
+
 static bool give_machine(void *arg, uint64_t i)
 {
     struct vary *v = arg;
@@ -264,12 +308,14 @@ static bool give_machine(void *arg, uint64_t i)
     v->different = v->different || s->code == EXIT_DIFFERENT;
     if (v->cli->sqlite && v->out)
         give_database(v, s, i);
+    if (v->out)
+        judge(v, s);
     if (is_streamed(v))
         give_text(v, s);
     else if (v->out)
         keep(v, s);
     free_slot(s);
-    progress_show(&v->progress, v->n_done, v->variants.n, "machines");
+    progress_show(&v->progress, v->n_done, v->n, "machines");
     return (!v->out || sink_ok(v->out)) && (v->out || progress_now_s() < v->end_s);
 }
 
@@ -277,7 +323,7 @@ static void show_progress(void *arg)
 {
     struct vary *v = arg;
 
-    progress_show(&v->progress, v->n_done, v->variants.n, "machines");
+    progress_show(&v->progress, v->n_done, v->n, "machines");
 }
 
 /* -- all of them ---------------------------------------------------------------------------- */
@@ -285,7 +331,7 @@ static void show_progress(void *arg)
 static void make_room(struct vary *v)
 {
     v->threads = v->cli->opts.jobs ? v->cli->opts.jobs : parallel_threads();
-    v->window = (uint64_t)v->threads * WINDOW_PER_THREAD;
+    v->window = parallel_window(v->threads * WINDOW_PER_THREAD);
     v->slot = memory_new(v->window, sizeof *v->slot);
     for (uint64_t i = 0; i < v->window; i++)
         sink_open_memory(&v->slot[i].text);
@@ -308,12 +354,14 @@ static void free_room(struct vary *v)
 static enum exit_code run_machines(struct vary *v)
 {
     struct parallel machines = {.stop = stop_asked,
-                                .n = v->variants.n,
+                                .n = v->n,
                                 .threads = v->threads,
                                 .window = v->window,
                                 .work = do_machine,
                                 .give = give_machine,
                                 .wait = show_progress,
+                                .pack = pack_machine,
+                                .unpack = unpack_machine,
                                 .arg = v};
 
     progress_begin(&v->progress, v->cli->opts.quiet);
@@ -370,13 +418,13 @@ static void end_output(const struct vary *v)
 /* What ended the run before its end, if anything did. */
 static enum exit_code say_end(const struct vary *v)
 {
-    unsigned long long done = v->n_done, total = v->variants.n;
+    unsigned long long done = v->n_done, total = v->n;
     char label[VARY_LABEL_BYTES];
 
-    if (v->n_done == v->variants.n || !sink_ok(v->out))
+    if (v->n_done == v->n || !sink_ok(v->out))
         return v->different ? EXIT_DIFFERENT : EXIT_OK;
     if (v->code && v->code != EXIT_INTERRUPTED) {
-        variants_label(&v->variants, v->n_done, label);
+        variants_label(&v->variants, v->first + v->n_done, label);
         return cmd_say(v->cli, v->code, "failed at %s: %llu of %llu machines complete", label, done,
                        total);
     }
@@ -431,19 +479,18 @@ static bool dry_row(void *arg, uint64_t i, struct cell *cells)
 /* Machines from everywhere, for a short time, stand for all. */
 static enum exit_code run_dry(struct vary *v)
 {
-    struct dry_run dry = {
-        .machines = v->variants.n, .at_most = VARIANTS_MAX, .threads = v->threads};
+    struct dry_run dry = {.machines = v->n, .at_most = VARIANTS_MAX, .threads = v->threads};
     struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
     double begin_s = progress_now_s();
 
-    v->stride = scatter_stride(v->variants.n);
+    v->stride = scatter_stride(v->n);
     v->end_s = begin_s + dry_run_s;
     stop_defer(true);
     enum exit_code code = run_machines(v);
     stop_defer(false);
     if (code || v->code || v->n_done == 0)
         return code ? code : v->code ? v->code : EXIT_INTERRUPTED;
-    dry.estimated_s = (progress_now_s() - begin_s) * (double)v->variants.n / (double)v->n_done;
+    dry.estimated_s = (progress_now_s() - begin_s) * (double)v->n / (double)v->n_done;
     return cmd_print(v->cli, &rows);
 }
 
@@ -497,6 +544,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->stride = 1;
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
+    v->first = shard_first(&cli->opts.shard, v->variants.n);
+    v->n = shard_count(&cli->opts.shard, v->variants.n);
     for (size_t k = 0; k < v->variants.n_keys; k++)
         v->columns[k] = (struct column)COLUMN_BY_HAND(
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);

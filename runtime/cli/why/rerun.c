@@ -341,7 +341,8 @@ static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
     const char *name = o->operand[0];
-    bool is_path = strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0;
+    bool is_path = !bench_is_of_file(name) && (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
+    enum exit_code code;
 
     if (strcmp(name, "load") == 0) {
         r->scenario = SCENARIO_LOAD;
@@ -353,8 +354,8 @@ static enum exit_code find(struct rerun *r)
                    "why reads its file several times, standard input can be read once");
     if (is_path)
         return EXIT_OK;
-    r->bench = bench_find(r->cli, name);
-    return r->bench ? EXIT_OK : EXIT_USAGE;
+    r->bench = bench_find(r->cli, name, &code);
+    return code;
 }
 
 enum exit_code rerun_find(struct rerun *r, const struct cli *cli)

@@ -252,12 +252,13 @@ static void equal_times_run_by_class_then_by_id(void **state)
     assert_true(ev_make(1, EV_HOP, 9, 0) < ev_make(1, EV_ARRIVE, 8, 0));
     assert_true(ev_make(1, EV_ARRIVE, UINT32_MAX, 0) < ev_make(1, EV_ISSUE, 0, 0));
     assert_true(ev_make(1, EV_ISSUE, 9, 0) < ev_make(1, EV_KERNEL, 8, 0));
+    assert_true(ev_make(1, EV_KERNEL, UINT32_MAX, 0) < ev_make(1, EV_ARBITER, 0, 0));
     assert_true(ev_make(1, EV_HOP, 8, EV_MAX_SLOTS - 1) < ev_make(1, EV_HOP, 9, 0));
     assert_true(ev_make(EV_PAST, EV_KERNEL, UINT32_MAX, EV_MAX_SLOTS - 1) < EV_NONE);
 }
 
 /* docs/model.md "Order of events": "class 0 completion ..., 1 hop, 2 arrival ..., 3 issue ..., 4
- * start or resume" */
+ * start or resume, 5 an arbiter" */
 static void classes_are_numbered_as_in_the_design(void **state)
 {
     (void)state;
@@ -266,6 +267,7 @@ static void classes_are_numbered_as_in_the_design(void **state)
     assert_int_equal(EV_ARRIVE, 2);
     assert_int_equal(EV_ISSUE, 3);
     assert_int_equal(EV_KERNEL, 4);
+    assert_int_equal(EV_ARBITER, 5);
 }
 
 static void parts_of_an_event_can_be_read_back(void **state)
@@ -274,7 +276,7 @@ static void parts_of_an_event_can_be_read_back(void **state)
 
     (void)state;
     for (size_t i = 0; i < 4; i++)
-        for (int class = EV_DONE; class <= EV_KERNEL; class ++)
+        for (int class = EV_DONE; class <= EV_ARBITER; class ++)
             for (uint32_t slot = 0; slot < 2; slot++) {
                 uint32_t all = slot ? EV_MAX_SLOTS - 1 : 0;
                 ev e = ev_make(times[i], (enum ev_class) class, slot ? UINT32_MAX : 0, all);

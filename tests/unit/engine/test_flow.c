@@ -133,7 +133,7 @@ static void free_rig(struct rig *r)
 /* Calls `check` with loads of random machines, and with some of the compiled cube8. */
 static void each_rig(void (*check)(struct rig *r))
 {
-    for (uint64_t seed = 1; seed <= 50; seed++) {
+    for (uint64_t seed = 1; seed <= 30; seed++) {
         char *yaml = printed(judge_random_topo, seed);
         const kb_topology *topo = any_topology(yaml);
         struct rig r = run_rows(topo, seed % 3 ? KB_FUSED : KB_HOP, seed, 60);

@@ -4,7 +4,7 @@
 #include "support/sums.h"
 
 /* KB_SEEDS=N in the environment runs seeds 1..N, those of test_kernel_random.c. */
-enum { SEEDS = 200, TALKS = 150, MOST_SHARES = 512 };
+enum { SEEDS = 120, TALKS = 90, MOST_SHARES = 512 };
 
 /* Shares of a command as they ought to be. */
 struct shares {

@@ -9,7 +9,7 @@
  * rows wait for others. A quarter as many seeds follow with interleaved addresses, where most rows
  * are split.
  */
-enum { SEEDS = 100 };
+enum { SEEDS = 50 };
 
 /* -- scenarios ------------------------------------------------------------------------------ */
 

@@ -424,7 +424,7 @@ static void has_number(const struct numbers *all, const char *line)
         fail_msg("'%s' is not in\n%s", line, all->text);
 }
 
-/* A key with a unit of time, length or rate has a better value, unless it is 0. */
+/* A key with a unit of time, length or rate has a better value, unless it is 0 or of no use. */
 static void has_direction(void *arg, const kb_key *key)
 {
     static const char *const units[] = {"_ns", "_mm", "_gbs", "_ghz"};
@@ -434,7 +434,7 @@ static void has_direction(void *arg, const kb_key *key)
     for (size_t i = 0; i < LENGTH(units); i++) {
         size_t at = strlen(key->path) - strlen(units[i]);
 
-        if (key->kind == KB_KEY_NUMBER && key->value > 0 && strcmp(key->path + at, units[i]) == 0)
+        if (key->kind == KB_KEY_NUMBER && key->value > 0 && !strstr(key->path, ".mesh.") && strcmp(key->path + at, units[i]) == 0)
             has_number(arg, line);
     }
 }
@@ -457,6 +457,8 @@ static void every_number_has_a_better_value(void **state)
     assert_null(strstr(all.text, "cube.sram.bw_gbs"));     /* 0: it has the NoC's */
     assert_null(strstr(all.text, "cube.noc.overhead_ns")); /* 0 */
     assert_null(strstr(all.text, "cube.pes"));             /* a shape */
+    assert_null(strstr(all.text, "cube.noc.mesh"));        /* the NoC is no mesh */
+    assert_null(strstr(all.text, "contention."));          /* links are no routers */
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(
             kb_topology_numbers(m.topo, (const double[]){1, 0.0 / 0.0, 2e6}[i], put_number, &all),

@@ -1,0 +1,27 @@
+/* shares.h -- which virtual channels the hops of routes may own: machine/vcs.h */
+#ifndef SHARES_H
+#define SHARES_H
+#include "routes.h"
+
+/* Which packets are kept apart, besides those on rings. */
+struct share_plan {
+    /* In machines with meshes: 1 none, 2 those in the cube of their source, 3 and of their target,
+     * 4 and those on their way along x from those along y. */
+    uint32_t stages;
+    uint32_t detours; /* 1: detours have a part of their own */
+};
+
+/* Parts that a plan cuts a group of VCs into. */
+uint32_t shares_parts(const struct routes *r, const struct share_plan *plan);
+
+/* Fills request_shares and answer_shares of `r`. */
+void make_shares(struct routes *r, const struct share_plan *plan);
+
+/* Do crossbar nodes and bridges of such a cube form a ring? */
+bool has_crossbar_ring(const struct kind_row *kind);
+
+/* Are there meshes inside cubes, and more than one cube? Do rows, or columns, of cubes wrap? */
+bool has_meshes(const struct routes *r);
+bool wraps(const struct kb_topology *t, bool y);
+
+#endif

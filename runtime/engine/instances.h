@@ -1,0 +1,73 @@
+/* instances.h -- the states of components: one for each station or node that one stands for. */
+#ifndef INSTANCES_H
+#define INSTANCES_H
+#include "base/exported.h"
+#include "machine/tables.h"
+
+struct kb_sim;
+struct txn;
+
+/* What a component has said of the transaction in a slot. */
+struct served {
+    int64_t done_fs;  /* its service ends, and its data are there */
+    int64_t delay_fs; /* in nodes that are components, less what the tables have for these */
+};
+
+/* All NULL: no box of the machine is a component. */
+struct instances {
+    unsigned char *memories; /* owned; [dst_pack()], each instance_bytes() long */
+    struct served *served;   /* owned; [slot] */
+    char *fault;             /* owned; a component has broken its contract: the message */
+    uint32_t never;          /* transactions that a component never ends */
+};
+
+/* Room for a state, aligned for any type. */
+static inline size_t instance_bytes(size_t bytes)
+{
+    return (bytes + 15) & ~(size_t)15;
+}
+
+/* The largest of a memory: the stride of instances.memories. */
+static inline size_t instance_of_memory_bytes(const struct impls *impls)
+{
+    size_t hbm = instance_bytes(impls->of[BOX_HBM].bytes);
+    size_t sram = instance_bytes(impls->of[BOX_SRAM].bytes);
+
+    return hbm > sram ? hbm : sram;
+}
+
+/* The box of a memory of a cube. */
+static inline enum box box_of_unit(const struct kb_topology *t, uint32_t unit)
+{
+    return unit < t->slices ? BOX_HBM : BOX_SRAM;
+}
+
+static inline bool memory_is_component(const struct kb_topology *t, uint32_t unit)
+{
+    return t->impls && unit <= t->slices && t->impls->of[box_of_unit(t, unit)].serve;
+}
+
+/* Idle instances of all; false without memory, and then instances_free() frees the rest. */
+bool instances_init(struct kb_sim *s);
+void instances_free(struct kb_sim *s);
+
+/* Room for `n` slots. False without memory. */
+bool instances_room(struct kb_sim *s, uint32_t n);
+
+/* The instance of memory `dst`, as at the start of a run. */
+void instance_clear_memory(struct kb_sim *s, uint32_t dst);
+
+/*
+ * The costs of `txn`, which has been served: by the tables, but where a component was asked, by its
+ * answer. The memory's term may be negative.
+ */
+struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn) EXPORTED(sim_cost);
+
+/* Component `impl`, which stands for memory `dst`, has answered what it may not. */
+void instances_fault(struct kb_sim *s, enum box box, uint32_t slot, uint64_t now_fs,
+                     struct kb_served answer) EXPORTED(instances_fault);
+
+/* It never ends a transaction: the message of a run that goes on until nothing else is left. */
+void instances_never(struct kb_sim *s, enum box box, uint32_t slot) EXPORTED(instances_never);
+
+#endif

@@ -1,0 +1,52 @@
+/* impl.h -- boxes of a machine that are components (`impl:`), as the generated topo.c has them. */
+#ifndef IMPL_H
+#define IMPL_H
+#include "component.h"
+#include <stddef.h>
+
+enum { IMPL_BYTES_MAX = 1 << 16 }; /* of a state: topo.c asserts it */
+
+/* The boxes that a component can replace, in the order of their keys in gen/keys.def. */
+enum box {
+    BOX_FABRIC,
+    BOX_PCIE_EP,
+    BOX_UCIE,
+    BOX_NOC,
+    BOX_SRAM,
+    BOX_XBAR,
+    BOX_HBM,
+    BOX_GEMM,
+    BOX_MATH,
+    N_BOXES
+};
+
+/* One of them, with its calls; all zero: the box is built in. */
+struct impl {
+    const char *name; /* of the component */
+    size_t bytes;     /* of a state */
+    void (*init)(void *state);
+    struct kb_served (*serve)(void *state, const struct kb_request *r, int64_t now_fs);
+    int64_t (*delay)(void *state, const struct kb_request *r, int64_t now_fs); /* of a node */
+};
+
+/* All of a machine. */
+struct impls {
+    struct impl of[N_BOXES];
+    bool memories, nodes, engines; /* some of these */
+};
+
+/* The key that asks for it: "cube.hbm.impl". */
+static inline const char *box_key(enum box box)
+{
+    static const char *const keys[N_BOXES] = {
+        [BOX_FABRIC] = "fabric.impl",        [BOX_PCIE_EP] = "sip.io.pcie_ep.impl",
+        [BOX_UCIE] = "cube.ucie.impl",       [BOX_NOC] = "cube.noc.impl",
+        [BOX_SRAM] = "cube.sram.impl",       [BOX_XBAR] = "cube.xbar.impl",
+        [BOX_HBM] = "cube.hbm.impl",         [BOX_GEMM] = "cube.pe.pe_gemm.impl",
+        [BOX_MATH] = "cube.pe.pe_math.impl",
+    };
+
+    return keys[box];
+}
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * vcs.h -- which virtual channels a packet may own on an edge of its route.
+ *
+ * The VCs of a class (requests, answers) are cut into `prios` equal groups, and of its group a
+ * packet owns on each edge one of a share: all of them, or one of 2 to 4 equal parts. Parts break
+ * rings: packets of an earlier part wait for those of a later one, never the other way. The
+ * generator says which share each hop has (t->request_shares, and for answers, which pass the same
+ * edge backwards, t->answer_shares; neither unless t->vcs_vary), and has proved that no packets can
+ * wait for each other in a circle: gen/channels.c.
+ *
+ * A share is a byte: part in bits 0 and 1, parts - 1 in bits 5 and 6, and between them what the
+ * part also depends on:
+ *
+ *     VCS_BY_X, VCS_BY_Y   + 1 behind the dateline of that dimension: the step from column w - 1 to
+ * 0, or from 0 to w - 1; of rows alike; so in a grid of SIPs VCS_BY_DETOUR        the last part if
+ * the route between these two cubes is a detour
+ *
+ * 0 is all VCs of the group. Part p of n VCs is [p * n / parts, (p + 1) * n / parts).
+ *
+ * The edge over a dateline, ucie > ucie, belongs to the part before it. So a request has in a
+ * segment the datelines of all segments before it in the same mesh, of cubes or of SIPs. An answer
+ * passes the edges in the other order: on the edge that leads from a segment to the next one it has
+ * those of the segments behind that one, seen from the request, and on the other edges of the
+ * segment also its own.
+ *
+ * Example: a ring of 4 cubes, vcs: [2, 2], share VCS_BY_X with 2 parts: a write from cube 2 to cube
+ * 0 goes E, E. Its steps 2 > 3 and 3 > 0 are on VC 0; one from cube 2 to cube 1 is on VC 1 from 0
+ * on. With 3 VCs the parts are [0, 1) and [1, 3).
+ */
+#ifndef VCS_H
+#define VCS_H
+#include "machine/walk.h"
+
+enum { VCS_PART = 3, VCS_BY_X = 4, VCS_BY_Y = 8, VCS_BY_DETOUR = 16, VCS_PARTS_SHIFT = 5 };
+
+/* The bits of `crossed`: datelines behind a packet. */
+enum { CROSSED_X = 1, CROSSED_Y = 2 };
+
+static inline uint8_t vcs_share(uint32_t part, uint32_t parts)
+{
+    return (uint8_t)(part | (parts - 1) << VCS_PARTS_SHIFT);
+}
+
+/* VCs [first, end) of a class. */
+struct vc_range {
+    uint8_t first, end;
+};
+
+/* The range of `share`, for a packet of priority group `group`. `n`: VCs of the class. */
+static inline struct vc_range vcs_range(uint8_t share, uint32_t n, uint32_t prios, uint32_t group,
+                                        uint32_t crossed, bool detour)
+{
+    uint32_t each = n / prios, parts = 1u + (share >> VCS_PARTS_SHIFT), part = share & VCS_PART;
+
+    if (share & VCS_BY_DETOUR && detour)
+        part = parts - 1;
+    else if ((share & VCS_BY_X && crossed & CROSSED_X) || (share & VCS_BY_Y && crossed & CROSSED_Y))
+        part++;
+    return (struct vc_range){(uint8_t)(group * each + part * each / parts),
+                             (uint8_t)(group * each + (part + 1) * each / parts)};
+}
+
+/* The dateline that the exit of segment `at` leads over, as a bit of `crossed`; 0: none. */
+static inline uint32_t vcs_dateline(const struct kb_topology *t, struct route_at at)
+{
+    uint32_t exit = walk_segment(t, at)->exit, side, sip = at.cube / t->cubes;
+
+    if (exit < N_SIDES)
+        return t->wrap && mesh_at_border(t, at.cube, exit)
+                   ? (side_is_vertical(exit) ? CROSSED_Y : CROSSED_X)
+                   : 0u;
+    if (exit != EXIT_IO || t->regular || t->fabric_shape != FABRIC_GRID ||
+        at.segment < t->seg_cross || at.segment >= t->seg_arrive)
+        return 0;
+    side = (uint32_t)(at.segment - t->seg_cross) % N_SIDES;
+    if (side_is_vertical(side))
+        return sip / t->grid_w == (side == SIDE_S ? t->grid_h - 1 : 0) ? CROSSED_Y : 0u;
+    return sip % t->grid_w == (side == SIDE_E ? t->grid_w - 1 : 0) ? CROSSED_X : 0u;
+}
+
+/*
+ * Datelines behind a packet that was in segment `at` with `crossed`, and is in the next one. The
+ * cubes of a SIP, the grid of SIPs, and the cubes of the target's SIP have datelines of their own.
+ */
+static inline uint32_t vcs_crossed_after(const struct kb_topology *t, struct route_at at,
+                                         uint32_t crossed)
+{
+    bool of_sips = at.segment >= t->seg_cross && (t->regular || at.segment < t->seg_arrive);
+
+    if (walk_segment(t, at)->exit != EXIT_IO)
+        return crossed | vcs_dateline(t, at);
+    return of_sips ? crossed | vcs_dateline(t, at) : 0;
+}
+
+/* Is the route on `plane` from cube `first` to `last`, both of one SIP, another than by default? */
+static inline bool vcs_is_detour(const struct kb_topology *t, uint32_t plane, uint32_t first,
+                                 uint32_t last)
+{
+    if (!t->plane_rows[plane].has_detours)
+        return false;
+    for (uint32_t cube = first, exit; cube != last; cube = walk_neighbour(t, cube, exit)) {
+        exit = mesh_exit(t, plane, cube, last);
+        if (exit != mesh_default_or_none(t, plane, cube, last))
+            return true;
+    }
+    return false;
+}
+
+#endif

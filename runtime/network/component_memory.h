@@ -1,0 +1,91 @@
+/* component_memory.h -- a memory that is a component (`cube.hbm.impl`): its call, and its answer.
+ *
+ * It holds        what the component says: hold_fs from the begin of service
+ * Goes first      first come, first served: the smallest (arrival, id), as any early memory
+ * Wait counted    queue_memory = service begins - arrival (KB_WAIT_MEMORY)
+ * Golden number   docs/components.md
+ *
+ * It is a memory that is free before its transaction is done (network/early_memory.h), but both
+ * times are known only when its turn has come: then the component is asked, once. So each arrival
+ * has an event, and turns are taken in order.
+ *
+ * In a topology that was compiled with the component all of this folds: the call is inlined, and
+ * of the request only the fields remain that the component reads.
+ */
+#ifndef NETWORK_COMPONENT_MEMORY_H
+#define NETWORK_COMPONENT_MEMORY_H
+#include "network/turn.h"
+
+/* The component that stands for the memory of `txn`; NULL: it is built in. */
+static ALWAYS_INLINE const struct impl *memory_impl(const struct kb_sim *s, const struct txn *txn)
+{
+    const struct impl *impl;
+
+    (void)s; /* T names it only where any topology runs */
+    if (!T->impls || !T->impls->memories || unit_is_tcm(T, dst_unit(T, txn->dst)))
+        return NULL;
+    impl = &T->impls->of[box_of_unit(T, dst_unit(T, txn->dst))];
+    return impl->serve ? impl : NULL;
+}
+
+/* What the component is asked. The transaction's hold_fs is known: its drain is in it. */
+static ALWAYS_INLINE struct kb_request memory_request(const struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
+
+    return (struct kb_request){
+        .id = record_id(s, slot),
+        .op = txn->op,
+        .source = txn_of_host(txn) ? UINT32_MAX : pe_number(T, txn->src),
+        .bytes = txn->nbytes,
+        .drain_fs = txn->hold_fs - cost_in_memory_fs(&s->mask, memory),
+        .own_fs = drain_fs(txn->nbytes, cost_own_gbs(&s->mask, memory)),
+        .overhead_fs = memory->overhead_fs & s->mask.overhead,
+        .latency_fs = memory->latency_fs & s->mask.overhead,
+        .k = 1,
+        .n = 1,
+    };
+}
+
+/* An answer that the contract allows; else the run ends with a message. */
+static ALWAYS_INLINE bool is_answer(struct kb_sim *s, enum box box, uint32_t slot, uint64_t start,
+                                    struct kb_served a)
+{
+    if (__builtin_expect(a.hold_fs >= 0 && a.done_fs >= (int64_t)start &&
+                             a.hold_fs <= a.done_fs - (int64_t)start,
+                         true))
+        return true;
+    instances_fault(s, box, slot, start, a);
+    fail(s, KB_COMPONENT_ERROR);
+    return false;
+}
+
+/* Its turn at its memory, a component: it has come at `t`. */
+static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, const struct impl *impl,
+                                             uint64_t t, uint32_t slot)
+{
+    struct txn *txn = &s->txns[slot];
+    enum box box = box_of_unit(T, dst_unit(T, txn->dst));
+    struct link_station *memory = &s->early[txn->dst];
+    uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
+    struct kb_request request = memory_request(s, slot);
+    struct kb_served answer =
+        impl->serve(s->instances.memories + txn->dst * instance_of_memory_bytes(T->impls), &request,
+                    (int64_t)start);
+
+    if (!is_answer(s, box, slot, start, answer))
+        return;
+    take_turn(s, memory, answer.hold_fs, t);
+    memory->holder = slot;
+    s->instances.served[slot].done_fs = answer.done_fs;
+    if (is_told(s, how))
+        observe_take(s, start, slot, STATION_MEMORY);
+    txn->service_fs = (int64_t)start;
+    if (__builtin_expect(answer.done_fs == INT64_MAX, false))
+        instances_never(s, box, slot);
+    else
+        post(s, after((uint64_t)answer.done_fs, 0), EV_DONE, slot);
+}
+
+#endif

@@ -1,0 +1,559 @@
+/* banks.c -- a slice with `model: banks`: channels, banks, rows, refresh; docs/model.md "Banks". */
+#include "banks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_ROW = -1, ACTS = 4 };
+
+/* Fields of an address, as `map` names them. */
+enum field { ROW, BANK, COLUMN, GROUP, CHANNEL, N_FIELDS };
+
+static const char *const field_names[N_FIELDS] = {"row", "bank", "column", "group", "channel"};
+
+enum mode { READING, DRAINING };
+
+/* All bursts of a transaction in one row: they pass the bus together. */
+struct segment {
+    struct visit *of;
+    uint32_t bank;
+    int64_t row, bursts;
+    bool accepted, granted, current;
+    int64_t prepared_fs, ready_fs; /* of a current one */
+    struct segment *next;          /* of its channel, in order of arrival */
+};
+
+/* An access, until its last segment is granted and, if it is a posted write, accepted. */
+struct visit {
+    struct judge_access access;
+    uint32_t not_accepted, not_granted;
+    int64_t last_end_fs, first_burst_fs; /* the latest end; the earliest end of a first burst */
+    struct visit *next;
+};
+
+struct bank {
+    int64_t row, col_fs, pre_fs, act_fs;
+};
+
+struct channel {
+    struct bank *banks;
+    struct segment *segments; /* that have arrived and are not granted */
+    int64_t acts_fs[ACTS];    /* the last ones, the latest first */
+    int64_t bus_fs, refresh_fs;
+    enum mode mode;
+    bool last_write, read_granted; /* the direction; since the last drain began */
+    int64_t to_drain;              /* writes until the drain ends */
+    int64_t decided_fs;
+};
+
+struct judge_banks {
+    const struct judge_topo *t;
+    struct judge_end slice;
+    struct judge_banks_user user;
+    struct channel *channels;
+    struct visit *visits;
+    enum field map[N_FIELDS]; /* most significant first */
+    uint64_t sizes[N_FIELDS]; /* how many values a field has; of ROW 0: any */
+    uint64_t burst_bytes, n_banks;
+    int64_t burst_fs, queue;
+    bool xor, fcfs, posted, refreshed;
+    int64_t rcd, rp, cl, cwl, ras, rrd, faw, rtp, wr, wtr, rtw, refi, rfc, ctrl;
+    int64_t behind_fs; /* overhead and latency, which come behind the end */
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* -- keys ----------------------------------------------------------------------------------- */
+
+static double number(const struct judge_banks *b, const char *key)
+{
+    return judge_cube_number(b->t, b->slice.sip, b->slice.cube, key);
+}
+
+static bool is(const struct judge_banks *b, const char *key, const char *word)
+{
+    return strcmp(judge_cube_text(b->t, b->slice.sip, b->slice.cube, key), word) == 0;
+}
+
+static int64_t timing(const struct judge_banks *b, const char *name)
+{
+    char key[JUDGE_KEY_BYTES];
+
+    snprintf(key, sizeof key, "cube.hbm.timing_ns.%s", name);
+    return llround(number(b, key) * 1e6);
+}
+
+static void read_map(struct judge_banks *b)
+{
+    for (int i = 0; i < N_FIELDS; i++) {
+        char key[JUDGE_KEY_BYTES];
+
+        snprintf(key, sizeof key, "cube.hbm.map.%d", i);
+        b->map[i] = ROW;
+        while (b->map[i] < N_FIELDS && !is(b, key, field_names[b->map[i]]))
+            b->map[i]++;
+        if (b->map[i] == N_FIELDS)
+            judge_die("%s is no field of an address", key);
+    }
+}
+
+static void read_keys(struct judge_banks *b)
+{
+    read_map(b);
+    b->sizes[CHANNEL] = (uint64_t)number(b, "cube.hbm.channels");
+    b->sizes[GROUP] = (uint64_t)number(b, "cube.hbm.groups");
+    b->sizes[BANK] = (uint64_t)number(b, "cube.hbm.banks");
+    b->sizes[COLUMN] = (uint64_t)number(b, "cube.hbm.columns");
+    b->n_banks = b->sizes[GROUP] * b->sizes[BANK];
+    b->burst_bytes = (uint64_t)number(b, "cube.hbm.burst_bytes");
+    b->burst_fs = llround((double)b->burst_bytes * 1e6 /
+                          (number(b, "cube.hbm.bw_gbs") * number(b, "cube.hbm.efficiency") /
+                           (double)b->sizes[CHANNEL]));
+    b->queue = (int64_t)number(b, "cube.hbm.queue");
+    b->xor = is(b, "cube.hbm.hash", "xor");
+    b->fcfs = is(b, "cube.hbm.policy", "fcfs");
+    b->posted = is(b, "cube.hbm.write_ack", "accepted");
+    b->refreshed = b->refreshed && is(b, "cube.hbm.refresh", "all");
+    b->behind_fs = llround(number(b, "cube.hbm.overhead_ns") * 1e6) +
+                   llround(number(b, "cube.hbm.latency_ns") * 1e6);
+    b->rcd = timing(b, "rcd");
+    b->rp = timing(b, "rp");
+    b->cl = timing(b, "cl");
+    b->cwl = timing(b, "cwl");
+    b->ras = timing(b, "ras");
+    b->rrd = timing(b, "rrd");
+    b->faw = timing(b, "faw");
+    b->rtp = timing(b, "rtp");
+    b->wr = timing(b, "wr");
+    b->wtr = timing(b, "wtr");
+    b->rtw = timing(b, "rtw");
+    b->refi = timing(b, "refi");
+    b->rfc = timing(b, "rfc");
+    b->ctrl = timing(b, "ctrl");
+}
+
+bool judge_has_banks(const struct judge_topo *t, const struct judge_end *memory)
+{
+    return memory->kind == JUDGE_SLICE &&
+           strcmp(judge_cube_text(t, memory->sip, memory->cube, "cube.hbm.model"), "banks") == 0;
+}
+
+uint64_t judge_channel_number(const struct judge_topo *t, const struct judge_end *slice,
+                              uint32_t channel)
+{
+    return (((uint64_t)slice->sip * t->cubes + slice->cube) << 32 | (uint64_t)slice->unit << 16) +
+           channel;
+}
+
+struct judge_banks *judge_banks_new(const struct judge_topo *t, const struct judge_end *slice,
+                                    bool refreshed, const struct judge_banks_user *user)
+{
+    struct judge_banks *b = judge_alloc(1, sizeof *b);
+
+    *b = (struct judge_banks){.t = t, .slice = *slice, .user = *user, .refreshed = refreshed};
+    read_keys(b);
+    b->channels = judge_alloc(b->sizes[CHANNEL], sizeof *b->channels);
+    for (uint64_t i = 0; i < b->sizes[CHANNEL]; i++) {
+        struct channel *c = &b->channels[i];
+
+        c->banks = judge_alloc(b->n_banks, sizeof *c->banks);
+        for (uint64_t bank = 0; bank < b->n_banks; bank++)
+            c->banks[bank].row = NO_ROW;
+        for (int act = 0; act < ACTS; act++)
+            c->acts_fs[act] = INT64_MIN / 2;
+        c->refresh_fs = b->refreshed ? b->refi : INT64_MAX;
+        c->decided_fs = -1;
+        c->read_granted = true;
+    }
+    return b;
+}
+
+void judge_banks_free(struct judge_banks *b)
+{
+    if (!b)
+        return;
+    for (uint64_t i = 0; i < b->sizes[CHANNEL]; i++) {
+        while (b->channels[i].segments) {
+            struct segment *first = b->channels[i].segments;
+
+            b->channels[i].segments = first->next;
+            free(first);
+        }
+        free(b->channels[i].banks);
+    }
+    while (b->visits) {
+        struct visit *first = b->visits;
+
+        b->visits = first->next;
+        free(first);
+    }
+    free(b->channels);
+    free(b);
+}
+
+/* -- segments ------------------------------------------------------------------------------- */
+
+/* Where a burst lies: its channel, its bank's number in it, its row. */
+static uint64_t find_burst(const struct judge_banks *b, uint64_t burst, uint32_t *bank,
+                           int64_t *row)
+{
+    uint64_t of[N_FIELDS] = {0};
+
+    for (int i = N_FIELDS - 1; i > 0; i--) {
+        of[b->map[i]] = burst % b->sizes[b->map[i]];
+        burst /= b->sizes[b->map[i]];
+    }
+    of[ROW] = burst;
+    *row = (int64_t)burst;
+    *bank = (uint32_t)(of[GROUP] * b->sizes[BANK] + of[BANK]);
+    if (!b->xor)
+        return of[CHANNEL];
+    *bank ^= (uint32_t)(burst / b->sizes[CHANNEL] % b->n_banks);
+    return of[CHANNEL] ^ burst % b->sizes[CHANNEL];
+}
+
+/* The channel decides at the end of this instant. */
+static void wake_at(struct judge_banks *b, const struct channel *c, int64_t fs)
+{
+    b->user.wake(b->user.arg, b, &b->slice, (uint32_t)(c - b->channels), fs);
+}
+
+/* Does `a` stand behind a new access: by arrival, id and part? */
+static bool is_behind(const struct judge_access *a, const struct judge_access *new)
+{
+    if (a->arrive_fs != new->arrive_fs)
+        return a->arrive_fs > new->arrive_fs;
+    if (a->id != new->id)
+        return a->id > new->id;
+    return a->part > new->part;
+}
+
+/* One more burst of `visit`, to the segment of its row or, if it is the first there, a new one. */
+static void add_burst(struct judge_banks *b, struct visit *visit, uint64_t burst)
+{
+    uint32_t bank;
+    int64_t row;
+    struct channel *c = &b->channels[find_burst(b, burst, &bank, &row)];
+    struct segment **at = &c->segments, *s;
+
+    for (s = c->segments; s; s = s->next)
+        if (s->of == visit && s->bank == bank && s->row == row) {
+            s->bursts++;
+            return;
+        }
+    while (*at && !is_behind(&(*at)->of->access, &visit->access))
+        at = &(*at)->next;
+    s = judge_alloc(1, sizeof *s);
+    *s = (struct segment){.of = visit, .bank = bank, .row = row, .bursts = 1, .next = *at};
+    *at = s;
+    visit->not_accepted++;
+    visit->not_granted++;
+    wake_at(b, c, visit->access.arrive_fs);
+}
+
+void judge_banks_arrive(struct judge_banks *b, const struct judge_access *access)
+{
+    struct visit *visit = judge_alloc(1, sizeof *visit);
+
+    *visit = (struct visit){.access = *access, .first_burst_fs = INT64_MAX, .next = b->visits};
+    b->visits = visit;
+    for (uint64_t burst = access->offset / b->burst_bytes;
+         burst * b->burst_bytes < access->offset + access->nbytes; burst++)
+        add_burst(b, visit, burst);
+}
+
+/* -- rule 1: refresh ------------------------------------------------------------------------ */
+
+static struct segment *current_of(const struct channel *c, uint32_t bank)
+{
+    for (struct segment *s = c->segments; s; s = s->next)
+        if (s->current && s->bank == bank)
+            return s;
+    return NULL;
+}
+
+static void refresh(struct judge_banks *b, struct channel *c)
+{
+    int64_t s = larger(c->refresh_fs, c->bus_fs);
+
+    for (uint32_t i = 0; i < b->n_banks; i++)
+        if (c->banks[i].row != NO_ROW)
+            s = larger(s, c->banks[i].pre_fs);
+    s += b->rp;
+    for (uint32_t i = 0; i < b->n_banks; i++) {
+        struct bank *bank = &c->banks[i];
+        struct segment *current = current_of(c, i);
+
+        bank->act_fs = s + b->rfc;
+        if (current) {
+            bank->col_fs = larger(bank->col_fs, s + b->rfc + b->rcd);
+            current->ready_fs = larger(current->ready_fs, s + b->rfc + b->rcd);
+            bank->pre_fs = larger(bank->pre_fs, s + b->rfc + b->ras);
+        } else {
+            bank->row = NO_ROW;
+        }
+    }
+    c->bus_fs = larger(c->bus_fs, s + b->rfc);
+    c->refresh_fs += b->refi;
+}
+
+/* -- rule 2: accept ------------------------------------------------------------------------- */
+
+static int64_t queued(const struct channel *c, bool write)
+{
+    int64_t n = 0;
+
+    for (const struct segment *s = c->segments; s; s = s->next)
+        n += s->accepted && s->of->access.write == write;
+    return n;
+}
+
+static void drop_if_over(struct judge_banks *b, struct visit *visit)
+{
+    struct visit **at = &b->visits;
+
+    if (visit->not_accepted || visit->not_granted)
+        return;
+    while (*at != visit)
+        at = &(*at)->next;
+    *at = visit->next;
+    free(visit);
+}
+
+static void accept(struct judge_banks *b, struct channel *c, int64_t t)
+{
+    for (struct segment *s = c->segments; s; s = s->next) {
+        const struct judge_access *access = &s->of->access;
+
+        if (s->accepted || queued(c, access->write) >= b->queue)
+            continue;
+        s->accepted = true;
+        s->of->not_accepted--;
+        if (access->write && b->posted && s->of->not_accepted == 0)
+            b->user.done(b->user.arg, access,
+                         larger(t + 1, access->arrive_fs + access->drain_fs) + b->behind_fs);
+    }
+}
+
+/* -- rule 3: mode --------------------------------------------------------------------------- */
+
+static void choose_mode(struct judge_banks *b, struct channel *c)
+{
+    int64_t reads = queued(c, false), writes = queued(c, true);
+    bool full = writes == b->queue && (reads == 0 || c->read_granted);
+    bool alone = reads == 0 && writes > (b->posted ? b->queue / 4 : 0);
+
+    if (c->mode == DRAINING && c->to_drain > 0)
+        return;
+    c->mode = full || alone ? DRAINING : READING;
+    if (c->mode == READING)
+        return;
+    c->to_drain = writes;
+    c->read_granted = false;
+}
+
+/* -- rule 4: prepare ------------------------------------------------------------------------ */
+
+/* Of a bank's segments of this direction the one that it prepares; NULL: there is none. */
+static struct segment *next_of(const struct judge_banks *b, const struct channel *c, uint32_t bank)
+{
+    struct segment *oldest = NULL;
+
+    for (struct segment *s = c->segments; s; s = s->next) {
+        if (!s->accepted || s->bank != bank || s->of->access.write != (c->mode == DRAINING))
+            continue;
+        if (!b->fcfs && s->row == c->banks[bank].row)
+            return s;
+        if (!oldest)
+            oldest = s;
+    }
+    return oldest;
+}
+
+/* Opens the row at the first instant at which that is allowed. */
+static void activate(struct judge_banks *b, struct channel *c, struct bank *bank, int64_t row,
+                     int64_t t)
+{
+    int64_t a = larger(t, bank->act_fs);
+
+    if (bank->row != NO_ROW)
+        a = larger(a, larger(t, bank->pre_fs) + b->rp);
+    a = larger(a, c->acts_fs[0] + b->rrd);
+    a = larger(a, c->acts_fs[ACTS - 1] + b->faw);
+    memmove(&c->acts_fs[1], &c->acts_fs[0], (ACTS - 1) * sizeof c->acts_fs[0]);
+    c->acts_fs[0] = a;
+    bank->row = row;
+    bank->col_fs = a + b->rcd;
+    bank->pre_fs = a + b->ras;
+}
+
+static void prepare(struct judge_banks *b, struct channel *c, int64_t t)
+{
+    for (uint32_t i = 0; i < b->n_banks; i++) {
+        struct bank *bank = &c->banks[i];
+        struct segment *s;
+
+        if (current_of(c, i) || !(s = next_of(b, c, i)))
+            continue;
+        if (bank->row != s->row)
+            activate(b, c, bank, s->row, t);
+        s->current = true;
+        s->prepared_fs = t;
+        s->ready_fs = larger(t, bank->col_fs);
+    }
+}
+
+/* -- rule 5: bus ---------------------------------------------------------------------------- */
+
+/* The oldest current segment that is ready, of the mode's direction or of any. */
+static struct segment *oldest_ready(const struct channel *c, int64_t t, bool any)
+{
+    for (struct segment *s = c->segments; s; s = s->next)
+        if (s->current && s->ready_fs <= t && (any || s->of->access.write == (c->mode == DRAINING)))
+            return s;
+    return NULL;
+}
+
+static void take_out(struct channel *c, struct segment *s)
+{
+    struct segment **at = &c->segments;
+
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    free(s);
+}
+
+/* The segment passes the bus from `c_fs` on. */
+static void pass(struct judge_banks *b, struct channel *c, struct segment *s, int64_t c_fs)
+{
+    struct bank *bank = &c->banks[s->bank];
+    struct visit *visit = s->of;
+    const struct judge_access *access = &visit->access;
+    int64_t last = c_fs + (s->bursts - 1) * b->burst_fs;
+    int64_t data = (access->write ? b->cwl : b->cl) + b->burst_fs + b->ctrl;
+
+    c->bus_fs = c_fs + s->bursts * b->burst_fs;
+    c->last_write = access->write;
+    bank->pre_fs =
+        larger(bank->pre_fs, access->write ? last + b->cwl + b->burst_fs + b->wr : last + b->rtp);
+    if (access->write)
+        c->to_drain--;
+    else
+        c->read_granted = true;
+    visit->last_end_fs = larger(visit->last_end_fs, last + data);
+    if (c_fs + data < visit->first_burst_fs)
+        visit->first_burst_fs = c_fs + data;
+    b->user.granted(b->user.arg, access);
+    if (--visit->not_granted == 0 && !(access->write && b->posted))
+        b->user.done(
+            b->user.arg, access,
+            larger(visit->last_end_fs, visit->first_burst_fs + access->drain_fs - b->burst_fs) +
+                b->behind_fs);
+    take_out(c, s);
+    drop_if_over(b, visit);
+}
+
+static bool grant(struct judge_banks *b, struct channel *c, int64_t t)
+{
+    struct segment *s;
+    int64_t c_fs;
+
+    if (c->bus_fs > t)
+        return false;
+    s = oldest_ready(c, t, false);
+    if (!s)
+        s = oldest_ready(c, t, true);
+    if (!s)
+        return false;
+    c_fs = larger(t, c->banks[s->bank].col_fs);
+    if (s->of->access.write && !c->last_write)
+        c_fs = larger(c_fs, c->bus_fs + b->cl - b->cwl + b->rtw);
+    if (!s->of->access.write && c->last_write)
+        c_fs = larger(c_fs, c->bus_fs + b->cwl + b->wtr);
+    pass(b, c, s, c_fs);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
+{
+    struct channel *c = &b->channels[channel];
+    bool granted = true;
+
+    if (c->decided_fs == now_fs)
+        return;
+    c->decided_fs = now_fs;
+    while (c->refresh_fs <= now_fs)
+        refresh(b, c);
+    for (int pass = 0; pass < 2 && granted; pass++) {
+        accept(b, c, now_fs);
+        choose_mode(b, c);
+        prepare(b, c, now_fs);
+        if (pass == 0)
+            granted = grant(b, c, now_fs);
+    }
+    for (const struct segment *s = c->segments; s; s = s->next)
+        if (s->current && s->ready_fs > now_fs)
+            wake_at(b, c, s->ready_fs);
+    if (c->bus_fs > now_fs)
+        wake_at(b, c, c->bus_fs);
+}
+
+/* -- alone ---------------------------------------------------------------------------------- */
+
+struct alone {
+    struct judge_events events;
+    int64_t done_fs;
+};
+
+static void wake_alone(void *arg, struct judge_banks *b, const struct judge_end *slice,
+                       uint32_t channel, int64_t fs)
+{
+    struct alone *a = arg;
+
+    (void)b;
+    (void)slice;
+    judge_post(&a->events, (struct judge_event){.fs = fs, .class = JUDGE_DECISION, .id = channel});
+}
+
+static void granted_alone(void *arg, const struct judge_access *access)
+{
+    (void)arg;
+    (void)access;
+}
+
+static void done_alone(void *arg, const struct judge_access *access, int64_t done_fs)
+{
+    struct alone *a = arg;
+
+    (void)access;
+    a->done_fs = done_fs;
+}
+
+int64_t judge_banks_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
+                             const struct judge_access *access)
+{
+    struct alone a = {.done_fs = -1};
+    struct judge_banks_user user = {&a, wake_alone, granted_alone, done_alone};
+    struct judge_banks *b = judge_banks_new(t, slice, false, &user);
+    struct judge_access first = *access;
+
+    first.arrive_fs = 0;
+    judge_banks_arrive(b, &first);
+    while (a.done_fs < 0 && a.events.n > 0) {
+        struct judge_event e = judge_next(&a.events);
+
+        judge_banks_decide(b, (uint32_t)e.id, e.fs);
+    }
+    if (a.done_fs < 0)
+        judge_die("an access that is alone does not end");
+    judge_banks_free(b);
+    free(a.events.heap);
+    return a.done_fs;
+}

@@ -26,3 +26,14 @@ static uint32_t kernbench_number_pointers(const uintptr_t *pointers, size_t n, u
     }
     return count;
 }
+
+/* Rounds what a reference has computed to what a type holds: the nearest, ties to even. */
+static void kernbench_round(kb_dtype dtype, double *values, size_t n)
+{
+    uint64_t bits;
+
+    for (size_t i = 0; i < n; i++) {
+        kb_element_set(dtype, &bits, 0, values[i]);
+        values[i] = kb_element(dtype, &bits, 0);
+    }
+}

@@ -13,8 +13,10 @@ its rows as a DataFrame (without pandas as a numpy record array): same columns, 
 Names of columns end in their unit: _ns, _gbs (GB/s), _pct (per cent), _bytes.
 
     Machine     a machine: probe, route, replay, sweep, load, run, breakdown, why, race, inspect
+    compile     a bench of your own, in C
     vary        the same question to many machines
     benches     the benches that run() takes
+    diff        the largest changes between two files of results
     machines    the machines that come with the package
     Error       what is raised; BadArgument, BadInput, Different, Deadlock, KernelError are Errors
     Note        the warning that tells of bounds, and of results that may mislead
@@ -23,13 +25,14 @@ Threads scale: the interpreter's lock is free while a machine simulates. Ctrl-C 
 within a second. Runs of more than a second show a bar if tqdm is there; kernbench.progress(False)
 turns it off. docs/python.md has more.
 """
+from ._bench import Bench, compile
 from ._errors import BadArgument, BadInput, Deadlock, Different, Error, KernelError, Note
-from ._machine import Machine, Picture, Variants, benches, machines, vary
+from ._machine import Machine, Picture, Variants, benches, diff, machines, vary
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._query import progress
 from ._tensors import Tensors
 
-__version__ = _ffi.string(getattr(_lib, "KB_VERSION", _ffi.NULL) or _ffi.new("char[]", b"0")).decode()
-__all__ = ["Machine", "Variants", "vary", "benches", "machines", "Tensors", "Picture", "progress",
+__version__ = _ffi.string(_lib.KB_VERSION).decode()
+__all__ = ["Machine", "Variants", "vary", "benches", "machines", "diff", "compile", "Bench", "Tensors", "Picture", "progress",
            "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "Note"]

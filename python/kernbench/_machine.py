@@ -2,8 +2,9 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
+from ._bench import is_compiled, judge
 from ._errors import BadInput, Different, error
 from ._frame import Frame
 from ._native import ffi, lib
@@ -198,7 +199,7 @@ class Commands:
         what = os.fspath(what)
         if what == "load":
             return ("load", []) if of_bench == "run" else (of_bench, [what])
-        if of_rows == "replay" and ("/" in what or "." in what):
+        if ("/" in what or "." in what) and not is_compiled(what):
             return of_rows, [what]
         known, operands = split_arguments(arguments)
         arguments.clear()
@@ -222,7 +223,8 @@ class Commands:
         return Picture(Query(self, words_of("view", list(operands), options)).text())
 
     def run(self, bench: str, *, verify: Union[bool, str] = False, seed: int = 0,
-            tensors: bool = False, **arguments: Any):
+            tensors: bool = False, reference: Optional[Callable[..., Any]] = None,
+            **arguments: Any):
         """The kernels of a bench: a row of times (ns) and counts for every launch.
 
         bench      its name: kernbench.benches() lists them, with their arguments
@@ -232,18 +234,27 @@ class Commands:
                    kernbench.Different is raised, with the rows
         seed       of the inputs
         tensors    return (rows, tensors): tensors["out"] is an array; results are computed
+        reference  verify with this function instead: it is called with the arrays of the inputs, in
+                   the order in which the bench declares them, and returns that of the output; of
+                   several outputs a list, or a dict by their names
 
         >>> rows, t = m.run("gemm", M=64, N=64, K=64, tensors=True)
         >>> abs(t["c"] - t["a"] @ t["b"]).max()
+        >>> m.run(kernbench.compile("moe.c"), tokens=256, reference=my_moe)
         """
         options, operands = split_arguments(arguments)
-        if tensors:
+        if tensors or reference:
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
-        query = self._query("run", [bench] + operands, keep_run=tensors, verify=verify, seed=seed,
+        query = self._query("run", [bench] + operands, keep_run=bool(tensors or reference), verify=verify, seed=seed,
                             quiet=quiet, **options)
         rows = query.rows(quiet)
-        return (rows, Tensors(query)) if tensors else rows
+        if not (tensors or reference):
+            return rows
+        found = Tensors(query)
+        if reference:
+            judge(found, reference, rows)
+        return (rows, found) if tensors else rows
 
 
 RUN_OPTIONS = {"verify", "seed", "engine", "until", "until_ns", "max_events", "fingerprint",
@@ -311,6 +322,15 @@ def machines() -> List[str]:
 def benches():
     """The benches that run() takes: a row for each, and one for each of its arguments."""
     return Query(None, ["list", "--format=csv"]).rows()
+
+
+def diff(a: Any, b: Any, **options: Any):
+    """The largest changes between two files of results, CSV or JSON: tolerance=, atol=, bound=, top=."""
+    query = Query(None, words_of("diff", [os.fspath(a), os.fspath(b)], {"format": "csv", **options}))
+    try:
+        return query.rows()
+    except Different as found:
+        return found.rows
 
 
 class Machine(Commands):

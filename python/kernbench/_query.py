@@ -9,9 +9,13 @@ from ._errors import Note, error
 from ._native import ffi, lib
 from ._rows import all_rows
 
-WAIT_MS = 100  # how long Ctrl-C may wait
+WAIT_MS = 100  # how long Ctrl-C may wait,
+STOP_MS = 900  # and how long what it stops
 SHOWN_AFTER_S = 1.0
 INTERRUPTED = 130
+
+
+_left: List[Any] = []  # queries that did not stop, and what they borrow
 
 
 class Progress:
@@ -58,16 +62,20 @@ def progress(wanted: Optional[bool] = None) -> None:
     Progress.wanted = wanted
 
 
-def wait(query: Any) -> None:
-    """Waits for the end. Meanwhile other threads of Python run, and Ctrl-C works."""
+def wait(query: Any, borrowed: Any) -> None:
+    """Waits for the end. Meanwhile other threads of Python run, and Ctrl-C works.
+
+    A kernel or a bench's setup may compute for long without a look at whether it is to stop. Then it
+    is left to its thread, which ends when it looks, and nothing of it is freed.
+    """
     bar = Progress()
     try:
         while not lib.kb_query_wait(query, WAIT_MS):
             bar.show(query)
     except BaseException:
         lib.kb_query_stop(query)
-        while not lib.kb_query_wait(query, WAIT_MS):
-            pass
+        if not lib.kb_query_wait(query, STOP_MS):
+            _left.append((ffi.gc(query, None), borrowed))
         raise
     finally:
         bar.close()
@@ -132,7 +140,7 @@ class Query:
 
         self.c = ffi.gc(out[0], free)
         self.attrs = {"kernbench": " ".join(words)}
-        wait(self.c)
+        wait(self.c, borrowed)
 
     def rows(self, quiet: bool = False) -> Any:
         """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""

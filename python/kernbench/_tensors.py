@@ -89,13 +89,24 @@ class Tensors(Mapping):
         part.flags.writeable = False
         return part
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def where(self, name: str, pe: int) -> Tuple[slice, ...]:
+        """Where the part of PE `pe` is in the whole: t["c"][t.where("c", 3)] equals t.part("c", 3)."""
+        shard = lib.kb_tensor_shard(self._tensors[name], pe)
+        return tuple(slice(first, first + n) for first, n in zip(shard.first, shape_of(shard.shape)))
+
+    def tensor(self, name: str) -> Any:
+        """The kb_tensor, for cffi."""
+        return self._tensors[name]
+
+    def raw(self, name: str) -> np.ndarray:
+        """The whole tensor as its bits are: of bf16 uint16."""
         if name not in self._whole:
             first = lib.kb_tensor_shard(self._tensors[name], 0)
             alone = shape_of(first.shape) == self.shape(name)
-            whole = self.part(name, 0) if alone else self._read(name)
-            if self.dtype(name) == "bf16":
-                whole = bf16(whole)
-            whole.flags.writeable = False
-            self._whole[name] = whole
+            self._whole[name] = self.part(name, 0) if alone else self._read(name)
+            self._whole[name].flags.writeable = False
         return self._whole[name]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        whole = self.raw(name)
+        return bf16(whole) if self.dtype(name) == "bf16" else whole

@@ -256,7 +256,7 @@ enum parallel_end parallel_run(const struct parallel *b)
     struct parallel_run *r = calloc(1, sizeof *r);
     if (r)
         *r = (struct parallel_run){.b = *b,
-                                    .owner = parallel_owner,
+                                   .owner = parallel_owner,
                                    .ranks = b->pack ? parallel_ranks : NULL,
                                    .lock = PTHREAD_MUTEX_INITIALIZER,
                                    .given_one = PTHREAD_COND_INITIALIZER,

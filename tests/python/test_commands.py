@@ -1,11 +1,13 @@
 """test_commands.py -- every command has the rows of the command line, digit by digit."""
+import csv
 import io
+import subprocess
 
 import pandas as pd
 import pytest
 
 import kernbench
-from conftest import ROOT, command, same_rows
+from conftest import PROGRAM, ROOT, command, same_rows
 
 SMALL = {"M": 64, "N": 64, "K": 64}
 ARGS = ["M=64", "N=64", "K=64"]
@@ -75,6 +77,17 @@ def test_info_and_list(m):
     header, lines = command("info")
     same_rows(m.info(), header, [line for line in lines if line[0] not in ("machine", "set")])
     same_rows(kernbench.benches(), *command("list"))
+
+
+def test_diff(tmp_path):
+    for name, n in (("a.csv", "4096"), ("b.csv", "64K")):
+        subprocess.run([PROGRAM, "probe", "--machine", ROOT / "topologies/cube8.yaml", "--bytes", n, "--format",
+                        "csv", "-o", tmp_path / name], check=True)
+    ran = subprocess.run([PROGRAM, "diff", tmp_path / "a.csv", tmp_path / "b.csv", "--format", "csv"],
+                         capture_output=True, text=True)
+    assert ran.returncode == 1
+    header, *lines = csv.reader(io.StringIO(ran.stdout))
+    same_rows(kernbench.diff(tmp_path / "a.csv", tmp_path / "b.csv"), header, lines)
 
 
 # -- transactions ---------------------------------------------------------------------------------

@@ -341,7 +341,8 @@ static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
     const char *name = o->operand[0];
-    bool is_path = !bench_is_of_file(name) && (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
+    bool is_path = !bench_is_of_file(name) &&
+                   (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
     enum exit_code code;
 
     if (strcmp(name, "load") == 0) {

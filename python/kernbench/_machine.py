@@ -290,7 +290,9 @@ class Variants(Commands):
     """A machine for each combination of values of some keys: what vary() returns."""
 
     def __init__(self, machine: "Machine", keys: Mapping[str, Any]):
-        self._machine, self._topo = machine, machine._topo
+        # a machine that was read is the quickest to vary
+        self._machine = Machine.from_yaml(machine.config) if machine._changed else machine
+        self._topo = self._machine._topo
         self._words = [f"--vary={path}={word(values)}" for path, values in keys.items()]
 
     def _vary(self) -> List[str]:
@@ -355,6 +357,7 @@ class Machine(Commands):
         c = ffi.new("kb_topology_source *")
         places: List[str] = []
         kept: List[Any] = []
+        self._changed = isinstance(source, Machine)
         if isinstance(source, Machine):
             c.base = source._topo
         elif isinstance(source, bytes):

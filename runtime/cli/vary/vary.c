@@ -55,7 +55,8 @@ struct vary {
     enum exit_code (*start)(const struct cli *cli);
     struct variants variants;
     struct column columns[VARY_KEYS_MAX];
-    const kb_topology *base; /* what the machines are variants of; owned */
+    const kb_topology *base; /* what the machines are variants of; borrowed, or */
+    const kb_topology *own;  /* owned: that, if it had to be made; else NULL */
     uint64_t stride;         /* from one machine to the next, modulo their number */
     unsigned threads;
     uint64_t window;
@@ -521,12 +522,18 @@ static enum exit_code check_options(const struct cli *cli)
     return EXIT_OK;
 }
 
-/* From a base that was read at run time variants are made quickest. */
+/* From a base that was read at run time variants are made quickest: a compiled one is read now. */
 static enum exit_code make_base(struct vary *v)
 {
     kb_topology_source source = {.base = v->cli->topo};
-    kb_status status = kb_topology_load(&source, &v->base, NULL);
+    kb_status status = KB_OK;
 
+    if (v->cli->loaded || session_here())
+        v->base = v->cli->topo;
+    else
+        status = kb_topology_load(&source, &v->own, NULL);
+    if (v->own)
+        v->base = v->own;
     return status ? cmd_fail(v->cli, status, NULL) : EXIT_OK;
 }
 
@@ -560,7 +567,7 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
         return code;
     free_room(v);
     variants_free(&v->variants);
-    kb_topology_free(v->base);
+    kb_topology_free(v->own);
     free(v);
     return code;
 }

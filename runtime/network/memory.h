@@ -215,6 +215,30 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
     post(s, after(t, way_fs), EV_ARRIVE, slot);
 }
 
+/*
+ * With routers packets come to the ports of a TCM, too. Each is served in order of arrival, for a
+ * time that is known then: the port keeps when it is free.
+ */
+static ALWAYS_INLINE bool serve_at_port(struct kb_sim *s, int how, struct memory_station *memory,
+                                        uint64_t t, uint32_t slot)
+{
+    uint64_t *free_fs = kernels_port_free(s, slot), start;
+    struct txn *txn = &s->txns[slot];
+    int64_t hold_fs = txn->hold_fs;
+
+    if (!free_fs)
+        return false;
+    start = *free_fs > t ? *free_fs : t;
+    *free_fs = after(start, hold_fs);
+    memory->busy_fs += (uint64_t)hold_fs;
+    txn->service_fs = (int64_t)start;
+    if (is_told(s, how))
+        observe_take(s, start, slot, STATION_MEMORY);
+    kernels_begin_service(s, start, slot);
+    post(s, after(start, hold_fs), EV_DONE, slot);
+    return true;
+}
+
 /* It arrives, by an event: it is served, or it waits. */
 static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
@@ -234,6 +258,8 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         serve_early(s, how, t, slot);
         return;
     }
+    if (T->links == MODE_ROUTER && inside && serve_at_port(s, how, memory, t, slot))
+        return;
     if (memory->holder == TXN_NONE) {
         serve(s, how, memory, t, slot);
         return;

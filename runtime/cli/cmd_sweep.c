@@ -37,6 +37,7 @@
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
 #include "cli/out/scatter.h"
+#include "cli/out/session.h"
 #include "cli/out/speed.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
@@ -373,7 +374,7 @@ static enum exit_code run_blocks(struct sweep *s)
 /* Does the output need all rows before its first byte? */
 static bool prints_last(const struct cli *cli)
 {
-    return cli->report || cli->varied || cli->opts.format == FORMAT_TABLE;
+    return cli->report || cli->varied || session_here() || cli->opts.format == FORMAT_TABLE;
 }
 
 static void say_left_out(const struct sweep *s)

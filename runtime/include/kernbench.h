@@ -1065,7 +1065,15 @@ kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
  * some were never written
  */
 kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why);
-/* The same, into a .npy file of version 1.0. */
+/*
+ * The part in the slice of PE `pe` as it lies in memory, without a copy: row-major, of the shape
+ * that kb_tensor_shard() tells. *bytes stay until the simulation is freed, whatever is written
+ * later.
+ *
+ * returns  KB_BAD_REQUEST: this PE has no part, or as kb_tensor_read()
+ */
+kb_status kb_tensor_part(kb_tensor *tensor, uint32_t pe, const void **bytes, kb_error *why);
+/* The whole as kb_tensor_read() has it, into a .npy file of version 1.0. */
 kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why);
 
 /* The result of a comparison: elements out of tolerance, and the largest difference. */
@@ -1473,6 +1481,15 @@ void kb_bench_free(kb_bench_run *run);
 
 /* Its simulation, for kb_sim_run(), kb_launch_get(), kb_compute(). */
 kb_sim *kb_bench_sim(const kb_bench_run *run);
+
+/* What a bench has declared a tensor as. */
+typedef enum kb_bench_role { KB_BENCH_INPUT, KB_BENCH_OUTPUT, KB_BENCH_SCRATCH } kb_bench_role;
+
+/*
+ * Its tensor `i`, in the order of their declaration, owned by its simulation; NULL: there are not
+ * so many. `role` may be NULL.
+ */
+kb_tensor *kb_bench_tensor(const kb_bench_run *run, size_t i, kb_bench_role *role);
 
 /* The value of argument `i`, given or default, as text. */
 const char *kb_bench_value(const kb_bench_run *run, size_t i);

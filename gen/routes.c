@@ -6,6 +6,7 @@
 #include "nodes.h"
 #include "planes.h"
 #include "resolve.h"
+#include "round_trip.h"
 #include "shares.h"
 #include <string.h>
 
@@ -170,5 +171,10 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 
     if (!find_cubes(spec, cubes) || !make_tables(r, spec, arena, cubes, 0))
         return false;
-    return r->topo.links != MODE_ROUTER || find_channels(r);
+    if (r->topo.links != MODE_ROUTER)
+        return true;
+    if (!find_channels(r))
+        return false;
+    warn_of_buffers(r);
+    return true;
 }

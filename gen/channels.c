@@ -158,7 +158,10 @@ static void add_step(struct waits *w, const struct trip *trip, uint32_t i, uint3
         .from = node_of(w, hop, cube)->name,
         .to = node_of(w, to, to_cube)->name,
         .from_cube = hop->chiplet == AT_CUBE ? cube : UINT32_MAX,
-        .to_cube = to->chiplet == AT_CUBE ? to_cube : UINT32_MAX};
+        .to_cube = to->chiplet == AT_CUBE ? to_cube : UINT32_MAX,
+        .wire_fs = hop->wire_fs + (last ? walk_extra_fs(t, w->at[i]) : 0),
+        .to_fs = to->overhead_fs + to->cross_fs,
+        .gbs = hop->gbs};
 
     w->steps[n].edge = graph_edge(&w->graph, &edge);
     w->steps[n].anew = node_of(w, hop, cube)->kind == NODE_M_CPU;
@@ -405,6 +408,10 @@ static const char *circle_of(struct routes *r, const struct share_plan *plan, bo
     add_routes(&w);
     line = arena_alloc(r->arena, (w.graph.n_edges * w.graph.n_vcs + 1) * sizeof *line);
     len = graph_find_circle(&w.graph, line);
+    if (!answers) {
+        r->requests = arena_alloc(r->arena, sizeof *r->requests);
+        *r->requests = w.graph;
+    }
     return len ? circle_text(&w, line, len) : NULL;
 }
 

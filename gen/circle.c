@@ -8,10 +8,6 @@
 #include "circle.h"
 #include <string.h>
 
-struct arc {
-    uint32_t to, next; /* a vertex; of the same vertex the next arc, from 1 */
-};
-
 struct graph graph_make(struct arena *arena, uint32_t n_vcs)
 {
     return (struct graph){.arena = arena, .n_vcs = n_vcs};
@@ -61,6 +57,8 @@ uint32_t graph_edge(struct graph *g, const struct graph_edge *edge)
         g->edges[g->n_edges++] = *edge;
         *slot = g->n_edges;
     }
+    if (edge->to_fs > g->edges[*slot - 1].to_fs)
+        g->edges[*slot - 1].to_fs = edge->to_fs;
     return *slot - 1;
 }
 

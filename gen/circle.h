@@ -9,6 +9,12 @@ struct graph_edge {
     size_t link; /* its number in the runtime */
     const char *from, *to;
     uint32_t from_cube, to_cube; /* UINT32_MAX: outside of cubes */
+    int64_t wire_fs, to_fs;      /* and what `to` costs, at most */
+    double gbs;
+};
+
+struct arc {
+    uint32_t to, next; /* a vertex; of the same vertex the next arc, from 1 */
 };
 
 /* A vertex is edge * n_vcs + vc. */

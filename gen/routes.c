@@ -7,6 +7,7 @@
 #include "nodes.h"
 #include "planes.h"
 #include "resolve.h"
+#include "round_trip.h"
 #include "shares.h"
 #include <string.h>
 
@@ -176,5 +177,6 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     if (!find_channels(r))
         return false;
     make_stops(r);
+    warn_of_buffers(r);
     return true;
 }

@@ -32,9 +32,10 @@ struct routes {
     uint32_t up_down; /* planes whose routes are up*, then down*, as bits; bit PLANES_MAX: of meshes
                          inside cubes, too */
     bool no_up_down;  /* some pair of cubes has a way, but no such one */
-    const char *circle;  /* channels.c: of packets that could wait for each other; NULL: none */
-    uint32_t vcs_needed; /* the same */
-    bool too_long;       /* a part of a route passes the range of simulated time */
+    struct graph *requests; /* circle.h: of the plan of channels that was tried last */
+    const char *circle;     /* channels.c: of packets that could wait for each other; NULL: none */
+    uint32_t vcs_needed;    /* the same */
+    bool too_long;          /* a part of a route passes the range of simulated time */
 };
 
 /*

@@ -168,6 +168,32 @@ static void meshes_have_stages(void **state)
     assert_by(MESH(3, 3) HOLES, 3, DETOURS_UP_DOWN);
 }
 
+/* c0.noc > c1.noc: 2 * 40.02 ns at 128 GB/s are 10245.12 bytes: 41 segments and 2, 11008 bytes. */
+static void small_buffers_are_told(void **state)
+{
+    static const char *const buffers[] = {"11007", "11008", "0"};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(buffers); i++) {
+        char yaml[512];
+        kb_topology_source source = {.file = "t", .text = yaml};
+        const kb_topology *topo;
+        char *messages;
+
+        source.nbytes = (size_t)snprintf(
+            yaml, sizeof yaml,
+            "kernbench: 2\nname: t\ncontention: {links: router, buffer_bytes: %s}\n" MESH(
+                2, 1) "cube: {pes: 2, ucie: {overhead_ns: 20}}\n",
+            buffers[i]);
+        assert_int_equal(kb_topology_load(&source, &topo, &messages), KB_OK);
+        assert_int_equal(messages != NULL, i == 0);
+        if (messages && !strstr(messages, "which take 11008: packets wait there even alone"))
+            fail_msg("%s", messages);
+        free(messages);
+        any_topology_free(topo);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +203,7 @@ int main(void)
         cmocka_unit_test(detours_are_kept_apart_or_turned),
         cmocka_unit_test(turned_routes_are_whole),
         cmocka_unit_test(meshes_have_stages),
+        cmocka_unit_test(small_buffers_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,18 @@
 #include "check.h"
 #include "components.h"
 #include "load.h"
+#include "presets.h"
 #include <setjmp.h>
 #include <string.h>
+
+/* What the keys that were set mean to the others. */
+static void settle(struct spec *spec)
+{
+    bool chosen = spec_place(spec, KEY_cube_hbm_model).kind == PLACE_SET;
+
+    presets_take(spec);
+    presets_leave_server(spec, !chosen || spec_place(spec, KEY_cube_hbm_hold).kind == PLACE_SET);
+}
 
 /* The folder of the file, with its last '/'; "": the present one. */
 static const char *folder_of(struct arena *a, const char *file)
@@ -33,6 +43,7 @@ bool build_read(struct build *b, const struct source *from)
         load_file(&b->spec, file);
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
+    settle(&b->spec);
     for (size_t i = 0; i < from->n_better; i++)
         better_make(&b->spec, from->better[i], from->factor);
     components_find(&b->spec);

@@ -8,12 +8,12 @@
 
 enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64 };
 
-static bool is_given(const struct spec *spec, enum key k)
+bool check_is_given(const struct spec *spec, enum key k)
 {
     return spec->given[k][key_depth(k)].at.kind != PLACE_NONE;
 }
 
-static bool is_bad(const struct spec *spec, enum key k)
+bool check_is_bad(const struct spec *spec, enum key k)
 {
     return spec->given[k][key_depth(k)].bad;
 }
@@ -23,12 +23,12 @@ enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
     enum key worst = keys[0];
 
     for (size_t i = 0; i < n_keys; i++) {
-        if (is_bad(spec, keys[i]))
+        if (check_is_bad(spec, keys[i]))
             return N_KEYS;
         if (spec_place(spec, keys[i]).kind == PLACE_SET &&
             spec_place(spec, worst).kind != PLACE_SET)
             worst = keys[i];
-        else if (is_given(spec, keys[i]) && !is_given(spec, worst))
+        else if (check_is_given(spec, keys[i]) && !check_is_given(spec, worst))
             worst = keys[i];
     }
     return worst;
@@ -46,7 +46,7 @@ static void missing(const struct spec *spec, enum key k)
             return;
         if (spec->given[first][d].key.kind != PLACE_NONE)
             continue;
-        if (key_rows[first].needed && first != k && !is_given(spec, first))
+        if (key_rows[first].needed && first != k && !check_is_given(spec, first))
             return; /* reported when `first` was checked */
         depth = d;
     }
@@ -57,7 +57,7 @@ static void missing(const struct spec *spec, enum key k)
 static void check_needed(const struct spec *spec)
 {
     for (enum key k = 0; k < N_KEYS; k++)
-        if (key_rows[k].needed && !is_given(spec, k) && !is_bad(spec, k))
+        if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k))
             missing(spec, k);
 }
 
@@ -179,10 +179,10 @@ static void check_grid(const struct spec *spec)
     enum key blamed = culprit(spec, keys, 3);
     int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
 
-    if (is_bad(spec, KEY_fabric_shape))
+    if (check_is_bad(spec, KEY_fabric_shape))
         return;
     for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
-        if (is_given(spec, shaped[i]) && !is_bad(spec, shaped[i]) &&
+        if (check_is_given(spec, shaped[i]) && !check_is_bad(spec, shaped[i]) &&
             (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
             diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
                        key_rows[shaped[i]].path);
@@ -194,7 +194,7 @@ static void check_grid(const struct spec *spec)
                    (long long)places, (long long)spec->sips);
 }
 
-static bool is_power_of_two(int64_t n)
+bool check_is_power_of_two(int64_t n)
 {
     return n > 0 && (n & (n - 1)) == 0;
 }
@@ -204,9 +204,9 @@ static bool check_granule(const struct spec *spec)
 {
     int64_t granule = spec->addressing_granule;
 
-    if (is_bad(spec, KEY_addressing_granule))
+    if (check_is_bad(spec, KEY_addressing_granule))
         return false;
-    if (granule == 0 || (granule >= GRANULE_MIN && is_power_of_two(granule)))
+    if (granule == 0 || (granule >= GRANULE_MIN && check_is_power_of_two(granule)))
         return true;
     return diag_error(spec->diag, spec_place(spec, KEY_addressing_granule),
                       "'addressing.granule' must be 0 or a power of two from %d, not '%lld'",
@@ -216,7 +216,7 @@ static bool check_granule(const struct spec *spec)
 /* A key that interleaving gives a meaning, which has another value than its default. */
 static void check_has_granule(const struct spec *spec, enum key k)
 {
-    if (!is_bad(spec, k) && *(const int *)spec_value(spec, k) != 0)
+    if (!check_is_bad(spec, k) && *(const int *)spec_value(spec, k) != 0)
         diag_error(spec->diag, spec_place(spec, k),
                    "'%s: %s' needs an 'addressing.granule': without one slices are contiguous",
                    key_rows[k].path, value_text(spec, k));
@@ -233,7 +233,7 @@ static void check_blocks(const struct spec *spec)
         diag_error(spec->diag, spec_place(spec, size),
                    "'addressing.granule' %lld is larger than a slice, which has %lld bytes",
                    (long long)spec->addressing_granule, (long long)slice);
-    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && n && !is_power_of_two(n))
+    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && n && !check_is_power_of_two(n))
         diag_error(spec->diag, spec_place(spec, hash),
                    "'addressing.hash: xor' needs a power of two of slices in a cube, not %lld",
                    (long long)n);
@@ -293,6 +293,7 @@ static void check_cube(const struct spec *spec)
     check_slices(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
+    check_banks(spec);
     check_memory_queue(spec);
     noc_check(spec);
 }

@@ -17,6 +17,18 @@ enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys);
 int64_t slices_of(const struct spec *spec);
 int64_t crossbars_of(const struct spec *spec);
 
+/* -- for files of checks -------------------------------------------------------------------- */
+
+/* Was it written; has it a message already? */
+bool check_is_given(const struct spec *spec, enum key k);
+bool check_is_bad(const struct spec *spec, enum key k);
+bool check_is_power_of_two(int64_t n);
+
+/* The keys of an HBM with banks.  check_banks.c */
+void check_banks(const struct spec *spec);
+
+/* -- counts --------------------------------------------------------------------------------- */
+
 /* Nodes of one cube; of the whole topology, as `info` counts them. */
 int64_t count_cube_nodes(const struct spec *spec);
 int64_t count_nodes(const struct spec *spec);

@@ -35,6 +35,7 @@
  * ns (the slice itself could take 256 GB/s), which makes 38.41 ns.
  */
 #include "costs.h"
+#include "bank_row.h"
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -272,7 +273,12 @@ static void add_memories(struct routes *r)
         .edge_gbs = INFINITY,
         .bare_gbs = hbm_gbs(s),
         .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
+        .model = (uint8_t)s->cube_hbm_model,
     };
+    if (kind->hbm.model == MEMORY_BANKS) {
+        kind->banks = bank_row_of(s);
+        r->topo.banked = BANKED_ALL;
+    }
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),

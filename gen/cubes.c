@@ -16,6 +16,8 @@
  */
 #include "cubes.h"
 #include "pattern.h"
+#include "presets.h"
+#include "machine/tables.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,15 +74,21 @@ static uint16_t kind_number(struct cubes *cubes, const struct spec *spec)
 static const struct spec *with_override(const struct finding *f, uint32_t kind,
                                         const struct override_spec *o)
 {
+    const struct spec *before = f->cubes->kinds[kind];
     struct spec *spec = arena_alloc(f->spec->arena, sizeof *spec);
+    bool held = before->cube_hbm_model == MEMORY_BANKS;
 
-    *spec = *f->cubes->kinds[kind];
+    *spec = *before;
     for (size_t i = 0; i < o->n; i++) {
         enum key k = o->values[i].key;
 
         memcpy(spec_field(spec, k), o->values[i].value, key_rows[k].bytes);
         spec->given[k][key_depth(k)] = o->values[i].given;
+        held |= k == KEY_cube_hbm_hold;
     }
+    if (spec->cube_hbm_preset != before->cube_hbm_preset)
+        presets_take(spec);
+    presets_leave_server(spec, held);
     return spec;
 }
 

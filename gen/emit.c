@@ -497,7 +497,16 @@ static void emit_regular_costs(FILE *out, const struct routes *r)
 
 /* -- fields --------------------------------------------------------------------------------- */
 
-enum form { FORM_NUMBER, FORM_REAL, FORM_TRIPLE, FORM_MEMORY, FORM_PE, FORM_TEXT, FORM_TABLE };
+enum form {
+    FORM_NUMBER,
+    FORM_REAL,
+    FORM_TRIPLE,
+    FORM_MEMORY,
+    FORM_PE,
+    FORM_BANKS,
+    FORM_TEXT,
+    FORM_TABLE
+};
 
 /* One row of topology.def. */
 struct field {
@@ -515,6 +524,11 @@ static const struct field fields[] = {
 
 static const struct field kind_fields[] = {
 #define KIND_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct kind_row, name)},
+#include "machine/topology.def"
+};
+
+static const struct field bank_fields[] = {
+#define BANK_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct bank_row, name)},
 #include "machine/topology.def"
 };
 
@@ -546,10 +560,10 @@ static void put_memory(FILE *out, const struct memory_row *m)
     fprintf(out,
             "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 ", .wire_fs = %" PRId64
             ",\n            .latency_fs = %" PRId64 ", .own_gbs = %s, .edge_gbs = %s,"
-            "\n            .bare_gbs = %s, .hold = %s}",
+            "\n            .bare_gbs = %s, .hold = %s, .model = %s}",
             m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
             real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
-            holds[m->hold]);
+            holds[m->hold], m->model == MEMORY_BANKS ? "MEMORY_BANKS" : "MEMORY_SERVER");
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);
@@ -563,6 +577,22 @@ static void put_pe(FILE *out, const struct pe_row *pe)
         fputs(",\n", out);
     }
     fputs("        }", out);
+}
+
+/* All zero where no slice has banks. */
+static void put_banks(FILE *out, const struct bank_row *banks)
+{
+    fputs("{", out);
+    for (size_t i = 0; i < LENGTH(bank_fields); i++) {
+        const struct field *f = &bank_fields[i];
+
+        if (i % 4 == 0)
+            fputs("\n           ", out);
+        fprintf(out, " .%s = ", f->name);
+        put_value(out, f, banks);
+        fputs(",", out);
+    }
+    fputs("\n        }", out);
 }
 
 /* Field `f` of `row`, as topo.c initialises it. */
@@ -595,6 +625,12 @@ static void put_value(FILE *out, const struct field *f, const void *row)
         break;
     case FORM_PE:
         put_pe(out, at);
+        break;
+    case FORM_BANKS:
+        if (((const struct bank_row *)at)->burst_fs)
+            put_banks(out, at);
+        else
+            fputs("{0}", out);
         break;
     case FORM_TEXT:
     case FORM_TABLE: /* always by a name, or NULL */
@@ -697,8 +733,8 @@ static void emit_parts(FILE *out, const struct spec *spec)
     begin_map(out, "parts");
     for (const struct part *p = spec->parts; p; p = p->next) {
         has[p->component->kind] = 1;
-        fprintf(out, "$1([[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box], p->component->name,
-                kinds[p->component->kind]);
+        fprintf(out, "$1([[%s]], [[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box],
+                p->component->name, kinds[p->component->kind], key_rows[p->key].path);
     }
     end_map(out);
     define_int(out, "has_memories", has[COMPONENT_MEMORY]);

@@ -143,6 +143,8 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
         r->topo.own_slices &= kinds[k].topo.own_slices;
         if (r->topo.early != kinds[k].topo.early)
             r->topo.early = EARLY_SOME;
+        if (r->topo.banked != kinds[k].topo.banked)
+            r->topo.banked = BANKED_SOME;
     }
 }
 

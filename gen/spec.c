@@ -1,6 +1,7 @@
 /* spec.c -- one topology as its YAML gives it: the value of every key, and where it was written. */
 #include "spec.h"
 #include "machine/tables.h"
+#include "presets.h"
 #include <string.h>
 
 #define LIST(...)                                                                                  \
@@ -68,13 +69,20 @@ static int word_of_version(enum key k, int64_t version)
     return -1;
 }
 
+const void *spec_default(const struct spec *spec, enum key k)
+{
+    const void *of_preset = presets_default(spec, k);
+
+    return of_preset ? of_preset : spec_value(&defaults, k);
+}
+
 bool spec_is_default(const struct spec *spec, enum key k)
 {
     int word = word_of_version(k, spec->kernbench);
 
     if (word >= 0)
         return *(const int *)spec_value(spec, k) == word;
-    return memcmp(spec_value(spec, k), spec_value(&defaults, k), key_rows[k].bytes) == 0;
+    return memcmp(spec_value(spec, k), spec_default(spec, k), key_rows[k].bytes) == 0;
 }
 
 void spec_set_version(struct spec *spec, int64_t version)
@@ -87,6 +95,17 @@ void spec_set_version(struct spec *spec, int64_t version)
             *(int *)spec_field(spec, k) =
                 version >= 2 ? version_2[i].word : *(const int *)spec_value(&defaults, k);
     }
+}
+
+void spec_forget(struct spec *spec, enum key k)
+{
+    int word = word_of_version(k, spec->kernbench);
+
+    spec->given[k][key_depth(k)] = (struct given){0};
+    if (word >= 0)
+        *(int *)spec_field(spec, k) = word;
+    else
+        memcpy(spec_field(spec, k), spec_default(spec, k), key_rows[k].bytes);
 }
 
 struct place spec_place(const struct spec *spec, enum key k)

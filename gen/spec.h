@@ -27,6 +27,7 @@ enum key_type {
     KEY_PLANES,
     KEY_SIDES,
     KEY_TEXTS,
+    KEY_FIELDS,
     KEY_HOLES,
     KEY_OVERRIDES,
     KEY_IMPL
@@ -53,6 +54,15 @@ struct given {
 };
 
 enum { PLANES_MAX = 8, SIDES_MAX = 4 };
+
+/* Parts of an address within a slice with banks: the words of cube.hbm.map. */
+enum address_field { IN_ROW, IN_BANK, IN_COLUMN, IN_GROUP, IN_CHANNEL, ADDRESS_FIELDS };
+
+/* Part `i` of an order, the most significant first: it has a hexadecimal digit for each. */
+static inline enum address_field fields_at(uint32_t order, int i)
+{
+    return (enum address_field)(order >> 4 * (ADDRESS_FIELDS - 1 - i) & 0xf);
+}
 
 /* One item of sip.planes. */
 struct plane_spec {
@@ -150,6 +160,7 @@ struct part; /* components.h */
 #define FIELD_PLANES(field)    struct plane_specs field;
 #define FIELD_SIDES(field)     struct side_specs field;
 #define FIELD_TEXTS(field)     struct text_specs field;
+#define FIELD_FIELDS(field)    uint32_t field; /* fields_at() */
 #define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 #define FIELD_IMPL(field)      struct impl_spec field;
@@ -187,9 +198,15 @@ void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
 /* The version of the keys is known: sets all that were not given to its defaults. */
 void spec_set_version(struct spec *spec, int64_t version);
 
+/* The default of a key of version 1 that is not a word, or that of its preset. */
+const void *spec_default(const struct spec *spec, enum key k);
+
 /* Whether `k` has the default of the file's version, byte for byte: a list may also read the same.
  */
 bool spec_is_default(const struct spec *spec, enum key k);
+
+/* As if `k` had not been written. */
+void spec_forget(struct spec *spec, enum key k);
 
 /* A copy of `base`, whose memory must outlive it, to be changed. */
 void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, struct diag *diag);

@@ -14,6 +14,7 @@
  * each item: [0, 64, 32] for a tile is refused at its first item, with that item's column.
  */
 #include "value.h"
+#include "fields.h"
 #include "lists.h"
 #include "base/text.h"
 #include <math.h>
@@ -318,6 +319,8 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     case KEY_TEXTS:
     case KEY_HOLES:
         return lists_load(spec, k, doc, node);
+    case KEY_FIELDS:
+        return fields_load(spec, k, doc, node);
     case KEY_IMPL:
         return load_impl(&v, field);
     case KEY_OVERRIDES: /* load.c reads these */
@@ -375,6 +378,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_TEXTS:
     case KEY_HOLES:
         return lists_text(spec, k);
+    case KEY_FIELDS:
+        return fields_text(spec, k);
     case KEY_OVERRIDES:
         return spec->cubes.text ? spec->cubes.text : "{}";
     case KEY_IMPL:

@@ -191,7 +191,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     if (!code)
         status = run(replay, &why);
     stop_heard();
-    if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
+    if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN && status != KB_DEADLOCK)
         return cmd_fail(cli, status, &why);
     if (status == KB_OK)
         warn_of_ideal_links(cli, sim, replay->warning);
@@ -209,6 +209,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     sink_flush(s);
     if (replay->wrong.text[0])
         return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
+    if (status == KB_DEADLOCK) /* a component never ends some: the others are in the rows */
+        return cmd_fail(cli, status, &why);
     if (!say_end(replay, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;

@@ -1,6 +1,7 @@
 /* split.c -- the parts of transactions to interleaved addresses: counted, made, ended. */
 #include "engine/split.h"
 #include "machine/endpoint.h"
+#include "network/banks_state.h"
 
 uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nbytes)
 {
@@ -31,6 +32,8 @@ void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, ui
             s->txns[slot].plane =
                 endpoint_plane(s->topo, (kb_transaction_op)of->op, of->id + number) & 7u;
         s->txns[slot].stage = TXN_WAITING;
+        banks_place(s, slot, part.offset);
+        instance_place(&s->instances, slot, part.offset);
         s->splits[slot] = (struct split){.whole = whole, .next = TXN_NONE, .number = number};
         *link = slot;
         link = &s->splits[slot].next;

@@ -16,6 +16,7 @@
 #include "base/rows.h"
 #include "engine/router.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 
@@ -104,13 +105,15 @@ static bool make_stations(struct kb_sim *s)
     s->memories = memories_new(memories);
     if (t->early)
         s->early = links_new(memories);
+    if (t->banked)
+        s->banks = banks_new(t);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     if (fifo)
         s->links = links_new(walk_n_links(t));
     if (t->granule)
         s->more_parts = calloc(2 * pes, sizeof *s->more_parts);
     return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links) &&
-           (!t->early || s->early) && (!t->granule || s->more_parts);
+           (!t->early || s->early) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
 bool link_room(struct link_station *l)
@@ -160,6 +163,7 @@ void sim_clear(struct kb_sim *s)
     free(s->pipes);
     links_free(s->links, walk_n_links(s->topo));
     links_free(s->early, sim_cubes(s->topo) << s->topo->unit_bits);
+    banks_free(s->banks);
     free(s->memories);
     free(s->engines);
     free(s->channels);
@@ -191,7 +195,8 @@ bool sim_room(struct kb_sim *s, uint32_t n)
 
     if (n <= s->txns_cap)
         return true;
-    if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)))
+    if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)) ||
+        (s->banks && !banks_room(s->banks, n)))
         return false;
     moved = realloc(s->txns, n * sizeof *moved);
     if (!moved)

@@ -8,6 +8,7 @@
 #include "engine/instances.h"
 #include "engine/station.h"
 
+struct banks;
 struct dependencies;
 struct host;
 struct kernels;
@@ -46,6 +47,7 @@ struct kb_sim {
     struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct memory_station *memories; /* [dst_pack()] */
     struct link_station *early;      /* the same, of those that are free early; NULL: none is */
+    struct banks *banks;             /* the same, of those with banks; NULL: none has */
     struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,

@@ -11,6 +11,7 @@
  *   come_to_edge     fifo: takes a link                                          link.h
  *   come_to_engine   a host's: takes an engine of the m_cpu                      m_cpu.h
  *   come_to_memory   takes the memory, or waits                                  memory.h
+ *   decide           a channel with banks grants its bus                         banks.h
  *   done             its last byte is served: memory, then channel or engine go to the next
  *   end              the data are there; a host's response is back
  *
@@ -41,8 +42,11 @@
 #include "engine/dependencies.h"
 #include "engine/how.h"
 #include "engine/traffic_end.h"
+#include "network/banks.h"
 #include "network/bridge.h"
 #include "network/channel.h"
+#include "network/component_memory.h"
+#include "network/component_node.h"
 #include "network/early_memory.h"
 #include "network/expected_early.h"
 #include "network/last_link.h"
@@ -199,9 +203,15 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
                  (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
-    if (expects(how) && !routed &&
+    bool banked = !inside && is_banked(s, &s->txns[slot]);
+
+    if (expects(how) && !routed && !banked &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
+    if (frees_engine(s, how, t, slot)) {
+        give_back_memory(s, how, memory, t, slot);
+        return;
+    }
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, how, t, EV_DONE, record_id(s, slot));
@@ -209,7 +219,9 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         observe_leave(s, t, slot);
     if (routed)
         leave_network(s, slot);
-    if (!early)
+    if (banked)
+        leave_banks(s, t, slot);
+    else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
         leave_first(s, how, t, slot, whole, last);
@@ -263,6 +275,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
             take_note(s, how, t, slot);
         else if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
             kernels_word_arrived(s, t, slot);
+        else if (T->impls && s->txns[slot].stage == TXN_TO_NODE)
+            come_to_component(s, how, t, slot);
         else if (how & HOW_HOP)
             hop_on(s, t, slot);
         break;
@@ -270,7 +284,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         issue(s, how, t, slot);
         break;
     case EV_ARBITER:
-        if (T->links == MODE_ROUTER)
+        if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
+            decide_channel(s, how, t, arbiter_index(slot));
+        else if (T->links == MODE_ROUTER)
             decide(s, how, t, slot);
         break;
     default:

@@ -10,6 +10,21 @@
 #include "engine/how.h"
 #include "engine/router.h"
 #include "engine/traffic.h"
+#include "network/banks.h"
+
+/* The wait for a slice with banks: the rest, which may be negative. What it adds alone is returned.
+ */
+static inline int64_t traffic_add_banks(const struct kb_sim *s, const struct txn *txn,
+                                        struct part *p)
+{
+    uint32_t slot = (uint32_t)(txn - s->txns);
+    int64_t drain_fs = s->banks->accesses[slot].drain_fs;
+    int64_t alone_fs = banks_alone(s, slot, drain_fs).fs;
+
+    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs -
+                                behind_banks_fs(s, txn));
+    return alone_fs - drain_fs;
+}
 
 /* With routers the wait for links is what no other term is. */
 static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
@@ -24,7 +39,7 @@ static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *
     p->link += (uint64_t)(known_fs - flight->extra_fs - flight->return_fs - drain);
 }
 
-/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
+/* No other term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
                                      int64_t issue_fs, int64_t actual_fs, struct part *p)
 {
@@ -32,18 +47,23 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     const struct trip trip = txn_trip(T, txn);
     struct cost_row way = cost_of_pe(T, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
-    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead) +
+                           (T->impls ? (uint64_t)s->instances.served[txn - s->txns].delay_fs : 0);
+    int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
 
     p->count++;
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
+    p->channel += (uint64_t)txn->wait_fs;
+    if (T->banked && banks_has(s, txn))
+        memory_fs += traffic_add_banks(s, txn, p);
+    else
+        p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (T->impls) /* it may be negative, but no sum is */
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
     else
-        p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
-    p->channel += (uint64_t)txn->wait_fs;
-    p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+        p->overhead += overhead_fs + (uint64_t)memory_fs;
     if (T->links == MODE_ROUTER)
         traffic_add_routed(s, txn, &way,
                            actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs -
@@ -60,8 +80,10 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
 
     channel->wait_fs += x->wait_fs;
-    if (T->early == EARLY_NONE ||
-        (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
+    if (T->banked && banks_has(s, x))
+        ; /* the slice counts its own waits */
+    else if (T->early == EARLY_NONE ||
+             (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     if (sim_is_own(T, x))
         station_count(channel, x);

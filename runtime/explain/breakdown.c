@@ -36,7 +36,7 @@
 struct key {
     union {
         struct {
-            uint64_t line : 32, file : 24, by : 4, cause : 4; /* line, file: of a call */
+            uint64_t line : 32, file : 23, by : 4, cause : 5; /* line, file: of a call */
         };
         uint64_t what;
     };
@@ -187,7 +187,7 @@ static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 {
     bool whole = of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP;
 
-    of.cause = share->cause & 15;
+    of.cause = share->cause & 31;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
     of.behind =
         of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
@@ -436,7 +436,7 @@ static void add_step(void *arg, const kb_breakdown_step *step)
     struct key kernel = {.by = KB_BREAKDOWN_PATH, .of = text_number(why, step->kernel)};
     struct key call = {.by = KB_BREAKDOWN_PATH,
                        .of = text_number(why, step->call),
-                       .file = text_number(why, step->file) & 0xffffff,
+                       .file = text_number(why, step->file) & 0x7fffff,
                        .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
@@ -448,7 +448,7 @@ static void add_step(void *arg, const kb_breakdown_step *step)
 /* A wire or a node of the ways of all transactions. */
 static void add_passed(void *arg, const kb_share *piece, uint64_t times)
 {
-    struct key key = {.by = KB_BREAKDOWN_PLACE, .of = piece->place, .cause = piece->cause & 15};
+    struct key key = {.by = KB_BREAKDOWN_PLACE, .of = piece->place, .cause = piece->cause & 31};
 
     add(arg, &key, times, (wait_sum)piece->sum_fs * times);
 }

@@ -33,6 +33,7 @@
  * other, commands.c the chains of commands, observe.c the table of calls.
  */
 #include "explain/spans.h"
+#include "network/banks_state.h"
 #include <stdlib.h>
 #include <string.h>
 #include "data/dtype.h"
@@ -230,6 +231,40 @@ void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot)
     TELL(spans_of(s), close, &span);
 }
 
+void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place, int64_t begin_fs,
+                 int64_t fs)
+{
+    struct spans *w = spans_of(s);
+    struct progress *at = &w->slots[slot];
+    kb_span span;
+
+    at->begin_fs = begin_fs;
+    at->cause = (uint8_t)cause;
+    at->place = place;
+    at->behind = KB_NOWHERE;
+    at->behind_id = KB_NO_ID;
+    span = spans_make(s, slot, begin_fs + fs);
+    count_piece(s, at, fs);
+    for (int i = 0; i < w->n; i++)
+        if (w->to[i].close && !w->to[i].open)
+            w->to[i].close(w->to[i].arg, &span);
+}
+
+void spans_show(struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs, int64_t end_fs)
+{
+    struct spans *w = spans_of(s);
+    struct progress *at = &w->slots[slot];
+    kb_span span;
+
+    at->begin_fs = begin_fs;
+    at->cause = KB_CAUSE_DRAIN;
+    at->place = place;
+    span = spans_make(s, slot, end_fs);
+    for (int i = 0; i < w->n; i++)
+        if (w->to[i].open)
+            (end_fs < 0 ? w->to[i].open : w->to[i].close)(w->to[i].arg, &span);
+}
+
 void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place)
 {
     struct progress *at = &spans_of(s)->slots[slot];
@@ -295,9 +330,12 @@ void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
     const struct hop_row *hop = &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
+    int64_t overhead_fs = hop->overhead_fs & s->mask.overhead;
 
     spans_close(s, t, slot);
-    if (hop->overhead_fs & s->mask.overhead)
+    if (node_component(topo, hop, txn->at.cube))
+        overhead_fs = s->instances.served[slot].node_fs;
+    if (overhead_fs)
         spans_open(s, t, slot, KB_CAUSE_OVERHEAD, node_place(s, slot));
 }
 

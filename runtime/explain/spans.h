@@ -126,6 +126,16 @@ void chain_add(struct kb_sim *s, struct chain *x, const kb_share *piece);
 
 /* -- spans.c: the piece of time of each slot ------------------------------------------------ */
 
+/*
+ * A piece that is known afterwards, `fs` long, which may be negative: for sums, and for those that
+ * follow pieces only when they have ended.
+ */
+void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place, int64_t begin_fs,
+                 int64_t fs);
+
+/* The same time for those that follow pieces as they begin: one, with its end; -1: it begins. */
+void spans_show(struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs, int64_t end_fs);
+
 void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
                         int64_t should_fs);
 kb_place spans_source(const struct txn *x);

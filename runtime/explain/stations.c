@@ -19,8 +19,10 @@
  * A service is told when it begins, with its end if that is known (a link, an early memory), and
  * when it ends. Inside a memory it is cut into overhead and drain; a latency counts as overhead.
  */
+#include "explain/bank_pieces.h"
 #include "explain/spans.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 
 /* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
 static kb_place station_place(const struct kb_sim *s, uint32_t slot)
@@ -131,6 +133,11 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     return true;
 }
 
+static bool comes_to_banks(const struct kb_sim *s, uint32_t slot)
+{
+    return s->banks && !is_inside(s, slot) && banks_has(s, &s->txns[slot]);
+}
+
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
     kb_place place = place_of_station(s, slot, station), behind;
@@ -140,6 +147,10 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     kb_span span;
 
     spans_close(s, t, slot);
+    if (station == STATION_MEMORY && comes_to_banks(s, slot)) {
+        bank_pieces_come(s, t, slot, place);
+        return;
+    }
     if (line.station) {
         at->ahead = line.station->holder;
         at->ahead_enter_fs = *line.enter_fs;
@@ -274,7 +285,9 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
     kb_service service;
 
     spans_close(s, t, slot);
-    if (w->services && !line_at(s, slot, STATION_MEMORY, place).station) {
+    if (comes_to_banks(s, slot))
+        bank_pieces_leave(s, t, slot, place);
+    else if (w->services && !line_at(s, slot, STATION_MEMORY, place).station) {
         service = spans_service(s, slot, place, at->memory_since_fs, (int64_t)t);
         TELL(w, release, &service);
     }

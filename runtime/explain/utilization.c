@@ -21,6 +21,7 @@
 #include "engine/split.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 
@@ -68,7 +69,8 @@ static void count_all(struct kb_sim *s)
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
         if (txn->stage != TXN_DONE)
             continue;
-        if (!memory_frees_early(cost_memory(s->topo, txn->dst, false))) /* that has counted it */
+        if (!memory_frees_early(cost_memory(s->topo, txn->dst, false)) &&
+            !banks_has(s, txn)) /* those have counted it */
             s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
         split_count_part(s, i);

@@ -516,7 +516,11 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     /* for another PE: for a message, or for a free slot */                                        \
     CAUSE(QUEUE_WAIT, queue_wait, queue_pe_ns, true)                                               \
     /* for the other members of a barrier */                                                       \
-    CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)
+    CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)                                            \
+    /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative */ \
+    CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
+    CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
+    CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)
 #define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
 typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 
@@ -861,6 +865,7 @@ typedef enum kb_pattern {
     KB_MATRIX,    /* by the weights of `matrix` */
     KB_STREAM,    /* walks the addresses of its share, one transaction behind the other */
     KB_STRIDED,   /* the same by steps of `stride` */
+    KB_RANDOM,    /* any place of its share that is a multiple of the size */
 } kb_pattern;
 
 /* From one PE to one slice: a share of the traffic. */
@@ -888,6 +893,7 @@ typedef struct kb_traffic {
     uint64_t txns;        /* the expected number of transactions of all PEs */
     uint64_t seed;
     uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
+    double writes;   /* 0..1: the share of transactions that write, where `op` is KB_READ */
 } kb_traffic;
 
 /*

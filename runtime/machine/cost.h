@@ -23,6 +23,7 @@
 #ifndef COST_H
 #define COST_H
 #include "base/exported.h"
+#include "machine/bank_alone.h"
 #include "machine/between.h"
 #include "machine/segments.h"
 
@@ -379,6 +380,16 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
     return cost_way_fs(m, wire_fs, overhead_fs);
 }
 
+/* Its bursts, if it comes to a slice with banks. */
+static inline struct bank_range cost_range(const struct kb_topology *t, uint32_t dst,
+                                           uint64_t offset, uint64_t nbytes)
+{
+    const struct kind_row *kind = kind_at(t, dst_cube(t, dst));
+
+    if (!t->banked || kind->hbm.model != MEMORY_BANKS || !unit_is_slice(t, dst_unit(t, dst)))
+        return (struct bank_range){0, 0};
+    return bank_range(&kind->banks, offset, nbytes);
+}
 /* With routers: data of a read come back, and no channel is passed in no time. channels.c */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost)
@@ -411,13 +422,32 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
  * term may be negative, if it is done before the drain of the route.
  */
 struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes);
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                    uint64_t offset);
 
-static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
+/*
+ * What a slice with banks adds to the drain of a transaction that takes `alone_fs` of it alone: the
+ * opening of rows, and what their order and their timings take longer than the route.
+ */
+static inline void cost_add_banks(struct kb_cost *c, int64_t alone_fs)
 {
-    return t->impls ? cost_with_components(t, m, op, trip, nbytes)
-                    : cost_by_tables(t, m, op, trip, nbytes);
+    c->memory_overhead_fs += alone_fs - c->drain_fs;
+    c->overhead_fs += alone_fs - c->drain_fs;
+}
+
+/* Of a transaction alone. `range`: its bursts, if it comes to a slice with banks. */
+static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
+                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                     struct bank_range range)
+{
+    struct kb_cost c = t->impls ? cost_with_components(t, m, op, trip, nbytes, 0)
+                                : cost_by_tables(t, m, op, trip, nbytes);
+
+    if (range.end)
+        cost_add_banks(&c, bank_alone(m, &kind_at(t, dst_cube(t, trip->dst))->banks,
+                                      op == KB_WRITE || op == KB_H2D, range, c.drain_fs)
+                               .fs);
+    return c;
 }
 
 #endif

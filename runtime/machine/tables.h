@@ -166,12 +166,32 @@ struct memory_row {
     double edge_gbs;    /* of that edge alone; INFINITY: it has the memory's */
     double bare_gbs; /* of the memory alone if links were unlimited: an SRAM may have the NoC's */
     uint8_t hold;    /* enum memory_hold */
+    uint8_t model;   /* enum memory_model */
+};
+
+/* One server, or channels with banks. The words of cube.hbm.model, in that order. */
+enum memory_model { MEMORY_SERVER, MEMORY_BANKS };
+
+/* Which slices have banks. */
+enum banked { BANKED_NONE, BANKED_SOME, BANKED_ALL };
+
+/* The words of cube.hbm.policy, write_ack and refresh, in that order. */
+enum bank_policy { POLICY_FR_FCFS, POLICY_FCFS };
+enum write_ack { ACK_ACCEPTED, ACK_WRITTEN };
+enum refresh { REFRESH_ALL, REFRESH_NONE };
+
+enum { BANKS_MAX = 64 }; /* of a channel: struct bank_channel has a bit for each */
+
+/* Of slices with banks: sizes as numbers of bits, times, and what is chosen. */
+struct bank_row {
+#define BANK_FIELD(form, type, name) type name;
+#include "machine/topology.def"
 };
 
 /* Is it free for the next before its transaction is done?  network/early_memory.h */
 static inline bool memory_frees_early(const struct memory_row *memory)
 {
-    return memory->hold != HOLD_ROUTE || memory->latency_fs > 0;
+    return memory->model == MEMORY_SERVER && (memory->hold != HOLD_ROUTE || memory->latency_fs > 0);
 }
 
 /*
@@ -195,6 +215,7 @@ struct kind_row {
 #define KIND_REAL(type, name)        type name;
 #define KIND_MEMORY(type, name)      type name;
 #define KIND_PE(type, name)          type name;
+#define KIND_BANKS(type, name)       type name;
 #define KIND_FIELD(form, type, name) KIND_##form(type, name)
 #include "machine/topology.def"
 };

@@ -31,7 +31,9 @@
 #include "kernels/error.h"
 #include "kernels/operands.h"
 #include "kernels/requests.h"
+#include "machine/address.h"
 #include "machine/endpoint.h"
+#include "network/banks_state.h"
 #include "pe/boxes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +48,19 @@ static struct memory_station *memory_station_of(struct kb_sim *s, uint32_t dst, 
     return &pe_of_tcm(s, dst)->port[writes ? PORT_TCM_WRITE : PORT_TCM_READ];
 }
 
+/* Where its bytes lie in a slice. */
+static __attribute__((noinline)) void place_in_banks(struct kb_sim *s, uint32_t slot,
+                                                     uint64_t address)
+{
+    uint32_t dst;
+    uint64_t offset;
+
+    if (address_find(s->topo, address, &dst, &offset))
+        banks_place(s, slot, offset);
+}
+
 uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
-                     uint64_t nbytes)
+                     uint64_t address, uint64_t nbytes)
 {
     struct tl_ctx *pe = stage->command->pe;
     bool writes = stage->stage == STAGE_DMA_WRITE;
@@ -68,6 +81,8 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
 
         s->txns[slot].plane = plane & 7u;
     }
+    if (s->banks)
+        place_in_banks(s, slot, address);
     if (writes) /* apart: to read 8 bytes soon after one of them was written takes a while */
         s->txns[slot].op = KB_WRITE;
     return slot;
@@ -117,12 +132,12 @@ static bool take_parts(struct kb_sim *s, const struct stage *stage, uint64_t n)
 
 /* A slot for a range that has `n` parts, each with a slot of its own. TXN_NONE: no memory. */
 static uint32_t split_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
-                           const struct address_range *range, uint64_t n)
+                           uint64_t address, const struct address_range *range, uint64_t n)
 {
     const struct kernels *k = s->kernels;
     struct address_range rest = *range;
     uint32_t first = address_part(s->topo, &rest).dst;
-    uint32_t whole = pe_dma_slot(s, t, stage, first, range->nbytes);
+    uint32_t whole = pe_dma_slot(s, t, stage, first, address, range->nbytes);
 
     if (whole == TXN_NONE || !take_parts(s, stage, n))
         return TXN_NONE;
@@ -141,10 +156,16 @@ static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
 {
     const struct command *c = stage->command;
     struct address_range range;
+    struct address_part part;
+    uint32_t slot;
     uint64_t n;
 
-    if (!address_is_interleaved(s->topo, address))
-        return pe_dma_slot(s, t, stage, area, nbytes);
+    if (!address_is_interleaved(s->topo, address)) {
+        slot = pe_dma_slot(s, t, stage, area, address, nbytes);
+        if (s->instances.served && slot != TXN_NONE && address_find(s->topo, address, &area, &n))
+            instance_place(&s->instances, slot, n);
+        return slot;
+    }
     n = split_count(s->topo, address, nbytes);
     if (n == 0 || n > SPLIT_PARTS_MAX || !address_range(s->topo, address, nbytes, &range)) {
         kernel_error(c->pe, c->call, c->here,
@@ -153,9 +174,14 @@ static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
                      (unsigned long long)nbytes, (unsigned long long)address);
         return TXN_NONE;
     }
-    if (n == 1)
-        return pe_dma_slot(s, t, stage, address_part(s->topo, &range).dst, nbytes);
-    return split_slot(s, t, stage, &range, n);
+    if (n == 1) {
+        part = address_part(s->topo, &range);
+        slot = pe_dma_slot(s, t, stage, part.dst, address, nbytes);
+        if (slot != TXN_NONE)
+            instance_place(&s->instances, slot, part.offset);
+        return slot;
+    }
+    return split_slot(s, t, stage, address, &range, n);
 }
 
 /* -- joining a channel ------------------------------------------------------------------------ */

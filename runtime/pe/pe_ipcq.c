@@ -352,7 +352,7 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
     if (!token)
         return false;
     stage.id = c->op.id + c->piece;
-    slot = pe_dma_slot(s, t, &stage, q->memory, token->fetch_bytes);
+    slot = pe_dma_slot(s, t, &stage, q->memory, slot_address(q, q->issued), token->fetch_bytes);
     if (slot == TXN_NONE)
         return false;
     *filled = (struct filled){.nbytes = token->fetch_bytes,
@@ -480,7 +480,7 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     if (tcm)
         pe_fetch(s, t, &stage, token->fetch_bytes);
     else
-        pe_dma_begin(s, t, &stage, q->memory, q->address, token->fetch_bytes);
+        pe_dma_begin(s, t, &stage, q->memory, slot_address(q, q->taken - 1), token->fetch_bytes);
 }
 
 /* Gives the pieces that have come to the receives that wait for them. */

@@ -51,7 +51,7 @@ uint64_t kb_address_parts(const kb_topology *t, uint64_t address, uint64_t nbyte
 
 kb_status destination_find(const struct kb_topology *t, struct destination *to, kb_error *why)
 {
-    uint64_t n, offset;
+    uint64_t n;
 
     if (!to->by_address)
         return KB_OK;
@@ -59,5 +59,5 @@ kb_status destination_find(const struct kb_topology *t, struct destination *to, 
     if (n == 0)
         return KB_BAD_REQUEST;
     to->splits = n > 1;
-    return kb_address_find(t, to->address, &to->dst, &offset);
+    return kb_address_find(t, to->address, &to->dst, &to->offset);
 }

@@ -7,6 +7,7 @@ struct destination {
     bool by_address;
     uint64_t address;
     kb_endpoint dst; /* by address: set by destination_find(), to where its first byte lies */
+    uint64_t offset; /* by address: the same, of its first byte in dst */
     uint64_t nbytes;
     bool splits; /* it lies in several slices; set by destination_find() */
 };

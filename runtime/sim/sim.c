@@ -36,6 +36,7 @@
 #include "record/race.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 #include "engine/observer.h"
 
 _Static_assert(KB_TRANSACTIONS_MAX < EV_MAX_SLOTS, "each has a slot");
@@ -152,6 +153,7 @@ static kb_status find_target(const struct kb_topology *t, const kb_request *requ
 
     *found = *request;
     found->dst = to.dst;
+    found->offset = to.offset;
     *splits = to.splits;
     return status;
 }
@@ -198,6 +200,8 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .dst = ends[1],
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
+    banks_place(s, s->n_txns, r->offset);
+    instance_place(&s->instances, s->n_txns, r->offset);
     if (splits)
         split_later(&s->txns[s->n_txns], r->address);
     if (r->issue_fs < s->last_issue_fs)
@@ -286,19 +290,24 @@ static bool complete(const struct kb_sim *s, const struct txn *whole, const stru
     if (s->router)
         return whole->stage == TXN_DONE &&
                s->router->flights[x - s->txns].done_fs + (uint64_t)c->response_fs <= sim_last_fs(s);
-    return whole->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs +
-                                                  c->drain_fs + c->response_fs) <= sim_last_fs(s);
+    return whole->stage == TXN_DONE &&
+           (uint64_t)(banks_service_fs(s, x, c) + c->memory_overhead_fs + c->drain_fs +
+                      c->response_fs) <= sim_last_fs(s);
 }
 
 /* What it would take alone: as it was, but where components take part. */
 static int64_t formula_fs(const struct kb_sim *s, const struct txn *x, const struct kb_cost *c)
 {
     const struct trip trip = txn_trip(s->topo, x);
+    struct bank_range range = banks_range(s, (uint32_t)(x - s->txns));
     struct kb_cost alone;
 
     if (!s->topo->impls)
         return kb_formula_fs(c);
-    alone = cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes);
+    alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
+                                 s->instances.served[x - s->txns].offset);
+    if (range.end)
+        cost_add_banks(&alone, banks_alone(s, (uint32_t)(x - s->txns), alone.drain_fs).fs);
     return kb_formula_fs(&alone);
 }
 
@@ -336,7 +345,7 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 #pragma GCC unroll 8
     for (int i = 0; i < KB_N_WAITS; i++) {
         sum += r->wait_fs[i];
-        signs |= r->wait_fs[i];
+        signs |= i == KB_WAIT_MEMORY && s->banks ? 0 : r->wait_fs[i]; /* a row may be open */
     }
     return signs >= 0 && sum == r->actual_fs &&
            (s->topo->links != MODE_IDEAL || r->wait_fs[KB_WAIT_LINK] == 0);
@@ -347,6 +356,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     REFUSE_NULL(s && r, "sim, out", NULL);
     const struct txn *whole, *txn; /* the same, or the part that ended last */
     struct kb_cost c;
+    int64_t service_fs;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
@@ -355,12 +365,13 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     c = sim_cost(s, txn);
     if (!complete(s, whole, txn, &c))
         return KB_PENDING;
+    service_fs = banks_service_fs(s, txn, &c);
     *r = (kb_result){
         .issue_fs = whole->issue_fs,
         .start_fs = whole->issue_fs + (txn_of_host(whole) ? 0 : whole->wait_fs),
         .arrive_fs = txn->arrive_fs,
-        .service_fs = txn->service_fs,
-        .done_fs = txn->service_fs + c.memory_overhead_fs + c.drain_fs,
+        .service_fs = service_fs,
+        .done_fs = service_fs + c.memory_overhead_fs + c.drain_fs,
         .wire_fs = c.wire_fs,
         .overhead_fs = c.overhead_fs,
         .drain_fs = c.drain_fs,
@@ -368,7 +379,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
         .return_fs = c.return_fs,
         .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : whole->wait_fs,
         .wait_fs[KB_WAIT_ENGINE] = txn_of_host(txn) ? txn->wait_fs : 0,
-        .wait_fs[KB_WAIT_MEMORY] = txn->service_fs - txn->arrive_fs,
+        .wait_fs[KB_WAIT_MEMORY] = service_fs - txn->arrive_fs,
         .formula_fs = formula_fs(s, txn, &c),
         .bottleneck_gbs = c.bottleneck_gbs,
     };

@@ -25,6 +25,7 @@
 #include "sim/sim.h"
 #include "sim/destination.h"
 #include "machine/walk.h"
+#include "network/banks_state.h"
 
 /* A point as the engines take it, and the cost of one copy without contention. */
 struct job {
@@ -36,6 +37,7 @@ struct job {
     bool differ; /* copies have costs of their own: they are split, or their planes differ */
     bool splits;
     uint64_t address; /* of one that is split */
+    uint64_t offset;  /* of another, in its memory */
 };
 
 /* Room for the latencies of a point's copies. */
@@ -99,9 +101,11 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .differ =
                             to.splits || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
                         .splits = to.splits,
+                        .offset = to.offset,
                         .address = p->address};
     if (!job->differ)
-        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes);
+        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes,
+                            cost_range(s->topo, trip.dst, to.offset, p->nbytes));
     return KB_OK;
 }
 
@@ -122,7 +126,7 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
 {
     if (!sim_room(s, job->n))
         return KB_NO_MEMORY;
-    for (uint32_t i = 0; i < job->n; i++)
+    for (uint32_t i = 0; i < job->n; i++) {
         s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
                                   .op = job->op,
                                   .stage = TXN_WAITING,
@@ -132,6 +136,8 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
                                   .dst = job->dst,
                                   .id = i,
                                   .next = TXN_NONE};
+        banks_place(s, i, job->offset);
+    }
     s->n_txns = job->n;
     s->ways = txn_way(s->txns);
     return s->splits ? split_copies(s, job, why) : KB_OK;
@@ -173,9 +179,11 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
 
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
     memory->arrived = &memory->head;
+    banks_clear(s, row->dst);
     if (s->early)
         link_clear(&s->early[row->dst]);
     instance_clear_memory(s, row->dst);
+    instances_clear_nodes(s);
     if (of_host(job))
         clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
     if (s->links)
@@ -214,7 +222,7 @@ static void clear(struct kb_sim *s, const struct job *job)
 
 static int64_t mean(wait_sum sum, uint64_t n)
 {
-    return (int64_t)((sum + n / 2) / n);
+    return sum < 0 ? -mean(-sum, n) : (int64_t)((sum + n / 2) / n);
 }
 
 /* The columns that are the same for all copies. */
@@ -259,9 +267,10 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
 {
     int64_t way_fs = c->wire_fs + c->overhead_fs - c->memory_overhead_fs;
     int64_t link = txn->arrive_fs - txn->wait_fs - way_fs;
-    int64_t memory = txn->service_fs - txn->arrive_fs;
+    int64_t service_fs = banks_service_fs(s, txn, c);
+    int64_t memory = service_fs - txn->arrive_fs;
 
-    *actual_fs = txn->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    *actual_fs = service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
     if (s->router) {
         *actual_fs = (int64_t)s->router->flights[txn - s->txns].done_fs + c->response_fs;
         link = *actual_fs - kb_formula_fs(c) - txn->wait_fs - memory;
@@ -270,7 +279,8 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && link >= 0 && memory >= 0 && (link == 0 || s->links || s->router);
+    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || s->banks) &&
+           (link == 0 || s->links || s->router);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */

@@ -68,7 +68,7 @@ static bool can_tell(const struct load_points *l, size_t saturated, size_t below
 struct load_row {
     const char *pattern;
     uint64_t nbytes;
-    kb_transaction_op op;
+    const char *op;
     double rate;
     kb_traffic_result result;
     struct cell ci95;
@@ -86,7 +86,7 @@ struct load_row {
 static const struct column columns[] = {
     COLUMN("pattern", CELL_TEXT, struct load_row, pattern),
     COLUMN("nbytes", CELL_COUNT, struct load_row, nbytes),
-    COLUMN_WORD("op", struct load_row, op, op_names),
+    COLUMN("op", CELL_TEXT, struct load_row, op),
     COLUMN("rate", CELL_DECIMAL, struct load_row, rate),
     COLUMN("offered_gbs", CELL_FRACTION, struct load_row, result.offered_gbs),
     COLUMN("accepted_gbs", CELL_FRACTION, struct load_row, result.accepted_gbs),
@@ -130,7 +130,7 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     const struct busiest *memories = &point->memories, *links = &point->links;
     struct load_row row = {.pattern = l->cli->opts.pattern,
                            .nbytes = l->asked.traffic.nbytes,
-                           .op = l->asked.traffic.op,
+                           .op = l->asked.op,
                            .rate = list_rate(l->asked.rates.value[i]),
                            .result = point->result,
                            .ci95 = point->result.ci95_fs < 0 ? cell_none()

@@ -1,0 +1,136 @@
+/*
+ * check_banks.c -- mistakes in the keys of an HBM with banks.
+ *
+ * Sizes must be powers of two wherever they stand, so that an address has bits for each. Timings
+ * are held against each other only where banks use them (`model: banks`).
+ *
+ * A refresh keeps all banks for rp + rfc, and a row that was open is open for ras from then on. If
+ * the next refresh came before that, none of them would ever be late enough to be served in
+ * between: so refi must be longer.
+ */
+#include "check.h"
+#include "machine/tables.h"
+#include "value.h"
+
+#define LENGTH(a) (sizeof(a) / sizeof *(a))
+
+static void check_size(const struct spec *spec, enum key k)
+{
+    int64_t n = *(const int64_t *)spec_value(spec, k);
+
+    if (!check_is_bad(spec, k) && !check_is_power_of_two(n))
+        diag_error(spec->diag, spec_place(spec, k), "'%s' must be a power of two, not '%lld'",
+                   key_rows[k].path, (long long)n);
+}
+
+static void check_sizes(const struct spec *spec)
+{
+    static const enum key sizes[] = {KEY_cube_hbm_channels, KEY_cube_hbm_burst_bytes,
+                                     KEY_cube_hbm_groups, KEY_cube_hbm_banks, KEY_cube_hbm_columns};
+    static const enum key banks[] = {KEY_cube_hbm_groups, KEY_cube_hbm_banks};
+    enum key blamed = culprit(spec, banks, LENGTH(banks));
+    long long n = spec->cube_hbm_groups * spec->cube_hbm_banks;
+
+    for (size_t i = 0; i < LENGTH(sizes); i++)
+        check_size(spec, sizes[i]);
+    if (blamed != N_KEYS && n > BANKS_MAX)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.hbm.groups' x 'cube.hbm.banks' are %lld banks of a channel, more than %d",
+                   n, BANKS_MAX);
+}
+
+/* `hold` says how a server is held. */
+static void check_hold(const struct spec *spec)
+{
+    if (check_is_given(spec, KEY_cube_hbm_hold) && !check_is_bad(spec, KEY_cube_hbm_hold))
+        diag_error(spec->diag, spec_place(spec, KEY_cube_hbm_hold),
+                   "'cube.hbm.hold' is of 'model: server': banks are held by their timings, leave "
+                   "it out");
+}
+
+/* A component stands for the whole memory. */
+static void check_impl(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_cube_hbm_impl, KEY_cube_hbm_model};
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
+
+    if (blamed != N_KEYS && spec->cube_hbm_impl.name)
+        diag_error(
+            spec->diag, spec_place(spec, blamed),
+            "'cube.hbm.impl' %s is beside 'model: banks': a component is a memory of its own, "
+            "leave one of them out",
+            spec->cube_hbm_impl.name);
+}
+
+static void check_links(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_contention_links, KEY_cube_hbm_model};
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
+
+    if (blamed != N_KEYS && spec->contention_links == MODE_ROUTER)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.hbm.model: banks' needs 'contention.links' fifo or ideal: banks behind "
+                   "routers are not simulated");
+}
+
+static double ns(const struct spec *spec, enum key k)
+{
+    return *(const double *)spec_value(spec, k);
+}
+
+/* A row is open for as long as it takes to open it. */
+static void check_ras(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_cube_hbm_timing_ns_ras, KEY_cube_hbm_timing_ns_rcd};
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
+
+    if (blamed != N_KEYS && ns(spec, keys[0]) < ns(spec, keys[1]))
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.hbm.timing_ns.ras' %s is less than rcd, %s: a row is open for as long as "
+                   "it takes to open it",
+                   value_text(spec, keys[0]), value_text(spec, keys[1]));
+}
+
+static void check_refresh(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_cube_hbm_timing_ns_refi, KEY_cube_hbm_timing_ns_rfc,
+                                    KEY_cube_hbm_timing_ns_rp, KEY_cube_hbm_timing_ns_ras};
+    enum key blamed = culprit(spec, keys, LENGTH(keys));
+    double taken = ns(spec, KEY_cube_hbm_timing_ns_rfc) + ns(spec, KEY_cube_hbm_timing_ns_rp) +
+                   ns(spec, KEY_cube_hbm_timing_ns_ras);
+
+    if (blamed != N_KEYS && spec->cube_hbm_refresh == REFRESH_ALL &&
+        !check_is_bad(spec, KEY_cube_hbm_refresh) && ns(spec, KEY_cube_hbm_timing_ns_refi) <= taken)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.hbm.timing_ns.refi' %s must be more than rp + rfc + ras, which is %s: "
+                   "nothing could be served between two refreshes",
+                   value_text(spec, KEY_cube_hbm_timing_ns_refi),
+                   value_real_text(spec->arena, taken));
+}
+
+/* A component is the whole memory; and packets do not come to banks yet. */
+static void check_company(const struct spec *spec)
+{
+    if (spec->cube_hbm_impl.name)
+        diag_error(spec->diag, spec_place(spec, KEY_cube_hbm_impl),
+                   "'cube.hbm.impl' cannot stand beside 'model: banks': a component is the whole "
+                   "memory, take one of the two");
+    if (spec->contention_links == MODE_ROUTER)
+        diag_error(
+            spec->diag, spec_place(spec, KEY_contention_links),
+            "'contention.links: router' cannot be combined with 'cube.hbm.model: banks': take "
+            "links fifo, or model server");
+}
+
+void check_banks(const struct spec *spec)
+{
+    check_sizes(spec);
+    if (spec->cube_hbm_model != MEMORY_BANKS || check_is_bad(spec, KEY_cube_hbm_model))
+        return;
+    check_company(spec);
+    check_hold(spec);
+    check_impl(spec);
+    check_links(spec);
+    check_ras(spec);
+    check_refresh(spec);
+}

@@ -1,0 +1,21 @@
+/* presets.h -- cube.hbm.preset: values of a DRAM for the keys of banks that are not given. */
+#ifndef PRESETS_H
+#define PRESETS_H
+#include "spec.h"
+
+/*
+ * The default that `k` has by the preset of `spec`, in the type of its field. NULL: the preset says
+ * nothing of it.
+ */
+const void *presets_default(const struct spec *spec, enum key k);
+
+/* Gives the keys that are not given the values of the preset. */
+void presets_take(struct spec *spec);
+
+/*
+ * Banks were chosen for a machine that was written with a server: its `hold` means nothing to them.
+ * `beside`: it was written where they were chosen, which is a mistake and stays one.
+ */
+void presets_leave_server(struct spec *spec, bool beside);
+
+#endif

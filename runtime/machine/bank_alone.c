@@ -1,0 +1,107 @@
+/* bank_alone.c -- what a transaction takes of a slice with banks when it is alone; room for
+ * segments.
+ *
+ * It arrives at 0 at channels whose banks are closed, and there are no refreshes. That is computed
+ * by the rules themselves, one channel after the other: channels know nothing of each other.
+ */
+#include "machine/bank_alone.h"
+#include "machine/bank_rules.h"
+#include <stdlib.h>
+
+enum { FIRST = 64 };
+
+/* Rows [n, 2 n) of a list of free rows; their numbers in `next`. */
+bool bank_more_segments(struct bank_pool *pool)
+{
+    uint32_t n = pool->n_segments, more = n ? n : FIRST;
+    struct bank_segment *moved = realloc(pool->segments, (size_t)(n + more) * sizeof *moved);
+
+    if (!moved) {
+        pool->lost = true;
+        return false;
+    }
+    pool->segments = moved;
+    pool->n_segments = n + more;
+    for (uint32_t i = n; i < n + more; i++)
+        moved[i].next = i + 1 < n + more ? i + 1 : pool->free_segment;
+    pool->free_segment = n;
+    return true;
+}
+
+bool bank_more_pieces(struct bank_pool *pool)
+{
+    uint32_t n = pool->n_pieces, more = n ? n : FIRST;
+    struct bank_piece *moved = realloc(pool->pieces, (size_t)(n + more) * sizeof *moved);
+
+    if (!moved) {
+        pool->lost = true;
+        return false;
+    }
+    pool->pieces = moved;
+    pool->n_pieces = n + more;
+    for (uint32_t i = n; i < n + more; i++)
+        moved[i].next = i + 1 < n + more ? i + 1 : pool->free_piece;
+    pool->free_piece = n;
+    return true;
+}
+
+/* Channel `channel` serves its part of access 0, which begins with `burst`. */
+static void serve_alone(const struct bank_view *v, struct bank_pool *pool, struct bank *banks,
+                        uint32_t channel, uint64_t burst)
+{
+    struct bank_channel c;
+
+    bank_begin(v, &c, banks);
+    c.refresh_fs = BANK_NEVER_FS;
+    if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool))
+        return;
+    bank_add_piece(&c, pool, 0, burst);
+    for (int64_t t = 0; t != BANK_NEVER_FS && !pool->lost; t = c.next_fs)
+        bank_decide(v, &c, pool, channel, t);
+}
+
+/* The common case: one burst opens its row. */
+static int64_t one_burst_fs(const struct bank_view *v, bool writes, int64_t drain_fs)
+{
+    const struct bank_row *b = v->row;
+    int64_t turn_fs = b->cl_fs - b->cwl_fs + b->rtw_fs; /* the bus was last used to read */
+    int64_t command_fs = writes ? bank_later(b->rcd_fs, turn_fs) : b->rcd_fs;
+    int64_t end_fs = command_fs + (writes ? b->cwl_fs : b->cl_fs) + v->burst_fs + b->ctrl_fs;
+
+    if (writes && b->ack == ACK_ACCEPTED)
+        return bank_later(1, drain_fs);
+    return bank_later(end_fs, end_fs + drain_fs - v->burst_fs);
+}
+
+static struct bank_alone many_bursts(const struct bank_view *v, struct bank_access *access)
+{
+    struct bank banks[BANKS_MAX];
+    struct bank_pool pool = {
+        .accesses = access, .free_segment = BANK_NONE, .free_piece = BANK_NONE, .ended = BANK_NONE};
+
+    for (uint32_t channel = 0; channel < bank_channels(v->row) && !pool.lost; channel++) {
+        uint64_t burst = bank_next(v->row, access->range.at, access->range.at, channel);
+
+        if (burst < access->range.end)
+            serve_alone(v, &pool, banks, channel, burst);
+    }
+    free(pool.segments);
+    free(pool.pieces);
+    return (struct bank_alone){pool.lost ? -1 : access->done_fs,
+                               access->ready_fs - access->prepared_fs};
+}
+
+struct bank_alone bank_alone(const struct cost_mask *m, const struct bank_row *row, bool writes,
+                             struct bank_range range, int64_t drain_fs)
+{
+    const struct bank_view v = bank_view_of(m, row);
+    struct bank_access access = {.range = range,
+                                 .left = bank_segments(row, range),
+                                 .drain_fs = drain_fs,
+                                 .first_fs = BANK_NEVER_FS,
+                                 .writes = writes};
+
+    if (range.end - range.at == 1)
+        return (struct bank_alone){one_burst_fs(&v, writes, drain_fs), row->rcd_fs};
+    return many_bursts(&v, &access);
+}

@@ -1,0 +1,187 @@
+/* banks.h -- hbm_ctrl with `model: banks`: channels, banks and rows, and a scheduler for each
+ * channel.
+ *
+ * It holds        the rows that are open, and each channel's bus for the bursts of a segment; a
+ *                 transaction that has arrived is in the way of others only by its segments
+ * For how long    a transaction: until its last byte has been served, or if writes are posted
+ *                 (`write_ack: accepted`) until the queues have taken it
+ * Goes first      by the rules of machine/bank_rules.h: in a bank the oldest of the open row, then
+ *                 the oldest; on the bus the oldest that is ready
+ * Wait counted    queue_memory = done - arrival - what it would have been alone; it may be
+ * negative, as a row may be open that alone would have been closed (KB_WAIT_MEMORY) Golden number
+ * docs/model.md "Memories with banks": five reads of five banks at 0 are done at 30, 34, 38, 42 and
+ * 60 ns
+ *
+ * A transaction is cut into segments, each of one row (machine/bank_map.h). In each channel that it
+ * comes to it has one piece, from which its segments are taken as the queue has room. What a
+ * channel decides it decides in an event of class 5 (engine/arbiter.h), behind all arrivals of its
+ * instant: for an arrival, when the row of a current segment is ready, when its bus is free. When
+ * nothing is left of a transaction its end is known, and posted: later by at least cl or cwl and
+ * one burst, of a posted write by 1 fs.
+ *
+ * The hop engine has an event for each of these instants. The counted engines leave out those at
+ * which nothing can be granted, so a grant has one event.
+ */
+#ifndef NETWORK_BANKS_H
+#define NETWORK_BANKS_H
+#include "engine/how.h"
+#include "machine/cost.h"
+#include "network/banks_state.h"
+
+/* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
+static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *txn)
+{
+    (void)s; /* T names it only where any topology runs */
+    return T->banked && unit_is_slice(T, dst_unit(T, txn->dst)) &&
+           (T->banked == BANKED_ALL ||
+            kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS);
+}
+
+/* Overhead and latency, which come behind the end. */
+static ALWAYS_INLINE int64_t behind_banks_fs(const struct kb_sim *s, const struct txn *txn)
+{
+    return cost_in_memory_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)));
+}
+
+/* The numbers of a slice, which are constants where the topology is. */
+static ALWAYS_INLINE struct bank_view view_of(const struct kb_sim *s,
+                                              const struct bank_slice *slice)
+{
+    (void)s;
+    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs};
+}
+
+/* Posts the ends of those that are done. */
+static ALWAYS_INLINE void post_ends(struct kb_sim *s)
+{
+    struct bank_pool *pool = &s->banks->pool;
+
+    while (pool->ended != BANK_NONE) {
+        uint32_t slot = pool->ended;
+        const struct bank_access *access = &pool->accesses[slot];
+
+        pool->ended = access->next;
+        post(s, after((uint64_t)access->done_fs, behind_banks_fs(s, &s->txns[slot])), EV_DONE,
+             slot);
+    }
+    if (pool->lost)
+        fail(s, KB_NO_MEMORY);
+}
+
+/* The next instant at which channel `c` decides: hop, also those at which nothing is granted. */
+static ALWAYS_INLINE int64_t next_decision(const struct kb_sim *s, int how,
+                                           const struct bank_channel *c, int64_t t)
+{
+    const struct bank_pool *pool = &s->banks->pool;
+    uint64_t left = c->current[BANK_READ] | c->current[BANK_WRITE];
+    int64_t next = left && c->bus_fs > t ? c->bus_fs : BANK_NEVER_FS;
+
+    if (!(how & HOW_HOP))
+        return c->next_fs;
+    for (; left; left &= left - 1) {
+        int64_t fs = pool->segments[c->banks[__builtin_ctzll(left)].current].ready_fs;
+
+        if (fs > t && fs < next)
+            next = fs;
+    }
+    return next;
+}
+
+static ALWAYS_INLINE void ask_channel(struct kb_sim *s, struct bank_slice *slice, uint32_t channel,
+                                      int64_t t)
+{
+    uint32_t id = slice->memory << BANK_CHANNEL_BITS | channel;
+    uint32_t index = slice->number << BANK_CHANNEL_BITS | channel;
+
+    if ((uint64_t)t < EV_PAST - 1)
+        arbiter_ask(s, &slice->arbiters[channel], ARBITER_CHANNEL, (uint64_t)t, id, index);
+    else
+        fail(s, KB_TIME_RANGE);
+}
+
+/* The event of a channel. */
+static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, uint32_t index)
+{
+    struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
+    uint32_t channel = index & ((1u << BANK_CHANNEL_BITS) - 1);
+    struct bank_channel *c = &slice->channels[channel];
+    const struct bank_view view = view_of(s, slice);
+    uint64_t id;
+    int64_t next;
+
+    if (!arbiter_decides(&slice->arbiters[channel], t))
+        return;
+    id = bank_decide(&view, c, &s->banks->pool, channel, (int64_t)t);
+    if (id != BANK_NO_ID)
+        seen(s, how, t, EV_ARBITER, id);
+    post_ends(s);
+    next = next_decision(s, how, c, (int64_t)t);
+    if (next != BANK_NEVER_FS)
+        ask_channel(s, slice, channel, next);
+}
+
+/* The transaction in `slot` has arrived: what it is to the rules. */
+static ALWAYS_INLINE void begin_access(struct kb_sim *s, const struct bank_view *view, uint64_t t,
+                                       uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+    struct bank_access *access = &s->banks->accesses[slot];
+
+    access->id = record_id(s, slot);
+    access->left = bank_segments(view->row, access->range);
+    access->arrive_fs = (int64_t)t;
+    access->drain_fs = txn->hold_fs - behind_banks_fs(s, txn);
+    access->first_fs = BANK_NEVER_FS;
+    access->last_fs = 0;
+    access->writes = (uint8_t)txn_writes(txn);
+}
+
+/* Its piece of one channel. */
+static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, struct bank_slice *slice,
+                                               uint64_t t, uint32_t slot, uint64_t burst)
+{
+    struct bank_pool *pool = &s->banks->pool;
+    uint32_t channel = bank_channel_of(view_of(s, slice).row, burst);
+
+    if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool)) {
+        fail(s, KB_NO_MEMORY);
+        return false;
+    }
+    bank_add_piece(&slice->channels[channel], pool, slot, burst);
+    ask_channel(s, slice, channel, (int64_t)t);
+    return true;
+}
+
+/* It has arrived at `t`, by an event. */
+static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct bank_slice *slice = banks_slice(s, s->txns[slot].dst);
+    struct bank_range range = s->banks->accesses[slot].range;
+    struct bank_view view;
+
+    (void)how;
+    if (!slice) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    view = view_of(s, slice);
+    begin_access(s, &view, t, slot);
+    if (range.end - range.at == 1) {
+        come_to_bank_channel(s, slice, t, slot, range.at);
+        return;
+    }
+    for (uint32_t channel = 0; channel < bank_channels(view.row); channel++) {
+        uint64_t burst = bank_next(view.row, range.at, range.at, channel);
+
+        if (burst < range.end && !come_to_bank_channel(s, slice, t, slot, burst))
+            return;
+    }
+}
+
+/* Its service has ended at `t`. */
+static ALWAYS_INLINE void leave_banks(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    s->txns[slot].service_fs = (int64_t)t; /* its end: the begin is not defined */
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* banks_state.h -- the slices with banks of one simulation, made as transactions come to them. */
+#ifndef BANKS_STATE_H
+#define BANKS_STATE_H
+#include "engine/arbiter.h"
+#include "machine/bank_rules.h"
+
+enum { BANK_CHANNEL_BITS = 7 }; /* of the number of a channel within its slice */
+
+struct bank_slice {
+    struct bank_view view;
+    struct arbiter *arbiters;      /* [channel] */
+    struct bank_channel *channels; /* [channel] */
+    uint32_t number;               /* among those of the simulation, as they were made */
+    uint32_t memory;               /* its station: dst_pack() */
+};
+
+/* What a transaction takes alone, kept: mostly the next one is like one before. */
+struct bank_known {
+    const struct bank_row *row; /* NULL: nothing */
+    struct bank_range range;
+    int64_t drain_fs;
+    struct bank_alone alone;
+    bool writes;
+};
+
+enum { BANKS_KNOWN = 64 };
+
+struct banks {
+    struct bank_slice **by_memory; /* owned; [dst_pack()]; NULL: nothing has come to it */
+    struct bank_slice **slices;    /* owned, as what they point to; [number] */
+    uint32_t n_slices, slices_cap;
+    struct bank_pool pool;
+    struct bank_access *accesses; /* owned; [slot] */
+    struct bank_known known[BANKS_KNOWN];
+};
+
+/* Of a machine whose slices have banks. NULL without memory. */
+struct banks *banks_new(const struct kb_topology *t);
+void banks_free(struct banks *b);
+
+/* Room for as many transactions; false without memory. */
+bool banks_room(struct banks *b, uint32_t n);
+
+/* The slice that is memory `memory`, made if it is new. NULL without memory. */
+struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory) EXPORTED(banks_slice);
+
+/* Memory `memory` is idle again, its rows closed, and time begins anew. */
+void banks_clear(struct kb_sim *s, uint32_t memory);
+
+/* Which bursts the transaction in `slot` has, of a slice: `offset` is where its bytes lie in that.
+ */
+void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
+
+/* What the transaction in `slot`, whose route drains it in `drain_fs`, would take if it were alone.
+ */
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
+    EXPORTED(banks_alone);
+
+/* The bursts of the transaction in `slot`. */
+static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slot)
+{
+    return s->banks ? s->banks->accesses[slot].range : (struct bank_range){0, 0};
+}
+
+/* Does `txn` go to a slice with banks? Its service_fs is its end, once it has been served. */
+static inline bool banks_has(const struct kb_sim *s, const struct txn *txn)
+{
+    return s->banks && unit_is_slice(s->topo, dst_unit(s->topo, txn->dst)) &&
+           kind_at(s->topo, dst_cube(s->topo, txn->dst))->hbm.model == MEMORY_BANKS;
+}
+
+/* When the service of `txn`, which costs `c`, began: with banks, so that it would take as long as
+ * if it had been alone. */
+static inline int64_t banks_service_fs(const struct kb_sim *s, const struct txn *txn,
+                                       const struct kb_cost *c)
+{
+    return banks_has(s, txn) ? txn->service_fs - c->memory_overhead_fs - c->drain_fs
+                             : txn->service_fs;
+}
+
+#endif

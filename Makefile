@@ -4,6 +4,7 @@
 
 #= B             the folder for everything that is made (build)
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
+#= C             the file of a component, for check-component
 #= SET           keys to override, separated by blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
 #= PREFIX        the folder to install into (/usr/local)
@@ -249,6 +250,11 @@ $(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
 
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h
+# Components are looked at, too, and blamed for what they are to blame for.
+ifneq ($(COMPONENTS),)
+$(T)/topo.o: tools/component.sh
+$(T)/topo.o: private CC := tools/component.sh '$(TOPO_FILE)' $(COMPONENTS) -- $(CC)
+endif
 $(T)/topo.o $(T)/main.o: %.o: %.c $(O)/flags
 	$(call compile,-iquote $(T) $(patsubst %,-iquote %,$(sort $(dir $(COMPONENTS)))) $(MACHINE_CFLAGS))
 
@@ -269,6 +275,12 @@ topology: # there is no such topology, or it has mistakes: kbgen has said so
 endif
 
 -include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d)
+
+## check-component: runs the component C=path/to/NAME.c through what every component must hold
+.PHONY: check-component
+check-component: $(KBGEN)
+	$(if $(C),,$(error C names the file of a component: make check-component C=path/to/NAME.c))
+	+@B='$(B)' CC='$(CC)' MAKE='$(MAKE)' tools/check_component.sh '$(C)'
 
 ## debug: cube8 (or TOPO) without optimisation and with assertions, for a debugger, in build/debug
 .PHONY: debug
@@ -291,7 +303,7 @@ demo: setup
 	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
--include tools/install.mk runtime/mpi/mpi.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
+-include tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
 
 # -- house -------------------------------------------------------------------------------------
 
@@ -303,5 +315,5 @@ clean:
 ## help: lists all targets and variables
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk runtime/mpi/mpi.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk)
+	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
 	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

@@ -19,7 +19,7 @@
  * entered in a way, and the end of a route only if it was not walked before. Of a machine without
  * gaps, all of whose cubes are alike, cubes of three first, three middle and three last rows and
  * columns are enough: they see every turn, and every edge along those rows. An m_cpu takes in all
- * that comes, and packets begin there anew.
+ * that comes, and packets begin there again.
  *
  * Example: 4 x 1 cubes, wrap: x, vcs: [1, 1]: too few, as a ring needs two parts. Without parts
  * there would be a circle c0.noc > c0.ucie-E > c1.ucie-W > c1.noc > ... > c0.noc.

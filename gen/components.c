@@ -1,9 +1,9 @@
 /*
  * components.c -- the components that a spec asks for: their files, and values for their keys.
  *
- * While the YAML is read it is not known yet which keys a component has, so the values below its name
- * are kept as they were written (struct param_spec). When file and --set are read, the file of each
- * component is found, and its header says which keys there are: components_find().
+ * While the YAML is read it is not known yet which keys a component has, so the values below its
+ * name are kept as they were written (struct param_spec). When file and --set are read, the file of
+ * each component is found, and its header says which keys there are: components_find().
  *
  * Example: cube.hbm: {impl: mybank, mybank: {banks: 16}}. `mybank` is no key of cube.hbm, but a
  * mapping in a section that has an `impl`: its values are for a component of that name.

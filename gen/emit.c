@@ -733,8 +733,8 @@ static void emit_parts(FILE *out, const struct spec *spec)
     begin_map(out, "parts");
     for (const struct part *p = spec->parts; p; p = p->next) {
         has[p->component->kind] = 1;
-        fprintf(out, "$1([[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box], p->component->name,
-                kinds[p->component->kind]);
+        fprintf(out, "$1([[%s]], [[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box],
+                p->component->name, kinds[p->component->kind], key_rows[p->key].path);
     }
     end_map(out);
     define_int(out, "has_memories", has[COMPONENT_MEMORY]);

@@ -183,7 +183,7 @@ static void share_segment(struct making *m)
         if (r->hops[hop].owner == LINK_NONE)
             continue;
         if (kind_of(m, i) == NODE_M_CPU)
-            m->request = STAGE_SOURCE; /* where packets begin anew */
+            m->request = STAGE_SOURCE; /* where packets begin again */
         share_hop(m, i, &r->request_shares[hop], &r->answer_shares[hop]);
     }
 }

@@ -80,9 +80,9 @@ m4_ifelse($3, node, [[static inline int64_t box_$1_delay(void *state, const stru
 }]])
 
 ]])m4_dnl
-m4_dnl gen_part_row(BOX, COMPONENT, KIND)
+m4_dnl gen_part_row(BOX, COMPONENT, KIND, KEY)
 m4_define([[gen_part_row]],
-[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = box_$1_init, m4_ifelse($3, node, .delay = box_$1_delay, .serve = box_$1_serve)},
+[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = box_$1_init, m4_ifelse($3, node, .delay = box_$1_delay, .serve = box_$1_serve)}, /* $4 */
 ]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */

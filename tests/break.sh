@@ -113,7 +113,11 @@ break_it 'xor forgotten on the way back' $address '/static inline uint64_t addre
 break_it 'neighbouring granules of one slice as two parts' $address 's/^    while \(n < range->nbytes && address_map.*$/    while (0)/'
 break_it 'a point that leaves the memories of its parts taken' runtime/sim/sweep.c 's/clear_way\(s, job, &s->txns\[part\]\);/;/'
 break_it 'shards of a cube in one place' runtime/data/host.c 's/^            \*end = tensor->offsets\[pe\] \+ nbytes;$/            ;/'
-break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/k % tr->steps \* tr->step_bytes/k * tr->step_bytes/'
+break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/\(tr->steps \/ 2\)\) % tr->steps \* tr->step_bytes/(tr->steps \/ 2)) * tr->step_bytes/'
+break_it 'writes of a walk at its reads' runtime/engine/traffic_walk.c 's/\(tr->steps \/ 2\)\)/0)/'
+break_it 'random places that repeat' runtime/engine/traffic.h 's/<< 32 \| k\);/<< 32);/'
+break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr->request\.writes;/fs \/ 0.5;/'
+break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
 break_it 'the wait for a channel not behind a part' runtime/explain/spans.c 's/at->told_fs = from->told_fs;/at->told_fs = 0;/'
 
 # -- links that are no stops ----------------------------------------------------------------
@@ -300,8 +304,8 @@ break_it 'logarithms that are a little off' $traffic 's/1\.0 \/ 3/1.0 \/ 2/'
 break_it 'a transaction that waits counted from when it is taken' $traffic \
     's/\{\.issue_fs = source->next_fs,/{.issue_fs = source->next_fs < (int64_t)t ? (int64_t)t : source->next_fs,/'
 break_it 'ids in the order of drawing' $traffic \
-    's/\.id = \(source->n - 1\) \* tr->n_pes \+ pe/.id = (uint32_t)tr->n_issued/'
-break_it 'a matrix whose PEs all issue alike' $traffic 's/fs \/ share;/fs;/'
+    's/\.id = \(source->n - 1\) \* tr->n_pes \* tr->kinds \+ number/.id = (uint32_t)tr->n_issued/'
+break_it 'a matrix whose PEs all issue alike' $traffic 's/set_means\(tr, pe, fs \/ share\)/set_means(tr, pe, fs)/'
 break_it 'the warm-up measured too' $curve 's/^    v\.from = find_warmup\(mean\);$//'
 break_it 'a NULL that is not refused' runtime/sim/sim.c 's/^    REFUSE_NULL\(s && r, .*$//'
 break_it 'copies of outputs not compared' runtime/sim/bench_verify.c 's/^    while \(more\) \{/    while (0) {/'
@@ -647,6 +651,12 @@ break_it 'memory that lacks leaves a YAML open' gen/build.c '/setjmp\(without\)/
 break_it 'the first key of --vary turns first' runtime/cli/vary/variants.c 's/for \(size_t last = v->n_keys - 1; last > k; last--\)/for (size_t last = 0; last < k; last++)/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
+break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
+break_it 'an input server is free at once' runtime/network/router_buffer.h 's/port->server_fs\[server\] = until;/(void)until;/'
+break_it 'a VC has no owner between segments' runtime/network/router.h 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
+break_it 'segments take no room in a buffer' runtime/network/router.h 's/vc->credits -= segment.nbytes;/;/'
+break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
+break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim null formula dependencies routes sweep traffic steady endpoint percentiles number lists guard)

@@ -13,7 +13,7 @@ python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && PATH=$(d
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# one NUMBER PROGRAM: runs it; leaves its output, then "seconds user system" and in the next line its code
+# one NUMBER PROGRAM: runs it; leaves its output, then a line "code seconds user system"
 one() {
     local TIMEFORMAT='%R %U %S' code
 
@@ -23,9 +23,10 @@ one() {
         *.sh) bash "$2" >"$work/out.$1" 2>&1 ;;
         *) ${RUNNER:-} "$2" >"$work/out.$1" 2>&1 ;;
         esac
-    } 2>"$work/new.$1"
+    } 2>"$work/time.$1"
     code=$?
-    echo "$code" >>"$work/new.$1"
+    sed '$d' "$work/time.$1" >>"$work/out.$1" # what the shell says of a crash
+    echo "$code $(tail -n 1 "$work/time.$1")" >"$work/new.$1"
     mv "$work/new.$1" "$work/code.$1"
 }
 
@@ -35,7 +36,7 @@ passed=0 failed=0 skipped=0 shown=0
 show() {
     local out=$work/out.$shown code seconds user system skip ok bad
 
-    { read -r seconds user system && read -r code; } <"$work/code.$shown"
+    read -r code seconds user system <"$work/code.$shown"
     skip=$(grep -c '^\(not \)\?ok .*# SKIP' "$out")
     ok=$(grep '^ok ' "$out" | grep -vc '# SKIP')
     bad=$(grep '^not ok ' "$out" | grep -vc '# SKIP')

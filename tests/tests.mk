@@ -31,10 +31,10 @@ $(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.
 $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(M)/$(t)/lib$(t).a)
 	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lcmocka)
 
-$(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/stop)
+$(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o
 # They need all of the command line, with its benches.
 $(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
-$(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/stop)
+$(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o
 
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
@@ -88,7 +88,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
-MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
+MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(patsubst %,tests/machines/%.yaml,server8 components) $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
 # Those that few tests run are compiled by a third as much work; make gcc has all of them at -O2.
 QUICK := $(if $(filter -O2,$(CFLAGS)),-Og)
 BRIEFLY := $(filter-out %/interleaved.yaml %/cube8_fifo.yaml,$(filter cube1 tests/%,$(MACHINES)))
@@ -154,13 +154,21 @@ FITTED := cube.pe.pe_dma.overhead_ns=340 cube.noc.bw_gbs=31
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup
+validate: setup validate-dram
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then \
 	    $(call make_topology,wormhole) && \
 	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet' \
 	    '$(B)/wormhole_fitted/wormhole_fitted replay --quiet'
+	+@if [ -e "$$KB_VALIDATE/booksim.csv" ]; then $(MAKE) $(ANY); fi
+	@tests/validate/booksim.py $(ANY) docs/pictures/booksim
+
+## validate-dram: bandwidths and latencies of dram.csv in the folder that KB_VALIDATE names beside those of banks: tables of docs/validation.md
+.PHONY: validate-dram
+validate-dram: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/dram.py '$(ANY) --machine MACHINE replay --quiet'
 
 ## validate-fit: where the constants of these machines come from; minutes
 .PHONY: validate-fit
@@ -311,7 +319,7 @@ aarch64: setup
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
 
-## check-random: random machines under random loads, against the judge: KINDS='plain any plain_split any_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
+## check-random: random machines under random loads, against the judge: KINDS='plain any banks plain_split any_split banks_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
 .PHONY: check-random
 check-random: setup $(B)/_t/campaign
 	@KINDS='$(KINDS)' SEEDS='$(SEEDS)' LOADS='$(LOADS)' bash tests/campaign/campaign.sh $(B)/_t/campaign $(B)/random

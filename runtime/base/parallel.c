@@ -47,11 +47,14 @@ enum {
     STACK_BYTES = 8 << 20,
 };
 
+_Thread_local void *parallel_owner;
+
 const struct parallel_ranks *parallel_ranks;
 
-/* `lock` guards all but `b`; `given` changes on the thread of the caller alone. */
+/* `lock` guards all but `b` and `owner`; `given` changes on the thread of the caller alone. */
 struct parallel_run {
     struct parallel b;
+    void *owner; /* of the caller */
     pthread_mutex_t lock;
     pthread_cond_t done_one, given_one;
     uint64_t next;          /* to be begun */
@@ -87,6 +90,7 @@ static void *work(void *arg)
     struct parallel_run *r = w->run;
     uint64_t i;
 
+    parallel_owner = r->owner;
     pthread_mutex_lock(&r->lock);
     while (begin(r, &i)) {
         pthread_mutex_unlock(&r->lock);
@@ -252,6 +256,7 @@ enum parallel_end parallel_run(const struct parallel *b)
     struct parallel_run *r = calloc(1, sizeof *r);
     if (r)
         *r = (struct parallel_run){.b = *b,
+                                   .owner = parallel_owner,
                                    .ranks = b->pack ? parallel_ranks : NULL,
                                    .lock = PTHREAD_MUTEX_INITIALIZER,
                                    .given_one = PTHREAD_COND_INITIALIZER,

@@ -72,6 +72,12 @@ enum parallel_end {
 enum { PARALLEL_LEAVE_MS = 300 };
 enum parallel_end parallel_run(const struct parallel *b);
 
+/*
+ * What the calling thread works for; NULL: nothing in particular. The threads of parallel_run()
+ * have that of its caller.
+ */
+extern _Thread_local void *parallel_owner;
+
 /* The number of threads that this process may run at the same time. */
 unsigned parallel_threads(void);
 

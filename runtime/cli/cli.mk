@@ -12,7 +12,7 @@ $(CLI): $(CLI_OBJ)
 # The command lines compile faster with -Og, and take no longer for what they do;
 # except where rows pass by the million: they are read, simulated, printed, traced and compared at -O2;
 # and so are references of benches computed.
-ROWS_SRC := $(wildcard runtime/cli/in/*.c runtime/cli/out/*.c runtime/cli/trace/*.c runtime/cli/diff/*.c) $(patsubst %,runtime/cli/cmd_%.c,load replay sweep) runtime/base/parallel.c $(BENCH_SRC)
+ROWS_SRC := $(wildcard runtime/cli/in/*.c runtime/cli/out/*.c runtime/cli/trace/*.c runtime/cli/diff/*.c) $(patsubst %,runtime/cli/%.c,cmd_load cmd_replay cmd_sweep rows/endpoint_names) runtime/base/parallel.c $(BENCH_SRC)
 SELDOM_OBJ := $(KBGEN_SRC:%.c=$(O)/%.o) $(patsubst %.c,$(O)/%.o,$(filter-out $(ROWS_SRC),$(CLI_SRC))) $(CLI_MADE:%.c=%.o)
 $(SELDOM_OBJ): ALL_CFLAGS += $(if $(filter -O2,$(CFLAGS)),-Og)
 

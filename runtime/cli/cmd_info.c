@@ -29,7 +29,7 @@
 #define KB_BUILD_FLAGS "" /* the build gives it */
 #endif
 
-enum { N_FACTS = 24 + SETS_MAX };
+enum { N_FACTS = 25 + SETS_MAX };
 
 struct fact {
     const char *name;
@@ -175,6 +175,8 @@ enum exit_code cmd_info(const struct cli *cli)
     add(&facts, "name", cell_text(cli->info.name));
     add(&facts, "hash", cell_text(cli->info.hash));
     add(&facts, "links", cell_text(cli->info.links));
+    if (cli->info.detours)
+        add(&facts, "detours", cell_text(cli->info.detours));
     add_counts(&facts, cli);
     add(&facts, "version", cell_text(KB_VERSION));
     add(&facts, "compiler", cell_text(COMPILER));

@@ -68,6 +68,8 @@ static const char *const case_names[N_CASES] = {
 struct probes {
     struct probe row[N_CASES + N_SATURATION];
     size_t n;
+    const struct column *columns;
+    size_t n_columns;
 };
 
 static const struct column columns[] = {
@@ -89,6 +91,10 @@ static const struct column columns[] = {
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+/* Behind response_ns, where links are routers. */
+static const struct column return_column =
+    COLUMN("return_ns", CELL_NS, struct probe, result.return_fs);
 
 /* `part` of `whole`, in per cent. A transaction may take no time at all. */
 static double percent(int64_t part_fs, int64_t whole_fs)
@@ -112,7 +118,7 @@ static bool probe_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct probes *probes = arg;
 
-    record_cells(columns, N_COLUMNS, &probes->row[i], cells);
+    record_cells(probes->columns, probes->n_columns, &probes->row[i], cells);
     return true;
 }
 
@@ -384,9 +390,17 @@ static enum exit_code add_all(const struct cli *cli, struct probes *probes)
 
 enum exit_code cmd_probe(const struct cli *cli)
 {
-    struct probes probes = {.n = 0};
-    struct rows rows = {ROWS_COLUMNS(columns), .row = probe_row, .arg = &probes};
+    struct column with_return[N_COLUMNS + 1];
+    struct probes probes = {.columns = columns, .n_columns = N_COLUMNS};
     enum exit_code code = add_all(cli, &probes);
+
+    if (cmd_has_return(cli)) {
+        cmd_add_return(columns, N_COLUMNS, &return_column, with_return);
+        probes.columns = with_return;
+        probes.n_columns = N_COLUMNS + 1;
+    }
+    struct rows rows = {
+        .columns = probes.columns, .n_columns = probes.n_columns, .row = probe_row, .arg = &probes};
 
     if (code)
         return code;

@@ -13,7 +13,9 @@
  * --until, --max-events or Ctrl-C, are left out.
  */
 #include "cli/rows/breakdown_rows.h"
+#include "cli/rows/endpoint_names.h"
 #include "cli/out/progress.h"
+#include "cli/out/say.h"
 #include "cli/out/speed.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/stop.h"
@@ -21,7 +23,6 @@
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
 #include "cli/rows/warn.h"
-#include <stdio.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
@@ -30,7 +31,7 @@ struct transaction_row {
     uint64_t id;
     kb_request request;
     kb_result result;
-    char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
+    const char *src, *dst;
 };
 
 #define WAIT_COLUMN(NAME, name)                                                                    \
@@ -39,8 +40,8 @@ struct transaction_row {
 static const struct column columns[] = {
     COLUMN("id", CELL_COUNT, struct transaction_row, id),
     COLUMN_WORD("op", struct transaction_row, request.op, op_names),
-    COLUMN("src", CELL_TEXT, struct transaction_row, src),
-    COLUMN("dst", CELL_TEXT, struct transaction_row, dst),
+    COLUMN_NAME("src", struct transaction_row, src),
+    COLUMN_NAME("dst", struct transaction_row, dst),
     COLUMN("nbytes", CELL_COUNT, struct transaction_row, request.nbytes),
     COLUMN("issue_ns", CELL_NS, struct transaction_row, result.issue_fs),
     COLUMN("start_ns", CELL_NS, struct transaction_row, result.start_fs),
@@ -68,15 +69,16 @@ struct replay {
     kb_sim *sim;             /* owned */
     kb_breakdown *breakdown; /* owned; NULL: not wanted */
     struct speed speed;
-    char warning[WARNING_BYTES];          /* about all rows; "": none */
-    kb_error wrong;                       /* a row's terms cannot be: which */
+    char warning[WARNING_BYTES]; /* about all rows; "": none */
+    kb_error wrong;              /* a row's terms cannot be: which */
+    struct endpoint_names names;
     struct transaction_row row;           /* that is being printed */
     struct column columns[N_COLUMNS + 1]; /* with routers */
     bool has_return;
 };
 
 /* Transactions that are not complete have no row. */
-static bool result_row(void *arg, uint64_t i, struct cell *cells)
+static const void *result_record(void *arg, uint64_t i)
 {
     struct replay *replay = arg;
     struct transaction_row *row = &replay->row;
@@ -85,15 +87,23 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
     if (status == KB_INTERNAL && !replay->wrong.text[0])
         warn_term(i, &row->result, &replay->wrong);
     if (status != KB_OK || kb_sim_request(replay->sim, i, &row->request) != KB_OK)
-        return false;
+        return NULL;
     row->id = i;
-    kb_endpoint_name(&row->request.src, row->src);
-    kb_endpoint_name(&row->request.dst, row->dst);
-    if (replay->has_return)
+    row->src = endpoint_names_find(&replay->names, &row->request.src);
+    row->dst = endpoint_names_find(&replay->names, &row->request.dst);
+    return row;
+}
+
+static bool result_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct replay *replay = arg;
+    const struct transaction_row *row = result_record(arg, i);
+
+    if (row && replay->has_return)
         record_cells(replay->columns, N_COLUMNS + 1, row, cells);
-    else
+    else if (row)
         record_cells(columns, N_COLUMNS, row, cells);
-    return true;
+    return row;
 }
 
 /* -- what else there is to say -------------------------------------------------------------- */
@@ -133,8 +143,7 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
         cmd_note(cli, "%s", replay->warning);
     speed_say(&replay->speed, cli->opts.quiet || cli->opts.fingerprint, done, "transactions",
               (double)kb_sim_end_fs(sim));
-    return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
-                                             (unsigned long long)kb_sim_fingerprint(sim)) > 0;
+    return !cli->opts.fingerprint || say_fingerprint(kb_sim_fingerprint(sim));
 }
 
 /* -- the run -------------------------------------------------------------------------------- */
@@ -163,7 +172,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     struct replay *replay = arg;
     const struct cli *cli = replay->cli;
     kb_sim *sim = replay->sim;
-    struct rows rows = {ROWS_COLUMNS(columns), .row = result_row, .arg = replay};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = result_row, .record = result_record,
+                        .record_bytes = sizeof(struct transaction_row), .arg = replay};
     kb_error why = {""};
     kb_status status = KB_AGAIN;
 
@@ -181,7 +191,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     if (!code)
         status = run(replay, &why);
     stop_heard();
-    if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
+    if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN && status != KB_DEADLOCK)
         return cmd_fail(cli, status, &why);
     if (status == KB_OK)
         warn_of_ideal_links(cli, sim, replay->warning);
@@ -199,6 +209,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     sink_flush(s);
     if (replay->wrong.text[0])
         return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
+    if (status == KB_DEADLOCK) /* a component never ends some: the others are in the rows */
+        return cmd_fail(cli, status, &why);
     if (!say_end(replay, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
@@ -235,6 +247,7 @@ enum exit_code cmd_replay(const struct cli *cli)
     code = trace_close(trace, code);
     utilization_rows_free(&stats);
     kb_breakdown_free(replay.breakdown);
+    endpoint_names_free(&replay.names);
     kb_sim_free(replay.sim);
     return code;
 }

@@ -36,6 +36,7 @@
 #include "cli/out/progress.h"
 #include "cli/rows/race_rows.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/speed.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/stop.h"
@@ -338,8 +339,7 @@ static bool say_end(const struct run *run, kb_status status)
         warn_of_kernels(run->cli, run->sim, run->rows.bench->name);
     if (status == KB_OK)
         speed_say(&run->speed, !talk, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
-    return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
-                                      (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
+    return !o->fingerprint || say_fingerprint(kb_sim_fingerprint(run->sim));
 }
 
 /* -- the run -------------------------------------------------------------------------------- */
@@ -467,6 +467,9 @@ enum exit_code cmd_run(const struct cli *cli)
     for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
-    kb_bench_free(run.rows.run);
+    if (session_here() && session_here()->keeps_run && !session_here()->run)
+        session_here()->run = run.rows.run;
+    else
+        kb_bench_free(run.rows.run);
     return code;
 }

@@ -7,6 +7,8 @@
  * ran is printed in any case: the exit code tells of a variant that failed, or of Ctrl-C.
  */
 #include "cli/out/memory.h"
+#include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "cli/study/study_rows.h"
 #include <stdlib.h>
@@ -43,6 +45,8 @@ static enum exit_code study_into(void *arg, struct sink *s)
 
 enum exit_code cmd_study(const struct cli *cli)
 {
+    if (session_here()) /* it starts processes, which a program with threads must not */
+        return say(cli->program, EXIT_USAGE, "study is for the command line only");
     struct work *w = memory_new(1, sizeof *w);
     enum exit_code code = study_read(&w->study, cli, cli->opts.operand[0]);
 

@@ -37,6 +37,7 @@
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
 #include "cli/out/scatter.h"
+#include "cli/out/session.h"
 #include "cli/out/speed.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
@@ -83,12 +84,17 @@ static const struct column columns[] = {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
+/* Behind response_ns, where links are routers. */
+static const struct column return_column =
+    COLUMN("return_ns", CELL_NS, struct point_row, result.return_fs);
+
 /* Results of points in a row, and where rows are printed from them. One thread at a time. */
 struct view {
     const struct points *points;
     const kb_point_result *results; /* of the points from `first` */
     uint64_t first;
-    struct points_at at; /* of the row before */
+    struct points_at at;              /* of the row before */
+    const struct column *with_return; /* borrowed; NULL: links are no routers */
 };
 
 /* A block in work, or done and not given yet. */
@@ -119,6 +125,7 @@ struct sweep {
     uint64_t transactions; /* of these points */
     double simulated_fs;
     double end_s; /* of a dry run */
+    struct column with_return[N_COLUMNS + 1];
     struct progress progress;
     kb_status status;
     kb_error why;
@@ -136,13 +143,25 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
                             .dst = points_dst(points, &view->at)->name,
                             .point = points_get(points, &view->at),
                             .result = view->results[i - view->first]};
-    record_cells(columns, N_COLUMNS, &row, cells);
+    if (view->with_return)
+        record_cells(view->with_return, N_COLUMNS + 1, &row, cells);
+    else
+        record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }
 
 static struct rows rows_of(struct view *view, uint64_t n)
 {
-    return (struct rows){ROWS_COLUMNS(columns), .n_rows = n, .row = point_row, .arg = view};
+    return (struct rows){.columns = view->with_return ? view->with_return : columns,
+                         .n_columns = N_COLUMNS + (view->with_return != NULL),
+                         .n_rows = n,
+                         .row = point_row,
+                         .arg = view};
+}
+
+static const struct column *return_columns(const struct sweep *s)
+{
+    return cmd_has_return(s->cli) ? s->with_return : NULL;
 }
 
 /* -- blocks --------------------------------------------------------------------------------- */
@@ -185,7 +204,11 @@ static void begin_block(struct sweep *s, struct block *b, uint64_t i)
     b->status = KB_OK;
     if (s->kept)
         b->results = s->kept + begin;
-    b->view = (struct view){&s->points, b->results, first, {.number = UINT64_MAX - 1}};
+    b->view = (struct view){.points = &s->points,
+                            .results = b->results,
+                            .first = first,
+                            .at.number = UINT64_MAX - 1,
+                            .with_return = return_columns(s)};
     b->text.at = b->text.buffer;
 }
 
@@ -351,7 +374,7 @@ static enum exit_code run_blocks(struct sweep *s)
 /* Does the output need all rows before its first byte? */
 static bool prints_last(const struct cli *cli)
 {
-    return cli->report || cli->varied || cli->opts.format == FORMAT_TABLE;
+    return cli->report || cli->varied || session_here() || cli->opts.format == FORMAT_TABLE;
 }
 
 static void say_left_out(const struct sweep *s)
@@ -367,7 +390,8 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
 {
     struct sweep *s = arg;
     enum format format = s->cli->opts.format;
-    struct view all = {.points = &s->points, .at.number = UINT64_MAX - 1};
+    struct view all = {
+        .points = &s->points, .at.number = UINT64_MAX - 1, .with_return = return_columns(s)};
     struct rows rows = rows_of(&all, s->points.n);
     struct origin origin = cmd_origin(s->cli);
 
@@ -449,6 +473,7 @@ enum exit_code cmd_sweep(const struct cli *cli)
     enum exit_code code = points_read(&s->points, cli);
 
     s->cli = cli;
+    cmd_add_return(columns, N_COLUMNS, &return_column, s->with_return);
     s->stride = 1;
     s->first = shard_first(&cli->opts.shard, s->points.n);
     s->n = shard_count(&cli->opts.shard, s->points.n);

@@ -24,6 +24,7 @@
 #include "cli/fail_if.h"
 #include "cli/vary/captured.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include <stdarg.h>
@@ -74,7 +75,9 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
 
     enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
 
-    if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
+    if (status == KB_KERNEL_CRASHED && session_here())
+        stop_leave();
+    else if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
         stop_exit((int)code);
     return code;
 }
@@ -207,6 +210,7 @@ static struct rows with_notes(const struct cli *cli, const struct rows *rows, st
     noted.columns = n->columns;
     noted.n_columns = rows->n_columns + 1;
     noted.row = noted_row;
+    noted.record = NULL;
     noted.arg = n;
     return noted;
 }

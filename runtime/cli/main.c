@@ -205,13 +205,28 @@ static bool is_done_elsewhere(struct opts *o)
     return !is_shared(o);
 }
 
+int main_line(struct cli *cli, int argc, char **argv)
+{
+    enum exit_code code = opts_read(&cli->opts, cli->program, argc, argv);
+
+    if (!code && opts_asks(&cli->opts))
+        code = print_help(cli);
+    else if (!code && !is_done_elsewhere(&cli->opts) && !(code = machine_open(cli)))
+        code = run_command(cli);
+    return (int)code;
+}
+
+void main_close(struct cli *cli)
+{
+    machine_close(cli);
+    opts_free(&cli->opts);
+}
+
 /* A whole command line; not inlined, as its variables need more than a small stack has. */
-__attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo, int argc,
-                                                         char **argv)
+__attribute__((noinline)) static int run_line(const kb_topology *topo, int argc, char **argv)
 {
     struct fail_if fail_if = {0};
     struct cli cli = {.topo = topo, .fail_if = &fail_if};
-    enum exit_code code;
 
     if (topo)
         kb_topology_info(topo, &cli.info);
@@ -220,16 +235,11 @@ __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo
     cli.program = cli.info.name;
     memory_begin(cli.program);
     if (argc > 1 && strcmp(argv[1], "--complete") == 0)
-        return complete(&cli, argc - 2, argv + 2);
-    code = opts_read(&cli.opts, cli.program, argc, argv);
-    if (!code && opts_asks(&cli.opts))
-        code = print_help(&cli);
-    else if (!code && !is_done_elsewhere(&cli.opts) && !(code = machine_open(&cli)))
-        code = run_command(&cli);
+        return (int)complete(&cli, argc - 2, argv + 2);
+    int code = main_line(&cli, argc, argv);
     if (stop_leaves())
-        exit((int)code);
-    machine_close(&cli);
-    opts_free(&cli.opts);
+        exit(code);
+    main_close(&cli);
     return code;
 }
 
@@ -242,5 +252,5 @@ int kb_cli_main(const kb_topology *topo, int argc, char **argv)
     if (!ask_for_stack())
         return write(STDERR_FILENO, text, sizeof text - 1), (int)EXIT_SYSTEM;
     stop_catch();
-    return (int)run_line(topo, argc, argv);
+    return run_line(topo, argc, argv);
 }

@@ -97,6 +97,8 @@ struct kb_tensor {
     uint64_t nbytes;
     kb_placement placement;
     uint64_t *offsets; /* owned; [PE over all]: of its part in its space; NO_ADDRESS: no part */
+    struct version **shown; /* owned, the versions too: those that kb_tensor_part() gave out */
+    size_t n_shown;
 };
 
 struct host {
@@ -116,6 +118,9 @@ static uint32_t pes_of(const struct host *h)
 
 static void host_tensor_free(struct kb_tensor *tensor)
 {
+    for (size_t i = 0; i < tensor->n_shown; i++)
+        version_drop(tensor->shown[i]);
+    free(tensor->shown);
     free(tensor->name);
     free(tensor->offsets);
     free(tensor);
@@ -892,6 +897,36 @@ kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
         version_drop(view->v);
     }
     free(views);
+    return status;
+}
+
+/* Keeps the version of `view`, which is owned, for the life of the tensor. */
+static bool keep_shown(struct kb_tensor *tensor, struct view view)
+{
+    struct version **shown =
+        reallocarray(tensor->shown, tensor->n_shown + 1, sizeof(struct version *));
+
+    if (!shown)
+        return false;
+    tensor->shown = shown;
+    shown[tensor->n_shown++] = view.v;
+    return true;
+}
+
+kb_status kb_tensor_part(kb_tensor *tensor, uint32_t pe, const void **bytes, kb_error *why)
+{
+    REFUSE_NULL(tensor && bytes, "tensor, bytes", why);
+    struct view view = {0};
+
+    if (pe >= pes_of(tensor->host) || tensor->offsets[pe] == NO_ADDRESS)
+        return endpoint_error(why, "tensor '%.64s' has no part on PE %" PRIu32, tensor->name, pe);
+    kb_status status = read_part(tensor, pe, &view, why);
+    if (!status && !keep_shown(tensor, view))
+        status = no_memory(tensor->name, why);
+    if (!status)
+        *bytes = view.v->bytes + view.offset;
+    else
+        version_drop(view.v);
     return status;
 }
 

@@ -40,6 +40,8 @@ static void join_links(struct kb_sim *s)
     s->joins_last_link = false;
     if (t->links != MODE_FIFO || s->options.costs_off || s->observer || sim_is_watched(s))
         return;
+    if (t->impls && t->impls->nodes)
+        return; /* network/component_node.h: each link is a stop */
     s->fed = (s->ways & WAY_BOTH) == WAY_BOTH ? FED_ALWAYS : FED_ONE_WAY;
     if (s->fed == FED_ONE_WAY && !(s->ways & WAY_OF_HOST))
         s->fed |= FED_BY_PES;

@@ -2,7 +2,9 @@
 #include "engine/instances.h"
 #include "base/rows.h"
 #include "engine/state.h"
+#include "machine/pes.h"
 #include "machine/place.h"
+#include "machine/walk.h"
 #include "network/banks_state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +40,45 @@ static bool make_memories(struct kb_sim *s)
     return s->instances.memories;
 }
 
+void instances_clear_nodes(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t bytes;
+
+    if (!t->impls || !t->impls->nodes)
+        return;
+    bytes = instance_of_node_bytes(t->impls);
+    memset(s->instances.nodes, 0, walk_n_nodes(t) * bytes);
+    for (size_t i = 0; i < walk_n_nodes(t); i++) {
+        const struct impl *impl = component_of_kind(t, walk_node_row(t, i)->kind);
+
+        if (impl)
+            impl->init(s->instances.nodes + i * bytes);
+    }
+}
+
+static bool make_nodes(struct kb_sim *s)
+{
+    s->instances.nodes = rows_new(walk_n_nodes(s->topo), instance_of_node_bytes(s->topo->impls));
+    if (s->instances.nodes)
+        instances_clear_nodes(s);
+    return s->instances.nodes;
+}
+
+static bool make_engines(struct kb_sim *s)
+{
+    size_t n = pe_count(s->topo), bytes = instance_of_engine_bytes(s->topo->impls);
+
+    s->instances.engines = rows_new(2 * n + 1, bytes);
+    for (size_t i = 0; s->instances.engines && i < 2 * n; i++) {
+        const struct impl *impl = &s->topo->impls->of[i % 2 ? BOX_MATH : BOX_GEMM];
+
+        if (impl->init)
+            impl->init(s->instances.engines + i * bytes);
+    }
+    return s->instances.engines;
+}
+
 bool instances_init(struct kb_sim *s)
 {
     const struct impls *impls = s->topo->impls;
@@ -45,12 +86,15 @@ bool instances_init(struct kb_sim *s)
     if (!impls)
         return true;
     s->instances.fault = calloc(1, FAULT_BYTES);
-    return s->instances.fault && (!impls->memories || make_memories(s));
+    return s->instances.fault && (!impls->memories || make_memories(s)) &&
+           (!impls->nodes || make_nodes(s)) && (!impls->engines || make_engines(s));
 }
 
 void instances_free(struct kb_sim *s)
 {
     free(s->instances.memories);
+    free(s->instances.nodes);
+    free(s->instances.engines);
     free(s->instances.served);
     free(s->instances.fault);
 }

@@ -11,11 +11,19 @@ struct txn;
 struct served {
     int64_t done_fs;  /* its service ends, and its data are there */
     int64_t delay_fs; /* in nodes that are components, less what the tables have for these */
+    uint64_t offset;  /* where its bytes lie in its memory */
+    int64_t node_fs;  /* of these, in the one where it came last */
+    /* of a stage of an engine that is a component, from its begin on */
+    uint32_t m, k, n;
+    uint64_t cycles;
+    int64_t cycles_fs;
 };
 
 /* All NULL: no box of the machine is a component. */
 struct instances {
     unsigned char *memories; /* owned; [dst_pack()], each instance_bytes() long */
+    unsigned char *nodes;    /* owned; [walk_node()], each instance_of_node_bytes() long */
+    unsigned char *engines;  /* owned; [number of the PE][0 pe_gemm, 1 pe_math] */
     struct served *served;   /* owned; [slot] */
     char *fault;             /* owned; a component has broken its contract: the message */
     uint32_t never;          /* transactions that a component never ends */
@@ -36,6 +44,27 @@ static inline size_t instance_of_memory_bytes(const struct impls *impls)
     return hbm > sram ? hbm : sram;
 }
 
+/* The largest of a node: the stride of instances.nodes. */
+static inline size_t instance_of_node_bytes(const struct impls *impls)
+{
+    static const enum box boxes[] = {BOX_FABRIC, BOX_PCIE_EP, BOX_UCIE, BOX_NOC, BOX_XBAR};
+    size_t most = 0;
+
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+        if (instance_bytes(impls->of[boxes[i]].bytes) > most)
+            most = instance_bytes(impls->of[boxes[i]].bytes);
+    return most;
+}
+
+/* The stride of instances.engines. */
+static inline size_t instance_of_engine_bytes(const struct impls *impls)
+{
+    size_t gemm = instance_bytes(impls->of[BOX_GEMM].bytes);
+    size_t math = instance_bytes(impls->of[BOX_MATH].bytes);
+
+    return gemm > math ? gemm : math;
+}
+
 /* The box of a memory of a cube. */
 static inline enum box box_of_unit(const struct kb_topology *t, uint32_t unit)
 {
@@ -54,8 +83,16 @@ void instances_free(struct kb_sim *s);
 /* Room for `n` slots. False without memory. */
 bool instances_room(struct kb_sim *s, uint32_t n);
 
-/* The instance of memory `dst`, as at the start of a run. */
+/* The bytes of the transaction in `slot` lie at `offset` of its memory. */
+static inline void instance_place(struct instances *all, uint32_t slot, uint64_t offset)
+{
+    if (all->served)
+        all->served[slot].offset = offset;
+}
+
+/* The instance of memory `dst`, as at the start of a run; those of all nodes. */
 void instance_clear_memory(struct kb_sim *s, uint32_t dst);
+void instances_clear_nodes(struct kb_sim *s);
 
 /*
  * The costs of `txn`, which has been served: by the tables, but where a component was asked, by its

@@ -37,6 +37,19 @@ static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
     (void)s, (void)slot;
 }
 
+/* The engine that it takes there, BOX_GEMM or BOX_MATH; N_BOXES: a port, or none. And whose. */
+static inline enum box kernels_engine_box(const struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return N_BOXES;
+}
+
+static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return 0;
+}
+
 /* What the last transaction cost of the PE whose transaction is in `slot`, that went the same way.
  */
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)

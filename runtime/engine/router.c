@@ -113,6 +113,8 @@ static uint32_t side_of(const struct kb_topology *t, const size_t node[2])
 {
     bool inside = node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t);
 
+    if (walk_node_row(t, node[inside])->kind != NODE_UCIE)
+        return 0; /* within a mesh: which of two links to one cube does not matter */
     return ((uint32_t)(node[inside] % walk_cube_nodes(t)) - walk_ucie(t, 0, 0)) / t->planes;
 }
 
@@ -130,7 +132,7 @@ static uint32_t order_of(const struct kb_topology *t, const struct channel_row *
     edge_nodes(t, row->last, last);
     if (first[0] >= io)
         return (sim_cubes(t) * n) * width + ((uint32_t)(first[0] - io) << IO_BITS) +
-               rank_in_io(t, first[0], first[1]);
+               rank_in_io(t, first[0], first[1] < io ? first[1] : last[1]);
     cube = (uint32_t)(first[0] / walk_cube_nodes(t));
     node = (uint32_t)(first[0] % walk_cube_nodes(t));
     to = (uint32_t)(last[1] / walk_cube_nodes(t));
@@ -141,6 +143,14 @@ static uint32_t order_of(const struct kb_topology *t, const struct channel_row *
     else
         rank = (to < cube ? 0u : NEAR + n) + rank_of_cube(t, cube, to, side_of(t, first));
     return (cube * n + packed_node(t, node)) * width + rank;
+}
+
+/* On which side of mesh router `to` its neighbour `from` lies. */
+static enum side side_in_mesh(const struct node_row *from, const struct node_row *to)
+{
+    if (from->x_mm != to->x_mm)
+        return from->x_mm > to->x_mm ? SIDE_E : SIDE_W;
+    return from->y_mm > to->y_mm ? SIDE_S : SIDE_N;
 }
 
 /* The place of an input port at its node, of round robin: E, W, S, N, then the others. */
@@ -155,6 +165,9 @@ static uint32_t rank_of_input(const struct kb_topology *t, size_t station)
         node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t) &&
         walk_node_row(t, node[1])->kind == NODE_NOC && walk_node_row(t, node[0])->kind == NODE_UCIE)
         return of_side[(node[0] % walk_cube_nodes(t) - walk_ucie(t, 0, 0)) / t->planes];
+    if (node[1] < io && walk_node_row(t, node[0])->kind == NODE_ROUTER &&
+        walk_node_row(t, node[1])->kind == NODE_ROUTER)
+        return of_side[side_in_mesh(walk_node_row(t, node[0]), walk_node_row(t, node[1]))];
     return OTHERS + (uint32_t)node[0];
 }
 

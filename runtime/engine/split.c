@@ -33,6 +33,7 @@ void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, ui
                 endpoint_plane(s->topo, (kb_transaction_op)of->op, of->id + number) & 7u;
         s->txns[slot].stage = TXN_WAITING;
         banks_place(s, slot, part.offset);
+        instance_place(&s->instances, slot, part.offset);
         s->splits[slot] = (struct split){.whole = whole, .next = TXN_NONE, .number = number};
         *link = slot;
         link = &s->splits[slot].next;

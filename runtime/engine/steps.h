@@ -45,6 +45,8 @@
 #include "network/banks.h"
 #include "network/bridge.h"
 #include "network/channel.h"
+#include "network/component_memory.h"
+#include "network/component_node.h"
 #include "network/early_memory.h"
 #include "network/expected_early.h"
 #include "network/last_link.h"
@@ -206,6 +208,10 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (expects(how) && !routed && !banked &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
+    if (frees_engine(s, how, t, slot)) {
+        give_back_memory(s, how, memory, t, slot);
+        return;
+    }
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, how, t, EV_DONE, record_id(s, slot));
@@ -215,7 +221,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leave_network(s, slot);
     if (banked)
         leave_banks(s, t, slot);
-    else if (!early)
+    else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
         leave_first(s, how, t, slot, whole, last);
@@ -269,6 +275,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
             take_note(s, how, t, slot);
         else if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
             kernels_word_arrived(s, t, slot);
+        else if (T->impls && s->txns[slot].stage == TXN_TO_NODE)
+            come_to_component(s, how, t, slot);
         else if (how & HOW_HOP)
             hop_on(s, t, slot);
         break;

@@ -15,6 +15,9 @@
  * channel takes it, and the third is drawn: 12 has passed, so it queues with issue_fs = 12, and at
  * 36.170 has waited for 24.170 ns. Its wait is exact though it was made late.
  *
+ * With a share of writes a PE is two sources, one that reads and one that writes, each with its own
+ * channels, times and random numbers; what is said of PEs is then true of these.
+ *
  * The id of the k-th transaction of PE i of n is k n + i, so the order at equal times does not
  * depend on the order of drawing, and a replay of the same rows gives the same times.
  *
@@ -116,6 +119,7 @@ static uint32_t target_of(const struct traffic *tr, uint32_t pe, struct rng *rng
     case KB_LOCAL:
     case KB_STREAM:  /* of interleaved slices: */
     case KB_STRIDED: /* walk_place() */
+    case KB_RANDOM:
         return tr->home_of[pe];
     case KB_NEIGHBOR:
         return tr->home_of[(pe + 1) % n];
@@ -134,7 +138,7 @@ static uint32_t target_of(const struct traffic *tr, uint32_t pe, struct rng *rng
 }
 
 /* Whole fs until the next transaction; the fraction is added to the interval after it. */
-static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_t pe)
+static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_t source)
 {
     double fs = src->mean_fs;
     int64_t whole;
@@ -142,7 +146,7 @@ static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_
     if (!tr->request.fixed)
         fs *= exponential(&src->rng);
     else if (src->n == 0)
-        fs *= (double)pe / (double)tr->n_pes;
+        fs *= (double)source / (double)(tr->n_pes * tr->kinds);
     fs += src->rest_fs;
     if (!(fs < HORIZON_MOST))
         return (int64_t)HORIZON_MOST;
@@ -151,13 +155,14 @@ static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_
     return whole;
 }
 
-bool traffic_draw(struct traffic *tr, uint32_t pe)
+bool traffic_draw(struct traffic *tr, uint32_t source)
 {
-    struct source *src = &tr->sources[pe];
+    struct source *src = &tr->sources[source];
+    uint32_t pe = source / tr->kinds;
 
     if (src->next_fs >= tr->last_fs)
         return false;
-    src->next_fs += interval_fs(tr, src, pe);
+    src->next_fs += interval_fs(tr, src, source);
     if (src->next_fs >= tr->last_fs)
         return false;
     src->next_dst = tr->request.pattern == KB_MATRIX ? matrix_target(tr, pe, &src->rng)
@@ -182,38 +187,38 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
 }
 
 /*
- * Where in its slice transaction `k` of PE `pe` lies: a walk goes on from the one before, else it
- * is one of the places for as many bytes, drawn from its number and the seed.
+ * Where in its memory transaction `k` of a source lies, for banks and components: a walk goes on
+ * from the one before, else it is one of the places for as many bytes, drawn from its number and
+ * the seed.
  */
-static void place_in_banks(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot)
+static void place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
 {
     const struct traffic *tr = s->traffic;
     const struct txn *txn = &s->txns[slot];
-    uint64_t bytes = cost_memory(s->topo, txn->dst, false)->nbytes, n = tr->request.nbytes;
+    uint64_t bytes = cost_memory(s->topo, txn->dst, false)->nbytes, n = tr->request.nbytes, offset;
     struct rng rng;
 
-    if (s->topo->granule || n > bytes)
+    if ((traffic_walks(tr) && s->topo->granule) || n > bytes)
         return; /* walk_place() knows; else at its begin */
-    if (traffic_walks(tr)) {
-        banks_place(s, slot, k % tr->steps * tr->step_bytes);
-        return;
-    }
-    rng = rng_of_number(tr->request.seed, (uint64_t)pe << 32 | k);
-    banks_place(s, slot, rng_next(&rng) % (bytes / n) * n);
+    rng = random_place(tr, source, k);
+    offset = traffic_walks(tr) ? walk_offset(tr, source, k) : rng_next(&rng) % (bytes / n) * n;
+    if (s->banks)
+        banks_place(s, slot, offset);
+    instance_place(&s->instances, slot, offset);
 }
 
 /*
  * A PE has at most one transaction that no channel has taken: the next is made when that happens.
  * If its time has come before, it has waited since, as those behind it have.
  */
-void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe)
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool writes)
 {
     struct traffic *tr = s->traffic;
-    uint32_t slot;
-    struct source *source = &tr->sources[pe];
+    uint32_t slot, number = source_of(tr, pe, writes);
+    struct source *source = &tr->sources[number];
     struct txn *txn;
 
-    if (!traffic_draw(tr, pe))
+    if (!traffic_draw(tr, number))
         return;
     slot = traffic_take_slot(s);
     if (slot == TXN_NONE) {
@@ -224,17 +229,17 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe)
     txn = &s->txns[slot];
     *txn = (struct txn){.issue_fs = source->next_fs,
                         .nbytes = tr->request.nbytes & TXN_MAX_BYTES,
-                        .op = tr->request.op,
+                        .op = writes ? KB_WRITE : KB_READ,
                         .stage = TXN_WAITING,
                         .src = src,
                         .dst = source->next_dst,
-                        .id = (source->n - 1) * tr->n_pes + pe,
+                        .id = (source->n - 1) * tr->n_pes * tr->kinds + number,
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
-    if (s->banks)
-        place_in_banks(s, pe, source->n - 1, slot);
-    if (traffic_walks(tr) && !walk_place(s, pe, source->n - 1, slot)) {
+    if (s->banks || s->instances.served)
+        place(s, number, source->n - 1, slot);
+    if (traffic_walks(tr) && !walk_place(s, number, source->n - 1, slot)) {
         traffic_no_memory(s);
         return;
     }
@@ -344,13 +349,15 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     const struct kb_traffic *r = &tr->request;
     uint32_t n = tr->n_pes;
 
-    if ((unsigned)r->pattern > KB_STRIDED)
+    if ((unsigned)r->pattern > KB_RANDOM)
         return endpoint_error(why, "there is no pattern %d", (int)r->pattern);
     if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
         return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u",
                               n);
     if (r->pattern == KB_BITCOMP && (n & (n - 1)))
         return endpoint_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
+    if (!(r->writes >= 0 && r->writes <= 1) || (r->writes > 0 && r->op != KB_READ))
+        return endpoint_error(why, "the share of writes is not within 0..1, or all write");
     if (r->pattern == KB_HOTSPOT && !(r->hotspot >= 0 && r->hotspot <= 1))
         return endpoint_error(why, "the share of the hot spot is not within 0..1");
     if (r->pattern == KB_MATRIX && !r->n_matrix)
@@ -428,6 +435,18 @@ static bool make_targets(struct traffic *tr, double *weight)
     return true;
 }
 
+/* A PE issues every `fs` on average, some of it reads and the rest writes. */
+static void set_means(struct traffic *tr, uint32_t pe, double fs)
+{
+    struct source *first = &tr->sources[pe * tr->kinds];
+
+    first->mean_fs = fs;
+    if (tr->kinds == 1)
+        return;
+    first[0].mean_fs = fs / (1 - tr->request.writes);
+    first[1].mean_fs = fs / tr->request.writes;
+}
+
 /* How often each PE issues, and until when all do. `weight` is each one's share of the largest. */
 static kb_status set_times(const struct kb_topology *t, struct traffic *tr, const double *weight,
                            kb_error *why)
@@ -442,20 +461,20 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
         double share = weight[pe] / most * (pe_gbs(t, pe) / gbs);
 
         all += share;
-        tr->sources[pe].mean_fs = fs / share; /* a PE of weight 0: never */
+        set_means(tr, pe, fs / share); /* a PE of weight 0: never */
     }
     horizon = fs * (double)r->txns / all;
     if (!(horizon < HORIZON_MOST))
         return endpoint_error(why, "traffic of %llu transactions would last too long",
                               (unsigned long long)r->txns);
-    if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes >= IDS_MOST)
+    if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes * tr->kinds >= IDS_MOST)
         return endpoint_error(
             why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
             tr->n_pes);
     tr->horizon_fs = (int64_t)horizon + 1;
     tr->last_fs = tr->horizon_fs;
     if (r->fixed) /* the one that would be due at the horizon itself is one too many */
-        tr->last_fs = (int64_t)(horizon - fs / (2.0 * tr->n_pes));
+        tr->last_fs = (int64_t)(horizon - fs / (2.0 * tr->n_pes * tr->kinds));
     tr->parts_per_fs = TRAFFIC_PARTS / (double)tr->horizon_fs;
     return KB_OK;
 }
@@ -473,14 +492,15 @@ static kb_status make_sources(const struct kb_topology *t, struct traffic *tr, k
     double *weight = calloc(tr->n_pes, sizeof *weight);
     kb_status status = KB_NO_MEMORY;
 
-    tr->sources = calloc(tr->n_pes, sizeof *tr->sources);
+    tr->sources = calloc((size_t)tr->n_pes * tr->kinds, sizeof *tr->sources);
     tr->home_of = calloc(tr->n_pes, sizeof *tr->home_of);
     tr->slice_of = calloc(tr->n_slices, sizeof *tr->slice_of);
     if (!weight || !tr->sources || !tr->home_of || !tr->slice_of)
         goto out;
     list_slices(t, tr->slice_of);
     for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
-        tr->sources[pe].rng = rng_of_number(tr->request.seed, pe);
+        for (uint32_t i = pe * tr->kinds; i < (pe + 1) * tr->kinds; i++)
+            tr->sources[i].rng = rng_of_number(tr->request.seed, i);
         tr->home_of[pe] = pe_slice(t, pe_src(t, pe));
         weight[pe] = tr->request.pattern != KB_MATRIX;
     }
@@ -502,7 +522,10 @@ static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
     uint64_t rows = 1 + tr->most_parts; /* of a transaction */
 
     if (s->options.costs_off & KB_COST_CHANNELS)
-        return rows * ((uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes);
+        return rows * ((uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes * tr->kinds);
+    if (tr->kinds == 2)
+        return rows * tr->n_pes *
+               (servers_of(s->topo, KB_READ) + servers_of(s->topo, KB_WRITE) + 4);
     return rows * tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
 }
 
@@ -532,8 +555,11 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         return KB_NO_MEMORY;
     tr->request = *request;
     tr->n_pes = pe_count(t);
+    tr->kinds = request->writes > 0 && request->writes < 1 ? 2 : 1;
     tr->n_slices = slice_count(t);
     status = check_traffic(s, tr, why);
+    if (request->writes == 1)
+        tr->request.op = KB_WRITE;
     if (status == KB_OK && traffic_walks(tr))
         status = walk_init(tr, t, why);
     if (status == KB_OK)
@@ -548,8 +574,9 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         return status;
     }
     s->traffic = tr;
-    s->ways = request->op == KB_WRITE ? WAY_WRITES : WAY_READS;
-    for (uint32_t pe = 0; pe < tr->n_pes; pe++)
-        traffic_next(s, 0, pe_src(t, pe), pe);
+    s->ways = tr->request.op == KB_WRITE ? WAY_WRITES : tr->kinds == 2 ? WAY_BOTH : WAY_READS;
+    for (uint32_t i = 0; i < tr->n_pes * tr->kinds; i++)
+        traffic_next(s, 0, pe_src(t, i / tr->kinds), i / tr->kinds,
+                     tr->kinds == 2 ? i % 2 : tr->request.op == KB_WRITE);
     return s->status == KB_BAD_REQUEST ? endpoint_error(why, TRAFFIC_NO_WAY) : s->status;
 }

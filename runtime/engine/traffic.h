@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "engine/state.h"
 
-/* One PE that issues. A cache line. */
+/* One PE that issues; of mixed traffic its reads, or its writes. A cache line. */
 struct source {
     struct rng rng;
     double mean_fs;  /* between two transactions */
@@ -39,7 +39,8 @@ struct traffic {
     int64_t horizon_fs;     /* nothing is issued then or later, */
     int64_t last_fs;        /* nor at this time, which fixed intervals reach half of one before */
     double parts_per_fs;    /* TRAFFIC_PARTS over that */
-    struct source *sources; /* owned, by PE; a packed source is found through pe_of() */
+    uint32_t kinds;         /* of transactions of a PE: 1, or 2: it reads and writes */
+    struct source *sources; /* owned: [PE][kind]; source_of() */
     uint32_t n_slices;
     uint32_t *home_of;      /* owned: the packed home slice of each PE */
     uint32_t *slice_of;     /* owned: the packed memory of each slice that is there */
@@ -55,7 +56,7 @@ struct traffic {
     uint64_t n_exact;
     uint32_t *buckets; /* [TRAFFIC_PARTS][BUCKETS]; NULL: latencies are exact */
 
-    /* stream, strided:N (traffic_walk.c) */
+    /* stream, strided:N, random (traffic_walk.c) */
     uint64_t share_bytes; /* of addresses that a PE walks */
     uint64_t step_bytes, steps;
     uint32_t most_parts;  /* of a transaction that is split; 0: none is */
@@ -67,14 +68,29 @@ static inline bool traffic_walks(const struct traffic *tr)
     return tr->request.pattern >= KB_STREAM;
 }
 
+/* The number of a PE's source of reads or of writes: of traffic of one kind that of the PE. */
+static inline uint32_t source_of(const struct traffic *tr, uint32_t pe, bool writes)
+{
+    return tr->kinds == 2 ? 2 * pe + writes : pe;
+}
+
 /* Prepares a walk. KB_BAD_REQUEST with the reason in `why`; KB_NO_MEMORY. */
 kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *why);
 
+/* Draws the place of transaction `k` of a source; it does not depend on what was drawn before. */
+static inline struct rng random_place(const struct traffic *tr, uint32_t source, uint32_t k)
+{
+    return rng_of_number(tr->request.seed, ((uint64_t)source + 1) << 32 | k);
+}
+
+/* Where in the share of its PE transaction `k` of a source begins. */
+uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k);
+
 /*
- * Transaction `k` of PE `pe` is in `slot`: sets its memory, or its parts, for which it takes slots.
- * False: there are none left.
+ * Transaction `k` of a source is in `slot`: sets its memory, or its parts, for which it takes
+ * slots. False: there are none left.
  */
-bool walk_place(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot);
+bool walk_place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot);
 
 /* A slot that is free; TXN_NONE: none is. */
 static inline uint32_t traffic_take_slot(struct kb_sim *s)
@@ -94,14 +110,15 @@ static inline uint64_t sim_txn_count(const struct kb_sim *s)
 
 void traffic_free(struct traffic *tr);
 
-/* Draws the next transaction of PE `pe`; false: it issues no more. */
-bool traffic_draw(struct traffic *tr, uint32_t pe);
+/* Draws the next transaction of a source; false: it issues no more. */
+bool traffic_draw(struct traffic *tr, uint32_t source);
 
 /*
- * The engine's: a channel has taken a transaction of `src`, PE number `pe`, at `t`, so its next one
- * may come.
+ * The engine's: a channel has taken a read or a write of `src`, PE number `pe`, at `t`, so its next
+ * one may come.
  */
-void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe) EXPORTED(traffic_next);
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool writes)
+    EXPORTED(traffic_next);
 
 /* What is wrong when a run of traffic ends as KB_BAD_REQUEST. */
 #define TRAFFIC_NO_WAY "there is no way between two cubes that a transaction of the traffic joins"
@@ -111,7 +128,7 @@ static inline void traffic_prefetch(const struct kb_sim *s, uint32_t src)
 {
     const struct kb_topology *t = s->topo;
 
-    __builtin_prefetch(&s->traffic->sources[pe_number(t, src)]);
+    __builtin_prefetch(&s->traffic->sources[source_of(s->traffic, pe_number(t, src), false)]);
 }
 
 /* Keeps a latency of transactions issued in `part`. False without memory. */

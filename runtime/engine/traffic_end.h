@@ -47,7 +47,8 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     const struct trip trip = txn_trip(T, txn);
     struct cost_row way = cost_of_pe(T, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
-    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead) +
+                           (T->impls ? (uint64_t)s->instances.served[txn - s->txns].delay_fs : 0);
     int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
 
     p->count++;

@@ -1,4 +1,4 @@
-/* traffic_walk.c -- patterns stream and strided:N: PEs that walk memory, address by address.
+/* traffic_walk.c -- patterns stream, strided:N and random: the places in memory that PEs go to.
  *
  * Each PE has a share of the addresses: its own slice; if slices are interleaved, its part of those
  * of its cube (of its SIP, with `over: sip`), which are cut equally among the PEs, in whole
@@ -8,7 +8,10 @@
  *     begin of the share + (k mod steps) * step      steps = (share - nbytes) / step + 1
  *
  * with step = nbytes for stream and N for strided:N. So it begins again where a transaction would
- * pass the end. What lies in several slices is split (engine/split.h).
+ * pass the end. With random the steps are of nbytes too, and which one is drawn from the seed, the
+ * source and k: a place does not depend on what was drawn before. Where a PE reads and writes, the
+ * k-th write is half of all steps on from the k-th read, as in a copy. What lies in several slices
+ * is split (engine/split.h).
  *
  * Example: cube8 with granule 4096. The share of c0.pe1 begins at 6 GiB, block 1572864, which is in
  * slice 0, as those of all PEs. By transactions of 4096 bytes a stream comes to slices 0, 1, 2, ...
@@ -82,14 +85,25 @@ kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *w
     return tr->part_slots ? KB_OK : KB_NO_MEMORY;
 }
 
-static struct address_range range_of(const struct kb_topology *t, const struct traffic *tr,
-                                     uint32_t pe, uint32_t k)
+uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k)
 {
-    uint32_t cube = pe_cube(t, pe), n, first = pes_of_space(t, cube, &n);
+    struct rng rng;
+
+    if (tr->request.pattern == KB_RANDOM) {
+        rng = random_place(tr, source, k);
+        return rng_next(&rng) % tr->steps * tr->step_bytes;
+    }
+    return (k + source % tr->kinds * (tr->steps / 2)) % tr->steps * tr->step_bytes;
+}
+
+static struct address_range range_of(const struct kb_topology *t, const struct traffic *tr,
+                                     uint32_t source, uint32_t k)
+{
+    uint32_t pe = source / tr->kinds, cube = pe_cube(t, pe), n, first = pes_of_space(t, cube, &n);
     uint64_t begin = (pe - first) * tr->share_bytes;
 
-    return (struct address_range){interleaved_of(t, cube).cube,
-                                  begin + k % tr->steps * tr->step_bytes, tr->request.nbytes};
+    return (struct address_range){interleaved_of(t, cube).cube, begin + walk_offset(tr, source, k),
+                                  tr->request.nbytes};
 }
 
 static int by_slot(const void *a, const void *b)
@@ -99,7 +113,7 @@ static int by_slot(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-bool walk_place(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot)
+bool walk_place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
 {
     const struct kb_topology *t = s->topo;
     struct traffic *tr = s->traffic;
@@ -110,7 +124,7 @@ bool walk_place(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot)
     if (!t->granule)
         return true; /* its own slice */
     split_none(s, slot);
-    range = rest = range_of(t, tr, pe, k);
+    range = rest = range_of(t, tr, source, k);
     part = address_part(t, &rest);
     s->txns[slot].dst = part.dst;
     banks_place(s, slot, part.offset);

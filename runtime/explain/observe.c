@@ -48,7 +48,8 @@ static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s);
+    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) &&
+                    !(s->topo->impls && s->topo->impls->nodes);
     if (w->by_station)
         s->options.engine = KB_FUSED;
 }
@@ -112,6 +113,9 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 
     if (has_begun(s))
         return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
+    if (s->topo->links == MODE_ROUTER)
+        return endpoint_error(why, "with contention.links: router a run cannot be watched: no "
+                                   "breakdown, timeline or inspection");
     if (!s->observer)
         s->observer = (struct observer *)spans_new(s->topo);
     if (!s->observer)

@@ -330,9 +330,12 @@ void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
     const struct hop_row *hop = &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
+    int64_t overhead_fs = hop->overhead_fs & s->mask.overhead;
 
     spans_close(s, t, slot);
-    if (hop->overhead_fs & s->mask.overhead)
+    if (node_component(topo, hop, txn->at.cube))
+        overhead_fs = s->instances.served[slot].node_fs;
+    if (overhead_fs)
         spans_open(s, t, slot, KB_CAUSE_OVERHEAD, node_place(s, slot));
 }
 

@@ -100,7 +100,7 @@ typedef struct kb_info {
     const char *name;
     const char *config; /* the resolved YAML */
     const char *hash;   /* xxHash64 of `config`, 16 hexadecimal digits */
-    const char *links;  /* "ideal" or "fifo" */
+    const char *links;  /* "ideal", "fifo" or "router" */
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
     uint32_t planes;               /* networks between its cubes: kb_plane_name() */
@@ -108,6 +108,8 @@ typedef struct kb_info {
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
+    const char *detours; /* links: router, where something is missing or broken: how routes around it
+                            keep packets from waiting in a circle; NULL elsewhere */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -865,6 +867,7 @@ typedef enum kb_pattern {
     KB_MATRIX,    /* by the weights of `matrix` */
     KB_STREAM,    /* walks the addresses of its share, one transaction behind the other */
     KB_STRIDED,   /* the same by steps of `stride` */
+    KB_RANDOM,    /* any place of its share that is a multiple of the size */
 } kb_pattern;
 
 /* From one PE to one slice: a share of the traffic. */
@@ -892,6 +895,7 @@ typedef struct kb_traffic {
     uint64_t txns;        /* the expected number of transactions of all PEs */
     uint64_t seed;
     uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
+    double writes;   /* 0..1: the share of transactions that write, where `op` is KB_READ */
 } kb_traffic;
 
 /*
@@ -1061,7 +1065,15 @@ kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
  * some were never written
  */
 kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why);
-/* The same, into a .npy file of version 1.0. */
+/*
+ * The part in the slice of PE `pe` as it lies in memory, without a copy: row-major, of the shape
+ * that kb_tensor_shard() tells. *bytes stay until the simulation is freed, whatever is written
+ * later.
+ *
+ * returns  KB_BAD_REQUEST: this PE has no part, or as kb_tensor_read()
+ */
+kb_status kb_tensor_part(kb_tensor *tensor, uint32_t pe, const void **bytes, kb_error *why);
+/* The whole as kb_tensor_read() has it, into a .npy file of version 1.0. */
 kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why);
 
 /* The result of a comparison: elements out of tolerance, and the largest difference. */
@@ -1469,6 +1481,15 @@ void kb_bench_free(kb_bench_run *run);
 
 /* Its simulation, for kb_sim_run(), kb_launch_get(), kb_compute(). */
 kb_sim *kb_bench_sim(const kb_bench_run *run);
+
+/* What a bench has declared a tensor as. */
+typedef enum kb_bench_role { KB_BENCH_INPUT, KB_BENCH_OUTPUT, KB_BENCH_SCRATCH } kb_bench_role;
+
+/*
+ * Its tensor `i`, in the order of their declaration, owned by its simulation; NULL: there are not
+ * so many. `role` may be NULL.
+ */
+kb_tensor *kb_bench_tensor(const kb_bench_run *run, size_t i, kb_bench_role *role);
 
 /* The value of argument `i`, given or default, as text. */
 const char *kb_bench_value(const kb_bench_run *run, size_t i);

@@ -69,7 +69,6 @@ struct command {
     uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
 
     uint64_t fetch_bytes, store_bytes; /* dot, math */
-    int64_t engine_fs;
 
     /* composite */
     struct work service; /* from its issue to its end */

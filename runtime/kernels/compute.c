@@ -9,7 +9,7 @@
 #include "kernels/operands.h"
 #include "pe/boxes.h"
 
-/* How long a dot or math command takes each of its stages. */
+/* The bytes that a dot or math command fetches and stores. */
 void compute_measure(struct command *c)
 {
     const struct op *op = &c->op;
@@ -19,23 +19,28 @@ void compute_measure(struct command *c)
         if (!op->in[i].is_scalar)
             c->fetch_bytes += op_tensor_bytes(&op->in[i]);
     c->store_bytes = op_tensor_bytes(&op->out);
-    if (op->kind == OP_GEMM) {
-        c->engine_fs = pe_gemm_fs(c->pe, op->m, op->k, op->n);
-        return;
-    }
+}
+
+/* The work of its engine. */
+static struct engine_work engine_work(const struct command *c)
+{
+    const struct op *op = &c->op;
     bool of_input = math_rows[op->math].group == MATH_REDUCE;
 
-    c->engine_fs = pe_math_fs(c->pe, (enum tl_op)op->math,
-                              dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
+    if (op->kind == OP_GEMM)
+        return pe_gemm_work(c->pe, op->m, op->k, op->n);
+    return pe_math_work(c->pe, (enum tl_op)op->math,
+                        dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
 }
 
 static void begin_engine(struct kb_sim *s, uint64_t t, struct command *c)
 {
     bool gemm = c->op.kind == OP_GEMM;
+    struct engine_work work = engine_work(c);
     struct stage stage = {
         .command = c, .stage = gemm ? STAGE_GEMM : STAGE_MATH, .id = c->op.id, .data_op = true};
 
-    stage_begin(s, t, &stage, gemm ? PORT_GEMM : PORT_MATH, c->engine_fs, 0);
+    engine_begin(s, t, &stage, &work);
 }
 
 static void begin_store(struct kb_sim *s, uint64_t t, struct command *c)

@@ -74,15 +74,32 @@ uint32_t slot_new(struct kb_sim *s, const struct stage *stage, struct memory_sta
     return slot;
 }
 
-void stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, enum port port,
-                 int64_t hold_fs, uint64_t nbytes)
+uint32_t stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, enum port port,
+                     int64_t hold_fs, uint64_t nbytes)
 {
     struct tl_ctx *pe = stage->command->pe;
     uint32_t slot = slot_new(s, stage, &pe->port[port], true);
 
     if (slot == TXN_NONE)
-        return;
+        return slot;
     s->txns[slot] = (struct txn){
         .hold_fs = hold_fs, .nbytes = nbytes & TXN_MAX_BYTES, .id = stage->id, .src = pe->src};
     engine_arrive(s, t, TXN_TO_MEMORY, slot);
+    return slot;
+}
+
+void engine_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
+                  const struct engine_work *work)
+{
+    enum port port = stage->stage == STAGE_GEMM ? PORT_GEMM : PORT_MATH;
+    uint32_t slot = stage_begin(s, t, stage, port, work->overhead_fs + work->cycles_fs, 0);
+    const struct impls *impls = s->topo->impls;
+
+    if (slot == TXN_NONE || !impls || !impls->engines)
+        return;
+    s->instances.served[slot] = (struct served){.m = work->m,
+                                                .k = work->k,
+                                                .n = work->n,
+                                                .cycles = work->cycles,
+                                                .cycles_fs = work->cycles_fs};
 }

@@ -18,9 +18,22 @@ KERNELS_OWN uint32_t slot_new(struct kb_sim *s, const struct stage *stage,
                               struct memory_station *station, bool port);
 KERNELS_OWN void slot_free(struct kb_sim *s, uint32_t slot);
 
-/* A stage comes to a port or an engine, which it will take for `hold_fs`; bytes go through ports.
+/*
+ * A stage comes to a port or an engine, which it will take for `hold_fs`; bytes go through ports.
+ * Returns its slot; TXN_NONE: no memory.
  */
-KERNELS_OWN void stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
-                             enum port port, int64_t hold_fs, uint64_t nbytes);
+KERNELS_OWN uint32_t stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
+                                 enum port port, int64_t hold_fs, uint64_t nbytes);
+
+/* What an engine has to do: a product of m x k and k x n, or m elements (k and n are 1). */
+struct engine_work {
+    int64_t overhead_fs, cycles_fs;
+    uint64_t cycles;
+    uint32_t m, k, n;
+};
+
+/* A stage comes to pe_gemm or pe_math. */
+KERNELS_OWN void engine_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
+                              const struct engine_work *work);
 
 #endif

@@ -44,6 +44,18 @@ static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
         pe_data_arrived(s, slot);
 }
 
+static inline enum box kernels_engine_box(const struct kb_sim *s, uint32_t slot)
+{
+    uint8_t stage = s->kernels->work[slot].stage;
+
+    return stage == STAGE_GEMM ? BOX_GEMM : stage == STAGE_MATH ? BOX_MATH : N_BOXES;
+}
+
+static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
+{
+    return s->kernels->work[slot].command->pe->number;
+}
+
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
 {
     const struct work *work = &s->kernels->work[slot];

@@ -45,19 +45,29 @@ bool bank_more_pieces(struct bank_pool *pool)
     return true;
 }
 
-/* Channel `channel` serves its part of access 0, which begins with `burst`. */
-static void serve_alone(const struct bank_view *v, struct bank_pool *pool, struct bank *banks,
-                        uint32_t channel, uint64_t burst)
+/*
+ * Channel `channel` serves its part of access 0, which begins with `burst`. Returns the last time
+ * at which it took something of it.
+ */
+static int64_t serve_alone(const struct bank_view *v, struct bank_pool *pool, struct bank *banks,
+                           uint32_t channel, uint64_t burst)
 {
     struct bank_channel c;
+    int64_t last_fs = 0;
 
     bank_begin(v, &c, banks);
     c.refresh_fs = BANK_NEVER_FS;
     if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool))
-        return;
+        return 0;
     bank_add_piece(&c, pool, 0, burst);
-    for (int64_t t = 0; t != BANK_NEVER_FS && !pool->lost; t = c.next_fs)
+    for (int64_t t = 0; t != BANK_NEVER_FS && !pool->lost; t = c.next_fs) {
+        uint64_t left = pool->accesses->left;
+
         bank_decide(v, &c, pool, channel, t);
+        if (pool->accesses->left < left)
+            last_fs = t;
+    }
+    return last_fs;
 }
 
 /* The common case: one burst opens its row. */
@@ -78,13 +88,17 @@ static struct bank_alone many_bursts(const struct bank_view *v, struct bank_acce
     struct bank banks[BANKS_MAX];
     struct bank_pool pool = {
         .accesses = access, .free_segment = BANK_NONE, .free_piece = BANK_NONE, .ended = BANK_NONE};
+    int64_t last_fs = 0;
 
     for (uint32_t channel = 0; channel < bank_channels(v->row) && !pool.lost; channel++) {
         uint64_t burst = bank_next(v->row, access->range.at, access->range.at, channel);
 
         if (burst < access->range.end)
-            serve_alone(v, &pool, banks, channel, burst);
+            last_fs = bank_later(last_fs, serve_alone(v, &pool, banks, channel, burst));
     }
+    if (access->writes &&
+        v->row->ack == ACK_ACCEPTED) /* by any channel, not by the one served last */
+        access->done_fs = bank_later(last_fs + 1, access->drain_fs);
     free(pool.segments);
     free(pool.pieces);
     return (struct bank_alone){pool.lost ? -1 : access->done_fs,

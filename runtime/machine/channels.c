@@ -63,6 +63,25 @@ static int64_t overhead_back_fs(const struct walker *w, const struct hop_row *ho
     return fs & w->mask->overhead;
 }
 
+/*
+ * The edge of `hop` may say which VCs packets may own on its channel: of all that say something the
+ * first in the direction of travel does.
+ */
+static void note_shares(struct walker *w, uint32_t hop)
+{
+    const struct kb_topology *t = w->t;
+    struct channel_row *row = &w->row;
+
+    if (!w->begun || (t->vcs_vary && !t->request_shares[row->first_hop])) {
+        row->first_hop = hop;
+        row->first_segment = w->segment;
+    }
+    if (!w->begun || (t->vcs_vary && t->answer_shares[hop])) {
+        row->last_hop = hop;
+        row->last_segment = w->segment;
+    }
+}
+
 /* Adds the edge by which the hop is left. */
 static void add_edge(struct walker *w, const struct hop_row *hop)
 {
@@ -75,13 +94,9 @@ static void add_edge(struct walker *w, const struct hop_row *hop)
                              : hop->gbs + w->mask->link_gbs;
 
     w->row.last = walk_link(w->t, edge, w->at.cube, w->trip);
-    w->row.last_hop = seg->first_hop + w->at.step;
-    w->row.last_segment = w->segment;
-    if (!w->begun) {
+    if (!w->begun)
         w->row.first = w->row.last;
-        w->row.first_hop = w->row.last_hop;
-        w->row.first_segment = w->segment;
-    }
+    note_shares(w, seg->first_hop + w->at.step);
     w->begun = true;
     w->row.wire_fs += wire_fs & w->mask->wire;
     w->row.gbs = gbs < w->row.gbs ? gbs : w->row.gbs;

@@ -37,7 +37,7 @@ struct channel_row {
     int64_t back_fs;    /* the same, come to from there: SIPs in a grid pay for their direction */
     double gbs;
     uint8_t end;                          /* enum channel_end */
-    uint32_t first_hop, last_hop;         /* the hops that are left by its first edge, its last */
+    uint32_t first_hop, last_hop;         /* that say which VCs a request may own, an answer */
     uint32_t first_segment, last_segment; /* where these are on the route */
     uint8_t share, crossed;               /* which VCs a packet may own there: machine/vcs.h */
     bool detour;

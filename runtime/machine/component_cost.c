@@ -1,6 +1,7 @@
 /* component_cost.c -- the cost of a transaction that meets components, alone: in fresh states. */
 #include "machine/cost.h"
 #include "machine/pes.h"
+#include "machine/walk.h"
 #include <string.h>
 
 /* Adds what the memory's component says instead of the keys. */
@@ -17,8 +18,46 @@ static void add_memory(struct kb_cost *c, const struct impl *impl, const struct 
     c->overhead_fs += c->memory_overhead_fs;
 }
 
+/* What the component of a node says, alone, less its overhead. */
+static int64_t node_more_fs(const struct cost_mask *m, const struct impl *impl,
+                            const struct hop_row *hop, const struct kb_request *of)
+{
+    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
+    struct kb_request asked = *of;
+
+    asked.drain_fs = asked.own_fs = asked.latency_fs = 0;
+    asked.overhead_fs = hop->overhead_fs & m->overhead;
+    memset(state, 0, impl->bytes);
+    impl->init(state);
+    return impl->delay(state, &asked, 0) - asked.overhead_fs;
+}
+
+/* The same of all nodes of a trip. */
+static int64_t nodes_more_fs(const struct kb_topology *t, const struct cost_mask *m,
+                             const struct trip *trip, const struct kb_request *asked)
+{
+    struct route_at at = walk_begin(t, trip);
+    int64_t more_fs = 0;
+
+    for (;;) {
+        const struct segment_row *seg = walk_segment(t, at);
+
+        for (uint32_t i = 0; i < seg->n_hops; i++) {
+            const struct hop_row *hop = &t->hops[seg->first_hop + i];
+            const struct impl *impl = node_component(t, hop, at.cube);
+
+            if (impl)
+                more_fs += node_more_fs(m, impl, hop, asked);
+        }
+        if (seg->exit == N_EXITS)
+            return more_fs;
+        at = walk_next(t, trip, at);
+    }
+}
+
 struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                    uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
@@ -29,6 +68,7 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
         .op = (uint8_t)op,
         .source = host ? UINT32_MAX : pe_number(t, trip->src),
         .bytes = nbytes,
+        .offset = offset,
         .drain_fs = c.drain_fs,
         .own_fs = drain_fs(nbytes, cost_own_gbs(m, memory)),
         .overhead_fs = memory->overhead_fs & m->overhead,
@@ -39,5 +79,7 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
 
     if (impl->serve && !unit_is_tcm(t, dst_unit(t, trip->dst)))
         add_memory(&c, impl, &asked);
+    if (t->impls->nodes)
+        c.overhead_fs += nodes_more_fs(t, m, trip, &asked);
     return c;
 }

@@ -422,7 +422,8 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
  * term may be negative, if it is done before the drain of the route.
  */
 struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes);
+                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                                    uint64_t offset);
 
 /*
  * What a slice with banks adds to the drain of a transaction that takes `alone_fs` of it alone: the
@@ -439,7 +440,7 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
                                      kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
                                      struct bank_range range)
 {
-    struct kb_cost c = t->impls ? cost_with_components(t, m, op, trip, nbytes)
+    struct kb_cost c = t->impls ? cost_with_components(t, m, op, trip, nbytes, 0)
                                 : cost_by_tables(t, m, op, trip, nbytes);
 
     if (range.end)

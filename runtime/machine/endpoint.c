@@ -244,15 +244,28 @@ uint64_t kb_memory_bytes(const kb_topology *t, const kb_endpoint *end)
     }
 }
 
+/* Routes that differ from the order of dimensions, or that were turned to break circles. */
+static bool has_detours(const kb_topology *t)
+{
+    bool any = t->detours_by != DETOURS_WITH;
+
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        any = any || t->plane_rows[plane].has_detours;
+    return any;
+}
+
 void kb_topology_info(const kb_topology *t, kb_info *out)
 {
     static const char *const links[] = {"ideal", "fifo", "router"};
+    static const char *const detours[] = {"as other routes", "by virtual channels of their own",
+                                          "all routes up*, then down*"};
 
     *out = (kb_info){
         .name = t->name,
         .config = t->config,
         .hash = t->hash,
         .links = links[t->links],
+        .detours = t->links == MODE_ROUTER && has_detours(t) ? detours[t->detours_by] : NULL,
         .sips = t->sips,
         .cubes_per_sip = t->cubes,
         .mesh_w = t->w,

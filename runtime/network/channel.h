@@ -37,7 +37,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     if (how & HOW_KERNELS)
         kernels_begin_service(s, t, slot);
     else if (__builtin_expect(s->traffic != NULL, false))
-        traffic_next(s, t, txn->src, pe_number(T, txn->src));
+        traffic_next(s, t, txn->src, pe_number(T, txn->src), txn_writes(txn));
     set_out_whole(s, how, t, slot);
 }
 

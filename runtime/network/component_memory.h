@@ -39,6 +39,7 @@ static ALWAYS_INLINE struct kb_request memory_request(const struct kb_sim *s, ui
         .op = txn->op,
         .source = txn_of_host(txn) ? UINT32_MAX : pe_number(T, txn->src),
         .bytes = txn->nbytes,
+        .offset = s->instances.served[slot].offset,
         .drain_fs = txn->hold_fs - cost_in_memory_fs(&s->mask, memory),
         .own_fs = drain_fs(txn->nbytes, cost_own_gbs(&s->mask, memory)),
         .overhead_fs = memory->overhead_fs & s->mask.overhead,

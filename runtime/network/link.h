@@ -60,8 +60,8 @@
 #ifndef NETWORK_LINK_H
 #define NETWORK_LINK_H
 #include "machine/walk.h"
+#include "network/component_node.h"
 #include "network/expected_early.h"
-#include "network/node.h"
 #include "network/pcie_ep.h"
 
 /*
@@ -179,8 +179,8 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
     enter_pipe(s, after(t, cost_way_fs(&s->mask, leg->wire_fs, leg->overhead_fs)), slot);
 }
 
-/* hop: takes the link in front of it, and the wire behind that. */
-static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
+/* By hops: takes the link in front of it, and the wire behind that. */
+static inline void come_to_hop(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     const struct segment_row *seg = walk_segment(T, txn->at);
@@ -191,20 +191,23 @@ static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
     size_t link = walk_link(T, edge, txn->at.cube, &trip) ^ !txn_writes(txn);
     uint64_t enter;
 
-    if (s->observer)
+    if (is_told(s, how))
         observe_come(s, t, slot, STATION_LINK);
     enter =
         take_turn(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
     s->links[link].holder = slot;
-    if (s->observer)
+    if (is_told(s, how))
         observe_take(s, enter, slot, STATION_LINK);
-    take_wire(s, enter, slot);
+    if (how & HOW_HOP)
+        take_wire(s, enter, slot);
+    else
+        walk_on(s, how, enter, WALK_WIRE, slot);
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (how & HOW_HOP)
-        come_to_hop(s, t, slot);
+    if (how & HOW_HOP || walks_hops(s, how))
+        come_to_hop(s, how, t, slot);
     else
         ride(s, how, t, slot, expects(how) ? s->fed : 0, true);
 }

@@ -41,6 +41,7 @@
 #ifndef NETWORK_MEMORY_H
 #define NETWORK_MEMORY_H
 #include "network/banks.h"
+#include "network/component_engine.h"
 #include "network/early_memory.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
@@ -67,13 +68,16 @@ static ALWAYS_INLINE int64_t hold_fs(const struct kb_sim *s, const struct txn *x
 static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station *memory,
                                 uint64_t start, uint32_t slot)
 {
+    const struct impl *engine = engine_impl(s, how, slot);
+    uint64_t free_fs = engine ? ask_engine(s, engine, start, slot) : 0;
+
     memory->holder = slot;
     memory->start_fs = start;
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);
     if (inside_pe(s, how, slot))
         kernels_begin_service(s, start, slot);
-    post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
+    post(s, engine ? after(free_fs, 0) : after(start, s->txns[slot].hold_fs), EV_DONE, slot);
 }
 
 /* Counts those that arrived before `t`. An arrival at `t` itself comes after all completions. */
@@ -180,7 +184,7 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 {
     const struct memory_station *m = memory_of(s, how, slot);
 
-    return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) &&
+    return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) && !(T->impls && T->impls->nodes) &&
            (m->holder == TXN_NONE || early) && m->under_way == 0 &&
            way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
 }

@@ -17,6 +17,32 @@
 #include "engine/how.h"
 #include "machine/walk.h"
 
+/* The component that stands for a node; NULL: it is a plain delay. */
+static inline const struct impl *node_impl(const struct kb_sim *s, const struct txn *txn,
+                                           const struct hop_row *hop)
+{
+    (void)s; /* T names it only where any topology runs */
+    return node_component(T, hop, txn->at.cube);
+}
+
+/* Whether the node is the m_cpu, at whose engine a host's transaction waits. */
+static inline bool is_m_cpu(const struct kb_sim *s, const struct txn *txn,
+                            const struct hop_row *hop)
+{
+    (void)s; /* T names it only where any topology runs */
+    return hop->chiplet == AT_CUBE &&
+           walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU;
+}
+
+/* hop: passes the node for `overhead_fs`. */
+static inline void spend_overhead(struct kb_sim *s, uint64_t t, int64_t overhead_fs, uint32_t slot)
+{
+    s->txns[slot].stage = TXN_AT_NODE;
+    if (s->observer)
+        observe_node(s, t, slot);
+    post(s, after(t, overhead_fs), EV_HOP, slot);
+}
+
 /* hop: comes to the node `txn->at`. */
 static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
@@ -28,10 +54,12 @@ static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
         post(s, t, EV_ARRIVE, slot);
         return;
     }
-    txn->stage = TXN_AT_NODE;
-    if (s->observer)
-        observe_node(s, t, slot);
-    post(s, after(t, hop->overhead_fs & s->mask.overhead), EV_HOP, slot);
+    if (node_impl(s, txn, hop)) {
+        txn->stage = TXN_TO_NODE;
+        post(s, t, EV_HOP, slot);
+        return;
+    }
+    spend_overhead(s, t, hop->overhead_fs & s->mask.overhead, slot);
 }
 
 /* hop: leaves the node by its wire. */
@@ -77,8 +105,7 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
         if (++txn->at.step == seg->n_hops)
             txn->at = walk_next(T, &trip, txn->at);
         come_to_node(s, t, slot);
-    } else if (hop->chiplet == AT_CUBE &&
-               walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU) {
+    } else if (is_m_cpu(s, txn, hop)) {
         txn->stage = TXN_TO_ENGINE;
         post(s, t, EV_ARRIVE, slot);
     } else {

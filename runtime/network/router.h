@@ -93,7 +93,7 @@ static ALWAYS_INLINE uint64_t vc_at(struct kb_sim *s, uint32_t index, uint64_t t
     return least;
 }
 
-/* -- who comes first ------------------------------------------------------------------------ */
+/* -- what comes first ----------------------------------------------------------------------- */
 
 static ALWAYS_INLINE bool older(const struct kb_sim *s, const struct offer *a,
                                 const struct offer *b)

@@ -42,6 +42,20 @@ static ALWAYS_INLINE uint64_t *free_of(struct kb_sim *s, const struct txn *txn)
     return &s->router->sinks[txn->dst].free_fs[port];
 }
 
+/* Statistics of a memory, in the station of its kind: engine/station.h. */
+static ALWAYS_INLINE void count_service(struct kb_sim *s, uint32_t dst, uint64_t wait,
+                                        uint64_t hold, uint64_t free_fs)
+{
+    if (!s->early) {
+        s->memories[dst].busy_fs += hold;
+        return;
+    }
+    s->early[dst].busy_fs += hold;
+    s->early[dst].free_fs = (int64_t)free_fs;
+    if (STATS)
+        s->early[dst].wait_fs += wait;
+}
+
 /* The memory takes what has come at `t`, from `from` on; returns the begin of its service. */
 static ALWAYS_INLINE uint64_t serve_part(struct kb_sim *s, uint32_t slot, uint64_t t, uint64_t from,
                                          uint64_t nbytes)
@@ -55,7 +69,7 @@ static ALWAYS_INLINE uint64_t serve_part(struct kb_sim *s, uint32_t slot, uint64
     if (from == 0)
         hold += memory->overhead_fs & s->mask.overhead;
     *free_fs = after(start, hold);
-    s->memories[txn->dst].busy_fs += (uint64_t)hold;
+    count_service(s, txn->dst, start - t, (uint64_t)hold, *free_fs);
     return start;
 }
 

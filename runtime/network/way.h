@@ -11,6 +11,8 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
 {
     struct txn *txn = &s->txns[slot];
 
+    if (T->impls)
+        s->instances.served[slot].delay_fs = 0;
     if (T->links == MODE_ROUTER) {
         set_out_router(s, how, t, slot);
     } else if (how & HOW_HOP) {
@@ -18,6 +20,11 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
 
         txn->at = walk_begin(T, &trip);
         come_to_node(s, t, slot);
+    } else if (walks_hops(s, how)) {
+        const struct trip trip = txn_trip(T, txn);
+
+        txn->at = walk_begin(T, &trip);
+        walk_on(s, how, t, WALK_ARRIVES, slot);
     } else if (T->links == MODE_FIFO) {
         set_out_fifo(s, how, t, slot);
     } else {
@@ -49,6 +56,8 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
         leave_engine_router(s, how, t, slot);
     } else if (how & HOW_HOP) {
         come_to_link(s, t, slot);
+    } else if (walks_hops(s, how)) {
+        walk_on(s, how, t, WALK_LINK, slot);
     } else if (T->links == MODE_FIFO) {
         s->txns[slot].at.step++;
         ride(s, how, t, slot, expects(how) ? s->fed : 0, false);

@@ -64,8 +64,10 @@ KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stag
 
 /* -- pe_gemm, pe_math: how long an engine works ----------------------------------------------- */
 
-KERNELS_OWN int64_t pe_gemm_fs(const struct tl_ctx *of, uint64_t m, uint64_t k, uint64_t n);
-KERNELS_OWN int64_t pe_math_fs(const struct tl_ctx *of, enum tl_op op, uint64_t elements);
+KERNELS_OWN struct engine_work pe_gemm_work(const struct tl_ctx *of, uint64_t m, uint64_t k,
+                                            uint64_t n);
+KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op,
+                                            uint64_t elements);
 /* Dot and math commands (kernels/compute.c): how long their stages take; the issue. */
 KERNELS_OWN void compute_measure(struct command *c);
 KERNELS_OWN void compute_issue(struct kb_sim *s, uint64_t t, struct command *c);

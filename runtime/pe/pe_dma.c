@@ -156,10 +156,16 @@ static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
 {
     const struct command *c = stage->command;
     struct address_range range;
+    struct address_part part;
+    uint32_t slot;
     uint64_t n;
 
-    if (!address_is_interleaved(s->topo, address))
-        return pe_dma_slot(s, t, stage, area, address, nbytes);
+    if (!address_is_interleaved(s->topo, address)) {
+        slot = pe_dma_slot(s, t, stage, area, address, nbytes);
+        if (s->instances.served && slot != TXN_NONE && address_find(s->topo, address, &area, &n))
+            instance_place(&s->instances, slot, n);
+        return slot;
+    }
     n = split_count(s->topo, address, nbytes);
     if (n == 0 || n > SPLIT_PARTS_MAX || !address_range(s->topo, address, nbytes, &range)) {
         kernel_error(c->pe, c->call, c->here,
@@ -168,8 +174,13 @@ static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
                      (unsigned long long)nbytes, (unsigned long long)address);
         return TXN_NONE;
     }
-    if (n == 1)
-        return pe_dma_slot(s, t, stage, address_part(s->topo, &range).dst, address, nbytes);
+    if (n == 1) {
+        part = address_part(s->topo, &range);
+        slot = pe_dma_slot(s, t, stage, part.dst, address, nbytes);
+        if (slot != TXN_NONE)
+            instance_place(&s->instances, slot, part.offset);
+        return slot;
+    }
     return split_slot(s, t, stage, address, &range, n);
 }
 

@@ -12,12 +12,18 @@
  */
 #include "pe/boxes.h"
 
-int64_t pe_gemm_fs(const struct tl_ctx *of, uint64_t m, uint64_t k, uint64_t n)
+struct engine_work pe_gemm_work(const struct tl_ctx *of, uint64_t m, uint64_t k, uint64_t n)
 {
     const struct pe_row *pe = &pe_kind(of)->pe;
     const struct cost_mask *mask = &of->sim->mask;
     uint64_t cycles = parts_of(m, pe->mac[0]) * parts_of(k, pe->mac[1]) * parts_of(n, pe->mac[2]);
 
-    return (pe->gemm_overhead_fs & mask->overhead) +
-           (drain_fs(cycles, pe->gemm_clock_ghz) & mask->compute);
+    return (struct engine_work){
+        .overhead_fs = pe->gemm_overhead_fs & mask->overhead,
+        .cycles_fs = drain_fs(cycles, pe->gemm_clock_ghz) & mask->compute,
+        .cycles = cycles,
+        .m = (uint32_t)m,
+        .k = (uint32_t)k,
+        .n = (uint32_t)n,
+    };
 }

@@ -11,7 +11,7 @@
  */
 #include "pe/boxes.h"
 
-int64_t pe_math_fs(const struct tl_ctx *of, enum tl_op op, uint64_t elements)
+struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op, uint64_t elements)
 {
     const struct pe_row *pe = &pe_kind(of)->pe;
     const struct cost_mask *mask = &of->sim->mask;
@@ -21,6 +21,12 @@ int64_t pe_math_fs(const struct tl_ctx *of, enum tl_op op, uint64_t elements)
         cycles *= pe->special_cycles;
     else if (math_rows[op].cost == COST_SOFTMAX)
         cycles *= 3 + 2 * (uint64_t)pe->special_cycles;
-    return (pe->math_overhead_fs & mask->overhead) +
-           (drain_fs(cycles, pe->math_clock_ghz) & mask->compute);
+    return (struct engine_work){
+        .overhead_fs = pe->math_overhead_fs & mask->overhead,
+        .cycles_fs = drain_fs(cycles, pe->math_clock_ghz) & mask->compute,
+        .cycles = cycles,
+        .m = elements < UINT32_MAX ? (uint32_t)elements : UINT32_MAX,
+        .k = 1,
+        .n = 1,
+    };
 }

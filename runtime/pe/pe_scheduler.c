@@ -188,22 +188,21 @@ static void enter_tokens(struct kb_sim *s, uint64_t t, struct tl_ctx *pe)
 static void token_engine(struct kb_sim *s, uint64_t t, struct token *token)
 {
     const struct op *op = &token->command->op;
+    struct engine_work work;
     struct stage stage;
 
     if (op->kind == OP_GEMM) {
         stage = token_stage(token, STAGE_GEMM);
-        stage_begin(s, t, &stage, PORT_GEMM,
-                    pe_gemm_fs(token->command->pe, token->rows, token->depth, token->columns), 0);
+        work = pe_gemm_work(token->command->pe, token->rows, token->depth, token->columns);
         current_result(s->kernels)->gemm_macs +=
             (uint64_t)token->rows * token->depth * token->columns;
     } else {
         stage = token_stage(token, STAGE_MATH);
-        stage_begin(s, t, &stage, PORT_MATH,
-                    pe_math_fs(token->command->pe, (enum tl_op)op->math,
-                               (uint64_t)token->rows * token->columns),
-                    0);
+        work = pe_math_work(token->command->pe, (enum tl_op)op->math,
+                            (uint64_t)token->rows * token->columns);
         current_result(s->kernels)->math_elements += (uint64_t)token->rows * token->columns;
     }
+    engine_begin(s, t, &stage, &work);
 }
 
 static void token_store(struct kb_sim *s, uint64_t t, struct token *token)
@@ -249,8 +248,9 @@ static void epilogue_math(struct kb_sim *s, uint64_t t, struct token *token)
     struct stage stage = token_stage(token, STAGE_MATH);
     uint64_t elements = (uint64_t)token->rows * token->columns;
 
-    stage_begin(s, t, &stage, PORT_MATH,
-                pe_math_fs(token->command->pe, (enum tl_op)e->math, elements), 0);
+    struct engine_work work = pe_math_work(token->command->pe, (enum tl_op)e->math, elements);
+
+    engine_begin(s, t, &stage, &work);
     current_result(s->kernels)->math_elements += elements;
 }
 

@@ -34,7 +34,7 @@ const kb_topology *kb_bench_topology(const kb_bench_run *run)
 }
 
 /* NULL after a failure. */
-static kb_tensor *declare(kb_bench_run *run, enum role role, const char *name, kb_dtype dtype,
+static kb_tensor *declare(kb_bench_run *run, kb_bench_role role, const char *name, kb_dtype dtype,
                           kb_shape shape, kb_placement placement)
 {
     size_t i = run->n_tensors;
@@ -54,10 +54,19 @@ static kb_tensor *declare(kb_bench_run *run, enum role role, const char *name, k
     return run->tensors[i];
 }
 
+kb_tensor *kb_bench_tensor(const kb_bench_run *run, size_t i, kb_bench_role *role)
+{
+    if (i >= run->n_tensors)
+        return NULL;
+    if (role)
+        *role = run->roles[i];
+    return run->tensors[i];
+}
+
 void kb_bench_input(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
                     kb_placement placement, double scale)
 {
-    kb_tensor *t = declare(run, ROLE_INPUT, name, dtype, shape, placement);
+    kb_tensor *t = declare(run, KB_BENCH_INPUT, name, dtype, shape, placement);
 
     if (t)
         run->status = kb_tensor_fill_random(t, run->seed, scale, &run->why);
@@ -84,7 +93,7 @@ void kb_bench_input_by(kb_bench_run *run, const char *name, kb_dtype dtype, kb_s
                        kb_placement placement,
                        void (*fill)(kb_bench_run *run, double *values, uint64_t n))
 {
-    kb_tensor *t = declare(run, ROLE_INPUT, name, dtype, shape, placement);
+    kb_tensor *t = declare(run, KB_BENCH_INPUT, name, dtype, shape, placement);
     uint64_t n = t ? bench_n_elements(shape) : 0;
     double *values = t ? calloc(n, sizeof *values) : NULL;
 
@@ -100,13 +109,13 @@ void kb_bench_input_by(kb_bench_run *run, const char *name, kb_dtype dtype, kb_s
 void kb_bench_output(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
                      kb_placement placement)
 {
-    declare(run, ROLE_OUTPUT, name, dtype, shape, placement);
+    declare(run, KB_BENCH_OUTPUT, name, dtype, shape, placement);
 }
 
 void kb_bench_scratch(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
                       kb_placement placement)
 {
-    declare(run, ROLE_SCRATCH, name, dtype, shape, placement);
+    declare(run, KB_BENCH_SCRATCH, name, dtype, shape, placement);
 }
 
 void kb_bench_launch(kb_bench_run *run, const char *name, kb_kernel kernel, const uint32_t *pes,

@@ -13,15 +13,13 @@ struct value {
     char text[VALUE_BYTES];
 };
 
-enum role { ROLE_INPUT, ROLE_OUTPUT, ROLE_SCRATCH };
-
 struct kb_bench_run {
     const kb_bench *bench;   /* borrowed */
     const kb_topology *topo; /* borrowed */
     kb_sim *sim;             /* owned */
     struct value *values;    /* owned; bench->n_args */
     kb_tensor *tensors[KB_BENCH_TENSORS_MAX];
-    enum role roles[KB_BENCH_TENSORS_MAX];
+    kb_bench_role roles[KB_BENCH_TENSORS_MAX];
     size_t n_tensors;
     uint64_t seed, random;
     size_t stack_bytes; /* of the options */

@@ -39,7 +39,7 @@ static kb_status make_folder(const char *folder, kb_error *why)
     return status;
 }
 
-static kb_status dump(const kb_tensor *t, enum role role, const char *folder, kb_error *why)
+static kb_status dump(const kb_tensor *t, kb_bench_role role, const char *folder, kb_error *why)
 {
     const char *format = kb_tensor_dtype(t) == KB_BF16 ? "%s/%s.%s.bf16.npy" : "%s/%s.%s.npy";
     size_t room = strlen(folder) + strlen(kb_tensor_name(t)) + 32;
@@ -47,7 +47,8 @@ static kb_status dump(const kb_tensor *t, enum role role, const char *folder, kb
     kb_status status = KB_NO_MEMORY;
 
     if (path) {
-        snprintf(path, room, format, folder, role == ROLE_INPUT ? "in" : "out", kb_tensor_name(t));
+        snprintf(path, room, format, folder, role == KB_BENCH_INPUT ? "in" : "out",
+                 kb_tensor_name(t));
         status = kb_tensor_save_npy(t, path, why);
     }
     free(path);
@@ -61,7 +62,7 @@ kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *w
         *folder ? make_folder(folder, why) : endpoint_error(why, "a folder for dumps needs a name");
 
     for (size_t i = 0; i < run->n_tensors && !status; i++)
-        if (run->roles[i] != ROLE_SCRATCH)
+        if (run->roles[i] != KB_BENCH_SCRATCH)
             status = dump(run->tensors[i], run->roles[i], folder, why);
     return status;
 }

@@ -100,12 +100,12 @@ static kb_status expected_new(const kb_bench_run *run, struct expected *e, kb_er
     for (size_t i = 0; i < run->n_tensors && !status; i++) {
         const kb_tensor *t = run->tensors[i];
 
-        if (run->roles[i] == ROLE_SCRATCH)
+        if (run->roles[i] == KB_BENCH_SCRATCH)
             continue;
         e->t[i] = calloc(bench_n_elements(kb_tensor_shape(t)), sizeof *e->t[i]);
         if (!e->t[i])
             return KB_NO_MEMORY;
-        if (run->roles[i] == ROLE_INPUT)
+        if (run->roles[i] == KB_BENCH_INPUT)
             status = read_input(t, e->t[i], why);
     }
     return status;
@@ -284,7 +284,7 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
     if (!all.status)
         run->bench->reference(run, e.t);
     for (size_t i = 0; i < run->n_tensors && (!all.status || all.status == KB_DIFFERENT); i++)
-        if (run->roles[i] == ROLE_OUTPUT)
+        if (run->roles[i] == KB_BENCH_OUTPUT)
             compare_copies(run->tensors[i], e.t[i], &all);
     *max_abs_err = all.max_abs_err;
     expected_free(&e);

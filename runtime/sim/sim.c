@@ -201,6 +201,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
     banks_place(s, s->n_txns, r->offset);
+    instance_place(&s->instances, s->n_txns, r->offset);
     if (splits)
         split_later(&s->txns[s->n_txns], r->address);
     if (r->issue_fs < s->last_issue_fs)
@@ -298,12 +299,15 @@ static bool complete(const struct kb_sim *s, const struct txn *whole, const stru
 static int64_t formula_fs(const struct kb_sim *s, const struct txn *x, const struct kb_cost *c)
 {
     const struct trip trip = txn_trip(s->topo, x);
+    struct bank_range range = banks_range(s, (uint32_t)(x - s->txns));
     struct kb_cost alone;
 
     if (!s->topo->impls)
         return kb_formula_fs(c);
-    alone = cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes,
-                    banks_range(s, (uint32_t)(x - s->txns)));
+    alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
+                                 s->instances.served[x - s->txns].offset);
+    if (range.end)
+        cost_add_banks(&alone, banks_alone(s, (uint32_t)(x - s->txns), alone.drain_fs).fs);
     return kb_formula_fs(&alone);
 }
 

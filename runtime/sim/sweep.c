@@ -183,6 +183,7 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     if (s->early)
         link_clear(&s->early[row->dst]);
     instance_clear_memory(s, row->dst);
+    instances_clear_nodes(s);
     if (of_host(job))
         clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
     if (s->links)

@@ -354,9 +354,9 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->wire_fs = mean(all.wire, all.count);
     r->overhead_fs = mean(all.overhead, all.count);
     r->return_fs = mean(all.back, all.count);
-    r->drain_fs = mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory -
-                           all.back,
-                       all.count);
+    r->drain_fs =
+        mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory - all.back,
+             all.count);
     r->wait_fs[KB_WAIT_CHANNEL] = mean(all.channel, all.count);
     r->wait_fs[KB_WAIT_LINK] = mean(all.link, all.count);
     r->wait_fs[KB_WAIT_MEMORY] = mean(all.memory, all.count);
@@ -369,8 +369,9 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
 static bool is_same(const struct traffic *a, const struct traffic *b)
 {
     return a->horizon_fs == b->horizon_fs && a->request.pattern == b->request.pattern &&
-           a->request.op == b->request.op && a->request.nbytes == b->request.nbytes &&
-           a->request.rate == b->request.rate && a->request.fixed == b->request.fixed;
+           a->request.op == b->request.op && a->request.writes == b->request.writes &&
+           a->request.nbytes == b->request.nbytes && a->request.rate == b->request.rate &&
+           a->request.fixed == b->request.fixed;
 }
 
 static kb_status check(kb_sim *const *sims, size_t n)

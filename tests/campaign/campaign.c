@@ -178,8 +178,9 @@ static void run_pairs(struct scenario *s, const struct judge_topo *t)
 
 static void run_machine(const char *kind, uint64_t seed, struct range loads)
 {
-    void (*machine)(FILE *, uint64_t) =
-        strncmp(kind, "plain", 5) == 0 ? judge_random_topo : judge_random_shape;
+    void (*machine)(FILE *, uint64_t) = strncmp(kind, "plain", 5) == 0   ? judge_random_topo
+                                        : strncmp(kind, "banks", 5) == 0 ? judge_random_banks
+                                                                         : judge_random_shape;
     bool splits = strstr(kind, "_split");
     struct scenario s = {.seed = seed, .dice = seed};
     char *yaml = splits ? random_split_topo(machine, seed, &s.dice) : printed(machine, seed);
@@ -191,7 +192,7 @@ static void run_machine(const char *kind, uint64_t seed, struct range loads)
         progress->load = load;
         if (load)
             run_load(&s, t, load, splits);
-        else
+        else if (strncmp(kind, "banks", 5) != 0) /* banks remember what came before */
             run_pairs(&s, t);
     }
     any_topology_free(s.topo);
@@ -233,7 +234,9 @@ int main(int argc, char **argv)
     unsigned long failed = 0;
 
     if (argc != 4 || !parse_range(argv[2], &machines) || !parse_range(argv[3], &loads)) {
-        fprintf(stderr, "usage: campaign plain|any|plain_split|any_split MACHINES LOADS\n");
+        fprintf(
+            stderr,
+            "usage: campaign plain|any|banks|plain_split|any_split|banks_split MACHINES LOADS\n");
         return 2;
     }
     progress =

@@ -4,8 +4,8 @@
 usage: reach.py COUNTS MAP
 
 COUNTS has a folder for each test, with its .gcda files at their whole paths; .gcno files are in the
-build. MAP is written as JSON: a file of the sources -> its sum, and rows of a function's first line, its
-last, and the tests that called it. gcov would tell the same, and take a hundred times as long: it counts
+build. MAP is written as JSON: the tests, and of each source its sum, and rows of a function's first line,
+its last, and the tests that called it. gcov would tell the same, and take a hundred times as long: it counts
 lines. The formats are described in gcc/gcov-io.h.
 """
 
@@ -80,9 +80,10 @@ def main(counts, out):
                     if path.startswith(("gen/", "runtime/")):
                         reached[path][first, last].add(test)
     with open(out, "w", encoding="utf-8") as f:
-        json.dump({path: {"sum": hashlib.sha1(bytes_of(path)).hexdigest(),
+        sources = {path: {"sum": hashlib.sha1(bytes_of(path)).hexdigest(),
                           "functions": [[*lines, sorted(tests)] for lines, tests in sorted(functions.items())]}
-                   for path, functions in sorted(reached.items())}, f)
+                   for path, functions in sorted(reached.items())}
+        json.dump({"tests": sorted(os.listdir(counts)), "sources": sources}, f)
     print("%d files, %d functions" % (len(reached), sum(map(len, reached.values()))))
 
 

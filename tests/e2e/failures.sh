@@ -7,7 +7,7 @@
 needs_cube8
 KBGEN=${KBGEN:-$B/kbgen}
 case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
-SAMPLE=${SAMPLE:-3}
+SAMPLE=${SAMPLE:-2}
 
 # fails KIND NTH COMMAND...: runs it with that call failing
 fails()

@@ -27,24 +27,17 @@ kinds=(
     "$SIM report run gemm M=64 N=64 K=64 --quiet -o out/page.html"
     "$SIM sweep --src c0.pe* --dst c*.slice0 --quiet --sqlite out/all.db -o out/sweep.csv"
     "$SIM replay many.csv --quiet --sqlite out/all.db"
-    "$root/tools/study.sh $work/killed_$$.study"
+    "$SIM study study.yaml --quiet -o out/study.csv"
+    "$SIM study study.yaml --quiet --sqlite out/all.db -o out/study.csv"
 )
 many 4000
 mkdir out
-printf '%s\n' 'probe --bytes 64K' base >"killed_$$.study"
-as_built
-
-# start COMMAND...: as a group of its own; $pid
-start()
-{
-    (cd "$root" && case $1 in *study.sh) exec setsid "$@" ;; *) cd "$work" && exec setsid "$@" ;; esac) >said 2>&1 </dev/null &
-    pid=$!
-}
+printf '%s\n' 'commands: [probe --bytes 64K, run gemm M=64]' 'vary: {cube.noc.bw_gbs: [128, 256, 512]}' >study.yaml
 
 # content: name, size and sum of each file that has a final name
 content()
 {
-    find out "$B/study/killed_$$.csv" -type f ! -name "$temporary" ! -name 'all.db*' -exec cksum {} + 2>/dev/null |
+    find out -type f ! -name "$temporary" ! -name 'all.db*' -exec cksum {} + 2>/dev/null |
         awk '{ print $3, $1, $2 }' | sort
 }
 
@@ -79,7 +72,7 @@ whole()
 # clear: no output, or older output of the same names
 clear()
 {
-    rm -rf out "$B/study/killed_$$.csv"
+    rm -rf out
     mkdir out
     [ "$1" ] && while read -r name _; do
         mkdir -p "$(dirname "$name")"
@@ -90,14 +83,10 @@ clear()
 
 # -- what each is when nothing happens, and how long it takes -------------------------------------
 
-trap 'rm -rf "$work" "$B/study/killed_$$.csv"' EXIT
 for kind in "${!kinds[@]}"; do
     clear ''
-    began=$(date +%s%N)
-    start ${kinds[kind]}
-    wait $pid || { sed 's/^/# /' said; false; }
+    us[kind]=$(python3 "$root/tests/support/kill_at.py" - ${kinds[kind]}) || { sed 's/^/# /' said; false; }
     ok "${kinds[kind]#"$SIM" }" || continue
-    ms[kind]=$((($(date +%s%N) - began) / 1000000 + 1))
     content >whole."$kind"
     runs out/all.db >rows."$kind"
 done
@@ -108,12 +97,8 @@ done
 kill_once()
 {
     clear "$2"
-    at=$((RANDOM % ms[$1]))
-    start ${kinds[$1]}
-    sleep "$(printf '%d.%03d' $((at / 1000)) $((at % 1000)))"
-    kill -KILL -$pid 2>/dev/null || kill -KILL $pid 2>/dev/null
-    wait $pid
-    [ $? != 137 ] || n_killed=$((n_killed + 1))
+    at=$(((RANDOM * 32768 + RANDOM) % us[$1]))
+    ! python3 "$root/tests/support/kill_at.py" $at ${kinds[$1]} || n_killed=$((n_killed + 1))
 }
 
 n_killed=0 tries=0
@@ -121,10 +106,9 @@ while [ $n_killed -lt "$KILLS" ] && [ $tries -lt $((4 * KILLS)) ]; do
     kind=$((tries % ${#kinds[@]})) old=''
     [ $((tries / ${#kinds[@]} % 2)) = 0 ] || old=$kind
     tries=$((tries + 1))
-    { kill_once $kind "$old"; } 2>/dev/null # the shell tells of it
-    whole $kind || { echo "# killed after $at of ${ms[kind]} ms: ${kinds[kind]}"; bad=1; }
-    start ${kinds[kind]}
-    wait $pid && content | same whole.$kind - && whole $kind || { echo "# again: ${kinds[kind]}"; bad=1; }
+    kill_once $kind "$old"
+    whole $kind || { echo "# killed after $at of ${us[kind]} us: ${kinds[kind]}"; bad=1; }
+    ${kinds[kind]} >said 2>&1 </dev/null && content | same whole.$kind - && whole $kind || { echo "# again: ${kinds[kind]}"; bad=1; }
 done
 [ ! "${bad:-}" ] && [ $n_killed -ge "$KILLS" ]
 ok "$n_killed kills: what has its final name is whole, and the same command succeeds after it"

@@ -162,6 +162,13 @@ refused "an argument too many" 2 "--pattern: local takes no ':'" load --pattern 
 for share in hotspot hotspot: hotspot:101 hotspot:x hotspot:-1%; do
     refused "$share" 2 "hotspot:P needs a number of per cent, 0 to 100" load --pattern $share --rate 1
 done
+for share in 101 x -1 ''; do
+    refused "--reads '$share'" 2 "--reads needs a number of per cent, 0 to 100" \
+        load --pattern local --rate 1 --reads "$share"
+done
+refused "--reads beside --op" 2 "--reads and --op exclude each other" \
+    load --pattern local --rate 1 --reads 50 --op write
+refused "an argument of random" 2 "--pattern: random takes no ':'" load --pattern random:3 --rate 1
 refused "a matrix without a file" 2 "matrix:FILE needs a file" load --pattern matrix --rate 1
 refused "a rate of 0" 2 "--rate: '0' is not a number above 0" load --pattern local --rate 0,1
 refused "rates downwards" 2 "--rate: '1:0.5:0.1' goes downwards" load --pattern local --rate 1:0.5:0.1

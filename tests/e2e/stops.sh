@@ -71,13 +71,13 @@ long="sweep --src c0.pe0 --dst c7.slice4 --inflight 4,8000000 --engine hop -j 1"
 for format in csv json jsonl md; do
     echo "as it was" >o.$format
     rm -f o.$format.partial
-    interrupt 300 INT "$SIM" $long --format $format -o o.$format
+    interrupt 150 INT "$SIM" $long --format $format -o o.$format
     [ $code -eq 130 ] && soon && [ "$(cat o.$format)" = "as it was" ] &&
         grep -q 'c7.slice4' o.$format.partial && says "interrupted: 1 of 2 points complete" &&
         says "what is complete is in o.$format.partial"
     ok "one point of millions, $format: the point before it is in another file"
 done
-interrupt 300 INT "$SIM" $long -o new.csv
+interrupt 150 INT "$SIM" $long -o new.csv
 [ $code -eq 130 ] && [ ! -e new.csv ] && [ "$(wc -l <new.csv.partial)" -eq 2 ]
 ok "no file before, none of that name after"
 jq -e '.rows | length == 1' o.json.partial >/dev/null
@@ -91,10 +91,10 @@ cp o.csv.partial renamed.csv
 run diff renamed.csv renamed.csv
 [ $code -eq 0 ]
 ok "under another name it is read"
-interrupt 300 INT "$SIM" $long --format table -o o.table
+interrupt 150 INT "$SIM" $long --format table -o o.table
 [ $code -eq 130 ] && soon && [ ! -e o.table ] && grep -q c7.slice4 o.table.partial
 ok "the same as a table"
-interrupt 300 INT "$SIM" report $long -o o.html
+interrupt 150 INT "$SIM" report $long -o o.html
 [ $code -eq 130 ] && [ ! -e o.html ] && grep -q 'interrupted: 1 of 2 points' o.html.partial
 ok "the same as a page"
 
@@ -107,7 +107,7 @@ print(*[r[0] for r in sqlite3.connect(sys.argv[1]).execute("SELECT partial FROM 
 }
 
 if "$SIM" probe --case h2d --sqlite o.db >out 2>err; then
-    interrupt 300 INT "$SIM" $long --sqlite o.db
+    interrupt 150 INT "$SIM" $long --sqlite o.db
     "$SIM" probe --case h2d --sqlite o.db >out
     equal "sqlite: the run that was interrupted is marked" "0 1 0" "$(partial o.db)"
     python3 -c 'import sqlite3

@@ -24,7 +24,7 @@ $(DICTIONARIES):
 
 # All of them share their objects, in a build of their own. Of an engine, inlined whole, clang takes minutes
 # to instrument each branch at -O1.
-$(patsubst %,$(O)/runtime/%.o,engine/engine kernels/kernels): ALL_CFLAGS += $(if $(findstring fuzzer,$(SAN)),-O0)
+$(patsubst %,$(O)/runtime/%.o,engine/engine kernels/kernels) $(if $(N),$(T)/topo.o): ALL_CFLAGS += $(if $(findstring fuzzer,$(SAN)),-O0)
 .PHONY: fuzz fuzz-built fuzzers
 fuzzers: $(FUZZERS) $(DICTIONARIES)
 FUZZ_BUILD := B=$(B)/fuzz CC=clang CFLAGS='-O1 -g1' KBGEN=$(KBGEN) \

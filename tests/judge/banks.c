@@ -1,4 +1,5 @@
-/* banks.c -- a slice with `model: banks`: channels, banks, rows, refresh; docs/model.md "Banks". */
+/* banks.c -- a slice with `model: banks`: channels, banks, rows, refresh; docs/model.md "Memories
+ * with banks". */
 #include "banks.h"
 
 #include <math.h>
@@ -519,7 +520,8 @@ static void wake_alone(void *arg, struct judge_banks *b, const struct judge_end 
 
     (void)b;
     (void)slice;
-    judge_post(&a->events, (struct judge_event){.fs = fs, .class = JUDGE_ARBITRATION, .id = channel});
+    judge_post(&a->events,
+               (struct judge_event){.fs = fs, .class = JUDGE_ARBITRATION, .id = channel});
 }
 
 static void granted_alone(void *arg, const struct judge_access *access)

@@ -1,4 +1,4 @@
-/* banks.h -- a slice with `model: banks`, by docs/model.md "Banks": scans of lists, no shortcut. */
+/* banks.h -- a slice with `model: banks`, by docs/model.md "Memories with banks": scans of lists, no shortcut. */
 #ifndef JUDGE_BANKS_H
 #define JUDGE_BANKS_H
 #include "events.h"

@@ -239,7 +239,9 @@ bool judge_read_rows(const struct judge_topo *t, const char *path, struct judge_
 
 void judge_print_ns(FILE *out, int64_t fs)
 {
-    fprintf(out, "%" PRId64 ".%06" PRId64, fs / 1000000, fs % 1000000);
+    uint64_t size = fs < 0 ? -(uint64_t)fs : (uint64_t)fs;
+
+    fprintf(out, "%s%" PRIu64 ".%06" PRIu64, fs < 0 ? "-" : "", size / 1000000, size % 1000000);
 }
 
 /* One time, and the comma before it. */

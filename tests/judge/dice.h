@@ -8,6 +8,7 @@ struct dice {
     uint64_t state;
     uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
     bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
+    bool banks;             /* slices have banks */
     bool whole_slices;      /* a cube's memory divides by its PEs, into aligned slices */
 };
 

@@ -392,6 +392,12 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
 void judge_random_shape(FILE *out, uint64_t seed);
 void judge_random_kernel_shape(FILE *out, uint64_t seed);
 
+/* Machines of both kinds, by turns, whose slices have banks. */
+void judge_random_banks(FILE *out, uint64_t seed);
+
+/* A small odd machine whose links have routers, and whose channels form no cycle. */
+void judge_random_routers(FILE *out, uint64_t seed);
+
 /* Lets some of `n` rows wait for others, earlier and later ones, but never in a circle. */
 void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);
 

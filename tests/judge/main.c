@@ -11,8 +11,8 @@ static int usage(void)
         "usage: judge replay TOPO.yaml FILE.csv    results on stdout, fingerprint on stderr\n"
         "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
         "       judge info TOPO.yaml\n"
-        "       judge topo SEED [KIND]              a random topology: plain, any, kernels,\n"
-        "                                           any_kernels\n"
+        "       judge topo SEED [KIND]              a random topology: plain, any, banks,\n"
+        "                                           kernels, any_kernels, routers\n"
         "       judge rows SEED TOPO.yaml N         a random replay file for it\n"
         "       judge kernels TOPO.yaml SEED        a random program for it, and its times\n",
         stderr);
@@ -162,8 +162,10 @@ static int topo(const char *seed, const char *kind)
         void (*print)(FILE *out, uint64_t seed);
     } kinds[] = {{"plain", judge_random_topo},
                  {"any", judge_random_shape},
+                 {"banks", judge_random_banks},
                  {"kernels", judge_random_kernel_topo},
-                 {"any_kernels", judge_random_kernel_shape}};
+                 {"any_kernels", judge_random_kernel_shape},
+                 {"routers", judge_random_routers}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kind, kinds[i].name) == 0) {

@@ -253,25 +253,49 @@ static enum judge_half half_if(bool upper)
     return upper ? JUDGE_UPPER_VCS : JUDGE_LOWER_VCS;
 }
 
-/* A step over the mesh of cubes, out of side `side`. */
+/* Does the dimension of a side of the cubes wrap? */
+static bool is_ring(const struct judge_topo *t, char side)
+{
+    return side == 'N' || side == 'S' ? t->wrap_y && t->h > 1 : t->wrap_x && t->w > 1;
+}
+
+/* A step over the mesh of cubes out of side `side`, or the edges of the NoCs before and behind it.
+ */
 static enum judge_half half_of_step(const struct judge_topo *t, struct passed *p, size_t from,
-                                    char side)
+                                    char side, bool steps)
 {
     bool y = side == 'N' || side == 'S', was, wrapped;
-    uint32_t cube, other;
-    unsigned at, of;
+    uint32_t other;
+    unsigned sip, cube;
 
-    if (sscanf(t->nodes[from].name, "sip%u.cube%u.", &at, &of) != 2)
+    if (sscanf(t->nodes[from].name, "sip%u.cube%u.", &sip, &cube) != 2)
         judge_die("a link that begins outside of cubes");
-    cube = of;
-    if (!judge_beside(t, cube, side, &other, &wrapped))
-        judge_die("a link that leads nowhere");
-    if (at != p->sip)
+    if (sip != p->sip)
         p->dateline[0] = p->dateline[1] = false;
-    p->sip = at;
+    p->sip = sip;
     was = p->dateline[y];
-    p->dateline[y] |= wrapped;
-    return (y ? t->wrap_y : t->wrap_x) ? half_if(was) : JUDGE_ALL_VCS;
+    if (steps) {
+        if (!judge_beside(t, cube, side, &other, &wrapped))
+            judge_die("a link that leads nowhere");
+        p->dateline[y] |= wrapped;
+    }
+    return is_ring(t, side) ? half_if(was) : JUDGE_ALL_VCS;
+}
+
+/*
+ * Between a NoC and a side of its cube. Where a ring and a shore have the side in common, what goes
+ * ashore there has the upper half, and what comes from there the lower one.
+ */
+static enum judge_half half_of_side(const struct judge_topo *t, struct passed *p,
+                                    const struct way *w, size_t i, char side, bool out)
+{
+    size_t beyond = out ? i + 2 : i - 1;
+
+    if ((out && beyond >= w->n) || (!out && i == 0))
+        judge_die("a way that ends at the side of a cube");
+    if (names(t, w->nodes[beyond], ".io_noc"))
+        return is_ring(t, side) ? half_if(out) : JUDGE_ALL_VCS;
+    return half_of_step(t, p, w->nodes[i], side, false);
 }
 
 /* A step between SIPs; a link that leads past the end of a row or column is its dateline. */
@@ -298,10 +322,15 @@ static enum judge_half half_of(const struct judge_topo *t, struct passed *p, con
 {
     size_t from = w->nodes[i], to = w->nodes[i + 1];
     const char *ucie = strstr(t->nodes[from].name, ".ucie-");
+    const char *into = strstr(t->nodes[to].name, ".ucie-");
     bool was = p->bridge;
 
-    if (ucie && names(t, to, ".ucie-"))
-        return half_of_step(t, p, from, ucie[6]);
+    if (ucie && into)
+        return half_of_step(t, p, from, ucie[6], true);
+    if (ucie && !names(t, to, ".io_noc"))
+        return half_of_side(t, p, w, i, ucie[6], false);
+    if (into && !names(t, from, ".io_noc"))
+        return half_of_side(t, p, w, i, into[6], true);
     if (is_fabric_step(t, w, i))
         return half_of_sips(t, p, from, to, edge_at(t, w->edges[i])->second);
     if ((!names(t, from, ".xbar.") && !names(t, from, ".bridge.")) ||
@@ -326,7 +355,7 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
     for (size_t i = 1; i < w.n; i++) {
         enum judge_half half = half_of(t, &passed, &w, i - 1);
 
-        if (link.half == JUDGE_ALL_VCS)
+        if (link.half == JUDGE_ALL_VCS) /* edges that merge have that of the first ring edge */
             link.half = half;
         if (i + 1 < w.n && !t->is_router[w.nodes[i]])
             continue;
@@ -375,18 +404,18 @@ static void count_on_planes(struct order *o, uint32_t sip, uint32_t cube, const 
     }
 }
 
-/* "noc or routers row by row" */
-static void count_noc(struct order *o, uint32_t sip, uint32_t cube, uint32_t plane)
+/* "noc or routers row by row", of all planes in each place */
+static void count_noc(struct order *o, uint32_t sip, uint32_t cube)
 {
-    const char *of = o->t->plane[plane].name;
+    if (!judge_has_mesh(o->t)) {
+        count_on_planes(o, sip, cube, "noc");
+        return;
+    }
+    for (uint32_t i = 0; i < judge_mesh_places(o->t); i++) {
+        char node[JUDGE_NAME_BYTES];
 
-    for (uint32_t i = 0; i < (judge_has_mesh(o->t) ? judge_mesh_places(o->t) : 1); i++) {
-        char node[JUDGE_NAME_BYTES] = "noc", name[JUDGE_NAME_BYTES];
-
-        if (judge_has_mesh(o->t))
-            judge_mesh_name(o->t, i, node);
-        judge_name(name, "sip%u.cube%u.%s%s%s", sip, cube, node, *of ? "." : "", of);
-        count_node(o, name);
+        judge_mesh_name(o->t, i, node);
+        count_on_planes(o, sip, cube, node);
     }
 }
 
@@ -396,8 +425,7 @@ static void count_cube(struct order *o, uint32_t sip, uint32_t cube)
                                          "pe%u.pe_fetch_store", "pe%u.pe_gemm",      "pe%u.pe_math",
                                          "pe%u.pe_tcm"};
 
-    for (uint32_t plane = 0; plane < o->t->planes; plane++)
-        count_noc(o, sip, cube, plane);
+    count_noc(o, sip, cube);
     count_in(o, sip, cube, "m_cpu", 0);
     count_in(o, sip, cube, "sram", 0);
     count_on_planes(o, sip, cube, "ucie-N");

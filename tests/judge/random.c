@@ -1,4 +1,5 @@
 /* random.c -- small odd topologies, and replay files full of ties for them. */
+#include "banks.h"
 #include "dice.h"
 #include "kernel.h"
 
@@ -180,6 +181,66 @@ static void print_memory(FILE *out, struct dice *keys)
         fprintf(out, ", latency_ns: %s", latency[below(keys, COUNT(latency))]);
 }
 
+/* "row" and the other parts of an address in any order. */
+static void print_map(FILE *out, struct dice *keys)
+{
+    const char *parts[] = {"bank", "column", "group", "channel"};
+
+    if (chance(keys, 60)) {
+        fprintf(out, ", map: %s", chance(keys, 50) ? "low" : "high");
+        return;
+    }
+    fputs(", map: [row", out);
+    for (uint32_t i = 0; i < COUNT(parts); i++) {
+        uint32_t other = i + below(keys, COUNT(parts) - i);
+        const char *part = parts[other];
+
+        parts[other] = parts[i];
+        parts[i] = part;
+        fprintf(out, ", %s", part);
+    }
+    fputc(']', out);
+}
+
+/* Times that agree: those of the defaults, none, or small odd ones with many refreshes. */
+static void print_timing(FILE *out, struct dice *keys)
+{
+    static const char *const names[] = {"rp", "cl", "cwl", "rrd", "wr", "wtr", "rtw", "ctrl"};
+    uint32_t rcd = below(keys, 20), rtp = below(keys, 9), rfc = below(keys, 90);
+
+    if (chance(keys, 30))
+        return;
+    fprintf(out, ", timing_ns: {rcd: %" PRIu32 ", rtp: %" PRIu32, rcd, rtp);
+    fprintf(out, ", ras: %" PRIu32, rcd + rtp + below(keys, 20));
+    fprintf(out, ", rfc: %" PRIu32, rfc);
+    fprintf(out, ", refi: %" PRIu32, 200 + rfc + below(keys, 400));
+    fprintf(out, ", faw: %" PRIu32, 20 + below(keys, 40));
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (chance(keys, 70))
+            fprintf(out, ", %s: %" PRIu32, names[i], chance(keys, 30) ? 0 : below(keys, 18));
+    fputc('}', out);
+}
+
+static void print_banks(FILE *out, struct dice *keys)
+{
+    static const uint32_t queues[] = {1, 2, 3, 4, 4, 8, 32};
+
+    fprintf(out, ", model: banks, channels: %" PRIu32, UINT32_C(1) << below(keys, 4));
+    fprintf(out, ", burst_bytes: %" PRIu32, UINT32_C(32) << below(keys, 3));
+    print_map(out, keys);
+    fprintf(out, ", groups: %" PRIu32, UINT32_C(1) << below(keys, 3));
+    fprintf(out, ", banks: %" PRIu32, UINT32_C(1) << below(keys, 3));
+    fprintf(out, ", columns: %" PRIu32, UINT32_C(1) << below(keys, 6));
+    fprintf(out, ", hash: %s", chance(keys, 40) ? "xor" : "none");
+    print_timing(out, keys);
+    fprintf(out, ", queue: %" PRIu32, queues[below(keys, COUNT(queues))]);
+    fprintf(out, ", policy: %s", chance(keys, 30) ? "fcfs" : "fr_fcfs");
+    fprintf(out, ", write_ack: %s", chance(keys, 50) ? "written" : "accepted");
+    fprintf(out, ", refresh: %s", chance(keys, 25) ? "none" : "all");
+    if (chance(keys, 20))
+        fputs(", latency_ns: 4.75", out);
+}
+
 /* Returns how many PEs it has. */
 static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint64_t seed)
 {
@@ -231,7 +292,10 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     if (rng->whole_slices && shape.pes == 6)
         size_gb = size_gb / 4 * 3 + 3;
     fprintf(out, ", size_gb: %" PRIu32, size_gb);
-    print_memory(out, keys);
+    if (rng->banks)
+        print_banks(out, keys);
+    else
+        print_memory(out, keys);
     fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
@@ -472,9 +536,9 @@ static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
  * Rings, planes, broken links, IO chiplets on any side, grids of SIPs, cubes of several kinds.
  * `whole`: all is there, and there is a way between any two cubes on any plane.
  */
-static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole)
+static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, bool banks)
 {
-    struct dice dice = {.state = seed, .whole_slices = for_kernels}, *rng = &dice;
+    struct dice dice = {.state = seed, .banks = banks, .whole_slices = for_kernels}, *rng = &dice;
     struct dice keys = {.state = ~seed};
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
     uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
@@ -514,7 +578,7 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole)
 /* A machine of any shape. */
 void judge_random_shape(FILE *out, uint64_t seed)
 {
-    print_shape(out, seed, false, false);
+    print_shape(out, seed, false, false, false);
 }
 
 /* Has it PEs, and a way between any two of its cubes and to host0, on the planes of kernels? */
@@ -541,24 +605,25 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed)
     FILE *memory = open_memstream(&text, &len);
     struct judge_topo *t;
 
-    print_shape(memory, seed, true, false);
+    print_shape(memory, seed, true, false, false);
     fclose(memory);
     t = judge_load_text(text);
     if (is_connected(t))
         fputs(text, out);
     else
-        print_shape(out, seed, true, true);
+        print_shape(out, seed, true, true, false);
     judge_free(t);
     free(text);
 }
 
-static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
+static void print_topo(FILE *out, uint64_t seed, bool whole_slices, bool banks)
 {
     uint32_t n_sips, w, h, n_pes;
 
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
-    struct dice dice = {.state = seed, .whole_slices = whole_slices}, *rng = &dice;
+    struct dice dice = {.state = seed, .banks = banks, .whole_slices = whole_slices};
+    struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
 
     dice.zero_per_cent = zero_per_cent[below(rng, COUNT(zero_per_cent))];
@@ -586,12 +651,20 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
 
 void judge_random_topo(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, false);
+    print_topo(out, seed, false, false);
 }
 
 void judge_random_kernel_topo(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true);
+    print_topo(out, seed, true, false);
+}
+
+void judge_random_banks(FILE *out, uint64_t seed)
+{
+    if (seed % 2)
+        print_topo(out, seed, false, true);
+    else
+        print_shape(out, seed, false, false, true);
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
@@ -696,6 +769,19 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
     return has;
 }
 
+/* Banks: up to 2 KB, mostly of whole bursts, of a few rows that others want, too. */
+static void to_few_rows(const struct judge_topo *t, struct dice *rng, struct judge_row *row)
+{
+    uint64_t bytes = judge_memory_bytes(t, &row->dst) / 4096;
+
+    row->nbytes = row->nbytes % 2048 + 1;
+    if (chance(rng, 70))
+        row->nbytes = (row->nbytes + 63) / 64 * 64;
+    row->offset = below(rng, 16) * (chance(rng, 50) ? 2048 : 32 * 2048) % bytes * 64;
+    if (chance(rng, 50))
+        row->offset += below(rng, 8) * 64;
+}
+
 static struct judge_row try_row(const struct judge_topo *t, struct dice *rng, const struct mix *m)
 {
     bool host = chance(rng, m->host_per_cent);
@@ -715,8 +801,10 @@ static struct judge_row try_row(const struct judge_topo *t, struct dice *rng, co
         row.src = chance(rng, m->hot_per_cent / 2) ? m->hot_pe : any_end(t, rng, JUDGE_PE);
         row.dst = any_target(t, rng, m, &row.src);
     }
+    if (judge_has_banks(t, &row.dst))
+        to_few_rows(t, rng, &row);
     room = judge_memory_bytes(t, &row.dst) - row.nbytes;
-    if (chance(rng, 20))
+    if (chance(rng, judge_has_banks(t, &row.dst) ? 5 : 20))
         row.offset = chance(rng, 50) ? room : draw(rng) % (room + 1);
     if (strcmp(judge_text(t, "sip.plane"), "column") == 0)
         row.plane = below(rng, t->planes + 1);

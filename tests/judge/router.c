@@ -461,7 +461,8 @@ static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32
 
     *low =
         (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
-    if (size == 1 || half == JUDGE_ALL_VCS)
+    /* halves are those of machines where both classes have them */
+    if (half == JUDGE_ALL_VCS || s->vcs[REQUEST] < 2 * s->prios || s->vcs[RESPONSE] < 2 * s->prios)
         return *low + size;
     if (half == JUDGE_LOWER_VCS)
         return *low + size / 2;

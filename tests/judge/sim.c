@@ -64,6 +64,7 @@ struct sim {
     const struct judge_row *rows;
     size_t n_rows;
     bool fifo, too_late;
+    bool waits_for_rows; /* some row does */
     struct row *all;
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
@@ -451,7 +452,7 @@ static void issue_at(struct sim *s, size_t id, int64_t fs)
 /* Issues every row that waits for `id`, if it was the last: by looking at all rows. */
 static void issue_others(struct sim *s, size_t id)
 {
-    for (size_t other = 0; other < s->n_rows; other++) {
+    for (size_t other = 0; s->waits_for_rows && other < s->n_rows; other++) {
         const struct judge_row *row = &s->rows[other];
         bool waits = false;
         int64_t fs;
@@ -470,8 +471,10 @@ static bool check_after(struct sim *s)
     bool *ends = judge_alloc(s->n_rows, sizeof *ends), more = true, all = true;
 
     for (size_t i = 0; i < s->n_rows; i++)
-        for (size_t k = 0; k < s->rows[i].n_after; k++)
+        for (size_t k = 0; k < s->rows[i].n_after; k++) {
             all &= s->rows[i].after[k] < s->n_rows;
+            s->waits_for_rows = true;
+        }
     while (all && more) {
         more = false;
         for (size_t i = 0; i < s->n_rows; i++) {

@@ -96,6 +96,7 @@ static const char *const defaults[][3] = {
     {"cube.hbm.banks", "4"},
     {"cube.hbm.columns", "32"},
     {"cube.hbm.hash", "none"},
+    {"cube.hbm.preset", "none"}, /* hbm2_dramsim3 is the same */
     {"cube.hbm.timing_ns.rcd", "14"},
     {"cube.hbm.timing_ns.rp", "14"},
     {"cube.hbm.timing_ns.cl", "14"},

@@ -59,9 +59,17 @@ NEAR_SECONDS, BATCH = 20, 4
 PATIENCE, LEAST_SECONDS = 5, 10  # of CPU time, of which a busy machine takes nothing away
 
 # Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
-SLOW = {"folders", "generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
+SLOW = {"folders", "generated", "install", "docs", "peers", "kill", "killed_make", "lines", "stops", "terminal",
         "failures", "kbgen_nomem", "co_gdb", "locale", "numpy", "machine", "validate"}
 SLOW_UNITS = {"co_arch", "steady", "scale"}
+
+# Seconds of tests that take longer than one, and of scripts that take less than six.
+LONG = {"random": 11, "collectives": 10, "watch": 5, "watch_kernel": 5, "kernel_random": 5, "flow": 5, "gemm": 7, "traffic": 6,
+        "memory": 5, "reference_product": 4, "oplog": 4, "kernel_no_memory": 3, "routes": 3, "judge_kernel": 2,
+        "report": 10, "view": 10, "trace": 10, "results": 9, "sweep": 9, "benches": 1, "deadlock": 1, "inspect": 3, "race": 2,
+        "notes": 1, "knockout": 1, "stats": 2, "talking": 1, "vectors": 1, "why": 3, "split": 2, "shells": 2, "bykey": 2, "vary": 2}
+# The unit tests that call functions of the command line: those of tests/unit/cli, and these.
+OF_CLI = {"test_trace", "test_collectives"}
 
 # Binary operators have blanks on both sides, as clang-format writes them; pointers have not.
 OPERATORS = {
@@ -169,9 +177,10 @@ NEAR = {
     "phase2": ["exec", "gemm", "math", "reference_product", "kernel", "exec_memory", "benches"],
     "explain": ["watch", "watch_kernel", "flow", "inspect", "why", "stats"],
     "sim": ["sim", "sweep", "bench", "traffic", "null", "random", "host", "oplog", "threads"],
-    "trace": ["trace"], "report": ["report"], "view": ["view"], "diff": ["number", "results"],
-    "rows": ["why", "stats", "race", "deadlock", "inspect", "guard"], "in": ["lists", "cli", "load", "sweep"],
-    "out": ["cell", "cli", "results", "hostile"], "options": ["cli", "shells"],
+    "trace": ["trace", "talking", "stats"], "report": ["report"], "view": ["view", "shapes"], "diff": ["number", "results"],
+    "rows": ["guard", "why", "stats", "race", "deadlock", "inspect", "notes", "knockout"],
+    "in": ["lists", "load", "cli", "sweep"], "why": ["knockout", "bykey"], "vary": ["vary"], "study": ["study"],
+    "out": ["cell", "cli", "results", "hostile", "notes"], "options": ["cli", "shells"],
     "cli": ["cli", "shells", "sweep", "load", "run", "knockout"],
 }
 
@@ -180,19 +189,21 @@ class Reach:
     """Which tests call the function of a line."""
 
     def __init__(self, path):
-        self.files = {}
+        self.sources, self.known = {}, set()
         if path and os.path.exists(path):
             with open(path, encoding="utf-8") as f:
-                self.files = json.load(f)
+                reached = json.load(f)
+            self.sources, self.known = reached["sources"], set(reached["tests"])
 
-    def tests(self, mutant):
-        """Names as run.sh has them; None if that is not known."""
-        file = self.files.get(mutant.path)
+    def tests(self, mutant, all_tests):
+        """Of all tests those that may notice it."""
+        file = self.sources.get(mutant.path)
         with open(os.path.join(TREE, mutant.path), "rb") as f:
             if not file or file["sum"] != hashlib.sha1(f.read()).hexdigest():
-                return None
+                return all_tests
         around = [tests for first, last, tests in file["functions"] if first <= mutant.line <= last]
-        return set().union(*around) if around else None
+        called = set().union(*around)
+        return [t for t in all_tests if not around or t in called or t not in self.known]
 
 
 def limit(seconds):
@@ -214,6 +225,7 @@ class Tree:
             self.copy(name)
         self.tests = sorted(f[:-2] for _, _, names in os.walk(os.path.join(folder, "tests/unit"))
                             for f in names if f.startswith("test_") and f[5:-2] not in SLOW_UNITS)
+        self.units_of_cli = {f[:-2] for f in os.listdir(os.path.join(folder, "tests/unit/cli"))}
         self.tests += sorted(f for f in os.listdir(os.path.join(folder, "tests/e2e"))
                              if f.endswith(".sh") and f[:-3] not in SLOW)
         self.tests += sorted("corpus_" + f[5:-2] for f in os.listdir(os.path.join(folder, "tests/fuzz"))
@@ -253,28 +265,28 @@ class Tree:
         return digest.hexdigest()
 
     def expected(self, test):
-        return self.seconds.get(test, 6 if test.endswith(".sh") else 1)
+        usual = LONG.get(re.sub(r"^test_|\.sh$", "", test), 6 if test.endswith(".sh") else 1)
+        return max(usual, self.seconds.get(test, 0))
 
     def order(self, mutant, reach):
-        """The tests for it, those that are likely to notice first."""
-        reached = reach.tests(mutant)
+        """The tests for it, those that are likely to notice first; and how many of them come in the first round."""
         stem = os.path.basename(mutant.path).split(".")[0]
         first = [stem, stem.split("_")[-1]] + NEAR.get(os.path.basename(os.path.dirname(mutant.path)), [])
-        some = [t for t in self.tests if t not in self.untrusted and (reached is None or t in reached)]
+        of_cli = mutant.path.startswith("runtime/cli/")
+        some = [t for t in reach.tests(mutant, self.tests) if t not in self.untrusted and not (
+            of_cli and t.startswith("test_") and t not in OF_CLI | self.units_of_cli)]
 
         def key(test):
             name = re.sub(r"^(test|corpus)_|\.sh$", "", test)
             return (first.index(name) + 1) * self.expected(test) if name in first else 10 + 5 * self.expected(test)
-        return sorted(some, key=key)
-
-    def near(self, tests):
-        """How many of them come in the first round."""
-        seconds = 0
-        for i, test in enumerate(tests):
+        tests, seconds = sorted(some, key=key), 0
+        near = [t for t in tests if not t.endswith(".sh") or t[:-3] in first]
+        for i, test in enumerate(near):
             seconds += self.expected(test)
             if seconds > NEAR_SECONDS and i:
-                return i
-        return len(tests)
+                near = near[:i]
+                break
+        return near + [t for t in tests if t not in near], len(near)
 
     def prepare(self, tests):
         """Builds what these need, at once."""
@@ -312,9 +324,9 @@ class Tree:
             mutant.apply(self.folder)
             if not self.build(mutant.path) or self.code() == self.original:
                 return "same code, or none"
-            tests = self.order(mutant, reach)
+            tests, n_near = self.order(mutant, reach)
             if near:
-                self.met[mutant.name()] = tests[:self.near(tests)]
+                self.met[mutant.name()] = tests[:n_near]
             met = self.met.get(mutant.name(), [])
             for test in self.batches(met if near else [t for t in tests if t not in met]):
                 if not test:
@@ -327,10 +339,13 @@ class Tree:
 
     def batches(self, tests):
         """Each of them once it is built; None if it cannot be."""
-        for i in range(0, len(tests), BATCH):
-            if not self.prepare(tests[i:i + BATCH]):
+        at = 0
+        while at < len(tests):
+            n = 1 if tests[at].endswith(".sh") else BATCH
+            if not self.prepare(tests[at:at + n]):
                 yield None
-            yield from tests[i:i + BATCH]
+            yield from tests[at:at + n]
+            at += n
 
     def restore(self, mutant):
         shutil.copy(os.path.join(TREE, mutant.path), os.path.join(self.folder, mutant.path))

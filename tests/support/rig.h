@@ -118,8 +118,8 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
 #define COLUMN(name)            {#name, a->name##_fs, b->name##_fs},
 #define WAIT_COLUMN(NAME, name) {"queue_" #name, a->wait_fs[KB_WAIT_##NAME], b->queue_##name##_fs},
         COLUMN(issue) COLUMN(start) COLUMN(arrive) COLUMN(service) COLUMN(done) COLUMN(end)
-            COLUMN(wire) COLUMN(overhead) COLUMN(drain) COLUMN(response) KB_WAITS(WAIT_COLUMN)
-                COLUMN(formula) COLUMN(actual)
+            COLUMN(wire) COLUMN(overhead) COLUMN(drain) COLUMN(response) COLUMN(return )
+                KB_WAITS(WAIT_COLUMN) COLUMN(formula) COLUMN(actual)
 #undef COLUMN
 #undef WAIT_COLUMN
     };
@@ -159,7 +159,7 @@ static inline struct judge_result judge_result(const kb_result *r)
                                  r->formula_fs,
                                  r->actual_fs,
                                  r->bottleneck_gbs,
-                                 0};
+                                 r->return_fs};
 }
 
 /* The text that `write` prints, to be freed. */

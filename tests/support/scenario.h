@@ -129,11 +129,21 @@ static inline size_t with_ways(const struct judge_topo *t, const struct judge_ro
     return n;
 }
 
+/* Routers move every segment: rows of a few packets. */
+static inline void shorten(const struct judge_topo *t, struct judge_row *rows, size_t n)
+{
+    uint64_t most = 24 * judge_count(t, "contention.segment_bytes");
+
+    for (size_t i = 0; i < n && t->is_router; i++)
+        rows[i].nbytes = 1 + (rows[i].nbytes - 1) % most;
+}
+
 /* Draws load number `load` of a machine, and asks the judge; rows without a way end it. */
 static inline void draw_load(struct scenario *s, const struct judge_topo *t, int load, bool splits)
 {
     s->n = draw(&s->dice) % MOST_ROWS + 1;
     s->rows = random_rows(t, draw(&s->dice), s->n);
+    shorten(t, s->rows, s->n);
     if (splits)
         use_addresses(t, s->rows, s->n, &s->dice);
     if (load >= LOAD_READS)

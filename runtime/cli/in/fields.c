@@ -41,12 +41,36 @@ bool fields_enough(const struct fields *in)
     return in->n_bad > BAD_ROWS_MAX;
 }
 
+/* The name of the n-th column: of the header, then of those that may follow it. */
+static int column_name(const struct fields *in, size_t n, const char **name)
+{
+    const char *at = in->header;
+
+    for (; n > 0 && strchr(at, ','); n--)
+        at = strchr(at, ',') + 1;
+    *name = n > 0 ? in->further[n - 1] : at;
+    return (int)strcspn(*name, ",");
+}
+
+/* The place in a file, or of a row in memory. */
+static void say_bad(const struct fields *in, uint64_t line, size_t column, const char *text)
+{
+    const char *name;
+
+    if (in->field_bytes == 0) {
+        say_line("%s:%llu:%zu: %s", in->name, (unsigned long long)line, column, text);
+        return;
+    }
+    int n = column_name(in, (column - 1) / in->field_bytes, &name);
+    say_line("row %llu, column '%.*s': %s", (unsigned long long)line, n, name, text);
+}
+
 bool fields_bad_at(struct fields *in, uint64_t line, size_t column, const char *text)
 {
     in->code = EXIT_INPUT;
     progress_end(&in->progress);
     if (in->n_bad++ < BAD_ROWS_MAX)
-        say_line("%s:%llu:%zu: %s", in->name, (unsigned long long)line, column, text);
+        say_bad(in, line, column, text);
     return false;
 }
 

@@ -35,6 +35,7 @@ struct fields {
     size_t n_columns;
     size_t column[FIELDS_MAX]; /* which field the n-th is */
     struct lines lines;
+    size_t field_bytes;  /* of rows in memory (frame.h): from field to field of `line`; else 0 */
     uint64_t file_bytes; /* 0: not known */
     struct progress progress;
     const char *line; /* the one being read */

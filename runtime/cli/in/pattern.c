@@ -17,12 +17,13 @@
 static const char *const pattern_names[] = {
     [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",     [KB_NEIGHBOR] = "neighbor",
     [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp", [KB_HOTSPOT] = "hotspot",
-    [KB_MATRIX] = "matrix",       [KB_STREAM] = "stream",   [KB_STRIDED] = "strided"};
+    [KB_MATRIX] = "matrix",       [KB_STREAM] = "stream",   [KB_STRIDED] = "strided",
+    [KB_RANDOM] = "random"};
 
 enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
 
-/* The number behind the colon of "hotspot:20%". */
-static enum exit_code read_share(struct pattern *p, const struct cli *cli, const char *text)
+/* "20%" or "20". False: it is no number of per cent. */
+static bool read_percent(const char *text, double *share)
 {
     size_t len = strlen(text);
     int64_t millionths; /* of a per cent, read as fs of a ns */
@@ -30,9 +31,17 @@ static enum exit_code read_share(struct pattern *p, const struct cli *cli, const
     if (len > 0 && text[len - 1] == '%')
         len--;
     if (!text_read_ns(text, len, &millionths) || millionths > 100 * KB_FS_PER_NS)
+        return false;
+    *share = (double)millionths / (100.0 * KB_FS_PER_NS);
+    return true;
+}
+
+/* The number behind the colon of "hotspot:20%". */
+static enum exit_code read_share(struct pattern *p, const struct cli *cli, const char *text)
+{
+    if (!read_percent(text, &p->traffic.hotspot))
         return say(cli->program, EXIT_USAGE,
                    "--pattern: hotspot:P needs a number of per cent, 0 to 100");
-    p->traffic.hotspot = (double)millionths / (100.0 * KB_FS_PER_NS);
     return EXIT_OK;
 }
 
@@ -87,13 +96,32 @@ static enum exit_code read_pattern(struct pattern *p, const struct cli *cli)
     return say_unknown(cli->program, "pattern", "", name, pattern_names, N_PATTERNS);
 }
 
+/* Reads and writes mixed: --reads 70, or 70%. */
+static enum exit_code read_mix(struct pattern *p, const struct cli *cli)
+{
+    double reads;
+
+    if (cli->opts.op)
+        return say(cli->program, EXIT_USAGE, "--reads and --op exclude each other");
+    if (!read_percent(cli->opts.reads, &reads))
+        return say(cli->program, EXIT_USAGE, "--reads needs a number of per cent, 0 to 100");
+    p->traffic.op = KB_READ;
+    p->traffic.writes = 1 - reads;
+    text_format(p->op, sizeof p->op, "%.4g%% read", 100 * reads);
+    return EXIT_OK;
+}
+
 static enum exit_code read_op(struct pattern *p, const struct cli *cli)
 {
     const char *op = cli->opts.op;
 
+    if (cli->opts.reads)
+        return read_mix(p, cli);
+
     if (op && strcmp(op, op_names[KB_READ]) != 0 && strcmp(op, op_names[KB_WRITE]) != 0)
         return say_unknown(cli->program, "op", "", op, op_names, KB_WRITE + 1);
     p->traffic.op = op && strcmp(op, op_names[KB_WRITE]) == 0 ? KB_WRITE : KB_READ;
+    text_format(p->op, sizeof p->op, "%s", op_names[p->traffic.op]);
     return EXIT_OK;
 }
 

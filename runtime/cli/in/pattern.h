@@ -6,6 +6,7 @@
 
 struct pattern {
     kb_traffic traffic; /* without rate and seed */
+    char op[24];        /* "read", "write", "70% read" */
     struct matrix matrix;
     struct list rates; /* list_rate() of each */
 };

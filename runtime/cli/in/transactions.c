@@ -29,7 +29,9 @@
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
 #include "cli/in/fields.h"
+#include "cli/in/frame.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -407,6 +409,11 @@ static void end_rows(void *arg, struct fields *fields)
         check_cycles(in);
 }
 
+bool transactions_in_memory(void)
+{
+    return session_here() && session_here()->frame;
+}
+
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  bool quiet, kb_sim *sim)
 {
@@ -432,7 +439,10 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     in.has_routers = strcmp(info.links, "router") == 0;
     if (info.plane_column)
         in.fields.hint = "what may follow nbytes is after, think_ns and plane";
-    fields_read(&in.fields, path);
+    if (transactions_in_memory() && strcmp(path, "-") == 0)
+        frame_read(&in.fields, session_here()->frame, topo, sim);
+    else
+        fields_read(&in.fields, path);
     free(in.ids);
     free(in.places);
     return in.fields.code;

@@ -21,4 +21,8 @@ bool read_address(const char *text, size_t n, uint64_t *out);
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  bool quiet, kb_sim *sim);
 
+/* Are there transactions in memory (query.h), which "-" reads in place of stdin, any number of
+ * times? */
+bool transactions_in_memory(void);
+
 #endif

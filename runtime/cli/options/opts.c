@@ -37,6 +37,7 @@
 #include "cli/out/columns.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,8 @@ static enum exit_code check_terminal(const struct reading *r)
 {
     const struct opts *o = r->o;
 
-    if (o->output || !isatty(STDOUT_FILENO) || !(o->report || format_is_picture(o->format)))
+    if (o->output || session_here() || !isatty(STDOUT_FILENO) ||
+        !(o->report || format_is_picture(o->format)))
         return EXIT_OK;
     return say(r->program, EXIT_USAGE,
                "%s writes %s, and this is a terminal: name a file, such as -o %s%s",

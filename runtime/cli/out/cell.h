@@ -44,6 +44,7 @@ enum field_type {
     FIELD_DOUBLE, /* CELL_NS: ns */
     FIELD_TEXT,   /* char *; NULL is none */
     FIELD_CHARS,  /* char[] */
+    FIELD_NAME,   /* char *, never NULL; what it points to stays while rows are written */
     FIELD_CELL,   /* struct cell: the record knows best */
 };
 
@@ -96,6 +97,10 @@ struct column {
 #define COLUMN_WORD(NAME, RECORD, member, WORDS)                                                   \
     {                                                                                              \
         .name = NAME, .type = CELL_TEXT, AT_(RECORD, member), .words = WORDS                       \
+    }
+#define COLUMN_NAME(NAME, RECORD, member)                                                          \
+    {                                                                                              \
+        .name = NAME, .type = CELL_TEXT, .at = offsetof(RECORD, member), .field = FIELD_NAME       \
     }
 /* A column whose cells the row function sets itself. */
 #define COLUMN_BY_HAND(NAME, TYPE)                                                                 \
@@ -176,6 +181,7 @@ static inline bool field_is_set(enum field_type field, const void *at)
     case FIELD_DOUBLE:
         return *(const double *)at > 0 || *(const double *)at < 0;
     case FIELD_TEXT:
+    case FIELD_NAME:
         return *(const char *const *)at != NULL;
     case FIELD_CELL:
         return ((const struct cell *)at)->type != CELL_NONE;
@@ -211,6 +217,7 @@ static inline struct cell field_cell(const struct column *column, const void *at
             return cell_fraction(*(const double *)at);
         return (struct cell){.type = column->type, .value = *(const double *)at};
     case FIELD_TEXT:
+    case FIELD_NAME:
         text = *(const char *const *)at;
         return text ? cell_text(text) : cell_none();
     case FIELD_CHARS:

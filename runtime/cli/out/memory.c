@@ -7,6 +7,8 @@
  * has no memory says so, removes what is not complete, and ends the program with exit 5. Results
  * that were complete before stay.
  *
+ * In a program that runs commands itself only the command ends: session_lacks().
+ *
  * The library returns KB_NO_MEMORY to its callers, and so do the libraries that read JSON and write
  * databases: cmd_fail() of command.c says the same of these.
  *
@@ -16,6 +18,7 @@
  */
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,8 +37,10 @@ void memory_begin(const char *program)
 
 void memory_undo(void (*undo)(void *arg), void *arg)
 {
-    undo_last = undo;
-    undo_arg = arg;
+    struct session *s = session_here();
+
+    *(s ? &s->undo : &undo_last) = undo;
+    *(s ? &s->undo_arg : &undo_arg) = arg;
 }
 
 /* The lock is never given back: a second thread that lacks memory waits for the end. */
@@ -43,6 +48,8 @@ void memory_lacks(void)
 {
     static pthread_mutex_t last = PTHREAD_MUTEX_INITIALIZER;
 
+    if (session_here())
+        session_lacks(session_here());
     pthread_mutex_lock(&last);
     if (undo_last)
         undo_last(undo_arg);

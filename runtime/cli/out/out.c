@@ -20,10 +20,14 @@
  * of JSON differs from the others by the comma before it, so rows are printed knowing whether they
  * begin at row 0.
  *
+ * A program that runs commands itself gets no text: out_write() gives it the rows by columns
+ * (tables.h).
+ *
  * A new format is a name in FORMATS (out.h), a file out_NAME.c with its parts, and a line in each
  * switch below.
  */
 #include "cli/out/out.h"
+#include "cli/out/session.h"
 
 void out_head(const struct rows *rows, const struct origin *origin, enum format format,
               struct sink *s)
@@ -84,6 +88,10 @@ void out_tail(const struct rows *rows, enum format format, struct sink *s)
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
                struct sink *s)
 {
+    if (s->session) {
+        tables_add(&s->session->tables, origin->command, rows);
+        return;
+    }
     if (format == FORMAT_TABLE) {
         out_table(rows, origin->columns, s);
         return;

@@ -32,6 +32,10 @@ struct rows {
     uint64_t n_rows;
     bool (*row)(void *arg, uint64_t i, struct cell *cells); /* false: row i is left out */
     void *arg;
+    /* For many rows: the record of row `i` by itself, of which `columns` tell all; NULL: it is left
+     * out. The member may be NULL: then there are only cells. */
+    const void *(*record)(void *arg, uint64_t i);
+    size_t record_bytes;
     const char *note;    /* lines below a table for people; NULL: none */
     const char *warning; /* why all rows may mislead; "": nothing; NULL: they are never asked */
 };

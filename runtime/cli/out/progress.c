@@ -3,10 +3,12 @@
  *
  * It appears after a second, is written over itself five times a second ("\r"), and is wiped at
  * the end, so that nothing of it stays on the screen. If stderr is no terminal there is none.
- * Callers may call progress_show() as often as they like: it looks at the clock first.
+ * Callers may call progress_show() as often as they like: it looks at the clock first. A
+ * program that runs commands itself asks for the numbers instead (session.h).
  */
 #include "cli/out/progress.h"
 #include "base/text.h"
+#include "cli/out/session.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +26,11 @@ double progress_now_s(void)
 
 void progress_begin(struct progress *p, bool quiet)
 {
-    *p = (struct progress){.wanted = !quiet && isatty(STDERR_FILENO), .begin_s = progress_now_s()};
+    struct session *here = session_here();
+
+    *p = (struct progress){.session = quiet ? NULL : here,
+                           .wanted = !quiet && !here && isatty(STDERR_FILENO),
+                           .begin_s = progress_now_s()};
     p->next_s = p->begin_s + first_s;
 }
 
@@ -60,6 +66,8 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
     char percent[TEXT_NUMBER_BYTES];
     double now;
 
+    if (p->session)
+        session_progress(p->session, done, total, things);
     if (!is_due(p, &now))
         return;
     double part = total == 0 ? 0 : done < total ? (double)done / (double)total : 1;
@@ -76,6 +84,8 @@ void progress_show_time(struct progress *p, const char *doing)
 {
     double now;
 
+    if (p->session)
+        session_progress(p->session, 0, 0, doing);
     if (!is_due(p, &now))
         return;
     fprintf(stderr, "\r%s", doing);

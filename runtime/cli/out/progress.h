@@ -5,10 +5,11 @@
 #include <stdint.h>
 
 struct progress {
-    bool wanted;    /* stderr is a terminal, and not --quiet */
-    bool shown;     /* there is a line to wipe */
-    double begin_s; /* monotonic clock */
-    double next_s;  /* no new line before */
+    struct session *session; /* borrowed: which is told instead; NULL: none, or --quiet */
+    bool wanted;             /* stderr is a terminal, and not --quiet */
+    bool shown;              /* there is a line to wipe */
+    double begin_s;          /* monotonic clock */
+    double next_s;           /* no new line before */
 };
 
 void progress_begin(struct progress *p, bool quiet);

@@ -2,6 +2,7 @@
 #include "cli/out/say.h"
 #include "base/fault.h"
 #include "base/text.h"
+#include "cli/out/session.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,8 @@ static void put(const char *program, bool lines, const char *format, va_list arg
     text_make_visible(text, lines, shown, sizeof shown);
     if (kept)
         keep(program, shown);
+    else if (session_here())
+        session_say(session_here(), shown);
     else
         fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", shown);
 }
@@ -64,6 +67,14 @@ enum exit_code say(const char *program, enum exit_code code, const char *format,
     put(program, false, format, args);
     va_end(args);
     return code;
+}
+
+bool say_fingerprint(uint64_t fingerprint)
+{
+    if (!session_here())
+        return fprintf(stderr, "fingerprint %016llx\n", (unsigned long long)fingerprint) > 0;
+    say_line("fingerprint %016llx", (unsigned long long)fingerprint);
+    return true;
 }
 
 enum exit_code say_unreadable(const char *program, const char *name, int error)

@@ -2,7 +2,9 @@
 #ifndef SAY_H
 #define SAY_H
 #include "cli/exit.h"
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { SAID_BYTES = 8192 };
 
@@ -26,6 +28,9 @@ void say_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes of one or more lines, in which newlines stay. */
 void say_lines(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "fingerprint 961f6c22d6abdc53" alone on a line; false if it could not be written. */
+bool say_fingerprint(uint64_t fingerprint);
 
 /* "cannot read NAME: WHY" for `error`, an errno; returns EXIT_INPUT if the fault is the file's. */
 enum exit_code say_unreadable(const char *program, const char *name, int error);

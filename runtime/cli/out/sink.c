@@ -25,6 +25,7 @@
 #include "cli/out/sink.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include <errno.h>
@@ -35,6 +36,11 @@
 
 enum exit_code sink_open(struct sink *s, const char *program, const char *path)
 {
+    if (!path && session_here()) {
+        sink_open_memory(s);
+        s->session = session_here();
+        return EXIT_OK;
+    }
     *s = (struct sink){
         .fd = STDOUT_FILENO, .name = path ? path : "standard output", .file.fd = -1, .removed = -1};
     s->buffer = memory_new(1, SINK_BYTES);
@@ -150,8 +156,20 @@ static void close_file(struct sink *s, bool keep)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* A session has the bytes that are no rows. */
+static enum exit_code give_session(struct sink *s)
+{
+    free(s->session->text);
+    s->session->text = s->buffer;
+    s->session->n_text = (size_t)(s->at - s->buffer);
+    *s = (struct sink){.fd = -1, .file.fd = -1};
+    return EXIT_OK;
+}
+
 enum exit_code sink_close(struct sink *s, const char *program, enum sink_end end)
 {
+    if (s->session)
+        return give_session(s);
     bool renamed = end == SINK_PARTIAL && s->file.target;
     enum exit_code code = EXIT_OK;
 

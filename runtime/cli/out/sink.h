@@ -9,17 +9,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct session;
+
 enum { SINK_BYTES = 256 * 1024 };
 
 /* The first error stays; what is written after it is lost. */
 struct sink {
-    int fd;              /* -1: memory, which holds all from `buffer` to `at` */
-    int error;           /* errno of the first write that failed, 0 if none */
-    const char *name;    /* for messages, borrowed */
-    struct newfile file; /* not for stdout */
-    int removed;         /* by a signal: what stop_removes() said; -1: nothing */
-    char *at, *end;      /* free part of `buffer` */
-    char *buffer;        /* owned */
+    int fd;                  /* -1: memory, which holds all from `buffer` to `at` */
+    int error;               /* errno of the first write that failed, 0 if none */
+    const char *name;        /* for messages, borrowed */
+    struct newfile file;     /* not for stdout */
+    int removed;             /* by a signal: what stop_removes() said; -1: nothing */
+    char *at, *end;          /* free part of `buffer` */
+    char *buffer;            /* owned */
+    struct session *session; /* borrowed: stands for stdout; NULL: none does */
 };
 
 /*

@@ -7,6 +7,7 @@
  */
 #include "cli/out/speed.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/progress.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -69,7 +70,7 @@ void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *th
     double simulated_s = simulated_fs * 1e-15, host_s = s->host_s > 1e-9 ? s->host_s : 1e-9;
     char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES], rest[2 * SHORT_BYTES];
 
-    if (quiet || !isatty(STDERR_FILENO))
+    if (quiet || session_here() || !isatty(STDERR_FILENO))
         return;
     put_count((double)count / host_s, rate);
     put_seconds(host_s, host);

@@ -16,11 +16,15 @@
  * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
  * second one within INSIST_MS counts as the first.
  *
+ * In a program that runs commands itself no signal is ours: it asks by session.h, and registers no
+ * files.
+ *
  * A handler may touch only what is safe in it: unlink(), signal(), raise(), write(), setitimer(),
  * and static variables of the types below. Paths are registered as pointers and must stay valid
  * until stop_keeps(). SIGALRM comes with the default action when nothing is deferred.
  */
 #include "cli/out/stop.h"
+#include "cli/out/session.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -40,7 +44,7 @@ static volatile sig_atomic_t deferring;
 static atomic_bool asked; /* any thread looks */
 static const char *volatile removed[STOP_FILES];
 static volatile int64_t asked_ms;
-static bool leaving; /* of the main thread */
+static atomic_bool leaving; /* of the main thread */
 
 static int64_t now_ms(void)
 {
@@ -137,6 +141,8 @@ void stop_catch(void)
 
 void stop_defer(bool deferred)
 {
+    if (session_here())
+        return;
     deferring = deferred;
     if (!deferred)
         set_timer(0);
@@ -144,29 +150,31 @@ void stop_defer(bool deferred)
 
 bool stop_asked(void)
 {
-    return atomic_load_explicit(&asked, memory_order_relaxed);
+    const struct session *s = session_here();
+
+    return atomic_load_explicit(s ? &s->asked : &asked, memory_order_relaxed);
 }
 
 bool stop_heard(void)
 {
-    if (stop_asked())
+    if (stop_asked() && !session_here())
         set_timer(0);
     return stop_asked();
 }
 
 void stop_leave(void)
 {
-    leaving = true;
+    *(session_here() ? &session_here()->leaves : &leaving) = true;
 }
 
 bool stop_leaves(void)
 {
-    return leaving;
+    return session_here() ? session_here()->leaves : leaving;
 }
 
 int stop_removes(const char *path)
 {
-    int i = 0;
+    int i = session_here() ? STOP_FILES : 0;
 
     while (i < STOP_FILES && removed[i])
         i++;

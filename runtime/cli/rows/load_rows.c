@@ -68,7 +68,7 @@ static bool can_tell(const struct load_points *l, size_t saturated, size_t below
 struct load_row {
     const char *pattern;
     uint64_t nbytes;
-    kb_transaction_op op;
+    const char *op;
     double rate;
     kb_traffic_result result;
     struct cell ci95;
@@ -86,7 +86,7 @@ struct load_row {
 static const struct column columns[] = {
     COLUMN("pattern", CELL_TEXT, struct load_row, pattern),
     COLUMN("nbytes", CELL_COUNT, struct load_row, nbytes),
-    COLUMN_WORD("op", struct load_row, op, op_names),
+    COLUMN("op", CELL_TEXT, struct load_row, op),
     COLUMN("rate", CELL_DECIMAL, struct load_row, rate),
     COLUMN("offered_gbs", CELL_FRACTION, struct load_row, result.offered_gbs),
     COLUMN("accepted_gbs", CELL_FRACTION, struct load_row, result.accepted_gbs),
@@ -102,7 +102,8 @@ static const struct column columns[] = {
     MEASURED("wire_ns", wire_fs),
     MEASURED("overhead_ns", overhead_fs),
     MEASURED("drain_ns", drain_fs),
-    KB_WAITS(WAIT_COLUMN) /* queue_channel_ns, queue_link_ns, ...; see load_columns() */
+    MEASURED("return_ns", return_fs), /* see load_columns() */
+    KB_WAITS(WAIT_COLUMN)             /* queue_channel_ns, queue_link_ns, ...; see load_columns() */
     COLUMN("busiest_memory", CELL_TEXT, struct load_row, memory),
     COLUMN_IF("memory_util_pct", CELL_PERCENT, struct load_row, memory_pct, memory),
     COLUMN("busiest_link", CELL_TEXT, struct load_row, link),
@@ -112,13 +113,17 @@ static const struct column columns[] = {
     COLUMN("saturation_rate", CELL_DECIMAL, struct load_row, saturation_rate),
 };
 
-/* All columns but the wait for an engine of an M_CPU, which only transactions of hosts have. */
-static size_t load_columns(struct column chosen[ROW_CELLS_MAX])
+/*
+ * All columns but the wait for an engine of an M_CPU, which only transactions of hosts have, and
+ * the way back of data, which is a term where links are routers.
+ */
+static size_t load_columns(const struct cli *cli, struct column chosen[ROW_CELLS_MAX])
 {
     size_t n = 0;
 
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (columns[i].at != offsetof(struct load_row, result.wait_fs[KB_WAIT_ENGINE]))
+        if (columns[i].at != offsetof(struct load_row, result.wait_fs[KB_WAIT_ENGINE]) &&
+            (columns[i].at != offsetof(struct load_row, result.return_fs) || cmd_has_return(cli)))
             chosen[n++] = columns[i];
     return n;
 }
@@ -130,7 +135,7 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     const struct busiest *memories = &point->memories, *links = &point->links;
     struct load_row row = {.pattern = l->cli->opts.pattern,
                            .nbytes = l->asked.traffic.nbytes,
-                           .op = l->asked.traffic.op,
+                           .op = l->asked.op,
                            .rate = list_rate(l->asked.rates.value[i]),
                            .result = point->result,
                            .ci95 = point->result.ci95_fs < 0 ? cell_none()
@@ -142,7 +147,8 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
                            .saturated = load_is_saturated(point),
                            .saturation_rate = l->saturation_rate};
 
-    row.zero_load_fs = row.result.wire_fs + row.result.overhead_fs + row.result.drain_fs;
+    row.zero_load_fs =
+        row.result.wire_fs + row.result.overhead_fs + row.result.drain_fs + row.result.return_fs;
     record_cells(l->columns, l->n_columns, &row, cells);
     return true;
 }
@@ -151,7 +157,7 @@ struct rows load_rows(struct load_points *l)
 {
     size_t saturated, below, shown;
 
-    l->n_columns = load_columns(l->columns);
+    l->n_columns = load_columns(l->cli, l->columns);
     find_saturation(l, &saturated, &below);
     l->saturation_rate = saturated != SIZE_MAX && can_tell(l, saturated, below, &shown)
                              ? cell_decimal(list_rate(l->asked.rates.value[saturated]))

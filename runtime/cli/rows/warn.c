@@ -120,7 +120,7 @@ static void aim_at_homes(struct warn_aim *aim)
 
 void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
 {
-    bool walks = traffic->pattern == KB_STREAM || traffic->pattern == KB_STRIDED;
+    bool walks = traffic->pattern >= KB_STREAM;
     kb_limits limits;
     bool all;
 

@@ -20,9 +20,11 @@
  */
 #include "cli/vary/vary.h"
 #include "base/parallel.h"
+#include "cli/in/transactions.h"
 #include "cli/out/memory.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
 #include "cli/fail_if.h"
@@ -53,7 +55,8 @@ struct vary {
     enum exit_code (*start)(const struct cli *cli);
     struct variants variants;
     struct column columns[VARY_KEYS_MAX];
-    const kb_topology *base; /* what the machines are variants of; owned */
+    const kb_topology *base; /* what the machines are variants of; borrowed, or */
+    const kb_topology *own;  /* owned: that, if it had to be made; else NULL */
     uint64_t stride;         /* from one machine to the next, modulo their number */
     unsigned threads;
     uint64_t window;
@@ -82,7 +85,8 @@ static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
     char label[VARY_LABEL_BYTES];
 
     variants_label(&v->variants, i, label);
-    snprintf(s->program, sizeof s->program, "%.60s: %s", v->cli->program, label);
+    snprintf(s->program, sizeof s->program, "%.60s%s%s", v->cli->program,
+             *v->cli->program ? ": " : "", label);
     for (size_t k = 0; k < v->variants.n_keys; k++) {
         const char *value = variants_word(&v->variants, i, k) + v->variants.key[k].value_at;
 
@@ -141,7 +145,7 @@ static bool slot_row(void *arg, uint64_t i, struct cell *cells)
 
 static bool is_streamed(const struct vary *v)
 {
-    return v->out && v->cli->opts.format != FORMAT_TABLE;
+    return v->out && v->cli->opts.format != FORMAT_TABLE && !session_here();
 }
 
 static void do_machine(void *arg, unsigned thread, uint64_t i)
@@ -511,18 +515,25 @@ static enum exit_code check_options(const struct cli *cli)
     if (other)
         return say(cli->program, EXIT_USAGE, "--vary makes one table of many machines, without %s",
                    other);
-    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0)
+    if (o->command == COMMAND_REPLAY && strcmp(o->operand[0], "-") == 0 &&
+        !transactions_in_memory())
         return say(cli->program, EXIT_USAGE,
                    "--vary reads the file once for each machine, and standard input only once");
     return EXIT_OK;
 }
 
-/* From a base that was read at run time variants are made quickest. */
+/* From a base that was read at run time variants are made quickest: a compiled one is read now. */
 static enum exit_code make_base(struct vary *v)
 {
     kb_topology_source source = {.base = v->cli->topo};
-    kb_status status = kb_topology_load(&source, &v->base, NULL);
+    kb_status status = KB_OK;
 
+    if (v->cli->loaded || session_here())
+        v->base = v->cli->topo;
+    else
+        status = kb_topology_load(&source, &v->own, NULL);
+    if (v->own)
+        v->base = v->own;
     return status ? cmd_fail(v->cli, status, NULL) : EXIT_OK;
 }
 
@@ -556,7 +567,7 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
         return code;
     free_room(v);
     variants_free(&v->variants);
-    kb_topology_free(v->base);
+    kb_topology_free(v->own);
     free(v);
     return code;
 }

@@ -118,6 +118,17 @@ uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const c
     return kb_node_find(sc->cli->topo, full, strlen(full), &node) == KB_OK ? node : SCENE_NONE;
 }
 
+uint32_t scene_first(const struct scene *sc, uint32_t sip, uint32_t cube)
+{
+    uint32_t first = scene_find(sc, sip, cube, "m_cpu"); /* behind the nodes of the NoC */
+    kb_node node;
+
+    while (first > 0 && kb_node_get(sc->cli->topo, first - 1, &node) == KB_OK &&
+           node.cube == cube && node.sip == sip)
+        first--;
+    return first;
+}
+
 const char *scene_plane_name(const struct scene *sc, const char *name, uint32_t plane,
                              char out[KB_NODE_BYTES])
 {

@@ -4,7 +4,7 @@
 #include "cli/view/svg.h"
 #include "cli/view/view.h"
 
-enum { SCENE_LABEL_BYTES = 48, SCENE_BENDS_MAX = 6, VIEW_BUSIEST = 8 };
+enum { SCENE_LABEL_BYTES = 48, SCENE_BENDS_MAX = 7, VIEW_BUSIEST = 8 };
 
 #define SCENE_NONE UINT32_MAX
 
@@ -111,6 +111,9 @@ void scene_pe(struct scene *sc, struct view_at at);
 /* The number of a node: of "sip0.cube3." and `name`; if `cube` is KB_NO_CUBE, of the IO chiplet's,
  * or of the fabric if the name begins so. */
 uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const char *name);
+
+/* The first node of a cube that is there: its noc, or the first router of its mesh. */
+uint32_t scene_first(const struct scene *sc, uint32_t sip, uint32_t cube);
 
 /* The name of a noc or a ucie on a plane: "noc", or "noc.noc0" if planes have names. Returns `out`.
  */

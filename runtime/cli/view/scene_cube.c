@@ -11,8 +11,8 @@
  *
  * Order of work, in scene_cube(): place_die() chooses the scale; add_die() and add_points() add the
  * die and its dots; add_units() finds room for m_cpu, sram and the four ucie on the die, away from
- * dots and other boxes; columns and bridges follow around it; add_edge() draws each edge by the
- * function for its two ends: noc_way(), dma_way(), chain_way(), bridge_way(), slice_way().
+ * dots and other boxes; columns and bridges follow around it; scene_cube_edges() draws each edge by
+ * the function for its two ends: noc_way(), dma_way(), chain_way(), bridge_way(), slice_way().
  *
  * Invariants: an edge inside a PE is not drawn here (scene_pe.c has these); a link's two
  * directions have the same points in opposite order; edges keep to lanes of their own beside a PE,
@@ -21,41 +21,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli/view/scene.h"
-
-/*
- * The die is the plane of the NoC, to scale, with a dot where a component meets it. PEs meet it at
- * its upper and lower rim, and stand outside in columns: PE, crossbar, slice. Other units (m_cpu,
- * sram, ucie) stand near their dot, where there is room, with a line to it.
- */
-enum {
-    CHIP_W = 62, /* a component inside a PE */
-    CHIP_H = 16,
-    CHIP_GAP = 4,
-    PE_W = 2 * CHIP_W + 3 * CHIP_GAP,
-    PE_H = 4 * (CHIP_H + CHIP_GAP) + CHIP_GAP + 14,
-    COLUMN_W = PE_W + 54,
-    RIM_GAP = 34, /* from the rim to a PE */
-    XBAR_GAP = 14,
-    XBAR_W = 96,
-    XBAR_H = 30,
-    SLICE_GAP = 24,
-    SLICE_H = 30,
-    STACK_H = RIM_GAP + PE_H + XBAR_GAP + XBAR_H + SLICE_GAP + SLICE_H,
-    BRIDGE_W = 76,
-    BRIDGE_H = 26,
-    BRIDGE_GAP = 40, /* to the outermost column */
-    UNIT_W = 66,     /* m_cpu, sram, ucie */
-    UNIT_H = 28,
-    LEAD_PX = 24, /* from a dot to its unit, at least */
-    LEAD_MOST_PX = 400,
-    PORT_W = 72, /* of one of several planes */
-    PORT_H = 18,
-    PLANE_LANE_PX = 4, /* between edges of planes */
-    OVER_PX = 12,      /* by which a unit may overlap the rim */
-    PARTS = 7,
-    NODES_MOST = 1024, /* of a cube of 64 PEs */
-};
+#include "cli/view/scene_cube.h"
 
 /* Components of a PE: two columns, from the rim outwards. */
 static const struct part {
@@ -71,41 +37,23 @@ static const struct part {
     {"pe_tcm", "pe_tcm", "memory", 0, 3},
 };
 
-struct stack {
-    double x; /* its middle */
-};
-
-struct cube {
-    struct scene *sc;
-    uint32_t sip, cube, first, nodes; /* of the topology; its noc come first */
-    uint32_t planes;
-    kb_cube has;
-    uint32_t half;
-    kb_limits limits;
-    double scale, left, top, w, h;   /* the die, with room for its units */
-    double zero_x, zero_y;           /* 0, 0 mm */
-    double columns_x;                /* the left of the first column */
-    uint32_t shown[NODES_MOST];      /* per node of the cube: its number in the scene */
-    struct svg_point at[NODES_MOST]; /* and its dot, in px */
-};
-
 /* -- where things are ----------------------------------------------------------------------- */
 
 /* Columns are as far apart as they need, or more if the die is wider. */
-static struct stack stack_of(const struct cube *c, uint32_t pe)
+struct stack stack_of(const struct cube *c, uint32_t pe)
 {
     double step = fmax(COLUMN_W, c->w / c->half), all = step * c->half;
 
     return (struct stack){c->left + c->w / 2 - all / 2 + (pe % c->half + 0.5) * step};
 }
 
-static bool is_top(const struct cube *c, uint32_t pe)
+bool is_top(const struct cube *c, uint32_t pe)
 {
     return pe < c->half;
 }
 
 /* The y that is `px` outwards from the rim of a PE's row. */
-static double outwards(const struct cube *c, uint32_t pe, double px)
+double outwards(const struct cube *c, uint32_t pe, double px)
 {
     return is_top(c, pe) ? c->top - px : c->top + c->h + px;
 }
@@ -209,6 +157,20 @@ static void add_bridges(struct cube *c)
 
 /* -- on the die ----------------------------------------------------------------------------- */
 
+/* The box of a router of a mesh, as large as there is room. */
+static void add_router(struct cube *c, uint32_t i, const kb_node *info)
+{
+    double shift = PLANE_LANE_PX * ((i % c->planes) - (c->planes - 1) / 2.0);
+    const char *name = strchr(strchr(info->name, '.') + 1, '.') + 1;
+    struct scene_node *n =
+        scene_add_node(c->sc, SCENE_BOX, "box", c->at[i].x + shift - ROUTER_W / 2.0,
+                       c->at[i].y + shift - ROUTER_H / 2.0, ROUTER_W, ROUTER_H);
+
+    scene_set_node(c->sc, n, c->first + i);
+    scene_say(n->label, c->planes == 1 ? name : "");
+    c->shown[i] = (uint32_t)c->sc->n_nodes - 1;
+}
+
 static bool overlaps(const struct scene_node *n, double x, double y, double w, double h)
 {
     const double gap = 6;
@@ -243,11 +205,6 @@ static bool is_open(const struct cube *c, uint32_t first_unit, struct svg_point 
         if (overlaps(&c->sc->node[i], fmin(a.x, x), fmin(a.y, y), fabs(a.x - x), fabs(a.y - y)))
             return false;
     return true;
-}
-
-static double between(double value, double low, double high)
-{
-    return fmin(fmax(value, low), high);
 }
 
 /* The middle of a unit at that distance from its dot, moved along the rim to stay on the die. */
@@ -341,7 +298,9 @@ static void add_points(struct cube *c)
             continue;
         c->at[i] =
             (struct svg_point){c->zero_x + info.x_mm * c->scale, c->zero_y + info.y_mm * c->scale};
-        if (strncmp(info.kind, "pe_", 3) != 0)
+        if (strcmp(info.kind, "router") == 0)
+            add_router(c, i, &info);
+        else if (strncmp(info.kind, "pe_", 3) != 0)
             scene_add_dot(c->sc, c->first + i, c->at[i].x, c->at[i].y);
     }
 }
@@ -349,217 +308,18 @@ static void add_points(struct cube *c)
 static void add_die(struct cube *c)
 {
     struct scene_node *n = scene_add_node(c->sc, SCENE_PLANE, "plane", c->left, c->top, c->w, c->h);
-    char w[SVG_NUMBER_BYTES], h[SVG_NUMBER_BYTES], noc[9] = "noc";
+    char w[SVG_NUMBER_BYTES], h[SVG_NUMBER_BYTES], noc[9];
 
-    scene_set_node(c->sc, n, c->first);
-    for (uint32_t plane = 0; plane < c->planes; plane++)
-        c->shown[plane] = (uint32_t)c->sc->n_nodes - 1;
+    snprintf(noc, sizeof noc, c->is_mesh ? "mesh" : "noc");
+    if (!c->is_mesh) {
+        scene_set_node(c->sc, n, c->first);
+        for (uint32_t plane = 0; plane < c->planes; plane++)
+            c->shown[plane] = (uint32_t)c->sc->n_nodes - 1;
+    }
     if (c->planes > 1)
         snprintf(noc, sizeof noc, "%hhu nocs", (unsigned char)c->planes);
     snprintf(n->label, sizeof n->label, "%s, %.12s \xc3\x97 %.12s mm", noc,
              svg_short(c->limits.cube_w_mm, 3, w), svg_short(c->limits.cube_h_mm, 3, h));
-}
-
-/* -- edges ---------------------------------------------------------------------------------- */
-
-/* The number after the last "pe" or "slice" of a name. */
-static uint32_t number_of(const char *name)
-{
-    const char *p = strstr(name, ".pe");
-    uint32_t n = 0;
-
-    p = p ? p + 3 : strstr(name, ".slice") ? strstr(name, ".slice") + 6 : "";
-    for (; *p >= '0' && *p <= '9'; p++)
-        n = 10 * n + (uint32_t)(*p - '0');
-    return n;
-}
-
-static const struct scene_node *box_of(const struct cube *c, uint32_t node)
-{
-    return &c->sc->node[c->shown[node - c->first]];
-}
-
-static bool is(const kb_node *n, const char *kind)
-{
-    return strcmp(n->kind, kind) == 0;
-}
-
-static double middle_x(const struct scene_node *n)
-{
-    return n->x + n->w / 2;
-}
-
-static double middle_y(const struct scene_node *n)
-{
-    return n->y + n->h / 2;
-}
-
-/* The side of a box that faces `y`. */
-static double side_y(const struct scene_node *n, double y)
-{
-    return y < middle_y(n) ? n->y : n->y + n->h;
-}
-
-/* From the dot of a port to its box among those of the other planes, by a lane of its own. */
-static uint32_t port_way(const struct cube *c, uint32_t plane, uint32_t node, const kb_node *info,
-                         struct svg_point way[SCENE_BENDS_MAX])
-{
-    const struct scene_node *box = box_of(c, node);
-    struct svg_point at = c->at[node - c->first], to = {middle_x(box), middle_y(box)};
-    double lane = 10 + PLANE_LANE_PX * plane;
-    bool level = strstr(info->name, "ucie-E") || strstr(info->name, "ucie-W");
-    struct svg_point bend = {at.x + (to.x > at.x ? lane : -lane),
-                             at.y + (to.y > at.y ? lane : -lane)};
-
-    way[0] = at;
-    way[1] = level ? (struct svg_point){bend.x, at.y} : (struct svg_point){at.x, bend.y};
-    way[2] = level ? (struct svg_point){bend.x, to.y} : (struct svg_point){to.x, bend.y};
-    way[3] = level ? (struct svg_point){at.x < to.x ? box->x : box->x + box->w, to.y}
-                   : (struct svg_point){to.x, side_y(box, at.y)};
-    return 4;
-}
-
-/* The points of an edge from the NoC to a node, in that order; returns how many. */
-static uint32_t noc_way(const struct cube *c, uint32_t plane, uint32_t node, const kb_node *info,
-                        struct svg_point way[SCENE_BENDS_MAX])
-{
-    double aside = PLANE_LANE_PX * (2 * plane - (c->planes - 1.0));
-    double outer = PLANE_LANE_PX * plane;
-
-    const struct scene_node *box = box_of(c, node);
-    struct svg_point at = c->at[node - c->first];
-    uint32_t pe = number_of(info->name);
-    double x = middle_x(box) + (is(info, "xbar") ? 0 : between(aside, -24, 24));
-    double lane = fmin((is(info, "xbar") ? 8 : 18) + outer, RIM_GAP - 3);
-
-    if (is(info, "ucie") && c->planes > 1)
-        return port_way(c, plane, node, info, way);
-    if (is(info, "m_cpu") || is(info, "sram") || is(info, "ucie")) {
-        bool level = at.y > box->y && at.y < box->y + box->h;
-
-        *(level ? &at.y : &at.x) += c->planes > 1 ? between(aside, -10, 10) : 0;
-        way[0] = at;
-        way[1] = level ? (struct svg_point){at.x < x ? box->x : box->x + box->w, at.y}
-                       : (struct svg_point){at.x, side_y(box, at.y)};
-        return 2;
-    }
-    double level = outwards(c, pe, lane);
-    way[0] = at;
-    way[1] = (struct svg_point){at.x, level};
-    if (!is(info, "xbar")) {
-        way[2] = (struct svg_point){x, level};
-        way[3] = (struct svg_point){x, side_y(box, level)};
-        return 4;
-    }
-    struct stack col = stack_of(c, pe);
-    double up = col.x + PE_W / 2.0 + 9 + fmin(outer, 12), inner = fmin(7 + outer, 13);
-    double y = middle_y(box) + (is_top(c, pe) ? inner : -inner);
-    way[2] = (struct svg_point){up, level};
-    way[3] = (struct svg_point){up, y};
-    way[4] = (struct svg_point){box->x + box->w, y};
-    return 5;
-}
-
-/* From pe_dma past its PE to the crossbar. */
-static uint32_t dma_way(const struct cube *c, uint32_t dma, uint32_t xbar, uint32_t pe,
-                        struct svg_point way[SCENE_BENDS_MAX])
-{
-    const struct scene_node *a = box_of(c, dma), *b = box_of(c, xbar);
-    double x = stack_of(c, pe).x - PE_W / 2.0 - 9, y = middle_y(b) + (is_top(c, pe) ? 7 : -7);
-
-    way[0] = (struct svg_point){a->x, middle_y(a)};
-    way[1] = (struct svg_point){x, middle_y(a)};
-    way[2] = (struct svg_point){x, y};
-    way[3] = (struct svg_point){b->x, y};
-    return 4;
-}
-
-/* The chain and the bridges leave a crossbar on its outer half. */
-static double chain_y(const struct cube *c, const struct scene_node *xbar, uint32_t pe)
-{
-    return middle_y(xbar) + (is_top(c, pe) ? -7 : 7);
-}
-
-static uint32_t bridge_way(const struct cube *c, uint32_t xbar, uint32_t bridge, uint32_t pe,
-                           struct svg_point way[SCENE_BENDS_MAX])
-{
-    const struct scene_node *a = box_of(c, xbar), *b = box_of(c, bridge);
-    double y = chain_y(c, a, pe);
-    bool east = middle_x(b) > middle_x(a);
-
-    way[0] = (struct svg_point){east ? a->x + a->w : a->x, y};
-    way[1] = (struct svg_point){middle_x(b), y};
-    way[2] = (struct svg_point){middle_x(b), side_y(b, y)};
-    return 3;
-}
-
-static uint32_t chain_way(const struct cube *c, uint32_t from, uint32_t to, uint32_t pe,
-                          struct svg_point way[SCENE_BENDS_MAX])
-{
-    const struct scene_node *a = box_of(c, from), *b = box_of(c, to);
-    double y = chain_y(c, a, pe);
-    bool east = middle_x(b) > middle_x(a);
-
-    way[0] = (struct svg_point){east ? a->x + a->w : a->x, y};
-    way[1] = (struct svg_point){east ? b->x : b->x + b->w, y};
-    return 2;
-}
-
-static uint32_t slice_way(const struct cube *c, uint32_t xbar, uint32_t slice,
-                          struct svg_point way[SCENE_BENDS_MAX])
-{
-    const struct scene_node *a = box_of(c, xbar), *b = box_of(c, slice);
-
-    way[0] = (struct svg_point){middle_x(a), side_y(a, middle_y(b))};
-    way[1] = (struct svg_point){middle_x(b), side_y(b, middle_y(a))};
-    return 2;
-}
-
-/* The points of an edge; 0: it is inside a PE, and not drawn. */
-static uint32_t find_way(const struct cube *c, const kb_edge *edge, const kb_node *from,
-                         const kb_node *to, struct svg_point way[SCENE_BENDS_MAX])
-{
-    uint32_t pe = number_of(from->name);
-
-    if (is(from, "noc"))
-        return noc_way(c, edge->from - c->first, edge->to, to, way);
-    if (is(from, "pe_dma") && is(to, "xbar"))
-        return dma_way(c, edge->from, edge->to, pe, way);
-    if (!is(from, "xbar"))
-        return 0;
-    if (is(to, "hbm_ctrl"))
-        return slice_way(c, edge->from, edge->to, way);
-    if (is(to, "bridge"))
-        return bridge_way(c, edge->from, edge->to, pe, way);
-    return is(to, "xbar") ? chain_way(c, edge->from, edge->to, pe, way) : 0;
-}
-
-static bool is_inside(const struct cube *c, uint32_t node)
-{
-    return node >= c->first && node < c->first + c->nodes;
-}
-
-/* Edges are given once per direction. The way of the one is that of the other, backwards. */
-static void add_edge(void *arg, const kb_edge *edge)
-{
-    struct cube *c = arg;
-    struct svg_point way[SCENE_BENDS_MAX];
-    kb_node from, to;
-
-    if (!is_inside(c, edge->from) || !is_inside(c, edge->to) ||
-        kb_node_get(c->sc->cli->topo, edge->from, &from) != KB_OK ||
-        kb_node_get(c->sc->cli->topo, edge->to, &to) != KB_OK)
-        return;
-    uint32_t n = find_way(c, edge, &from, &to, way);
-    bool turned = n == 0;
-    if (turned)
-        n = find_way(c, &(kb_edge){.from = edge->to, .to = edge->from}, &to, &from, way);
-    if (n == 0)
-        return;
-    struct scene_edge *e =
-        scene_add_edge(c->sc, edge, c->shown[edge->from - c->first], c->shown[edge->to - c->first]);
-    for (uint32_t i = 0; i < n; i++)
-        scene_bend(e, way[turned ? n - 1 - i : i].x, way[turned ? n - 1 - i : i].y);
 }
 
 /* -- the cube ------------------------------------------------------------------------------- */
@@ -606,12 +366,13 @@ static struct cube cube_of(struct scene *sc, struct view_at at)
 {
     struct cube c = {.sc = sc, .sip = at.sip, .cube = at.cube};
     kb_node node;
-    char noc[KB_NODE_BYTES];
 
     kb_cube_get(sc->cli->topo, at.sip, at.cube, &c.has);
     c.half = (c.has.crossbars + 1) / 2;
     c.planes = sc->cli->info.planes;
-    c.first = scene_find(sc, at.sip, at.cube, scene_plane_name(sc, "noc", 0, noc));
+    c.first = scene_first(sc, at.sip, at.cube);
+    c.is_mesh =
+        kb_node_get(sc->cli->topo, c.first, &node) == KB_OK && strcmp(node.kind, "router") == 0;
     while (kb_node_get(sc->cli->topo, c.first + c.nodes, &node) == KB_OK && node.cube == at.cube &&
            node.sip == at.sip)
         c.nodes++;
@@ -635,5 +396,5 @@ void scene_cube(struct scene *sc, struct view_at at)
     for (uint32_t pe = 0; pe < c.has.crossbars; pe++)
         add_column(&c, pe);
     add_bridges(&c);
-    kb_edges(sc->cli->topo, add_edge, &c);
+    scene_cube_edges(&c);
 }

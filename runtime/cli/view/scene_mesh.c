@@ -57,8 +57,7 @@ static void seat_cube(struct mesh *m, uint32_t sip, uint32_t cube)
     const kb_info *info = &m->sc->cli->info;
     char name[2 * KB_NODE_BYTES], part[KB_NODE_BYTES], port[8];
 
-    m->first[sip * m->cubes + cube] =
-        scene_find(m->sc, sip, cube, scene_plane_name(m->sc, "noc", 0, part));
+    m->first[sip * m->cubes + cube] = scene_first(m->sc, sip, cube);
     for (uint32_t side = 0; side < SIDES; side++)
         for (uint32_t plane = 0; plane < info->planes; plane++) {
             kb_node node;

@@ -42,19 +42,47 @@ struct pe {
     uint32_t shown[N_BLOCKS];
 };
 
+/* An edge that is searched: from this node to a NoC. */
+struct way_out {
+    const struct scene *sc;
+    uint32_t from, to;
+};
+
+static void see_edge(void *arg, const kb_edge *edge)
+{
+    struct way_out *out = arg;
+    kb_node to;
+
+    if (edge->from != out->from || out->to < edge->to ||
+        kb_node_get(out->sc->cli->topo, edge->to, &to) != KB_OK ||
+        (strcmp(to.kind, "noc") != 0 && strcmp(to.kind, "router") != 0))
+        return;
+    out->to = edge->to;
+}
+
+/* The noc, or the router of a mesh, that the PE meets on the first plane. */
+static uint32_t noc_of(const struct pe *p)
+{
+    struct way_out out = {.sc = p->sc, .to = SCENE_NONE};
+    char dma[KB_NODE_BYTES];
+
+    snprintf(dma, sizeof dma, "pe%u.pe_dma", p->at.pe);
+    out.from = scene_find(p->sc, p->at.sip, p->at.cube, dma);
+    kb_edges(p->sc->cli->topo, see_edge, &out);
+    return out.to;
+}
+
 static void add_block(struct pe *p, enum block b, const char *name, const char *classes, double x,
                       double y, double w, double h)
 {
     char full[KB_NODE_BYTES];
 
-    if (b == NOC)
-        scene_plane_name(p->sc, "noc", 0, full);
-    else if (b == XBAR)
+    if (b == XBAR)
         snprintf(full, sizeof full, "xbar.pe%u", p->at.pe);
     else
         snprintf(full, sizeof full, "pe%u.%s", p->at.pe, name);
     struct scene_node *n = scene_add_node(p->sc, SCENE_BOX, classes, x, y, w, h);
-    p->node[b] = scene_find(p->sc, p->at.sip, p->at.cube, full);
+    p->node[b] = b == NOC ? noc_of(p) : scene_find(p->sc, p->at.sip, p->at.cube, full);
     p->shown[b] = (uint32_t)p->sc->n_nodes - 1;
     scene_set_node(p->sc, n, p->node[b]);
     scene_say(n->label, b == XBAR ? full : name);

@@ -341,7 +341,8 @@ static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
     const char *name = o->operand[0];
-    bool is_path = !bench_is_of_file(name) && (strpbrk(name, "/.") || access(name, F_OK) == 0);
+    bool is_path = !bench_is_of_file(name) &&
+                   (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
     enum exit_code code;
 
     if (strcmp(name, "load") == 0) {
@@ -349,7 +350,7 @@ static enum exit_code find(struct rerun *r)
         return find_load(r);
     }
     r->scenario = is_path ? SCENARIO_FILE : SCENARIO_BENCH;
-    if (strcmp(name, "-") == 0)
+    if (strcmp(name, "-") == 0 && !transactions_in_memory())
         return say(r->cli->program, EXIT_USAGE,
                    "why reads its file several times, standard input can be read once");
     if (is_path)

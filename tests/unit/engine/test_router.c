@@ -4,6 +4,7 @@
  * The machine is cubes in a row, each with one PE: a cube is a router, and its SRAM is a memory
  * that the PE itself reaches through the router, too. docs/network.md "Worked".
  */
+#include "machine/tables.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
 #include <stdio.h>
@@ -126,16 +127,84 @@ static void the_oldest_goes_first_or_each_in_turn(void **state)
 {
 #define FIVE                                                                                       \
     BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 320,"                      \
-          " buffer_bytes: 320, vcs: [1, 1], arbiter: "
+          " buffer_bytes: 320, arbiter: "
     struct row rows[] = {{KB_WRITE, "c0.pe0", "c2.sram", 320, 44000002},
                          {KB_WRITE, "c4.pe0", "c2.sram", 320, 64000002},
                          {KB_WRITE, "c2.pe0", "c2.sram", 320, 24000002}};
 
     (void)state;
-    check(FIVE "age}\n" ROW_OF(5, 16.0, 64), rows, 3);
+    check(FIVE "age, vcs: [1, 1]}\n" ROW_OF(5, 16.0, 64), rows, 3);
     rows[0].end_fs = 64000002;
     rows[1].end_fs = 44000002;
-    check(FIVE "rr}\n" ROW_OF(5, 16.0, 64), rows, 3);
+    check(FIVE "rr, vcs: [1, 1]}\n" ROW_OF(5, 16.0, 64), rows, 3);
+}
+
+/* Among writes that compete for one memory that of the highest priority is first. */
+static void priorities_go_first(void **state)
+{
+    const kb_topology *topo =
+        any_topology(FIVE "age, vcs: [2, 2], prios: 2}\n" ROW_OF(5, 16.0, 64));
+    const char *const from[] = {"c0.pe0", "c4.pe0", "c1.pe0", "c3.pe0"};
+    int64_t end_fs[4];
+
+    (void)state;
+    for (uint32_t urgent = 0; urgent < 4; urgent++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+        kb_result got;
+
+        for (uint32_t i = 0; i < 4; i++) {
+            kb_request r = {.op = KB_WRITE,
+                            .src = end_of(topo, from[i]),
+                            .dst = end_of(topo, "c2.sram"),
+                            .nbytes = 3200,
+                            .prio = i == urgent ? 3 : 0};
+
+            add(sim, &r);
+        }
+        assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(kb_sim_result(sim, i, &got), KB_OK);
+            end_fs[i] = got.end_fs;
+        }
+        for (uint32_t i = 0; i < 4; i++)
+            assert_true(end_fs[urgent] <= end_fs[i]);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
+/* A ring with one VC, which kbgen would refuse: the run says so, and does not look like an end. */
+static void packets_that_wait_for_each_other_are_named(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 640,"
+                           " buffer_bytes: 64, vcs: [2, 2]}\n"
+                           "sip: {cube_mesh: {w: 5, h: 1, wrap: x}, d2d: {bw_gbs: 16.0}}\n"
+                           "cube: {pes: 1, sram: {bw_gbs: 1e6}}\n");
+    struct kb_topology *open = (struct kb_topology *)(uintptr_t)topo;
+    char src[16], dst[16];
+    kb_error why = {""};
+    kb_sim *sim;
+
+    (void)state;
+    assert_non_null(topo);
+    open->vcs_vary = 0; /* no datelines: the check is off */
+    open->request_vcs = 1;
+    sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+    for (int i = 0; i < 5; i++) {
+        kb_request r = {.op = KB_WRITE, .nbytes = 6400};
+
+        snprintf(src, sizeof src, "c%d.pe0", i);
+        snprintf(dst, sizeof dst, "c%d.sram", (i + 2) % 5);
+        r.src = end_of(topo, src);
+        r.dst = end_of(topo, dst);
+        add(sim, &r);
+    }
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_INTERNAL);
+    assert_non_null(strstr(why.text, "packets wait for each other: "));
+    assert_non_null(strstr(why.text, "VC 0"));
+    kb_sim_free(sim);
+    any_topology_free(topo);
 }
 
 int main(void)
@@ -147,6 +216,8 @@ int main(void)
         cmocka_unit_test(parts_of_a_transaction_add_up),
         cmocka_unit_test(data_of_a_read_come_back),
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
+        cmocka_unit_test(priorities_go_first),
+        cmocka_unit_test(packets_that_wait_for_each_other_are_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

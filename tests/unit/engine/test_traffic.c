@@ -327,14 +327,24 @@ static kb_endpoint pe_at(const kb_topology *topo, uint32_t pe, kb_endpoint_kind 
 }
 
 /*
- * Where transaction `k` of a PE of small, 12 GiB of addresses for each, walks to: docs/model.md
- * "Traffic".
+ * Where transaction `k` of a source of a PE of small, 12 GiB of addresses for each, goes to:
+ * docs/model.md "Traffic". The last of two sources writes.
  */
-static uint64_t walked_to(const kb_traffic *traffic, uint32_t pe, uint32_t k)
+static uint64_t walked_to(const kb_traffic *traffic, uint32_t kinds, uint32_t source, uint32_t k)
 {
     uint64_t share = UINT64_C(12) << 30;
     uint64_t step = traffic->pattern == KB_STRIDED ? traffic->stride : traffic->nbytes, at = 0;
+    uint64_t steps = (share - traffic->nbytes) / step + 1;
+    uint32_t pe = source / kinds;
 
+    if (traffic->pattern == KB_RANDOM) {
+        struct rng rng = rng_of_number(traffic->seed, ((uint64_t)source + 1) << 32 | k);
+
+        at = rng_next(&rng) % steps * step;
+        k = 0;
+    } else if (source % kinds) {
+        at = steps / 2 * step;
+    }
     while (k-- > 0) {
         at += step;
         if (at + traffic->nbytes > share)
@@ -352,19 +362,20 @@ static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traf
 
     while (more) {
         more = false;
-        for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
-            kb_request q = {
-                .issue_fs = tr->sources[pe].next_fs, .op = traffic->op, .nbytes = traffic->nbytes};
+        for (uint32_t i = 0; i < tr->n_pes * tr->kinds; i++) {
+            kb_request q = {.issue_fs = tr->sources[i].next_fs,
+                            .op = tr->kinds == 2 && i % 2 ? KB_WRITE : traffic->op,
+                            .nbytes = traffic->nbytes};
 
             if (q.issue_fs >= tr->last_fs)
                 continue;
-            q.src = pe_at(topo, pe, KB_PE);
-            q.dst = pe_at(topo, slice_number(drawn, tr->sources[pe].next_dst), KB_SLICE);
+            q.src = pe_at(topo, i / tr->kinds, KB_PE);
+            q.dst = pe_at(topo, slice_number(drawn, tr->sources[i].next_dst), KB_SLICE);
             q.by_address = traffic->pattern >= KB_STREAM;
             if (q.by_address)
-                q.address = walked_to(traffic, pe, tr->sources[pe].n - 1);
+                q.address = walked_to(traffic, tr->kinds, i, tr->sources[i].n - 1);
             add(sim, &q);
-            traffic_draw(tr, pe);
+            traffic_draw(tr, i);
             more = true;
         }
     }
@@ -485,6 +496,7 @@ static void traffic_equals_the_replay_of_its_transactions(void **state)
                     traffic.pattern = p;
                     traffic.fixed = fixed;
                     traffic.op = p % 2 ? KB_READ : KB_WRITE;
+                    traffic.writes = p % 4 == 1 ? 0.25 : 0;
                     whole += load_equals_replay(
                         topologies[t], (kb_options){.engine = fixed ? KB_HOP : KB_FUSED}, &traffic);
                     load_equals_replay(topologies[t], (kb_options){.costs_off = KB_COST_CHANNELS},
@@ -513,12 +525,13 @@ static void walks_equal_the_replay_of_their_addresses(void **state)
         const kb_topology *t = any_topology(maps[m]);
 
         for (size_t i = 0; i < 2 * LENGTH(strides); i++) {
-            traffic.pattern = i % 4 == 0 ? KB_STREAM : KB_STRIDED;
+            traffic.pattern = i % 4 == 0 ? KB_STREAM : i % 4 == 2 ? KB_RANDOM : KB_STRIDED;
             traffic.stride = strides[i / 2];
             traffic.nbytes = i % 3 ? 4096 : 1500;
             traffic.rate = i % 2 ? 0.1 : 2;
             traffic.fixed = i % 5 == 0;
             traffic.op = i / 2 % 2 ? KB_READ : KB_WRITE;
+            traffic.writes = i / 2 == 3 ? 0.4 : 0;
             load_equals_replay(t, (kb_options){.engine = i % 3 == 1 ? KB_HOP : KB_FUSED}, &traffic);
             load_equals_replay(t, (kb_options){.costs_off = KB_COST_CHANNELS}, &traffic);
         }
@@ -779,6 +792,9 @@ static void bad_traffic_is_refused(void **state)
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_pe, changed.n_matrix = 1);
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_weight,
             changed.n_matrix = 1);
+    REFUSES("share of writes", changed.writes = 1.5);
+    REFUSES("share of writes", changed.writes = NAN);
+    REFUSES("share of writes", changed.writes = 0.5, changed.op = KB_WRITE);
     REFUSES("stride", changed.pattern = KB_STRIDED, changed.stride = 0);
     REFUSES("stride", changed.pattern = KB_STRIDED, changed.stride = UINT64_C(1) << 40);
     REFUSES("too long", changed.rate = 1e-9, changed.txns = 4000000000);

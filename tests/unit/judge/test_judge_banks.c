@@ -1,4 +1,4 @@
-/* test_judge_banks.c -- the judge's banks: the numbers of docs/model.md "Banks", and the vectors.
+/* test_judge_banks.c -- the judge's banks: the numbers of docs/model.md "Memories with banks", and the vectors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

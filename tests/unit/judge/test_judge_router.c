@@ -199,6 +199,144 @@ static void arbiters_choose_by_age_or_in_turns(void **state)
     ENDS(&rr, 64000002, 44000002, 24000002);
 }
 
+/* -- what holds for all machines -------------------------------------------------------------- */
+
+static uint64_t draw(uint64_t *dice)
+{
+    *dice ^= *dice << 13;
+    *dice ^= *dice >> 7;
+    return *dice ^= *dice << 17;
+}
+
+/* Writes of all PEs to one memory over links of one bandwidth, by routers or fifo. */
+static struct judge_topo *one_way(const char *links, uint64_t seed)
+{
+    char *yaml = NULL;
+    struct judge_topo *t;
+
+    assert_true(asprintf(&yaml,
+                         "kernbench: 2\nname: one\nns_per_mm: 1.0\ncontention: {links: %s}\n"
+                         "sip: {cube_mesh: {w: %u, h: %u}, d2d: {distance_mm: 0.5, bw_gbs: 16.0}}\n"
+                         "cube:\n  pes: 1\n  size_mm: [2.0, 2.0]\n  ucie: {overhead_ns: 0.5}\n"
+                         "  m_cpu: {pos_mm: [1.0, 1.0]}\n"
+                         "  noc: {overhead_ns: 4.0, attach_mm: 0.25, bw_gbs: 16.0}\n"
+                         "  sram: {pos_mm: [0.5, 1.5], bw_gbs: 1000000.0}\n"
+                         "  pe: {pe_dma: {overhead_ns: 1.0, write_channels: 3}}\n",
+                         links, (unsigned)(1 + seed % 5), (unsigned)(1 + seed / 5 % 3)) > 0);
+    t = judge_load_text(yaml);
+    assert_non_null(t);
+    free(yaml);
+    return t;
+}
+
+/* Unbounded buffers, whole transactions, one VC, by age: the waits are those of fifo links. */
+static void routers_that_do_not_hold_up_are_fifo_links(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        enum { ROWS = 40 };
+        struct judge_topo *fifo = one_way("fifo", seed);
+        struct judge_topo *routers = one_way("router, segment_bytes: 64, packet_bytes: 0, "
+                                             "buffer_bytes: 0, vcs: [1, 1]",
+                                             seed);
+        struct judge_row rows[ROWS] = {0};
+        struct judge_result a[ROWS], b[ROWS];
+        uint64_t dice = seed, fingerprint;
+
+        for (int i = 0; i < ROWS; i++) {
+            rows[i].op = JUDGE_WRITE;
+            rows[i].issue_fs = (int64_t)(draw(&dice) % 8) * 5 * NS;
+            rows[i].nbytes = 1 + draw(&dice) % 700;
+            rows[i].src = fifo->pes[draw(&dice) % fifo->n_pes];
+            rows[i].dst = (struct judge_end){.kind = JUDGE_SRAM};
+        }
+        assert_true(judge_replay(fifo, rows, ROWS, a, &fingerprint));
+        assert_true(judge_replay(routers, rows, ROWS, b, &fingerprint));
+        for (int i = 0; i < ROWS; i++)
+            if (memcmp(&a[i], &b[i], sizeof a[i]) != 0)
+                fail_msg("seed %" PRIu64 ", row %d: %" PRId64 " by fifo, %" PRId64 " by routers",
+                         seed, i, a[i].end_fs, b[i].end_fs);
+        judge_free(fifo);
+        judge_free(routers);
+    }
+}
+
+/* A random machine whose buffers are unbounded, and so are the queues of its memories. */
+static struct judge_topo *unbounded(uint64_t seed)
+{
+    char *yaml = NULL;
+    size_t len;
+    FILE *out = open_memstream(&yaml, &len);
+    struct judge_topo *t;
+
+    judge_random_routers(out, seed);
+    fclose(out);
+    t = judge_load_text(yaml);
+    assert_non_null(t);
+    for (size_t i = 0; i < t->n_values; i++)
+        if (strcmp(t->values[i].key, "contention.buffer_bytes") == 0 ||
+            strcmp(t->values[i].key, "cube.hbm.queue_bytes") == 0)
+            t->values[i].number = 0.0;
+    free(yaml);
+    return t;
+}
+
+/* Longer than any of these takes: what is issued so far apart never meets. */
+#define APART (1000000 * NS)
+
+/*
+ * All ways of a machine, of a few sizes, each alone. But for d2h with a command: its first data may
+ * come to io_noc -> io_cpu while the command's last bytes are still there.
+ */
+static void assert_formulas(const struct judge_topo *t, uint64_t seed)
+{
+    enum { ROWS = 200 };
+    struct judge_row rows[ROWS] = {0};
+    struct judge_result results[ROWS];
+    uint64_t dice = seed, fingerprint;
+    size_t n = 0;
+
+    for (int tries = 0; tries < 10 * ROWS && n < ROWS; tries++) {
+        bool host = draw(&dice) % 4 == 0, write = draw(&dice) % 2;
+        struct judge_row *row = &rows[n];
+
+        *row = (struct judge_row){.issue_fs = (int64_t)n * APART, .nbytes = 1 + draw(&dice) % 3000};
+        write |= host && judge_number(t, "contention.command_bytes") > 0.0;
+        row->op = host ? (write ? JUDGE_H2D : JUDGE_D2H) : write ? JUDGE_WRITE : JUDGE_READ;
+        row->dst.kind = !host && draw(&dice) % 4 == 0 ? JUDGE_SRAM : JUDGE_SLICE;
+        row->dst.cube = (uint32_t)(draw(&dice) % t->cubes);
+        row->dst.sip = (uint32_t)(draw(&dice) % t->sips);
+        if (row->dst.kind == JUDGE_SLICE)
+            row->dst.unit = (uint32_t)(draw(&dice) % judge_slices(t, row->dst.sip, row->dst.cube));
+        row->src = host ? (struct judge_end){.kind = JUDGE_HOST, .sip = row->dst.sip}
+                        : t->pes[draw(&dice) % t->n_pes];
+        n += judge_has_route(t, row, n);
+    }
+    assert_true(judge_replay(t, rows, n, results, &fingerprint));
+    for (size_t i = 0; i < n; i++)
+        if (results[i].actual_fs != results[i].formula_fs) {
+            char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
+
+            judge_end_name(&rows[i].src, src);
+            judge_end_name(&rows[i].dst, dst);
+            fail_msg("seed %" PRIu64 ", %s -> %s, operation %d, %" PRIu64 " bytes: %" PRId64
+                     " alone, formula %" PRId64,
+                     seed, src, dst, (int)rows[i].op, rows[i].nbytes, results[i].actual_fs,
+                     results[i].formula_fs);
+        }
+}
+
+static void alone_every_transaction_takes_its_formula(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct judge_topo *t = unbounded(seed);
+
+        assert_formulas(t, seed);
+        judge_free(t);
+    }
+}
+
 /* Runs a vector; the column end_ns, as its file of expected results has it. */
 static void assert_vector(unsigned number)
 {
@@ -253,6 +391,8 @@ int main(void)
         cmocka_unit_test(parts_add_up_to_the_whole),
         cmocka_unit_test(a_read_goes_there_and_comes_back),
         cmocka_unit_test(arbiters_choose_by_age_or_in_turns),
+        cmocka_unit_test(routers_that_do_not_hold_up_are_fifo_links),
+        cmocka_unit_test(alone_every_transaction_takes_its_formula),
         cmocka_unit_test(vectors_are_met),
     };
 

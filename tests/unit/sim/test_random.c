@@ -84,6 +84,14 @@ static void machines_of_any_shape_do_what_the_judge_says(void **state)
     each_scenario(seeds(), judge_random_shape, check_whole_runs);
 }
 
+/* The same of machines whose slices have banks: which segment passes, and when, and in which order.
+ */
+static void banks_do_what_the_judge_says(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 2, judge_random_banks, check_whole_runs);
+}
+
 /* -- what was used -------------------------------------------------------------------------- */
 
 struct uses {
@@ -267,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_say_what_the_judge_says),
         cmocka_unit_test(machines_of_any_shape_do_what_the_judge_says),
+        cmocka_unit_test(banks_do_what_the_judge_says),
         cmocka_unit_test(both_engines_count_the_same),
         cmocka_unit_test(until_keeps_what_is_complete_by_then),
         cmocka_unit_test(max_events_keeps_the_same_rows_in_both_engines),

@@ -1,0 +1,248 @@
+"""_frame.py -- transactions in a DataFrame, a record array or a dict of columns, for the library."""
+import difflib
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ._errors import BadInput
+from ._native import ffi, lib
+
+REQUIRED = ("issue_ns", "op", "src", "dst", "nbytes")
+OPTIONAL = ("offset", "after", "think_ns", "plane")
+ALL = ("issue_ns", "op", "src", "dst", "offset", "nbytes", "after", "think_ns", "plane")
+FS_PER_NS = 1_000_000
+NS_MAX = (2**63 - 1) / FS_PER_NS
+FEW_TEXTS = 1 << 16  # different objects, by which a column of strings is numbered quickly
+
+
+def bad(column: Optional[str], text: str, row: Optional[int] = None) -> BadInput:
+    """The exception for a mistake in a column, and in one of its rows."""
+    place = "" if column is None else f"column '{column}': " if row is None else \
+        f"row {row}, column '{column}': "
+    error = BadInput(3, [place + text])
+    error.column = column
+    return error
+
+
+def columns_of(data: Any) -> Dict[str, Any]:
+    """The columns by name: of a DataFrame, a record array, or a dict."""
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        names = [str(name) for name in data.columns]
+        columns = {name: data.iloc[:, i] for i, name in enumerate(names)}
+    elif getattr(getattr(data, "dtype", None), "names", None):
+        names = list(data.dtype.names)
+        columns = {name: data[name] for name in names}
+    elif hasattr(data, "keys"):
+        names = [str(name) for name in data.keys()]
+        columns = {str(name): data[name] for name in data.keys()}
+    else:
+        raise TypeError("transactions are a DataFrame, a record array or a dict of columns, not "
+                        + type(data).__name__)
+    for name in names:
+        if names.count(name) > 1:
+            raise bad(name, "it is there twice")
+    return columns
+
+
+def check_names(columns: Dict[str, Any]) -> None:
+    for name in columns:
+        if name not in ALL:
+            near = difflib.get_close_matches(name, ALL, 1)
+            raise bad(name, f"unknown column, did you mean '{near[0]}'?" if near else
+                      "unknown column: it is one of " + ", ".join(ALL))
+    missing = [name for name in REQUIRED if name not in columns]
+    if missing:
+        raise bad(missing[0], "it is missing: transactions have " + ", ".join(REQUIRED))
+
+
+def plain_array(name: str, column: Any) -> np.ndarray:
+    """A column as a one-dimensional array; pandas' NA become NaN."""
+    if hasattr(column, "to_numpy"):
+        missing = getattr(column, "isna", None)
+        if missing is not None and str(column.dtype) in NULLABLE and column.isna().any():
+            array = column.to_numpy(dtype="float64", na_value=np.nan)
+        else:
+            array = column.to_numpy()
+    else:
+        array = np.asarray(column)
+        if array.dtype.kind == "U" and not isinstance(column, np.ndarray):
+            array = np.array(list(column), object)  # numbers among texts stay numbers
+    if array.ndim != 1:
+        raise bad(name, f"it has {array.ndim} dimensions, not one")
+    return array
+
+
+NULLABLE = {sign + "nt" + bits for sign in ("I", "UI") for bits in ("8", "16", "32", "64")} | {
+    "Float32", "Float64"}
+
+
+def first(mask: np.ndarray) -> int:
+    return int(np.argmax(mask))
+
+
+def times_fs(name: str, column: Any) -> np.ndarray:
+    """Times in ns as whole femtoseconds."""
+    array = plain_array(name, column)
+    if array.dtype.kind not in "iuf":
+        raise bad(name, f"its dtype is {array.dtype}: times are numbers, in ns")
+    wrong = ~(array >= 0) if array.dtype.kind == "f" else array < 0
+    wrong |= array > NS_MAX
+    if wrong.any():
+        row = first(wrong)
+        raise bad(name, f"{array[row]} is not a time: 0 to {NS_MAX:.0f} ns", row)
+    if array.dtype.kind != "f":
+        return np.ascontiguousarray(array.astype(np.int64) * FS_PER_NS)
+    return np.rint(array.astype(np.float64) * FS_PER_NS).astype(np.int64)
+
+
+def size_of(name: str, cell: Any, row: Any) -> int:
+    """A size as the command line has it: 4096, or "4K"."""
+    text = str(cell)
+    digits = text[:-1] if text[-1:] in UNITS else text
+    if not digits.isascii() or not digits.isdigit():
+        raise bad(name, f"{cell!r} is not a size: a whole number of bytes, or as '4K'", row())
+    return int(digits) * UNITS.get(text[-1:], 1)
+
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def sizes(name: str, column: Any) -> np.ndarray:
+    """Whole numbers that are not negative."""
+    array = plain_array(name, column)
+    if array.dtype.kind in "OU":
+        codes, cells = numbered(name, array)
+        found = [0 if name == "offset" and is_missing(cell) else
+                 size_of(name, cell, lambda k=k: first(codes == k)) for k, cell in enumerate(cells)]
+        return np.array(found, np.uint64)[codes]
+    if array.dtype.kind == "f":
+        wrong = ~((array >= 0) & (array < 2.0**63)) | (np.floor(array) != array)
+    elif array.dtype.kind in "iu":
+        wrong = array < 0
+    else:
+        raise bad(name, f"its dtype is {array.dtype}: sizes are whole numbers, in bytes")
+    if wrong.any():
+        row = first(wrong)
+        raise bad(name, f"{array[row]} is not a size: a whole number of bytes", row)
+    return np.ascontiguousarray(array, np.uint64)
+
+
+# -- texts ----------------------------------------------------------------------------------------
+
+
+def numbered_by_object(array: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+    """Which object each cell is, and where each stands first; None: too many different ones."""
+    n = len(array)
+    codes = np.empty(n, np.uint32)
+    most = min(n, FEW_TEXTS)
+    where = np.empty(most, np.uint64)
+    slots = np.zeros(4 * (1 << max(most, 1).bit_length()), np.uint32)
+    count = lib.kernbench_number_pointers(
+        ffi.cast("uintptr_t *", array.ctypes.data), n, ffi.from_buffer("uint32_t[]", codes),
+        ffi.from_buffer("uint64_t[]", where), most, ffi.from_buffer("uint32_t[]", slots), len(slots))
+    return (codes, where[:count]) if count else None
+
+
+def numbered(name: str, array: np.ndarray) -> Tuple[np.ndarray, List[Any]]:
+    """Numbers of the different cells, and these cells."""
+    if array.dtype.kind == "O" and array.flags.c_contiguous and len(array):
+        found = numbered_by_object(array)
+        if found:
+            return found[0], list(array[found[1].astype(np.intp)])
+    texts: Dict[Any, int] = {}
+    codes = np.fromiter((texts.setdefault(cell, len(texts)) for cell in array), np.uint32, len(array))
+    return codes, list(texts)
+
+
+def is_missing(cell: Any) -> bool:
+    return cell is None or cell != cell or type(cell).__name__ == "NAType"
+
+
+def as_text(name: str, cell: Any, may_lack: bool, row: Any) -> str:
+    if isinstance(cell, str):
+        if "\0" in cell or "\n" in cell:
+            raise bad(name, f"{cell!r} has signs that no name has", row())
+        return cell
+    if is_missing(cell) and may_lack:
+        return ""
+    if name == "after" and not is_missing(cell) and float(cell).is_integer():
+        return str(int(cell))
+    if name == "after" and isinstance(cell, (list, tuple)):
+        return "|".join(str(int(item)) for item in cell)
+    raise bad(name, f"{cell!r} is {'empty' if is_missing(cell) else 'no text'}", row())
+
+
+class Texts:
+    """A column of texts: each different one once, and its number for each row."""
+
+    def __init__(self, name: str, column: Any, may_lack: bool = False):
+        if hasattr(column, "cat"):  # pandas has done it
+            codes = np.asarray(column.cat.codes)
+            cells = list(column.cat.categories) + [None]
+            self.codes = np.where(codes < 0, len(cells) - 1, codes).astype(np.uint32)
+            if not (codes < 0).any():
+                cells.pop()
+        else:
+            array = plain_array(name, column)
+            if array.dtype.kind not in "OU" and name != "after":
+                raise bad(name, f"its dtype is {array.dtype}: it has texts")
+            self.codes, cells = numbered(name, array)
+        self.texts = [as_text(name, cell, may_lack, lambda k=k: first(self.codes == k))
+                      for k, cell in enumerate(cells)]
+        self.strings = [ffi.new("char[]", text.encode()) for text in self.texts]
+        self.array = ffi.new("char *[]", self.strings or [ffi.NULL])
+
+
+class Frame:
+    """Transactions as the library takes them: kb_frame."""
+
+    def __init__(self, data: Any):
+        columns = columns_of(data)
+        check_names(columns)
+        n = len(columns["issue_ns"])
+        for name, column in columns.items():
+            if len(column) != n:
+                raise bad(name, f"it has {len(column)} rows, issue_ns has {n}")
+        if n == 0:
+            raise bad(None, "there are no transactions")
+        self.kept: List[Any] = []
+        self.c = ffi.new("kb_frame *")
+        self.c.n = n
+        self.put("issue_fs", "int64_t[]", times_fs("issue_ns", columns["issue_ns"]))
+        for name in ("op", "src", "dst"):
+            self.put_texts(name, columns[name])
+        offset = columns.get("offset")
+        self.put("offset", "uint64_t[]",
+                 np.zeros(n, np.uint64) if offset is None else self.offsets(offset))
+        self.put("nbytes", "uint64_t[]", sizes("nbytes", columns["nbytes"]))
+        if "think_ns" in columns:
+            self.put("think_fs", "int64_t[]", self.thinks(columns["think_ns"]))
+        for name in ("after", "plane"):
+            if name in columns:
+                self.put_texts(name, columns[name], may_lack=True)
+
+    def put(self, name: str, kind: str, array: np.ndarray) -> None:
+        self.kept.append(array)
+        setattr(self.c, name, ffi.from_buffer(kind, array))
+
+    def put_texts(self, name: str, column: Any, may_lack: bool = False) -> None:
+        texts = Texts(name, column, may_lack)
+        self.kept.append(texts)
+        self.put(name, "uint32_t[]", texts.codes)
+        setattr(self.c, name + "s", texts.array)
+        setattr(self.c, f"n_{name}s", len(texts.strings))
+
+    @staticmethod
+    def offsets(column: Any) -> np.ndarray:
+        """Beside an address there is none: NaN, as pandas reads an empty field."""
+        array = plain_array("offset", column)
+        if array.dtype.kind == "f":
+            array = np.where(np.isnan(array), 0, array)
+        return sizes("offset", array)
+
+    @staticmethod
+    def thinks(column: Any) -> np.ndarray:
+        array = plain_array("think_ns", column)
+        if array.dtype.kind == "f":
+            array = np.where(np.isnan(array), 0, array)
+        return times_fs("think_ns", array)

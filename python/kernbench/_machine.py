@@ -1,0 +1,461 @@
+"""_machine.py -- machines, and what can be asked of them."""
+import json
+import os
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._bench import is_compiled, judge
+from ._errors import BadInput, Different, error
+from ._frame import Frame
+from ._native import ffi, lib
+from ._query import Query, word, words_of
+from ._tensors import Tensors
+
+SHIPPED = Path(__file__).parent / "topologies"
+Source = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+# -- YAML -----------------------------------------------------------------------------------------
+
+
+def scalar(value: Any) -> str:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return json.dumps(value, allow_nan=False)
+
+
+def yaml_lines(keys: Mapping[str, Any], path: str, indent: str, places: List[str]) -> Iterable[str]:
+    """One line for each key; `places` gets the path of each line's key."""
+    for key, value in keys.items():
+        full = f"{path}.{key}" if path else str(key)
+        places.append(full)
+        if isinstance(value, Mapping) and value:
+            yield f"{indent}{key}:"
+            yield from yaml_lines(value, full, indent + "  ", places)
+        else:
+            try:
+                yield f"{indent}{key}: {scalar(value)}"
+            except (TypeError, ValueError):
+                raise error(3, [f"{full}: {value!r} is no number, text or list"], key=full) from None
+
+
+def messages_of(text: Any) -> List[str]:
+    """The lines of kb_topology_load()."""
+    if text[0] == ffi.NULL:
+        return []
+    lines = ffi.string(text[0]).decode(errors="replace").splitlines()
+    lib.free(text[0])
+    return lines
+
+
+def without_place(lines: List[str], places: List[str]) -> Tuple[List[str], Optional[str]]:
+    """Messages about a dict: its lines are not the user's; the key of the first one is."""
+    bare, key = [], None
+    for line in lines:
+        parts = line.split(":", 3)
+        if len(parts) == 4 and parts[0] == "<dict>":
+            number = int(parts[1])
+            if key is None and 0 < number <= len(places):
+                key = places[number - 1]
+            line = parts[3].strip()
+        bare.append(line)
+    return bare, key
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+class Commands:
+    """What can be asked of a machine, or of each of its variants.
+
+    Every method runs the command of that name, as `kernbench NAME --help` describes it, and returns
+    its rows: a DataFrame with the columns and units that the command prints as CSV (times `_ns` in
+    ns, bandwidths `_gbs` in GB/s, `_pct` in per cent). Without pandas they are numpy record arrays.
+    Lists are lists, or texts as on the command line: rate=[0.1, 0.2] or rate="0.1:0.2:0.1".
+    Other options of the command are taken by their names: engine="hop", max_events=1000.
+    """
+
+    _topo: Any
+
+    def _vary(self) -> List[str]:
+        return []
+
+    def _query(self, command: str, operands: Sequence[Any] = (), frame: Optional[Frame] = None,
+               keep_run: bool = False, **options: Any) -> Query:
+        options.setdefault("format", "csv")
+        words = words_of(command, list(operands), options)
+        return Query(self, words[:1] + self._vary() + words[1:], frame, keep_run)
+
+    def _rows(self, command: str, operands: Sequence[Any] = (), frame: Optional[Frame] = None,
+              quiet: bool = False, **options: Any) -> Any:
+        return self._query(command, operands, frame, quiet=quiet, **options).rows(quiet)
+
+    def probe(self, *, bytes: Union[int, str] = 4096, case: Optional[str] = None, **options: Any):
+        """Latencies of typical accesses, each alone, from near to far.
+
+        bytes   of an access, 4096 or "64K"
+        case    only this one: "pe-local-hbm"
+
+        >>> m.probe().query("case == 'pe-local-hbm'").actual_ns
+        """
+        return self._rows("probe", bytes=bytes, case=case, **options)
+
+    def replay(self, transactions: Any, *, until_ns: Optional[float] = None,
+               max_events: Optional[int] = None, **options: Any):
+        """The times of transactions, a row for each, in ns.
+
+        transactions  a DataFrame (or record array, or dict of columns) with the columns issue_ns,
+                      op ("read", "write", "h2d", "d2h"), src ("c0.pe0"), dst ("c1.slice3", or a
+                      global address "0x8000"), nbytes, and if wanted offset (in bytes, else 0),
+                      after ("3|7": rows that must end before), think_ns, plane. Or the name of a
+                      CSV file with them.
+        until_ns      stop at this time: only what is complete has a row
+        max_events    stop after so many events
+        """
+        operand, frame = transactions_of(transactions)
+        return self._rows("replay", [operand], frame, until=until_ns, max_events=max_events,
+                          **options)
+
+    def sweep(self, src: Any, dst: Any, *, bytes: Any = 4096, inflight: Any = 1, op: Any = None,
+              jobs: Optional[int] = None, **options: Any):
+        """All combinations of sources, targets, sizes and loads, each on an idle machine.
+
+        src, dst  lists of endpoints, or patterns: "c0.pe[0-3]", "c*.slice*"
+        bytes     of each copy: 4096, [64, 4096], "64:1M:x4"
+        inflight  copies issued at once: 1, "1:16"
+        op        "read", "write", "h2d", "d2h", or a list
+        jobs      threads (default: one per processor)
+        """
+        return self._rows("sweep", src=src, dst=dst, bytes=bytes, inflight=inflight, op=op,
+                          jobs=jobs, **options)
+
+    def load(self, pattern: str, rate: Any, *, bytes: Union[int, str] = 4096,
+             op: Optional[str] = None, txns: int = 100_000, seeds: int = 3, seed: int = 0,
+             arrivals: Optional[str] = None, jobs: Optional[int] = None, **options: Any):
+        """Throughput and latency of random traffic of all PEs, a row for each rate.
+
+        pattern   "uniform", "local", "neighbor", "transpose", "bitcomp", "hotspot:25",
+                  "matrix:FILE", "stream", "strided:N"
+        rate      1.0: each PE issues as many bytes as cube.xbar.pe_gbs carries; 0.05, [0.1, 0.2],
+                  "0.1:1.0:0.1"
+        bytes     of a transaction
+        op        "read" (default) or "write"
+        txns      transactions of a simulation
+        seeds     simulations for each rate, of seeds seed, seed + 1, ...
+        arrivals  "poisson" (default) or "fixed"
+        jobs      threads (default: one per processor)
+        """
+        return self._rows("load", pattern=pattern, rate=rate, bytes=bytes, op=op, txns=txns,
+                          seeds=seeds, seed=seed, arrivals=arrivals, jobs=jobs, **options)
+
+    def breakdown(self, what: Any, **arguments: Any):
+        """Where the time goes: the latency breakdown of a run, of transactions or of traffic.
+
+        what       the name of a bench; transactions as replay() takes them; or "load"
+        arguments  those of run(), replay() or load(): breakdown("gemm", M=512),
+                   breakdown("load", pattern="uniform", rate=0.05); top=3: the largest parts only
+
+        Rows are tables one behind the other, as the column `by` says: all, place, wait, source,
+        target, op, pe, path.
+        """
+        return self._rows(*self._asked(what, arguments, "run", "replay"), breakdown=True,
+                          **self._rest(arguments))
+
+    def why(self, what: Any, *, by: str = "limit", **arguments: Any):
+        """The bottleneck: what a run gains with one limit less, or with one key of the machine better.
+
+        what       as breakdown() takes it
+        by         "limit": without one limit at a time; "key": each key twice as good, alone and
+                   together; "key=4": four times
+        arguments  those of run(), or for "load" pattern, rate, bytes, txns, ...
+
+        >>> m.why("gemm", by="key", M=512).head(3)
+        """
+        return self._rows(*self._asked(what, arguments, "why", "why"), by=by,
+                          **self._rest(arguments))
+
+    def race(self, bench: str, **arguments: Any):
+        """Data races of a bench, two rows for each: its accesses. No rows: there are none."""
+        try:
+            return self._rows(*self._asked(bench, arguments, "run", "run"), race=True,
+                              **self._rest(arguments))
+        except Different as found:
+            return found.rows
+
+    def inspect(self, bench: str, op: Any = "last", **arguments: Any):
+        """All about one operation of a bench: its inputs, results, their makers, its line.
+
+        op  an op_id of the op log, or "last"
+        """
+        return self._rows(*self._asked(bench, arguments, "run", "run"), inspect=op,
+                          **self._rest(arguments))
+
+    @staticmethod
+    def _asked(what: Any, arguments: Dict[str, Any], of_bench: str, of_rows: str):
+        """Command, operands and transactions of what is asked about; arguments of a bench go."""
+        if not isinstance(what, (str, os.PathLike)):
+            operand, frame = transactions_of(what)
+            return of_rows, [operand], frame
+        what = os.fspath(what)
+        if what == "load":
+            return ("load", []) if of_bench == "run" else (of_bench, [what])
+        if ("/" in what or "." in what) and not is_compiled(what):
+            return of_rows, [what]
+        known, operands = split_arguments(arguments)
+        arguments.clear()
+        arguments.update(known)
+        return of_bench, [what] + operands
+
+    @staticmethod
+    def _rest(arguments: Dict[str, Any]) -> Dict[str, Any]:
+        if "until_ns" in arguments:
+            arguments["until"] = arguments.pop("until_ns")
+        return arguments
+
+    def report(self, command: str, *operands: Any, **options: Any) -> str:
+        """One HTML page of what a command finds: report("run", "gemm", "M=512"), report("load",
+        pattern="uniform", rate="0.02:0.08:0.02")."""
+        words = words_of(command, list(operands), options)
+        return Query(self, ["report"] + words).text()
+
+    def view(self, *operands: Any, **options: Any) -> "Picture":
+        """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
+        return Picture(Query(self, words_of("view", list(operands), options)).text())
+
+    def run(self, bench: str, *, verify: Union[bool, str] = False, seed: int = 0,
+            tensors: bool = False, reference: Optional[Callable[..., Any]] = None,
+            **arguments: Any):
+        """The kernels of a bench: a row of times (ns) and counts for every launch.
+
+        bench      its name: kernbench.benches() lists them, with their arguments
+        arguments  of the bench, M=512; and options of the command: oplog="ops.csv",
+                   trace="t.pftrace", dump="folder", phase2=True, until_ns=100, engine="hop"
+        verify     compare results with the reference; "ops": each operation, too. If they differ,
+                   kernbench.Different is raised, with the rows
+        seed       of the inputs
+        tensors    return (rows, tensors): tensors["out"] is an array; results are computed
+        reference  verify with this function instead: it is called with the arrays of the inputs, in
+                   the order in which the bench declares them, and returns that of the output; of
+                   several outputs a list, or a dict by their names
+
+        >>> rows, t = m.run("gemm", M=64, N=64, K=64, tensors=True)
+        >>> abs(t["c"] - t["a"] @ t["b"]).max()
+        >>> m.run(kernbench.compile("moe.c"), tokens=256, reference=my_moe)
+        """
+        options, operands = split_arguments(arguments)
+        if tensors or reference:
+            options["phase2"] = True
+        quiet = bool(options.pop("quiet", False))
+        query = self._query("run", [bench] + operands, keep_run=bool(tensors or reference), verify=verify, seed=seed,
+                            quiet=quiet, **options)
+        rows = query.rows(quiet)
+        if not (tensors or reference):
+            return rows
+        found = Tensors(query)
+        if reference:
+            judge(found, reference, rows)
+        return (rows, found) if tensors else rows
+
+
+RUN_OPTIONS = {"verify", "seed", "engine", "until", "until_ns", "max_events", "fingerprint",
+               "phase2", "dump", "oplog", "oplog_limit", "trace", "trace_from", "trace_to",
+               "trace_filter", "trace_max_bytes", "stats", "jobs", "quiet", "top", "by", "pattern",
+               "rate", "txns", "bytes", "op", "arrivals", "sqlite"}
+
+
+def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:
+    """The operand of replay, and the transactions if they are in memory."""
+    if isinstance(data, (str, os.PathLike)):
+        return os.fspath(data), None
+    return "-", data if isinstance(data, Frame) else Frame(data)
+
+
+def split_arguments(arguments: Dict[str, Any]) -> Tuple[Dict[str, Any], List[str]]:
+    """Options of the command run, and arguments of a bench."""
+    known = {name: value for name, value in arguments.items() if name in RUN_OPTIONS}
+    if "until_ns" in known:
+        known["until"] = known.pop("until_ns")
+    return known, [f"{name}={word(value)}" for name, value in arguments.items() if name not in known
+                   and name != "until_ns"]
+
+
+class Picture(str):
+    """An SVG, which notebooks show."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+class Variants(Commands):
+    """A machine for each combination of values of some keys: what vary() returns."""
+
+    def __init__(self, machine: "Machine", keys: Mapping[str, Any]):
+        # a machine that was read is the quickest to vary
+        self._machine = Machine.from_yaml(machine.config) if machine._changed else machine
+        self._topo = self._machine._topo
+        self._words = [f"--vary={path}={word(values)}" for path, values in keys.items()]
+
+    def _vary(self) -> List[str]:
+        return self._words
+
+    def __repr__(self) -> str:
+        return f"<kernbench.Variants of {self._machine!r}: {' '.join(self._words)}>"
+
+
+def vary(machine: "Machine", keys: Mapping[str, Any]) -> Variants:
+    """The same question to many machines: every combination of the values of `keys`.
+
+    keys  path: values; a list, or a text as --vary has it: "128:512:x2"
+
+    Its methods are those of a machine (probe, replay, sweep, load, run), and their rows have the
+    keys in front. Machines are made and asked in C, on all processors: thousands a second.
+
+    >>> v = kernbench.vary(m, {"cube.hbm.bw_gbs": [128, 256, 512], "cube.noc.bw_gbs": "128:512:x2"})
+    >>> v.run("gemm", M=512)[["cube.hbm.bw_gbs", "cube.noc.bw_gbs", "kernel_ns"]]
+    """
+    return Variants(machine, keys)
+
+
+def machines() -> List[str]:
+    """The names of the machines that come with the package."""
+    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def benches():
+    """The benches that run() takes: a row for each, and one for each of its arguments."""
+    return Query(None, ["list", "--format=csv"]).rows()
+
+
+def diff(a: Any, b: Any, **options: Any):
+    """The largest changes between two files of results, CSV or JSON: tolerance=, atol=, bound=, top=."""
+    query = Query(None, words_of("diff", [os.fspath(a), os.fspath(b)], {"format": "csv", **options}))
+    try:
+        return query.rows()
+    except Different as found:
+        return found.rows
+
+
+class Machine(Commands):
+    """A machine: a topology that can be asked for latencies, traffic and runs of kernels.
+
+    source  the path of a YAML file; the name of a shipped machine ("cube8", see
+            kernbench.machines()); or a dict with the same keys as the YAML
+    keys    keys to change, by their paths
+
+    >>> m = kernbench.Machine("mine.yaml", **{"cube.hbm.bw_gbs": 512})
+    >>> m = kernbench.Machine({"kernbench": 2, "name": "mine", "sip": {"mesh": {"w": 2, "h": 1}}})
+
+    Mistakes raise kernbench.BadInput (the YAML or the dict) or kernbench.BadArgument (keys), with
+    file, line and column, or the key. A machine never changes, and any number of threads may use
+    it: the interpreter's lock is free while it simulates.
+    """
+
+    def __init__(self, source: Source, **keys: Any):
+        self._load(source, keys)
+
+    def _load(self, source: Any, keys: Mapping[str, Any]) -> None:
+        c = ffi.new("kb_topology_source *")
+        places: List[str] = []
+        kept: List[Any] = []
+        self._changed = isinstance(source, Machine)
+        if isinstance(source, Machine):
+            c.base = source._topo
+        elif isinstance(source, bytes):
+            self._put_text(c, "<yaml>", source, kept)
+        elif isinstance(source, Mapping):
+            text = "\n".join(yaml_lines(source, "", "", places)) + "\n"
+            self._put_text(c, "<dict>", text.encode(), kept)
+        else:
+            path = self._find(os.fspath(source))
+            self._put_text(c, path, self._read(path), kept)
+        self._put_sets(c, keys, kept)
+        out, messages = ffi.new("const kb_topology **"), ffi.new("char **")
+        status = lib.kb_topology_load(c, out, messages)
+        lines, key = without_place(messages_of(messages), places)
+        if status == lib.KB_NO_MEMORY:
+            raise MemoryError("kb_topology_load")
+        if status:
+            raise error(2 if status == lib.KB_BAD_REQUEST else 3, lines, key=key)
+        self._topo = ffi.gc(out[0], lib.kb_topology_free)
+        self._info = ffi.new("kb_info *")
+        lib.kb_topology_info(self._topo, self._info)
+
+    @staticmethod
+    def _find(path: str) -> str:
+        shipped = SHIPPED / f"{path}.yaml"
+        return str(shipped) if not os.path.exists(path) and shipped.exists() else path
+
+    @staticmethod
+    def _read(path: str) -> bytes:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError as e:
+            shipped = ", ".join(sorted(p.stem for p in SHIPPED.glob("*.yaml")))
+            hint = "" if os.sep in path or path.endswith(".yaml") else f"; shipped machines: {shipped}"
+            failure = BadInput(3, [f"cannot read {path}: {e.strerror}{hint}"])
+            failure.file = path
+            raise failure from None
+
+    @staticmethod
+    def _put_text(c: Any, name: str, text: bytes, kept: List[Any]) -> None:
+        kept += [ffi.new("char[]", name.encode()), ffi.new("char[]", text)]
+        c.file, c.text, c.nbytes = kept[-2], kept[-1], len(text)
+
+    @staticmethod
+    def _put_sets(c: Any, keys: Mapping[str, Any], kept: List[Any]) -> None:
+        sets = [ffi.new("char[]", f"{path}={value if isinstance(value, str) else scalar(value)}".encode())
+                for path, value in keys.items()]
+        array = ffi.new("char *[]", sets or [ffi.NULL])
+        kept += [sets, array]
+        c.sets, c.n_sets = array, len(sets)
+
+    @staticmethod
+    def from_yaml(text: str, **keys: Any) -> "Machine":
+        """The machine of a YAML text, such as `config` of another one."""
+        made = Machine.__new__(Machine)
+        made._load(text.encode(), keys)
+        return made
+
+    # -- itself
+
+    @property
+    def name(self) -> str:
+        """Its name, as the YAML has it."""
+        return ffi.string(self._info.name).decode()
+
+    @property
+    def config(self) -> str:
+        """Its YAML, with every default: what a result depends on."""
+        return ffi.string(self._info.config).decode()
+
+    @property
+    def hash(self) -> str:
+        """16 hexadecimal digits of `config`, which results tell."""
+        return ffi.string(self._info.hash).decode()
+
+    def __repr__(self) -> str:
+        return f"<kernbench.Machine {self.name} {self.hash}>"
+
+    def __reduce__(self):
+        return Machine.from_yaml, (self.config,)
+
+    def set(self, keys: Optional[Mapping[str, Any]] = None, **more: Any) -> "Machine":
+        """Another machine, with these keys changed: m.set({"cube.hbm.bw_gbs": 512})."""
+        made = Machine.__new__(Machine)
+        made._load(self, {**(keys or {}), **more})
+        return made
+
+    # -- commands of one machine
+
+    def info(self):
+        """The machine and how the library was built: rows of name and value."""
+        return self._rows("info")
+
+    def route(self, src: str, dst: str, *, op: Optional[str] = None,
+              bytes: Union[int, str] = 4096, plane: Optional[str] = None):
+        """The nodes between two endpoints, and the cost (ns) of each and of the wire into it.
+
+        >>> m.route("c0.pe0", "c5.slice3").cumulative_ns.iloc[-1]
+        """
+        return self._rows("route", [src, dst], op=op, bytes=bytes, plane=plane)

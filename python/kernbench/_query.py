@@ -1,0 +1,167 @@
+"""_query.py -- one command of the library, from words to rows."""
+import re
+import sys
+import time
+import warnings
+from typing import Any, Dict, List, Optional
+
+from ._errors import Note, error
+from ._native import ffi, lib
+from ._rows import all_rows
+
+WAIT_MS = 100  # how long Ctrl-C may wait,
+STOP_MS = 900  # and how long what it stops
+SHOWN_AFTER_S = 1.0
+INTERRUPTED = 130
+
+
+_left: List[Any] = []  # queries that did not stop, and what they borrow
+
+
+class Progress:
+    """A bar for runs that last: tqdm's if it is there, on a terminal or in a notebook."""
+
+    wanted: Optional[bool] = None  # None: on terminals and in notebooks
+
+    def __init__(self) -> None:
+        self.begin = time.monotonic()
+        self.bar: Any = None
+        self.failed = not self.is_wanted()
+
+    def is_wanted(self) -> bool:
+        if Progress.wanted is not None:
+            return Progress.wanted
+        return "ipykernel" in sys.modules or sys.stderr is not None and sys.stderr.isatty()
+
+    def open(self, things: str) -> None:
+        try:
+            from tqdm.auto import tqdm
+            self.bar = tqdm(unit=" " + things, leave=False, dynamic_ncols=True)
+        except Exception:  # none, or none that works here
+            self.failed = True
+
+    def show(self, query: Any) -> None:
+        if self.failed or time.monotonic() - self.begin < SHOWN_AFTER_S:
+            return
+        done, total = ffi.new("uint64_t *"), ffi.new("uint64_t *")
+        things = ffi.string(lib.kb_query_progress(query, done, total)).decode()
+        if self.bar is None and things:
+            self.open(things)
+        if self.bar is not None:
+            self.bar.total = total[0] or None
+            self.bar.n = done[0]
+            self.bar.refresh()
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def progress(wanted: Optional[bool] = None) -> None:
+    """Bars of long runs: True, False, or None: on terminals and in notebooks."""
+    Progress.wanted = wanted
+
+
+def wait(query: Any, borrowed: Any) -> None:
+    """Waits for the end. Meanwhile other threads of Python run, and Ctrl-C works.
+
+    A kernel or a bench's setup may compute for long without a look at whether it is to stop. Then it
+    is left to its thread, which ends when it looks, and nothing of it is freed.
+    """
+    bar = Progress()
+    try:
+        while not lib.kb_query_wait(query, WAIT_MS):
+            bar.show(query)
+    except BaseException:
+        lib.kb_query_stop(query)
+        if not lib.kb_query_wait(query, STOP_MS):
+            _left.append((ffi.gc(query, None), borrowed))
+        raise
+    finally:
+        bar.close()
+
+
+def argument_names(text: str) -> str:
+    """Options as arguments are called here: --max-events is max_events."""
+    return re.sub(r"--([a-z][a-z0-9-]*)", lambda m: m[1].replace("-", "_"), text)
+
+
+def messages_of(query: Any) -> List[str]:
+    text = ffi.string(lib.kb_query_messages(query)).decode(errors="replace")
+    return [argument_names(line) for line in text.splitlines()]
+
+
+def word(value: Any) -> str:
+    """A value as the command line has it: 1e-05 is 0.00001."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, (list, tuple, range)):
+        return ",".join(word(item) for item in value)
+    if isinstance(value, float):
+        if value == int(value) and abs(value) < 1e15:
+            return str(int(value))
+        return f"{value:.17f}".rstrip("0") if abs(value) < 1e-4 else repr(value)
+    return str(value)
+
+
+def words_of(command: str, operands: List[Any], options: Dict[str, Any]) -> List[str]:
+    """The words of a command line."""
+    words = [command]
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is True and name != "phase2":
+            words.append(option)
+        elif value is not None and value is not False:
+            words.append(f"{option}={word(value)}")
+    return words + ["--"] * any(str(o).startswith("--") for o in operands) + [word(o) for o in operands]
+
+
+class Query:
+    """A command that has run."""
+
+    def __init__(self, machine: Any, words: List[str], frame: Any = None, keep_run: bool = False):
+        texts = [ffi.new("char[]", text.encode()) for text in words]
+        array = ffi.new("char *[]", texts)
+        request = ffi.new("kb_query_request *")
+        request.topo = machine._topo if machine is not None else ffi.NULL
+        request.words = array
+        request.n_words = len(texts)
+        request.frame = frame.c if frame is not None else ffi.NULL
+        request.keep_run = keep_run
+        out = ffi.new("kb_query **")
+        if lib.kb_query_new(request, out) != lib.KB_OK:
+            raise MemoryError("no thread could be started")
+        borrowed = (machine, frame)  # live as long as the query
+
+        def free(query: Any, borrowed: Any = borrowed) -> None:
+            lib.kb_query_free(query)
+
+        self.c = ffi.gc(out[0], free)
+        self.attrs = {"kernbench": " ".join(words)}
+        wait(self.c, borrowed)
+
+    def rows(self, quiet: bool = False) -> Any:
+        """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""
+        code = lib.kb_query_code(self.c)
+        messages = messages_of(self.c)
+        if messages:
+            self.attrs["notes"] = messages
+        rows = all_rows(self.c, self.attrs)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        if code:
+            raise error(code, messages, rows)
+        if messages and not quiet:
+            warnings.warn("\n".join(messages), Note, stacklevel=4)
+        return rows
+
+    def text(self) -> str:
+        """What it wrote that is no rows."""
+        code = lib.kb_query_code(self.c)
+        if code:
+            raise error(code, messages_of(self.c))
+        n = ffi.new("size_t *")
+        text = lib.kb_query_text(self.c, n)
+        return ffi.buffer(text, n[0])[:].decode(errors="replace")

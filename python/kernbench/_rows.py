@@ -1,0 +1,138 @@
+"""_rows.py -- tables of the library as DataFrames, or as numpy record arrays without pandas."""
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ._native import ffi, lib
+
+try:
+    import pandas
+except ImportError:  # optional
+    pandas = None
+
+FEW_CELLS = 100_000  # are copied, so that small tables do not keep a query alive
+
+
+class Memory:
+    """Memory of C as numpy sees it; `owner` lives as long as an array of it."""
+
+    def __init__(self, pointer: Any, n: int, kind: str, owner: Any):
+        self.owner = owner
+        self.__array_interface__ = {"version": 3, "shape": (n,), "typestr": kind,
+                                    "data": (int(ffi.cast("uintptr_t", pointer)), False)}
+
+
+def array_of(pointer: Any, n: int, kind: str, owner: Any) -> np.ndarray:
+    """An array of what lies there, without a copy."""
+    if n == 0:
+        return np.empty(0, kind)
+    return np.asarray(Memory(pointer, n, kind, owner))
+
+
+def number(text: str) -> Any:
+    """A number as JSON has it."""
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+class Table:
+    """One table of a query."""
+
+    def __init__(self, query: Any, i: int):
+        self.query = query
+        self.c = ffi.new("kb_query_table *")
+        lib.kb_query_table_get(query, i, self.c)
+        self.name = ffi.string(self.c.name).decode()
+        self.note = ffi.string(self.c.note).decode() if self.c.note else ""
+        self.texts = np.array([ffi.string(self.c.texts[k]).decode(errors="replace")
+                               for k in range(self.c.n_texts)], object)
+
+    def values(self, column: Any, kind: str) -> np.ndarray:
+        return array_of(column.values, self.c.n_rows, kind, self.query)
+
+    def mixed(self, column: Any, kinds: np.ndarray) -> np.ndarray:
+        """Cells of several kinds: objects."""
+        numbers = self.values(column, "<u8")
+        reals = self.values(column, "<f8")
+        cells = np.empty(self.c.n_rows, object)
+        for i, kind in enumerate(kinds):
+            if kind == lib.KB_CELL_TEXT:
+                cells[i] = self.texts[numbers[i]]
+            elif kind == lib.KB_CELL_NUMBER:
+                cells[i] = number(self.texts[numbers[i]])
+            elif kind == lib.KB_CELL_COUNT:
+                cells[i] = int(numbers[i])
+            elif kind == lib.KB_CELL_REAL:
+                cells[i] = float(reals[i])
+        return cells
+
+    def counts(self, column: Any, kinds: Optional[np.ndarray]) -> Any:
+        """Whole numbers; with empty cells pandas' own kind of them, or floats."""
+        counts = self.values(column, "<u8")
+        if not counts.size or counts.max() < 1 << 63:
+            counts = counts.view("<i8")
+        if kinds is None:
+            return counts
+        empty = kinds == lib.KB_CELL_NONE
+        if pandas is not None and counts.dtype == "<i8":
+            return pandas.arrays.IntegerArray(counts.copy(), empty)
+        return np.where(empty, np.nan, counts)
+
+    def column(self, column: Any) -> Any:
+        """Column `column` as an array."""
+        kind = column.kind
+        kinds = None
+        if column.kinds != ffi.NULL:
+            kinds = array_of(column.kinds, self.c.n_rows, "|u1", self.query)
+            there = set(np.unique(kinds)) - {lib.KB_CELL_NONE}
+            if len(there) > 1:
+                return self.mixed(column, kinds)
+            kind = there.pop() if there else kind
+        if kind == lib.KB_CELL_REAL:
+            reals = self.values(column, "<f8")
+            return reals if kinds is None else np.where(kinds == lib.KB_CELL_NONE, np.nan, reals)
+        if kind == lib.KB_CELL_COUNT:
+            return self.counts(column, kinds)
+        if kinds is None and kind == lib.KB_CELL_NUMBER and len(self.texts):
+            numbers = np.array([number(text) if is_number(text) else 0 for text in self.texts])
+            return numbers[self.values(column, "<u8")]
+        if kinds is not None:
+            return self.mixed(column, kinds)
+        if not len(self.texts):
+            return np.full(self.c.n_rows, None, object)
+        return self.texts[self.values(column, "<u8")]
+
+    def columns(self) -> Dict[str, Any]:
+        found = {}
+        for i in range(self.c.n_columns):
+            column = self.c.columns[i]
+            found[ffi.string(column.name).decode()] = self.column(column)
+        return found
+
+    def rows(self, attrs: Dict[str, Any]) -> Any:
+        """All rows."""
+        few = self.c.n_rows * self.c.n_columns < FEW_CELLS
+        return rows_of(self.columns(), attrs, copy=few)
+
+
+def is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def rows_of(columns: Dict[str, Any], attrs: Dict[str, Any], copy: bool = True) -> Any:
+    """A DataFrame of columns; without pandas a record array."""
+    if pandas is None:
+        return np.rec.fromarrays(list(columns.values()), names=list(columns))
+    frame = pandas.DataFrame(columns, copy=copy)
+    frame.attrs.update(attrs)
+    return frame
+
+
+def all_rows(query: Any, attrs: Dict[str, Any]) -> Any:
+    """The rows of a query that wrote one table; None: it wrote none."""
+    if lib.kb_query_table_count(query) == 0:
+        return None
+    return Table(query, 0).rows(attrs)

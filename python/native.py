@@ -1,0 +1,61 @@
+"""native.py -- the module kernbench._native: cffi's view of the headers, compiled against them.
+
+No struct is copied by hand. gcc's preprocessor takes comments and macros out of the headers; what
+is left are declarations, which cffi reads, except inline functions and #pragma lines. The compiler
+then checks sizes and offsets (cffi's API mode): a header that changed cannot be misread.
+"""
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from cffi import FFI
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("KERNBENCH_BUILD") or ROOT / "build")
+HEADERS = ["kernbench.h", "tl.h", "cli/query/query.h"]
+FOLDERS = [ROOT / "runtime/include", ROOT / "runtime"]
+
+
+def preprocessed() -> str:
+    """The headers without comments, macros and what they include of the system."""
+    source = "".join(f'#include "{name}"\n' for name in HEADERS)
+    with tempfile.TemporaryDirectory() as empty:
+        for name in ("stdbool.h", "stddef.h", "stdint.h"):
+            Path(empty, name).touch()
+        return subprocess.run(
+            ["gcc", "-E", "-P", "-nostdinc", f"-I{empty}", *(f"-I{f}" for f in FOLDERS), "-"],
+            input=source, check=True, capture_output=True, text=True).stdout
+
+
+def declarations() -> str:
+    """What cffi can read of them."""
+    text = re.sub(r"^#pragma.*\n", "", preprocessed(), flags=re.M)
+    text = re.sub(r"^static inline [^{;]*\{.*?^\}\n", "", text, flags=re.M | re.S)
+    return re.sub(r"__attribute__\s*\(\(.*?\)\)", "", text)
+
+
+def helpers() -> str:
+    return (ROOT / "python/helpers.c").read_text()
+
+
+def helper_declarations() -> str:
+    """The first lines of the functions in helpers.c."""
+    heads = re.findall(r"^static (\w[^;{}]*\))\n\{", helpers(), flags=re.M)
+    return "".join(head + ";\n" for head in heads)
+
+
+ffi = FFI()
+ffi.cdef(declarations())
+ffi.cdef(helper_declarations() + "static char *const KB_VERSION;\nvoid free(void *);\n")
+ffi.set_source(
+    "kernbench._native",
+    "".join(f'#include "{name}"\n' for name in HEADERS) + "#include <stdlib.h>\n" + helpers(),
+    include_dirs=[str(folder) for folder in FOLDERS],
+    extra_objects=[str(BUILD / "_python/libquery.a")],
+    library_dirs=[str(BUILD)],
+    libraries=["kernbench"],
+    extra_compile_args=["-O2", "-g0", "-fvisibility=hidden"],
+    extra_link_args=["-Wl,-rpath,$ORIGIN", *(BUILD / "_python/libs").read_text().split(), "-lm", "-lpthread"],
+)

@@ -1,0 +1,52 @@
+/*
+ * session.c -- a command that a program runs itself.
+ *
+ * Memory that lacks ends a command line. Here the program that asked goes on: it is told the exit
+ * code 5, and the threads of the command wait for good, with all that they own. So nothing of the
+ * command needs a branch for memory, here either; that is why messages have room of their own.
+ */
+#include "cli/out/session.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void session_say(struct session *s, const char *line)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t n = strlen(line), room = sizeof s->said - s->n_said;
+    if (n + 1 < room) {
+        memcpy(s->said + s->n_said, line, n);
+        s->said[s->n_said + n] = '\n';
+        s->n_said += n + 1;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_progress(struct session *s, uint64_t done, uint64_t total, const char *things)
+{
+    pthread_mutex_lock(&s->lock);
+    s->done = done;
+    s->total = total;
+    s->things = things;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_end(struct session *s, int code)
+{
+    pthread_mutex_lock(&s->lock);
+    s->ended = true;
+    s->code = code;
+    pthread_cond_broadcast(&s->end);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void session_lacks(struct session *s)
+{
+    if (s->undo)
+        s->undo(s->undo_arg);
+    session_say(s, "out of memory");
+    s->leaves = true;
+    session_end(s, EXIT_SYSTEM);
+    for (;;)
+        pause();
+}

@@ -1,0 +1,56 @@
+/*
+ * session.h -- a command that a program runs itself: what it has in place of signals, standard
+ * streams and exit().
+ *
+ * The threads that work for it find it by session_here(). On the command line there is none.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+#include "base/parallel.h"
+#include "cli/out/tables.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { SESSION_SAID_BYTES = 1 << 16 };
+
+struct session {
+    atomic_bool asked;    /* to stop */
+    atomic_bool leaves;   /* a thread was left behind, at work on what the command owns */
+    struct tables tables; /* that it wrote */
+    char *text;           /* owned: what it wrote besides, `n_text` bytes; NULL: nothing */
+    size_t n_text;
+    const struct kb_frame *frame; /* borrowed: in place of standard input; NULL: none */
+    bool keeps_run;               /* `run` is wanted */
+    kb_bench_run *run;            /* owned; NULL: none */
+
+    pthread_mutex_t lock;          /* of these: */
+    char said[SESSION_SAID_BYTES]; /* messages, lines; what has no room is left out */
+    size_t n_said;
+    uint64_t done, total;
+    const char *things; /* a constant */
+    bool ended;
+    int code;
+    pthread_cond_t end;
+
+    void (*undo)(void *arg); /* if memory lacks; NULL: nothing */
+    void *undo_arg;
+};
+
+/* That of the calling thread; NULL: a command line. */
+static inline struct session *session_here(void)
+{
+    return parallel_owner;
+}
+
+/* A line of messages. */
+void session_say(struct session *s, const char *line);
+
+void session_progress(struct session *s, uint64_t done, uint64_t total, const char *things);
+
+/* It has ended. */
+void session_end(struct session *s, int code);
+
+/* Ends the session, as memory lacks. The calling thread waits for good, with all that it owns. */
+_Noreturn void session_lacks(struct session *s);
+
+#endif

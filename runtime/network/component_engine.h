@@ -1,0 +1,86 @@
+/* component_engine.h -- pe_gemm and pe_math that are components (`cube.pe.pe_gemm.impl`).
+ *
+ * It holds        a stage of a dot, of a math command or of a tile, from the begin of its service
+ * For how long    hold_fs, then the next may begin; the stage itself ends at done_fs
+ * Goes first      first come, first served
+ * Wait counted    engine_wait of --breakdown
+ * Golden number   docs/components.md "An engine"
+ *
+ * The engine is asked when the service begins. If it is free before the stage is done, as a
+ * pipeline is, there are two events of class 0: at the first it goes to the next, and only the
+ * second one ends the stage.
+ */
+#ifndef NETWORK_COMPONENT_ENGINE_H
+#define NETWORK_COMPONENT_ENGINE_H
+#include "network/component_memory.h"
+
+/* The component that serves the stage in `slot`; NULL: it is built in, or a port. */
+static ALWAYS_INLINE const struct impl *engine_impl(const struct kb_sim *s, int how, uint32_t slot)
+{
+    enum box box;
+
+    if (!(how & HOW_KERNELS) || !T->impls || !T->impls->engines)
+        return NULL;
+    box = kernels_engine_box(s, slot);
+    return box != N_BOXES && T->impls->of[box].serve ? &T->impls->of[box] : NULL;
+}
+
+static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t slot)
+{
+    const struct served *work = &s->instances.served[slot];
+
+    return (struct kb_request){
+        .id = s->txns[slot].id,
+        .source = kernels_pe_number(s, slot),
+        .overhead_fs = s->txns[slot].hold_fs - work->cycles_fs,
+        .m = work->m,
+        .k = work->k,
+        .n = work->n,
+        .cycles = work->cycles,
+        .cycles_fs = work->cycles_fs,
+    };
+}
+
+/* Asks the component: how long the stage takes. Returns when its engine is free again. */
+static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uint64_t start,
+                                  uint32_t slot)
+{
+    enum box box = (enum box)(impl - T->impls->of);
+    struct kb_request request = engine_request(s, slot);
+    struct kb_served answer =
+        impl->serve(s->instances.engines + (2 * (size_t)request.source + (box == BOX_MATH)) *
+                                               instance_of_engine_bytes(T->impls),
+                    &request, (int64_t)start);
+
+    if (!is_answer(s, box, slot, start, answer))
+        return EV_PAST;
+    if (answer.done_fs == INT64_MAX)
+        instances_never(s, box, slot);
+    s->txns[slot].hold_fs = answer.done_fs - (int64_t)start;
+    s->instances.served[slot].done_fs = answer.done_fs;
+    return start + (uint64_t)answer.hold_fs;
+}
+
+/* At `t`, an event of its end: is it only the engine that is free? Then the end comes later. */
+static ALWAYS_INLINE bool frees_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    int64_t done_fs;
+
+    if (!engine_impl(s, how, slot))
+        return false;
+    done_fs = s->instances.served[slot].done_fs;
+    if (t == (uint64_t)done_fs)
+        return false;
+    if (done_fs != INT64_MAX)
+        post(s, (uint64_t)done_fs, EV_DONE, slot);
+    return true;
+}
+
+/* Was the engine given back before the end of the stage? */
+static ALWAYS_INLINE bool freed_engine(const struct kb_sim *s, int how,
+                                       const struct memory_station *engine, uint32_t slot)
+{
+    return engine_impl(s, how, slot) && engine->holder != slot;
+}
+
+#endif

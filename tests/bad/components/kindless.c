@@ -1,0 +1,1 @@
+/* kernbench component: memroy kindless */

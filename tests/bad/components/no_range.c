@@ -1,0 +1,3 @@
+/* kernbench component: memory no_range
+ * banks  integer  4  8  banks
+ */

@@ -1,0 +1,1 @@
+/* kernbench component: memory another */

@@ -1,0 +1,3 @@
+/* kernbench component: memory outside
+ * banks  integer  9  1..8  banks
+ */

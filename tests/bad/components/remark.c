@@ -1,0 +1,3 @@
+/* kernbench component: memory remark
+ * This memory has banks.
+ */

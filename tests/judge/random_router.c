@@ -1,0 +1,204 @@
+/* random_router.c -- small odd machines whose links have routers. */
+#include "dice.h"
+#include "judge.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+#define ANY(list)   (list)[below(rng, COUNT(list))]
+
+/* What the parts of a machine agree on. */
+struct plan {
+    uint32_t w, h, pes, packets; /* of a packet: its segments; 0: whole transactions */
+    uint32_t segment, group;     /* bytes; VCs of a class and priority */
+    bool mesh, holes;            /* inside the cubes */
+};
+
+static void print_overhead(FILE *out, struct dice *rng)
+{
+    static const char *const some[] = {"0.0", "0.000001", "1.0", "1.5", "2", "4.0", "8.0"};
+
+    fprintf(out, "overhead_ns: %s", chance(rng, rng->zero_per_cent) ? "0.0" : ANY(some));
+}
+
+static void print_length(FILE *out, struct dice *rng, const char *key)
+{
+    static const char *const some[] = {"0.0", "0.5", "1.0", "2.5", "0.00475", "100.0"};
+
+    fprintf(out, "%s: %s", key, chance(rng, rng->zero_per_cent) ? "0.0" : ANY(some));
+}
+
+static void print_gbs(FILE *out, struct dice *rng, const char *key)
+{
+    static const char *const some[] = {"3.0", "7", "16.0", "64.0", "128.0", "1000000.0"};
+
+    fprintf(out, "%s: %s", key, rng->one_gbs ? "16.0" : ANY(some));
+}
+
+static void print_box(FILE *out, struct dice *rng, const char *key)
+{
+    fprintf(out, "    %s: {", key);
+    print_overhead(out, rng);
+    fputs("}\n", out);
+}
+
+/* Rings need two VCs of each class and priority. */
+static void print_contention(FILE *out, struct dice *rng, struct plan *p)
+{
+    static const uint32_t segments[] = {16, 32, 64, 256, 1024}, packets[] = {0, 0, 1, 2, 4, 5};
+    static const char *const credits[] = {"0.0", "0.0", "1.0", "0.000001", "3.5"};
+    uint32_t prios = chance(rng, 75) ? 1 : 2, buffer, requests;
+
+    p->segment = ANY(segments);
+    p->packets = ANY(packets);
+    p->group = 1 + below(rng, 3);
+    buffer = p->segment * (1 + below(rng, 5));
+    requests = prios * p->group;
+    fprintf(out, "contention: {links: router, segment_bytes: %" PRIu32, p->segment);
+    fprintf(out, ", packet_bytes: %" PRIu32, p->segment * p->packets);
+    fprintf(out, ", buffer_bytes: %" PRIu32, chance(rng, 15) ? 0 : buffer);
+    fprintf(out, ", vcs: [%" PRIu32 ", %" PRIu32 "], prios: %" PRIu32, requests,
+            prios * (chance(rng, 50) ? p->group : p->group + 1), prios);
+    fprintf(out, ", command_bytes: %" PRIu32, chance(rng, 40) ? 1 + below(rng, 64) : 0);
+    fprintf(out, ", credit_ns: %s", ANY(credits));
+    fprintf(out, ", arbiter: %s", chance(rng, 50) ? "rr" : "age");
+    fprintf(out, ", input_speedup: %" PRIu32 "}\n", 1 + below(rng, 4));
+}
+
+static void print_planes(FILE *out, struct dice *rng, bool one_way)
+{
+    static const char *const rules[] = {"op", "hash", "column"};
+
+    if (one_way)
+        fputs("  planes: [{name: a, dirs: [E, S]}, {name: b, dirs: [N, W], order: yx}]\n", out);
+    else
+        fputs("  planes: [{name: a}, {name: b, order: yx, bw_gbs: 32.0}]\n", out);
+    fprintf(out, "  plane: %s\n", ANY(rules));
+}
+
+static void print_sip(FILE *out, struct dice *rng, struct plan *p)
+{
+    static const char *const wraps[] = {"x", "y", "xy"};
+    uint32_t w = 1 + below(rng, 4), h = 1 + below(rng, 3);
+    bool wrap = p->group > 1 && chance(rng, 30), one_way = wrap && chance(rng, 40);
+
+    p->w = w;
+    p->h = h;
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s}\n  d2d: {", w, h,
+            one_way ? "xy"
+            : wrap  ? ANY(wraps)
+                    : "none");
+    print_length(out, rng, "distance_mm");
+    print_gbs(out, rng, ", bw_gbs");
+    fputs("}\n", out);
+    if (one_way || chance(rng, 20))
+        print_planes(out, rng, one_way);
+    if (chance(rng, 30))
+        fputs("  io_chiplets: [W, E]\n", out);
+    fputs("  io:\n", out);
+    print_box(out, rng, "pcie_ep");
+    print_box(out, rng, "io_cpu");
+    fputs("    link: {", out);
+    print_length(out, rng, "distance_mm");
+    print_gbs(out, rng, ", bw_gbs");
+    fputs("}\n    shore: {", out);
+    print_length(out, rng, "distance_mm");
+    print_gbs(out, rng, ", bw_gbs");
+    fputs("}\n", out);
+}
+
+/* A mesh inside the cubes, now and then with a hole that cuts nothing off. */
+static void print_mesh(FILE *out, struct dice *rng, bool holes)
+{
+    uint32_t cols = 1 + below(rng, 4), rows = 1 + below(rng, 4);
+
+    fprintf(out, ", model: mesh, mesh: {cols: %" PRIu32 ", rows: %" PRIu32, cols, rows);
+    print_gbs(out, rng, ", bw_gbs");
+    if (holes && cols > 2 && rows > 2 && chance(rng, 50))
+        fputs(", holes: [[1, 1]]", out);
+    fputc('}', out);
+}
+
+static void print_memory(FILE *out, struct dice *rng, const struct plan *p, bool hbm)
+{
+    static const char *const latency[] = {"38", "0.000001", "4.75"};
+
+    print_overhead(out, rng);
+    fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");
+    if (chance(rng, 30))
+        fprintf(out, ", latency_ns: %s", ANY(latency));
+    if (!hbm || chance(rng, 50))
+        print_gbs(out, rng, ", bw_gbs");
+    if (hbm && p->packets && chance(rng, 30))
+        fprintf(out, ", queue_bytes: %" PRIu32,
+                p->segment * p->packets + below(rng, 3) * p->segment);
+}
+
+static void print_cube(FILE *out, struct dice *rng, struct plan *p)
+{
+    static const uint32_t pes[] = {1, 1, 2, 3, 4, 6, 7};
+    static const uint32_t slices[] = {0, 0, 1, 2, 5};
+
+    p->pes = ANY(pes);
+    if (p->pes > 4 && (p->group < 2 || p->w * p->h > 4))
+        p->pes = 2;
+    fprintf(out, "cube:\n  pes: %" PRIu32 "\n  size_mm: [%" PRIu32 ".5, %" PRIu32 ".0]\n", p->pes,
+            1 + below(rng, 20), 1 + below(rng, 20));
+    fputs("  ucie: {", out);
+    print_overhead(out, rng);
+    fputs("}\n  noc: {", out);
+    print_overhead(out, rng);
+    print_length(out, rng, ", attach_mm");
+    print_gbs(out, rng, ", bw_gbs");
+    if (p->mesh)
+        print_mesh(out, rng, p->holes);
+    fputs("}\n  m_cpu: {", out);
+    print_overhead(out, rng);
+    fprintf(out, ", pos_mm: [0.25, 1.0], dma_read: %" PRIu32, 1 + below(rng, 3));
+    fprintf(out, ", dma_write: %" PRIu32 "}\n  sram: {", 1 + below(rng, 3));
+    print_memory(out, rng, p, false);
+    fputs(", pos_mm: [1.5, 0.0]}\n  xbar: {", out);
+    print_overhead(out, rng);
+    print_length(out, rng, ", pe_mm");
+    print_gbs(out, rng, ", pe_gbs");
+    print_length(out, rng, ", chain_mm");
+    print_gbs(out, rng, ", chain_gbs");
+    fputs("}\n  bridge: {", out);
+    print_overhead(out, rng);
+    print_gbs(out, rng, ", bw_gbs");
+    fputs("}\n  hbm: {", out);
+    print_memory(out, rng, p, true);
+    fprintf(out, ", slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {", ANY(slices));
+    print_overhead(out, rng);
+    fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
+    fprintf(out, ", write_channels: %" PRIu32 "}}\n", 1 + below(rng, 3) * below(rng, 3));
+}
+
+void judge_random_routers(FILE *out, uint64_t seed)
+{
+    static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
+    static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
+    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4)}, *rng = &dice;
+    struct plan p = {0};
+    uint32_t sips;
+
+    dice.zero_per_cent = ANY(zero_per_cent);
+    dice.one_gbs = chance(rng, 40);
+    fprintf(out, "kernbench: %d\nname: routers%" PRIu64 "\nns_per_mm: %s\n", 1 + chance(rng, 50),
+            seed, ANY(ns_per_mm));
+    print_contention(out, rng, &p);
+    sips = chance(rng, 80) ? 1 : 2 + below(rng, 2);
+    fprintf(out, "sips: %" PRIu32 "\nfabric: {", sips);
+    print_overhead(out, rng);
+    print_gbs(out, rng, ", bw_gbs");
+    if (sips > 1 && chance(rng, 50))
+        fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: 1}", sips);
+    fputs("}\n", out);
+    print_sip(out, rng, &p);
+    /* a mesh in several cubes: without the VCs that keep its stages apart, which the judge lacks */
+    p.holes = p.w * p.h * sips == 1;
+    p.mesh = chance(rng, 50) && (p.holes || p.group == 1);
+    print_cube(out, rng, &p);
+}

@@ -284,7 +284,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         issue(s, how, t, slot);
         break;
     case EV_ARBITER:
-        if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
+        if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL && is_lazy(how))
+            wake_slice(s, t, arbiter_index(slot));
+        else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
             decide_channel(s, how, t, arbiter_index(slot));
         else if (T->links == MODE_ROUTER)
             decide(s, how, t, slot);

@@ -422,6 +422,9 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
         show_links(&u, sp.edges);
         show_channels(&u);
         show_engines(&u);
+        if (s->queue.first == EV_NONE &&
+            (!s->kernels || s->kernels->launch == s->kernels->n_launches))
+            banks_finish(s);
         show_memories(&u);
         show_ports(&u);
     }

@@ -551,6 +551,14 @@ BANK_INLINE uint64_t bank_decide(const struct bank_view *v, struct bank_channel 
     return id;
 }
 
+/* All decisions up to `t`, while nothing arrives. */
+BANK_INLINE void bank_catch_up(const struct bank_view *v, struct bank_channel *c,
+                               struct bank_pool *pool, uint32_t channel, int64_t t)
+{
+    while (c->next_fs <= t && !pool->lost)
+        bank_decide(v, c, pool, channel, c->next_fs);
+}
+
 /* -- arrivals ------------------------------------------------------------------------------- */
 
 /* Comes access `a` before `b`? Records have the number of a part in their topmost 16 bits. */

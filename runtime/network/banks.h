@@ -21,6 +21,20 @@
  *
  * The hop engine has an event for each of these instants. The counted engines leave out those at
  * which nothing can be granted, so a grant has one event.
+ *
+ * Where nothing is counted a decision has no event at all. Nobody sees it before the end of a
+ * transaction that it decides, and that is later by `ahead`: cl or cwl and one burst; 1 fs where
+ * posted writes wait for room. So the channels of a slice are left alone, and catch up: a channel
+ * when something comes to it, all of them at the slice's wake, an event of class 5. That is at
+ *
+ *     the first instant at which a channel may grant something + ahead - 1 fs
+ *
+ * or earlier, so the ends found there lie ahead of it. At most one wake is due in `ahead`, 19 ns,
+ * in which eight busy channels grant up to 80 segments. If nothing waits for an end there is none.
+ *
+ * Example (defaults). A read of 64 bytes comes to an idle slice at 100 ns. The wake is at
+ * 118.999999: the channel decides for 100, ACT, and may grant at 114. Next wake: 132.999999; the
+ * bus is granted at 114, and the end, 133, is posted.
  */
 #ifndef NETWORK_BANKS_H
 #define NETWORK_BANKS_H
@@ -51,8 +65,8 @@ static ALWAYS_INLINE struct bank_view view_of(const struct kb_sim *s,
     return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs};
 }
 
-/* Posts the ends of those that are done. */
-static ALWAYS_INLINE void post_ends(struct kb_sim *s)
+/* Posts the ends of those that are done; all are of one slice. */
+static ALWAYS_INLINE void post_ends(struct kb_sim *s, struct bank_slice *slice)
 {
     struct bank_pool *pool = &s->banks->pool;
 
@@ -61,6 +75,7 @@ static ALWAYS_INLINE void post_ends(struct kb_sim *s)
         const struct bank_access *access = &pool->accesses[slot];
 
         pool->ended = access->next;
+        slice->pending--;
         post(s, after((uint64_t)access->done_fs, behind_banks_fs(s, &s->txns[slot])), EV_DONE,
              slot);
     }
@@ -114,11 +129,84 @@ static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, 
     id = bank_decide(&view, c, &s->banks->pool, channel, (int64_t)t);
     if (id != BANK_NO_ID)
         seen(s, how, t, EV_ARBITER, id);
-    post_ends(s);
+    post_ends(s, slice);
     next = next_decision(s, how, c, (int64_t)t);
     if (next != BANK_NEVER_FS)
         ask_channel(s, slice, channel, next);
 }
+
+/* -- without an event for each decision ------------------------------------------------------ */
+
+static ALWAYS_INLINE bool is_lazy(int how)
+{
+    return !(how & (HOW_HOP | HOW_COUNTED));
+}
+
+/* A wake at `t`, unless there is one before. */
+static ALWAYS_INLINE void ask_slice(struct kb_sim *s, struct bank_slice *slice, int64_t t)
+{
+    uint32_t slot = (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | slice->number
+                                                                        << BANK_CHANNEL_BITS;
+
+    if (t >= slice->wake_fs)
+        return;
+    slice->wake_fs = t;
+    if ((uint64_t)t >= EV_PAST - 1)
+        fail(s, KB_TIME_RANGE);
+    else if (!ev_push(&s->queue,
+                      ev_make((uint64_t)t, EV_ARBITER, slice->memory << BANK_CHANNEL_BITS, slot)))
+        fail(s, KB_NO_MEMORY);
+}
+
+/* How much later than a decision of `c` an end is at least. */
+static ALWAYS_INLINE int64_t ahead_fs(const struct bank_view *v, const struct bank_channel *c)
+{
+    const struct bank_row *b = v->row;
+
+    if (b->ack == ACK_ACCEPTED && c->pieces[BANK_WRITE] != BANK_NONE)
+        return 1;
+    if (b->ack == ACK_WRITTEN && b->cwl_fs < b->cl_fs)
+        return b->cwl_fs + v->burst_fs + b->ctrl_fs;
+    return b->cl_fs + v->burst_fs + b->ctrl_fs;
+}
+
+/* The wake of a slice: its channels catch up. */
+static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
+{
+    struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
+    const struct bank_view view = view_of(s, slice);
+    int64_t next = BANK_NEVER_FS;
+
+    if (slice->wake_fs != (int64_t)t)
+        return; /* there was one before */
+    slice->wake_fs = BANK_NEVER_FS;
+    for (uint32_t i = 0; i < bank_channels(view.row); i++) {
+        struct bank_channel *c = &slice->channels[i];
+        int64_t fs;
+
+        bank_catch_up(&view, c, &s->banks->pool, i, (int64_t)t);
+        if (c->next_fs == BANK_NEVER_FS)
+            continue;
+        fs = c->next_fs + ahead_fs(&view, c) - 1;
+        next = fs < next ? fs : next;
+    }
+    post_ends(s, slice);
+    if (slice->pending && next != BANK_NEVER_FS)
+        ask_slice(s, slice, next);
+}
+
+/* When the slice must wake for what comes to `c` at `t`: before that is added. */
+static ALWAYS_INLINE int64_t wake_for(const struct bank_view *v, const struct bank_channel *c,
+                                      const struct bank_access *access, int64_t t)
+{
+    int64_t ahead = ahead_fs(v, c);
+
+    if (access->writes && v->row->ack == ACK_ACCEPTED && access->drain_fs < ahead)
+        ahead = bank_later(access->drain_fs, 1);
+    return t + ahead - 1;
+}
+
+/* -- arrivals -------------------------------------------------------------------------------- */
 
 /* The transaction in `slot` has arrived: what it is to the rules. */
 static ALWAYS_INLINE void begin_access(struct kb_sim *s, const struct bank_view *view, uint64_t t,
@@ -137,18 +225,29 @@ static ALWAYS_INLINE void begin_access(struct kb_sim *s, const struct bank_view 
 }
 
 /* Its piece of one channel. */
-static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, struct bank_slice *slice,
+static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct bank_slice *slice,
                                                uint64_t t, uint32_t slot, uint64_t burst)
 {
+    const struct bank_view view = view_of(s, slice);
     struct bank_pool *pool = &s->banks->pool;
-    uint32_t channel = bank_channel_of(view_of(s, slice).row, burst);
+    uint32_t channel = bank_channel_of(view.row, burst);
+    struct bank_channel *c = &slice->channels[channel];
 
     if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool)) {
         fail(s, KB_NO_MEMORY);
         return false;
     }
-    bank_add_piece(&slice->channels[channel], pool, slot, burst);
-    ask_channel(s, slice, channel, (int64_t)t);
+    if (!is_lazy(how)) {
+        bank_add_piece(c, pool, slot, burst);
+        ask_channel(s, slice, channel, (int64_t)t);
+        return true;
+    }
+    bank_catch_up(&view, c, pool, channel, (int64_t)t - 1);
+    if (pool->ended != BANK_NONE)
+        post_ends(s, slice);
+    ask_slice(s, slice, wake_for(&view, c, &pool->accesses[slot], (int64_t)t));
+    bank_add_piece(c, pool, slot, burst);
+    c->next_fs = (int64_t)t;
     return true;
 }
 
@@ -159,21 +258,21 @@ static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, u
     struct bank_range range = s->banks->accesses[slot].range;
     struct bank_view view;
 
-    (void)how;
     if (!slice) {
         fail(s, KB_NO_MEMORY);
         return;
     }
     view = view_of(s, slice);
     begin_access(s, &view, t, slot);
+    slice->pending++;
     if (range.end - range.at == 1) {
-        come_to_bank_channel(s, slice, t, slot, range.at);
+        come_to_bank_channel(s, how, slice, t, slot, range.at);
         return;
     }
     for (uint32_t channel = 0; channel < bank_channels(view.row); channel++) {
         uint64_t burst = bank_next(view.row, range.at, range.at, channel);
 
-        if (burst < range.end && !come_to_bank_channel(s, slice, t, slot, burst))
+        if (burst < range.end && !come_to_bank_channel(s, how, slice, t, slot, burst))
             return;
     }
 }

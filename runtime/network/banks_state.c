@@ -59,6 +59,8 @@ static void slice_begin(struct bank_slice *slice, struct bank *banks)
     const struct bank_row *row = slice->view.row;
     uint32_t n = bank_count(row);
 
+    slice->wake_fs = BANK_NEVER_FS;
+    slice->pending = 0;
     memset(slice->arbiters, 0, bank_channels(row) * sizeof *slice->arbiters);
     for (uint32_t i = 0; i < bank_channels(row); i++)
         bank_begin(&slice->view, &slice->channels[i], banks + (size_t)i * n);
@@ -118,6 +120,16 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
     slice->number = b->n_slices++;
     b->slices[slice->number] = b->by_memory[memory] = slice;
     return slice;
+}
+
+void banks_finish(const struct kb_sim *s)
+{
+    for (uint32_t i = 0; s->banks && i < s->banks->n_slices; i++) {
+        struct bank_slice *slice = s->banks->slices[i];
+
+        for (uint32_t k = 0; k < bank_channels(slice->view.row); k++)
+            bank_catch_up(&slice->view, &slice->channels[k], &s->banks->pool, k, BANK_NEVER_FS - 1);
+    }
 }
 
 void banks_clear(struct kb_sim *s, uint32_t memory)

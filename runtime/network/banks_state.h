@@ -12,6 +12,9 @@ struct bank_slice {
     struct bank_channel *channels; /* [channel] */
     uint32_t number;               /* among those of the simulation, as they were made */
     uint32_t memory;               /* its station: dst_pack() */
+    /* Of engines without an event for each decision: */
+    int64_t wake_fs;  /* the next event, at which all channels catch up */
+    uint64_t pending; /* transactions whose end is not known */
 };
 
 /* What a transaction takes alone, kept: mostly the next one is like one before. */
@@ -43,6 +46,9 @@ bool banks_room(struct banks *b, uint32_t n);
 
 /* The slice that is memory `memory`, made if it is new. NULL without memory. */
 struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory) EXPORTED(banks_slice);
+
+/* A run has ended: all that is left in the channels, posted writes, is served. */
+void banks_finish(const struct kb_sim *s);
 
 /* Memory `memory` is idle again, its rows closed, and time begins anew. */
 void banks_clear(struct kb_sim *s, uint32_t memory);

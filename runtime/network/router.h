@@ -306,7 +306,7 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
     least = port->free_fs > t ? port->free_fs : look(s, index, t, &best);
     if (port->free_fs <= t && best.slot != TXN_NONE) {
         grant(s, how, index, t, &best);
-        least = look(s, index, t, &best);
+        least = port->inputs == NO_INPUT && port->source == NO_PARCEL ? ROUTER_NEVER : t;
     }
     if (!(how & HOW_HOP) && least != ROUTER_NEVER)
         ask(s, index, latest(least, port->free_fs));

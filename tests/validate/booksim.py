@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """booksim.py -- a 4x4 mesh beside BookSim2: tables of docs/validation.md, and its pictures.
 
-usage: booksim.py [--quick] SIMULATOR PICTURES
+usage: booksim.py [--quick] [--fifo] SIMULATOR PICTURES
 
 SIMULATOR is a command whose `replay --machine FILE` simulates any machine, as "build/kernbench".
-Prints the tables of segments of one flit, of four, and of fifo links, writes a picture for each pattern to the
+Prints the tables of segments of one flit and of four, writes a picture for each pattern to the
 folder PICTURES, and ends with 1 if docs/validation.md has other figures. KB_VALIDATE names a folder
-with booksim.csv. --quick: few packets and no comparison with the page.
+with booksim.csv. --quick: few packets and no comparison with the page. --fifo: a table of fifo links
+instead, not compared.
 
 A cycle is a ns, a flit 16 bytes, and rate 1.0 a flit a cycle from each node. A node is the PE of a cube
 and its SRAM, which the cube's router joins: so what a node sends to itself passes its router, as in
@@ -30,7 +31,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
-WAYS = (1, 4, 0)  # flits of a segment; 0: fifo links, without routers
+WAYS, FIFO = (1, 4), (0,)  # flits of a segment; 0: fifo links, without routers
 FLITS, QUICK_FLITS = 160000, 20000  # of the packets of a run, of which the first fifth is not counted
 SATURATED = 3.0  # times the latency without load
 
@@ -257,8 +258,8 @@ def run_all(simulator, reference, flits, count, work):
 
 def main():
     args = sys.argv[1:]
-    quick = "--quick" in args
-    args = [a for a in args if a != "--quick"]
+    quick, fifo = "--quick" in args, "--fifo" in args
+    args = [a for a in args if not a.startswith("--")]
     if len(args) != 2:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
@@ -266,7 +267,7 @@ def main():
     page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
     same = True
     with tempfile.TemporaryDirectory() as name:
-        for flits in WAYS:
+        for flits in FIFO if fifo else WAYS:
             results, drawn = run_all(args[0], reference, flits, QUICK_FLITS if quick else FLITS,
                                      pathlib.Path(name))
             print("\n" + (f"segments of {flits} flits" if flits else "fifo") + "\n")
@@ -276,7 +277,7 @@ def main():
             for pattern, curves_of in drawn.items() if flits == 1 else ():
                 path = pathlib.Path(args[1]) / f"{pattern}.svg"
                 path.write_text("\n".join(picture(pattern, curves_of)) + "\n", encoding="utf-8")
-    if quick:
+    if quick or fifo:
         return 0
     print("\ndocs/validation.md has these figures" if same else
           "\ndocs/validation.md has other figures: put these in their place")

@@ -25,20 +25,12 @@
  * there would be a circle c0.noc > c0.ucie-E > c1.ucie-W > c1.noc > ... > c0.noc.
  */
 #include "channels.h"
-#include "nodes.h"
-#include "segments.h"
+#include "circle.h"
 #include "shares.h"
 #include "machine/vcs.h"
 #include <string.h>
 
-enum { STEPS_MOST = 1 << 15, VCS_MOST = 16, CIRCLE_SHOWN = 12 };
-
-/* One edge that some route passes. */
-struct edge {
-    size_t link; /* walk_link() */
-    const char *from, *to;
-    uint32_t from_cube, to_cube; /* UINT32_MAX: outside of cubes */
-};
+enum { STEPS_MOST = 1 << 15, CIRCLE_SHOWN = 12, RING_PES = 6 };
 
 /* One step of a packet: an edge, and the VCs that it may own there. */
 struct step {
@@ -47,96 +39,23 @@ struct step {
     bool anew; /* it begins there, and waits for nothing before */
 };
 
-struct arc {
-    uint32_t to, next; /* a vertex; of the same vertex the next arc, from 1 */
-};
-
-struct graph {
+/* The routes of one class, from which a graph is made. */
+struct waits {
     struct routes *r;
     const struct share_plan *plan;
     bool answers;
-    uint32_t n_vcs; /* of a group of this class */
-    struct edge *edges;
-    uint32_t *slots; /* hash of links: edge, from 1 */
-    uint32_t n_edges, n_slots, cap_edges;
-    uint32_t *first; /* [edge * n_vcs + vc]: its first arc, from 1 */
-    struct arc *arcs;
-    uint32_t n_arcs, cap_arcs;
+    struct graph graph;
     struct step *steps; /* of the route that is walked */
     struct route_at *at;
     uint8_t *before, *after;
-    uint8_t *known; /* [cube][side]: of the routes to one cube, those states of which the rest is
-                       known */
+    uint8_t *known; /* [cube][side]: of the routes to one cube, which states were walked before */
 };
 
-/* -- the graph ------------------------------------------------------------------------------ */
-
-static uint32_t *slot_of(const struct graph *g, size_t link)
-{
-    size_t i = link * UINT64_C(0x9e3779b97f4a7c15) >> 20 & (g->n_slots - 1);
-
-    while (g->slots[i] && g->edges[g->slots[i] - 1].link != link)
-        i = (i + 1) & (g->n_slots - 1);
-    return &g->slots[i];
-}
-
-static void *moved(struct arena *a, const void *old, size_t bytes, size_t more)
-{
-    char *p = arena_alloc(a, more);
-
-    if (bytes)
-        memcpy(p, old, bytes);
-    return p;
-}
-
-static void widen(struct graph *g)
-{
-    struct arena *a = g->r->arena;
-    uint32_t cap = g->cap_edges ? 2 * g->cap_edges : 512;
-
-    g->edges = moved(a, g->edges, g->n_edges * sizeof *g->edges, cap * sizeof *g->edges);
-    g->first = moved(a, g->first, (size_t)g->n_edges * g->n_vcs * sizeof *g->first,
-                     (size_t)cap * g->n_vcs * sizeof *g->first);
-    g->cap_edges = cap;
-    g->n_slots = 2 * cap;
-    g->slots = arena_alloc(a, g->n_slots * sizeof *g->slots);
-    for (uint32_t i = 0; i < g->n_edges; i++)
-        *slot_of(g, g->edges[i].link) = i + 1;
-}
-
-static uint32_t edge_number(struct graph *g, const struct edge *edge)
-{
-    uint32_t *slot;
-
-    if (g->n_edges == g->cap_edges)
-        widen(g);
-    slot = slot_of(g, edge->link);
-    if (!*slot) {
-        g->edges[g->n_edges++] = *edge;
-        *slot = g->n_edges;
-    }
-    return *slot - 1;
-}
-
-static void add_arc(struct graph *g, uint32_t from, uint32_t to)
-{
-    for (uint32_t i = g->first[from]; i; i = g->arcs[i - 1].next)
-        if (g->arcs[i - 1].to == to)
-            return;
-    if (g->n_arcs == g->cap_arcs) {
-        g->cap_arcs = g->cap_arcs ? 2 * g->cap_arcs : 4096;
-        g->arcs =
-            moved(g->r->arena, g->arcs, g->n_arcs * sizeof *g->arcs, g->cap_arcs * sizeof *g->arcs);
-    }
-    g->arcs[g->n_arcs++] = (struct arc){to, g->first[from]};
-    g->first[from] = g->n_arcs;
-}
-
-static void add_arcs(struct graph *g, const struct step *a, const struct step *b)
+static void add_arcs(struct waits *w, const struct step *a, const struct step *b)
 {
     for (uint32_t i = a->vcs.first; i < a->vcs.end; i++)
         for (uint32_t k = b->vcs.first; k < b->vcs.end; k++)
-            add_arc(g, a->edge * g->n_vcs + i, b->edge * g->n_vcs + k);
+            graph_add_arc(&w->graph, a->edge * w->graph.n_vcs + i, b->edge * w->graph.n_vcs + k);
 }
 
 /* -- routes --------------------------------------------------------------------------------- */
@@ -153,16 +72,16 @@ static bool goes_on(const struct kb_topology *t, struct route_at at)
  * From segment `n` on routes to one cube are the same, if they come in by the same side and have
  * the same datelines behind them. Were they walked before? Routes back along those of data are not.
  */
-static bool is_known(struct graph *g, const struct trip *trip, uint32_t n, bool detour)
+static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool detour)
 {
-    const struct kb_topology *t = &g->r->topo;
-    uint32_t state = 1u << (g->before[n] | (detour ? 4u : 0u));
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t state = 1u << (w->before[n] | (detour ? 4u : 0u));
     uint8_t *known;
 
-    if (n == 0 || trip->back || (g->answers && (t->wrap || t->grid_wrap)) ||
-        walk_segment(t, g->at[n - 1])->exit >= N_SIDES)
+    if (n == 0 || trip->back || (w->answers && (t->wrap || t->grid_wrap)) ||
+        walk_segment(t, w->at[n - 1])->exit >= N_SIDES)
         return false;
-    known = &g->known[(size_t)g->at[n].cube * N_SIDES + walk_segment(t, g->at[n - 1])->exit];
+    known = &w->known[(size_t)w->at[n].cube * N_SIDES + walk_segment(t, w->at[n - 1])->exit];
     if (*known & state)
         return true;
     *known |= (uint8_t)state;
@@ -173,47 +92,49 @@ static bool is_known(struct graph *g, const struct trip *trip, uint32_t n, bool 
  * The segments of a route, and the datelines before and behind each; `whole`, or up to one from
  * which on it is known. 0: there is no way.
  */
-static uint32_t walk_segments(struct graph *g, const struct trip *trip, bool whole, bool detour)
+static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool whole, bool detour)
 {
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
     uint32_t n = 0;
 
     if (!t->regular && !walk_has_way(t, trip))
         return 0;
     for (struct route_at at = walk_begin(t, trip); n < STEPS_MOST; at = walk_next(t, trip, at)) {
-        g->at[n] = at;
-        g->before[n] = n ? (uint8_t)vcs_crossed_after(t, g->at[n - 1], g->before[n - 1]) : 0;
-        if (!whole && is_known(g, trip, n, detour))
+        w->at[n] = at;
+        w->before[n] = n ? (uint8_t)vcs_crossed_after(t, w->at[n - 1], w->before[n - 1]) : 0;
+        if (!whole && is_known(w, trip, n, detour))
             break;
         n++;
         if (walk_segment(t, at)->exit == N_EXITS)
             break;
     }
     for (uint32_t i = n; i-- > 0;) {
-        bool on = i + 1 < n && goes_on(t, g->at[i + 1]) && i + 2 < n;
+        bool on = i + 1 < n && goes_on(t, w->at[i + 1]) && i + 2 < n;
 
-        g->after[i] = 0;
-        if (i + 1 < n && goes_on(t, g->at[i]) && on)
-            g->after[i] = (uint8_t)(g->after[i + 1] | vcs_dateline(t, g->at[i + 1]));
+        w->after[i] = 0;
+        if (i + 1 < n && goes_on(t, w->at[i]) && on)
+            w->after[i] = (uint8_t)(w->after[i + 1] | vcs_dateline(t, w->at[i + 1]));
     }
     return n;
 }
 
 /* The datelines behind a packet on the edge of hop `hop` of segment `i`: vcs.h */
-static uint32_t crossed_at(const struct graph *g, uint32_t i, uint32_t hop)
+static uint32_t crossed_at(const struct waits *w, uint32_t i, uint32_t hop)
 {
-    const struct kb_topology *t = &g->r->topo;
-    bool last = hop + 1 == walk_segment(t, g->at[i])->n_hops;
+    const struct kb_topology *t = &w->r->topo;
+    bool last = hop + 1 == walk_segment(t, w->at[i])->n_hops;
 
-    if (!g->answers)
-        return g->before[i];
-    return last || !goes_on(t, g->at[i]) ? g->after[i] : g->after[i] | vcs_dateline(t, g->at[i]);
+    if (!w->answers)
+        return w->before[i];
+    if (hop == 0 && i > 0 && walk_segment(t, w->at[i - 1])->exit == EXIT_IO)
+        return CROSSED_X | CROSSED_Y; /* ashore */
+    return last || !goes_on(t, w->at[i]) ? w->after[i] : w->after[i] | vcs_dateline(t, w->at[i]);
 }
 
-static const struct node_row *node_of(const struct graph *g, const struct hop_row *hop,
+static const struct node_row *node_of(const struct waits *w, const struct hop_row *hop,
                                       uint32_t cube)
 {
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
 
     return hop->chiplet == AT_CUBE     ? walk_cube_node(t, cube, hop->node)
            : hop->chiplet == AT_FABRIC ? &t->fabric_nodes[0]
@@ -221,141 +142,175 @@ static const struct node_row *node_of(const struct graph *g, const struct hop_ro
 }
 
 /* The step of hop `k` of segment `i`; its edge leads to `to`, which is the next hop of all. */
-static void add_step(struct graph *g, const struct trip *trip, uint32_t i, uint32_t k, bool detour,
+static void add_step(struct waits *w, const struct trip *trip, uint32_t i, uint32_t k, bool detour,
                      uint32_t n)
 {
-    const struct kb_topology *t = &g->r->topo;
-    const struct segment_row *seg = walk_segment(t, g->at[i]);
+    const struct kb_topology *t = &w->r->topo;
+    const struct segment_row *seg = walk_segment(t, w->at[i]);
     bool last = k + 1 == seg->n_hops;
-    const struct segment_row *next = last ? walk_segment(t, g->at[i + 1]) : seg;
-    uint32_t cube = g->at[i].cube, to_cube = g->at[last ? i + 1 : i].cube;
+    const struct segment_row *next = last ? walk_segment(t, w->at[i + 1]) : seg;
+    uint32_t cube = w->at[i].cube, to_cube = w->at[last ? i + 1 : i].cube;
     const struct hop_row *hop = &t->hops[seg->first_hop + k];
     const struct hop_row *to = &t->hops[next->first_hop + (last ? 0 : k + 1)];
-    const uint8_t *shares = g->answers ? t->answer_shares : t->request_shares;
-    struct edge edge = {
+    const uint8_t *shares = w->answers ? t->answer_shares : t->request_shares;
+    struct graph_edge edge = {
         .link = walk_link(t, (struct walk_edge){hop->owner, hop->back, hop->link}, cube, trip),
-        .from = node_of(g, hop, cube)->name,
-        .to = node_of(g, to, to_cube)->name,
+        .from = node_of(w, hop, cube)->name,
+        .to = node_of(w, to, to_cube)->name,
         .from_cube = hop->chiplet == AT_CUBE ? cube : UINT32_MAX,
         .to_cube = to->chiplet == AT_CUBE ? to_cube : UINT32_MAX};
 
-    g->steps[n].edge = edge_number(g, &edge);
-    g->steps[n].anew = node_of(g, hop, cube)->kind == NODE_M_CPU;
-    g->steps[n].vcs =
-        vcs_range(shares[seg->first_hop + k], g->n_vcs, 1, 0, crossed_at(g, i, k), detour);
+    w->steps[n].edge = graph_edge(&w->graph, &edge);
+    w->steps[n].anew = node_of(w, hop, cube)->kind == NODE_M_CPU;
+    w->steps[n].vcs =
+        vcs_range(shares[seg->first_hop + k], w->graph.n_vcs, 1, 0, crossed_at(w, i, k), detour);
 }
 
 /* Whether the part of a trip in the SIP of `cube` is a detour, if that matters. */
-static bool is_detour(const struct graph *g, const struct trip *trip, uint32_t cube)
+static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t cube)
 {
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
     struct walk_part part;
 
-    if (!g->plan->detours)
+    if (!w->plan->detours)
         return false;
     part = walk_part_of(t, trip, cube);
     return trip->back ? vcs_is_detour(t, trip->plane, part.last, part.first)
                       : vcs_is_detour(t, trip->plane, part.first, part.last);
 }
 
-/* Adds the arcs of a route, of its first `segments` segments. */
-static void add_segments(struct graph *g, const struct trip *trip, uint32_t segments)
+/* Adds the arcs of segments [first, end) of a route. */
+static void add_segments(struct waits *w, const struct trip *trip, uint32_t first, uint32_t end)
 {
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
     uint32_t n = 0, to = dst_cube(t, trip->dst);
-    bool departs = is_detour(g, trip, src_cube(t, trip->src)), arrives = is_detour(g, trip, to);
+    bool departs = is_detour(w, trip, src_cube(t, trip->src)), arrives = is_detour(w, trip, to);
 
-    for (uint32_t i = 0; i < segments; i++) {
-        const struct segment_row *seg = walk_segment(t, g->at[i]);
-        bool detour = cost_same_sip(t, g->at[i].cube, to) ? arrives : departs;
+    for (uint32_t i = first; i < end; i++) {
+        const struct segment_row *seg = walk_segment(t, w->at[i]);
+        bool detour = cost_same_sip(t, w->at[i].cube, to) ? arrives : departs;
 
         for (uint32_t k = 0; k < seg->n_hops && n < STEPS_MOST; k++)
             if (t->hops[seg->first_hop + k].owner != LINK_NONE)
-                add_step(g, trip, i, k, detour, n++);
+                add_step(w, trip, i, k, detour, n++);
     }
     for (uint32_t i = 0; i + 1 < n; i++) {
-        if (g->steps[i + 1].anew)
+        if (w->steps[i + 1].anew)
             continue;
-        if (g->answers)
-            add_arcs(g, &g->steps[i + 1], &g->steps[i]);
+        if (w->answers)
+            add_arcs(w, &w->steps[i + 1], &w->steps[i]);
         else
-            add_arcs(g, &g->steps[i], &g->steps[i + 1]);
+            add_arcs(w, &w->steps[i], &w->steps[i + 1]);
     }
 }
 
 /* -- all routes ----------------------------------------------------------------------------- */
 
-/* From which cubes by which exits, and into which by which sides, routes were walked with all PEs
- * and with all memories: [cube][plane], bits of sides; bit N_EXITS: inside the cube. */
+/*
+ * From which cubes by which exits, and into which by which sides, routes were walked with all PEs
+ * and with all memories: [cube][plane], bits of sides for each state of packets; side N_EXITS:
+ * none.
+ */
 struct seen {
-    uint8_t *left, *entered;
+    uint64_t *left, *entered;
 };
 
-static bool is_new(uint8_t *bits, uint32_t bit)
+/* Was it not seen before that packets pass segment `i` between its cube and `side` as these do? */
+static bool is_new(const struct waits *w, uint64_t *bits, uint32_t i, uint32_t side, bool detour)
 {
-    bool is = !(*bits >> bit & 1);
+    uint32_t state = (w->answers ? w->after[i] : w->before[i]) | (detour ? 4u : 0u);
+    uint64_t bit = UINT64_C(1) << (state * (N_EXITS + 1) + side);
+    bool is = !(*bits & bit);
 
-    *bits |= (uint8_t)(1u << bit);
+    *bits |= bit;
     return is;
 }
 
-/* Routes of one PE, or of all, to one memory, or to all. */
-static void add_ends(struct graph *g, struct trip trip, bool all_pes, bool all_units)
+/* The last two segments of a route: all that depends on which memory of its cube it leads to. */
+static void add_end(struct waits *w, const struct trip *trip)
 {
-    const struct kb_topology *t = &g->r->topo;
-    uint32_t from = src_cube(t, trip.src), to = dst_cube(t, trip.dst);
-    const struct kind_row *a = kind_at(t, from), *b = kind_at(t, to);
+    uint32_t n = walk_segments(w, trip, true, false);
 
-    for (uint32_t pe = 0; pe < (all_pes ? a->pes : 1); pe++)
-        for (uint32_t unit = 0; unit < (all_units ? t->n_units : 1); unit++) {
-            bool there = unit < b->slices || unit == t->slices ||
-                         (unit > t->slices && unit - t->slices - 1 < b->pes);
+    add_segments(w, trip, n > 2 ? n - 2 : 0, n);
+}
 
-            if (!there || (from == to && unit == t->slices + 1 + pe))
-                continue;
-            trip.src = src_pack(t, from, pe);
-            trip.dst = dst_pack(t, to, unit);
-            add_segments(g, &trip, walk_segments(g, &trip, true, false));
-        }
+static void add_units(struct waits *w, struct trip trip)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t to = dst_cube(t, trip.dst);
+    const struct kind_row *kind = kind_at(t, to);
+
+    for (uint32_t unit = 0; unit < t->n_units; unit++) {
+        bool there = unit < kind->slices || unit == t->slices ||
+                     (unit > t->slices && unit - t->slices - 1 < kind->pes);
+
+        trip.dst = dst_pack(t, to, unit);
+        if (there && trip.src != src_pack(t, to, unit - t->slices - 1))
+            add_end(w, &trip);
+    }
+}
+
+/* The begin of routes from all PEs of a cube; with all memories if these are in the same one. */
+static void add_pes(struct waits *w, struct trip trip)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t from = src_cube(t, trip.src);
+
+    for (uint32_t pe = 0; pe < kind_at(t, from)->pes; pe++) {
+        trip.src = src_pack(t, from, pe);
+        uint32_t n = walk_segments(w, &trip, true, false);
+
+        if (n == 1)
+            add_units(w, trip);
+        else
+            add_segments(w, &trip, 0, 2);
+    }
 }
 
 /* Routes from PEs of one cube to memories of another, or of the same. */
-static void add_between(struct graph *g, const struct seen *seen, uint32_t from, uint32_t to,
+static void add_between(struct waits *w, const struct seen *seen, uint32_t from, uint32_t to,
                         uint32_t plane)
 {
-    const struct kb_topology *t = &g->r->topo;
-    bool back = g->answers && t->plane_rows[plane].one_way, pes, units = false;
+    const struct kb_topology *t = &w->r->topo;
+    bool back = w->answers && t->plane_rows[plane].one_way, pes, units = false, detour;
     struct trip trip =
         walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, 0), plane, false, 0, back);
-    uint32_t n = walk_segments(g, &trip, !cost_same_sip(t, from, to), is_detour(g, &trip, to));
-    const struct segment_row *last;
+    uint32_t n, side;
 
+    detour = is_detour(w, &trip, to);
+    n = walk_segments(w, &trip, !cost_same_sip(t, from, to), detour);
     if (!n)
         return;
-    pes = is_new(&seen->left[(size_t)from * t->planes + plane], walk_segment(t, g->at[0])->exit);
-    last = walk_segment(t, g->at[n - 1]);
-    if (last->exit == N_EXITS)
-        units = is_new(&seen->entered[(size_t)to * t->planes + plane],
-                       n == 1 ? N_EXITS : walk_segment(t, g->at[n - 2])->exit);
-    add_segments(g, &trip, n);
-    if (pes || units)
-        add_ends(g, trip, pes, units);
+    pes = is_new(w, &seen->left[(size_t)from * t->planes + plane], 0,
+                 walk_segment(t, w->at[0])->exit, detour);
+    if (walk_segment(t, w->at[n - 1])->exit == N_EXITS) {
+        side = n == 1 ? N_EXITS : walk_segment(t, w->at[n - 2])->exit;
+        units = is_new(w, &seen->entered[(size_t)to * t->planes + plane], n - 1, side, detour);
+    } else if (n == 1 && !pes) {
+        return; /* nothing that was not walked before */
+    }
+    add_segments(w, &trip, 0, n);
+    if (units)
+        add_units(w, trip);
+    if (pes)
+        add_pes(w, trip);
 }
 
 /* Routes of the hosts to one cube: to its slices. */
-static void add_hosts(struct graph *g, uint32_t to, uint32_t plane)
+static void add_hosts(struct waits *w, uint32_t to, uint32_t plane)
 {
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
 
     for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
-        bool back = g->answers && t->plane_rows[plane].one_way;
+        bool back = w->answers && t->plane_rows[plane].one_way;
         uint32_t first = to - to % t->cubes;
         struct trip trip =
             walk_trip(t, src_pack(t, first, 0), dst_pack(t, to, 0), plane, true, chiplet, back);
 
-        for (uint32_t slice = 0; slice < kind_at(t, to)->slices; slice++) {
+        add_segments(w, &trip, 0, walk_segments(w, &trip, true, false));
+        for (uint32_t slice = 1; slice < kind_at(t, to)->slices; slice++) {
             trip.dst = dst_pack(t, to, slice);
-            add_segments(g, &trip, walk_segments(g, &trip, true, false));
+            add_end(w, &trip);
         }
     }
 }
@@ -376,91 +331,58 @@ static bool is_walked(const struct kb_topology *t, uint32_t cube)
     return is_shown(cube_column(t, cube), t->w) && is_shown(cube_row(t, cube), t->h);
 }
 
-static void add_routes(struct graph *g)
+static void add_routes(struct waits *w)
 {
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
     uint32_t cubes = sim_cubes(t);
-    struct seen seen = {arena_alloc(g->r->arena, cubes * t->planes),
-                        arena_alloc(g->r->arena, cubes * t->planes)};
+    struct seen seen = {arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.left),
+                        arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.entered)};
 
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t to = 0; to < cubes; to++) {
             if (!is_walked(t, to))
                 continue;
-            memset(g->known, 0, cubes * N_SIDES);
+            memset(w->known, 0, cubes * N_SIDES);
             for (uint32_t from = 0; from < cubes; from++)
                 if (is_walked(t, from) && kind_at(t, from)->pes)
-                    add_between(g, &seen, from, to, plane);
-            add_hosts(g, to, plane);
+                    add_between(w, &seen, from, to, plane);
+            add_hosts(w, to, plane);
         }
 }
 
-/* -- circles -------------------------------------------------------------------------------- */
+/* -- circles ------------------------------------------------------------------------------------
+ */
 
-/* A vertex from which arcs lead back to it, and these as `line`; 0: there is none. */
-static uint32_t find_circle(const struct graph *g, uint32_t *line)
+static const char *node_text(const struct waits *w, uint32_t cube, const char *name)
 {
-    uint32_t n = g->n_edges * g->n_vcs, len = 0;
-    uint32_t *next = arena_alloc(g->r->arena, n * sizeof *next);
-    uint8_t *state = arena_alloc(g->r->arena, n); /* 1: on the line, 2: leads to no circle */
-
-    for (uint32_t v = 0; v < n; v++)
-        for (len = state[v] ? 0 : 1, line[0] = v; len;) {
-            uint32_t at = line[len - 1], arc = state[at] ? next[at] : g->first[at];
-
-            state[at] = 1;
-            if (!arc) {
-                state[at] = 2;
-                len--;
-                continue;
-            }
-            next[at] = g->arcs[arc - 1].next;
-            at = g->arcs[arc - 1].to;
-            if (state[at] == 1) {
-                uint32_t begin = 0;
-
-                while (line[begin] != at)
-                    begin++;
-                memmove(line, line + begin, (len - begin) * sizeof *line);
-                return len - begin;
-            }
-            if (!state[at])
-                line[len++] = at;
-        }
-    return 0;
-}
-
-static const char *node_text(const struct graph *g, uint32_t cube, const char *name)
-{
-    const struct kb_topology *t = &g->r->topo;
+    const struct kb_topology *t = &w->r->topo;
 
     if (cube == UINT32_MAX)
         return name;
     return cube < t->cubes
-               ? arena_printf(g->r->arena, "c%u.%s", cube, name)
-               : arena_printf(g->r->arena, "s%u.c%u.%s", cube / t->cubes, cube % t->cubes, name);
+               ? arena_printf(w->r->arena, "c%u.%s", cube, name)
+               : arena_printf(w->r->arena, "s%u.c%u.%s", cube / t->cubes, cube % t->cubes, name);
 }
 
 /* "c0.noc > c0.ucie-E > ... > c0.noc" */
-static const char *circle_text(const struct graph *g, const uint32_t *line, uint32_t len)
+static const char *circle_text(const struct waits *w, const uint32_t *line, uint32_t len)
 {
-    struct arena *a = g->r->arena;
+    struct arena *a = w->r->arena;
     const char *text = "";
 
     for (uint32_t i = 0; i < len && i < CIRCLE_SHOWN; i++) {
-        const struct edge *edge = &g->edges[line[i] / g->n_vcs];
-        const char *from = g->answers ? node_text(g, edge->to_cube, edge->to)
-                                      : node_text(g, edge->from_cube, edge->from);
+        const struct graph_edge *edge = &w->graph.edges[line[i] / w->graph.n_vcs];
+        const char *from = w->answers ? node_text(w, edge->to_cube, edge->to)
+                                      : node_text(w, edge->from_cube, edge->from);
 
-        text = arena_printf(a, "%s%s (%s%u) > ", text, from, g->answers ? "a" : "r",
-                            line[i] % g->n_vcs);
+        text = arena_printf(a, "%s%s > ", text, from);
     }
     if (len > CIRCLE_SHOWN)
         text = arena_printf(a, "%s... > ", text);
-    const struct edge *edge = &g->edges[line[0] / g->n_vcs];
+    const struct graph_edge *edge = &w->graph.edges[line[0] / w->graph.n_vcs];
     return arena_printf(a, "%s%s", text,
-                        g->answers ? node_text(g, edge->to_cube, edge->to)
-                                   : node_text(g, edge->from_cube, edge->from));
+                        w->answers ? node_text(w, edge->to_cube, edge->to)
+                                   : node_text(w, edge->from_cube, edge->from));
 }
 
 /* -- plans ---------------------------------------------------------------------------------- */
@@ -468,19 +390,22 @@ static const char *circle_text(const struct graph *g, const uint32_t *line, uint
 /* NULL, or a circle of one class with the shares that `r` has. */
 static const char *circle_of(struct routes *r, const struct share_plan *plan, bool answers)
 {
-    uint32_t vcs = answers ? r->topo.answer_vcs : r->topo.request_vcs;
-    struct graph g = {.r = r, .plan = plan, .answers = answers, .n_vcs = vcs / r->topo.prios};
+    /* as many VCs as parts: with more of them the graph is the same, but larger */
+    struct waits w = {.r = r,
+                      .plan = plan,
+                      .answers = answers,
+                      .graph = graph_make(r->arena, shares_parts(r, plan))};
     uint32_t *line, len;
 
-    g.steps = arena_alloc(r->arena, STEPS_MOST * sizeof *g.steps);
-    g.at = arena_alloc(r->arena, STEPS_MOST * sizeof *g.at);
-    g.before = arena_alloc(r->arena, STEPS_MOST);
-    g.after = arena_alloc(r->arena, STEPS_MOST);
-    g.known = arena_alloc(r->arena, sim_cubes(&r->topo) * N_SIDES);
-    add_routes(&g);
-    line = arena_alloc(r->arena, (g.n_edges * g.n_vcs + 1) * sizeof *line);
-    len = find_circle(&g, line);
-    return len ? circle_text(&g, line, len) : NULL;
+    w.steps = arena_alloc(r->arena, STEPS_MOST * sizeof *w.steps);
+    w.at = arena_alloc(r->arena, STEPS_MOST * sizeof *w.at);
+    w.before = arena_alloc(r->arena, STEPS_MOST);
+    w.after = arena_alloc(r->arena, STEPS_MOST);
+    w.known = arena_alloc(r->arena, sim_cubes(&r->topo) * N_SIDES);
+    add_routes(&w);
+    line = arena_alloc(r->arena, (w.graph.n_edges * w.graph.n_vcs + 1) * sizeof *line);
+    len = graph_find_circle(&w.graph, line);
+    return len ? circle_text(&w, line, len) : NULL;
 }
 
 /* VCs of a group of the class that has fewer. */
@@ -509,40 +434,39 @@ static bool has_detours(const struct kb_topology *t)
     return false;
 }
 
-/* Whether rings have as many VCs as they need, without a look at routes. */
-static bool has_vcs(const struct routes *r)
+/* Rings need two parts, without a look at routes. */
+bool channels_suffice(const struct routes *r)
 {
     const struct kb_topology *t = &r->topo;
     uint32_t n = least_vcs(t);
     const char *ring = "rings of cubes ('sip.cube_mesh.wrap')";
-    bool of_crossbars = false;
+    bool of_crossbars = false, of_cubes = wraps(t, false) || wraps(t, true);
 
     for (uint32_t k = 0; k < t->n_kinds; k++)
-        of_crossbars = of_crossbars || has_crossbar_ring(&r->kinds[k]);
-    if (n >= 2 || shares_parts(r, &(struct share_plan){.stages = 1}) < 2)
+        of_crossbars = of_crossbars || r->kinds[k].pes >= RING_PES;
+    if (n >= 2 || !(of_crossbars || of_cubes || wraps_sips(t)))
         return true;
     if (of_crossbars)
         ring = "crossbars and bridges, a ring in cubes of 6 PEs and more";
-    else if (!wraps(t, false) && !wraps(t, true))
+    else if (!of_cubes)
         ring = "rings of SIPs ('fabric.wrap')";
     return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_vcs),
                       "'contention.vcs' do not suffice for %s: each must be at least %u", ring,
                       2u * t->prios);
 }
 
-static bool refuse(const struct routes *r, const char *circle, uint32_t parts)
+bool refuse_channels(const struct routes *r)
 {
-    const struct kb_topology *t = &r->topo;
+    const char *remedy = "mend what is broken, fill holes, leave out 'wrap', or take "
+                         "'contention.links: fifo'";
 
-    if (parts > least_vcs(t))
-        return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_vcs),
-                          "'contention.links: router': packets could wait for each other in a "
-                          "circle, %s: make each of 'contention.vcs' at least %u",
-                          circle, parts * t->prios);
-    return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_links),
-                      "'contention.links: router': packets could wait for each other in a circle, "
-                      "%s: mend links, fill holes, or take fifo",
-                      circle);
+    if (r->vcs_needed > least_vcs(&r->topo))
+        remedy = arena_printf(r->arena, "each of 'contention.vcs' must be at least %u",
+                              r->vcs_needed * r->topo.prios);
+    return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_vcs),
+                      "with 'contention.links: router' packets could wait for each other in a "
+                      "circle, %s: %s",
+                      r->circle, remedy);
 }
 
 static bool has_shares(const struct routes *r)
@@ -553,8 +477,11 @@ static bool has_shares(const struct routes *r)
     return false;
 }
 
-static void keep_shares(struct routes *r)
+static void keep_shares(struct routes *r, const struct share_plan *plan)
 {
+    r->topo.detours_by = (uint8_t)(r->up_down      ? DETOURS_UP_DOWN
+                                   : plan->detours ? DETOURS_APART
+                                                   : DETOURS_WITH);
     r->topo.vcs_vary = has_shares(r);
     if (!r->topo.vcs_vary)
         r->topo.request_shares = r->topo.answer_shares = NULL;
@@ -562,26 +489,22 @@ static void keep_shares(struct routes *r)
 
 bool make_channels(struct routes *r)
 {
-    uint32_t stages = has_meshes(r) ? 4 : 1, need = 0;
-    const char *plainest = NULL;
+    uint32_t stages = has_meshes(r) ? 4 : 1;
+    bool apart = !r->up_down && has_detours(&r->topo);
 
-    if (r->topo.links != MODE_ROUTER)
-        return true;
-    if (!has_vcs(r))
-        return false;
-    for (struct share_plan plan = {0}; plan.detours <= has_detours(&r->topo); plan.detours++)
+    for (struct share_plan plan = {0}; plan.detours <= apart; plan.detours++)
         for (plan.stages = 1; plan.stages <= stages; plan.stages++) {
-            const char *circle;
+            uint32_t parts = shares_parts(r, &plan);
+            const char *circle = parts <= VCS_PARTS_MOST ? try_plan(r, &plan) : "";
 
-            need = shares_parts(r, &plan);
-            if (need > least_vcs(&r->topo))
+            r->circle = r->circle ? r->circle : circle;
+            if (circle)
                 continue;
-            circle = try_plan(r, &plan);
-            if (!circle) {
-                keep_shares(r);
+            r->vcs_needed = r->vcs_needed ? r->vcs_needed : parts;
+            if (parts <= least_vcs(&r->topo)) {
+                keep_shares(r, &plan);
                 return true;
             }
-            plainest = plainest ? plainest : circle;
         }
-    return refuse(r, plainest, need);
+    return false;
 }

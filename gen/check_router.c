@@ -65,14 +65,6 @@ static void check_prios(const struct spec *spec)
         }
 }
 
-/* Until the engine knows them. */
-static void refuse_router(const struct spec *spec)
-{
-    if (spec->contention_links == MODE_ROUTER)
-        diag_error(spec->diag, spec_place(spec, KEY_contention_links),
-                   "'contention.links: router' cannot be simulated yet: fifo or ideal is possible");
-}
-
 void check_router(const struct spec *spec)
 {
     if (check_segment(spec)) {
@@ -80,7 +72,6 @@ void check_router(const struct spec *spec)
         check_buffer(spec);
     }
     check_prios(spec);
-    refuse_router(spec);
 }
 
 void check_memory_queue(const struct spec *spec)

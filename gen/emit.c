@@ -432,6 +432,19 @@ static void emit_gaps(FILE *out, const struct routes *r)
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
 }
 
+/* Which nodes are routers. */
+static void emit_stops(FILE *out, const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+
+    define_int(out, "n_stops", r->n_stops);
+    begin_map(out, "stop_of");
+    for (size_t i = 0; r->n_stops && i < (size_t)t->sips * t->cubes; i++)
+        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->stop_of[i]);
+    end_map(out);
+    emit_letters(out, "stops", r->stops, (size_t)r->n_stops * t->n_cube_nodes);
+}
+
 static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
     (void)r;
@@ -716,6 +729,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_links(out, "io_links", t->io_links, t->n_io_links);
     emit_all_segments(out, r);
     emit_hops(out, r);
+    emit_stops(out, r);
     if (t->vcs_vary) {
         emit_shares(out, "request_shares", r, r->request_shares);
         emit_shares(out, "answer_shares", r, r->answer_shares);

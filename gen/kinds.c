@@ -47,6 +47,8 @@ static void begin_kind(struct routes *kind, const struct routes *r, const struct
     kind->slices = (uint32_t)slices_of(spec);
     kind->crossbars = (uint32_t)crossbars_of(spec);
     kind->noc = noc_make(spec, r->arena);
+    if (r->up_down >> PLANES_MAX)
+        noc_route_up_down(&kind->noc);
     make_nodes(kind);
 }
 

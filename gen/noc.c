@@ -15,6 +15,7 @@
  */
 #include "noc.h"
 #include "check.h"
+#include "up_down.h"
 #include "machine/tables.h"
 #include "value.h"
 #include <math.h>
@@ -130,6 +131,33 @@ static const uint16_t *steps_to(struct noc *noc, uint32_t to)
     return noc->steps[to];
 }
 
+static uint32_t tree_step(void *mesh, uint32_t place, uint32_t side)
+{
+    return noc_neighbour(mesh, place, side);
+}
+
+void noc_route_up_down(struct noc *noc)
+{
+    bool *is_router = arena_alloc(noc->arena, noc->places * sizeof *is_router);
+
+    for (uint32_t place = 0; place < noc->places; place++)
+        is_router[place] = !noc->is_hole[place];
+    noc->up_down = arena_alloc(noc->arena, sizeof *noc->up_down);
+    *noc->up_down = up_down_make(noc->arena, noc->places, is_router, tree_step, noc);
+    noc->aimed = NOC_NOWHERE;
+}
+
+/* The exit by such a route. */
+static uint32_t exit_up_down(struct noc *noc, uint32_t from, uint32_t to, const uint32_t *tries,
+                             uint32_t n)
+{
+    noc->up_down->mesh = noc;
+    if (noc->aimed != to)
+        up_down_aim(noc->up_down, to);
+    noc->aimed = to;
+    return up_down_exit(noc->up_down, from, tries, n);
+}
+
 uint32_t noc_next(struct noc *noc, uint32_t from, uint32_t to)
 {
     const uint16_t *steps = steps_to(noc, to);
@@ -145,8 +173,11 @@ uint32_t noc_next(struct noc *noc, uint32_t from, uint32_t to)
                               SIDE_W,
                               SIDE_S,
                               SIDE_N};
+    enum { TRIES = sizeof tries / sizeof *tries };
 
-    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+    if (noc->up_down)
+        return noc_neighbour(noc, from, exit_up_down(noc, from, to, tries, TRIES));
+    for (size_t i = 0; i < TRIES; i++) {
         uint32_t next = tries[i] < N_SIDES ? noc_neighbour(noc, from, tries[i]) : NOC_NOWHERE;
 
         if (next != NOC_NOWHERE && steps[next] + 1 == steps[from])

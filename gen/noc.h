@@ -8,14 +8,19 @@ struct noc {
     struct arena *arena;
     bool is_mesh;
     uint32_t cols, rows, places;
-    uint32_t n_routers; /* places that are no holes */
-    double w_mm, h_mm;  /* of the cube */
-    bool *is_hole;      /* [place] */
-    uint32_t *rank;     /* [place]: routers before it */
-    uint16_t **steps;  /* [to]: steps from each place, or NULL: not needed yet */
+    uint32_t n_routers;      /* places that are no holes */
+    double w_mm, h_mm;       /* of the cube */
+    bool *is_hole;           /* [place] */
+    uint32_t *rank;          /* [place]: routers before it */
+    struct up_down *up_down; /* its routes are such; NULL: they are not */
+    uint32_t aimed;          /* the place to which these were found last */
+    uint16_t **steps;        /* [to]: steps from each place, or NULL: not needed yet */
 };
 
 struct noc noc_make(const struct spec *spec, struct arena *arena);
+
+/* From now on routes go up*, then down*: up_down.h */
+void noc_route_up_down(struct noc *noc);
 
 /* Checks holes and PEs of a cube. Messages go to the diag of the spec. */
 void noc_check(const struct spec *spec);

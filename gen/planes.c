@@ -23,6 +23,7 @@
 #include "planes.h"
 #include "cubes.h"
 #include "pattern.h"
+#include "up_down.h"
 #include "machine/mesh.h"
 #include <string.h>
 
@@ -330,6 +331,8 @@ struct search {
     uint32_t *far, *line;  /* [cube]: steps to the target; those found, nearest first */
     uint8_t *exits;        /* [cube][target] */
     uint32_t *nearest;     /* [cube][chiplet]: steps to the nearest shore cube so far */
+    bool up_down;          /* its routes are such, from here on: */
+    struct up_down tree;
 };
 
 static bool has_step(const struct kb_topology *t, uint32_t plane, uint32_t cube, uint32_t side)
@@ -381,12 +384,30 @@ static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
                               SIDE_W,
                               SIDE_S,
                               SIDE_N};
+    enum { TRIES = sizeof tries / sizeof *tries };
 
-    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
+    if (s->up_down) {
+        uint32_t exit = up_down_exit(&s->tree, from - s->first, tries, TRIES);
+
+        if (exit == N_SIDES && s->far[from - s->first] != UINT32_MAX)
+            s->r->no_up_down = true;
+        return exit == N_SIDES ? NO_EXIT : exit;
+    }
+    for (size_t i = 0; i < TRIES; i++)
         if (tries[i] < N_SIDES && s->steps[from - s->first] >> tries[i] & 1 &&
             s->far[walk_neighbour(t, from, tries[i]) - s->first] + 1 == s->far[from - s->first])
             return tries[i];
     return NO_EXIT;
+}
+
+/* A step of the search's plane, for up_down.c: cubes count inside the SIP. */
+static uint32_t tree_step(void *search, uint32_t cube, uint32_t side)
+{
+    const struct search *s = search;
+
+    return s->steps[cube] >> side & 1
+               ? walk_neighbour(&s->r->topo, s->first + cube, side) - s->first
+               : UP_DOWN_NOWHERE;
 }
 
 static uint16_t *shore_of(struct search *s, uint32_t cube, uint32_t chiplet, uint32_t to_shore)
@@ -479,11 +500,16 @@ static void search_sip(struct search *s, uint64_t *no_way)
         for (uint32_t side = 0; side < N_SIDES; side++)
             s->steps[i] |= (uint8_t)(has_step(t, s->plane, s->first + i, side) << side);
     }
+    s->up_down = s->r->up_down >> s->plane & 1;
+    if (s->up_down)
+        s->tree = up_down_make(s->r->arena, cubes, &s->r->found->there[s->first], tree_step, s);
     memset(s->nearest, 0xff, (size_t)cubes * t->chiplets * sizeof *s->nearest);
     for (uint32_t to = 0; to < cubes; to++) {
         if (!mesh_has_cube(t, s->first + to))
             continue;
         measure(s, s->first + to);
+        if (s->up_down)
+            up_down_aim(&s->tree, to);
         find_shore_from(s, s->first + to);
         find_shore_to(s, s->first + to);
         for (uint32_t i = 0; i < cubes; i++) {
@@ -591,7 +617,7 @@ bool find_ways(struct routes *r)
         if (!t->has_gaps)
             no_way[plane] =
                 pairs - pairs_led(t, plane, false) * pairs_led(t, plane, true) * t->sips;
-        if (no_way[plane])
+        if (no_way[plane] && !r->up_down)
             warn(r, plane, no_way[plane]);
         r->plane_rows[plane].in_parts = no_way[plane] > 0 || !has_shore(r, plane);
         r->plane_rows[plane].one_way = is_one_way(t, plane);

@@ -1,4 +1,5 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
+#include "stops.h"
 #include "routes.h"
 #include "between.h"
 #include "channels.h"
@@ -6,6 +7,7 @@
 #include "nodes.h"
 #include "planes.h"
 #include "resolve.h"
+#include "shares.h"
 #include <string.h>
 
 /* Bits that number `n` things. */
@@ -102,13 +104,11 @@ static bool shores_fit(const struct routes *r)
                       n, UINT16_MAX - IO_LINK_SHORE);
 }
 
-bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
+/* All tables, by routes that `up_down` says. False after a message. */
+static bool make_tables(struct routes *r, const struct spec *spec, struct arena *arena,
+                        const struct cubes *cubes, uint32_t up_down)
 {
-    struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
-
-    *r = (struct routes){.arena = arena, .spec = spec, .found = cubes};
-    if (!find_cubes(spec, cubes))
-        return false;
+    *r = (struct routes){.arena = arena, .spec = spec, .found = cubes, .up_down = up_down};
     set_texts(r);
     set_counts(r, cubes);
     set_planes(r);
@@ -126,5 +126,55 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     set_cube_rows(r, cubes);
     set_tables(r);
     make_between(r);
-    return make_channels(r);
+    return true;
+}
+
+/* What may be routed up*, then down*: planes with detours, meshes with holes. */
+static uint32_t with_detours(const struct routes *r)
+{
+    uint32_t all = has_meshes(r) && r->spec->cube_noc_mesh_holes.n ? 1u << PLANES_MAX : 0u;
+
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        if (r->plane_rows[plane].has_detours)
+            all |= 1u << plane;
+    return all;
+}
+
+/* Channels of a network of routers: by the routes as they are, or else up*, then down*. */
+static bool find_channels(struct routes *r)
+{
+    uint32_t up_down = with_detours(r);
+    struct routes *other;
+
+    if (!channels_suffice(r))
+        return false;
+    if (make_channels(r))
+        return true;
+    if (!up_down)
+        return refuse_channels(r);
+    other = arena_alloc(r->arena, sizeof *other);
+    if (!make_tables(other, r->spec, r->arena, r->found, up_down))
+        return false;
+    if (other->no_up_down)
+        return refuse_channels(r);
+    if (!make_channels(other)) {
+        r->vcs_needed = r->vcs_needed ? r->vcs_needed : other->vcs_needed;
+        return refuse_channels(r);
+    }
+    *r = *other;
+    return true;
+}
+
+bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
+{
+    struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
+
+    if (!find_cubes(spec, cubes) || !make_tables(r, spec, arena, cubes, 0))
+        return false;
+    if (r->topo.links != MODE_ROUTER)
+        return true;
+    if (!find_channels(r))
+        return false;
+    make_stops(r);
+    return true;
 }

@@ -21,14 +21,20 @@ struct routes {
     uint32_t pes, slices, crossbars;
     struct noc noc;
     uint32_t most_crossbars, most_routers; /* of any kind; of a plane of its NoC */
-    uint32_t n_cube_rows;                 /* 0: all cubes are alike */
+    uint32_t n_cube_rows;                  /* 0: all cubes are alike */
     uint32_t first_xbar_node, first_bridge_node;
     uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
+    uint32_t n_stops; /* rows of stops */
     uint32_t n_detours, detours_cap, n_shores, n_between_rows, n_between_of;
     const struct cubes *found;      /* what is there; borrowed */
     uint32_t *first_end, *next_end; /* segments.c */
     uint32_t n_hops, n_legs, n_segments /* of a kind */, hops_cap, legs_cap, segments_cap, n_mesh;
-    bool too_long; /* a part of a route passes the range of simulated time */
+    uint32_t up_down; /* planes whose routes are up*, then down*, as bits; bit PLANES_MAX: of meshes
+                         inside cubes, too */
+    bool no_up_down;  /* some pair of cubes has a way, but no such one */
+    const char *circle;  /* channels.c: of packets that could wait for each other; NULL: none */
+    uint32_t vcs_needed; /* the same */
+    bool too_long;       /* a part of a route passes the range of simulated time */
 };
 
 /*

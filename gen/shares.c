@@ -32,9 +32,18 @@ struct making {
     enum stage request, answer; /* in a mesh */
 };
 
-bool has_crossbar_ring(const struct kind_row *kind)
+/* Has a cube bridges between crossbar nodes, and are there VCs enough to keep packets apart? */
+static bool has_halves(const struct routes *r, const struct kind_row *kind)
 {
-    return kind->pes >= 6;
+    const struct kb_topology *t = &r->topo;
+
+    return kind->crossbars >= 2 && kind->pes && t->request_vcs / t->prios >= 2 &&
+           t->answer_vcs / t->prios >= 2;
+}
+
+bool wraps_sips(const struct kb_topology *t)
+{
+    return t->fabric_shape == FABRIC_GRID && t->grid_wrap != WRAP_NONE && t->sips > 1;
 }
 
 bool has_meshes(const struct routes *r)
@@ -61,11 +70,9 @@ uint32_t shares_parts(const struct routes *r, const struct share_plan *plan)
     uint32_t parts = plan->stages + datelines(t) + plan->detours;
 
     for (uint32_t k = 0; k < t->n_kinds; k++)
-        if (has_crossbar_ring(&r->kinds[k]) && parts < 2)
+        if (has_halves(r, &r->kinds[k]) && parts < 2)
             parts = 2;
-    if (t->fabric_shape == FABRIC_GRID && t->grid_wrap && parts < 2)
-        parts = 2;
-    return parts;
+    return wraps_sips(t) && parts < 2 ? 2 : parts;
 }
 
 /* On a step in a dimension, and between routers of a mesh that is passed in it. */
@@ -133,6 +140,20 @@ static void share_mesh(const struct making *m, uint32_t i, uint8_t *request, uin
     *answer = stage_share(m, m->answer, four ? side_is_vertical(m->side) : along_y);
 }
 
+/*
+ * From the NoC to the ucie behind which an IO chiplet is. If cubes form a ring there, packets that
+ * go on over the dateline pass that edge, too, and are before it: those that go ashore are apart.
+ */
+static void share_way_ashore(const struct making *m, uint8_t *request, uint8_t *answer)
+{
+    bool y = side_is_vertical(m->r->io_sides[0]);
+
+    if (!wraps(&m->r->topo, y))
+        return;
+    *answer = step_share(m, y);
+    *request = (uint8_t)((*answer & ~(uint32_t)(VCS_BY_X | VCS_BY_Y | VCS_BY_DETOUR)) + 1);
+}
+
 static void share_hop(const struct making *m, uint32_t i, uint8_t *request, uint8_t *answer)
 {
     bool last = i + 1 == m->seg->n_hops;
@@ -143,7 +164,9 @@ static void share_hop(const struct making *m, uint32_t i, uint8_t *request, uint
         *request = *answer = step_share(m, side_is_vertical(m->side));
     else if (exit < N_SIDES && (last || to == NODE_UCIE))
         *request = *answer = step_share(m, side_is_vertical(exit));
-    else if (is_crossbar(from) && is_crossbar(to) && !last && has_crossbar_ring(m->kind))
+    else if (exit == EXIT_IO && to == NODE_UCIE && !last)
+        share_way_ashore(m, request, answer);
+    else if (is_crossbar(from) && is_crossbar(to) && !last && has_halves(m->r, m->kind))
         share_crossbar(m, i, request, answer);
     else if (is_noc(from) && is_noc(to) && !last && has_meshes(m->r))
         share_mesh(m, i, request, answer);

@@ -17,11 +17,11 @@ uint32_t shares_parts(const struct routes *r, const struct share_plan *plan);
 /* Fills request_shares and answer_shares of `r`. */
 void make_shares(struct routes *r, const struct share_plan *plan);
 
-/* Do crossbar nodes and bridges of such a cube form a ring? */
-bool has_crossbar_ring(const struct kind_row *kind);
-
-/* Are there meshes inside cubes, and more than one cube? Do rows, or columns, of cubes wrap? */
+/* Are there meshes inside cubes, and more than one cube? */
 bool has_meshes(const struct routes *r);
+
+/* Do rows, or columns, of cubes wrap? Those of SIPs? */
 bool wraps(const struct kb_topology *t, bool y);
+bool wraps_sips(const struct kb_topology *t);
 
 #endif

@@ -181,6 +181,16 @@ static const struct hop_row hops[TOPO_HOPS] = {
 gen_map_hops([[gen_hop_row]])m4_dnl
 };
 
+m4_ifelse(gen_n_stops, 0, [[]], [[/* Of each cube: its row of stops; and these, 1 for each node that is a router. */
+static const uint16_t stop_of[TOPO_SIPS * TOPO_CUBES] = {
+gen_map_stop_of([[gen_number_row]])m4_dnl
+};
+
+static const uint8_t stops[] =
+gen_map_stops([[gen_text_row]])m4_dnl
+    "";
+
+]])m4_dnl
 m4_ifelse(gen_vcs_vary, 1, [[/* Which VCs requests may own on the edge of each hop, and answers on the way back: machine/vcs.h */
 static const uint8_t request_shares[TOPO_HOPS] = {
 gen_map_request_shares([[gen_number_row]])m4_dnl

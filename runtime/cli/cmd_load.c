@@ -52,7 +52,8 @@ enum {
 struct job {
     kb_sim *sim; /* owned */
     _Atomic uint64_t n_done;
-    bool ended; /* it has run to its end */
+    bool ended;                   /* it has run to its end */
+    struct utilization_rows used; /* of a simulation that another process has run */
     kb_status status;
     kb_error why;
 };
@@ -60,10 +61,11 @@ struct job {
 struct load {
     const struct cli *cli;
     struct load_points all;
-    uint64_t seeds;          /* simulations of each rate */
-    kb_breakdown *breakdown; /* owned; of the only simulation; NULL: not wanted */
-    kb_sim **sims;           /* owned, as they are; of the rate that is due */
-    struct job *jobs;        /* owned; simulation i, of rate i / seeds, at i % window */
+    uint64_t seeds;                /* simulations of each rate */
+    kb_breakdown *breakdown;       /* owned; of the only simulation; NULL: not wanted */
+    kb_sim **sims;                 /* owned, as they are; of the rate that is due */
+    struct utilization_rows *used; /* owned; of those that another process has run */
+    struct job *jobs;              /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
     struct trace *trace;           /* NULL: none; of the first simulation */
     size_t shown;                  /* the rate that a report shows, */
@@ -105,14 +107,11 @@ static enum exit_code read_options(struct load *load)
 
 /* -- simulations ---------------------------------------------------------------------------- */
 
-static void do_job(void *arg, unsigned thread, uint64_t i)
+static void begin_job(const struct load *load, struct job *job, uint64_t i)
 {
-    struct load *load = arg;
-    struct job *job = &load->jobs[i % load->window];
     kb_options options = {.engine = load->cli->opts.engine};
     kb_traffic traffic = load->all.asked.traffic;
 
-    (void)thread;
     traffic.rate = list_rate(load->all.asked.rates.value[i / load->seeds]);
     traffic.seed = load->cli->opts.seed + i % load->seeds;
     job->why = (kb_error){""};
@@ -120,6 +119,15 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     job->status = kb_sim_new(load->cli->topo, &options, &job->sim);
     if (!job->status)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
+}
+
+static void do_job(void *arg, unsigned thread, uint64_t i)
+{
+    struct load *load = arg;
+    struct job *job = &load->jobs[i % load->window];
+
+    (void)thread;
+    begin_job(load, job, i);
     if (!job->status && load->cli->opts.breakdown)
         job->status = kb_breakdown_new(job->sim, &load->breakdown, &job->why);
     if (!job->status && i == 0)
@@ -131,6 +139,57 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
             job->status = KB_OK;
         atomic_store_explicit(&job->n_done, kb_sim_done(job->sim), memory_order_relaxed);
     }
+}
+
+/* -- between processes ---------------------------------------------------------------------- */
+
+static void put(void *to, const void *bytes, size_t n)
+{
+    packed_put(to, bytes, n);
+}
+
+static void take(void *from, void *bytes, size_t n)
+{
+    packed_take(from, bytes, n);
+}
+
+/* What a simulation has measured, and the load of all that was used. */
+static void pack_job(void *arg, uint64_t i, struct packed *to)
+{
+    struct load *load = arg;
+    struct job *job = &load->jobs[i % load->window];
+    struct utilization_rows used = {0};
+
+    PACKED_PUT(to, job->status);
+    PACKED_PUT(to, job->why);
+    PACKED_PUT(to, job->ended);
+    if (job->ended) {
+        kb_sim_traffic_save(job->sim, put, to);
+        utilization_rows_keep(&used, job->sim);
+        PACKED_PUT(to, used.n);
+        packed_put(to, used.use, used.n * sizeof *used.use);
+        utilization_rows_free(&used);
+    }
+    kb_sim_free(job->sim);
+    job->sim = NULL;
+}
+
+static void unpack_job(void *arg, uint64_t i, struct packed *from)
+{
+    struct load *load = arg;
+    struct job *job = &load->jobs[i % load->window];
+
+    begin_job(load, job, i);
+    PACKED_TAKE(from, job->status);
+    PACKED_TAKE(from, job->why);
+    PACKED_TAKE(from, job->ended);
+    if (!job->ended)
+        return;
+    if (kb_sim_traffic_restore(job->sim, take, from) != KB_OK)
+        memory_lacks();
+    PACKED_TAKE(from, job->used.n);
+    job->used.use = memory_new(job->used.n, sizeof *job->used.use);
+    packed_take(from, job->used.use, job->used.n * sizeof *job->used.use);
 }
 
 /* Should the report show rate `i` instead of an earlier one? It shows the highest unsaturated rate.
@@ -162,6 +221,19 @@ static void show_point(struct load *load, size_t i)
     cmd_show(load->cli, load->sims[0], when);
 }
 
+/* Calls `each` for every component of simulation `k` of the rate, whichever process has run it. */
+static kb_status each_use(const struct load *load, size_t k,
+                          void (*each)(void *arg, const kb_utilization *use), void *arg)
+{
+    const struct utilization_rows *used = &load->used[k];
+
+    if (used->n == 0)
+        return kb_sim_utilization(load->sims[k], each, arg);
+    for (size_t i = 0; i < used->n; i++)
+        each(arg, &used->use[i]);
+    return KB_OK;
+}
+
 /* All simulations of a rate have ended. */
 static kb_status end_point(struct load *load)
 {
@@ -169,10 +241,10 @@ static kb_status end_point(struct load *load)
     kb_status status = kb_sim_traffic_result(load->sims, load->seeds, &point->result);
 
     if (!status)
-        status = kb_sim_utilization(load->sims[0], load_rank, point);
+        status = each_use(load, 0, load_rank, point);
     warn_aim_clear(&load->aim);
     for (size_t i = 0; !status && i < load->seeds; i++)
-        status = warn_aim_add(&load->aim, load->sims[i]);
+        status = each_use(load, i, warn_aim_add, &load->aim);
     if (status)
         return status;
     utilization_rows_take(&load->stats, load->cli, load->sims[0]);
@@ -187,6 +259,7 @@ static void free_sims(struct load *load)
     for (size_t i = 0; load->sims && i < load->seeds; i++) {
         kb_sim_free(load->sims[i]);
         load->sims[i] = NULL;
+        utilization_rows_free(&load->used[i]);
     }
 }
 
@@ -206,7 +279,9 @@ static bool give_job(void *arg, uint64_t i)
     if (job->status || !job->ended)
         return false;
     load->sims[i % seeds] = job->sim;
+    load->used[i % seeds] = job->used;
     job->sim = NULL;
+    job->used = (struct utilization_rows){0};
     atomic_store_explicit(&job->n_done, 0, memory_order_relaxed);
     load->n_done++;
     load->transactions += kb_sim_done(load->sims[i % seeds]);
@@ -240,9 +315,10 @@ static void make_room(struct load *load)
     const struct opts *o = &load->cli->opts;
 
     load->threads = o->jobs ? o->jobs : parallel_threads();
-    load->window = load->threads * AHEAD_PER_THREAD;
+    load->window = parallel_window(load->threads * AHEAD_PER_THREAD);
     load->all.point = memory_new(load->all.asked.rates.n, sizeof *load->all.point);
     load->sims = memory_new(load->seeds, sizeof(kb_sim *));
+    load->used = memory_new(load->seeds, sizeof *load->used);
     load->jobs = memory_new(load->window, sizeof *load->jobs);
     warn_aim_new(&load->aim, load->cli, &load->all.asked.traffic);
 }
@@ -255,6 +331,7 @@ static void free_room(struct load *load)
     kb_breakdown_free(load->breakdown);
     free(load->all.point);
     free(load->sims);
+    free(load->used);
     free(load->jobs);
     pattern_free(&load->all.asked);
     warn_aim_free(&load->aim);
@@ -269,6 +346,8 @@ static enum exit_code run(struct load *load)
                               .work = do_job,
                               .give = give_job,
                               .wait = show_progress,
+                              .pack = pack_job,
+                              .unpack = unpack_job,
                               .arg = load};
 
     progress_begin(&load->progress, load->cli->opts.quiet);

@@ -3,7 +3,7 @@
  *
  * The times of a row add up exactly, in whole femtoseconds:
  *
- *   actual = wire + overhead + drain + response + all queue_* columns
+ *   actual = wire + overhead + drain + response + return + all queue_* columns
  *
  * and without any wait actual is formula, the latency of a transaction alone. The library checks
  * the sum for each transaction (KB_INTERNAL); which term is wrong is told by warn_term().
@@ -59,14 +59,20 @@ static const struct column columns[] = {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
+/* Behind response_ns, where links are routers. */
+static const struct column return_column =
+    COLUMN("return_ns", CELL_NS, struct transaction_row, result.return_fs);
+
 struct replay {
     const struct cli *cli;
     kb_sim *sim;             /* owned */
     kb_breakdown *breakdown; /* owned; NULL: not wanted */
     struct speed speed;
-    char warning[WARNING_BYTES]; /* about all rows; "": none */
-    kb_error wrong;              /* a row's terms cannot be: which */
-    struct transaction_row row;  /* that is being printed */
+    char warning[WARNING_BYTES];          /* about all rows; "": none */
+    kb_error wrong;                       /* a row's terms cannot be: which */
+    struct transaction_row row;           /* that is being printed */
+    struct column columns[N_COLUMNS + 1]; /* with routers */
+    bool has_return;
 };
 
 /* Transactions that are not complete have no row. */
@@ -83,7 +89,10 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
     row->id = i;
     kb_endpoint_name(&row->request.src, row->src);
     kb_endpoint_name(&row->request.dst, row->dst);
-    record_cells(columns, N_COLUMNS, row, cells);
+    if (replay->has_return)
+        record_cells(replay->columns, N_COLUMNS + 1, row, cells);
+    else
+        record_cells(columns, N_COLUMNS, row, cells);
     return true;
 }
 
@@ -157,6 +166,13 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     struct rows rows = {ROWS_COLUMNS(columns), .row = result_row, .arg = replay};
     kb_error why = {""};
     kb_status status = KB_AGAIN;
+
+    replay->has_return = cmd_has_return(cli);
+    if (replay->has_return) {
+        cmd_add_return(columns, N_COLUMNS, &return_column, replay->columns);
+        rows.columns = replay->columns;
+        rows.n_columns = N_COLUMNS + 1;
+    }
     enum exit_code code =
         transactions_read(cli->topo, cli->program, cli->opts.operand[0], cli->opts.quiet, sim);
 

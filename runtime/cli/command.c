@@ -89,6 +89,23 @@ static void note_line(const struct cli *cli, const char *program, const char *fo
         cli->page->note(cli->report, line);
 }
 
+bool cmd_has_return(const struct cli *cli)
+{
+    return strcmp(cli->info.links, "router") == 0;
+}
+
+void cmd_add_return(const struct column *columns, size_t n, const struct column *column,
+                    struct column *out)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        out[to++] = columns[i];
+        if (strcmp(columns[i].name, "response_ns") == 0)
+            out[to++] = *column;
+    }
+}
+
 bool cmd_explains(const struct cli *cli)
 {
     return cli->report && cli->page->breakdown;

@@ -76,6 +76,13 @@ struct origin cmd_origin(const struct cli *cli);
 void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
              struct sink *s);
 
+/* Are there routers, so that the data of a read have a way back, which is a term of its own? */
+bool cmd_has_return(const struct cli *cli);
+
+/* Copies columns, with `column` behind that of the response: `n` + 1 of them. */
+void cmd_add_return(const struct column *columns, size_t n, const struct column *column,
+                    struct column *out);
+
 /* Does a page want the breakdown? */
 bool cmd_explains(const struct cli *cli);
 

@@ -183,13 +183,26 @@ static bool ask_for_stack(void)
     return true;
 }
 
-/* In a process that does the work of another: nothing is written, and other commands have none. */
-static bool has_served(struct opts *o)
+/* Do several processes share this command line? What is of one simulation, one process does. */
+static bool is_shared(const struct opts *o)
 {
+    bool of_one = o->report || o->stats || o->breakdown || o->trace;
+
+    return !of_one && (o->vary.n > 0 || o->command == COMMAND_SWEEP || o->command == COMMAND_LOAD);
+}
+
+/* What this process does of a command line that several run. True: all of it is done. */
+static bool is_done_elsewhere(struct opts *o)
+{
+    if (!parallel_serves()) {
+        if (!is_shared(o))
+            parallel_ranks = NULL;
+        return false;
+    }
     o->output = NULL;
     o->sqlite = NULL;
     o->quiet = true;
-    return o->vary.n == 0 && o->command != COMMAND_SWEEP && o->command != COMMAND_LOAD;
+    return !is_shared(o);
 }
 
 /* A whole command line; not inlined, as its variables need more than a small stack has. */
@@ -211,7 +224,7 @@ __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code && opts_asks(&cli.opts))
         code = print_help(&cli);
-    else if (!code && !(parallel_serves() && has_served(&cli.opts)) && !(code = machine_open(&cli)))
+    else if (!code && !is_done_elsewhere(&cli.opts) && !(code = machine_open(&cli)))
         code = run_command(&cli);
     if (stop_leaves())
         exit((int)code);

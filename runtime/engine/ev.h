@@ -78,6 +78,11 @@ static inline enum ev_class ev_class(ev e)
     return (enum ev_class)((uint64_t)e >> (EV_SLOT_BITS + EV_ID_BITS));
 }
 
+static inline uint32_t ev_id(ev e)
+{
+    return (uint32_t)((uint64_t)e >> EV_SLOT_BITS);
+}
+
 static inline uint32_t ev_slot(ev e)
 {
     return (uint32_t)e & (EV_MAX_SLOTS - 1);

@@ -37,6 +37,19 @@ static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
     return 0;
 }
 
+/* With routers: when the port of a TCM is free that the stage in `slot` takes; NULL: it is none. */
+static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return NULL;
+}
+
+/* With routers: service of a read ends, and its data are those that lie there now. */
+static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+}
+
 /* What the last transaction cost of the PE whose transaction is in `slot`, that went the same way.
  */
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
+#include "engine/router.h"
 #include "machine/walk.h"
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
@@ -148,11 +149,12 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
     return ev_queue_init(&s->queue) && make_stations(s) && instances_init(s) &&
-           flows_init(&s->flows, topo);
+           flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));
 }
 
 void sim_clear(struct kb_sim *s)
 {
+    router_free(s);
     flows_free(&s->flows);
     instances_free(s);
     free(s->pipes);
@@ -189,7 +191,7 @@ bool sim_room(struct kb_sim *s, uint32_t n)
 
     if (n <= s->txns_cap)
         return true;
-    if (!room_for_splits(s, n) || !instances_room(s, n))
+    if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)))
         return false;
     moved = realloc(s->txns, n * sizeof *moved);
     if (!moved)

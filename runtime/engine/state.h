@@ -13,6 +13,7 @@ struct host;
 struct kernels;
 struct op_log;
 struct race;
+struct router;
 struct traffic;
 struct observer;
 
@@ -54,6 +55,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct instances instances; /* of components */
+    struct router *router;      /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
     bool counted;       /* from the times of transactions: the next time these are cleared first */

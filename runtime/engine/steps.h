@@ -54,6 +54,7 @@
 #include "network/noc.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
+#include "network/router.h"
 #include "network/turn.h"
 #include "network/ucie.h"
 #include "network/xbar.h"
@@ -74,6 +75,12 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
     come_to_channel(s, how, t, slot);
 }
 
+/* Does it come and go in segments? Stages inside a PE do not. */
+static ALWAYS_INLINE bool is_routed(struct kb_sim *s, int how, uint32_t slot)
+{
+    return T->links == MODE_ROUTER && !inside_pe(s, how, slot);
+}
+
 static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
@@ -92,7 +99,10 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
         come_to_channel(s, how, t, slot);
         break;
     default:
-        come_to_memory(s, how, t, slot);
+        if (is_routed(s, how, slot))
+            come_to_sink(s, how, t, slot);
+        else
+            come_to_memory(s, how, t, slot);
         break;
     }
 }
@@ -120,7 +130,8 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     if (txn_of_host(txn)) {
         const struct trip trip = txn_trip(T, txn);
 
-        end = after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
+        if (T->links != MODE_ROUTER || txn_writes(txn)) /* else its data were the response */
+            end = after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
         if (end == EV_PAST) {
             fail(s, KB_TIME_RANGE);
             return;
@@ -179,11 +190,18 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
 /* The last byte has been served: memory and channel go to the next, then the transaction ends. */
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
+    if (how & HOW_KERNELS && T->links == MODE_ROUTER && s->txns[slot].stage == TXN_SERVED) {
+        s->txns[slot].stage = TXN_TO_MEMORY;
+        kernels_data_served(s, slot);
+        return;
+    }
     struct memory_station *memory = memory_of(s, how, slot);
-    bool inside = inside_pe(s, how, slot), early = !inside && memory_is_early(s, how, slot), last;
+    bool inside = inside_pe(s, how, slot), routed = is_routed(s, how, slot), last;
+    bool early = routed || (!inside && memory_is_early(s, how, slot)) ||
+                 (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
-    if (expects(how) &&
+    if (expects(how) && !routed &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
     if (frees_engine(s, how, t, slot)) {
@@ -195,6 +213,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (is_told(s, how))
         observe_leave(s, t, slot);
+    if (routed)
+        leave_network(s, slot);
     if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
@@ -245,7 +265,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         done(s, how, t, slot);
         break;
     case EV_HOP:
-        if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
+        if (T->links == MODE_ROUTER && ev_id(e) == NOTE_ID)
+            take_note(s, how, t, slot);
+        else if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
             kernels_word_arrived(s, t, slot);
         else if (T->impls && s->txns[slot].stage == TXN_TO_NODE)
             come_to_component(s, how, t, slot);
@@ -254,6 +276,10 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         break;
     case EV_ISSUE:
         issue(s, how, t, slot);
+        break;
+    case EV_ARBITER:
+        if (T->links == MODE_ROUTER)
+            decide(s, how, t, slot);
         break;
     default:
         arrive(s, how, t, slot);
@@ -354,8 +380,9 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             next = next_start(s, how);
         } else {
             ev_take(&s->queue);
-            txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
-            if (expects(how) && sim_cubes(T) >= LOOK_AHEAD_CUBES)
+            if (T->links != MODE_ROUTER)
+                txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
+            if (expects(how) && T->links != MODE_ROUTER && sim_cubes(T) >= LOOK_AHEAD_CUBES)
                 look_ahead(s);
             handle(s, how, e);
             if (how & HOW_KERNELS)

@@ -28,7 +28,7 @@ __extension__ typedef unsigned __int128 unsigned_sum;
 struct part {
     uint64_t count, completed; /* completed in that part, whenever issued */
     int64_t max_fs;
-    unsigned_sum actual, wire, overhead, channel, link, memory;
+    unsigned_sum actual, wire, overhead, channel, link, memory, back;
 };
 
 enum { TRAFFIC_PARTS = 32, TRAFFIC_EXACT = 1 << 21 /* latencies that are kept as they are */ };

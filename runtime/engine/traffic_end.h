@@ -8,7 +8,21 @@
 #ifndef TRAFFIC_END_H
 #define TRAFFIC_END_H
 #include "engine/how.h"
+#include "engine/router.h"
 #include "engine/traffic.h"
+
+/* With routers the wait for links is what no other term is. */
+static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
+                                      const struct cost_row *way, int64_t known_fs, struct part *p)
+{
+    const struct flight *flight = &s->router->flights[txn - s->txns];
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
+    int64_t drain = drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way->link_gbs, memory));
+
+    p->wire += (uint64_t)flight->extra_fs;
+    p->back += (uint64_t)flight->return_fs;
+    p->link += (uint64_t)(known_fs - flight->extra_fs - flight->return_fs - drain);
+}
 
 /* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
@@ -31,6 +45,12 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
     p->channel += (uint64_t)txn->wait_fs;
     p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    if (T->links == MODE_ROUTER)
+        traffic_add_routed(s, txn, &way,
+                           actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs -
+                               cost_in_memory_fs(&s->mask, memory) - txn->wait_fs -
+                               (txn->service_fs - txn->arrive_fs),
+                           p);
     if (T->links == MODE_FIFO)
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }

@@ -39,7 +39,7 @@ struct txn {
         uint64_t address; /* before the run, of one that will be split */
     };
     uint64_t nbytes : 40, op : 8, stage : 8;
-    uint64_t piped : 1, plane : 3, chiplet : 2; /* piped: its first arrival is to come */
+    uint64_t piped : 1, plane : 3, chiplet : 2, prio : 2; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;
     uint32_t next; /* slot of the next in the same list */

@@ -29,13 +29,13 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
-    KB_DEADLOCK,       /* kernels wait for each other: kb_sim_deadlocked() */
-    KB_KERNEL_ERROR,   /* a kernel broke a rule: the text names kernel, PE, call and line */
-    KB_DIFFERENT,      /* a verification failed */
-    KB_FILE_ERROR,     /* a file could not be read or written */
-    KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
-    KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
-    KB_BAD_FILE,       /* kb_topology_load: the YAML has mistakes */
+    KB_DEADLOCK,        /* kernels wait for each other: kb_sim_deadlocked() */
+    KB_KERNEL_ERROR,    /* a kernel broke a rule: the text names kernel, PE, call and line */
+    KB_DIFFERENT,       /* a verification failed */
+    KB_FILE_ERROR,      /* a file could not be read or written */
+    KB_INTERNAL,        /* a bug in kernbench, found by one of its own checks */
+    KB_KERNEL_CRASHED,  /* see kb_catch_crashes() */
+    KB_BAD_FILE,        /* kb_topology_load: the YAML has mistakes */
     KB_COMPONENT_ERROR, /* a component broke its contract: the text names it */
 } kb_status;
 
@@ -287,10 +287,11 @@ typedef struct kb_cost {
     int64_t memory_overhead_fs; /* the memory's part of overhead_fs, paid during its service */
     int64_t drain_fs;           /* nbytes over the bottleneck */
     int64_t response_fs;        /* host transactions: wires and UCIe nodes back */
+    int64_t return_fs;          /* links router, data of reads: the way back, without the ends */
     double bottleneck_gbs;
 } kb_cost;
 
-/* The zero-load latency: wire + overhead + drain + response of `cost`, in fs. */
+/* The zero-load latency: wire + overhead + drain + response + return of `cost`, in fs. */
 int64_t kb_formula_fs(const kb_cost *cost);
 
 /*
@@ -381,6 +382,7 @@ typedef struct kb_transaction_request {
     bool by_address;
     uint64_t address;
     uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
+    uint32_t prio;  /* links router: 0..3, the larger is served first */
 } kb_request;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
@@ -394,11 +396,12 @@ typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
 
 /*
  * The times of one transaction that has run. issue_fs may be later than that of its request if it
- * had dependencies. actual_fs is exactly wire + overhead + drain + response + the sum of wait_fs.
+ * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of wait_fs.
  */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
     int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;
@@ -828,7 +831,7 @@ typedef struct kb_point_result {
     int64_t mean_fs, p50_fs, p99_fs, max_fs, makespan_fs;
     double gbs; /* count * nbytes over the makespan */
     /* means of the terms of the latency */
-    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs, return_fs;
     int64_t wait_fs[KB_N_WAITS];
 } kb_point_result;
 
@@ -910,6 +913,7 @@ typedef struct kb_traffic_result {
     bool exact;   /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs;
+    int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
 } kb_traffic_result;
 
@@ -921,6 +925,21 @@ typedef struct kb_traffic_result {
  * returns  KB_BAD_REQUEST: one has no traffic; KB_PENDING: one has not ended; KB_NO_MEMORY
  */
 kb_status kb_sim_traffic_result(kb_sim *const *sims, size_t n, kb_traffic_result *out);
+
+/*
+ * What the traffic of a simulation that has ended has measured, for another process of the same
+ * program on the same kind of machine: put() is called with its bytes, piece by piece. There,
+ * kb_sim_traffic_restore() takes them, in the same pieces, into a simulation that was given the
+ * same traffic and has not begun; it is then one that has ended, for kb_sim_traffic_result(),
+ * kb_sim_done() and kb_sim_end_fs() alone. Its utilization is not known.
+ *
+ * returns  KB_BAD_REQUEST: there is no traffic, or restored into a run; KB_PENDING: it has not
+ *          ended; KB_NO_MEMORY
+ */
+kb_status kb_sim_traffic_save(const kb_sim *sim,
+                              void (*put)(void *arg, const void *bytes, size_t n), void *arg);
+kb_status kb_sim_traffic_restore(kb_sim *sim, void (*take)(void *arg, void *bytes, size_t n),
+                                 void *arg);
 
 /* -- tensors -------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #ifndef KERNELS_STEPS_H
 #define KERNELS_STEPS_H
 #include "engine/engine.h"
+#include "engine/router.h"
 #include "engine/split.h"
 #include "kernels/service.h"
 #include "pe/boxes.h"
@@ -34,6 +35,27 @@ static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
     return s->kernels->work[slot].command->pe->number;
 }
 
+static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+    const struct memory_station *ports = work->command->pe->port;
+    bool writes = work->station == &ports[PORT_TCM_WRITE];
+    uint32_t src = work->command->pe->src;
+
+    if (!writes && work->station != &ports[PORT_TCM_READ])
+        return NULL;
+    return &s->router
+                ->sinks[dst_pack(s->topo, src_cube(s->topo, src),
+                                 unit_of_tcm(s->topo, src_pe(s->topo, src)))]
+                .free_fs[writes];
+}
+
+static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
+{
+    if (!s->splits || s->splits[slot].whole == slot)
+        pe_data_arrived(s, slot);
+}
+
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
 {
     const struct work *work = &s->kernels->work[slot];
@@ -51,10 +73,17 @@ static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t 
     service_begin(&s->kernels->work[slot], t);
 }
 
+/* With routers a read that is no stage of several parts had its data at the end of its service. */
+static inline bool data_were_served(const struct kb_sim *s, uint32_t slot)
+{
+    return !kernels_inside_pe(s, slot) && !txn_writes(&s->txns[slot]) && !is_split(s, slot);
+}
+
 static inline __attribute__((always_inline)) void kernels_end_service(struct kb_sim *s, uint64_t t,
                                                                       uint32_t slot)
 {
-    pe_data_arrived(s, slot);
+    if (s->topo->links != MODE_ROUTER || !data_were_served(s, slot))
+        pe_data_arrived(s, slot);
     service_end(s, &s->kernels->work[slot], t);
     pe_stage_done(s, t, slot);
 }

@@ -379,6 +379,11 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
     return cost_way_fs(m, wire_fs, overhead_fs);
 }
 
+/* With routers: data of a read come back, and no channel is passed in no time. channels.c */
+void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
+                     const struct trip *trip, bool writes, struct kb_cost *cost)
+    EXPORTED(cost_add_router);
+
 /* All of a transaction's costs by the tables, as kernbench.h names them. */
 static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const struct cost_mask *m,
                                             kb_transaction_op op, const struct trip *trip,
@@ -395,6 +400,9 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
     c.response_fs = host ? cost_response_fs(t, m, trip, way.wire_fs) : 0;
+    c.return_fs = 0;
+    if (t->links == MODE_ROUTER)
+        cost_add_router(t, m, trip, writes, &c);
     return c;
 }
 

@@ -236,8 +236,14 @@ enum address_hash { HASH_NONE, HASH_XOR };
 enum link_mode { MODE_IDEAL, MODE_FIFO, MODE_ROUTER };
 
 /* The words of contention.arbiter, and of cube.noc.model, in gen/keys.def, in that order. */
-enum arbiter { ARBITER_AGE, ARBITER_RR };
+enum arbiter_rule { ARBITER_AGE, ARBITER_RR };
 enum noc_model { NOC_BUS, NOC_MESH };
+
+/*
+ * What keeps detours of a network of routers from waiting in a circle: nothing need do it, they
+ * have virtual channels of their own, or all routes where there are detours go up*, then down*.
+ */
+enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
 
 /*
  * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.

@@ -31,7 +31,14 @@
 #define VCS_H
 #include "machine/walk.h"
 
-enum { VCS_PART = 3, VCS_BY_X = 4, VCS_BY_Y = 8, VCS_BY_DETOUR = 16, VCS_PARTS_SHIFT = 5 };
+enum {
+    VCS_PART = 3,
+    VCS_BY_X = 4,
+    VCS_BY_Y = 8,
+    VCS_BY_DETOUR = 16,
+    VCS_PARTS_SHIFT = 5,
+    VCS_PARTS_MOST = VCS_PART + 1
+};
 
 /* The bits of `crossed`: datelines behind a packet. */
 enum { CROSSED_X = 1, CROSSED_Y = 2 };

@@ -13,3 +13,8 @@ setup-mpi:
 	@.ci/install $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin
 $(MPI): $(MPI_OBJ) $(CLI) $(LIB)
 	$(call link,$(shell $(MPICC) --showme:link))
+
+## check-mpi: tests of kernbench-mpi: on 1, 2 and 5 ranks the bytes of one process
+.PHONY: check-mpi
+check-mpi: mpi $(ANY)
+	@B=$(B) tests/run.sh tests/mpi/mpi.sh

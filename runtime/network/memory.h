@@ -189,6 +189,17 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 }
 
 static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
+/* expected_component.h */
+static void expect_component(struct kb_sim *s, const struct impl *impl, uint64_t t, uint64_t arrive,
+                             uint32_t slot);
+
+/* The component of the memory of `slot`, if it may be asked ahead of time; else NULL. */
+static ALWAYS_INLINE const struct impl *asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
+{
+    const struct impl *impl = expects(how) && !T->granule ? memory_impl(s, &s->txns[slot]) : NULL;
+
+    return impl && impl->bytes <= INSTANCE_SAVED_MAX ? impl : NULL;
+}
 
 /* It sets out at `t` on the last part of its way, which takes `way_fs`. */
 static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
@@ -205,6 +216,12 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
             expect(s, after(t, way_fs), slot);
         return;
     }
+    const struct impl *ahead = asked_ahead(s, how, slot);
+
+    if (ahead) {
+        expect_component(s, ahead, t, after(t, way_fs), slot);
+        return;
+    }
     if (comes_first(s, how, early, way_fs, slot)) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
         if (early)
@@ -217,6 +234,30 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
         memory_of(s, how, slot)->under_way++;
     s->txns[slot].stage = TXN_TO_MEMORY;
     post(s, after(t, way_fs), EV_ARRIVE, slot);
+}
+
+/*
+ * With routers packets come to the ports of a TCM, too. Each is served in order of arrival, for a
+ * time that is known then: the port keeps when it is free.
+ */
+static ALWAYS_INLINE bool serve_at_port(struct kb_sim *s, int how, struct memory_station *memory,
+                                        uint64_t t, uint32_t slot)
+{
+    uint64_t *free_fs = kernels_port_free(s, slot), start;
+    struct txn *txn = &s->txns[slot];
+    int64_t hold_fs = txn->hold_fs;
+
+    if (!free_fs)
+        return false;
+    start = *free_fs > t ? *free_fs : t;
+    *free_fs = after(start, hold_fs);
+    memory->busy_fs += (uint64_t)hold_fs;
+    txn->service_fs = (int64_t)start;
+    if (is_told(s, how))
+        observe_take(s, start, slot, STATION_MEMORY);
+    kernels_begin_service(s, start, slot);
+    post(s, after(start, hold_fs), EV_DONE, slot);
+    return true;
 }
 
 /* It arrives, by an event: it is served, or it waits. */
@@ -232,12 +273,16 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
 
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
         memory->under_way--;
+    if (asked_ahead(s, how, slot))
+        memory->queued--;
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
     if (!inside && memory_is_early(s, how, slot)) {
         serve_early(s, how, t, slot);
         return;
     }
+    if (T->links == MODE_ROUTER && inside && serve_at_port(s, how, memory, t, slot))
+        return;
     if (memory->holder == TXN_NONE) {
         serve(s, how, memory, t, slot);
         return;

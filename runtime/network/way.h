@@ -4,6 +4,7 @@
 #include "network/link.h"
 #include "network/noc.h"
 #include "network/node.h"
+#include "network/router.h"
 
 /* It leaves its channel; a host's, its pcie_ep. */
 static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -12,7 +13,9 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
 
     if (T->impls)
         s->instances.served[slot].delay_fs = 0;
-    if (how & HOW_HOP) {
+    if (T->links == MODE_ROUTER) {
+        set_out_router(s, how, t, slot);
+    } else if (how & HOW_HOP) {
         const struct trip trip = txn_trip(T, txn);
 
         txn->at = walk_begin(T, &trip);
@@ -49,7 +52,9 @@ static ALWAYS_INLINE void set_out_whole(struct kb_sim *s, int how, uint64_t t, u
 /* A host's has its engine, and goes on to the memory. */
 static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (how & HOW_HOP) {
+    if (T->links == MODE_ROUTER) {
+        leave_engine_router(s, how, t, slot);
+    } else if (how & HOW_HOP) {
         come_to_link(s, t, slot);
     } else if (walks_hops(s, how)) {
         walk_on(s, how, t, WALK_LINK, slot);

@@ -62,6 +62,8 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
                                  .src = pe->src,
                                  .dst = dst,
                                  .id = stage->id};
+    if (stage->command->task == TASK_SEND)
+        s->txns[slot].prio = 1;
     if (!s->topo->regular) {
         uint32_t plane = endpoint_plane(s->topo, writes ? KB_WRITE : KB_READ, stage->id);
 

@@ -27,6 +27,7 @@
 #include "engine/dependencies.h"
 #include "machine/endpoint.h"
 #include "engine/engine.h"
+#include "engine/router.h"
 #include "engine/issue_order.h"
 #include "engine/split.h"
 #include "data/host.h"
@@ -126,6 +127,8 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
     if (r->plane > 0 && s->topo->plane_choice != PLANE_BY_COLUMN)
         return endpoint_error(why, "a transaction has no plane of its own here: set sip.plane to "
                                    "column");
+    if (r->prio > 0 && (s->topo->links != MODE_ROUTER || r->prio > 3))
+        return endpoint_error(why, "a priority is 0 to 3, and 0 but with contention.links: router");
     if (r->issue_fs < 0)
         return endpoint_error(why, "a transaction cannot be issued before time 0");
     if (s->kernels)
@@ -191,6 +194,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .stage = TXN_WAITING,
                                       .plane = trip.plane & 7u,
                                       .chiplet = trip.chiplet & 3u,
+                                      .prio = r->prio & 3u,
                                       .src = ends[0],
                                       .dst = ends[1],
                                       .id = s->n_txns,
@@ -265,7 +269,7 @@ static kb_status run(struct kb_sim *s, uint64_t budget, kb_error *why)
 kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 {
     REFUSE_NULL(s, "sim", why);
-    kb_status status = run(s, budget ? budget : UINT64_MAX, why);
+    kb_status status = sim_check_stall(s, run(s, budget ? budget : UINT64_MAX, why), why);
 
     if (status == KB_OK)
         status = sim_check_stations(s, why);
@@ -281,6 +285,9 @@ uint64_t kb_sim_count(const kb_sim *s)
 static bool complete(const struct kb_sim *s, const struct txn *whole, const struct txn *x,
                      const struct kb_cost *c)
 {
+    if (s->router)
+        return whole->stage == TXN_DONE &&
+               s->router->flights[x - s->txns].done_fs + (uint64_t)c->response_fs <= sim_last_fs(s);
     return whole->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs +
                                                   c->drain_fs + c->response_fs) <= sim_last_fs(s);
 }
@@ -318,6 +325,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
         .dst = endpoint_unpack_memory(s->topo, txn->dst),
         .nbytes = txn->nbytes,
         .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
+        .prio = txn->prio,
     };
     return KB_OK;
 }
@@ -325,7 +333,8 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 /* The terms sum to actual, none is negative, and only stations that exist were waited for. */
 static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 {
-    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs, signs = 0;
+    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs + r->return_fs;
+    int64_t signs = 0;
 
 #pragma GCC unroll 8
     for (int i = 0; i < KB_N_WAITS; i++) {
@@ -333,7 +342,7 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
         signs |= r->wait_fs[i];
     }
     return signs >= 0 && sum == r->actual_fs &&
-           (s->topo->links == MODE_FIFO || r->wait_fs[KB_WAIT_LINK] == 0);
+           (s->topo->links != MODE_IDEAL || r->wait_fs[KB_WAIT_LINK] == 0);
 }
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
@@ -359,16 +368,23 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
         .overhead_fs = c.overhead_fs,
         .drain_fs = c.drain_fs,
         .response_fs = c.response_fs,
+        .return_fs = c.return_fs,
         .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : whole->wait_fs,
         .wait_fs[KB_WAIT_ENGINE] = txn_of_host(txn) ? txn->wait_fs : 0,
         .wait_fs[KB_WAIT_MEMORY] = txn->service_fs - txn->arrive_fs,
         .formula_fs = formula_fs(s, txn, &c),
         .bottleneck_gbs = c.bottleneck_gbs,
     };
+    if (s->router)
+        r->done_fs = (int64_t)s->router->flights[txn - s->txns].done_fs;
     r->end_fs = r->done_fs + c.response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
-    r->wait_fs[KB_WAIT_LINK] = r->arrive_fs - r->start_fs - r->wait_fs[KB_WAIT_ENGINE] - c.wire_fs -
-                               (c.overhead_fs - c.memory_overhead_fs);
+    if (s->router) /* all along the way, and back */
+        r->wait_fs[KB_WAIT_LINK] = r->actual_fs - r->formula_fs - r->wait_fs[KB_WAIT_CHANNEL] -
+                                   r->wait_fs[KB_WAIT_ENGINE] - r->wait_fs[KB_WAIT_MEMORY];
+    else
+        r->wait_fs[KB_WAIT_LINK] = r->arrive_fs - r->start_fs - r->wait_fs[KB_WAIT_ENGINE] -
+                                   c.wire_fs - (c.overhead_fs - c.memory_overhead_fs);
     return consistent(s, r) ? KB_OK : KB_INTERNAL;
 }
 

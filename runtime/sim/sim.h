@@ -9,4 +9,7 @@ kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why);
 /* KB_INTERNAL if a station was busy for longer than the run lasted.  check.c */
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 
+/* KB_INTERNAL if nothing happens any more, but segments wait in routers; else `status`.  stall.c */
+kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *why);
+
 #endif

@@ -20,6 +20,7 @@
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
 #include "engine/engine.h"
+#include "engine/router.h"
 #include "engine/split.h"
 #include "sim/sim.h"
 #include "sim/destination.h"
@@ -203,6 +204,8 @@ static void clear(struct kb_sim *s, const struct job *job)
     }
     if (!of_host(job))
         clear_station(&s->channels[2 * (size_t)job->src + writes(job)]);
+    if (s->router)
+        router_clear(s);
     s->n_txns = s->n_parts = s->next_row = s->n_done = 0;
     s->started = false;
     s->end_fs = 0;
@@ -222,6 +225,7 @@ static void set_costs(kb_point_result *r, const struct kb_cost *c)
     r->overhead_fs = c->overhead_fs;
     r->drain_fs = c->drain_fs;
     r->response_fs = c->response_fs;
+    r->return_fs = c->return_fs;
 }
 
 static double gbs(const struct job *job, int64_t makespan_fs)
@@ -247,7 +251,7 @@ static void answer_alone(const struct job *job, kb_point_result *r)
 /* Terms of latency that differ from copy to copy, summed; costs: of copies that are split. */
 struct waits {
     wait_sum actual, first, link, memory;
-    wait_sum wire, overhead, drain, response;
+    wait_sum wire, overhead, drain, response, back;
 };
 
 /* Adds a copy that has ended as `txn`; false if its terms contradict each other. */
@@ -259,11 +263,15 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     int64_t memory = txn->service_fs - txn->arrive_fs;
 
     *actual_fs = txn->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    if (s->router) {
+        *actual_fs = (int64_t)s->router->flights[txn - s->txns].done_fs + c->response_fs;
+        link = *actual_fs - kb_formula_fs(c) - txn->wait_fs - memory;
+    }
     w->actual += *actual_fs;
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && link >= 0 && memory >= 0 && (link == 0 || s->links);
+    return txn->wait_fs >= 0 && link >= 0 && memory >= 0 && (link == 0 || s->links || s->router);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */
@@ -276,6 +284,7 @@ static bool add_own(const struct kb_sim *s, uint32_t slot, int64_t *actual_fs, s
     w->overhead += c.overhead_fs;
     w->drain += c.drain_fs;
     w->response += c.response_fs;
+    w->back += c.return_fs;
     return add_copy(s, last, &c, actual_fs, w);
 }
 
@@ -297,7 +306,8 @@ static struct kb_cost mean_cost(const struct job *job, const struct waits *w)
     return (struct kb_cost){.wire_fs = mean(w->wire, job->n),
                             .overhead_fs = mean(w->overhead, job->n),
                             .drain_fs = mean(w->drain, job->n),
-                            .response_fs = mean(w->response, job->n)};
+                            .response_fs = mean(w->response, job->n),
+                            .return_fs = mean(w->back, job->n)};
 }
 
 static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,

@@ -327,6 +327,7 @@ static void add_part(struct part *all, const struct part *p)
     all->overhead += p->overhead;
     all->channel += p->channel;
     all->link += p->link;
+    all->back += p->back;
     all->memory += p->memory;
 }
 
@@ -352,8 +353,10 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->mean_fs = mean(all.actual, all.count);
     r->wire_fs = mean(all.wire, all.count);
     r->overhead_fs = mean(all.overhead, all.count);
-    r->drain_fs =
-        mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory, all.count);
+    r->return_fs = mean(all.back, all.count);
+    r->drain_fs = mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory -
+                           all.back,
+                       all.count);
     r->wait_fs[KB_WAIT_CHANNEL] = mean(all.channel, all.count);
     r->wait_fs[KB_WAIT_LINK] = mean(all.link, all.count);
     r->wait_fs[KB_WAIT_MEMORY] = mean(all.memory, all.count);

@@ -22,4 +22,26 @@ for rows in tests/vectors/*.csv; do
     [ $code -eq 0 ] && cmp "$work/out" "$base.expected.csv"
     ok "$(basename "$base")"
 done
+
+# ends FILE: the columns id and end_ns
+ends()
+{
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+             { print $at["id"] "," $at["end_ns"] }' "$1"
+}
+
+# when rows end on machines with routers; both engines and all columns with it
+for rows in tests/vectors2/router*.csv; do
+    case $rows in *.expected.csv) continue ;; esac
+    base=${rows%.csv}
+    for engine in fused hop; do
+        call ${RUNNER:-} "$B/kernbench" replay --machine "$base.yaml" "$rows" --engine $engine \
+            --fingerprint
+        [ $code -eq 0 ] && ends "$work/out" | cmp - "$base.expected.csv"
+        ok "$(basename "$base") $engine"
+        cat "$work/out" "$work/err" >"$work/$engine"
+    done
+    cmp "$work/fused" "$work/hop"
+    ok "$(basename "$base"): both engines"
+done
 plan

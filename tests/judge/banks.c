@@ -519,7 +519,7 @@ static void wake_alone(void *arg, struct judge_banks *b, const struct judge_end 
 
     (void)b;
     (void)slice;
-    judge_post(&a->events, (struct judge_event){.fs = fs, .class = JUDGE_DECISION, .id = channel});
+    judge_post(&a->events, (struct judge_event){.fs = fs, .class = JUDGE_ARBITRATION, .id = channel});
 }
 
 static void granted_alone(void *arg, const struct judge_access *access)

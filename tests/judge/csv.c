@@ -94,7 +94,7 @@ static bool parse_after(char *text, struct judge_row *row)
 }
 
 /* The columns of a file behind the first six, in its order. */
-enum extra { AFTER, THINK, PLANE, N_EXTRAS };
+enum extra { AFTER, THINK, PLANE, PRIO, N_EXTRAS };
 
 struct extras {
     enum extra which[N_EXTRAS];
@@ -111,6 +111,12 @@ static bool parse_plane(const struct judge_topo *t, const char *text, struct jud
     return false;
 }
 
+static bool parse_prio(const char *text, struct judge_row *row)
+{
+    row->prio = *text ? (uint32_t)(*text - '0') : 0;
+    return !*text || (row->prio <= 3 && !text[1]);
+}
+
 static bool parse_extra(const struct judge_topo *t, enum extra which, char *text,
                         struct judge_row *row)
 {
@@ -118,6 +124,8 @@ static bool parse_extra(const struct judge_topo *t, enum extra which, char *text
         return parse_after(text, row);
     if (which == PLANE)
         return parse_plane(t, text, row);
+    if (which == PRIO)
+        return parse_prio(text, row);
     return !*text || parse_ns(text, &row->think_fs);
 }
 
@@ -168,7 +176,7 @@ static bool parse_header(char *line, struct extras *extras)
         return false;
     rest = *rest ? rest + 1 : NULL;
     while ((name = strsep(&rest, ","))) {
-        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane"};
+        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane", "prio"};
         enum extra which = AFTER;
 
         while (which < N_EXTRAS && strcmp(name, names[which]) != 0)
@@ -234,30 +242,42 @@ void judge_print_ns(FILE *out, int64_t fs)
     fprintf(out, "%" PRId64 ".%06" PRId64, fs / 1000000, fs % 1000000);
 }
 
-void judge_print_results(FILE *out, const struct judge_row *rows,
+/* One time, and the comma before it. */
+static void print_time(FILE *out, int64_t fs)
+{
+    fputc(',', out);
+    judge_print_ns(out, fs);
+}
+
+void judge_print_results(FILE *out, const struct judge_topo *t, const struct judge_row *rows,
                          const struct judge_result *results, size_t n)
 {
-    fputs("id,op,src,dst,nbytes,issue_ns,start_ns,arrive_ns,service_ns,done_ns,end_ns,wire_ns,"
-          "overhead_ns,drain_ns,response_ns,queue_channel_ns,queue_engine_ns,queue_link_ns,"
-          "queue_memory_ns,formula_ns,actual_ns\n",
-          out);
+    fprintf(out,
+            "id,op,src,dst,nbytes,issue_ns,start_ns,arrive_ns,service_ns,done_ns,end_ns,wire_ns,"
+            "overhead_ns,drain_ns,response_ns%s,queue_channel_ns,queue_engine_ns,queue_link_ns,"
+            "queue_memory_ns,formula_ns,actual_ns\n",
+            t->is_router ? ",return_ns" : "");
     for (size_t i = 0; i < n; i++) {
         const struct judge_result *r = &results[i];
-        const int64_t times[] = {
-            r->issue_fs,      r->start_fs,        r->arrive_fs,        r->service_fs,
-            r->done_fs,       r->end_fs,          r->wire_fs,          r->overhead_fs,
-            r->drain_fs,      r->response_fs,     r->queue_channel_fs, r->queue_engine_fs,
-            r->queue_link_fs, r->queue_memory_fs, r->formula_fs,       r->actual_fs,
+        const int64_t costs[] = {
+            r->issue_fs, r->start_fs, r->arrive_fs,   r->service_fs, r->done_fs,
+            r->end_fs,   r->wire_fs,  r->overhead_fs, r->drain_fs,   r->response_fs,
+        };
+        const int64_t waits[] = {
+            r->queue_channel_fs, r->queue_engine_fs, r->queue_link_fs,
+            r->queue_memory_fs,  r->formula_fs,      r->actual_fs,
         };
         char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
 
         judge_end_name(&rows[i].src, src);
         judge_end_name(&rows[i].dst, dst);
         fprintf(out, "%zu,%s,%s,%s,%" PRIu64, i, op_names[rows[i].op], src, dst, rows[i].nbytes);
-        for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
-            fputc(',', out);
-            judge_print_ns(out, times[k]);
-        }
+        for (size_t k = 0; k < sizeof costs / sizeof costs[0]; k++)
+            print_time(out, costs[k]);
+        if (t->is_router)
+            print_time(out, r->return_fs);
+        for (size_t k = 0; k < sizeof waits / sizeof waits[0]; k++)
+            print_time(out, waits[k]);
         fputc('\n', out);
     }
 }

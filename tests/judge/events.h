@@ -10,7 +10,7 @@ enum judge_class {
     JUDGE_ARRIVAL,
     JUDGE_ISSUE,
     JUDGE_START,
-    JUDGE_DECISION /* of a channel of a slice with banks; `id` is its number */
+    JUDGE_ARBITRATION /* of an output port, or of a channel with banks; `id` is its number */
 };
 
 /*
@@ -24,7 +24,7 @@ struct judge_event {
     uint64_t id;
     uint32_t part; /* of a transaction that is split, from 0 */
     size_t step;   /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where; of banks the channel */
-    struct judge_banks *banks; /* JUDGE_DECISION */
+    struct judge_banks *banks; /* JUDGE_ARBITRATION */
 };
 
 /* All zero is an empty set; give `heap` back with free(). */

@@ -119,8 +119,12 @@ struct judge_topo {
     struct judge_end *pes; /* that are there, in order */
     size_t n_pes;
     struct judge_plane plane[JUDGE_PLANES_MAX];
-    uint32_t *steps; /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
-    uint32_t **far;  /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
+    uint32_t *steps;     /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
+    uint32_t cols, rows; /* of the mesh inside cubes; 0: there is none */
+    double size_mm[2];   /* of cubes, then */
+    bool *is_hole;       /* by place of the mesh */
+    bool *is_router;     /* by node, of a machine with routers; else NULL */
+    uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 
 /* The topology in a file, or in a string. NULL after a message. Give it back with judge_free(). */
@@ -134,6 +138,7 @@ size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to, uint3
 
 /* llround(distance_mm * ns_per_mm * 1e6): docs/model.md "Units" */
 int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm);
+int64_t judge_ns(double ns); /* in fs */
 
 /* -- shape (shape.c) ------------------------------------------------------------------------ */
 
@@ -188,6 +193,25 @@ uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t c
 
 /* The side of the next SIP of a grid; 0: it is there. */
 char judge_sip_towards(const struct judge_topo *t, uint32_t from, uint32_t to);
+
+/* -- the mesh inside a cube (mesh.c) -------------------------------------------------------- */
+
+/* Is the NoC of cubes a mesh of routers? A place of it is row * cols + col. */
+void judge_find_mesh(struct judge_topo *t);
+bool judge_has_mesh(const struct judge_topo *t);
+uint32_t judge_mesh_places(const struct judge_topo *t);
+bool judge_is_hole(const struct judge_topo *t, uint32_t place);
+
+/* "r2c3", its middle, and the router on a side of it. */
+void judge_mesh_name(const struct judge_topo *t, uint32_t place, char text[JUDGE_NAME_BYTES]);
+void judge_mesh_point(const struct judge_topo *t, uint32_t place, double *x_mm, double *y_mm);
+bool judge_place_beside(const struct judge_topo *t, uint32_t place, char side, uint32_t *other);
+
+/* The router that a node at a point meets, and how far away it is. */
+uint32_t judge_nearest_place(const struct judge_topo *t, double x_mm, double y_mm, double *mm);
+
+/* The places from one to another, both with them, into room for all places. 0: there is no way. */
+size_t judge_mesh_way(const struct judge_topo *t, uint32_t from, uint32_t to, uint32_t *places);
 
 /* -- endpoints (ends.c) --------------------------------------------------------------------- */
 
@@ -278,6 +302,7 @@ struct judge_row {
     uint64_t address;
     uint64_t offset, nbytes;
     uint32_t plane; /* of a column `plane`; 0: as sip.plane says, else its number + 1 */
+    uint32_t prio;
     /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
     size_t n_after;
@@ -290,6 +315,7 @@ struct judge_result {
     int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;
+    int64_t return_fs; /* of a read, where links have routers */
 };
 
 /*
@@ -299,6 +325,10 @@ struct judge_result {
  */
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint);
+
+/* The same on a machine with routers, where judge_replay() leads to it. */
+bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                          struct judge_result *results, uint64_t *fingerprint);
 
 enum { JUDGE_USE_BYTES = 2 * JUDGE_NAME_BYTES + 8 };
 
@@ -340,7 +370,7 @@ bool judge_read_rows(const struct judge_topo *t, const char *path, struct judge_
                      size_t *n);
 
 /* What `replay --format csv` prints. */
-void judge_print_results(FILE *out, const struct judge_row *rows,
+void judge_print_results(FILE *out, const struct judge_topo *t, const struct judge_row *rows,
                          const struct judge_result *results, size_t n);
 
 /* A time in ns with six decimals, as all output has it. */

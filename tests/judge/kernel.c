@@ -573,7 +573,7 @@ static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice
     struct sim *s = arg;
 
     judge_post(&s->events, (struct judge_event){.fs = fs,
-                                                .class = JUDGE_DECISION,
+                                                .class = JUDGE_ARBITRATION,
                                                 .id = judge_channel_number(s->t, slice, channel),
                                                 .step = channel,
                                                 .banks = b});
@@ -581,7 +581,7 @@ static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice
 
 static void granted(void *arg, const struct judge_access *access)
 {
-    record(arg, JUDGE_DECISION, key_of(access->id, access->part));
+    record(arg, JUDGE_ARBITRATION, key_of(access->id, access->part));
 }
 
 static void done_by_banks(void *arg, const struct judge_access *access, int64_t done_fs)
@@ -1336,7 +1336,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
 
     s->now_id = e->id;
     switch (e->class) {
-    case JUDGE_DECISION:
+    case JUDGE_ARBITRATION:
         judge_banks_decide(e->banks, (uint32_t)e->step, e->fs);
         break;
     case JUDGE_DONE:
@@ -1355,7 +1355,8 @@ static void run_event(struct sim *s, const struct judge_event *e)
         run_kernel(s, &s->pes[s->kernel_of[e->id]]);
         break;
     case JUDGE_ISSUE:
-        judge_die("a kernel run has no rows");
+    case JUDGE_ARBITRATION:
+        judge_die("a kernel run has no rows, and links without routers");
     }
 }
 

@@ -34,7 +34,7 @@ static int replay(const struct judge_topo *t, const char *path)
     results = judge_alloc(n, sizeof *results);
     ok = judge_replay(t, rows, n, results, &fingerprint);
     if (ok) {
-        judge_print_results(stdout, rows, results, n);
+        judge_print_results(stdout, t, rows, results, n);
         fprintf(stderr, "fingerprint %016" PRIx64 "\n", fingerprint);
     }
     free(rows);

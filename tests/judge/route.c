@@ -13,6 +13,7 @@ struct walk {
     uint32_t plane;
     bool backwards;     /* against the data, which go the way of a one-way plane */
     bool no_way;        /* between two cubes of its plane */
+    bool on_noc;        /* of its cube, which it leaves to the next node */
     uint32_t sip, cube; /* where it is */
 };
 
@@ -68,6 +69,8 @@ static void go_to(struct walk *w, const char *name)
     go_to_by(w, name, 0);
 }
 
+static void cross_mesh(struct walk *w, const char *to);
+
 static void go(struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* go_to() with the name inside the cube where the walk is: "m_cpu", "xbar.pe%u" */
@@ -80,6 +83,8 @@ static void go(struct walk *w, const char *format, ...)
     judge_vname(inside, format, args);
     va_end(args);
     judge_name(name, "sip%u.cube%u.%s", w->sip, w->cube, inside);
+    if (w->on_noc)
+        cross_mesh(w, name);
     go_to(w, name);
 }
 
@@ -89,6 +94,44 @@ static void go_on_plane(struct walk *w, const char *node)
     const char *plane = w->t->plane[w->plane].name;
 
     go(w, "%s%s%s", node, *plane ? "." : "", plane);
+}
+
+/* The place of the mesh that a node meets. */
+static uint32_t place_of(const struct walk *w, const char *name)
+{
+    const struct judge_node *n = &w->t->nodes[judge_find_node(w->t, name)];
+    double mm;
+
+    return judge_nearest_place(w->t, n->x_mm, n->y_mm, &mm);
+}
+
+/* Over the mesh of the cube, from the node before it to the node behind it. */
+static void cross_mesh(struct walk *w, const char *to)
+{
+    uint32_t *places = judge_alloc(judge_mesh_places(w->t), sizeof *places);
+    uint32_t first = place_of(w, w->r->hops[w->r->n - 1].name), last = place_of(w, to);
+    size_t n = w->backwards ? judge_mesh_way(w->t, last, first, places)
+                            : judge_mesh_way(w->t, first, last, places);
+
+    w->on_noc = false;
+    if (n == 0)
+        judge_die("a mesh of two parts");
+    for (size_t i = 0; i < n; i++) {
+        char name[JUDGE_NAME_BYTES];
+
+        judge_mesh_name(w->t, places[w->backwards ? n - 1 - i : i], name);
+        go_on_plane(w, name);
+    }
+    free(places);
+}
+
+/* Onto the NoC of the cube. A mesh is crossed when it is known where to. */
+static void go_noc(struct walk *w)
+{
+    if (judge_has_mesh(w->t))
+        w->on_noc = true;
+    else
+        go_on_plane(w, "noc");
 }
 
 static void go_ucie(struct walk *w, char side)
@@ -119,7 +162,7 @@ static void step(struct walk *w, char side)
     if (!judge_beside(w->t, w->cube, side, &w->cube, &wrapped))
         judge_die("a route leaves the mesh");
     go_ucie(w, judge_opposite(side));
-    go_on_plane(w, "noc");
+    go_noc(w);
 }
 
 /* From the NoC of a cube to that of another one of its SIP. */
@@ -153,7 +196,7 @@ static void go_ashore(struct walk *w, uint32_t chiplet, uint32_t cube)
     }
     w->cube = shore;
     go_ucie(w, judge_chiplet_side(w->t, chiplet));
-    go_on_plane(w, "noc");
+    go_noc(w);
     go_over_mesh(w, cube);
 }
 
@@ -290,7 +333,7 @@ static void into_memory(struct walk *w, const struct judge_end *dst)
 static void over_noc(struct walk *w, const struct judge_end *src, const struct judge_end *dst)
 {
     go(w, "pe%u.pe_dma", src->unit);
-    go_on_plane(w, "noc");
+    go_noc(w);
     if (src->sip != dst->sip)
         go_to_sip(w, dst->sip, dst->cube);
     else
@@ -310,7 +353,7 @@ static void through_m_cpu(struct walk *w, uint32_t chiplet, const struct judge_e
     if (w->no_way)
         return;
     go(w, "m_cpu");
-    go_on_plane(w, "noc");
+    go_noc(w);
 }
 
 static void sum_up(struct judge_route *r, bool response)

@@ -145,7 +145,7 @@ static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice
     struct sim *s = arg;
 
     judge_post(&s->events, (struct judge_event){.fs = fs,
-                                                .class = JUDGE_DECISION,
+                                                .class = JUDGE_ARBITRATION,
                                                 .id = judge_channel_number(s->t, slice, channel),
                                                 .step = channel,
                                                 .banks = b});
@@ -156,7 +156,7 @@ static void granted(void *arg, const struct judge_access *access)
 {
     struct sim *s = arg;
 
-    record(s, JUDGE_DECISION, &s->all[access->id].parts[access->part]);
+    record(s, JUDGE_ARBITRATION, &s->all[access->id].parts[access->part]);
 }
 
 /* It is known when the access is done: what it has waited is what it would not alone. */
@@ -542,7 +542,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
 {
     struct txn *x;
 
-    if (e->class == JUDGE_DECISION) {
+    if (e->class == JUDGE_ARBITRATION) {
         judge_banks_decide(e->banks, (uint32_t)e->step, e->fs);
         return;
     }
@@ -569,7 +569,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
             set_out(s, e->id, 0);
         break;
     case JUDGE_START:
-    case JUDGE_DECISION:
+    case JUDGE_ARBITRATION:
         judge_die("a replay has no kernels");
     }
 }
@@ -642,6 +642,14 @@ bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *ro
     s.all = judge_alloc(n, sizeof *s.all);
     build(&s);
     ok = check_after(&s);
+    if (ok && t->is_router) {
+        tear_down(&s, 0);
+        if (uses)
+            *uses = NULL;
+        if (uses)
+            *n_uses = 0;
+        return judge_replay_routers(t, rows, n, results, fingerprint);
+    }
     for (size_t i = 0; i < n && ok; i++) {
         ok = prepare(&s, i, &results[i]);
         if (ok && rows[i].n_after == 0)

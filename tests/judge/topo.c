@@ -1,5 +1,5 @@
 /* topo.c -- the topology as a graph of named nodes; after docs/formats.md and docs/machine.md. */
-#include "judge.h"
+#include "network.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -125,13 +125,34 @@ static void pe_nodes(const struct cube *c, uint32_t p)
     node(c->t, in_cube(c, "pe%u.pe_tcm", p), 0.0);
 }
 
+/* Routers of the mesh, or the one node of a bus. */
+static void noc_nodes(const struct cube *c, uint32_t plane)
+{
+    double overhead_ns = number(c, "cube.noc.overhead_ns");
+
+    if (!judge_has_mesh(c->t)) {
+        node(c->t, on_plane(c, plane, "noc"), overhead_ns);
+        c->t->nodes[c->t->n_nodes - 1].is_noc = true;
+        return;
+    }
+    for (uint32_t place = 0; place < judge_mesh_places(c->t); place++) {
+        char name[JUDGE_NAME_BYTES];
+        double x, y;
+
+        if (judge_is_hole(c->t, place))
+            continue;
+        judge_mesh_name(c->t, place, name);
+        judge_mesh_point(c->t, place, &x, &y);
+        node_at(c->t, on_plane(c, plane, name), overhead_ns, x, y);
+    }
+}
+
 static void plane_nodes(const struct cube *c, uint32_t plane)
 {
     double w = number(c, "cube.size_mm.0"), h = number(c, "cube.size_mm.1");
     double ucie_ns = number(c, "cube.ucie.overhead_ns");
 
-    node(c->t, on_plane(c, plane, "noc"), number(c, "cube.noc.overhead_ns"));
-    c->t->nodes[c->t->n_nodes - 1].is_noc = true;
+    noc_nodes(c, plane);
     node_at(c->t, ucie(c, plane, 'N'), ucie_ns, w / 2, 0.0);
     node_at(c->t, ucie(c, plane, 'E'), ucie_ns, w, h / 2);
     node_at(c->t, ucie(c, plane, 'S'), ucie_ns, w / 2, h);
@@ -314,34 +335,85 @@ static double plane_gbs(const struct judge_topo *t, uint32_t plane, double other
     return gbs > 0.0 ? gbs : otherwise;
 }
 
-/* The NoC of a plane, and the links from it to the next cubes. */
-static void plane_edges(const struct cube *c, uint32_t plane)
+/* The node of the NoC that `other` meets, and the length of the edge between them. */
+static struct name meets(const struct cube *c, uint32_t plane, struct name other, double *mm)
 {
-    struct name noc = on_plane(c, plane, "noc");
-    double mm = number(c, "cube.noc.attach_mm"), gbs = number(c, "cube.noc.bw_gbs");
-    double sram_gbs = number(c, "cube.sram.bw_gbs");
+    const struct judge_node *n = &c->t->nodes[judge_find_node(c->t, other.text)];
+    char name[JUDGE_NAME_BYTES] = "noc";
+    double far = 0.0;
 
-    edges_both_ways(c->t, noc, in_cube(c, "m_cpu"), mm, gbs);
-    edges_both_ways(c->t, noc, in_cube(c, "sram"), mm,
-                    sram_gbs > 0.0 && sram_gbs < gbs ? sram_gbs : gbs);
+    if (judge_has_mesh(c->t))
+        judge_mesh_name(c->t, judge_nearest_place(c->t, n->x_mm, n->y_mm, &far), name);
+    *mm = number(c, "cube.noc.attach_mm") + far;
+    return on_plane(c, plane, name);
+}
+
+static void attach(const struct cube *c, uint32_t plane, struct name other, double bw_gbs, bool in,
+                   bool out)
+{
+    double mm;
+    struct name noc = meets(c, plane, other, &mm);
+
+    if (out)
+        edge(c->t, noc, other, mm, bw_gbs);
+    if (in)
+        edge(c->t, other, noc, mm, bw_gbs);
+}
+
+/* Between the routers of the mesh. */
+static void mesh_edges(const struct cube *c, uint32_t plane)
+{
+    for (uint32_t place = 0; place < judge_mesh_places(c->t); place++) {
+        for (const char *side = "EWSN"; *side && !judge_is_hole(c->t, place); side++) {
+            char from[JUDGE_NAME_BYTES], to[JUDGE_NAME_BYTES];
+            double x, y, other_x, other_y;
+            uint32_t other;
+
+            if (!judge_place_beside(c->t, place, *side, &other))
+                continue;
+            judge_mesh_name(c->t, place, from);
+            judge_mesh_name(c->t, other, to);
+            judge_mesh_point(c->t, place, &x, &y);
+            judge_mesh_point(c->t, other, &other_x, &other_y);
+            edge(c->t, on_plane(c, plane, from), on_plane(c, plane, to),
+                 fabs(x - other_x) + fabs(y - other_y), number(c, "cube.noc.mesh.bw_gbs"));
+        }
+    }
+}
+
+/* The NoC of a plane and what is attached to it. */
+static void noc_edges(const struct cube *c, uint32_t plane)
+{
+    double gbs = number(c, "cube.noc.bw_gbs"), sram_gbs = number(c, "cube.sram.bw_gbs");
+
+    if (judge_has_mesh(c->t))
+        mesh_edges(c, plane);
+    attach(c, plane, in_cube(c, "m_cpu"), gbs, true, true);
+    attach(c, plane, in_cube(c, "sram"), sram_gbs > 0.0 && sram_gbs < gbs ? sram_gbs : gbs, true,
+           true);
     for (uint32_t i = 0; i < judge_crossbars(c->t, c->sip, c->cube); i++)
-        edge(c->t, noc, in_cube(c, "xbar.pe%u", i), mm, gbs);
+        attach(c, plane, in_cube(c, "xbar.pe%u", i), gbs, false, true);
     for (uint32_t p = 0; p < judge_cube_count(c->t, c->sip, c->cube, "cube.pes"); p++) {
         if (!judge_has_pe(c->t, c->sip, c->cube, p))
             continue;
-        edges_both_ways(c->t, noc, in_cube(c, "pe%u.pe_dma", p), mm, gbs);
-        edges_both_ways(c->t, noc, in_cube(c, "pe%u.pe_cpu", p), mm, gbs);
+        attach(c, plane, in_cube(c, "pe%u.pe_dma", p), gbs, true, true);
+        attach(c, plane, in_cube(c, "pe%u.pe_cpu", p), gbs, true, true);
     }
+    for (const char *side = "NESW"; *side; side++)
+        attach(c, plane, ucie(c, plane, *side), plane_gbs(c->t, plane, gbs),
+               !judge_port_is_cut(c->t, c->sip, c->cube, *side, false),
+               !judge_port_is_cut(c->t, c->sip, c->cube, *side, true));
+}
+
+/* The links of a plane to the next cubes. */
+static void plane_edges(const struct cube *c, uint32_t plane)
+{
     for (const char *side = "NESW"; *side; side++) {
         double wrap_mm = judge_number(c->t, "sip.cube_mesh.wrap_mm");
         double d2d_mm = judge_number(c->t, "sip.d2d.distance_mm");
         uint32_t other;
         bool wrapped;
 
-        if (!judge_port_is_cut(c->t, c->sip, c->cube, *side, true))
-            edge(c->t, noc, ucie(c, plane, *side), mm, plane_gbs(c->t, plane, gbs));
-        if (!judge_port_is_cut(c->t, c->sip, c->cube, *side, false))
-            edge(c->t, ucie(c, plane, *side), noc, mm, plane_gbs(c->t, plane, gbs));
         if (judge_has_link(c->t, plane, c->sip, c->cube, *side, &other, &wrapped))
             edge(c->t, ucie(c, plane, *side),
                  ucie(&(struct cube){c->t, c->sip, other}, plane, judge_opposite(*side)),
@@ -352,6 +424,8 @@ static void plane_edges(const struct cube *c, uint32_t plane)
 
 static void cube_edges(const struct cube *c)
 {
+    for (uint32_t plane = 0; plane < c->t->planes; plane++)
+        noc_edges(c, plane);
     for (uint32_t plane = 0; plane < c->t->planes; plane++)
         plane_edges(c, plane);
     crossbar_edges(c);
@@ -436,6 +510,11 @@ int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm)
     return llround(distance_mm * t->ns_per_mm * 1e6);
 }
 
+int64_t judge_ns(double ns)
+{
+    return llround(ns * 1e6);
+}
+
 /* -- a topology ----------------------------------------------------------------------------- */
 
 static struct judge_topo *load(yaml_parser_t *parser)
@@ -447,8 +526,11 @@ static struct judge_topo *load(yaml_parser_t *parser)
         return NULL;
     }
     judge_find_steps(t);
+    judge_find_mesh(t);
     all_nodes(t);
     all_edges(t);
+    if (strcmp(judge_text(t, "contention.links"), "router") == 0)
+        judge_find_routers(t);
     return t;
 }
 
@@ -502,6 +584,8 @@ void judge_free(struct judge_topo *t)
     free(t->node_slots);
     free(t->first_edge);
     free(t->steps);
+    free(t->is_router);
+    free(t->is_hole);
     free(t->pes);
     free(t);
 }

@@ -13,6 +13,16 @@ static const char *const defaults[][3] = {
     {"kernbench", ""},
     {"name", ""},
     {"contention.links", "ideal", "fifo"},
+    {"contention.segment_bytes", "256"},
+    {"contention.packet_bytes", "4096"},
+    {"contention.buffer_bytes", "1024"},
+    {"contention.vcs.0", "2"},
+    {"contention.vcs.1", "2"},
+    {"contention.prios", "1"},
+    {"contention.command_bytes", "0"},
+    {"contention.credit_ns", "0.0"},
+    {"contention.arbiter", "age"},
+    {"contention.input_speedup", "1"},
     {"ns_per_mm", "0.01"},
     {"fabric.overhead_ns", "5.0"},
     {"fabric.distance_mm", "100.0"},
@@ -42,6 +52,10 @@ static const char *const defaults[][3] = {
     {"cube.noc.overhead_ns", "0.0"},
     {"cube.noc.attach_mm", "0.5"},
     {"cube.noc.bw_gbs", "128.0"},
+    {"cube.noc.model", "bus"},
+    {"cube.noc.mesh.cols", "6"},
+    {"cube.noc.mesh.rows", "6"},
+    {"cube.noc.mesh.bw_gbs", "128.0"},
     {"cube.m_cpu.overhead_ns", "5.0"},
     {"cube.m_cpu.pos_mm.0", "7.5"},
     {"cube.m_cpu.pos_mm.1", "2.0"},
@@ -100,6 +114,7 @@ static const char *const defaults[][3] = {
     {"cube.hbm.policy", "fr_fcfs"},
     {"cube.hbm.write_ack", "accepted"},
     {"cube.hbm.refresh", "all"},
+    {"cube.hbm.queue_bytes", "0"},
     {"cube.pe.pe_cpu.overhead_ns", "2.0"},
     {"cube.pe.pe_scheduler.overhead_ns", "1.0"},
     {"cube.pe.pe_scheduler.tile.0", "32"},
@@ -132,7 +147,8 @@ static const char *const defaults[][3] = {
 enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
 
 /* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
-static const char *const lists[] = {"sip.planes.", "sip.io_chiplets.", "missing.", "broken."};
+static const char *const lists[] = {"sip.planes.", "sip.io_chiplets.", "missing.", "broken.",
+                                    "cube.noc.mesh.holes."};
 
 /* Where the key is in `slots`, or where it would be. */
 static size_t slot_of(const struct judge_topo *t, const char *key)

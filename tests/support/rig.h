@@ -158,7 +158,8 @@ static inline struct judge_result judge_result(const kb_result *r)
                                  wait_fs[KB_WAIT_MEMORY],
                                  r->formula_fs,
                                  r->actual_fs,
-                                 r->bottleneck_gbs};
+                                 r->bottleneck_gbs,
+                                 0};
 }
 
 /* The text that `write` prints, to be freed. */

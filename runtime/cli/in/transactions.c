@@ -48,11 +48,12 @@ enum field_id {
     FIELD_AFTER = N_REQUIRED,
     FIELD_THINK,
     FIELD_PLANE,
+    FIELD_PRIO,
     N_FIELDS
 };
 
 _Static_assert((int)N_FIELDS <= (int)FIELDS_MAX, "room for all columns");
-static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane"};
+static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane", "prio"};
 
 const char *const op_names[N_OPS] = {
     [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
@@ -74,6 +75,7 @@ struct input {
     kb_sim *sim;
     bool interleaved;      /* addresses go round slices: a range of them may lie in several */
     bool has_plane_column; /* sip.plane: column */
+    bool has_routers;      /* contention.links: router */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -348,6 +350,24 @@ static bool read_plane(struct input *in, const struct field *f, kb_request *q)
     return fields_bad_field(&in->fields, f, "plane", all);
 }
 
+/* The priority of a row; empty: 0. The column itself is told once. */
+static bool read_prio(struct input *in, const struct field *f, kb_request *q)
+{
+    enum { PRIO_MAX = 3 };
+    uint64_t prio = 0;
+
+    if (!f->text)
+        return true;
+    if (!in->has_routers)
+        return in->fields.n_rows > 0 ||
+               fields_bad(&in->fields, f->text,
+                          "the column prio needs a topology with contention.links: router");
+    if (f->len > 0 && (!text_read_count(f->text, f->len, &prio) || prio > PRIO_MAX))
+        return fields_bad_field(&in->fields, f, "prio", "a priority: 0 to 3");
+    q->prio = (uint32_t)prio;
+    return true;
+}
+
 static void read_row(void *arg, struct fields *fields, const struct field *field)
 {
     struct input *in = arg;
@@ -360,7 +380,8 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
         !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
         !read_range(in, field, &q) || !read_ids(in, after, &place) ||
-        !read_think(in, &field[FIELD_THINK], &think_fs) || !read_plane(in, &field[FIELD_PLANE], &q))
+        !read_think(in, &field[FIELD_THINK], &think_fs) || !read_plane(in, &field[FIELD_PLANE], &q) ||
+        !read_prio(in, &field[FIELD_PRIO], &q))
         return;
     if (after->len > 0)
         place.after_column = (uint32_t)fields_column(fields, after->text);
@@ -408,6 +429,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     in.interleaved = limits.granule > 0;
     kb_topology_info(topo, &info);
     in.has_plane_column = info.plane_column;
+    in.has_routers = strcmp(info.links, "router") == 0;
     if (info.plane_column)
         in.fields.hint = "what may follow nbytes is after, think_ns and plane";
     fields_read(&in.fields, path);

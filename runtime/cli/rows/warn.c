@@ -153,7 +153,7 @@ void warn_aim_clear(struct warn_aim *aim)
     memset(aim->served, 0, aim->n * sizeof *aim->served);
 }
 
-static void mark_slice(void *arg, const kb_utilization *use)
+void warn_aim_add(void *arg, const kb_utilization *use)
 {
     struct warn_aim *aim = arg;
     kb_endpoint end = {.kind = KB_SLICE};
@@ -163,11 +163,6 @@ static void mark_slice(void *arg, const kb_utilization *use)
         sscanf(use->name, "sip%u.cube%u.hbm_ctrl.slice%u", &end.sip, &end.cube, &end.unit) == 3 &&
         kb_slice_number(aim->topo, &end, &number) == KB_OK)
         aim->served[number] = true;
-}
-
-kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim)
-{
-    return kb_sim_utilization(sim, mark_slice, aim);
 }
 
 struct warn_missed warn_aim_missed(const struct warn_aim *aim)
@@ -215,6 +210,7 @@ void warn_term(uint64_t id, const kb_result *r, kb_error *why)
                  {"overhead_ns", r->overhead_fs},
                  {"drain_ns", r->drain_fs},
                  {"response_ns", r->response_fs},
+                 {"return_ns", r->return_fs},
                  KB_WAITS(TERM_OF_WAIT)};
 
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)

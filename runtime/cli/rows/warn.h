@@ -24,8 +24,9 @@ struct warn_aim {
 void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic);
 void warn_aim_free(struct warn_aim *aim);
 
-/* Adds the slices that `sim` has served; warn_aim_clear() forgets all of them. */
-kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim);
+/* For every component of a simulation: adds the slices that it has served; warn_aim_clear() forgets
+ * all of them. */
+void warn_aim_add(void *aim, const kb_utilization *use);
 void warn_aim_clear(struct warn_aim *aim);
 
 /* Slices that saw nothing. */

@@ -634,7 +634,7 @@ static char *replayed(const char *topo, const char *csv, char fingerprint[64])
     assert_true(judge_read_rows(t, csv, &rows, &n));
     results = calloc(n + 1, sizeof *results);
     assert_true(judge_replay(t, rows, n, results, &hash));
-    judge_print_results(out, rows, results, n);
+    judge_print_results(out, t, rows, results, n);
     fclose(out);
     snprintf(fingerprint, 64, "fingerprint %016" PRIx64 "\n", hash);
     free(rows);

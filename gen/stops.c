@@ -1,0 +1,285 @@
+/*
+ * stops.c -- which nodes of which cubes are routers: those where ways meet or part.
+ *
+ * A node is a router if over all routes, requests and answers, an edge into it goes on by two, or
+ * an edge out of it is entered from two. So for each cube its pieces of routes (segments.c) are
+ * passed hop by hop, in both directions, and each edge remembers by which edge it goes on, and from
+ * which it is entered. A node that sees a second one is a router.
+ *
+ * Which pieces are used depends on the place of a cube: one on the border has fewer links. Few
+ * cubes differ in that, so most share a row: stop_of[cube] is its number, stops[row] has a letter
+ * for each node of a cube.
+ *
+ * A pe_dma is a source and a sink, and always '1'; an m_cpu is an end of its own, and memories end
+ * routes. The crossbar node of a cube that has one of them and one slice is never a router: it is
+ * part of the memory's channel.
+ *
+ * Example: c1 of three cubes in a row, one PE each: the edge ucie-W > noc goes on to xbar, sram,
+ * m_cpu, pe_dma and ucie-E, so noc is a router; ucie-W > ucie > noc lead one from the other.
+ */
+#include "stops.h"
+#include "machine/walk.h"
+#include "nodes.h"
+#include <string.h>
+
+enum { NONE = UINT16_MAX };
+
+/* How a cube's routes enter and leave it: masks of sides, by planes; bit N_SIDES: the shore. */
+struct use {
+    uint8_t in[PLANES_MAX], out[PLANES_MAX];
+    uint8_t shores;  /* sides where it stands on a shore; */
+    uint8_t crosses; /* of these the one from which routes go to other SIPs */
+    uint64_t pes;
+    uint32_t kind;
+};
+
+struct stops {
+    struct routes *r;
+    uint32_t cube;
+    struct use use;
+    uint16_t *next, *before; /* [edge] */
+    uint8_t *row;
+};
+
+/* -- edges ---------------------------------------------------------------------------------- */
+
+/* Edges inside a cube, then those that leave it by plane, side and N_SIDES: ashore; the pair of
+ * each is its way back. */
+static uint16_t edge_inside(const struct hop_row *hop)
+{
+    return (uint16_t)(2 * hop->link + hop->back);
+}
+
+static uint16_t edge_outside(const struct stops *w, uint32_t plane, uint32_t side, bool ashore,
+                             bool inward)
+{
+    uint32_t place = (plane * N_SIDES + side) * 2 + ashore;
+
+    return (uint16_t)(2 * (w->r->topo.n_cube_links + place) + inward);
+}
+
+static void lead(struct stops *w, uint32_t node, uint16_t in, uint16_t out)
+{
+    if (w->next[in] == NONE)
+        w->next[in] = out;
+    if (w->before[out] == NONE)
+        w->before[out] = in;
+    if (w->next[in] != out || w->before[out] != in)
+        w->row[node] = '1';
+}
+
+/* A request goes on by `out`, and its answer comes back. */
+static void pass(struct stops *w, uint32_t node, uint16_t in, uint16_t out)
+{
+    lead(w, node, in, out);
+    lead(w, node, out ^ 1, in ^ 1);
+}
+
+/* -- pieces of routes ----------------------------------------------------------------------- */
+
+/* A segment that is entered by `in`, NONE: it begins here; it leaves by `out` if at all. */
+static void add_segment(struct stops *w, uint32_t segment, uint16_t in, uint16_t out)
+{
+    const struct kb_topology *t = &w->r->topo;
+    const struct segment_row *seg = segment_at(t, w->cube, segment);
+
+    for (uint32_t i = 0; i < seg->n_hops; i++) {
+        const struct hop_row *hop = &t->hops[seg->first_hop + i];
+        bool last = i + 1u == seg->n_hops;
+        uint16_t on = last ? out : edge_inside(hop);
+
+        if (hop->owner == LINK_NONE)
+            return;
+        if (walk_cube_node(t, w->cube, hop->node)->kind == NODE_M_CPU)
+            in = NONE; /* an end, and a begin */
+        if (in != NONE)
+            pass(w, hop->node, in, on);
+        in = on;
+    }
+}
+
+static bool has_unit(const struct stops *w, uint32_t unit)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    if (unit_is_slice(t, unit))
+        return unit < kind_at(t, w->cube)->slices;
+    return !unit_is_tcm(t, unit) || w->use.pes >> unit_pe(t, unit) & 1;
+}
+
+static void add_from_pes(struct stops *w, uint32_t plane)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    for (uint32_t pe = 0; pe < t->pes; pe++) {
+        if (!(w->use.pes >> pe & 1))
+            continue;
+        for (uint32_t unit = 0; unit < t->n_units; unit++)
+            if (has_unit(w, unit))
+                add_segment(w, seg_of_local(t, plane, pe, unit), NONE, NONE);
+        for (uint32_t side = 0; side < N_SIDES; side++) {
+            if (w->use.out[plane] >> side & 1)
+                add_segment(w, seg_of_out(t, plane, pe, side), NONE,
+                            edge_outside(w, plane, side, false, false));
+            if (w->use.crosses >> side & 1)
+                add_segment(w, seg_of_out(t, plane, pe, EXIT_IO), NONE,
+                            edge_outside(w, plane, side, true, false));
+        }
+    }
+}
+
+/* To all memories, from `side` of the cube or from the shore there. */
+static void add_in(struct stops *w, uint32_t plane, uint32_t side, bool ashore, bool of_hosts)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint16_t in = edge_outside(w, plane, side, ashore, true);
+
+    for (uint32_t unit = 0; unit < t->n_units; unit++) {
+        if (!has_unit(w, unit))
+            continue;
+        if (!of_hosts)
+            add_segment(w, seg_of_in(t, plane, side, unit), in, NONE);
+        else if (unit_is_slice(t, unit) && (!t->regular || side == SIDE_W))
+            add_segment(w, seg_of_host_in(t, plane, side, unit), in, NONE);
+    }
+}
+
+/* Do routes come in by `side` and leave by `exit`? In order of dimensions, if nothing is missing.
+ */
+static bool passes(const struct stops *w, uint32_t plane, uint32_t side, uint32_t exit)
+{
+    const struct kb_topology *t = &w->r->topo;
+    bool y = side_is_vertical(side), one_way;
+    uint32_t n = y ? t->h : t->w;
+
+    if (side == exit)
+        return false;
+    if (t->plane_rows[plane].has_detours || w->r->up_down)
+        return true;
+    if (side_is_vertical(exit) != y)
+        return y == t->plane_rows[plane].y_first;
+    one_way = !(t->plane_rows[plane].dirs >> side & 1) || !(t->plane_rows[plane].dirs >> exit & 1);
+    return !(t->wrap >> y & 1) || n > 3 || (n == 3 && one_way);
+}
+
+static void add_between(struct stops *w, uint32_t plane)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        for (uint32_t exit = 0; exit < N_SIDES; exit++) {
+            bool in = w->use.in[plane] >> side & 1, out = w->use.out[plane] >> exit & 1;
+            bool straight =
+                exit == walk_opposite(side) || t->plane_rows[plane].has_detours || w->r->up_down;
+
+            if (in && out && passes(w, plane, side, exit))
+                add_segment(w, seg_of_pass(t, plane, side, exit),
+                            edge_outside(w, plane, side, false, true),
+                            edge_outside(w, plane, exit, false, false));
+            if (w->use.shores >> side & 1 && out && straight)
+                add_segment(w, seg_of_pass(t, plane, side, exit),
+                            edge_outside(w, plane, side, true, true),
+                            edge_outside(w, plane, exit, false, false));
+            if (in && w->use.crosses >> exit & 1 && straight)
+                add_segment(w, seg_of_pass(t, plane, side, EXIT_IO),
+                            edge_outside(w, plane, side, false, true),
+                            edge_outside(w, plane, exit, true, false));
+        }
+}
+
+static void add_to_memories(struct stops *w, uint32_t plane)
+{
+    for (uint32_t side = 0; side < N_SIDES; side++) {
+        if (w->use.in[plane] >> side & 1) {
+            add_in(w, plane, side, false, false);
+            add_in(w, plane, side, false, true);
+        }
+        if (w->use.crosses >> side & 1)
+            add_in(w, plane, side, true, false);
+        if (w->use.shores >> side & 1)
+            add_in(w, plane, side, true, true);
+    }
+}
+
+/* -- all cubes ------------------------------------------------------------------------------ */
+
+static struct use use_of(const struct kb_topology *t, uint32_t cube)
+{
+    struct use use;
+
+    memset(&use, 0, sizeof use); /* compared as bytes */
+    use.kind = cube_kind(t, cube);
+    use.pes = t->alike ? UINT64_MAX >> (64 - (t->pes ? t->pes : 1)) & -(uint64_t)(t->pes > 0)
+                       : t->cube_rows[cube].pes;
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        for (uint32_t side = 0; side < N_SIDES; side++) {
+            use.out[plane] |= (uint8_t)(mesh_has_link(t, plane, cube, side) << side);
+            use.in[plane] |= (uint8_t)(mesh_has_back_link(t, plane, cube, side) << side);
+        }
+    for (uint32_t i = 0; i < t->chiplets; i++)
+        if (mesh_at_border(t, cube, t->io_sides[i])) {
+            use.shores |= (uint8_t)(1u << t->io_sides[i]);
+            use.crosses |= (uint8_t)((i == 0 && t->sips > 1) << t->io_sides[i]);
+        }
+    return use;
+}
+
+static void fill_row(struct stops *w)
+{
+    const struct kb_topology *t = &w->r->topo;
+    const struct kind_row *kind = kind_at(t, w->cube);
+
+    memset(w->row, '0', t->n_cube_nodes);
+    for (uint32_t plane = 0; plane < t->planes; plane++) {
+        add_from_pes(w, plane);
+        add_between(w, plane);
+        add_to_memories(w, plane);
+    }
+    for (uint32_t node = 0; node < t->n_cube_nodes; node++) {
+        uint8_t of = walk_cube_node(t, w->cube, node)->kind;
+
+        if (of == NODE_PE_DMA || of == NODE_M_CPU)
+            w->row[node] = '1';
+        if (of == NODE_XBAR && kind->crossbars == 1 && kind->slices == 1)
+            w->row[node] = '0';
+    }
+}
+
+/* The number of the row of a cube, which may be new. */
+static uint32_t row_of(struct stops *w, struct use *uses, uint32_t *n)
+{
+    const struct kb_topology *t = &w->r->topo;
+    size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * N_SIDES * 2);
+
+    w->use = use_of(t, w->cube);
+    for (uint32_t i = 0; i < *n; i++)
+        if (memcmp(&uses[i], &w->use, sizeof w->use) == 0)
+            return i;
+    uses[*n] = w->use;
+    memset(w->next, 0xff, edges * sizeof *w->next);
+    memset(w->before, 0xff, edges * sizeof *w->before);
+    w->row = &w->r->stops[(size_t)*n * t->n_cube_nodes];
+    fill_row(w);
+    return (*n)++;
+}
+
+void make_stops(struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    uint32_t cubes = sim_cubes(t);
+    size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * N_SIDES * 2);
+    struct stops w = {.r = r};
+    struct use *uses;
+
+    if (t->links != MODE_ROUTER)
+        return;
+    w.next = arena_alloc(r->arena, edges * sizeof *w.next);
+    w.before = arena_alloc(r->arena, edges * sizeof *w.before);
+    uses = arena_alloc(r->arena, cubes * sizeof *uses);
+    r->stop_of = arena_alloc(r->arena, cubes * sizeof *r->stop_of);
+    r->stops = arena_alloc(r->arena, (size_t)cubes * t->n_cube_nodes);
+    for (w.cube = 0; w.cube < cubes; w.cube++)
+        r->stop_of[w.cube] = mesh_has_cube(t, w.cube) ? (uint16_t)row_of(&w, uses, &r->n_stops) : 0;
+    r->topo.stop_of = r->stop_of;
+    r->topo.stops = r->stops;
+}

@@ -1,0 +1,465 @@
+/* router.c -- memory of a network of routers: ports, pools, and the ways that are remembered.
+ *
+ * The constants of a port are set when the first way leads over it. Its number among all ports of
+ * the machine, which orders decisions of one instant, follows from the nodes at both ends of its
+ * first edge: node by node, at a node in order of the next node.
+ *
+ * Ways are remembered in a table of WAYS places, by a hash of both ends: a way that finds its place
+ * taken takes it over. A way is freed when nothing uses it any more.
+ */
+#include "engine/router.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/rows.h"
+
+/* -- numbers of nodes and ports ------------------------------------------------------------- */
+
+/* The nodes of an edge of an IO chiplet: from, to. */
+static void io_edge(const struct kb_topology *t, size_t index, size_t node[2])
+{
+    uint32_t link = (uint32_t)(index % t->n_io_links), chiplet = (uint32_t)(index / t->n_io_links);
+    size_t first = walk_first_io_node(t), io = first + (size_t)chiplet * N_IO_NODES;
+    uint32_t sip = chiplet / t->chiplets;
+
+    node[0] = io + t->io_links[link].from;
+    node[1] = io + t->io_links[link].to;
+    if (walk_is_shore(t, link))
+        node[1] = (size_t)walk_shore_cube(t, chiplet, link) * walk_cube_nodes(t) +
+                  walk_shore_ucie(t, chiplet, link);
+    else if (link >= IO_LINK_FABRIC && t->fabric_shape == FABRIC_SWITCH)
+        node[1] = walk_n_nodes(t) - 1;
+    else if (link >= IO_LINK_FABRIC)
+        node[1] = first + (size_t)grid_step(t, sip, link == IO_LINK_FABRIC ? SIDE_E : SIDE_S) *
+                              t->chiplets * N_IO_NODES;
+}
+
+/* The nodes of the edge of a station: from, to. */
+static void edge_nodes(const struct kb_topology *t, size_t station, size_t node[2])
+{
+    size_t link = station / 2, cubes = (size_t)sim_cubes(t) * t->n_cube_links, other;
+
+    if (link >= cubes) {
+        io_edge(t, link - cubes, node);
+    } else {
+        uint32_t cube = (uint32_t)(link / t->n_cube_links), to = cube;
+        const struct link_row *row = walk_cube_link(t, cube, (uint32_t)(link % t->n_cube_links));
+
+        if (row->leaves != N_EXITS)
+            to = walk_neighbour(t, cube, row->leaves);
+        node[0] = (size_t)cube * walk_cube_nodes(t) + row->from;
+        node[1] = (size_t)to * walk_cube_nodes(t) + row->to;
+    }
+    if (station & 1) {
+        other = node[0];
+        node[0] = node[1];
+        node[1] = other;
+    }
+}
+
+/* Where an edge of an IO chiplet's node, or of the switch, stands among all of that node: cubes
+ * come before chiplets. */
+static uint32_t rank_in_io(const struct kb_topology *t, size_t from, size_t to)
+{
+    enum { BEFORE = 2048, OWN = 2560, BEHIND = 3072, SWITCH = 4095 };
+    size_t io = walk_first_io_node(t), fabric = walk_n_nodes(t) - 1;
+    uint32_t own = (uint32_t)((from - io) / N_IO_NODES);
+    uint32_t other = (uint32_t)((to - io) / N_IO_NODES);
+
+    if (to < io) { /* along the shore, plane by plane */
+        uint32_t cube = (uint32_t)(to / walk_cube_nodes(t)), chiplet = own % t->chiplets;
+
+        return mesh_shore_place(t, chiplet, cube) * t->planes +
+               (uint32_t)(to % walk_cube_nodes(t) - walk_ucie(t, 0, 0)) % t->planes;
+    }
+    if (to == fabric)
+        return SWITCH;
+    if (from == fabric)
+        return other / t->chiplets;
+    if (own == other)
+        return OWN + (uint32_t)((to - io) % N_IO_NODES);
+    return (other < own ? BEFORE : BEHIND) + other / t->chiplets;
+}
+
+/* Nodes of a cube that ports lead from or to: of a PE its DMA and its TCM. */
+static uint32_t packed_nodes(const struct kb_topology *t)
+{
+    return t->first_pe_node + 2 * t->pes;
+}
+
+static uint32_t packed_node(const struct kb_topology *t, uint32_t node)
+{
+    uint32_t of_pes = node - t->first_pe_node;
+
+    if (node < t->first_pe_node)
+        return node;
+    return t->first_pe_node + of_pes / PE_NODES * 2 + (of_pes % PE_NODES == PE_NODES - 1);
+}
+
+/* How many neighbours come before cube `to`, which a channel leads to that leaves by `exit`. */
+static uint32_t rank_of_cube(const struct kb_topology *t, uint32_t cube, uint32_t to, uint32_t exit)
+{
+    uint32_t rank = 0;
+
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        if (mesh_has_link(t, 0, cube, side) || mesh_has_back_link(t, 0, cube, side))
+            rank += walk_neighbour(t, cube, side) < to ||
+                    (walk_neighbour(t, cube, side) == to && side < exit);
+    return rank;
+}
+
+/* The side by which a channel leaves a cube that begins with this edge: over a ucie, or from it. */
+static uint32_t side_of(const struct kb_topology *t, const size_t node[2])
+{
+    bool inside = node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t);
+
+    return ((uint32_t)(node[inside] % walk_cube_nodes(t)) - walk_ucie(t, 0, 0)) / t->planes;
+}
+
+/*
+ * The number of a port among all of the machine: node by node, at a node by the far end of its
+ * channel.
+ */
+static uint32_t order_of(const struct kb_topology *t, const struct channel_row *row)
+{
+    enum { NEAR = 8, FAR = 8, TO_IO = 7, IO_BITS = 12 };
+    size_t io = walk_first_io_node(t), first[2], last[2];
+    uint32_t n = packed_nodes(t), width = n + NEAR + FAR, cube, to, rank, node;
+
+    edge_nodes(t, row->first, first);
+    edge_nodes(t, row->last, last);
+    if (first[0] >= io)
+        return (sim_cubes(t) * n) * width + ((uint32_t)(first[0] - io) << IO_BITS) +
+               rank_in_io(t, first[0], first[1]);
+    cube = (uint32_t)(first[0] / walk_cube_nodes(t));
+    node = (uint32_t)(first[0] % walk_cube_nodes(t));
+    to = (uint32_t)(last[1] / walk_cube_nodes(t));
+    if (last[1] >= io)
+        rank = NEAR + n + TO_IO;
+    else if (to == cube)
+        rank = NEAR + packed_node(t, (uint32_t)(last[1] % walk_cube_nodes(t)));
+    else
+        rank = (to < cube ? 0u : NEAR + n) + rank_of_cube(t, cube, to, side_of(t, first));
+    return (cube * n + packed_node(t, node)) * width + rank;
+}
+
+/* The place of an input port at its node, of round robin: E, W, S, N, then the others. */
+static uint32_t rank_of_input(const struct kb_topology *t, size_t station)
+{
+    enum { OTHERS = 5 };
+    static const uint32_t of_side[N_SIDES] = {4, 1, 3, 2};
+    size_t io = walk_first_io_node(t), node[2];
+
+    edge_nodes(t, station, node);
+    if (node[0] < io && node[1] < io &&
+        node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t) &&
+        walk_node_row(t, node[1])->kind == NODE_NOC && walk_node_row(t, node[0])->kind == NODE_UCIE)
+        return of_side[(node[0] % walk_cube_nodes(t) - walk_ucie(t, 0, 0)) / t->planes];
+    return OTHERS + (uint32_t)node[0];
+}
+
+/* Room of each VC at the end of a channel; 0: without a limit. */
+static uint32_t room_of(const struct kb_topology *t, const struct channel_row *row, uint32_t dst)
+{
+    if (row->end == END_M_CPU)
+        return 0;
+    if (row->end != END_MEMORY)
+        return t->buffer_bytes; /* the router where an answer ends has one for what passes */
+    return unit_is_slice(t, dst_unit(t, dst)) ? kind_at(t, dst_cube(t, dst))->queue_bytes : 0;
+}
+
+static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
+{
+    const struct kb_topology *t = s->topo;
+    struct out_port *port = &s->router->ports[row->port];
+    uint32_t room = room_of(t, row, dst);
+
+    if (port->known)
+        return;
+    port->known = true;
+    port->gbs = row->gbs;
+    port->wire_fs = row->wire_fs;
+    port->order = order_of(t, row);
+    port->rank = rank_of_input(t, row->last);
+    port->endless = room == 0;
+    for (uint32_t i = 0; i < s->router->n_vcs; i++)
+        s->router->vcs[row->port * s->router->n_vcs + i].credits = room;
+}
+
+/* -- ways ----------------------------------------------------------------------------------- */
+
+static void set_vcs(const struct kb_topology *t, struct way_row *to, const struct channel_row *row,
+                    bool answers, uint32_t prio)
+{
+    uint32_t group = prio < t->prios ? prio : t->prios - 1u;
+    uint32_t n = answers ? t->answer_vcs : t->request_vcs;
+    struct vc_range range = vcs_range(row->share, n, t->prios, group, row->crossed, row->detour);
+
+    to->vc = (uint8_t)(range.first + (answers ? t->request_vcs : 0u));
+    to->n_vcs = (uint8_t)(range.end - range.first);
+}
+
+static void set_sums(struct way *way, const struct channels *c)
+{
+    way->n_to_m_cpu = c->n_to_m_cpu;
+    way->source_fs = c->source_fs;
+    way->gbs = (double)INFINITY;
+    for (uint32_t i = 0; i < c->n; i++) {
+        way->delay_fs[i >= c->n_to_m_cpu && c->n_to_m_cpu] +=
+            channel_fs(c->rows[i].wire_fs) + c->rows[i].node_fs;
+        way->extra_fs += channel_fs(c->rows[i].wire_fs) - c->rows[i].wire_fs;
+        way->return_fs += channel_fs(c->rows[i].wire_fs) + c->rows[i].node_fs;
+        way->gbs = c->rows[i].gbs < way->gbs ? c->rows[i].gbs : way->gbs;
+    }
+}
+
+static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answers)
+{
+    const struct kb_topology *t = s->topo;
+    struct channels *c = &s->router->scratch;
+    const struct trip trip = txn_trip(t, txn);
+    struct way *way;
+
+    if (!channels_find(c, t, &s->mask, &trip, txn_writes(txn), answers))
+        return NULL;
+    way = calloc(1, sizeof *way + c->n * sizeof way->rows[0]);
+    if (!way)
+        return NULL;
+    set_sums(way, c);
+    way->n = c->n;
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct channel_row *row = &c->rows[i];
+
+        set_port(s, row, txn->dst);
+        way->rows[i] = (struct way_row){
+            .port = (uint32_t)row->port, .end = row->end, .ready_fs = row->node_fs};
+        set_vcs(t, &way->rows[i], row, answers, txn->prio);
+    }
+    return way;
+}
+
+void router_leave_way(struct way *way)
+{
+    if (way && --way->users == 0)
+        free(way);
+}
+
+struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers)
+{
+    const struct txn *x = &s->txns[slot];
+    uint32_t key = x->plane | (uint32_t)x->chiplet << 3 | (uint32_t)x->prio << 5 |
+                   (uint32_t)txn_of_host(x) << 7 | txn_writes(x) << 8 | (uint32_t)answers << 9;
+    uint32_t hash = (x->src * 0x9e3779b1u ^ x->dst * 0x85ebca6bu ^ key * 0xc2b2ae35u);
+    struct way **place = &s->router->ways[(hash ^ hash >> 16) % WAYS];
+
+    if (!*place || (*place)->src != x->src || (*place)->dst != x->dst || (*place)->key != key) {
+        struct way *way = make_way(s, x, answers);
+
+        if (!way)
+            return NULL;
+        way->src = x->src;
+        way->dst = x->dst;
+        way->key = key;
+        way->users = 1;
+        router_leave_way(*place);
+        *place = way;
+    }
+    (*place)->users++;
+    return *place;
+}
+
+/* -- rings and pools ------------------------------------------------------------------------ */
+
+bool vc_room(struct vc *vc)
+{
+    enum { FIRST = 4 };
+    uint32_t room = vc->room ? 2 * vc->room : FIRST;
+    struct segment *more = malloc(room * sizeof *more);
+
+    if (!more)
+        return false;
+    for (uint32_t i = 0; i < vc->n; i++)
+        more[i] = vc->rows[(vc->first + i) & (vc->room - 1)];
+    free(vc->rows);
+    vc->rows = more;
+    vc->first = 0;
+    vc->room = room;
+    return true;
+}
+
+bool vc_due_room(struct vc *vc)
+{
+    enum { FIRST = 4 };
+    uint32_t room = vc->due_room ? 2 * vc->due_room : FIRST;
+    struct credit *more = malloc(room * sizeof *more);
+
+    if (!more)
+        return false;
+    for (uint32_t i = 0; i < vc->n_due; i++)
+        more[i] = vc->due[(vc->due_first + i) & (vc->due_room - 1)];
+    free(vc->due);
+    vc->due = more;
+    vc->due_first = 0;
+    vc->due_room = room;
+    return true;
+}
+
+bool parcel_room(struct parcel *p)
+{
+    enum { FIRST = 16 };
+    uint32_t room = p->room ? 2 * p->room : FIRST;
+    uint64_t *more = realloc(p->rows, room * sizeof *more);
+
+    if (!more)
+        return false;
+    p->rows = more;
+    p->room = room;
+    return true;
+}
+
+/* `*n` rows become about twice as many. False: no memory. */
+static bool grow(void **rows, uint32_t *n, size_t row_bytes)
+{
+    enum { FIRST = 64 };
+    uint32_t more = *n ? 2 * *n : FIRST;
+    char *moved = realloc(*rows, more * row_bytes);
+
+    if (!moved)
+        return false;
+    memset(moved + *n * row_bytes, 0, (more - *n) * row_bytes);
+    *rows = moved;
+    *n = more;
+    return true;
+}
+
+/* Each pool has a list of free rows, by `next`. */
+#define POOL(name, field, count, free_row)                                                         \
+    uint32_t router_new_##name(struct router *r)                                                   \
+    {                                                                                              \
+        uint32_t row = r->free_row;                                                                \
+                                                                                                   \
+        if (row == UINT32_MAX) {                                                                   \
+            uint32_t n = r->count;                                                                 \
+                                                                                                   \
+            if (!grow((void **)&r->field, &r->count, sizeof *r->field))                            \
+                return UINT32_MAX;                                                                 \
+            for (uint32_t i = r->count; i-- > n;) {                                                \
+                r->field[i].next = r->free_row;                                                    \
+                r->free_row = i;                                                                   \
+            }                                                                                      \
+            row = r->free_row;                                                                     \
+        }                                                                                          \
+        r->free_row = r->field[row].next;                                                          \
+        return row;                                                                                \
+    }
+
+POOL(parcel, parcels, n_parcels, free_parcel)
+POOL(arrival, arrivals, n_arrivals, free_arrival)
+POOL(note, notes, n_notes, free_note)
+
+/* -- the whole ------------------------------------------------------------------------------ */
+
+static void clear_port(struct router *r, size_t i)
+{
+    struct out_port *port = &r->ports[i];
+    bool known = port->known;
+
+    if (known)
+        for (uint32_t v = 0; v < r->n_vcs; v++) {
+            struct vc *vc = &r->vcs[i * r->n_vcs + v];
+
+            free(vc->rows);
+            free(vc->due);
+        }
+    memset(&r->vcs[i * r->n_vcs], 0, r->n_vcs * sizeof *r->vcs);
+    for (uint32_t v = 0; v < r->n_vcs; v++)
+        r->vcs[i * r->n_vcs + v].out_vc = NO_VC;
+    *port = (struct out_port){
+        .asked_fs = ROUTER_NEVER, .inputs = NO_INPUT, .source = NO_PARCEL, .source_vc = NO_VC};
+}
+
+static void forget_ways(struct router *r)
+{
+    for (uint32_t i = 0; r->ways && i < WAYS; i++) {
+        router_leave_way(r->ways[i]);
+        r->ways[i] = NULL;
+    }
+}
+
+void router_clear(struct kb_sim *s)
+{
+    struct router *r = s->router;
+
+    for (uint32_t i = 0; i < r->n_flights; i++)
+        router_leave_way(r->flights[i].way);
+    if (r->n_flights)
+        memset(r->flights, 0, r->n_flights * sizeof *r->flights);
+    forget_ways(r);
+    for (size_t i = 0; i < walk_n_links(s->topo); i++)
+        clear_port(r, i);
+    memset(r->sinks, 0, ((size_t)sim_cubes(s->topo) << s->topo->unit_bits) * sizeof *r->sinks);
+}
+
+bool router_new(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t n = walk_n_links(t);
+    struct router *r = calloc(1, sizeof *r);
+
+    s->router = r;
+    if (!r)
+        return false;
+    r->n_vcs = t->request_vcs + t->answer_vcs;
+    r->ports = rows_new(n, sizeof *r->ports);
+    r->vcs = rows_new(n * r->n_vcs, sizeof *r->vcs);
+    r->sinks = rows_new((size_t)sim_cubes(t) << t->unit_bits, sizeof *r->sinks);
+    r->ways = calloc(WAYS, sizeof(struct way *));
+    r->free_parcel = r->free_arrival = r->free_note = UINT32_MAX;
+    if (!r->ports || !r->vcs || !r->sinks || !r->ways)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        clear_port(r, i);
+    return true;
+}
+
+bool router_room(struct kb_sim *s, uint32_t n)
+{
+    struct router *r = s->router;
+    struct flight *more;
+
+    if (r->n_flights >= n)
+        return true;
+    more = realloc(r->flights, n * sizeof *more);
+    if (!more)
+        return false;
+    memset(more + r->n_flights, 0, (n - r->n_flights) * sizeof *more);
+    r->flights = more;
+    r->n_flights = n;
+    return true;
+}
+
+void router_free(struct kb_sim *s)
+{
+    struct router *r = s->router;
+
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->n_flights; i++)
+        router_leave_way(r->flights[i].way);
+    forget_ways(r);
+    for (size_t i = 0; r->ports && r->vcs && i < walk_n_links(s->topo); i++)
+        clear_port(r, i);
+    for (uint32_t i = 0; i < r->n_parcels; i++)
+        free(r->parcels[i].rows);
+    channels_free(&r->scratch);
+    free(r->ports);
+    free(r->vcs);
+    free(r->flights);
+    free(r->sinks);
+    free(r->parcels);
+    free(r->arrivals);
+    free(r->notes);
+    free(r->ways);
+    free(r);
+    s->router = NULL;
+}

@@ -1,0 +1,207 @@
+/* router.h -- what a network of routers keeps: ports, virtual channels, segments, packets under
+ * way.
+ *
+ * A channel leads from one router (or source) to the next (or to a sink): machine/channels.h. Its
+ * number is that of its first edge's station. A `port` has both ends of it:
+ *
+ *     at its begin   the output port: free_fs, and for each VC its owner and the credits, which are
+ *                    the room in the buffer at the end
+ *     at its end     the input port: servers, and for each VC a buffer, first in, first out
+ *
+ * A segment is in the buffer of one VC. If it is the first there, it waits for the port behind the
+ * router, in that port's list of inputs. A source has one queue per port, of parcels, in order of
+ * (ready, id): the next segment of the first is an input, too.
+ *
+ * A flight is what a transaction has under way: its way (rows of ports), how many segments it has
+ * sent, and what has come to its memory. It has the slot of its transaction.
+ *
+ * Times, not states: nothing changes when a port becomes free, a credit comes back, a segment has
+ * passed its overhead. Each of these is known before as a time, and a decision at t compares. So
+ * the fused engine has no event of any of them: only one of each grant, network/router.h.
+ */
+#ifndef ROUTER_H
+#define ROUTER_H
+#include "engine/state.h"
+#include "machine/channels.h"
+
+#define ROUTER_NEVER UINT64_MAX
+enum { NO_VC = 255 };
+#define NO_INPUT  UINT32_MAX
+#define NO_PARCEL UINT32_MAX
+#define NO_NOTE   UINT32_MAX
+
+/* Part of a packet, in a buffer. */
+struct segment {
+    uint64_t ready_fs; /* when it may leave */
+    uint32_t slot;     /* of its transaction */
+    uint32_t number;   /* of those of its direction */
+    uint32_t hop;      /* the channel of its way by which it has come */
+    uint32_t nbytes;
+};
+
+/* Bytes that a credit gives back at a time to come. */
+struct credit {
+    uint64_t at_fs;
+    uint64_t nbytes;
+};
+
+/* One VC of a channel: owner and credits at its begin, the buffer at its end. */
+struct vc {
+    uint64_t owned_until; /* ROUTER_NEVER: its owner's last segment has not gone yet */
+    int64_t credits;      /* bytes */
+    struct credit *due;   /* owned; credits to come, in order of time: a ring of due_room */
+    struct segment *rows; /* owned; a ring of `room` */
+    uint32_t due_first, n_due, due_room;
+    uint32_t first, n, room;
+    uint64_t from_fs; /* the first may leave from then on */
+    uint32_t next;    /* in the list of inputs of a port: INPUT numbers */
+    uint32_t parcel;  /* at an m_cpu, or a memory with a limit: of the packet that comes */
+    uint8_t out_vc;   /* that the packet of the first owns at its port; NO_VC: none yet */
+};
+
+enum { MAX_SPEEDUP = 4 };
+
+struct out_port {
+    uint64_t free_fs;
+    uint64_t asked_fs;               /* it decides then; ROUTER_NEVER: not at all */
+    uint64_t server_fs[MAX_SPEEDUP]; /* at its end */
+    double gbs;
+    int64_t wire_fs;
+    uint32_t order;          /* among all ports, of events of one instant */
+    uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
+    uint32_t source_last;    /* of that queue */
+    uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
+    uint32_t rank;           /* at the node at its end, of round robin */
+    uint32_t last;           /* round robin: turn_of() what went last, plus 1 */
+    uint64_t source_from_fs; /* the next of its source may leave from then on */
+    uint8_t source_vc;       /* that the packet in work owns */
+    bool known;              /* the constants above are set */
+    bool endless;            /* at its end is no buffer that could be full */
+    bool starved;            /* an input waits for a credit that is not on its way */
+    uint64_t busy_fs;
+};
+
+/* A port on the way of a flight. */
+struct way_row {
+    uint32_t port;
+    uint8_t vc, n_vcs; /* a packet may own these */
+    uint8_t end;       /* enum channel_end */
+    int64_t ready_fs;  /* from arrival to readiness at its end */
+};
+
+/* A way in one direction, shared by all flights that go it. */
+struct way {
+    uint32_t users; /* the cache is one */
+    uint32_t src, dst;
+    uint32_t key;
+    uint32_t n, n_to_m_cpu;
+    int64_t source_fs; /* of the node where it begins */
+    double gbs;        /* the narrowest */
+    int64_t extra_fs;  /* of channels without a wire: 1 fs each */
+    int64_t return_fs; /* of an answer: without what the ends cost */
+    int64_t
+        delay_fs[2]; /* of a request that takes no link: to the m_cpu or the memory; behind it */
+    struct way_row rows[];
+};
+
+/*
+ * What waits at a source: all segments of a transaction, or at an m_cpu those of one packet, which
+ * come one after the other.
+ */
+struct parcel {
+    uint64_t ready_fs; /* of the first: its place in the queue */
+    uint64_t *rows;    /* owned; m_cpu: when each segment is ready; memory: when its tail is in */
+    uint32_t next;     /* in the queue of a source, or of a flight that has no engine yet */
+    uint32_t slot;     /* of its transaction */
+    uint32_t hop;      /* the row of its way where it begins */
+    uint32_t first;    /* number of its first segment */
+    uint32_t sent;     /* gone */
+    uint32_t n, in;    /* of all; those that have come */
+    uint32_t room;     /* of rows */
+    bool gated;        /* at an m_cpu: each segment has a time of its own */
+};
+
+/* A packet that comes to a memory. */
+struct arrival {
+    uint32_t next;   /* of the same flight */
+    uint32_t packet; /* its number */
+    uint32_t parcel; /* what is in of it, where a memory has room for so much; NO_PARCEL */
+};
+
+struct flight {
+    struct way *way;
+    uint64_t nbytes;    /* of its direction */
+    uint64_t first_fs;  /* arrival of its first segment at the end */
+    uint64_t tail_fs;   /* the last tail there */
+    uint64_t served_fs; /* when the memory is free of the last packet served */
+    uint64_t start_fs;  /* when service of the first begins */
+    uint64_t done_fs;
+    int64_t extra_fs, return_fs;     /* terms of its result */
+    uint32_t n, in;                  /* segments: of all; in at the end */
+    uint32_t packets_left;           /* that its memory has not begun to serve */
+    uint32_t arrivals, last_arrival; /* packets on their last channel, in order */
+    uint32_t held, last_held;        /* parcels at an m_cpu whose engine it has not got */
+    uint8_t answers;                 /* its segments are an answer */
+    uint8_t has_engine;
+    uint8_t told_engine; /* its event at the engine is posted */
+};
+
+/* hop: what happens at an event of class 1. */
+enum note_kind { NOTE_ASK, NOTE_SERVER, NOTE_ARRIVE };
+
+struct note {
+    uint32_t next; /* of free ones */
+    uint32_t port;
+    uint8_t kind, vc;
+    struct segment segment; /* that arrives */
+};
+
+/* A memory; a TCM has a port to read and one to write, which stages inside its PE use, too. */
+struct sink {
+    uint64_t free_fs[2];
+};
+
+enum { WAYS = 4096 }; /* ways that are remembered; a power of two */
+
+struct router {
+    struct out_port *ports; /* owned; [walk_n_links()] */
+    struct vc *vcs;         /* owned; [port][vc] */
+    struct flight *flights; /* owned; [slot] */
+    struct sink *sinks;     /* owned; [dst_pack()] */
+    struct parcel *parcels; /* owned; pools */
+    struct arrival *arrivals;
+    struct note *notes; /* of the hop engine */
+    struct way **ways;  /* owned; [WAYS] */
+    struct channels scratch;
+    uint32_t n_flights;
+    uint32_t n_parcels, free_parcel;
+    uint32_t n_arrivals, free_arrival;
+    uint32_t n_notes, free_note;
+    uint32_t n_vcs;
+    uint64_t waiting; /* segments in buffers, and flights in queues of sources */
+};
+
+bool router_new(struct kb_sim *s);
+void router_free(struct kb_sim *s);
+
+/* Idle again. */
+void router_clear(struct kb_sim *s);
+
+/* Rows of flights for `n` transactions. */
+bool router_room(struct kb_sim *s, uint32_t n);
+
+/* The way of the transaction in `slot`; NULL: no memory. */
+struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers) EXPORTED(router_way);
+void router_leave_way(struct way *way) EXPORTED(router_leave_way);
+
+/* Twice the room. False: no memory. */
+bool vc_room(struct vc *vc) EXPORTED(vc_room);
+bool vc_due_room(struct vc *vc) EXPORTED(vc_due_room);
+
+/* A row of a pool; NO_PARCEL, NO_NOTE: no memory. */
+uint32_t router_new_parcel(struct router *r) EXPORTED(router_new_parcel);
+bool parcel_room(struct parcel *p) EXPORTED(parcel_room);
+uint32_t router_new_arrival(struct router *r) EXPORTED(router_new_arrival);
+uint32_t router_new_note(struct router *r) EXPORTED(router_new_note);
+
+#endif

@@ -1,0 +1,319 @@
+/* router_end.h -- where packets end: memories, and pe_dma and pcie_ep for answers.
+ *
+ * A memory
+ * It holds        one packet at a time, or one read; for the overhead, which the first packet of a
+ *                 transaction pays, and for the packet's part of the transaction's own time
+ *                 (hold: own) or of the drain of its route (hold: route)
+ * Goes first      the smallest (arrival of the first segment, id, packet)
+ * Wait counted    queue_memory: of the first packet
+ * Golden number   docs/network.md
+ *
+ * A write is done when its last tail is in, its last packet has been served, and its drain has
+ * passed since service began. A read's data are ready at the memory's port an overhead and a
+ * latency after its service began, and it is done when the last tail is in at the requester.
+ */
+#ifndef NETWORK_ROUTER_END_H
+#define NETWORK_ROUTER_END_H
+#include "network/router_source.h"
+
+static ALWAYS_INLINE const struct memory_row *sink_row_of(const struct kb_sim *s,
+                                                          const struct txn *txn)
+{
+    (void)s;
+    return cost_memory(T, txn->dst, txn_writes(txn));
+}
+
+/* For how long bytes from `from` on hold the memory, without the overhead. */
+static ALWAYS_INLINE int64_t service_fs(const struct kb_sim *s, const struct txn *txn,
+                                        const struct memory_row *memory, uint64_t from,
+                                        uint64_t nbytes)
+{
+    double gbs = memory->hold == HOLD_OWN ? cost_own_gbs(&s->mask, memory)
+                                          : s->router->flights[(size_t)(txn - s->txns)].way->gbs;
+
+    return part_fs(from, nbytes, gbs);
+}
+
+/* When the memory of a transaction is free: a TCM has two ports. */
+static ALWAYS_INLINE uint64_t *free_of(struct kb_sim *s, const struct txn *txn)
+{
+    uint32_t port = unit_is_tcm(T, dst_unit(T, txn->dst)) && txn_writes(txn);
+
+    return &s->router->sinks[txn->dst].free_fs[port];
+}
+
+/* The memory takes what has come at `t`, from `from` on; returns the begin of its service. */
+static ALWAYS_INLINE uint64_t serve_part(struct kb_sim *s, uint32_t slot, uint64_t t, uint64_t from,
+                                         uint64_t nbytes)
+{
+    struct txn *txn = &s->txns[slot];
+    const struct memory_row *memory = sink_row_of(s, txn);
+    uint64_t *free_fs = free_of(s, txn);
+    uint64_t start = *free_fs > t ? *free_fs : t;
+    int64_t hold = service_fs(s, txn, memory, from, nbytes);
+
+    if (from == 0)
+        hold += memory->overhead_fs & s->mask.overhead;
+    *free_fs = after(start, hold);
+    s->memories[txn->dst].busy_fs += (uint64_t)hold;
+    return start;
+}
+
+static ALWAYS_INLINE uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* All of a write is in, and has been served. */
+static inline void finish_write(struct kb_sim *s, uint32_t slot)
+{
+    struct txn *txn = &s->txns[slot];
+    struct flight *flight = &s->router->flights[slot];
+    const struct memory_row *memory = sink_row_of(s, txn);
+    uint64_t drained = after(flight->start_fs, (memory->overhead_fs & s->mask.overhead) +
+                                                   drain_fs(txn->nbytes, flight->way->gbs));
+
+    flight->done_fs = after(latest(latest(flight->tail_fs, flight->served_fs), drained),
+                            memory->latency_fs & s->mask.overhead);
+    post(s, flight->done_fs, EV_DONE, slot);
+}
+
+/* -- room in a memory, cube.hbm.queue_bytes -------------------------------------------------- */
+
+/*
+ * Room comes back when a segment is in and has been served. When that will be is known once the
+ * service of its packet has begun: until then the parcel of the packet keeps the tails.
+ */
+
+/* Segment `number`, whose tail is in at `tail`, will have been served: its room comes back. */
+static inline void give_room(struct kb_sim *s, int how, uint32_t input, const struct parcel *parcel,
+                             uint32_t number, uint64_t tail)
+{
+    const struct txn *txn = &s->txns[parcel->slot];
+    const struct flight *flight = &s->router->flights[parcel->slot];
+    const struct memory_row *memory = sink_row_of(s, txn);
+    uint64_t from = (uint64_t)parcel->first * T->segment_bytes;
+    uint64_t nbytes =
+        (uint64_t)(number - parcel->first) * T->segment_bytes + bytes_of(s, flight, number);
+    int64_t served = service_fs(s, txn, memory, from, nbytes);
+
+    if (!txn_writes(txn))
+        served = 0;
+    else if (from == 0)
+        served += memory->overhead_fs & s->mask.overhead;
+    give_credit(s, how, input / vcs_of(s), input % vcs_of(s),
+                latest(tail, after(parcel->ready_fs, served)), bytes_of(s, flight, number));
+}
+
+/* The packet that comes to `input` has its first segment in. */
+static inline void open_packet(struct kb_sim *s, uint32_t input, const struct segment *segment)
+{
+    struct router *r = s->router;
+    uint32_t row = make_parcel(s, segment->slot, input, ROUTER_NEVER);
+
+    r->vcs[input].parcel = row;
+    r->arrivals[r->flights[segment->slot].last_arrival].parcel = row;
+    if (row == NO_PARCEL)
+        return;
+    r->parcels[row].first = segment->number;
+    r->parcels[row].in = 0;
+}
+
+static inline void close_packet(struct router *r, uint32_t row)
+{
+    r->parcels[row].next = r->free_parcel;
+    r->free_parcel = row;
+}
+
+/* A segment of it comes, its tail at `tail`. Its parcel ends when it is whole, and is served. */
+static inline void keep_room(struct kb_sim *s, int how, uint32_t input,
+                             const struct segment *segment, uint64_t tail)
+{
+    struct router *r = s->router;
+    uint32_t row = r->vcs[input].parcel;
+    struct parcel *parcel = &r->parcels[row];
+    bool ends = ends_packet(s, &r->flights[segment->slot], segment->number);
+
+    if (parcel->ready_fs != ROUTER_NEVER) {
+        give_room(s, how, input, parcel, segment->number, tail);
+        if (ends)
+            close_packet(r, row);
+        return;
+    }
+    if (parcel->in == parcel->room && !parcel_room(parcel)) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    parcel->rows[parcel->in++] = tail;
+    parcel->gated = ends;
+}
+
+/* Service of the packet in parcel `row` begins at `start`. */
+static inline void serve_room(struct kb_sim *s, int how, uint32_t row, uint64_t start)
+{
+    struct parcel *parcel = &s->router->parcels[row];
+
+    parcel->ready_fs = start;
+    for (uint32_t i = 0; i < parcel->in; i++)
+        give_room(s, how, parcel->hop, parcel, parcel->first + i, parcel->rows[i]);
+    if (parcel->gated)
+        close_packet(s->router, row);
+}
+
+/* -- segments that come to their end --------------------------------------------------------- */
+
+/* The first segment of a packet comes to the memory at `t`. */
+static ALWAYS_INLINE bool announce(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t packet)
+{
+    struct router *r = s->router;
+    struct flight *flight = &r->flights[slot];
+    uint32_t row = router_new_arrival(r);
+
+    if (row == UINT32_MAX) {
+        fail(s, KB_NO_MEMORY);
+        return false;
+    }
+    r->arrivals[row] = (struct arrival){.next = UINT32_MAX, .packet = packet, .parcel = NO_PARCEL};
+    *(flight->arrivals == UINT32_MAX ? &flight->arrivals
+                                     : &r->arrivals[flight->last_arrival].next) = row;
+    flight->last_arrival = row;
+    s->txns[slot].stage = TXN_TO_MEMORY;
+    post(s, t, EV_ARRIVE, slot);
+    return true;
+}
+
+/* A segment comes to the memory by `input` at `t`, its tail `taken` later. */
+static ALWAYS_INLINE void come_in(struct kb_sim *s, int how, uint64_t t, uint64_t taken,
+                                  uint32_t input, const struct segment *segment)
+{
+    struct router *r = s->router;
+    struct flight *flight = &r->flights[segment->slot];
+    bool limited = !r->ports[input / vcs_of(s)].endless;
+
+    if (begins_packet(s, segment->number)) {
+        if (!announce(s, t, segment->slot, packet_of(s, segment->number)))
+            return;
+        if (limited)
+            open_packet(s, input, segment);
+    }
+    if (limited && r->vcs[input].parcel != NO_PARCEL)
+        keep_room(s, how, input, segment, t + taken);
+    if (!txn_writes(&s->txns[segment->slot]))
+        return;
+    flight->tail_fs = latest(flight->tail_fs, t + taken);
+    if (++flight->in == flight->n && flight->packets_left == 0)
+        finish_write(s, segment->slot);
+}
+
+/* A segment of an answer comes to its requester at `t`. */
+static ALWAYS_INLINE void come_back(struct kb_sim *s, uint64_t t, uint64_t taken,
+                                    const struct segment *segment)
+{
+    struct flight *flight = &s->router->flights[segment->slot];
+
+    if (segment->number == 0)
+        flight->first_fs = t;
+    flight->tail_fs = latest(flight->tail_fs, t + taken);
+    if (++flight->in < flight->n)
+        return;
+    flight->done_fs = latest(flight->tail_fs,
+                             after(flight->first_fs, drain_fs(flight->nbytes, flight->way->gbs)));
+    post(s, flight->done_fs, EV_DONE, segment->slot);
+}
+
+/* -- events of class 2 at a memory ---------------------------------------------------------- */
+
+/* Takes the first of the packets that are announced; returns its parcel. */
+static ALWAYS_INLINE uint32_t take_arrival(struct router *r, struct flight *flight)
+{
+    uint32_t row = flight->arrivals;
+
+    flight->arrivals = r->arrivals[row].next;
+    r->arrivals[row].next = r->free_arrival;
+    r->free_arrival = row;
+    return r->arrivals[row].parcel;
+}
+
+/* The first segment of a packet has come to the memory. */
+static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct router *r = s->router;
+    struct txn *txn = &s->txns[slot];
+    struct flight *flight = &r->flights[slot];
+    uint64_t from = (uint64_t)r->arrivals[flight->arrivals].packet * T->packet_bytes, start;
+    uint64_t nbytes = flight->nbytes - from;
+    uint32_t parcel = take_arrival(r, flight);
+
+    if (T->packet_bytes && nbytes > T->packet_bytes)
+        nbytes = T->packet_bytes;
+    start = serve_part(s, slot, t, from, nbytes);
+    if (from == 0) {
+        txn->arrive_fs = (int64_t)t;
+        txn->service_fs = (int64_t)start;
+        flight->start_fs = start;
+    }
+    if (parcel != NO_PARCEL)
+        serve_room(s, how, parcel, start);
+    flight->served_fs = latest(flight->served_fs, *free_of(s, txn));
+    if (--flight->packets_left == 0 && flight->in == flight->n)
+        finish_write(s, slot);
+}
+
+/* The data of the flight in `slot` are to go back. */
+static inline bool turn_back(struct kb_sim *s, uint32_t slot)
+{
+    struct flight *flight = &s->router->flights[slot];
+
+    router_leave_way(flight->way);
+    flight->way = router_way(s, slot, true);
+    if (!flight->way) {
+        fail(s, KB_NO_MEMORY);
+        return false;
+    }
+    flight->answers = true;
+    flight->nbytes = s->txns[slot].nbytes;
+    flight->n = segments_of(s, flight->nbytes);
+    flight->in = 0;
+    return true;
+}
+
+/* A read, or its command, has come to the memory. */
+static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct router *r = s->router;
+    struct txn *txn = &s->txns[slot];
+    struct flight *flight = &r->flights[slot];
+    const struct memory_row *memory = sink_row_of(s, txn);
+    uint32_t parcel = flight->arrivals == UINT32_MAX ? NO_PARCEL : take_arrival(r, flight);
+
+    txn->arrive_fs = (int64_t)t;
+    flight->start_fs = serve_part(s, slot, t, 0, txn->nbytes);
+    if (parcel != NO_PARCEL)
+        serve_room(s, how, parcel, flight->start_fs);
+    txn->service_fs = (int64_t)flight->start_fs;
+    if (how & HOW_KERNELS) { /* its content is that at the end of its service */
+        txn->stage = TXN_SERVED;
+        post(s, *free_of(s, txn), EV_DONE, slot);
+    }
+    if (turn_back(s, slot))
+        send_all(s, how, after(flight->start_fs, cost_in_memory_fs(&s->mask, memory)), slot);
+}
+
+/* It is done: it needs its way no more. */
+static ALWAYS_INLINE void leave_network(struct kb_sim *s, uint32_t slot)
+{
+    struct flight *flight = &s->router->flights[slot];
+
+    router_leave_way(flight->way);
+    flight->way = NULL;
+}
+
+static ALWAYS_INLINE void come_to_sink(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (txn_writes(&s->txns[slot]))
+        serve_packet(s, how, t, slot);
+    else
+        serve_read(s, how, t, slot);
+}
+
+#endif

@@ -1,0 +1,513 @@
+/* network.c -- which nodes are routers, and the channels between them; docs/network.md. */
+#include "network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool names(const struct judge_topo *t, size_t node, const char *part)
+{
+    return strstr(t->nodes[node].name, part) != NULL;
+}
+
+/* -- a way: nodes and edges in the order in which something passes them ---------------------- */
+
+struct way {
+    size_t *nodes;
+    judge_way_edge *edges;
+    size_t n; /* nodes */
+};
+
+static struct way way_of(const struct judge_route *r, size_t from, size_t to, bool backwards)
+{
+    size_t n = to - from + 1;
+    struct way w = {judge_alloc(n, sizeof(size_t)), judge_alloc(n, sizeof(judge_way_edge)), n};
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = backwards ? to - i : from + i;
+        const struct judge_hop *h = &r->hops[backwards ? at : at + 1];
+
+        w.nodes[i] = r->hops[at].node;
+        if (i + 1 == n)
+            break;
+        if (backwards)
+            w.edges[i] = h->back != SIZE_MAX ? 2 * h->back : 2 * h->edge + 1;
+        else
+            w.edges[i] = h->edge != SIZE_MAX ? 2 * h->edge : 2 * h->back + 1;
+    }
+    return w;
+}
+
+static void clear_way(struct way *w)
+{
+    free(w->nodes);
+    free(w->edges);
+}
+
+static const struct judge_edge *edge_at(const struct judge_topo *t, judge_way_edge edge)
+{
+    return &t->edges[edge / 2];
+}
+
+static bool is_fabric_step(const struct judge_topo *t, const struct way *w, size_t i)
+{
+    return names(t, w->nodes[i], ".pcie_ep") && names(t, w->nodes[i + 1], ".pcie_ep");
+}
+
+/* Overhead of node `i` of a way, neither its first nor its last, and the crossing of a NoC. */
+static int64_t delay_at(const struct judge_topo *t, const struct way *w, size_t i)
+{
+    const struct judge_node *n = &t->nodes[w->nodes[i]], *a = &t->nodes[w->nodes[i - 1]];
+    const struct judge_node *b = &t->nodes[w->nodes[i + 1]];
+    int64_t fs = n->overhead_fs;
+
+    if (n->is_noc)
+        fs += judge_wire_fs(t, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
+    if (is_fabric_step(t, w, i - 1))
+        fs += llround(judge_number(t, "fabric.overhead_ns") * 1e6);
+    return fs;
+}
+
+/* -- routers --------------------------------------------------------------------------------- */
+
+/* How a node is passed: by which edge in, by which edge out. */
+struct pass {
+    judge_way_edge in, out;
+};
+
+enum { NOT_AN_EDGE = -1 }; /* its own source or sink */
+
+struct passes {
+    struct pass *list;
+    size_t n;
+};
+
+static void add_pass(struct passes *p, judge_way_edge in, judge_way_edge out)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->list[i].in == in && p->list[i].out == out)
+            return;
+    p->list = judge_grow(p->list, p->n + 1, sizeof *p->list);
+    p->list[p->n++] = (struct pass){in, out};
+}
+
+/* An m_cpu ends the way of what a host sends, and begins another. */
+static void add_way(const struct judge_topo *t, struct passes *all, const struct judge_route *r,
+                    bool backwards)
+{
+    struct way w = way_of(r, 0, r->n - 1, backwards);
+
+    for (size_t i = 0; i < w.n; i++) {
+        judge_way_edge in = i > 0 ? w.edges[i - 1] : (size_t)NOT_AN_EDGE;
+        judge_way_edge out = i + 1 < w.n ? w.edges[i] : (size_t)NOT_AN_EDGE;
+
+        if (!names(t, w.nodes[i], ".m_cpu"))
+            add_pass(&all[w.nodes[i]], in, out);
+    }
+    clear_way(&w);
+}
+
+static void add_pair(const struct judge_topo *t, struct passes *all, const struct judge_end *src,
+                     const struct judge_end *dst)
+{
+    bool host = src->kind == JUDGE_HOST;
+    struct judge_route r = {0};
+
+    for (uint32_t plane = 0; plane < t->planes; plane++) {
+        if (judge_route_on(t, plane, host ? JUDGE_H2D : JUDGE_WRITE, src, dst, &r))
+            add_way(t, all, &r, false);
+        if (judge_route_on(t, plane, host ? JUDGE_D2H : JUDGE_READ, src, dst, &r))
+            add_way(t, all, &r, true);
+        judge_route_clear(&r);
+    }
+}
+
+static void add_target(const struct judge_topo *t, struct passes *all, const struct judge_end *dst)
+{
+    for (size_t i = 0; i < t->n_pes; i++)
+        add_pair(t, all, &t->pes[i], dst);
+    for (uint32_t io = 0; judge_chiplet_side(t, io); io++)
+        add_pair(t, all, &(struct judge_end){JUDGE_HOST, dst->sip, 0, io}, dst);
+}
+
+static void add_all(const struct judge_topo *t, struct passes *all)
+{
+    for (uint32_t s = 0; s < t->sips; s++)
+        for (uint32_t c = 0; c < t->cubes; c++) {
+            if (!judge_has_cube(t, s, c))
+                continue;
+            for (uint32_t i = 0; i < judge_slices(t, s, c); i++)
+                add_target(t, all, &(struct judge_end){JUDGE_SLICE, s, c, i});
+            add_target(t, all, &(struct judge_end){JUDGE_SRAM, s, c, 0});
+        }
+    for (size_t i = 0; i < t->n_pes; i++) {
+        struct judge_end tcm = t->pes[i];
+
+        tcm.kind = JUDGE_TCM;
+        add_target(t, all, &tcm);
+    }
+}
+
+/* The crossbar node of a cube with one of them and one slice: all that it does is to be there. */
+static bool is_part_of_slice(const struct judge_topo *t, size_t node)
+{
+    unsigned sip, cube;
+
+    if (!names(t, node, ".xbar.") || sscanf(t->nodes[node].name, "sip%u.cube%u.", &sip, &cube) != 2)
+        return false;
+    return judge_crossbars(t, sip, cube) == 1 && judge_slices(t, sip, cube) == 1;
+}
+
+/* "an edge into it goes on by two, or an edge out of it is entered from two" */
+static bool branches(const struct passes *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if ((p->list[i].in == p->list[k].in) != (p->list[i].out == p->list[k].out))
+                return true;
+    return false;
+}
+
+void judge_find_routers(struct judge_topo *t)
+{
+    struct passes *all = judge_alloc(t->n_nodes, sizeof *all);
+
+    add_all(t, all);
+    t->is_router = judge_alloc(t->n_nodes, sizeof *t->is_router);
+    for (size_t i = 0; i < t->n_nodes; i++) {
+        t->is_router[i] = branches(&all[i]) && !is_part_of_slice(t, i);
+        free(all[i].list);
+    }
+    free(all);
+}
+
+/* -- channels -------------------------------------------------------------------------------- */
+
+static bool is_same(const struct judge_channel *c, const judge_way_edge *edges, size_t n)
+{
+    return c->n_edges == n && memcmp(c->edges, edges, n * sizeof *edges) == 0;
+}
+
+static struct judge_channel *new_channel(const struct judge_topo *t, const struct way *w,
+                                         size_t from, size_t to)
+{
+    struct judge_channel *c = judge_alloc(1, sizeof *c);
+
+    c->n_edges = to - from;
+    c->edges = judge_alloc(c->n_edges, sizeof *c->edges);
+    c->nodes = judge_alloc(c->n_edges + 1, sizeof *c->nodes);
+    memcpy(c->edges, &w->edges[from], c->n_edges * sizeof *c->edges);
+    memcpy(c->nodes, &w->nodes[from], (c->n_edges + 1) * sizeof *c->nodes);
+    c->gbs = INFINITY;
+    for (size_t i = from; i < to; i++) {
+        const struct judge_edge *e = edge_at(t, w->edges[i]);
+
+        c->wire_fs += judge_wire_fs(t, e->distance_mm);
+        if (i > from)
+            c->wire_fs += delay_at(t, w, i);
+        if (e->bw_gbs < c->gbs)
+            c->gbs = e->bw_gbs;
+    }
+    return c;
+}
+
+/* The channel of nodes `from` to `to` of a way. */
+static struct judge_channel *channel_of(const struct judge_topo *t, struct judge_network *net,
+                                        const struct way *w, size_t from, size_t to)
+{
+    struct judge_channel *c;
+
+    if (!net->by_edge)
+        net->by_edge = judge_alloc(2 * t->n_edges, sizeof *net->by_edge);
+    for (c = net->by_edge[w->edges[from]]; c; c = c->same)
+        if (is_same(c, &w->edges[from], to - from))
+            return c;
+    c = new_channel(t, w, from, to);
+    c->same = net->by_edge[w->edges[from]];
+    net->by_edge[w->edges[from]] = c;
+    if (net->n == net->room) {
+        net->room = net->room ? 2 * net->room : 64;
+        net->channels = judge_grow(net->channels, net->room, sizeof *net->channels);
+    }
+    return net->channels[net->n++] = c;
+}
+
+/* -- halves of the VCs, where channels form rings -------------------------------------------- */
+
+/* What has been passed so far. */
+struct passed {
+    bool bridge, dateline[2]; /* of x, y */
+    bool grid[2];             /* of the SIPs */
+    uint32_t sip;
+};
+
+static bool wraps(const struct judge_topo *t, const char *key, char dimension)
+{
+    const char *wrap = judge_text(t, key);
+
+    return strcmp(wrap, "none") != 0 && strchr(wrap, dimension);
+}
+
+static enum judge_half half_if(bool upper)
+{
+    return upper ? JUDGE_UPPER_VCS : JUDGE_LOWER_VCS;
+}
+
+/* A step over the mesh of cubes, out of side `side`. */
+static enum judge_half half_of_step(const struct judge_topo *t, struct passed *p, size_t from,
+                                    char side)
+{
+    bool y = side == 'N' || side == 'S', was, wrapped;
+    uint32_t cube, other;
+    unsigned at, of;
+
+    if (sscanf(t->nodes[from].name, "sip%u.cube%u.", &at, &of) != 2)
+        judge_die("a link that begins outside of cubes");
+    cube = of;
+    if (!judge_beside(t, cube, side, &other, &wrapped))
+        judge_die("a link that leads nowhere");
+    if (at != p->sip)
+        p->dateline[0] = p->dateline[1] = false;
+    p->sip = at;
+    was = p->dateline[y];
+    p->dateline[y] |= wrapped;
+    return (y ? t->wrap_y : t->wrap_x) ? half_if(was) : JUDGE_ALL_VCS;
+}
+
+/* A step between SIPs; a link that leads past the end of a row or column is its dateline. */
+static enum judge_half half_of_sips(const struct judge_topo *t, struct passed *p, size_t from,
+                                    size_t to, uint32_t second)
+{
+    uint32_t w = judge_count(t, "fabric.grid.w");
+    unsigned a, b;
+    bool y, was, far;
+
+    if (sscanf(t->nodes[from].name, "sip%u.", &a) != 1 ||
+        sscanf(t->nodes[to].name, "sip%u.", &b) != 1)
+        judge_die("a link between SIPs that have no number");
+    y = a % w == b % w;
+    far = y ? (a / w > b / w ? a / w - b / w : b / w - a / w) > 1
+            : (a % w > b % w ? a % w - b % w : b % w - a % w) > 1;
+    was = p->grid[y];
+    p->grid[y] |= far || second;
+    return wraps(t, "fabric.wrap", y ? 'y' : 'x') ? half_if(was) : JUDGE_ALL_VCS;
+}
+
+static enum judge_half half_of(const struct judge_topo *t, struct passed *p, const struct way *w,
+                               size_t i)
+{
+    size_t from = w->nodes[i], to = w->nodes[i + 1];
+    const char *ucie = strstr(t->nodes[from].name, ".ucie-");
+    bool was = p->bridge;
+
+    if (ucie && names(t, to, ".ucie-"))
+        return half_of_step(t, p, from, ucie[6]);
+    if (is_fabric_step(t, w, i))
+        return half_of_sips(t, p, from, to, edge_at(t, w->edges[i])->second);
+    if ((!names(t, from, ".xbar.") && !names(t, from, ".bridge.")) ||
+        (!names(t, to, ".xbar.") && !names(t, to, ".bridge.")))
+        return JUDGE_ALL_VCS;
+    p->bridge |= names(t, from, ".bridge.");
+    return half_if(was);
+}
+
+/* -- paths ----------------------------------------------------------------------------------- */
+
+struct judge_path judge_find_path(const struct judge_topo *t, struct judge_network *net,
+                                  const struct judge_route *r, size_t from, size_t to,
+                                  bool backwards)
+{
+    struct way w = way_of(r, from, to, backwards);
+    struct judge_path path = {.links = judge_alloc(w.n, sizeof(struct judge_link))};
+    struct passed passed = {.sip = UINT32_MAX};
+    struct judge_link link = {0};
+    size_t begin = 0;
+
+    for (size_t i = 1; i < w.n; i++) {
+        enum judge_half half = half_of(t, &passed, &w, i - 1);
+
+        if (link.half == JUDGE_ALL_VCS)
+            link.half = half;
+        if (i + 1 < w.n && !t->is_router[w.nodes[i]])
+            continue;
+        link.channel = channel_of(t, net, &w, begin, i);
+        path.head_fs += link.delay_fs + (link.channel->wire_fs > 1 ? link.channel->wire_fs : 1);
+        path.links[path.n++] = link;
+        link = (struct judge_link){.delay_fs = i + 1 < w.n ? delay_at(t, &w, i) : 0};
+        begin = i;
+    }
+    clear_way(&w);
+    return path;
+}
+
+/* -- the order of ports ---------------------------------------------------------------------- */
+
+struct order {
+    const struct judge_topo *t;
+    size_t *order, next;
+};
+
+static void count_node(struct order *o, const char *name)
+{
+    size_t node = judge_find_node(o->t, name);
+
+    if (node != SIZE_MAX)
+        o->order[node] = o->next++;
+}
+
+static void count_in(struct order *o, uint32_t sip, uint32_t cube, const char *node, uint32_t i)
+{
+    char name[JUDGE_NAME_BYTES], inside[JUDGE_NAME_BYTES];
+
+    judge_name(inside, node, i);
+    judge_name(name, "sip%u.cube%u.%s", sip, cube, inside);
+    count_node(o, name);
+}
+
+static void count_on_planes(struct order *o, uint32_t sip, uint32_t cube, const char *node)
+{
+    for (uint32_t plane = 0; plane < o->t->planes; plane++) {
+        const char *of = o->t->plane[plane].name;
+        char name[JUDGE_NAME_BYTES];
+
+        judge_name(name, "sip%u.cube%u.%s%s%s", sip, cube, node, *of ? "." : "", of);
+        count_node(o, name);
+    }
+}
+
+/* "noc or routers row by row" */
+static void count_noc(struct order *o, uint32_t sip, uint32_t cube, uint32_t plane)
+{
+    const char *of = o->t->plane[plane].name;
+
+    for (uint32_t i = 0; i < (judge_has_mesh(o->t) ? judge_mesh_places(o->t) : 1); i++) {
+        char node[JUDGE_NAME_BYTES] = "noc", name[JUDGE_NAME_BYTES];
+
+        if (judge_has_mesh(o->t))
+            judge_mesh_name(o->t, i, node);
+        judge_name(name, "sip%u.cube%u.%s%s%s", sip, cube, node, *of ? "." : "", of);
+        count_node(o, name);
+    }
+}
+
+static void count_cube(struct order *o, uint32_t sip, uint32_t cube)
+{
+    static const char *const of_pes[] = {"pe%u.pe_cpu",         "pe%u.pe_scheduler", "pe%u.pe_dma",
+                                         "pe%u.pe_fetch_store", "pe%u.pe_gemm",      "pe%u.pe_math",
+                                         "pe%u.pe_tcm"};
+
+    for (uint32_t plane = 0; plane < o->t->planes; plane++)
+        count_noc(o, sip, cube, plane);
+    count_in(o, sip, cube, "m_cpu", 0);
+    count_in(o, sip, cube, "sram", 0);
+    count_on_planes(o, sip, cube, "ucie-N");
+    count_on_planes(o, sip, cube, "ucie-E");
+    count_on_planes(o, sip, cube, "ucie-S");
+    count_on_planes(o, sip, cube, "ucie-W");
+    for (uint32_t i = 0; i < 64; i++)
+        count_in(o, sip, cube, "xbar.pe%u", i);
+    count_in(o, sip, cube, "bridge.left", 0);
+    count_in(o, sip, cube, "bridge.right", 0);
+    for (uint32_t i = 0; i < 64; i++)
+        count_in(o, sip, cube, "hbm_ctrl.slice%u", i);
+    for (uint32_t i = 0; i < 64; i++)
+        for (size_t k = 0; k < sizeof of_pes / sizeof *of_pes; k++)
+            count_in(o, sip, cube, of_pes[k], i);
+}
+
+/* "all cubes, SIP by SIP: ...; then each SIP's pcie_ep io_noc io_cpu; last the switch" */
+static size_t *order_of(const struct judge_topo *t)
+{
+    static const char *const of_io[] = {"pcie_ep", "io_noc", "io_cpu"};
+    struct order o = {.t = t, .order = judge_alloc(t->n_nodes, sizeof(size_t))};
+
+    for (uint32_t s = 0; s < t->sips; s++)
+        for (uint32_t c = 0; c < t->cubes; c++)
+            if (judge_has_cube(t, s, c))
+                count_cube(&o, s, c);
+    for (uint32_t s = 0; s < t->sips; s++)
+        for (uint32_t io = 0; judge_chiplet_side(t, io); io++)
+            for (size_t i = 0; i < 3; i++) {
+                char name[JUDGE_NAME_BYTES];
+
+                judge_name(name, "sip%u.io%u.%s", s, io, of_io[i]);
+                count_node(&o, name);
+            }
+    count_node(&o, "fabric.switch0");
+    if (o.next != t->n_nodes)
+        judge_die("a node without a number");
+    return o.order;
+}
+
+/* "A node's ports in order of the next node": of the router or end that the channel leads to. */
+static int by_place(const void *a, const void *b, void *arg)
+{
+    const struct judge_channel *x = *(struct judge_channel *const *)a;
+    const struct judge_channel *y = *(struct judge_channel *const *)b;
+    size_t x_to = x->nodes[x->n_edges], y_to = y->nodes[y->n_edges];
+    const size_t *order = arg;
+
+    if (x->nodes[0] != y->nodes[0])
+        return order[x->nodes[0]] < order[y->nodes[0]] ? -1 : 1;
+    if (x_to != y_to)
+        return order[x_to] < order[y_to] ? -1 : 1;
+    for (size_t i = 0; i < x->n_edges && i < y->n_edges; i++) {
+        if (x->nodes[i + 1] != y->nodes[i + 1])
+            return order[x->nodes[i + 1]] < order[y->nodes[i + 1]] ? -1 : 1;
+        if (x->edges[i] != y->edges[i])
+            return x->edges[i] < y->edges[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+void judge_number_channels(const struct judge_topo *t, struct judge_network *net)
+{
+    net->order = order_of(t);
+    if (net->n)
+        qsort_r(net->channels, net->n, sizeof *net->channels, by_place, net->order);
+    for (size_t i = 0; i < net->n; i++)
+        net->channels[i]->number = i;
+}
+
+/* The side by which a router of a mesh inside a cube is entered; 0: by no other such router. */
+static char side_of(const struct judge_topo *t, size_t before, size_t router)
+{
+    static const char sides[] = "EWSN";
+    unsigned a[4], b[4];
+    const int d[4][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}};
+
+    if (sscanf(t->nodes[before].name, "sip%u.cube%u.r%uc%u", &a[0], &a[1], &a[2], &a[3]) != 4 ||
+        sscanf(t->nodes[router].name, "sip%u.cube%u.r%uc%u", &b[0], &b[1], &b[2], &b[3]) != 4)
+        return 0;
+    for (int i = 0; i < 4; i++)
+        if ((int)a[2] == (int)b[2] + d[i][0] && (int)a[3] == (int)b[3] + d[i][1])
+            return sides[i];
+    return 0;
+}
+
+/* "own source, E, W, S, N, others by number" */
+size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
+                  const struct judge_channel *c)
+{
+    static const char sides[] = "EWSN";
+    size_t to = c->nodes[c->n_edges], before = c->nodes[c->n_edges - 1];
+    const char *ucie = strstr(t->nodes[before].name, ".ucie-");
+    char side = side_of(t, before, to);
+
+    if (t->nodes[to].is_noc && ucie)
+        side = ucie[6];
+    return side ? 1 + (size_t)(strchr(sides, side) - sides) : 5 + net->order[before];
+}
+
+void judge_network_clear(struct judge_network *net)
+{
+    for (size_t i = 0; i < net->n; i++) {
+        free(net->channels[i]->edges);
+        free(net->channels[i]->nodes);
+        free(net->channels[i]);
+    }
+    free(net->channels);
+    free(net->by_edge);
+    free(net->order);
+    memset(net, 0, sizeof *net);
+}

@@ -1,0 +1,67 @@
+/* network.h -- routers, and the channels between them: what links of a machine with routers are. */
+#ifndef JUDGE_NETWORK_H
+#define JUDGE_NETWORK_H
+#include "judge.h"
+
+/*
+ * An edge in the direction of what travels: 2 * edge, or 2 * edge + 1 where answers go back along
+ * an edge that has no opposite.
+ */
+typedef size_t judge_way_edge;
+
+/* What stands between two routers, or a router and an end: edges that merge to one. */
+struct judge_channel {
+    judge_way_edge *edges;
+    size_t *nodes; /* one more than edges */
+    size_t n_edges;
+    int64_t wire_fs; /* and the overheads between */
+    double gbs;
+    size_t number;              /* of its output port among all, in the order of class 5 */
+    struct judge_channel *same; /* another that begins with the same edge */
+    void *port;                 /* the simulation's */
+};
+
+/* Which of the VCs of its class and priority a packet may own. */
+enum judge_half { JUDGE_ALL_VCS, JUDGE_LOWER_VCS, JUDGE_UPPER_VCS };
+
+/* One channel of a path, and how long a segment waits at its begin before it is ready. */
+struct judge_link {
+    struct judge_channel *channel;
+    int64_t delay_fs; /* 0 at the source */
+    enum judge_half half;
+};
+
+/* The channels from an end to an end. */
+struct judge_path {
+    struct judge_link *links;
+    size_t n;
+    int64_t head_fs; /* when the first byte is there, after it has left the source alone */
+};
+
+/* All zero is an empty network; give its insides back with judge_network_clear(). */
+struct judge_network {
+    struct judge_channel **channels, **by_edge;
+    size_t n, room;
+    size_t *order; /* of nodes, as class 5 counts them */
+};
+
+/* Fills `is_router` of a topology. */
+void judge_find_routers(struct judge_topo *t);
+
+/*
+ * The path along hops `from` to `to` of a route, in the direction of the route or `backwards`,
+ * which is from `to` to `from`. Give `links` back with free().
+ */
+struct judge_path judge_find_path(const struct judge_topo *t, struct judge_network *net,
+                                  const struct judge_route *r, size_t from, size_t to,
+                                  bool backwards);
+
+/* Numbers all channels that paths have: when the last one is found. */
+void judge_number_channels(const struct judge_topo *t, struct judge_network *net);
+
+/* The place of an input port at its node when arbiters take turns: smaller ones first. */
+size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
+                  const struct judge_channel *c);
+
+void judge_network_clear(struct judge_network *net);
+#endif

@@ -1,0 +1,1152 @@
+/* router.c -- transactions in time where links have routers: segment by segment; docs/network.md.
+ */
+#include "events.h"
+#include "network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Every segment of every packet is a thing of its own that moves from channel to channel. Events
+ * of classes 0 to 4 only put segments where they are now; when all events of an instant are over,
+ * every output port with something to send decides once, in the order of their numbers. An event
+ * "wake" does nothing but make an instant at which ports decide.
+ */
+
+enum class { REQUEST, RESPONSE, N_CLASSES };
+enum { VCS_MAX = 64, SPEEDUP_MAX = 4 };
+#define NEVER INT64_MAX
+
+struct flow;
+
+struct segment {
+    struct flow *flow;
+    uint64_t number, packet, b0, b1; /* bytes b0 to b1 of the transaction */
+    bool first, last;                /* of its packet */
+    size_t leg, at;                  /* where it is: before link `at` of a leg of its flow */
+    uint32_t vc;                     /* the one it lies in, of the channel that it came by */
+    int64_t ready_fs;
+    int64_t packet_fs; /* in a source: when its packet could leave */
+    int64_t taken_fs;  /* by its last channel: how long its bytes take */
+    bool held_room;    /* of the channel that it came by */
+};
+
+/* What moves one way: a write's data, a read's command, or its data. */
+struct flow {
+    struct txn *txn;
+    enum class class;
+    bool command;
+    uint64_t nbytes;
+    struct judge_path legs[2]; /* two, if an m_cpu lies between */
+    size_t n_legs;
+    struct segment *segments;
+    size_t n_segments, n_in;
+    int64_t first_fs, last_tail_fs;
+    int64_t *packet_fs; /* by packet: when it could leave an m_cpu, or its service began */
+};
+
+/* An output port, and the input port at the other end of its channel. */
+struct port {
+    struct judge_channel *channel;
+    int64_t free_fs, credits[VCS_MAX];
+    struct {
+        const struct flow *flow; /* NULL: no owner */
+        uint64_t packet;
+        int64_t until_fs;
+    } owner[VCS_MAX];
+    size_t last_turn, last_vc; /* of rr */
+    bool served;
+    size_t waiting; /* segments that want to leave by it */
+    /* before it, if its channel begins at a source */
+    struct segment **source;
+    size_t n_source;
+    const struct flow *open_flow;
+    uint64_t open_packet, open_next;
+    int64_t source_from_fs;
+    /* at the other end */
+    struct {
+        struct segment **line;
+        size_t n;
+        int64_t from_fs; /* the front is a candidate from then on */
+    } input[VCS_MAX];
+    int64_t server_fs[SPEEDUP_MAX];
+    size_t turn;
+    struct port *next_in; /* another input port of the same node */
+};
+
+struct memory {
+    int64_t free_fs;
+};
+
+/* Channels of a pe_dma, engines of an m_cpu. */
+struct station {
+    uint32_t servers, taken;
+    struct txn **line;
+    size_t n;
+};
+
+struct txn {
+    uint64_t id;
+    uint32_t part;
+    const struct judge_row *row;
+    struct judge_piece piece;
+    struct judge_result result;
+    struct flow to, back;
+    size_t source, memory, m_cpu; /* nodes; SIZE_MAX: no m_cpu */
+    int64_t m_cpu_overhead_fs, source_overhead_fs;
+    int64_t memory_overhead_fs, latency_fs;
+    int64_t request_fs[2]; /* of a request that is a delay: to the m_cpu, and on */
+    double held_gbs;       /* the memory serves at this rate */
+    bool engine_asked, has_engine;
+    int64_t engine_from_fs, engine_at_fs;
+    int64_t last_free_fs;
+};
+
+struct row {
+    struct txn *parts;
+    uint32_t n_parts, n_left;
+    int64_t channel_from_fs;
+    bool issued, ended;
+    int64_t end_fs;
+};
+
+enum what { WAKE, ARRIVES, CREDIT, LEAVES_SOURCE, AT_ENGINE, AT_MEMORY, DATA, DONE, ISSUED };
+
+/* What an event is about. */
+struct thing {
+    enum what what;
+    struct segment *segment;
+    struct txn *txn;
+    struct port *port;
+    uint32_t vc;
+    int64_t bytes;
+};
+
+struct sim {
+    const struct judge_topo *t;
+    struct judge_network net;
+    const struct judge_row *rows;
+    struct judge_result *results;
+    struct row *all;
+    size_t n_rows;
+    struct port *ports;          /* by number */
+    struct port **inputs;        /* by node */
+    struct memory *memories;     /* by node */
+    struct station *stations[2]; /* by node: of reads, of writes */
+    struct judge_events events;
+    struct thing *things;
+    size_t n_things, things_room;
+    int64_t now_fs;
+    uint64_t fingerprint;
+    bool too_late;
+    uint32_t vcs[N_CLASSES], prios, speedup;
+    uint64_t segment_bytes, packet_bytes, command_bytes;
+    int64_t buffer_bytes, credit_fs;
+    bool by_turns;
+};
+
+/* -- events ---------------------------------------------------------------------------------- */
+
+static void post(struct sim *s, int64_t fs, enum judge_class class, const struct txn *x,
+                 struct thing thing)
+{
+    if (s->n_things == s->things_room) {
+        s->things_room = s->things_room ? 2 * s->things_room : 1024;
+        s->things = judge_grow(s->things, s->things_room, sizeof *s->things);
+    }
+    s->things[s->n_things] = thing;
+    judge_post(&s->events, (struct judge_event){.fs = fs,
+                                                .class = class,
+                                                .id = x ? x->id : 0,
+                                                .part = x ? x->part : 0,
+                                                .step = s->n_things++});
+}
+
+static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
+{
+    return judge_add_fs(a, b, &s->too_late);
+}
+
+static int64_t max_fs(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void wake(struct sim *s, int64_t fs)
+{
+    if (fs > s->now_fs)
+        post(s, fs, JUDGE_HOP, NULL, (struct thing){.what = WAKE});
+}
+
+static void record(struct sim *s, enum judge_class class, const struct txn *x)
+{
+    struct judge_event e = {
+        .fs = s->now_fs, .class = class, .id = x->id + ((uint64_t)x->part << 48)};
+
+    s->fingerprint = judge_fingerprint(s->fingerprint, &e);
+}
+
+/* The time of bytes b0 to b1 at a bandwidth: parts of a whole. */
+static int64_t part_fs(struct sim *s, uint64_t b0, uint64_t b1, double gbs)
+{
+    return judge_transfer_fs(b1, gbs, &s->too_late) - judge_transfer_fs(b0, gbs, &s->too_late);
+}
+
+/* -- preparing ------------------------------------------------------------------------------- */
+
+static void cut(struct sim *s, struct flow *f)
+{
+    uint64_t segment = s->segment_bytes, packet = s->packet_bytes ? s->packet_bytes : UINT64_MAX;
+
+    f->n_segments = (f->nbytes + segment - 1) / segment;
+    f->segments = judge_alloc(f->n_segments, sizeof *f->segments);
+    f->packet_fs = judge_alloc(f->nbytes / packet + 1, sizeof *f->packet_fs);
+    for (size_t i = 0; i < f->n_segments; i++) {
+        struct segment *g = &f->segments[i];
+
+        g->flow = f;
+        g->number = i;
+        g->b0 = i * segment;
+        g->b1 = g->b0 + segment < f->nbytes ? g->b0 + segment : f->nbytes;
+        g->packet = g->b0 / packet;
+        g->first = g->b0 % packet == 0;
+        g->last = g->b1 == f->nbytes || g->b1 % packet == 0;
+    }
+}
+
+static void find_legs(struct sim *s, struct flow *f, const struct judge_route *r, size_t m_cpu,
+                      bool backwards)
+{
+    size_t n = r->n - 1;
+
+    f->n_legs = m_cpu == SIZE_MAX ? 1 : 2;
+    if (m_cpu == SIZE_MAX) {
+        f->legs[0] = judge_find_path(s->t, &s->net, r, 0, n, backwards);
+    } else {
+        f->legs[backwards] = judge_find_path(s->t, &s->net, r, 0, m_cpu, backwards);
+        f->legs[!backwards] = judge_find_path(s->t, &s->net, r, m_cpu, n, backwards);
+    }
+}
+
+static bool is_read(const struct txn *x)
+{
+    return x->row->op == JUDGE_READ || x->row->op == JUDGE_D2H;
+}
+
+static bool is_host(const struct txn *x)
+{
+    return x->row->op == JUDGE_H2D || x->row->op == JUDGE_D2H;
+}
+
+/* The terms of a transaction that meets no other. */
+static void find_terms(struct sim *s, struct txn *x, const struct judge_route *r,
+                       const struct flow *way)
+{
+    struct judge_result *q = &x->result;
+
+    q->overhead_fs = r->overhead_fs;
+    q->drain_fs = judge_transfer_fs(x->piece.nbytes, r->bottleneck_gbs, &s->too_late);
+    q->bottleneck_gbs = r->bottleneck_gbs;
+    q->wire_fs = x->source_overhead_fs;
+    for (size_t leg = 0; leg < way->n_legs; leg++)
+        q->wire_fs += way->legs[leg].head_fs + (leg > 0 ? x->m_cpu_overhead_fs : 0);
+    for (size_t i = 0; i + 1 < r->n; i++)
+        q->wire_fs -= r->hops[i].overhead_fs;
+    if (is_read(x))
+        for (size_t leg = 0; leg < x->back.n_legs; leg++)
+            q->return_fs += x->back.legs[leg].head_fs + (leg > 0 ? x->m_cpu_overhead_fs : 0);
+    else
+        q->response_fs = r->response_fs;
+}
+
+/* At which rate the memory serves: its own, or that of the route. */
+static double held_gbs(const struct sim *s, const struct judge_end *at, double route_gbs)
+{
+    uint32_t sip = at->sip, cube = at->cube;
+    double gbs;
+
+    if (at->kind == JUDGE_SLICE) {
+        if (strcmp(judge_cube_text(s->t, sip, cube, "cube.hbm.hold"), "own") != 0)
+            return route_gbs;
+        return judge_cube_number(s->t, sip, cube, "cube.hbm.bw_gbs") *
+               judge_cube_number(s->t, sip, cube, "cube.hbm.efficiency");
+    }
+    if (strcmp(judge_cube_text(s->t, sip, cube, "cube.sram.hold"), "own") != 0)
+        return route_gbs;
+    gbs = judge_cube_number(s->t, sip, cube, "cube.sram.bw_gbs");
+    return gbs > 0.0 ? gbs : judge_cube_number(s->t, sip, cube, "cube.noc.bw_gbs");
+}
+
+/* What goes to the memory, and what comes back. */
+static void find_flows(struct sim *s, struct txn *x, const struct judge_route *r, uint32_t plane,
+                       size_t m_cpu)
+{
+    bool read = is_read(x), delay = read && (!s->command_bytes || s->t->plane[plane].one_way);
+
+    x->to.txn = x->back.txn = x;
+    x->to.class = REQUEST;
+    x->back.class = RESPONSE;
+    if (read) {
+        x->back.nbytes = x->piece.nbytes;
+        find_legs(s, &x->back, r, m_cpu, true);
+        cut(s, &x->back);
+    }
+    if (delay) {
+        struct flow way = {0};
+
+        find_legs(s, &way, r, m_cpu, s->t->plane[plane].one_way);
+        if (s->t->plane[plane].one_way && m_cpu != SIZE_MAX) {
+            struct judge_path swapped = way.legs[0];
+
+            way.legs[0] = way.legs[1];
+            way.legs[1] = swapped;
+        }
+        find_terms(s, x, r, &way);
+        for (size_t leg = 0; leg < way.n_legs; leg++) {
+            x->request_fs[leg] = way.legs[leg].head_fs;
+            free(way.legs[leg].links);
+        }
+        return;
+    }
+    x->to.command = read;
+    x->to.nbytes = read ? s->command_bytes : x->piece.nbytes;
+    if (read && x->to.nbytes > s->segment_bytes)
+        x->to.nbytes = s->segment_bytes;
+    find_legs(s, &x->to, r, m_cpu, false);
+    cut(s, &x->to);
+    find_terms(s, x, r, &x->to);
+}
+
+static bool prepare_part(struct sim *s, struct txn *x)
+{
+    uint32_t plane =
+        x->row->plane ? x->row->plane - 1 : judge_plane_of(s->t, x->row->op, x->id + x->part);
+    struct judge_route r = {0};
+
+    if (!judge_route_on(s->t, plane, x->row->op, &x->row->src, &x->piece.memory, &r)) {
+        fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
+        return false;
+    }
+    x->m_cpu = SIZE_MAX;
+    x->source = r.hops[0].node;
+    x->memory = r.hops[r.n - 1].node;
+    x->source_overhead_fs = r.hops[0].overhead_fs;
+    x->latency_fs = r.latency_fs;
+    x->memory_overhead_fs = r.hops[r.n - 1].overhead_fs - r.latency_fs;
+    x->held_gbs = held_gbs(s, &x->piece.memory, r.bottleneck_gbs);
+    for (size_t i = 0; i < r.n; i++)
+        if (is_host(x) && strstr(r.hops[i].name, ".m_cpu")) {
+            x->m_cpu = r.hops[i].node;
+            x->m_cpu_overhead_fs = r.hops[i].overhead_fs;
+            find_flows(s, x, &r, plane, i);
+        }
+    if (x->m_cpu == SIZE_MAX)
+        find_flows(s, x, &r, plane, SIZE_MAX);
+    judge_route_clear(&r);
+    return true;
+}
+
+static bool prepare(struct sim *s, size_t id)
+{
+    const struct judge_row *row = &s->rows[id];
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes}, *parts = NULL;
+    size_t n = row->by_address ? judge_split(s->t, row->address, row->nbytes, &parts) : 1;
+    struct row *all = &s->all[id];
+    bool ok = n > 0;
+
+    all->parts = judge_alloc(n, sizeof *all->parts);
+    all->n_parts = all->n_left = (uint32_t)n;
+    for (size_t i = 0; i < n && ok; i++) {
+        struct txn *x = &all->parts[i];
+
+        x->id = id;
+        x->part = (uint32_t)i;
+        x->row = row;
+        x->piece = parts ? parts[i] : whole;
+        ok = prepare_part(s, x);
+    }
+    free(parts);
+    return ok;
+}
+
+/* -- where segments are ---------------------------------------------------------------------- */
+
+static const struct judge_path *path_of(const struct segment *g)
+{
+    return &g->flow->legs[g->leg];
+}
+
+static struct port *next_port(const struct segment *g)
+{
+    return path_of(g)->links[g->at].channel->port;
+}
+
+/* Its channel ends at its memory, its m_cpu or its source. */
+static bool ends_behind(const struct segment *g)
+{
+    return g->at + 1 == path_of(g)->n;
+}
+
+/* Of the queue of a source: by (when its packet may leave, id, part, packet, segment). */
+static bool before(const struct segment *a, const struct segment *b)
+{
+    const struct txn *x = a->flow->txn, *y = b->flow->txn;
+
+    if (a->packet_fs != b->packet_fs)
+        return a->packet_fs < b->packet_fs;
+    if (x->id != y->id)
+        return x->id < y->id;
+    if (x->part != y->part)
+        return x->part < y->part;
+    if (a->flow->class != b->flow->class)
+        return a->flow->class == RESPONSE;
+    return a->number < b->number;
+}
+
+static void into_source(struct sim *s, struct segment *g, int64_t ready_fs, int64_t packet_fs)
+{
+    struct port *p = next_port(g);
+    size_t i = p->n_source++;
+
+    g->ready_fs = ready_fs;
+    g->packet_fs = packet_fs;
+    p->waiting++;
+    p->source = judge_grow(p->source, p->n_source, sizeof(struct segment *));
+    for (; i > 0 && before(g, p->source[i - 1]); i--)
+        p->source[i] = p->source[i - 1];
+    p->source[i] = g;
+    wake(s, ready_fs);
+}
+
+/* All packets of a flow may leave its source at `fs`. */
+static void send_all(struct sim *s, struct flow *f, int64_t fs)
+{
+    for (size_t i = 0; i < f->n_segments; i++)
+        into_source(s, &f->segments[i], fs, fs);
+}
+
+/* The segment that may leave a source next; NULL: none, or it is not there yet. */
+static struct segment *front_of_source(const struct port *p)
+{
+    if (!p->open_flow)
+        return p->n_source ? p->source[0] : NULL;
+    for (size_t i = 0; i < p->n_source; i++)
+        if (p->source[i]->flow == p->open_flow && p->source[i]->packet == p->open_packet &&
+            p->source[i]->number == p->open_next)
+            return p->source[i];
+    return NULL;
+}
+
+static void leave_source(struct sim *s, struct port *p, struct segment *g)
+{
+    size_t i = 0;
+
+    while (p->source[i] != g)
+        i++;
+    memmove(&p->source[i], &p->source[i + 1], (--p->n_source - i) * sizeof(struct segment *));
+    p->open_flow = g->last ? NULL : g->flow;
+    p->open_packet = g->packet;
+    p->open_next = g->number + 1;
+    p->source_from_fs = s->now_fs + 1;
+}
+
+/* -- virtual channels ------------------------------------------------------------------------ */
+
+/* The VCs that a packet may own of its next channel: *low up to, without, the result. */
+static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32_t *low)
+{
+    enum class class = g->flow->class;
+    uint32_t size = s->vcs[class] / s->prios, prio = g->flow->txn->row->prio;
+    enum judge_half half = path_of(g)->links[g->at].half;
+
+    *low =
+        (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
+    if (size == 1 || half == JUDGE_ALL_VCS)
+        return *low + size;
+    if (half == JUDGE_LOWER_VCS)
+        return *low + size / 2;
+    *low += size / 2;
+    return *low + size - size / 2;
+}
+
+/* Bytes of room at the other end for each VC; NEVER: without bound. */
+static int64_t room_behind(const struct sim *s, const struct segment *g)
+{
+    const struct txn *x = g->flow->txn;
+    double queue = 0.0;
+
+    if (!ends_behind(g))
+        return s->buffer_bytes ? s->buffer_bytes : NEVER;
+    if (g->flow->class == REQUEST && g->leg + 1 == g->flow->n_legs &&
+        x->piece.memory.kind == JUDGE_SLICE)
+        queue = judge_cube_number(s->t, x->piece.memory.sip, x->piece.memory.cube,
+                                  "cube.hbm.queue_bytes");
+    return queue > 0.0 ? (int64_t)queue : NEVER;
+}
+
+static bool has_room(const struct sim *s, const struct port *p, const struct segment *g,
+                     uint32_t vc)
+{
+    int64_t room = room_behind(s, g);
+
+    return room == NEVER || room + p->credits[vc] >= (int64_t)(g->b1 - g->b0);
+}
+
+/* The VC of `p` that a segment may take now; UINT32_MAX: none. */
+static uint32_t vc_for(const struct sim *s, const struct port *p, const struct segment *g)
+{
+    uint32_t low, end = allowed_vcs(s, g, &low);
+
+    for (uint32_t vc = low; vc < end; vc++) {
+        bool owned = p->owner[vc].flow && p->owner[vc].until_fs > s->now_fs;
+
+        if (g->first ? owned
+                     : !owned || p->owner[vc].flow != g->flow || p->owner[vc].packet != g->packet)
+            continue;
+        if (has_room(s, p, g, vc))
+            return vc;
+        if (!g->first)
+            return UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
+/* -- decisions of a port --------------------------------------------------------------------- */
+
+/* A segment that a port may send: where it lies, and which VC it takes. */
+struct candidate {
+    struct segment *segment;
+    struct port *from; /* the input port; NULL: its source */
+    uint32_t from_vc, vc;
+    size_t turn;
+};
+
+static bool is_older(const struct segment *a, const struct segment *b)
+{
+    const struct txn *x = a->flow->txn, *y = b->flow->txn;
+
+    if (x->row->prio != y->row->prio)
+        return x->row->prio > y->row->prio;
+    if (a->ready_fs != b->ready_fs)
+        return a->ready_fs < b->ready_fs;
+    if (a->flow->class != b->flow->class)
+        return a->flow->class == RESPONSE;
+    if (x->id != y->id)
+        return x->id < y->id;
+    if (x->part != y->part)
+        return x->part < y->part;
+    return a->number < b->number;
+}
+
+/* How far behind the last served (turn, VC) a candidate is; all of this instant's have their own.
+ */
+static bool is_sooner(const struct port *p, const struct candidate *a, const struct candidate *b)
+{
+    bool a_later = !p->served || a->turn > p->last_turn ||
+                   (a->turn == p->last_turn && a->from_vc > p->last_vc);
+    bool b_later = !p->served || b->turn > p->last_turn ||
+                   (b->turn == p->last_turn && b->from_vc > p->last_vc);
+
+    if (a_later != b_later)
+        return a_later;
+    return a->turn != b->turn ? a->turn < b->turn : a->from_vc < b->from_vc;
+}
+
+static void consider(const struct sim *s, const struct port *p, struct candidate new,
+                     struct candidate *best)
+{
+    if (!new.segment || new.segment->ready_fs > s->now_fs || next_port(new.segment) != p)
+        return;
+    new.vc = vc_for(s, p, new.segment);
+    if (new.vc == UINT32_MAX)
+        return;
+    if (!best->segment ||
+        (s->by_turns ? is_sooner(p, &new, best) : is_older(new.segment, best->segment)))
+        *best = new;
+}
+
+static struct candidate choose(const struct sim *s, const struct port *p)
+{
+    struct candidate best = {0};
+
+    if (p->n_source && p->source_from_fs <= s->now_fs)
+        consider(s, p, (struct candidate){.segment = front_of_source(p)}, &best);
+    for (struct port *in = s->inputs[p->channel->nodes[0]]; in; in = in->next_in) {
+        bool free_server = false;
+
+        for (uint32_t i = 0; i < s->speedup; i++)
+            free_server |= in->server_fs[i] <= s->now_fs;
+        for (uint32_t vc = 0; vc < s->vcs[REQUEST] + s->vcs[RESPONSE] && free_server; vc++)
+            if (in->input[vc].n && in->input[vc].from_fs <= s->now_fs)
+                consider(s, p,
+                         (struct candidate){.segment = in->input[vc].line[0],
+                                            .from = in,
+                                            .from_vc = vc,
+                                            .turn = in->turn},
+                         &best);
+    }
+    return best;
+}
+
+/* The segment leaves its input port: its place there is free when its last byte has left. */
+static void leave_input(struct sim *s, struct port *in, struct segment *g, int64_t taken_fs)
+{
+    int64_t back_fs = add_fs(s, s->now_fs + taken_fs, in->channel->wire_fs + s->credit_fs);
+    size_t n = --in->input[g->vc].n, server = 0;
+
+    memmove(in->input[g->vc].line, in->input[g->vc].line + 1, n * sizeof(struct segment *));
+    in->input[g->vc].from_fs = s->now_fs + 1;
+    while (in->server_fs[server] > s->now_fs)
+        server++;
+    in->server_fs[server] = s->now_fs + taken_fs;
+    if (g->held_room)
+        post(s, back_fs, JUDGE_HOP, NULL,
+             (struct thing){
+                 .what = CREDIT, .port = in, .vc = g->vc, .bytes = (int64_t)(g->b1 - g->b0)});
+}
+
+static void grant(struct sim *s, struct port *p, const struct candidate *c)
+{
+    struct segment *g = c->segment;
+    double gbs = p->channel->gbs;
+    bool to_memory =
+        ends_behind(g) && g->leg + 1 == g->flow->n_legs && g->flow->class == REQUEST && g->first;
+    int64_t wire_fs = p->channel->wire_fs > 1 ? p->channel->wire_fs : 1, taken_fs;
+
+    if (c->from && c->from->channel->gbs < gbs)
+        gbs = c->from->channel->gbs;
+    taken_fs = part_fs(s, g->b0, g->b1, gbs);
+    p->free_fs = s->now_fs + taken_fs;
+    if (c->from)
+        leave_input(s, c->from, g, taken_fs);
+    else
+        leave_source(s, p, g);
+    p->waiting--;
+    p->served = true;
+    p->last_turn = c->turn;
+    p->last_vc = c->from_vc;
+    g->held_room = room_behind(s, g) != NEVER;
+    if (g->held_room)
+        p->credits[c->vc] -= (int64_t)(g->b1 - g->b0);
+    p->owner[c->vc].flow = g->flow;
+    p->owner[c->vc].packet = g->packet;
+    p->owner[c->vc].until_fs = g->last ? s->now_fs + taken_fs : NEVER;
+    g->vc = c->vc;
+    g->taken_fs = taken_fs;
+    record(s, JUDGE_ARBITRATION, g->flow->txn);
+    post(s, add_fs(s, s->now_fs, wire_fs), to_memory ? JUDGE_ARRIVAL : JUDGE_HOP, g->flow->txn,
+         (struct thing){.what = ARRIVES, .segment = g, .port = p});
+    wake(s, s->now_fs + 1);
+    wake(s, s->now_fs + taken_fs);
+}
+
+/* All ports that have something to send, in the order of their numbers. */
+static void decide(struct sim *s)
+{
+    for (size_t i = 0; i < s->net.n; i++) {
+        struct port *p = &s->ports[i];
+
+        if (p->waiting && p->free_fs <= s->now_fs) {
+            struct candidate c = choose(s, p);
+
+            if (c.segment)
+                grant(s, p, &c);
+        }
+    }
+}
+
+/* -- stations -------------------------------------------------------------------------------- */
+
+static void engine_taken(struct sim *s, struct txn *x);
+
+static void set_out(struct sim *s, struct row *all)
+{
+    for (uint32_t i = 0; i < all->n_parts; i++) {
+        struct txn *x = &all->parts[i];
+        int64_t fs = add_fs(s, s->now_fs, x->source_overhead_fs);
+
+        x->result.start_fs = s->now_fs;
+        x->result.queue_channel_fs = s->now_fs - x->result.issue_fs;
+        if (x->to.segments) {
+            send_all(s, &x->to, fs);
+            continue;
+        }
+        fs = add_fs(s, fs, x->request_fs[0]);
+        if (x->m_cpu != SIZE_MAX)
+            post(s, add_fs(s, fs, x->m_cpu_overhead_fs), JUDGE_ARRIVAL, x,
+                 (struct thing){.what = AT_ENGINE, .txn = x});
+        else
+            post(s, fs, JUDGE_ARRIVAL, x, (struct thing){.what = AT_MEMORY, .txn = x});
+    }
+}
+
+static void taken(struct sim *s, struct txn *x, bool engine)
+{
+    if (engine)
+        engine_taken(s, x);
+    else
+        set_out(s, &s->all[x->id]);
+}
+
+/* `x` has come to its channel or its engine. */
+static void ask(struct sim *s, struct txn *x, bool engine)
+{
+    struct station *at = &s->stations[!is_read(x)][engine ? x->m_cpu : x->source];
+
+    record(s, JUDGE_ARRIVAL, x);
+    if (at->taken < at->servers) {
+        at->taken++;
+        taken(s, x, engine);
+        return;
+    }
+    at->line = judge_grow(at->line, at->n + 1, sizeof(struct txn *));
+    at->line[at->n++] = x;
+}
+
+static void give_back(struct sim *s, const struct txn *x, bool engine)
+{
+    struct station *at = &s->stations[!is_read(x)][engine ? x->m_cpu : x->source];
+
+    if (at->n == 0) {
+        at->taken--;
+        return;
+    }
+    struct txn *next = at->line[0];
+
+    memmove(at->line, at->line + 1, --at->n * sizeof(struct txn *));
+    taken(s, next, engine);
+}
+
+/* -- m_cpu ----------------------------------------------------------------------------------- */
+
+/* A segment in an m_cpu that is ready, of a transaction that has its engine. */
+static void leave_m_cpu(struct sim *s, struct segment *g)
+{
+    struct flow *f = g->flow;
+
+    if (g->first)
+        f->packet_fs[g->packet] = s->now_fs;
+    into_source(s, g, s->now_fs, f->packet_fs[g->packet]);
+}
+
+static void engine_taken(struct sim *s, struct txn *x)
+{
+    x->has_engine = true;
+    x->result.queue_engine_fs = s->now_fs - x->engine_from_fs;
+    if (!x->to.segments) {
+        post(s, add_fs(s, s->now_fs, x->request_fs[1]), JUDGE_ARRIVAL, x,
+             (struct thing){.what = AT_MEMORY, .txn = x});
+        return;
+    }
+    for (size_t i = 0; i < x->to.n_segments; i++)
+        if (x->to.segments[i].leg == 1 && x->to.segments[i].ready_fs <= s->now_fs &&
+            x->to.segments[i].ready_fs >= 0)
+            leave_m_cpu(s, &x->to.segments[i]);
+}
+
+/* It has come to the m_cpu, and is ready after its overhead. */
+static void into_m_cpu(struct sim *s, struct segment *g)
+{
+    struct txn *x = g->flow->txn;
+    int64_t fs = add_fs(s, s->now_fs, x->m_cpu_overhead_fs);
+
+    g->leg = 1;
+    g->at = 0;
+    g->ready_fs = -1; /* not yet */
+    post(s, fs, JUDGE_HOP, x, (struct thing){.what = LEAVES_SOURCE, .segment = g});
+    if (g->flow->class == REQUEST && !x->engine_asked) {
+        x->engine_asked = true;
+        post(s, fs, JUDGE_ARRIVAL, x, (struct thing){.what = AT_ENGINE, .txn = x});
+    }
+}
+
+/* It is ready now. */
+static void ready_in_m_cpu(struct sim *s, struct segment *g)
+{
+    g->ready_fs = s->now_fs;
+    if (g->flow->class == RESPONSE || g->flow->txn->has_engine)
+        leave_m_cpu(s, g);
+}
+
+/* -- memories -------------------------------------------------------------------------------- */
+
+/* A read's request is in: it has the memory when those before it are served. */
+static void serve_read(struct sim *s, struct txn *x)
+{
+    struct memory *m = &s->memories[x->memory];
+    struct judge_result *r = &x->result;
+    int64_t own_fs = part_fs(s, 0, x->piece.nbytes, x->held_gbs);
+
+    record(s, JUDGE_ARRIVAL, x);
+    r->arrive_fs = s->now_fs;
+    r->service_fs = max_fs(s->now_fs, m->free_fs);
+    r->queue_memory_fs = r->service_fs - s->now_fs;
+    m->free_fs = add_fs(s, r->service_fs, x->memory_overhead_fs + own_fs);
+    post(s, add_fs(s, r->service_fs, x->memory_overhead_fs + x->latency_fs), JUDGE_HOP, x,
+         (struct thing){.what = DATA, .txn = x});
+}
+
+/* The room of a segment in the memory's queue is free again. */
+static void post_room(struct sim *s, const struct segment *g, struct port *p, int64_t served_fs)
+{
+    int64_t fs = max_fs(add_fs(s, s->now_fs, g->taken_fs), served_fs);
+
+    if (g->held_room)
+        post(s, fs, JUDGE_HOP, NULL,
+             (struct thing){
+                 .what = CREDIT, .port = p, .vc = g->vc, .bytes = (int64_t)(g->b1 - g->b0)});
+}
+
+/* A packet's first segment is in: it has the memory when those before it are served. */
+static void serve_packet(struct sim *s, struct segment *g)
+{
+    struct flow *f = g->flow;
+    struct txn *x = f->txn;
+    struct memory *m = &s->memories[x->memory];
+    uint64_t end = g->b1;
+    int64_t begin_fs = max_fs(s->now_fs, m->free_fs);
+
+    for (size_t i = g->number; i < f->n_segments && f->segments[i].packet == g->packet; i++)
+        end = f->segments[i].b1;
+    record(s, JUDGE_ARRIVAL, x);
+    f->packet_fs[g->packet] = begin_fs;
+    if (g->packet == 0) {
+        x->result.arrive_fs = s->now_fs;
+        x->result.service_fs = begin_fs;
+        x->result.queue_memory_fs = begin_fs - s->now_fs;
+        begin_fs = add_fs(s, begin_fs, x->memory_overhead_fs);
+    }
+    m->free_fs = add_fs(s, begin_fs, part_fs(s, g->b0, end, x->held_gbs));
+    x->last_free_fs = max_fs(x->last_free_fs, m->free_fs);
+}
+
+static void into_memory(struct sim *s, struct segment *g, struct port *p)
+{
+    struct flow *f = g->flow;
+    struct txn *x = f->txn;
+    const struct judge_result *r = &x->result;
+    uint64_t packet_begin = s->packet_bytes ? g->packet * s->packet_bytes : 0;
+    int64_t served_fs, done_fs;
+
+    if (f->command) {
+        serve_read(s, x);
+        post_room(s, g, p, r->service_fs);
+        return;
+    }
+    if (g->first)
+        serve_packet(s, g);
+    served_fs = f->packet_fs[g->packet] + (g->packet == 0 ? x->memory_overhead_fs : 0) +
+                part_fs(s, packet_begin, g->b1, x->held_gbs);
+    post_room(s, g, p, served_fs);
+    f->last_tail_fs = max_fs(f->last_tail_fs, add_fs(s, s->now_fs, g->taken_fs));
+    if (++f->n_in < f->n_segments)
+        return;
+    done_fs = max_fs(f->last_tail_fs, x->last_free_fs);
+    done_fs = max_fs(done_fs, add_fs(s, r->service_fs, x->memory_overhead_fs + r->drain_fs));
+    post(s, add_fs(s, done_fs, x->latency_fs), JUDGE_DONE, x,
+         (struct thing){.what = DONE, .txn = x});
+}
+
+/* A part of a read's data is at the end of its way. */
+static void into_reader(struct sim *s, struct segment *g)
+{
+    struct flow *f = g->flow;
+    struct txn *x = f->txn;
+
+    if (g->number == 0)
+        f->first_fs = s->now_fs;
+    f->last_tail_fs = max_fs(f->last_tail_fs, add_fs(s, s->now_fs, g->taken_fs));
+    if (++f->n_in == f->n_segments)
+        post(s, max_fs(f->last_tail_fs, add_fs(s, f->first_fs, x->result.drain_fs)), JUDGE_DONE, x,
+             (struct thing){.what = DONE, .txn = x});
+}
+
+/* A segment has come to the end of its channel. */
+static void arrive(struct sim *s, struct segment *g, struct port *p)
+{
+    if (!ends_behind(g)) {
+        g->at++;
+        g->ready_fs = add_fs(s, s->now_fs, path_of(g)->links[g->at].delay_fs);
+        p->input[g->vc].line =
+            judge_grow(p->input[g->vc].line, p->input[g->vc].n + 1, sizeof(struct segment *));
+        p->input[g->vc].line[p->input[g->vc].n++] = g;
+        next_port(g)->waiting++;
+        wake(s, g->ready_fs);
+    } else if (g->leg + 1 < g->flow->n_legs) {
+        into_m_cpu(s, g);
+    } else if (g->flow->class == REQUEST) {
+        into_memory(s, g, p);
+    } else {
+        into_reader(s, g);
+    }
+}
+
+/* -- rows ------------------------------------------------------------------------------------ */
+
+static void issue_at(struct sim *s, size_t id, int64_t fs)
+{
+    struct row *all = &s->all[id];
+
+    all->issued = true;
+    for (uint32_t i = 0; i < all->n_parts; i++)
+        all->parts[i].result.issue_fs = fs;
+    post(s, fs, JUDGE_ISSUE, &all->parts[0], (struct thing){.what = ISSUED, .txn = all->parts});
+}
+
+/* Issues every row that waits for others, if all of these have ended. */
+static void issue_others(struct sim *s, size_t ended)
+{
+    for (size_t id = 0; id < s->n_rows; id++) {
+        const struct judge_row *row = &s->rows[id];
+        bool waits = false, may = !s->all[id].issued;
+        int64_t fs = row->issue_fs;
+
+        for (size_t i = 0; i < row->n_after; i++) {
+            const struct row *other = &s->all[row->after[i]];
+
+            waits |= row->after[i] == ended;
+            may &= other->ended;
+            if (other->ended)
+                fs = max_fs(fs, add_fs(s, other->end_fs, row->think_fs));
+        }
+        if (waits && may)
+            issue_at(s, id, fs);
+    }
+}
+
+static void check_sums(const struct sim *s, const struct txn *x)
+{
+    const struct judge_result *r = &x->result;
+
+    if (s->too_late)
+        return;
+    if (r->queue_link_fs < 0)
+        judge_die("transaction %llu is faster than its formula", (unsigned long long)x->id);
+}
+
+static void finish_row(struct sim *s, struct row *all)
+{
+    const struct txn *last = &all->parts[0];
+
+    for (uint32_t i = 1; i < all->n_parts; i++)
+        if (all->parts[i].result.end_fs > last->result.end_fs)
+            last = &all->parts[i];
+    s->results[last->id] = last->result;
+    all->ended = true;
+    all->end_fs = last->result.end_fs;
+    if (!is_host(last))
+        give_back(s, last, false);
+    issue_others(s, last->id);
+}
+
+static void finish(struct sim *s, struct txn *x)
+{
+    struct judge_result *r = &x->result;
+
+    record(s, JUDGE_DONE, x);
+    r->done_fs = s->now_fs;
+    r->end_fs = add_fs(s, s->now_fs, r->response_fs);
+    r->formula_fs = r->wire_fs + r->overhead_fs + r->drain_fs + r->return_fs + r->response_fs;
+    r->actual_fs = r->end_fs - r->issue_fs;
+    r->queue_link_fs = r->actual_fs - r->formula_fs - r->queue_channel_fs - r->queue_engine_fs -
+                       r->queue_memory_fs;
+    check_sums(s, x);
+    if (x->m_cpu != SIZE_MAX)
+        give_back(s, x, true);
+    if (--s->all[x->id].n_left == 0)
+        finish_row(s, &s->all[x->id]);
+}
+
+static void run_event(struct sim *s, const struct judge_event *e)
+{
+    struct thing it = s->things[e->step];
+
+    switch (it.what) {
+    case WAKE:
+        break;
+    case ARRIVES:
+        arrive(s, it.segment, it.port);
+        break;
+    case CREDIT:
+        it.port->credits[it.vc] += it.bytes;
+        break;
+    case LEAVES_SOURCE:
+        ready_in_m_cpu(s, it.segment);
+        break;
+    case AT_ENGINE:
+        it.txn->engine_from_fs = s->now_fs;
+        ask(s, it.txn, true);
+        break;
+    case AT_MEMORY:
+        serve_read(s, it.txn);
+        break;
+    case DATA:
+        send_all(s, &it.txn->back, s->now_fs);
+        break;
+    case DONE:
+        finish(s, it.txn);
+        break;
+    case ISSUED:
+        if (e->class == JUDGE_ARRIVAL)
+            ask(s, it.txn, false);
+        else if (is_host(it.txn))
+            set_out(s, &s->all[it.txn->id]);
+        else
+            post(s, s->now_fs, JUDGE_ARRIVAL, it.txn, it);
+        break;
+    }
+}
+
+/* -- a run ----------------------------------------------------------------------------------- */
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct port *x = *(struct port *const *)a, *y = *(struct port *const *)b;
+
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return (x->channel->number > y->channel->number) - (x->channel->number < y->channel->number);
+}
+
+/* Ports of all channels; the input ports of a node have turns of their own, from 1. */
+static void build_ports(struct sim *s)
+{
+    struct port **sorted = judge_alloc(s->net.n, sizeof(struct port *));
+
+    judge_number_channels(s->t, &s->net);
+    s->ports = judge_alloc(s->net.n, sizeof *s->ports);
+    s->inputs = judge_alloc(s->t->n_nodes, sizeof(struct port *));
+    for (size_t i = 0; i < s->net.n; i++) {
+        struct judge_channel *c = s->net.channels[i];
+
+        c->port = sorted[i] = &s->ports[i];
+        s->ports[i].channel = c;
+        s->ports[i].turn = judge_turn(s->t, &s->net, c);
+    }
+    if (s->net.n)
+        qsort(sorted, s->net.n, sizeof(struct port *), by_turn);
+    for (size_t i = 0; i < s->net.n; i++) {
+        size_t node = sorted[i]->channel->nodes[sorted[i]->channel->n_edges];
+
+        sorted[i]->turn = i + 1;
+        sorted[i]->next_in = s->inputs[node];
+        s->inputs[node] = sorted[i];
+    }
+    free(sorted);
+}
+
+static void read_values(struct sim *s)
+{
+    s->segment_bytes = judge_count(s->t, "contention.segment_bytes");
+    s->packet_bytes = judge_count(s->t, "contention.packet_bytes");
+    s->buffer_bytes = judge_count(s->t, "contention.buffer_bytes");
+    s->command_bytes = judge_count(s->t, "contention.command_bytes");
+    s->vcs[REQUEST] = judge_count(s->t, "contention.vcs.0");
+    s->vcs[RESPONSE] = judge_count(s->t, "contention.vcs.1");
+    s->prios = judge_count(s->t, "contention.prios");
+    s->speedup = judge_count(s->t, "contention.input_speedup");
+    s->credit_fs = judge_ns(judge_number(s->t, "contention.credit_ns"));
+    s->by_turns = strcmp(judge_text(s->t, "contention.arbiter"), "rr") == 0;
+    if (s->vcs[REQUEST] + s->vcs[RESPONSE] > VCS_MAX || s->speedup > SPEEDUP_MAX)
+        judge_die("too many VCs or input servers");
+    s->memories = judge_alloc(s->t->n_nodes, sizeof *s->memories);
+    for (int write = 0; write < 2; write++) {
+        s->stations[write] = judge_alloc(s->t->n_nodes, sizeof *s->stations[write]);
+        for (size_t i = 0; i < s->t->n_nodes; i++)
+            s->stations[write][i].servers = judge_servers(s->t, &s->t->nodes[i], write);
+    }
+}
+
+static void clear_flow(struct flow *f)
+{
+    free(f->segments);
+    free(f->packet_fs);
+    free(f->legs[0].links);
+    free(f->legs[1].links);
+}
+
+static void tear_down(struct sim *s)
+{
+    for (size_t i = 0; i < s->n_rows; i++) {
+        for (uint32_t p = 0; p < s->all[i].n_parts; p++) {
+            clear_flow(&s->all[i].parts[p].to);
+            clear_flow(&s->all[i].parts[p].back);
+        }
+        free(s->all[i].parts);
+    }
+    for (size_t i = 0; s->ports && i < s->net.n; i++) {
+        free(s->ports[i].source);
+        for (size_t vc = 0; vc < VCS_MAX; vc++)
+            free(s->ports[i].input[vc].line);
+    }
+    for (int write = 0; write < 2; write++) {
+        for (size_t i = 0; i < s->t->n_nodes; i++)
+            free(s->stations[write][i].line);
+        free(s->stations[write]);
+    }
+    judge_network_clear(&s->net);
+    free(s->all);
+    free(s->ports);
+    free(s->inputs);
+    free(s->memories);
+    free(s->things);
+    free(s->events.heap);
+}
+
+/* Nothing waits, and all rooms are as they were. */
+static void check_end(const struct sim *s)
+{
+    for (size_t i = 0; i < s->net.n; i++) {
+        const struct port *p = &s->ports[i];
+
+        if (p->waiting || p->n_source)
+            judge_die("segments wait at a port where nothing moves");
+        for (size_t vc = 0; vc < VCS_MAX; vc++)
+            if (p->input[vc].n || p->credits[vc])
+                judge_die("a segment or a credit is lost");
+    }
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (!s->all[i].ended)
+            judge_die("row %zu does not end", i);
+}
+
+static void run(struct sim *s)
+{
+    while (!s->too_late && s->events.n > 0) {
+        struct judge_event e = judge_next(&s->events);
+
+        if (e.fs < s->now_fs)
+            judge_die("time runs backwards");
+        s->now_fs = e.fs;
+        run_event(s, &e);
+        if (s->events.n == 0 || s->events.heap[0].fs > s->now_fs)
+            decide(s);
+    }
+    if (!s->too_late)
+        check_end(s);
+}
+
+bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                          struct judge_result *results, uint64_t *fingerprint)
+{
+    struct sim s = {
+        .t = t, .rows = rows, .results = results, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS};
+    bool ok = true;
+
+    s.all = judge_alloc(n, sizeof *s.all);
+    read_values(&s);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = prepare(&s, i);
+    if (ok) {
+        build_ports(&s);
+        for (size_t i = 0; i < n; i++)
+            if (rows[i].n_after == 0)
+                issue_at(&s, i, rows[i].issue_fs);
+        run(&s);
+    }
+    if (s.too_late)
+        fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    tear_down(&s);
+    *fingerprint = s.fingerprint;
+    return ok && !s.too_late;
+}

@@ -1,0 +1,153 @@
+/* test_router.c -- a network of routers: numbers computed by programs of their own, by both
+ * engines.
+ *
+ * The machine is cubes in a row, each with one PE: a cube is a router, and its SRAM is a memory
+ * that the PE itself reaches through the router, too. docs/network.md "Worked".
+ */
+#include "support/any_topology.h"
+#include "support/rig.h"
+#include <stdio.h>
+
+#define ROW_OF(W, GBS, NBYTES_SEGMENT)                                                             \
+    "sip: {cube_mesh: {w: " #W ", h: 1}, d2d: {bw_gbs: " #GBS "}}\n"                               \
+    "cube: {pes: 1, ucie: {overhead_ns: 0.0}, noc: {overhead_ns: 4.0, bw_gbs: " #GBS "},\n"        \
+    "  xbar: {overhead_ns: 0.0, pe_gbs: " #GBS "}, sram: {bw_gbs: 1e6}, hbm: {bw_gbs: 1e6},\n"     \
+    "  pe: {pe_dma: {read_channels: 65536, write_channels: 65536}}}\n"
+#define BEGIN "kernbench: 2\nname: m\nns_per_mm: 0.0\n"
+
+/* A transaction at time 0, and when it ends. */
+struct row {
+    kb_transaction_op op;
+    const char *src, *dst;
+    uint64_t nbytes;
+    int64_t end_fs;
+};
+
+struct ran {
+    uint64_t fingerprint[2];
+    kb_result last;
+};
+
+/* All engines end the rows when they should. */
+static struct ran check(const char *yaml, const struct row *rows, size_t n)
+{
+    const kb_topology *topo = any_topology(yaml);
+    struct ran ran = {{0}, {0}};
+
+    assert_non_null(topo);
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        for (int counted = 0; counted < 2; counted++) {
+            kb_sim *sim =
+                new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = counted});
+
+            for (size_t i = 0; i < n; i++) {
+                kb_request r = {.op = rows[i].op,
+                                .src = end_of(topo, rows[i].src),
+                                .dst = end_of(topo, rows[i].dst),
+                                .nbytes = rows[i].nbytes};
+
+                add(sim, &r);
+            }
+            assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
+            for (size_t i = 0; i < n; i++) {
+                assert_int_equal(kb_sim_result(sim, i, &ran.last), KB_OK);
+                assert_int_equal(ran.last.end_fs, rows[i].end_fs);
+            }
+            if (counted)
+                ran.fingerprint[e] = kb_sim_fingerprint(sim);
+            kb_sim_free(sim);
+        }
+    any_topology_free(topo);
+    assert_int_equal(ran.fingerprint[KB_FUSED], ran.fingerprint[KB_HOP]);
+    return ran;
+}
+
+/* A, B and C are writes 0 -> 2, 1 -> 2 and 0 -> 1. */
+static void check_abc(const char *yaml, uint64_t b_bytes, const int64_t end_fs[3])
+{
+    const struct row rows[] = {{KB_WRITE, "c0.pe0", "c2.sram", 320, end_fs[0]},
+                               {KB_WRITE, "c1.pe0", "c2.sram", b_bytes, end_fs[1]},
+                               {KB_WRITE, "c0.pe0", "c1.sram", 320, end_fs[2]}};
+
+    check(yaml, rows, 3);
+}
+
+#define ENDS(...) ((const int64_t[]){__VA_ARGS__})
+#define WHOLE_320 BEGIN "contention: {links: router, segment_bytes: 512, packet_bytes: 512, "
+
+/* Segments are powers of two: 320 bytes in segments of 64 keep their order, and their times. */
+static void a_full_buffer_stops_what_is_behind(void **state)
+{
+    (void)state;
+    /* room for one packet: B sits in router 2's only place until 28 */
+    check_abc(WHOLE_320 "buffer_bytes: 512, vcs: [1, 1]}\n" ROW_OF(3, 16.0, 512), 320,
+              ENDS(52000004, 28000003, 72000004));
+    check_abc(WHOLE_320 "buffer_bytes: 640, vcs: [1, 1]}\n" ROW_OF(3, 16.0, 512), 320,
+              ENDS(48000003, 28000003, 64000002));
+}
+
+static void two_input_servers_let_two_go(void **state)
+{
+    (void)state;
+    check_abc(WHOLE_320 "buffer_bytes: 640, vcs: [1, 1], input_speedup: 2}\n" ROW_OF(3, 16.0, 512),
+              320, ENDS(48000003, 28000003, 48000003));
+}
+
+static void without_a_limit_a_whole_transaction_goes(void **state)
+{
+    (void)state;
+    check_abc(BEGIN "contention: {links: router, segment_bytes: 1024, packet_bytes: 0,"
+                    " buffer_bytes: 0, vcs: [1, 1], input_speedup: 4}\n" ROW_OF(3, 16.0, 640),
+              640, ENDS(68000003, 48000003, 64000003));
+}
+
+static void parts_of_a_transaction_add_up(void **state)
+{
+    const struct row row = {KB_WRITE, "c0.pe0", "c1.sram", 100, 41333336};
+
+    (void)state;
+    check(BEGIN "contention: {links: router, segment_bytes: 32, packet_bytes: 64,"
+                " vcs: [1, 1]}\n" ROW_OF(3, 3.0, 32),
+          &row, 1);
+}
+
+static void data_of_a_read_come_back(void **state)
+{
+    const struct row row = {KB_READ, "c0.pe0", "c2.sram", 320, 44000008};
+    struct ran ran;
+
+    (void)state;
+    ran = check(WHOLE_320 "buffer_bytes: 512, vcs: [1, 1]}\n" ROW_OF(3, 16.0, 512), &row, 1);
+    assert_int_equal(ran.last.return_fs, 12000004);
+    assert_int_equal(ran.last.formula_fs, ran.last.actual_fs);
+}
+
+static void the_oldest_goes_first_or_each_in_turn(void **state)
+{
+#define FIVE                                                                                       \
+    BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 320,"                      \
+          " buffer_bytes: 320, vcs: [1, 1], arbiter: "
+    struct row rows[] = {{KB_WRITE, "c0.pe0", "c2.sram", 320, 44000002},
+                         {KB_WRITE, "c4.pe0", "c2.sram", 320, 64000002},
+                         {KB_WRITE, "c2.pe0", "c2.sram", 320, 24000002}};
+
+    (void)state;
+    check(FIVE "age}\n" ROW_OF(5, 16.0, 64), rows, 3);
+    rows[0].end_fs = 64000002;
+    rows[1].end_fs = 44000002;
+    check(FIVE "rr}\n" ROW_OF(5, 16.0, 64), rows, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_buffer_stops_what_is_behind),
+        cmocka_unit_test(two_input_servers_let_two_go),
+        cmocka_unit_test(without_a_limit_a_whole_transaction_goes),
+        cmocka_unit_test(parts_of_a_transaction_add_up),
+        cmocka_unit_test(data_of_a_read_come_back),
+        cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,8 +2,8 @@
  * count no event.
  *
  * When a request sets out its arrival is known, but others that set out later may arrive before it.
- * Mostly none does: so if nothing else is on its way to the memory, and the memory will be free, the
- * component is asked ahead of time, after its state was saved, and the completion is posted. If
+ * Mostly none does: so if nothing else is on its way to the memory, and the memory will be free,
+ * the component is asked ahead of time, after its state was saved, and the completion is posted. If
  * another one arrives first after all, the state is restored as if nothing had been asked, and the
  * first one gets an event for its arrival, at which it is asked again. All others get such an event
  * at once. So an instance is asked in the order of its turns, and at most one call is ever undone.
@@ -16,7 +16,8 @@
  *     asked after it. memory->queued counts those that have an event to come.
  *   - A completion counts if the transaction is still being served, and ends then: a call that was
  *     undone leaves an event behind.
- *   - It was idle when it was asked ahead, so no wait was counted, and its hold is free_fs - arrival.
+ *   - It was idle when it was asked ahead, so no wait was counted, and its hold is free_fs -
+ * arrival.
  */
 #ifndef NETWORK_EXPECTED_COMPONENT_H
 #define NETWORK_EXPECTED_COMPONENT_H

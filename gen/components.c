@@ -11,6 +11,7 @@
 #include "components.h"
 #include "component_file.h"
 #include "base/text.h"
+#include "machine/tables.h"
 #include "value.h"
 #include <string.h>
 
@@ -307,6 +308,18 @@ static struct part *find_part(const struct spec *spec, size_t i)
     return other && !same_values(spec, part, other) ? NULL : part;
 }
 
+/* Routers serve packets, and components do not know of them yet. */
+static void refuse_routers(const struct spec *spec)
+{
+    enum key blamed = KEY_contention_links;
+
+    if (spec->parts && spec->contention_links == MODE_ROUTER)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'contention.links: router' and '%s: %s' do not go together: components are for "
+                   "ideal and fifo links",
+                   key_rows[spec->parts->key].path, spec->parts->component->name);
+}
+
 void components_find(struct spec *spec)
 {
     const struct part **last = &spec->parts;
@@ -321,6 +334,7 @@ void components_find(struct spec *spec)
             last = &part->next;
         }
     }
+    refuse_routers(spec);
 }
 
 /* -- texts ------------------------------------------------------------------------------------ */

@@ -35,14 +35,17 @@ static inline size_t instance_bytes(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-/* The largest of a memory: the stride of instances.memories. */
+/* The largest of a memory, twice: the stride of instances.memories, with room for a saved one. */
 static inline size_t instance_of_memory_bytes(const struct impls *impls)
 {
     size_t hbm = instance_bytes(impls->of[BOX_HBM].bytes);
     size_t sram = instance_bytes(impls->of[BOX_SRAM].bytes);
 
-    return hbm > sram ? hbm : sram;
+    return 2 * (hbm > sram ? hbm : sram);
 }
+
+/* A state that is larger is not saved: then each arrival has an event. */
+enum { INSTANCE_SAVED_MAX = 1024 };
 
 /* The largest of a node: the stride of instances.nodes. */
 static inline size_t instance_of_node_bytes(const struct impls *impls)

@@ -24,19 +24,6 @@ static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
     return false;
 }
 
-/* With routers: when the port of a TCM is free that the stage in `slot` takes; NULL: it is none. */
-static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
-{
-    (void)s, (void)slot;
-    return NULL;
-}
-
-/* With routers: service of a read ends, and its data are those that lie there now. */
-static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
-{
-    (void)s, (void)slot;
-}
-
 /* The engine that it takes there, BOX_GEMM or BOX_MATH; N_BOXES: a port, or none. And whose. */
 static inline enum box kernels_engine_box(const struct kb_sim *s, uint32_t slot)
 {
@@ -48,6 +35,19 @@ static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
 {
     (void)s, (void)slot;
     return 0;
+}
+
+/* With routers: when the port of a TCM is free that the stage in `slot` takes; NULL: it is none. */
+static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return NULL;
+}
+
+/* With routers: service of a read ends, and its data are those that lie there now. */
+static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
 }
 
 /* What the last transaction cost of the PE whose transaction is in `slot`, that went the same way.

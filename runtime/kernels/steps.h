@@ -23,6 +23,18 @@ static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
     return !work_is_dma(&s->kernels->work[slot]);
 }
 
+static inline enum box kernels_engine_box(const struct kb_sim *s, uint32_t slot)
+{
+    uint8_t stage = s->kernels->work[slot].stage;
+
+    return stage == STAGE_GEMM ? BOX_GEMM : stage == STAGE_MATH ? BOX_MATH : N_BOXES;
+}
+
+static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
+{
+    return s->kernels->work[slot].command->pe->number;
+}
+
 static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
 {
     const struct work *work = &s->kernels->work[slot];
@@ -42,18 +54,6 @@ static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
 {
     if (!s->splits || s->splits[slot].whole == slot)
         pe_data_arrived(s, slot);
-}
-
-static inline enum box kernels_engine_box(const struct kb_sim *s, uint32_t slot)
-{
-    uint8_t stage = s->kernels->work[slot].stage;
-
-    return stage == STAGE_GEMM ? BOX_GEMM : stage == STAGE_MATH ? BOX_MATH : N_BOXES;
-}
-
-static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
-{
-    return s->kernels->work[slot].command->pe->number;
 }
 
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)

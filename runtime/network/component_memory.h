@@ -83,6 +83,8 @@ static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, const st
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;
+    if (!(how & HOW_KERNELS))
+        txn->stage = TXN_SERVED; /* network/expected_component.h */
     if (__builtin_expect(answer.done_fs == INT64_MAX, false))
         instances_never(s, box, slot);
     else

@@ -33,6 +33,7 @@
  */
 #ifndef NETWORK_EXPECTED_EARLY_H
 #define NETWORK_EXPECTED_EARLY_H
+#include "network/expected_component.h"
 #include "network/last_link.h"
 
 /* Its completion, if nothing else comes before it. `last`: behind all of its queue. */
@@ -159,6 +160,8 @@ static ALWAYS_INLINE bool ends_early_at(struct kb_sim *s, int how, uint64_t t, u
 {
     uint64_t end;
 
+    if (asked_ahead(s, how, slot))
+        return ends_by_component(s, t, slot);
     if (early_arrives(s))
         return true; /* it had an event for its arrival */
     end = early_end(s, how, t, slot);

@@ -190,6 +190,17 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 }
 
 static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
+/* expected_component.h */
+static void expect_component(struct kb_sim *s, const struct impl *impl, uint64_t t, uint64_t arrive,
+                             uint32_t slot);
+
+/* The component of the memory of `slot`, if it may be asked ahead of time; else NULL. */
+static ALWAYS_INLINE const struct impl *asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
+{
+    const struct impl *impl = expects(how) && !T->granule ? memory_impl(s, &s->txns[slot]) : NULL;
+
+    return impl && impl->bytes <= INSTANCE_SAVED_MAX ? impl : NULL;
+}
 
 /* It sets out at `t` on the last part of its way, which takes `way_fs`. */
 static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
@@ -209,6 +220,12 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
             expect_early(s, after(t, way_fs), slot);
         else
             expect(s, after(t, way_fs), slot);
+        return;
+    }
+    const struct impl *ahead = asked_ahead(s, how, slot);
+
+    if (ahead) {
+        expect_component(s, ahead, t, after(t, way_fs), slot);
         return;
     }
     if (comes_first(s, how, early, way_fs, slot)) {
@@ -260,6 +277,10 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         observe_come(s, t, slot, STATION_MEMORY);
     bool inside = inside_pe(s, how, slot);
 
+    if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
+        memory->under_way--;
+    if (asked_ahead(s, how, slot))
+        memory->queued--;
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
     if (!inside && is_banked(s, txn)) {

@@ -156,6 +156,9 @@ call "$KBGEN" "$work/bad.yaml"
 [ $code -eq 3 ] && grep -qF "ask for the component 'closed_page' with different values of 'banks'" "$work/err"
 ok "one component with two values of a key"
 machine closed_page
+call "$KBGEN" --set contention.links=router "$work/bad.yaml"
+[ $code -eq 2 ] && grep -qF "'contention.links: router' and 'cube.hbm.impl: closed_page' do not go together" "$work/err"
+ok "routers: refused"
 equal "a key that is set changes the hash" 2 \
     "$(for set in 15.0 16.0; do "$KBGEN" --hash --set cube.hbm.closed_page.row_ns=$set "$work/bad.yaml"; done | sort -u | wc -l)"
 "$KBGEN" --config "$work/bad.yaml" >"$work/resolved.yaml"

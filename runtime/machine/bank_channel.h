@@ -1,0 +1,164 @@
+/* bank_channel.h -- the state of a channel with banks, its segments, and the transactions they are
+ * of.
+ *
+ * bank_rules.h has what changes it.
+ */
+#ifndef BANK_CHANNEL_H
+#define BANK_CHANNEL_H
+#include "machine/bank_map.h"
+#include "machine/cost.h"
+
+#define BANK_NONE     UINT32_MAX /* no segment, piece or access */
+#define BANK_CLOSED   UINT64_MAX /* no row */
+#define BANK_NEVER_FS INT64_MAX
+#define BANK_LONG_AGO (INT64_MIN / 2)
+
+enum { BANK_READ, BANK_WRITE };
+
+/* All bursts of one transaction in one row. */
+struct bank_segment {
+    uint64_t row;
+    uint64_t id;                   /* of its transaction's records: those of posted writes end */
+    uint64_t number;               /* its age among those of its direction */
+    int64_t ready_fs;              /* of a current one: a column command is possible */
+    int64_t prepared_fs, delay_fs; /* when it became current; how much later refreshes made it */
+    uint32_t access;               /* slot of its transaction */
+    uint32_t n;                    /* bursts */
+    uint32_t next;                 /* in the queue of its bank, or free */
+    uint16_t bank;
+    uint8_t writes;
+    uint8_t kind; /* enum bank_kind */
+};
+
+/* What a segment found. */
+enum bank_kind { BANK_HIT, BANK_MISS, BANK_CONFLICT, BANK_KINDS };
+
+/* Segments of a transaction in one channel that have not been accepted. */
+struct bank_piece {
+    uint64_t at; /* the first burst of the next one */
+    uint32_t access, next;
+};
+
+/* A transaction at a slice. */
+struct bank_access {
+    struct bank_range range;
+    uint64_t id;
+    uint64_t left; /* segments to be granted; of a posted write, to be accepted */
+    int64_t arrive_fs, drain_fs;
+    int64_t first_fs;                        /* the earliest end of a segment's first burst */
+    int64_t last_fs;                         /* the latest end */
+    int64_t done_fs;                         /* once nothing is left */
+    int64_t prepared_fs, delay_fs, ready_fs; /* of the segment that ends last */
+    uint32_t next;                           /* in the list of those that are done */
+    uint8_t writes;
+};
+
+struct bank {
+    uint64_t row;              /* BANK_CLOSED: none is open */
+    int64_t col_fs, pre_fs;    /* a column command, a precharge is allowed from then on */
+    int64_t act_fs;            /* an activation */
+    uint32_t current;          /* segment */
+    uint32_t head[2], tail[2]; /* its queues, by direction, in order of age */
+};
+
+/* What --stats shows of a channel. */
+struct bank_counts {
+    uint64_t kinds[BANK_KINDS]; /* segments */
+    uint64_t bursts, refreshes;
+    int64_t refresh_fs; /* banks were kept by refreshes */
+};
+
+struct bank_channel {
+    int64_t bus_fs;     /* the next column command */
+    int64_t next_fs;    /* nothing is granted before, if nothing arrives */
+    int64_t refresh_fs; /* of the next refresh */
+    int64_t acts_fs[4]; /* of the last four activations; n_acts & 3 is the oldest */
+    uint64_t open;      /* banks with an open row; bits, as all below */
+    uint64_t waiting[2], current[2];
+    uint64_t numbers[2];
+    uint32_t queued[2];         /* segments accepted and not granted */
+    uint32_t granted, to_grant; /* writes of this drain */
+    uint32_t pieces[2], last_piece[2];
+    uint32_t n_acts;
+    uint8_t drains, writes; /* its mode; the direction of its bus */
+    uint8_t has_read;       /* a read was granted since the last drain began, or there was none */
+    struct bank *banks;     /* owned by its slice */
+    struct bank_counts counts;
+};
+
+/* Segments and pieces of all slices, and the transactions that they belong to. */
+struct bank_pool {
+    struct bank_segment *segments; /* owned, as pieces */
+    struct bank_piece *pieces;
+    struct bank_access *accesses; /* borrowed; [slot] */
+    uint32_t n_segments, n_pieces, free_segment, free_piece;
+    uint32_t ended; /* accesses that are done, a list */
+    bool lost;      /* there was no memory */
+};
+
+/* False without memory: `pool` says so. bank_alone.c */
+bool bank_more_segments(struct bank_pool *pool) EXPORTED(bank_more_segments);
+bool bank_more_pieces(struct bank_pool *pool) EXPORTED(bank_more_pieces);
+
+/* The numbers of a channel as they are in this run. */
+struct bank_view {
+    const struct bank_row *row;
+    int64_t burst_fs;
+};
+
+/* Where the bandwidth of memories is left out a burst takes 1 fs: two never go at one instant. */
+static inline struct bank_view bank_view_of(const struct cost_mask *m, const struct bank_row *row)
+{
+    return (struct bank_view){row, m->memory_gbs > 0 ? 1 : row->burst_fs};
+}
+
+/* An idle channel: its `banks` are closed, nothing waits. */
+static inline void bank_begin(const struct bank_view *v, struct bank_channel *c, struct bank *banks)
+{
+    *c = (struct bank_channel){
+        .next_fs = BANK_NEVER_FS,
+        .refresh_fs = v->row->refresh == REFRESH_ALL ? v->row->refi_fs : BANK_NEVER_FS,
+        .acts_fs = {BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO},
+        .pieces = {BANK_NONE, BANK_NONE},
+        .has_read = true,
+        .banks = banks};
+    for (uint32_t i = 0; i < bank_count(v->row); i++)
+        banks[i] = (struct bank){.row = BANK_CLOSED, .head = {BANK_NONE, BANK_NONE}};
+}
+
+static inline int64_t bank_later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Takes all segments and pieces out of a channel. */
+static inline void bank_drop(const struct bank_view *v, struct bank_channel *c,
+                             struct bank_pool *pool)
+{
+    for (uint32_t number = 0; number < bank_count(v->row); number++)
+        for (unsigned writes = 0; writes < 2; writes++) {
+            struct bank *bank = &c->banks[number];
+            uint32_t *last = &bank->head[writes];
+
+            if (c->current[writes] >> number & 1) {
+                pool->segments[bank->current].next = *last;
+                *last = bank->current;
+            }
+            if (*last == BANK_NONE)
+                continue;
+            for (last = &pool->segments[*last].next; *last != BANK_NONE;)
+                last = &pool->segments[*last].next;
+            *last = pool->free_segment;
+            pool->free_segment = bank->head[writes];
+        }
+    for (unsigned writes = 0; writes < 2; writes++)
+        while (c->pieces[writes] != BANK_NONE) {
+            uint32_t i = c->pieces[writes];
+
+            c->pieces[writes] = pool->pieces[i].next;
+            pool->pieces[i].next = pool->free_piece;
+            pool->free_piece = i;
+        }
+}
+
+#endif

@@ -96,7 +96,7 @@ static void check_runs_at_once(struct scenario *s)
 static void banks_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_banks, check_runs_at_once);
+    each_scenario(seeds() / 8, judge_random_banks, check_runs_at_once);
 }
 
 /* -- what was used -------------------------------------------------------------------------- */

@@ -84,12 +84,19 @@ static void machines_of_any_shape_do_what_the_judge_says(void **state)
     each_scenario(seeds(), judge_random_shape, check_whole_runs);
 }
 
+static void check_runs_at_once(struct scenario *s)
+{
+    for (int how = 0; how < 4; how++)
+        assert_whole_run(
+            s, (kb_options){.engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2}, 0);
+}
+
 /* The same of machines whose slices have banks: which segment passes, and when, and in which order.
  */
 static void banks_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_banks, check_whole_runs);
+    each_scenario(seeds() / 8, judge_random_banks, check_runs_at_once);
 }
 
 /* -- what was used -------------------------------------------------------------------------- */

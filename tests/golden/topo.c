@@ -867,6 +867,7 @@ const struct kb_topology TOPOLOGY = {
     .arbiter = 0,
     .input_speedup = 1,
     .vcs_vary = 0,
+    .detours_by = 0,
     .request_shares = NULL,
     .answer_shares = NULL,
     .planes = TOPO_PLANES,

@@ -73,21 +73,36 @@ static void name_part(struct merging *m, uint64_t i)
     shard_suffix(i, m->n, m->part + strlen(m->whole));
 }
 
-/* A part's first line must be that of all; it is written once. */
-static enum exit_code take_head(struct merging *m, FILE *in, struct sink *s)
+/* The first line of `in`, with its end, in memory of its own; `len` 0: there is none. */
+static char *read_line(FILE *in, size_t *len)
 {
     char *line = NULL;
     size_t room = 0;
-    ssize_t len = getline(&line, &room, in);
+
+    *len = 0;
+    for (int c; (c = getc(in)) != EOF;) {
+        line = memory_room(line, *len, &room, 1);
+        line[(*len)++] = (char)c;
+        if (c == '\n')
+            break;
+    }
+    return line;
+}
+
+/* A part's first line must be that of all; it is written once. */
+static enum exit_code take_head(struct merging *m, FILE *in, struct sink *s)
+{
+    size_t len;
+    char *line = read_line(in, &len);
     enum exit_code code = EXIT_OK;
 
     if (len > 0 && !m->head) {
         m->head = line;
-        m->head_len = (size_t)len;
-        sink_bytes(s, line, (size_t)len);
+        m->head_len = len;
+        sink_bytes(s, line, len);
         return EXIT_OK;
     }
-    if (len > 0 && ((size_t)len != m->head_len || memcmp(line, m->head, m->head_len) != 0))
+    if (len > 0 && (len != m->head_len || memcmp(line, m->head, len) != 0))
         code = say(m->cli->program, EXIT_INPUT,
                    "%s has other columns than the parts before it: it is of another run", m->part);
     free(line);

@@ -1,6 +1,7 @@
 /* instances.c -- the states of components: made, cleared, and what they have done wrong. */
 #include "engine/instances.h"
 #include "base/rows.h"
+#include "base/text.h"
 #include "engine/state.h"
 #include "machine/pes.h"
 #include "machine/place.h"
@@ -151,16 +152,16 @@ void instances_fault(struct kb_sim *s, enum box box, uint32_t slot, uint64_t now
     double ns = 1.0 / (double)KB_FS_PER_NS;
 
     if (impl->delay)
-        snprintf(
+        text_format(
             s->instances.fault, FAULT_BYTES,
             "component '%s' of '%s' delays transaction %u, which comes at %.6f ns, by %.6f ns: "
             "a delay is 0 or more",
             impl->name, box_key(box), s->txns[slot].id, (double)now_fs * ns,
             (double)answer.hold_fs * ns);
     else
-        snprintf(s->instances.fault, FAULT_BYTES,
-                 "component '%s' of '%s' serves transaction %u, whose turn is at %.6f ns, with "
-                 "hold %.6f ns and done at %.6f ns: 0 <= hold <= done - now must hold",
-                 impl->name, box_key(box), s->txns[slot].id, (double)now_fs * ns,
-                 (double)answer.hold_fs * ns, (double)answer.done_fs * ns);
+        text_format(s->instances.fault, FAULT_BYTES,
+                    "component '%s' of '%s' serves transaction %u, whose turn is at %.6f ns, with "
+                    "hold %.6f ns and done at %.6f ns: 0 <= hold <= done - now must hold",
+                    impl->name, box_key(box), s->txns[slot].id, (double)now_fs * ns,
+                    (double)answer.hold_fs * ns, (double)answer.done_fs * ns);
 }

@@ -22,7 +22,7 @@
  * The hop engine has an event for each of these instants. The counted engines leave out those at
  * which nothing can be granted, so a grant has one event.
  *
- * Where nothing is counted a decision has no event at all. Nobody sees it before the end of a
+ * Where nothing is counted a decision has no event at all. It cannot be seen before the end of a
  * transaction that it decides, and that is later by `ahead`: cl or cwl and one burst; 1 fs where
  * posted writes wait for room. So the channels of a slice are left alone, and catch up: a channel
  * when something comes to it, all of them at the slice's wake, an event of class 5. That is at

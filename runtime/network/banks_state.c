@@ -151,7 +151,7 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
         s->banks->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
 }
 
-/* What matters of where a range begins: rows are alike, but for the hash. */
+/* What matters of where a range begins: rows are alike, except for the hash. */
 static struct bank_range alike(const struct bank_row *row, struct bank_range range)
 {
     uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits + row->column_bits;

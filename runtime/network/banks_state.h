@@ -50,7 +50,7 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory) EXPORTED(banks
 /* A run has ended: all that is left in the channels, posted writes, is served. */
 void banks_finish(const struct kb_sim *s);
 
-/* Memory `memory` is idle again, its rows closed, and time begins anew. */
+/* Memory `memory` is idle again, its rows closed, and time begins at 0. */
 void banks_clear(struct kb_sim *s, uint32_t memory);
 
 /* Which bursts the transaction in `slot` has, of a slice: `offset` is where its bytes lie in that.

@@ -285,7 +285,7 @@ static struct judge_topo *unbounded(uint64_t seed)
 #define APART (1000000 * NS)
 
 /*
- * All ways of a machine, of a few sizes, each alone. But for d2h with a command: its first data may
+ * All ways of a machine, of a few sizes, each alone. Except d2h with a command: its first data may
  * come to io_noc -> io_cpu while the command's last bytes are still there.
  */
 static void assert_formulas(const struct judge_topo *t, uint64_t seed)

@@ -21,13 +21,13 @@ class Endpoint(Structure):
 class Request(Structure):
     _fields_ = [("issue_fs", c_int64), ("op", c_int), ("src", Endpoint), ("dst", Endpoint),
                 ("offset", c_uint64), ("nbytes", c_uint64), ("by_address", c_bool),
-                ("address", c_uint64), ("plane", c_uint32)]
+                ("address", c_uint64), ("plane", c_uint32), ("prio", c_uint32)]
 
 
 class Result(Structure):
     _fields_ = [(name + "_fs", c_int64) for name in (
         "issue", "start", "arrive", "service", "done", "end", "wire", "overhead", "drain",
-        "response")] + [("wait_fs", c_int64 * 4)] + [
+        "response", "return")] + [("wait_fs", c_int64 * 4)] + [
         (name + "_fs", c_int64) for name in ("formula", "actual")] + [("bottleneck_gbs", c_double)]
 
 

@@ -10,7 +10,8 @@
  */
 bool check_spec(const struct spec *spec);
 
-/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
+/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message.
+ * culprit.c, as are the two below */
 enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys);
 
 /* Slices and crossbar nodes of a cube; 0 for a mistake that check() reports. */

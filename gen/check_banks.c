@@ -108,26 +108,11 @@ static void check_refresh(const struct spec *spec)
                    value_real_text(spec->arena, taken));
 }
 
-/* A component is the whole memory; and packets do not come to banks yet. */
-static void check_company(const struct spec *spec)
-{
-    if (spec->cube_hbm_impl.name)
-        diag_error(spec->diag, spec_place(spec, KEY_cube_hbm_impl),
-                   "'cube.hbm.impl' cannot stand beside 'model: banks': a component is the whole "
-                   "memory, take one of the two");
-    if (spec->contention_links == MODE_ROUTER)
-        diag_error(
-            spec->diag, spec_place(spec, KEY_contention_links),
-            "'contention.links: router' cannot be combined with 'cube.hbm.model: banks': take "
-            "links fifo, or model server");
-}
-
 void check_banks(const struct spec *spec)
 {
     check_sizes(spec);
     if (spec->cube_hbm_model != MEMORY_BANKS || check_is_bad(spec, KEY_cube_hbm_model))
         return;
-    check_company(spec);
     check_hold(spec);
     check_impl(spec);
     check_links(spec);

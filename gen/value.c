@@ -34,21 +34,6 @@ static const char *scalar(const yaml_node_t *node)
     return (const char *)node->data.scalar.value;
 }
 
-const char *value_described(struct arena *a, const yaml_node_t *n)
-{
-    const char *text;
-
-    if (n->type == YAML_SEQUENCE_NODE)
-        return arena_printf(a, "a list of %td",
-                            n->data.sequence.items.top - n->data.sequence.items.start);
-    if (n->type == YAML_MAPPING_NODE)
-        return "a mapping";
-    if (node_is_null(n))
-        return "empty";
-    text = diag_text(a, scalar(n), n->data.scalar.length);
-    return arena_printf(a, node_is_plain(n) ? "'%s'" : "the string '%s'", text);
-}
-
 static bool wrong(const struct value *v, const char *must)
 {
     if (diag_quiet(v->spec->diag))

@@ -396,3 +396,9 @@ covered:
 	-@rm -rf $(B)/counts; B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
 	    COUNTS=$(abspath $(B))/counts \
 	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)
+
+## check-container: the image of the Dockerfile, made step by step in chroots; root, network, some minutes
+.PHONY: check-container
+check-container:
+	@.ci/install debootstrap
+	@B=$(B) tests/run.sh tests/container/container.sh

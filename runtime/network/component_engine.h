@@ -4,7 +4,7 @@
  * For how long    hold_fs, then the next may begin; the stage itself ends at done_fs
  * Goes first      first come, first served
  * Wait counted    engine_wait of --breakdown
- * Golden number   docs/components.md "An engine"
+ * Golden number   docs/components.md "What is shipped"
  *
  * The engine is asked when the service begins. If it is free before the stage is done, as a
  * pipeline is, there are two events of class 0: at the first it goes to the next, and only the

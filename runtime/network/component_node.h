@@ -5,7 +5,7 @@
  * For how long    what the component says, in place of the node's overhead_ns
  * Goes first      the component is asked in the order of (arrival, id)
  * Wait counted    none; the delay is in overhead_ns of the result
- * Golden number   docs/components.md "A node"
+ * Golden number   docs/components.md "What is shipped"
  *
  * The delay is known only when the head arrives, and the component is asked in order of arrival. So
  * such a node is a stop for every engine: an event of class 1, as the hop engine has for all nodes.

@@ -277,8 +277,6 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         observe_come(s, t, slot, STATION_MEMORY);
     bool inside = inside_pe(s, how, slot);
 
-    if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
-        memory->under_way--;
     if (asked_ahead(s, how, slot))
         memory->queued--;
     if (how & HOW_HOP && !inside)

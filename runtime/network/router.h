@@ -5,7 +5,7 @@
  * Goes first      arbiter `age`: the smallest (-prio, ready, answer before request, id, segment);
  *                 `rr`: the next input and VC behind what went last
  * Wait counted    queue_link
- * Golden number   docs/network.md "Worked: three routers in a row"
+ * Golden number   docs/network.md "A packet in the way of another"
  *
  * A port decides in an event of class 5, behind all else of its instant. Candidates are the first
  * segments of the buffers that lead to it, and of its own source, which are ready, have an input

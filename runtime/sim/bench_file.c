@@ -6,16 +6,14 @@
  */
 #include "kernbench.h"
 #include "machine/endpoint.h"
+#include <dlfcn.h>
 #include <string.h>
 
-#ifdef KB_STATIC
-kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why)
-{
-    (void)out;
-    return endpoint_error(why, "'%s' cannot be loaded: this program was linked statically", path);
-}
-#else
-#include <dlfcn.h>
+/* A program that is linked statically has none: it must not ask for them. */
+#pragma weak dlopen
+#pragma weak dlsym
+#pragma weak dlclose
+#pragma weak dlerror
 
 enum { PATH_BYTES = 4096 };
 
@@ -43,6 +41,9 @@ kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error
     void *object;
 
     REFUSE_NULL(path && out, "path, out", why);
+    if (!dlopen || !dlsym || !dlerror)
+        return endpoint_error(why, "'%s' cannot be loaded: this program was linked statically",
+                              path);
     if (strlen(path) + 3 > sizeof local)
         return refuse(why, path, "is too long a path");
     /* a name without a folder is looked for here, not in the folders of libraries */
@@ -66,4 +67,3 @@ kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error
     *out = table;
     return KB_OK;
 }
-#endif

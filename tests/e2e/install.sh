@@ -127,7 +127,7 @@ ok "nothing in it exits, aborts or prints"
 
 # -- examples ---------------------------------------------------------------------------------
 
-cp examples/* "$work/"
+cp -r examples/* "$work/"
 
 # examples KIND SED: the console blocks of examples/README.md, the commands changed by SED
 examples()

@@ -319,7 +319,7 @@ resolved()
     for f in topologies/*.yaml tests/machines/*.yaml tests/vectors/*.yaml; do
         run --config "$f"
         mv "$work/out" "$work/first.yaml"
-        run --config "$work/first.yaml"
+        KB_COMPONENTS=$(dirname "$f")/components run --config "$work/first.yaml"
         [ "$code" -eq 0 ] && [ -s "$work/out" ] && cmp -s "$work/first.yaml" "$work/out"
         ok "the resolved YAML of $f resolves to itself"
     done

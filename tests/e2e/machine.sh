@@ -109,6 +109,7 @@ call "$SIM" --version
 [ $code -eq 0 ] && [ "$(cat "$work/out")" = "kernbench $(sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)" ]
 ok "it has a version, but no topology"
 [ "$("$B/cube8/cube8" --complete probe --set contention.links=)" = "contention.links=ideal
-contention.links=fifo" ]
+contention.links=fifo
+contention.links=router" ]
 ok "keys and words are completed"
 plan

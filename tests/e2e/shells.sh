@@ -84,7 +84,7 @@ equal "tray32 knows its other SIPs" "s1.c0. s1.c1. s1.host" \
     "$(typed "$TRAY" 'tray32 route s1.' | grep -e host -e 'c[01]\.$' | sort | xargs)"
 equal "tray32: places of pictures" "s1.c0 s1.c1" \
     "$(typed "$TRAY" 'tray32 view cube --at s1.c' | grep -e 'c[01]$' | xargs)"
-equal "kbgen: keys" "cube.hbm.bw_gbs=" "$(typed "$KBGEN" 'kbgen --set cube.hbm.b')"
+equal "kbgen: keys" "cube.hbm.bw_gbs=" "$(typed "$KBGEN" 'kbgen --set cube.hbm.bw')"
 equal "kbgen: their words" "ideal fifo router" "$(typed "$KBGEN" 'kbgen --set contention.links=' | xargs)"
 equal "kbgen: a default" 256.0 "$(typed "$KBGEN" 'kbgen --set cube.hbm.bw_gbs=' | xargs)"
 equal "kbgen: a key that has none" "" "$(typed "$KBGEN" 'kbgen --set sip.cube_mesh.w=' | xargs)"

@@ -2,7 +2,7 @@
  * engines.
  *
  * The machine is cubes in a row, each with one PE: a cube is a router, and its SRAM is a memory
- * that the PE itself reaches through the router, too. docs/network.md "Worked".
+ * that the PE itself reaches through the router, too. docs/network.md "A packet in the way of another".
  */
 #include "machine/tables.h"
 #include "support/any_topology.h"

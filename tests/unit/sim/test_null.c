@@ -102,6 +102,10 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     REFUSES(3, kb_sweep, N(0, sim), N(1, &point), 1, N(2, &point_result), NULL, NULL);
     REFUSES(2, kb_sim_traffic, N(0, sim), N(1, &traffic), NULL);
     REFUSES(2, kb_sim_traffic_result, N(0, &sim), 1, N(1, &traffic_result));
+    REFUSES(2, kb_sim_traffic_save, N(0, sim),
+            N(1, (void (*)(void *, const void *, size_t))each_of), NULL);
+    REFUSES(2, kb_sim_traffic_restore, N(0, sim), N(1, (void (*)(void *, void *, size_t))each_of),
+            NULL);
     REFUSES(1, kb_sim_check_races, N(0, sim), NULL);
     REFUSES(2, kb_sim_races, N(0, sim), N(1, (void (*)(void *, const kb_race *))each_of), NULL);
     REFUSES(2, kb_sim_race_counts, N(0, sim), N(1, &counts));
@@ -113,6 +117,8 @@ static void use_kernels(const kb_topology *topo, kb_sim *sim)
     kb_tensor *tensor = (kb_tensor *)room, *made;
     kb_launch_request request = {0};
     kb_inspection *inspection;
+    const kb_bench_table *table;
+    const void *bytes;
     kb_launch_result launch;
     kb_difference difference;
     kb_bench_run *run = (kb_bench_run *)room, *made_run;
@@ -126,6 +132,8 @@ static void use_kernels(const kb_topology *topo, kb_sim *sim)
     REFUSES(1, kb_tensor_fill_arange, N(0, tensor), 0, 1, NULL);
     REFUSES(2, kb_tensor_fill_npy, N(0, tensor), N(1, "/nowhere.npy"), NULL);
     REFUSES(2, kb_tensor_read, N(0, tensor), N(1, room), NULL);
+    REFUSES(2, kb_tensor_part, N(0, tensor), 0, N(1, &bytes), NULL);
+    REFUSES(2, kb_benches_open, N(0, "nothing.so"), N(1, &table), NULL);
     REFUSES(2, kb_tensor_save_npy, N(0, tensor), N(1, "/nowhere.npy"), NULL);
     REFUSES(3, kb_compare, KB_F64, N(0, &value), N(1, &value), 1, N(2, &difference));
     REFUSES(2, kb_launch, N(0, sim), N(1, &request), NULL);

@@ -53,7 +53,7 @@ quoted = '$(subst ','\'',$(1))'
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -184,15 +184,17 @@ $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 	@mkdir -p $(@D)
 	@sed 's/@VERSION@/$(VERSION)/' $< > $(NEW) $(PUT)
 
-# The archive that is installed: one object, BLIS included, in which only public names are global.
+# The archive that is installed: one object, BLIS included, in which only public names are global,
+# and, for programs that load benches, the one that calls dlopen().
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
 PUBLIC_LIB := $(B)/_public/libkernbench.a
+LOADER_OBJ := $(O)/runtime/sim/bench_file.o
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
-	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $^ $(BLIS_LIB) && \
+	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $(filter-out $(LOADER_OBJ),$^) $(BLIS_LIB) && \
 	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
-	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o && rm -r $(NEW)d $(PUT)
+	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(LOADER_OBJ) && rm -r $(NEW)d $(PUT)
 
 # -- one topology ------------------------------------------------------------------------------
 

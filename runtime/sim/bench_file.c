@@ -3,26 +3,38 @@
  *
  * The object calls kb_ and tl_ functions of the program that loads it, which therefore exports
  * them. It is never unloaded: a simulation may still have its kernels.
+ *
+ * In the archive that is installed this file is a member of its own, which calls nothing of the
+ * others: a program that is linked statically, and does not call it, is free of dlopen().
  */
 #include "kernbench.h"
-#include "machine/endpoint.h"
 #include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-
-/* A program that is linked statically has none: it must not ask for them. */
-#pragma weak dlopen
-#pragma weak dlsym
-#pragma weak dlclose
-#pragma weak dlerror
 
 enum { PATH_BYTES = 4096 };
 
-static kb_status refuse(kb_error *why, const char *path, const char *text)
+__attribute__((format(printf, 3, 4))) static kb_status refuse(kb_status status, kb_error *why,
+                                                              const char *format, ...)
 {
-    endpoint_error(why, "'%s' %s", path, text);
-    return KB_BAD_FILE;
+    va_list args;
+
+    va_start(args, format);
+    if (why)
+        vsnprintf(why->text, sizeof why->text, format, args);
+    va_end(args);
+    return status;
 }
 
+#ifdef KB_STATIC
+kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why)
+{
+    (void)out;
+    return refuse(KB_BAD_REQUEST, why, "'%s' cannot be loaded: this program is linked statically",
+                  path ? path : "");
+}
+#else
 /* dlerror() without the path in front of it. */
 static const char *reason(const char *path)
 {
@@ -40,30 +52,26 @@ kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error
     const kb_bench_table *table;
     void *object;
 
-    REFUSE_NULL(path && out, "path, out", why);
-    if (!dlopen || !dlsym || !dlerror)
-        return endpoint_error(why, "'%s' cannot be loaded: this program was linked statically",
-                              path);
+    if (!path || !out)
+        return refuse(KB_BAD_REQUEST, why, "an argument must not be NULL: path, out");
     if (strlen(path) + 3 > sizeof local)
-        return refuse(why, path, "is too long a path");
+        return refuse(KB_BAD_FILE, why, "'%.100s...' is too long a path", path);
     /* a name without a folder is looked for here, not in the folders of libraries */
     strcpy(local, strchr(path, '/') ? "" : "./");
     strcat(local, path);
     object = dlopen(local, RTLD_NOW | RTLD_LOCAL);
-    if (!object) {
-        endpoint_error(why, "'%s' cannot be loaded: %s", path, reason(local));
-        return KB_BAD_FILE;
-    }
+    if (!object)
+        return refuse(KB_BAD_FILE, why, "'%s' cannot be loaded: %s", path, reason(local));
     table = dlsym(object, "kb_benches");
     if (!table)
-        return refuse(why, path, "has no benches: its source needs KB_BENCHES(&bench_name);");
-    if (table->abi != KB_ABI) {
-        endpoint_error(why,
-                       "'%s' was compiled for another interface (%u, release %s); this is %d, "
-                       "release " KB_VERSION ": compile it again",
-                       path, table->abi, table->version, KB_ABI);
-        return KB_BAD_FILE;
-    }
+        return refuse(KB_BAD_FILE, why,
+                      "'%s' has no benches: its source needs KB_BENCHES(&bench_name);", path);
+    if (table->abi != KB_ABI)
+        return refuse(KB_BAD_FILE, why,
+                      "'%s' was compiled for another interface (%u, release %s); this is %d, "
+                      "release " KB_VERSION ": compile it again",
+                      path, table->abi, table->version, KB_ABI);
     *out = table;
     return KB_OK;
 }
+#endif

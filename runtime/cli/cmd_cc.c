@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,14 +33,25 @@ static const char *const flags[] = {
 /* build/asan/cube8/cube8 is four folders below the top of its source tree. */
 enum { FOLDERS_UP = 5, N_FLAGS = sizeof flags / sizeof *flags, WORDS_OF_OUR_OWN = N_FLAGS + 6 };
 
+/* The file of this program; where /proc is not there, as it was started. */
+static bool find_program(char program[PATH_MAX])
+{
+    ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+
+    if (n > 0)
+        program[n] = '\0';
+    return n > 0 || (started && realpath(started, program));
+}
+
 /* "-I" and the folder of kernbench.h that belongs to this program; false: it is not found. */
 static bool find_headers(char option[PATH_MAX])
 {
     static const char *const places[] = {"include", "runtime/include"};
     char program[PATH_MAX], file[2 * PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 
-    program[n > 0 ? n : 0] = '\0';
+    if (!find_program(program))
+        return false;
     for (int up = 0; up < FOLDERS_UP && strrchr(program, '/'); up++) {
         *strrchr(program, '/') = '\0';
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

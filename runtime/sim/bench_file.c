@@ -9,21 +9,17 @@
  */
 #include "kernbench.h"
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { PATH_BYTES = 4096 };
 
-__attribute__((format(printf, 3, 4))) static kb_status refuse(kb_status status, kb_error *why,
-                                                              const char *format, ...)
+/* "'PATH' TEXT MORE" */
+static kb_status refuse(kb_status status, kb_error *why, const char *path, const char *text,
+                        const char *more)
 {
-    va_list args;
-
-    va_start(args, format);
     if (why)
-        vsnprintf(why->text, sizeof why->text, format, args);
-    va_end(args);
+        snprintf(why->text, sizeof why->text, "'%.300s' %s%s", path, text, more);
     return status;
 }
 
@@ -31,8 +27,8 @@ __attribute__((format(printf, 3, 4))) static kb_status refuse(kb_status status, 
 kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why)
 {
     (void)out;
-    return refuse(KB_BAD_REQUEST, why, "'%s' cannot be loaded: this program is linked statically",
-                  path ? path : "");
+    return refuse(KB_BAD_REQUEST, why, path ? path : "",
+                  "cannot be loaded: ", "this program is linked statically");
 }
 #else
 /* dlerror() without the path in front of it. */
@@ -48,29 +44,31 @@ static const char *reason(const char *path)
 
 kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why)
 {
-    char local[PATH_BYTES];
+    char local[PATH_BYTES], interface[128];
     const kb_bench_table *table;
     void *object;
 
     if (!path || !out)
-        return refuse(KB_BAD_REQUEST, why, "an argument must not be NULL: path, out");
+        return refuse(KB_BAD_REQUEST, why, "",
+                      "is no file: ", "an argument must not be NULL: path, out");
     if (strlen(path) + 3 > sizeof local)
-        return refuse(KB_BAD_FILE, why, "'%.100s...' is too long a path", path);
+        return refuse(KB_BAD_FILE, why, path, "... is too long a path", "");
     /* a name without a folder is looked for here, not in the folders of libraries */
     strcpy(local, strchr(path, '/') ? "" : "./");
     strcat(local, path);
     object = dlopen(local, RTLD_NOW | RTLD_LOCAL);
     if (!object)
-        return refuse(KB_BAD_FILE, why, "'%s' cannot be loaded: %s", path, reason(local));
+        return refuse(KB_BAD_FILE, why, path, "cannot be loaded: ", reason(local));
     table = dlsym(object, "kb_benches");
     if (!table)
-        return refuse(KB_BAD_FILE, why,
-                      "'%s' has no benches: its source needs KB_BENCHES(&bench_name);", path);
-    if (table->abi != KB_ABI)
-        return refuse(KB_BAD_FILE, why,
-                      "'%s' was compiled for another interface (%u, release %s); this is %d, "
-                      "release " KB_VERSION ": compile it again",
-                      path, table->abi, table->version, KB_ABI);
+        return refuse(KB_BAD_FILE, why, path,
+                      "has no benches: ", "its source needs KB_BENCHES(&bench_name);");
+    if (table->abi != KB_ABI) {
+        snprintf(interface, sizeof interface,
+                 "(%u, release %.20s); this is %d, release " KB_VERSION ": compile it again",
+                 table->abi, table->version, KB_ABI);
+        return refuse(KB_BAD_FILE, why, path, "was compiled for another interface ", interface);
+    }
     *out = table;
     return KB_OK;
 }

@@ -73,15 +73,15 @@ grep -q '^kernbench-mpi: 2 ranks, [0-9]* messages, [0-9]* bytes$' err && [ "$(wc
 ok "messages are counted"
 
 # a rank that dies in the middle: the job ends, what is complete stays
-timeout 120 mpirun -q --oversubscribe -np 3 "$B/kernbench-mpi" load --pattern uniform --rate 0.02:0.05:0.01 --txns 3000000 --seeds 4 \
-    --machine cube8.yaml --quiet -o dead.csv >out 2>err &
+timeout 120 mpirun -q --oversubscribe -np 3 "$B/kernbench-mpi" sweep --src c*.pe* --dst c*.slice* --inflight 1,2000:20000:x2 \
+    --machine cube8.yaml -o dead.csv >out 2>err &
 job=$!
 for _ in $(seq 100); do
     sleep 0.1
     ranks_of=$(pgrep -P "$(pgrep -P $job mpirun || echo $job)" kernbench-mpi | sort -n)
     [ "$(wc -w <<<"$ranks_of")" = 3 ] && break
 done
-sleep 1
+sleep 3
 kill -9 "$(tail -1 <<<"$ranks_of")"
 code=0
 wait $job || code=$?
@@ -91,6 +91,8 @@ for _ in $(seq 100); do # the others end by themselves
 done
 [ $code != 0 ] && [ $code != 124 ] && [ ! -e dead.csv ] && ! kill -0 $ranks_of 2>where
 ok "a rank that is killed ends the job, and no partial file has the name of a whole one"
+grep -q '^interrupted: [0-9]* of [0-9]* points complete$' err && [ "$(wc -l <dead.csv.partial)" -gt 1 ]
+ok "what was complete is kept, and said"
 
 # a study that was killed goes on: what is in the database is not run again
 "$B/kernbench" study study.yaml --machine cube8.yaml --quiet >whole

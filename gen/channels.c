@@ -397,7 +397,7 @@ static const char *circle_of(struct routes *r, const struct share_plan *plan, bo
     struct waits w = {.r = r,
                       .plan = plan,
                       .answers = answers,
-                      .graph = graph_make(r->arena, shares_parts(r, plan))};
+                      .graph = graph_make(r->arena, shares_parts_of_all(r, plan))};
     uint32_t *line, len;
 
     w.steps = arena_alloc(r->arena, STEPS_MOST * sizeof *w.steps);

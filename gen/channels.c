@@ -175,7 +175,7 @@ static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t c
     const struct kb_topology *t = &w->r->topo;
     struct walk_part part;
 
-    if (!w->plan->detours)
+    if (!w->plan->detours || !walk_has_way(t, trip))
         return false;
     part = walk_part_of(t, trip, cube);
     return trip->back ? vcs_is_detour(t, trip->plane, part.last, part.first)

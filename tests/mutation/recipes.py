@@ -94,6 +94,7 @@ class Recipes:
             if done.returncode == 0 and f.read() == done.stdout:
                 return True
         if folder not in self.folders:
+            shutil.rmtree(folder + ".kept", ignore_errors=True)
             shutil.copytree(folder, folder + ".kept")
             self.folders.append(folder)
         yaml = args.split()[-1].strip("'")

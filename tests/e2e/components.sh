@@ -118,6 +118,87 @@ sever|there is no component 'sever', did you mean 'server'?
 gate|'cube.hbm.impl' must be a memory, but 'gate' is a node
 END
 
+# Headers that are made here: the file's name, its text, the message after the name.
+export KB_COMPONENTS=:$work/made
+mkdir "$work/made" "$work/made/folder.c"
+begins="a component begins with '/* kernbench component: KIND NAME'"
+while IFS='|' read -r name text message; do
+    printf "/* $text" >"$work/made/$name.c"
+    machine "$name"
+    call "$KBGEN" "$work/bad.yaml"
+    [ $code -eq 3 ] && grep -qF "$name.c:$message" "$work/err"
+    ok "$name: $message"
+done <<END
+short|kernbench component: memory\n */|1:1: $begins
+not_ours|somebody component: memory not_ours\n */|1:1: $begins
+of_nothing|kernbench thing: memory of_nothing\n */|1:1: $begins
+unclosed|kernbench component: memory unclosed\n|1:1: $begins
+far_kind|kernbench component: xyzzyplugh far_kind\n */|1:1: 'xyzzyplugh' is no kind of component: memory, node or engine
+few|kernbench component: memory few\n\t* banks integer 8\n */|2:1: a key is 'NAME number|integer DEFAULT
+word|kernbench component: memory word\n * banks whole 4 0..8\n */|2:1: 'banks' must be number or integer, not 'whole'
+turned|kernbench component: memory turned\n * banks integer 4 8..0\n */|2:1: 'banks' must have a range like 0..1e6, not '8..0'
+from_word|kernbench component: memory from_word\n * banks integer 4 x..8\n */|2:1: 'banks' must have a range like 0..1e6, not 'x..8'
+to_word|kernbench component: memory to_word\n * banks integer 4 0..x\n */|2:1: 'banks' must have a range like 0..1e6, not '0..x'
+half|kernbench component: memory half\n * banks integer 4 0..8.5\n */|2:1: 'banks' must have a range like 0..1e6, not '0..8.5'
+wide|kernbench component: memory wide\n * banks integer 4 0..3000000000\n */|2:1: 'banks' is an integer of 32 bits
+deep|kernbench component: memory deep\n * banks integer 4 -3000000000..8\n */|2:1: 'banks' is an integer of 32 bits
+less|kernbench component: memory less\n * banks integer 0 1..8\n */|2:1: 'banks' has no default in its range: '0'
+no_default|kernbench component: memory no_default\n * banks number x 1..8\n */|2:1: 'banks' has no default in its range: 'x'
+END
+{ echo '/* kernbench component: memory many' && seq -f ' * k%g integer 0 0..1' 65 && echo ' */'; } >"$work/made/many.c"
+printf '/* kernbench component: memory zero\n */\0' >"$work/made/zero.c"
+{ echo '/* kernbench component: memory large */' && head -c 1100000 /dev/zero | tr '\0' ' '; } >"$work/made/large.c"
+while IFS='|' read -r name text; do
+    machine "$name"
+    call "$KBGEN" "$work/bad.yaml"
+    [ $code -eq 3 ] && grep -qF "$text" "$work/err"
+    ok "$name: $text"
+done <<END
+many|many.c:66:1: a component has at most 64 keys
+zero|zero.c: it has a byte 0, it is no text
+large|large.c: larger than 1 MiB
+folder|folder.c: cannot be read: Is a directory
+qqqqqqqqqq|there is no component 'qqqqqqqqqq': no qqqqqqqqqq.c in $work/components/, $work/made/, examples/components/
+END
+unset KB_COMPONENTS
+
+# keys TEXT SETS MESSAGE: of an HBM, and by --set
+keys()
+{
+    printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, hbm: %s, sram: {impl: server}}\n' "$1" >"$work/bad.yaml"
+    call "$KBGEN" ${2:+--set "$2"} "$work/bad.yaml"
+    [ $code -eq 3 ] || [ $code -eq 2 ] && grep -qF "$3" "$work/err"
+    ok "${2:-$1}: $3"
+}
+hold='cube.hbm.server.hold_own'
+while IFS='|' read -r hbm set text; do
+    keys "$hbm" "$set" "$text"
+done <<END
+{impl: server, server: {hold_own: [1]}}||4:55: '$hold' must be a number, not a list of 1
+{impl: server, server: {[hold_own]: 1}}||4:45: a key must be a single word
+{impl: server, server: {hold_own: }}||4:55: '$hold' must be a number, not empty
+{impl: server, server: {hold_own: 1.5}}||4:55: '$hold' must be an integer, not '1.5'
+{impl: server, server: {hold_own: "1"}}||4:55: '$hold' must be an integer, not '1'
+{impl: server, server: {hold_own: 7}}||4:55: '$hold' must be 0..1, not '7'
+{impl: server, server: {hold_own: -7}}||4:55: '$hold' must be 0..1, not '-7'
+{impl: server, server: {hold_own: 1}, server: {hold_own: 0}}||4:59: duplicate key 'cube.hbm.server'
+{impl: server, server: {hold_own: 1, hold_own: 0}}||4:58: duplicate key '$hold'
+{impl: server, closed_page: {x: 1, y: 2}, gate: {z: 1}}||4:70: 'cube.hbm.gate' has keys of a component, but 'cube.hbm.impl' is 'server'
+{impl: server, server: {hold_ownn: 1}}||4:45: unknown key 'hold_ownn' in 'cube.hbm.server', did you mean 'hold_own'?
+{impl: server, server: {zzzzzzzzzz: 1}}||4:45: unknown key 'zzzzzzzzzz' in 'cube.hbm.server', its file has no such line
+{impl: [server]}||4:28: 'cube.hbm.impl' must be a name, not a list of 1
+{impl: server, server: {hold_own: 0}}||different values of 'hold_own'
+{impl: server}|$hold=[1]|'$hold' must be a number, not a list of 1
+{impl: server, server: {hold_own: 0}}|$hold=[1]|'$hold' must be a number, not a list of 1
+{impl: server}|$hold=|'$hold' has no value
+{impl: server}|cube.hbm.server.a.b=1|unknown key 'cube.hbm.server.a.b'
+{impl: server}|cube.hbm.server.1=1|unknown key 'cube.hbm.server.1'
+{impl: server}|cube.hbm.closed_page.x=0|'cube.hbm.closed_page' has keys of a component, but 'cube.hbm.impl' is 'server'
+{impl: server}|cube.sram.server.hold_own=0|different values of 'hold_own'
+END
+equal "files of components, each once" examples/components/server.c "$("$KBGEN" --components "$work/bad.yaml")"
+export KB_COMPONENTS=$bad
+
 # compiled NAME TEXT: refused by the compiler, or by what looks at its source and object
 compiled()
 {

@@ -24,7 +24,7 @@ for file in topo.h topo.c two_cubes.h; do
     ok "golden: $file (make golden writes it again)"
 done
 
-for yaml in topologies/*.yaml tests/machines/tray32.yaml tests/vectors/*.yaml; do
+for yaml in topologies/*.yaml tests/machines/{tray32,components}.yaml tests/vectors/*.yaml tests/vectors2/{banks0,router*}.yaml; do
     generate "$yaml" "$work/one" && ! grep -n 'gen_' "$work"/one/*.[ch]
     ok "no macro is left over in what $yaml becomes"
 done

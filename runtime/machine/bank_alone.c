@@ -88,13 +88,14 @@ static uint32_t n_waiting(const struct bank_row *row, const struct bank_access *
     return access->left < row->queue ? (uint32_t)access->left : row->queue;
 }
 
-/* A list of free segments. */
+/* All room is free. */
 static void free_all(struct bank_pool *pool, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         pool->segments[i].next = i + 1 < n ? i + 1 : BANK_NONE;
     pool->n_segments = n;
-    pool->free_segment = 0;
+    pool->free_segment = pool->free_piece = 0;
+    pool->pieces->next = BANK_NONE;
 }
 
 /* `segments`: room for as many as can wait. */
@@ -111,10 +112,10 @@ static struct bank_alone many_bursts(const struct bank_view *v, struct bank_acce
     uint32_t alike = bank_is_even(v->row, access->range) ? bank_channels(v->row) : 1;
     int64_t last_fs = 0;
 
-    free_all(&pool, n_waiting(v->row, access));
     for (uint32_t channel = 0; channel < bank_channels(v->row); channel += alike) {
         uint64_t burst = bank_next(v->row, access->range.at, access->range.at, channel);
 
+        free_all(&pool, n_waiting(v->row, access)); /* posted writes may have stayed */
         if (burst < access->range.end)
             last_fs = bank_later(last_fs, serve_alone(v, &pool, banks, channel, alike, burst));
     }

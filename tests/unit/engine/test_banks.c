@@ -233,7 +233,7 @@ static void rows_are_counted(void **state)
 
                 assert_int_equal(use->kind, i ? KB_AT_BANKS : KB_AT_MEMORY);
                 assert_int_equal(use->count, 4 + late);
-                assert_int_equal(use->bytes, (4 + late) * BURST);
+                assert_int_equal(use->bytes, (uint64_t)(4 + late) * BURST);
                 assert_int_equal(use->row_hits, 1);
                 assert_int_equal(use->row_misses, 2 + late);
                 assert_int_equal(use->row_conflicts, 1);
@@ -262,7 +262,7 @@ static void a_bus_is_never_in_use_for_more_than_all_of_the_time(void **state)
             issue(sim, topo, 0, KB_WRITE, "c0.pe0", "c0.slice0", BURST);
         run_all(sim);
         u = uses_of(sim);
-        assert_true(kb_sim_end_fs(sim) < NS);
+        assert_int_equal(kb_sim_end_fs(sim), 2 * NS);
         assert_int_equal(u.rows[1].row_hits, 31);
         assert_int_equal(u.rows[1].busy_fs, 64 * NS);
         assert_true(u.rows[1].util_pct == 100 * 64.0 / (14 + 64));

@@ -208,9 +208,10 @@ static void every_allocation_of_banks_may_fail(void **state)
 /* A cost that is not known is no cost: docs/memory.md, exit 5 */
 static void the_cost_of_a_route_may_fail_with_banks(void **state)
 {
-    const kb_topology *topo = any_topology("kernbench: 2\nname: small\n"
-                                           "cube: {hbm: {model: banks, queue: 300, banks: 1,"
-                                           " groups: 1, channels: 1, columns: 1}}\n");
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {hbm: {model: banks, queue: 300, banks: 1,"
+                     " groups: 1, channels: 1, columns: 1}}\n");
     kb_endpoint pe = {KB_PE, 0, 0, 0}, slice = {KB_SLICE, 0, 0, 0};
     kb_error why = {""};
     kb_cost cost;

@@ -15,6 +15,8 @@
 #define OBSERVER_H
 #include "engine/state.h"
 
+struct bank_segment;
+struct bank_slice;
 struct command;
 struct tl_ctx;
 
@@ -44,6 +46,8 @@ struct observer {
     void (*release)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
     void (*end)(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
     void (*left)(struct kb_sim *s);
+    void (*bus)(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
+                const struct bank_segment *segment);
 
     void (*start)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
     void (*command)(struct kb_sim *s, struct command *c);
@@ -145,6 +149,13 @@ static inline void observe_release(struct kb_sim *s, uint64_t t, uint32_t slot,
 static inline void observe_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
 {
     s->observer->end(s, t, end, slot);
+}
+
+/* A channel with banks has granted its bus to `segment`, a copy. Its transaction may have ended. */
+static inline void observe_bus(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
+                               const struct bank_segment *segment)
+{
+    s->observer->bus(s, slice, channel, segment);
 }
 
 static inline void observe_left(struct kb_sim *s)

@@ -1,11 +1,13 @@
-/* bank_pieces.c -- the pieces of a transaction's time at a slice with banks.
+/* bank_pieces.c -- the pieces of a transaction's time at a slice with banks, and what its buses
+ * serve.
  *
  * They are known when it has been served, and are those of the segment that ended last:
  *
  *     memory_wait    from its arrival until that segment is the current one of its bank
  *     refresh_wait   by which refreshes made its row ready later
  *     row_wait       until its row is ready, less what that takes alone: an open row makes it
- * negative bus_wait       the rest
+ *                    negative
+ *     bus_wait       the rest
  *
  * What it would have taken alone is overhead and drain, as in its row: all pieces together are its
  * time. A posted write waits for nothing but a place in the queue: memory_wait.
@@ -14,7 +16,7 @@
  * takes 14. Now it takes 16: row_wait is -14, and overhead 28 and drain 2 are as ever.
  */
 #include "explain/bank_pieces.h"
-#include "network/banks_state.h"
+#include "engine/split.h"
 
 void bank_pieces_come(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
 {
@@ -67,4 +69,40 @@ void bank_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place pla
     add_waits(&p, access, (int64_t)t - behind_fs - access->arrive_fs - alone_fs);
     add(&p, KB_CAUSE_OVERHEAD, alone_fs - access->drain_fs + behind_fs);
     add(&p, KB_CAUSE_DRAIN, access->drain_fs);
+}
+
+/* -- the bus ---------------------------------------------------------------------------------- */
+
+/* Another transaction may have the slot of a posted write by now. */
+static kb_service service_of(const struct kb_sim *s, const struct bank_slice *slice,
+                             const struct bank_segment *segment)
+{
+    if (!segment->writes || slice->view.row->ack == ACK_WRITTEN)
+        return spans_service(s, segment->access, KB_NOWHERE, 0, 0);
+    return (kb_service){.id = (uint32_t)segment->id,
+                        .command = KB_NO_ID,
+                        .token = KB_NO_ID,
+                        .message = KB_NO_ID,
+                        .what = "write",
+                        .part = (uint32_t)(segment->id >> SPLIT_NUMBER_BIT)};
+}
+
+void bank_pieces_bus(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
+                     const struct bank_segment *segment)
+{
+    static const char *const found[BANK_KINDS] = {"row hit", "row miss", "row conflict"};
+    const struct bank_view *v = &slice->view;
+    kb_service service;
+
+    if (!spans_of(s)->services)
+        return;
+    service = service_of(s, slice, segment);
+    service.place = place_banks(slice->memory, channel);
+    service.nbytes = (uint64_t)segment->n << v->row->burst_bits;
+    service.end_fs = slice->channels[channel].counts.until_fs;
+    service.begin_fs = service.end_fs - segment->n * v->burst_fs;
+    service.found = found[segment->kind];
+    service.bank = segment->bank;
+    service.row = segment->row;
+    TELL(spans_of(s), take, &service);
 }

@@ -1,10 +1,16 @@
-/* bank_pieces.h -- the pieces of a transaction's time at a slice with banks. */
+/* bank_pieces.h -- the pieces of a transaction's time at a slice with banks, and what its buses
+ * serve. */
 #ifndef BANK_PIECES_H
 #define BANK_PIECES_H
 #include "explain/spans.h"
+#include "network/banks_state.h"
 
 /* It has arrived at `t`; it has been served at `t`. */
 void bank_pieces_come(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place);
 void bank_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place);
+
+/* The bus of a channel serves `segment`. */
+void bank_pieces_bus(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
+                     const struct bank_segment *segment);
 
 #endif

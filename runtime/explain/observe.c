@@ -5,7 +5,7 @@
  * KB_OBSERVERS_MAX, hear the same. They cannot be added once the run has begun: the pieces of time
  * of a transaction must be known from its issue on.
  */
-#include "explain/spans.h"
+#include "explain/bank_pieces.h"
 #include <stdlib.h>
 #include "machine/endpoint.h"
 #include "machine/walk.h"
@@ -74,6 +74,7 @@ static const struct observer calls = {
     .take = stations_take,
     .leave = stations_leave,
     .left = stations_left,
+    .bus = bank_pieces_bus,
     .release = stations_release,
     .taken = messages_taken,
     .credit = messages_credit,

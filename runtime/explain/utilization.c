@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "explain/bank_use.h"
 #include "explain/spread.h"
 #include "machine/endpoint.h"
 #include "kernels/kernels.h"
@@ -350,13 +351,13 @@ static void show_early(const struct usage *u, const struct link_station *memory,
     show(u, use, link_waited_fs(memory, u->now_fs));
 }
 
-/* Its channels are the servers, each busy while its bus has bursts. */
-static void show_banks(const struct usage *u, const struct bank_slice *slice, kb_utilization *use)
+/* Shows a slice with banks, then its channels: explain/bank_use.c. */
+static void show_slice(void *arg, kb_utilization *use, uint64_t until_fs)
 {
-    use->servers = bank_channels(slice->view.row);
-    for (uint32_t i = 0; i < use->servers; i++)
-        use->busy_fs += (int64_t)slice->channels[i].counts.bursts * slice->view.burst_fs;
-    show(u, use, 0);
+    struct usage u = *(const struct usage *)arg;
+
+    u.now_fs = until_fs;
+    show(&u, use, 0);
 }
 
 static void show_memories(const struct usage *u)
@@ -377,7 +378,8 @@ static void show_memories(const struct usage *u)
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
         if (u->sim->banks && u->sim->banks->by_memory[i])
-            show_banks(u, u->sim->banks->by_memory[i], &use);
+            bank_use_each(u->sim, u->sim->banks->by_memory[i], &use, u->now_fs, show_slice,
+                          (void *)u);
         else if (is_early)
             show_early(u, &early[i], &use);
         else

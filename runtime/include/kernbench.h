@@ -108,8 +108,8 @@ typedef struct kb_info {
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
-    const char *detours; /* links: router, where something is missing or broken: how routes around it
-                            keep packets from waiting in a circle; NULL elsewhere */
+    const char *detours; /* links: router, where something is missing or broken: how routes around
+                            it keep packets from waiting in a circle; NULL elsewhere */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -398,7 +398,8 @@ typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
 
 /*
  * The times of one transaction that has run. issue_fs may be later than that of its request if it
- * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of wait_fs.
+ * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of
+ * wait_fs.
  */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
@@ -519,7 +520,8 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     CAUSE(QUEUE_WAIT, queue_wait, queue_pe_ns, true)                                               \
     /* for the other members of a barrier */                                                       \
     CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)                                            \
-    /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative */ \
+    /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative  \
+     */                                                                                            \
     CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
     CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
     CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)
@@ -543,6 +545,7 @@ typedef enum kb_place_kind {
     KB_AT_CHANNEL, /* "sip0.cube0.pe3.pe_dma.read" */
     KB_AT_ENGINE,  /* "sip0.cube0.m_cpu.write" */
     KB_AT_PORT,    /* of a PE: "sip0.cube0.pe3.pe_tcm.read", .write, ".pe3.pe_gemm", ".pe_math" */
+    KB_AT_BANKS,   /* a channel of a slice with banks: "sip0.cube0.hbm_ctrl.slice4.ch0" */
 } kb_place_kind;
 
 static inline kb_place_kind kb_place_kind_of(kb_place place)
@@ -590,7 +593,10 @@ typedef struct kb_span {
     uint32_t part;
 } kb_span;
 
-/* The service of a transaction or a stage by a station: channel, engine, memory, port, fifo link.
+/*
+ * The service of a transaction or a stage by a station: channel, engine, memory, port, fifo link.
+ * Or of one of its segments by the bus of a channel with banks; of a posted write, which may have
+ * ended, source and target are not known then, nor its command.
  */
 typedef struct kb_service {
     uint32_t id, command, token, message; /* as in kb_span */
@@ -601,6 +607,10 @@ typedef struct kb_service {
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
     uint32_t part;  /* as in kb_span */
+    const char
+        *found;    /* of a channel with banks: "row hit", "row miss", "row conflict"; else NULL */
+    uint32_t bank; /* the same: its number in the channel, and the row */
+    uint64_t row;
 } kb_service;
 
 /* A part of the time of a command. */
@@ -672,10 +682,10 @@ typedef struct kb_kernel_run {
  * and texts until the simulation is freed.
  *
  * Some calls come before their time, when it is known already: those of the way behind a fifo link,
- * and of the end of a memory's own overhead. The service of a link, and of a memory that is free
- * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is
- * never released. With open-loop traffic the waits for channels are reported late, one at a time
- * for each PE, after the transaction before has left the queue.
+ * and of the end of a memory's own overhead. The service of a link, of a channel with banks, and of
+ * a memory that is free before its transaction is done (hold: own, latency_ns), has its end when it
+ * is taken, and is never released. With open-loop traffic the waits for channels are reported late,
+ * one at a time for each PE, after the transaction before has left the queue.
  */
 typedef struct kb_observer {
     void *arg;
@@ -790,7 +800,7 @@ kb_status kb_breakdown_path(kb_breakdown *why,
  * gbs, and may exceed the time of the run.
  */
 typedef struct kb_utilization {
-    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY or _PORT */
+    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY, _BANKS or _PORT */
     char name[KB_PLACE_BYTES];
     char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; else "" */
     double gbs;       /* of links, memories, and ports of a TCM; else 0 */
@@ -803,6 +813,15 @@ typedef struct kb_utilization {
     double wait_ns;    /* summed over transactions */
     double queue_mean; /* the number that waited, averaged over the run */
     int64_t queue_max; /* -1: not known, of channels in a simulation with traffic */
+    /*
+     * Of a slice with banks, and of each of its channels: segments that found their row open, no
+     * row open, another row open; rows that were opened for one; the share of the time that
+     * refreshes took. The count of a channel is segments. Posted writes that are served behind the
+     * end of the run count, and util_pct and refresh_pct are then of the time up to the last one.
+     */
+    bool has_rows;
+    uint64_t row_hits, row_misses, row_conflicts, activations;
+    double refresh_pct;
 } kb_utilization;
 
 /* The time of the last completion, in fs. */
@@ -810,9 +829,9 @@ int64_t kb_sim_end_fs(const kb_sim *sim);
 
 /*
  * Calls `each` for every component that a transaction or a stage of a command went through: nodes,
- * links, channels, engines, memories, ports, each kind in a fixed order. Asked before a run over
- * fifo links has ended, links count what is on its way to them, memories the waits of what they
- * served.
+ * links, channels, engines, memories (each with its channels with banks), ports, each kind in a
+ * fixed order. Asked before a run over fifo links has ended, links count what is on its way to
+ * them, memories the waits of what they served.
  *
  * returns  KB_NO_MEMORY
  */

@@ -18,16 +18,14 @@ enum { BANK_READ, BANK_WRITE };
 /* All bursts of one transaction in one row. */
 struct bank_segment {
     uint64_t row;
-    uint64_t id;                   /* of its transaction's records: those of posted writes end */
-    uint64_t number;               /* its age among those of its direction */
-    int64_t ready_fs;              /* of a current one: a column command is possible */
-    int64_t prepared_fs, delay_fs; /* when it became current; how much later refreshes made it */
-    uint32_t access;               /* slot of its transaction */
-    uint32_t n;                    /* bursts */
-    uint32_t next;                 /* in the queue of its bank, or free */
+    uint64_t id;     /* of its transaction's records: those of posted writes end */
+    uint64_t number; /* its age among those of its direction */
+    uint32_t access; /* slot of its transaction */
+    uint32_t n;      /* bursts */
+    uint32_t next;   /* in the queue of its bank, or free */
     uint16_t bank;
     uint8_t writes;
-    uint8_t kind; /* enum bank_kind */
+    uint8_t kind; /* enum bank_kind, once it is current */
 };
 
 /* What a segment found. */
@@ -53,36 +51,45 @@ struct bank_access {
     uint8_t writes;
 };
 
+/* What concerns its current segment means nothing if it has none; so a queue with no bit in
+ * `waiting`. */
 struct bank {
-    uint64_t row;              /* BANK_CLOSED: none is open */
-    int64_t col_fs, pre_fs;    /* a column command, a precharge is allowed from then on */
-    int64_t act_fs;            /* an activation */
-    uint32_t current;          /* segment */
-    uint32_t head[2], tail[2]; /* its queues, by direction, in order of age */
+    uint64_t row;                  /* BANK_CLOSED: none is open */
+    int64_t pre_fs;                /* a precharge is allowed from then on */
+    int64_t ready_fs;              /* for the current segment a column command is possible */
+    int64_t prepared_fs, delay_fs; /* when it became that; how much later refreshes made it */
+    uint32_t current;              /* segment */
+    uint32_t head[2], tail[2];     /* its queues, by direction, in order of age */
 };
 
-/* What --stats shows of a channel. */
+/* What --stats shows of a channel. Refreshes need no count: they follow from the time. */
 struct bank_counts {
     uint64_t kinds[BANK_KINDS]; /* segments */
-    uint64_t bursts, refreshes;
-    int64_t refresh_fs; /* banks were kept by refreshes */
+    uint64_t bursts;
+    int64_t until_fs; /* the end of the last burst on the bus */
 };
 
 struct bank_channel {
     int64_t bus_fs;     /* the next column command */
     int64_t next_fs;    /* nothing is granted before, if nothing arrives */
     int64_t refresh_fs; /* of the next refresh */
+    int64_t act_fs;     /* the last one has ended: no activation before */
     int64_t acts_fs[4]; /* of the last four activations; n_acts & 3 is the oldest */
-    uint64_t open;      /* banks with an open row; bits, as all below */
+    uint64_t n_acts;
+    uint64_t open; /* banks with an open row; bits, as all below */
     uint64_t waiting[2], current[2];
-    uint64_t numbers[2];
-    uint32_t queued[2];         /* segments accepted and not granted */
-    uint32_t granted, to_grant; /* writes of this drain */
+    uint64_t ready;      /* their current segments could be granted at the last decision */
+    int64_t line_end_fs; /* the others stand in line by their ready_fs: that of the last */
+    uint32_t queued[2];  /* segments accepted and not granted */
     uint32_t pieces[2], last_piece[2];
-    uint32_t n_acts;
-    uint8_t drains, writes; /* its mode; the direction of its bus */
-    uint8_t has_read;       /* a read was granted since the last drain began, or there was none */
-    struct bank *banks;     /* owned by its slice */
+    uint32_t granted, to_grant; /* writes of this drain */
+    uint8_t arrived;            /* pieces have come since the last decision */
+    uint8_t drains, writes;     /* its mode; the direction of its bus */
+    uint8_t has_read; /* a read was granted since the last drain began, or there was none */
+    uint8_t line_first, line_n, line[BANKS_MAX]; /* a ring */
+    uint32_t alike; /* how many channels it stands for: bank_is_even() */
+    uint64_t numbers[2];
+    struct bank *banks; /* owned by its slice */
     struct bank_counts counts;
 };
 
@@ -121,14 +128,21 @@ static inline void bank_begin(const struct bank_view *v, struct bank_channel *c,
         .acts_fs = {BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO},
         .pieces = {BANK_NONE, BANK_NONE},
         .has_read = true,
+        .alike = 1,
         .banks = banks};
     for (uint32_t i = 0; i < bank_count(v->row); i++)
-        banks[i] = (struct bank){.row = BANK_CLOSED, .head = {BANK_NONE, BANK_NONE}};
+        banks[i] = (struct bank){.row = BANK_CLOSED};
 }
 
 static inline int64_t bank_later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+static inline void bank_free_segment(struct bank_pool *pool, uint32_t i)
+{
+    pool->segments[i].next = pool->free_segment;
+    pool->free_segment = i;
 }
 
 /* Takes all segments and pieces out of a channel. */
@@ -138,18 +152,16 @@ static inline void bank_drop(const struct bank_view *v, struct bank_channel *c,
     for (uint32_t number = 0; number < bank_count(v->row); number++)
         for (unsigned writes = 0; writes < 2; writes++) {
             struct bank *bank = &c->banks[number];
-            uint32_t *last = &bank->head[writes];
+            uint32_t i = c->waiting[writes] >> number & 1 ? bank->head[writes] : BANK_NONE;
 
-            if (c->current[writes] >> number & 1) {
-                pool->segments[bank->current].next = *last;
-                *last = bank->current;
+            while (i != BANK_NONE) {
+                uint32_t next = pool->segments[i].next;
+
+                bank_free_segment(pool, i);
+                i = next;
             }
-            if (*last == BANK_NONE)
-                continue;
-            for (last = &pool->segments[*last].next; *last != BANK_NONE;)
-                last = &pool->segments[*last].next;
-            *last = pool->free_segment;
-            pool->free_segment = bank->head[writes];
+            if (c->current[writes] >> number & 1)
+                bank_free_segment(pool, bank->current);
         }
     for (unsigned writes = 0; writes < 2; writes++)
         while (c->pieces[writes] != BANK_NONE) {

@@ -75,6 +75,16 @@ BANK_INLINE uint32_t bank_number_of(const struct bank_row *b, uint64_t burst)
     return number;
 }
 
+/*
+ * Has every channel the same of a range: as many segments, of the same banks, rows and lengths, in
+ * the same order? The channel is the lowest part of an address, and the range of whole rounds over
+ * all of them. The burst of channel k is that of channel 0, exclusive-or k: also by hash.
+ */
+BANK_INLINE bool bank_is_even(const struct bank_row *b, struct bank_range range)
+{
+    return b->channel_at == 0 && ((range.at | range.end) & (bank_channels(b) - 1)) == 0;
+}
+
 /* The first burst of `channel` from `burst` on. */
 BANK_INLINE uint64_t bank_of_channel(const struct bank_row *b, uint64_t burst, uint32_t channel)
 {

@@ -427,10 +427,16 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
 
 /*
  * What a slice with banks adds to the drain of a transaction that takes `alone_fs` of it alone: the
- * opening of rows, and what their order and their timings take longer than the route.
+ * opening of rows, and what their order and their timings take longer than the route. Below 0:
+ * there was no memory to find out, and the cost is not known.
  */
+#define COST_NO_MEMORY INT64_MIN
 static inline void cost_add_banks(struct kb_cost *c, int64_t alone_fs)
 {
+    if (alone_fs < 0) {
+        c->memory_overhead_fs = COST_NO_MEMORY;
+        return;
+    }
     c->memory_overhead_fs += alone_fs - c->drain_fs;
     c->overhead_fs += alone_fs - c->drain_fs;
 }
@@ -445,7 +451,7 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
 
     if (range.end)
         cost_add_banks(&c, bank_alone(m, &kind_at(t, dst_cube(t, trip->dst))->banks,
-                                      op == KB_WRITE || op == KB_H2D, range, c.drain_fs)
+                                      op == KB_WRITE || op == KB_H2D, range, c.drain_fs, NULL)
                                .fs);
     return c;
 }

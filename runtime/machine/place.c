@@ -12,6 +12,7 @@
  *     0200000000000000    host                                       sip0.io0.pcie_ep
  *     0600000000000003    sip0.cube0.pe1.pe_dma.write                sip0.cube0.pe1.pe_dma
  *     0800000000000006    sip0.cube0.pe1.pe_gemm                     sip0.cube0.pe1.pe_gemm
+ *     0900000000000082    sip0.cube0.hbm_ctrl.slice1.ch2             sip0.cube0.hbm_ctrl.slice1
  *     05000000000001c6    sip0.cube1.ucie-S -> sip0.cube5.ucie-N     sip0.cube1.ucie-S
  *
  * The nodes of a PE stand together in the tables, in the order of machine/kinds.def, so the node of
@@ -121,6 +122,8 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
     case KB_AT_MEMORY:
         name_cube_node(t, dst_cube(t, i), memory_node(t, dst_unit(t, i)), text);
         break;
+    case KB_AT_BANKS:
+        return kb_place_node(t, place_of(KB_AT_MEMORY, index >> PLACE_BANKS), text);
     case KB_AT_NODE:
         put_chiplet_node(t, index, text);
         break;
@@ -150,6 +153,14 @@ static size_t put_way(const struct kb_topology *t, kb_place place, bool writes, 
     return strlen(text);
 }
 
+static size_t put_banks(const struct kb_topology *t, kb_place place, char *text)
+{
+    size_t n = kb_place_node(t, place, text);
+
+    return n + (size_t)sprintf(text + n, ".ch%u",
+                               (unsigned)(place_index(place) & ((1u << PLACE_BANKS) - 1)));
+}
+
 size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BYTES])
 {
     uint32_t i = (uint32_t)place_index(place);
@@ -171,6 +182,8 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
         if (i % 4 < PORT_GEMM)
             return put_way(t, place, i % 4 == PORT_TCM_WRITE, text);
         return kb_place_node(t, place, text);
+    case KB_AT_BANKS:
+        return put_banks(t, place, text);
     default:
         return kb_place_node(t, place, text);
     }

@@ -14,12 +14,13 @@
  *     KB_AT_CHANNEL      packed source * 2, + 1 to write       0x06, 3: pe1.pe_dma.write
  *     KB_AT_ENGINE       cube * 2, + 1 to write                0x07, 10: cube5.m_cpu.read
  *     KB_AT_PORT         PE * 4 + enum port                    0x08, 6: pe1.pe_gemm
+ *     KB_AT_BANKS        packed memory * 128 + channel         0x09, 130: channel 2 of c0.slice1
  */
 #ifndef PLACE_H
 #define PLACE_H
 #include "machine/cost.h"
 
-enum { PLACE_KIND = 56, PLACE_CHIPLET = 48, PLACE_OWNER = 16 };
+enum { PLACE_KIND = 56, PLACE_CHIPLET = 48, PLACE_OWNER = 16, PLACE_BANKS = 7 };
 
 static inline kb_place place_of(kb_place_kind kind, uint64_t index)
 {
@@ -53,6 +54,12 @@ static inline kb_place place_node(enum chiplet chiplet, uint32_t owner, uint32_t
 static inline kb_place place_port(uint32_t pe, uint32_t port)
 {
     return place_of(KB_AT_PORT, (uint64_t)pe << 2 | port);
+}
+
+/* A channel with banks of a packed memory. */
+static inline kb_place place_banks(uint32_t memory, uint32_t channel)
+{
+    return place_of(KB_AT_BANKS, (uint64_t)memory << PLACE_BANKS | channel);
 }
 
 /* A node of that PE, by its kind. */

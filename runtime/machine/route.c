@@ -54,6 +54,10 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
     *out = cost_of(t, &nothing_left_out, op, &trip, nbytes, cost_range(t, trip.dst, 0, nbytes));
+    if (out->memory_overhead_fs == COST_NO_MEMORY) {
+        endpoint_error(why, "out of memory");
+        return KB_NO_MEMORY;
+    }
     if (out->drain_fs == DRAIN_MAX_FS) {
         endpoint_error(why, "the drain takes longer than simulated time can count");
         return KB_TIME_RANGE;

@@ -84,17 +84,15 @@ static ALWAYS_INLINE void post_ends(struct kb_sim *s, struct bank_slice *slice)
 }
 
 /* The next instant at which channel `c` decides: hop, also those at which nothing is granted. */
-static ALWAYS_INLINE int64_t next_decision(const struct kb_sim *s, int how,
-                                           const struct bank_channel *c, int64_t t)
+static ALWAYS_INLINE int64_t next_decision(int how, const struct bank_channel *c, int64_t t)
 {
-    const struct bank_pool *pool = &s->banks->pool;
     uint64_t left = c->current[BANK_READ] | c->current[BANK_WRITE];
     int64_t next = left && c->bus_fs > t ? c->bus_fs : BANK_NEVER_FS;
 
     if (!(how & HOW_HOP))
         return c->next_fs;
     for (; left; left &= left - 1) {
-        int64_t fs = pool->segments[c->banks[__builtin_ctzll(left)].current].ready_fs;
+        int64_t fs = c->banks[__builtin_ctzll(left)].ready_fs;
 
         if (fs > t && fs < next)
             next = fs;
@@ -121,16 +119,18 @@ static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, 
     uint32_t channel = index & ((1u << BANK_CHANNEL_BITS) - 1);
     struct bank_channel *c = &slice->channels[channel];
     const struct bank_view view = view_of(s, slice);
-    uint64_t id;
+    struct bank_segment granted;
     int64_t next;
 
     if (!arbiter_decides(&slice->arbiters[channel], t))
         return;
-    id = bank_decide(&view, c, &s->banks->pool, channel, (int64_t)t);
-    if (id != BANK_NO_ID)
-        seen(s, how, t, EV_ARBITER, id);
+    if (bank_decide(&view, c, &s->banks->pool, channel, (int64_t)t, &granted)) {
+        seen(s, how, t, EV_ARBITER, granted.id);
+        if (is_told(s, how))
+            observe_bus(s, slice, channel, &granted);
+    }
     post_ends(s, slice);
-    next = next_decision(s, how, c, (int64_t)t);
+    next = next_decision(how, c, (int64_t)t);
     if (next != BANK_NEVER_FS)
         ask_channel(s, slice, channel, next);
 }
@@ -180,7 +180,7 @@ static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t inde
     if (slice->wake_fs != (int64_t)t)
         return; /* there was one before */
     slice->wake_fs = BANK_NEVER_FS;
-    for (uint32_t i = 0; i < bank_channels(view.row); i++) {
+    for (uint32_t i = 0; i < banks_kept(slice); i++) {
         struct bank_channel *c = &slice->channels[i];
         int64_t fs;
 
@@ -251,6 +251,29 @@ static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct
     return true;
 }
 
+/*
+ * What comes to `slice` is even, as all before was: then all channels do the same, and channel 0
+ * does it for them. A read of 4 KiB has four segments then, not 32. False: each channel has to do
+ * its own.
+ */
+static ALWAYS_INLINE bool come_together(struct kb_sim *s, struct bank_slice *slice,
+                                        const struct bank_view *view, struct bank_range range)
+{
+    if (slice->together == BANKS_APART)
+        return false;
+    if (bank_is_even(view->row, range)) {
+        slice->together = BANKS_ALIKE;
+        slice->channels[0].alike = bank_channels(view->row);
+        return true;
+    }
+    if (slice->together == BANKS_ALIKE)
+        banks_part(s, slice);
+    slice->together = BANKS_APART;
+    if (s->banks->pool.lost)
+        fail(s, KB_NO_MEMORY);
+    return false;
+}
+
 /* It has arrived at `t`, by an event. */
 static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
@@ -265,6 +288,10 @@ static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, u
     view = view_of(s, slice);
     begin_access(s, &view, t, slot);
     slice->pending++;
+    if (is_lazy(how) && come_together(s, slice, &view, range)) {
+        come_to_bank_channel(s, how, slice, t, slot, bank_next(view.row, range.at, range.at, 0));
+        return;
+    }
     if (range.end - range.at == 1) {
         come_to_bank_channel(s, how, slice, t, slot, range.at);
         return;

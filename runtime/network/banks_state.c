@@ -3,6 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Room for what bank_alone() needs, so that no result can fail; NULL: the stack is enough. */
+static bool room_alone(struct banks *b, const struct kb_topology *t)
+{
+    uint32_t longest = 0;
+
+    for (uint32_t i = 0; i < t->n_kinds; i++)
+        longest = t->kinds[i].banks.queue > longest ? t->kinds[i].banks.queue : longest;
+    if (longest > BANK_ALONE_QUEUE)
+        b->alone = malloc(longest * sizeof *b->alone);
+    return longest <= BANK_ALONE_QUEUE || b->alone;
+}
+
 struct banks *banks_new(const struct kb_topology *t)
 {
     struct banks *b = calloc(1, sizeof *b);
@@ -10,8 +22,13 @@ struct banks *banks_new(const struct kb_topology *t)
     if (!b)
         return NULL;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
+    if (!room_alone(b, t)) {
+        free(b);
+        return NULL;
+    }
     b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
     if (!b->by_memory) {
+        free(b->alone);
         free(b);
         return NULL;
     }
@@ -38,6 +55,7 @@ void banks_free(struct banks *b)
     free(b->slices);
     free(b->by_memory);
     free(b->accesses);
+    free(b->alone);
     free(b->pool.segments);
     free(b->pool.pieces);
     free(b);
@@ -61,6 +79,7 @@ static void slice_begin(struct bank_slice *slice, struct bank *banks)
 
     slice->wake_fs = BANK_NEVER_FS;
     slice->pending = 0;
+    slice->together = BANKS_UNUSED;
     memset(slice->arbiters, 0, bank_channels(row) * sizeof *slice->arbiters);
     for (uint32_t i = 0; i < bank_channels(row); i++)
         bank_begin(&slice->view, &slice->channels[i], banks + (size_t)i * n);
@@ -122,12 +141,108 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
     return slice;
 }
 
+/* -- channels that were alike ----------------------------------------------------------------- */
+
+/* The same list of segments once more. */
+static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t *tail)
+{
+    uint32_t first = BANK_NONE;
+
+    for (*tail = BANK_NONE; from != BANK_NONE; from = pool->segments[from].next) {
+        uint32_t i;
+
+        if (pool->free_segment == BANK_NONE && !bank_more_segments(pool))
+            return first;
+        i = pool->free_segment;
+        pool->free_segment = pool->segments[i].next;
+        pool->segments[i] = pool->segments[from];
+        pool->segments[i].next = BANK_NONE;
+        if (*tail == BANK_NONE)
+            first = i;
+        else
+            pool->segments[*tail].next = i;
+        *tail = i;
+    }
+    return first;
+}
+
+/* The same pieces for channel `channel`, whose bursts are those of channel 0, exclusive-or it. */
+static uint32_t copy_pieces(struct bank_pool *pool, uint32_t from, uint32_t channel, uint32_t *tail)
+{
+    uint32_t first = BANK_NONE;
+
+    for (*tail = BANK_NONE; from != BANK_NONE; from = pool->pieces[from].next) {
+        uint32_t i;
+
+        if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool))
+            return first;
+        i = pool->free_piece;
+        pool->free_piece = pool->pieces[i].next;
+        pool->pieces[i] = pool->pieces[from];
+        pool->pieces[i].at ^= channel;
+        pool->pieces[i].next = BANK_NONE;
+        if (*tail == BANK_NONE)
+            first = i;
+        else
+            pool->pieces[*tail].next = i;
+        *tail = i;
+    }
+    return first;
+}
+
+/* Bank `number` of `c`, which is a copy, gets segments of its own. */
+static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t number)
+{
+    struct bank *bank = &c->banks[number];
+    uint64_t bit = UINT64_C(1) << number;
+    uint32_t tail;
+
+    for (unsigned writes = 0; writes < 2; writes++) {
+        if (c->waiting[writes] & bit)
+            bank->head[writes] = copy_segments(pool, bank->head[writes], &bank->tail[writes]);
+        if (c->current[writes] & bit) {
+            pool->segments[bank->current].next = BANK_NONE;
+            bank->current = copy_segments(pool, bank->current, &tail);
+        }
+    }
+}
+
+/* Makes channel `i` what channel 0 is. */
+static void copy_channel(struct bank_slice *slice, struct bank_pool *pool, uint32_t i)
+{
+    struct bank_channel *c = &slice->channels[i];
+    struct bank *banks = c->banks;
+    uint32_t n = bank_count(slice->view.row);
+
+    *c = slice->channels[0];
+    c->banks = banks;
+    memcpy(banks, slice->channels[0].banks, n * sizeof *banks);
+    for (uint32_t number = 0; number < n && !pool->lost; number++)
+        copy_queues(pool, c, number);
+    for (unsigned writes = 0; writes < 2 && !pool->lost; writes++)
+        c->pieces[writes] = copy_pieces(pool, c->pieces[writes], i, &c->last_piece[writes]);
+    if (pool->lost)
+        bank_begin(&slice->view, c, banks); /* the run ends: nothing is half a copy */
+}
+
+void banks_part(struct kb_sim *s, struct bank_slice *slice)
+{
+    struct bank_pool *pool = &s->banks->pool;
+
+    slice->channels[0].alike = 1;
+    for (uint32_t i = 1; i < bank_channels(slice->view.row) && !pool->lost; i++)
+        copy_channel(slice, pool, i);
+    slice->together = BANKS_APART;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 void banks_finish(const struct kb_sim *s)
 {
     for (uint32_t i = 0; s->banks && i < s->banks->n_slices; i++) {
         struct bank_slice *slice = s->banks->slices[i];
 
-        for (uint32_t k = 0; k < bank_channels(slice->view.row); k++)
+        for (uint32_t k = 0; k < banks_kept(slice); k++)
             bank_catch_up(&slice->view, &slice->channels[k], &s->banks->pool, k, BANK_NEVER_FS - 1);
     }
 }
@@ -151,14 +266,18 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
         s->banks->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
 }
 
-/* What matters of where a range begins: rows are alike, except for the hash. */
+/*
+ * What matters of where a range begins. Bits of an address that all its bursts share say which
+ * channels, banks and rows it comes to, but not their order, unless a hash mixes them with others:
+ * rows are alike then up to what the hash takes of them.
+ */
 static struct bank_range alike(const struct bank_row *row, struct bank_range range)
 {
-    uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits + row->column_bits;
+    uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits;
     uint64_t at;
 
-    if (row->hash == HASH_XOR)
-        bits += 0u + row->channel_bits + row->group_bits + row->bank_bits;
+    bits = row->hash == HASH_XOR ? 2 * bits + row->column_bits
+                                 : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
     at = range.at & ((UINT64_C(1) << bits) - 1);
     return (struct bank_range){at, at + (range.end - range.at)};
 }
@@ -181,12 +300,14 @@ struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t dra
 
     wanted.range = alike(wanted.row, range);
     if (range.end - range.at == 1)
-        return bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs);
+        return bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs,
+                          s->banks->alone);
     mixed = (wanted.range.at ^ wanted.range.end << 20) * UINT64_C(0x9e3779b97f4a7c15);
     known = &s->banks->known[mixed >> 58];
     if (!is_known(known, &wanted)) {
         *known = wanted;
-        known->alone = bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs);
+        known->alone = bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs,
+                                  s->banks->alone);
     }
     return known->alone;
 }

@@ -2,9 +2,17 @@
 #ifndef BANKS_STATE_H
 #define BANKS_STATE_H
 #include "engine/arbiter.h"
+#include "machine/bank_alone.h"
 #include "machine/bank_rules.h"
+#include "machine/place.h"
 
-enum { BANK_CHANNEL_BITS = 7 }; /* of the number of a channel within its slice */
+enum { BANK_CHANNEL_BITS = PLACE_BANKS }; /* of the number of a channel within its slice */
+
+/*
+ * What channels have in common. Nothing has come, or the run has an event for each decision; all
+ * that has come was even (bank_is_even()), and channel 0 stands for all; each for itself.
+ */
+enum bank_together { BANKS_UNUSED, BANKS_ALIKE, BANKS_APART };
 
 struct bank_slice {
     struct bank_view view;
@@ -15,6 +23,7 @@ struct bank_slice {
     /* Of engines without an event for each decision: */
     int64_t wake_fs;  /* the next event, at which all channels catch up */
     uint64_t pending; /* transactions whose end is not known */
+    enum bank_together together;
 };
 
 /* What a transaction takes alone, kept: mostly the next one is like one before. */
@@ -34,6 +43,7 @@ struct banks {
     uint32_t n_slices, slices_cap;
     struct bank_pool pool;
     struct bank_access *accesses; /* owned; [slot] */
+    struct bank_segment *alone;   /* owned; room of bank_alone(); NULL: it needs none */
     struct bank_known known[BANKS_KNOWN];
 };
 
@@ -46,6 +56,22 @@ bool banks_room(struct banks *b, uint32_t n);
 
 /* The slice that is memory `memory`, made if it is new. NULL without memory. */
 struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory) EXPORTED(banks_slice);
+
+/* Each channel of a slice whose channels were alike is on its own from now on. */
+void banks_part(struct kb_sim *s, struct bank_slice *slice) EXPORTED(banks_part);
+
+/* How many channels of a slice are kept up, the first ones. */
+static inline uint32_t banks_kept(const struct bank_slice *slice)
+{
+    return slice->together == BANKS_ALIKE ? 1 : bank_channels(slice->view.row);
+}
+
+/* The channel that stands for `channel`. */
+static inline const struct bank_channel *banks_channel(const struct bank_slice *slice,
+                                                       uint32_t channel)
+{
+    return &slice->channels[slice->together == BANKS_ALIKE ? 0 : channel];
+}
 
 /* A run has ended: all that is left in the channels, posted writes, is served. */
 void banks_finish(const struct kb_sim *s);

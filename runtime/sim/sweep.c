@@ -106,7 +106,7 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
     if (!job->differ)
         job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes,
                             cost_range(s->topo, trip.dst, to.offset, p->nbytes));
-    return KB_OK;
+    return job->cost.memory_overhead_fs == COST_NO_MEMORY ? KB_NO_MEMORY : KB_OK;
 }
 
 /* -- one point ------------------------------------------------------------------------------ */

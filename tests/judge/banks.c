@@ -21,6 +21,7 @@ struct segment {
     uint32_t bank;
     int64_t row, bursts;
     bool accepted, granted, current;
+    bool hit, conflict;            /* its row was open when it was prepared; another one was */
     int64_t prepared_fs, ready_fs; /* of a current one */
     struct segment *next;          /* of its channel, in order of arrival */
 };
@@ -46,6 +47,7 @@ struct channel {
     bool last_write, read_granted; /* the direction; since the last drain began */
     int64_t to_drain;              /* writes until the drain ends */
     int64_t decided_fs;
+    struct judge_use use;
 };
 
 struct judge_banks {
@@ -385,6 +387,7 @@ static void activate(struct judge_banks *b, struct channel *c, struct bank *bank
         a = larger(a, larger(t, bank->pre_fs) + b->rp);
     a = larger(a, c->acts_fs[0] + b->rrd);
     a = larger(a, c->acts_fs[ACTS - 1] + b->faw);
+    c->use.activations++;
     memmove(&c->acts_fs[1], &c->acts_fs[0], (ACTS - 1) * sizeof c->acts_fs[0]);
     c->acts_fs[0] = a;
     bank->row = row;
@@ -400,6 +403,8 @@ static void prepare(struct judge_banks *b, struct channel *c, int64_t t)
 
         if (current_of(c, i) || !(s = next_of(b, c, i)))
             continue;
+        s->hit = bank->row == s->row;
+        s->conflict = bank->row != s->row && bank->row != NO_ROW;
         if (bank->row != s->row)
             activate(b, c, bank, s->row, t);
         s->current = true;
@@ -429,6 +434,20 @@ static void take_out(struct channel *c, struct segment *s)
     free(s);
 }
 
+static void count_use(const struct judge_banks *b, struct channel *c, const struct segment *s,
+                      int64_t end_fs)
+{
+    struct judge_use *use = &c->use;
+
+    use->count++;
+    use->bytes += (uint64_t)s->bursts * b->burst_bytes;
+    use->busy_fs += s->bursts * b->burst_fs;
+    use->bus_end_fs = end_fs;
+    use->hits += s->hit;
+    use->conflicts += s->conflict;
+    use->misses += !s->hit && !s->conflict;
+}
+
 /* The segment passes the bus from `c_fs` on. */
 static void pass(struct judge_banks *b, struct channel *c, struct segment *s, int64_t c_fs)
 {
@@ -439,6 +458,7 @@ static void pass(struct judge_banks *b, struct channel *c, struct segment *s, in
     int64_t data = (access->write ? b->cwl : b->cl) + b->burst_fs + b->ctrl;
 
     c->bus_fs = c_fs + s->bursts * b->burst_fs;
+    count_use(b, c, s, c->bus_fs);
     c->last_write = access->write;
     bank->pre_fs =
         larger(bank->pre_fs, access->write ? last + b->cwl + b->burst_fs + b->wr : last + b->rtp);
@@ -504,6 +524,28 @@ void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
             wake_at(b, c, s->ready_fs);
     if (c->bus_fs > now_fs)
         wake_at(b, c, c->bus_fs);
+}
+
+void judge_banks_add_uses(const struct judge_banks *b, struct judge_use **uses, size_t *n)
+{
+    size_t slice = *n - 1;
+
+    (*uses)[slice].has_rows = true;
+    for (uint64_t i = 0; i < b->sizes[CHANNEL]; i++) {
+        struct judge_use use = b->channels[i].use, *all = &(*uses)[slice];
+
+        if (!use.count)
+            continue;
+        all->busy_fs += use.busy_fs;
+        all->hits += use.hits;
+        all->misses += use.misses;
+        all->conflicts += use.conflicts;
+        all->activations += use.activations;
+        all->bus_end_fs = larger(all->bus_end_fs, use.bus_end_fs);
+        use.has_rows = true;
+        snprintf(use.name, sizeof use.name, "%.90s.ch%u", all->name, (unsigned)i);
+        judge_add_use(uses, n, &use);
+    }
 }
 
 /* -- alone ---------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* banks.h -- a slice with `model: banks`, by docs/model.md "Memories with banks": scans of lists, no shortcut. */
+/* banks.h -- a slice with `model: banks`, by docs/model.md "Memories with banks": scans of lists,
+ * no shortcut. */
 #ifndef JUDGE_BANKS_H
 #define JUDGE_BANKS_H
 #include "events.h"
@@ -41,6 +42,10 @@ void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
 /* done - arrival of an access alone at 0, on closed banks without refresh. */
 int64_t judge_banks_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
                              const struct judge_access *access);
+
+/* What was used: completes the last row of a list, which is the slice's, and adds those of its
+ * channels that have served something. */
+void judge_banks_add_uses(const struct judge_banks *b, struct judge_use **uses, size_t *n);
 
 /* Channels of different slices decide in the order of these numbers. */
 uint64_t judge_channel_number(const struct judge_topo *t, const struct judge_end *slice,

@@ -327,3 +327,10 @@ size_t judge_split(const struct judge_topo *t, uint64_t address, uint64_t nbytes
         n = 0;
     return n;
 }
+
+void judge_add_use(struct judge_use **uses, size_t *n, const struct judge_use *use)
+{
+    if ((*n & (*n - 1)) == 0)
+        *uses = judge_grow(*uses, *n ? 2 * *n : 1, sizeof **uses);
+    (*uses)[(*n)++] = *use;
+}

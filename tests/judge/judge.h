@@ -338,7 +338,14 @@ struct judge_use {
     uint64_t count, bytes;
     int64_t busy_fs, wait_fs; /* summed */
     uint32_t longest;         /* its line */
+    /* Of a slice with banks and, by name SLICE.chN, its channels, of which `count` is segments: */
+    bool has_rows;
+    uint64_t hits, misses, conflicts, activations;
+    int64_t bus_end_fs; /* of the last burst */
 };
+
+/* Adds a row to a list that begins as NULL and 0. */
+void judge_add_use(struct judge_use **uses, size_t *n, const struct judge_use *use);
 
 /* A wait: a transaction has come to a station with no free server. */
 struct judge_wait {
@@ -392,8 +399,9 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
 void judge_random_shape(FILE *out, uint64_t seed);
 void judge_random_kernel_shape(FILE *out, uint64_t seed);
 
-/* Machines of both kinds, by turns, whose slices have banks. */
+/* Machines of both kinds, by turns, whose slices have banks; and for kernels. */
 void judge_random_banks(FILE *out, uint64_t seed);
+void judge_random_kernel_banks(FILE *out, uint64_t seed);
 
 /* A small odd machine whose links have routers, and whose channels form no cycle. */
 void judge_random_routers(FILE *out, uint64_t seed);

@@ -1582,7 +1582,6 @@ static void settle(struct sim *s, struct pe *p)
 static void collect(struct sim *s)
 {
     struct judge_run *run = s->run;
-    size_t room = 0;
 
     for (enum where w = READS; w < N_WHERE; w++)
         for (size_t i = 0; i < count_of(s, w); i++) {
@@ -1590,12 +1589,10 @@ static void collect(struct sim *s)
 
             if (!at || !at->use.count)
                 continue;
-            if (run->n_uses == room) {
-                room = room ? 2 * room : 64;
-                run->uses = judge_grow(run->uses, room, sizeof *run->uses);
-            }
-            run->uses[run->n_uses] = at->use;
-            name_station(s, at, run->uses[run->n_uses++].name);
+            judge_add_use(&run->uses, &run->n_uses, &at->use);
+            name_station(s, at, run->uses[run->n_uses - 1].name);
+            if (at->banks)
+                judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
         }
 }
 

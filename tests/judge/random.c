@@ -659,6 +659,11 @@ void judge_random_kernel_topo(FILE *out, uint64_t seed)
     print_topo(out, seed, true, false);
 }
 
+void judge_random_kernel_banks(FILE *out, uint64_t seed)
+{
+    print_topo(out, seed, true, true);
+}
+
 void judge_random_banks(FILE *out, uint64_t seed)
 {
     if (seed % 2)

@@ -596,7 +596,6 @@ static void build(struct sim *s)
 static struct judge_use *collect(const struct sim *s, size_t *n)
 {
     struct judge_use *uses = NULL;
-    size_t room = 0;
 
     *n = 0;
     for (enum where w = READS; w < N_WHERE; w++)
@@ -605,12 +604,10 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
 
             if (!at || !at->use.count)
                 continue;
-            if (*n == room) {
-                room = room ? 2 * room : 64;
-                uses = judge_grow(uses, room, sizeof *uses);
-            }
-            uses[*n] = at->use;
-            name_station(s, at, uses[(*n)++].name);
+            judge_add_use(&uses, n, &at->use);
+            name_station(s, at, uses[*n - 1].name);
+            if (at->banks)
+                judge_banks_add_uses(at->banks, &uses, n);
         }
     return uses;
 }

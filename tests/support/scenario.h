@@ -16,7 +16,8 @@ struct scenario {
     const kb_topology *topo;
     struct judge_row *rows;
     struct judge_result *expected;
-    size_t n;
+    struct judge_use *uses; /* what it counts of each station */
+    size_t n, n_uses;
     uint64_t fingerprint;
     uint64_t seed; /* for messages */
     uint64_t dice;
@@ -58,6 +59,52 @@ static inline void assert_row(const struct scenario *s, const kb_sim *sim, kb_en
         assert_int_equal(request.plane, s->rows[i].plane);
 }
 
+/* Of a slice with banks, and its channels: the judge's counts. */
+static inline bool same_rows(const kb_utilization *use, const struct judge_use *x)
+{
+    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
+           use->row_hits == x->hits && use->row_misses == x->misses &&
+           use->row_conflicts == x->conflicts && use->activations == x->activations &&
+           use->util_pct <= 100 && use->refresh_pct <= 100;
+}
+
+struct rows_seen {
+    const struct scenario *s;
+    size_t n;
+};
+
+static inline void assert_rows_of(void *arg, const kb_utilization *use)
+{
+    struct rows_seen *seen = arg;
+    const struct scenario *s = seen->s;
+    size_t i = 0;
+
+    if (!use->has_rows)
+        return;
+    seen->n++;
+    while (i < s->n_uses && strcmp(s->uses[i].name, use->name) != 0)
+        i++;
+    if (i == s->n_uses || !same_rows(use, &s->uses[i]))
+        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64
+                 " conflicts, %" PRIu64 " activations, %" PRIu64 " bytes, %f %% of the bus",
+                 s->seed, use->name, use->row_hits, use->row_misses, use->row_conflicts,
+                 use->activations, use->bytes, use->util_pct);
+}
+
+/* What slices with banks have done is what the judge counts. */
+static inline void assert_bank_counts(const struct scenario *s, const kb_sim *sim)
+{
+    struct rows_seen seen = {s, 0};
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_uses; i++)
+        n += s->uses[i].has_rows;
+    if (!n)
+        return;
+    assert_int_equal(kb_sim_utilization(sim, assert_rows_of, &seen), KB_OK);
+    assert_int_equal(seen.n, n);
+}
+
 static inline void assert_whole_run(const struct scenario *s, kb_options options, uint64_t budget)
 {
     kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
@@ -74,6 +121,7 @@ static inline void assert_whole_run(const struct scenario *s, kb_options options
                  engine_name(options.engine), kb_sim_fingerprint(sim), s->fingerprint);
     assert_true(kb_sim_done(sim) == s->n);
     assert_true(kb_sim_end_fs(sim) == last_fs);
+    assert_bank_counts(s, sim);
     kb_sim_free(sim);
 }
 
@@ -160,13 +208,15 @@ static inline void draw_rows(struct scenario *s, const struct judge_topo *t, int
 static inline void draw_load(struct scenario *s, const struct judge_topo *t, int load, bool splits)
 {
     draw_rows(s, t, load, splits);
-    assert_true(judge_replay(t, s->rows, s->n, s->expected, &s->fingerprint));
+    assert_true(judge_replay_watched(t, s->rows, s->n, s->expected, &s->fingerprint, &s->uses,
+                                     &s->n_uses, NULL));
 }
 
 static inline void drop_load(struct scenario *s)
 {
     free(s->rows);
     free(s->expected);
+    free(s->uses);
 }
 
 #endif

@@ -6,7 +6,7 @@
  * print them and with each note; a few commands hand over the simulation for its utilization
  * (report_sim()).
  *
- * The page has up to eight sections, in the order of `parts`. Each is written to a buffer in
+ * The page has up to nine sections, in the order of `parts`. Each is written to a buffer in
  * memory, as calls come in any order; report_write() adds those that need no run (the machine,
  * distances, the configuration), leaves out the empty ones, and writes the rest. The sections of
  * `report run gemm` are:
@@ -18,6 +18,7 @@
  *     machine     the pictures of `view`, coloured: the SIP, its busiest cube, the busiest PE
  *     distances   zero-load latency from every PE to every slice: a map of 64 x 64
  *     busy        the rows of --stats, the busiest first
+ *     banks       none: no memory has banks
  *     config      the YAML of the topology, with all defaults
  *
  * Invariants: the page needs no network (report.css and report.js are compiled in, and pictures are
@@ -49,6 +50,7 @@ enum part {
     PART_MACHINE,
     PART_DISTANCES,
     PART_UTILIZATION,
+    PART_BANKS,
     PART_CONFIG,
     N_PARTS
 };
@@ -63,6 +65,7 @@ static const struct {
     [PART_MACHINE] = {"machine", "The machine"},
     [PART_DISTANCES] = {"distances", "From every PE to every memory"},
     [PART_UTILIZATION] = {"busy", "How busy it was"},
+    [PART_BANKS] = {"banks", "Rows of memories"},
     [PART_CONFIG] = {"config", "Configuration"},
 };
 
@@ -416,6 +419,7 @@ enum exit_code report_write(struct report *r, struct sink *s)
         return code;
     put_notes(r);
     utilization_table(&r->utilization, &r->part[PART_UTILIZATION]);
+    report_banks(&r->utilization, &r->part[PART_BANKS]);
     put_config(r, &r->part[PART_CONFIG]);
     put_head(r, s);
     put_contents(r, s);

@@ -51,6 +51,9 @@ static const struct part {
     {"port_ns", "TCM port", "c-port"},
     {"compute_ns", "compute", "c-compute"},
     {"dispatch_ns", "dispatch", "c-dispatch"},
+    {"queue_refresh_ns", "queue: refresh", "c-barrier"},
+    {"queue_row_ns", "queue: row", "c-queue-pe"},
+    {"queue_bus_ns", "queue: bus", "c-queue-port"},
 };
 
 enum { N_PARTS = sizeof parts / sizeof *parts, BARS_MAX = 25 };
@@ -188,11 +191,21 @@ static double sum_ns(const struct bars *bars, const struct bar *bar)
     return sum;
 }
 
-/* Does any bar have a such a part? */
+/* The same without what is below 0, which cannot be drawn: rows of banks that were open. */
+static double drawn_ns(const struct bars *bars, const struct bar *bar)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < bars->n_parts; i++)
+        sum += fmax(bar->sum_ns[i], 0);
+    return sum;
+}
+
+/* Does any bar have such a part? */
 static bool has_part(const struct bars *bars, size_t i)
 {
     for (size_t b = 0; b < bars->n; b++)
-        if (bars->bar[b].sum_ns[i] > 0)
+        if (bars->bar[b].sum_ns[i] > 0 || bars->bar[b].sum_ns[i] < 0)
             return true;
     return false;
 }
@@ -232,7 +245,7 @@ static void put_bar(struct svg *g, const struct bars *bars, const struct bar *ba
                     const struct scale *scale, double y)
 {
     double sum = sum_ns(bars, bar), mean_ns = sum / (double)bar->count;
-    double px = sum > 0 ? scale->width / sum : 0, x = scale->x;
+    double px = sum > 0 ? scale->width / drawn_ns(bars, bar) : 0, x = scale->x;
     char text[REPORT_LABEL_BYTES];
 
     if (scale->longest_ns > 0)

@@ -16,6 +16,10 @@ void utilization_free(struct report_utilization *u);
 
 void utilization_table(const struct report_utilization *u, struct sink *s);
 
+/* Hits, misses and conflicts of slices with banks, and of their channels. Nothing if there are
+ * none. */
+void report_banks(const struct report_utilization *u, struct sink *s);
+
 /* The machine, coloured if there was a simulation. EXIT_SYSTEM after a message. */
 enum exit_code utilization_pictures(const struct report_utilization *u, const struct cli *cli,
                                     struct sink *s);

@@ -1,9 +1,10 @@
 /*
  * utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much.
  *
- * One row for each node, link, channel, engine, memory and port. The record of a row is the
- * kb_utilization of the library itself. Cells are empty where a number makes no sense: a node has
- * no servers and so no utilization in per cent; an ideal link has no queue.
+ * One row for each node, link, channel, engine, memory (with its channels, if it has banks) and
+ * port. The record of a row is the kb_utilization of the library itself. Cells are empty where a
+ * number makes no sense: a node has no servers and so no utilization in per cent; an ideal link has
+ * no queue. Without a memory with banks the columns of rows are left out.
  *
  * The rows are copied when the simulation ends, since `load` frees simulations as it goes.
  */
@@ -12,8 +13,9 @@
 #include <stdlib.h>
 
 static const char *const kinds[] = {
-    [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
-    [KB_AT_CHANNEL] = "channel", [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+    [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
+    [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+    [KB_AT_BANKS] = "hbm_channel",
 };
 
 static const struct column columns[] = {
@@ -29,9 +31,14 @@ static const struct column columns[] = {
     COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),
     COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),
     COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues),
+    COLUMN_IF("row_hits", CELL_COUNT, kb_utilization, row_hits, has_rows),
+    COLUMN_IF("row_misses", CELL_COUNT, kb_utilization, row_misses, has_rows),
+    COLUMN_IF("row_conflicts", CELL_COUNT, kb_utilization, row_conflicts, has_rows),
+    COLUMN_IF("activations", CELL_COUNT, kb_utilization, activations, has_rows),
+    COLUMN_IF("refresh_pct", CELL_PERCENT, kb_utilization, refresh_pct, has_rows),
 };
 
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
+enum { N_COLUMNS = sizeof columns / sizeof *columns, N_OF_ROWS = 5 };
 
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
@@ -43,7 +50,10 @@ static bool use_row(void *arg, uint64_t i, struct cell *cells)
 
 struct rows utilization_rows_table(const struct utilization_rows *stats)
 {
-    return (struct rows){ROWS_COLUMNS(columns), .n_rows = stats->n, .row = use_row,
+    return (struct rows){.columns = columns,
+                         .n_columns = stats->has_rows ? N_COLUMNS : N_COLUMNS - N_OF_ROWS,
+                         .n_rows = stats->n,
+                         .row = use_row,
                          .arg = (void *)stats};
 }
 
@@ -55,6 +65,7 @@ static void keep(void *arg, const kb_utilization *use)
 
     stats->use = memory_room(stats->use, stats->n, &stats->room, sizeof *stats->use);
     stats->use[stats->n++] = *use;
+    stats->has_rows |= use->has_rows;
 }
 
 void utilization_rows_keep(struct utilization_rows *stats, const kb_sim *sim)

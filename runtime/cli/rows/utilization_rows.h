@@ -9,7 +9,8 @@
 struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;
-    bool failed; /* there was no memory */
+    bool has_rows; /* of banks: a memory has them */
+    bool failed;   /* there was no memory */
 };
 
 /* Before the simulation: can the file be written? */

@@ -305,8 +305,34 @@ static void close_span(struct trace *t, const kb_span *span)
         slice_end(t, f, s, span->end_fs);
 }
 
+/*
+ * The bus of a channel with banks serves one segment at a time. A posted write may have ended
+ * before, so its slice belongs to a flight of the channel's own.
+ */
+static void begin_bus(struct trace *t, const kb_service *service)
+{
+    struct flight *f = flight_get(t, BUS_KEY | service->place);
+    struct component *c = lanes_at(&t->lanes, service->place, false);
+    struct slice *s = slice_add(t, f, c, lanes_take(c, 0, service->begin_fs), service->begin_fs);
+
+    s->service = true;
+    s->name = lanes_constant(&t->lanes, service->found, 0);
+    set_about(t, s, service);
+    if (service->source == KB_NOWHERE)
+        s->about.source = NULL;
+    s->about.bank = lanes_constant(&t->lanes, "bank", 0);
+    s->about.row = lanes_constant(&t->lanes, "row", 0);
+    s->about.bank_number = service->bank;
+    s->about.row_number = service->row;
+    slice_begin(t, s);
+}
+
 void flight_take(struct trace *t, const kb_service *service)
 {
+    if (service->found) {
+        begin_bus(t, service);
+        return;
+    }
     struct component *c = lanes_at(&t->lanes, service->place, false);
 
     begin_work(t, service, true, false);
@@ -316,11 +342,13 @@ void flight_take(struct trace *t, const kb_service *service)
 
 void flight_release(struct trace *t, const kb_service *service)
 {
-    struct flight *f = map_get(&t->flights, flight_key(service->id, service->part));
+    struct flight *f =
+        map_get(&t->flights,
+                service->found ? BUS_KEY | service->place : flight_key(service->id, service->part));
     struct component *c = lanes_at(&t->lanes, service->place, false);
     struct slice *s = f ? find_slice(f, c, true) : NULL;
 
-    if (!t->cli->opts.trace_filter)
+    if (!t->cli->opts.trace_filter && !service->found)
         timeline_count(t, timeline_busy_of(t, c->station), -1);
     if (s)
         slice_end(t, f, s, service->end_fs);

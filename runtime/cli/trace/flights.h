@@ -12,6 +12,7 @@ static inline uint64_t flight_key(uint32_t id, uint32_t part)
     return id | (uint64_t)(part & 0xfffff) << 41;
 }
 #define KERNEL_KEY (UINT64_C(2) << 40)
+#define BUS_KEY    (UINT64_C(1) << 63) /* and the place: of a channel with banks */
 
 /* The flight with this key; a new one if there is none. */
 struct flight *flight_get(struct trace *t, uint64_t key);

@@ -148,6 +148,10 @@ static void make_notes(const struct trace *t, const struct slice_notes *a, struc
     note_id(n, t->words.tile, a->token);
     note_text(n, t->words.at, a->at);
     note_text(n, t->words.region, a->region);
+    if (a->bank) {
+        note_count(n, a->bank, a->bank_number);
+        note_count(n, a->row, a->row_number);
+    }
     if (a->waited_fs == 0)
         return;
     n->note[n->n++] =

@@ -23,6 +23,8 @@ struct slice_notes {
     struct trace_text *behind;
     uint32_t behind_id;
     struct trace_text *at, *region; /* of a command: "benches/gemm.c:33" */
+    struct trace_text *bank, *row;  /* of the bus of a channel with banks: keys, NULL: elsewhere */
+    uint64_t bank_number, row_number;
 };
 
 /* A slice that is open: of a span, a service, a command, a kernel. */

@@ -151,7 +151,8 @@ static bool begins_early(const struct trace *t, const struct event *e, kb_place 
 }
 
 /*
- * Can the observer be called before the time of this event? On a link with fifo; for the end of the
+ * Can the observer be called before the time of this event? On a link with fifo; on the bus of a
+ * channel with banks, which may have to turn around; for the end of the
  * overhead of a memory, port or engine, and what follows; for the begin of a memory's service,
  * which is known when a transaction comes to one that is free early; and for the response to a
  * host.
@@ -165,6 +166,7 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
     case KB_AT_LINK:
         return t->lanes.fifo;
     case KB_AT_HOST:
+    case KB_AT_BANKS:
         return true;
     case KB_AT_MEMORY:
         return overhead || drain || begins_early(t, e, place);
@@ -205,8 +207,8 @@ static void on_close(void *arg, const kb_span *span)
     apply_in_order(arg, &e, span->place);
 }
 
-/* A link with fifo, and a memory that is free early, is taken with the time of its release, which
- * is put off as an event of its own. */
+/* A link with fifo, a channel with banks, and a memory that is free early, is taken with the time
+ * of its release, which is put off as an event of its own. */
 static void on_take(void *arg, const kb_service *service)
 {
     struct event e = {.fs = service->begin_fs, .kind = EVENT_TAKE, .service = *service};

@@ -30,6 +30,13 @@ static const char cube_note[] =
     "A cube: its busiest memory, engine or port; DMA channels, held while "
     "transactions wait, do not count.";
 
+static const char conflicts_note[] = "A cube: its slice with the largest share of row conflicts.";
+
+static const char *note_of_cubes(const struct scene_drawing *d)
+{
+    return view_utilization_conflicts(d->sc->utilization) ? conflicts_note : cube_note;
+}
+
 static const char kinds_note[] = "*: a cube with keys of its own, by `cubes`";
 
 /* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. */
@@ -111,10 +118,15 @@ static double kind_width(const struct scene_drawing *d)
 /* "Busy" with its colours, and the busiest edges, in the direction of their data. */
 static double put_busiest(struct scene_drawing *d, double y)
 {
-    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, "Busy");
-    svg_heat_legend(&d->g, SCENE_MARGIN + 40, y);
-    svg_text(&d->g, "dim", SCENE_MARGIN + 40 + 34 * SVG_HEATS + 10, y + 11, SVG_START,
-             d->listed.n ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
+    bool conflicts = view_utilization_conflicts(d->sc->utilization);
+    double x = SCENE_MARGIN + (conflicts ? 60 : 40);
+
+    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, conflicts ? "Conflicts" : "Busy");
+    svg_heat_legend(&d->g, x, y);
+    svg_text(&d->g, "dim", x + 34 * SVG_HEATS + 10, y + 11, SVG_START,
+             conflicts     ? "% of segments close another row, or more"
+             : d->listed.n ? "% of the time, or more; the busiest edges:"
+                           : "% of the time, or more");
     y += 2 * LEGEND_ROW;
     for (size_t i = 0; i < d->listed.n; i++, y += LEGEND_ROW) {
         const struct view_edge_utilization *util = &d->listed.edge[i];
@@ -128,7 +140,7 @@ static double put_busiest(struct scene_drawing *d, double y)
         svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, text);
     }
     if (d->sc->of_cubes) {
-        svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, cube_note);
+        svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, note_of_cubes(d));
         y += LEGEND_ROW;
     }
     return y + 8;
@@ -163,6 +175,6 @@ double legend_width(const struct scene_drawing *d)
     double note = d->sc->note ? svg_text_width(d->sc->note, SCENE_LETTER) : 0;
 
     if (d->sc->utilization && d->sc->of_cubes)
-        note = fmax(note, svg_text_width(cube_note, SCENE_LETTER));
+        note = fmax(note, svg_text_width(note_of_cubes(d), SCENE_LETTER));
     return fmax(fmax(d->sc->width, 380), fmax(legend, note)) + 2 * SCENE_MARGIN;
 }

@@ -58,7 +58,9 @@ static void node_tip(struct scene_drawing *d, const struct scene_node *n)
         }
     }
     if (!isnan(n->pct))
-        p = text_put_text(put_number(text_put_text(p, "\n"), n->pct, 1), " % busy");
+        p = text_put_text(put_number(text_put_text(p, "\n"), n->pct, 1),
+                          view_utilization_conflicts(d->sc->utilization) ? " % row conflicts"
+                                                                         : " % busy");
     *p = '\0';
     svg_tip(&d->g, tip);
 }

@@ -35,6 +35,9 @@ struct view_utilization;
 enum exit_code view_utilization_read(struct view_utilization **out, const struct cli *cli,
                                      const char *path);
 
+/* Are its per cents shares of row conflicts, by --conflicts? */
+bool view_utilization_conflicts(const struct view_utilization *utilization);
+
 /* An empty one, to be filled by view_utilization_add(). */
 struct view_utilization *view_utilization_new(const kb_topology *topo);
 

@@ -4,7 +4,10 @@
  * Rows are found by name. A component can have several rows (channels for reading and writing), of
  * which the busiest counts. An edge that the topology has in one direction only carries the data of
  * reads against it: the row "B -> A" then belongs to the edge A -> B, and `returns` remembers that,
- * so that pictures can say in which direction it was busy.
+ * so that pictures can say in which direction it was busy. A channel of a slice with banks has a
+ * row of its own, which is not drawn: the slice has one for all.
+ *
+ * With --conflicts the per cents are shares of row conflicts instead, which slices with banks have.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +29,7 @@ struct view_utilization {
     double *node;          /* per node; NaN: not known */
     struct edge_row *edge; /* every edge, by `from`, then `to` */
     size_t n_edges, room;
+    bool conflicts; /* shares of row conflicts, not utilizations */
 };
 
 /* -- the tables ----------------------------------------------------------------------------- */
@@ -148,6 +152,21 @@ double view_utilization_most(const struct view_utilization *u, uint32_t first, u
 
 /* -- filling -------------------------------------------------------------------------------- */
 
+bool view_utilization_conflicts(const struct view_utilization *u)
+{
+    return u && u->conflicts;
+}
+
+/* The length of the name without ".chN" of a channel with banks behind it. */
+static size_t slice_len(const char *name)
+{
+    const char *point = strrchr(name, '.');
+    bool is_channel = point && strncmp(point, ".ch", 3) == 0 && point[3] &&
+                      point[3 + strspn(point + 3, "0123456789")] == '\0';
+
+    return is_channel ? (size_t)(point - name) : strlen(name);
+}
+
 /* The node of that name, or of a name with ".read" or ".write" behind it: "sip0.cube0.m_cpu.read".
  */
 static bool find_node(const struct view_utilization *u, const char *name, uint32_t *out)
@@ -167,6 +186,8 @@ bool view_utilization_add(struct view_utilization *u, const char *name, double p
     uint32_t from, to;
 
     if (!between) {
+        if (name[slice_len(name)])
+            return kb_node_find(u->topo, name, slice_len(name), &from) == KB_OK;
         if (!find_node(u, name, &from))
             return false;
         u->node[from] = fmax(u->node[from], pct);
@@ -191,14 +212,34 @@ bool view_utilization_add(struct view_utilization *u, const char *name, double p
 
 /* -- the file ------------------------------------------------------------------------------- */
 
-/* A row without a value adds nothing, but its name must be known. */
-static bool add_row(struct view_utilization *u, struct results *r, int name_column, int pct_column)
+/* The columns that are read. */
+struct uses {
+    int name, pct;
+    int rows[3]; /* hits, misses, conflicts */
+};
+
+/* The share of conflicts; NAN: nothing of the kind. */
+static bool read_conflicts(struct results *r, const struct uses *columns, double *pct)
 {
-    const char *name = r->cells[name_column];
+    double rows[3], sum = 0;
+
+    for (int i = 0; i < 3; i++) {
+        if (!view_read_number(r, columns->rows[i], &rows[i]))
+            return false;
+        sum += rows[i];
+    }
+    *pct = sum > 0 ? 100 * rows[2] / sum : (double)NAN;
+    return true;
+}
+
+/* A row without a value adds nothing, but its name must be known. */
+static bool add_row(struct view_utilization *u, struct results *r, const struct uses *columns)
+{
+    const char *name = r->cells[columns->name];
     double pct;
     char shown[2 * KB_NODE_BYTES];
 
-    if (!view_read_number(r, pct_column, &pct))
+    if (u->conflicts ? !read_conflicts(r, columns, &pct) : !view_read_number(r, columns->pct, &pct))
         return false;
     if (!name || !view_utilization_add(u, name, pct))
         return results_bad_row(r, "'%s' is no node and no edge of this topology",
@@ -208,13 +249,17 @@ static bool add_row(struct view_utilization *u, struct results *r, int name_colu
 
 static void read_rows(struct view_utilization *u, struct results *r, const struct cli *cli)
 {
-    int name, pct;
+    static const char *const rows[] = {"row_hits", "row_misses", "row_conflicts"};
+    struct uses columns;
 
     if (r->code || !view_check_hash(r, cli) || r->n_columns == 0 ||
-        !view_find_column(r, "name", "--stats", &name) ||
-        !view_find_column(r, "util_pct", "--stats", &pct))
+        !view_find_column(r, "name", "--stats", &columns.name) ||
+        !view_find_column(r, "util_pct", "--stats", &columns.pct))
         return;
-    while (results_next(r) && add_row(u, r, name, pct))
+    for (int i = 0; u->conflicts && i < 3; i++)
+        if (!view_find_column(r, rows[i], "--stats of a machine with banks", &columns.rows[i]))
+            return;
+    while (results_next(r) && add_row(u, r, &columns))
         ;
 }
 
@@ -224,6 +269,7 @@ enum exit_code view_utilization_read(struct view_utilization **out, const struct
     struct results r;
 
     *out = view_utilization_new(cli->topo);
+    (*out)->conflicts = cli->opts.conflicts;
     results_open(&r, cli->program, path);
     read_rows(*out, &r, cli);
     results_close(&r);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
-enum { SEEDS = 300, TALKS = 180, SHAPES = 50, SPLITS = 30, MOST_LINE = 8192 };
+enum { SEEDS = 300, TALKS = 180, SHAPES = 50, SPLITS = 30, BANKS = 24, MOST_LINE = 8192 };
 
 static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
                         int64_t got, int64_t want)
@@ -199,9 +199,19 @@ struct comparison {
     size_t n;
 };
 
+/* Of a slice with banks, and its channels. */
+static bool same_rows(const kb_utilization *use, const struct judge_use *x)
+{
+    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
+           use->row_hits == x->hits && use->row_misses == x->misses &&
+           use->row_conflicts == x->conflicts && use->activations == x->activations;
+}
+
 static bool same_use(const struct comparison *c, const kb_utilization *use,
                      const struct judge_use *x)
 {
+    if (use->has_rows)
+        return same_rows(use, x);
     return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
            use->queue_max == x->longest &&
            fabs(use->queue_mean * c->end_fs - (double)x->wait_fs) <= 1 + 1e-9 * (double)x->wait_fs;
@@ -216,7 +226,7 @@ static void assert_use(void *arg, const kb_utilization *use)
     const char *wrap = strstr(use->name, " (wrap)");
     size_t len = wrap ? (size_t)(wrap - use->name) : strlen(use->name);
 
-    if (!use->queues)
+    if (!use->queues && !use->has_rows)
         return;
     for (size_t i = 0; i < run->n_uses && !(x && same_use(c, use, x)); i++)
         if (strlen(run->uses[i].name) == len && strncmp(run->uses[i].name, use->name, len) == 0)
@@ -320,11 +330,11 @@ static void random_kernels_on_any_shape(void **state)
 }
 
 /* The YAML of a random machine with interleaved addresses, over cubes. */
-static char *interleaved(uint64_t seed)
+static char *interleaved(void (*machine)(FILE *out, uint64_t seed), uint64_t seed)
 {
     static const int granules[] = {64, 128, 256, 1024, 4096};
     uint64_t dice = seed;
-    char *plain = plain_topo(judge_random_kernel_topo, seed), *yaml = NULL, *space;
+    char *plain = plain_topo(machine, seed), *yaml = NULL, *space;
     struct judge_topo *t = judge_load_text(plain);
     const char *hash = draw(&dice) % 2 && splits_of(t).hash ? "xor" : "none";
 
@@ -345,7 +355,24 @@ static void random_kernels_on_interleaved_slices(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct scenario s = scenario_in(interleaved(seed), seed, seed % 2);
+        struct scenario s =
+            scenario_in(interleaved(judge_random_kernel_topo, seed), seed, seed % 2);
+
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+}
+
+/* Loads, stores, tiles and messages through slices with banks; the judge counts rows, too. */
+static void random_kernels_on_banks(void **state)
+{
+    uint64_t seeds = n_seeds(BANKS);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_in(seed % 3 ? plain_topo(judge_random_kernel_banks, seed)
+                                                 : interleaved(judge_random_kernel_banks, seed),
+                                        seed, seed % 2);
 
         assert_runs(&s);
         scenario_free(&s);
@@ -359,6 +386,7 @@ int main(void)
         cmocka_unit_test(random_kernels_that_talk_do_so_too),
         cmocka_unit_test(random_kernels_on_any_shape),
         cmocka_unit_test(random_kernels_on_interleaved_slices),
+        cmocka_unit_test(random_kernels_on_banks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

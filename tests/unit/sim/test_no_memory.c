@@ -50,6 +50,19 @@ static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
     return KB_OK;
 }
 
+/* Results need no memory: those of a run that has ended are there. */
+static kb_status read_results(const kb_sim *sim)
+{
+    kb_status status = KB_OK;
+    kb_result r;
+
+    for (uint32_t i = 0; i < ROWS && status == KB_OK; i++) {
+        status = kb_sim_result(sim, i, &r);
+        assert_true(status != KB_OK || r.formula_fs > 0);
+    }
+    return status;
+}
+
 static void count_row(void *arg, const kb_breakdown_row *row)
 {
     struct life *l = arg;
@@ -90,6 +103,8 @@ static kb_status live(struct life *l)
         l->failed = "kb_sim_utilization";
         status = kb_sim_utilization(sim, count_use, l);
     }
+    if (status == KB_OK)
+        assert_int_equal(read_results(sim), KB_OK);
     if (status == KB_OK && l->watched) {
         l->failed = "kb_breakdown_rows";
         status = kb_breakdown_rows(causes, count_row, l);
@@ -179,6 +194,38 @@ static void every_allocation_may_fail_at_time_0(void **state)
         assert_every_failure_is_told(no_delays, (kb_engine)e, 0, false);
 }
 
+/* Slices with banks, with queues that need memory to find out what a transaction takes alone. */
+static void every_allocation_of_banks_may_fail(void **state)
+{
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n"
+                                     "cube: {hbm: {model: banks, queue: 300},"
+                                     " pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n",
+                                     (kb_engine)e, 7, false);
+}
+
+/* A cost that is not known is no cost: docs/memory.md, exit 5 */
+static void the_cost_of_a_route_may_fail_with_banks(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {hbm: {model: banks, queue: 300, banks: 1,"
+                     " groups: 1, channels: 1, columns: 1}}\n");
+    kb_endpoint pe = {KB_PE, 0, 0, 0}, slice = {KB_SLICE, 0, 0, 0};
+    kb_error why = {""};
+    kb_cost cost;
+
+    (void)state;
+    assert_non_null(topo);
+    left = 0;
+    assert_int_equal(kb_route_cost(topo, KB_READ, &pe, &slice, 65536, &cost, &why), KB_NO_MEMORY);
+    left = UINT64_MAX;
+    assert_string_equal(why.text, "out of memory");
+    assert_int_equal(kb_route_cost(topo, KB_READ, &pe, &slice, 65536, &cost, &why), KB_OK);
+    any_topology_free(topo);
+}
+
 /* -- points and traffic --------------------------------------------------------------------- */
 
 static kb_status sweep_some(const kb_topology *topo)
@@ -258,6 +305,8 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail_with_ideal_links),
         cmocka_unit_test(every_allocation_may_fail_with_fifo_links),
         cmocka_unit_test(every_allocation_of_what_is_watched_may_fail),
+        cmocka_unit_test(every_allocation_of_banks_may_fail),
+        cmocka_unit_test(the_cost_of_a_route_may_fail_with_banks),
         cmocka_unit_test(every_allocation_may_fail_at_time_0),
         cmocka_unit_test(every_allocation_of_a_sweep_may_fail),
         cmocka_unit_test(every_allocation_of_traffic_may_fail),

@@ -84,11 +84,16 @@ static void machines_of_any_shape_do_what_the_judge_says(void **state)
     each_scenario(seeds(), judge_random_shape, check_whole_runs);
 }
 
-static void check_runs_at_once(struct scenario *s)
+/* At once, and by a few events a call. */
+static void check_banks(struct scenario *s)
 {
-    for (int how = 0; how < 4; how++)
+    static const uint64_t budgets[] = {0, 1, 7, 1000};
+
+    for (size_t how = 0; how < 4; how++)
         assert_whole_run(
-            s, (kb_options){.engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2}, 0);
+            s, (kb_options){.engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2},
+            budgets[(how + s->seed) % LENGTH(budgets)]);
+    assert_whole_run(s, (kb_options){.engine = KB_FUSED}, budgets[s->seed % LENGTH(budgets)]);
 }
 
 /* The same of machines whose slices have banks: which segment passes, and when, and in which order.
@@ -96,7 +101,7 @@ static void check_runs_at_once(struct scenario *s)
 static void banks_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 8, judge_random_banks, check_runs_at_once);
+    each_scenario(seeds() / 8, judge_random_banks, check_banks);
 }
 
 /* -- what was used -------------------------------------------------------------------------- */
@@ -133,7 +138,10 @@ static bool same_use(const kb_utilization *a, const kb_utilization *b)
 {
     return strcmp(a->name, b->name) == 0 && a->count == b->count && a->bytes == b->bytes &&
            a->busy_fs == b->busy_fs && a->wait_ns == b->wait_ns && a->queue_mean == b->queue_mean &&
-           a->queue_max == b->queue_max;
+           a->queue_max == b->queue_max && a->row_hits == b->row_hits &&
+           a->row_misses == b->row_misses && a->row_conflicts == b->row_conflicts &&
+           a->activations == b->activations && a->util_pct == b->util_pct &&
+           a->refresh_pct == b->refresh_pct;
 }
 
 static void check_uses(struct scenario *s)
@@ -154,6 +162,7 @@ static void both_engines_count_the_same(void **state)
     (void)state;
     each_scenario(seeds() / 2, judge_random_topo, check_uses);
     each_scenario(seeds() / 2, judge_random_shape, check_uses);
+    each_scenario(seeds() / 8, judge_random_banks, check_uses);
 }
 
 /* -- runs that end early -------------------------------------------------------------------- */

@@ -1,0 +1,217 @@
+/* bank_queue.h -- what waits at a channel with banks: pieces of transactions, the queues of banks,
+ * and the line of rows that will be ready.
+ *
+ * A transaction that arrives has one piece in each channel that it comes to. Pieces wait in order
+ * of (arrival, id, part), reads and writes by themselves. While the queue of a direction has room
+ * the first piece gives a segment at a time, which joins the queue of its bank. So a queue of
+ * segments is in order of age, and the oldest of an open row is the first with that row.
+ *
+ * A bank takes one of them as its current segment (bank_pick()). It then stands in the line, which
+ * is in order of the instants at which rows are ready. Activations are decided in order of time, so
+ * a bank nearly always joins at the end. At a decision those that are ready leave the line for
+ * `ready`, a bit each. So neither the next decision nor the oldest that is ready takes a look at
+ * banks that cannot be granted.
+ */
+#ifndef BANK_QUEUE_H
+#define BANK_QUEUE_H
+#include "machine/bank_channel.h"
+
+/* -- segments ------------------------------------------------------------------------------- */
+
+/* An access is done at `done_fs`. */
+BANK_INLINE void bank_end_access(struct bank_pool *pool, uint32_t slot, int64_t done_fs)
+{
+    struct bank_access *access = &pool->accesses[slot];
+
+    access->done_fs = done_fs;
+    access->next = pool->ended;
+    pool->ended = slot;
+}
+
+/* The segment whose first burst is `burst`, behind all of its bank's queue. */
+BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
+                              struct bank_pool *pool, uint32_t slot, uint64_t burst)
+{
+    const struct bank_access *access = &pool->accesses[slot];
+    uint32_t i = pool->free_segment, number = bank_number_of(v->row, burst);
+    unsigned writes = access->writes;
+    struct bank_segment *segment = &pool->segments[i];
+    struct bank *bank = &c->banks[number];
+    uint64_t bit = UINT64_C(1) << number;
+
+    pool->free_segment = segment->next;
+    *segment = (struct bank_segment){.row = bank_row_of_burst(v->row, burst),
+                                     .id = access->id,
+                                     .number = c->numbers[writes]++,
+                                     .access = slot,
+                                     .n = bank_bursts(v->row, burst, access->range.end),
+                                     .next = BANK_NONE,
+                                     .bank = (uint16_t)number,
+                                     .writes = (uint8_t)writes};
+    if (c->waiting[writes] & bit)
+        pool->segments[bank->tail[writes]].next = i;
+    else
+        bank->head[writes] = i;
+    bank->tail[writes] = i;
+    c->waiting[writes] |= bit;
+    c->queued[writes]++;
+}
+
+/* The first piece goes on to its next segment, or is at its end. */
+BANK_INLINE void bank_step_piece(const struct bank_view *v, struct bank_channel *c,
+                                 struct bank_pool *pool, unsigned writes, uint32_t channel)
+{
+    struct bank_piece *piece = &pool->pieces[c->pieces[writes]];
+    const struct bank_range *range = &pool->accesses[piece->access].range;
+    uint32_t i = c->pieces[writes];
+    uint64_t next = piece->at + 1;
+
+    if (next < range->end) {
+        piece->at = next = bank_next(v->row, range->at, next, channel);
+        if (next < range->end)
+            return;
+    }
+    c->pieces[writes] = piece->next;
+    piece->next = pool->free_piece;
+    pool->free_piece = i;
+}
+
+BANK_INLINE void bank_accept(const struct bank_view *v, struct bank_channel *c,
+                             struct bank_pool *pool, unsigned writes, uint32_t channel, int64_t t)
+{
+    while (c->pieces[writes] != BANK_NONE && c->queued[writes] < v->row->queue) {
+        uint32_t slot = pool->pieces[c->pieces[writes]].access;
+        struct bank_access *access = &pool->accesses[slot];
+
+        if (pool->free_segment == BANK_NONE && !bank_more_segments(pool))
+            return;
+        bank_enqueue(v, c, pool, slot, pool->pieces[c->pieces[writes]].at);
+        bank_step_piece(v, c, pool, writes, channel);
+        if (writes && v->row->ack == ACK_ACCEPTED && (access->left -= c->alike) == 0)
+            bank_end_access(pool, slot, bank_later(t + 1, access->arrive_fs + access->drain_fs));
+    }
+}
+
+/* -- the queue of a bank -------------------------------------------------------------------- */
+
+/* The segment behind which the oldest of the open row stands; BANK_NONE: it is the first, or the
+ * row has none. */
+BANK_INLINE uint32_t bank_before_hit(const struct bank_pool *pool, const struct bank *bank,
+                                     unsigned writes)
+{
+    uint32_t before = BANK_NONE;
+
+    for (uint32_t i = bank->head[writes]; i != BANK_NONE; i = pool->segments[i].next) {
+        if (pool->segments[i].row == bank->row)
+            return before;
+        before = i;
+    }
+    return BANK_NONE;
+}
+
+/* Takes the segment that a bank will serve next out of its queue. */
+BANK_INLINE uint32_t bank_pick(const struct bank_view *v, struct bank_channel *c,
+                               struct bank_pool *pool, struct bank *bank, uint64_t bit,
+                               unsigned writes)
+{
+    uint32_t i = bank->head[writes], next = pool->segments[i].next, before = BANK_NONE;
+
+    if (next == BANK_NONE) {
+        c->waiting[writes] &= ~bit;
+        return i;
+    }
+    if (v->row->policy == POLICY_FR_FCFS && c->open & bit)
+        before = bank_before_hit(pool, bank, writes);
+    if (before == BANK_NONE) {
+        bank->head[writes] = next;
+        return i;
+    }
+    i = pool->segments[before].next;
+    pool->segments[before].next = pool->segments[i].next;
+    if (bank->tail[writes] == i)
+        bank->tail[writes] = before;
+    return i;
+}
+
+/* -- the line ------------------------------------------------------------------------------- */
+
+/* Bank `number` has a current segment, whose row is ready later. */
+BANK_INLINE void bank_line_up(struct bank_channel *c, uint32_t number)
+{
+    int64_t fs = c->banks[number].ready_fs;
+    uint32_t i = (uint32_t)c->line_first + c->line_n++;
+
+    if (i == c->line_first || fs >= c->line_end_fs)
+        c->line_end_fs = fs;
+    else
+        for (; i != c->line_first; i--) {
+            uint8_t before = c->line[(i - 1) % BANKS_MAX];
+
+            if (c->banks[before].ready_fs <= fs)
+                break;
+            c->line[i % BANKS_MAX] = before;
+        }
+    c->line[i % BANKS_MAX] = (uint8_t)number;
+}
+
+/* Those of the line whose rows are ready at `t`. */
+BANK_INLINE void bank_leave_line(struct bank_channel *c, int64_t t)
+{
+    while (c->line_n) {
+        uint32_t number = c->line[c->line_first % BANKS_MAX];
+
+        if (c->banks[number].ready_fs > t)
+            return;
+        c->ready |= UINT64_C(1) << number;
+        c->line_first++;
+        c->line_n--;
+    }
+}
+
+/* -- arrivals ------------------------------------------------------------------------------- */
+
+/* Comes access `a` before `b`? Records have the number of a part in their topmost 16 bits. */
+BANK_INLINE bool bank_in_order(const struct bank_access *a, const struct bank_access *b)
+{
+    if (a->arrive_fs != b->arrive_fs)
+        return a->arrive_fs < b->arrive_fs;
+    return (a->id << 16 | a->id >> 48) < (b->id << 16 | b->id >> 48);
+}
+
+/* The link behind which a piece of `access` belongs, not the last: of one instant in order of ids.
+ */
+static __attribute__((noinline)) uint32_t *
+bank_place_of(struct bank_channel *c, struct bank_pool *pool, const struct bank_access *access)
+{
+    uint32_t *link = &c->pieces[access->writes];
+
+    while (bank_in_order(&pool->accesses[pool->pieces[*link].access], access))
+        link = &pool->pieces[*link].next;
+    return link;
+}
+
+/* Access `slot`, which has arrived, has segments here, and the first begins with `burst`. */
+BANK_INLINE void bank_add_piece(struct bank_channel *c, struct bank_pool *pool, uint32_t slot,
+                                uint64_t burst)
+{
+    const struct bank_access *access = &pool->accesses[slot];
+    unsigned writes = access->writes;
+    uint32_t i = pool->free_piece, *link = &c->pieces[writes];
+    struct bank_piece *piece = &pool->pieces[i];
+
+    pool->free_piece = piece->next;
+    if (*link != BANK_NONE) {
+        const struct bank_piece *last = &pool->pieces[c->last_piece[writes]];
+
+        link = bank_in_order(&pool->accesses[last->access], access)
+                   ? &pool->pieces[c->last_piece[writes]].next
+                   : bank_place_of(c, pool, access);
+    }
+    *piece = (struct bank_piece){.at = burst, .access = slot, .next = *link};
+    if (piece->next == BANK_NONE)
+        c->last_piece[writes] = i;
+    *link = i;
+    c->arrived = true;
+}
+
+#endif

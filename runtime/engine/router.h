@@ -21,6 +21,7 @@
  */
 #ifndef ROUTER_H
 #define ROUTER_H
+#include "engine/agenda.h"
 #include "engine/state.h"
 #include "machine/channels.h"
 
@@ -67,7 +68,7 @@ struct out_port {
     uint64_t server_fs[MAX_SPEEDUP]; /* at its end */
     double gbs;
     int64_t wire_fs;
-    uint32_t order;          /* among all ports, of events of one instant */
+    uint64_t order;          /* among all ports, of decisions of one instant */
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
@@ -173,6 +174,7 @@ struct router {
     struct note *notes; /* of the hop engine */
     struct way **ways;  /* owned; [WAYS] */
     struct channels scratch;
+    struct agenda agenda;
     uint32_t n_flights;
     uint32_t n_parcels, free_parcel;
     uint32_t n_arrivals, free_arrival;

@@ -26,6 +26,7 @@
 #define NETWORK_ROUTER_H
 #include "network/router_end.h"
 #include "network/router_m_cpu.h"
+#include <string.h>
 
 /* What may go by a port. */
 struct offer {
@@ -291,7 +292,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
         changes(s, how, index, until);
 }
 
-/* A port decides: an event of class 5. */
+/* A port decides. */
 static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
     struct out_port *port = &s->router->ports[index];
@@ -310,6 +311,33 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
     }
     if (!(how & HOW_HOP) && least != ROUTER_NEVER)
         ask(s, index, latest(least, port->free_fs));
+}
+
+/* A run that may not count more events ends between two decisions: the others are left. */
+static inline void put_off(struct kb_sim *s, uint64_t t, uint32_t row, uint32_t decided)
+{
+    struct instant *at = &s->router->agenda.instants[row];
+
+    at->n -= decided;
+    memmove(at->rows, at->rows + decided, at->n * sizeof *at->rows);
+    if (!ev_push(&s->queue, ev_make(t, EV_ARBITER, 0, row)))
+        fail(s, KB_NO_MEMORY);
+}
+
+/* All ports decide that have asked for an instant: an event of class 5. */
+static ALWAYS_INLINE void decide_all(struct kb_sim *s, int how, uint64_t t, uint32_t row)
+{
+    struct agenda *agenda = &s->router->agenda;
+
+    agenda_sort(&agenda->instants[row]);
+    for (uint32_t i = 0; i < agenda->instants[row].n; i++) {
+        if (how & HOW_COUNTED && sim_has_counted_all(s)) {
+            put_off(s, t, row, i);
+            return;
+        }
+        decide(s, how, t, agenda->instants[row].rows[i].port);
+    }
+    agenda_end(agenda, row);
 }
 
 /* -- hop: events of class 1 ----------------------------------------------------------------- */

@@ -3,31 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS_LEAST = 6, BITS_MOST = 16, ROOM = 4, SORTED_BY_STEPS = 32 };
-
-bool agenda_init(struct agenda *a, uint64_t n)
-{
-    *a = (struct agenda){.free_instant = NO_INSTANT, .bits = BITS_LEAST};
-    while (a->bits < BITS_MOST && UINT64_C(1) << a->bits < n)
-        a->bits++;
-    a->first = malloc(sizeof *a->first << a->bits);
-    if (!a->first)
-        return false;
-    memset(a->first, 0xff, sizeof *a->first << a->bits); /* NO_INSTANT */
-    return true;
-}
+enum { ROOM = 4, SORTED_BY_STEPS = 32 };
 
 void agenda_free(struct agenda *a)
 {
     for (uint32_t i = 0; i < a->n_instants; i++)
         free(a->instants[i].rows);
     free(a->instants);
-    free(a->first);
 }
 
 void agenda_clear(struct agenda *a)
 {
-    memset(a->first, 0xff, sizeof *a->first << a->bits);
+    memset(a->first, 0xff, sizeof a->first); /* NO_INSTANT */
     a->free_instant = NO_INSTANT;
     for (uint32_t i = a->n_instants; i-- > 0;) {
         a->instants[i].n = 0;

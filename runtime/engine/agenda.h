@@ -16,6 +16,7 @@
 #include "base/exported.h"
 
 #define NO_INSTANT UINT32_MAX
+enum { AGENDA_BITS = 12 };
 
 /* A port that was asked to decide. */
 struct asked {
@@ -33,27 +34,24 @@ struct instant {
 struct agenda {
     struct instant *instants; /* owned */
     uint32_t n_instants, free_instant;
-    uint32_t *first; /* owned; [1 << bits]: of a hash */
-    unsigned bits;
+    uint32_t first[1 << AGENDA_BITS]; /* of a hash */
 };
 
-/* For about `n` instants at once. False: no memory. */
-bool agenda_init(struct agenda *a, uint64_t n);
-void agenda_free(struct agenda *a);
-
-/* Empty again. */
+/* No instant is in any list. */
 void agenda_clear(struct agenda *a);
+
+void agenda_free(struct agenda *a);
 
 /* An instant that is in none of the lists; NO_INSTANT: no memory. */
 uint32_t agenda_new_instant(struct agenda *a, uint64_t at_fs) EXPORTED(agenda_new_instant);
 bool agenda_room(struct instant *at) EXPORTED(agenda_room);
 
-/* Puts its ports in order. */
+/* Puts its ports in order; there are several. */
 void agenda_sort(struct instant *at) EXPORTED(agenda_sort);
 
 static inline uint32_t *agenda_place(struct agenda *a, uint64_t at_fs)
 {
-    return &a->first[at_fs * UINT64_C(0x9e3779b97f4a7c15) >> (64 - a->bits)];
+    return &a->first[at_fs * UINT64_C(0x9e3779b97f4a7c15) >> (64 - AGENDA_BITS)];
 }
 
 /* The instant `at_fs`; NO_INSTANT: nothing has been asked for it. */

@@ -150,6 +150,15 @@ static uint32_t room_of(const struct kb_topology *t, const struct channel_row *r
     return unit_is_slice(t, dst_unit(t, dst)) ? kind_at(t, dst_cube(t, dst))->queue_bytes : 0;
 }
 
+/* The time of a whole segment at `gbs`, if it is a whole number of fs: then all take that long. */
+static uint64_t segment_fs(uint32_t segment_bytes, double gbs)
+{
+    double fs = segment_bytes * 1e6 / gbs;
+
+    return fs < 9e15 && fs == floor(fs) && fma(fs, gbs, -(segment_bytes * 1e6)) == 0 ? (uint64_t)fs
+                                                                                     : 0;
+}
+
 static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
@@ -160,6 +169,7 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
         return;
     port->known = true;
     port->gbs = row->gbs;
+    port->segment_fs = segment_fs(t->segment_bytes, row->gbs);
     port->wire_fs = row->wire_fs;
     port->order = order_of(t, row);
     port->rank = rank_of_input(t, row->last);
@@ -213,8 +223,11 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
         const struct channel_row *row = &c->rows[i];
 
         set_port(s, row, txn->dst);
-        way->rows[i] = (struct way_row){
-            .port = (uint32_t)row->port, .end = row->end, .ready_fs = row->node_fs};
+        way->rows[i] =
+            (struct way_row){.port = (uint32_t)row->port,
+                             .end = row->end,
+                             .endless = row->end == END_SINK || s->router->ports[row->port].endless,
+                             .ready_fs = row->node_fs};
         set_vcs(t, &way->rows[i], row, answers, txn->prio);
     }
     return way;
@@ -398,7 +411,8 @@ bool router_new(struct kb_sim *s)
     r->sinks = rows_new((size_t)sim_cubes(t) << t->unit_bits, sizeof *r->sinks);
     r->ways = calloc(WAYS, sizeof(struct way *));
     r->free_parcel = r->free_arrival = r->free_note = UINT32_MAX;
-    if (!agenda_init(&r->agenda, n) || !r->ports || !r->vcs || !r->sinks || !r->ways)
+    agenda_clear(&r->agenda);
+    if (!r->ports || !r->vcs || !r->sinks || !r->ways)
         return false;
     for (size_t i = 0; i < n; i++)
         clear_port(r, i);

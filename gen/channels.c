@@ -182,28 +182,62 @@ static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t c
                       : vcs_is_detour(t, trip->plane, part.first, part.last);
 }
 
+/* The hops of segment `i`, from step `n` on; `most` of them. Returns the number of steps. */
+static uint32_t add_hops(struct waits *w, const struct trip *trip, uint32_t i, bool detour,
+                         uint32_t n, uint32_t most)
+{
+    const struct kb_topology *t = &w->r->topo;
+    const struct segment_row *seg = walk_segment(t, w->at[i]);
+
+    for (uint32_t k = 0; k < seg->n_hops && k < most && n < STEPS_MOST; k++)
+        if (t->hops[seg->first_hop + k].owner != LINK_NONE)
+            add_step(w, trip, i, k, detour, n++);
+    return n;
+}
+
+/* Has another route added segment `i`, and how it leads on to the next one before `end`? */
+static bool is_added(struct waits *w, uint32_t i, uint32_t end, bool detour)
+{
+    const struct kb_topology *t = &w->r->topo;
+    struct route_at at = w->at[i];
+    bool ashore = i > 0 && walk_segment(t, w->at[i - 1])->exit == EXIT_IO;
+    uint64_t next = i + 1 < end ? w->at[i + 1].segment + 1u : 0, state;
+
+    if (at.segment >= t->seg_host || walk_segment(t, at)->exit == EXIT_IO)
+        return false; /* what it passes depends on more */
+    state = w->before[i] | w->after[i] << 2 | detour << 4 | ashore << 5;
+    if (next)
+        state |= (uint64_t)(w->before[i + 1] | w->after[i + 1] << 2) << 6;
+    return !graph_adds_piece(
+        &w->graph, (struct piece){(uint64_t)at.cube << 32 | at.segment, (next << 16 | state) + 1});
+}
+
 /* Adds the arcs of segments [first, end) of a route. */
 static void add_segments(struct waits *w, const struct trip *trip, uint32_t first, uint32_t end)
 {
-    const struct kb_topology *t = &w->r->topo;
-    uint32_t n = 0, to = dst_cube(t, trip->dst);
-    bool departs = is_detour(w, trip, src_cube(t, trip->src)), arrives = is_detour(w, trip, to);
+    uint32_t from = src_cube(&w->r->topo, trip->src), to = dst_cube(&w->r->topo, trip->dst);
+    bool departs = is_detour(w, trip, from);
+    bool arrives = cost_same_sip(&w->r->topo, from, to) ? departs : is_detour(w, trip, to);
 
     for (uint32_t i = first; i < end; i++) {
-        const struct segment_row *seg = walk_segment(t, w->at[i]);
-        bool detour = cost_same_sip(t, w->at[i].cube, to) ? arrives : departs;
+        bool detour = cost_same_sip(&w->r->topo, w->at[i].cube, to) ? arrives : departs;
+        uint32_t n;
 
-        for (uint32_t k = 0; k < seg->n_hops && n < STEPS_MOST; k++)
-            if (t->hops[seg->first_hop + k].owner != LINK_NONE)
-                add_step(w, trip, i, k, detour, n++);
-    }
-    for (uint32_t i = 0; i + 1 < n; i++) {
-        if (w->steps[i + 1].anew)
+        if (is_added(w, i, end, detour))
             continue;
-        if (w->answers)
-            add_arcs(w, &w->steps[i + 1], &w->steps[i]);
-        else
-            add_arcs(w, &w->steps[i], &w->steps[i + 1]);
+        n = add_hops(w, trip, i, detour, 0, UINT32_MAX);
+        if (i + 1 < end) {
+            detour = cost_same_sip(&w->r->topo, w->at[i + 1].cube, to) ? arrives : departs;
+            n = add_hops(w, trip, i + 1, detour, n, 1);
+        }
+        for (uint32_t k = 0; k + 1 < n; k++) {
+            if (w->steps[k + 1].anew)
+                continue;
+            if (w->answers)
+                add_arcs(w, &w->steps[k + 1], &w->steps[k]);
+            else
+                add_arcs(w, &w->steps[k], &w->steps[k + 1]);
+        }
     }
 }
 

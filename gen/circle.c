@@ -2,8 +2,10 @@
  * circle.c -- a graph of edges and their virtual channels, and a search for a circle in it.
  *
  * Edges are numbered as they come, by a hash of what they are called in the runtime. Each has as
- * many vertices as there are VCs. Arcs are kept once, as lists. The search follows arcs from each
- * vertex, deepest first, and remembers the line it is on: an arc back to that line closes a circle.
+ * many vertices as there are VCs. Arcs are kept once, as lists. Routes have most of their pieces in
+ * common, so these are remembered, too, and their arcs are made once. The search follows arcs from
+ * each vertex, deepest first, and remembers the line it is on: an arc back to that line closes a
+ * circle.
  */
 #include "circle.h"
 #include <string.h>
@@ -60,6 +62,42 @@ uint32_t graph_edge(struct graph *g, const struct graph_edge *edge)
     if (edge->to_fs > g->edges[*slot - 1].to_fs)
         g->edges[*slot - 1].to_fs = edge->to_fs;
     return *slot - 1;
+}
+
+static struct piece *piece_place(const struct graph *g, struct piece piece)
+{
+    size_t i = (piece.at * 31 + piece.state) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+
+    for (i &= g->n_places - 1; g->pieces[i].at || g->pieces[i].state;
+         i = (i + 1) & (g->n_places - 1))
+        if (g->pieces[i].at == piece.at && g->pieces[i].state == piece.state)
+            break;
+    return &g->pieces[i];
+}
+
+static void widen_pieces(struct graph *g)
+{
+    struct graph old = *g;
+
+    g->n_places = g->n_places ? 2 * g->n_places : 1024;
+    g->pieces = arena_alloc(g->arena, g->n_places * sizeof *g->pieces);
+    for (uint32_t i = 0; i < old.n_places; i++)
+        if (old.pieces[i].at || old.pieces[i].state)
+            *piece_place(g, old.pieces[i]) = old.pieces[i];
+}
+
+bool graph_adds_piece(struct graph *g, struct piece piece)
+{
+    struct piece *place;
+
+    if (2 * g->n_pieces >= g->n_places)
+        widen_pieces(g);
+    place = piece_place(g, piece);
+    if (place->at || place->state)
+        return false;
+    *place = piece;
+    g->n_pieces++;
+    return true;
 }
 
 void graph_add_arc(struct graph *g, uint32_t from, uint32_t to)

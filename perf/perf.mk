@@ -2,8 +2,9 @@
 
 # All machines here are of version 1 of the keys, so that speeds can be compared with earlier ones.
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many machines)
-BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many machines router)
+ROUTERS := bench_router_packets bench_router_flits
+BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots $(ROUTERS)
 # variant: TOPOLOGY, NAME, SET
 variant = $(MAKE) topology TOPO=tests/machines/$(1).yaml NAME=$(2) SET='$(3)' PLACE='$(M)'
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
@@ -12,8 +13,9 @@ fifo := contention.links=fifo
 $(O)/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(M)/%)
 $(PERF): $(P)/%: $(O)/perf/%.o $(CLI) $(LIB)
 	$(link)
-$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(M)/$(t)/lib$(t).a)
+$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots $(ROUTERS),$(BENCH_TOPOLOGIES)),$(M)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(M)/cube8/libcube8.a
+$(P)/router: $(foreach t,$(ROUTERS),$(M)/$(t)/lib$(t).a)
 $(P)/kernel: $(M)/cube8/libcube8.a $(M)/mesh1024/libmesh1024.a $(M)/bench_slots/libbench_slots.a
 
 COLLECTIVE_MACHINES := cube8 cube16 tray32
@@ -40,8 +42,16 @@ perf: $(PERF)
 # Machines of other shapes, links fifo, to compare with bench_fifo.
 one_way := [{name: a, dirs: [E, S], order: xy}, {name: b, dirs: [N, W], order: yx}]
 
+# router_variant: NAME, SET
+router_variant = $(MAKE) topology TOPO=perf/router.yaml NAME=$(1) SET='$(2)' PLACE='$(M)'
+
+.PHONY: bench-routers
+bench-routers:
+	+@$(call router_variant,bench_router_packets,)
+	+@$(call router_variant,bench_router_flits,contention.segment_bytes=16 contention.packet_bytes=0 contention.buffer_bytes=128)
+
 .PHONY: bench-topologies
-bench-topologies:
+bench-topologies: bench-routers
 	+@for t in cube8 tray32 mesh1024; do \
 	    $(call make_machine,$$t) || exit; done
 	+@$(call bench_variant,bench_c4,$(call channels,4))

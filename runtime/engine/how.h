@@ -75,6 +75,12 @@ static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_cl
         fingerprint(s, t, class, id);
 }
 
+/* Have there been as many events as the options allow? */
+static ALWAYS_INLINE bool sim_has_counted_all(const struct kb_sim *s)
+{
+    return s->options.max_events && s->n_events >= s->options.max_events;
+}
+
 /* Does an observer hear of this step? */
 static ALWAYS_INLINE bool is_told(const struct kb_sim *s, int how)
 {

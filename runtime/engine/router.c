@@ -2,7 +2,7 @@
  *
  * The constants of a port are set when the first way leads over it. Its number among all ports of
  * the machine, which orders decisions of one instant, follows from the nodes at both ends of its
- * first edge: node by node, at a node in order of the next node.
+ * channel: node by node, at a node in order of the far end.
  *
  * Ways are remembered in a table of WAYS places, by a hash of both ends: a way that finds its place
  * taken takes it over. A way is freed when nothing uses it any more.
@@ -57,30 +57,6 @@ static void edge_nodes(const struct kb_topology *t, size_t station, size_t node[
     }
 }
 
-/* Where an edge of an IO chiplet's node, or of the switch, stands among all of that node: cubes
- * come before chiplets. */
-static uint32_t rank_in_io(const struct kb_topology *t, size_t from, size_t to)
-{
-    enum { BEFORE = 2048, OWN = 2560, BEHIND = 3072, SWITCH = 4095 };
-    size_t io = walk_first_io_node(t), fabric = walk_n_nodes(t) - 1;
-    uint32_t own = (uint32_t)((from - io) / N_IO_NODES);
-    uint32_t other = (uint32_t)((to - io) / N_IO_NODES);
-
-    if (to < io) { /* along the shore, plane by plane */
-        uint32_t cube = (uint32_t)(to / walk_cube_nodes(t)), chiplet = own % t->chiplets;
-
-        return mesh_shore_place(t, chiplet, cube) * t->planes +
-               (uint32_t)(to % walk_cube_nodes(t) - walk_ucie(t, 0, 0)) % t->planes;
-    }
-    if (to == fabric)
-        return SWITCH;
-    if (from == fabric)
-        return other / t->chiplets;
-    if (own == other)
-        return OWN + (uint32_t)((to - io) % N_IO_NODES);
-    return (other < own ? BEFORE : BEHIND) + other / t->chiplets;
-}
-
 /* Nodes of a cube that ports lead from or to: of a PE its DMA and its TCM. */
 static uint32_t packed_nodes(const struct kb_topology *t)
 {
@@ -96,25 +72,30 @@ static uint32_t packed_node(const struct kb_topology *t, uint32_t node)
     return t->first_pe_node + of_pes / PE_NODES * 2 + (of_pes % PE_NODES == PE_NODES - 1);
 }
 
-/* How many neighbours come before cube `to`, which a channel leads to that leaves by `exit`. */
-static uint32_t rank_of_cube(const struct kb_topology *t, uint32_t cube, uint32_t to, uint32_t exit)
+/* The number of a node among all of them: cube by cube, then IO chiplets, last the switch. */
+static uint64_t number_of(const struct kb_topology *t, size_t node)
 {
-    uint32_t rank = 0;
+    size_t io = walk_first_io_node(t);
+    uint64_t n = packed_nodes(t);
 
-    for (uint32_t side = 0; side < N_SIDES; side++)
-        if (mesh_has_link(t, 0, cube, side) || mesh_has_back_link(t, 0, cube, side))
-            rank += walk_neighbour(t, cube, side) < to ||
-                    (walk_neighbour(t, cube, side) == to && side < exit);
-    return rank;
+    if (node >= io)
+        return sim_cubes(t) * n + (node - io);
+    return node / walk_cube_nodes(t) * n + packed_node(t, (uint32_t)(node % walk_cube_nodes(t)));
 }
 
-/* The side by which a channel leaves a cube that begins with this edge: over a ucie, or from it. */
-static uint32_t side_of(const struct kb_topology *t, const size_t node[2])
+/*
+ * Of two channels between the same nodes: by the side of the cube that they leave; of SIPs in a
+ * ring of two, that of the first SIP before that of the second.
+ */
+static uint32_t tie_of(const struct kb_topology *t, size_t station, const size_t node[2])
 {
+    size_t io = walk_first_io_node(t);
     bool inside = node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t);
 
-    if (walk_node_row(t, node[inside])->kind != NODE_UCIE)
-        return 0; /* within a mesh: which of two links to one cube does not matter */
+    if (node[0] >= io)
+        return !(station & 1) == (node[0] > node[1]); /* is it the link of the second? */
+    if (node[inside] >= io || walk_node_row(t, node[inside])->kind != NODE_UCIE)
+        return 0;
     return ((uint32_t)(node[inside] % walk_cube_nodes(t)) - walk_ucie(t, 0, 0)) / t->planes;
 }
 
@@ -122,27 +103,15 @@ static uint32_t side_of(const struct kb_topology *t, const size_t node[2])
  * The number of a port among all of the machine: node by node, at a node by the far end of its
  * channel.
  */
-static uint32_t order_of(const struct kb_topology *t, const struct channel_row *row)
+static uint64_t order_of(const struct kb_topology *t, const struct channel_row *row)
 {
-    enum { NEAR = 8, FAR = 8, TO_IO = 4, IO_BITS = 12 }; /* 4 neighbours, then 4 chiplets */
-    size_t io = walk_first_io_node(t), first[2], last[2];
-    uint32_t n = packed_nodes(t), width = n + NEAR + FAR, cube, to, rank, node;
+    enum { TIE_BITS = 4, NODE_BITS = 30 };
+    size_t first[2], last[2];
 
     edge_nodes(t, row->first, first);
     edge_nodes(t, row->last, last);
-    if (first[0] >= io)
-        return (sim_cubes(t) * n) * width + ((uint32_t)(first[0] - io) << IO_BITS) +
-               rank_in_io(t, first[0], first[1] < io ? first[1] : last[1]);
-    cube = (uint32_t)(first[0] / walk_cube_nodes(t));
-    node = (uint32_t)(first[0] % walk_cube_nodes(t));
-    to = (uint32_t)(last[1] / walk_cube_nodes(t));
-    if (last[1] >= io)
-        rank = NEAR + n + TO_IO + (uint32_t)((last[1] - io) / N_IO_NODES) % t->chiplets;
-    else if (to == cube)
-        rank = NEAR + packed_node(t, (uint32_t)(last[1] % walk_cube_nodes(t)));
-    else
-        rank = (to < cube ? 0u : NEAR + n) + rank_of_cube(t, cube, to, side_of(t, first));
-    return (cube * n + packed_node(t, node)) * width + rank;
+    return (number_of(t, first[0]) << NODE_BITS | number_of(t, last[1])) << TIE_BITS |
+           tie_of(t, row->first, first);
 }
 
 /* On which side of mesh router `to` its neighbour `from` lies. */
@@ -181,6 +150,15 @@ static uint32_t room_of(const struct kb_topology *t, const struct channel_row *r
     return unit_is_slice(t, dst_unit(t, dst)) ? kind_at(t, dst_cube(t, dst))->queue_bytes : 0;
 }
 
+/* The time of a whole segment at `gbs`, if it is a whole number of fs: then all take that long. */
+static uint64_t segment_fs(uint32_t segment_bytes, double gbs)
+{
+    double fs = segment_bytes * 1e6 / gbs;
+
+    return fs < 9e15 && fs == floor(fs) && fma(fs, gbs, -(segment_bytes * 1e6)) == 0 ? (uint64_t)fs
+                                                                                     : 0;
+}
+
 static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
@@ -191,6 +169,7 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
         return;
     port->known = true;
     port->gbs = row->gbs;
+    port->segment_fs = segment_fs(t->segment_bytes, row->gbs);
     port->wire_fs = row->wire_fs;
     port->order = order_of(t, row);
     port->rank = rank_of_input(t, row->last);
@@ -244,8 +223,11 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
         const struct channel_row *row = &c->rows[i];
 
         set_port(s, row, txn->dst);
-        way->rows[i] = (struct way_row){
-            .port = (uint32_t)row->port, .end = row->end, .ready_fs = row->node_fs};
+        way->rows[i] =
+            (struct way_row){.port = (uint32_t)row->port,
+                             .end = row->end,
+                             .endless = row->end == END_SINK || s->router->ports[row->port].endless,
+                             .ready_fs = row->node_fs};
         set_vcs(t, &way->rows[i], row, answers, txn->prio);
     }
     return way;
@@ -410,6 +392,7 @@ void router_clear(struct kb_sim *s)
     forget_ways(r);
     for (size_t i = 0; i < walk_n_links(s->topo); i++)
         clear_port(r, i);
+    agenda_clear(&r->agenda);
     memset(r->sinks, 0, ((size_t)sim_cubes(s->topo) << s->topo->unit_bits) * sizeof *r->sinks);
 }
 
@@ -428,6 +411,7 @@ bool router_new(struct kb_sim *s)
     r->sinks = rows_new((size_t)sim_cubes(t) << t->unit_bits, sizeof *r->sinks);
     r->ways = calloc(WAYS, sizeof(struct way *));
     r->free_parcel = r->free_arrival = r->free_note = UINT32_MAX;
+    agenda_clear(&r->agenda);
     if (!r->ports || !r->vcs || !r->sinks || !r->ways)
         return false;
     for (size_t i = 0; i < n; i++)
@@ -465,6 +449,7 @@ void router_free(struct kb_sim *s)
     for (uint32_t i = 0; i < r->n_parcels; i++)
         free(r->parcels[i].rows);
     channels_free(&r->scratch);
+    agenda_free(&r->agenda);
     free(r->ports);
     free(r->vcs);
     free(r->flights);

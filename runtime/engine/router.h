@@ -21,6 +21,7 @@
  */
 #ifndef ROUTER_H
 #define ROUTER_H
+#include "engine/agenda.h"
 #include "engine/state.h"
 #include "machine/channels.h"
 
@@ -30,13 +31,17 @@ enum { NO_VC = 255 };
 #define NO_PARCEL UINT32_MAX
 #define NO_NOTE   UINT32_MAX
 
+struct way_row;
+
 /* Part of a packet, in a buffer. */
 struct segment {
     uint64_t ready_fs; /* when it may leave */
-    uint32_t slot;     /* of its transaction */
-    uint32_t number;   /* of those of its direction */
-    uint32_t hop;      /* the channel of its way by which it has come */
+    const struct way_row
+        *row;        /* of its way: the channel by which it has come; row[1] is the next */
+    uint32_t slot;   /* of its transaction */
+    uint32_t number; /* of those of its direction */
     uint32_t nbytes;
+    uint8_t begins, ends; /* a packet */
 };
 
 /* Bytes that a credit gives back at a time to come. */
@@ -66,8 +71,9 @@ struct out_port {
     uint64_t asked_fs;               /* it decides then; ROUTER_NEVER: not at all */
     uint64_t server_fs[MAX_SPEEDUP]; /* at its end */
     double gbs;
+    uint64_t segment_fs; /* of any whole segment, if all take the same; 0: they do not */
     int64_t wire_fs;
-    uint32_t order;          /* among all ports, of events of one instant */
+    uint64_t order;          /* among all ports, of decisions of one instant */
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
@@ -86,6 +92,7 @@ struct way_row {
     uint32_t port;
     uint8_t vc, n_vcs; /* a packet may own these */
     uint8_t end;       /* enum channel_end */
+    bool endless;      /* nothing is counted there: an answer is taken at its end as it comes */
     int64_t ready_fs;  /* from arrival to readiness at its end */
 };
 
@@ -173,6 +180,7 @@ struct router {
     struct note *notes; /* of the hop engine */
     struct way **ways;  /* owned; [WAYS] */
     struct channels scratch;
+    struct agenda agenda;
     uint32_t n_flights;
     uint32_t n_parcels, free_parcel;
     uint32_t n_arrivals, free_arrival;

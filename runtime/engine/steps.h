@@ -289,7 +289,7 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
             decide_channel(s, how, t, arbiter_index(slot));
         else if (T->links == MODE_ROUTER)
-            decide(s, how, t, slot);
+            decide_all(s, how, t, slot);
         break;
     default:
         arrive(s, how, t, slot);
@@ -383,7 +383,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
 
         if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
-        if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
+        if (how & HOW_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
         if (starts) {
             take_start(s, how, e);

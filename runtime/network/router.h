@@ -26,13 +26,14 @@
 #define NETWORK_ROUTER_H
 #include "network/router_end.h"
 #include "network/router_m_cpu.h"
+#include <string.h>
 
 /* What may go by a port. */
 struct offer {
     uint64_t at_fs;    /* not before */
     uint64_t ready_fs; /* its age */
     uint64_t turn;     /* round robin: its place behind what went last */
-    uint32_t slot, number, hop, input;
+    uint32_t slot, number, input;
     uint8_t vc;
 };
 
@@ -61,31 +62,27 @@ static ALWAYS_INLINE uint64_t room_at(struct vc *vc, uint64_t t, int64_t nbytes)
     return ROUTER_NEVER;
 }
 
-/* Is nothing counted there? An answer is taken at its end as it comes. */
-static ALWAYS_INLINE bool is_endless(const struct out_port *port, const struct way_row *row)
-{
-    return port->endless || row->end == END_SINK;
-}
-
 /* The VC that it takes at `t`, and when it has one. */
 static ALWAYS_INLINE uint64_t vc_at(struct kb_sim *s, uint32_t index, uint64_t t,
                                     const struct way_row *row, uint8_t owned, int64_t nbytes,
                                     uint8_t *vc_out)
 {
-    struct out_port *port = &s->router->ports[index];
     struct vc *vcs = &s->router->vcs[input_of(s, index, 0)];
-    uint32_t first = owned == NO_VC ? row->vc : owned;
-    uint32_t n = owned == NO_VC ? row->n_vcs : 1;
     uint64_t least = ROUTER_NEVER;
 
-    *vc_out = NO_VC;
-    for (uint32_t i = first; i < first + n; i++) {
-        uint64_t at = is_endless(port, row) ? 0 : room_at(&vcs[i], t, nbytes);
+    *vc_out = owned;
+    if (owned != NO_VC) {
+        least = row->endless ? 0 : room_at(&vcs[owned], t, nbytes);
+        if (least > t)
+            s->router->ports[index].starved = true;
+        return least;
+    }
+    for (uint32_t i = row->vc; i < row->vc + (uint32_t)row->n_vcs; i++) {
+        uint64_t at = row->endless ? 0 : room_at(&vcs[i], t, nbytes);
 
         if (at > t)
-            port->starved = true;
-        if (owned == NO_VC)
-            at = latest(at, vcs[i].owned_until);
+            s->router->ports[index].starved = true;
+        at = latest(at, vcs[i].owned_until);
         if (at <= t && *vc_out == NO_VC)
             *vc_out = (uint8_t)i;
         least = at < least ? at : least;
@@ -139,13 +136,11 @@ static ALWAYS_INLINE struct offer offer_of_input(struct kb_sim *s, uint32_t inde
     struct offer offer = {.ready_fs = segment->ready_fs,
                           .slot = segment->slot,
                           .number = segment->number,
-                          .hop = segment->hop + 1,
                           .input = input};
 
     offer.at_fs = latest(latest(segment->ready_fs, vc->from_fs), server_free(s, from));
-    offer.at_fs =
-        latest(offer.at_fs, vc_at(s, index, t, &r->flights[segment->slot].way->rows[offer.hop],
-                                  vc->out_vc, segment->nbytes, &offer.vc));
+    offer.at_fs = latest(
+        offer.at_fs, vc_at(s, index, t, segment->row + 1, vc->out_vc, segment->nbytes, &offer.vc));
     if (T->arbiter == ARBITER_RR)
         offer.turn = turn_of(s, &r->ports[index], from->rank, input % vcs_of(s));
     return offer;
@@ -160,7 +155,6 @@ static ALWAYS_INLINE struct offer offer_of_source(struct kb_sim *s, uint32_t ind
     struct offer offer = {.ready_fs = parcel->ready_fs,
                           .slot = parcel->slot,
                           .number = parcel->first + parcel->sent,
-                          .hop = parcel->hop,
                           .input = NO_INPUT};
 
     if (parcel->gated)
@@ -207,23 +201,12 @@ static ALWAYS_INLINE uint64_t look(struct kb_sim *s, uint32_t index, uint64_t t,
 
 /* -- a grant -------------------------------------------------------------------------------- */
 
-static ALWAYS_INLINE void unlink_input(struct kb_sim *s, struct out_port *port, uint32_t input)
-{
-    uint32_t *link = &port->inputs;
-
-    while (*link != input)
-        link = &s->router->vcs[*link].next;
-    *link = s->router->vcs[input].next;
-}
-
 /* It is at the end of its channel at `t`, with its tail `taken` later. */
 static ALWAYS_INLINE void reach(struct kb_sim *s, int how, uint64_t t, uint64_t taken,
                                 uint32_t input, struct segment segment)
 {
-    const struct way_row *row = &s->router->flights[segment.slot].way->rows[segment.hop];
-
-    segment.ready_fs = after(t, row->ready_fs);
-    switch (row->end) {
+    segment.ready_fs = after(t, segment.row->ready_fs);
+    switch (segment.row->end) {
     case END_ROUTER:
         if (how & HOW_HOP)
             post_note(s, t, (struct note){.kind = NOTE_ARRIVE, .port = input, .segment = segment});
@@ -250,40 +233,62 @@ static ALWAYS_INLINE void own_vc(struct vc *vc, uint8_t *owned, uint8_t number, 
     vc->owned_until = ends ? until : ROUTER_NEVER;
 }
 
+/* The segment of an offer, over the row of its way that leads by this port. */
+static ALWAYS_INLINE struct segment
+segment_offered(const struct kb_sim *s, const struct out_port *port, const struct offer *offer)
+{
+    const struct router *r = s->router;
+
+    if (offer->input == NO_INPUT)
+        return segment_of(s, offer->slot, offer->number,
+                          &r->flights[offer->slot].way->rows[r->parcels[port->source].hop]);
+    struct segment segment = *front_of(&r->vcs[offer->input]);
+    segment.row++;
+    return segment;
+}
+
+/* For how long it takes port and input server: at the narrower of both edges. */
+static ALWAYS_INLINE uint64_t time_taken(const struct kb_sim *s, const struct out_port *port,
+                                         const struct offer *offer, const struct segment *segment)
+{
+    const struct out_port *narrow = port;
+    uint64_t fs;
+
+    if (offer->input != NO_INPUT) {
+        const struct out_port *from = &s->router->ports[offer->input / vcs_of(s)];
+
+        narrow = from->gbs < port->gbs ? from : port;
+    }
+    if (narrow->segment_fs && segment->nbytes == T->segment_bytes)
+        return narrow->segment_fs;
+    fs = (uint64_t)part_fs((uint64_t)segment->number * T->segment_bytes, segment->nbytes,
+                           narrow->gbs);
+    return fs ? fs : 1; /* costs left out */
+}
+
 static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint64_t t,
                                 const struct offer *offer)
 {
     struct router *r = s->router;
     struct out_port *port = &r->ports[index];
-    const struct flight *flight = &r->flights[offer->slot];
     struct vc *vc = &r->vcs[input_of(s, index, offer->vc)];
-    struct segment segment = {.slot = offer->slot,
-                              .number = offer->number,
-                              .hop = offer->hop,
-                              .nbytes = bytes_of(s, flight, offer->number)};
-    bool ends = ends_packet(s, flight, offer->number);
-    double gbs = port->gbs;
-    uint64_t taken, until;
+    struct segment segment = segment_offered(s, port, offer);
+    uint64_t taken = time_taken(s, port, offer, &segment);
+    uint64_t until = after(t, (int64_t)taken);
 
-    if (offer->input != NO_INPUT && r->ports[offer->input / vcs_of(s)].gbs < gbs)
-        gbs = r->ports[offer->input / vcs_of(s)].gbs;
-    taken = (uint64_t)part_fs((uint64_t)offer->number * T->segment_bytes, segment.nbytes, gbs);
-    taken = taken ? taken : 1; /* costs left out */
-    until = after(t, (int64_t)taken);
     port->free_fs = until;
     port->busy_fs += taken;
-    if (!is_endless(port, &flight->way->rows[offer->hop]))
+    if (!segment.row->endless)
         vc->credits -= segment.nbytes;
     if (T->arbiter == ARBITER_RR)
         port->last = (uint32_t)offer->turn;
-    seen(s, how, t, EV_ARBITER, record_id(s, offer->slot));
+    seen(s, how, t, EV_ARBITER, how & HOW_COUNTED ? record_id(s, offer->slot) : 0);
     if (offer->input == NO_INPUT) {
-        own_vc(vc, &port->source_vc, offer->vc, ends, until);
+        own_vc(vc, &port->source_vc, offer->vc, segment.ends, until);
         take_from_source(s, how, index, t);
     } else {
-        own_vc(vc, &r->vcs[offer->input].out_vc, offer->vc, ends, until);
-        unlink_input(s, port, offer->input);
-        take_from_buffer(s, how, offer->input, t, until);
+        own_vc(vc, &r->vcs[offer->input].out_vc, offer->vc, segment.ends, until);
+        take_from_buffer(s, how, offer->input, index, t, until);
     }
     reach(s, how, after(t, channel_fs(port->wire_fs)), taken, input_of(s, index, offer->vc),
           segment);
@@ -291,7 +296,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
         changes(s, how, index, until);
 }
 
-/* A port decides: an event of class 5. */
+/* A port decides. */
 static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
     struct out_port *port = &s->router->ports[index];
@@ -312,6 +317,34 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
         ask(s, index, latest(least, port->free_fs));
 }
 
+/* A run that may not count more events ends between two decisions: the others are left. */
+static inline void put_off(struct kb_sim *s, uint64_t t, uint32_t row, uint32_t decided)
+{
+    struct instant *at = &s->router->agenda.instants[row];
+
+    at->n -= decided;
+    memmove(at->rows, at->rows + decided, at->n * sizeof *at->rows);
+    if (!ev_push(&s->queue, ev_make(t, EV_ARBITER, 0, row)))
+        fail(s, KB_NO_MEMORY);
+}
+
+/* All ports decide that have asked for an instant: an event of class 5. */
+static ALWAYS_INLINE void decide_all(struct kb_sim *s, int how, uint64_t t, uint32_t row)
+{
+    struct agenda *agenda = &s->router->agenda;
+
+    if (agenda->instants[row].n > 1)
+        agenda_sort(&agenda->instants[row]);
+    for (uint32_t i = 0; i < agenda->instants[row].n; i++) {
+        if (how & HOW_COUNTED && sim_has_counted_all(s)) {
+            put_off(s, t, row, i);
+            return;
+        }
+        decide(s, how, t, agenda->instants[row].rows[i].port);
+    }
+    agenda_end(agenda, row);
+}
+
 /* -- hop: events of class 1 ----------------------------------------------------------------- */
 
 /* An input server is free: whatever waits at that port may go. */
@@ -321,7 +354,7 @@ static inline void ask_for_inputs(struct kb_sim *s, uint64_t t, uint32_t port)
         const struct vc *input = &s->router->vcs[input_of(s, port, vc)];
 
         if (input->n)
-            ask(s, next_port(s, front_of(input)), t);
+            ask(s, next_port(front_of(input)), t);
     }
 }
 

@@ -2,8 +2,8 @@
  *
  * A decision of a port reads times (engine/router.h), so it is known beforehand when the next one
  * can grant anything. The fused engines ask for an event at that time alone; what happens later,
- * and might make it earlier, asks again. A port has one time for which it is asked, asked_fs: an
- * event of another time is stale.
+ * and might make it earlier, asks again. A port has one time for which it is asked, asked_fs: at
+ * other instants that it was asked for it does nothing. engine/agenda.h has the instants.
  *
  * The hop engine computes nothing beforehand. Each of these times has an event of class 1, a note,
  * which asks the ports concerned at that instant. So if the fused engine thinks that nothing can go
@@ -17,15 +17,31 @@
 /* Events of class 1 whose id is this are notes: no transaction has it. */
 #define NOTE_ID UINT32_MAX
 
+/* The first port asks for this instant. */
+static inline uint32_t new_instant(struct kb_sim *s, uint64_t t)
+{
+    uint32_t row = agenda_new_instant(&s->router->agenda, t);
+
+    if (row == NO_INSTANT || !ev_push(&s->queue, ev_make(t, EV_ARBITER, 0, row)))
+        fail(s, KB_NO_MEMORY);
+    return row;
+}
+
 /* The port decides at `t`, unless it does so before. */
 static ALWAYS_INLINE void ask(struct kb_sim *s, uint32_t index, uint64_t t)
 {
-    struct out_port *port = &s->router->ports[index];
+    struct router *r = s->router;
+    struct out_port *port = &r->ports[index];
+    uint32_t row;
 
     if (t >= port->asked_fs)
         return;
     port->asked_fs = t;
-    if (!ev_push(&s->queue, ev_make(t < EV_PAST ? t : EV_PAST, EV_ARBITER, port->order, index)))
+    t = t < EV_PAST ? t : EV_PAST;
+    row = agenda_find(&r->agenda, t);
+    if (row == NO_INSTANT)
+        row = new_instant(s, t);
+    if (row == NO_INSTANT || !agenda_add(&r->agenda.instants[row], port->order, index))
         fail(s, KB_NO_MEMORY);
 }
 

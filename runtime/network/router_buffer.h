@@ -29,10 +29,10 @@ static ALWAYS_INLINE struct segment *front_of(const struct vc *vc)
     return &vc->rows[vc->first];
 }
 
-/* The port by which a segment that came over row `hop` of its way leaves. */
-static ALWAYS_INLINE uint32_t next_port(const struct kb_sim *s, const struct segment *segment)
+/* The port by which a segment leaves the router where it is. */
+static ALWAYS_INLINE uint32_t next_port(const struct segment *segment)
 {
-    return s->router->flights[segment->slot].way->rows[segment->hop + 1].port;
+    return segment->row[1].port;
 }
 
 /* When a server of an input port is free. */
@@ -52,7 +52,7 @@ static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, int how, uint32_t inpu
 {
     struct vc *vc = &s->router->vcs[input];
     const struct segment *segment = front_of(vc);
-    uint32_t index = next_port(s, segment);
+    uint32_t index = next_port(segment);
     struct out_port *port = &s->router->ports[index];
     uint64_t ready = segment->ready_fs > t ? segment->ready_fs : t;
 
@@ -107,17 +107,35 @@ static ALWAYS_INLINE void give_credit(struct kb_sim *s, int how, uint32_t port, 
         changes(s, how, port, t);
 }
 
-/* The first segment of the input has gone at `t`, by an input server that is busy until `until`. */
-static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, int how, uint32_t input, uint64_t t,
-                                           uint64_t until)
+/* The port finds the input in its list no more. */
+static ALWAYS_INLINE void unlink_input(struct kb_sim *s, struct out_port *port, uint32_t input)
+{
+    uint32_t *link = &port->inputs;
+
+    while (*link != input)
+        link = &s->router->vcs[*link].next;
+    *link = s->router->vcs[input].next;
+}
+
+/*
+ * The first segment of the input has gone at `t` by port `out`, by an input server that is busy
+ * until `until`. The next one is mostly of the same packet, and waits for the same port: which
+ * looks at all that wait for it when it is free.
+ */
+static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, int how, uint32_t input, uint32_t out,
+                                           uint64_t t, uint64_t until)
 {
     struct vc *vc = &s->router->vcs[input];
     uint32_t index = input / vcs_of(s), server = 0;
     struct out_port *port = &s->router->ports[index];
-    uint64_t nbytes = front_of(vc)->nbytes, free_fs = server_free(s, port);
+    uint64_t nbytes = front_of(vc)->nbytes;
 
-    while (port->server_fs[server] != free_fs)
-        server++;
+    if (T->input_speedup > 1) {
+        uint64_t free_fs = server_free(s, port);
+
+        while (port->server_fs[server] != free_fs)
+            server++;
+    }
     port->server_fs[server] = until;
     vc->first = (vc->first + 1) & (vc->room - 1);
     vc->n--;
@@ -125,6 +143,11 @@ static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, int how, uint32_t i
                 until + (uint64_t)port->wire_fs + (uint64_t)T->credit_fs, nbytes);
     if (how & HOW_HOP)
         post_note(s, until, (struct note){.kind = NOTE_SERVER, .port = index});
+    if (!(how & HOW_HOP) && vc->n && next_port(front_of(vc)) == out) {
+        vc->from_fs = t + 1;
+        return;
+    }
+    unlink_input(s, &s->router->ports[out], input);
     if (vc->n)
         wait_for_port(s, how, input, t + 1);
 }

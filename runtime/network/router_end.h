@@ -146,11 +146,10 @@ static inline void keep_room(struct kb_sim *s, int how, uint32_t input,
     struct router *r = s->router;
     uint32_t row = r->vcs[input].parcel;
     struct parcel *parcel = &r->parcels[row];
-    bool ends = ends_packet(s, &r->flights[segment->slot], segment->number);
 
     if (parcel->ready_fs != ROUTER_NEVER) {
         give_room(s, how, input, parcel, segment->number, tail);
-        if (ends)
+        if (segment->ends)
             close_packet(r, row);
         return;
     }
@@ -159,7 +158,7 @@ static inline void keep_room(struct kb_sim *s, int how, uint32_t input,
         return;
     }
     parcel->rows[parcel->in++] = tail;
-    parcel->gated = ends;
+    parcel->gated = segment->ends;
 }
 
 /* Service of the packet in parcel `row` begins at `start`. */
@@ -204,7 +203,7 @@ static ALWAYS_INLINE void come_in(struct kb_sim *s, int how, uint64_t t, uint64_
     struct flight *flight = &r->flights[segment->slot];
     bool limited = !r->ports[input / vcs_of(s)].endless;
 
-    if (begins_packet(s, segment->number)) {
+    if (segment->begins) {
         if (!announce(s, t, segment->slot, packet_of(s, segment->number)))
             return;
         if (limited)

@@ -13,13 +13,19 @@
 #define NETWORK_ROUTER_M_CPU_H
 #include "network/router_source.h"
 
+/* The row of its way by which it has come. */
+static inline uint32_t hop_of(const struct kb_sim *s, const struct segment *segment)
+{
+    return (uint32_t)(segment->row - s->router->flights[segment->slot].way->rows);
+}
+
 /* A packet comes to the m_cpu, over row `hop` of its way; NO_PARCEL: no memory. */
 static inline uint32_t begin_parcel(struct kb_sim *s, int how, const struct segment *segment,
                                     uint64_t ready_fs)
 {
     struct router *r = s->router;
     struct flight *flight = &r->flights[segment->slot];
-    uint32_t row = make_parcel(s, segment->slot, segment->hop + 1, ready_fs), n;
+    uint32_t row = make_parcel(s, segment->slot, hop_of(s, segment) + 1, ready_fs), n;
 
     if (row == NO_PARCEL)
         return row;
@@ -52,7 +58,7 @@ static inline void come_to_m_cpu(struct kb_sim *s, int how, uint32_t input,
         s->txns[segment->slot].stage = TXN_TO_ENGINE;
         post(s, ready_fs, EV_ARRIVE, segment->slot);
     }
-    if (begins_packet(s, segment->number))
+    if (segment->begins)
         r->vcs[input].parcel = begin_parcel(s, how, segment, ready_fs);
     if (r->vcs[input].parcel == NO_PARCEL)
         return;

@@ -20,7 +20,7 @@ static ALWAYS_INLINE uint32_t segments_of(const struct kb_sim *s, uint64_t nbyte
     return (uint32_t)((nbytes + T->segment_bytes - 1) / T->segment_bytes);
 }
 
-/* Segments of a packet. */
+/* Segments of a packet; of a whole transaction there are never so many. */
 static ALWAYS_INLINE uint32_t packet_segments(const struct kb_sim *s)
 {
     (void)s;
@@ -35,12 +35,12 @@ static ALWAYS_INLINE uint32_t packets_of(const struct kb_sim *s, uint64_t nbytes
 
 static ALWAYS_INLINE uint32_t packet_of(const struct kb_sim *s, uint32_t number)
 {
-    return number / packet_segments(s);
+    return T->packet_bytes ? number / packet_segments(s) : 0;
 }
 
 static ALWAYS_INLINE bool begins_packet(const struct kb_sim *s, uint32_t number)
 {
-    return number % packet_segments(s) == 0;
+    return T->packet_bytes ? number % packet_segments(s) == 0 : number == 0;
 }
 
 static ALWAYS_INLINE bool ends_packet(const struct kb_sim *s, const struct flight *flight,
@@ -56,6 +56,20 @@ static ALWAYS_INLINE uint32_t bytes_of(const struct kb_sim *s, const struct flig
     uint64_t left = flight->nbytes - (uint64_t)number * T->segment_bytes;
 
     return left < T->segment_bytes ? (uint32_t)left : T->segment_bytes;
+}
+
+/* Segment `number` of a flight, over row `row` of its way. */
+static ALWAYS_INLINE struct segment segment_of(const struct kb_sim *s, uint32_t slot,
+                                               uint32_t number, const struct way_row *row)
+{
+    const struct flight *flight = &s->router->flights[slot];
+
+    return (struct segment){.row = row,
+                            .slot = slot,
+                            .number = number,
+                            .nbytes = bytes_of(s, flight, number),
+                            .begins = begins_packet(s, number),
+                            .ends = ends_packet(s, flight, number)};
 }
 
 /* For how long the bytes from `from` on are on a resource of `gbs`: parts add up to the whole. */

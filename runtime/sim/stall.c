@@ -22,7 +22,7 @@ static uint32_t waits_for(const struct kb_sim *s, uint32_t input)
     const struct router *r = s->router;
     const struct vc *vc = &r->vcs[input];
     const struct segment *segment = &vc->rows[vc->first];
-    const struct way_row *row = &r->flights[segment->slot].way->rows[segment->hop + 1];
+    const struct way_row *row = segment->row + 1;
 
     return row->port * r->n_vcs + (vc->out_vc == NO_VC ? row->vc : vc->out_vc);
 }

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, List, Optional, Union
+from typing import Any, Callable, Iterable, List, Optional, Union
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def compile(source: Union[str, "os.PathLike[str]"], *, flags: Optional[List[str]
 
     It ends with KB_BENCHES(&bench_moe); docs/kernels.md has one to start from. The compiler is that
     of the environment variable CC, or cc. What is compiled is kept in ~/.cache/kernbench by a hash
-    of the text and the flags: the same text is compiled once. Mistakes raise kernbench.BadInput,
+    of the text, the flags and the headers beside it: the same is compiled once. Mistakes raise kernbench.BadInput,
     with file, line and column of the first.
 
     >>> m.run(kernbench.compile("moe.c"), tokens=256, verify=True)
@@ -57,47 +57,82 @@ def compile(source: Union[str, "os.PathLike[str]"], *, flags: Optional[List[str]
     if "\n" not in text:
         name, folder = text, os.path.dirname(os.path.abspath(text))
         try:
-            text = Path(text).read_text()
+            text = Path(text).read_text(errors="surrogateescape")
         except OSError as e:
-            raise BadInput(3, [f"cannot read {name}: {e.strerror}"]) from None
+            raise BadInput(3, [f"cannot read '{name}': {e.strerror}"]) from None
     compiler = os.environ.get("CC") or "cc"
     words = [*FLAGS, f"-I{HERE / 'include'}", *([f"-I{folder}"] if folder else []), *(flags or [])]
-    key = "\0".join([ffi.string(lib.KB_VERSION).decode(), compiler, *words, text])
-    made = cache_folder() / (hashlib.sha256(key.encode()).hexdigest()[:32] + ".so")
-    if not made.exists():
-        build(compiler, words, text, name, made)
-    return Bench(made)
+    key = hashed([ffi.string(lib.KB_VERSION).decode(), compiler, *words, text])
+    made = of_headers(key)
+    return Bench(made if made and made.exists() else build(compiler, words, text, name, key))
 
 
-def build(compiler: str, words: List[str], text: str, name: str, made: Path) -> None:
-    """Compiles to `made`, which appears when it is whole."""
+def hashed(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def of_headers(key: str) -> Optional[Path]:
+    """The object of a source, as the headers that it includes are now; None: it was never compiled."""
+    try:
+        names = (cache_folder() / f"{key}.headers").read_text(errors="surrogateescape").splitlines()
+        texts = [Path(name).read_text(errors="surrogateescape") for name in names]
+    except OSError:
+        return None
+    return cache_folder() / f"{hashed([key, *texts])}.so"
+
+
+def headers_in(rule: str) -> List[str]:
+    """The files of a rule as the compiler writes it for make, except the source."""
+    words = re.split(r"(?<!\\)\s+", rule.partition(":")[2].replace("\\\n", " ").strip())
+    return [word.replace("\\ ", " ").replace("$$", "$").replace("\\#", "#") for word in words
+            if word not in ("", "-", "<stdin>")]
+
+
+def build(compiler: str, words: List[str], text: str, name: str, key: str) -> Path:
+    """Compiles; the object and the list of its headers appear when they are whole."""
     if shutil.which(compiler) is None:
         raise error(5, [f"cannot run the compiler '{compiler}': benches in C need one"])
-    made.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-        new = os.path.join(folder, "bench.so")
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+        new, rule, headers = (os.path.join(folder, part) for part in ("bench.so", "rule", "headers"))
         # the text comes by a pipe: the compiler is told what to call it
-        ran = subprocess.run([compiler, *words, "-x", "c", "-", "-o", new], text=True,
-                             input=f'#line 1 "{name}"\n{text}', capture_output=True,
-                             env={**os.environ, "LC_ALL": "C"})
+        ran = subprocess.run([compiler, *words, "-MMD", "-MF", rule, "-MT", "bench", "-x", "c", "-", "-o", new],
+                             input=f'#line 1 "{name}"\n{text}'.encode(errors="surrogateescape"),
+                             capture_output=True, env={**os.environ, "LC_ALL": "C"})
         if ran.returncode:
-            lines = [line for line in ran.stderr.splitlines() if ": error:" in line or "fatal" in line]
-            raise BadInput(3, lines or ran.stderr.splitlines() or [f"{name} does not compile"])
+            said = ran.stderr.decode(errors="replace").splitlines()
+            lines = [line for line in said if ": error:" in line or "fatal" in line]
+            raise BadInput(3, lines or said or [f"{name} does not compile"])
+        names = headers_in(Path(rule).read_text(errors="surrogateescape"))
+        Path(headers).write_text("".join(f"{os.path.abspath(n)}\n" for n in names), errors="surrogateescape")
+        os.replace(headers, cache_folder() / f"{key}.headers")
+        made = of_headers(key)
+        if made is None:
+            raise error(5, [f"a header of {name} went while it was compiled"])
         os.replace(new, made)
+    return made
+
+
+def outputs_of(found: Any, names: List[str]) -> List[Any]:
+    """What a reference returned, in the order of the outputs."""
+    if isinstance(found, dict):
+        lacking = [name for name in names if name not in found]
+        if lacking:
+            raise BadArgument(2, [f"the reference returns no '{lacking[0]}': the outputs are " + ", ".join(names)])
+        return [found[name] for name in names]
+    if len(names) == 1:
+        found = [found]
+    n = len(found) if isinstance(found, (list, tuple)) else 1
+    if n != len(names):
+        raise BadArgument(2, [f"the reference returns {n} arrays, the outputs are " + ", ".join(names)])
+    return list(found)
 
 
 def judge(tensors: Tensors, reference: Callable[..., Any], rows: Any) -> None:
     """Compares the outputs with what a function makes of the inputs; fills verify, max_abs_err."""
     inputs = [tensors[name] for name in tensors if tensors.role(name) == "input"]
     names = [name for name in tensors if tensors.role(name) == "output"]
-    found = reference(*inputs)
-    if isinstance(found, dict):
-        found = [found[name] for name in names]
-    elif len(names) == 1:
-        found = [found]
-    if len(found) != len(names):
-        raise BadArgument(2, [f"the reference returns {len(found)} arrays, the outputs are "
-                              + ", ".join(names)])
+    found = outputs_of(reference(*inputs), names)
     worst, messages = 0.0, []
     for name, want in zip(names, found):
         difference = compare(tensors, name, want)
@@ -115,11 +150,15 @@ def judge(tensors: Tensors, reference: Callable[..., Any], rows: Any) -> None:
 
 def compare(tensors: Tensors, name: str, want: Any) -> Any:
     """kb_compare() of a whole tensor."""
-    want = np.ascontiguousarray(want, np.float64)
+    try:
+        if want is None:
+            raise TypeError
+        want = np.array(want, np.float64, order="C")
+    except (TypeError, ValueError):
+        raise BadArgument(2, [f"the reference of {name} is no array of numbers: {type(want).__name__}"]) from None
     if want.shape != tensors.shape(name):
         raise BadArgument(2, [f"the reference of {name} has the shape {want.shape}, not "
                               f"{tensors.shape(name)}"])
-    want = want.copy()
     kind = lib.kb_tensor_dtype(tensors.tensor(name))
     got = np.ascontiguousarray(tensors.raw(name))
     values = ffi.from_buffer("double[]", want)

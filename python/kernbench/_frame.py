@@ -1,5 +1,8 @@
 """_frame.py -- transactions in a DataFrame, a record array or a dict of columns, for the library."""
 import difflib
+import re
+from decimal import Decimal
+from numbers import Real as RealNumber
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -11,7 +14,8 @@ REQUIRED = ("issue_ns", "op", "src", "dst", "nbytes")
 OPTIONAL = ("offset", "after", "think_ns", "plane")
 ALL = ("issue_ns", "op", "src", "dst", "offset", "nbytes", "after", "think_ns", "plane")
 FS_PER_NS = 1_000_000
-NS_MAX = (2**63 - 1) / FS_PER_NS
+NS_MAX = 9e12  # that of a file
+Real = (RealNumber, Decimal)
 FEW_TEXTS = 1 << 16  # different objects, by which a column of strings is numbered quickly
 
 
@@ -41,6 +45,8 @@ def columns_of(data: Any) -> Dict[str, Any]:
     for name in names:
         if names.count(name) > 1:
             raise bad(name, "it is there twice")
+        if isinstance(columns[name], str) or not hasattr(columns[name], "__len__"):
+            raise bad(name, f"{columns[name]!r} is one value: a column has one for each row")
     return columns
 
 
@@ -63,12 +69,27 @@ def plain_array(name: str, column: Any) -> np.ndarray:
             array = column.to_numpy(dtype="float64", na_value=np.nan)
         else:
             array = column.to_numpy()
+    elif isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
+        array = np.where(np.ma.getmaskarray(column), None, column.data)
     else:
-        array = np.asarray(column)
-        if array.dtype.kind == "U" and not isinstance(column, np.ndarray):
-            array = np.array(list(column), object)  # numbers among texts stay numbers
+        array = array_of_cells(column)
     if array.ndim != 1:
         raise bad(name, f"it has {array.ndim} dimensions, not one")
+    return array
+
+
+def array_of_cells(column: Any) -> np.ndarray:
+    """An array; of a list, numbers among texts stay numbers, and lists in it are cells."""
+    if isinstance(column, np.ndarray):
+        return np.asarray(column)
+    try:
+        array = np.asarray(column)
+    except ValueError:  # lists of several lengths
+        array = None
+    if array is None or array.dtype.kind == "U" or array.ndim > 1 and isinstance(column, (list, tuple)):
+        array = np.empty(len(column), object)
+        for i, cell in enumerate(column):
+            array[i] = cell
     return array
 
 
@@ -83,6 +104,8 @@ def first(mask: np.ndarray) -> int:
 def times_fs(name: str, column: Any) -> np.ndarray:
     """Times in ns as whole femtoseconds."""
     array = plain_array(name, column)
+    if array.dtype.kind == "O" and all(is_missing(cell) or isinstance(cell, Real) for cell in array):
+        array = np.array([np.nan if is_missing(cell) else float(cell) for cell in array])
     if array.dtype.kind not in "iuf":
         raise bad(name, f"its dtype is {array.dtype}: times are numbers, in ns")
     wrong = ~(array >= 0) if array.dtype.kind == "f" else array < 0
@@ -99,9 +122,10 @@ def size_of(name: str, cell: Any, row: Any) -> int:
     """A size as the command line has it: 4096, or "4K"."""
     text = str(cell)
     digits = text[:-1] if text[-1:] in UNITS else text
-    if not digits.isascii() or not digits.isdigit():
+    size = int(digits) * UNITS.get(text[-1:], 1) if digits.isascii() and digits.isdigit() else -1
+    if not 0 <= size < 1 << 63:
         raise bad(name, f"{cell!r} is not a size: a whole number of bytes, or as '4K'", row())
-    return int(digits) * UNITS.get(text[-1:], 1)
+    return size
 
 
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -150,25 +174,30 @@ def numbered(name: str, array: np.ndarray) -> Tuple[np.ndarray, List[Any]]:
         if found:
             return found[0], list(array[found[1].astype(np.intp)])
     texts: Dict[Any, int] = {}
-    codes = np.fromiter((texts.setdefault(cell, len(texts)) for cell in array), np.uint32, len(array))
+    try:
+        codes = np.fromiter((texts.setdefault(cell, len(texts)) for cell in array), np.uint32, len(array))
+    except TypeError:  # lists, which no dict has for keys
+        return np.arange(len(array), dtype=np.uint32), list(array)
     return codes, list(texts)
 
 
 def is_missing(cell: Any) -> bool:
-    return cell is None or cell != cell or type(cell).__name__ == "NAType"
+    return cell is None or isinstance(cell, RealNumber) and cell != cell or \
+        type(cell).__name__ in ("NAType", "NaTType")
 
 
 def as_text(name: str, cell: Any, may_lack: bool, row: Any) -> str:
     if isinstance(cell, str):
-        if "\0" in cell or "\n" in cell:
+        if re.search("[\0\n\ud800-\udfff]", cell):
             raise bad(name, f"{cell!r} has signs that no name has", row())
         return cell
     if is_missing(cell) and may_lack:
         return ""
-    if name == "after" and not is_missing(cell) and float(cell).is_integer():
-        return str(int(cell))
-    if name == "after" and isinstance(cell, (list, tuple)):
-        return "|".join(str(int(item)) for item in cell)
+    if name == "after":
+        ids = cell if isinstance(cell, (list, tuple, np.ndarray)) else [cell]
+        if all(isinstance(item, Real) and float(item).is_integer() for item in ids):
+            return "|".join(str(int(item)) for item in ids)
+        raise bad(name, f"{cell!r} is no row: a number, a list of them, or a text as '3|7'", row())
     raise bad(name, f"{cell!r} is {'empty' if is_missing(cell) else 'no text'}", row())
 
 

@@ -1,6 +1,7 @@
 """_machine.py -- machines, and what can be asked of them."""
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -8,7 +9,7 @@ from ._bench import is_compiled, judge
 from ._errors import BadInput, Different, error
 from ._frame import Frame
 from ._native import ffi, lib
-from ._query import Query, word, words_of
+from ._query import Query, c_text, word, words_of
 from ._tensors import Tensors
 
 SHIPPED = Path(__file__).parent / "topologies"
@@ -24,11 +25,20 @@ def scalar(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
+def set_word(path: str, value: Any) -> str:
+    """KEY=VALUE of a key that is changed."""
+    try:
+        return f"{path}={value if isinstance(value, str) else scalar(value)}"
+    except (TypeError, ValueError):
+        raise error(2, [f"{path}: {value!r} is no number, text or list"], key=path) from None
+
+
 def yaml_lines(keys: Mapping[str, Any], path: str, indent: str, places: List[str]) -> Iterable[str]:
     """One line for each key; `places` gets the path of each line's key."""
     for key, value in keys.items():
         full = f"{path}.{key}" if path else str(key)
         places.append(full)
+        key = key if re.fullmatch(r"\w+", str(key), re.A) else json.dumps(str(key))
         if isinstance(value, Mapping) and value:
             yield f"{indent}{key}:"
             yield from yaml_lines(value, full, indent + "  ", places)
@@ -213,10 +223,15 @@ class Commands:
         return arguments
 
     def report(self, command: str, *operands: Any, **options: Any) -> str:
-        """One HTML page of what a command finds: report("run", "gemm", "M=512"), report("load",
-        pattern="uniform", rate="0.02:0.08:0.02")."""
-        words = words_of(command, list(operands), options)
-        return Query(self, ["report"] + words).text()
+        """One HTML page of what a command finds: report("run", "gemm", M=512), report("replay", df),
+        report("load", pattern="uniform", rate="0.02:0.08:0.02")."""
+        words, frame = list(operands), None
+        if words and command in ("replay", "why"):
+            words[0], frame = transactions_of(words[0])
+        if words and frame is None and command in ("run", "why"):
+            options, of_bench = split_arguments(options)
+            words += of_bench
+        return Query(self, ["report"] + words_of(command, words, options), frame).text()
 
     def view(self, *operands: Any, **options: Any) -> "Picture":
         """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
@@ -244,6 +259,9 @@ class Commands:
         """
         options, operands = split_arguments(arguments)
         if tensors or reference:
+            if self._vary() or options.get("vary"):
+                raise error(2, [f"{'tensors' if tensors else 'reference'} is of one machine: ask each "
+                                "by Machine.run()"])
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
         query = self._query("run", [bench] + operands, keep_run=bool(tensors or reference), verify=verify, seed=seed,
@@ -257,10 +275,12 @@ class Commands:
         return (rows, found) if tensors else rows
 
 
-RUN_OPTIONS = {"verify", "seed", "engine", "until", "until_ns", "max_events", "fingerprint",
-               "phase2", "dump", "oplog", "oplog_limit", "trace", "trace_from", "trace_to",
-               "trace_filter", "trace_max_bytes", "stats", "jobs", "quiet", "top", "by", "pattern",
-               "rate", "txns", "bytes", "op", "arrivals", "sqlite"}
+# of the commands run and why about a bench; all else is an argument of the bench
+RUN_OPTIONS = {"format", "output", "machine", "set", "vary", "shard", "sqlite", "stats", "engine", "quiet",
+               "dry_run", "breakdown", "until", "until_ns", "max_events", "fingerprint", "verify", "phase2",
+               "dump", "oplog", "oplog_limit", "inspect", "race", "trace", "trace_from", "trace_to",
+               "trace_filter", "trace_max_bytes", "seed", "jobs", "columns", "fail_if", "top", "by", "help",
+               "version"}
 
 
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:
@@ -290,6 +310,9 @@ class Variants(Commands):
     """A machine for each combination of values of some keys: what vary() returns."""
 
     def __init__(self, machine: "Machine", keys: Mapping[str, Any]):
+        if not isinstance(machine, Machine) or not isinstance(keys, Mapping):
+            raise TypeError("vary() takes a Machine and a dict of keys and their values, not "
+                            f"{type(machine).__name__} and {type(keys).__name__}")
         # a machine that was read is the quickest to vary
         self._machine = Machine.from_yaml(machine.config) if machine._changed else machine
         self._topo = self._machine._topo
@@ -363,8 +386,13 @@ class Machine(Commands):
         elif isinstance(source, bytes):
             self._put_text(c, "<yaml>", source, kept)
         elif isinstance(source, Mapping):
+            if not source:
+                raise BadInput(3, ["the dict has no keys: a machine has kernbench, name and sip"])
             text = "\n".join(yaml_lines(source, "", "", places)) + "\n"
             self._put_text(c, "<dict>", text.encode(), kept)
+        elif not isinstance(source, (str, os.PathLike)):
+            raise TypeError("a machine is the name of a file, a shipped machine or a dict, not "
+                            + type(source).__name__)
         else:
             path = self._find(os.fspath(source))
             self._put_text(c, path, self._read(path), kept)
@@ -372,6 +400,9 @@ class Machine(Commands):
         out, messages = ffi.new("const kb_topology **"), ffi.new("char **")
         status = lib.kb_topology_load(c, out, messages)
         lines, key = without_place(messages_of(messages), places)
+        if key is None and len(lines) > 0 and lines[0].startswith("--set "):
+            key = lines[0][6:].split("=")[0]
+        lines = [line[6:] if line.startswith("--set ") else line for line in lines]
         if status == lib.KB_NO_MEMORY:
             raise MemoryError("kb_topology_load")
         if status:
@@ -404,8 +435,7 @@ class Machine(Commands):
 
     @staticmethod
     def _put_sets(c: Any, keys: Mapping[str, Any], kept: List[Any]) -> None:
-        sets = [ffi.new("char[]", f"{path}={value if isinstance(value, str) else scalar(value)}".encode())
-                for path, value in keys.items()]
+        sets = [c_text(set_word(path, value)) for path, value in keys.items()]
         array = ffi.new("char *[]", sets or [ffi.NULL])
         kept += [sets, array]
         c.sets, c.n_sets = array, len(sets)

@@ -95,8 +95,8 @@ def word(value: Any) -> str:
     """A value as the command line has it: 1e-05 is 0.00001."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    if hasattr(value, "item"):
-        value = value.item()
+    if hasattr(value, "tolist"):  # of numpy or pandas
+        value = value.tolist()
     if isinstance(value, (list, tuple, range)):
         return ",".join(word(item) for item in value)
     if isinstance(value, float):
@@ -104,6 +104,17 @@ def word(value: Any) -> str:
             return str(int(value))
         return f"{value:.17f}".rstrip("0") if abs(value) < 1e-4 else repr(value)
     return str(value)
+
+
+def c_text(text: str) -> Any:
+    """A text for the library; a name of a file may have bytes that are no UTF-8."""
+    try:
+        encoded = text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise error(2, [f"{text!r} has signs that no name has"])
+    return ffi.new("char[]", encoded)
 
 
 def words_of(command: str, operands: List[Any], options: Dict[str, Any]) -> List[str]:
@@ -122,7 +133,7 @@ class Query:
     """A command that has run."""
 
     def __init__(self, machine: Any, words: List[str], frame: Any = None, keep_run: bool = False):
-        texts = [ffi.new("char[]", text.encode()) for text in words]
+        texts = [c_text(text) for text in words]
         array = ffi.new("char *[]", texts)
         request = ffi.new("kb_query_request *")
         request.topo = machine._topo if machine is not None else ffi.NULL

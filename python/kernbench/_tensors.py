@@ -77,9 +77,15 @@ class Tensors(Mapping):
             raise error(2, [ffi.string(why.text).decode()])
         return whole
 
+    def _check(self, name: str, pe: int) -> None:
+        n = lib.kb_pe_count(lib.kb_bench_topology(self._run))
+        if not 0 <= pe < n:
+            raise error(2, [f"tensor '{name}' has no part on PE {pe}: PEs are 0..{n - 1}"])
+
     def part(self, name: str, pe: int) -> np.ndarray:
         """The part in the slice of PE `pe` (numbered over all SIPs and cubes), without a copy."""
         tensor = self._tensors[name]
+        self._check(name, pe)
         bytes_at, why = ffi.new("const void **"), ffi.new("kb_error *")
         if lib.kb_tensor_part(tensor, pe, bytes_at, why):
             raise error(2, [ffi.string(why.text).decode()])
@@ -91,6 +97,7 @@ class Tensors(Mapping):
 
     def where(self, name: str, pe: int) -> Tuple[slice, ...]:
         """Where the part of PE `pe` is in the whole: t["c"][t.where("c", 3)] equals t.part("c", 3)."""
+        self._check(name, pe)
         shard = lib.kb_tensor_shard(self._tensors[name], pe)
         return tuple(slice(first, first + n) for first, n in zip(shard.first, shape_of(shard.shape)))
 

@@ -114,6 +114,13 @@ const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_co
         return of_file(cli, file, name, code);
     bench = named(benches, n_benches, name);
     *code = bench ? EXIT_OK : EXIT_USAGE;
+    len = strlen(name);
+    if (!bench && len > 2 && strcmp(name + len - 2, ".c") == 0)
+        return say(cli->program, EXIT_USAGE,
+                   "'%s' is a source: 'kernbench cc' compiles it, and kernbench.compile() in "
+                   "Python",
+                   name),
+               NULL;
     return bench ? bench : unknown(cli, benches, n_benches, "", name);
 }
 

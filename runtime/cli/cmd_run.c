@@ -116,6 +116,7 @@ static void compare(void *arg, unsigned thread, uint64_t i)
     struct computation *c = arg;
 
     (void)thread, (void)i;
+    kb_catch_crashes();
     c->status = kb_bench_verify(c->run, &c->max_abs_err, &c->why);
 }
 
@@ -467,7 +468,7 @@ enum exit_code cmd_run(const struct cli *cli)
     for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
-    if (session_here() && session_here()->keeps_run && !session_here()->run)
+    if (session_here() && session_here()->keeps_run && o->vary.n == 0)
         session_here()->run = run.rows.run;
     else
         kb_bench_free(run.rows.run);

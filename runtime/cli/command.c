@@ -75,10 +75,12 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
 
     enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
 
-    if (status == KB_KERNEL_CRASHED && session_here())
+    if (status == KB_KERNEL_CRASHED && session_here()) {
         stop_leave();
-    else if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
+    } else if (status == KB_KERNEL_CRASHED) { /* the heap may be damaged: nothing is given back */
+        say_kept();
         stop_exit((int)code);
+    }
     return code;
 }
 

@@ -1357,7 +1357,7 @@ bool kb_catch_overflow(void);
 /*
  * The same, and any other crash of a kernel in the calling thread is KB_KERNEL_CRASHED: SIGSEGV,
  * SIGBUS, SIGFPE, SIGILL, SIGTRAP, and abort(). The text names kernel, PE, signal, and the last
- * call with its line. The heap may be damaged then, and a lock that the kernel held is held for
+ * call with its line. So is one of a bench's setup() or reference(). The heap may be damaged then, and a lock that the kernel held is held for
  * good: print the text, and end the program by _exit(). False: the system refused.
  */
 bool kb_catch_crashes(void);

@@ -38,6 +38,7 @@
 #include "kernels/co.h"
 
 #include "kernels/co_watch.h"
+#include "kernels/guard.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -578,10 +579,11 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         abandon(resumed.co, context);
     } else if (is_crash(signal, info, context)) {
         resumed.co->state = CO_CRASHED;
-        resumed.co->crash =
-            (struct co_crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL};
+        resumed.co->crash = co_crash_of(signal, info);
         abandon(resumed.co, context);
     } else {
+        if (catches_crashes)
+            guard_end(signal, info);
         pass_on(signal, info, context);
     }
 }

@@ -8,7 +8,6 @@
 #include "kernels/requests.h"
 #include "machine/endpoint.h"
 #include "base/text.h"
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -66,25 +65,10 @@ void kernel_overflowed(struct tl_ctx *pe)
 void kernel_crashed(struct tl_ctx *pe, struct co_crash crash)
 {
     bool first = pe->sim->status == KB_OK;
+    char text[CRASH_BYTES];
 
-    switch (crash.signal) {
-    case SIGFPE:
-        kernel_error(pe, NULL, pe->here, "crashed by a division without a result (SIGFPE)%s",
-                     last_call(pe).text);
-        break;
-    case SIGABRT:
-        kernel_error(pe, NULL, pe->here, "crashed by abort() (SIGABRT)%s", last_call(pe).text);
-        break;
-    case SIGILL:
-    case SIGTRAP:
-        kernel_error(pe, NULL, pe->here, "crashed by an instruction that traps (%s)%s",
-                     crash.signal == SIGILL ? "SIGILL" : "SIGTRAP", last_call(pe).text);
-        break;
-    default:
-        kernel_error(pe, NULL, pe->here, "crashed by an access to address 0x%llx (%s)%s",
-                     (unsigned long long)(uintptr_t)crash.address,
-                     crash.signal == SIGBUS ? "SIGBUS" : "SIGSEGV", last_call(pe).text);
-    }
+    co_crash_text(crash, text);
+    kernel_error(pe, NULL, pe->here, "%s%s", text, last_call(pe).text);
     if (first)
         pe->sim->status = KB_KERNEL_CRASHED;
 }

@@ -2,7 +2,7 @@
 #ifndef ERROR_H
 #define ERROR_H
 #include "kernels/kernels.h"
-#include "kernels/co.h"
+#include "kernels/guard.h"
 
 /*
  * Ends the run as a mistake of the kernel: "kernel gemm on c0.pe3: tl_load at file:12: ...". It

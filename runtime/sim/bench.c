@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kernels/guard.h"
 #include "machine/endpoint.h"
 #include "sim/bench.h"
 
@@ -248,6 +249,27 @@ const char *kb_bench_notes(const kb_bench_run *run)
 
 /* -- runs ----------------------------------------------------------------------------------- */
 
+static void set_up(void *arg)
+{
+    kb_bench_run *run = arg;
+
+    run->bench->setup(run);
+}
+
+kb_status bench_call(const kb_bench_run *run, const char *name, void (*call)(void *arg), void *arg,
+                     kb_error *why)
+{
+    char text[CRASH_BYTES];
+    struct co_crash crash;
+
+    if (guard_call(call, arg, &crash))
+        return KB_OK;
+    co_crash_text(crash, text);
+    if (why)
+        snprintf(why->text, sizeof why->text, "%s of bench %s: %s", name, run->bench->name, text);
+    return KB_KERNEL_CRASHED;
+}
+
 /* Fills `run`, which is freed by the caller if it fails. */
 static kb_status begin(kb_bench_run *run, const kb_options *options, const char *const *words,
                        size_t n_words, kb_error *why)
@@ -264,7 +286,9 @@ static kb_status begin(kb_bench_run *run, const kb_options *options, const char 
         return status;
     if (!run->bench->setup)
         return endpoint_error(why, "bench %s has no setup", run->bench->name);
-    run->bench->setup(run);
+    status = bench_call(run, "setup()", set_up, run, why);
+    if (status)
+        return status;
     if (!run->status && !kb_launch_count(run->sim))
         run->status = endpoint_error(&run->why, "bench %s launches nothing", run->bench->name);
     if (run->status && why)
@@ -288,10 +312,10 @@ kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_
     run->seed = run->random = seed;
     run->stack_bytes = options ? options->stack_bytes : 0;
     status = begin(run, options, words, n_words, why);
-    if (status)
-        kb_bench_free(run);
-    else
+    if (!status)
         *out = run;
+    else if (status != KB_KERNEL_CRASHED) /* then the heap may be damaged: nothing is given back */
+        kb_bench_free(run);
     return status;
 }
 

@@ -40,6 +40,10 @@ kb_status bench_read_value(const kb_bench_arg *arg, const char *text, struct val
 /* The place of the argument called `name` (`len` bytes) among those of `bench`, or -1. */
 int bench_find_argument(const kb_bench *bench, const char *name, size_t len);
 
+/* Runs code of the bench, `name` of it; KB_KERNEL_CRASHED with a text if that crashes. */
+kb_status bench_call(const kb_bench_run *run, const char *name, void (*call)(void *arg), void *arg,
+                     kb_error *why);
+
 static inline uint64_t bench_n_elements(kb_shape shape)
 {
     uint64_t n = 1;

@@ -270,6 +270,18 @@ static void compare_copies(const kb_tensor *t, double *want, struct comparison *
     free(got);
 }
 
+struct reference {
+    const kb_bench_run *run;
+    double *const *t;
+};
+
+static void refer(void *arg)
+{
+    const struct reference *r = arg;
+
+    r->run->bench->reference(r->run, r->t);
+}
+
 kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error *why)
 {
     REFUSE_NULL(run && max_abs_err, "run, max_abs_err", why);
@@ -282,7 +294,9 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
         return endpoint_error(why, "bench %s has no reference to verify with", run->bench->name);
     }
     if (!all.status)
-        run->bench->reference(run, e.t);
+        all.status = bench_call(run, "reference()", refer, &(struct reference){run, e.t}, all.why);
+    if (all.status == KB_KERNEL_CRASHED)
+        return all.status; /* the heap may be damaged: nothing is given back */
     for (size_t i = 0; i < run->n_tensors && (!all.status || all.status == KB_DIFFERENT); i++)
         if (run->roles[i] == KB_BENCH_OUTPUT)
             compare_copies(run->tensors[i], e.t[i], &all);

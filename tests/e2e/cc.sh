@@ -41,6 +41,18 @@ call "$SIM" cc crash.c && call "$SIM" run ./crash.so
 [ $code = 7 ] && says 'kernel moe on c0.pe0: crashed by an access to address 0x10 (SIGSEGV)'
 ok "a crash in it is told as that of a shipped kernel"
 
+call "$B/kernbench" run ./crash.so --machine "$root/tests/machines/cube8.yaml" --vary cube.hbm.bw_gbs=128,256 -j1
+[ $code = 7 ] && says 'cube.hbm.bw_gbs=128: kernel moe on c0.pe0: crashed by an access to address 0x10 (SIGSEGV)'
+ok "the same on one of several machines"
+sed '/^static void setup/,/^{/s/^{/&\n    *(volatile int *)16 = 1;/' moe.c >crash.c
+call "$SIM" cc crash.c && call "$SIM" run ./crash.so
+[ $code = 7 ] && says "cube8: setup() of bench moe: crashed by an access to address 0x10 (SIGSEGV)"
+ok "a crash in its setup()"
+sed '/^static void reference/,/^{/s/^{/&\n    abort();/; s/^#include/#include <stdlib.h>\n&/' moe.c >crash.c
+call "$SIM" cc crash.c && call "$SIM" run ./crash.so --verify
+[ $code = 7 ] && says "cube8: reference() of bench moe: crashed by abort() (SIGABRT)"
+ok "a crash in its reference()"
+
 # -- what is refused ---------------------------------------------------------------------------
 
 refused "'./no.so' cannot be loaded: cannot open shared object file: No such file or directory" 3 "'./no.so' cannot be loaded: cannot open shared object file: No such file or directory" run ./no.so:moe
@@ -57,6 +69,7 @@ refused "'./abi.so' was compiled for another interface (77, release 0.1.0); this
 sed 's/^static void moe(/void tl_of_tomorrow(tl_ctx *tl);\n&/; s/    if (tokens == 0)/    tl_of_tomorrow(tl);\n&/' moe.c >lacks.c &&
     "$SIM" cc lacks.c
 refused "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" 3 "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" run ./lacks.so
+refused "a source in place of an object" 2 "'moe.c' is a source: 'kernbench cc' compiles it" run moe.c
 refused "unknown argument 'toke' of moe, did you mean 'tokens'?" 2 "unknown argument 'toke' of moe, did you mean 'tokens'?" run ./moe.so toke=3
 refused "cannot read nowhere.c: No such file or directory" 3 "cannot read nowhere.c: No such file or directory" cc nowhere.c
 echo 'int x = ;' >wrong.c

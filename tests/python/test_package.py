@@ -98,7 +98,7 @@ def test_a_bench_that_does_not_compile(cache):
     with pytest.raises(kernbench.BadInput) as caught:
         kernbench.compile("int x;\nint y = z;\n")
     assert (caught.value.file, caught.value.line) == ("<string>", 2) and "'z'" in str(caught.value)
-    with pytest.raises(kernbench.BadInput, match="cannot read no.c"):
+    with pytest.raises(kernbench.BadInput, match="cannot read .no.c"):
         kernbench.compile("no.c")
     assert not list(cache.glob("kernbench/*"))
 

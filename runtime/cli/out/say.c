@@ -16,6 +16,15 @@ void say_into(struct said *said)
     kept = said;
 }
 
+void say_kept(void)
+{
+    const struct said *said = kept;
+
+    kept = NULL;
+    if (said && said->n > 0)
+        say_lines("%.*s", (int)said->n - 1, said->text);
+}
+
 static void keep(const char *program, const char *text)
 {
     int n = snprintf(kept->text + kept->n, SAID_BYTES - kept->n, "%s%s%s\n", program,

@@ -17,6 +17,8 @@ struct said {
 /* From now on what this thread says goes to `said`, as far as there is room; NULL: to stderr again.
  */
 void say_into(struct said *said);
+/* Prints what the thread has kept, as the process ends. */
+void say_kept(void);
 
 /* Prints "PROGRAM: ..." and returns `code`, so that reporting and leaving are one statement. */
 enum exit_code say(const char *program, enum exit_code code, const char *format, ...)

@@ -194,8 +194,8 @@ void kb_query_free(kb_query *q)
         return;
     }
     pthread_join(q->thread, NULL);
+    kb_bench_free(q->session.run); /* its machine may be one that the command made */
     main_close(&q->cli);
-    kb_bench_free(q->session.run);
     tables_free(&q->session.tables);
     free(q->session.text);
     pthread_mutex_destroy(&q->session.lock);

@@ -1,0 +1,24 @@
+/* guard.h -- code of a bench on a thread's own stack, its setup() or reference(), may crash. */
+#ifndef GUARD_H
+#define GUARD_H
+#include "base/exported.h"
+#include "kernels/co.h"
+#include <signal.h>
+
+/*
+ * Calls call(arg). False: it crashed, and `*crash` says by what; what it held is lost, and the heap
+ * may be damaged. Only where the thread has called co_catch_crashes(): else the process ends.
+ */
+bool guard_call(void (*call)(void *arg), void *arg, struct co_crash *crash);
+
+/* In the handler of a signal: ends the call under way, if there is one, or returns. */
+void guard_end(int signal, const siginfo_t *info);
+
+/* What a handler of signals was told of. */
+struct co_crash co_crash_of(int signal, const siginfo_t *info);
+
+/* Writes "crashed by an access to address 0x10 (SIGSEGV)". */
+enum { CRASH_BYTES = 80 };
+void co_crash_text(struct co_crash crash, char text[CRASH_BYTES]) EXPORTED(co_crash_text);
+
+#endif

@@ -1,6 +1,7 @@
 /* test_traffic.c -- open-loop traffic: its destinations, what it meets, and how that is counted. */
 #include "support/any_topology.h"
 #include "support/rig.h"
+#include "base/packed.h"
 #include "base/percentiles.h"
 #include "engine/traffic.h"
 
@@ -863,54 +864,40 @@ static void little_traffic_is_traffic(void **state)
 
 /* -- for another process ---------------------------------------------------------------------- */
 
-struct bytes {
-    char text[1 << 21];
-    size_t n, at;
-};
-
 static void put(void *arg, const void *bytes, size_t n)
 {
-    struct bytes *b = arg;
-
-    assert_true(b->n + n <= sizeof b->text);
-    if (n)
-        memcpy(b->text + b->n, bytes, n);
-    b->n += n;
+    packed_put(arg, bytes, n);
 }
 
 static void take(void *arg, void *bytes, size_t n)
 {
-    struct bytes *b = arg;
-
-    assert_true(b->at + n <= b->n);
-    if (n)
-        memcpy(bytes, b->text + b->at, n);
-    b->at += n;
+    packed_take(arg, bytes, n);
 }
 
 /* What is saved of `sim` and restored has the same result, and is saved as the same bytes. */
 static void assert_saved(kb_sim *sim)
 {
-    static struct bytes first, second;
+    struct packed first = {0}, second = {0};
     kb_sim *other = with_traffic(&cube8_topology, &plain);
     kb_traffic_result a, b;
 
-    first.n = first.at = second.n = 0;
     assert_int_equal(kb_sim_traffic_save(sim, put, &first), KB_OK);
     assert_int_equal(kb_sim_traffic_restore(other, take, &first), KB_OK);
-    assert_true(first.at == first.n);
+    assert_true(first.at == first.n && !first.lost);
     assert_int_equal(kb_sim_traffic_restore(other, take, &first), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_traffic_save(other, put, &second), KB_OK);
-    assert_true(first.n == second.n && memcmp(first.text, second.text, first.n) == 0);
+    assert_true(first.n == second.n && memcmp(first.bytes, second.bytes, first.n) == 0);
     assert_int_equal(kb_sim_traffic_result(&sim, 1, &a), KB_OK);
     assert_int_equal(kb_sim_traffic_result(&other, 1, &b), KB_OK);
     assert_memory_equal(&a, &b, sizeof a);
+    packed_free(&first);
+    packed_free(&second);
     kb_sim_free(other);
 }
 
 static void traffic_goes_to_another_process(void **state)
 {
-    static struct bytes none;
+    struct packed none = {0};
     kb_sim *sim = with_traffic(&cube8_topology, &plain),
            *without = new_sim(&cube8_topology, (kb_options){0});
 

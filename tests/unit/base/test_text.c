@@ -1,4 +1,5 @@
 /* test_text.c -- numbers, sizes and times: what is read, what is refused, what is written. */
+#include "base/packed.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <setjmp.h>
@@ -371,6 +372,57 @@ static void what_is_no_text_is_made_visible(void **state)
     assert_string_equal(text_make_visible("abcdefghij", false, shown, 8), "abcd");
 }
 
+/* -- for another process ---------------------------------------------------------------------- */
+
+/* packed.h: what was put is taken in the same order; of what is not there zeros are taken. */
+static void what_is_packed_is_taken_in_order(void **state)
+{
+    struct packed p = {0};
+    char block[5000], back[5000];
+    uint64_t number = 7;
+    char *text;
+
+    (void)state;
+    memset(block, 'x', sizeof block);
+    packed_put_text(&p, "a text");
+    packed_put_text(&p, NULL);
+    packed_put(&p, block, 0);
+    PACKED_PUT(&p, block);
+    PACKED_PUT(&p, number);
+    text = packed_take_text(&p);
+    assert_string_equal(text, "a text");
+    free(text);
+    assert_null(packed_take_text(&p));
+    packed_take(&p, back, 0);
+    assert_non_null(packed_next(&p, 1));
+    packed_take(&p, back, sizeof block - 1);
+    assert_memory_equal(back, block, sizeof block - 1);
+    number = 0;
+    PACKED_TAKE(&p, number);
+    assert_true(number == 7 && !p.lost);
+    PACKED_TAKE(&p, number);
+    assert_true(number == 0 && p.lost);
+    assert_null(packed_next(&p, 0));
+    packed_free(&p);
+    assert_true(!p.bytes && !p.lost);
+}
+
+/* A text that is cut off is none. */
+static void a_text_that_is_not_whole_is_lost(void **state)
+{
+    struct packed p = {0};
+
+    (void)state;
+    packed_put_text(&p, "cut off");
+    p.n--;
+    assert_null(packed_take_text(&p));
+    assert_true(p.lost);
+    p.room = p.n; /* and for what is lost no more room is asked for */
+    packed_put_text(&p, "more");
+    assert_true(p.lost);
+    packed_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +439,8 @@ int main(void)
         cmocka_unit_test(long_names),
         cmocka_unit_test(what_is_no_text_is_made_visible),
         cmocka_unit_test(shown_words_are_short_and_printable),
+        cmocka_unit_test(what_is_packed_is_taken_in_order),
+        cmocka_unit_test(a_text_that_is_not_whole_is_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

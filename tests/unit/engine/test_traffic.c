@@ -1,6 +1,8 @@
 /* test_traffic.c -- open-loop traffic: its destinations, what it meets, and how that is counted. */
 #include "support/any_topology.h"
 #include "support/rig.h"
+#include "base/packed.h"
+#include "base/percentiles.h"
 #include "engine/traffic.h"
 
 #include <math.h>
@@ -860,6 +862,59 @@ static void little_traffic_is_traffic(void **state)
     }
 }
 
+/* -- for another process ---------------------------------------------------------------------- */
+
+static void put(void *arg, const void *bytes, size_t n)
+{
+    packed_put(arg, bytes, n);
+}
+
+static void take(void *arg, void *bytes, size_t n)
+{
+    packed_take(arg, bytes, n);
+}
+
+/* What is saved of `sim` and restored has the same result, and is saved as the same bytes. */
+static void assert_saved(kb_sim *sim)
+{
+    struct packed first = {0}, second = {0};
+    kb_sim *other = with_traffic(&cube8_topology, &plain);
+    kb_traffic_result a, b;
+
+    assert_int_equal(kb_sim_traffic_save(sim, put, &first), KB_OK);
+    assert_int_equal(kb_sim_traffic_restore(other, take, &first), KB_OK);
+    assert_true(first.at == first.n && !first.lost);
+    assert_int_equal(kb_sim_traffic_restore(other, take, &first), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic_save(other, put, &second), KB_OK);
+    assert_true(first.n == second.n && memcmp(first.bytes, second.bytes, first.n) == 0);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &a), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(&other, 1, &b), KB_OK);
+    assert_memory_equal(&a, &b, sizeof a);
+    packed_free(&first);
+    packed_free(&second);
+    kb_sim_free(other);
+}
+
+static void traffic_goes_to_another_process(void **state)
+{
+    struct packed none = {0};
+    kb_sim *sim = with_traffic(&cube8_topology, &plain),
+           *without = new_sim(&cube8_topology, (kb_options){0});
+
+    (void)state;
+    assert_int_equal(kb_sim_traffic_save(without, put, &none), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic_restore(without, take, &none), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic_save(sim, put, &none), KB_PENDING);
+    run_all(sim);
+    assert_saved(sim);
+    /* as if there had been more latencies than are kept as they are */
+    sim->traffic->buckets = calloc((size_t)TRAFFIC_PARTS * BUCKETS, sizeof *sim->traffic->buckets);
+    sim->traffic->buckets[5] = 20000;
+    assert_saved(sim);
+    kb_sim_free(sim);
+    kb_sim_free(without);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -886,6 +941,7 @@ int main(void)
         cmocka_unit_test(bad_traffic_is_refused),
         cmocka_unit_test(a_simulation_holds_one_kind_of_thing),
         cmocka_unit_test(little_traffic_is_traffic),
+        cmocka_unit_test(traffic_goes_to_another_process),
     };
 
     return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large -f report.awk SAMPLES
+# usage: awk -v table=txn|stats|mm1|router|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -20,6 +20,8 @@ END {
         stats()
     else if (table == "mm1")
         mm1()
+    else if (table == "router")
+        router()
     else if (table == "many")
         many()
     else if (table == "oplog")
@@ -293,6 +295,20 @@ function mm1() {
     printf "M/M/1 on the bare event core, load 0.9, ns per event: %s\n", cell("mm1 event")
     printf "mean time %s ns (theory: 90), mean number %s (theory: 9)\n\n", cell("mm1 time"), cell("mm1 number")
     at_least("M/M/1, events a second", 1e3 / of("mm1 event"), 30, "M")
+}
+
+# -- routers ---------------------------------------------------------------------------------
+
+function router(i, kind) {
+    print "routers, 4 x 4 mesh, uniform traffic at 70 % of what it carries: ns per segment, million a second, engine for any machine / compiled"
+    for (i = 1; i <= 2; i++) {
+        kind = i == 1 ? "packets" : "flits"
+        printf "%-10s%-24s%-24sx%s\n", kind, cell("router " kind), cell("router " kind " rate"),
+            cell("router " kind " loaded")
+    }
+    print ""
+    at_least("routers, segment = packet, packets a second", of("router packets rate"), 0.5, "M")
+    at_least("routers, flit by flit, segments a second", of("router flits rate"), 2, "M")
 }
 
 # -- sweeps and traffic ----------------------------------------------------------------------

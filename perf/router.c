@@ -3,7 +3,7 @@
  * and flit by flit, by the engine that is compiled for the machine and by the one for any machine.
  *
  * usage: router ROUNDS [CASE]; samples go to stdout (bench.h), what is wrong to stderr. CASE is
- * "packets", "flits", with "loaded" behind it: that run alone, for a profiler.
+ * "packets", "flits", with "loaded" behind it: ns per packet of that run alone, for a profiler.
  */
 #include "bench.h"
 #include "bench_router_flits.h"
@@ -80,6 +80,15 @@ static const kb_topology *load(const kb_topology *compiled)
     return topo;
 }
 
+static void sample(const struct machine *m, const char *of, const char *unit, int round,
+                   double value)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", m->name, of);
+    bench_sample("router", name, unit, round, value);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 1;
@@ -98,9 +107,9 @@ int main(int argc, char **argv)
             const struct machine *m = &machines[i];
             double compiled_ns = run(m->compiled), loaded_ns = run(m->loaded);
 
-            bench_sample("router", m->name, "ns/packet", round, compiled_ns);
-            bench_sample("router", m->name, "Msegments/s", round, 1e3 * m->segments / compiled_ns);
-            bench_sample("router", m->name, "loaded/compiled", round, loaded_ns / compiled_ns);
+            sample(m, "", "ns", round, compiled_ns / m->segments);
+            sample(m, " rate", "M/s", round, 1e3 * m->segments / compiled_ns);
+            sample(m, " loaded", "ratio", round, loaded_ns / compiled_ns);
         }
     return 0;
 }

@@ -11,7 +11,7 @@
 #include "support/scenario.h"
 
 /* KB_PACKETS=N in the environment sends as many. */
-enum { PACKETS = 20000, ROWS = 400, PAUSE = 1000 };
+enum { PACKETS = 20000, ROWS = 400, PAUSE = 1000, MILLION = 1000000 };
 
 struct count {
     uint64_t packets, machines, pauses;
@@ -126,7 +126,11 @@ static void packets_on_checked_machines_all_arrive(void **state)
     struct count count = {0};
 
     (void)state;
-    for (uint64_t seed = 1; count.packets < wanted; seed++) {
+    for (uint64_t seed = 1, told = 0; count.packets < wanted; seed++) {
+        if (count.packets / MILLION > told) {
+            told = count.packets / MILLION;
+            print_message("# %" PRIu64 " million\n", told);
+        }
         load_machine(judge_random_routers, seed, &count);
         load_machine(judge_random_detours, seed, &count);
     }

@@ -22,28 +22,28 @@ void *__wrap_realloc(void *old, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 void __wrap_free(void *p);
 
-static uint64_t left = UINT64_MAX; /* allocations that succeed */
-static bool fails_once;            /* the next one does again */
-static int64_t owned;              /* blocks not given back */
-static int64_t most;               /* of them, so far */
+static uint64_t blocks_left = UINT64_MAX; /* allocations that succeed */
+static bool fails_once;                   /* the next one does again */
+static int64_t owned;                     /* blocks not given back */
+static int64_t most_owned;                /* of them, so far */
 
 static bool fails(void)
 {
-    if (left == UINT64_MAX)
+    if (blocks_left == UINT64_MAX)
         return false;
-    if (left == 0) {
+    if (blocks_left == 0) {
         errno = ENOMEM;
-        left = fails_once ? UINT64_MAX : 0;
+        blocks_left = fails_once ? UINT64_MAX : 0;
         return true;
     }
-    left--;
+    blocks_left--;
     return false;
 }
 
 static void *counted(void *p)
 {
     owned += p != NULL;
-    most = owned > most ? owned : most;
+    most_owned = owned > most_owned ? owned : most_owned;
     return p;
 }
 
@@ -62,7 +62,7 @@ void *__wrap_realloc(void *old, size_t size)
     void *p = fails() ? NULL : __real_realloc(old, size);
 
     owned += p && !old;
-    most = owned > most ? owned : most;
+    most_owned = owned > most_owned ? owned : most_owned;
     return p;
 }
 

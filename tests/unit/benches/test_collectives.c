@@ -396,10 +396,10 @@ static void no_other_is_chosen_for_want_of_memory(void **state)
     while (spent) {
         kb_bench_run *other = NULL;
 
-        left = n;
+        blocks_left = n;
         kb_status status = choose(topo, "broadcast", OVER_SIPS, 64, &other);
-        spent = left == UINT64_MAX;
-        left = UINT64_MAX;
+        spent = blocks_left == UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(status == KB_OK || status == KB_NO_MEMORY);
         if (status == KB_OK)
             assert_string_equal(value_of(other, &bench_broadcast, "algorithm"), best);

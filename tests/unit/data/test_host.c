@@ -601,9 +601,9 @@ static void a_fill_without_memory_is_made_the_next_time(void **state)
             kb_sim *sim = new_sim(small, (kb_options){0});
             kb_tensor *x = filled(sim, 3);
 
-            left = n;
+            blocks_left = n;
             status = whole ? kb_tensor_read(x, all, NULL) : read_column(sim, x, column);
-            left = UINT64_MAX;
+            blocks_left = UINT64_MAX;
             assert_true(status == KB_OK || status == KB_NO_MEMORY);
             assert_int_equal(kb_tensor_read(x, want, NULL), KB_OK);
             kb_sim_free(sim);
@@ -769,9 +769,9 @@ static void a_write_without_memory_changes_nothing(void **state)
 
         assert_int_equal(kb_tensor_write(x, "abcdefgh", NULL), KB_OK);
         crowd_last_part(sim);
-        left = n;
+        blocks_left = n;
         status = kb_tensor_write(x, "ABCDEFGH", &why);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_int_equal(kb_tensor_read(x, back, NULL), KB_OK);
         assert_string_equal(back, status == KB_OK ? "ABCDEFGH" : "abcdefgh");
         assert_true(status == KB_OK || strcmp(why.text, "out of memory for tensor 'x'") == 0);
@@ -810,9 +810,9 @@ static void every_allocation_may_fail(void **state)
         int64_t before = owned;
         kb_sim *sim = new_sim(small, (kb_options){0});
 
-        left = n;
+        blocks_left = n;
         status = live(sim);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(status == KB_OK || status == KB_NO_MEMORY);
         kb_sim_free(sim);
         assert_true(owned == before);

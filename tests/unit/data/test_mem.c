@@ -886,10 +886,10 @@ static void a_write_without_memory_changes_nothing(void **state)
         struct model *m = calloc(1, sizeof *m);
 
         m->dice = 5;
-        left = n;
+        blocks_left = n;
         m->mem = mem_new(1);
         done = m->mem && write_all(m);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         if (m->mem)
             check_all(m);
         model_free(m);
@@ -915,9 +915,9 @@ static void a_read_without_memory_leaves_nothing(void **state)
         struct op_ids writers = {0};
         struct view view;
 
-        left = n;
+        blocks_left = n;
         err = mem_read_strided(m, 0, 3, &s, &view, &writers, NULL);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         op_ids_clear(&writers);
         if (err == MEM_OK)
             version_drop(view.v);
@@ -937,9 +937,9 @@ static void a_space_without_memory_is_not_made(void **state)
 
     (void)state;
     for (uint32_t area = UINT32_MAX; area == UINT32_MAX; n++) {
-        left = n;
+        blocks_left = n;
         area = mem_space(m, "spm");
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(area == UINT32_MAX || area == 2);
     }
     assert_int_equal(n, 4);

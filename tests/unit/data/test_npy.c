@@ -274,11 +274,11 @@ static void every_allocation_may_fail(void **state)
         kb_error why = {""};
         struct npy npy;
 
-        left = n;
+        blocks_left = n;
         status = npy_write(file, KB_U8, KB_SHAPE(1), "x", &why);
         if (status == KB_OK)
             status = npy_read(file, &npy, &why);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(status == KB_OK || status == KB_NO_MEMORY);
         assert_true(status == KB_OK || strstr(why.text, "out of memory"));
         if (status == KB_OK)

@@ -430,9 +430,9 @@ static void every_allocation_may_fail(void **state)
     for (uint64_t n = 0; status == KB_NO_MEMORY; n++) {
         int failed;
 
-        left = n;
+        blocks_left = n;
         status = live(&failed);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         failures[failed] += status != KB_OK;
         assert_true(owned == before);
     }

@@ -181,9 +181,9 @@ static void assert_every_failure_is_told(kb_options options)
         int64_t before = owned;
         kb_status status;
 
-        left = n;
+        blocks_left = n;
         status = live(options);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_int_equal(status, failed ? KB_NO_MEMORY : KB_OK);
         assert_true(owned == before);
         for (size_t i = 0; failed && i < LENGTH(places); i++)
@@ -258,9 +258,9 @@ static void every_allocation_of_kernels_that_stop_may_fail(void **state)
     for (uint64_t n = 0; status != KB_DEADLOCK; n++) {
         int64_t before = owned;
 
-        left = n;
+        blocks_left = n;
         status = stops();
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(status == KB_NO_MEMORY || status == KB_DEADLOCK);
         assert_true(owned == before);
     }
@@ -321,9 +321,9 @@ static void every_allocation_of_a_search_for_races_may_fail(void **state)
     for (uint64_t n = 0; status == KB_NO_MEMORY; n++) {
         int64_t before = owned;
 
-        left = n;
+        blocks_left = n;
         status = look_for_races();
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(owned == before);
         failures += status == KB_NO_MEMORY;
     }

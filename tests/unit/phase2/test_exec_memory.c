@@ -43,10 +43,10 @@ static void the_nth_allocation_fails(void **state)
         int64_t before = owned;
 
         some_graph(&p);
-        left = n;
+        blocks_left = n;
         status =
             exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = true}, &why);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(status == KB_OK || status == KB_NO_MEMORY);
         assert_int_equal(
             exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
@@ -93,11 +93,11 @@ static void intermediate_results_are_given_back(void **state)
     (void)state;
     chain(&p, 200);
     before = owned;
-    most = owned;
+    most_owned = owned;
     assert_int_equal(
         exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
         KB_OK);
-    assert_true(most - before < 40);
+    assert_true(most_owned - before < 40);
     assert_true(owned < before - 150); /* the versions, too */
     phase2_end(&p);
     assert_true(owned == 0);

@@ -1044,9 +1044,9 @@ static void every_lack_of_memory_is_told(void **state)
             int64_t had = owned;
 
             reset_versions();
-            left = n;
+            blocks_left = n;
             status = live(limits[i]);
-            left = UINT64_MAX;
+            blocks_left = UINT64_MAX;
             assert_true(status == KB_OK || status == KB_NO_MEMORY);
             assert_int_equal(owned, had);
             assert_no_references();

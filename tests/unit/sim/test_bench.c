@@ -471,9 +471,9 @@ static void every_allocation_of_a_try_may_fail(void **state)
         assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
         int64_t before = owned;
 
-        left = n;
+        blocks_left = n;
         status = kb_bench_try(run, "M", "4", &fs, &why);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(owned == before);
         assert_int_equal(kb_bench_try(run, "M", "4", &fs, &why), status); /* it stays */
         kb_bench_free(run);
@@ -495,12 +495,12 @@ static void no_other_value_is_found_for_want_of_memory(void **state)
     (void)state;
     fails_once = true;
     for (; status == KB_NO_MEMORY && n < 10000; n++) {
-        left = n;
+        blocks_left = n;
         status = begin_found(topo, setup_found, &run, &why);
     }
     fails_once = false;
-    assert_true(left < UINT64_MAX); /* all have failed by now */
-    left = UINT64_MAX;
+    assert_true(blocks_left < UINT64_MAX); /* all have failed by now */
+    blocks_left = UINT64_MAX;
     assert_int_equal(status, KB_OK);
     assert_string_equal(kb_bench_value(run, 3), "other");
     assert_true(n > 40);
@@ -519,9 +519,9 @@ static void every_allocation_may_fail(void **state)
     for (; status == KB_NO_MEMORY && n < 10000; n++) {
         int64_t before = owned;
 
-        left = n;
+        blocks_left = n;
         status = live(topo, &error);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(owned == before);
     }
     assert_int_equal(status, KB_OK);

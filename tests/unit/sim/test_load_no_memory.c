@@ -51,16 +51,16 @@ static void each_fails(const char *text, const char *set, kb_status expected, bo
     uint64_t n;
 
     fails_once = once;
-    left = MANY;
+    blocks_left = MANY;
     assert_int_equal(load_once(text, set), expected);
-    n = MANY - left;
+    n = MANY - blocks_left;
     assert_true(n > 20);
     for (uint64_t i = 0; i < n; i++) {
         int64_t before = owned;
 
-        left = i;
+        blocks_left = i;
         kb_status status = load_once(text, set);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         if (status != KB_NO_MEMORY || owned != before)
             fail_msg("allocation %" PRIu64 " of %" PRIu64 ": status %d, %" PRId64
                      " blocks are left",
@@ -93,15 +93,15 @@ static void keys_without_memory(void **state)
 
     (void)state;
     assert_int_equal(kb_topology_load(&source, &topo, NULL), KB_OK);
-    left = MANY;
+    blocks_left = MANY;
     assert_int_equal(kb_topology_keys(topo, look_at, NULL), KB_OK);
-    n = MANY - left;
-    left = UINT64_MAX;
+    n = MANY - blocks_left;
+    blocks_left = UINT64_MAX;
     before = owned;
     for (uint64_t i = 0; i < n; i++) {
-        left = i;
+        blocks_left = i;
         kb_status status = kb_topology_keys(topo, look_at, NULL);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_int_equal(status, KB_NO_MEMORY);
         assert_true(owned <= before + 1); /* libyaml may lose one */
         before = owned;

@@ -147,9 +147,9 @@ static void assert_every_failure_is_told(const char *keys, kb_engine engine, int
         int64_t before = owned;
         kb_status status;
 
-        left = n;
+        blocks_left = n;
         status = live(&l);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_int_equal(status, l.failed ? KB_NO_MEMORY : KB_OK);
         assert_true(owned == before);
         for (size_t i = 0; l.failed && i < LENGTH(places); i++)
@@ -237,9 +237,9 @@ static void the_cost_of_a_route_may_fail_with_banks(void **state)
 
     (void)state;
     assert_non_null(topo);
-    left = 0;
+    blocks_left = 0;
     assert_int_equal(kb_route_cost(topo, KB_READ, &pe, &slice, 65536, &cost, &why), KB_NO_MEMORY);
-    left = UINT64_MAX;
+    blocks_left = UINT64_MAX;
     assert_string_equal(why.text, "out of memory");
     assert_int_equal(kb_route_cost(topo, KB_READ, &pe, &slice, 65536, &cost, &why), KB_OK);
     any_topology_free(topo);
@@ -300,9 +300,9 @@ static uint64_t failures_of(kb_status (*life)(const kb_topology *topo), const ch
     for (n = 0; status != KB_OK; n = next_failure(n, strcmp(keys, SERVERS) == 0)) {
         int64_t before = owned;
 
-        left = n;
+        blocks_left = n;
         status = life(topo);
-        left = UINT64_MAX;
+        blocks_left = UINT64_MAX;
         assert_true(status == KB_OK || status == KB_NO_MEMORY);
         assert_true(owned == before);
     }

@@ -19,7 +19,8 @@
 
 enum { COMPONENT_BYTES_MAX = 1 << 20, KEYS_MAX = 64, NAMES_MAX = 256 };
 
-static const char *const kind_names[N_COMPONENT_KINDS] = {"memory", "node", "engine"};
+static const char *const kind_names[N_COMPONENT_KINDS] = {"memory", "queueing", "node",
+                                                           "engine"};
 
 /* -- where it is ------------------------------------------------------------------------------ */
 
@@ -147,7 +148,7 @@ static struct words next_line(struct header *h)
 static bool read_first_line(struct header *h)
 {
     static const char form[] = "a component begins with '/* kernbench component: KIND NAME', KIND "
-                               "being memory, node or engine";
+                               "being memory, queueing, node or engine";
     struct words w = next_line(h);
     const char *near;
     int kind = 0;
@@ -161,7 +162,7 @@ static bool read_first_line(struct header *h)
         return wrong_line(h,
                           arena_printf(h->spec->arena, "'%s' is no kind of component%s%s%s",
                                        w.text[2], near ? ", did you mean '" : ": ",
-                                       near ? near : "memory, node or engine", near ? "'?" : ""));
+                                       near ? near : "memory, queueing, node or engine", near ? "'?" : ""));
     h->c->kind = (enum component_kind)kind;
     if (strcmp(w.text[3], h->c->name) != 0)
         return wrong_line(h, arena_printf(h->spec->arena,

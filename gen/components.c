@@ -34,7 +34,8 @@ static const struct {
 
 enum { N_PLACES = sizeof places / sizeof places[0] };
 
-static const char *const kind_names[N_COMPONENT_KINDS] = {"a memory", "a node", "an engine"};
+static const char *const kind_names[N_COMPONENT_KINDS] = {"a memory", "a queueing memory", "a node",
+                                                           "an engine"};
 
 enum key impl_of_section(enum key first, int depth)
 {
@@ -283,6 +284,12 @@ static const struct part *part_of_name(const struct spec *spec, const char *name
     return NULL;
 }
 
+/* A memory may queue. */
+static bool is_kind(enum component_kind wanted, enum component_kind kind)
+{
+    return kind == wanted || (wanted == COMPONENT_MEMORY && kind == COMPONENT_QUEUEING);
+}
+
 /* What stands at places[i]; NULL: the box is built in, or after a message. */
 static struct part *find_part(const struct spec *spec, size_t i)
 {
@@ -298,7 +305,7 @@ static struct part *find_part(const struct spec *spec, size_t i)
     part->component = other ? other->component : component_read(spec, spec_place(spec, k), name);
     if (!part->component)
         return NULL;
-    if (part->component->kind != places[i].kind) {
+    if (!is_kind(places[i].kind, part->component->kind)) {
         diag_error(spec->diag, spec_place(spec, k), "'%s' must be %s, but '%s' is %s",
                    key_rows[k].path, kind_names[places[i].kind], name,
                    kind_names[part->component->kind]);

@@ -555,6 +555,7 @@ static uint64_t integer(const void *at, size_t bytes)
 static void put_memory(FILE *out, const struct memory_row *m)
 {
     static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
+    static const char *const models[] = {"MEMORY_SERVER", "MEMORY_BANKS", "MEMORY_QUEUEING"};
     char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
     fprintf(out,
@@ -563,7 +564,7 @@ static void put_memory(FILE *out, const struct memory_row *m)
             "\n            .bare_gbs = %s, .hold = %s, .model = %s}",
             m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
             real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
-            holds[m->hold], m->model == MEMORY_BANKS ? "MEMORY_BANKS" : "MEMORY_SERVER");
+            holds[m->hold], models[m->model]);
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);
@@ -716,7 +717,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
         [BOX_FABRIC] = "fabric", [BOX_PCIE_EP] = "pcie_ep", [BOX_UCIE] = "ucie",
         [BOX_NOC] = "noc",       [BOX_SRAM] = "sram",       [BOX_XBAR] = "xbar",
         [BOX_HBM] = "hbm",       [BOX_GEMM] = "gemm",       [BOX_MATH] = "math"};
-    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "node", "engine"};
+    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "queueing", "node", "engine"};
     unsigned has[N_COMPONENT_KINDS] = {0};
 
     define_int(out, "n_parts", spec->parts != NULL);
@@ -738,6 +739,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
     }
     end_map(out);
     define_int(out, "has_memories", has[COMPONENT_MEMORY]);
+    define_int(out, "has_queueing", has[COMPONENT_QUEUEING]);
     define_int(out, "has_nodes", has[COMPONENT_NODE]);
     define_int(out, "has_engines", has[COMPONENT_ENGINE]);
 }

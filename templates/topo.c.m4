@@ -74,6 +74,15 @@ static inline void box_$1_init(void *state)
 m4_ifelse($3, node, [[static inline int64_t box_$1_delay(void *state, const struct kb_request *r, int64_t now_fs)
 {
     return $2_delay(state, r, now_fs);
+}]], $3, queueing, [[static inline void box_$1_arrive(void *state, const struct kb_request *r, int64_t now_fs,
+                                  struct kb_handle *h)
+{
+    $2_arrive(state, r, now_fs, h);
+}
+
+static inline void box_$1_wake(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h)
+{
+    $2_wake(state, id, now_fs, h);
 }]], [[static inline struct kb_served box_$1_serve(void *state, const struct kb_request *r, int64_t now_fs)
 {
     return $2_serve(state, r, now_fs);
@@ -82,7 +91,7 @@ m4_ifelse($3, node, [[static inline int64_t box_$1_delay(void *state, const stru
 ]])m4_dnl
 m4_dnl gen_part_row(BOX, COMPONENT, KIND, KEY)
 m4_define([[gen_part_row]],
-[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = box_$1_init, m4_ifelse($3, node, .delay = box_$1_delay, .serve = box_$1_serve)}, /* $4 */
+[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = box_$1_init, m4_ifelse($3, node, .delay = box_$1_delay, $3, queueing, [[.arrive = box_$1_arrive, .wake = box_$1_wake]], .serve = box_$1_serve)}, /* $4 */
 ]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */
@@ -311,6 +320,7 @@ gen_map_parts([[gen_part_calls]])m4_dnl
 static const struct impls components = {
 gen_map_parts([[gen_part_row]])m4_dnl
     .memories = gen_has_memories,
+    .queueing = gen_has_queueing,
     .nodes = gen_has_nodes,
     .engines = gen_has_engines,
 };

@@ -67,9 +67,13 @@ alone()
 {
     $CC -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iruntime/include \
         -include "$place/constants.h" -DCOMPONENT="$name" -DCOMPONENT_FILE="\"$folder/$name.c\"" \
-        ${1:+"$1"} -o "$place/alone" tools/check_component.c && "$place/alone"
+        ${2:+"$2"} -o "$place/alone" "tools/$1.c" && "$place/alone"
 }
-holds "alone: answers, equal states, sanitizers" alone "$([ "$kind" = node ] && echo -DNODE)"
+case $kind in
+queueing) holds "alone: answers, equal states, sanitizers" alone check_queueing ;;
+node) holds "alone: answers, equal states, sanitizers" alone check_component -DNODE ;;
+*) holds "alone: answers, equal states, sanitizers" alone check_component ;;
+esac
 
 # -- in a machine ------------------------------------------------------------------------------
 

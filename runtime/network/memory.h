@@ -40,9 +40,9 @@
  */
 #ifndef NETWORK_MEMORY_H
 #define NETWORK_MEMORY_H
-#include "network/banks.h"
 #include "network/component_engine.h"
 #include "network/early_memory.h"
+#include "network/queueing.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
 {
@@ -208,7 +208,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 {
     bool early = memory_is_early(s, how, slot);
 
-    if (is_banked(s, &s->txns[slot])) {
+    if (is_queued(s, &s->txns[slot])) {
         s->txns[slot].stage = TXN_TO_MEMORY;
         post(s, after(t, way_fs), EV_ARRIVE, slot);
         return;
@@ -281,8 +281,8 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         memory->queued--;
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
-    if (!inside && is_banked(s, txn)) {
-        come_to_banks(s, how, t, slot);
+    if (!inside && is_queued(s, txn)) {
+        come_to_queue(s, how, t, slot);
         return;
     }
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)

@@ -728,7 +728,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
         fprintf(out, "$1([[%s]], [[", p->component->name);
         for (size_t i = 0; i < p->component->n_keys; i++)
             emit_constant(out, spec->arena, p, i);
-        fputs("]])m4_dnl\n", out);
+        fprintf(out, "]], [[%s]])m4_dnl\n", kinds[p->component->kind]);
     }
     end_map(out);
     begin_map(out, "parts");

@@ -191,15 +191,13 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 
 static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
 /* expected_component.h */
-static void expect_component(struct kb_sim *s, const struct impl *impl, uint64_t t, uint64_t arrive,
-                             uint32_t slot);
+static void expect_component(struct kb_sim *s, uint64_t t, uint64_t arrive, uint32_t slot);
 
-/* The component of the memory of `slot`, if it may be asked ahead of time; else NULL. */
-static ALWAYS_INLINE const struct impl *asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
+/* Is the memory of `slot` a component that may be asked ahead of time? */
+static ALWAYS_INLINE bool asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
 {
-    const struct impl *impl = expects(how) && !T->granule ? memory_impl(s, &s->txns[slot]) : NULL;
-
-    return impl && impl->bytes <= INSTANCE_SAVED_MAX ? impl : NULL;
+    return expects(how) && !T->granule && is_served(s, how, slot) &&
+           instance_of_memory_bytes(T->impls) <= 2 * INSTANCE_SAVED_MAX;
 }
 
 /* It sets out at `t` on the last part of its way, which takes `way_fs`. */
@@ -222,10 +220,8 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
             expect(s, after(t, way_fs), slot);
         return;
     }
-    const struct impl *ahead = asked_ahead(s, how, slot);
-
-    if (ahead) {
-        expect_component(s, ahead, t, after(t, way_fs), slot);
+    if (asked_ahead(s, how, slot)) {
+        expect_component(s, t, after(t, way_fs), slot);
         return;
     }
     if (comes_first(s, how, early, way_fs, slot)) {

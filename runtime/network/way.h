@@ -11,7 +11,7 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
 {
     struct txn *txn = &s->txns[slot];
 
-    if (T->impls)
+    if (T->impls && T->impls->nodes)
         s->instances.served[slot].delay_fs = 0;
     if (T->links == MODE_ROUTER) {
         set_out_router(s, how, t, slot);

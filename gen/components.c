@@ -35,7 +35,7 @@ static const struct {
 enum { N_PLACES = sizeof places / sizeof places[0] };
 
 static const char *const kind_names[N_COMPONENT_KINDS] = {"a memory", "a queueing memory", "a node",
-                                                           "an engine"};
+                                                          "an engine"};
 
 enum key impl_of_section(enum key first, int depth)
 {
@@ -327,6 +327,18 @@ static void refuse_routers(const struct spec *spec)
                    key_rows[spec->parts->key].path, spec->parts->component->name);
 }
 
+/* The table of routes has no keys, and is no part. */
+static void find_routes(struct spec *spec)
+{
+    const char *name = spec->sip_routes_impl.name;
+    enum key k = KEY_sip_routes_impl;
+
+    check_names(spec, k);
+    spec->route_file = name && !spec->given[k][key_depth(k)].bad
+                           ? route_file_read(spec, spec_place(spec, k), name)
+                           : NULL;
+}
+
 void components_find(struct spec *spec)
 {
     const struct part **last = &spec->parts;
@@ -341,6 +353,7 @@ void components_find(struct spec *spec)
             last = &part->next;
         }
     }
+    find_routes(spec);
     refuse_routers(spec);
 }
 
@@ -376,5 +389,7 @@ const char *component_paths(const struct spec *spec)
     for (const struct part *p = spec->parts; p; p = p->next)
         if (part_of_name(spec, p->component->name) == p)
             text = arena_printf(spec->arena, "%s%s%s", text, *text ? " " : "", p->component->path);
+    if (spec->route_file)
+        text = arena_printf(spec->arena, "%s%s%s", text, *text ? " " : "", spec->route_file->path);
     return text;
 }

@@ -26,7 +26,7 @@
  * part of one.
  */
 #include "emit.h"
-#include "components.h"
+#include "component_code.h"
 #include "nodes.h"
 #include "base/text.h"
 #include "machine/mesh.h"
@@ -672,37 +672,6 @@ static void emit_fields(FILE *out, const struct kb_topology *t)
 
 /* -- components ------------------------------------------------------------------------------- */
 
-/* "MYBANK_TRP": of upper letters; `text` has them all, or all but an ending `_ns`. */
-static const char *constant_name(struct arena *a, const char *component, const char *key,
-                                 const char *end)
-{
-    size_t len = strlen(key) - (*end ? strlen("_ns") : 0);
-    char *name = arena_printf(a, "%s_%.*s%s", component, (int)len, key, end);
-
-    for (char *p = name; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
-    return name;
-}
-
-/* One key of a component, as a constant. */
-static void emit_constant(FILE *out, struct arena *a, const struct part *p, size_t i)
-{
-    const struct component_key *key = &p->component->keys[i];
-    const char *name = p->component->name, *ns = strrchr(key->name, '_');
-    char text[TEXT_DOUBLE_BYTES];
-
-    if (key->integer)
-        fprintf(out, "enum { %s = %lld };\n", constant_name(a, name, key->name, ""),
-                (long long)p->values[i]);
-    else if (ns && strcmp(ns, "_ns") == 0)
-        fprintf(out, "__attribute__((unused)) static const int64_t %s = INT64_C(%" PRId64 ");\n",
-                constant_name(a, name, key->name, "_fs"), fs_of_ns(p->values[i]));
-    else
-        fprintf(out, "__attribute__((unused)) static const double %s = %s;\n",
-                constant_name(a, name, key->name, ""), real(p->values[i], text));
-}
-
 static bool is_first_of_name(const struct part *all, const struct part *p)
 {
     while (all != p && strcmp(all->component->name, p->component->name) != 0)
@@ -727,7 +696,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
             continue;
         fprintf(out, "$1([[%s]], [[", p->component->name);
         for (size_t i = 0; i < p->component->n_keys; i++)
-            emit_constant(out, spec->arena, p, i);
+            fputs(component_constant(spec->arena, p, i), out);
         fprintf(out, "]], [[%s]])m4_dnl\n", kinds[p->component->kind]);
     }
     end_map(out);

@@ -291,7 +291,7 @@ endif
 
 ## check-component: runs the component C=path/to/NAME.c through what every component must hold
 .PHONY: check-component
-check-component: $(KBGEN)
+check-component: $(KBGEN) $(ANY)
 	$(if $(C),,$(error C names the file of a component: make check-component C=path/to/NAME.c))
 	+@B='$(B)' CC='$(CC)' MAKE='$(MAKE)' tools/check_component.sh '$(C)'
 

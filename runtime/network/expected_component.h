@@ -1,7 +1,8 @@
 /* expected_component.h -- a memory that is a component, without events of arrivals: for runs that
  * count no event.
  *
- * When a request sets out its arrival is known, but others that set out later may arrive before it.
+ * When a request sets out its arrival is known (it may set out before its time: ride() passes links
+ * ahead, so what counts is the time that it is `now`), but others that set out later may arrive before it.
  * Mostly none does: so if nothing else is on its way to the memory, and the memory will be free,
  * the component is asked ahead of time, after its state was saved, and the completion is posted. If
  * another one arrives first after all, the state is restored as if nothing had been asked, and the
@@ -59,15 +60,15 @@ static __attribute__((noinline)) void take_back(struct kb_sim *s, uint32_t slot)
     arrive_by_event(s, (uint64_t)txn->arrive_fs, slot);
 }
 
-/* It sets out at `t`, and will be at its memory, a component, at `arrive`. */
-static ALWAYS_INLINE void expect_component(struct kb_sim *s, uint64_t t, uint64_t arrive,
+/* It is `now`, and it will be at its memory, a component, at `arrive`. */
+static ALWAYS_INLINE void expect_component(struct kb_sim *s, uint64_t now, uint64_t arrive,
                                            uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     struct memory_station *memory = &s->memories[txn->dst];
     uint32_t holder = memory->holder;
     unsigned char *state;
-    bool open = holder != TXN_NONE && (uint64_t)s->txns[holder].arrive_fs >= t;
+    bool open = holder != TXN_NONE && (uint64_t)s->txns[holder].arrive_fs >= now;
 
     txn->arrive_fs = (int64_t)arrive;
     if (open && !arrives_before(s, &s->txns[holder], txn)) {

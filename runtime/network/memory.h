@@ -191,7 +191,7 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 
 static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
 /* expected_component.h */
-static void expect_component(struct kb_sim *s, uint64_t t, uint64_t arrive, uint32_t slot);
+static void expect_component(struct kb_sim *s, uint64_t now, uint64_t arrive, uint32_t slot);
 
 /* Is the memory of `slot` a component that may be asked ahead of time? */
 static ALWAYS_INLINE bool asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
@@ -200,9 +200,10 @@ static ALWAYS_INLINE bool asked_ahead(const struct kb_sim *s, int how, uint32_t 
            instance_of_memory_bytes(T->impls) <= 2 * INSTANCE_SAVED_MAX;
 }
 
-/* It sets out at `t` on the last part of its way, which takes `way_fs`. */
-static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
-                                       uint32_t slot)
+/* It is `now`. At `t`, which may be later, it sets out on the last part of its way, which takes
+ * `way_fs`. */
+static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t now, uint64_t t,
+                                       int64_t way_fs, uint32_t slot)
 {
     bool early = memory_is_early(s, how, slot);
 
@@ -221,7 +222,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
         return;
     }
     if (asked_ahead(s, how, slot)) {
-        expect_component(s, t, after(t, way_fs), slot);
+        expect_component(s, now, after(t, way_fs), slot);
         return;
     }
     if (comes_first(s, how, early, way_fs, slot)) {

@@ -49,7 +49,7 @@ struct making {
 static bool fails(struct making *m, int what, const char *text, const char *more)
 {
     m->out->what = what;
-    snprintf(m->out->said, sizeof m->out->said, "%s%s", text, more);
+    snprintf(m->out->said, sizeof m->out->said, "%.2000s%.2000s", text, more);
     return false;
 }
 
@@ -109,7 +109,7 @@ static void remove_left(const struct making *m)
 {
     DIR *dir = opendir(m->cache);
     const struct dirent *entry;
-    char folder[FILE_BYTES];
+    char folder[NEW_BYTES];
     long pid;
 
     while (dir && (entry = readdir(dir)))

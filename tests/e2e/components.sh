@@ -84,9 +84,9 @@ done
 call "$queues" replay "$work/rows.csv" --breakdown --format csv
 [ $code -eq 0 ] && grep -q '^all,,memory_wait,,,2,20.680000' "$work/out"
 ok "open_page: pieces of the breakdown"
-call "$queues" replay "$work/rows.csv" --stats --format csv
+call "$queues" replay "$work/rows.csv" --stats "$work/s.csv"
 # one request or more inside from 2.085 to 59.085 of 59.085 ns
-[ $code -eq 0 ] && grep -q '^memory,sip0.cube0.hbm_ctrl.slice0,3,192,.*96.47' "$work/out"
+[ $code -eq 0 ] && grep -q '^memory,sip0.cube0.hbm_ctrl.slice0,.*,3,192,57.000000,96.47' "$work/s.csv"
 ok "open_page: busy while it has anything"
 
 # -- engines agree ------------------------------------------------------------------------------
@@ -132,6 +132,7 @@ breaks()
 {
     printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.sram,0,%s\n0,read,c0.pe1,c0.slice0,0,64\n' "$1" >"$work/one.csv"
     for engine in fused hop; do
+        rm -f "$work/never.csv"
         call "$sim" replay "$work/one.csv" --engine $engine -o "$work/never.csv"
         [ $code -eq "$2" ] && grep -qF "$3" "$work/err" && [ "$(cut -d, -f1 "$work/never.csv" 2>/dev/null | xargs)" = "$4" ]
         ok "$1 bytes, $engine: exit $2, $3"
@@ -243,7 +244,7 @@ call env CC=/nowhere/cc "$B/kernbench" probe --machine "$work/bad.yaml" --format
 [ $code -eq 0 ] && cmp "$work/out" "$work/probe1"
 ok "what was built before needs no compiler"
 call env CC=/nowhere/cc "$B/kernbench" probe --machine "$work/bad.yaml" --set cube.hbm.closed_page.banks=8
-[ $code -eq 2 ] && grep -qF "is a component, which a compiler builds, and '/nowhere/cc' cannot be run" "$work/err"
+[ $code -eq 3 ] && grep -qF "is a component, which a compiler builds, and '/nowhere/cc' cannot be run" "$work/err"
 ok "no compiler: refused"
 equal "what a killed build has left is gone" "1" "$(find "$cache" -mindepth 1 | wc -l)"
 call env -u HOME -u XDG_CACHE_HOME "$B/kernbench" probe --machine "$work/bad.yaml"
@@ -269,6 +270,21 @@ loaded calls "$bad/calls.c: it calls 'rand'"
 grep -q "misspelt.c:[0-9]*:[0-9]*: error" <(machine misspelt; "$B/kernbench" probe --machine "$work/bad.yaml" 2>&1)
 ok "the compiler's message stands before ours"
 
+# -- make check-component -----------------------------------------------------------------------
+
+# checks FILE CODE LINES: with the machine made at run time, which is quick; what it prints of these kinds
+checks()
+{
+    call env LOADED=1 B="$B" CC="$CC" tools/check_component.sh "$1"
+    [ $code -eq "$2" ] && [ "$(grep -c "^$3" "$work/out")" -eq "$4" ]
+    ok "check-component $1: $4 times '$3', exit $2"
+}
+checks examples/components/open_page.c 0 pass 8
+checks $bad/beyond.c 1 "FAIL  alone" 1
+checks $bad/clock.c 1 "FAIL  formula = alone" 1
+checks tests/machines/components/misqueue.c 1 "FAIL  alone: .* a wake lies ahead\|FAIL  alone: .*" 1
+checks $bad/counts.c 3 "FAIL  it compiles" 1
+
 # -- a table of routes --------------------------------------------------------------------------
 
 # route TEXT MORE...: four cubes whose routes are that table, behind its first line
@@ -291,7 +307,7 @@ while IFS='|' read -r what table line text; do
     [ $code -eq 3 ] && grep -qF "components/around.csv$line $text" "$work/err"
     ok "routes: $what"
 done <<END
-a missing pair|${around%c2,c3*}|: |c1 to c3 has no route: a line c1,c3,EDGES gives one
+a missing pair|${around%c2,c3*}|: |c0 to c3 has no route: a line c0,c3,EDGES gives one
 no such edge|${around}c0,c3,c0>c3\\n|:7:1:|there is no edge c0>c3
 does not connect|${around}c0,c3,c0>c1 c2>c3\\n|:7:1:|the route does not connect: c2>c3 begins at c2, and it is at c1
 ends elsewhere|${around}c0,c3,c0>c1\\n|:7:1:|the route of c0 to c3 does not connect: it ends at c1

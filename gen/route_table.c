@@ -16,8 +16,6 @@
 #include "route_table.h"
 #include "components.h"
 #include "machine/mesh.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,17 +31,11 @@ struct reading {
     uint32_t *lines; /* the same: which line has said so */
 };
 
-__attribute__((format(printf, 2, 3))) static bool wrong(const struct reading *in, const char *fmt,
-                                                        ...)
+static bool wrong(const struct reading *in, const char *text)
 {
     struct place at = {
         .kind = PLACE_FILE, .name = in->file->path, .line = in->line, .col = in->line != 0};
-    va_list args;
-    char text[512];
 
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
     return diag_error(in->r->spec->diag, at, "%s", text);
 }
 
@@ -85,10 +77,12 @@ static bool take_exit(struct reading *in, uint32_t from, uint32_t to, uint32_t s
     size_t at = (size_t)from * in->r->topo.cubes + to;
 
     if (in->lines[at] != NO_LINE && in->exits[at] != side)
-        return wrong(in,
-                     "on the way to c%u it leaves c%u by another edge than line %u: a step depends "
-                     "on the cube and the target alone",
-                     to, from, in->lines[at]);
+        return wrong(
+            in, arena_printf(
+                    in->r->arena,
+                    "on the way to c%u it leaves c%u by another edge than line %u: a step depends "
+                    "on the cube and the target alone",
+                    to, from, in->lines[at]));
     in->exits[at] = (uint8_t)side;
     in->lines[at] = (uint32_t)in->line;
     return true;
@@ -104,21 +98,27 @@ static bool read_edges(struct reading *in, const char *text, uint32_t src, uint3
 
         if (!read_cube(in, &text, &from) || *text++ != '>' || !read_cube(in, &text, &to) ||
             (*text && *text != ' '))
-            return wrong(in, "'%.*s' is no edge between cubes of this SIP, like c0>c1",
-                         (int)strcspn(word, " "), word);
+            return wrong(in, arena_printf(in->r->arena,
+                                          "'%.*s' is no edge between cubes of this SIP, like c0>c1",
+                                          (int)strcspn(word, " "), word));
         if (from != at)
-            return wrong(in, "the route does not connect: c%u>c%u begins at c%u, and it is at c%u",
-                         from, to, from, at);
+            return wrong(
+                in,
+                arena_printf(in->r->arena,
+                             "the route does not connect: c%u>c%u begins at c%u, and it is at c%u",
+                             from, to, from, at));
         side = side_to(in, from, to);
         if (side == N_SIDES)
-            return wrong(in, "there is no edge c%u>c%u", from, to);
+            return wrong(in, arena_printf(in->r->arena, "there is no edge c%u>c%u", from, to));
         if (!take_exit(in, from, dst, side))
             return false;
         at = to;
         text += strspn(text, " ");
     }
     return at == dst ||
-           wrong(in, "the route of c%u to c%u does not connect: it ends at c%u", src, dst, at);
+           wrong(in, arena_printf(in->r->arena,
+                                  "the route of c%u to c%u does not connect: it ends at c%u", src,
+                                  dst, at));
 }
 
 static bool read_line(struct reading *in, const char *text)
@@ -127,22 +127,24 @@ static bool read_line(struct reading *in, const char *text)
     const char *at = text;
 
     if (!read_cube(in, &at, &src) || *at++ != ',' || !read_cube(in, &at, &dst) || *at++ != ',')
-        return wrong(in,
-                     "'%s' is no line src,dst,edges of cubes of this SIP, like c0,c3,c0>c1 "
-                     "c1>c3",
-                     diag_text(in->r->arena, text, strlen(text)));
+        return wrong(
+            in, arena_printf(in->r->arena,
+                             "'%s' is no line src,dst,edges of cubes of this SIP, like c0,c3,c0>c1 "
+                             "c1>c3",
+                             diag_text(in->r->arena, text, strlen(text))));
     if (src == dst)
         return wrong(in, "a route leads from a cube to another one");
     if (!*at)
-        return wrong(in, "the route of c%u to c%u has no edges", src, dst);
+        return wrong(in,
+                     arena_printf(in->r->arena, "the route of c%u to c%u has no edges", src, dst));
     return read_edges(in, at, src, dst);
 }
 
 static bool is_header(struct reading *in, const char *text)
 {
     return strcmp(text, "src,dst,edges") == 0 ||
-           wrong(in, "the first line must be src,dst,edges, not '%s'",
-                 diag_text(in->r->arena, text, strlen(text)));
+           wrong(in, arena_printf(in->r->arena, "the first line must be src,dst,edges, not '%s'",
+                                  diag_text(in->r->arena, text, strlen(text))));
 }
 
 /* All lines, also after a mistake, except for a wrong header. */
@@ -182,8 +184,10 @@ static bool is_complete(const struct reading *in)
             for (uint32_t to = 0; to < t->cubes; to++)
                 if (from != to && mesh_has_cube(t, first + from) && mesh_has_cube(t, first + to) &&
                     in->lines[(size_t)from * t->cubes + to] == NO_LINE)
-                    return wrong(in, "c%u to c%u has no route: a line c%u,c%u,EDGES gives one",
-                                 from, to, from, to);
+                    return wrong(
+                        in, arena_printf(in->r->arena,
+                                         "c%u to c%u has no route: a line c%u,c%u,EDGES gives one",
+                                         from, to, from, to));
     return true;
 }
 

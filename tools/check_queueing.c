@@ -100,7 +100,7 @@ static void run(struct queue *q, int64_t until_fs)
         if (i < 0 || q->wakes[i].t_fs >= until_fs)
             break;
         if (calls == CALLS_MAX)
-            wrong("it wakes for ever", q->wakes[i].id, q->wakes[i].t_fs, q->now_fs);
+            wrong("it wakes without end", q->wakes[i].id, q->wakes[i].t_fs, q->now_fs);
         t_fs = q->wakes[i].t_fs;
         id = q->wakes[i].id;
         q->wakes[i] = q->wakes[--q->n_wakes];

@@ -1,4 +1,4 @@
-/* queues.c -- memories that are queueing components: who waits in them, what they do wrong. */
+/* queues.c -- memories that are queueing components: what waits in them, what they do wrong. */
 #include "engine/queues.h"
 #include "base/rows.h"
 #include "base/text.h"

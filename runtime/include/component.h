@@ -54,7 +54,7 @@ struct kb_served {
 };
 
 /*
- * A queueing memory decides by itself whom it serves when. It is told of each request that comes,
+ * A queueing memory decides by itself what it serves when. It is told of each request that comes,
  * and of the times for which it has asked to be woken:
  *
  *     NAME_arrive(s, r, now, h)    the request is gone after the call: it keeps what it needs

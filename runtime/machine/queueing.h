@@ -32,7 +32,7 @@ struct queueing {
  * A component that is woken so often without an end in between will never end anything: what waits
  * in it counts as never done.
  */
-enum { QUEUEING_WAKES_MAX = 1 << 22 };
+enum { QUEUEING_WAKES_MAX = 1 << 20 };
 
 /* Nothing is asked for. queueing_free() frees what it came to own. */
 void queueing_begin(struct queueing *q);

@@ -1,6 +1,6 @@
 /* kernbench component: queueing sleeps */
 
-/* It wakes itself for ever, a thousand times in a ns, and is never done with anything. */
+/* It wakes itself without end, a thousand times in a ns, and is never done with anything. */
 struct sleeps {
     char none;
 };

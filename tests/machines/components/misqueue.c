@@ -30,7 +30,7 @@ static inline void misqueue_arrive(struct misqueue *s, const struct kb_request *
         break;
     case 5: /* never */
         break;
-    case 6: /* never either, but it goes on for ever */
+    case 6: /* never either, but it goes on and on */
         kb_wake_at(h, UINT64_MAX, now_fs + 1);
         break;
     default:

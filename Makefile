@@ -118,7 +118,7 @@ BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c)
 LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c))) $(if $(filter no,$(YAML)),,$(filter-out $(KBGEN_SRC),$(GEN_SRC)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty except on its own architecture
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
-LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o) $(O)/component_h.o
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
@@ -147,14 +147,25 @@ include runtime/cli/cli.mk
 $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c $(wildcard runtime/base/help*.c))
 	$(call link,$(if $(YAML_LIB),,-lyaml))
 
+# The text of component.h, which is compiled with components at run time.
+c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
+    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+$(O)/component_h.c: runtime/include/component.h
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Generated from $<. */'; echo '#include "sim/component_open.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
+$(O)/component_h.o: $(O)/component_h.c $(O)/flags
+	$(call compile)
+
 $(LIB): $(LIB_OBJ)
 	$(archive)
 
 # The simulator without a machine of its own.
 ANY := $(B)/kernbench
 all: $(ANY)
+# A simulator can load components that it compiles.
+LOADS := $(if $(filter -static,$(CFLAGS)),,-Wl,-u,kb_rt_components_open)
 $(ANY): $(O)/runtime/cli/kernbench.o $(CLI) $(LIB)
-	$(call link)
+	$(call link,$(LOADS))
 
 .PHONY: FORCE
 FORCE:
@@ -188,7 +199,7 @@ $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 # and, for programs that load benches, the one that calls dlopen().
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
 PUBLIC_LIB := $(B)/_public/libkernbench.a
-LOADER_OBJ := $(O)/runtime/sim/bench_file.o
+LOADER_OBJ := $(patsubst %,$(O)/runtime/sim/%.o,bench_file component_open) $(O)/component_h.o
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
@@ -264,7 +275,7 @@ $(T)/lib$(N).a: $(T)/topo.o
 	$(archive)
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
-	$(link)
+	$(call link,$(LOADS))
 
 $(T)/lib$(N).so.$(SO_VERSION): $(T)/topo.o $(SHARED)
 	$(call say,LD)
@@ -280,7 +291,7 @@ endif
 
 ## check-component: runs the component C=path/to/NAME.c through what every component must hold
 .PHONY: check-component
-check-component: $(KBGEN)
+check-component: $(KBGEN) $(ANY)
 	$(if $(C),,$(error C names the file of a component: make check-component C=path/to/NAME.c))
 	+@B='$(B)' CC='$(CC)' MAKE='$(MAKE)' tools/check_component.sh '$(C)'
 

@@ -1,7 +1,8 @@
 /*
  * component_file.c -- the file of a component: where it is, and what its header says.
  *
- * Only the comment at the top is read here; the rest is the compiler's. Its lines are
+ * Only the comment at the top is read here, and what is included; the rest is the compiler's. Its
+ * lines are
  *
  *     / * kernbench component: memory mybank     (a remark may follow)
  *      * trp_ns  number  14.0 0..1e6  time to close a row
@@ -19,7 +20,7 @@
 
 enum { COMPONENT_BYTES_MAX = 1 << 20, KEYS_MAX = 64, NAMES_MAX = 256 };
 
-static const char *const kind_names[N_COMPONENT_KINDS] = {"memory", "node", "engine"};
+static const char *const kind_names[N_COMPONENT_KINDS] = {"memory", "queueing", "node", "engine"};
 
 /* -- where it is ------------------------------------------------------------------------------ */
 
@@ -43,7 +44,7 @@ static bool each_folder(const struct spec *spec,
 }
 
 struct search {
-    const char *name;
+    const char *name, *suffix;
     const char *path; /* found */
     FILE *file;
 };
@@ -52,12 +53,13 @@ static bool open_in(void *arg, struct arena *a, const char *folder)
 {
     struct search *s = arg;
 
-    s->path = arena_printf(a, "%s%s.c", folder, s->name);
+    s->path = arena_printf(a, "%s%s%s", folder, s->name, s->suffix);
     s->file = fopen(s->path, "rb");
     return s->file;
 }
 
 struct listing {
+    const char *suffix;
     const char *names[NAMES_MAX];
     size_t n;
     const char *folders; /* in words */
@@ -71,28 +73,30 @@ static bool list_folder(void *arg, struct arena *a, const char *folder)
 
     l->folders = arena_printf(a, "%s%s%s", l->folders, *l->folders ? ", " : "", folder);
     while (dir && (entry = readdir(dir))) {
-        size_t len = strlen(entry->d_name);
+        size_t len = strlen(entry->d_name), end = strlen(l->suffix);
 
-        if (len > 2 && strcmp(entry->d_name + len - 2, ".c") == 0 && l->n < NAMES_MAX)
-            l->names[l->n++] = arena_copy(a, entry->d_name, len - 2);
+        if (len > end && strcmp(entry->d_name + len - end, l->suffix) == 0 && l->n < NAMES_MAX)
+            l->names[l->n++] = arena_copy(a, entry->d_name, len - end);
     }
     if (dir)
         closedir(dir);
     return false;
 }
 
-static void not_found(const struct spec *spec, struct place at, const char *name)
+static void not_found(const struct spec *spec, struct place at, const char *name,
+                      const char *suffix)
 {
     struct listing *l = arena_alloc(spec->arena, sizeof *l);
     const char *near;
 
     l->folders = "";
+    l->suffix = suffix;
     each_folder(spec, list_folder, l);
     near = text_nearest(name, strlen(name), l->names, l->n);
     if (near)
         diag_error(spec->diag, at, "there is no component '%s', did you mean '%s'?", name, near);
     else
-        diag_error(spec->diag, at, "there is no component '%s': no %s.c in %s", name, name,
+        diag_error(spec->diag, at, "there is no component '%s': no %s%s in %s", name, name, suffix,
                    l->folders);
 }
 
@@ -147,7 +151,7 @@ static struct words next_line(struct header *h)
 static bool read_first_line(struct header *h)
 {
     static const char form[] = "a component begins with '/* kernbench component: KIND NAME', KIND "
-                               "being memory, node or engine";
+                               "being memory, queueing, node or engine";
     struct words w = next_line(h);
     const char *near;
     int kind = 0;
@@ -158,10 +162,10 @@ static bool read_first_line(struct header *h)
         kind++;
     near = text_nearest(w.text[2], strlen(w.text[2]), kind_names, N_COMPONENT_KINDS);
     if (kind == N_COMPONENT_KINDS)
-        return wrong_line(h,
-                          arena_printf(h->spec->arena, "'%s' is no kind of component%s%s%s",
-                                       w.text[2], near ? ", did you mean '" : ": ",
-                                       near ? near : "memory, node or engine", near ? "'?" : ""));
+        return wrong_line(h, arena_printf(h->spec->arena, "'%s' is no kind of component%s%s%s",
+                                          w.text[2], near ? ", did you mean '" : ": ",
+                                          near ? near : "memory, queueing, node or engine",
+                                          near ? "'?" : ""));
     h->c->kind = (enum component_kind)kind;
     if (strcmp(w.text[3], h->c->name) != 0)
         return wrong_line(h, arena_printf(h->spec->arena,
@@ -249,6 +253,51 @@ static bool read_header(const struct spec *spec, struct component *c)
     return ok;
 }
 
+/* -- what it includes ------------------------------------------------------------------------- */
+
+/* Does a line, of `len` bytes from its first sign on, name another file? */
+static bool is_foreign(const char *line, size_t len)
+{
+    static const char *const foreign[] = {"include", "embed", "pragma", "import"};
+    static const char *const own[] = {"\"component.h\"", "<stdint.h>", "<stdbool.h>", "<stddef.h>"};
+    size_t i = 1, kind = 0;
+
+    while (i < len && strchr(" \t", line[i]))
+        i++;
+    while (kind < 4 && strncmp(line + i, foreign[kind], strlen(foreign[kind])) != 0)
+        kind++;
+    if (len < 2 || line[0] != '#' || kind == 4)
+        return false;
+    i += strlen(foreign[kind]);
+    while (i < len && strchr(" \t", line[i]))
+        i++;
+    for (size_t k = 0; kind == 0 && k < sizeof own / sizeof *own; k++)
+        if (strncmp(line + i, own[k], strlen(own[k])) == 0)
+            return false;
+    return true;
+}
+
+/* All of its own: the first other one is refused. */
+static bool check_includes(const struct spec *spec, const struct component *c)
+{
+    struct header h = {.spec = spec, .at = c->text, .end = c->text + c->len};
+
+    h.c = &(struct component){.path = c->path};
+    while (h.at < h.end) {
+        size_t len = strcspn(h.at, "\n"), blank = strspn(h.at, " \t");
+
+        h.line++;
+        if (blank < len && is_foreign(h.at + blank, len - blank))
+            return wrong_line(&h, arena_printf(spec->arena,
+                                               "'%.*s': a component includes nothing but "
+                                               "component.h, <stdint.h>, <stdbool.h> and "
+                                               "<stddef.h>",
+                                               (int)(len - blank), h.at + blank));
+        h.at += len + (h.at[len] == '\n');
+    }
+    return true;
+}
+
 /* -- the whole -------------------------------------------------------------------------------- */
 
 /* The text of an open file; NULL after a message. */
@@ -273,17 +322,42 @@ static const char *read_text(const struct spec *spec, const struct search *s, si
     return text;
 }
 
-const struct component *component_read(const struct spec *spec, struct place at, const char *name)
+/* The file NAME and `suffix`, with its text. False after a message. */
+static bool read_file(const struct spec *spec, struct place at, const char *name,
+                      const char *suffix, struct component *c)
 {
-    struct component *c = arena_alloc(spec->arena, sizeof *c);
-    struct search search = {.name = name};
+    struct search search = {.name = name, .suffix = suffix};
 
     if (!each_folder(spec, open_in, &search)) {
-        not_found(spec, at, name);
-        return NULL;
+        not_found(spec, at, name, suffix);
+        return false;
     }
     *c = (struct component){.name = name, .path = search.path};
     c->text = read_text(spec, &search, &c->len);
     fclose(search.file);
-    return c->text && read_header(spec, c) ? c : NULL;
+    return c->text;
+}
+
+const struct component *route_file_read(const struct spec *spec, struct place at, const char *name)
+{
+    struct component *c = arena_alloc(spec->arena, sizeof *c);
+    const char *first = arena_printf(spec->arena, "# kernbench component: route %s", name);
+    struct place top;
+
+    if (!read_file(spec, at, name, ".csv", c))
+        return NULL;
+    top = (struct place){.kind = PLACE_FILE, .name = c->path, .line = 1, .col = 1};
+    if (strncmp(c->text, first, strlen(first)) == 0 && strchr(" \t\r\n", c->text[strlen(first)]))
+        return c;
+    diag_error(spec->diag, top, "a table of routes begins with '%s'", first);
+    return NULL;
+}
+
+const struct component *component_read(const struct spec *spec, struct place at, const char *name)
+{
+    struct component *c = arena_alloc(spec->arena, sizeof *c);
+
+    return read_file(spec, at, name, ".c", c) && read_header(spec, c) && check_includes(spec, c)
+               ? c
+               : NULL;
 }

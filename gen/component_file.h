@@ -9,4 +9,7 @@
  */
 const struct component *component_read(const struct spec *spec, struct place at, const char *name);
 
+/* The same of a table of routes, NAME.csv: its text, which route_table.h reads. */
+const struct component *route_file_read(const struct spec *spec, struct place at, const char *name);
+
 #endif

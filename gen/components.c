@@ -34,7 +34,8 @@ static const struct {
 
 enum { N_PLACES = sizeof places / sizeof places[0] };
 
-static const char *const kind_names[N_COMPONENT_KINDS] = {"a memory", "a node", "an engine"};
+static const char *const kind_names[N_COMPONENT_KINDS] = {"a memory", "a queueing memory", "a node",
+                                                          "an engine"};
 
 enum key impl_of_section(enum key first, int depth)
 {
@@ -283,6 +284,12 @@ static const struct part *part_of_name(const struct spec *spec, const char *name
     return NULL;
 }
 
+/* A memory may queue. */
+static bool is_kind(enum component_kind wanted, enum component_kind kind)
+{
+    return kind == wanted || (wanted == COMPONENT_MEMORY && kind == COMPONENT_QUEUEING);
+}
+
 /* What stands at places[i]; NULL: the box is built in, or after a message. */
 static struct part *find_part(const struct spec *spec, size_t i)
 {
@@ -298,7 +305,7 @@ static struct part *find_part(const struct spec *spec, size_t i)
     part->component = other ? other->component : component_read(spec, spec_place(spec, k), name);
     if (!part->component)
         return NULL;
-    if (part->component->kind != places[i].kind) {
+    if (!is_kind(places[i].kind, part->component->kind)) {
         diag_error(spec->diag, spec_place(spec, k), "'%s' must be %s, but '%s' is %s",
                    key_rows[k].path, kind_names[places[i].kind], name,
                    kind_names[part->component->kind]);
@@ -320,6 +327,18 @@ static void refuse_routers(const struct spec *spec)
                    key_rows[spec->parts->key].path, spec->parts->component->name);
 }
 
+/* The table of routes has no keys, and is no part. */
+static void find_routes(struct spec *spec)
+{
+    const char *name = spec->sip_routes_impl.name;
+    enum key k = KEY_sip_routes_impl;
+
+    check_names(spec, k);
+    spec->route_file = name && !spec->given[k][key_depth(k)].bad
+                           ? route_file_read(spec, spec_place(spec, k), name)
+                           : NULL;
+}
+
 void components_find(struct spec *spec)
 {
     const struct part **last = &spec->parts;
@@ -334,6 +353,7 @@ void components_find(struct spec *spec)
             last = &part->next;
         }
     }
+    find_routes(spec);
     refuse_routers(spec);
 }
 
@@ -369,5 +389,7 @@ const char *component_paths(const struct spec *spec)
     for (const struct part *p = spec->parts; p; p = p->next)
         if (part_of_name(spec, p->component->name) == p)
             text = arena_printf(spec->arena, "%s%s%s", text, *text ? " " : "", p->component->path);
+    if (spec->route_file)
+        text = arena_printf(spec->arena, "%s%s%s", text, *text ? " " : "", spec->route_file->path);
     return text;
 }

@@ -5,7 +5,13 @@
 #include "spec.h"
 #include "machine/impl.h"
 
-enum component_kind { COMPONENT_MEMORY, COMPONENT_NODE, COMPONENT_ENGINE, N_COMPONENT_KINDS };
+enum component_kind {
+    COMPONENT_MEMORY,
+    COMPONENT_QUEUEING,
+    COMPONENT_NODE,
+    COMPONENT_ENGINE,
+    N_COMPONENT_KINDS
+};
 
 /* One key of a component, a line of its header. */
 struct component_key {

@@ -37,6 +37,7 @@
 #include "costs.h"
 #include "bank_row.h"
 #include "check.h"
+#include "components.h"
 #include <math.h>
 #include <stdlib.h>
 #include "nodes.h"
@@ -257,6 +258,13 @@ static uint64_t slice_bytes(const struct spec *s)
     return granule ? nbytes / granule * granule : nbytes;
 }
 
+static bool is_queueing(const struct spec *s, enum key impl)
+{
+    const struct part *part = part_of_key(s, impl);
+
+    return part && part->component->kind == COMPONENT_QUEUEING;
+}
+
 static void add_memories(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -275,6 +283,8 @@ static void add_memories(struct routes *r)
         .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
         .model = (uint8_t)s->cube_hbm_model,
     };
+    if (is_queueing(s, KEY_cube_hbm_impl))
+        kind->hbm.model = MEMORY_QUEUEING;
     if (kind->hbm.model == MEMORY_BANKS) {
         kind->banks = bank_row_of(s);
         r->topo.banked = BANKED_ALL;
@@ -290,6 +300,8 @@ static void add_memories(struct routes *r)
         .bare_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : INFINITY,
         .hold = s->cube_sram_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_sram_hold,
     };
+    if (is_queueing(s, KEY_cube_sram_impl))
+        kind->sram.model = MEMORY_QUEUEING;
     r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
                         ? (memory_frees_early(&kind->hbm) ? EARLY_ALL : EARLY_NONE)
                         : EARLY_SOME;

@@ -26,7 +26,7 @@
  * part of one.
  */
 #include "emit.h"
-#include "components.h"
+#include "component_code.h"
 #include "nodes.h"
 #include "base/text.h"
 #include "machine/mesh.h"
@@ -555,6 +555,7 @@ static uint64_t integer(const void *at, size_t bytes)
 static void put_memory(FILE *out, const struct memory_row *m)
 {
     static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
+    static const char *const models[] = {"MEMORY_SERVER", "MEMORY_BANKS", "MEMORY_QUEUEING"};
     char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
     fprintf(out,
@@ -563,7 +564,7 @@ static void put_memory(FILE *out, const struct memory_row *m)
             "\n            .bare_gbs = %s, .hold = %s, .model = %s}",
             m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
             real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
-            holds[m->hold], m->model == MEMORY_BANKS ? "MEMORY_BANKS" : "MEMORY_SERVER");
+            holds[m->hold], models[m->model]);
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);
@@ -671,37 +672,6 @@ static void emit_fields(FILE *out, const struct kb_topology *t)
 
 /* -- components ------------------------------------------------------------------------------- */
 
-/* "MYBANK_TRP": of upper letters; `text` has them all, or all but an ending `_ns`. */
-static const char *constant_name(struct arena *a, const char *component, const char *key,
-                                 const char *end)
-{
-    size_t len = strlen(key) - (*end ? strlen("_ns") : 0);
-    char *name = arena_printf(a, "%s_%.*s%s", component, (int)len, key, end);
-
-    for (char *p = name; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
-    return name;
-}
-
-/* One key of a component, as a constant. */
-static void emit_constant(FILE *out, struct arena *a, const struct part *p, size_t i)
-{
-    const struct component_key *key = &p->component->keys[i];
-    const char *name = p->component->name, *ns = strrchr(key->name, '_');
-    char text[TEXT_DOUBLE_BYTES];
-
-    if (key->integer)
-        fprintf(out, "enum { %s = %lld };\n", constant_name(a, name, key->name, ""),
-                (long long)p->values[i]);
-    else if (ns && strcmp(ns, "_ns") == 0)
-        fprintf(out, "__attribute__((unused)) static const int64_t %s = INT64_C(%" PRId64 ");\n",
-                constant_name(a, name, key->name, "_fs"), fs_of_ns(p->values[i]));
-    else
-        fprintf(out, "__attribute__((unused)) static const double %s = %s;\n",
-                constant_name(a, name, key->name, ""), real(p->values[i], text));
-}
-
 static bool is_first_of_name(const struct part *all, const struct part *p)
 {
     while (all != p && strcmp(all->component->name, p->component->name) != 0)
@@ -716,7 +686,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
         [BOX_FABRIC] = "fabric", [BOX_PCIE_EP] = "pcie_ep", [BOX_UCIE] = "ucie",
         [BOX_NOC] = "noc",       [BOX_SRAM] = "sram",       [BOX_XBAR] = "xbar",
         [BOX_HBM] = "hbm",       [BOX_GEMM] = "gemm",       [BOX_MATH] = "math"};
-    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "node", "engine"};
+    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "queueing", "node", "engine"};
     unsigned has[N_COMPONENT_KINDS] = {0};
 
     define_int(out, "n_parts", spec->parts != NULL);
@@ -726,8 +696,8 @@ static void emit_parts(FILE *out, const struct spec *spec)
             continue;
         fprintf(out, "$1([[%s]], [[", p->component->name);
         for (size_t i = 0; i < p->component->n_keys; i++)
-            emit_constant(out, spec->arena, p, i);
-        fputs("]])m4_dnl\n", out);
+            fputs(component_constant(spec->arena, p, i), out);
+        fprintf(out, "]], [[%s]])m4_dnl\n", kinds[p->component->kind]);
     }
     end_map(out);
     begin_map(out, "parts");
@@ -738,6 +708,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
     }
     end_map(out);
     define_int(out, "has_memories", has[COMPONENT_MEMORY]);
+    define_int(out, "has_queueing", has[COMPONENT_QUEUEING]);
     define_int(out, "has_nodes", has[COMPONENT_NODE]);
     define_int(out, "has_engines", has[COMPONENT_ENGINE]);
 }

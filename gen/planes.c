@@ -23,6 +23,7 @@
 #include "planes.h"
 #include "cubes.h"
 #include "pattern.h"
+#include "route_table.h"
 #include "up_down.h"
 #include "machine/mesh.h"
 #include <string.h>
@@ -79,7 +80,7 @@ void set_planes(struct routes *r)
     t->grid_wrap = (uint8_t)s->fabric_wrap;
     set_plane_rows(r);
     set_chiplets(r);
-    t->has_gaps = s->broken.n > 0 || !r->found->whole;
+    t->has_gaps = s->broken.n > 0 || !r->found->whole || s->route_file;
     t->regular = !t->has_gaps && t->n_kinds == 1 && !t->wrap && !s->sip_planes.n &&
                  r->found->kinds[0]->cube_noc_model == NOC_BUS && t->chiplets == 1 &&
                  t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
@@ -331,7 +332,8 @@ struct search {
     uint32_t *far, *line;  /* [cube]: steps to the target; those found, nearest first */
     uint8_t *exits;        /* [cube][target] */
     uint32_t *nearest;     /* [cube][chiplet]: steps to the nearest shore cube so far */
-    bool up_down;          /* its routes are such, from here on: */
+    struct route_table table;
+    bool up_down; /* its routes are such, from here on: */
     struct up_down tree;
 };
 
@@ -386,6 +388,8 @@ static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
                               SIDE_N};
     enum { TRIES = sizeof tries / sizeof *tries };
 
+    if (s->table.exits)
+        return s->table.exits[(size_t)(from - s->first) * t->cubes + (to - s->first)];
     if (s->up_down) {
         uint32_t exit = up_down_exit(&s->tree, from - s->first, tries, TRIES);
 
@@ -524,10 +528,11 @@ static void search_sip(struct search *s, uint64_t *no_way)
             add_row(s, s->first + i);
 }
 
-static void search_all(struct routes *r, uint64_t no_way[PLANES_MAX])
+static void search_all(struct routes *r, const struct route_table *table,
+                       uint64_t no_way[PLANES_MAX])
 {
     struct kb_topology *t = &r->topo;
-    struct search s = {.r = r};
+    struct search s = {.r = r, .table = *table};
     size_t cubes = t->cubes, all = sim_cubes(t);
 
     r->n_shores = (uint32_t)(all * t->planes * t->chiplets * 2);
@@ -600,6 +605,7 @@ bool find_ways(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
     uint64_t no_way[PLANES_MAX] = {0};
+    struct route_table table;
     bool ok = true;
 
     if (t->has_gaps) {
@@ -609,7 +615,9 @@ bool find_ways(struct routes *r)
         if (!ok)
             return false;
         cut_missing(r);
-        search_all(r, no_way);
+        if (!route_table_read(r, has_step, &table))
+            return false;
+        search_all(r, &table, no_way);
     }
     for (uint32_t plane = 0; plane < t->planes; plane++) {
         uint64_t pairs = (uint64_t)t->cubes * t->cubes * t->sips;

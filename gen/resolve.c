@@ -144,6 +144,8 @@ static uint64_t hash_of(const struct spec *spec, const char *text)
     XXH64_update(&state, text, strlen(text));
     for (const struct part *p = spec->parts; p; p = p->next)
         XXH64_update(&state, p->component->text, p->component->len);
+    if (spec->route_file)
+        XXH64_update(&state, spec->route_file->text, spec->route_file->len);
     return XXH64_digest(&state);
 }
 

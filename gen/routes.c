@@ -130,13 +130,14 @@ static bool make_tables(struct routes *r, const struct spec *spec, struct arena 
     return true;
 }
 
-/* What may be routed up*, then down*: planes with detours, meshes with holes. */
+/* What may be routed up*, then down*: planes with detours, but not those of a table; meshes with
+ * holes. */
 static uint32_t with_detours(const struct routes *r)
 {
     uint32_t all = has_meshes(r) && r->spec->cube_noc_mesh_holes.n ? 1u << PLANES_MAX : 0u;
 
     for (uint32_t plane = 0; plane < r->topo.planes; plane++)
-        if (r->plane_rows[plane].has_detours)
+        if (r->plane_rows[plane].has_detours && !r->spec->route_file)
             all |= 1u << plane;
     return all;
 }

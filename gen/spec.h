@@ -180,6 +180,7 @@ struct spec {
     const char *texts[N_KEYS];
     const char *folder;        /* where the file lies; NULL: it is a text */
     struct param_specs params; /* for components */
+    const struct component *route_file; /* the table of `sip.routes`; NULL: there is none */
     const struct part *parts;  /* the components that were found: components.h */
     struct arena *arena;       /* borrowed */
     struct diag *diag;         /* borrowed */

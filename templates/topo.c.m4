@@ -57,32 +57,43 @@ m4_dnl gen_field_row(NAME, C)
 m4_define([[gen_field_row]],
 [[    .$1 = $2,
 ]])m4_dnl
-m4_dnl gen_component_row(NAME, CONSTANTS)
+m4_dnl gen_component_row(NAME, CONSTANTS, KIND)
 m4_define([[gen_component_row]],
 [[$2#include "$1.c"
 
 ]])m4_dnl
-m4_dnl gen_part_calls(BOX, COMPONENT, KIND)
-m4_define([[gen_part_calls]],
-[[_Static_assert(sizeof(struct $2) <= IMPL_BYTES_MAX, "struct $2 has more than 64 KiB");
+m4_dnl gen_component_calls(COMPONENT, CONSTANTS, KIND)
+m4_define([[gen_component_calls]],
+[[_Static_assert(sizeof(struct $1) <= IMPL_BYTES_MAX, "struct $1 has more than 64 KiB");
 
-static inline void box_$1_init(void *state)
+static inline void component_$1_init(void *state)
 {
-    $2_init(state);
+    $1_init(state);
 }
 
-m4_ifelse($3, node, [[static inline int64_t box_$1_delay(void *state, const struct kb_request *r, int64_t now_fs)
+m4_ifelse($3, node, [[static inline int64_t component_$1_delay(void *state, const struct kb_request *r,
+                                     int64_t now_fs)
 {
-    return $2_delay(state, r, now_fs);
-}]], [[static inline struct kb_served box_$1_serve(void *state, const struct kb_request *r, int64_t now_fs)
+    return $1_delay(state, r, now_fs);
+}]], $3, queueing, [[static inline void component_$1_arrive(void *state, const struct kb_request *r,
+                                   int64_t now_fs, struct kb_handle *h)
 {
-    return $2_serve(state, r, now_fs);
+    $1_arrive(state, r, now_fs, h);
+}
+
+static inline void component_$1_wake(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h)
+{
+    $1_wake(state, id, now_fs, h);
+}]], [[static inline struct kb_served component_$1_serve(void *state, const struct kb_request *r,
+                                               int64_t now_fs)
+{
+    return $1_serve(state, r, now_fs);
 }]])
 
 ]])m4_dnl
 m4_dnl gen_part_row(BOX, COMPONENT, KIND, KEY)
 m4_define([[gen_part_row]],
-[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = box_$1_init, m4_ifelse($3, node, .delay = box_$1_delay, .serve = box_$1_serve)}, /* $4 */
+[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = component_$2_init, m4_ifelse($3, node, .delay = component_$2_delay, $3, queueing, [[.arrive = component_$2_arrive, .wake = component_$2_wake]], .serve = component_$2_serve)}, /* $4 */
 ]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */
@@ -307,10 +318,11 @@ m4_ifelse(gen_n_parts, 0, [[]], [[/* -- components -----------------------------
 #include "component.h"
 
 gen_map_components([[gen_component_row]])m4_dnl
-gen_map_parts([[gen_part_calls]])m4_dnl
+gen_map_components([[gen_component_calls]])m4_dnl
 static const struct impls components = {
 gen_map_parts([[gen_part_row]])m4_dnl
     .memories = gen_has_memories,
+    .queueing = gen_has_queueing,
     .nodes = gen_has_nodes,
     .engines = gen_has_engines,
 };

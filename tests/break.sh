@@ -660,6 +660,14 @@ break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_
 break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
 break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'
 
+# -- components that queue, tables of routes -----------------------------------------------------
+break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
+break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
+break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
+break_it 'asked ahead by the time at which it sets out' runtime/network/link.h 's/go_to_memory\(s, how, now, t, /go_to_memory(s, how, t, t, /'
+break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
+break_it 'a component is built in place' runtime/sim/component_open.c 's/remove_folder\(m\.folder\);/;/'
+
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim null formula dependencies routes sweep traffic steady endpoint percentiles number lists guard)
 of_kernels=(kernel tl pe_ipcq barrier deadlock repeated_loads kernel_memory launch sips ring exec inspect race)

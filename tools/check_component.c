@@ -2,51 +2,15 @@
  * check_component.c -- asks a component a thousand times, by itself, and looks at its answers.
  *
  * tools/check_component.sh compiles it with sanitizers, behind the constants of the component:
- * COMPONENT_FILE its file, COMPONENT its name, NODE if it is a node. A state is exactly as large as
+ * COMPONENT_FILE its file, COMPONENT its name, NODE if it is a node. (One that queues is asked by
+ * check_queueing.c.) A state is exactly as large as
  * its struct, so whatever reaches beyond it is found. Exit 1 and a line for what is wrong.
  */
-#include "component.h"
+#include "check_draw.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include COMPONENT_FILE
-
-#define JOINED(a, b) a##b
-#define CALL(a, b)   JOINED(a, b)
-
-enum { REQUESTS = 2000, SIZES = 5 };
-
-static uint64_t drawn = 88172645463325252u;
-
-static uint64_t draw(uint64_t n)
-{
-    drawn ^= drawn << 13;
-    drawn ^= drawn >> 7;
-    drawn ^= drawn << 17;
-    return drawn % n;
-}
-
-static struct kb_request draw_request(uint64_t id)
-{
-    static const uint64_t sizes[SIZES] = {1, 64, 4096, 65536, 1 << 20};
-    uint64_t bytes = sizes[draw(SIZES)];
-    uint32_t m = 1 + (uint32_t)draw(256), k = 1 + (uint32_t)draw(256), n = 1 + (uint32_t)draw(256);
-    uint64_t cycles = ((m + 15) / 16) * ((k + 15) / 16) * ((n + 15) / 16);
-
-    return (struct kb_request){.id = id,
-                               .op = (uint8_t)draw(4),
-                               .source = (uint32_t)draw(64),
-                               .bytes = bytes,
-                               .offset = draw(1 << 20) * 64,
-                               .drain_fs = (int64_t)(bytes * 7812),
-                               .own_fs = (int64_t)(bytes * 3906),
-                               .overhead_fs = (int64_t)draw(3) * 1000000,
-                               .m = m,
-                               .k = k,
-                               .n = n,
-                               .cycles = cycles,
-                               .cycles_fs = (int64_t)cycles * 1000000};
-}
 
 /* Its answer for a request whose turn is at `now`. */
 static struct kb_served ask(void *state, const struct kb_request *r, int64_t now)

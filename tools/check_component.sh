@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # check_component.sh FILE: what every component must hold, one line each; exit 1 if one fails.
 #
-# B is the build, CC the compiler. `make check-component C=FILE` calls it.
-file=$1 B=${B:-build} CC=${CC:-gcc} failed=0
+# B is the build, CC the compiler; LOADED: the machine is only made at run time, which is quick.
+# `make check-component C=FILE` calls it.
+file=$1 B=${B:-build} CC=${CC:-gcc} LOADED=${LOADED:-} failed=0
 name=$(basename "$file" .c)
 folder=$(cd "$(dirname "$file")" 2>/dev/null && pwd)
 place=$B/_check/$name
-sim=$place/check_$name/check_$name
+sim=$place/check_$name/check_$name what="it compiles; no data of its own, no foreign include or call"
 
 pass() { echo "pass  $1"; }
 fail()
@@ -52,24 +53,47 @@ if ! "$B/kbgen" --name "$place/machine.yaml" >"$place/out" 2>&1; then
     exit 3
 fi
 pass "header"
-if ! ${MAKE:-make} -s B="$B" TOPO="$place/machine.yaml" PLACE="$place" topology >"$place/out" 2>&1; then
-    fail "it compiles; no data of its own, no foreign include or call" "$(grep -F "$name.c:" "$place/out" | tail -1)"
+mkdir -p "$place/cache" && export XDG_CACHE_HOME=$place/cache
+# loaded COMMAND ARGUMENT...: by the machine that is made at run time
+loaded()
+{
+    local command=$1
+    shift
+    "$B/kernbench" "$command" --machine "$place/machine.yaml" "$@"
+}
+if [ -n "$LOADED" ]; then
+    build() { loaded info; }
+else
+    build() { ${MAKE:-make} -s B="$B" TOPO="$place/machine.yaml" PLACE="$place" MACHINE_CFLAGS=-O0 topology; }
+fi
+if ! build >"$place/out" 2>&1; then
+    fail "$what" "$(grep -F "$name.c:" "$place/out" | tail -1)"
     cat "$place/out" >&2
     exit 3
 fi
-pass "it compiles; no data of its own, no foreign include or call"
+pass "$what"
+# call COMMAND ARGUMENT...
+call()
+{
+    if [ -n "$LOADED" ]; then loaded "$@"; else "$sim" "$@"; fi
+}
 
 # -- alone -------------------------------------------------------------------------------------
 
-constants=$(sed -n '/^#include "component.h"/,/^#include "'"$name"'.c"/{/^#/d;p}' "$place/check_$name/topo.c")
+constants=$("$B/kbgen" "$place/machine.yaml" | sed -n '/gen_map_components/,/^\]\]/p' |
+    grep -oE '(enum \{ .* \};|__attribute__.*;)$')
 printf '%s\n' '#include <stdint.h>' "$constants" >"$place/constants.h"
 alone()
 {
     $CC -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iruntime/include \
         -include "$place/constants.h" -DCOMPONENT="$name" -DCOMPONENT_FILE="\"$folder/$name.c\"" \
-        ${1:+"$1"} -o "$place/alone" tools/check_component.c && "$place/alone"
+        ${2:+"$2"} -o "$place/alone" "tools/$1.c" && "$place/alone"
 }
-holds "alone: answers, equal states, sanitizers" alone "$([ "$kind" = node ] && echo -DNODE)"
+case $kind in
+queueing) holds "alone: answers, equal states, sanitizers" alone check_queueing ;;
+node) holds "alone: answers, equal states, sanitizers" alone check_component -DNODE ;;
+*) holds "alone: answers, equal states, sanitizers" alone check_component ;;
+esac
 
 # -- in a machine ------------------------------------------------------------------------------
 
@@ -85,8 +109,8 @@ awk 'BEGIN {
         print int(4000 * rand()) "," op "," src "," dst "," 64 * int(4096 * rand()) "," size[1 + int(5 * rand())]
     }
 }' >"$place/rows.csv"
-replay() { "$sim" replay --quiet "$@" "$place/rows.csv"; }
-bench() { "$sim" run "$@" --quiet --format csv; }
+replay() { call replay --quiet "$@" "$place/rows.csv"; }
+bench() { call run "$@" --quiet --format csv; }
 engines()
 {
     replay >"$place/a" && replay --engine hop >"$place/b" && cmp "$place/a" "$place/b" &&
@@ -95,10 +119,11 @@ engines()
         bench gemm_composite >"$place/a" && bench gemm_composite --engine hop >"$place/b" && cmp "$place/a" "$place/b" &&
         bench softmax >"$place/a" && bench softmax --engine hop >"$place/b" && cmp "$place/a" "$place/b"
 }
+at_run_time() { replay >"$place/a" && loaded replay --quiet "$place/rows.csv" >"$place/b" && cmp "$place/a" "$place/b"; }
 twice() { replay >"$place/a" && replay >"$place/b" && cmp "$place/a" "$place/b"; }
 sweep()
 {
-    "$sim" sweep --quiet --src 's0.c0.pe*' --dst 's*.c*.slice*' --op read,write --bytes 64,4096 --inflight 1,3 "$@"
+    call sweep --quiet --src 's0.c0.pe*' --dst 's*.c*.slice*' --op read,write --bytes 64,4096 --inflight 1,3 "$@"
 }
 threads() { sweep -j 1 >"$place/a" && sweep -j 3 >"$place/b" && cmp "$place/a" "$place/b"; }
 # Its times are in order; stations that were taken for longer than the run are exit 6.
@@ -115,12 +140,13 @@ formula()
     for row in 0,read,s0.c0.pe0,s0.c0.slice0,0,64 0,write,s0.c0.pe1,s0.c0.slice2,4096,4096 0,read,s0.c0.pe3,s0.c1.slice1,64,20000 \
         0,write,s0.c1.pe0,s1.c1.slice3,0,100 0,read,s1.c0.pe2,s0.c1.sram,128,1 0,h2d,s0.host,s0.c1.slice0,0,4096 0,d2h,s1.host,s1.c0.slice3,8192,64; do
         printf 'issue_ns,op,src,dst,offset,nbytes\n%s\n' "$row" >"$place/one.csv"
-        "$sim" replay --quiet "$place/one.csv" >"$place/a" && awk -F, -v row="$row" '
+        call replay --quiet "$place/one.csv" >"$place/a" && awk -F, -v row="$row" '
             NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
             $at["formula_ns"] != $at["actual_ns"] { print row ": formula_ns " $at["formula_ns"] ", alone " $at["actual_ns"]; exit 1 }' "$place/a" || return 1
     done
 }
 holds "both engines equal, fingerprints too" engines
+[ -n "$LOADED" ] || holds "made at run time, the same" at_run_time
 holds "a replay twice equal" twice
 holds "any -j equal" threads
 holds "times in order, no station over 100 %" monotone

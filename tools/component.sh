@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # component.sh YAML FILE... -- COMPILER ARGUMENT...
 #
-# Compiles a machine that has components, and refuses what a component may not do: include foreign
-# files, keep data of its own, call what is not its own. Exit 3 and a message with file and key.
+# Compiles a machine that has components, and refuses what a component may not do: keep data of its
+# own, call what is not its own. (kbgen has refused foreign files.) Exit 3 and a message with file and key.
 yaml=$1 files=()
 shift
 while [ "$1" != -- ]; do
@@ -33,13 +33,6 @@ refuse()
     echo "$1: $2; $(key "$1") of $yaml asks for it" >&2
     exit 3
 }
-
-for file in "${files[@]}"; do
-    foreign=$(grep -nE '^[[:space:]]*#[[:space:]]*(include|include_next|embed|pragma)' "$file" |
-        grep -vE '#[[:space:]]*include[[:space:]]*("component\.h"|<(stdint|stdbool|stddef)\.h>)' | head -1)
-    [ -z "$foreign" ] ||
-        refuse "$file:${foreign%%:*}:1" "'${foreign#*:}': a component includes nothing but component.h, <stdint.h>, <stdbool.h> and <stddef.h>"
-done
 
 said=$(mktemp) || exit 5
 trap 'rm -f "$said"' EXIT

@@ -34,8 +34,6 @@ $(O)/benches.names: FORCE
 
 # Style and script of a report's page, as C strings.
 REPORT_FILES := runtime/cli/report/report.css runtime/cli/report/report.js
-c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
-    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/report_files.c: $(REPORT_FILES)
 	@mkdir -p $(@D)
 	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; \

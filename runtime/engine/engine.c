@@ -46,7 +46,7 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
               : any          ? engine_any
               : s->topo->run ? s->topo->run
                              : engine_loaded)(s, budget);
-    if (status == KB_OK && s->n_done < s->n_txns && s->instances.never)
+    if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)
         status = KB_STOPPED; /* a response comes after until_fs */

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAULT_BYTES = 512 };
+static bool has_memories(const struct impls *impls)
+{
+    return impls->memories || impls->queueing;
+}
 
 void instance_clear_memory(struct kb_sim *s, uint32_t dst)
 {
@@ -20,7 +23,7 @@ void instance_clear_memory(struct kb_sim *s, uint32_t dst)
     size_t bytes;
     unsigned char *state;
 
-    if (!t->impls || !t->impls->memories || unit_is_tcm(t, dst_unit(t, dst)))
+    if (!t->impls || !has_memories(t->impls) || unit_is_tcm(t, dst_unit(t, dst)))
         return;
     impl = &t->impls->of[box_of_unit(t, dst_unit(t, dst))];
     bytes = instance_of_memory_bytes(t->impls);
@@ -28,11 +31,18 @@ void instance_clear_memory(struct kb_sim *s, uint32_t dst)
     memset(state, 0, bytes);
     if (impl->init)
         impl->init(state);
+    if (impl->arrive)
+        queue_clear(&s->instances.queues.of[dst]);
+}
+
+static uint32_t n_memories(const struct kb_sim *s)
+{
+    return sim_cubes(s->topo) << s->topo->unit_bits;
 }
 
 static bool make_memories(struct kb_sim *s)
 {
-    uint32_t n = sim_cubes(s->topo) << s->topo->unit_bits;
+    uint32_t n = n_memories(s);
 
     s->instances.memories = rows_new(n, instance_of_memory_bytes(s->topo->impls));
     for (uint32_t dst = 0; s->instances.memories && dst < n; dst++)
@@ -87,12 +97,14 @@ bool instances_init(struct kb_sim *s)
     if (!impls)
         return true;
     s->instances.fault = calloc(1, FAULT_BYTES);
-    return s->instances.fault && (!impls->memories || make_memories(s)) &&
+    return s->instances.fault && (!impls->queueing || queues_init(&s->instances.queues, n_memories(s))) &&
+           (!has_memories(impls) || make_memories(s)) &&
            (!impls->nodes || make_nodes(s)) && (!impls->engines || make_engines(s));
 }
 
 void instances_free(struct kb_sim *s)
 {
+    queues_free(&s->instances.queues, n_memories(s));
     free(s->instances.memories);
     free(s->instances.nodes);
     free(s->instances.engines);
@@ -106,6 +118,8 @@ bool instances_room(struct kb_sim *s, uint32_t n)
 
     if (!s->topo->impls)
         return true;
+    if (s->topo->impls->queueing && !queues_room(s, n))
+        return false;
     moved = realloc(s->instances.served, n * sizeof *moved);
     if (!moved)
         return false;
@@ -128,7 +142,13 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
         return c;
     served = &s->instances.served[txn - s->txns];
     c.overhead_fs += served->delay_fs;
-    if (memory_is_component(t, unit)) {
+    if (memory_queues(t, unit)) {
+        struct kb_cost alone = cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes,
+                                                    served->offset);
+
+        c.overhead_fs += alone.memory_overhead_fs - c.memory_overhead_fs;
+        c.memory_overhead_fs = alone.memory_overhead_fs;
+    } else if (memory_is_component(t, unit)) {
         int64_t in_memory_fs = served->done_fs - txn->service_fs - c.drain_fs;
 
         c.overhead_fs += in_memory_fs - c.memory_overhead_fs;

@@ -2,6 +2,7 @@
 #ifndef INSTANCES_H
 #define INSTANCES_H
 #include "base/exported.h"
+#include "engine/queues.h"
 #include "machine/tables.h"
 
 struct kb_sim;
@@ -25,7 +26,8 @@ struct instances {
     unsigned char *nodes;    /* owned; [walk_node()], each instance_of_node_bytes() long */
     unsigned char *engines;  /* owned; [number of the PE][0 pe_gemm, 1 pe_math] */
     struct served *served;   /* owned; [slot] */
-    char *fault;             /* owned; a component has broken its contract: the message */
+    struct queues queues;    /* memories that queue */
+    char *fault;             /* owned; FAULT_BYTES; a component has broken its contract: the message */
     uint32_t never;          /* transactions that a component never ends */
 };
 
@@ -43,6 +45,8 @@ static inline size_t instance_of_memory_bytes(const struct impls *impls)
 
     return 2 * (hbm > sram ? hbm : sram);
 }
+
+enum { FAULT_BYTES = 512 };
 
 /* A state that is larger is not saved: then each arrival has an event. */
 enum { INSTANCE_SAVED_MAX = 1024 };
@@ -76,7 +80,12 @@ static inline enum box box_of_unit(const struct kb_topology *t, uint32_t unit)
 
 static inline bool memory_is_component(const struct kb_topology *t, uint32_t unit)
 {
-    return t->impls && unit <= t->slices && t->impls->of[box_of_unit(t, unit)].serve;
+    return t->impls && unit <= t->slices && t->impls->of[box_of_unit(t, unit)].bytes;
+}
+
+static inline bool memory_queues(const struct kb_topology *t, uint32_t unit)
+{
+    return t->impls && unit <= t->slices && t->impls->of[box_of_unit(t, unit)].arrive;
 }
 
 /* Idle instances of all; false without memory, and then instances_free() frees the rest. */

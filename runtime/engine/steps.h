@@ -12,6 +12,7 @@
  *   come_to_engine   a host's: takes an engine of the m_cpu                      m_cpu.h
  *   come_to_memory   takes the memory, or waits                                  memory.h
  *   decide           a channel with banks grants its bus                         banks.h
+ *   wake             a component that queues goes on                             queueing.h
  *   done             its last byte is served: memory, then channel or engine go to the next
  *   end              the data are there; a host's response is back
  *
@@ -56,6 +57,7 @@
 #include "network/noc.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
+#include "network/queueing.h"
 #include "network/router.h"
 #include "network/turn.h"
 #include "network/ucie.h"
@@ -203,9 +205,9 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
                  (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
-    bool banked = !inside && is_banked(s, &s->txns[slot]);
+    bool queued = !inside && is_queued(s, &s->txns[slot]);
 
-    if (expects(how) && !routed && !banked &&
+    if (expects(how) && !routed && !queued &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
     if (frees_engine(s, how, t, slot)) {
@@ -219,8 +221,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         observe_leave(s, t, slot);
     if (routed)
         leave_network(s, slot);
-    if (banked)
-        leave_banks(s, t, slot);
+    if (queued)
+        leave_queue(s, t, slot);
     else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
@@ -284,7 +286,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         issue(s, how, t, slot);
         break;
     case EV_ARBITER:
-        if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL && is_lazy(how))
+        if (is_wake(s, ev_id(e)))
+            wake_component(s, how, t, ev_id(e) >> BANK_CHANNEL_BITS);
+        else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL && is_lazy(how))
             wake_slice(s, t, arbiter_index(slot));
         else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
             decide_channel(s, how, t, arbiter_index(slot));

@@ -286,7 +286,7 @@ static void count_part(struct kb_sim *s, uint32_t part)
     const struct txn *x = &s->txns[part];
 
     if (!memory_frees_early(cost_memory(s->topo, x->dst, false)) &&
-        !banks_has(s, x)) /* else counted */
+        !txn_queues(s, x)) /* else counted */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
     split_count_part(s, part);

@@ -26,6 +26,15 @@ static inline int64_t traffic_add_banks(const struct kb_sim *s, const struct txn
     return alone_fs - drain_fs;
 }
 
+/* The wait in a component that queues: what it took more than alone, which may be negative. */
+static inline unsigned_sum traffic_wait_in_queue(const struct kb_sim *s, const struct txn *txn)
+{
+    struct kb_cost c = sim_cost(s, txn);
+
+    return (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - c.memory_overhead_fs -
+                          c.drain_fs);
+}
+
 /* With routers the wait for links is what no other term is. */
 static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
                                       const struct cost_row *way, int64_t known_fs, struct part *p)
@@ -58,6 +67,8 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->channel += (uint64_t)txn->wait_fs;
     if (T->banked && banks_has(s, txn))
         memory_fs += traffic_add_banks(s, txn, p);
+    else if (T->impls && memory_queues(T, dst_unit(T, txn->dst)))
+        p->memory += traffic_wait_in_queue(s, txn);
     else
         p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (T->impls) /* it may be negative, but no sum is */
@@ -80,8 +91,8 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
 
     channel->wait_fs += x->wait_fs;
-    if (T->banked && banks_has(s, x))
-        ; /* the slice counts its own waits */
+    if ((T->banked && banks_has(s, x)) || memory_queues(T, dst_unit(T, x->dst)))
+        ; /* such a memory has no wait of its own */
     else if (T->early == EARLY_NONE ||
              (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;

@@ -71,7 +71,7 @@ static void count_all(struct kb_sim *s)
         if (txn->stage != TXN_DONE)
             continue;
         if (!memory_frees_early(cost_memory(s->topo, txn->dst, false)) &&
-            !banks_has(s, txn)) /* those have counted it */
+            !txn_queues(s, txn)) /* those have counted it */
             s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
         split_count_part(s, i);
@@ -360,6 +360,14 @@ static void show_slice(void *arg, kb_utilization *use, uint64_t until_fs)
     show(&u, use, 0);
 }
 
+/* A component that queues: busy while it has anything. */
+static void show_queue(const struct usage *u, const struct queueing_memory *queue, kb_utilization *use)
+{
+    use->servers = 1;
+    use->busy_fs = (int64_t)(queue->busy_fs + (queue->inside ? u->now_fs : 0));
+    show(u, use, 0);
+}
+
 static void show_memories(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
@@ -380,6 +388,8 @@ static void show_memories(const struct usage *u)
         if (u->sim->banks && u->sim->banks->by_memory[i])
             bank_use_each(u->sim, u->sim->banks->by_memory[i], &use, u->now_fs, show_slice,
                           (void *)u);
+        else if (memory_queues(t, dst_unit(t, i)))
+            show_queue(u, &u->sim->instances.queues.of[i], &use);
         else if (is_early)
             show_early(u, &early[i], &use);
         else

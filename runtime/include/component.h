@@ -53,4 +53,31 @@ struct kb_served {
     int64_t done_fs;
 };
 
+/*
+ * A queueing memory decides by itself what it serves when. It is told of each request that comes,
+ * and of the times for which it has asked to be woken:
+ *
+ *     NAME_arrive(s, r, now, h)    the request is gone after the call: it keeps what it needs
+ *     NAME_wake(s, id, now, h)     behind all arrivals of its instant; of one memory by (t, id)
+ *
+ * `h` is borrowed for the call. With it a memory asks and answers, for times after now; INT64_MAX
+ * is never.
+ */
+struct kb_handle {
+    void (*wake_at)(struct kb_handle *h, uint64_t id, int64_t t_fs);
+    void (*done)(struct kb_handle *h, uint64_t id, int64_t t_fs);
+};
+
+/* Calls NAME_wake() at `t_fs` with `id`, any number. Equal ones are one. */
+static inline void kb_wake_at(struct kb_handle *h, uint64_t id, int64_t t_fs)
+{
+    h->wake_at(h, id, t_fs);
+}
+
+/* The request `id`, which has come and is not done, is done at `t_fs`. */
+static inline void kb_done(struct kb_handle *h, uint64_t id, int64_t t_fs)
+{
+    h->done(h, id, t_fs);
+}
+
 #endif

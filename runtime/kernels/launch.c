@@ -413,9 +413,8 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         if (!k->launched)
             begin_launch(s);
         status = engine_kernels(s, budget);
-        if (status == KB_OK && k->running) {
-            status = deadlock(s);
-        }
+        if (status == KB_OK && k->running)
+            status = queues_never_end(s) ? KB_DEADLOCK : deadlock(s);
         if (status == KB_OK)
             end_launch(s);
     }

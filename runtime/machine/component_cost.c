@@ -1,20 +1,30 @@
 /* component_cost.c -- the cost of a transaction that meets components, alone: in fresh states. */
 #include "machine/cost.h"
 #include "machine/pes.h"
+#include "machine/queueing.h"
 #include "machine/walk.h"
 #include <string.h>
 
-/* Adds what the memory's component says instead of the keys. */
-static void add_memory(struct kb_cost *c, const struct impl *impl, const struct kb_request *asked)
+/* When it is done with `asked`, alone. */
+static int64_t served_alone_fs(const struct impl *impl, const struct kb_request *asked)
 {
     _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
-    struct kb_served answer;
 
     memset(state, 0, impl->bytes);
     impl->init(state);
-    answer = impl->serve(state, asked, 0);
+    return impl->serve(state, asked, 0).done_fs;
+}
+
+/* Adds what the memory's component says instead of the keys; if that is never, the keys stand. */
+static void add_memory(struct kb_cost *c, const struct impl *impl, const struct kb_request *asked)
+{
+    int64_t done_fs =
+        impl->arrive ? queueing_alone_fs(impl, asked) : served_alone_fs(impl, asked);
+
+    if (done_fs == INT64_MAX)
+        return;
     c->overhead_fs -= c->memory_overhead_fs;
-    c->memory_overhead_fs = answer.done_fs - c->drain_fs;
+    c->memory_overhead_fs = done_fs - c->drain_fs;
     c->overhead_fs += c->memory_overhead_fs;
 }
 
@@ -77,7 +87,7 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
         .n = 1,
     };
 
-    if (impl->serve && !unit_is_tcm(t, dst_unit(t, trip->dst)))
+    if ((impl->serve || impl->arrive) && !unit_is_tcm(t, dst_unit(t, trip->dst)))
         add_memory(&c, impl, &asked);
     if (t->impls->nodes)
         c.overhead_fs += nodes_more_fs(t, m, trip, &asked);

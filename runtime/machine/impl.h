@@ -27,12 +27,15 @@ struct impl {
     void (*init)(void *state);
     struct kb_served (*serve)(void *state, const struct kb_request *r, int64_t now_fs);
     int64_t (*delay)(void *state, const struct kb_request *r, int64_t now_fs); /* of a node */
+    /* Of a queueing memory, both. */
+    void (*arrive)(void *state, const struct kb_request *r, int64_t now_fs, struct kb_handle *h);
+    void (*wake)(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h);
 };
 
 /* All of a machine. */
 struct impls {
     struct impl of[N_BOXES];
-    bool memories, nodes, engines; /* some of these */
+    bool memories, queueing, nodes, engines; /* some of these */
 };
 
 /* The key that asks for it: "cube.hbm.impl". */

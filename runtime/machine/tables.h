@@ -169,8 +169,9 @@ struct memory_row {
     uint8_t model;   /* enum memory_model */
 };
 
-/* One server, or channels with banks. The words of cube.hbm.model, in that order. */
-enum memory_model { MEMORY_SERVER, MEMORY_BANKS };
+/* One server, or channels with banks: the words of cube.hbm.model, in that order. Or a component
+ * that queues, which has no word. */
+enum memory_model { MEMORY_SERVER, MEMORY_BANKS, MEMORY_QUEUEING };
 
 /* Which slices have banks. */
 enum banked { BANKED_NONE, BANKED_SOME, BANKED_ALL };

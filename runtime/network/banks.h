@@ -304,10 +304,4 @@ static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, u
     }
 }
 
-/* Its service has ended at `t`. */
-static ALWAYS_INLINE void leave_banks(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    s->txns[slot].service_fs = (int64_t)t; /* its end: the begin is not defined */
-}
-
 #endif

@@ -101,13 +101,25 @@ static inline bool banks_has(const struct kb_sim *s, const struct txn *txn)
            kind_at(s->topo, dst_cube(s->topo, txn->dst))->hbm.model == MEMORY_BANKS;
 }
 
-/* When the service of `txn`, which costs `c`, began: with banks, so that it would take as long as
- * if it had been alone. */
-static inline int64_t banks_service_fs(const struct kb_sim *s, const struct txn *txn,
+/* The same of any memory that decides by itself: banks, or a component that queues. */
+static inline bool txn_queues(const struct kb_sim *s, const struct txn *txn)
+{
+    return banks_has(s, txn) || memory_queues(s->topo, dst_unit(s->topo, txn->dst));
+}
+
+/* May a wait for a memory be negative? A row may be open that alone would have been closed. */
+static inline bool sim_queues(const struct kb_sim *s)
+{
+    return s->banks || s->instances.queues.of;
+}
+
+/* When the service of `txn`, which costs `c`, began: in such a memory, so that it would take as
+ * long as if it had been alone. */
+static inline int64_t queued_service_fs(const struct kb_sim *s, const struct txn *txn,
                                        const struct kb_cost *c)
 {
-    return banks_has(s, txn) ? txn->service_fs - c->memory_overhead_fs - c->drain_fs
-                             : txn->service_fs;
+    return txn_queues(s, txn) ? txn->service_fs - c->memory_overhead_fs - c->drain_fs
+                              : txn->service_fs;
 }
 
 #endif

@@ -52,8 +52,11 @@ static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uin
                                                instance_of_engine_bytes(T->impls),
                     &request, (int64_t)start);
 
-    if (!is_answer(s, box, slot, start, answer))
+    if (!is_answer(start, answer)) {
+        instances_fault(s, box, slot, start, answer);
+        fail(s, KB_COMPONENT_ERROR);
         return EV_PAST;
+    }
     if (answer.done_fs == INT64_MAX)
         instances_never(s, box, slot);
     s->txns[slot].hold_fs = answer.done_fs - (int64_t)start;

@@ -16,16 +16,32 @@
 #define NETWORK_COMPONENT_MEMORY_H
 #include "network/turn.h"
 
-/* The component that stands for the memory of `txn`; NULL: it is built in. */
-static ALWAYS_INLINE const struct impl *memory_impl(const struct kb_sim *s, const struct txn *txn)
+/* Is one component both, slices and SRAMs? Then nothing asks which one a memory is. */
+static ALWAYS_INLINE bool is_one_component(const struct kb_sim *s)
 {
-    const struct impl *impl;
-
     (void)s; /* T names it only where any topology runs */
-    if (!T->impls || !T->impls->memories || unit_is_tcm(T, dst_unit(T, txn->dst)))
-        return NULL;
-    impl = &T->impls->of[box_of_unit(T, dst_unit(T, txn->dst))];
-    return impl->serve ? impl : NULL;
+    return T->impls->of[BOX_HBM].serve == T->impls->of[BOX_SRAM].serve;
+}
+
+/* Does a component stand for the memory of the transaction in `slot`, no stage inside a PE? */
+static ALWAYS_INLINE bool is_served(const struct kb_sim *s, int how, uint32_t slot)
+{
+    uint32_t unit = dst_unit(T, s->txns[slot].dst);
+
+    if (!T->impls || !T->impls->memories || (how & HOW_KERNELS && unit_is_tcm(T, unit)))
+        return false;
+    return is_one_component(s) || T->impls->of[box_of_unit(T, unit)].serve;
+}
+
+/* Its call: in a compiled topology each of the two is inlined. */
+static ALWAYS_INLINE struct kb_served ask_memory(const struct kb_sim *s, uint32_t dst,
+                                                 const struct kb_request *request, uint64_t start)
+{
+    unsigned char *state = s->instances.memories + dst * instance_of_memory_bytes(T->impls);
+
+    return is_one_component(s) || unit_is_slice(T, dst_unit(T, dst))
+               ? T->impls->of[BOX_HBM].serve(state, request, (int64_t)start)
+               : T->impls->of[BOX_SRAM].serve(state, request, (int64_t)start);
 }
 
 /* What the component is asked. The transaction's hold_fs is known: its drain is in it. */
@@ -49,34 +65,38 @@ static ALWAYS_INLINE struct kb_request memory_request(const struct kb_sim *s, ui
     };
 }
 
-/* An answer that the contract allows; else the run ends with a message. */
-static ALWAYS_INLINE bool is_answer(struct kb_sim *s, enum box box, uint32_t slot, uint64_t start,
-                                    struct kb_served a)
+/* An answer that the contract allows. */
+static ALWAYS_INLINE bool is_answer(uint64_t start, struct kb_served a)
 {
-    if (__builtin_expect(a.hold_fs >= 0 && a.done_fs >= (int64_t)start &&
-                             a.hold_fs <= a.done_fs - (int64_t)start,
-                         true))
-        return true;
-    instances_fault(s, box, slot, start, a);
+    return a.hold_fs >= 0 && a.done_fs >= (int64_t)start && a.hold_fs <= a.done_fs - (int64_t)start;
+}
+
+/* Another answer: never, or the run ends with a message. */
+static __attribute__((noinline)) void end_by_component(struct kb_sim *s, enum box box,
+                                                       uint32_t slot, uint64_t start,
+                                                       struct kb_served answer)
+{
+    if (is_answer(start, answer)) {
+        instances_never(s, box, slot);
+        return;
+    }
+    instances_fault(s, box, slot, start, answer);
     fail(s, KB_COMPONENT_ERROR);
-    return false;
 }
 
 /* Its turn at its memory, a component: it has come at `t`. */
-static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, const struct impl *impl,
-                                             uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    enum box box = box_of_unit(T, dst_unit(T, txn->dst));
     struct link_station *memory = &s->early[txn->dst];
     uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
     struct kb_request request = memory_request(s, slot);
-    struct kb_served answer =
-        impl->serve(s->instances.memories + txn->dst * instance_of_memory_bytes(T->impls), &request,
-                    (int64_t)start);
+    struct kb_served answer = ask_memory(s, txn->dst, &request, start);
 
-    if (!is_answer(s, box, slot, start, answer))
+    if (__builtin_expect(!is_answer(start, answer), false)) {
+        end_by_component(s, box_of_unit(T, dst_unit(T, txn->dst)), slot, start, answer);
         return;
+    }
     take_turn(s, memory, answer.hold_fs, t);
     memory->holder = slot;
     s->instances.served[slot].done_fs = answer.done_fs;
@@ -86,7 +106,7 @@ static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, const st
     if (!(how & HOW_KERNELS))
         txn->stage = TXN_SERVED; /* network/expected_component.h */
     if (__builtin_expect(answer.done_fs == INT64_MAX, false))
-        instances_never(s, box, slot);
+        end_by_component(s, box_of_unit(T, dst_unit(T, txn->dst)), slot, start, answer);
     else
         post(s, after((uint64_t)answer.done_fs, 0), EV_DONE, slot);
 }

@@ -77,12 +77,11 @@ static ALWAYS_INLINE void serve_early(struct kb_sim *s, int how, uint64_t t, uin
 {
     struct txn *txn = &s->txns[slot];
     struct link_station *memory = &s->early[txn->dst];
-    const struct impl *impl = memory_impl(s, txn);
     int64_t hold_fs = txn->hold_fs;
     uint64_t start;
 
-    if (impl) {
-        serve_by_component(s, how, impl, t, slot);
+    if (is_served(s, how, slot)) {
+        serve_by_component(s, how, t, slot);
         return;
     }
     start = take_turn(s, memory, taken_fs(s, txn), t);

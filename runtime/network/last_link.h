@@ -60,7 +60,7 @@ static ALWAYS_INLINE bool joins_last_link(const struct kb_sim *s, int how)
 /* Of several planes each has a link into the SRAM, and into a TCM. */
 static ALWAYS_INLINE bool joins_link_of(const struct kb_sim *s, int how, const struct txn *txn)
 {
-    return joins_last_link(s, how) && !is_banked(s, txn) &&
+    return joins_last_link(s, how) && !is_queued(s, txn) &&
            (T->planes == 1 || unit_is_slice(T, dst_unit(T, txn->dst)));
 }
 

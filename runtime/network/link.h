@@ -102,6 +102,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
     struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(T, txn);
     const uint32_t reads = !txn_writes(txn);
+    const uint64_t now = t;
     struct route_at at = txn->at;
     const struct segment_row *seg = walk_segment(T, at);
     const struct leg_row *leg = &T->legs[seg->first_leg + at.step];
@@ -135,7 +136,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             overhead_fs += seg->tail_overhead_fs;
             if (seg->exit == N_EXITS) {
                 txn->hold_fs = hold_fs(s, txn);
-                go_to_memory(s, how, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
+                go_to_memory(s, how, now, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
                 return;
             }
             at = walk_next(T, &trip, at);
@@ -201,7 +202,7 @@ static inline void come_to_hop(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (how & HOW_HOP)
         take_wire(s, enter, slot);
     else
-        walk_on(s, how, enter, WALK_WIRE, slot);
+        walk_on(s, how, t, enter, WALK_WIRE, slot);
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)

@@ -40,9 +40,9 @@
  */
 #ifndef NETWORK_MEMORY_H
 #define NETWORK_MEMORY_H
-#include "network/banks.h"
 #include "network/component_engine.h"
 #include "network/early_memory.h"
+#include "network/queueing.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
 {
@@ -191,24 +191,23 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 
 static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
 /* expected_component.h */
-static void expect_component(struct kb_sim *s, const struct impl *impl, uint64_t t, uint64_t arrive,
-                             uint32_t slot);
+static void expect_component(struct kb_sim *s, uint64_t now, uint64_t arrive, uint32_t slot);
 
-/* The component of the memory of `slot`, if it may be asked ahead of time; else NULL. */
-static ALWAYS_INLINE const struct impl *asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
+/* Is the memory of `slot` a component that may be asked ahead of time? */
+static ALWAYS_INLINE bool asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
 {
-    const struct impl *impl = expects(how) && !T->granule ? memory_impl(s, &s->txns[slot]) : NULL;
-
-    return impl && impl->bytes <= INSTANCE_SAVED_MAX ? impl : NULL;
+    return expects(how) && !T->granule && is_served(s, how, slot) &&
+           instance_of_memory_bytes(T->impls) <= 2 * INSTANCE_SAVED_MAX;
 }
 
-/* It sets out at `t` on the last part of its way, which takes `way_fs`. */
-static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
-                                       uint32_t slot)
+/* It is `now`. At `t`, which may be later, it sets out on the last part of its way, which takes
+ * `way_fs`. */
+static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t now, uint64_t t,
+                                       int64_t way_fs, uint32_t slot)
 {
     bool early = memory_is_early(s, how, slot);
 
-    if (is_banked(s, &s->txns[slot])) {
+    if (is_queued(s, &s->txns[slot])) {
         s->txns[slot].stage = TXN_TO_MEMORY;
         post(s, after(t, way_fs), EV_ARRIVE, slot);
         return;
@@ -222,10 +221,8 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
             expect(s, after(t, way_fs), slot);
         return;
     }
-    const struct impl *ahead = asked_ahead(s, how, slot);
-
-    if (ahead) {
-        expect_component(s, ahead, t, after(t, way_fs), slot);
+    if (asked_ahead(s, how, slot)) {
+        expect_component(s, now, after(t, way_fs), slot);
         return;
     }
     if (comes_first(s, how, early, way_fs, slot)) {
@@ -281,8 +278,8 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         memory->queued--;
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
-    if (!inside && is_banked(s, txn)) {
-        come_to_banks(s, how, t, slot);
+    if (!inside && is_queued(s, txn)) {
+        come_to_queue(s, how, t, slot);
         return;
     }
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)

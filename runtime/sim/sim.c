@@ -291,7 +291,7 @@ static bool complete(const struct kb_sim *s, const struct txn *whole, const stru
         return whole->stage == TXN_DONE &&
                s->router->flights[x - s->txns].done_fs + (uint64_t)c->response_fs <= sim_last_fs(s);
     return whole->stage == TXN_DONE &&
-           (uint64_t)(banks_service_fs(s, x, c) + c->memory_overhead_fs + c->drain_fs +
+           (uint64_t)(queued_service_fs(s, x, c) + c->memory_overhead_fs + c->drain_fs +
                       c->response_fs) <= sim_last_fs(s);
 }
 
@@ -345,7 +345,7 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 #pragma GCC unroll 8
     for (int i = 0; i < KB_N_WAITS; i++) {
         sum += r->wait_fs[i];
-        signs |= i == KB_WAIT_MEMORY && s->banks ? 0 : r->wait_fs[i]; /* a row may be open */
+        signs |= i == KB_WAIT_MEMORY && sim_queues(s) ? 0 : r->wait_fs[i]; /* a row may be open */
     }
     return signs >= 0 && sum == r->actual_fs &&
            (s->topo->links != MODE_IDEAL || r->wait_fs[KB_WAIT_LINK] == 0);
@@ -365,7 +365,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     c = sim_cost(s, txn);
     if (!complete(s, whole, txn, &c))
         return KB_PENDING;
-    service_fs = banks_service_fs(s, txn, &c);
+    service_fs = queued_service_fs(s, txn, &c);
     *r = (kb_result){
         .issue_fs = whole->issue_fs,
         .start_fs = whole->issue_fs + (txn_of_host(whole) ? 0 : whole->wait_fs),

@@ -137,6 +137,7 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
                                   .id = i,
                                   .next = TXN_NONE};
         banks_place(s, i, job->offset);
+        instance_place(&s->instances, i, job->offset);
     }
     s->n_txns = job->n;
     s->ways = txn_way(s->txns);
@@ -267,7 +268,7 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
 {
     int64_t way_fs = c->wire_fs + c->overhead_fs - c->memory_overhead_fs;
     int64_t link = txn->arrive_fs - txn->wait_fs - way_fs;
-    int64_t service_fs = banks_service_fs(s, txn, c);
+    int64_t service_fs = queued_service_fs(s, txn, c);
     int64_t memory = service_fs - txn->arrive_fs;
 
     *actual_fs = service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
@@ -279,7 +280,7 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || s->banks) &&
+    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || sim_queues(s)) &&
            (link == 0 || s->links || s->router);
 }
 

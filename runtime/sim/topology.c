@@ -95,9 +95,10 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
 #else
 #include "gen/better.h"
 #include "gen/build.h"
-#include "gen/components.h"
+#include "gen/component_code.h"
 #include "gen/keys.h"
 #include "gen/resolve.h"
+#include "sim/component_open.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct loaded {
@@ -121,16 +122,111 @@ struct making {
     struct spec *spec; /* the arena's: what was read, for variants */
 };
 
-/* They are compiled into a machine, and this one was not compiled. */
-static void refuse_components(struct build *b)
+/* The part whose file has `word`, or else the first. */
+static const struct part *part_with(const struct part *first, const char *word)
 {
-    const struct part *p = diag_count(&b->diag) ? NULL : b->spec.parts;
+    for (const struct part *p = first; p; p = p->next)
+        if (strstr(p->component->text, word))
+            return p;
+    return first;
+}
 
-    if (p)
+/* The part whose file a compiler's messages name, or else the first. */
+static const struct part *part_named(const struct part *first, const char *said)
+{
+    for (const struct part *p = first; p; p = p->next)
+        if (strstr(said, p->component->path))
+            return p;
+    return first;
+}
+
+/* The compiler's messages, as they are. */
+static void tell_lines(struct build *b, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+
+        b->diag.say(b->diag.to, arena_copy(&b->arena, text, len));
+        text += len + (text[len] == '\n');
+    }
+}
+
+/* Why the components are not loaded. */
+static void tell_failure(struct build *b, const struct component_opening *o)
+{
+    const struct part *p = b->spec.parts;
+    const char *path, *key;
+
+    if (o->what == OPEN_NOT_COMPILED) {
+        p = part_named(p, o->said);
+        tell_lines(b, o->said);
+    } else if (o->what == OPEN_DATA || o->what == OPEN_CALL) {
+        p = part_with(p, o->said);
+    }
+    path = p->component->path;
+    key = key_rows[p->key].path;
+    switch (o->what) {
+    case OPEN_NO_COMPILER:
         diag_error(&b->diag, spec_place(&b->spec, p->key),
-                   "'%s: %s' is a component, which is compiled into its machine: build it with "
-                   "make TOPO=FILE SET=...",
-                   key_rows[p->key].path, p->component->name);
+                   "'%s: %s' is a component, which a compiler builds, and '%s' cannot be run: CC "
+                   "names another",
+                   key, p->component->name, o->said);
+        break;
+    case OPEN_NOT_COMPILED:
+        diag_error(&b->diag, spec_place(&b->spec, p->key),
+                   "%s: this component does not compile, see above; %s asks for it", path, key);
+        break;
+    case OPEN_DATA:
+        diag_error(&b->diag, spec_place(&b->spec, p->key),
+                   "%s: '%s' is data that can be written: a component keeps its state in struct "
+                   "%s; %s asks for it",
+                   path, o->said, p->component->name, key);
+        break;
+    case OPEN_CALL:
+        diag_error(&b->diag, spec_place(&b->spec, p->key),
+                   "%s: it calls '%s': a component uses its state, the request, the time and its "
+                   "keys, nothing else; %s asks for it",
+                   path, o->said, key);
+        break;
+    default:
+        diag_error(&b->diag, spec_place(&b->spec, p->key),
+                   "'%s: %s' is a component, which cannot be built: %s", key, p->component->name,
+                   o->said);
+    }
+    b->diag.code = EXIT_INPUT;
+}
+
+/* Compiles the components, or finds them compiled, and gives their calls to the topology. */
+static void take_components(struct build *b)
+{
+    const struct part *first = diag_count(&b->diag) ? NULL : b->spec.parts;
+    struct component_opening *o;
+    struct impls *impls;
+
+    if (!first)
+        return;
+    if (!components_open) {
+        diag_error(&b->diag, spec_place(&b->spec, first->key),
+                   "'%s: %s' is a component, which this program cannot load: link it with "
+                   "-Wl,-u,kb_rt_components_open, not -static",
+                   key_rows[first->key].path, first->component->name);
+        return;
+    }
+    o = arena_alloc(&b->arena, sizeof *o);
+    components_open(component_code(&b->spec), o);
+    if (o->what != OPEN_OK) {
+        tell_failure(b, o);
+        return;
+    }
+    impls = arena_alloc(&b->arena, sizeof *impls);
+    memcpy(impls->of, o->of, sizeof impls->of);
+    for (const struct part *p = first; p; p = p->next) {
+        impls->memories |= p->component->kind == COMPONENT_MEMORY;
+        impls->queueing |= p->component->kind == COMPONENT_QUEUEING;
+        impls->nodes |= p->component->kind == COMPONENT_NODE;
+        impls->engines |= p->component->kind == COMPONENT_ENGINE;
+    }
+    b->routes.topo.impls = impls;
 }
 
 /* All that needs memory of the arena. */
@@ -139,7 +235,7 @@ static void make(struct build *b, void *arg)
     struct making *m = arg;
 
     build_all(b, &m->source);
-    refuse_components(b);
+    take_components(b);
     if (m->source.base || diag_count(&b->diag))
         return;
     m->spec = arena_alloc(&b->arena, sizeof *m->spec);

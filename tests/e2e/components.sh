@@ -9,16 +9,30 @@ bad=tests/bad/components
 
 # -- server is the built-in memory --------------------------------------------------------------
 
+# Every vector, its memories replaced while it runs: those hold as the built-in ones of these machines.
+export XDG_CACHE_HOME=$work/cache
+as_server=(--set cube.hbm.impl=server --set cube.hbm.server.hold_own=0 --set cube.sram.impl=server --set cube.sram.server.hold_own=0)
+for rows in tests/vectors/*.csv; do
+    case $rows in *.expected.csv) continue ;; esac
+    base=${rows%.csv}
+    case $base in
+    */cube8_fifo_*) yaml=tests/vectors/cube8_fifo.yaml ;;
+    *) yaml=${base%_*}.yaml ;;
+    esac
+    call "$B/kernbench" replay --machine "$yaml" "${as_server[@]}" "$rows" --quiet
+    [ $code -eq 0 ] && cmp "$work/out" "$base.expected.csv"
+    ok "server: $(basename "$base")"
+    engine=$([ "${engine:-hop}" = hop ] && echo fused || echo hop) # the one, then the other
+    call "$B/kernbench" replay --machine "$yaml" "${as_server[@]}" "$rows" --engine $engine --fingerprint
+    [ $code -eq 0 ] && cmp "$work/out" "$base.expected.csv" && cmp "$work/err" "$base.fingerprint"
+    ok "server: $(basename "$base") $engine"
+done
+# and by the engine that is compiled with them
 for v in local mixed remote; do
     rows=tests/vectors/cube8_$v
     call "$M/server8/server8" replay "$rows.csv" --quiet
     [ $code -eq 0 ] && cmp "$work/out" "$rows.expected.csv"
-    ok "server: $v"
-    for engine in fused hop; do
-        call "$M/server8/server8" replay "$rows.csv" --engine $engine --fingerprint
-        [ $code -eq 0 ] && cmp "$work/out" "$rows.expected.csv" && cmp "$work/err" "$rows.fingerprint"
-        ok "server: $v $engine"
-    done
+    ok "server, compiled: $v"
 done
 head -40 tests/vectors/cube8_mixed.csv >"$work/some.csv"
 for command in "probe" "load --pattern uniform --rate 0.3 --txns 200" "sweep --src c0.pe* --dst c*.slice1 --inflight 1,4" \
@@ -51,6 +65,29 @@ call "$sim" replay "$work/rows.csv" --quiet
 equal "gate: only what comes within 4 ns waits" "0 0 0 1" \
     "$(awk -F, 'NR > 1 {print ($21 > $20 && $16 + $17 + $18 + $19 == 0) + 0}' "$work/out" | xargs)"
 
+# -- a memory that queues -----------------------------------------------------------------------
+
+# docs/components.md "A memory that queues"
+cat >"$work/rows.csv" <<'END'
+issue_ns,op,src,dst,offset,nbytes
+0,read,c0.pe0,c0.slice0,0,64
+1,read,c0.pe1,c0.slice0,1024,64
+2,read,c0.pe2,c0.slice0,512,64
+END
+queues=$M/queues/queues
+for engine in fused hop; do
+    call "$queues" replay "$work/rows.csv" --quiet --engine $engine
+    equal "open_page, $engine: done" "30.335000 59.085000 30.835000" "$(cut -d, -f10 "$work/out" | tail -3 | xargs)"
+    equal "open_page, $engine: queue_memory" "0.000000 25.490000 -4.810000" "$(cut -d, -f19 "$work/out" | tail -3 | xargs)"
+done
+call "$queues" replay "$work/rows.csv" --breakdown --format csv
+[ $code -eq 0 ] && grep -q '^all,,memory_wait,,,2,20.680000' "$work/out"
+ok "open_page: pieces of the breakdown"
+call "$queues" replay "$work/rows.csv" --stats "$work/s.csv"
+# one request or more inside from 2.085 to 59.085 of 59.085 ns
+[ $code -eq 0 ] && grep -q '^memory,sip0.cube0.hbm_ctrl.slice0,.*,3,192,57.000000,96.47' "$work/s.csv"
+ok "open_page: busy while it has anything"
+
 # -- engines agree ------------------------------------------------------------------------------
 
 awk 'BEGIN { srand(4); print "issue_ns,op,src,dst,offset,nbytes"
@@ -69,7 +106,19 @@ equal "all kinds: fingerprints of both engines" "$("$sim" replay "$work/random.c
 awk -F, 'NR > 1 && ($14 + $12 + $13 + $15 + $16 + $17 + $18 + $19 - $21) ^ 2 > 1e-10 { bad = 1 } END { exit bad }' \
     <(awk -F, -v OFS=, '{print}' "$work/fused")
 ok "all kinds: the terms of each row add up"
+call "$queues" replay "$work/random.csv" --quiet && cp "$work/out" "$work/fused"
+call "$queues" replay "$work/random.csv" --quiet --engine hop
+cmp "$work/out" "$work/fused"
+ok "open_page: rows of both engines"
+equal "open_page: fingerprints of both engines" "$("$queues" replay "$work/random.csv" --fingerprint 2>&1 >/dev/null)" \
+    "$("$queues" replay "$work/random.csv" --fingerprint --engine hop 2>&1 >/dev/null)"
+call "$B/kernbench" replay --machine tests/machines/queues.yaml "$work/random.csv" --quiet
+cmp "$work/out" "$work/fused"
+ok "open_page: loaded while it runs, the same rows"
+equal "open_page: load by both engines" "$("$queues" load --pattern uniform --rate 0.2 --txns 500 --seeds 1 --format csv --quiet)" \
+    "$("$queues" load --pattern uniform --rate 0.2 --txns 500 --seeds 1 --format csv --quiet --engine hop)"
 for bench in gemm_composite softmax; do
+    equal "open_page: $bench" "$("$queues" run $bench --format csv --quiet)" "$("$queues" run $bench --format csv --quiet --engine hop)"
     equal "all kinds: $bench" "$("$sim" run $bench --format csv --quiet)" "$("$sim" run $bench --format csv --quiet --engine hop)"
 done
 call "$sim" replay "$work/random.csv" --breakdown --format csv
@@ -82,6 +131,7 @@ breaks()
 {
     printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.sram,0,%s\n0,read,c0.pe1,c0.slice0,0,64\n' "$1" >"$work/one.csv"
     for engine in fused hop; do
+        rm -f "$work/never.csv"
         call "$sim" replay "$work/one.csv" --engine $engine -o "$work/never.csv"
         [ $code -eq "$2" ] && grep -qF "$3" "$work/err" && [ "$(cut -d, -f1 "$work/never.csv" 2>/dev/null | xargs)" = "$4" ]
         ok "$1 bytes, $engine: exit $2, $3"
@@ -92,6 +142,39 @@ breaks 2 7 "0 <= hold <= done - now must hold" ""
 breaks 3 7 "0 <= hold <= done - now must hold" ""
 breaks 4 4 "transaction 0 never ends: component 'wrong' of 'cube.sram.impl' is never done with it" "id 1"
 breaks 5 4 "transaction 0 never ends" "id 1"
+
+# The same of a memory that queues.
+sim=$queues
+breaks 1 7 "component 'misqueue' of 'cube.sram.impl' says that it is done with transaction 0 at -0.877500 ns, and it is 0.122500 ns" ""
+breaks 2 7 "component 'misqueue' of 'cube.sram.impl' asks to be woken with 0 at 0.122500 ns, and it is 0.122500 ns" ""
+breaks 3 7 "says at 0.122500 ns that it is done with transaction 7, which does not wait in it" ""
+breaks 4 7 "done with transaction 0, which does not wait in it" ""
+breaks 5 4 "transaction 0 never ends: component 'misqueue' of 'cube.sram.impl' is never done with it" "id 1"
+breaks 6 4 "transaction 0 never ends: component 'misqueue' of 'cube.sram.impl' is never done with it" "id 1"
+
+# broken WHAT CODE TEXT YAML COMMAND...: a machine of one cube with that below `cube`, by both engines
+broken()
+{
+    local what=$1 wanted=$2 text=$3
+    printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 2, %s}\n' "$4" >"$work/bad.yaml"
+    shift 4
+    for engine in fused hop; do
+        call env KB_COMPONENTS=$bad "$B/kernbench" "$@" --machine "$work/bad.yaml" --engine $engine
+        [ $code -eq "$wanted" ] && grep -qF "$text" "$work/err"
+        ok "$what, $engine: exit $wanted, $text"
+    done
+}
+for bytes in 1 2; do
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,%s\n' $bytes >"$work/node$bytes.csv"
+done
+broken "a node's delay below 0" 7 "component 'backward' of 'cube.xbar.impl' delays transaction 0, which comes at" 'xbar: {impl: backward}' \
+    replay "$work/node1.csv"
+broken "a node that never lets go" 4 "transaction 0 never ends: component 'backward' of 'cube.xbar.impl' is never done with it" 'xbar: {impl: backward}' \
+    replay "$work/node2.csv"
+broken "an engine in the past" 7 "component 'undone' of 'cube.pe.pe_gemm.impl' serves transaction" 'pe: {pe_gemm: {impl: undone}}' run gemm_composite
+broken "an engine that is never done" 4 "component 'undone' of 'cube.pe.pe_gemm.impl' is never done with it" \
+    'pe: {pe_gemm: {impl: undone, undone: {never: 1}}}' run gemm_composite
+broken "kernels and a memory that is never done" 4 "is never done with it" 'hbm: {impl: sleeps}' run gemm_composite
 
 # -- refused before it runs ---------------------------------------------------------------------
 
@@ -113,6 +196,7 @@ remark|$bad/remark.c:2:1: 'This' is no name of a key
 kindless|$bad/kindless.c:1:1: 'memroy' is no kind of component, did you mean 'memory'?
 other|$bad/other.c:1:1: the component is called 'another', but its file other.c
 outside|$bad/outside.c:2:1: 'banks' has no default in its range: '9'
+includes|$bad/includes.c:12:1: '#include <time.h>': a component includes nothing but
 bare|$bad/bare.c:1:1: a component begins with
 sever|there is no component 'sever', did you mean 'server'?
 gate|'cube.hbm.impl' must be a memory, but 'gate' is a node
@@ -213,7 +297,6 @@ compiled()
     ok "$1: $2"
 }
 compiled misspelt "$bad/misspelt.c: this component does not compile, see above; cube.hbm.impl of bad.yaml asks for it"
-compiled includes "$bad/includes.c:12:1: '#include <time.h>': a component includes nothing but"
 compiled counts "$bad/counts.c: 'counts_calls' is data that can be written"
 compiled calls "$bad/calls.c: it calls 'rand'"
 
@@ -247,7 +330,90 @@ equal "the resolved YAML reads back" "$("$KBGEN" --hash "$work/bad.yaml")" "$("$
 mkdir "$work/components" && sed 's/28.0/29.0/' examples/components/closed_page.c >"$work/components/closed_page.c"
 equal "a file beside the YAML comes first, and its text is in the hash" 2 \
     "$( ("$KBGEN" --hash "$work/bad.yaml"; rm -r "$work/components"; "$KBGEN" --hash "$work/bad.yaml") | sort -u | wc -l)"
-call "$B/kernbench" probe --machine "$work/bad.yaml"
-[ $code -eq 3 ] && grep -qF "'cube.hbm.impl: closed_page' is a component, which is compiled into its machine" "$work/err"
-ok "a machine without a build: refused"
+
+# -- built while it runs ------------------------------------------------------------------------
+
+cache=$work/cache/kernbench
+rm -rf "$work/cache"
+machine closed_page
+for i in 1 2 3 4; do
+    "$B/kernbench" probe --machine "$work/bad.yaml" --format csv >"$work/probe$i" 2>&1 &
+done
+wait
+[ "$(sort -u "$work"/probe? | wc -l)" -gt 2 ] && cmp "$work/probe1" "$work/probe2" && cmp "$work/probe1" "$work/probe3" && cmp "$work/probe1" "$work/probe4"
+ok "four at once build the same"
+equal "one object is kept, and nothing else" "1 1" "$(find "$cache" -mindepth 1 | wc -l) $(find "$cache" -name '*.so' | wc -l)"
+mkdir "$cache/new999999999.1" && : >"$cache/new999999999.1/component.c"
+call env CC=/nowhere/cc "$B/kernbench" probe --machine "$work/bad.yaml" --format csv
+[ $code -eq 0 ] && cmp "$work/out" "$work/probe1"
+ok "what was built before needs no compiler"
+call env CC=/nowhere/cc "$B/kernbench" probe --machine "$work/bad.yaml" --set cube.hbm.closed_page.banks=8
+[ $code -eq 3 ] && grep -qF "is a component, which a compiler builds, and '/nowhere/cc' cannot be run" "$work/err"
+ok "no compiler: refused"
+equal "what a killed build has left is gone" "1" "$(find "$cache" -mindepth 1 | wc -l)"
+call env -u HOME -u XDG_CACHE_HOME "$B/kernbench" probe --machine "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "neither XDG_CACHE_HOME nor HOME is set" "$work/err"
+ok "no folder for it: refused"
+# compiled at run time, the same as a machine that is compiled with it
+call "$B/kernbench" replay --machine tests/machines/components.yaml "$work/random.csv" --quiet
+cp "$work/out" "$work/loaded"
+call "$M/components/components" replay "$work/random.csv" --quiet
+cmp "$work/out" "$work/loaded"
+ok "all kinds: the rows of the compiled machine"
+# loaded NAME TEXT: refused while it runs, and nothing is left
+loaded()
+{
+    machine "$1"
+    call "$B/kernbench" probe --machine "$work/bad.yaml"
+    [ $code -eq 3 ] && grep -qF "$2" "$work/err" && [ -z "$(find "$cache" -name 'new*')" ]
+    ok "$1, while it runs: $2"
+}
+loaded misspelt "$bad/misspelt.c: this component does not compile, see above; cube.hbm.impl asks for it"
+loaded counts "$bad/counts.c: 'counts_calls' is data that can be written: a component keeps its state in struct counts; cube.hbm.impl asks for it"
+loaded calls "$bad/calls.c: it calls 'rand'"
+grep -q "misspelt.c:[0-9]*:[0-9]*: error" <(machine misspelt; "$B/kernbench" probe --machine "$work/bad.yaml" 2>&1)
+ok "the compiler's message stands before ours"
+
+# -- make check-component -----------------------------------------------------------------------
+
+# checks FILE CODE LINES: with the machine made at run time, which is quick; what it prints of these kinds
+checks()
+{
+    call env LOADED=1 B="$B" CC="$CC" tools/check_component.sh "$1"
+    [ $code -eq "$2" ] && [ "$(grep -c "^$3" "$work/out")" -eq "$4" ]
+    ok "check-component $1: $4 times '$3', exit $2"
+}
+checks examples/components/open_page.c 0 pass 8
+checks $bad/beyond.c 1 "FAIL  alone" 1
+checks $bad/clock.c 1 "FAIL  formula = alone" 1
+
+# -- a table of routes --------------------------------------------------------------------------
+
+# route TEXT MORE...: four cubes whose routes are that table, behind its first line
+route()
+{
+    mkdir -p "$work/components"
+    printf '# kernbench component: route around\n%b' "$1" >"$work/components/around.csv"
+    printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 2, h: 2}, routes: {impl: around}}\ncube: {pes: 2}\n' >"$work/bad.yaml"
+    shift
+    call "$B/kernbench" route c1.pe0 c0.slice0 --machine "$work/bad.yaml" --format csv "$@"
+}
+around='src,dst,edges\nc0,c2,c0>c1 c1>c3 c3>c2\nc1,c0,c1>c3 c3>c2 c2>c0\nc3,c1,c3>c2 c2>c0 c0>c1\nc2,c3,c2>c0 c0>c1 c1>c3\n'
+route "$around"
+equal "routes of a table: all go round" "1 3 2 0" "$(grep -o 'cube[0-9].noc' "$work/out" | grep -o '[0-9]' | xargs)"
+route "$around" --set contention.links=router --set contention.vcs='[1, 1]'
+[ $code -eq 3 ] || [ $code -eq 2 ] && grep -qi "circle" "$work/err"
+ok "a table that goes in a circle: refused under routers"
+while IFS='|' read -r what table line text; do
+    route "$table"
+    [ $code -eq 3 ] && grep -qF "components/around.csv$line $text" "$work/err"
+    ok "routes: $what"
+done <<END
+a missing pair|${around%c2,c3*}|:|c0 to c3 has no route: a line c0,c3,EDGES gives one
+no such edge|${around}c0,c3,c0>c3\\n|:7:1:|there is no edge c0>c3
+does not connect|${around}c0,c3,c0>c1 c2>c3\\n|:7:1:|the route does not connect: c2>c3 begins at c2, and it is at c1
+ends elsewhere|${around}c0,c3,c0>c1\\n|:7:1:|the route of c0 to c3 does not connect: it ends at c1
+two ways on|${around}c0,c3,c0>c2 c2>c3\\n|:7:1:|on the way to c3 it leaves c0 by another edge than line 6
+no columns|c0,c3,c0>c1\\n|:2:1:|the first line must be src,dst,edges
+END
 plan

@@ -1,0 +1,132 @@
+/*
+ * component_code.c -- the components of a machine as one C file, for a machine made at run time.
+ *
+ * templates/topo.c.m4 says the same for a machine that is compiled as a whole. Here there is no m4:
+ * constants, then the text of each component, then its calls.
+ */
+#include "component_code.h"
+#include "base/text.h"
+#include "machine/tables.h" /* KB_VERSION */
+#include "nodes.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* "MYBANK_TRP": of upper letters; `key` has them all, or all but an ending `_ns`. */
+static const char *constant_name(struct arena *a, const char *component, const char *key,
+                                 const char *end)
+{
+    size_t len = strlen(key) - (*end ? strlen("_ns") : 0);
+    char *name = arena_printf(a, "%s_%.*s%s", component, (int)len, key, end);
+
+    for (char *p = name; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p = (char)(*p - 'a' + 'A');
+    return name;
+}
+
+const char *component_constant(struct arena *a, const struct part *p, size_t i)
+{
+    const struct component_key *key = &p->component->keys[i];
+    const char *name = p->component->name, *ns = strrchr(key->name, '_');
+    char text[TEXT_DOUBLE_BYTES];
+
+    if (key->integer)
+        return arena_printf(a, "enum { %s = %lld };\n", constant_name(a, name, key->name, ""),
+                            (long long)p->values[i]);
+    if (ns && strcmp(ns, "_ns") == 0)
+        return arena_printf(
+            a, "__attribute__((unused)) static const int64_t %s = INT64_C(%" PRId64 ");\n",
+            constant_name(a, name, key->name, "_fs"), fs_of_ns(p->values[i]));
+    text_put_double(text, 1, p->values[i]);
+    return arena_printf(a, "__attribute__((unused)) static const double %s = %s%s;\n",
+                        constant_name(a, name, key->name, ""), text,
+                        strpbrk(text, ".e") ? "" : ".0");
+}
+
+/* The calls of a component of one kind; NAME is its name. */
+static const char *const calls[N_COMPONENT_KINDS] = {
+    [COMPONENT_MEMORY] =
+        "static struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
+        "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
+    [COMPONENT_QUEUEING] =
+        "static void component_NAME_arrive(void *s, const struct kb_request *r, int64_t now, "
+        "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"
+        "static void component_NAME_wake(void *s, uint64_t id, int64_t now, struct kb_handle "
+        "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n",
+    [COMPONENT_NODE] =
+        "static int64_t component_NAME_delay(void *s, const struct kb_request *r, int64_t now)\n"
+        "{\n    return NAME_delay(s, r, now);\n}\n",
+    [COMPONENT_ENGINE] =
+        "static struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
+        "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
+};
+
+static const char *const members[N_COMPONENT_KINDS] = {
+    [COMPONENT_MEMORY] = ".serve = component_NAME_serve",
+    [COMPONENT_QUEUEING] = ".arrive = component_NAME_arrive, .wake = component_NAME_wake",
+    [COMPONENT_NODE] = ".delay = component_NAME_delay",
+    [COMPONENT_ENGINE] = ".serve = component_NAME_serve",
+};
+
+/* `text` with the name of the component for NAME. */
+static const char *named(struct arena *a, const char *text, const char *name)
+{
+    const char *out = "", *at;
+
+    while ((at = strstr(text, "NAME"))) {
+        out = arena_printf(a, "%s%.*s%s", out, (int)(at - text), text, name);
+        text = at + strlen("NAME");
+    }
+    return arena_printf(a, "%s%s", out, text);
+}
+
+static bool is_first_of_name(const struct part *all, const struct part *p)
+{
+    while (all != p && strcmp(all->component->name, p->component->name) != 0)
+        all = all->next;
+    return all == p;
+}
+
+/* Its constants, its text, where the compiler's messages find it, and its calls. */
+static const char *code_of(struct arena *a, const struct part *p)
+{
+    const struct component *c = p->component;
+    const char *text = "";
+
+    for (size_t i = 0; i < c->n_keys; i++)
+        text = arena_printf(a, "%s%s", text, component_constant(a, p, i));
+    return arena_printf(
+        a,
+        "%s#line 1 \"%s\"\n%.*s\n#line 1 \"calls of %s\"\n"
+        "_Static_assert(sizeof(struct %s) <= %d, \"struct %s has more than 64 KiB\");\n"
+        "static void component_%s_init(void *s)\n{\n    %s_init(s);\n}\n%s\n",
+        text, c->path, (int)c->len, c->text, c->name, c->name, IMPL_BYTES_MAX, c->name, c->name,
+        c->name, named(a, calls[c->kind], c->name));
+}
+
+const char *component_code(const struct spec *spec)
+{
+    struct arena *a = spec->arena;
+    const char *all = "/* Components of a machine, by kernbench " KB_VERSION ". */\n"
+                      "#include \"component.h\"\n#include <stddef.h>\n\n";
+
+    for (const struct part *p = spec->parts; p; p = p->next)
+        if (is_first_of_name(spec->parts, p))
+            all = arena_printf(a, "%s%s", all, code_of(a, p));
+    all = arena_printf(
+        a,
+        "%sstruct impl {\n    const char *name;\n    size_t bytes;\n    void (*init)(void *);\n"
+        "    struct kb_served (*serve)(void *, const struct kb_request *, int64_t);\n"
+        "    int64_t (*delay)(void *, const struct kb_request *, int64_t);\n"
+        "    void (*arrive)(void *, const struct kb_request *, int64_t, struct kb_handle *);\n"
+        "    void (*wake)(void *, uint64_t, int64_t, struct kb_handle *);\n};\n"
+        "extern const struct impl kb_rt_components[%d];\n"
+        "const struct impl kb_rt_components[%d] = {\n",
+        all, N_BOXES, N_BOXES);
+    for (const struct part *p = spec->parts; p; p = p->next)
+        all = arena_printf(a, "%s    [%d] = {\"%s\", sizeof(struct %s), component_%s_init, %s},\n",
+                           all, (int)p->box, p->component->name, p->component->name,
+                           p->component->name,
+                           named(a, members[p->component->kind], p->component->name));
+    return arena_printf(a, "%s};\n", all);
+}

@@ -1,0 +1,177 @@
+/* queues.c -- memories that are queueing components: what waits in them, what they do wrong. */
+#include "engine/queues.h"
+#include "base/rows.h"
+#include "base/text.h"
+#include "engine/state.h"
+#include <string.h>
+
+bool queues_init(struct queues *q, uint32_t n)
+{
+    q->of = rows_new(n, sizeof *q->of);
+    for (uint32_t i = 0; q->of && i < n; i++)
+        queue_clear(&q->of[i]);
+    return q->of;
+}
+
+void queues_free(struct queues *q, uint32_t n)
+{
+    for (uint32_t i = 0; q->of && i < n; i++)
+        queueing_free(&q->of[i].asked);
+    free(q->of);
+    free(q->waiting);
+}
+
+void queue_clear(struct queueing_memory *q)
+{
+    queueing_begin(&q->asked);
+    *q = (struct queueing_memory){.asked = q->asked, .event_fs = INT64_MAX};
+}
+
+/* -- the table -------------------------------------------------------------------------------- */
+
+static uint32_t place_of_id(const struct queues *q, uint64_t id)
+{
+    return (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> (64 - q->bits));
+}
+
+static uint32_t next_place(const struct queues *q, uint32_t i)
+{
+    return (i + 1) & ((UINT32_C(1) << q->bits) - 1);
+}
+
+static void put(struct queues *q, struct waiting row)
+{
+    uint32_t i = place_of_id(q, row.id);
+
+    while (q->waiting[i].slot != TXN_NONE)
+        i = next_place(q, i);
+    q->waiting[i] = row;
+}
+
+bool queues_room(struct kb_sim *s, uint32_t n)
+{
+    struct queues old = s->instances.queues, *q = &s->instances.queues;
+    unsigned bits = 4;
+
+    while (UINT64_C(1) << bits < 2 * (uint64_t)n)
+        bits++;
+    q->waiting = malloc(sizeof *q->waiting << bits);
+    if (!q->waiting) {
+        *q = old;
+        return false;
+    }
+    q->bits = bits;
+    for (uint64_t i = 0; i < UINT64_C(1) << bits; i++)
+        q->waiting[i].slot = TXN_NONE;
+    for (uint64_t i = 0; old.waiting && i < UINT64_C(1) << old.bits; i++)
+        if (old.waiting[i].slot != TXN_NONE)
+            put(q, old.waiting[i]);
+    free(old.waiting);
+    return true;
+}
+
+void queues_put(struct kb_sim *s, uint64_t id, uint32_t slot)
+{
+    put(&s->instances.queues, (struct waiting){id, slot});
+}
+
+/* Row `hole` is free: those behind it that belong before it move up. */
+static void close_hole(struct queues *q, uint32_t hole)
+{
+    uint32_t mask = (UINT32_C(1) << q->bits) - 1;
+
+    for (uint32_t i = next_place(q, hole); q->waiting[i].slot != TXN_NONE; i = next_place(q, i)) {
+        uint32_t home = place_of_id(q, q->waiting[i].id);
+
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        q->waiting[hole] = q->waiting[i];
+        hole = i;
+    }
+    q->waiting[hole].slot = TXN_NONE;
+}
+
+uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id)
+{
+    struct queues *q = &s->instances.queues;
+
+    for (uint32_t i = place_of_id(q, id); q->waiting[i].slot != TXN_NONE; i = next_place(q, i)) {
+        uint32_t slot = q->waiting[i].slot;
+
+        if (q->waiting[i].id != id || s->txns[slot].dst != dst)
+            continue;
+        close_hole(q, i);
+        return slot;
+    }
+    return TXN_NONE;
+}
+
+/* -- what it does wrong ----------------------------------------------------------------------- */
+
+/* "component 'mybank' of 'cube.hbm.impl' " */
+static void say_name(struct kb_sim *s, uint32_t dst, char *text, size_t size)
+{
+    enum box box = box_of_unit(s->topo, dst_unit(s->topo, dst));
+
+    text_format(text, size, "component '%s' of '%s'", s->topo->impls->of[box].name, box_key(box));
+}
+
+void queue_fault(struct kb_sim *s, uint32_t dst)
+{
+    const struct queueing *asked = &s->instances.queues.of[dst].asked;
+    bool wake = asked->fault == QUEUEING_WAKE;
+    char name[FAULT_BYTES / 2];
+
+    if (asked->fault == QUEUEING_NO_MEMORY) {
+        s->status = KB_NO_MEMORY;
+        return;
+    }
+    say_name(s, dst, name, sizeof name);
+    text_format(s->instances.fault, FAULT_BYTES,
+                "%s %s %llu at %.6f ns, and it is %.6f ns: %s lies ahead", name,
+                wake ? "asks to be woken with" : "says that it is done with transaction",
+                (unsigned long long)asked->wrong.id, (double)asked->wrong.t_fs / KB_FS_PER_NS,
+                (double)asked->now_fs / KB_FS_PER_NS, wake ? "a wake" : "an end");
+    s->status = KB_COMPONENT_ERROR;
+}
+
+void queue_fault_id(struct kb_sim *s, uint32_t dst, uint64_t id)
+{
+    char name[FAULT_BYTES / 2];
+
+    say_name(s, dst, name, sizeof name);
+    text_format(s->instances.fault, FAULT_BYTES,
+                "%s says at %.6f ns that it is done with transaction %llu, which does not wait in "
+                "it",
+                name, (double)s->instances.queues.of[dst].asked.now_fs / KB_FS_PER_NS,
+                (unsigned long long)id);
+    s->status = KB_COMPONENT_ERROR;
+}
+
+/* The one with the smallest id of those that wait. */
+static const struct waiting *first_waiting(const struct queues *q)
+{
+    const struct waiting *first = NULL;
+
+    for (uint64_t i = 0; q->waiting && i < UINT64_C(1) << q->bits; i++)
+        if (q->waiting[i].slot != TXN_NONE && (!first || q->waiting[i].id < first->id))
+            first = &q->waiting[i];
+    return first;
+}
+
+bool queues_never_end(struct kb_sim *s)
+{
+    const struct waiting *first =
+        s->instances.queues.of ? first_waiting(&s->instances.queues) : NULL;
+    char name[FAULT_BYTES / 2];
+
+    if (s->instances.never)
+        return true;
+    if (!first)
+        return false;
+    say_name(s, s->txns[first->slot].dst, name, sizeof name);
+    text_format(s->instances.fault, FAULT_BYTES, "transaction %u never ends: %s is never done "
+                "with it", s->txns[first->slot].id, name);
+    s->instances.never++;
+    return true;
+}

@@ -1,0 +1,56 @@
+/* queues.h -- the memories of one simulation that are queueing components. */
+#ifndef QUEUES_H
+#define QUEUES_H
+#include "base/exported.h"
+#include "machine/queueing.h"
+
+struct kb_sim;
+struct txn;
+
+/* One of them. All times of `asked` are of this simulation. */
+struct queueing_memory {
+    struct queueing asked;
+    int64_t event_fs; /* its next event; INT64_MAX: it has none */
+    uint32_t waiting; /* requests that have come, and it has not said when they are done */
+    uint32_t inside;  /* requests that have come and are not done */
+    uint32_t wakes;   /* since it was done with one */
+    uint64_t busy_fs; /* with requests inside; modulo 2^64 while it has some */
+};
+
+/* A request that waits, found by its id. */
+struct waiting {
+    uint64_t id;
+    uint32_t slot; /* TXN_NONE: the row is free */
+};
+
+struct queues {
+    struct queueing_memory *of;        /* owned; [dst_pack()] */
+    struct waiting *waiting; /* owned; a hash table of 2^bits rows, at most half of them in use */
+    unsigned bits;
+};
+
+/* Idle queues of `n` memories. False without memory; queues_free() frees the rest. */
+bool queues_init(struct queues *q, uint32_t n);
+void queues_free(struct queues *q, uint32_t n);
+
+/* Room for as many requests that wait. False without memory. */
+bool queues_room(struct kb_sim *s, uint32_t n);
+
+/* Memory `dst` is idle again, and time begins at 0. */
+void queue_clear(struct queueing_memory *q);
+
+/* The request `id` of memory `dst`, in `slot`, waits. Takes it out again; TXN_NONE: none does. */
+void queues_put(struct kb_sim *s, uint64_t id, uint32_t slot) EXPORTED(queues_put);
+uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id) EXPORTED(queues_take);
+
+/* Component `impl`, which is memory `dst`, has asked for what it may not: the message. */
+void queue_fault(struct kb_sim *s, uint32_t dst) EXPORTED(queue_fault);
+
+/* It has said that `id` is done, which does not wait in it. */
+void queue_fault_id(struct kb_sim *s, uint32_t dst, uint64_t id) EXPORTED(queue_fault_id);
+
+/* Nothing is left to happen. Does a request wait? Then the message says which memory never ends it.
+ */
+bool queues_never_end(struct kb_sim *s) EXPORTED(queues_never_end);
+
+#endif

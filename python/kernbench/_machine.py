@@ -226,9 +226,9 @@ class Commands:
         """One HTML page of what a command finds: report("run", "gemm", M=512), report("replay", df),
         report("load", pattern="uniform", rate="0.02:0.08:0.02")."""
         words, frame = list(operands), None
-        if words and command in ("replay", "why"):
+        if words and command == "replay":
             words[0], frame = transactions_of(words[0])
-        if words and frame is None and command in ("run", "why"):
+        if words and command == "run":
             options, of_bench = split_arguments(options)
             words += of_bench
         return Query(self, ["report"] + words_of(command, words, options), frame).text()

@@ -121,6 +121,10 @@ const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_co
                    "Python",
                    name),
                NULL;
+    if (!bench && strchr(name, '/'))
+        return say(cli->program, EXIT_USAGE, "'%s' is no bench: one of a file is FILE.so:NAME",
+                   name),
+               NULL;
     return bench ? bench : unknown(cli, benches, n_benches, "", name);
 }
 

@@ -60,6 +60,7 @@ static void set_argument(const kb_bench *bench, const kb_bench_arg *arg, struct 
 
 /* The benches that are listed, and the row that is printed. */
 struct list {
+    const kb_bench *one; /* that is named */
     const kb_bench *const *benches;
     size_t n_benches;
     struct list_row row;
@@ -82,12 +83,26 @@ static bool list_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
+/* The benches of the program or of FILE.so; or the one that is named. */
+static enum exit_code find(const struct cli *cli, const char *name, struct list *list)
+{
+    size_t n = name ? strlen(name) : 0;
+    enum exit_code code;
+
+    if (!name || (n > 3 && strcmp(name + n - 3, ".so") == 0))
+        return bench_table(cli, name, &list->benches, &list->n_benches);
+    list->one = bench_find(cli, name, &code);
+    list->benches = &list->one;
+    list->n_benches = 1;
+    return code;
+}
+
 enum exit_code cmd_list(const struct cli *cli)
 {
     struct list list;
     struct rows rows = {ROWS_COLUMNS(columns), .row = list_row, .arg = &list};
-    const char *file = cli->opts.n_operands > 0 ? cli->opts.operand[0] : NULL;
-    enum exit_code code = bench_table(cli, file, &list.benches, &list.n_benches);
+    const char *name = cli->opts.n_operands > 0 ? cli->opts.operand[0] : NULL;
+    enum exit_code code = find(cli, name, &list);
 
     if (code)
         return code;

@@ -286,8 +286,10 @@ static void offer(struct completing *c, const char *name)
     else if (strcmp(name, "[PICTURE]") == 0)
         offer_pictures(c);
     else if ((strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS) ||
-             strcmp(name, "FILE.c") == 0 || strcmp(name, "[FILE.so]") == 0)
+             strcmp(name, "FILE.c") == 0)
         help_offer_files(c);
+    else if (strcmp(name, "[BENCH|FILE.so]") == 0)
+        offer_benches(c), help_offer_files(c);
     else if (strcmp(name, "KEY=VALUE") == 0)
         offer_keys(c);
     else if (strcmp(name, "AT") == 0)

@@ -9,8 +9,10 @@
  */
 #include "kernbench.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { PATH_BYTES = 4096 };
 
@@ -42,6 +44,32 @@ static const char *reason(const char *path)
     return strncmp(text, path, n) == 0 && strncmp(text + n, ": ", 2) == 0 ? text + n + 2 : text;
 }
 
+/*
+ * Does the file end before what its headers say is loaded? The loader of the system does not look:
+ * a file that was copied in part ends the program with SIGBUS. What is no object of this system,
+ * dlopen() tells.
+ */
+static bool is_cut(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat of;
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    bool cut = false;
+
+    if (!file)
+        return false;
+    if (fstat(fileno(file), &of) == 0 && fread(&head, sizeof head, 1, file) == 1 &&
+        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_phentsize == sizeof part) {
+        cut = fseek(file, (long)head.e_phoff, SEEK_SET) != 0;
+        for (int i = 0; i < head.e_phnum && !cut; i++)
+            cut = fread(&part, sizeof part, 1, file) != 1 ||
+                  (part.p_type == PT_LOAD && part.p_offset + part.p_filesz > (uint64_t)of.st_size);
+    }
+    fclose(file);
+    return cut;
+}
+
 kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why)
 {
     char local[PATH_BYTES], interface[128];
@@ -56,6 +84,9 @@ kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error
     /* a name without a folder is looked for here, not in the folders of libraries */
     strcpy(local, strchr(path, '/') ? "" : "./");
     strcat(local, path);
+    if (is_cut(local))
+        return refuse(KB_BAD_FILE, why, path, "cannot be loaded: ",
+                      "the file ends too early, as one that was copied in part");
     object = dlopen(local, RTLD_NOW | RTLD_LOCAL);
     if (!object)
         return refuse(KB_BAD_FILE, why, path, "cannot be loaded: ", reason(local));

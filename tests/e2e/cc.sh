@@ -14,6 +14,9 @@ call "$SIM" cc moe.c && [ -x moe.so ] && [ ! -s err ] && [ "$(echo moe.*)" = "mo
 ok "cc makes moe.so of moe.c, and leaves nothing else"
 call "$SIM" list ./moe.so --format csv && grep -q '^moe,tokens,int,128,1..65536,' out && ! grep -q '^gemm' out
 ok "list of a file has its benches"
+cp out whole && call "$SIM" list ./moe.so:moe --format csv && same whole out && call "$SIM" list gemm --format csv &&
+    grep -q '^gemm,M,' out && ! grep -q '^copy' out
+ok "list of one bench, of a file or not"
 call "$SIM" run ./moe.so:moe --verify --format csv && grep -q '^moe,moe,64,.*,pass,' out
 ok "run, verified against its reference"
 cp out whole && call "$SIM" run moe.so --verify --format csv && same whole out
@@ -69,6 +72,9 @@ refused "'./abi.so' was compiled for another interface (77, release 0.1.0); this
 sed 's/^static void moe(/void tl_of_tomorrow(tl_ctx *tl);\n&/; s/    if (tokens == 0)/    tl_of_tomorrow(tl);\n&/' moe.c >lacks.c &&
     "$SIM" cc lacks.c
 refused "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" 3 "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" run ./lacks.so
+refused "an object of another name" 2 "'./noext' is no bench: one of a file is FILE.so:NAME" run ./noext
+head -c 5000 moe.so >cut.so
+refused "a file that was copied in part" 3 "'./cut.so' cannot be loaded: the file ends too early, as one that was copied in part" run ./cut.so
 refused "a source in place of an object" 2 "'moe.c' is a source: 'kernbench cc' compiles it" run moe.c
 refused "unknown argument 'toke' of moe, did you mean 'tokens'?" 2 "unknown argument 'toke' of moe, did you mean 'tokens'?" run ./moe.so toke=3
 refused "cannot read nowhere.c: No such file or directory" 3 "cannot read nowhere.c: No such file or directory" cc nowhere.c

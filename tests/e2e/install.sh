@@ -114,10 +114,11 @@ ok "all that libkernbench exports is in its headers, except kb_rt_"
 nothing "$(names -u "$lib/libcube8.a" | grep '^kb_' | grep -v '^kb_rt_')"
 ok "a topology needs kb_rt_ of libkernbench"
 
-# The handler of faults belongs to the process, the note which stack is running to the thread (co.c).
+# The handler of faults belongs to the process; which stack is running, and which call of a bench is
+# guarded, to the thread (co.c, guard.c).
 nothing "$(objdump -t "$lib/libkernbench.a" "$lib/libcube8.a" |
     awk '/ \.t?(data|bss)[ .\t]/ && !/ \.data\.rel\.ro/ && $NF !~ /^\./ {print $NF}' |
-    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes)"
+    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost)"
 ok "no state but that of kb_catch_overflow() and kb_catch_crashes()"
 
 # Whatever ends the program or prints. raise() is that of a fault which is not ours.

@@ -210,7 +210,8 @@ print(len(m.probe()))
 
 @pytest.mark.parametrize("call", ["m.load('uniform', 0.05, txns=10**9)", "m.run('gemm', M=8192, N=8192, K=8192, verify=True)"])
 def test_ctrl_c(call):
-    ran = subprocess.Popen([sys.executable, "-c", LONG.format(call)], stdout=subprocess.PIPE, text=True)
+    ran = subprocess.Popen([sys.executable, "-c", LONG.format(call)], stdout=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # & of a shell ignores it
     assert ran.stdout.readline() == "begun\n"
     time.sleep(0.7)
     ran.send_signal(signal.SIGINT)

@@ -58,6 +58,26 @@ equal "the traffic is the same where cube.xbar.pe_gbs is better" \
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "mean_ns") c = i } NR == 2 { print $c }')" \
     "$(of cube.xbar.pe_gbs mean_ns)"
 
+# mixed PLANE CUBE ALL: planes, and cubes that have keys of their own
+mixed()
+{
+    printf '%s\n' 'kernbench: 2' 'name: mixed' "sip: {cube_mesh: {w: 2, h: 1}, planes: [{name: a, bw_gbs: $1}, {name: b}]}" \
+        "cube: {hbm: {bw_gbs: $3}}" "cubes: {c1: {hbm: {bw_gbs: $2}, noc: {model: mesh}}}" >mixed.yaml
+}
+# mixed_ns: of a bench on it
+mixed_ns()
+{
+    "$B/kernbench" run copy --machine mixed.yaml --format csv --quiet | awk -F, 'NR == 2 { print $5 }'
+}
+mixed 128 64 128 && planes=$(mixed_ns)
+mixed 64 128 256 && cubes=$(mixed_ns)
+mixed 64 64 128
+call "$B/kernbench" why copy --by key --machine mixed.yaml --format csv --quiet
+equal "planes that have a bandwidth, and a key that cubes have for themselves" "$planes $cubes" \
+    "$(of sip.planes.bw_gbs kernel_ns) $(of cube.hbm.bw_gbs kernel_ns)"
+[ "$(of cube.noc.mesh.bw_gbs kernel_ns)" ]
+ok "a mesh that some cubes have"
+
 # -- the same, whatever -------------------------------------------------------------------------
 
 for format in csv jsonl table; do

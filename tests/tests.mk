@@ -250,8 +250,9 @@ mutate: setup
 ## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures
 pictures: setup
-	+@$(call make_topology,cube8)
+	+@$(call make_topology,cube8) && $(MAKE) $(ANY)
 	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
+	docs/pictures/back_pressure.py $(ANY) docs/pictures/back_pressure.svg
 
 ## golden: rewrites tests/golden, after a template or the generator has changed on purpose
 .PHONY: golden

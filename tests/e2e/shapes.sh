@@ -82,7 +82,9 @@ ok "nor the ways to another IO chiplet than host0's"
 
 machine 'sip: {cube_mesh: {w: 2, h: 2}}
 broken: [c0-c3]'
-call "$(realpath "$root/${KBGEN:-$B/kbgen}")" --config it.yaml
+KBGEN=${KBGEN:-$B/kbgen}
+case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
+call "$KBGEN" --config it.yaml
 [ $code -eq 3 ] && [ ! -s out ] && says "'broken': 'c0-c3' matches no link between neighbours"
 ok "kbgen --config finds mistakes of broken"
 
@@ -133,4 +135,26 @@ sed -i '$d' it.yaml
 on info
 [ $code -eq 3 ] && says "cubes of more than 256 kinds"
 ok "300 are too many"
+
+# -- routers, banks -------------------------------------------------------------------------------
+
+while IFS= read -r keys; do
+    machine "sip: {cube_mesh: {w: 2, h: 1}}
+$(tr ';' '\n' <<<"$keys")"
+    for bench in gemm_composite all_reduce; do
+        on run $bench --verify --format csv --quiet
+        [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+        ok "$keys: $bench"
+    done
+    on sweep --src c0.pe0 --dst 'c*.slice0' --op read,write --inflight 1,5 --format csv --quiet
+    cp out five
+    on sweep --src c0.pe0 --dst 'c*.slice0' --op read,write --inflight 5 --format csv --quiet
+    [ $code -eq 0 ] && [ "$(wc -l <out)" = 5 ] && same <(grep ,5, five) <(grep ,5, out)
+    ok "$keys: a point is the same behind others"
+done <<END
+contention: {links: router}
+contention: {links: router};addressing: {granule: 4096}
+cube: {hbm: {model: banks}}
+cube: {hbm: {model: banks}};cubes: {c1: {hbm: {model: server}}}
+END
 plan

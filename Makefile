@@ -162,10 +162,8 @@ $(LIB): $(LIB_OBJ)
 # The simulator without a machine of its own.
 ANY := $(B)/kernbench
 all: $(ANY)
-# A simulator can load components that it compiles.
-LOADS := $(if $(filter -static,$(CFLAGS)),,-Wl,-u,kb_rt_components_open)
 $(ANY): $(O)/runtime/cli/kernbench.o $(CLI) $(LIB)
-	$(call link,$(LOADS))
+	$(link)
 
 .PHONY: FORCE
 FORCE:
@@ -275,7 +273,7 @@ $(T)/lib$(N).a: $(T)/topo.o
 	$(archive)
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
-	$(call link,$(LOADS))
+	$(link)
 
 $(T)/lib$(N).so.$(SO_VERSION): $(T)/topo.o $(SHARED)
 	$(call say,LD)

@@ -178,15 +178,15 @@ struct spec {
     /* The text of each value that was not set since: resolve_keep_texts(). NULL: not made. Borrowed
      */
     const char *texts[N_KEYS];
-    const char *folder;        /* where the file lies; NULL: it is a text */
-    struct param_specs params; /* for components */
+    const char *folder;                 /* where the file lies; NULL: it is a text */
+    struct param_specs params;          /* for components */
     const struct component *route_file; /* the table of `sip.routes`; NULL: there is none */
-    const struct part *parts;  /* the components that were found: components.h */
-    struct arena *arena;       /* borrowed */
-    struct diag *diag;         /* borrowed */
-    struct doc *doc;           /* open while it is read; doc.h */
-    FILE *file;                /* the same */
-    bool unreadable;           /* it could not be opened or read */
+    const struct part *parts;           /* the components that were found: components.h */
+    struct arena *arena;                /* borrowed */
+    struct diag *diag;                  /* borrowed */
+    struct doc *doc;                    /* open while it is read; doc.h */
+    FILE *file;                         /* the same */
+    bool unreadable;                    /* it could not be opened or read */
 };
 
 extern const struct key_row key_rows[N_KEYS];

@@ -97,9 +97,10 @@ bool instances_init(struct kb_sim *s)
     if (!impls)
         return true;
     s->instances.fault = calloc(1, FAULT_BYTES);
-    return s->instances.fault && (!impls->queueing || queues_init(&s->instances.queues, n_memories(s))) &&
-           (!has_memories(impls) || make_memories(s)) &&
-           (!impls->nodes || make_nodes(s)) && (!impls->engines || make_engines(s));
+    return s->instances.fault &&
+           (!impls->queueing || queues_init(&s->instances.queues, n_memories(s))) &&
+           (!has_memories(impls) || make_memories(s)) && (!impls->nodes || make_nodes(s)) &&
+           (!impls->engines || make_engines(s));
 }
 
 void instances_free(struct kb_sim *s)
@@ -143,8 +144,8 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     served = &s->instances.served[txn - s->txns];
     c.overhead_fs += served->delay_fs;
     if (memory_queues(t, unit)) {
-        struct kb_cost alone = cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes,
-                                                    served->offset);
+        struct kb_cost alone =
+            cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes, served->offset);
 
         c.overhead_fs += alone.memory_overhead_fs - c.memory_overhead_fs;
         c.memory_overhead_fs = alone.memory_overhead_fs;

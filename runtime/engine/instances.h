@@ -27,8 +27,8 @@ struct instances {
     unsigned char *engines;  /* owned; [number of the PE][0 pe_gemm, 1 pe_math] */
     struct served *served;   /* owned; [slot] */
     struct queues queues;    /* memories that queue */
-    char *fault;             /* owned; FAULT_BYTES; a component has broken its contract: the message */
-    uint32_t never;          /* transactions that a component never ends */
+    char *fault;    /* owned; FAULT_BYTES; a component has broken its contract: the message */
+    uint32_t never; /* transactions that a component never ends */
 };
 
 /* Room for a state, aligned for any type. */

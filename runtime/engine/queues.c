@@ -170,8 +170,10 @@ bool queues_never_end(struct kb_sim *s)
     if (!first)
         return false;
     say_name(s, s->txns[first->slot].dst, name, sizeof name);
-    text_format(s->instances.fault, FAULT_BYTES, "transaction %u never ends: %s is never done "
-                "with it", s->txns[first->slot].id, name);
+    text_format(s->instances.fault, FAULT_BYTES,
+                "transaction %u never ends: %s is never done "
+                "with it",
+                s->txns[first->slot].id, name);
     s->instances.never++;
     return true;
 }

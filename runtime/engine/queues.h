@@ -24,7 +24,7 @@ struct waiting {
 };
 
 struct queues {
-    struct queueing_memory *of;        /* owned; [dst_pack()] */
+    struct queueing_memory *of; /* owned; [dst_pack()] */
     struct waiting *waiting; /* owned; a hash table of 2^bits rows, at most half of them in use */
     unsigned bits;
 };

@@ -361,7 +361,8 @@ static void show_slice(void *arg, kb_utilization *use, uint64_t until_fs)
 }
 
 /* A component that queues: busy while it has anything. */
-static void show_queue(const struct usage *u, const struct queueing_memory *queue, kb_utilization *use)
+static void show_queue(const struct usage *u, const struct queueing_memory *queue,
+                       kb_utilization *use)
 {
     use->servers = 1;
     use->busy_fs = (int64_t)(queue->busy_fs + (queue->inside ? u->now_fs : 0));

@@ -18,8 +18,7 @@ static int64_t served_alone_fs(const struct impl *impl, const struct kb_request 
 /* Adds what the memory's component says instead of the keys; if that is never, the keys stand. */
 static void add_memory(struct kb_cost *c, const struct impl *impl, const struct kb_request *asked)
 {
-    int64_t done_fs =
-        impl->arrive ? queueing_alone_fs(impl, asked) : served_alone_fs(impl, asked);
+    int64_t done_fs = impl->arrive ? queueing_alone_fs(impl, asked) : served_alone_fs(impl, asked);
 
     if (done_fs == INT64_MAX)
         return;

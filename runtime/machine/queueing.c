@@ -99,9 +99,8 @@ void queueing_begin(struct queueing *q)
 {
     struct due *wakes = q->wakes.rows, *ends = q->ends.rows;
 
-    *q = (struct queueing){.h = {wake_at, done},
-                           .wakes = {wakes, 0, q->wakes.cap},
-                           .ends = {ends, 0, q->ends.cap}};
+    *q = (struct queueing){
+        .h = {wake_at, done}, .wakes = {wakes, 0, q->wakes.cap}, .ends = {ends, 0, q->ends.cap}};
 }
 
 void queueing_free(struct queueing *q)

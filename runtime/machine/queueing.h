@@ -1,4 +1,5 @@
-/* queueing.h -- what a queueing component has asked for: when it is woken, and what is done when. */
+/* queueing.h -- what a queueing component has asked for: when it is woken, and what is done when.
+ */
 #ifndef QUEUEING_H
 #define QUEUEING_H
 #include "base/exported.h"

@@ -116,7 +116,7 @@ static inline bool sim_queues(const struct kb_sim *s)
 /* When the service of `txn`, which costs `c`, began: in such a memory, so that it would take as
  * long as if it had been alone. */
 static inline int64_t queued_service_fs(const struct kb_sim *s, const struct txn *txn,
-                                       const struct kb_cost *c)
+                                        const struct kb_cost *c)
 {
     return txn_queues(s, txn) ? txn->service_fs - c->memory_overhead_fs - c->drain_fs
                               : txn->service_fs;

@@ -2,12 +2,13 @@
  * count no event.
  *
  * When a request sets out its arrival is known (it may set out before its time: ride() passes links
- * ahead, so what counts is the time that it is `now`), but others that set out later may arrive before it.
- * Mostly none does: so if nothing else is on its way to the memory, and the memory will be free,
- * the component is asked ahead of time, after its state was saved, and the completion is posted. If
- * another one arrives first after all, the state is restored as if nothing had been asked, and the
- * first one gets an event for its arrival, at which it is asked again. All others get such an event
- * at once. So an instance is asked in the order of its turns, and at most one call is ever undone.
+ * ahead, so what counts is the time that it is `now`), but others that set out later may arrive
+ * before it. Mostly none does: so if nothing else is on its way to the memory, and the memory will
+ * be free, the component is asked ahead of time, after its state was saved, and the completion is
+ * posted. If another one arrives first after all, the state is restored as if nothing had been
+ * asked, and the first one gets an event for its arrival, at which it is asked again. All others
+ * get such an event at once. So an instance is asked in the order of its turns, and at most one
+ * call is ever undone.
  *
  * Example. At 0 ns A sets out and will arrive at 10: the component is asked for 10. At 3 ns B sets
  * out and will arrive at 5: the call for A is undone, B's is made for 5, A has an event at 10.

@@ -65,9 +65,8 @@ static inline void post_wake(struct kb_sim *s, struct queueing_memory *q, uint32
     q->event_fs = t_fs;
     if ((uint64_t)t_fs >= EV_PAST - 1)
         fail(s, KB_TIME_RANGE);
-    else if (!ev_push(&s->queue,
-                      ev_make((uint64_t)t_fs, EV_ARBITER, dst << BANK_CHANNEL_BITS,
-                              (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT)))
+    else if (!ev_push(&s->queue, ev_make((uint64_t)t_fs, EV_ARBITER, dst << BANK_CHANNEL_BITS,
+                                         (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT)))
         fail(s, KB_NO_MEMORY);
 }
 

@@ -115,6 +115,7 @@ static const char *const listing[][2] = {
     {"sip.planes", "[]"},
     {"sip.plane", "op"},
     {"sip.io_chiplets", "[W]"},
+    {"sip.routes.impl", "builtin"},
     {"cube.size_mm", "[15.0, 11.0]"},
     {"cube.pes", "8"},
     {"cube.ucie.overhead_ns", "1.0"},

@@ -529,6 +529,57 @@ static void every_allocation_may_fail(void **state)
     any_topology_free(topo);
 }
 
+/* Five rows of two PEs: 2 and 3. What is computed is there only then, and stays what it was. */
+static void parts_of_tensors_lie_in_memory(void **state)
+{
+    const kb_topology *topo = two_pes();
+    const void *x = NULL, *y = NULL, *none = NULL;
+    kb_bench_run *run = NULL;
+    kb_bench_role role = KB_BENCH_SCRATCH;
+    kb_error why = {""};
+    kb_tensor *out;
+
+    (void)state;
+    assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
+    assert_null(kb_bench_tensor(run, 3, &role));
+    assert_non_null(kb_bench_tensor(run, 0, NULL));
+    out = kb_bench_tensor(run, 2, &role);
+    assert_int_equal(role, KB_BENCH_OUTPUT);
+    assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+    assert_int_equal(kb_tensor_part(out, 0, &none, &why), KB_PENDING);
+    assert_int_equal(kb_compute(kb_bench_sim(run), &one_thread, &why), KB_OK);
+    assert_int_equal(kb_tensor_part(kb_bench_tensor(run, 0, NULL), 1, &x, &why), KB_OK);
+    assert_int_equal(kb_tensor_part(out, 1, &y, &why), KB_OK);
+    for (int i = 0; i < 3; i++)
+        assert_true(((const float *)y)[i] == ((const float *)x)[i] + (float)(2 - i));
+    assert_int_equal(kb_tensor_part(out, 2, &none, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "tensor 'y' has no part on PE 2");
+    left = 0;
+    assert_int_equal(kb_tensor_part(out, 0, &none, &why), KB_NO_MEMORY);
+    left = UINT64_MAX;
+    assert_null(none);
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+static void what_is_no_object_of_benches_is_refused(void **state)
+{
+    char path[5000];
+    const kb_bench_table *table = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    memset(path, 'x', sizeof path);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(kb_benches_open(path, &table, &why), KB_BAD_FILE);
+    assert_non_null(strstr(why.text, "is too long a path"));
+    assert_int_equal(kb_benches_open("no-such.so", &table, NULL), KB_BAD_FILE);
+    assert_int_equal(kb_benches_open("no-such.so", &table, &why), KB_BAD_FILE);
+    assert_non_null(strstr(why.text, "'no-such.so' cannot be loaded: "));
+    assert_int_equal(kb_benches_open("/dev/null", &table, &why), KB_BAD_FILE);
+    assert_null(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -537,6 +588,8 @@ int main(void)
         cmocka_unit_test(a_bench_that_is_none),
         cmocka_unit_test(of_two_wrong_tensors_the_first_is_told),
         cmocka_unit_test(a_wrong_result_is_found),
+        cmocka_unit_test(parts_of_tensors_lie_in_memory),
+        cmocka_unit_test(what_is_no_object_of_benches_is_refused),
         cmocka_unit_test(a_value_may_be_found),
         cmocka_unit_test(a_bench_may_refuse),
         cmocka_unit_test(a_failed_try_is_no_answer),

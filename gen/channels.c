@@ -36,7 +36,7 @@ enum { STEPS_MOST = 1 << 15, CIRCLE_SHOWN = 12, RING_PES = 6 };
 struct step {
     uint32_t edge;
     struct vc_range vcs;
-    bool anew; /* it begins there, and waits for nothing before */
+    bool is_first; /* it begins there, and waits for nothing before */
 };
 
 /* The routes of one class, from which a graph is made. */
@@ -164,7 +164,7 @@ static void add_step(struct waits *w, const struct trip *trip, uint32_t i, uint3
         .gbs = hop->gbs};
 
     w->steps[n].edge = graph_edge(&w->graph, &edge);
-    w->steps[n].anew = node_of(w, hop, cube)->kind == NODE_M_CPU;
+    w->steps[n].is_first = node_of(w, hop, cube)->kind == NODE_M_CPU;
     w->steps[n].vcs =
         vcs_range(shares[seg->first_hop + k], w->graph.n_vcs, 1, 0, crossed_at(w, i, k), detour);
 }
@@ -205,9 +205,9 @@ static bool is_added(struct waits *w, uint32_t i, uint32_t end, bool detour)
 
     if (at.segment >= t->seg_host || walk_segment(t, at)->exit == EXIT_IO)
         return false; /* what it passes depends on more */
-    state = w->before[i] | w->after[i] << 2 | detour << 4 | ashore << 5;
+    state = w->before[i] | w->after[i] * 4u | detour * 16u | ashore * 32u;
     if (next)
-        state |= (uint64_t)(w->before[i + 1] | w->after[i + 1] << 2) << 6;
+        state |= w->before[i + 1] * 64u | w->after[i + 1] * 256u;
     return !graph_adds_piece(
         &w->graph, (struct piece){(uint64_t)at.cube << 32 | at.segment, (next << 16 | state) + 1});
 }
@@ -231,7 +231,7 @@ static void add_segments(struct waits *w, const struct trip *trip, uint32_t firs
             n = add_hops(w, trip, i + 1, detour, n, 1);
         }
         for (uint32_t k = 0; k + 1 < n; k++) {
-            if (w->steps[k + 1].anew)
+            if (w->steps[k + 1].is_first)
                 continue;
             if (w->answers)
                 add_arcs(w, &w->steps[k + 1], &w->steps[k]);

@@ -46,9 +46,9 @@ static void ours(const struct op *op, struct gemm_memory *room)
             must_have(NULL);
 }
 
-static void sample(const char *who, const char *what, int round, double flop, double ns)
+static void sample(const char *name, const char *what, int round, double flop, double ns)
 {
-    bench_sample(who, what, "GFLOP/s", round, flop / ns);
+    bench_sample(name, what, "GFLOP/s", round, flop / ns);
 }
 
 /* -- one product ---------------------------------------------------------------------------- */

@@ -84,12 +84,11 @@ static __attribute__((noinline)) void end_by_component(struct kb_sim *s, enum bo
     fail(s, KB_COMPONENT_ERROR);
 }
 
-/* Its turn at its memory, a component: it has come at `t`. */
-static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* It has come to `memory`, a component, at `t`, and its turn is at `start`. */
+static ALWAYS_INLINE void serve_at(struct kb_sim *s, int how, struct link_station *memory,
+                                   uint64_t t, uint64_t start, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    struct link_station *memory = &s->early[txn->dst];
-    uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
     struct kb_request request = memory_request(s, slot);
     struct kb_served answer = ask_memory(s, txn->dst, &request, start);
 
@@ -97,8 +96,11 @@ static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t
         end_by_component(s, box_of_unit(T, dst_unit(T, txn->dst)), slot, start, answer);
         return;
     }
-    take_turn(s, memory, answer.hold_fs, t);
+    memory->free_fs = (int64_t)start + answer.hold_fs; /* at most done_fs: no sum wraps */
+    memory->busy_fs += (uint64_t)answer.hold_fs;
     memory->holder = slot;
+    if (STATS && start > t && !link_wait(memory, t, start))
+        fail(s, KB_NO_MEMORY);
     s->instances.served[slot].done_fs = answer.done_fs;
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);
@@ -108,7 +110,16 @@ static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t
     if (__builtin_expect(answer.done_fs == INT64_MAX, false))
         end_by_component(s, box_of_unit(T, dst_unit(T, txn->dst)), slot, start, answer);
     else
-        post(s, after((uint64_t)answer.done_fs, 0), EV_DONE, slot);
+        post(s, (uint64_t)answer.done_fs, EV_DONE, slot);
+}
+
+/* The same: its turn is next. */
+static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct link_station *memory = &s->early[s->txns[slot].dst];
+    uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
+
+    serve_at(s, how, memory, t, start, slot);
 }
 
 #endif

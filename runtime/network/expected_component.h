@@ -57,6 +57,7 @@ static __attribute__((noinline)) void take_back(struct kb_sim *s, uint32_t slot)
     memcpy(state, state + saved_bytes(s), saved_bytes(s));
     memory->busy_fs -= (uint64_t)(memory->free_fs - txn->arrive_fs);
     memory->free_fs = (int64_t)s->memories[txn->dst].start_fs;
+    s->memories[txn->dst].holder = TXN_NONE;
     txn->hold_fs = hold_fs(s, txn);
     arrive_by_event(s, (uint64_t)txn->arrive_fs, slot);
 }
@@ -67,22 +68,25 @@ static ALWAYS_INLINE void expect_component(struct kb_sim *s, uint64_t now, uint6
 {
     struct txn *txn = &s->txns[slot];
     struct memory_station *memory = &s->memories[txn->dst];
+    struct link_station *early = &s->early[txn->dst];
     uint32_t holder = memory->holder;
     unsigned char *state;
     bool open = holder != TXN_NONE && (uint64_t)s->txns[holder].arrive_fs >= now;
 
     txn->arrive_fs = (int64_t)arrive;
-    if (open && !arrives_before(s, &s->txns[holder], txn)) {
+    bool first = open ? !arrives_before(s, &s->txns[holder], txn) : !memory->queued;
+
+    if (open && first)
         take_back(s, holder);
-    } else if (open || memory->queued || s->early[txn->dst].free_fs > (int64_t)arrive) {
+    if (!first || early->free_fs > (int64_t)arrive) {
         arrive_by_event(s, arrive, slot);
         return;
     }
     state = memory_state(s, txn->dst);
     memcpy(state + saved_bytes(s), state, saved_bytes(s));
-    memory->start_fs = (uint64_t)s->early[txn->dst].free_fs;
+    memory->start_fs = (uint64_t)early->free_fs;
     memory->holder = slot;
-    serve_by_component(s, 0, arrive, slot);
+    serve_at(s, 0, early, arrive, arrive, slot);
 }
 
 /* A completion at `t`: is it that of its call? */

@@ -46,7 +46,7 @@ struct making {
     char folder[NEW_BYTES];  /* where it is made; "": there is none */
 };
 
-static bool fails(struct making *m, int what, const char *text, const char *more)
+static bool fails(struct making *m, enum opened what, const char *text, const char *more)
 {
     m->out->what = what;
     snprintf(m->out->said, sizeof m->out->said, "%.2000s%.2000s", text, more);

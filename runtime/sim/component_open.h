@@ -7,17 +7,19 @@
 
 enum { COMPONENT_SAID_BYTES = 4096 };
 
+enum opened {
+    OPEN_OK,
+    OPEN_NO_COMPILER,
+    OPEN_NOT_COMPILED, /* said: the compiler's messages, as much as there is room for */
+    OPEN_DATA,         /* said: the name of data that can be written */
+    OPEN_CALL,         /* said: the name of a function that is called, and is not its own */
+    OPEN_SYSTEM        /* said: what failed */
+};
+
 /* What came of it. */
 struct component_opening {
     const struct impl *of; /* [N_BOXES]; never unloaded */
-    enum {
-        OPEN_OK,
-        OPEN_NO_COMPILER,
-        OPEN_NOT_COMPILED, /* said: the compiler's messages, as much as there is room for */
-        OPEN_DATA,         /* said: the name of data that can be written */
-        OPEN_CALL,         /* said: the name of a function that is called, and is not its own */
-        OPEN_SYSTEM        /* said: what failed */
-    } what;
+    enum opened what;
     char said[COMPONENT_SAID_BYTES];
 };
 

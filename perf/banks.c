@@ -5,11 +5,12 @@
  * All PEs of cube8 read their own slices. idle: the one before has ended; half: at half of
  * what the banks can do; full: all at time 0, of which each PE has 64 in flight.
  *
- * usage: banks ROWS ROUNDS   samples to stdout (bench.h); what is wrong to stderr
+ * usage: banks ROWS ROUNDS [CASE]   samples to stdout (bench.h); what is wrong to stderr
  */
 #include "bench.h"
 #include "bench_banks.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { PES = BENCH_BANKS_CUBES_PER_SIP * BENCH_BANKS_PES_PER_CUBE };
 
@@ -80,11 +81,12 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? atoi(argv[2]) : 0;
 
     if (!rows || !rounds) {
-        fputs("usage: banks ROWS ROUNDS\n", stderr);
+        fputs("usage: banks ROWS ROUNDS [CASE]\n", stderr);
         return 2;
     }
     for (int round = 1; round <= rounds; round++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-            run(&cases[i], rows, round);
+            if (argc < 4 || strcmp(argv[3], cases[i].name) == 0)
+                run(&cases[i], rows, round);
     return 0;
 }

@@ -46,23 +46,31 @@ static bool is_whole(enum key k)
     return key_rows[k].type == KEY_INT || items_of(k) > 1;
 }
 
-static bool has_mesh(const struct spec *spec)
+/* Has any cube that word for a key? */
+static bool has_word(const struct spec *spec, enum key k, int word)
 {
-    bool mesh = spec->cube_noc_model == NOC_MESH;
+    bool has = *(const int *)spec_value(spec, k) == word;
 
     for (size_t i = 0; i < spec->cubes.n; i++)
         for (size_t v = 0; v < spec->cubes.rows[i].n; v++)
-            mesh = mesh || (spec->cubes.rows[i].values[v].key == KEY_cube_noc_model &&
-                            *(const int *)spec->cubes.rows[i].values[v].value == NOC_MESH);
-    return mesh;
+            has = has || (spec->cubes.rows[i].values[v].key == k &&
+                          *(const int *)spec->cubes.rows[i].values[v].value == word);
+    return has;
 }
 
-/* Numbers of routers, and of a mesh, mean nothing where there is none. */
+static bool is_of_banks(enum key k)
+{
+    return k >= KEY_cube_hbm_channels && k <= KEY_cube_hbm_refresh;
+}
+
+/* Numbers of routers, of a mesh, and of banks mean nothing where there is none. */
 static bool is_used(const struct spec *spec, enum key k)
 {
     if (key_shares(KEY_contention_links, k, 1))
         return spec->contention_links == MODE_ROUTER;
-    return k != KEY_cube_noc_mesh_bw_gbs || has_mesh(spec);
+    if (is_of_banks(k))
+        return has_word(spec, KEY_cube_hbm_model, MEMORY_BANKS);
+    return k != KEY_cube_noc_mesh_bw_gbs || has_word(spec, KEY_cube_noc_model, NOC_MESH);
 }
 
 static double get(const struct number *n, const void *field)

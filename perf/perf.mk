@@ -2,9 +2,9 @@
 
 # All machines here are of version 1 of the keys, so that speeds can be compared with earlier ones.
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many machines router)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many machines banks router)
 ROUTERS := bench_router_packets bench_router_flits
-BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots $(ROUTERS)
+BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots bench_banks $(ROUTERS)
 # variant: TOPOLOGY, NAME, SET
 variant = $(MAKE) topology TOPO=tests/machines/$(1).yaml NAME=$(2) SET='$(3)' PLACE='$(M)'
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
@@ -13,9 +13,10 @@ fifo := contention.links=fifo
 $(O)/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(M)/%)
 $(PERF): $(P)/%: $(O)/perf/%.o $(CLI) $(LIB)
 	$(link)
-$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots $(ROUTERS),$(BENCH_TOPOLOGIES)),$(M)/$(t)/lib$(t).a)
+$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots bench_banks $(ROUTERS),$(BENCH_TOPOLOGIES)),$(M)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(M)/cube8/libcube8.a
 $(P)/router: $(foreach t,$(ROUTERS),$(M)/$(t)/lib$(t).a)
+$(P)/banks: $(M)/bench_banks/libbench_banks.a
 $(P)/kernel: $(M)/cube8/libcube8.a $(M)/mesh1024/libmesh1024.a $(M)/bench_slots/libbench_slots.a
 
 COLLECTIVE_MACHINES := cube8 cube16 tray32
@@ -65,6 +66,7 @@ bench-topologies: bench-routers
 	+@printf 'sip: {cube_mesh: {w: 4, h: 2, wrap: xy}, planes: %s}\nkernbench: 1\nname: planes\ncontention: {links: fifo}\n' \
 	    '$(one_way)' >$(B)/planes.yaml
 	+@$(MAKE) topology TOPO=$(B)/planes.yaml NAME=bench_planes PLACE='$(M)'
+	+@$(call bench_variant,bench_banks,cube.hbm.model=banks $(call channels,64))
 	+@$(call bench_variant,bench_slots,cube.pe.pe_ipcq.slots=4096 cube.pe.pe_ipcq.slot_bytes=64)
 
 # Two programs once more without what is counted for kb_sim_utilization(), to see what that costs.

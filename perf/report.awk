@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|stats|mm1|router|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large -f report.awk SAMPLES
+# usage: awk -v table=txn|banks|stats|mm1|router|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -16,6 +16,8 @@ FNR > 1 {
 END {
     if (table == "txn")
         txn()
+    else if (table == "banks")
+        banks()
     else if (table == "stats")
         stats()
     else if (table == "mm1")
@@ -138,6 +140,17 @@ function phase2(name, i, n, size) {
     at_least("f16 128x256x128, times numpy", ratio("numpy f16 128x256x128", 1, "ours f16 128x256x128"), 120)
     at_least("f16 128x256x128, times numpy by f32",
         ratio("numpy f32 f16 128x256x128", 1, "ours f16 128x256x128"), 2)
+}
+
+# -- banks -----------------------------------------------------------------------------------
+
+function banks(i, n, name) {
+    print "median [min..max], ns a read"
+    n = split("64 B idle,64 B half,64 B full,4 KB idle,4 KB half,4 KB full", name, ",")
+    for (i = 1; i <= n; i++)
+        printf "%-36s %s\n", name[i], cell(name[i] " read")
+    at_least("random reads of 64 B, millions a second", 1000 / of("64 B half read"), 3, "M/s")
+    at_least("random reads of 4 KB, millions a second", 1000 / of("4 KB half read"), 1.5, "M/s")
 }
 
 # -- the engines -----------------------------------------------------------------------------

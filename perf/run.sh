@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|machines|stats|mm1|router|many|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
+# usage: run.sh [txn|banks|machines|stats|mm1|router|many|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -35,6 +35,11 @@ machine() {
 
 txn() {
     "$programs/txn" $MILLION 5
+}
+
+# Reads of slices with banks.
+banks() {
+    "$programs/banks" $MILLION 5
 }
 
 # Machines a second of a core.
@@ -280,7 +285,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn machines stats mm1 router many kernel oplog phase2 verify watch shapes runs replay start build}"; do
+for name in "${@:-txn banks machines stats mm1 router many kernel oplog phase2 verify watch shapes runs replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

@@ -117,6 +117,11 @@ break_it 'writes of a walk at its reads' runtime/engine/traffic_walk.c 's/\(tr->
 break_it 'random places that repeat' runtime/engine/traffic.h 's/<< 32 \| k\);/<< 32);/'
 break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr->request\.writes;/fs \/ 0.5;/'
 break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
+break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
+break_it 'channels that were alike stay one' runtime/network/banks.h 's/if \(slice->together == BANKS_APART\)/if (false)/'
+break_it 'a bus that is used behind the end' runtime/explain/bank_use.c 's/return until_fs > now_fs \? until_fs : now_fs;/return now_fs;/'
+break_it 'a row hit counts as a conflict' runtime/machine/bank_rules.h 's/segment->kind = BANK_HIT;/segment->kind = BANK_CONFLICT;/'
+break_it 'refreshes take only rfc' runtime/explain/bank_use.c 's/row->rp_fs \+ row->rfc_fs/row->rfc_fs/'
 break_it 'the wait for a channel not behind a part' runtime/explain/spans.c 's/at->told_fs = from->told_fs;/at->told_fs = 0;/'
 
 # -- links that are no stops ----------------------------------------------------------------

@@ -149,14 +149,15 @@ struct bank_alone bank_alone(const struct cost_mask *m, const struct bank_row *r
                              struct bank_range range, int64_t drain_fs, struct bank_segment *room)
 {
     const struct bank_view v = bank_view_of(m, row);
-    struct bank_access access = {.range = range,
-                                 .left = bank_segments(row, range),
-                                 .drain_fs = drain_fs,
-                                 .first_fs = BANK_NEVER_FS,
-                                 .writes = writes};
+    struct bank_access access;
 
     if (range.end - range.at == 1)
         return (struct bank_alone){one_burst_fs(&v, writes, drain_fs), row->rcd_fs};
+    access = (struct bank_access){.range = range,
+                                  .left = bank_segments(row, range),
+                                  .drain_fs = drain_fs,
+                                  .first_fs = BANK_NEVER_FS,
+                                  .writes = writes};
     if (room)
         return many_bursts(&v, &access, room);
     return n_waiting(row, &access) <= BANK_ALONE_QUEUE ? on_stack(&v, &access)

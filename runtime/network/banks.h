@@ -112,19 +112,36 @@ static ALWAYS_INLINE void ask_channel(struct kb_sim *s, struct bank_slice *slice
         fail(s, KB_TIME_RANGE);
 }
 
+/* Functions of their own: rules are long, and every step would have a copy of them. */
+static __attribute__((noinline)) bool decide_at(struct kb_sim *s, struct bank_slice *slice,
+                                                uint32_t channel, int64_t t,
+                                                struct bank_segment *granted)
+{
+    const struct bank_view view = view_of(s, slice);
+
+    return bank_decide(&view, &slice->channels[channel], &s->banks->pool, channel, t, granted);
+}
+
+static __attribute__((noinline)) void catch_up(struct kb_sim *s, struct bank_slice *slice,
+                                               uint32_t channel, int64_t t)
+{
+    const struct bank_view view = view_of(s, slice);
+
+    bank_catch_up(&view, &slice->channels[channel], &s->banks->pool, channel, t);
+}
+
 /* The event of a channel. */
 static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
     struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
     uint32_t channel = index & ((1u << BANK_CHANNEL_BITS) - 1);
     struct bank_channel *c = &slice->channels[channel];
-    const struct bank_view view = view_of(s, slice);
     struct bank_segment granted;
     int64_t next;
 
     if (!arbiter_decides(&slice->arbiters[channel], t))
         return;
-    if (bank_decide(&view, c, &s->banks->pool, channel, (int64_t)t, &granted)) {
+    if (decide_at(s, slice, channel, (int64_t)t, &granted)) {
         seen(s, how, t, EV_ARBITER, granted.id);
         if (is_told(s, how))
             observe_bus(s, slice, channel, &granted);
@@ -170,6 +187,21 @@ static ALWAYS_INLINE int64_t ahead_fs(const struct bank_view *v, const struct ba
     return b->cl_fs + v->burst_fs + b->ctrl_fs;
 }
 
+/* A channel catches up until `t`. Returns when it must wake again; it is not busy if that is never.
+ */
+static ALWAYS_INLINE int64_t wake_channel(struct kb_sim *s, struct bank_slice *slice,
+                                          const struct bank_view *view, uint32_t channel, int64_t t)
+{
+    const struct bank_channel *c = &slice->channels[channel];
+
+    if (c->next_fs <= t)
+        catch_up(s, slice, channel, t);
+    if (c->next_fs != BANK_NEVER_FS)
+        return c->next_fs + ahead_fs(view, c) - 1;
+    slice->busy[channel / 64] &= ~(UINT64_C(1) << channel % 64);
+    return BANK_NEVER_FS;
+}
+
 /* The wake of a slice: its channels catch up. */
 static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
 {
@@ -180,16 +212,13 @@ static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t inde
     if (slice->wake_fs != (int64_t)t)
         return; /* there was one before */
     slice->wake_fs = BANK_NEVER_FS;
-    for (uint32_t i = 0; i < banks_kept(slice); i++) {
-        struct bank_channel *c = &slice->channels[i];
-        int64_t fs;
+    for (uint32_t word = 0; word * 64 < bank_channels(view.row); word++)
+        for (uint64_t left = slice->busy[word]; left; left &= left - 1) {
+            int64_t fs = wake_channel(s, slice, &view, word * 64 + (uint32_t)__builtin_ctzll(left),
+                                      (int64_t)t);
 
-        bank_catch_up(&view, c, &s->banks->pool, i, (int64_t)t);
-        if (c->next_fs == BANK_NEVER_FS)
-            continue;
-        fs = c->next_fs + ahead_fs(&view, c) - 1;
-        next = fs < next ? fs : next;
-    }
+            next = fs < next ? fs : next;
+        }
     post_ends(s, slice);
     if (slice->pending && next != BANK_NEVER_FS)
         ask_slice(s, slice, next);
@@ -242,12 +271,14 @@ static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct
         ask_channel(s, slice, channel, (int64_t)t);
         return true;
     }
-    bank_catch_up(&view, c, pool, channel, (int64_t)t - 1);
+    if (c->next_fs < (int64_t)t)
+        catch_up(s, slice, channel, (int64_t)t - 1);
     if (pool->ended != BANK_NONE)
         post_ends(s, slice);
     ask_slice(s, slice, wake_for(&view, c, &pool->accesses[slot], (int64_t)t));
     bank_add_piece(c, pool, slot, burst);
     c->next_fs = (int64_t)t;
+    slice->busy[channel / 64] |= UINT64_C(1) << channel % 64;
     return true;
 }
 

@@ -80,6 +80,7 @@ static void slice_begin(struct bank_slice *slice, struct bank *banks)
     slice->wake_fs = BANK_NEVER_FS;
     slice->pending = 0;
     slice->together = BANKS_UNUSED;
+    slice->busy[0] = slice->busy[1] = 0;
     memset(slice->arbiters, 0, bank_channels(row) * sizeof *slice->arbiters);
     for (uint32_t i = 0; i < bank_channels(row); i++)
         bank_begin(&slice->view, &slice->channels[i], banks + (size_t)i * n);
@@ -233,6 +234,8 @@ void banks_part(struct kb_sim *s, struct bank_slice *slice)
     for (uint32_t i = 1; i < bank_channels(slice->view.row) && !pool->lost; i++)
         copy_channel(slice, pool, i);
     slice->together = BANKS_APART;
+    for (uint32_t i = 1; slice->busy[0] & 1 && i < bank_channels(slice->view.row); i++)
+        slice->busy[i / 64] |= UINT64_C(1) << i % 64;
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -288,20 +291,18 @@ static bool is_known(const struct bank_known *a, const struct bank_known *b)
            a->drain_fs == b->drain_fs && a->writes == b->writes;
 }
 
-struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
+/* Of more than one burst: what was found for one like it, or found now. */
+static __attribute__((noinline)) struct bank_alone known_alone(const struct kb_sim *s,
+                                                               uint32_t slot, int64_t drain_fs)
 {
     const struct txn *txn = &s->txns[slot];
-    struct bank_range range = s->banks->accesses[slot].range;
     struct bank_known wanted = {.row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,
                                 .drain_fs = drain_fs,
                                 .writes = txn_writes(txn)};
     struct bank_known *known;
     uint64_t mixed;
 
-    wanted.range = alike(wanted.row, range);
-    if (range.end - range.at == 1)
-        return bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs,
-                          s->banks->alone);
+    wanted.range = alike(wanted.row, s->banks->accesses[slot].range);
     mixed = (wanted.range.at ^ wanted.range.end << 20) * UINT64_C(0x9e3779b97f4a7c15);
     known = &s->banks->known[mixed >> 58];
     if (!is_known(known, &wanted)) {
@@ -310,4 +311,15 @@ struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t dra
                                   s->banks->alone);
     }
     return known->alone;
+}
+
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+    struct bank_range range = s->banks->accesses[slot].range;
+
+    if (range.end - range.at > 1)
+        return known_alone(s, slot, drain_fs);
+    return bank_alone(&s->mask, &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,
+                      txn_writes(txn), range, drain_fs, NULL);
 }

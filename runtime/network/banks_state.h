@@ -23,6 +23,7 @@ struct bank_slice {
     /* Of engines without an event for each decision: */
     int64_t wake_fs;  /* the next event, at which all channels catch up */
     uint64_t pending; /* transactions whose end is not known */
+    uint64_t busy[2]; /* channels with anything to decide, a bit each */
     enum bank_together together;
 };
 

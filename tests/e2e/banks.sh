@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# banks.sh -- memories with banks: every vector of an independent implementation, with each engine.
+# banks.sh -- memories with banks: every vector of an independent implementation, with each engine;
+# statistics, timelines, pictures, reports and `why --by key` of rows. Needs jq.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 
@@ -46,4 +47,92 @@ for name in banks0 banks5; do
         ok "$name: ${command%% *} by both engines"
     done
 done
+
+# -- what is seen of rows -----------------------------------------------------------------------
+
+cd "$work" || exit
+header=issue_ns,op,src,dst,offset,nbytes
+one="cube.hbm.model=banks cube.hbm.channels=1 cube.hbm.bw_gbs=32 cube.hbm.timing_ns.ctrl=0 cube.pe.pe_dma.read_channels=4"
+# shellcheck disable=SC2086
+one=$(printf -- '--set=%s ' $one)
+printf '%s\n' $header 0,read,c0.pe0,c0.slice0,0,64 0,read,c0.pe0,c0.slice0,0,64 0,read,c0.pe0,c0.slice0,32K,64 >rows.csv
+
+# docs/model.md "Memories with banks": a miss, a hit, and a conflict, done at 80.085
+for engine in fused hop; do
+    # shellcheck disable=SC2086
+    run replay rows.csv $one --stats s.csv --engine $engine
+    equal "$engine: rows of the channel" \
+        "hbm_channel,sip0.cube0.hbm_ctrl.slice0.ch0,,,32.000000,1,3,192,6.000000,7.492040,,,1,1,1,2,0.000000" \
+        "$(grep ^hbm_channel s.csv)"
+    equal "$engine: rows of the slice" \
+        "memory,sip0.cube0.hbm_ctrl.slice0,,,32.000000,1,3,192,6.000000,7.492040,,,1,1,1,2,0.000000" \
+        "$(grep ^memory s.csv)"
+done
+# shellcheck disable=SC2086
+run replay rows.csv $one --stats s.json
+equal "JSON" '[1,1,1,2,0]' "$(jq -c '.rows[] | select(.kind == "hbm_channel")
+    | [.row_hits, .row_misses, .row_conflicts, .activations, .refresh_pct]' s.json)"
+run replay rows.csv --stats s.csv
+[ $code -eq 0 ] && ! grep -q 'row_hits\|hbm_channel' s.csv
+ok "no columns of rows without banks"
+
+# The slices of a channel in the timeline, by what they found: as many as it counts.
+# shellcheck disable=SC2086
+run replay rows.csv $one --trace t.json -o rows.out
+equal "a lane for the channel: when its bus is taken, by which row" \
+    '[16085,"row miss",0,0,0] [18085,"row hit",1,0,0] [64085,"row conflict",2,0,1]' \
+    "$(jq -c '.traceEvents[] | select(.ph == "B" and (.name | startswith("row "))) | [.ts, .name, .args.id, .args.bank, .args.row]' t.json | xargs -d '\n')"
+
+# seen NAME COMMAND...: in the timeline as many hits, misses and conflicts of each channel as in --stats
+seen()
+{
+    name=$1
+    shift
+    run "$@" --stats s.csv --trace t.json -o rows.out --quiet
+    [ $code -eq 0 ] &&
+        awk -F, '$1 == "hbm_channel" { print $2, $13, $14, $15 }' s.csv | sort >counted &&
+        jq -r '([.traceEvents[] | select(.ph == "M" and .name == "thread_name") | {key: (.tid | tostring), value: .args.name}] | from_entries) as $names
+            | .traceEvents[] | select(.ph == "B" and (.name | startswith("row "))) | "\($names[.tid | tostring]) \(.name)"' t.json |
+            awk '{ all[$1] = 1; n[$1, $3]++ }
+                 END { for (c in all) print c, n[c, "hit"] + 0, n[c, "miss"] + 0, n[c, "conflict"] + 0 }' | sort >told &&
+        [ -s counted ] && cmp counted told
+    ok "$name: the timeline has what is counted"
+}
+seen "load" load --pattern random --bytes 256 --rate 0.1 --txns 1000 --seeds 1 --reads 70 --set cube.hbm.model=banks
+seen "a kernel" run gather --set cube.hbm.model=banks
+run run gather --set cube.hbm.model=banks --trace t.pftrace -o rows.out
+[ $code -eq 0 ] && grep -aq 'row miss' t.pftrace && grep -aq 'hbm_ctrl.slice0.ch0' t.pftrace
+ok "Perfetto's format has the lanes, too"
+
+# view --conflicts, reports
+# shellcheck disable=SC2086
+run replay rows.csv $one --stats s.csv
+run view cube --stats s.csv --conflicts
+[ $code -eq 0 ] && grep -q 'data-node="sip0.cube0.hbm_ctrl.slice0"[^>]*data-pct="33.33' out &&
+    grep -q '33.3 % row conflicts' out && ! grep -q 'busy<' out
+ok "a picture of conflicts: one of three"
+run view cube --stats s.csv
+[ $code -eq 0 ] && grep -q 'data-node="sip0.cube0.hbm_ctrl.slice0"[^>]*data-pct="7.49' out
+ok "and of utilization: channels are parts of their slice"
+refused "conflicts without statistics" 2 "conflicts needs --stats" view --conflicts
+run replay rows.csv --stats s.csv
+refused "statistics without banks" 3 "s.csv has no column 'row_hits': it is no result of --stats of a machine with banks" \
+    view --stats s.csv --conflicts
+# shellcheck disable=SC2086
+run report replay rows.csv $one -o page.html
+[ $code -eq 0 ] && grep -q '33.3 % of all segments closed another row' page.html &&
+    sed -n '/id="channels-json"/,/^]}/p' page.html | grep -q '"row_conflicts":1'
+ok "a report has a section of rows"
+run report replay rows.csv -o page.html
+[ $code -eq 0 ] && ! grep -q 'id=banks\|channels-json' page.html
+ok "and none without banks"
+
+# why --by key: times of rows are keys like others
+run why gather --by key --set cube.hbm.model=banks --format csv --quiet
+saved() { awk -F, -v key="cube.hbm.timing_ns.$1" '$1 == key { print $6 }' out; }
+[ $code -eq 0 ] && [ "$(saved cl)" = 118.625000 ] && [ "$(saved rcd)" = 105.000000 ] && [ "$(saved rp)" = 0.000000 ]
+ok "why --by key: reads of rows that nothing opened wait for rcd and cl, and for no precharge"
+run why gather --by key --format csv --quiet
+[ $code -eq 0 ] && ! grep -q timing_ns out
+ok "why --by key: no times of rows without banks"
 plan

@@ -434,15 +434,11 @@ static void take_out(struct channel *c, struct segment *s)
     free(s);
 }
 
-static void count_use(const struct judge_banks *b, struct channel *c, const struct segment *s,
-                      int64_t end_fs)
+static void count_use(const struct judge_banks *b, struct judge_use *use, const struct segment *s)
 {
-    struct judge_use *use = &c->use;
-
     use->count++;
     use->bytes += (uint64_t)s->bursts * b->burst_bytes;
     use->busy_fs += s->bursts * b->burst_fs;
-    use->bus_end_fs = end_fs;
     use->hits += s->hit;
     use->conflicts += s->conflict;
     use->misses += !s->hit && !s->conflict;
@@ -458,7 +454,7 @@ static void pass(struct judge_banks *b, struct channel *c, struct segment *s, in
     int64_t data = (access->write ? b->cwl : b->cl) + b->burst_fs + b->ctrl;
 
     c->bus_fs = c_fs + s->bursts * b->burst_fs;
-    count_use(b, c, s, c->bus_fs);
+    count_use(b, &c->use, s);
     c->last_write = access->write;
     bank->pre_fs =
         larger(bank->pre_fs, access->write ? last + b->cwl + b->burst_fs + b->wr : last + b->rtp);
@@ -541,7 +537,6 @@ void judge_banks_add_uses(const struct judge_banks *b, struct judge_use **uses, 
         all->misses += use.misses;
         all->conflicts += use.conflicts;
         all->activations += use.activations;
-        all->bus_end_fs = larger(all->bus_end_fs, use.bus_end_fs);
         use.has_rows = true;
         snprintf(use.name, sizeof use.name, "%.90s.ch%u", all->name, (unsigned)i);
         judge_add_use(uses, n, &use);

@@ -341,7 +341,6 @@ struct judge_use {
     /* Of a slice with banks and, by name SLICE.chN, its channels, of which `count` is segments: */
     bool has_rows;
     uint64_t hits, misses, conflicts, activations;
-    int64_t bus_end_fs; /* of the last burst */
 };
 
 /* Adds a row to a list that begins as NULL and 0. */

@@ -127,9 +127,10 @@ typedef struct kb_topology_source {
 
 /*
  * Makes a topology in memory, as kbgen and a compiler would: every result, fingerprint and hash is
- * the same, without a compiler and without writing a file. It never changes, so that any number of
- * threads may use it. Free it by kb_topology_free(), after all that was made of it. Variants are
- * made quickest from a `base` that this call made itself, from a YAML: nothing is read again then.
+ * the same, without a compiler and a file, which only components take. It never changes, so any
+ * number of threads may use it. Free it by kb_topology_free(), after all that was made of it.
+ * Variants are made quickest from a `base` that this call made itself, from a YAML: nothing is read
+ * again then.
  *
  * `messages` (may be NULL) becomes a text, to be freed by free(), or NULL. It has a line for each
  * mistake, as kbgen prints them, with line and column: "t.yaml:6:5: unknown key 'bw_gbz' in

@@ -357,6 +357,17 @@ equal "what a killed build has left is gone" "1" "$(find "$cache" -mindepth 1 | 
 call env -u HOME -u XDG_CACHE_HOME "$B/kernbench" probe --machine "$work/bad.yaml"
 [ $code -eq 3 ] && grep -qF "neither XDG_CACHE_HOME nor HOME is set" "$work/err"
 ok "no folder for it: refused"
+# killed while the compiler runs: the next one builds it, and clears away
+printf '#!/bin/sh\nsleep 1\nexec cc "$@"\n' >"$work/slow" && chmod +x "$work/slow"
+rm -rf "$work/cache"
+CC=$work/slow "$B/kernbench" probe --machine "$work/bad.yaml" >/dev/null 2>&1 &
+killed=$!
+until [ -e "$cache/new$killed.1/component.c" ]; do sleep 0.02; done
+{ kill -9 $killed; wait $killed; } 2>/dev/null
+call "$B/kernbench" probe --machine "$work/bad.yaml" --format csv
+[ $code -eq 0 ] && cmp "$work/out" "$work/probe1"
+ok "a build that was killed: the next one"
+equal "and nothing of it is left" "1 1" "$(find "$cache" -mindepth 1 | wc -l) $(find "$cache" -name '*.so' | wc -l)"
 # compiled at run time, the same as a machine that is compiled with it
 call "$B/kernbench" replay --machine tests/machines/components.yaml "$work/random.csv" --quiet
 cp "$work/out" "$work/loaded"

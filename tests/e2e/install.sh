@@ -47,6 +47,11 @@ pages()
         "$program" --completion fish | cmp - "$share/fish/vendor_completions.d/$1.fish"
 }
 
+# an installed simulator builds components, from headers of its own
+printf 'kernbench: 2\nname: m\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, hbm: {impl: closed_page}}\n' >"$work/m.yaml"
+[ -f "$prefix/include/component.h" ] && (cd "$work" && KB_COMPONENTS=$root/examples/components XDG_CACHE_HOME=$work/cache \
+    "$prefix/bin/kernbench" probe --machine m.yaml) | grep -q '^pe-local-hbm .* 46.09 '
+ok "a component by an installed kernbench"
 pages cube8 && pages tray32 && pages kbgen && grep -q '^.TH TRAY32 1 ' "$prefix/share/man/man1/tray32.1"
 ok "manual pages and completions"
 put_quick PREFIX="$prefix" TOPO=tray32 NAME=tray_wide SET='cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512' &&

@@ -217,7 +217,7 @@ short|kernbench component: memory\n */|1:1: $begins
 not_ours|otherbench component: memory not_ours\n */|1:1: $begins
 of_nothing|kernbench thing: memory of_nothing\n */|1:1: $begins
 unclosed|kernbench component: memory unclosed\n|1:1: $begins
-far_kind|kernbench component: xyzzyplugh far_kind\n */|1:1: 'xyzzyplugh' is no kind of component: memory, node or engine
+far_kind|kernbench component: xyzzyplugh far_kind\n */|1:1: 'xyzzyplugh' is no kind of component: memory, queueing, node or engine
 few|kernbench component: memory few\n\t* banks integer 8\n */|2:1: a key is 'NAME number|integer DEFAULT
 word|kernbench component: memory word\n * banks whole 4 0..8\n */|2:1: 'banks' must be number or integer, not 'whole'
 turned|kernbench component: memory turned\n * banks integer 4 8..0\n */|2:1: 'banks' must have a range like 0..1e6, not '8..0'

@@ -100,8 +100,8 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
 static void put_lead(const struct report_utilization *u, const struct cli *cli, struct sink *s)
 {
     static const char *const kinds[] = {
-        [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "link",
-        [KB_AT_CHANNEL] = "channel", [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+        [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",     [KB_AT_LINK] = "link",
+        [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
         [KB_AT_BANKS] = "HBM channel",
     };
     const kb_utilization *most = u->stats.n > 0 ? &u->stats.use[0] : NULL;

@@ -368,6 +368,11 @@ call "$B/kernbench" probe --machine "$work/bad.yaml" --format csv
 [ $code -eq 0 ] && cmp "$work/out" "$work/probe1"
 ok "a build that was killed: the next one"
 equal "and nothing of it is left" "1 1" "$(find "$cache" -mindepth 1 | wc -l) $(find "$cache" -name '*.so' | wc -l)"
+# a key of a component, varied: one bank, and 32
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n0,read,c0.pe1,c0.slice0,16384,64\n' >"$work/two.csv"
+call "$B/kernbench" replay --machine tests/machines/components.yaml --set cube.noc.impl=builtin \
+    --vary cube.hbm.closed_page.banks=1,32 "$work/two.csv" --quiet --format csv
+equal "--vary of a component's key" "30.335000 78.585000 30.335000 32.595000" "$(cut -d, -f11 "$work/out" | tail -4 | xargs)"
 # compiled at run time, the same as a machine that is compiled with it
 call "$B/kernbench" replay --machine tests/machines/components.yaml "$work/random.csv" --quiet
 cp "$work/out" "$work/loaded"

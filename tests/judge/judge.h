@@ -124,6 +124,8 @@ struct judge_topo {
     double size_mm[2];   /* of cubes, then */
     bool *is_hole;       /* by place of the mesh */
     bool *is_router;     /* by node, of a machine with routers; else NULL */
+    uint32_t stages;     /* of meshes inside cubes that are kept apart by VCs: 1 to 4 */
+    bool detours_apart;  /* they have VCs of their own */
     uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 
@@ -182,6 +184,9 @@ bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, 
  */
 uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
                    uint32_t to, char **out);
+
+/* The side of the first step from a cube to another one of its SIP, if the plane were whole. */
+char judge_default_step(const struct judge_topo *t, uint32_t plane, uint32_t from, uint32_t to);
 
 /* The side of an IO chiplet, 0: there is none of that number; whether a cube is at its shore. */
 char judge_chiplet_side(const struct judge_topo *t, uint32_t chiplet);

@@ -12,16 +12,12 @@ static bool names(const struct judge_topo *t, size_t node, const char *part)
 
 /* -- a way: nodes and edges in the order in which something passes them ---------------------- */
 
-struct way {
-    size_t *nodes;
-    judge_way_edge *edges;
-    size_t n; /* nodes */
-};
-
-static struct way way_of(const struct judge_route *r, size_t from, size_t to, bool backwards)
+static struct judge_way_nodes way_of(const struct judge_route *r, size_t from, size_t to,
+                                     bool backwards)
 {
     size_t n = to - from + 1;
-    struct way w = {judge_alloc(n, sizeof(size_t)), judge_alloc(n, sizeof(judge_way_edge)), n};
+    struct judge_way_nodes w = {judge_alloc(n, sizeof(size_t)),
+                                judge_alloc(n, sizeof(judge_way_edge)), n};
 
     for (size_t i = 0; i < n; i++) {
         size_t at = backwards ? to - i : from + i;
@@ -38,7 +34,7 @@ static struct way way_of(const struct judge_route *r, size_t from, size_t to, bo
     return w;
 }
 
-static void clear_way(struct way *w)
+static void clear_way(struct judge_way_nodes *w)
 {
     free(w->nodes);
     free(w->edges);
@@ -49,13 +45,13 @@ static const struct judge_edge *edge_at(const struct judge_topo *t, judge_way_ed
     return &t->edges[edge / 2];
 }
 
-static bool is_fabric_step(const struct judge_topo *t, const struct way *w, size_t i)
+bool judge_is_fabric_step(const struct judge_topo *t, const struct judge_way_nodes *w, size_t i)
 {
     return names(t, w->nodes[i], ".pcie_ep") && names(t, w->nodes[i + 1], ".pcie_ep");
 }
 
 /* Overhead of node `i` of a way, neither its first nor its last, and the crossing of a NoC. */
-static int64_t delay_at(const struct judge_topo *t, const struct way *w, size_t i)
+static int64_t delay_at(const struct judge_topo *t, const struct judge_way_nodes *w, size_t i)
 {
     const struct judge_node *n = &t->nodes[w->nodes[i]], *a = &t->nodes[w->nodes[i - 1]];
     const struct judge_node *b = &t->nodes[w->nodes[i + 1]];
@@ -63,7 +59,7 @@ static int64_t delay_at(const struct judge_topo *t, const struct way *w, size_t 
 
     if (n->is_noc)
         fs += judge_wire_fs(t, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
-    if (is_fabric_step(t, w, i - 1))
+    if (judge_is_fabric_step(t, w, i - 1))
         fs += llround(judge_number(t, "fabric.overhead_ns") * 1e6);
     return fs;
 }
@@ -95,7 +91,7 @@ static void add_pass(struct passes *p, judge_way_edge in, judge_way_edge out)
 static void add_way(const struct judge_topo *t, struct passes *all, const struct judge_route *r,
                     bool backwards)
 {
-    struct way w = way_of(r, 0, r->n - 1, backwards);
+    struct judge_way_nodes w = way_of(r, 0, r->n - 1, backwards);
 
     for (size_t i = 0; i < w.n; i++) {
         judge_way_edge in = i > 0 ? w.edges[i - 1] : (size_t)NOT_AN_EDGE;
@@ -188,8 +184,8 @@ static bool is_same(const struct judge_channel *c, const judge_way_edge *edges, 
     return c->n_edges == n && memcmp(c->edges, edges, n * sizeof *edges) == 0;
 }
 
-static struct judge_channel *new_channel(const struct judge_topo *t, const struct way *w,
-                                         size_t from, size_t to)
+static struct judge_channel *new_channel(const struct judge_topo *t,
+                                         const struct judge_way_nodes *w, size_t from, size_t to)
 {
     struct judge_channel *c = judge_alloc(1, sizeof *c);
 
@@ -213,7 +209,7 @@ static struct judge_channel *new_channel(const struct judge_topo *t, const struc
 
 /* The channel of nodes `from` to `to` of a way. */
 static struct judge_channel *channel_of(const struct judge_topo *t, struct judge_network *net,
-                                        const struct way *w, size_t from, size_t to)
+                                        const struct judge_way_nodes *w, size_t from, size_t to)
 {
     struct judge_channel *c;
 
@@ -232,131 +228,23 @@ static struct judge_channel *channel_of(const struct judge_topo *t, struct judge
     return net->channels[net->n++] = c;
 }
 
-/* -- halves of the VCs, where channels form rings -------------------------------------------- */
-
-/* What has been passed so far. */
-struct passed {
-    bool bridge, dateline[2]; /* of x, y */
-    bool grid[2];             /* of the SIPs */
-    uint32_t sip;
-};
-
-static bool wraps(const struct judge_topo *t, const char *key, char dimension)
-{
-    const char *wrap = judge_text(t, key);
-
-    return strcmp(wrap, "none") != 0 && strchr(wrap, dimension);
-}
-
-static enum judge_half half_if(bool upper)
-{
-    return upper ? JUDGE_UPPER_VCS : JUDGE_LOWER_VCS;
-}
-
-/* Does the dimension of a side of the cubes wrap? */
-static bool is_ring(const struct judge_topo *t, char side)
-{
-    return side == 'N' || side == 'S' ? t->wrap_y && t->h > 1 : t->wrap_x && t->w > 1;
-}
-
-/* A step over the mesh of cubes out of side `side`, or the edges of the NoCs before and behind it.
- */
-static enum judge_half half_of_step(const struct judge_topo *t, struct passed *p, size_t from,
-                                    char side, bool steps)
-{
-    bool y = side == 'N' || side == 'S', was, wrapped;
-    uint32_t other;
-    unsigned sip, cube;
-
-    if (sscanf(t->nodes[from].name, "sip%u.cube%u.", &sip, &cube) != 2)
-        judge_die("a link that begins outside of cubes");
-    if (sip != p->sip)
-        p->dateline[0] = p->dateline[1] = false;
-    p->sip = sip;
-    was = p->dateline[y];
-    if (steps) {
-        if (!judge_beside(t, cube, side, &other, &wrapped))
-            judge_die("a link that leads nowhere");
-        p->dateline[y] |= wrapped;
-    }
-    return is_ring(t, side) ? half_if(was) : JUDGE_ALL_VCS;
-}
-
-/*
- * Between a NoC and a side of its cube. Where a ring and a shore have the side in common, what goes
- * ashore there has the upper half, and what comes from there the lower one.
- */
-static enum judge_half half_of_side(const struct judge_topo *t, struct passed *p,
-                                    const struct way *w, size_t i, char side, bool out)
-{
-    size_t beyond = out ? i + 2 : i - 1;
-
-    if ((out && beyond >= w->n) || (!out && i == 0))
-        judge_die("a way that ends at the side of a cube");
-    if (names(t, w->nodes[beyond], ".io_noc"))
-        return is_ring(t, side) ? half_if(out) : JUDGE_ALL_VCS;
-    return half_of_step(t, p, w->nodes[i], side, false);
-}
-
-/* A step between SIPs; a link that leads past the end of a row or column is its dateline. */
-static enum judge_half half_of_sips(const struct judge_topo *t, struct passed *p, size_t from,
-                                    size_t to, uint32_t second)
-{
-    uint32_t w = judge_count(t, "fabric.grid.w");
-    unsigned a, b;
-    bool y, was, far;
-
-    if (sscanf(t->nodes[from].name, "sip%u.", &a) != 1 ||
-        sscanf(t->nodes[to].name, "sip%u.", &b) != 1)
-        judge_die("a link between SIPs that have no number");
-    y = a % w == b % w;
-    far = y ? (a / w > b / w ? a / w - b / w : b / w - a / w) > 1
-            : (a % w > b % w ? a % w - b % w : b % w - a % w) > 1;
-    was = p->grid[y];
-    p->grid[y] |= far || second;
-    return wraps(t, "fabric.wrap", y ? 'y' : 'x') ? half_if(was) : JUDGE_ALL_VCS;
-}
-
-static enum judge_half half_of(const struct judge_topo *t, struct passed *p, const struct way *w,
-                               size_t i)
-{
-    size_t from = w->nodes[i], to = w->nodes[i + 1];
-    const char *ucie = strstr(t->nodes[from].name, ".ucie-");
-    const char *into = strstr(t->nodes[to].name, ".ucie-");
-    bool was = p->bridge;
-
-    if (ucie && into)
-        return half_of_step(t, p, from, ucie[6], true);
-    if (ucie && !names(t, to, ".io_noc"))
-        return half_of_side(t, p, w, i, ucie[6], false);
-    if (into && !names(t, from, ".io_noc"))
-        return half_of_side(t, p, w, i, into[6], true);
-    if (is_fabric_step(t, w, i))
-        return half_of_sips(t, p, from, to, edge_at(t, w->edges[i])->second);
-    if ((!names(t, from, ".xbar.") && !names(t, from, ".bridge.")) ||
-        (!names(t, to, ".xbar.") && !names(t, to, ".bridge.")))
-        return JUDGE_ALL_VCS;
-    p->bridge |= names(t, from, ".bridge.");
-    return half_if(was);
-}
-
 /* -- paths ----------------------------------------------------------------------------------- */
 
 struct judge_path judge_find_path(const struct judge_topo *t, struct judge_network *net,
                                   const struct judge_route *r, size_t from, size_t to,
                                   bool backwards)
 {
-    struct way w = way_of(r, from, to, backwards);
+    struct judge_way_nodes w = way_of(r, from, to, backwards);
     struct judge_path path = {.links = judge_alloc(w.n, sizeof(struct judge_link))};
-    struct passed passed = {.sip = UINT32_MAX};
+    struct judge_passed passed = {.sip = UINT32_MAX, .backwards = backwards};
     struct judge_link link = {0};
     size_t begin = 0;
 
     for (size_t i = 1; i < w.n; i++) {
-        enum judge_half half = half_of(t, &passed, &w, i - 1);
+        struct judge_share share = judge_share_of(t, &passed, &w, i - 1);
 
-        if (link.half == JUDGE_ALL_VCS) /* edges that merge have that of the first ring edge */
-            link.half = half;
+        if (link.share.parts < 2) /* edges that merge have that of the first that has one */
+            link.share = share;
         if (i + 1 < w.n && !t->is_router[w.nodes[i]])
             continue;
         link.channel = channel_of(t, net, &w, begin, i);

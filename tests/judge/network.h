@@ -21,14 +21,16 @@ struct judge_channel {
     void *port;                 /* the simulation's */
 };
 
-/* Which of the VCs of its class and priority a packet may own. */
-enum judge_half { JUDGE_ALL_VCS, JUDGE_LOWER_VCS, JUDGE_UPPER_VCS };
+/* Which of the VCs of its class and priority a packet may own: a part of so many; below 2: all. */
+struct judge_share {
+    uint32_t part, parts;
+};
 
 /* One channel of a path, and how long a segment waits at its begin before it is ready. */
 struct judge_link {
     struct judge_channel *channel;
     int64_t delay_fs; /* 0 at the source */
-    enum judge_half half;
+    struct judge_share share;
 };
 
 /* The channels from an end to an end. */
@@ -37,6 +39,30 @@ struct judge_path {
     size_t n;
     int64_t head_fs; /* when the first byte is there, after it has left the source alone */
 };
+
+/* Nodes and edges in the order in which something passes them. */
+struct judge_way_nodes {
+    size_t *nodes;
+    judge_way_edge *edges;
+    size_t n; /* nodes */
+};
+
+/* What has been passed so far. */
+struct judge_passed {
+    bool bridge, dateline[2]; /* of x, y */
+    bool grid[2];             /* of the SIPs */
+    uint32_t sip;
+    bool backwards; /* an answer, or what goes the way of one */
+};
+
+enum { JUDGE_WAY_MOST = 512 }; /* cubes */
+
+/* shares.c: the VCs on edge `i` of a way, whose edges are asked for one after the other. */
+struct judge_share judge_share_of(const struct judge_topo *t, struct judge_passed *p,
+                                  const struct judge_way_nodes *w, size_t i);
+
+/* From pcie_ep to pcie_ep? */
+bool judge_is_fabric_step(const struct judge_topo *t, const struct judge_way_nodes *w, size_t i);
 
 /* All zero is an empty network; give its insides back with judge_network_clear(). */
 struct judge_network {

@@ -456,17 +456,16 @@ static void leave_source(struct sim *s, struct port *p, struct segment *g)
 static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32_t *low)
 {
     enum class class = g->flow->class;
-    uint32_t size = s->vcs[class] / s->prios, prio = g->flow->txn->row->prio;
-    enum judge_half half = path_of(g)->links[g->at].half;
+    uint32_t size = s->vcs[class] / s->prios, prio = g->flow->txn->row->prio, first;
+    struct judge_share share = path_of(g)->links[g->at].share;
 
-    *low =
+    first =
         (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
-    if (half == JUDGE_ALL_VCS || size < 2) /* of one VC both halves are that one */
-        return *low + size;
-    if (half == JUDGE_LOWER_VCS)
-        return *low + size / 2;
-    *low += size / 2;
-    return *low + size - size / 2;
+    *low = first;
+    if (share.parts < 2 || size < 2) /* of one VC both halves are that one */
+        return first + size;
+    *low = first + share.part * size / share.parts;
+    return first + (share.part + 1) * size / share.parts;
 }
 
 /* Bytes of room at the other end for each VC; NEVER: without bound. */

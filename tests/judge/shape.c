@@ -486,6 +486,14 @@ static char towards(const struct judge_topo *t, uint32_t plane, uint32_t cube, u
     return ups <= n - ups ? up : down;
 }
 
+char judge_default_step(const struct judge_topo *t, uint32_t plane, uint32_t from, uint32_t to)
+{
+    bool y_first = t->plane[plane].y_first;
+    char first = towards(t, plane, from, to, y_first ? 'y' : 'x');
+
+    return first ? first : towards(t, plane, from, to, y_first ? 'x' : 'y');
+}
+
 /* The side by which a route leaves `cube` for `to`, both of one SIP; 0: there is no way. */
 static char side_to(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
                     uint32_t to, const uint32_t *far)

@@ -525,6 +525,7 @@ static struct judge_topo *load(yaml_parser_t *parser)
         judge_free(t);
         return NULL;
     }
+    t->stages = 1;
     judge_find_steps(t);
     judge_find_mesh(t);
     all_nodes(t);

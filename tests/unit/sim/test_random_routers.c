@@ -1,5 +1,5 @@
 /* test_random_routers.c -- machines with routers under random loads: both engines and the judge. */
-#include "machine/place.h"
+#include "machine/vcs.h"
 #include "support/any_topology.h"
 #include "support/scenario.h"
 
@@ -18,17 +18,34 @@ static void check_runs(struct scenario *s)
     }
 }
 
-/* The judge does not know how packets of detours, and of meshes in several cubes, are kept apart.
- */
-static bool judge_knows(const kb_topology *topo)
+/* Parts of the VCs that an edge between routers of a mesh is cut into; 1: it is not. */
+static uint32_t mesh_parts(const kb_topology *topo)
 {
-    bool meshes = false;
+    uint32_t parts = 1;
 
-    for (uint32_t i = 0; i < topo->n_cube_nodes; i++)
-        meshes = meshes || topo->cube_nodes[i].kind == NODE_ROUTER;
-    if (topo->detours_by != DETOURS_WITH)
-        return false;
-    return !meshes || sim_cubes(topo) == 1 || (!topo->vcs_vary && topo->regular);
+    for (uint32_t i = 0; i < topo->n_kinds * topo->n_segments && topo->vcs_vary; i++) {
+        const struct segment_row *seg = &topo->segments[i];
+        const struct node_row *nodes = &topo->cube_nodes[i / topo->n_segments * topo->n_cube_nodes];
+
+        for (uint32_t k = seg->first_hop; k + 1 < seg->first_hop + seg->n_hops; k++)
+            if (topo->hops[k].chiplet == AT_CUBE && topo->hops[k + 1].chiplet == AT_CUBE &&
+                nodes[topo->hops[k].node].kind == NODE_ROUTER &&
+                nodes[topo->hops[k + 1].node].kind == NODE_ROUTER &&
+                1u + (topo->request_shares[k] >> VCS_PARTS_SHIFT) > parts)
+                parts = 1u + (topo->request_shares[k] >> VCS_PARTS_SHIFT);
+    }
+    return parts;
+}
+
+/* Tells the judge how kbgen keeps packets apart. False: it finds other routes, up and down. */
+static bool judge_knows(const kb_topology *topo, struct judge_topo *t)
+{
+    uint32_t lines = (t->wrap_x && t->w > 1) || (t->wrap_y && t->h > 1);
+    uint32_t apart = topo->detours_by == DETOURS_APART, parts = mesh_parts(topo);
+
+    t->detours_apart = apart;
+    t->stages = parts > 1 ? parts - lines - apart : 1;
+    return topo->detours_by != DETOURS_UP_DOWN;
 }
 
 /* What the hop engine says stands for the judge's words then. */
@@ -57,7 +74,7 @@ static bool check_machine(void (*write)(FILE *out, uint64_t seed), uint64_t seed
     s.topo = any_topology(yaml);
     assert_non_null(t);
     for (int load = 0; s.topo && load < LOADS; load++) {
-        if (judge_knows(s.topo)) {
+        if (judge_knows(s.topo, t)) {
             draw_load(&s, t, load, false);
         } else {
             draw_rows(&s, t, load, false);

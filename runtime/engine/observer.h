@@ -17,6 +17,7 @@
 
 struct command;
 struct tl_ctx;
+struct router_grant;
 
 /* Stations, in the order in which a transaction comes to them. */
 enum station_kind { STATION_CHANNEL, STATION_ENGINE, STATION_LINK, STATION_MEMORY };
@@ -44,6 +45,10 @@ struct observer {
     void (*release)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
     void (*end)(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
     void (*left)(struct kb_sim *s);
+
+    void (*grant)(struct kb_sim *s, uint64_t t, const struct router_grant *grant);
+    void (*decide)(struct kb_sim *s, uint64_t t, uint32_t port);
+    void (*serve)(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint32_t packet);
 
     void (*start)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
     void (*command)(struct kb_sim *s, struct command *c);
@@ -150,6 +155,26 @@ static inline void observe_end(struct kb_sim *s, uint64_t t, uint64_t end, uint3
 static inline void observe_left(struct kb_sim *s)
 {
     s->observer->left(s);
+}
+
+/* A port of a router lets a segment go at `t`. The segment is still where it has waited. */
+static inline void observe_grant(struct kb_sim *s, uint64_t t, const struct router_grant *grant)
+{
+    s->observer->grant(s, t, grant);
+}
+
+/* A port of a router has decided at `t`: what is still there waits. */
+static inline void observe_decide(struct kb_sim *s, uint64_t t, uint32_t port)
+{
+    s->observer->decide(s, t, port);
+}
+
+/* The packet, or the read, in `slot` comes to its memory at `t`, which serves it from `start` on.
+ */
+static inline void observe_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot,
+                                 uint32_t packet)
+{
+    s->observer->serve(s, t, start, slot, packet);
 }
 
 #endif

@@ -81,6 +81,14 @@ struct out_port {
     uint64_t busy_fs;
 };
 
+/* A segment that goes by a port, as observers hear of it. */
+struct router_grant {
+    uint32_t port, input; /* where it was; NO_INPUT: at the port's source */
+    uint32_t slot, number, hop;
+    uint8_t vc;
+    uint64_t taken_fs; /* for which it has port and input server */
+};
+
 /* A port on the way of a flight. */
 struct way_row {
     uint32_t port;

@@ -32,6 +32,7 @@
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
  * other, commands.c the chains of commands, observe.c the table of calls.
  */
+#include "explain/router_paths.h"
 #include "explain/spans.h"
 #include "network/banks_state.h"
 #include <stdlib.h>
@@ -234,6 +235,12 @@ void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot)
 void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place, int64_t begin_fs,
                  int64_t fs)
 {
+    spans_piece_behind(s, slot, cause, place, begin_fs, fs, KB_NOWHERE, KB_NO_ID);
+}
+
+void spans_piece_behind(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place,
+                        int64_t begin_fs, int64_t fs, kb_place behind, uint32_t behind_id)
+{
     struct spans *w = spans_of(s);
     struct progress *at = &w->slots[slot];
     kb_span span;
@@ -241,8 +248,8 @@ void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place
     at->begin_fs = begin_fs;
     at->cause = (uint8_t)cause;
     at->place = place;
-    at->behind = KB_NOWHERE;
-    at->behind_id = KB_NO_ID;
+    at->behind = behind;
+    at->behind_id = behind_id;
     span = spans_make(s, slot, begin_fs + fs);
     count_piece(s, at, fs);
     for (int i = 0; i < w->n; i++)
@@ -313,6 +320,8 @@ void spans_split(struct kb_sim *s, uint32_t whole, uint32_t part)
     const struct progress *from;
 
     if (!spans_room(s, part))
+        return;
+    if (spans_of(s)->net && !net_begin(s, part))
         return;
     at = &spans_of(s)->slots[part];
     from = &spans_of(s)->slots[whole];

@@ -522,7 +522,12 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative */ \
     CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
     CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
-    CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)
+    CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)                                                  \
+    /* links router: data of a read, on their way back without queues */                           \
+    CAUSE(RETURN, return, return_ns, false)                                                        \
+    /* for a port, an input server or a VC that others have; for room in the buffer behind it */   \
+    CAUSE(ROUTER_WAIT, router_wait, queue_router_ns, true)                                         \
+    CAUSE(CREDIT_WAIT, credit_wait, queue_credit_ns, true)
 #define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
 typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 
@@ -543,6 +548,7 @@ typedef enum kb_place_kind {
     KB_AT_CHANNEL, /* "sip0.cube0.pe3.pe_dma.read" */
     KB_AT_ENGINE,  /* "sip0.cube0.m_cpu.write" */
     KB_AT_PORT,    /* of a PE: "sip0.cube0.pe3.pe_tcm.read", .write, ".pe3.pe_gemm", ".pe_math" */
+    KB_AT_VC,      /* of a router's port: "sip0.cube0.noc -> sip0.cube0.ucie-E vc1" */
 } kb_place_kind;
 
 static inline kb_place_kind kb_place_kind_of(kb_place place)
@@ -550,7 +556,7 @@ static inline kb_place_kind kb_place_kind_of(kb_place place)
     return (kb_place_kind)(place >> 56);
 }
 
-enum { KB_PLACE_BYTES = 2 * KB_NODE_BYTES + 8 };
+enum { KB_PLACE_BYTES = 2 * KB_NODE_BYTES + 16 };
 
 /* Writes the name of `place` into `text`, "" for KB_NOWHERE; returns its length. */
 size_t kb_place_name(const kb_topology *topo, kb_place place, char text[KB_PLACE_BYTES]);

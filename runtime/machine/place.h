@@ -14,6 +14,7 @@
  *     KB_AT_CHANNEL      packed source * 2, + 1 to write       0x06, 3: pe1.pe_dma.write
  *     KB_AT_ENGINE       cube * 2, + 1 to write                0x07, 10: cube5.m_cpu.read
  *     KB_AT_PORT         PE * 4 + enum port                    0x08, 6: pe1.pe_gemm
+ *     KB_AT_VC           link station * 64 + VC                0x09, 29057: VC 1 of that link
  */
 #ifndef PLACE_H
 #define PLACE_H
@@ -53,6 +54,14 @@ static inline kb_place place_node(enum chiplet chiplet, uint32_t owner, uint32_t
 static inline kb_place place_port(uint32_t pe, uint32_t port)
 {
     return place_of(KB_AT_PORT, (uint64_t)pe << 2 | port);
+}
+
+enum { PLACE_VCS = 64 };
+
+/* Virtual channel `vc` of the port that begins at a link station. */
+static inline kb_place place_vc(uint64_t link, uint32_t vc)
+{
+    return place_of(KB_AT_VC, link * PLACE_VCS + vc);
 }
 
 /* A node of that PE, by its kind. */

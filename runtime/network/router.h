@@ -250,6 +250,20 @@ static ALWAYS_INLINE void own_vc(struct vc *vc, uint8_t *owned, uint8_t number, 
     vc->owned_until = ends ? until : ROUTER_NEVER;
 }
 
+/* To an observer. */
+static inline void tell_grant(struct kb_sim *s, uint32_t index, uint64_t t,
+                              const struct offer *offer, uint64_t taken)
+{
+    observe_grant(s, t,
+                  &(struct router_grant){.port = index,
+                                         .input = offer->input,
+                                         .slot = offer->slot,
+                                         .number = offer->number,
+                                         .hop = offer->hop,
+                                         .vc = offer->vc,
+                                         .taken_fs = taken});
+}
+
 static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint64_t t,
                                 const struct offer *offer)
 {
@@ -277,6 +291,8 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
     if (T->arbiter == ARBITER_RR)
         port->last = (uint32_t)offer->turn;
     seen(s, how, t, EV_ARBITER, record_id(s, offer->slot));
+    if (is_told(s, how))
+        tell_grant(s, index, t, offer, taken);
     if (offer->input == NO_INPUT) {
         own_vc(vc, &port->source_vc, offer->vc, ends, until);
         take_from_source(s, how, index, t);
@@ -301,13 +317,18 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
     if (port->asked_fs != t)
         return;
     port->asked_fs = ROUTER_NEVER;
-    if (how & HOW_HOP && port->free_fs > t)
+    if (how & HOW_HOP && port->free_fs > t) {
+        if (is_told(s, how))
+            observe_decide(s, t, index);
         return;
+    }
     least = port->free_fs > t ? port->free_fs : look(s, index, t, &best);
     if (port->free_fs <= t && best.slot != TXN_NONE) {
         grant(s, how, index, t, &best);
         least = port->inputs == NO_INPUT && port->source == NO_PARCEL ? ROUTER_NEVER : t;
     }
+    if (is_told(s, how))
+        observe_decide(s, t, index);
     if (!(how & HOW_HOP) && least != ROUTER_NEVER)
         ask(s, index, latest(least, port->free_fs));
 }

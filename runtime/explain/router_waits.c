@@ -1,0 +1,91 @@
+/* router_waits.c -- waits of segments in a network of routers, as lists that share their begins.
+ *
+ * A segment that has waited behind another one of its own transaction goes on with the path of that
+ * one. So the waits before are shared: a path is a list from its last wait to its first, and copying
+ * it counts one more user of the last. A wait without users is free again.
+ *
+ * Example: segment 0 waits 7 ns at a source and 5 ns in a router. Segment 1 follows it directly:
+ * both have the list 5, 7. Then segment 0 waits 3 ns more: its list is 3, 5, 7, and that of
+ * segment 1 is the end of it.
+ */
+#include "explain/router_waits.h"
+#include <stdlib.h>
+
+static void drop(struct net_waits *w, uint32_t row)
+{
+    while (row != NO_WAIT && --w->rows[row].users == 0) {
+        uint32_t before = w->rows[row].before;
+
+        w->rows[row].before = w->free;
+        w->free = row;
+        row = before;
+    }
+}
+
+static bool grow(struct net_waits *w)
+{
+    enum { FIRST = 64 };
+    uint32_t n = w->n ? 2 * w->n : FIRST;
+    struct net_wait *more = realloc(w->rows, n * sizeof *more);
+
+    if (!more)
+        return false;
+    w->rows = more;
+    w->free = NO_WAIT;
+    while (n > w->n) {
+        more[--n].before = w->free;
+        w->free = n;
+    }
+    w->n = w->n ? 2 * w->n : FIRST;
+    return true;
+}
+
+void net_path_copy(struct net_waits *w, struct net_path *to, const struct net_path *from)
+{
+    if (from->last != NO_WAIT)
+        w->rows[from->last].users++;
+    drop(w, to->last);
+    *to = *from;
+}
+
+void net_path_clear(struct net_waits *w, struct net_path *path)
+{
+    drop(w, path->last);
+    *path = (struct net_path){NO_WAIT, 0};
+}
+
+bool net_path_wait(struct net_waits *w, struct net_path *path, kb_cause cause, kb_place place,
+                   const struct net_other *other, uint64_t begin, uint64_t end)
+{
+    uint32_t row;
+
+    if (w->free == NO_WAIT && !grow(w))
+        return false;
+    row = w->free;
+    w->free = w->rows[row].before;
+    w->rows[row] = (struct net_wait){.before = path->last,
+                                     .users = 1,
+                                     .cause = (uint8_t)cause,
+                                     .place = place,
+                                     .behind = other->source,
+                                     .behind_id = other->id,
+                                     .begin_fs = (int64_t)begin,
+                                     .fs = (int64_t)(end - begin)};
+    path->last = row;
+    return true;
+}
+
+void net_path_place(struct net_waits *w, const struct net_path *path, uint32_t mark, kb_place place)
+{
+    for (uint32_t row = path->last; row != mark; row = w->rows[row].before)
+        w->rows[row].place = place;
+}
+
+int64_t net_path_sum_fs(const struct net_waits *w, const struct net_path *path)
+{
+    int64_t fs = 0;
+
+    for (uint32_t row = path->last; row != NO_WAIT; row = w->rows[row].before)
+        fs += w->rows[row].fs;
+    return fs;
+}

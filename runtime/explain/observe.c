@@ -50,8 +50,8 @@ static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) &&
-                    !w->net && !(s->topo->impls && s->topo->impls->nodes);
+    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) && !w->net &&
+                    !(s->topo->impls && s->topo->impls->nodes);
     if (w->by_station)
         s->options.engine = KB_FUSED;
 }

@@ -1,11 +1,11 @@
 /* router_paths.c -- what transactions wait for in a network of routers: follows every segment.
  *
- * A transaction is many segments under way at once, and its breakdown needs one chain of them. As of
- * composites (explain/commands.c) it is not searched afterwards. Each segment has a path, the list
- * of what it has waited for. A segment that follows another one of its own transaction, because
- * that one has had the port until then, goes on with the path of that one, and with the time for
- * which it had the port: whatever it has waited for itself has made nothing later. At the end the
- * path of the segment that was in last says it all: explain/router_pieces.c.
+ * A transaction is many segments under way at once, and its breakdown needs one chain of them. As
+ * of composites (explain/commands.c) it is not searched afterwards. Each segment has a path, the
+ * list of what it has waited for. A segment that follows another one of its own transaction,
+ * because that one has had the port until then, goes on with the path of that one, and with the
+ * time for which it had the port: whatever it has waited for itself has made nothing later. At the
+ * end the path of the segment that was in last says it all: explain/router_pieces.c.
  *
  * The hop engine tells of each grant, and of each decision of a port. Between two decisions nothing
  * changes for a segment that waits at that port: so each decision says behind what it waits until
@@ -45,11 +45,28 @@ static bool is_same(const struct net_other *a, const struct net_other *b)
     return a->slot == b->slot && a->id == b->id && a->source == b->source;
 }
 
-static void add_wait(struct kb_sim *s, struct net_path *path, kb_cause cause, kb_place place,
-                     const struct net_other *other, uint64_t begin, uint64_t end)
+static void add_wait(struct kb_sim *s, struct net_path *path, uint32_t mark, kb_cause cause,
+                     kb_place place, const struct net_other *other, uint64_t begin, uint64_t end)
 {
-    if (!net_path_wait(&net_of(s)->waits, path, cause, place, other, begin, end))
+    const struct net_wait wait = {.cause = (uint8_t)cause,
+                                  .place = place,
+                                  .behind = other->source,
+                                  .behind_id = other->id,
+                                  .begin_fs = (int64_t)begin,
+                                  .fs = (int64_t)(end - begin)};
+
+    if (!net_path_wait(&net_of(s)->waits, path, mark, &wait))
         spans_stop(s, KB_NO_MEMORY);
+}
+
+/* Until `t` the segment has been blocked for the same reason. */
+static void end_block(struct kb_sim *s, uint64_t t, struct net_segment *segment)
+{
+    if (segment->blocked && segment->since_fs < t)
+        add_wait(s, &segment->path, segment->mark, (kb_cause)segment->blocked, KB_NOWHERE,
+                 &segment->behind, segment->since_fs, t);
+    if (segment->blocked)
+        segment->since_fs = t;
 }
 
 /* -- segments ------------------------------------------------------------------------------- */
@@ -89,7 +106,6 @@ static void clear_flight(struct net *net, struct net_flight *f)
     net_path_clear(&net->waits, &f->tail);
     net_path_clear(&net->waits, &f->first);
     net_path_clear(&net->waits, &f->served);
-    net_path_clear(&net->waits, &f->at_m_cpu);
     f->tail_fs = f->served_fs = 0;
     f->at_memory = (struct net_other){.id = KB_NO_ID};
 }
@@ -108,8 +124,8 @@ bool net_begin(struct kb_sim *s, uint32_t slot)
             return false;
         }
         for (uint32_t i = net->n_flights; i < n; i++)
-            more[i] = (struct net_flight){
-                .base = none, .tail = none, .first = none, .served = none, .at_m_cpu = none};
+            more[i] =
+                (struct net_flight){.base = none, .tail = none, .first = none, .served = none};
         net->flights = more;
         net->n_flights = n;
     }
@@ -156,19 +172,16 @@ static struct waiter waiter_at_source(const struct kb_sim *s, uint32_t port)
                            .from_fs = out->source_from_fs};
 }
 
-/* It has come to a source: the begin of its way, or an m_cpu, where it may have waited for the
- * engine. */
+/* It has come to a source: the begin of its way, or an m_cpu, where it has waited for the engine.
+ */
 static void begin_at_source(struct kb_sim *s, struct net_segment *segment, const struct waiter *x)
 {
     struct net *net = net_of(s);
-    struct net_flight *f = &net->flights[x->slot];
 
-    if (x->hop == 0) {
-        net_path_copy(&net->waits, &segment->path, &f->base);
-    } else if (x->ready_fs > segment->since_fs) {
-        net_path_copy(&net->waits, &segment->path, &f->at_m_cpu);
-        segment->path.got_fs += s->txns[x->slot].wait_fs;
-    }
+    if (x->hop == 0)
+        net_path_copy(&net->waits, &segment->path, &net->flights[x->slot].base);
+    else
+        segment->path.got_fs += (int64_t)(x->ready_fs - segment->since_fs);
     segment->since_fs = x->ready_fs;
 }
 
@@ -188,7 +201,7 @@ static struct net_segment *candidate(struct kb_sim *s, uint64_t t, const struct 
         begin_at_source(s, segment, x);
     segment->mark = segment->path.last;
     if (x->from_fs > x->ready_fs) {
-        add_wait(s, &segment->path, KB_CAUSE_ROUTER_WAIT, KB_NOWHERE,
+        add_wait(s, &segment->path, segment->mark, KB_CAUSE_ROUTER_WAIT, KB_NOWHERE,
                  x->input == NO_INPUT ? &net->ports[x->port].other : &net->left[x->input].other,
                  x->ready_fs, x->from_fs);
         segment->since_fs = x->from_fs;
@@ -204,11 +217,7 @@ static void block(struct kb_sim *s, uint64_t t, struct net_segment *segment, kb_
 {
     if (segment->blocked == cause && is_same(&segment->behind, other))
         return;
-    if (segment->blocked && segment->since_fs < t)
-        add_wait(s, &segment->path, (kb_cause)segment->blocked, KB_NOWHERE, &segment->behind,
-                 segment->since_fs, t);
-    if (segment->blocked)
-        segment->since_fs = t;
+    end_block(s, t, segment);
     segment->blocked = (uint8_t)cause;
     segment->behind = *other;
 }
@@ -283,7 +292,7 @@ static void note_block(struct kb_sim *s, uint64_t t, const struct waiter *x)
     if (!segment || segment->since_fs > t)
         return;
     if (s->router->ports[x->port].free_fs > t) {
-        if (is_same(&net->ports[x->port].other, &own))
+        if (is_same(&net->ports[x->port].other, &own) && net->ports[x->port].number < x->number)
             follow(s, segment, x->port);
         else
             block(s, t, segment, KB_CAUSE_ROUTER_WAIT, &net->ports[x->port].other);
@@ -322,6 +331,7 @@ static void note_last(struct kb_sim *s, const struct net_segment *segment,
     port->other = net->vcs[g->port * s->router->n_vcs + g->vc].other = other;
     net_path_copy(&net->waits, &port->path, &segment->path);
     port->taken_fs = (int64_t)g->taken_fs;
+    port->number = g->number;
     if (g->input == NO_INPUT)
         return;
     net->left[g->input].other = other;
@@ -335,10 +345,11 @@ static void note_end(struct kb_sim *s, uint64_t t, const struct net_segment *seg
     struct net *net = net_of(s);
     struct net_flight *f = &net->flights[g->slot];
 
+    if (end == END_M_CPU)
+        return;
     if (g->number == 0)
-        net_path_copy(&net->waits, end == END_M_CPU ? &f->at_m_cpu : &f->first, &segment->path);
-    if (end == END_M_CPU || (end == END_MEMORY && !txn_writes(&s->txns[g->slot])) ||
-        t + g->taken_fs <= f->tail_fs)
+        net_path_copy(&net->waits, &f->first, &segment->path);
+    if ((end == END_MEMORY && !txn_writes(&s->txns[g->slot])) || t + g->taken_fs <= f->tail_fs)
         return;
     net_path_copy(&net->waits, &f->tail, &segment->path);
     f->tail.got_fs += (int64_t)g->taken_fs;
@@ -349,17 +360,15 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
 {
     const struct out_port *port = &s->router->ports[g->port];
     const struct way_row *row = &s->router->flights[g->slot].way->rows[g->hop];
-    struct waiter x = g->input == NO_INPUT ? waiter_at_source(s, g->port)
-                                           : waiter_in(s, g->port, g->input);
+    struct waiter x =
+        g->input == NO_INPUT ? waiter_at_source(s, g->port) : waiter_in(s, g->port, g->input);
     struct net_segment *segment = candidate(s, t, &x);
     uint64_t there = t + (uint64_t)channel_fs(port->wire_fs);
     kb_service service;
 
     if (!segment)
         return;
-    if (segment->blocked && segment->since_fs < t)
-        add_wait(s, &segment->path, (kb_cause)segment->blocked, KB_NOWHERE, &segment->behind,
-                 segment->since_fs, t);
+    end_block(s, t, segment);
     net_path_place(&net_of(s)->waits, &segment->path, segment->mark, place_vc(g->port, g->vc));
     note_last(s, segment, g);
     segment->since_fs = there + (uint64_t)row->ready_fs;
@@ -377,8 +386,8 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
 
 static struct net_last *sink_of(struct kb_sim *s, uint32_t dst, bool writes)
 {
-    return &net_of(s)->sinks[2 * (size_t)dst + (unit_is_tcm(s->topo, dst_unit(s->topo, dst)) &&
-                                                writes)];
+    return &net_of(s)
+                ->sinks[2 * (size_t)dst + (unit_is_tcm(s->topo, dst_unit(s->topo, dst)) && writes)];
 }
 
 struct net_other net_take_port(struct kb_sim *s, uint32_t slot, uint32_t dst, bool writes)
@@ -407,11 +416,11 @@ static void wait_for_memory(struct kb_sim *s, struct net_path *path, const struc
     if (packet == 0) {
         path->got_fs += (int64_t)(start - t);
         net->flights[slot].at_memory = sink->other;
-    } else if (is_same(&sink->other, &own)) {
+    } else if (is_same(&sink->other, &own) && sink->number < packet) {
         net_path_copy(&net->waits, path, &sink->path);
     } else {
-        add_wait(s, path, KB_CAUSE_ROUTER_WAIT, place_of(KB_AT_MEMORY, s->txns[slot].dst),
-                 &sink->other, t, start);
+        add_wait(s, path, path->last, KB_CAUSE_ROUTER_WAIT,
+                 place_of(KB_AT_MEMORY, s->txns[slot].dst), &sink->other, t, start);
     }
 }
 
@@ -430,8 +439,7 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
     const struct txn *txn = &s->txns[slot];
     bool writes = txn_writes(txn);
     struct net_last *sink = sink_of(s, txn->dst, writes);
-    uint64_t free_fs =
-        s->router->sinks[txn->dst].free_fs[sink - &net->sinks[2 * (size_t)txn->dst]];
+    uint64_t free_fs = s->router->sinks[txn->dst].free_fs[sink - &net->sinks[2 * (size_t)txn->dst]];
     struct net_path path = {NO_WAIT, 0};
 
     if (f->n) /* else the request was a delay */
@@ -444,6 +452,7 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
         turn_back(net, f, &path);
     path.got_fs += (int64_t)(free_fs - start);
     sink->other = other_of(s, slot);
+    sink->number = packet;
     net_path_copy(&net->waits, &sink->path, &path);
     if (free_fs >= f->served_fs) {
         net_path_copy(&net->waits, &f->served, &path);

@@ -18,11 +18,10 @@ struct net_segment {
 struct net_flight {
     struct net_segment *segments; /* owned; [number] of the direction in work */
     uint32_t n, room;
-    struct net_path base; /* of what begins: an answer's is that of its read */
-    struct net_path tail; /* the segment whose tail was in last */
+    struct net_path base;          /* of what begins: an answer's is that of its read */
+    struct net_path tail;          /* the segment whose tail was in last */
     struct net_path first, served; /* segment 0 at its end; the packet that was served last */
-    uint64_t tail_fs, served_fs, m_cpu_fs;
-    struct net_path at_m_cpu;   /* segment 0 there */
+    uint64_t tail_fs, served_fs;
     struct net_other at_memory; /* ahead of its first packet */
 };
 
@@ -31,15 +30,16 @@ struct net_last {
     struct net_other other;
     struct net_path path; /* of a port and of a memory: when it went, when it was served */
     int64_t taken_fs;     /* of a port */
+    uint32_t number;      /* segment, of a port; packet, of a memory */
 };
 
 struct net {
     struct net_waits waits;
     struct net_flight *flights; /* owned; [slot] */
     uint32_t n_flights;
-    struct net_last *ports; /* owned; [port]: what it has let go last */
-    struct net_last *vcs;   /* owned; [port][vc]: what has gone into it last */
-    struct net_last *left;  /* owned; [port][vc]: what has left the buffer at its end last */
+    struct net_last *ports;  /* owned; [port]: what it has let go last */
+    struct net_last *vcs;    /* owned; [port][vc]: what has gone into it last */
+    struct net_last *left;   /* owned; [port][vc]: what has left the buffer at its end last */
     struct net_last *inputs; /* owned; [port]: what has taken a server at its end last */
     struct net_last *sinks;  /* owned; [memory][port] */
 };

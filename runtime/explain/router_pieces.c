@@ -95,23 +95,36 @@ static const struct net_path *last_path(const struct kb_sim *s, uint64_t t, uint
     return f->tail_fs + (uint64_t)(row->latency_fs & s->mask.overhead) == t ? &f->tail : &f->served;
 }
 
+/* How much of its waits has made nothing later: terms that are told whole, less what the path has
+ * got of them. */
+static int64_t slack_of(const struct kb_sim *s, uint32_t slot, const struct net_path *last,
+                        const struct kb_cost *c)
+{
+    const struct net_flight *f = &spans_of(s)->net->flights[slot];
+    const struct txn *txn = &s->txns[slot];
+    int64_t engine_fs = txn_of_host(txn) ? txn->wait_fs : 0;
+    int64_t memory_fs = txn->service_fs - txn->arrive_fs;
+
+    if (txn_writes(txn))
+        memory_fs += cost_memory(s->topo, txn->dst, true)->overhead_fs & s->mask.overhead;
+    if (last)
+        return engine_fs + memory_fs + c->drain_fs - last->got_fs;
+    return engine_fs + (txn_writes(txn) ? 0 : memory_fs) - f->first.got_fs;
+}
+
 void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
 {
     const struct net_flight *f = &spans_of(s)->net->flights[slot];
     const struct txn *txn = &s->txns[slot];
     struct kb_cost c = sim_cost(s, txn);
-    const struct net_path *path = last_path(s, t, slot, &c);
-    int64_t wait_fs = txn->service_fs - txn->arrive_fs, slack = 0;
-    struct told p = {.sim = s, .slot = slot, .at_fs = txn->issue_fs};
+    const struct net_path *last = last_path(s, t, slot, &c);
+    int64_t slack = slack_of(s, slot, last, &c);
+    struct told p = {
+        .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
-    if (path) {
-        slack = wait_fs + c.drain_fs + (txn_of_host(txn) ? txn->wait_fs : 0) - path->got_fs;
-        if (txn_writes(txn))
-            slack += cost_memory(s->topo, txn->dst, true)->overhead_fs & s->mask.overhead;
-    }
     add_way(&p, &c);
-    add_waits(&p, &spans_of(s)->net->waits, (path ? path : &f->first)->last, &slack);
-    add(&p, KB_CAUSE_MEMORY_WAIT, memory, wait_fs, &f->at_memory);
+    add_waits(&p, &spans_of(s)->net->waits, (last ? last : &f->first)->last, &slack);
+    add(&p, KB_CAUSE_MEMORY_WAIT, memory, txn->service_fs - txn->arrive_fs, &f->at_memory);
     add(&p, KB_CAUSE_OVERHEAD, memory, c.memory_overhead_fs, &none);
     add(&p, KB_CAUSE_DRAIN, memory, c.drain_fs, &none);
 }

@@ -1,8 +1,8 @@
 /* router_waits.c -- waits of segments in a network of routers, as lists that share their begins.
  *
  * A segment that has waited behind another one of its own transaction goes on with the path of that
- * one. So the waits before are shared: a path is a list from its last wait to its first, and copying
- * it counts one more user of the last. A wait without users is free again.
+ * one. So the waits before are shared: a path is a list from its last wait to its first, and
+ * copying it counts one more user of the last. A wait without users is free again.
  *
  * Example: segment 0 waits 7 ns at a source and 5 ns in a router. Segment 1 follows it directly:
  * both have the list 5, 7. Then segment 0 waits 3 ns more: its list is 3, 5, 7, and that of
@@ -54,23 +54,28 @@ void net_path_clear(struct net_waits *w, struct net_path *path)
     *path = (struct net_path){NO_WAIT, 0};
 }
 
-bool net_path_wait(struct net_waits *w, struct net_path *path, kb_cause cause, kb_place place,
-                   const struct net_other *other, uint64_t begin, uint64_t end)
+static bool goes_on(const struct net_wait *a, const struct net_wait *b)
+{
+    return a->cause == b->cause && a->behind == b->behind && a->behind_id == b->behind_id &&
+           a->place == b->place && a->begin_fs + a->fs == b->begin_fs;
+}
+
+bool net_path_wait(struct net_waits *w, struct net_path *path, uint32_t mark,
+                   const struct net_wait *wait)
 {
     uint32_t row;
 
+    if (path->last != mark && goes_on(&w->rows[path->last], wait)) {
+        w->rows[path->last].fs += wait->fs;
+        return true;
+    }
     if (w->free == NO_WAIT && !grow(w))
         return false;
     row = w->free;
     w->free = w->rows[row].before;
-    w->rows[row] = (struct net_wait){.before = path->last,
-                                     .users = 1,
-                                     .cause = (uint8_t)cause,
-                                     .place = place,
-                                     .behind = other->source,
-                                     .behind_id = other->id,
-                                     .begin_fs = (int64_t)begin,
-                                     .fs = (int64_t)(end - begin)};
+    w->rows[row] = *wait;
+    w->rows[row].before = path->last;
+    w->rows[row].users = 1;
     path->last = row;
     return true;
 }

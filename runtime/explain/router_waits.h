@@ -39,9 +39,12 @@ void net_path_copy(struct net_waits *w, struct net_path *to, const struct net_pa
 /* Empty: no wait, nothing got. */
 void net_path_clear(struct net_waits *w, struct net_path *path);
 
-/* Adds a wait from `begin` to `end`; `place` may be set later. False: no memory. */
-bool net_path_wait(struct net_waits *w, struct net_path *path, kb_cause cause, kb_place place,
-                   const struct net_other *other, uint64_t begin, uint64_t end);
+/*
+ * Adds a wait from `begin` to `end` behind `mark`, or makes the last one longer if it is for the
+ * same; `place` may be set later. False: no memory.
+ */
+bool net_path_wait(struct net_waits *w, struct net_path *path, uint32_t mark,
+                   const struct net_wait *wait);
 
 /* The waits behind `mark` are at `place`. */
 void net_path_place(struct net_waits *w, const struct net_path *path, uint32_t mark,

@@ -128,8 +128,7 @@ static bool join_port(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place plac
 {
     uint32_t dst;
     const uint64_t *free_fs = port_free_of(s, place, &dst);
-    struct net_other before =
-        net_take_port(s, slot, dst, place_index(place) % 4 == PORT_TCM_WRITE);
+    struct net_other before = net_take_port(s, slot, dst, place_index(place) % 4 == PORT_TCM_WRITE);
 
     *source = before.source;
     *id = before.id;

@@ -124,8 +124,8 @@ static bool add_part(struct ways *w, const struct way_part *part, struct way_pie
 static struct way_part part_at(const struct kb_topology *t, const struct txn *x,
                                const struct trip *trip, struct route_at at)
 {
-    bool far = at.segment >= t->seg_cross ||
-               (at.segment >= t->seg_host && at.segment < t->seg_host_in);
+    bool far =
+        at.segment >= t->seg_cross || (at.segment >= t->seg_host && at.segment < t->seg_host_in);
 
     return (struct way_part){.cube = at.cube,
                              .to = far ? dst_pack(t, dst_cube(t, x->dst), 0) : 0,

@@ -108,8 +108,8 @@ typedef struct kb_info {
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
-    const char *detours; /* links: router, where something is missing or broken: how routes around it
-                            keep packets from waiting in a circle; NULL elsewhere */
+    const char *detours; /* links: router, where something is missing or broken: how routes around
+                            it keep packets from waiting in a circle; NULL elsewhere */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -398,7 +398,8 @@ typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
 
 /*
  * The times of one transaction that has run. issue_fs may be later than that of its request if it
- * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of wait_fs.
+ * had dependencies. actual_fs is exactly wire + overhead + drain + response + return + the sum of
+ * wait_fs.
  */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
@@ -519,7 +520,8 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     CAUSE(QUEUE_WAIT, queue_wait, queue_pe_ns, true)                                               \
     /* for the other members of a barrier */                                                       \
     CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)                                            \
-    /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative */ \
+    /* of a slice with banks: for refreshes, for rows, for its bus; an open row makes it negative  \
+     */                                                                                            \
     CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
     CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
     CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)                                                  \

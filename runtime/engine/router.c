@@ -8,6 +8,7 @@
  * taken takes it over. A way is freed when nothing uses it any more.
  */
 #include "engine/router.h"
+#include "engine/router_tally.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -408,6 +409,8 @@ void router_clear(struct kb_sim *s)
     if (r->n_flights)
         memset(r->flights, 0, r->n_flights * sizeof *r->flights);
     forget_ways(r);
+    if (r->tally)
+        router_tally_clear(r->tally);
     for (size_t i = 0; i < walk_n_links(s->topo); i++)
         clear_port(r, i);
     memset(r->sinks, 0, ((size_t)sim_cubes(s->topo) << s->topo->unit_bits) * sizeof *r->sinks);
@@ -428,7 +431,9 @@ bool router_new(struct kb_sim *s)
     r->sinks = rows_new((size_t)sim_cubes(t) << t->unit_bits, sizeof *r->sinks);
     r->ways = calloc(WAYS, sizeof(struct way *));
     r->free_parcel = r->free_arrival = r->free_note = UINT32_MAX;
-    if (!r->ports || !r->vcs || !r->sinks || !r->ways)
+    if (s->options.buffers)
+        r->tally = router_tally_new(s);
+    if (!r->ports || !r->vcs || !r->sinks || !r->ways || (s->options.buffers && !r->tally))
         return false;
     for (size_t i = 0; i < n; i++)
         clear_port(r, i);
@@ -465,6 +470,7 @@ void router_free(struct kb_sim *s)
     for (uint32_t i = 0; i < r->n_parcels; i++)
         free(r->parcels[i].rows);
     channels_free(&r->scratch);
+    router_tally_free(r->tally);
     free(r->ports);
     free(r->vcs);
     free(r->flights);

@@ -171,6 +171,8 @@ struct sink {
 
 enum { WAYS = 4096 }; /* ways that are remembered; a power of two */
 
+struct router_tally;
+
 struct router {
     struct out_port *ports; /* owned; [walk_n_links()] */
     struct vc *vcs;         /* owned; [port][vc] */
@@ -181,6 +183,7 @@ struct router {
     struct note *notes; /* of the hop engine */
     struct way **ways;  /* owned; [WAYS] */
     struct channels scratch;
+    struct router_tally *tally; /* owned; NULL: buffers are not counted */
     uint32_t n_flights;
     uint32_t n_parcels, free_parcel;
     uint32_t n_arrivals, free_arrival;

@@ -367,6 +367,7 @@ typedef struct kb_options {
     uint64_t oplog_limit_bytes; /* > 0: records beyond this go to a temporary file */
     size_t stack_bytes;         /* of a kernel; 0: 256 KiB */
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
+    bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
 } kb_options;
 
 /* One transaction. (What a component is asked is a struct kb_request: component.h.) */
@@ -798,7 +799,7 @@ kb_status kb_breakdown_path(kb_breakdown *why,
  * gbs, and may exceed the time of the run.
  */
 typedef struct kb_utilization {
-    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY or _PORT */
+    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY, _PORT or _VC */
     char name[KB_PLACE_BYTES];
     char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; else "" */
     double gbs;       /* of links, memories, and ports of a TCM; else 0 */
@@ -811,6 +812,16 @@ typedef struct kb_utilization {
     double wait_ns;    /* summed over transactions */
     double queue_mean; /* the number that waited, averaged over the run */
     int64_t queue_max; /* -1: not known, of channels in a simulation with traffic */
+    /*
+     * Of a VC, with kb_options.buffers: `count` are segments. The buffer at the end of its port
+     * holds the bytes of a segment from its arrival until its last byte has left. stall_fs: for how
+     * long what went next by the VC was ready in front, without a credit. These times do not
+     * overlap.
+     */
+    uint64_t buffer_bytes; /* its room; 0: without limit, or none */
+    double buffer_mean;    /* bytes, over the run */
+    int64_t buffer_max;    /* bytes */
+    int64_t stall_fs;
 } kb_utilization;
 
 /* The time of the last completion, in fs. */
@@ -818,9 +829,9 @@ int64_t kb_sim_end_fs(const kb_sim *sim);
 
 /*
  * Calls `each` for every component that a transaction or a stage of a command went through: nodes,
- * links, channels, engines, memories, ports, each kind in a fixed order. Asked before a run over
- * fifo links has ended, links count what is on its way to them, memories the waits of what they
- * served.
+ * links, VCs, channels, engines, memories, ports, each kind in a fixed order. Asked before a run
+ * over fifo links has ended, links count what is on its way to them, memories the waits of what
+ * they served.
  *
  * returns  KB_NO_MEMORY
  */

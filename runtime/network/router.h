@@ -250,18 +250,23 @@ static ALWAYS_INLINE void own_vc(struct vc *vc, uint8_t *owned, uint8_t number, 
     vc->owned_until = ends ? until : ROUTER_NEVER;
 }
 
-/* To an observer. */
-static inline void tell_grant(struct kb_sim *s, uint32_t index, uint64_t t,
-                              const struct offer *offer, uint64_t taken)
+/* To what watches: an observer, and the counts of buffers. */
+static __attribute__((noinline)) void tell_grant(struct kb_sim *s, int how, uint32_t index,
+                                                 uint64_t t, const struct offer *offer,
+                                                 uint64_t taken)
 {
-    observe_grant(s, t,
-                  &(struct router_grant){.port = index,
-                                         .input = offer->input,
-                                         .slot = offer->slot,
-                                         .number = offer->number,
-                                         .hop = offer->hop,
-                                         .vc = offer->vc,
-                                         .taken_fs = taken});
+    const struct router_grant told = {.port = index,
+                                      .input = offer->input,
+                                      .slot = offer->slot,
+                                      .number = offer->number,
+                                      .hop = offer->hop,
+                                      .vc = offer->vc,
+                                      .taken_fs = taken};
+
+    if (is_told(s, how))
+        observe_grant(s, t, &told);
+    if (s->router->tally && !router_tally_grant(s, t, &told))
+        fail(s, KB_NO_MEMORY);
 }
 
 static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint64_t t,
@@ -291,8 +296,8 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
     if (T->arbiter == ARBITER_RR)
         port->last = (uint32_t)offer->turn;
     seen(s, how, t, EV_ARBITER, record_id(s, offer->slot));
-    if (is_told(s, how))
-        tell_grant(s, index, t, offer, taken);
+    if (is_told(s, how) || __builtin_expect(r->tally != NULL, 0))
+        tell_grant(s, how, index, t, offer, taken);
     if (offer->input == NO_INPUT) {
         own_vc(vc, &port->source_vc, offer->vc, ends, until);
         take_from_source(s, how, index, t);

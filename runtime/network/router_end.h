@@ -115,7 +115,7 @@ static inline void give_room(struct kb_sim *s, int how, uint32_t input, const st
         served = 0;
     else if (from == 0)
         served += memory->overhead_fs & s->mask.overhead;
-    give_credit(s, how, input / vcs_of(s), input % vcs_of(s),
+    give_credit(s, how, input / vcs_of(s), input % vcs_of(s), true,
                 latest(tail, after(parcel->ready_fs, served)), bytes_of(s, flight, number));
 }
 

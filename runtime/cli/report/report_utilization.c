@@ -47,9 +47,13 @@ void utilization_free(struct report_utilization *u)
 }
 
 /* Columns of --stats, the most important first. */
-static const char *const shown[] = {"kind",  "name",       "util_pct",  "busy_ns", "count",
-                                    "bytes", "queue_mean", "queue_max", "gbs",     "servers"};
+static const char *const shown[] = {"kind",       "name",           "util_pct",     "busy_ns",
+                                    "count",      "bytes",          "queue_mean",   "queue_max",
+                                    "gbs",        "servers",        "buffer_bytes", "buffer_mean",
+                                    "buffer_max", "credit_stall_ns"};
 
+/* Of --stats, those of VCs last: without routers there are none. */
+enum { NOT_SHOWN = 2 };
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
 struct shown_rows {
@@ -65,7 +69,7 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
 
     if (!rows->all.row(rows->all.arg, i, all))
         return false;
-    for (size_t c = 0; c < N_SHOWN; c++)
+    for (size_t c = 0; c < rows->all.n_columns - NOT_SHOWN; c++)
         cells[c] = all[rows->column[c]];
     return true;
 }
@@ -76,14 +80,14 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
     struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
     struct column columns[N_SHOWN];
     struct rows rows = {.columns = columns,
-                        .n_columns = N_SHOWN,
+                        .n_columns = of.all.n_columns - NOT_SHOWN,
                         .n_rows = of.all.n_rows,
                         .row = shown_row,
                         .arg = &of};
 
     if (rows.n_rows == 0)
         return;
-    for (size_t c = 0; c < N_SHOWN; c++) {
+    for (size_t c = 0; c < rows.n_columns; c++) {
         of.column[c] = report_column(&of.all, shown[c]);
         columns[c] = of.all.columns[of.column[c]];
     }
@@ -93,15 +97,20 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
     html_text(s, u->when);
     sink_text(s, ", the busiest first.");
     lead_end(s);
-    report_table(s, "use", "Memories, channels, engines, ports, edges, nodes", &rows, NULL);
+    report_table(s, "use",
+                 rows.n_columns == N_SHOWN
+                     ? "Memories, channels, engines, ports, edges, virtual channels, nodes"
+                     : "Memories, channels, engines, ports, edges, nodes",
+                 &rows, NULL);
 }
 
 /* The sentence of the pictures. */
 static void put_lead(const struct report_utilization *u, const struct cli *cli, struct sink *s)
 {
     static const char *const kinds[] = {
-        [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "link",
-        [KB_AT_CHANNEL] = "channel", [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+        [KB_AT_MEMORY] = "memory",      [KB_AT_NODE] = "node",     [KB_AT_LINK] = "link",
+        [KB_AT_CHANNEL] = "channel",    [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+        [KB_AT_VC] = "virtual channel",
     };
     const kb_utilization *most = u->stats.n > 0 ? &u->stats.use[0] : NULL;
 
@@ -126,7 +135,7 @@ static struct view_utilization *usage_of(const struct report_utilization *u,
     struct view_utilization *usage = view_utilization_new(topo);
 
     for (size_t i = 0; i < u->stats.n; i++)
-        if (u->stats.use[i].servers > 0)
+        if (u->stats.use[i].servers > 0 && u->stats.use[i].kind != KB_AT_VC)
             view_utilization_add(usage, u->stats.use[i].name, u->stats.use[i].util_pct);
     return usage;
 }

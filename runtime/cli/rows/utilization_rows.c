@@ -14,6 +14,7 @@
 static const char *const kinds[] = {
     [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
     [KB_AT_CHANNEL] = "channel", [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+    [KB_AT_VC] = "vc",
 };
 
 static const struct column columns[] = {
@@ -29,9 +30,22 @@ static const struct column columns[] = {
     COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),
     COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),
     COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues),
+    /* where VCs are */
+    COLUMN_IF("buffer_bytes", CELL_COUNT, kb_utilization, buffer_bytes, buffer_bytes),
+    COLUMN_IF("buffer_mean", CELL_FRACTION, kb_utilization, buffer_mean, buffer_max),
+    COLUMN_IF("buffer_max", CELL_COUNT, kb_utilization, buffer_max, buffer_max),
+    COLUMN_IF("credit_stall_ns", CELL_NS, kb_utilization, stall_fs, buffer_bytes),
 };
 
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
+enum { N_COLUMNS = sizeof columns / sizeof *columns, N_OF_ROUTERS = 4 };
+
+static bool has_vcs(const struct utilization_rows *stats)
+{
+    for (size_t i = 0; i < stats->n; i++)
+        if (stats->use[i].kind == KB_AT_VC)
+            return true;
+    return false;
+}
 
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
@@ -43,7 +57,10 @@ static bool use_row(void *arg, uint64_t i, struct cell *cells)
 
 struct rows utilization_rows_table(const struct utilization_rows *stats)
 {
-    return (struct rows){ROWS_COLUMNS(columns), .n_rows = stats->n, .row = use_row,
+    return (struct rows){.columns = columns,
+                         .n_columns = has_vcs(stats) ? N_COLUMNS : N_COLUMNS - N_OF_ROUTERS,
+                         .n_rows = stats->n,
+                         .row = use_row,
                          .arg = (void *)stats};
 }
 

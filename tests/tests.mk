@@ -378,7 +378,7 @@ fmt:
 
 # What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches
+COVERING := kbgen_bad components banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered

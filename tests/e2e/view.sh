@@ -189,6 +189,12 @@ if [ -x "$M/tray32/tray32" ]; then
 else
     skip "tray32: labels" "no tray32"
 fi
+# 41 columns: a cube is 24.46 px wide, 2 of which are its edges, and "c167" takes 22.3; 42 columns: 23.88
+for columns in 41 42; do
+    printf 'kernbench: 1\nname: wide\nsip: {cube_mesh: {w: %s, h: 4}}\n' $columns >wide.yaml
+    "$B/kernbench" view system --machine wide.yaml --quiet | grep -c '>c[0-9]*<' || true
+done >labels
+equal "cubes have their names if the longest fits, else none has" "164 0" "$(xargs <labels)"
 run view pe --stats - <use.csv && cp out picture && run view pe --stats use.csv && same picture out
 ok "from standard input"
 

@@ -10,8 +10,9 @@ It is *killed* if a test fails or does not end; otherwise it *survives*, and a t
 the mutant does what the original does. Those that were found to do the same stand in
 survivors.txt with the reason, and count neither way.
 
-The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says, and
-links a test when its turn comes. A mutant meets the tests that call its function, as the map of the last
+The tree that is mutated is a copy, in DIR, which is built once. A mutant in a .c compiles its objects and
+links a test when its turn comes, by the commands that make has for them (recipes.py); a mutant in a header
+rebuilds what make says. A mutant meets the tests that call its function, as the map of the last
 `make coverage` has them (tests/coverage/reach.py), those of its file's own folder first, NEAR, then the
 quickest; without a map, or of a source that has changed since, all. In a first round it meets NEAR_SECONDS
 of them; those that are left meet the others in a second one. The first test that fails ends it; a test
@@ -32,6 +33,7 @@ Ends with 1 if fewer than 95 % are killed.
 """
 
 import argparse
+import glob
 import hashlib
 import json
 import os
@@ -44,9 +46,12 @@ import sys
 import threading
 import time
 
+from recipes import Recipes
+
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = "-Og -DNDEBUG"  # without -g, so that equal code has equal objects
 MACHINES = ["machine-cube8", "machine-tray32"]
+PROGRAMS = ["broken", "hostile", "talking", "judge", "any_simulator"]
 # What a script needs beside the simulator of cube8, by what it says.
 NEEDS = {r"/tray32\b|\btray32\b": "machine-tray32", r"\bcube1\b": "machine-cube1", r"SIM_FIFO": "machine-tests/vectors/cube8_fifo.yaml",
          r"\bodd\b": "machine-tests/support/odd.yaml", r"_m/interleaved": "machine-tests/support/interleaved.yaml",
@@ -54,12 +59,12 @@ NEEDS = {r"/tray32\b|\btray32\b": "machine-tray32", r"\bcube1\b": "machine-cube1
          r"B/cube8/": "shipped-cube8", r"_t/libs": "build/_t/libs"}
 LIMIT = 0.95
 SEEDS = "40"
-CPU_SECONDS, WALL_SECONDS, MEMORY = 120, 1800, 8 << 30
+CPU_SECONDS, WALL_SECONDS, MEMORY = 120, 600, 8 << 30
 NEAR_SECONDS, BATCH = 20, 4
 PATIENCE, LEAST_SECONDS = 5, 10  # of CPU time, of which a busy machine takes nothing away
 
 # Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
-SLOW = {"folders", "generated", "install", "docs", "peers", "kill", "killed_make", "lines", "stops", "terminal",
+SLOW = {"folders", "install", "docs", "peers", "kill", "killed_make", "lines", "stops", "terminal",
         "failures", "kbgen_nomem", "co_gdb", "locale", "numpy", "machine", "validate"}
 SLOW_UNITS = {"co_arch", "steady", "scale"}
 
@@ -67,7 +72,7 @@ SLOW_UNITS = {"co_arch", "steady", "scale"}
 LONG = {"random": 11, "collectives": 10, "watch": 5, "watch_kernel": 5, "kernel_random": 5, "flow": 5, "gemm": 7, "traffic": 6,
         "memory": 5, "reference_product": 4, "oplog": 4, "kernel_no_memory": 3, "routes": 3, "judge_kernel": 2,
         "report": 10, "view": 10, "trace": 10, "results": 9, "sweep": 9, "benches": 1, "deadlock": 1, "inspect": 3, "race": 2,
-        "notes": 1, "knockout": 1, "stats": 2, "talking": 1, "vectors": 1, "why": 3, "split": 2, "shells": 2, "bykey": 2, "vary": 2}
+        "notes": 1, "knockout": 1, "stats": 2, "talking": 1, "vectors": 1, "why": 3, "generated": 4, "split": 2, "shells": 2, "bykey": 2, "vary": 2}
 # The unit tests that call functions of the command line: those of tests/unit/cli, and these.
 OF_CLI = {"test_trace", "test_collectives"}
 
@@ -165,7 +170,7 @@ def all_mutants(only):
 
 # The tests of each folder, the quickest of those that know it best first.
 NEAR = {
-    "gen": ["load", "routes", "formula", "random", "kbgen_bad", "vectors"],
+    "gen": ["load", "routes", "formula", "generated", "random", "kbgen_bad", "vectors"],
     "base": ["text", "percentiles", "lists", "cell", "load"],
     "engine": ["sim", "ev", "dependencies", "traffic", "random", "flow", "kernel_random"],
     "network": ["sim", "formula", "random", "flow", "kernel_random"],
@@ -218,7 +223,8 @@ class Tree:
     met = {}  # the tests of the first round, by the names of mutants
 
     def __init__(self, folder):
-        self.folder, self.seconds, self.untrusted = folder, {}, set()  # seconds of tests that have passed
+        self.folder, self.untrusted, self.recipes, self.original, self.of_header = folder, set(), None, None, False
+        self.seconds = self.read_seconds()
         files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TREE, capture_output=True,
                                text=True, check=True).stdout.split("\n")
         for name in filter(None, files):
@@ -230,6 +236,18 @@ class Tree:
                              if f.endswith(".sh") and f[:-3] not in SLOW)
         self.tests += sorted("corpus_" + f[5:-2] for f in os.listdir(os.path.join(folder, "tests/fuzz"))
                              if f.startswith("fuzz_") and f.endswith(".c"))
+
+    def read_seconds(self):
+        """What tests took that have passed, here or in an earlier run."""
+        try:
+            with open(self.folder + ".seconds", encoding="utf-8") as f:
+                return json.load(f)
+        except OSError:
+            return {}
+
+    def keep_seconds(self):
+        with open(self.folder + ".seconds", "w", encoding="utf-8") as f:
+            json.dump(self.seconds, f)
 
     def copy(self, name):
         """Brings a file up to date; its time changes only if its text does."""
@@ -243,18 +261,26 @@ class Tree:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy(source, target)
 
-    def make(self, *goals):
+    def ask_make(self, *words):
         env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        return subprocess.run(["make", "-s", "CFLAGS=" + FLAGS, *goals], cwd=self.folder, env=env, capture_output=True,
-                              text=True, check=False, stdin=subprocess.DEVNULL).returncode == 0
+        return subprocess.run(["make", "CFLAGS=" + FLAGS, *words], cwd=self.folder, env=env, capture_output=True, text=True,
+                              check=False, stdin=subprocess.DEVNULL)
 
-    def build(self, path=""):
-        """What a mistake in `path` changes: a .c of the runtime no topology, one of gen/ no library."""
-        libraries = ["build/libkernbench.a", "build/libkernbench-cli.a"]
-        generator = ["build/kbgen", "build/_t/libgen.a"]
-        if path.endswith(".c"):
-            return self.make(*(generator if path.startswith("gen/") else libraries))
-        return self.make(*libraries, *generator) and self.make(*MACHINES)
+    def make(self, *goals):
+        return self.ask_make("-s", *goals).returncode == 0
+
+    def build_all(self):
+        """What mutants begin from: all tests, and all machines that scripts need."""
+        programs = ["build/_t/" + t for t in self.tests + PROGRAMS if not t.endswith(".sh")]
+        machines = sorted({goal for goal in [*MACHINES, *NEEDS.values()] if not goal.startswith("build/")})
+        good = self.build() and self.make(*machines) and self.make("build/kernbench", "build/_t/libs", *programs)
+        said = self.ask_make("-Bn", "V=1", "build/kbgen", "build/kernbench", *programs)
+        self.recipes, self.original = Recipes(self.folder, said.stdout), self.code()
+        return good and said.returncode == 0
+
+    def build(self):
+        """What a mistake in a header changes."""
+        return self.make("build/libkernbench.a", "build/libkernbench-cli.a", "build/kbgen", "build/_t/libgen.a") and self.make(*MACHINES)
 
     def code(self):
         """A hash of all that was compiled."""
@@ -278,9 +304,11 @@ class Tree:
 
         def key(test):
             name = re.sub(r"^(test|corpus)_|\.sh$", "", test)
-            return (first.index(name) + 1) * self.expected(test) if name in first else 10 + 5 * self.expected(test)
+            if name in first:
+                return (first.index(name) + 1) * self.expected(test)
+            return 10 + 5 * self.expected(test) + (0 if test in reach.known else 40)
         tests, seconds = sorted(some, key=key), 0
-        near = [t for t in tests if not t.endswith(".sh") or t[:-3] in first]
+        near = [t for t in tests if not t.endswith(".sh") or t[:-3] in first or t in reach.known]
         for i, test in enumerate(near):
             seconds += self.expected(test)
             if seconds > NEAR_SECONDS and i:
@@ -288,15 +316,32 @@ class Tree:
                 break
         return near + [t for t in tests if t not in near], len(near)
 
-    def prepare(self, tests):
-        """Builds what these need, at once."""
+    def needs(self, tests):
         goals = {"build/_t/" + t for t in tests if not t.endswith(".sh")}
         for script in (t for t in tests if t.endswith(".sh")):
             with open(os.path.join(self.folder, "tests/e2e", script), encoding="utf-8", errors="replace") as f:
                 text = f.read()
             goals |= {"machine-cube8"} | {goal for what, goal in NEEDS.items() if re.search(what, text)}
             goals |= {"build/_t/" + p for p in re.findall(r"\b_t/(broken|hostile|talking|judge|any_simulator)", text)}
-        return not goals or self.make(*sorted(goals))
+        return sorted(goals)
+
+    def prepare(self, tests, path):
+        """Builds what these need."""
+        goals = self.needs(tests)
+        if not path.endswith(".c"):
+            return not goals or self.make(*goals)
+        return all(self.make_one(goal, path) for goal in goals)
+
+    def make_one(self, goal, path):
+        """By the command that make has for it."""
+        if goal.startswith("build/"):
+            return self.recipes.link(goal) if self.recipes.has(goal) and goal != "build/kbgen" else True
+        yamls = glob.glob(self.folder + "/tests/vectors/*.yaml") if goal == "vector-machines" else [goal.split("-", 1)[1]]
+        return all(self.machine(yaml, "build" if goal.startswith("shipped") else "build/_m", path) for yaml in yamls)
+
+    def machine(self, yaml, place, path):
+        name = os.path.basename(yaml).removesuffix(".yaml")
+        return (not path.startswith("gen/") or self.recipes.generate(place, name, self.make)) and self.recipes.machine(place, name)
 
     def passes(self, test):
         env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/_m/cube8/cube8", JOBS="1",
@@ -322,13 +367,13 @@ class Tree:
         """'killed by TEST'; 'SURVIVED', or 'open' after the near tests; 'same code' if it does not count."""
         try:
             mutant.apply(self.folder)
-            if not self.build(mutant.path) or self.code() == self.original:
+            if not self.rebuild(mutant):
                 return "same code, or none"
             tests, n_near = self.order(mutant, reach)
             if near:
                 self.met[mutant.name()] = tests[:n_near]
             met = self.met.get(mutant.name(), [])
-            for test in self.batches(met if near else [t for t in tests if t not in met]):
+            for test in self.batches(met if near else [t for t in tests if t not in met], mutant.path):
                 if not test:
                     return "killed by make"
                 if not self.passes(test) and (test in self.seconds or self.passes_without(mutant, test)):
@@ -337,29 +382,44 @@ class Tree:
         finally:
             self.restore(mutant)
 
-    def batches(self, tests):
+    def rebuild(self, mutant):
+        """Does it compile to other code than the original?"""
+        if mutant.path.endswith(".c"):
+            if self.of_header:
+                self.of_header = not self.build_all()
+            return self.recipes.compile(mutant.path) == "made"
+        self.of_header = True
+        return self.build() and self.code() != self.original
+
+    def batches(self, tests, path):
         """Each of them once it is built; None if it cannot be."""
         at = 0
         while at < len(tests):
-            n = 1 if tests[at].endswith(".sh") else BATCH
-            if not self.prepare(tests[at:at + n]):
+            n = 1 if tests[at].endswith(".sh") or path.endswith(".c") else BATCH
+            if not self.prepare(tests[at:at + n], path):
                 yield None
             yield from tests[at:at + n]
             at += n
 
     def restore(self, mutant):
-        shutil.copy(os.path.join(TREE, mutant.path), os.path.join(self.folder, mutant.path))
+        """Puts the source back: a .c as if nothing had been, a header as changed once more."""
+        self.recipes.restore()
+        copy = shutil.copy2 if mutant.path.endswith(".c") else shutil.copy
+        copy(os.path.join(TREE, mutant.path), os.path.join(self.folder, mutant.path))
 
     def passes_without(self, mutant, test):
         """Does a test that has never passed here do so without the mutant? If not it is left out."""
         self.restore(mutant)
-        good = self.build(mutant.path) and self.prepare([test]) and self.passes(test)
+        if not mutant.path.endswith(".c"):
+            self.build()
+        good = self.prepare([test], mutant.path) and self.passes(test)
+        self.recipes.restore()
         if not good:
             self.untrusted.add(test)
             print("left out, as it fails without a mistake: " + test, flush=True)
         mutant.apply(self.folder)
-        self.build(mutant.path)
-        self.prepare([test])
+        self.rebuild(mutant)
+        self.prepare([test], mutant.path)
         return good
 
 
@@ -407,6 +467,7 @@ class Trial:
             verdict = "known"
         elif verdict == "open" and not (near and mutant.name() in self.verdicts):
             verdict = tree.verdict(mutant, near, self.reach)
+            tree.keep_seconds()
             self.tell("%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start))
         with self.lock:
             self.verdicts[mutant.name()] = verdict
@@ -448,9 +509,8 @@ class Trial:
 def trees_at(folder, n):
     trees = [Tree(os.path.abspath(folder) + (".%d" % i if i else "")) for i in range(n)]
     for tree in trees:
-        if not tree.build():
+        if not tree.build_all():
             sys.exit("the tree does not build")
-        tree.original = tree.code()
     return trees
 
 

@@ -193,9 +193,10 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
     port->known = true;
     port->gbs = row->gbs;
     port->wire_fs = row->wire_fs;
+    port->end_edge = (uint32_t)row->last;
     port->order = order_of(t, row);
     port->rank = rank_of_input(t, row->last);
-    port->endless = room == 0;
+    port->endless = room == 0 || s->options.costs_off & KB_COST_BUFFERS;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)
         s->router->vcs[row->port * s->router->n_vcs + i].credits = room;
 }

@@ -71,6 +71,7 @@ struct out_port {
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
+    uint32_t end_edge;       /* the station of the last edge of its channel */
     uint32_t rank;           /* at the node at its end, of round robin */
     uint32_t last;           /* round robin: turn_of() what went last, plus 1 */
     uint64_t source_from_fs; /* the next of its source may leave from then on */

@@ -237,13 +237,16 @@ static void show_vc(const struct usage *u, size_t port, uint32_t vc)
                           .buffer_max = (int64_t)sum.most,
                           .stall_fs = (int64_t)sum.stall_fs};
 
+    char far[KB_NODE_BYTES];
+
     if (!sum.count)
         return;
     if (r->ports[port].free_fs > u->now_fs && r->tally->last_vc[port] == vc)
         use.busy_fs -= (int64_t)(r->ports[port].free_fs - u->now_fs);
     if (u->now_fs)
         use.buffer_mean = (double)sum.held / (double)u->now_fs;
-    name_link(u->sim->topo, port, use.from, use.to);
+    name_link(u->sim->topo, port, use.from, far);
+    name_link(u->sim->topo, r->ports[port].end_edge, far, use.to);
     kb_place_name(u->sim->topo, place_vc(port, vc), use.name);
     show(u, &use, 0);
 }

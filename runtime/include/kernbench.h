@@ -352,6 +352,8 @@ enum kb_cost_class {
     KB_COST_ENGINES = 32,   /* the number of DMA engines of an M_CPU */
     KB_COST_COMPUTE = 64,   /* cycles of GEMM and MATH */
     KB_COST_TCM_GBS = 128,  /* bandwidth of TCMs for FETCH and STORE of their own PE */
+    KB_COST_BUFFERS =
+        256, /* the size of buffers of routers, and of what waits for a memory there */
 };
 
 /* Options of a simulation; all zero is the default. */
@@ -801,7 +803,8 @@ kb_status kb_breakdown_path(kb_breakdown *why,
 typedef struct kb_utilization {
     kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY, _PORT or _VC */
     char name[KB_PLACE_BYTES];
-    char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; else "" */
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; of a VC: the nodes where its port and
+                                                    its buffer are; else "" */
     double gbs;       /* of links, memories, and ports of a TCM; else 0 */
     uint32_t servers; /* 0: unlimited */
     uint64_t count;

@@ -30,6 +30,8 @@ static const char cube_note[] =
     "A cube: its busiest memory, engine or port; DMA channels, held while "
     "transactions wait, do not count.";
 
+static const char buffers_note[] = "A cube: the fullest buffer of its routers.";
+
 static const char kinds_note[] = "*: a cube with keys of its own, by `cubes`";
 
 /* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. */
@@ -111,10 +113,14 @@ static double kind_width(const struct scene_drawing *d)
 /* "Busy" with its colours, and the busiest edges, in the direction of their data. */
 static double put_busiest(struct scene_drawing *d, double y)
 {
-    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, "Busy");
+    bool buffers = view_utilization_is_of_buffers(d->sc->utilization);
+
+    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, buffers ? "Full" : "Busy");
     svg_heat_legend(&d->g, SCENE_MARGIN + 40, y);
     svg_text(&d->g, "dim", SCENE_MARGIN + 40 + 34 * SVG_HEATS + 10, y + 11, SVG_START,
-             d->listed.n ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
+             buffers       ? "% of the fullest buffer there, in the mean"
+             : d->listed.n ? "% of the time, or more; the busiest edges:"
+                           : "% of the time, or more");
     y += 2 * LEGEND_ROW;
     for (size_t i = 0; i < d->listed.n; i++, y += LEGEND_ROW) {
         const struct view_edge_utilization *util = &d->listed.edge[i];
@@ -128,7 +134,7 @@ static double put_busiest(struct scene_drawing *d, double y)
         svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, text);
     }
     if (d->sc->of_cubes) {
-        svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, cube_note);
+        svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, buffers ? buffers_note : cube_note);
         y += LEGEND_ROW;
     }
     return y + 8;

@@ -165,7 +165,7 @@ bool router_tally_grant(struct kb_sim *s, uint64_t t, const struct router_grant 
     uint64_t nbytes = bytes_of(s, g);
     bool limited = !port->endless && row->end != END_SINK;
 
-    if (to->count++ == 0) /* all of them, but for those of this segment */
+    if (to->count++ == 0) /* all of them, without those of this segment */
         to->credits = r->vcs[g->port * r->n_vcs + g->vc].credits + (limited ? (int64_t)nbytes : 0);
     if (to->count == 1)
         to->room = (uint64_t)to->credits;

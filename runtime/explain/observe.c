@@ -56,12 +56,19 @@ static void begin(struct kb_sim *s)
         s->options.engine = KB_FUSED;
 }
 
+static void split(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    spans_split(s, whole, part);
+    if (spans_of(s)->net && part < spans_of(s)->n_slots)
+        net_begin(s, part);
+}
+
 static const struct observer calls = {
     .free = free_observer,
     .begin = begin,
     .error = error,
     .issue = commands_stage,
-    .split = spans_split,
+    .split = split,
     .command = commands_issue,
     .finish = commands_finish,
     .start = commands_start,

@@ -318,6 +318,18 @@ void net_decide(struct kb_sim *s, uint64_t t, uint32_t port)
     }
 }
 
+/* A station has it from `begin` to `end`. */
+static void tell_service(struct kb_sim *s, uint32_t slot, kb_place place, uint64_t begin,
+                         uint64_t end)
+{
+    kb_service service;
+
+    if (!spans_of(s)->services)
+        return;
+    service = spans_service(s, slot, place, (int64_t)begin, (int64_t)end);
+    TELL(spans_of(s), take, &service);
+}
+
 /* -- a grant -------------------------------------------------------------------------------- */
 
 /* It goes, and is the last that has gone there. */
@@ -364,7 +376,6 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
         g->input == NO_INPUT ? waiter_at_source(s, g->port) : waiter_in(s, g->port, g->input);
     struct net_segment *segment = candidate(s, t, &x);
     uint64_t there = t + (uint64_t)channel_fs(port->wire_fs);
-    kb_service service;
 
     if (!segment)
         return;
@@ -375,11 +386,7 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
     segment->waits = segment->blocked = 0;
     if (row->end != END_ROUTER)
         note_end(s, there, segment, g, (enum channel_end)row->end);
-    if (!spans_of(s)->services)
-        return;
-    service = spans_service(s, g->slot, place_of(KB_AT_LINK, g->port), (int64_t)t,
-                            (int64_t)(t + g->taken_fs));
-    TELL(spans_of(s), take, &service);
+    tell_service(s, g->slot, place_of(KB_AT_LINK, g->port), t, t + g->taken_fs);
 }
 
 /* -- memories ------------------------------------------------------------------------------- */
@@ -459,7 +466,7 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
         f->served_fs = free_fs;
     }
     net_path_clear(&net->waits, &path);
-    stations_served(s, slot, start, free_fs);
+    tell_service(s, slot, spans_memory(s, slot), start, free_fs);
 }
 
 /* -- the whole ------------------------------------------------------------------------------ */

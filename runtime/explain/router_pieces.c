@@ -55,7 +55,7 @@ static void add_way(struct told *p, const struct kb_cost *c)
     add(p, KB_CAUSE_RETURN, KB_NOWHERE, c->return_fs, &none);
 }
 
-/* The waits of a path but for the first `slack`, the first one first. */
+/* The waits of a path without the first `slack` of them, the first one first. */
 static void add_waits(struct told *p, const struct net_waits *w, uint32_t last, int64_t *slack)
 {
     const struct net_wait *wait = &w->rows[last];

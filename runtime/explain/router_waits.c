@@ -85,12 +85,3 @@ void net_path_place(struct net_waits *w, const struct net_path *path, uint32_t m
     for (uint32_t row = path->last; row != mark; row = w->rows[row].before)
         w->rows[row].place = place;
 }
-
-int64_t net_path_sum_fs(const struct net_waits *w, const struct net_path *path)
-{
-    int64_t fs = 0;
-
-    for (uint32_t row = path->last; row != NO_WAIT; row = w->rows[row].before)
-        fs += w->rows[row].fs;
-    return fs;
-}

@@ -50,7 +50,4 @@ bool net_path_wait(struct net_waits *w, struct net_path *path, uint32_t mark,
 void net_path_place(struct net_waits *w, const struct net_path *path, uint32_t mark,
                     kb_place place);
 
-/* In order of time: the last first becomes the first first, of waits that no other path has. */
-int64_t net_path_sum_fs(const struct net_waits *w, const struct net_path *path);
-
 #endif

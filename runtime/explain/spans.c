@@ -32,7 +32,6 @@
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
  * other, commands.c the chains of commands, observe.c the table of calls.
  */
-#include "explain/router_paths.h"
 #include "explain/spans.h"
 #include "network/banks_state.h"
 #include <stdlib.h>
@@ -145,6 +144,20 @@ kb_place spans_link(const struct kb_sim *s, uint32_t slot)
     size_t link = walk_link(s->topo, next_edge(s, txn->at), txn->at.cube, &trip);
 
     return place_of(KB_AT_LINK, link ^ !txn_writes(txn));
+}
+
+/* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
+kb_place spans_memory(const struct kb_sim *s, uint32_t slot)
+{
+    const struct tl_ctx *pes = sim_has_kernels(s) ? s->kernels->pes : NULL;
+    const struct txn *txn = &s->txns[slot];
+    uint32_t number;
+
+    if (!pes || (!is_inside(s, slot) && !unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))))
+        return place_of(KB_AT_MEMORY, txn->dst);
+    number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
+                        (ptrdiff_t)sizeof *pes);
+    return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
 }
 
 /* -- pieces of time ---------------------------------------------------------------------------- */
@@ -320,8 +333,6 @@ void spans_split(struct kb_sim *s, uint32_t whole, uint32_t part)
     const struct progress *from;
 
     if (!spans_room(s, part))
-        return;
-    if (spans_of(s)->net && !net_begin(s, part))
         return;
     at = &spans_of(s)->slots[part];
     from = &spans_of(s)->slots[whole];

@@ -146,6 +146,7 @@ void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t
                         int64_t should_fs);
 kb_place spans_source(const struct txn *x);
 const char *spans_command_name(const struct command *c);
+kb_place spans_memory(const struct kb_sim *s, uint32_t slot);
 kb_place spans_link(const struct kb_sim *s, uint32_t slot);
 kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs);
 kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs,
@@ -163,7 +164,6 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
 
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
 void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
-void stations_served(struct kb_sim *s, uint32_t slot, uint64_t begin, uint64_t end);
 void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot);
 void stations_left(struct kb_sim *s);
 void stations_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);

@@ -26,20 +26,6 @@
 #include "machine/walk.h"
 #include "network/banks_state.h"
 
-/* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
-static kb_place station_place(const struct kb_sim *s, uint32_t slot)
-{
-    const struct tl_ctx *pes = sim_has_kernels(s) ? s->kernels->pes : NULL;
-    const struct txn *txn = &s->txns[slot];
-    uint32_t number;
-
-    if (!pes || (!is_inside(s, slot) && !unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))))
-        return place_of(KB_AT_MEMORY, txn->dst);
-    number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
-                        (ptrdiff_t)sizeof *pes);
-    return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
-}
-
 static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum station_kind station)
 {
     const struct txn *txn = &s->txns[slot];
@@ -52,7 +38,7 @@ static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum sta
     case STATION_LINK:
         return spans_link(s, slot);
     default:
-        return station_place(s, slot);
+        return spans_memory(s, slot);
     }
 }
 
@@ -318,21 +304,11 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 
 /* -- leaving it -------------------------------------------------------------------------------- */
 
-void stations_served(struct kb_sim *s, uint32_t slot, uint64_t begin, uint64_t end)
-{
-    kb_service service;
-
-    if (!spans_of(s)->services)
-        return;
-    service = spans_service(s, slot, station_place(s, slot), (int64_t)begin, (int64_t)end);
-    TELL(spans_of(s), take, &service);
-}
-
 void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct spans *w = spans_of(s);
     struct progress *at = &w->slots[slot];
-    kb_place place = station_place(s, slot);
+    kb_place place = spans_memory(s, slot);
     kb_service service;
 
     spans_close(s, t, slot);

@@ -109,7 +109,8 @@ static enum exit_code read_options(struct load *load)
 
 static void begin_job(const struct load *load, struct job *job, uint64_t i)
 {
-    kb_options options = {.engine = load->cli->opts.engine};
+    kb_options options = {.engine = load->cli->opts.engine,
+                          .buffers = cmd_counts_buffers(load->cli)};
     kb_traffic traffic = load->all.asked.traffic;
 
     traffic.rate = list_rate(load->all.asked.rates.value[i / load->seeds]);

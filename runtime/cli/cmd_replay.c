@@ -219,6 +219,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
 enum exit_code cmd_replay(const struct cli *cli)
 {
     kb_options options = {.engine = cli->opts.engine,
+                          .buffers = cmd_counts_buffers(cli),
                           .fingerprint = cli->opts.fingerprint,
                           .until_fs = cli->opts.until_fs,
                           .max_events = cli->opts.max_events};

@@ -402,9 +402,12 @@ static enum exit_code check_reference(const struct run *run)
                run->rows.bench->name);
 }
 
-static kb_options options_of(const struct opts *o)
+static kb_options options_of(const struct cli *cli)
 {
+    const struct opts *o = &cli->opts;
+
     return (kb_options){.engine = o->engine,
+                        .buffers = cmd_counts_buffers(cli),
                         .fingerprint = o->fingerprint,
                         .until_fs = o->until_fs,
                         .max_events = o->max_events,
@@ -433,7 +436,7 @@ enum exit_code cmd_run(const struct cli *cli)
     enum exit_code code;
     struct run run = {.cli = cli,
                       .rows = {.bench = bench_find(cli, o->operand[0], &code), .verify = "off"}};
-    kb_options options = options_of(o);
+    kb_options options = options_of(cli);
     struct utilization_rows stats = {0};
     kb_error why = {""};
 

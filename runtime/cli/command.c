@@ -99,6 +99,11 @@ bool cmd_has_return(const struct cli *cli)
     return strcmp(cli->info.links, "router") == 0;
 }
 
+bool cmd_counts_buffers(const struct cli *cli)
+{
+    return cmd_has_return(cli) && (cli->opts.stats || cli->opts.report);
+}
+
 void cmd_add_return(const struct column *columns, size_t n, const struct column *column,
                     struct column *out)
 {

@@ -79,6 +79,9 @@ void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin
 /* Are there routers, so that the data of a read have a way back, which is a term of its own? */
 bool cmd_has_return(const struct cli *cli);
 
+/* Are rows of buffers wanted, and are there any: --stats, or a report, and routers? */
+bool cmd_counts_buffers(const struct cli *cli);
+
 /* Copies columns, with `column` behind that of the response: `n` + 1 of them. */
 void cmd_add_return(const struct column *columns, size_t n, const struct column *column,
                     struct column *out);

@@ -19,6 +19,7 @@ struct bank_segment;
 struct bank_slice;
 struct command;
 struct tl_ctx;
+struct router_grant;
 
 /* Stations, in the order in which a transaction comes to them. */
 enum station_kind { STATION_CHANNEL, STATION_ENGINE, STATION_LINK, STATION_MEMORY };
@@ -48,6 +49,10 @@ struct observer {
     void (*left)(struct kb_sim *s);
     void (*bus)(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
                 const struct bank_segment *segment);
+
+    void (*grant)(struct kb_sim *s, uint64_t t, const struct router_grant *grant);
+    void (*decide)(struct kb_sim *s, uint64_t t, uint32_t port);
+    void (*serve)(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint32_t packet);
 
     void (*start)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
     void (*command)(struct kb_sim *s, struct command *c);
@@ -161,6 +166,26 @@ static inline void observe_bus(struct kb_sim *s, const struct bank_slice *slice,
 static inline void observe_left(struct kb_sim *s)
 {
     s->observer->left(s);
+}
+
+/* A port of a router lets a segment go at `t`. The segment is still where it has waited. */
+static inline void observe_grant(struct kb_sim *s, uint64_t t, const struct router_grant *grant)
+{
+    s->observer->grant(s, t, grant);
+}
+
+/* A port of a router has decided at `t`: what is still there waits. */
+static inline void observe_decide(struct kb_sim *s, uint64_t t, uint32_t port)
+{
+    s->observer->decide(s, t, port);
+}
+
+/* The packet, or the read, in `slot` comes to its memory at `t`, which serves it from `start` on.
+ */
+static inline void observe_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot,
+                                 uint32_t packet)
+{
+    s->observer->serve(s, t, start, slot, packet);
 }
 
 #endif

@@ -8,6 +8,7 @@
  * taken takes it over. A way is freed when nothing uses it any more.
  */
 #include "engine/router.h"
+#include "engine/router_tally.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,9 +172,10 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
     port->gbs = row->gbs;
     port->segment_fs = segment_fs(t->segment_bytes, row->gbs);
     port->wire_fs = row->wire_fs;
+    port->end_edge = (uint32_t)row->last;
     port->order = order_of(t, row);
     port->rank = rank_of_input(t, row->last);
-    port->endless = room == 0;
+    port->endless = room == 0 || s->options.costs_off & KB_COST_BUFFERS;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)
         s->router->vcs[row->port * s->router->n_vcs + i].credits = room;
 }
@@ -390,6 +392,8 @@ void router_clear(struct kb_sim *s)
     if (r->n_flights)
         memset(r->flights, 0, r->n_flights * sizeof *r->flights);
     forget_ways(r);
+    if (r->tally)
+        router_tally_clear(r->tally);
     for (size_t i = 0; i < walk_n_links(s->topo); i++)
         clear_port(r, i);
     agenda_clear(&r->agenda);
@@ -412,7 +416,9 @@ bool router_new(struct kb_sim *s)
     r->ways = calloc(WAYS, sizeof(struct way *));
     r->free_parcel = r->free_arrival = r->free_note = UINT32_MAX;
     agenda_clear(&r->agenda);
-    if (!r->ports || !r->vcs || !r->sinks || !r->ways)
+    if (s->options.buffers)
+        r->tally = router_tally_new(s);
+    if (!r->ports || !r->vcs || !r->sinks || !r->ways || (s->options.buffers && !r->tally))
         return false;
     for (size_t i = 0; i < n; i++)
         clear_port(r, i);
@@ -450,6 +456,7 @@ void router_free(struct kb_sim *s)
         free(r->parcels[i].rows);
     channels_free(&r->scratch);
     agenda_free(&r->agenda);
+    router_tally_free(r->tally);
     free(r->ports);
     free(r->vcs);
     free(r->flights);

@@ -77,6 +77,7 @@ struct out_port {
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
+    uint32_t end_edge;       /* the station of the last edge of its channel */
     uint32_t rank;           /* at the node at its end, of round robin */
     uint32_t last;           /* round robin: turn_of() what went last, plus 1 */
     uint64_t source_from_fs; /* the next of its source may leave from then on */
@@ -85,6 +86,14 @@ struct out_port {
     bool endless;            /* at its end is no buffer that could be full */
     bool starved;            /* an input waits for a credit that is not on its way */
     uint64_t busy_fs;
+};
+
+/* A segment that goes by a port, as observers hear of it. */
+struct router_grant {
+    uint32_t port, input; /* where it was; NO_INPUT: at the port's source */
+    uint32_t slot, number, hop;
+    uint8_t vc;
+    uint64_t taken_fs; /* for which it has port and input server */
 };
 
 /* A port on the way of a flight. */
@@ -170,6 +179,8 @@ struct sink {
 
 enum { WAYS = 4096 }; /* ways that are remembered; a power of two */
 
+struct router_tally;
+
 struct router {
     struct out_port *ports; /* owned; [walk_n_links()] */
     struct vc *vcs;         /* owned; [port][vc] */
@@ -181,6 +192,7 @@ struct router {
     struct way **ways;  /* owned; [WAYS] */
     struct channels scratch;
     struct agenda agenda;
+    struct router_tally *tally; /* owned; NULL: buffers are not counted */
     uint32_t n_flights;
     uint32_t n_parcels, free_parcel;
     uint32_t n_arrivals, free_arrival;

@@ -169,11 +169,11 @@ static void add(kb_breakdown *why, const struct key *key, uint64_t count, wait_s
     row->fs += fs;
 }
 
-/* Wires, nodes, dispatch and response are everywhere: only the sums by place say where. */
+/* Wires, nodes, dispatch, response and return are everywhere: only the sums by place say where. */
 static bool has_place(kb_cause cause)
 {
     return cause != KB_CAUSE_WIRE && cause != KB_CAUSE_OVERHEAD && cause != KB_CAUSE_DISPATCH &&
-           cause != KB_CAUSE_RESPONSE;
+           cause != KB_CAUSE_RESPONSE && cause != KB_CAUSE_RETURN;
 }
 
 /* A wait for another PE is at no station: only its command counts it. */

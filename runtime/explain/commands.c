@@ -14,6 +14,7 @@
  * second would have waited for the engine, and would have taken over the chain of the first:
  * stations.c.
  */
+#include "explain/router_paths.h"
 #include "explain/spans.h"
 #include <stdlib.h>
 
@@ -49,7 +50,7 @@ bool commands_stage(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct progress *at;
 
-    if (!spans_room(s, slot))
+    if (!spans_room(s, slot) || (spans_of(s)->net && !net_begin(s, slot)))
         return false;
     at = &spans_of(s)->slots[slot];
     at->open = false;

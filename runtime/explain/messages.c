@@ -120,21 +120,21 @@ void messages_end_wait(struct kb_sim *s, uint64_t t, struct command *c)
     c->talk.waits = false;
 }
 
-struct way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to)
+struct word_way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to)
 {
     const struct tl_ctx *pes = s->kernels->pes;
     struct trip trip;
     struct cost_row c;
 
     if (from == to)
-        return (struct way){0, 0};
+        return (struct word_way){0, 0};
     trip = walk_trip(s->topo, pes[from].src, pes[to].tcm, 0, false, 0, false);
     c = cost_of_pe(s->topo, &trip);
-    return (struct way){c.wire_fs & s->mask.wire, c.overhead_fs & s->mask.overhead};
+    return (struct word_way){c.wire_fs & s->mask.wire, c.overhead_fs & s->mask.overhead};
 }
 
 /* A word's way counts at the PE where it ends. */
-void messages_add_way(struct kb_sim *s, struct shares *shares, struct way way, uint32_t to)
+void messages_add_way(struct kb_sim *s, struct shares *shares, struct word_way way, uint32_t to)
 {
     kb_share piece = {.place = place_pe_node(s->topo, to, NODE_PE_CPU), .count = 1};
 
@@ -177,7 +177,7 @@ static void begin_with_waits(struct kb_sim *s, struct chain *chain, const struct
                                .longest_fs = talk->longest_fs,
                                .behind = messages_pe(s, behind),
                                .behind_id = talk->behind_id});
-    messages_add_way(s, &chain->shares, (struct way){talk->wire_fs, talk->overhead_fs},
+    messages_add_way(s, &chain->shares, (struct word_way){talk->wire_fs, talk->overhead_fs},
                      c->pe->number);
 }
 
@@ -199,7 +199,7 @@ void messages_received(struct kb_sim *s, uint64_t t, struct chain *chain, struct
 }
 
 /* The send waited for the rest of the credit's way; of that the wires come last. */
-static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_fs, int64_t t,
+static void wait_for_credit(struct talk *talk, struct word_way way, int64_t set_out_fs, int64_t t,
                             uint32_t behind_id)
 {
     int64_t from_fs = set_out_fs > talk->since_fs ? set_out_fs : talk->since_fs;
@@ -215,7 +215,7 @@ static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_f
 void messages_sent(struct kb_sim *s, uint64_t t, struct chain *chain, struct command *c)
 {
     const struct leaving *from = &spans_of(s)->leaving;
-    struct way way;
+    struct word_way way;
 
     if (from->chain.command == KB_NO_ID)
         return;
@@ -253,7 +253,7 @@ bool messages_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const s
 }
 
 /* The last member's command, from its call until its word is with the lowest. */
-static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct way way,
+static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct word_way way,
                              int64_t there_fs, uint32_t lowest)
 {
     struct chain x = {.shares = {0}};
@@ -287,8 +287,8 @@ bool messages_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, st
                            uint32_t lowest)
 {
     const struct command *c = work_at(s, slot)->command;
-    struct way to = messages_way(s, last->pe->number, lowest);
-    struct way back = messages_way(s, lowest, c->pe->number);
+    struct word_way to = messages_way(s, last->pe->number, lowest);
+    struct word_way back = messages_way(s, lowest, c->pe->number);
     struct chain *chain;
 
     if (!spans_room(s, slot))

@@ -6,6 +6,8 @@
  * of a transaction must be known from its issue on.
  */
 #include "explain/bank_pieces.h"
+#include "explain/router_paths.h"
+#include "explain/spans.h"
 #include <stdlib.h>
 #include "machine/endpoint.h"
 #include "machine/walk.h"
@@ -31,6 +33,7 @@ static void spans_free(struct spans *w)
     free(w->engine_id);
     free(w->link_enter_fs);
     free(w->early_enter_fs);
+    net_free(w->net);
     free(w->pes);
     free(w);
 }
@@ -48,10 +51,17 @@ static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) &&
+    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) && !w->net &&
                     !(s->topo->impls && s->topo->impls->nodes);
     if (w->by_station)
         s->options.engine = KB_FUSED;
+}
+
+static void split(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    spans_split(s, whole, part);
+    if (spans_of(s)->net && part < spans_of(s)->n_slots)
+        net_begin(s, part);
 }
 
 static const struct observer calls = {
@@ -59,7 +69,7 @@ static const struct observer calls = {
     .begin = begin,
     .error = error,
     .issue = commands_stage,
-    .split = spans_split,
+    .split = split,
     .command = commands_issue,
     .finish = commands_finish,
     .start = commands_start,
@@ -81,10 +91,14 @@ static const struct observer calls = {
     .release_word = messages_release_word,
     .word = messages_word,
     .wait = messages_wait,
+    .grant = net_grant,
+    .decide = net_decide,
+    .serve = net_serve,
 };
 
-static struct spans *spans_new(const struct kb_topology *t)
+static struct spans *spans_new(const struct kb_sim *s)
 {
+    const struct kb_topology *t = s->topo;
     struct spans *w = calloc(1, sizeof *w);
     size_t cubes = (size_t)t->sips * t->cubes;
 
@@ -96,7 +110,9 @@ static struct spans *spans_new(const struct kb_topology *t)
     w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
     w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
     w->early_enter_fs = calloc(t->early ? cubes << t->unit_bits : 1, sizeof(int64_t));
-    if (w->channel_id && w->engine_id && w->link_enter_fs && w->early_enter_fs)
+    w->net = s->router ? net_new(s) : NULL;
+    if (w->channel_id && w->engine_id && w->link_enter_fs && w->early_enter_fs &&
+        (w->net || !s->router))
         return w;
     spans_free(w);
     return NULL;
@@ -114,11 +130,8 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 
     if (has_begun(s))
         return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
-    if (s->topo->links == MODE_ROUTER)
-        return endpoint_error(why, "with contention.links: router a run cannot be watched: no "
-                                   "breakdown, timeline or inspection");
     if (!s->observer)
-        s->observer = (struct observer *)spans_new(s->topo);
+        s->observer = (struct observer *)spans_new(s);
     if (!s->observer)
         return KB_NO_MEMORY;
     w = spans_of(s);

@@ -146,6 +146,20 @@ kb_place spans_link(const struct kb_sim *s, uint32_t slot)
     return place_of(KB_AT_LINK, link ^ !txn_writes(txn));
 }
 
+/* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
+kb_place spans_memory(const struct kb_sim *s, uint32_t slot)
+{
+    const struct tl_ctx *pes = sim_has_kernels(s) ? s->kernels->pes : NULL;
+    const struct txn *txn = &s->txns[slot];
+    uint32_t number;
+
+    if (!pes || (!is_inside(s, slot) && !unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))))
+        return place_of(KB_AT_MEMORY, txn->dst);
+    number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
+                        (ptrdiff_t)sizeof *pes);
+    return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
+}
+
 /* -- pieces of time ---------------------------------------------------------------------------- */
 
 static bool is_whole(const struct kb_sim *s, uint32_t slot)
@@ -234,6 +248,12 @@ void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot)
 void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place, int64_t begin_fs,
                  int64_t fs)
 {
+    spans_piece_behind(s, slot, cause, place, begin_fs, fs, KB_NOWHERE, KB_NO_ID);
+}
+
+void spans_piece_behind(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place,
+                        int64_t begin_fs, int64_t fs, kb_place behind, uint32_t behind_id)
+{
     struct spans *w = spans_of(s);
     struct progress *at = &w->slots[slot];
     kb_span span;
@@ -241,8 +261,8 @@ void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place
     at->begin_fs = begin_fs;
     at->cause = (uint8_t)cause;
     at->place = place;
-    at->behind = KB_NOWHERE;
-    at->behind_id = KB_NO_ID;
+    at->behind = behind;
+    at->behind_id = behind_id;
     span = spans_make(s, slot, begin_fs + fs);
     count_piece(s, at, fs);
     for (int i = 0; i < w->n; i++)

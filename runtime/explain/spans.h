@@ -56,6 +56,8 @@ struct cause_of_call {
     int64_t start_fs;
 };
 
+struct net;
+
 struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
@@ -73,6 +75,7 @@ struct spans {
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
     int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
     int64_t *early_enter_fs;          /* owned; the same of s->early: when its service begins */
+    struct net *net;                  /* owned; links router: router_paths.c; else NULL */
     struct leaving leaving;
     uint32_t n_stretches;      /* told */
     struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */
@@ -133,6 +136,9 @@ void chain_add(struct kb_sim *s, struct chain *x, const kb_share *piece);
 void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place, int64_t begin_fs,
                  int64_t fs);
 
+void spans_piece_behind(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place,
+                        int64_t begin_fs, int64_t fs, kb_place behind, uint32_t behind_id);
+
 /* The same time for those that follow pieces as they begin: one, with its end; -1: it begins. */
 void spans_show(struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs, int64_t end_fs);
 
@@ -140,6 +146,7 @@ void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t
                         int64_t should_fs);
 kb_place spans_source(const struct txn *x);
 const char *spans_command_name(const struct command *c);
+kb_place spans_memory(const struct kb_sim *s, uint32_t slot);
 kb_place spans_link(const struct kb_sim *s, uint32_t slot);
 kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs);
 kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs,
@@ -164,7 +171,7 @@ void stations_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
 /* -- messages.c: what PEs wait for of each other -------------------------------------------- */
 
 /* The parts of a word's way from one PE to another. */
-struct way {
+struct word_way {
     int64_t wire_fs, overhead_fs;
 };
 
@@ -174,8 +181,8 @@ uint32_t messages_leaving(struct kb_sim *s);
 kb_place messages_pe(const struct kb_sim *s, uint32_t pe);
 void messages_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer);
 void messages_end_wait(struct kb_sim *s, uint64_t t, struct command *c);
-struct way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to);
-void messages_add_way(struct kb_sim *s, struct shares *x, struct way way, uint32_t to);
+struct word_way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to);
+void messages_add_way(struct kb_sim *s, struct shares *x, struct word_way way, uint32_t to);
 void messages_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c);
 void messages_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c);
 struct taken messages_taken(struct kb_sim *s);

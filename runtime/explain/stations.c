@@ -11,6 +11,7 @@
  * be later: link_station.holder is the last in line. find_in_line() walks back along `ahead` to the
  * one that has entered by now.
  *   early memory      the same: it is a station like a link (network/early_memory.h)
+ *   port of a TCM     with links router: the last one that took its turn there, net_take_port()
  *
  * Example: three writes come to a link at 2.06, 4.07 and 6 ns, and hold it for 32 ns each: they
  * enter at 2.06, 34.06 and 66.06. At 6 ns the link's holder is the second one, which enters at
@@ -20,23 +21,10 @@
  * when it ends. Inside a memory it is cut into overhead and drain; a latency counts as overhead.
  */
 #include "explain/bank_pieces.h"
+#include "explain/router_paths.h"
 #include "explain/spans.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
-
-/* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
-static kb_place station_place(const struct kb_sim *s, uint32_t slot)
-{
-    const struct tl_ctx *pes = sim_has_kernels(s) ? s->kernels->pes : NULL;
-    const struct txn *txn = &s->txns[slot];
-    uint32_t number;
-
-    if (!pes || (!is_inside(s, slot) && !unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))))
-        return place_of(KB_AT_MEMORY, txn->dst);
-    number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
-                        (ptrdiff_t)sizeof *pes);
-    return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
-}
 
 static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum station_kind station)
 {
@@ -50,7 +38,7 @@ static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum sta
     case STATION_LINK:
         return spans_link(s, slot);
     default:
-        return station_place(s, slot);
+        return spans_memory(s, slot);
     }
 }
 
@@ -102,6 +90,35 @@ static uint32_t find_in_line(const struct kb_sim *s, uint64_t t, struct line lin
         enter_fs = at->ahead_enter_fs;
     }
     return slot;
+}
+
+/* Is it a port of a TCM that packets from routers take, too? network/memory.h serve_at_port() */
+static bool is_shared_port(const struct kb_sim *s, uint32_t slot, kb_place place)
+{
+    return spans_of(s)->net && is_inside(s, slot) && kb_place_kind_of(place) == KB_AT_PORT &&
+           place_index(place) % 4 < PORT_GEMM;
+}
+
+/* When such a port is free, by what is known. */
+static uint64_t *port_free_of(const struct kb_sim *s, kb_place place, uint32_t *dst)
+{
+    uint32_t src = pe_src(s->topo, (uint32_t)place_index(place) / 4);
+
+    *dst = dst_pack(s->topo, src_cube(s->topo, src), unit_of_tcm(s->topo, src_pe(s->topo, src)));
+    return &s->router->sinks[*dst].free_fs[place_index(place) % 4 == PORT_TCM_WRITE];
+}
+
+/* Takes its turn at such a port; false: it is free, and nothing is waited for. */
+static bool join_port(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place, kb_place *source,
+                      uint32_t *id)
+{
+    uint32_t dst;
+    const uint64_t *free_fs = port_free_of(s, place, &dst);
+    struct net_other before = net_take_port(s, slot, dst, place_index(place) % 4 == PORT_TCM_WRITE);
+
+    *source = before.source;
+    *id = before.id;
+    return *free_fs > t;
 }
 
 /* The source and id of the transaction that holds a station at `t`. False: the station is free. */
@@ -182,7 +199,8 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
         at->ahead = line.station->holder;
         at->ahead_enter_fs = *line.enter_fs;
     }
-    if (!find_holder(s, t, slot, station, place, &behind, &id))
+    if (is_shared_port(s, slot, place) ? !join_port(s, t, slot, place, &behind, &id)
+                                       : !find_holder(s, t, slot, station, place, &behind, &id))
         return;
     spans_open(s, t, slot, wait_for(place, station), place);
     at->behind = behind;
@@ -284,6 +302,16 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
     }
 }
 
+/* When the station is free of what takes it now; -1: not known yet. */
+static int64_t known_end_fs(const struct kb_sim *s, uint32_t slot, struct line line, kb_place place)
+{
+    uint32_t dst;
+
+    if (is_shared_port(s, slot, place))
+        return (int64_t)*port_free_of(s, place, &dst);
+    return line.station ? line.station->free_fs : -1;
+}
+
 void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
     struct spans *w = spans_of(s);
@@ -291,11 +319,10 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     struct line line = line_at(s, slot, station, place);
     kb_service service;
 
-    end_wait(s, t, slot, line.station != NULL);
+    end_wait(s, t, slot, line.station || is_shared_port(s, slot, place));
     note_take(s, t, slot, station, place);
     if (w->services) {
-        service =
-            spans_service(s, slot, place, (int64_t)t, line.station ? line.station->free_fs : -1);
+        service = spans_service(s, slot, place, (int64_t)t, known_end_fs(s, slot, line, place));
         TELL(w, take, &service);
     }
     if (station == STATION_MEMORY)
@@ -308,7 +335,7 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct spans *w = spans_of(s);
     struct progress *at = &w->slots[slot];
-    kb_place place = station_place(s, slot);
+    kb_place place = spans_memory(s, slot);
     kb_service service;
 
     spans_close(s, t, slot);
@@ -316,7 +343,10 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
         bank_pieces_leave(s, t, slot, place);
     else if (comes_to_queue(s, slot))
         queue_pieces_leave(s, t, slot, place);
-    else if (w->services && !line_at(s, slot, STATION_MEMORY, place).station) {
+    else if (w->net && !is_inside(s, slot))
+        net_leave(s, t, slot, place);
+    else if (w->services && !line_at(s, slot, STATION_MEMORY, place).station &&
+             !is_shared_port(s, slot, place)) {
         service = spans_service(s, slot, place, at->memory_since_fs, (int64_t)t);
         TELL(w, release, &service);
     }

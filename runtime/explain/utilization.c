@@ -19,6 +19,7 @@
 #include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
+#include "engine/router_tally.h"
 #include "engine/split.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
@@ -162,6 +163,18 @@ static int64_t link_busy_fs(const struct kb_sim *s, const struct link_station *l
     return (int64_t)(l->busy_fs - past_fs((uint64_t)l->free_fs, now_fs));
 }
 
+/* Of routers: does a channel begin there? The edges behind it in the same channel are not counted.
+ */
+static bool is_port(const struct kb_sim *s, size_t link)
+{
+    return s->router && s->router->ports[link].known;
+}
+
+static int64_t port_busy_fs(const struct out_port *port, uint64_t now_fs)
+{
+    return (int64_t)(port->busy_fs - past_fs(port->free_fs, now_fs));
+}
+
 static double link_gbs(const struct kb_topology *t, size_t link)
 {
     size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
@@ -202,9 +215,50 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
         name_edge(&use, name_has_twin(s->topo, i));
         if (l)
             use.queue_max = l->queue_max;
-        use.busy_fs = l ? link_busy_fs(s, l, u->now_fs) : drain_fs(use.bytes, use.gbs);
+        use.busy_fs = l               ? link_busy_fs(s, l, u->now_fs)
+                      : is_port(s, i) ? port_busy_fs(&s->router->ports[i], u->now_fs)
+                                      : drain_fs(use.bytes, use.gbs);
         show(u, &use, l ? link_waited_fs(l, u->now_fs) : 0);
     }
+}
+
+/* -- shown: virtual channels of routers ------------------------------------------------------ */
+
+static void show_vc(const struct usage *u, size_t port, uint32_t vc)
+{
+    const struct router *r = u->sim->router;
+    struct vc_tally sum = router_tally_until(&r->tally->vcs[port * r->n_vcs + vc], u->now_fs);
+    kb_utilization use = {.kind = KB_AT_VC,
+                          .gbs = r->ports[port].gbs,
+                          .servers = 1,
+                          .count = sum.count,
+                          .bytes = sum.nbytes,
+                          .busy_fs = (int64_t)sum.busy_fs,
+                          .buffer_bytes = sum.room,
+                          .buffer_max = (int64_t)sum.most,
+                          .stall_fs = (int64_t)sum.stall_fs};
+
+    char far[KB_NODE_BYTES];
+
+    if (!sum.count)
+        return;
+    if (r->ports[port].free_fs > u->now_fs && r->tally->last_vc[port] == vc)
+        use.busy_fs -= (int64_t)(r->ports[port].free_fs - u->now_fs);
+    if (u->now_fs)
+        use.buffer_mean = (double)sum.held / (double)u->now_fs;
+    name_link(u->sim->topo, port, use.from, far);
+    name_link(u->sim->topo, r->ports[port].end_edge, far, use.to);
+    kb_place_name(u->sim->topo, place_vc(port, vc), use.name);
+    show(u, &use, 0);
+}
+
+static void show_vcs(const struct usage *u)
+{
+    const struct router *r = u->sim->router;
+
+    for (size_t port = 0; port < walk_n_links(u->sim->topo); port++)
+        for (uint32_t vc = 0; vc < r->n_vcs; vc++)
+            show_vc(u, port, vc);
 }
 
 /* -- channels and engines ------------------------------------------------------------------- */
@@ -433,6 +487,8 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
     if (ok) {
         show_nodes(&u, sp.nodes);
         show_links(&u, sp.edges);
+        if (s->router && s->router->tally)
+            show_vcs(&u);
         show_channels(&u);
         show_engines(&u);
         if (s->queue.first == EV_NONE &&

@@ -120,19 +120,27 @@ static bool add_part(struct ways *w, const struct way_part *part, struct way_pie
     return true;
 }
 
+/* The part of the way of `x` at `at`. */
+static struct way_part part_at(const struct kb_topology *t, const struct txn *x,
+                               const struct trip *trip, struct route_at at)
+{
+    bool far =
+        at.segment >= t->seg_cross || (at.segment >= t->seg_host && at.segment < t->seg_host_in);
+
+    return (struct way_part){.cube = at.cube,
+                             .to = far ? dst_pack(t, dst_cube(t, x->dst), 0) : 0,
+                             .segment = at.segment,
+                             .writes = (uint8_t)txn_writes(x),
+                             .chiplet = trip->chiplet};
+}
+
 bool ways_add(struct ways *w, const struct txn *x, struct way_pieces *sum)
 {
     const struct kb_topology *t = w->topo;
     const struct trip trip = txn_trip(t, x);
 
     for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
-        bool far = at.segment >= t->seg_cross ||
-                   (at.segment >= t->seg_host && at.segment < t->seg_host_in);
-        struct way_part part = {.cube = at.cube,
-                                .to = far ? dst_pack(t, dst_cube(t, x->dst), 0) : 0,
-                                .segment = at.segment,
-                                .writes = (uint8_t)txn_writes(x),
-                                .chiplet = trip.chiplet};
+        struct way_part part = part_at(t, x, &trip, at);
 
         if (!add_part(w, &part, sum))
             return false;
@@ -167,6 +175,21 @@ static void tell_part(const struct ways *w, const struct way_part *part, way_tol
         tell(part, KB_CAUSE_WIRE, node, hop->cross_fs & w->mask.wire, each, arg);
         tell(part, KB_CAUSE_WIRE, place_of(KB_AT_LINK, link),
              wire_behind(t, part, i) & w->mask.wire, each, arg);
+    }
+}
+
+void ways_pass(const struct ways *w, const struct txn *x, way_told *each, void *arg)
+{
+    const struct kb_topology *t = w->topo;
+    const struct trip trip = txn_trip(t, x);
+
+    for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
+        struct way_part part = part_at(t, x, &trip, at);
+
+        part.count = 1;
+        tell_part(w, &part, each, arg);
+        if (walk_segment(t, at)->exit == N_EXITS)
+            return;
     }
 }
 

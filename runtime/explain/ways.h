@@ -35,6 +35,9 @@ typedef void way_told(void *arg, const kb_share *piece, uint64_t times);
 
 void ways_each(const struct ways *w, way_told *each, void *arg);
 
+/* Calls `each` for the wires and nodes of the way of `x` alone; of `w` only topo and mask count. */
+void ways_pass(const struct ways *w, const struct txn *x, way_told *each, void *arg);
+
 void ways_free(struct ways *w);
 
 /* The place of a node of a route, passed in `cube`. */

@@ -353,6 +353,8 @@ enum kb_cost_class {
     KB_COST_ENGINES = 32,   /* the number of DMA engines of an M_CPU */
     KB_COST_COMPUTE = 64,   /* cycles of GEMM and MATH */
     KB_COST_TCM_GBS = 128,  /* bandwidth of TCMs for FETCH and STORE of their own PE */
+    KB_COST_BUFFERS =
+        256, /* the size of buffers of routers, and of what waits for a memory there */
 };
 
 /* Options of a simulation; all zero is the default. */
@@ -368,6 +370,7 @@ typedef struct kb_options {
     uint64_t oplog_limit_bytes; /* > 0: records beyond this go to a temporary file */
     size_t stack_bytes;         /* of a kernel; 0: 256 KiB */
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
+    bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
 } kb_options;
 
 /* One transaction. (What a component is asked is a struct kb_request: component.h.) */
@@ -525,7 +528,12 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
      */                                                                                            \
     CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
     CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
-    CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)
+    CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)                                                  \
+    /* links router: data of a read, on their way back without queues */                           \
+    CAUSE(RETURN, return, return_ns, false)                                                        \
+    /* for a port, an input server or a VC that others have; for room in the buffer behind it */   \
+    CAUSE(ROUTER_WAIT, router_wait, queue_router_ns, true)                                         \
+    CAUSE(CREDIT_WAIT, credit_wait, queue_credit_ns, true)
 #define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
 typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 
@@ -547,6 +555,7 @@ typedef enum kb_place_kind {
     KB_AT_ENGINE,  /* "sip0.cube0.m_cpu.write" */
     KB_AT_PORT,    /* of a PE: "sip0.cube0.pe3.pe_tcm.read", .write, ".pe3.pe_gemm", ".pe_math" */
     KB_AT_BANKS,   /* a channel of a slice with banks: "sip0.cube0.hbm_ctrl.slice4.ch0" */
+    KB_AT_VC,      /* of a router's port: "sip0.cube0.noc -> sip0.cube0.ucie-E vc1" */
 } kb_place_kind;
 
 static inline kb_place_kind kb_place_kind_of(kb_place place)
@@ -554,7 +563,7 @@ static inline kb_place_kind kb_place_kind_of(kb_place place)
     return (kb_place_kind)(place >> 56);
 }
 
-enum { KB_PLACE_BYTES = 2 * KB_NODE_BYTES + 8 };
+enum { KB_PLACE_BYTES = 2 * KB_NODE_BYTES + 16 };
 
 /* Writes the name of `place` into `text`, "" for KB_NOWHERE; returns its length. */
 size_t kb_place_name(const kb_topology *topo, kb_place place, char text[KB_PLACE_BYTES]);
@@ -801,9 +810,10 @@ kb_status kb_breakdown_path(kb_breakdown *why,
  * gbs, and may exceed the time of the run.
  */
 typedef struct kb_utilization {
-    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY, _BANKS or _PORT */
+    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY, _BANKS, _PORT or _VC */
     char name[KB_PLACE_BYTES];
-    char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; else "" */
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; of a VC: the nodes where its port and
+                                                    its buffer are; else "" */
     double gbs;       /* of links, memories, and ports of a TCM; else 0 */
     uint32_t servers; /* 0: unlimited */
     uint64_t count;
@@ -823,6 +833,16 @@ typedef struct kb_utilization {
     bool has_rows;
     uint64_t row_hits, row_misses, row_conflicts, activations;
     double refresh_pct;
+    /*
+     * Of a VC, with kb_options.buffers: `count` are segments. The buffer at the end of its port
+     * holds the bytes of a segment from its arrival until its last byte has left. stall_fs: for how
+     * long what went next by the VC was ready in front, without a credit. These times do not
+     * overlap.
+     */
+    uint64_t buffer_bytes; /* its room; 0: without limit, or none */
+    double buffer_mean;    /* bytes, over the run */
+    int64_t buffer_max;    /* bytes */
+    int64_t stall_fs;
 } kb_utilization;
 
 /* The time of the last completion, in fs. */
@@ -830,8 +850,8 @@ int64_t kb_sim_end_fs(const kb_sim *sim);
 
 /*
  * Calls `each` for every component that a transaction or a stage of a command went through: nodes,
- * links, channels, engines, memories (each with its channels with banks), ports, each kind in a
- * fixed order. Asked before a run over fifo links has ended, links count what is on its way to
+ * links, VCs, channels, engines, memories (each with its channels with banks), ports, each kind in
+ * a fixed order. Asked before a run over fifo links has ended, links count what is on its way to
  * them, memories the waits of what they served.
  *
  * returns  KB_NO_MEMORY
@@ -1358,8 +1378,9 @@ bool kb_catch_overflow(void);
 /*
  * The same, and any other crash of a kernel in the calling thread is KB_KERNEL_CRASHED: SIGSEGV,
  * SIGBUS, SIGFPE, SIGILL, SIGTRAP, and abort(). The text names kernel, PE, signal, and the last
- * call with its line. So is one of a bench's setup() or reference(). The heap may be damaged then, and a lock that the kernel held is held for
- * good: print the text, and end the program by _exit(). False: the system refused.
+ * call with its line. So is one of a bench's setup() or reference(). The heap may be damaged then,
+ * and a lock that the kernel held is held for good: print the text, and end the program by _exit().
+ * False: the system refused.
  */
 bool kb_catch_crashes(void);
 

@@ -130,6 +130,9 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
     case KB_AT_LINK:
         name_link(t, index, text, to);
         break;
+    case KB_AT_VC:
+        name_link(t, index / PLACE_VCS, text, to);
+        break;
     case KB_AT_CHANNEL:
         name_cube_node(t, src_cube(t, i / 2), pe_node(t, src_pe(t, i / 2), NODE_PE_DMA), text);
         break;
@@ -161,6 +164,14 @@ static size_t put_banks(const struct kb_topology *t, kb_place place, char *text)
                                (unsigned)(place_index(place) & ((1u << PLACE_BANKS) - 1)));
 }
 
+/* "sip0.cube0.noc -> sip0.cube0.ucie-E vc1": a port, and one of its virtual channels. */
+static size_t put_vc(const struct kb_topology *t, uint64_t index, char *text)
+{
+    size_t n = put_link(t, index / PLACE_VCS, text);
+
+    return n + (size_t)sprintf(text + n, " vc%u", (unsigned)(index % PLACE_VCS));
+}
+
 size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BYTES])
 {
     uint32_t i = (uint32_t)place_index(place);
@@ -175,6 +186,8 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
         return put_end(endpoint_unpack_memory(t, i), text);
     case KB_AT_LINK:
         return put_link(t, i, text);
+    case KB_AT_VC:
+        return put_vc(t, place_index(place), text);
     case KB_AT_CHANNEL:
     case KB_AT_ENGINE:
         return put_way(t, place, i & 1, text);

@@ -15,6 +15,7 @@
  *     KB_AT_ENGINE       cube * 2, + 1 to write                0x07, 10: cube5.m_cpu.read
  *     KB_AT_PORT         PE * 4 + enum port                    0x08, 6: pe1.pe_gemm
  *     KB_AT_BANKS        packed memory * 128 + channel         0x09, 130: channel 2 of c0.slice1
+ *     KB_AT_VC           link station * 64 + VC                0x0A, 29057: VC 1 of that link
  */
 #ifndef PLACE_H
 #define PLACE_H
@@ -60,6 +61,14 @@ static inline kb_place place_port(uint32_t pe, uint32_t port)
 static inline kb_place place_banks(uint32_t memory, uint32_t channel)
 {
     return place_of(KB_AT_BANKS, (uint64_t)memory << PLACE_BANKS | channel);
+}
+
+enum { PLACE_VCS = 64 };
+
+/* Virtual channel `vc` of the port that begins at a link station. */
+static inline kb_place place_vc(uint64_t link, uint32_t vc)
+{
+    return place_of(KB_AT_VC, link * PLACE_VCS + vc);
 }
 
 /* A node of that PE, by its kind. */

@@ -266,6 +266,26 @@ static ALWAYS_INLINE uint64_t time_taken(const struct kb_sim *s, const struct ou
     return fs ? fs : 1; /* costs left out */
 }
 
+/* To what watches: an observer, and the counts of buffers. */
+static __attribute__((noinline)) void tell_grant(struct kb_sim *s, int how, uint32_t index,
+                                                 uint64_t t, const struct offer *offer,
+                                                 const struct way_row *row, uint64_t taken)
+{
+    const struct way_row *first = s->router->flights[offer->slot].way->rows;
+    const struct router_grant told = {.port = index,
+                                      .input = offer->input,
+                                      .slot = offer->slot,
+                                      .number = offer->number,
+                                      .hop = (uint32_t)(row - first),
+                                      .vc = offer->vc,
+                                      .taken_fs = taken};
+
+    if (is_told(s, how))
+        observe_grant(s, t, &told);
+    if (s->router->tally && !router_tally_grant(s, t, &told))
+        fail(s, KB_NO_MEMORY);
+}
+
 static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint64_t t,
                                 const struct offer *offer)
 {
@@ -283,6 +303,8 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, int how, uint32_t index, uint6
     if (T->arbiter == ARBITER_RR)
         port->last = (uint32_t)offer->turn;
     seen(s, how, t, EV_ARBITER, how & HOW_COUNTED ? record_id(s, offer->slot) : 0);
+    if (is_told(s, how) || __builtin_expect(r->tally != NULL, 0))
+        tell_grant(s, how, index, t, offer, segment.row, taken);
     if (offer->input == NO_INPUT) {
         own_vc(vc, &port->source_vc, offer->vc, segment.ends, until);
         take_from_source(s, how, index, t);
@@ -306,13 +328,18 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
     if (port->asked_fs != t)
         return;
     port->asked_fs = ROUTER_NEVER;
-    if (how & HOW_HOP && port->free_fs > t)
+    if (how & HOW_HOP && port->free_fs > t) {
+        if (is_told(s, how))
+            observe_decide(s, t, index);
         return;
+    }
     least = port->free_fs > t ? port->free_fs : look(s, index, t, &best);
     if (port->free_fs <= t && best.slot != TXN_NONE) {
         grant(s, how, index, t, &best);
         least = port->inputs == NO_INPUT && port->source == NO_PARCEL ? ROUTER_NEVER : t;
     }
+    if (is_told(s, how))
+        observe_decide(s, t, index);
     if (!(how & HOW_HOP) && least != ROUTER_NEVER)
         ask(s, index, latest(least, port->free_fs));
 }

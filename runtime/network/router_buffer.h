@@ -10,6 +10,7 @@
  */
 #ifndef NETWORK_ROUTER_BUFFER_H
 #define NETWORK_ROUTER_BUFFER_H
+#include "engine/router_tally.h"
 #include "network/router_ask.h"
 
 static ALWAYS_INLINE uint32_t vcs_of(const struct kb_sim *s)
@@ -84,13 +85,16 @@ static ALWAYS_INLINE void put(struct kb_sim *s, int how, uint32_t input, struct 
 
 /* A place of `nbytes` in the buffer of `vc` of `port` is free, and known to be so at `t`. */
 static ALWAYS_INLINE void give_credit(struct kb_sim *s, int how, uint32_t port, uint32_t vc_number,
-                                      uint64_t t, uint64_t nbytes)
+                                      bool of_memory, uint64_t t, uint64_t nbytes)
 {
     struct vc *vc = &s->router->vcs[input_of(s, port, vc_number)];
     uint32_t i;
 
     if (s->router->ports[port].endless)
         return;
+    if (__builtin_expect(s->router->tally != NULL, 0) &&
+        !router_tally_credit(s, input_of(s, port, vc_number), of_memory, t, nbytes))
+        fail(s, KB_NO_MEMORY);
     if (vc->n_due == vc->due_room && !vc_due_room(vc)) {
         fail(s, KB_NO_MEMORY);
         return;
@@ -139,7 +143,7 @@ static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, int how, uint32_t i
     port->server_fs[server] = until;
     vc->first = (vc->first + 1) & (vc->room - 1);
     vc->n--;
-    give_credit(s, how, index, input % vcs_of(s),
+    give_credit(s, how, index, input % vcs_of(s), false,
                 until + (uint64_t)port->wire_fs + (uint64_t)T->credit_fs, nbytes);
     if (how & HOW_HOP)
         post_note(s, until, (struct note){.kind = NOTE_SERVER, .port = index});

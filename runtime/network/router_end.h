@@ -115,7 +115,7 @@ static inline void give_room(struct kb_sim *s, int how, uint32_t input, const st
         served = 0;
     else if (from == 0)
         served += memory->overhead_fs & s->mask.overhead;
-    give_credit(s, how, input / vcs_of(s), input % vcs_of(s),
+    give_credit(s, how, input / vcs_of(s), input % vcs_of(s), true,
                 latest(tail, after(parcel->ready_fs, served)), bytes_of(s, flight, number));
 }
 
@@ -253,13 +253,16 @@ static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t 
     struct router *r = s->router;
     struct txn *txn = &s->txns[slot];
     struct flight *flight = &r->flights[slot];
-    uint64_t from = (uint64_t)r->arrivals[flight->arrivals].packet * T->packet_bytes, start;
+    uint32_t packet = r->arrivals[flight->arrivals].packet;
+    uint64_t from = (uint64_t)packet * T->packet_bytes, start;
     uint64_t nbytes = flight->nbytes - from;
     uint32_t parcel = take_arrival(r, flight);
 
     if (T->packet_bytes && nbytes > T->packet_bytes)
         nbytes = T->packet_bytes;
     start = serve_part(s, slot, t, from, nbytes);
+    if (is_told(s, how))
+        observe_serve(s, t, start, slot, packet);
     if (from == 0) {
         txn->arrive_fs = (int64_t)t;
         txn->service_fs = (int64_t)start;
@@ -301,6 +304,8 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
 
     txn->arrive_fs = (int64_t)t;
     flight->start_fs = serve_part(s, slot, t, 0, txn->nbytes);
+    if (is_told(s, how))
+        observe_serve(s, t, flight->start_fs, slot, 0);
     if (parcel != NO_PARCEL)
         serve_room(s, how, parcel, flight->start_fs);
     txn->service_fs = (int64_t)flight->start_fs;

@@ -45,7 +45,7 @@ enum { TXNS_FIRST = 64 };
 
 static bool options_are_known(const kb_options *o)
 {
-    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_TCM_GBS;
+    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_BUFFERS;
 }
 
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)

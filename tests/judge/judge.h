@@ -331,9 +331,30 @@ struct judge_result {
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint);
 
-/* The same on a machine with routers, where judge_replay() leads to it. */
+/* One virtual channel of a port, and the buffer that it leads to, counted as time goes on. */
+struct judge_vc {
+    uint64_t segments, bytes, most;        /* most: bytes in the buffer at once */
+    int64_t busy_fs, until_fs, stalled_fs; /* busy with the last segment until then */
+    struct judge_change {
+        int64_t fs, bytes;
+    } * changes; /* owned: of what is in the buffer */
+    size_t n_changes;
+    /* what it is counted by */
+    uint64_t now_held;
+    int64_t sent_fs;
+    struct judge_credits {
+        int64_t fs, credits;
+    } * credits; /* owned; since the last segment went: when they grew, and to what */
+    size_t n_credits;
+};
+
+/*
+ * The same on a machine with routers, where judge_replay() leads to it. `*vcs`, unless NULL,
+ * becomes those of all ports; their number is `*n_vcs`. Give `changes` back with free(), and it.
+ */
 bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
-                          struct judge_result *results, uint64_t *fingerprint);
+                          struct judge_vc **vcs, size_t *n_vcs, struct judge_result *results,
+                          uint64_t *fingerprint);
 
 enum { JUDGE_USE_BYTES = 2 * JUDGE_NAME_BYTES + 8 };
 

@@ -70,6 +70,7 @@ struct port {
         int64_t from_fs; /* the front is a candidate from then on */
     } input[VCS_MAX];
     int64_t server_fs[SPEEDUP_MAX];
+    struct judge_vc counted[VCS_MAX];
     size_t turn;
     struct port *next_in; /* another input port of the same node */
 };
@@ -110,7 +111,7 @@ struct row {
     int64_t end_fs;
 };
 
-enum what { WAKE, ARRIVES, CREDIT, LEAVES_SOURCE, AT_ENGINE, AT_MEMORY, DATA, DONE, ISSUED };
+enum what { WAKE, ARRIVES, LEFT, CREDIT, LEAVES_SOURCE, AT_ENGINE, AT_MEMORY, DATA, DONE, ISSUED };
 
 /* What an event is about. */
 struct thing {
@@ -120,6 +121,7 @@ struct thing {
     struct port *port;
     uint32_t vc;
     int64_t bytes;
+    bool of_memory; /* a credit */
 };
 
 struct sim {
@@ -510,6 +512,58 @@ static uint32_t vc_for(const struct sim *s, const struct port *p, const struct s
     return UINT32_MAX;
 }
 
+/* -- counts of buffers ------------------------------------------------------------------------ */
+
+/* `bytes` more are in the buffer, from now on. */
+static void hold(struct sim *s, struct judge_vc *vc, int64_t bytes)
+{
+    vc->changes = judge_grow(vc->changes, vc->n_changes + 1, sizeof *vc->changes);
+    vc->changes[vc->n_changes++] = (struct judge_change){s->now_fs, bytes};
+    vc->now_held = (uint64_t)((int64_t)vc->now_held + bytes);
+}
+
+/* All of this instant has happened. */
+static void note_most(struct sim *s)
+{
+    for (size_t i = 0; i < s->net.n; i++)
+        for (uint32_t vc = 0; vc < s->vcs[REQUEST] + s->vcs[RESPONSE]; vc++) {
+            struct judge_vc *counted = &s->ports[i].counted[vc];
+
+            if (counted->now_held > counted->most)
+                counted->most = counted->now_held;
+        }
+}
+
+static void note_credits(struct sim *s, struct port *p, uint32_t vc)
+{
+    struct judge_vc *counted = &p->counted[vc];
+
+    counted->credits =
+        judge_grow(counted->credits, counted->n_credits + 1, sizeof *counted->credits);
+    counted->credits[counted->n_credits++] = (struct judge_credits){s->now_fs, p->credits[vc]};
+}
+
+/* A segment goes that has been ready in front since `from_fs`: for how long had it no credit? */
+static void count_going(struct sim *s, struct port *p, uint32_t number, const struct segment *g,
+                        int64_t from_fs, int64_t taken_fs)
+{
+    struct judge_vc *vc = &p->counted[number];
+    int64_t bytes = (int64_t)(g->b1 - g->b0), room = room_behind(s, g), enough_fs = 0;
+
+    for (size_t i = vc->n_credits; i > 0 && room + vc->credits[i - 1].credits >= bytes; i--)
+        enough_fs = vc->credits[i - 1].fs;
+    if (vc->segments && room != NEVER && from_fs < vc->sent_fs)
+        from_fs = vc->sent_fs;
+    if (vc->segments && room != NEVER && enough_fs > from_fs)
+        vc->stalled_fs += enough_fs - from_fs;
+    vc->segments++;
+    vc->bytes += (uint64_t)bytes;
+    vc->busy_fs += taken_fs;
+    vc->sent_fs = s->now_fs;
+    vc->until_fs = s->now_fs + taken_fs;
+    vc->n_credits = 0;
+}
+
 /* -- decisions of a port --------------------------------------------------------------------- */
 
 /* A segment that a port may send: where it lies, and which VC it takes. */
@@ -598,6 +652,8 @@ static void leave_input(struct sim *s, struct port *in, struct segment *g, int64
     while (in->server_fs[server] > s->now_fs)
         server++;
     in->server_fs[server] = s->now_fs + taken_fs;
+    post(s, s->now_fs + taken_fs, JUDGE_HOP, NULL,
+         (struct thing){.what = LEFT, .port = in, .vc = g->vc, .bytes = (int64_t)(g->b1 - g->b0)});
     if (g->held_room)
         post(s, back_fs, JUDGE_HOP, NULL,
              (struct thing){
@@ -616,6 +672,10 @@ static void grant(struct sim *s, struct port *p, const struct candidate *c)
         gbs = c->from->channel->gbs;
     taken_fs = part_fs(s, g->b0, g->b1, gbs);
     p->free_fs = s->now_fs + taken_fs;
+    count_going(
+        s, p, c->vc, g,
+        max_fs(g->ready_fs, c->from ? c->from->input[c->from_vc].from_fs : p->source_from_fs),
+        taken_fs);
     if (c->from)
         leave_input(s, c->from, g, taken_fs);
     else
@@ -627,6 +687,7 @@ static void grant(struct sim *s, struct port *p, const struct candidate *c)
     g->held_room = room_behind(s, g) != NEVER;
     if (g->held_room)
         p->credits[c->vc] -= (int64_t)(g->b1 - g->b0);
+    note_credits(s, p, c->vc);
     p->owner[c->vc].flow = g->flow;
     p->owner[c->vc].packet = g->packet;
     p->owner[c->vc].until_fs = g->last ? s->now_fs + taken_fs : NEVER;
@@ -792,8 +853,11 @@ static void post_room(struct sim *s, const struct segment *g, struct port *p, in
 
     if (g->held_room)
         post(s, fs, JUDGE_HOP, NULL,
-             (struct thing){
-                 .what = CREDIT, .port = p, .vc = g->vc, .bytes = (int64_t)(g->b1 - g->b0)});
+             (struct thing){.what = CREDIT,
+                            .port = p,
+                            .vc = g->vc,
+                            .bytes = (int64_t)(g->b1 - g->b0),
+                            .of_memory = true});
 }
 
 /* A packet's first segment is in: it has the memory when those before it are served. */
@@ -827,6 +891,8 @@ static void into_memory(struct sim *s, struct segment *g, struct port *p)
     uint64_t packet_begin = s->packet_bytes ? g->packet * s->packet_bytes : 0;
     int64_t served_fs, done_fs;
 
+    if (g->held_room)
+        hold(s, &p->counted[g->vc], (int64_t)(g->b1 - g->b0));
     if (f->command) {
         serve_read(s, x);
         post_room(s, g, p, r->service_fs);
@@ -869,6 +935,7 @@ static void arrive(struct sim *s, struct segment *g, struct port *p)
         p->input[g->vc].line =
             judge_grow(p->input[g->vc].line, p->input[g->vc].n + 1, sizeof(struct segment *));
         p->input[g->vc].line[p->input[g->vc].n++] = g;
+        hold(s, &p->counted[g->vc], (int64_t)(g->b1 - g->b0));
         next_port(g)->waiting++;
         wake(s, g->ready_fs);
     } else if (g->leg + 1 < g->flow->n_legs) {
@@ -966,8 +1033,14 @@ static void run_event(struct sim *s, const struct judge_event *e)
     case ARRIVES:
         arrive(s, it.segment, it.port);
         break;
+    case LEFT:
+        hold(s, &it.port->counted[it.vc], -it.bytes);
+        break;
     case CREDIT:
         it.port->credits[it.vc] += it.bytes;
+        note_credits(s, it.port, it.vc);
+        if (it.of_memory)
+            hold(s, &it.port->counted[it.vc], -it.bytes);
         break;
     case LEAVES_SOURCE:
         ready_in_m_cpu(s, it.segment);
@@ -1075,8 +1148,11 @@ static void tear_down(struct sim *s)
     }
     for (size_t i = 0; s->ports && i < s->net.n; i++) {
         free(s->ports[i].source);
-        for (size_t vc = 0; vc < VCS_MAX; vc++)
+        for (size_t vc = 0; vc < VCS_MAX; vc++) {
             free(s->ports[i].input[vc].line);
+            free(s->ports[i].counted[vc].credits);
+            free(s->ports[i].counted[vc].changes);
+        }
     }
     for (int write = 0; write < 2; write++) {
         for (size_t i = 0; i < s->t->n_nodes; i++)
@@ -1118,15 +1194,34 @@ static void run(struct sim *s)
             judge_die("time runs backwards");
         s->now_fs = e.fs;
         run_event(s, &e);
-        if (s->events.n == 0 || s->events.heap[0].fs > s->now_fs)
+        if (s->events.n == 0 || s->events.heap[0].fs > s->now_fs) {
+            note_most(s);
             decide(s);
+        }
     }
     if (!s->too_late)
         check_end(s);
 }
 
+/* Those of all ports. */
+static struct judge_vc *counted_vcs(const struct sim *s, size_t *n)
+{
+    uint32_t each = s->vcs[REQUEST] + s->vcs[RESPONSE];
+    struct judge_vc *vcs = judge_alloc(s->net.n * each + 1, sizeof *vcs);
+
+    *n = 0;
+    for (size_t i = 0; i < s->net.n; i++)
+        for (uint32_t vc = 0; vc < each; vc++)
+            if (s->ports[i].counted[vc].segments) {
+                vcs[(*n)++] = s->ports[i].counted[vc];
+                s->ports[i].counted[vc].changes = NULL;
+            }
+    return vcs;
+}
+
 bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
-                          struct judge_result *results, uint64_t *fingerprint)
+                          struct judge_vc **vcs, size_t *n_vcs, struct judge_result *results,
+                          uint64_t *fingerprint)
 {
     struct sim s = {
         .t = t, .rows = rows, .results = results, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS};
@@ -1145,6 +1240,8 @@ bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *ro
     }
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    if (vcs)
+        *vcs = counted_vcs(&s, n_vcs);
     tear_down(&s);
     *fingerprint = s.fingerprint;
     return ok && !s.too_late;

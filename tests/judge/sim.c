@@ -648,7 +648,7 @@ bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *ro
             *uses = NULL;
         if (uses)
             *n_uses = 0;
-        return judge_replay_routers(t, rows, n, results, fingerprint);
+        return judge_replay_routers(t, rows, n, NULL, NULL, results, fingerprint);
     }
     for (size_t i = 0; i < n && ok; i++) {
         ok = prepare(&s, i, &results[i]);

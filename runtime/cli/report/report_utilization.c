@@ -47,9 +47,13 @@ void utilization_free(struct report_utilization *u)
 }
 
 /* Columns of --stats, the most important first. */
-static const char *const shown[] = {"kind",  "name",       "util_pct",  "busy_ns", "count",
-                                    "bytes", "queue_mean", "queue_max", "gbs",     "servers"};
+static const char *const shown[] = {"kind",       "name",           "util_pct",     "busy_ns",
+                                    "count",      "bytes",          "queue_mean",   "queue_max",
+                                    "gbs",        "servers",        "buffer_bytes", "buffer_mean",
+                                    "buffer_max", "credit_stall_ns"};
 
+/* Of --stats, those of VCs last: without routers there are none. */
+enum { NOT_SHOWN = 2 };
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
 struct shown_rows {
@@ -65,7 +69,7 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
 
     if (!rows->all.row(rows->all.arg, i, all))
         return false;
-    for (size_t c = 0; c < N_SHOWN; c++)
+    for (size_t c = 0; c < rows->all.n_columns - NOT_SHOWN; c++)
         cells[c] = all[rows->column[c]];
     return true;
 }
@@ -76,14 +80,14 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
     struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
     struct column columns[N_SHOWN];
     struct rows rows = {.columns = columns,
-                        .n_columns = N_SHOWN,
+                        .n_columns = of.all.n_columns - NOT_SHOWN,
                         .n_rows = of.all.n_rows,
                         .row = shown_row,
                         .arg = &of};
 
     if (rows.n_rows == 0)
         return;
-    for (size_t c = 0; c < N_SHOWN; c++) {
+    for (size_t c = 0; c < rows.n_columns; c++) {
         of.column[c] = report_column(&of.all, shown[c]);
         columns[c] = of.all.columns[of.column[c]];
     }
@@ -93,16 +97,20 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
     html_text(s, u->when);
     sink_text(s, ", the busiest first.");
     lead_end(s);
-    report_table(s, "use", "Memories, channels, engines, ports, edges, nodes", &rows, NULL);
+    report_table(s, "use",
+                 rows.n_columns == N_SHOWN
+                     ? "Memories, channels, engines, ports, edges, virtual channels, nodes"
+                     : "Memories, channels, engines, ports, edges, nodes",
+                 &rows, NULL);
 }
 
 /* The sentence of the pictures. */
 static void put_lead(const struct report_utilization *u, const struct cli *cli, struct sink *s)
 {
     static const char *const kinds[] = {
-        [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",     [KB_AT_LINK] = "link",
-        [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
-        [KB_AT_BANKS] = "HBM channel",
+        [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",          [KB_AT_LINK] = "link",
+        [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine",      [KB_AT_PORT] = "port",
+        [KB_AT_BANKS] = "HBM channel", [KB_AT_VC] = "virtual channel",
     };
     const kb_utilization *most = u->stats.n > 0 ? &u->stats.use[0] : NULL;
 
@@ -124,12 +132,43 @@ static void put_lead(const struct report_utilization *u, const struct cli *cli, 
 static struct view_utilization *usage_of(const struct report_utilization *u,
                                          const kb_topology *topo)
 {
-    struct view_utilization *usage = view_utilization_new(topo);
+    struct view_utilization *usage = view_utilization_new(topo, false);
 
     for (size_t i = 0; i < u->stats.n; i++)
-        if (u->stats.use[i].servers > 0)
+        if (u->stats.use[i].servers > 0 && u->stats.use[i].kind != KB_AT_VC)
             view_utilization_add(usage, u->stats.use[i].name, u->stats.use[i].util_pct);
     return usage;
+}
+
+static double fill_pct(const kb_utilization *use)
+{
+    return use->buffer_bytes ? 100 * use->buffer_mean / (double)use->buffer_bytes : 0;
+}
+
+/* How full buffers were, and where they were fullest. NULL: no machine with routers. */
+static struct view_utilization *fills_of(const struct report_utilization *u,
+                                         const kb_topology *topo, struct view_at *at)
+{
+    struct view_utilization *fills = view_utilization_new(topo, true);
+    double most = 0;
+
+    for (size_t i = 0; i < u->stats.n; i++) {
+        const kb_utilization *use = &u->stats.use[i];
+        struct view_at of = {0};
+
+        if (use->kind != KB_AT_VC || !use->buffer_bytes)
+            continue;
+        view_utilization_add(fills, use->to, fill_pct(use));
+        if (fill_pct(use) <= most ||
+            sscanf(use->to, "sip%" SCNu32 ".cube%" SCNu32, &of.sip, &of.cube) < 2)
+            continue;
+        most = fill_pct(use);
+        *at = of;
+    }
+    if (most > 0)
+        return fills;
+    view_utilization_free(fills);
+    return NULL;
 }
 
 /* Does it count for the colour of its cube? Channels do not, see view_utilization_most(). */
@@ -175,9 +214,8 @@ static struct view_at busiest(const struct report_utilization *u)
 
 /* Ids in the page must differ, so each level has a prefix of its own. */
 static void put_picture(struct sink *s, const struct cli *cli, enum view_level level,
-                        struct view_at at, const struct view_utilization *usage)
+                        struct view_at at, const struct view_utilization *usage, const char *prefix)
 {
-    static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
     char caption[80];
 
     snprintf(caption, sizeof caption,
@@ -187,8 +225,26 @@ static void put_picture(struct sink *s, const struct cli *cli, enum view_level l
                                   : "SIP %u, cube %u, PE %u",
              at.sip, at.cube, at.pe);
     html_begin_picture(s, caption, true);
-    view_topology(cli, level, at, usage, prefixes[level], s);
+    view_topology(cli, level, at, usage, prefix, s);
     html_end_picture(s);
+}
+
+/* Of routers: the machine and a cube, coloured by buffers. */
+static void put_buffers(const struct report_utilization *u, const struct cli *cli, struct sink *s)
+{
+    struct view_at at = {0};
+    struct view_utilization *fills = fills_of(u, cli->topo, &at);
+
+    if (!fills)
+        return;
+    sink_text(s, "<p>Coloured by how full the buffers of routers were");
+    html_text(s, u->when);
+    sink_text(s, ", in the mean: of each router its fullest one.</p>\n");
+    for (int level = VIEW_SIP; level <= VIEW_CUBE; level++)
+        if (view_find_part(cli, (enum view_level)level, &at))
+            put_picture(s, cli, (enum view_level)level, at, fills,
+                        level == VIEW_SIP ? "buffers_sip" : "buffers_cube");
+    view_utilization_free(fills);
 }
 
 /* From the outermost level inwards, all coloured by the same simulation. */
@@ -196,6 +252,7 @@ enum exit_code utilization_pictures(const struct report_utilization *u, const st
                                     struct sink *s)
 {
     bool used = u->stats.n > 0;
+    static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
     struct view_utilization *usage = used ? usage_of(u, cli->topo) : NULL;
     enum exit_code code = EXIT_OK;
     int first = (int)view_first(&cli->info);
@@ -212,8 +269,10 @@ enum exit_code utilization_pictures(const struct report_utilization *u, const st
         struct view_at at = busiest(u);
 
         if (view_find_part(cli, (enum view_level)level, &at))
-            put_picture(s, cli, (enum view_level)level, at, usage);
+            put_picture(s, cli, (enum view_level)level, at, usage, prefixes[level]);
     }
+    if (used && !code)
+        put_buffers(u, cli, s);
     view_utilization_free(usage);
     return code;
 }

@@ -333,7 +333,10 @@ struct sum {
 static const struct column sum_columns[] = {COLUMN("of", CELL_TEXT, struct sum, of),
                                             KB_CAUSES(SUM)};
 
-enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
+enum {
+    N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns,
+    N_ROUTER_CAUSES = 3, /* the last ones: without routers they have no columns */
+};
 
 struct sums {
     struct sum *sum; /* owned */
@@ -382,6 +385,8 @@ enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
     if (!status)
         status = kb_breakdown_rows(why, add_sum, &s);
     sums.n_rows = s.n;
+    if (!cmd_has_return(cli))
+        sums.n_columns -= N_ROUTER_CAUSES;
     if (!status)
         cli->page->breakdown(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
     free_all(&c);

@@ -4,7 +4,8 @@
  * One row for each node, link, channel, engine, memory (with its channels, if it has banks) and
  * port. The record of a row is the kb_utilization of the library itself. Cells are empty where a
  * number makes no sense: a node has no servers and so no utilization in per cent; an ideal link has
- * no queue. Without a memory with banks the columns of rows are left out.
+ * no queue. Columns of rows are those of memories with banks, columns of buffers those of routers;
+ * no machine has both.
  *
  * The rows are copied when the simulation ends, since `load` frees simulations as it goes.
  */
@@ -15,22 +16,26 @@
 static const char *const kinds[] = {
     [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
     [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
-    [KB_AT_BANKS] = "hbm_channel",
+    [KB_AT_BANKS] = "hbm_channel", [KB_AT_VC] = "vc",
 };
 
+/* Of all machines. */
+#define COLUMNS                                                                                    \
+    COLUMN_WORD("kind", kb_utilization, kind, kinds),                                              \
+        COLUMN("name", CELL_TEXT, kb_utilization, name),                                           \
+        COLUMN_IF("from", CELL_TEXT, kb_utilization, from, from),                                  \
+        COLUMN_IF("to", CELL_TEXT, kb_utilization, to, to),                                        \
+        COLUMN_IF("gbs", CELL_FRACTION, kb_utilization, gbs, gbs),                                 \
+        COLUMN_IF("servers", CELL_COUNT, kb_utilization, servers, servers),                        \
+        COLUMN("count", CELL_COUNT, kb_utilization, count),                                        \
+        COLUMN("bytes", CELL_COUNT, kb_utilization, bytes),                                        \
+        COLUMN("busy_ns", CELL_NS, kb_utilization, busy_fs),                                       \
+        COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),                    \
+        COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),                \
+        COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues)
+
 static const struct column columns[] = {
-    COLUMN_WORD("kind", kb_utilization, kind, kinds),
-    COLUMN("name", CELL_TEXT, kb_utilization, name),
-    COLUMN_IF("from", CELL_TEXT, kb_utilization, from, from),
-    COLUMN_IF("to", CELL_TEXT, kb_utilization, to, to),
-    COLUMN_IF("gbs", CELL_FRACTION, kb_utilization, gbs, gbs),
-    COLUMN_IF("servers", CELL_COUNT, kb_utilization, servers, servers),
-    COLUMN("count", CELL_COUNT, kb_utilization, count),
-    COLUMN("bytes", CELL_COUNT, kb_utilization, bytes),
-    COLUMN("busy_ns", CELL_NS, kb_utilization, busy_fs),
-    COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),
-    COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),
-    COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues),
+    COLUMNS,
     COLUMN_IF("row_hits", CELL_COUNT, kb_utilization, row_hits, has_rows),
     COLUMN_IF("row_misses", CELL_COUNT, kb_utilization, row_misses, has_rows),
     COLUMN_IF("row_conflicts", CELL_COUNT, kb_utilization, row_conflicts, has_rows),
@@ -38,20 +43,40 @@ static const struct column columns[] = {
     COLUMN_IF("refresh_pct", CELL_PERCENT, kb_utilization, refresh_pct, has_rows),
 };
 
-enum { N_COLUMNS = sizeof columns / sizeof *columns, N_OF_ROWS = 5 };
+static const struct column router_columns[] = {
+    COLUMNS,
+    COLUMN_IF("buffer_bytes", CELL_COUNT, kb_utilization, buffer_bytes, buffer_bytes),
+    COLUMN_IF("buffer_mean", CELL_FRACTION, kb_utilization, buffer_mean, buffer_max),
+    COLUMN_IF("buffer_max", CELL_COUNT, kb_utilization, buffer_max, buffer_max),
+    COLUMN_IF("credit_stall_ns", CELL_NS, kb_utilization, stall_fs, buffer_bytes),
+};
+
+enum {
+    N_COLUMNS = sizeof columns / sizeof *columns,
+    N_ROUTER_COLUMNS = sizeof router_columns / sizeof *router_columns,
+    N_OF_ROWS = 5,
+};
+
+static size_t n_columns(const struct utilization_rows *stats)
+{
+    return stats->has_vcs ? N_ROUTER_COLUMNS : stats->has_rows ? N_COLUMNS : N_COLUMNS - N_OF_ROWS;
+}
 
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct utilization_rows *stats = arg;
 
-    record_cells(columns, N_COLUMNS, &stats->use[i], cells);
+    if (stats->has_vcs)
+        record_cells(router_columns, N_ROUTER_COLUMNS, &stats->use[i], cells);
+    else
+        record_cells(columns, N_COLUMNS, &stats->use[i], cells);
     return true;
 }
 
 struct rows utilization_rows_table(const struct utilization_rows *stats)
 {
-    return (struct rows){.columns = columns,
-                         .n_columns = stats->has_rows ? N_COLUMNS : N_COLUMNS - N_OF_ROWS,
+    return (struct rows){.columns = stats->has_vcs ? router_columns : columns,
+                         .n_columns = n_columns(stats),
                          .n_rows = stats->n,
                          .row = use_row,
                          .arg = (void *)stats};
@@ -66,6 +91,7 @@ static void keep(void *arg, const kb_utilization *use)
     stats->use = memory_room(stats->use, stats->n, &stats->room, sizeof *stats->use);
     stats->use[stats->n++] = *use;
     stats->has_rows |= use->has_rows;
+    stats->has_vcs |= use->kind == KB_AT_VC;
 }
 
 void utilization_rows_keep(struct utilization_rows *stats, const kb_sim *sim)

@@ -10,6 +10,7 @@ struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;
     bool has_rows; /* of banks: a memory has them */
+    bool has_vcs;  /* of routers */
     bool failed;   /* there was no memory */
 };
 

@@ -139,12 +139,18 @@ static void advance_to(struct trace *t, int64_t fs)
     timeline_advance(t, fs);
 }
 
-/* Does the event begin a service at a memory that is known to be free early? */
-static bool begins_early(const struct trace *t, const struct event *e, kb_place place)
+/* A station whose services are told with their end. */
+static bool is_early(const struct trace *t, kb_place place)
 {
     const struct component *c = map_get(&t->lanes.components, place);
 
-    return c && c->is_early &&
+    return c && c->is_early;
+}
+
+/* Does the event begin a service at a memory that is known to be free early? */
+static bool begins_early(const struct trace *t, const struct event *e, kb_place place)
+{
+    return is_early(t, place) &&
            (e->kind == EVENT_TAKE ||
             (e->kind == EVENT_OPEN && e->span.cause == KB_CAUSE_OVERHEAD) ||
             (e->kind == EVENT_CLOSE && e->span.cause == KB_CAUSE_MEMORY_WAIT));
@@ -171,7 +177,7 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
     case KB_AT_MEMORY:
         return overhead || drain || begins_early(t, e, place);
     case KB_AT_PORT:
-        return overhead || drain;
+        return overhead || drain || is_early(t, place);
     default:
         return false;
     }
@@ -214,7 +220,7 @@ static void on_take(void *arg, const kb_service *service)
     struct event e = {.fs = service->begin_fs, .kind = EVENT_TAKE, .service = *service};
     struct trace *t = arg;
 
-    if (service->end_fs >= 0 && kb_place_kind_of(service->place) == KB_AT_MEMORY)
+    if (service->end_fs >= 0 && kb_place_kind_of(service->place) != KB_AT_LINK)
         lanes_at(&t->lanes, service->place, false)->is_early = true;
     apply_in_order(t, &e, service->place);
     if (service->end_fs < 0)

@@ -126,6 +126,7 @@ double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double mo
 /* -- utilization ---------------------------------------------------------------------------- */
 
 /* In per cent; NaN: not known, also without `utilization`. */
+bool view_utilization_is_of_buffers(const struct view_utilization *utilization);
 double view_utilization_node(const struct view_utilization *utilization, uint32_t node);
 struct view_edge_utilization view_utilization_edge(const struct view_utilization *utilization,
                                                    uint32_t from, uint32_t to);

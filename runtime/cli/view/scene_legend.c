@@ -31,10 +31,13 @@ static const char cube_note[] =
     "transactions wait, do not count.";
 
 static const char conflicts_note[] = "A cube: its slice with the largest share of row conflicts.";
+static const char buffers_note[] = "A cube: the fullest buffer of its routers.";
 
 static const char *note_of_cubes(const struct scene_drawing *d)
 {
-    return view_utilization_conflicts(d->sc->utilization) ? conflicts_note : cube_note;
+    return view_utilization_conflicts(d->sc->utilization)       ? conflicts_note
+           : view_utilization_is_of_buffers(d->sc->utilization) ? buffers_note
+                                                                : cube_note;
 }
 
 static const char kinds_note[] = "*: a cube with keys of its own, by `cubes`";
@@ -119,12 +122,17 @@ static double kind_width(const struct scene_drawing *d)
 static double put_busiest(struct scene_drawing *d, double y)
 {
     bool conflicts = view_utilization_conflicts(d->sc->utilization);
+    bool buffers = view_utilization_is_of_buffers(d->sc->utilization);
     double x = SCENE_MARGIN + (conflicts ? 60 : 40);
 
-    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, conflicts ? "Conflicts" : "Busy");
+    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START,
+             conflicts ? "Conflicts"
+             : buffers ? "Full"
+                       : "Busy");
     svg_heat_legend(&d->g, x, y);
     svg_text(&d->g, "dim", x + 34 * SVG_HEATS + 10, y + 11, SVG_START,
              conflicts     ? "% of segments close another row, or more"
+             : buffers     ? "% of the fullest buffer there, in the mean"
              : d->listed.n ? "% of the time, or more; the busiest edges:"
                            : "% of the time, or more");
     y += 2 * LEGEND_ROW;

@@ -38,8 +38,8 @@ enum exit_code view_utilization_read(struct view_utilization **out, const struct
 /* Are its per cents shares of row conflicts, by --conflicts? */
 bool view_utilization_conflicts(const struct view_utilization *utilization);
 
-/* An empty one, to be filled by view_utilization_add(). */
-struct view_utilization *view_utilization_new(const kb_topology *topo);
+/* An empty one, to be filled by view_utilization_add(). `buffers`: it says how full they were. */
+struct view_utilization *view_utilization_new(const kb_topology *topo, bool buffers);
 
 /* Adds one row of --stats. `name` is that of a node, of a part of one ("sip0.cube0.m_cpu.read"), or
  * "A -> B" of an edge; if a node has several rows, the busiest counts. False: no such name. */

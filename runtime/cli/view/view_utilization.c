@@ -26,6 +26,7 @@ struct edge_row {
 
 struct view_utilization {
     const kb_topology *topo;
+    bool buffers;          /* how full they were, not how busy */
     double *node;          /* per node; NaN: not known */
     struct edge_row *edge; /* every edge, by `from`, then `to` */
     size_t n_edges, room;
@@ -52,13 +53,14 @@ static int compare_edges(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-struct view_utilization *view_utilization_new(const kb_topology *topo)
+struct view_utilization *view_utilization_new(const kb_topology *topo, bool buffers)
 {
     struct view_utilization *u = memory_new(1, sizeof *u);
     kb_info info;
 
     kb_topology_info(topo, &info);
     u->topo = topo;
+    u->buffers = buffers;
     u->room = info.edges;
     u->node = memory_new(info.nodes, sizeof *u->node);
     u->edge = memory_new(u->room, sizeof *u->edge);
@@ -86,6 +88,11 @@ static struct edge_row *find_edge(const struct view_utilization *u, uint32_t fro
 }
 
 /* -- asking --------------------------------------------------------------------------------- */
+
+bool view_utilization_is_of_buffers(const struct view_utilization *u)
+{
+    return u && u->buffers;
+}
 
 double view_utilization_node(const struct view_utilization *u, uint32_t node)
 {
@@ -212,19 +219,40 @@ bool view_utilization_add(struct view_utilization *u, const char *name, double p
 
 /* -- the file ------------------------------------------------------------------------------- */
 
-/* The columns that are read. */
-struct uses {
-    int name, pct;
+/* The columns that are read; of `kind` and `to` -1: there is none. */
+struct used_columns {
+    int name, pct, kind, to, room, mean;
     int rows[3]; /* hits, misses, conflicts */
 };
 
+static int find_column(const struct results *r, const char *name)
+{
+    for (size_t c = 0; c < r->n_columns; c++)
+        if (strcmp(r->columns[c], name) == 0)
+            return (int)c;
+    return -1;
+}
+
+static bool is_vc(const struct results *r, const struct used_columns *c)
+{
+    return c->kind >= 0 && r->cells[c->kind] && strcmp(r->cells[c->kind], "vc") == 0;
+}
+
+static bool refuse_name(struct results *r, const char *name)
+{
+    char shown[2 * KB_NODE_BYTES];
+
+    return results_bad_row(r, "'%s' is no node and no edge of this topology",
+                           name ? text_show(name, strlen(name), shown, sizeof shown) : "");
+}
+
 /* The share of conflicts; NAN: nothing of the kind. */
-static bool read_conflicts(struct results *r, const struct uses *columns, double *pct)
+static bool read_conflicts(struct results *r, const struct used_columns *c, double *pct)
 {
     double rows[3], sum = 0;
 
     for (int i = 0; i < 3; i++) {
-        if (!view_read_number(r, columns->rows[i], &rows[i]))
+        if (!view_read_number(r, c->rows[i], &rows[i]))
             return false;
         sum += rows[i];
     }
@@ -233,33 +261,51 @@ static bool read_conflicts(struct results *r, const struct uses *columns, double
 }
 
 /* A row without a value adds nothing, but its name must be known. */
-static bool add_row(struct view_utilization *u, struct results *r, const struct uses *columns)
+static bool add_row(struct view_utilization *u, struct results *r, const struct used_columns *c)
 {
-    const char *name = r->cells[columns->name];
+    const char *name = r->cells[c->name];
     double pct;
-    char shown[2 * KB_NODE_BYTES];
 
-    if (u->conflicts ? !read_conflicts(r, columns, &pct) : !view_read_number(r, columns->pct, &pct))
+    if (is_vc(r, c))
+        return true;
+    if (u->conflicts ? !read_conflicts(r, c, &pct) : !view_read_number(r, c->pct, &pct))
         return false;
-    if (!name || !view_utilization_add(u, name, pct))
-        return results_bad_row(r, "'%s' is no node and no edge of this topology",
-                               name ? text_show(name, strlen(name), shown, sizeof shown) : "");
-    return true;
+    return (name && view_utilization_add(u, name, pct)) || refuse_name(r, name);
+}
+
+/* How full the buffer of a VC was, at the node where it is. Without a limit it has no colour. */
+static bool add_buffer(struct view_utilization *u, struct results *r, const struct used_columns *c)
+{
+    const char *to = c->to >= 0 ? r->cells[c->to] : NULL;
+    double room, mean;
+
+    if (!is_vc(r, c))
+        return true;
+    if (!view_read_number(r, c->room, &room) || !view_read_number(r, c->mean, &mean))
+        return false;
+    if (!(room > 0))
+        return true;
+    return (to && view_utilization_add(u, to, isnan(mean) ? 0 : 100 * mean / room)) ||
+           refuse_name(r, to);
 }
 
 static void read_rows(struct view_utilization *u, struct results *r, const struct cli *cli)
 {
     static const char *const rows[] = {"row_hits", "row_misses", "row_conflicts"};
-    struct uses columns;
+    struct used_columns c = {.kind = find_column(r, "kind"), .to = find_column(r, "to")};
+    bool buffers = cli->opts.buffers;
 
     if (r->code || !view_check_hash(r, cli) || r->n_columns == 0 ||
-        !view_find_column(r, "name", "--stats", &columns.name) ||
-        !view_find_column(r, "util_pct", "--stats", &columns.pct))
+        !view_find_column(r, "name", "--stats", &c.name) ||
+        !view_find_column(r, "util_pct", "--stats", &c.pct))
+        return;
+    if (buffers && (!view_find_column(r, "buffer_bytes", "--stats with routers", &c.room) ||
+                    !view_find_column(r, "buffer_mean", "--stats with routers", &c.mean)))
         return;
     for (int i = 0; u->conflicts && i < 3; i++)
-        if (!view_find_column(r, rows[i], "--stats of a machine with banks", &columns.rows[i]))
+        if (!view_find_column(r, rows[i], "--stats of a machine with banks", &c.rows[i]))
             return;
-    while (results_next(r) && add_row(u, r, &columns))
+    while (results_next(r) && (buffers ? add_buffer : add_row)(u, r, &c))
         ;
 }
 
@@ -268,7 +314,7 @@ enum exit_code view_utilization_read(struct view_utilization **out, const struct
 {
     struct results r;
 
-    *out = view_utilization_new(cli->topo);
+    *out = view_utilization_new(cli->topo, cli->opts.buffers);
     (*out)->conflicts = cli->opts.conflicts;
     results_open(&r, cli->program, path);
     read_rows(*out, &r, cli);

@@ -51,9 +51,15 @@ static const struct limit {
     {"overhead", KB_COST_OVERHEAD},
     {"wire", KB_COST_WIRE},
     {"compute", KB_COST_COMPUTE},
+    {"buffers", KB_COST_BUFFERS}, /* the last: only where links are routers */
 };
 
 enum { N_LIMITS = sizeof limits / sizeof *limits };
+
+static size_t n_limits(const struct cli *cli)
+{
+    return cmd_has_return(cli) ? N_LIMITS : N_LIMITS - 1;
+}
 
 /* One row: a run with one limit less. */
 struct limit_row {
@@ -102,14 +108,14 @@ static void show_progress(void *arg)
 {
     struct ablation *w = arg;
 
-    progress_show(&w->progress, w->n_given, N_LIMITS - 1, "runs");
+    progress_show(&w->progress, w->n_given, n_limits(w->cli) - 1, "runs");
 }
 
 /* The first run alone: mistakes in the input are reported once. */
 static enum exit_code run_all(struct ablation *w)
 {
     struct parallel blocks = {.stop = stop_asked,
-                              .n = N_LIMITS - 1,
+                              .n = n_limits(w->cli) - 1,
                               .threads = rerun_threads(w->rerun),
                               .window = N_LIMITS,
                               .work = do_run,
@@ -134,7 +140,7 @@ static enum exit_code run_all(struct ablation *w)
         break;
     }
     progress_end(&w->progress);
-    for (size_t i = 1; i < N_LIMITS && !code; i++)
+    for (size_t i = 1; i < n_limits(w->cli) && !code; i++)
         code = rerun_code(w->rerun, &w->outcomes[i]);
     return code;
 }
@@ -154,7 +160,7 @@ static int64_t judged_fs(const struct ablation *w, size_t i)
 static void rank(struct ablation *w)
 {
     w->n_rows = 0;
-    for (size_t i = 0; i < N_LIMITS; i++) {
+    for (size_t i = 0; i < n_limits(w->cli); i++) {
         size_t at = w->n_rows;
 
         if (!w->outcomes[i].ended)
@@ -265,7 +271,7 @@ static enum exit_code why_into(void *arg, struct sink *s)
     rerun_say_unsteady(w->rerun, &w->outcomes[0]);
     if (!stop_asked())
         return EXIT_OK;
-    cmd_note(w->cli, "interrupted: %zu of %d runs complete", w->n_rows, (int)N_LIMITS);
+    cmd_note(w->cli, "interrupted: %zu of %d runs complete", w->n_rows, (int)n_limits(w->cli));
     return EXIT_INTERRUPTED;
 }
 
@@ -276,7 +282,7 @@ enum exit_code why_limits(struct rerun *r)
 
     if (r->cli->opts.dry_run) {
         free(w);
-        return rerun_estimate(r, N_LIMITS);
+        return rerun_estimate(r, n_limits(r->cli));
     }
     w->rerun = r;
     w->cli = r->cli;

@@ -269,26 +269,26 @@ static void add_room(const struct watched *w, const struct judge_op_record *r, s
 /* -- other PEs ------------------------------------------------------------------------------ */
 
 /* Wires and overheads of a word from one PE to another. */
-struct way {
+struct word_way {
     int64_t wire_fs, overhead_fs;
 };
 
-static struct way way_of(const struct watched *w, size_t from, size_t to)
+static struct word_way way_of(const struct watched *w, size_t from, size_t to)
 {
     struct judge_end tcm = w->s->program.kernels[to].pe;
     struct judge_route r = {0};
-    struct way way = {0, 0};
+    struct word_way way = {0, 0};
 
     tcm.kind = JUDGE_TCM;
     if (from == to)
         return way;
     assert_true(judge_route(w->s->judge, JUDGE_WRITE, &w->s->program.kernels[from].pe, &tcm, &r));
-    way = (struct way){r.wire_fs, r.overhead_fs};
+    way = (struct word_way){r.wire_fs, r.overhead_fs};
     judge_route_clear(&r);
     return way;
 }
 
-static void add_way(const struct watched *w, struct way way, size_t to, struct shares *out)
+static void add_way(const struct watched *w, struct word_way way, size_t to, struct shares *out)
 {
     share(out, KB_CAUSE_WIRE, node_of(w, to, "pe_cpu"), way.wire_fs, KB_NOWHERE, KB_NO_ID);
     share(out, KB_CAUSE_OVERHEAD, node_of(w, to, "pe_cpu"), way.overhead_fs, KB_NOWHERE, KB_NO_ID);
@@ -402,14 +402,14 @@ static struct entry wait_for_slots(const struct watched *w, uint64_t id, struct 
     const struct judge_op_record *r = record(w, id);
     int64_t issue_fs = times(w, r->kernel, r->command)->issue_fs, since_fs = issue_fs;
     struct entry entry = {JUDGE_NONE, 0};
-    struct way left = {0, 0};
+    struct word_way left = {0, 0};
     uint32_t slots = judge_count(w->s->judge, "cube.pe.pe_ipcq.slots");
 
     for (uint64_t piece = command_of(w, r); piece <= id; piece++) {
         size_t at;
         const struct queue *q = find_piece(w, piece, &at);
         const struct judge_op_record *take = at < slots ? NULL : record(w, q->take[at - slots]);
-        struct way way = way_of(w, q->to, q->from);
+        struct word_way way = way_of(w, q->to, q->from);
         int64_t free_fs = take ? take->t_end + way.wire_fs + way.overhead_fs : 0, from_fs, rest_fs;
 
         if (free_fs <= issue_fs || free_fs < since_fs)
@@ -615,7 +615,7 @@ static struct meeting meet(const struct watched *w, const struct judge_op_record
     for (size_t i = 0; i < g->n; i++) {
         size_t k = kernel_of(w->s, pe_number(w->s, &g->pes[i]));
         const struct judge_command_times *t = times(w, k, nth_barrier(w, k, group, nth, SIZE_MAX));
-        struct way way = way_of(w, k, m.lowest);
+        struct word_way way = way_of(w, k, m.lowest);
         int64_t there_fs = t->issue_fs + way.wire_fs + way.overhead_fs;
         bool first =
             t->issue_fs < issued_fs ||

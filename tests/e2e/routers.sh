@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# routers.sh -- every command on machines whose links are routers: what is seen of buffers, virtual
+# channels and waits. Prints TAP.
+#
+# B names the build. Needs $B/_t/any_simulator, which reads the YAML of its machine, and jq.
+. "$(dirname "$0")/../support/tap.sh"
+SIM=$B/_t/any_simulator
+[ -x "$SIM" ] || none "there is no $SIM"
+
+# docs/network.md "A packet in the way of another"
+cat >abc.yaml <<'YAML'
+kernbench: 2
+name: abc
+ns_per_mm: 0.0
+contention: {links: router, segment_bytes: 512, packet_bytes: 512, buffer_bytes: 512, vcs: [1, 1]}
+sip: {cube_mesh: {w: 3, h: 1}, d2d: {bw_gbs: 16}}
+cube: {pes: 1, ucie: {overhead_ns: 0.0}, noc: {overhead_ns: 4.0, bw_gbs: 16},
+  xbar: {overhead_ns: 0.0, pe_gbs: 16}, sram: {bw_gbs: 1e6}, hbm: {bw_gbs: 1e6},
+  pe: {pe_dma: {read_channels: 65536, write_channels: 65536}}}
+YAML
+cat >abc.csv <<'CSV'
+issue_ns,op,src,dst,offset,nbytes
+0,write,c0.pe0,c2.sram,0,320
+0,write,c1.pe0,c2.sram,0,320
+0,write,c0.pe0,c1.sram,0,320
+CSV
+cat >m.yaml <<'YAML'
+kernbench: 2
+name: m
+contention: {links: router, segment_bytes: 64, packet_bytes: 256, buffer_bytes: 512, vcs: [2, 2]}
+sip: {cube_mesh: {w: 2, h: 1}}
+YAML
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c1.slice0,0,2000 \
+    0,read,c0.pe1,c1.slice0,0,2000 0,write,c1.pe2,c0.slice1,0,1500 \
+    0,write,c1.pe3,c0.slice1,0,1500 0,h2d,host,c1.slice0,0,3000 1,d2h,host,c1.slice2,0,3000 >m.csv
+
+# on MACHINE ARG...: on that machine
+on()
+{
+    run "$1.yaml" "${@:2}" --quiet
+}
+
+# fs FILE COLUMN [CAUSE]: the sum of a column of times, in fs; of rows `all`, of that cause
+fs()
+{
+    awk -F, -v name="$2" -v cause="${3-}" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+        cause == "" || ($1 == "all" && $3 == cause) { gsub(/\./, "", $column); sum += $column }
+        END { printf "%.0f\n", sum }' "$1"
+}
+
+# -- breakdown ----------------------------------------------------------------------------------
+
+on abc replay abc.csv --breakdown --format csv
+equal "A waits for B at the port of router 1, then for a credit" \
+    "router_wait|c1.pe0|15.999999 credit_wait|c1.pe0|4.000001" \
+    "$(awk -F, '$1 == "wait" && $2 ~ /cube1.noc -> sip0.cube1.ucie-E vc0/ { print $3 "|" $5 "|" $7 }' out | xargs)"
+
+for machine in abc m; do
+    on $machine replay $machine.csv --format csv
+    cp out rows.csv
+    on $machine replay $machine.csv --breakdown --format csv
+    for cause in wire overhead drain return response; do
+        equal "$machine: $cause is that of the rows" "$(fs rows.csv ${cause}_ns)" "$(fs out total_ns $cause)"
+    done
+    equal "$machine: waits of routers and credits are those for links" "$(fs rows.csv queue_link_ns)" \
+        $(($(fs out total_ns router_wait) + $(fs out total_ns credit_wait)))
+    equal "$machine: waits for memories" "$(fs rows.csv queue_memory_ns)" "$(fs out total_ns memory_wait)"
+done
+
+on m load --pattern uniform --rate 0.5 --txns 300 --bytes 1024 --breakdown --format csv
+[ $code -eq 0 ] && grep -q ,credit_wait, out
+ok "load --breakdown"
+for bench in copy gemm all_reduce list_walk; do
+    on m run $bench --breakdown --format csv
+    [ $code -eq 0 ]
+    ok "run $bench --breakdown: all adds up"
+done
+
+# -- statistics ---------------------------------------------------------------------------------
+
+on abc replay abc.csv --stats s.csv
+equal "rows of VCs: buffers and credits" "512,302.222205,320,20.000000" \
+    "$(awk -F, '/^vc,sip0.cube0.noc/ { print $13 "," $14 "," $15 "," $16 }' s.csv)"
+equal "their buffer is at the end of the channel" sip0.cube1.noc \
+    "$(awk -F, '/^vc,sip0.cube0.noc/ { print $4 }' s.csv)"
+equal "a port is busy for as long as it is taken" 40.000000 \
+    "$(awk -F, '/^edge,sip0.cube0.noc -> sip0.cube0.ucie-E/ { print $9 }' s.csv)"
+on m replay m.csv --stats a.csv
+on m replay m.csv --stats b.csv --engine hop
+equal "both engines count the same" "$(cat a.csv)" "$(cat b.csv)"
+sed 's/links: router.*/links: fifo}/' m.yaml >f.yaml
+on f replay m.csv --stats f.csv
+equal "without routers there are no such columns" queue_max "$(head -1 f.csv | sed 's/.*,//')"
+
+# -- timelines ----------------------------------------------------------------------------------
+
+on abc replay abc.csv --trace t.json
+[ $code -eq 0 ] && equal "a lane per port, a slice per segment" 10 \
+    "$(jq '(.traceEvents // .) as $e | [$e[] | select(.name == "thread_name" and (.args.name | test(" -> ")))
+        | "\(.pid) \(.tid)"] as $lanes | [$e[] | select(.ph == "B" and ([("\(.pid) \(.tid)")] | inside($lanes)))]
+        | length' t.json)"
+on m run gemm --trace t.pftrace
+[ $code -eq 0 ] && [ -s t.pftrace ]
+ok "run --trace, for Perfetto"
+on m run softmax M=64 N=256 --inspect last
+[ $code -eq 0 ] && grep -q 'component .*pe_dma' out
+ok "run --inspect"
+
+# -- why ----------------------------------------------------------------------------------------
+
+on m why load --pattern uniform --rate 0.5 --txns 300 --bytes 1024 --format csv
+[ $code -eq 0 ] && grep -q ^buffers, out
+ok "why: without limits of buffers"
+on f why load --pattern uniform --rate 0.5 --txns 300 --bytes 1024 --format csv
+[ $code -eq 0 ] && ! grep -q ^buffers, out
+ok "why: fifo links have no buffers"
+on abc why abc.csv --by key --format csv
+[ $code -eq 0 ] && equal "why --by key: with twice the buffers C waits for a server, not for a credit" 72.000004,64.000002 \
+    "$(awk -F, '$1 == "none" { all = $4 } $1 == "contention.buffer_bytes" { print all "," $4 }' out)"
+
+# -- pictures -----------------------------------------------------------------------------------
+
+on abc view cube --at c1 --stats s.csv --buffers
+[ $code -eq 0 ] && grep -q 'Full' out
+ok "view --buffers"
+on abc view cube --stats s.csv
+[ $code -eq 0 ] && grep -q 'Busy' out
+ok "view --stats passes over rows of VCs"
+on f view cube --stats f.csv --buffers
+[ $code -eq 3 ] && says "has no column 'buffer_bytes'"
+ok "without routers there is nothing to show"
+on m view cube --buffers
+[ $code -eq 2 ] && says "needs --stats"
+ok "--buffers needs --stats"
+on m report load --pattern uniform --rate 0.5 --txns 300 --bytes 1024 -o r.html
+[ $code -eq 0 ] && grep -q 'how full the buffers' r.html && grep -q buffer_mean r.html
+ok "a report shows buffers"
+
+# -- the other commands -------------------------------------------------------------------------
+
+on m probe
+[ $code -eq 0 ]
+ok "probe"
+on m route c0.pe0 c1.slice3
+[ $code -eq 0 ]
+ok "route"
+on m sweep --src c0.pe0 --dst c1.slice0 --bytes 64,1024 --inflight 1,8 --format csv
+[ $code -eq 0 ]
+ok "sweep"
+on m replay m.csv --vary contention.buffer_bytes=512,1024 --format csv
+[ $code -eq 0 ] && [ "$(grep -c ,d2h, out)" -eq 2 ]
+ok "--vary"
+on m replay m.csv --format csv -o x.csv
+on m diff x.csv x.csv
+[ $code -eq 0 ]
+ok "diff"
+plan

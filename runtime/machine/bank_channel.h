@@ -15,8 +15,6 @@
 
 enum { BANK_READ, BANK_WRITE };
 
-enum { BANK_LINE = 64 }; /* bytes of a cache line: most reads miss the cache, so few lines matter */
-
 /* All bursts of one transaction in one row. */
 struct bank_segment {
     uint64_t row;
@@ -39,29 +37,29 @@ struct bank_piece {
     uint32_t access, next;
 };
 
-/* A transaction at a slice. What only its end and those that watch it need comes last. */
+/* A transaction at a slice. */
 struct bank_access {
     struct bank_range range;
+    uint64_t id;
     uint64_t left; /* segments to be granted; of a posted write, to be accepted */
     int64_t arrive_fs, drain_fs;
-    int64_t first_fs; /* the earliest end of a segment's first burst */
-    int64_t last_fs;  /* the latest end */
-    uint32_t next;    /* in the list of those that are done */
-    uint8_t writes;
-    uint64_t id;
+    int64_t first_fs;                        /* the earliest end of a segment's first burst */
+    int64_t last_fs;                         /* the latest end */
     int64_t done_fs;                         /* once nothing is left */
     int64_t prepared_fs, delay_fs, ready_fs; /* of the segment that ends last */
+    uint32_t next;                           /* in the list of those that are done */
+    uint8_t writes;
 };
 
 /* What concerns its current segment means nothing if it has none; so a queue with no bit in
  * `waiting`. */
 struct bank {
-    _Alignas(BANK_LINE) uint64_t row; /* BANK_CLOSED: none is open */
-    int64_t pre_fs;                   /* a precharge is allowed from then on */
-    int64_t ready_fs;                 /* for the current segment a column command is possible */
-    int64_t prepared_fs, delay_fs;    /* when it became that; how much later refreshes made it */
-    uint32_t current;                 /* segment */
-    uint32_t head[2], tail[2];        /* its queues, by direction, in order of age */
+    uint64_t row;                  /* BANK_CLOSED: none is open */
+    int64_t pre_fs;                /* a precharge is allowed from then on */
+    int64_t ready_fs;              /* for the current segment a column command is possible */
+    int64_t prepared_fs, delay_fs; /* when it became that; how much later refreshes made it */
+    uint32_t current;              /* segment */
+    uint32_t head[2], tail[2];     /* its queues, by direction, in order of age */
 };
 
 /* What --stats shows of a channel. Refreshes need no count: they follow from the time. */
@@ -72,27 +70,27 @@ struct bank_counts {
 };
 
 struct bank_channel {
-    _Alignas(BANK_LINE) int64_t bus_fs; /* the next column command */
-    int64_t next_fs;                    /* nothing is granted before, if nothing arrives */
-    int64_t refresh_fs;                 /* of the next refresh */
-    uint64_t ready;      /* banks whose current segment could be granted at the last decision */
-    int64_t line_end_fs; /* the others stand in line by their ready_fs: that of the last */
-    uint32_t pieces[2], last_piece[2];
-    uint8_t arrived;        /* pieces have come since the last decision */
-    uint8_t drains, writes; /* its mode; the direction of its bus */
-    uint8_t has_read;       /* a read was granted since the last drain began, or there was none */
-    uint8_t line_first, line_n;
-    uint64_t waiting[2], current[2], open; /* banks: bits, as `ready` */
-    uint64_t n_acts;
-    uint32_t queued[2]; /* segments accepted and not granted */
-    uint32_t alike;     /* how many channels it stands for: bank_is_even() */
+    int64_t bus_fs;     /* the next column command */
+    int64_t next_fs;    /* nothing is granted before, if nothing arrives */
+    int64_t refresh_fs; /* of the next refresh */
+    int64_t act_fs;     /* the last one has ended: no activation before */
     int64_t acts_fs[4]; /* of the last four activations; n_acts & 3 is the oldest */
-    int64_t act_fs;     /* the last refresh has ended: no activation before */
+    uint64_t n_acts;
+    uint64_t open; /* banks with an open row; bits, as all below */
+    uint64_t waiting[2], current[2];
+    uint64_t ready;      /* their current segments could be granted at the last decision */
+    int64_t line_end_fs; /* the others stand in line by their ready_fs: that of the last */
+    uint32_t queued[2];  /* segments accepted and not granted */
+    uint32_t pieces[2], last_piece[2];
+    uint32_t granted, to_grant; /* writes of this drain */
+    uint8_t arrived;            /* pieces have come since the last decision */
+    uint8_t drains, writes;     /* its mode; the direction of its bus */
+    uint8_t has_read; /* a read was granted since the last drain began, or there was none */
+    uint8_t line_first, line_n, line[BANKS_MAX]; /* a ring */
+    uint32_t alike; /* how many channels it stands for: bank_is_even() */
     uint64_t numbers[2];
     struct bank *banks; /* owned by its slice */
     struct bank_counts counts;
-    uint8_t line[BANKS_MAX];    /* a ring */
-    uint32_t granted, to_grant; /* writes of this drain */
 };
 
 /* Segments and pieces of all slices, and the transactions that they belong to. */

@@ -98,8 +98,8 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     slice->view = bank_view_of(&s->mask, row);
     slice->memory = memory;
     slice->arbiters = calloc(channels, sizeof *slice->arbiters);
-    slice->channels = aligned_alloc(BANK_LINE, channels * sizeof *slice->channels);
-    banks = aligned_alloc(BANK_LINE, channels * bank_count(row) * sizeof *banks);
+    slice->channels = calloc(channels, sizeof *slice->channels);
+    banks = calloc(channels * bank_count(row), sizeof *banks);
     if (slice->channels)
         slice->channels->banks = banks;
     if (!slice->arbiters || !slice->channels || !banks) {

@@ -105,13 +105,13 @@ static uint32_t place_of(const struct walk *w, const char *name)
     return judge_nearest_place(w->t, n->x_mm, n->y_mm, &mm);
 }
 
-/* Over the mesh of the cube, from the node before it to the node behind it. */
+/* Over the mesh of the cube, from the node before it to the node behind it: as requests do, on
+ * one-way planes, too. */
 static void cross_mesh(struct walk *w, const char *to)
 {
     uint32_t *places = judge_alloc(judge_mesh_places(w->t), sizeof *places);
     uint32_t first = place_of(w, w->r->hops[w->r->n - 1].name), last = place_of(w, to);
-    size_t n = w->backwards ? judge_mesh_way(w->t, last, first, places)
-                            : judge_mesh_way(w->t, first, last, places);
+    size_t n = judge_mesh_way(w->t, first, last, places);
 
     w->on_noc = false;
     if (n == 0)
@@ -119,7 +119,7 @@ static void cross_mesh(struct walk *w, const char *to)
     for (size_t i = 0; i < n; i++) {
         char name[JUDGE_NAME_BYTES];
 
-        judge_mesh_name(w->t, places[w->backwards ? n - 1 - i : i], name);
+        judge_mesh_name(w->t, places[i], name);
         go_on_plane(w, name);
     }
     free(places);

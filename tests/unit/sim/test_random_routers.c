@@ -37,7 +37,19 @@ static uint32_t mesh_parts(const kb_topology *topo)
     return parts;
 }
 
-/* Tells the judge how kbgen keeps packets apart. False: it finds other routes, up and down. */
+static bool has_meshes(const kb_topology *topo)
+{
+    for (uint32_t i = 0; i < topo->n_cube_nodes; i++)
+        if (topo->cube_nodes[i].kind == NODE_ROUTER)
+            return true;
+    return false;
+}
+
+/*
+ * Tells the judge how kbgen keeps packets apart. False: it finds other routes, up and down; or
+ * other routers, in meshes of cubes with detours or one-way planes, where gen/stops.c takes it that
+ * every way through a cube is gone.
+ */
 static bool judge_knows(const kb_topology *topo, struct judge_topo *t)
 {
     uint32_t lines = (t->wrap_x && t->w > 1) || (t->wrap_y && t->h > 1);
@@ -45,6 +57,9 @@ static bool judge_knows(const kb_topology *topo, struct judge_topo *t)
 
     t->detours_apart = apart;
     t->stages = parts > 1 ? parts - lines - apart : 1;
+    for (uint32_t plane = 0; plane < topo->planes && has_meshes(topo); plane++)
+        if (topo->plane_rows[plane].has_detours || topo->plane_rows[plane].one_way)
+            return false;
     return topo->detours_by != DETOURS_UP_DOWN;
 }
 

@@ -130,7 +130,7 @@ while IFS='|' read -r name text message; do
     ok "$name: $message"
 done <<END
 short|kernbench component: memory\n */|1:1: $begins
-not_ours|somebody component: memory not_ours\n */|1:1: $begins
+not_ours|elsewhere component: memory not_ours\n */|1:1: $begins
 of_nothing|kernbench thing: memory of_nothing\n */|1:1: $begins
 unclosed|kernbench component: memory unclosed\n|1:1: $begins
 far_kind|kernbench component: xyzzyplugh far_kind\n */|1:1: 'xyzzyplugh' is no kind of component: memory, node or engine

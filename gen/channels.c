@@ -175,7 +175,7 @@ static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t c
     const struct kb_topology *t = &w->r->topo;
     struct walk_part part;
 
-    if (!w->plan->detours)
+    if (!w->plan->detours || !walk_has_way(t, trip))
         return false;
     part = walk_part_of(t, trip, cube);
     return trip->back ? vcs_is_detour(t, trip->plane, part.last, part.first)
@@ -397,7 +397,7 @@ static const char *circle_of(struct routes *r, const struct share_plan *plan, bo
     struct waits w = {.r = r,
                       .plan = plan,
                       .answers = answers,
-                      .graph = graph_make(r->arena, shares_parts(r, plan))};
+                      .graph = graph_make(r->arena, shares_parts_of_all(r, plan))};
     uint32_t *line, len;
 
     w.steps = arena_alloc(r->arena, STEPS_MOST * sizeof *w.steps);

@@ -245,8 +245,9 @@ static void check_pes(const struct spec *spec, const struct noc *noc)
 
         if (noc->is_hole[place])
             diag_error(spec->diag, spec_place(spec, KEY_cube_noc_mesh_holes),
-                       "'cube.noc.mesh.holes': PE %u sits at [%u, %u]: no hole can be there", pe,
-                       place % noc->cols, place / noc->cols);
+                       "'cube.noc.mesh.holes': PE %u sits at [%u, %u], where no hole can be: leave "
+                       "that hole out, or take other 'cols' and 'rows'",
+                       pe, place % noc->cols, place / noc->cols);
     }
 }
 

@@ -32,13 +32,11 @@ struct making {
     enum stage request, answer; /* in a mesh */
 };
 
-/* Has a cube bridges between crossbar nodes, and are there VCs enough to keep packets apart? */
-static bool has_halves(const struct routes *r, const struct kind_row *kind)
+/* Has a cube bridges between crossbar nodes, and does a class have VCs enough to keep packets of it
+ * apart? */
+static bool has_halves(const struct routes *r, const struct kind_row *kind, uint32_t class_vcs)
 {
-    const struct kb_topology *t = &r->topo;
-
-    return kind->crossbars >= 2 && kind->pes && t->request_vcs / t->prios >= 2 &&
-           t->answer_vcs / t->prios >= 2;
+    return kind->crossbars >= 2 && kind->pes && class_vcs / r->topo.prios >= 2;
 }
 
 bool wraps_sips(const struct kb_topology *t)
@@ -69,10 +67,18 @@ uint32_t shares_parts(const struct routes *r, const struct share_plan *plan)
     const struct kb_topology *t = &r->topo;
     uint32_t parts = plan->stages + datelines(t) + plan->detours;
 
-    for (uint32_t k = 0; k < t->n_kinds; k++)
-        if (has_halves(r, &r->kinds[k]) && parts < 2)
-            parts = 2;
     return wraps_sips(t) && parts < 2 ? 2 : parts;
+}
+
+uint32_t shares_parts_of_all(const struct routes *r, const struct share_plan *plan)
+{
+    uint32_t parts = shares_parts(r, plan);
+
+    for (uint32_t k = 0; k < r->topo.n_kinds && parts < 2; k++)
+        if (has_halves(r, &r->kinds[k], r->topo.request_vcs) ||
+            has_halves(r, &r->kinds[k], r->topo.answer_vcs))
+            parts = 2;
+    return parts;
 }
 
 /* On a step in a dimension, and between routers of a mesh that is passed in it. */
@@ -118,15 +124,18 @@ static bool is_noc(enum node_kind kind)
     return kind == NODE_NOC || kind == NODE_ROUTER;
 }
 
-/* Between hop `i` and the next one, crossbar nodes or bridges. */
+/* Between hop `i` and the next one, crossbar nodes or bridges; a class of one VC has no halves. */
 static void share_crossbar(const struct making *m, uint32_t i, uint8_t *request, uint8_t *answer)
 {
+    const struct kb_topology *t = &m->r->topo;
     uint32_t bridge = 0;
 
     while (bridge < m->seg->n_hops && kind_of(m, bridge) != NODE_BRIDGE)
         bridge++;
-    *request = vcs_share(bridge < i, 2);
-    *answer = vcs_share(bridge < m->seg->n_hops && bridge > i + 1, 2);
+    if (has_halves(m->r, m->kind, t->request_vcs))
+        *request = vcs_share(bridge < i, 2);
+    if (has_halves(m->r, m->kind, t->answer_vcs))
+        *answer = vcs_share(bridge < m->seg->n_hops && bridge > i + 1, 2);
 }
 
 /* Between hop `i` and the next one, routers of a mesh. */
@@ -166,7 +175,7 @@ static void share_hop(const struct making *m, uint32_t i, uint8_t *request, uint
         *request = *answer = step_share(m, side_is_vertical(exit));
     else if (exit == EXIT_IO && to == NODE_UCIE && !last)
         share_way_ashore(m, request, answer);
-    else if (is_crossbar(from) && is_crossbar(to) && !last && has_halves(m->r, m->kind))
+    else if (is_crossbar(from) && is_crossbar(to) && !last)
         share_crossbar(m, i, request, answer);
     else if (is_noc(from) && is_noc(to) && !last && has_meshes(m->r))
         share_mesh(m, i, request, answer);

@@ -11,8 +11,11 @@ struct share_plan {
     uint32_t detours; /* 1: detours have a part of their own */
 };
 
-/* Parts that a plan cuts a group of VCs into. */
+/* Parts that a plan cuts a group of VCs into; at least these. */
 uint32_t shares_parts(const struct routes *r, const struct share_plan *plan);
+
+/* The same, with the halves of crossbars, which only a class of two VCs and more has. */
+uint32_t shares_parts_of_all(const struct routes *r, const struct share_plan *plan);
 
 /* Fills request_shares and answer_shares of `r`. */
 void make_shares(struct routes *r, const struct share_plan *plan);

@@ -654,6 +654,9 @@ break_it 'the segment that is ready last goes first' runtime/network/router.h 's
 break_it 'an input server is free at once' runtime/network/router_buffer.h 's/port->server_fs\[server\] = until;/(void)until;/'
 break_it 'a VC has no owner between segments' runtime/network/router.h 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
 break_it 'segments take no room in a buffer' runtime/network/router.h 's/vc->credits -= segment.nbytes;/;/'
+break_it 'a credit comes back without its last byte' runtime/network/router_buffer.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
+break_it 'ports ashore of one cube share a number' runtime/engine/router.c 's/ % t->chiplets;/ \* 0;/'
+break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
 break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
 break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'
 

@@ -73,10 +73,19 @@ struct worker {
     pthread_t thread;
 };
 
+/* May a block be begun now? The results that are there already count as done. */
+static bool may_begin(struct parallel_run *r)
+{
+    while (r->next < r->b.n && r->next - r->given < r->b.window && r->b.have &&
+           r->b.have(r->b.arg, r->next))
+        r->done[r->next++ % r->b.window] = true;
+    return r->next < r->b.n && r->next - r->given < r->b.window;
+}
+
 /* The next block to be done; false if there is none. */
 static bool begin(struct parallel_run *r, uint64_t *i)
 {
-    while (!r->ended && r->next < r->b.n && r->next - r->given >= r->b.window)
+    while (!r->ended && !may_begin(r) && r->next < r->b.n)
         pthread_cond_wait(&r->given_one, &r->lock);
     if (r->ended || r->next >= r->b.n)
         return false;
@@ -148,7 +157,7 @@ bool parallel_take(struct parallel_run *r, uint64_t *i)
     bool any;
 
     pthread_mutex_lock(&r->lock);
-    any = !r->ended && r->next < r->b.n && r->next - r->given < r->b.window;
+    any = !r->ended && may_begin(r);
     if (any)
         *i = r->next++;
     pthread_mutex_unlock(&r->lock);

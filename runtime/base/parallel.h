@@ -18,6 +18,9 @@ struct parallel {
     void (*wait)(void *arg);
     /* Called on the caller's thread; true ends the run early. May be NULL. */
     bool (*stop)(void);
+    /* Is the result of block `i` there already? Then it is given, and not done. Called on any
+     * thread, one at a time. May be NULL. */
+    bool (*have)(void *arg, uint64_t i);
     /* NULL, or both: the result of block `i`, which work() has done in this process, as bytes; and
      * the same result from bytes of another process, put where work() would have left it. */
     void (*pack)(void *arg, uint64_t i, struct packed *to);

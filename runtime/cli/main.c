@@ -188,7 +188,8 @@ static bool is_shared(const struct opts *o)
 {
     bool of_one = o->report || o->stats || o->breakdown || o->trace;
 
-    return !of_one && (o->vary.n > 0 || o->command == COMMAND_SWEEP || o->command == COMMAND_LOAD);
+    return !of_one && (o->vary.n > 0 || o->command == COMMAND_SWEEP || o->command == COMMAND_LOAD ||
+                       o->command == COMMAND_STUDY);
 }
 
 /* What this process does of a command line that several run. True: all of it is done. */

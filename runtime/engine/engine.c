@@ -1,27 +1,13 @@
-/* engine.c -- the engines for any topology: hop, and fused when each event is counted, or of tables
+/* engine.c -- runs a simulation by the engine that serves it best, and the fused engine of tables
  * that were made at run time. */
 #include "engine/engine.h"
+#include "engine/engine_watched.h"
 #include "engine/steps.h"
-
-/* A run that is watched may be slow: one engine serves all, and tests `how` at each step. */
-static kb_status engine_any(struct kb_sim *s, uint64_t budget)
-{
-    int how = s->options.engine == KB_HOP ? HOW_HOP | HOW_COUNTED : sim_counts(s) ? HOW_COUNTED : 0;
-
-    return run(s, how, budget);
-}
 
 /* The tables were made at run time: as the engine of a topology, but they are no constants. */
 static kb_status engine_loaded(struct kb_sim *s, uint64_t budget)
 {
     return run(s, 0, budget);
-}
-
-/* An observer that hears of stations alone: each arrival has an event, nodes and wires have none.
- */
-static kb_status engine_told(struct kb_sim *s, uint64_t budget)
-{
-    return run(s, HOW_COUNTED | HOW_TOLD, budget);
 }
 
 /*

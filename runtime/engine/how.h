@@ -15,7 +15,11 @@
 #include "engine/no_kernels.h"
 #endif
 
+#ifdef ENGINE_WATCHED /* runs that may be slower */
+#define ALWAYS_INLINE inline
+#else
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#endif
 
 enum how {
     HOW_HOP = 1,     /* an event for each node and wire; else one from station to station */

@@ -124,7 +124,7 @@ static uint32_t side_of(const struct kb_topology *t, const size_t node[2])
  */
 static uint32_t order_of(const struct kb_topology *t, const struct channel_row *row)
 {
-    enum { NEAR = 8, FAR = 8, TO_IO = 7, IO_BITS = 12 };
+    enum { NEAR = 8, FAR = 8, TO_IO = 4, IO_BITS = 12 }; /* 4 neighbours, then 4 chiplets */
     size_t io = walk_first_io_node(t), first[2], last[2];
     uint32_t n = packed_nodes(t), width = n + NEAR + FAR, cube, to, rank, node;
 
@@ -137,7 +137,7 @@ static uint32_t order_of(const struct kb_topology *t, const struct channel_row *
     node = (uint32_t)(first[0] % walk_cube_nodes(t));
     to = (uint32_t)(last[1] / walk_cube_nodes(t));
     if (last[1] >= io)
-        rank = NEAR + n + TO_IO;
+        rank = NEAR + n + TO_IO + (uint32_t)((last[1] - io) / N_IO_NODES) % t->chiplets;
     else if (to == cube)
         rank = NEAR + packed_node(t, (uint32_t)(last[1] % walk_cube_nodes(t)));
     else

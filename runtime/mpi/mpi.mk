@@ -5,7 +5,7 @@ MPI := $(B)/kernbench-mpi
 MPI_OBJ := $(O)/runtime/mpi/kernbench_mpi.o $(O)/runtime/mpi/ranks.o
 $(MPI_OBJ): INCLUDES += $(shell $(MPICC) --showme:compile 2>/dev/null)
 
-## mpi: kernbench-mpi, for mpirun and srun: sweep, load and --vary over many machines; installs OpenMPI
+## mpi: kernbench-mpi, for mpirun and srun: sweep, load, study and --vary over many machines; installs OpenMPI
 .PHONY: mpi
 mpi: setup-mpi
 	+@$(MAKE) $(MPI)

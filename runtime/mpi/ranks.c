@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 enum { TAG_BLOCKS = 1, TAG_RESULTS, TAG_END };
-enum { BATCH_MOST = 64, BATCHES_AHEAD = 2, SHARE_PARTS = 16, LEAVE_MS = 2000 };
+enum { BATCH_MOST = 64, BATCHES_AHEAD = 2, SHARE_PARTS = 16, LEAVE_MS = 300 };
 
 /* What is under way to or in another rank. */
 struct rank {

@@ -38,6 +38,14 @@ static void tell(const struct kb_sim *s, uint32_t input, bool first, kb_error *w
     text_format(why->text, sizeof why->text, "%s", text);
 }
 
+static void tell_more(uint32_t n, kb_error *why)
+{
+    char text[sizeof why->text];
+
+    text_format(text, sizeof text, "%s, and %u more", why->text, n);
+    text_format(why->text, sizeof why->text, "%s", text);
+}
+
 /* A VC whose segments wait; UINT32_MAX: none. */
 static uint32_t find_waiting(const struct kb_sim *s)
 {
@@ -58,7 +66,7 @@ static bool has_flights(const struct kb_sim *s)
 kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *why)
 {
     kb_error told = {"packets wait for each other: "};
-    uint32_t at, first;
+    uint32_t at, first, n = 0;
 
     if (!s->router || s->queue.first != EV_NONE || !has_flights(s))
         return status;
@@ -69,11 +77,13 @@ kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *wh
         at = waits_for(s, at);
     }
     first = at;
-    for (uint32_t i = 0; at != UINT32_MAX && i < SHOWN_MAX; i++) {
-        tell(s, at, i == 0, &told);
-        if (s->router->vcs[at].n == 0 || (at = waits_for(s, at)) == first)
-            break;
+    for (bool more = at != UINT32_MAX; more; n++) {
+        if (n < SHOWN_MAX)
+            tell(s, at, n == 0, &told);
+        more = s->router->vcs[at].n && (at = waits_for(s, at)) != first;
     }
+    if (n > SHOWN_MAX)
+        tell_more(n - SHOWN_MAX, &told);
     if (why)
         *why = told;
     return KB_INTERNAL;

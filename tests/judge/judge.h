@@ -398,6 +398,10 @@ void judge_random_banks(FILE *out, uint64_t seed);
 /* A small odd machine whose links have routers, and whose channels form no cycle. */
 void judge_random_routers(FILE *out, uint64_t seed);
 
+/* The same with meshes inside several cubes, and with routes around what is missing or broken:
+ * kbgen refuses some of them. */
+void judge_random_detours(FILE *out, uint64_t seed);
+
 /* Lets some of `n` rows wait for others, earlier and later ones, but never in a circle. */
 void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);
 

@@ -12,7 +12,7 @@ static int usage(void)
         "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
         "       judge info TOPO.yaml\n"
         "       judge topo SEED [KIND]              a random topology: plain, any, banks,\n"
-        "                                           kernels, any_kernels, routers\n"
+        "                                           kernels, any_kernels, routers, detours\n"
         "       judge rows SEED TOPO.yaml N         a random replay file for it\n"
         "       judge kernels TOPO.yaml SEED        a random program for it, and its times\n",
         stderr);
@@ -165,7 +165,8 @@ static int topo(const char *seed, const char *kind)
                  {"banks", judge_random_banks},
                  {"kernels", judge_random_kernel_topo},
                  {"any_kernels", judge_random_kernel_shape},
-                 {"routers", judge_random_routers}};
+                 {"routers", judge_random_routers},
+                 {"detours", judge_random_detours}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kind, kinds[i].name) == 0) {

@@ -14,6 +14,7 @@ struct plan {
     uint32_t w, h, pes, packets; /* of a packet: its segments; 0: whole transactions */
     uint32_t segment, group;     /* bytes; VCs of a class and priority */
     bool mesh, holes;            /* inside the cubes */
+    bool gaps;                   /* parts may be missing or broken */
 };
 
 static void print_overhead(FILE *out, struct dice *rng)
@@ -176,12 +177,29 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     fprintf(out, ", write_channels: %" PRIu32 "}}\n", 1 + below(rng, 3) * below(rng, 3));
 }
 
-void judge_random_routers(FILE *out, uint64_t seed)
+/* Routes around a cube, a link, a link one way. */
+static void print_gaps(FILE *out, struct dice *rng, const struct plan *p)
+{
+    uint32_t at = below(rng, p->w * p->h), east = at + 1, south = at + p->w;
+
+    if (p->w * p->h < 3)
+        return;
+    if (chance(rng, 40))
+        fprintf(out, "missing: [c%" PRIu32 "]\n", below(rng, p->w * p->h));
+    else if (at % p->w + 1 < p->w && chance(rng, 60))
+        fprintf(out, "broken: [c%" PRIu32 "%cc%" PRIu32 "]\n", at, chance(rng, 50) ? '-' : '>',
+                east);
+    else if (south < p->w * p->h)
+        fprintf(out, "broken: [c%" PRIu32 "%cc%" PRIu32 "]\n", at, chance(rng, 50) ? '-' : '>',
+                south);
+}
+
+static void print_machine(FILE *out, uint64_t seed, bool any)
 {
     static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
     static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
     struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4)}, *rng = &dice;
-    struct plan p = {0};
+    struct plan p = {.gaps = any};
     uint32_t sips;
 
     dice.zero_per_cent = ANY(zero_per_cent);
@@ -198,7 +216,19 @@ void judge_random_routers(FILE *out, uint64_t seed)
     fputs("}\n", out);
     print_sip(out, rng, &p);
     /* not in several cubes: the judge lacks the shares of VCs that keep their meshes apart */
-    p.holes = p.w * p.h * sips == 1;
+    p.holes = any || p.w * p.h * sips == 1;
     p.mesh = chance(rng, 50) && p.holes;
     print_cube(out, rng, &p);
+    if (p.gaps)
+        print_gaps(out, rng, &p);
+}
+
+void judge_random_routers(FILE *out, uint64_t seed)
+{
+    print_machine(out, seed, false);
+}
+
+void judge_random_detours(FILE *out, uint64_t seed)
+{
+    print_machine(out, seed, true);
 }

@@ -461,8 +461,7 @@ static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32
 
     *low =
         (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
-    /* halves are those of machines where both classes have them */
-    if (half == JUDGE_ALL_VCS || s->vcs[REQUEST] < 2 * s->prios || s->vcs[RESPONSE] < 2 * s->prios)
+    if (half == JUDGE_ALL_VCS || size < 2) /* of one VC both halves are that one */
         return *low + size;
     if (half == JUDGE_LOWER_VCS)
         return *low + size / 2;

@@ -37,6 +37,23 @@ alike "a sweep of points that last unequally long" sweep --src c0.pe0 --dst c7.s
 alike "load: rates and seeds" load --pattern uniform --rate 0.02:0.06:0.02 --txns 3000 --seeds 3
 alike "machines" run gemm M=64 N=64 K=64 --vary cube.hbm.bw_gbs=64:512:x2 --vary cube.pes=1:8
 alike "machines as JSON" probe --vary cube.ucie.overhead_ns=0:8 --format json
+cat >study.yaml <<'YAML'
+commands:
+  - run gemm M=64 N=64 K=64
+  - load --pattern uniform --rate 0.02 --txns 500
+variants:
+  none: {cube.hbm.bw_gbs: 256}
+vary:
+  cube.hbm.bw_gbs: [128, 256, 512]
+  cube.noc.bw_gbs: [128, 256]
+YAML
+alike "a study" study study.yaml
+sed 's/K=64/K=0/' study.yaml >failing.yaml
+call "$B/kernbench" study failing.yaml --machine cube8.yaml --quiet
+mv out whole && mv err told
+ranks 3 study failing.yaml
+[ $code = 2 ] && same whole out && same told err
+ok "a study whose runs fail, in other ranks too, says the same"
 
 # -- what one process does, and what fails -------------------------------------------------------
 
@@ -56,15 +73,15 @@ grep -q '^kernbench-mpi: 2 ranks, [0-9]* messages, [0-9]* bytes$' err && [ "$(wc
 ok "messages are counted"
 
 # a rank that dies in the middle: the job ends, what is complete stays
-timeout 120 mpirun -q --oversubscribe -np 3 "$B/kernbench-mpi" load --pattern uniform --rate 0.02:0.05:0.01 --txns 3000000 --seeds 4 \
-    --machine cube8.yaml --quiet -o dead.csv >out 2>err &
+timeout 120 mpirun -q --oversubscribe -np 3 "$B/kernbench-mpi" sweep --src c*.pe* --dst c*.slice* --inflight 1,2000:20000:x2 \
+    --machine cube8.yaml -o dead.csv >out 2>err &
 job=$!
 for _ in $(seq 100); do
     sleep 0.1
     ranks_of=$(pgrep -P "$(pgrep -P $job mpirun || echo $job)" kernbench-mpi | sort -n)
     [ "$(wc -w <<<"$ranks_of")" = 3 ] && break
 done
-sleep 1
+sleep 3
 kill -9 "$(tail -1 <<<"$ranks_of")"
 code=0
 wait $job || code=$?
@@ -74,4 +91,30 @@ for _ in $(seq 100); do # the others end by themselves
 done
 [ $code != 0 ] && [ $code != 124 ] && [ ! -e dead.csv ] && ! kill -0 $ranks_of 2>where
 ok "a rank that is killed ends the job, and no partial file has the name of a whole one"
+grep -q '^interrupted: [0-9]* of [0-9]* points complete$' err && [ "$(wc -l <dead.csv.partial)" -gt 1 ]
+ok "what was complete is kept, and said"
+
+# a study that was killed goes on: what is in the database is not run again
+"$B/kernbench" study study.yaml --machine cube8.yaml --quiet >whole
+"$B/kernbench" study study.yaml --machine cube8.yaml --quiet --sqlite kept.db >where
+sqlite3 kept.db "DELETE FROM kept WHERE command LIKE 'load%'"
+left=$(sqlite3 kept.db "SELECT count(*) FROM kept")
+KB_MPI_COUNTS=1 ranks 2 study study.yaml --sqlite kept.db
+same whole out && [ "$(sqlite3 kept.db "SELECT count(*) FROM kept")" -gt "$left" ]
+ok "a study goes on where its database ends"
+
+# two jobs, one database: both are in it, whole
+for i in 1 2; do
+    timeout 120 mpirun -q --oversubscribe -np 2 "$B/kernbench-mpi" sweep --src c0.pe0 --dst c*.slice* --machine cube8.yaml --quiet \
+        --sqlite both.db -o both.$i &
+done
+wait
+[ "$(sqlite3 both.db "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM result GROUP BY run)")" = 64,64 ]
+ok "two jobs write one database"
+
+# a host that does not answer: the launcher says so, and nothing is written
+printf 'localhost slots=1\ndead.invalid slots=1\n' >hosts
+call timeout 120 mpirun --hostfile hosts -np 2 "$B/kernbench-mpi" sweep --src c0.pe0 --dst c*.slice* --machine cube8.yaml -o hosts.csv
+[ $code != 0 ] && [ $code != 124 ] && [ -s err ] && [ ! -e hosts.csv ] && [ ! -e hosts.csv.partial ]
+ok "a dead host in the host file"
 plan

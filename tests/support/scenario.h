@@ -138,8 +138,8 @@ static inline void shorten(const struct judge_topo *t, struct judge_row *rows, s
         rows[i].nbytes = 1 + (rows[i].nbytes - 1) % most;
 }
 
-/* Draws load number `load` of a machine, and asks the judge; rows without a way end it. */
-static inline void draw_load(struct scenario *s, const struct judge_topo *t, int load, bool splits)
+/* Draws load number `load` of a machine; rows without a way end it. */
+static inline void draw_rows(struct scenario *s, const struct judge_topo *t, int load, bool splits)
 {
     s->n = draw(&s->dice) % MOST_ROWS + 1;
     s->rows = random_rows(t, draw(&s->dice), s->n);
@@ -154,6 +154,12 @@ static inline void draw_load(struct scenario *s, const struct judge_topo *t, int
         judge_random_after(s->rows, s->n, draw(&s->dice));
     s->n = with_ways(t, s->rows, s->n);
     s->expected = calloc(s->n, sizeof *s->expected);
+}
+
+/* The same, and asks the judge. */
+static inline void draw_load(struct scenario *s, const struct judge_topo *t, int load, bool splits)
+{
+    draw_rows(s, t, load, splits);
     assert_true(judge_replay(t, s->rows, s->n, s->expected, &s->fingerprint));
 }
 

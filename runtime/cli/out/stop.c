@@ -40,7 +40,7 @@ enum {
 };
 
 /* A handler has no argument of ours: what it sees can only be static. */
-static volatile sig_atomic_t deferring;
+static volatile sig_atomic_t deferring, term_asks;
 static atomic_bool asked; /* any thread looks */
 static const char *volatile removed[STOP_FILES];
 static volatile int64_t asked_ms;
@@ -101,9 +101,14 @@ static void end_by(int signal_number)
     raise(signal_number);
 }
 
+static bool asks(int signal_number)
+{
+    return signal_number == SIGINT || (signal_number == SIGTERM && term_asks);
+}
+
 static void on_signal(int signal_number)
 {
-    if (signal_number != SIGINT || !deferring || !note_ctrl_c())
+    if (!asks(signal_number) || !deferring || !note_ctrl_c())
         end_by(signal_number);
 }
 
@@ -137,6 +142,11 @@ void stop_catch(void)
     catch_one(SIGTERM, on_signal);
     catch_one(SIGHUP, on_signal);
     catch_one(SIGALRM, on_timer);
+}
+
+void stop_at_term(void)
+{
+    term_asks = true;
 }
 
 void stop_defer(bool deferred)

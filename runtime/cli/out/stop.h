@@ -8,6 +8,8 @@ void stop_catch(void);
 
 /* From now on (or, with false, no longer) the first SIGINT only makes stop_asked() true. */
 void stop_defer(bool deferred);
+/* SIGTERM asks as SIGINT does: it is how the ranks of a job are told that one has died. */
+void stop_at_term(void);
 bool stop_asked(void);
 
 /* Ends the program without giving anything back, except that it removes temporary files. */

@@ -12,6 +12,9 @@
  * that reads a file has a hash of it in its key. Two variants with the same hash run once.
  *
  * What a job says on stderr is told only if it fails, with the variant's name before it.
+ *
+ * Of the ranks of an MPI job each runs jobs one after the other, by parallel_run(): a block is a
+ * job, and its outcome is what comes back. The processes are made as before.
  */
 #include "base/parallel.h"
 #include "base/text.h"
@@ -19,33 +22,22 @@
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
-#include "cli/study/study.h"
+#include "cli/study/study_job.h"
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { REASON_BYTES = 4096, NAP_MS = 20 };
-
-/* A job that runs. */
-struct job {
-    pid_t pid; /* 0: none */
-    size_t number;
-    int said; /* its stderr: a file without a name */
-};
+enum { NAP_MS = 2 };
 
 struct runs {
     const struct study *s;
     struct study_outcome *outcomes; /* borrowed */
-    struct study_outcome *shared;   /* of the processes; as many as `job` */
-    struct job *job;                /* owned */
+    struct study_job *job;          /* owned */
     unsigned n_jobs;                /* at a time */
     char **command;                 /* owned: what results are kept under */
     size_t n, next, done;
@@ -158,46 +150,7 @@ static bool find_same(struct runs *r, size_t job)
     return false;
 }
 
-/* -- processes ------------------------------------------------------------------------------ */
-
-/* In the new process: it must not touch what is ours, and leaves without giving anything back. */
-_Noreturn static void run_job(struct runs *r, const struct job *job, struct study_outcome *out)
-{
-    stop_forget();
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    dup2(job->said, STDERR_FILENO);
-    study_run_one(r->s, job->number / r->s->n_commands, job->number % r->s->n_commands, out);
-    stop_remove();
-    _exit(0);
-}
-
-/* False: there cannot be another process now. */
-static bool begin_job(struct runs *r, unsigned i, size_t number)
-{
-    struct job *job = &r->job[i];
-
-    *job = (struct job){.number = number, .said = memfd_create("said", MFD_CLOEXEC)};
-    if (job->said < 0)
-        return false;
-    r->shared[i] = (struct study_outcome){.state = STUDY_WAITS};
-    fflush(NULL);
-    job->pid = fork();
-    if (job->pid == 0)
-        run_job(r, job, &r->shared[i]);
-    if (job->pid > 0)
-        return true;
-    close(job->said);
-    job->pid = 0;
-    return false;
-}
-
-/* What a job has said, owned. */
-static char *said_by(const struct job *job)
-{
-    char *said = memory_new(REASON_BYTES + 1, 1);
-
-    return pread(job->said, said, REASON_BYTES, 0) >= 0 ? said : memory_resize(said, 1, 1);
-}
+/* -- what failed --------------------------------------------------------------------------- */
 
 /* Names the variant and the command, and repeats what the job has said. */
 static void say_failure(const struct runs *r, size_t number)
@@ -227,27 +180,12 @@ static enum exit_code say_failures(const struct runs *r)
     return code;
 }
 
-static void end_job(struct runs *r, unsigned i, int status)
-{
-    struct job *job = &r->job[i];
-    struct study_outcome *o = &r->outcomes[job->number];
-    bool ended = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+/* -- one process, which looks at its jobs ---------------------------------------------------- */
 
-    *o = r->shared[i];
-    if (!ended || o->state == STUDY_WAITS) {
-        o->state = STUDY_FAILED;
-        o->code = ended ? o->code : WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INTERNAL;
-    }
-    if (o->state == STUDY_OK) {
-        keep(r, job->number);
-    } else if (o->code == EXIT_INTERRUPTED || stop_asked()) {
-        o->state = STUDY_WAITS;
-    } else {
-        o->code = o->code ? o->code : EXIT_INTERNAL;
-        r->said[job->number] = said_by(job);
-    }
-    close(job->said);
-    job->pid = 0;
+static void end_job(struct runs *r, size_t number)
+{
+    if (r->outcomes[number].state == STUDY_OK)
+        keep(r, number);
     r->done++;
 }
 
@@ -255,13 +193,15 @@ static void end_job(struct runs *r, unsigned i, int status)
 static bool reap(struct runs *r)
 {
     bool any = false;
-    int status;
 
-    for (unsigned i = 0; i < r->n_jobs; i++)
-        if (r->job[i].pid && waitpid(r->job[i].pid, &status, WNOHANG) == r->job[i].pid) {
-            end_job(r, i, status);
+    for (unsigned i = 0; i < r->n_jobs; i++) {
+        struct study_job *job = &r->job[i];
+
+        if (job->pid && study_job_ended(job, &r->outcomes[job->number], &r->said[job->number])) {
+            end_job(r, job->number);
             any = true;
         }
+    }
     return any;
 }
 
@@ -284,19 +224,18 @@ static void begin_jobs(struct runs *r)
             r->next++;
             r->done++;
         }
-        if (r->next < r->n && begin_job(r, i, r->next))
+        if (r->next < r->n && study_job_begin(&r->job[i], r->s, r->next))
             r->next++;
         else
             return;
     }
 }
 
-/* One that runs is asked to end as Ctrl-C asks, once. */
 static void stop_jobs(struct runs *r)
 {
     for (unsigned i = 0; i < r->n_jobs; i++)
         if (r->job[i].pid)
-            kill(r->job[i].pid, SIGTERM);
+            study_job_stop(&r->job[i]);
 }
 
 /* A job ends, or there is nothing to do: a short sleep. */
@@ -317,9 +256,86 @@ static void run_all(struct runs *r)
             return;
         }
         if (!reap(r))
-            usleep(NAP_MS * 1000 / 10);
+            usleep(NAP_MS * 1000);
         progress_show(&r->progress, r->done, r->n, "runs");
     }
+}
+
+/* -- ranks ---------------------------------------------------------------------------------- */
+
+/* A whole job, on thread `i`, whose result is not there already. */
+static void do_job(void *arg, unsigned i, uint64_t number)
+{
+    struct runs *r = arg;
+    struct study_job *job = &r->job[i];
+
+    if (r->outcomes[number].state == STUDY_OK)
+        return;
+    while (!stop_asked() && !study_job_begin(job, r->s, number))
+        usleep(NAP_MS * 1000);
+    while (job->pid && !study_job_ended(job, &r->outcomes[number], &r->said[number])) {
+        if (stop_asked())
+            study_job_kill(job); /* it writes nothing that would have to be removed */
+        usleep(NAP_MS * 1000);
+    }
+}
+
+static bool give_job(void *arg, uint64_t number)
+{
+    end_job(arg, number);
+    return true;
+}
+
+static void show_jobs(void *arg)
+{
+    struct runs *r = arg;
+
+    progress_show(&r->progress, r->done, r->n, "runs");
+}
+
+static bool is_kept(void *arg, uint64_t number)
+{
+    return ((struct runs *)arg)->outcomes[number].state == STUDY_OK;
+}
+
+static void pack_job(void *arg, uint64_t number, struct packed *to)
+{
+    struct runs *r = arg;
+
+    PACKED_PUT(to, r->outcomes[number]);
+    packed_put_text(to, r->said[number]);
+}
+
+static void unpack_job(void *arg, uint64_t number, struct packed *from)
+{
+    struct runs *r = arg;
+
+    PACKED_TAKE(from, r->outcomes[number]);
+    r->said[number] = packed_take_text(from);
+}
+
+/* All jobs are begun in any order of ends; those that are kept are not handed out. */
+static void run_ranks(struct runs *r)
+{
+    struct parallel b = {.n = r->n,
+                         .threads = r->n_jobs,
+                         .window = r->n,
+                         .work = do_job,
+                         .give = give_job,
+                         .wait = show_jobs,
+                         .stop = stop_asked,
+                         .have = is_kept,
+                         .pack = pack_job,
+                         .unpack = unpack_job,
+                         .arg = r};
+
+    for (size_t i = 0; i < r->n && r->s->cli->sqlite; i++)
+        find_kept(r, i);
+    if (parallel_run(&b) == PARALLEL_NO_THREAD)
+        memory_lacks();
+    for (size_t i = r->done; i < r->n; i++) /* interrupted: done behind one that is not */
+        if (r->outcomes[i].state == STUDY_OK)
+            end_job(r, i);
 }
 
 enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
@@ -334,14 +350,19 @@ enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
     r.command = memory_new(s->n_commands, sizeof *r.command);
     for (size_t c = 0; c < s->n_commands; c++)
         r.command[c] = key_of(&s->command[c]);
-    r.shared = mmap(NULL, r.n_jobs * sizeof *r.shared, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (r.shared == MAP_FAILED)
+    struct study_outcome *shared = mmap(NULL, r.n_jobs * sizeof *shared, PROT_READ | PROT_WRITE,
+                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
         memory_lacks();
+    for (unsigned i = 0; i < r.n_jobs; i++)
+        r.job[i].out = &shared[i];
     progress_begin(&r.progress, s->cli->opts.quiet);
-    run_all(&r);
+    if (parallel_ranks)
+        run_ranks(&r);
+    else
+        run_all(&r);
     progress_end(&r.progress);
-    munmap(r.shared, r.n_jobs * sizeof *r.shared);
+    munmap(shared, r.n_jobs * sizeof *shared);
     for (size_t c = 0; c < s->n_commands; c++)
         free(r.command[c]);
     free(r.command);

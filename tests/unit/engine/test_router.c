@@ -2,9 +2,10 @@
  * engines.
  *
  * The machine is cubes in a row, each with one PE: a cube is a router, and its SRAM is a memory
- * that the PE itself reaches through the router, too. docs/network.md "A packet in the way of another".
+ * that the PE itself reaches through the router, too. docs/network.md "A packet in the way of
+ * another".
  */
-#include "machine/tables.h"
+#include "machine/place.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
 #include <stdio.h>
@@ -29,10 +30,10 @@ struct ran {
     kb_result last;
 };
 
-/* All engines end the rows when they should. */
-static struct ran check(const char *yaml, const struct row *rows, size_t n)
+/* All engines end the rows when they should, to `unit_fs`. */
+static struct ran check_on(const kb_topology *topo, const struct row *rows, size_t n,
+                           int64_t unit_fs)
 {
-    const kb_topology *topo = any_topology(yaml);
     struct ran ran = {{0}, {0}};
 
     assert_non_null(topo);
@@ -52,14 +53,23 @@ static struct ran check(const char *yaml, const struct row *rows, size_t n)
             assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
             for (size_t i = 0; i < n; i++) {
                 assert_int_equal(kb_sim_result(sim, i, &ran.last), KB_OK);
-                assert_int_equal(ran.last.end_fs, rows[i].end_fs);
+                assert_int_equal((ran.last.end_fs + unit_fs / 2) / unit_fs * unit_fs,
+                                 rows[i].end_fs);
             }
             if (counted)
                 ran.fingerprint[e] = kb_sim_fingerprint(sim);
             kb_sim_free(sim);
         }
-    any_topology_free(topo);
     assert_int_equal(ran.fingerprint[KB_FUSED], ran.fingerprint[KB_HOP]);
+    return ran;
+}
+
+static struct ran check(const char *yaml, const struct row *rows, size_t n)
+{
+    const kb_topology *topo = any_topology(yaml);
+    struct ran ran = check_on(topo, rows, n, 1);
+
+    any_topology_free(topo);
     return ran;
 }
 
@@ -87,11 +97,58 @@ static void a_full_buffer_stops_what_is_behind(void **state)
               ENDS(48000003, 28000003, 64000002));
 }
 
+/* Between routers, and at both ends, 1 ns; from cube 0 to cube 1 `first_fs`. No keys give this. */
+static void set_wires(const struct kb_topology *t, int64_t first_fs)
+{
+    for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++) {
+        const struct segment_row *seg = &t->segments[i];
+        struct hop_row *hops = (struct hop_row *)(uintptr_t)&t->hops[seg->first_hop];
+        uint32_t kind = i / t->n_segments;
+
+        for (uint32_t k = 0; k < seg->n_hops; k++) {
+            uint8_t of = t->cube_nodes[kind * t->n_cube_nodes + hops[k].node].kind;
+
+            if (hops[k].chiplet != AT_CUBE)
+                continue;
+            if (of == NODE_UCIE && k + 1u == seg->n_hops)
+                hops[k].wire_fs = kind == cube_kind(t, 0) ? first_fs : 1000000;
+            else if (of == NODE_PE_DMA || of == NODE_XBAR)
+                hops[k].wire_fs = 1000000;
+        }
+    }
+}
+
+/* To the ns: the page has them so. */
+static void wires_delay_segments_and_credits(void **state)
+{
+    static const int64_t c_fs[] = {78000000, 80000000};
+
+    (void)state;
+    for (int longer = 0; longer < 2; longer++) {
+        const struct row rows[] = {{KB_WRITE, "c0.pe0", "c2.slice0", 320, 57000000},
+                                   {KB_WRITE, "c1.pe0", "c2.slice0", 320, 31000000},
+                                   {KB_WRITE, "c0.pe0", "c1.slice0", 320, c_fs[longer]}};
+        const kb_topology *topo = any_topology(WHOLE_320 "buffer_bytes: 512, vcs: [1, 1]}\n" ROW_OF(
+            3, 16.0, 512) "cubes: {c0: {hbm: {size_gb: 32}}}\n"); /* a kind of its own */
+
+        set_wires(topo, longer ? 2000000 : 1000000);
+        check_on(topo, rows, 3, 1000000);
+        any_topology_free(topo);
+    }
+}
+
 static void two_input_servers_let_two_go(void **state)
 {
     (void)state;
     check_abc(WHOLE_320 "buffer_bytes: 640, vcs: [1, 1], input_speedup: 2}\n" ROW_OF(3, 16.0, 512),
               320, ENDS(48000003, 28000003, 48000003));
+}
+
+static void fifo_links_have_no_buffers_to_fill(void **state)
+{
+    (void)state;
+    check_abc(BEGIN "contention: {links: fifo}\n" ROW_OF(3, 16.0, 512), 320,
+              ENDS(48000000, 28000000, 48000000));
 }
 
 static void without_a_limit_a_whole_transaction_goes(void **state)
@@ -211,7 +268,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_buffer_stops_what_is_behind),
+        cmocka_unit_test(wires_delay_segments_and_credits),
         cmocka_unit_test(two_input_servers_let_two_go),
+        cmocka_unit_test(fifo_links_have_no_buffers_to_fill),
         cmocka_unit_test(without_a_limit_a_whole_transaction_goes),
         cmocka_unit_test(parts_of_a_transaction_add_up),
         cmocka_unit_test(data_of_a_read_come_back),

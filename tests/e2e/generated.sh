@@ -29,6 +29,18 @@ for yaml in topologies/*.yaml tests/machines/{tray32,components}.yaml tests/vect
     ok "no macro is left over in what $yaml becomes"
 done
 
+# Routers whose virtual channels are shared out: stages of a mesh, rings of cubes and of SIPs.
+while IFS= read -r keys; do
+    printf 'kernbench: 2\nname: shares\n%s\ncontention: {links: router, vcs: [4, 4], buffer_bytes: 8192}\n' \
+        "$(tr ';' '\n' <<<"$keys")" >"$work/shares.yaml"
+    generate "$work/shares.yaml" "$work/one" && grep -q 'request_shares' "$work/one/topo.c" && ! grep -n 'gen_' "$work"/one/*.[ch]
+    ok "shares of channels: $keys"
+done <<END
+sip: {cube_mesh: {w: 2, h: 2}};cube: {noc: {model: mesh}}
+sip: {cube_mesh: {w: 4, h: 1, wrap: x}}
+sips: 4;fabric: {shape: grid, grid: {w: 4, h: 1}, wrap: x};sip: {cube_mesh: {w: 1, h: 1}}
+END
+
 # Tables that no code of the topology uses would be warnings: missing cubes that nothing goes round.
 printf '%s\n' 'kernbench: 2' 'name: gaps' 'sips: 2' 'sip: {cube_mesh: {w: 2, h: 1}}' 'missing: [s1.c1]' >"$work/gaps.yaml"
 generate "$work/gaps.yaml" "$work/gaps" && mv "$work/gaps/api.h" "$work/gaps/gaps.h" &&

@@ -115,6 +115,14 @@ ok "$n_killed kills: what has its final name is whole, and the same command succ
 
 # -- several writers of one database ----------------------------------------------------------------
 
+# write NUMBER: a run of one of them; again if the others have not let it for ten seconds, as on a busy machine
+write()
+{
+    until "$SIM" probe --quiet --sqlite out/all.db >/dev/null 2>"said.$1"; do
+        grep -q 'another program has locked it' "said.$1" || return
+    done
+}
+
 # writers COUNT RUNS: so many at once, each of so many runs
 writers()
 {
@@ -122,7 +130,7 @@ writers()
 
     rm -f out/all.db*
     for n in $(seq "$1"); do
-        (for run in $(seq "$2"); do "$SIM" probe --quiet --sqlite out/all.db >/dev/null 2>"said.$n" || exit; done) &
+        (for run in $(seq "$2"); do write "$n" || exit; done) &
         writer+=($!)
     done
     for n in "${writer[@]}"; do

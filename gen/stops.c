@@ -107,6 +107,14 @@ static bool has_unit(const struct stops *w, uint32_t unit)
     return !unit_is_tcm(t, unit) || w->use.pes >> unit_pe(t, unit) & 1;
 }
 
+/* Sides by which routes leave or enter; a read on a one-way plane goes the way of its data back. */
+static uint32_t sides_used(const struct stops *w, uint32_t plane, bool out)
+{
+    bool both = w->r->topo.plane_rows[plane].one_way;
+
+    return (out || both ? w->use.out[plane] : 0u) | (!out || both ? w->use.in[plane] : 0u);
+}
+
 static void add_from_pes(struct stops *w, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
@@ -118,7 +126,7 @@ static void add_from_pes(struct stops *w, uint32_t plane)
             if (has_unit(w, unit))
                 add_segment(w, seg_of_local(t, plane, pe, unit), NONE, NONE);
         for (uint32_t side = 0; side < N_SIDES; side++) {
-            if (w->use.out[plane] >> side & 1)
+            if (sides_used(w, plane, true) >> side & 1)
                 add_segment(w, seg_of_out(t, plane, pe, side), NONE,
                             edge_outside(w, plane, side, false, false));
             if (w->use.crosses >> side & 1)
@@ -162,6 +170,24 @@ static bool passes(const struct stops *w, uint32_t plane, uint32_t side, uint32_
     return !(t->wrap >> y & 1) || n > 3 || (n == 3 && one_way);
 }
 
+/*
+ * Do routes between the shore at `side` and the side `exit` pass the cube in a step to `step`?
+ * Straight on; and in a ring also back over its dateline, which in a ring of two only steps E and S
+ * do, if both ways are there.
+ */
+static bool passes_from_shore(const struct stops *w, uint32_t plane, uint32_t side, uint32_t exit,
+                              uint32_t step)
+{
+    const struct kb_topology *t = &w->r->topo;
+    bool y = side_is_vertical(side);
+    uint32_t dirs = t->plane_rows[plane].dirs, n = y ? t->h : t->w;
+
+    if (exit == walk_opposite(side) || t->plane_rows[plane].has_detours || w->r->up_down)
+        return true;
+    return exit == side && t->wrap >> y & 1 &&
+           (n > 2 || step == SIDE_E || step == SIDE_S || !(dirs >> walk_opposite(step) & 1));
+}
+
 static void add_between(struct stops *w, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
@@ -169,18 +195,17 @@ static void add_between(struct stops *w, uint32_t plane)
     for (uint32_t side = 0; side < N_SIDES; side++)
         for (uint32_t exit = 0; exit < N_SIDES; exit++) {
             bool in = w->use.in[plane] >> side & 1, out = w->use.out[plane] >> exit & 1;
-            bool straight =
-                exit == walk_opposite(side) || t->plane_rows[plane].has_detours || w->r->up_down;
+            uint32_t step = walk_opposite(side);
 
             if (in && out && passes(w, plane, side, exit))
                 add_segment(w, seg_of_pass(t, plane, side, exit),
                             edge_outside(w, plane, side, false, true),
                             edge_outside(w, plane, exit, false, false));
-            if (w->use.shores >> side & 1 && out && straight)
+            if (w->use.shores >> side & 1 && out && passes_from_shore(w, plane, side, exit, exit))
                 add_segment(w, seg_of_pass(t, plane, side, exit),
                             edge_outside(w, plane, side, true, true),
                             edge_outside(w, plane, exit, false, false));
-            if (in && w->use.crosses >> exit & 1 && straight)
+            if (in && w->use.crosses >> exit & 1 && passes_from_shore(w, plane, side, exit, step))
                 add_segment(w, seg_of_pass(t, plane, side, EXIT_IO),
                             edge_outside(w, plane, side, false, true),
                             edge_outside(w, plane, exit, true, false));
@@ -190,7 +215,7 @@ static void add_between(struct stops *w, uint32_t plane)
 static void add_to_memories(struct stops *w, uint32_t plane)
 {
     for (uint32_t side = 0; side < N_SIDES; side++) {
-        if (w->use.in[plane] >> side & 1) {
+        if (sides_used(w, plane, false) >> side & 1) {
             add_in(w, plane, side, false, false);
             add_in(w, plane, side, false, true);
         }

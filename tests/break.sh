@@ -664,6 +664,11 @@ break_it 'ports ashore of one cube share a number' runtime/engine/router.c 's/ %
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
 break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
 break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'
+break_it 'a segment keeps its own waits behind one of its transaction' runtime/explain/router_paths.c 's/net_path_copy\(&net->waits, &segment->path, &last->path\);/;/'
+break_it 'a path may pass the same bytes twice' runtime/explain/router_paths.c 's/net->ports\[x->port\]\.number < x->number/true/'
+break_it 'waits that made nothing later count' runtime/explain/router_pieces.c 's/wait->fs > \*slack \? wait->fs - \*slack : 0/wait->fs/'
+break_it 'a buffer is left when the first byte goes' runtime/engine/router_tally.c 's/t \+ g->taken_fs\);/t);/'
+break_it 'a VC is stalled though its segment is not ready' runtime/engine/router_tally.c 's/from = from > vc->went_fs \? from : vc->went_fs;/from = vc->went_fs;/'
 
 # -- components that queue, tables of routes -----------------------------------------------------
 break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
@@ -746,6 +751,7 @@ choose_tests() {
     *' runtime/base/text.c '*locale*) tests=(number) scripts=(locale) ;;
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
+    *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
     *bank*) tests=(banks random) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

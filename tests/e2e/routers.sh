@@ -151,6 +151,14 @@ ok "sweep"
 on m replay m.csv --vary contention.buffer_bytes=512,1024 --format csv
 [ $code -eq 0 ] && [ "$(grep -c ,d2h, out)" -eq 2 ]
 ok "--vary"
+cat >study.yaml <<'YAML'
+machine: m.yaml
+commands: [replay m.csv]
+vary: {contention.buffer_bytes: [512, 1024]}
+YAML
+on m study study.yaml --format csv
+[ $code -eq 0 ] && [ "$(wc -l <out)" -ge 3 ]
+ok "study"
 on m replay m.csv --format csv -o x.csv
 on m diff x.csv x.csv
 [ $code -eq 0 ]

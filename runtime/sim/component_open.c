@@ -24,7 +24,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +112,7 @@ static void remove_left(const struct making *m)
     long pid;
 
     while (dir && (entry = readdir(dir)))
-        if (sscanf(entry->d_name, "new%ld.", &pid) == 1 && pid > 0 && kill((pid_t)pid, 0) != 0 &&
+        if (sscanf(entry->d_name, "new%ld.", &pid) == 1 && pid > 0 && getpgid((pid_t)pid) < 0 &&
             errno == ESRCH) {
             snprintf(folder, sizeof folder, "%s/%.60s", m->cache, entry->d_name);
             remove_folder(folder);
@@ -144,7 +143,7 @@ static bool write_file(struct making *m, const char *name, const char *text)
 
     snprintf(path, sizeof path, "%s/%s", m->folder, name);
     file = fopen(path, "w");
-    ok = file && fputs(text, file) >= 0;
+    ok = file && fwrite(text, 1, strlen(text), file) == strlen(text);
     if (file)
         ok = fclose(file) == 0 && ok;
     return ok || fails(m, OPEN_SYSTEM, path, " cannot be written");

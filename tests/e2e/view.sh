@@ -360,6 +360,7 @@ done
 
 if [ -x "$B/cube8/cube8" ]; then
     mkdir drawn && call "$root/docs/pictures/draw.sh" "$B/cube8/cube8" drawn && [ $code -eq 0 ] &&
+        call "$root/docs/pictures/back_pressure.py" "$B/kernbench" drawn/back_pressure.svg && [ $code -eq 0 ] &&
         mkdir kept && cp "$root"/docs/pictures/*.svg kept && same -rq kept drawn
     ok "docs/pictures are as make pictures draws them"
 else

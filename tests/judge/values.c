@@ -42,6 +42,7 @@ static const char *const defaults[][3] = {
     {"sip.d2d.bw_gbs", "128.0"},
     {"sip.io.pcie_ep.overhead_ns", "5.0"},
     {"sip.io.pcie_ep.impl", "builtin"},
+    {"sip.routes.impl", "builtin"},
     {"sip.io.io_cpu.overhead_ns", "10.0"},
     {"sip.io.link.distance_mm", "1.0"},
     {"sip.io.link.bw_gbs", "128.0"},

@@ -52,13 +52,12 @@ static const char *const shown[] = {"kind",       "name",           "util_pct", 
                                     "gbs",        "servers",        "buffer_bytes", "buffer_mean",
                                     "buffer_max", "credit_stall_ns"};
 
-/* Of --stats, those of VCs last: without routers there are none. */
-enum { NOT_SHOWN = 2 };
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
 struct shown_rows {
     struct rows all;
     size_t column[N_SHOWN]; /* of `all` */
+    size_t n;               /* the last are those of VCs: without routers there are none */
 };
 
 /* A row of --stats with its columns in the order of `shown`. */
@@ -69,7 +68,7 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
 
     if (!rows->all.row(rows->all.arg, i, all))
         return false;
-    for (size_t c = 0; c < rows->all.n_columns - NOT_SHOWN; c++)
+    for (size_t c = 0; c < rows->n; c++)
         cells[c] = all[rows->column[c]];
     return true;
 }
@@ -79,18 +78,21 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
 {
     struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
     struct column columns[N_SHOWN];
+
+    if (of.all.n_rows == 0)
+        return;
+    for (; of.n < N_SHOWN; of.n++) {
+        of.column[of.n] = report_column(&of.all, shown[of.n]);
+        if (of.column[of.n] == SIZE_MAX)
+            break;
+        columns[of.n] = of.all.columns[of.column[of.n]];
+    }
     struct rows rows = {.columns = columns,
-                        .n_columns = of.all.n_columns - NOT_SHOWN,
+                        .n_columns = of.n,
                         .n_rows = of.all.n_rows,
                         .row = shown_row,
                         .arg = &of};
 
-    if (rows.n_rows == 0)
-        return;
-    for (size_t c = 0; c < rows.n_columns; c++) {
-        of.column[c] = report_column(&of.all, shown[c]);
-        columns[c] = of.all.columns[of.column[c]];
-    }
     lead_begin(s);
     html_count(s, rows.n_rows);
     sink_text(s, " places carried traffic");

@@ -123,12 +123,8 @@ static void remove_left(const struct making *m)
 
 static bool make_folder(struct making *m)
 {
-    static uint32_t number;
-
-    snprintf(m->folder, sizeof m->folder, "%s/new%ld.%u", m->cache, (long)getpid(),
-             __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED));
-    remove_folder(m->folder); /* of a process that had our number */
-    if (mkdir(m->folder, 0777) == 0)
+    snprintf(m->folder, sizeof m->folder, "%s/new%ld.XXXXXX", m->cache, (long)getpid());
+    if (mkdtemp(m->folder) && chmod(m->folder, 0755) == 0)
         return true;
     fails(m, OPEN_SYSTEM, m->folder, " cannot be made");
     m->folder[0] = '\0';

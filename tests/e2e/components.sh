@@ -362,7 +362,10 @@ printf '#!/bin/sh\nsleep 1\nexec cc "$@"\n' >"$work/slow" && chmod +x "$work/slo
 rm -rf "$work/cache"
 CC=$work/slow "$B/kernbench" probe --machine "$work/bad.yaml" >/dev/null 2>&1 &
 killed=$!
-until [ -e "$cache/new$killed.1/component.c" ]; do sleep 0.02; done
+for _ in $(seq 500); do
+    [ -z "$(find "$cache" -path "*/new$killed.*/component.c" 2>/dev/null)" ] || break
+    sleep 0.02
+done
 { kill -9 $killed; wait $killed; } 2>/dev/null
 call "$B/kernbench" probe --machine "$work/bad.yaml" --format csv
 [ $code -eq 0 ] && cmp "$work/out" "$work/probe1"

@@ -433,7 +433,7 @@ break_it 'deadlock: all PEs that wait for a circle are in it' runtime/kernels/de
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
 break_it 'watch: all sums behind another' $why \
     's/of\.by == KB_BREAKDOWN_WAIT \|\| of\.by == KB_BREAKDOWN_PATH \?/1 ?/'
-break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
+break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RETURN;/cause != KB_CAUSE_RETURN \&\& cause != KB_CAUSE_LINK_WAIT;/'
 break_it 'watch: the smallest sums first' $why \
     's/larger_first\(x->sum->fs, y->sum->fs\)/larger_first(y->sum->fs, x->sum->fs)/'
 break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\[i\]\.count\)/if (old.row[i].count > 1)/'
@@ -660,7 +660,6 @@ break_it 'an input server is free at once' runtime/network/router_buffer.h 's/po
 break_it 'a VC has no owner between segments' runtime/network/router.h 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
 break_it 'segments take no room in a buffer' runtime/network/router.h 's/vc->credits -= segment.nbytes;/;/'
 break_it 'a credit comes back without its last byte' runtime/network/router_buffer.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
-break_it 'ports ashore of one cube share a number' runtime/engine/router.c 's/ % t->chiplets;/ \* 0;/'
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
 break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
 break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'

@@ -165,6 +165,26 @@ def test_threads_have_the_same_rows(m):
         pd.testing.assert_frame_equal(rows, want)
 
 
+def test_threads_read_their_own_options(m):
+    """Many short command lines of different words at a time: each is read by itself."""
+    failed = []
+
+    def work(i):
+        try:
+            for _ in range(150):
+                rows = m.load("local", f"0.{i + 1}", bytes=64 << i, txns=10, seeds=1, jobs=1, quiet=True)
+                assert (rows.nbytes[0], float(rows.rate[0])) == (64 << i, (i + 1) / 10)
+        except Exception as error:  # which would be lost with its thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
 def test_python_goes_on_meanwhile(m):
     """The interpreter's lock is free: this thread counts while the other one simulates."""
     done = threading.Event()

@@ -8,6 +8,10 @@
  * OPTION_ASIDE: it does not change the result), and words are quoted as a shell would read them
  * back. The same words go one by one to `params`, which the tables of --sqlite keep apart.
  *
+ * getopt_long() has its state in variables of the process, and a program may run a command in each
+ * of its threads. So one thread at a time cuts its line into pieces (cut()), and their meaning is
+ * looked up when the lock is free again: what a piece says may end the thread (out/memory.h).
+ *
  * The first operand is the command. After `report` the second one is, and everything else is read
  * as if `report` had not been there: the page is another form of the same results.
  *
@@ -19,6 +23,7 @@
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <getopt.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,30 +294,74 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
     *p = '\0';
 }
 
-enum exit_code words_read(struct reading *r, int argc, char **argv)
+/* What getopt_long() returned, and the variables that it left. */
+struct piece {
+    int code;    /* of an option, OPERAND, '?' or ':' */
+    int unknown; /* its optopt */
+    char *argument;
+    const char *word; /* the last one it looked at */
+};
+
+/* Enough for every piece: each takes a word, or a letter of one. */
+static size_t most_pieces(int argc, char **argv)
 {
+    size_t n = 0;
+
+    for (int i = 0; i < argc; i++)
+        n += strlen(argv[i]) + 1;
+    return n;
+}
+
+/* Cuts the line up to its first error, its end or "--".
+ *
+ * returns  the number of pieces; `*rest` is the first word that is in none */
+static size_t cut(int argc, char **argv, struct piece *pieces, int *rest)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     struct option longs[N_OPTIONS + 1];
     char shorts[2 * N_OPTIONS + 3];
-    enum exit_code code = EXIT_OK;
-    int c;
+    size_t n = 0;
+    int c = 0;
 
     make_tables(longs, shorts);
+    pthread_mutex_lock(&one_at_a_time);
     optind = 0; /* glibc: start over */
     opterr = 0;
-    while (!code && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-        if (c == '?')
-            code = unknown_option(r, optopt, argv[optind - 1], commands_meant(r, argc, argv));
-        else if (c == ':')
-            code = say(r->program, EXIT_USAGE, "--%s needs an argument",
-                       option_names[option_of(optopt)]);
-        else if (c == OPERAND)
-            code = add_operand(r, optarg);
-        else
-            code = set_option(r, option_of(c), optarg);
+    while (c != '?' && c != ':' && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
+        pieces[n++] = (struct piece){c, optopt, optarg, argv[optind - 1]};
+    *rest = optind;
+    pthread_mutex_unlock(&one_at_a_time);
+    return n;
+}
+
+static enum exit_code add_piece(struct reading *r, const struct piece *p, unsigned commands)
+{
+    switch (p->code) {
+    case '?':
+        return unknown_option(r, p->unknown, p->word, commands);
+    case ':':
+        return say(r->program, EXIT_USAGE, "--%s needs an argument",
+                   option_names[option_of(p->unknown)]);
+    case OPERAND:
+        return add_operand(r, p->argument);
+    default:
+        return set_option(r, option_of(p->code), p->argument);
     }
-    if (!code && optind < argc) /* the words after "--" */
+}
+
+enum exit_code words_read(struct reading *r, int argc, char **argv)
+{
+    struct piece *pieces = memory_new(most_pieces(argc, argv), sizeof *pieces);
+    enum exit_code code = EXIT_OK;
+    int rest;
+    size_t n = cut(argc, argv, pieces, &rest);
+
+    for (size_t i = 0; i < n && !code; i++)
+        code = add_piece(r, &pieces[i], commands_meant(r, argc, argv));
+    free(pieces);
+    if (!code && rest < argc) /* the words after "--" */
         add_word(r->o->command_line, "--");
-    while (!code && optind < argc)
-        code = add_operand(r, argv[optind++]);
+    while (!code && rest < argc)
+        code = add_operand(r, argv[rest++]);
     return code;
 }

@@ -439,6 +439,21 @@ static void what_cannot_be_set_is_refused(void **state)
 
 /* -- memory --------------------------------------------------------------------------------- */
 
+/* Both parts of the output; `why` of one that is not shown. */
+static kb_status show_parts(kb_bench_run *run, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (uint32_t pe = 0; !status && pe < 2; pe++) {
+        const void *bytes = NULL;
+
+        status = kb_tensor_part(kb_bench_tensor(run, 2, NULL), pe, &bytes, why);
+        assert_true((bytes != NULL) == (status == KB_OK));
+        assert_true(!status || strstr(why->text, "out of memory"));
+    }
+    return status;
+}
+
 /* A whole life; what comes first of its statuses. */
 static kb_status live(const kb_topology *topo, double *error)
 {
@@ -452,6 +467,8 @@ static kb_status live(const kb_topology *topo, double *error)
         status = kb_compute(kb_bench_sim(run), &one_thread, &why);
     if (!status)
         status = kb_bench_verify(run, error, &why);
+    if (!status)
+        status = show_parts(run, &why);
     kb_bench_free(run);
     return status;
 }

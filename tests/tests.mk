@@ -299,7 +299,7 @@ valgrind: setup
 	@.ci/install $(CHECK_PACKAGES) $(VALGRIND_PACKAGES)
 	@$(MAKE) tests-built
 	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
-	    $(filter-out %/test_memory %/test_no_memory %/test_kernel_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
+	    $(filter-out %/test_memory %/test_bench_crash %/test_no_memory %/test_kernel_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
 
 ## aarch64: under qemu, simulators for AArch64 print the vectors' bytes, and coroutines switch
 ARM_CC := aarch64-linux-gnu-gcc

@@ -439,5 +439,27 @@ does not connect|${around}c0,c3,c0>c1 c2>c3\\n|:7:1:|the route does not connect:
 ends elsewhere|${around}c0,c3,c0>c1\\n|:7:1:|the route of c0 to c3 does not connect: it ends at c1
 two ways on|${around}c0,c3,c0>c2 c2>c3\\n|:7:1:|on the way to c3 it leaves c0 by another edge than line 6
 no columns|c0,c3,c0>c1\\n|:2:1:|the first line must be src,dst,edges
+nothing||:|the first line must be src,dst,edges
+no cube|${around}x0,c3,c0>c1\\n|:7:1:|'x0,c3,c0>c1' is no line src,dst,edges
+no number|${around}c0,cx,c0>c1\\n|:7:1:|'c0,cx,c0>c1' is no line
+half a line|${around}c0;c3\\n|:7:1:|'c0;c3' is no line
+no edges behind it|${around}c0,c3\\n|:7:1:|'c0,c3' is no line
+no edges|${around}c0,c3,\\n|:7:1:|the route of c0 to c3 has no edges
+a cube to itself|${around}c3,c3,c3>c1\\n|:7:1:|a route leads from a cube to another one
+another cube than there are|${around}c0,c3,c0>c4\\n|:7:1:|'c0>c4' is no edge between cubes
+no arrow|${around}c0,c3,c0-c1\\n|:7:1:|'c0-c1' is no edge
+from nowhere|${around}c0,c3,c0>c1 >c3\\n|:7:1:|'>c3' is no edge
+no blank|${around}c0,c3,c0>c1,c1>c3\\n|:7:1:|'c0>c1,c1>c3' is no edge
+the second mistake too|${around}c0,c3,c\\nc0,c3,c0>c3 \\r\\n|:8:1:|there is no edge c0>c3
 END
+route "# a comment\n\n$around"
+equal "routes: blank lines and comments" "1 3 2 0" "$(grep -o 'cube[0-9].noc' "$work/out" | grep -o '[0-9]' | xargs)"
+echo src,dst,edges >"$work/components/around.csv"
+call "$B/kernbench" info --machine "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "around.csv:1:1: a table of routes begins with '# kernbench component: route around'" "$work/err"
+ok "routes: a file of something else"
+rm "$work/components/around.csv"
+call "$B/kernbench" info --machine "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "around.csv" "$work/err"
+ok "routes: no file"
 plan

@@ -230,38 +230,53 @@ static void priorities_go_first(void **state)
     any_topology_free(topo);
 }
 
-/* A ring with one VC, which kbgen would refuse: the run says so, and does not look like an end. */
-static void packets_that_wait_for_each_other_are_named(void **state)
+/* A ring of `w` cubes with one VC, which kbgen would refuse; `why` may be NULL. */
+static void run_stalled(int w, kb_error *why)
 {
-    const kb_topology *topo =
-        any_topology(BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 640,"
-                           " buffer_bytes: 64, vcs: [2, 2]}\n"
-                           "sip: {cube_mesh: {w: 5, h: 1, wrap: x}, d2d: {bw_gbs: 16.0}}\n"
-                           "cube: {pes: 1, sram: {bw_gbs: 1e6}}\n");
-    struct kb_topology *open = (struct kb_topology *)(uintptr_t)topo;
-    char src[16], dst[16];
-    kb_error why = {""};
+    char yaml[512], src[24], dst[24];
+    const kb_topology *topo;
+    struct kb_topology *open;
     kb_sim *sim;
 
-    (void)state;
+    snprintf(yaml, sizeof yaml,
+             BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 640,"
+                   " buffer_bytes: 64, vcs: [2, 2]}\n"
+                   "sip: {cube_mesh: {w: %d, h: 1, wrap: x}, d2d: {bw_gbs: 16.0}}\n"
+                   "cube: {pes: 1, sram: {bw_gbs: 1e6}}\n",
+             w);
+    topo = any_topology(yaml);
     assert_non_null(topo);
+    open = (struct kb_topology *)(uintptr_t)topo;
     open->vcs_vary = 0; /* no datelines: the check is off */
     open->request_vcs = 1;
     sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < w; i++) {
         kb_request r = {.op = KB_WRITE, .nbytes = 6400};
 
         snprintf(src, sizeof src, "c%d.pe0", i);
-        snprintf(dst, sizeof dst, "c%d.sram", (i + 2) % 5);
+        snprintf(dst, sizeof dst, "c%d.sram", (i + 2) % w);
         r.src = end_of(topo, src);
         r.dst = end_of(topo, dst);
         add(sim, &r);
     }
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_INTERNAL);
-    assert_non_null(strstr(why.text, "packets wait for each other: "));
-    assert_non_null(strstr(why.text, "VC 0"));
+    assert_int_equal(kb_sim_run(sim, 0, why), KB_INTERNAL);
     kb_sim_free(sim);
     any_topology_free(topo);
+}
+
+/* The run says so, and does not look like an end. */
+static void packets_that_wait_for_each_other_are_named(void **state)
+{
+    kb_error why = {""};
+
+    (void)state;
+    run_stalled(5, &why);
+    assert_non_null(strstr(why.text, "packets wait for each other: "));
+    assert_non_null(strstr(why.text, "VC 0"));
+    assert_null(strstr(why.text, " more"));
+    run_stalled(8, &why); /* nine ports, of which six are named */
+    assert_non_null(strstr(why.text, " VC 0, and 3 more"));
+    run_stalled(5, NULL);
 }
 
 /* Four writes at once, to two memories; stops when so many events have been counted. */

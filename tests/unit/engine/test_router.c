@@ -264,6 +264,55 @@ static void packets_that_wait_for_each_other_are_named(void **state)
     any_topology_free(topo);
 }
 
+/* Four writes at once, to two memories; stops when so many events have been counted. */
+static kb_status run_some(const kb_topology *topo, kb_engine engine, uint64_t max_events,
+                          uint64_t *fingerprint, uint64_t *done)
+{
+    static const char *const ends[][2] = {
+        {"c0.pe0", "c2.sram"}, {"c2.pe0", "c0.sram"}, {"c1.pe0", "c2.sram"}, {"c1.pe0", "c0.sram"}};
+    kb_sim *sim = new_sim(
+        topo, (kb_options){.engine = engine, .max_events = max_events, .fingerprint = true});
+    kb_status status;
+
+    for (size_t i = 0; i < LENGTH(ends); i++) {
+        kb_request r = {.op = KB_WRITE,
+                        .src = end_of(topo, ends[i][0]),
+                        .dst = end_of(topo, ends[i][1]),
+                        .nbytes = 128};
+
+        add(sim, &r);
+    }
+    status = kb_sim_run(sim, 0, NULL);
+    *fingerprint = kb_sim_fingerprint(sim);
+    *done = kb_sim_done(sim);
+    kb_sim_free(sim);
+    return status;
+}
+
+/* Also between two ports that decide in one instant. */
+static void a_run_may_stop_after_any_event(void **state)
+{
+    const kb_topology *topo = any_topology(
+        BEGIN
+        "contention: {links: router, segment_bytes: 64, packet_bytes: 64}\n" ROW_OF(3, 16.0, 64));
+    uint64_t whole, fingerprint[2], done[2], n = 0, before = 0;
+    kb_status status[2] = {KB_STOPPED};
+
+    (void)state;
+    assert_int_equal(run_some(topo, KB_HOP, 0, &whole, &done[1]), KB_OK);
+    while (status[0] == KB_STOPPED && n++ < 1000) {
+        for (int e = KB_FUSED; e <= KB_HOP; e++)
+            status[e] = run_some(topo, (kb_engine)e, n, &fingerprint[e], &done[e]);
+        assert_int_equal(status[KB_FUSED], status[KB_HOP]);
+        assert_true(fingerprint[KB_FUSED] == fingerprint[KB_HOP]);
+        assert_true(done[KB_FUSED] == done[KB_HOP] && done[KB_FUSED] >= before);
+        before = done[KB_FUSED];
+    }
+    assert_int_equal(status[0], KB_OK);
+    assert_true(fingerprint[0] == whole && before == 4 && n > 8);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +325,7 @@ int main(void)
         cmocka_unit_test(data_of_a_read_come_back),
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
         cmocka_unit_test(priorities_go_first),
+        cmocka_unit_test(a_run_may_stop_after_any_event),
         cmocka_unit_test(packets_that_wait_for_each_other_are_named),
     };
 

@@ -402,6 +402,8 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             if (how & HOW_KERNELS)
                 next = next_start(s, how);
         }
+        if (expects(how) && T->banked)
+            settle_banks(s, next);
     }
     s->now_fs = ev_time_fs(e);
     return s->status != KB_OK ? s->status : KB_AGAIN;

@@ -159,80 +159,70 @@ static ALWAYS_INLINE bool is_lazy(int how)
     return !(how & (HOW_HOP | HOW_COUNTED));
 }
 
-/* A wake at `t`, unless there is one before. */
-static ALWAYS_INLINE void ask_slice(struct kb_sim *s, struct bank_slice *slice, int64_t t)
+/* The event of the wake of `slice`. */
+static ALWAYS_INLINE ev wake_event(const struct bank_slice *slice)
 {
     uint32_t slot = (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | slice->number
                                                                         << BANK_CHANNEL_BITS;
 
-    if (t >= slice->wake_fs)
-        return;
-    slice->wake_fs = t;
-    if ((uint64_t)t >= EV_PAST - 1)
+    return ev_make((uint64_t)slice->wake_fs, EV_ARBITER, slice->memory << BANK_CHANNEL_BITS, slot);
+}
+
+static ALWAYS_INLINE void post_slice_wake(struct kb_sim *s, const struct bank_slice *slice)
+{
+    if ((uint64_t)slice->wake_fs >= EV_PAST - 1)
         fail(s, KB_TIME_RANGE);
-    else if (!ev_push(&s->queue,
-                      ev_make((uint64_t)t, EV_ARBITER, slice->memory << BANK_CHANNEL_BITS, slot)))
+    else if (!ev_push(&s->queue, wake_event(slice)))
         fail(s, KB_NO_MEMORY);
 }
 
-/* How much later than a decision of `c` an end is at least. */
-static ALWAYS_INLINE int64_t ahead_fs(const struct bank_view *v, const struct bank_channel *c)
+/* A wake at `t`, unless there is one before. */
+static ALWAYS_INLINE void ask_slice(struct kb_sim *s, struct bank_slice *slice, int64_t t)
+{
+    if (t >= slice->wake_fs)
+        return;
+    slice->wake_fs = t;
+    post_slice_wake(s, slice);
+}
+
+/* The same; its event is left out if nothing else comes before it (network/expected_banks.h). */
+static ALWAYS_INLINE void wake_soon(struct kb_sim *s, struct bank_slice *slice, int64_t t)
+{
+    if (t >= slice->wake_fs)
+        return;
+    slice->wake_fs = t;
+    if (s->banks->soon && s->banks->soon != slice)
+        post_slice_wake(s, s->banks->soon);
+    s->banks->soon = slice;
+}
+
+/* Do posted writes wait for room in `c`? */
+static ALWAYS_INLINE bool is_full(const struct bank_view *v, const struct bank_channel *c)
+{
+    return v->row->ack == ACK_ACCEPTED && c->pieces[BANK_WRITE] != BANK_NONE;
+}
+
+/* How much later than a decision an end is at least; `full`: posted writes wait for room. */
+static ALWAYS_INLINE int64_t ahead_fs(const struct bank_view *v, bool full)
 {
     const struct bank_row *b = v->row;
 
-    if (b->ack == ACK_ACCEPTED && c->pieces[BANK_WRITE] != BANK_NONE)
+    if (full)
         return 1;
     if (b->ack == ACK_WRITTEN && b->cwl_fs < b->cl_fs)
         return b->cwl_fs + v->burst_fs + b->ctrl_fs;
     return b->cl_fs + v->burst_fs + b->ctrl_fs;
 }
 
-/* A channel catches up until `t`. Returns when it must wake again; it is not busy if that is never.
- */
-static ALWAYS_INLINE int64_t wake_channel(struct kb_sim *s, struct bank_slice *slice,
-                                          const struct bank_view *view, uint32_t channel, int64_t t)
+/* How much later than the arrival of `access` its slice must wake. */
+static ALWAYS_INLINE int64_t wake_for(const struct bank_view *v, bool full,
+                                      const struct bank_access *access)
 {
-    const struct bank_channel *c = &slice->channels[channel];
-
-    if (c->next_fs <= t)
-        catch_up(s, slice, channel, t);
-    if (c->next_fs != BANK_NEVER_FS)
-        return c->next_fs + ahead_fs(view, c) - 1;
-    slice->busy[channel / 64] &= ~(UINT64_C(1) << channel % 64);
-    return BANK_NEVER_FS;
-}
-
-/* The wake of a slice: its channels catch up. */
-static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
-{
-    struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
-    const struct bank_view view = view_of(s, slice);
-    int64_t next = BANK_NEVER_FS;
-
-    if (slice->wake_fs != (int64_t)t)
-        return; /* there was one before */
-    slice->wake_fs = BANK_NEVER_FS;
-    for (uint32_t word = 0; word * 64 < bank_channels(view.row); word++)
-        for (uint64_t left = slice->busy[word]; left; left &= left - 1) {
-            int64_t fs = wake_channel(s, slice, &view, word * 64 + (uint32_t)__builtin_ctzll(left),
-                                      (int64_t)t);
-
-            next = fs < next ? fs : next;
-        }
-    post_ends(s, slice);
-    if (slice->pending && next != BANK_NEVER_FS)
-        ask_slice(s, slice, next);
-}
-
-/* When the slice must wake for what comes to `c` at `t`: before that is added. */
-static ALWAYS_INLINE int64_t wake_for(const struct bank_view *v, const struct bank_channel *c,
-                                      const struct bank_access *access, int64_t t)
-{
-    int64_t ahead = ahead_fs(v, c);
+    int64_t ahead = ahead_fs(v, full);
 
     if (access->writes && v->row->ack == ACK_ACCEPTED && access->drain_fs < ahead)
         ahead = bank_later(access->drain_fs, 1);
-    return t + ahead - 1;
+    return ahead - 1;
 }
 
 /* -- arrivals -------------------------------------------------------------------------------- */
@@ -253,13 +243,13 @@ static ALWAYS_INLINE void begin_access(struct kb_sim *s, const struct bank_view 
     access->writes = (uint8_t)txn_writes(txn);
 }
 
-/* Its piece of one channel. */
+/* Its piece of one channel. Where a decision has no event the channel catches up first. */
 static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct bank_slice *slice,
-                                               uint64_t t, uint32_t slot, uint64_t burst)
+                                               const struct bank_view *view, uint64_t t,
+                                               uint32_t slot, uint64_t burst)
 {
-    const struct bank_view view = view_of(s, slice);
     struct bank_pool *pool = &s->banks->pool;
-    uint32_t channel = bank_channel_of(view.row, burst);
+    uint32_t channel = bank_channel_of(view->row, burst);
     struct bank_channel *c = &slice->channels[channel];
 
     if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool)) {
@@ -273,14 +263,12 @@ static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct
     }
     if (c->next_fs < (int64_t)t)
         catch_up(s, slice, channel, (int64_t)t - 1);
-    if (pool->ended != BANK_NONE)
-        post_ends(s, slice);
-    ask_slice(s, slice, wake_for(&view, c, &pool->accesses[slot], (int64_t)t));
     bank_add_piece(c, pool, slot, burst);
     c->next_fs = (int64_t)t;
     slice->busy[channel / 64] |= UINT64_C(1) << channel % 64;
     return true;
 }
+
 
 /*
  * What comes to `slice` is even, as all before was: then all channels do the same, and channel 0
@@ -305,34 +293,141 @@ static ALWAYS_INLINE bool come_together(struct kb_sim *s, struct bank_slice *sli
     return false;
 }
 
-/* It has arrived at `t`, by an event. */
-static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* It has arrived at `t`: its pieces. */
+static ALWAYS_INLINE void come_to_bank_channels(struct kb_sim *s, int how, struct bank_slice *slice,
+                                                const struct bank_view *view, uint64_t t,
+                                                uint32_t slot)
 {
-    struct bank_slice *slice = banks_slice(s, s->txns[slot].dst);
     struct bank_range range = s->banks->accesses[slot].range;
-    struct bank_view view;
 
-    if (!slice) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    view = view_of(s, slice);
-    begin_access(s, &view, t, slot);
-    slice->pending++;
-    if (is_lazy(how) && come_together(s, slice, &view, range)) {
-        come_to_bank_channel(s, how, slice, t, slot, bank_next(view.row, range.at, range.at, 0));
+    if (is_lazy(how) && come_together(s, slice, view, range)) {
+        come_to_bank_channel(s, how, slice, view, t, slot,
+                             bank_next(view->row, range.at, range.at, 0));
         return;
     }
     if (range.end - range.at == 1) {
-        come_to_bank_channel(s, how, slice, t, slot, range.at);
+        come_to_bank_channel(s, how, slice, view, t, slot, range.at);
         return;
     }
-    for (uint32_t channel = 0; channel < bank_channels(view.row); channel++) {
-        uint64_t burst = bank_next(view.row, range.at, range.at, channel);
+    for (uint32_t channel = 0; channel < bank_channels(view->row); channel++) {
+        uint64_t burst = bank_next(view->row, range.at, range.at, channel);
 
-        if (burst < range.end && !come_to_bank_channel(s, how, slice, t, slot, burst))
+        if (burst < range.end && !come_to_bank_channel(s, how, slice, view, t, slot, burst))
             return;
     }
+}
+
+/* Those that are expected by `t` have arrived, each at its own time. */
+static __attribute__((noinline)) void take_expected(struct kb_sim *s, struct bank_slice *slice,
+                                                    int64_t t)
+{
+    const struct bank_access *accesses = s->banks->accesses;
+    const struct bank_view view = view_of(s, slice);
+
+    while (slice->expected != BANK_NONE && accesses[slice->expected].arrive_fs <= t) {
+        uint32_t slot = slice->expected;
+
+        slice->expected = accesses[slot].next;
+        come_to_bank_channels(s, 0, slice, &view, (uint64_t)accesses[slot].arrive_fs, slot);
+    }
+}
+
+/* When the slice must wake for those that are expected. */
+static ALWAYS_INLINE int64_t wake_for_expected(const struct kb_sim *s,
+                                               const struct bank_slice *slice,
+                                               const struct bank_view *view)
+{
+    const struct bank_access *accesses = s->banks->accesses;
+    int64_t wake_fs = BANK_NEVER_FS;
+
+    for (uint32_t i = slice->expected; i != BANK_NONE && accesses[i].arrive_fs < wake_fs;
+         i = accesses[i].next) {
+        int64_t fs = accesses[i].arrive_fs + wake_for(view, slice->full, &accesses[i]);
+
+        wake_fs = fs < wake_fs ? fs : wake_fs;
+        if (!(s->ways & WAY_WRITES))
+            break; /* reads: the first is the first */
+    }
+    return wake_fs;
+}
+
+/* The channels of a slice catch up until `t`. Returns when one must wake again. */
+static ALWAYS_INLINE int64_t wake_channels(struct kb_sim *s, struct bank_slice *slice,
+                                           const struct bank_view *view, int64_t t)
+{
+    int64_t next = BANK_NEVER_FS;
+
+    slice->full = false;
+    for (uint32_t word = 0; word * 64 < bank_channels(view->row); word++)
+        for (uint64_t left = slice->busy[word]; left; left &= left - 1) {
+            uint32_t channel = word * 64 + (uint32_t)__builtin_ctzll(left);
+            const struct bank_channel *c = &slice->channels[channel];
+            bool full;
+
+            if (c->next_fs <= t)
+                catch_up(s, slice, channel, t);
+            if (c->next_fs == BANK_NEVER_FS) {
+                slice->busy[word] &= ~(left & -left);
+                continue;
+            }
+            full = is_full(view, c);
+            slice->full |= full;
+            next = c->next_fs + ahead_fs(view, full) - 1 < next
+                       ? c->next_fs + ahead_fs(view, full) - 1
+                       : next;
+        }
+    return next;
+}
+
+/* The wake of a slice: what has arrived comes to the channels, and these catch up. */
+static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
+{
+    struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
+    const struct bank_view view = view_of(s, slice);
+    int64_t next, expected;
+
+    if (slice->wake_fs != (int64_t)t)
+        return; /* there was one before */
+    slice->wake_fs = BANK_NEVER_FS;
+    take_expected(s, slice, (int64_t)t);
+    next = wake_channels(s, slice, &view, (int64_t)t);
+    post_ends(s, slice);
+    expected = wake_for_expected(s, slice, &view);
+    if (slice->pending)
+        ask_slice(s, slice, next < expected ? next : expected);
+}
+
+/* The slice that is memory `memory`, which is made if it is new. NULL: the run has failed. */
+static ALWAYS_INLINE struct bank_slice *slice_of(struct kb_sim *s, uint32_t memory)
+{
+    struct bank_slice *slice = s->banks->by_memory[memory];
+
+    if (__builtin_expect(!slice, false)) {
+        slice = banks_slice(s, memory);
+        if (!slice)
+            fail(s, KB_NO_MEMORY);
+    }
+    return slice;
+}
+
+/* It has arrived at `t`, by an event. */
+static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct bank_slice *slice = slice_of(s, s->txns[slot].dst);
+    struct bank_view view;
+
+    if (!slice)
+        return;
+    view = view_of(s, slice);
+    begin_access(s, &view, t, slot);
+    slice->pending++;
+    if (is_lazy(how)) {
+        take_expected(s, slice, (int64_t)t - 1);
+        ask_slice(s, slice, (int64_t)t + wake_for(&view, slice->full, &s->banks->accesses[slot]));
+    }
+    come_to_bank_channels(s, how, slice, &view, t, slot);
+    if (is_lazy(how))
+        post_ends(s, slice);
 }
 
 #endif

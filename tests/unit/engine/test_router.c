@@ -292,6 +292,21 @@ static void what_is_in_buffers_counts_until_a_run_stops(void **state)
     any_topology_free(topo);
 }
 
+/* Of a VC the node that its port leads from, as of the link. */
+static void a_vc_stands_where_its_port_does(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEGIN "contention: {links: router}\n" ROW_OF(3, 16.0, 64));
+    char of_vc[KB_NODE_BYTES], of_link[KB_NODE_BYTES];
+
+    (void)state;
+    kb_place_node(topo, place_of(KB_AT_VC, 5 * PLACE_VCS + 1), of_vc);
+    kb_place_node(topo, place_of(KB_AT_LINK, 5), of_link);
+    assert_string_equal(of_vc, of_link);
+    assert_true(strlen(of_vc) > 0);
+    any_topology_free(topo);
+}
+
 /* A ring of `w` cubes with one VC, which kbgen would refuse; `why` may be NULL. */
 static void run_stalled(int w, kb_error *why)
 {
@@ -403,6 +418,7 @@ int main(void)
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
         cmocka_unit_test(priorities_go_first),
         cmocka_unit_test(a_run_may_stop_after_any_event),
+        cmocka_unit_test(a_vc_stands_where_its_port_does),
         cmocka_unit_test(what_is_in_buffers_counts_until_a_run_stops),
         cmocka_unit_test(packets_that_wait_for_each_other_are_named),
     };

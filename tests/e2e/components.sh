@@ -124,6 +124,25 @@ done
 call "$sim" replay "$work/random.csv" --breakdown --format csv
 ok "all kinds: the pieces of a breakdown add up"
 
+# slices with banks beside an SRAM that is a component
+cat >"$work/mixed.yaml" <<'END'
+kernbench: 2
+name: mixed
+sip: {cube_mesh: {w: 2, h: 1}}
+cube: {hbm: {model: banks}, sram: {impl: server}}
+END
+cat >"$work/rows.csv" <<'END'
+issue_ns,op,src,dst,offset,nbytes
+0,read,c0.pe0,c0.slice0,0,64
+0,write,c0.pe1,c1.slice0,0,4096
+99,read,c0.pe0,c0.sram,0,64
+END
+for engine in fused hop; do
+    call "$B/kernbench" replay --machine "$work/mixed.yaml" "$work/rows.csv" --quiet --engine $engine
+    equal "banks beside a component, $engine: alone each takes its formula" "$(cut -d, -f11 "$work/out")" \
+        "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "formula_ns") f = i; print $11; next } { printf "%.6f\n", $6 + $f }' "$work/out")"
+done
+
 # -- rules that are broken while it runs --------------------------------------------------------
 
 # breaks BYTES CODE TEXT ROWS: a read of so many bytes of the SRAM; the ids that are written all the same

@@ -124,6 +124,25 @@ done
 call "$sim" replay "$work/random.csv" --breakdown --format csv
 ok "all kinds: the pieces of a breakdown add up"
 
+# slices with banks beside an SRAM that is a component
+cat >"$work/mixed.yaml" <<'END'
+kernbench: 2
+name: mixed
+sip: {cube_mesh: {w: 2, h: 1}}
+cube: {hbm: {model: banks}, sram: {impl: server}}
+END
+cat >"$work/rows.csv" <<'END'
+issue_ns,op,src,dst,offset,nbytes
+0,read,c0.pe0,c0.slice0,0,64
+0,write,c0.pe1,c1.slice0,0,4096
+99,read,c0.pe0,c0.sram,0,64
+END
+for engine in fused hop; do
+    call "$B/kernbench" replay --machine "$work/mixed.yaml" "$work/rows.csv" --quiet --engine $engine
+    equal "banks beside a component, $engine: alone each takes its formula" "$(cut -d, -f11 "$work/out")" \
+        "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "formula_ns") f = i; print $11; next } { printf "%.6f\n", $6 + $f }' "$work/out")"
+done
+
 # -- rules that are broken while it runs --------------------------------------------------------
 
 # breaks BYTES CODE TEXT ROWS: a read of so many bytes of the SRAM; the ids that are written all the same
@@ -378,6 +397,9 @@ printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n0,read,
 call "$B/kernbench" replay --machine tests/machines/components.yaml --set cube.noc.impl=builtin \
     --vary cube.hbm.closed_page.banks=1,32 "$work/two.csv" --quiet --format csv
 equal "--vary of a component's key" "30.335000 78.585000 30.335000 32.595000" "$(cut -d, -f11 "$work/out" | tail -4 | xargs)"
+call "$B/kernbench" replay --machine tests/machines/components.yaml --set cube.noc.impl=builtin --set cube.hbm.closed_page.banks=1 \
+    --set cube.hbm.closed_page.banks=32 "$work/two.csv" --quiet --format csv
+equal "--set of a component's key twice: the last one counts" "30.335000 32.595000" "$(cut -d, -f10 "$work/out" | tail -2 | xargs)"
 # compiled at run time, the same as a machine that is compiled with it
 call "$B/kernbench" replay --machine tests/machines/components.yaml "$work/random.csv" --quiet
 cp "$work/out" "$work/loaded"
@@ -453,6 +475,7 @@ no blank|${around}c0,c3,c0>c1,c1>c3\\n|:7:1:|'c0>c1,c1>c3' is no edge
 the second mistake too|${around}c0,c3,c\\nc0,c3,c0>c3 \\r\\n|:8:1:|there is no edge c0>c3
 END
 route "# a comment\n\n$around"
+equal "routes: the table is one of the files of the machine" "$work/components/around.csv" "$("$KBGEN" --components "$work/bad.yaml")"
 equal "routes: blank lines and comments" "1 3 2 0" "$(grep -o 'cube[0-9].noc' "$work/out" | grep -o '[0-9]' | xargs)"
 echo src,dst,edges >"$work/components/around.csv"
 call "$B/kernbench" info --machine "$work/bad.yaml"

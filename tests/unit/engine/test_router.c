@@ -230,6 +230,83 @@ static void priorities_go_first(void **state)
     any_topology_free(topo);
 }
 
+/* What buffers hold, over a run. */
+struct held {
+    size_t n;
+    double mean[400];
+    int64_t most[400];
+};
+
+static void see_buffer(void *arg, const kb_utilization *use)
+{
+    struct held *held = arg;
+
+    if (use->kind != KB_AT_VC)
+        return;
+    assert_true(held->n < LENGTH(held->mean));
+    held->mean[held->n] = use->buffer_mean;
+    held->most[held->n++] = use->buffer_max;
+}
+
+/* Three writes to one memory, of which two wait in buffers; until then. */
+static struct held held_until(const kb_topology *topo, kb_engine engine, int64_t until_fs)
+{
+    kb_sim *sim =
+        new_sim(topo, (kb_options){.engine = engine, .buffers = true, .until_fs = until_fs});
+    struct held held = {0};
+
+    for (int i = 0; i < 6; i++) {
+        kb_request r = {.op = i < 3 ? KB_WRITE : KB_READ, .nbytes = 6400};
+
+        r.src = end_of(topo, i % 2 ? "c0.pe0" : "c1.pe0");
+        r.dst = end_of(topo, "c2.sram");
+        add(sim, &r);
+    }
+    kb_sim_run(sim, 0, NULL);
+    assert_int_equal(kb_sim_utilization(sim, see_buffer, &held), KB_OK);
+    kb_sim_free(sim);
+    return held;
+}
+
+/* A run that stops has held what is in its buffers until then. */
+static void what_is_in_buffers_counts_until_a_run_stops(void **state)
+{
+    const kb_topology *topo = any_topology(
+        BEGIN
+        "contention: {links: router, segment_bytes: 64, packet_bytes: 64}\n" ROW_OF(3, 16.0, 64));
+    int64_t most = 0;
+
+    (void)state;
+    for (int64_t until_fs = 20000000; until_fs < 600000000; until_fs += 70000000) {
+        struct held a = held_until(topo, KB_FUSED, until_fs),
+                    b = held_until(topo, KB_HOP, until_fs);
+
+        assert_true(a.n == b.n && a.n > 0);
+        for (size_t i = 0; i < a.n; i++) {
+            assert_true(a.mean[i] == b.mean[i] && a.most[i] == b.most[i]);
+            assert_true(a.mean[i] >= 0 && a.mean[i] <= (double)a.most[i]);
+            most = a.most[i] > most ? a.most[i] : most;
+        }
+    }
+    assert_true(most >= 1024);
+    any_topology_free(topo);
+}
+
+/* Of a VC the node that its port leads from, as of the link. */
+static void a_vc_stands_where_its_port_does(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEGIN "contention: {links: router}\n" ROW_OF(3, 16.0, 64));
+    char of_vc[KB_NODE_BYTES], of_link[KB_NODE_BYTES];
+
+    (void)state;
+    kb_place_node(topo, place_of(KB_AT_VC, 5 * PLACE_VCS + 1), of_vc);
+    kb_place_node(topo, place_of(KB_AT_LINK, 5), of_link);
+    assert_string_equal(of_vc, of_link);
+    assert_true(strlen(of_vc) > 0);
+    any_topology_free(topo);
+}
+
 /* A ring of `w` cubes with one VC, which kbgen would refuse; `why` may be NULL. */
 static void run_stalled(int w, kb_error *why)
 {
@@ -341,6 +418,8 @@ int main(void)
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
         cmocka_unit_test(priorities_go_first),
         cmocka_unit_test(a_run_may_stop_after_any_event),
+        cmocka_unit_test(a_vc_stands_where_its_port_does),
+        cmocka_unit_test(what_is_in_buffers_counts_until_a_run_stops),
         cmocka_unit_test(packets_that_wait_for_each_other_are_named),
     };
 

@@ -238,7 +238,7 @@ static void every_allocation_of_packets_may_fail(void **state)
 
     (void)state;
     assert_non_null(topo);
-    for (int i = 0; i < 4; i++) {
+    for (int watched = 0; watched < 2; watched++) {
         kb_status status = KB_NO_MEMORY;
         uint64_t n = 0;
 
@@ -246,7 +246,7 @@ static void every_allocation_of_packets_may_fail(void **state)
             int64_t before = owned;
 
             blocks_left = n;
-            status = live_with_packets(topo, i % 2 ? KB_HOP : KB_FUSED, i / 2);
+            status = live_with_packets(topo, watched ? KB_FUSED : KB_HOP, watched);
             blocks_left = UINT64_MAX;
             assert_true(owned == before);
         }

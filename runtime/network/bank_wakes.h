@@ -122,8 +122,7 @@ static ALWAYS_INLINE int64_t wake_for(const struct kb_sim *s, const struct bank_
     return ahead - 1;
 }
 
-/* -- wakes --------------------------------------------------------------------------------------
- */
+/* -- wakes ------------------------------------------------------------------------------------- */
 
 /* Is the next one that is expected behind `slot`, which has arrived, later than that? */
 static ALWAYS_INLINE bool is_apart(const struct kb_sim *s, const struct bank_slice *slice,
@@ -214,8 +213,7 @@ static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t inde
         ask_slice(s, slice, next < expected ? next : expected);
 }
 
-/* -- arrivals -----------------------------------------------------------------------------------
- */
+/* -- arrivals ---------------------------------------------------------------------------------- */
 
 /* It has arrived at `t`, by an event. */
 static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)

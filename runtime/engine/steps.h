@@ -43,7 +43,7 @@
 #include "engine/dependencies.h"
 #include "engine/how.h"
 #include "engine/traffic_end.h"
-#include "network/banks.h"
+#include "network/bank_wakes.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/component_memory.h"

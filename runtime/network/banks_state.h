@@ -21,11 +21,11 @@ struct bank_slice {
     uint32_t number;               /* among those of the simulation, as they were made */
     uint32_t memory;               /* its station: dst_pack() */
     /* Of engines without an event for each decision: */
-    int64_t wake_fs;  /* the next event, at which all channels catch up */
-    uint64_t pending; /* transactions whose end is not known */
-    uint64_t busy[2]; /* channels with anything to decide, a bit each */
+    int64_t wake_fs;                  /* the next event, at which all channels catch up */
+    uint64_t pending;                 /* transactions whose end is not known */
+    uint64_t busy[2];                 /* channels with anything to decide, a bit each */
     uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
-    bool full; /* at the last wake posted writes waited for room */
+    bool full;                        /* at the last wake posted writes waited for room */
     enum bank_together together;
 };
 

@@ -27,6 +27,7 @@ struct instances {
     unsigned char *engines;  /* owned; [number of the PE][0 pe_gemm, 1 pe_math] */
     struct served *served;   /* owned; [slot] */
     struct queues queues;    /* memories that queue */
+    uint64_t undone;         /* calls that were undone, whose completions are to come */
     char *fault;    /* owned; FAULT_BYTES; a component has broken its contract: the message */
     uint32_t never; /* transactions that a component never ends */
 };

@@ -51,7 +51,7 @@ static struct memory_station *memories_new(size_t n)
 static struct link_station idle_link(const struct link_station *l)
 {
     return (struct link_station){
-        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .head = TXN_NONE};
+        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .asked_fs = -1};
 }
 
 void link_clear(struct link_station *l)

@@ -101,7 +101,12 @@ struct link_station {
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
-    uint32_t head, tail; /* into a memory: what comes to it; network/last_link.h */
+    union {
+        struct {
+            uint32_t head, tail; /* into a memory: what comes to it; network/last_link.h */
+        };
+        int64_t asked_fs; /* a component: expected_component.h; -1: head, tail are TXN_NONE */
+    };
 };
 
 /* Twice the room; false if there is no memory.  state.c */

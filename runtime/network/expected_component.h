@@ -14,10 +14,12 @@
  * out and will arrive at 5: the call for A is undone, B's is made for 5, A has an event at 10.
  *
  * Invariants
- *   - memory->holder is the one that was asked last ahead of time; until it has arrived nothing was
- *     asked after it. memory->queued counts those that have an event to come.
+ *   - early->asked_fs is when the one that was asked last ahead of time arrives, early->holder its
+ *     slot until then; until it has arrived nothing was asked after it. memory->queued counts those
+ *     that have an event to come, and memory->start_fs is when the memory was free before it.
  *   - A completion counts if the transaction is still being served, and ends then: a call that was
- *     undone leaves an event behind.
+ *     undone leaves an event behind, which instances.undone counts. Nothing is looked at before
+ *     there is one.
  *   - It was idle when it was asked ahead, so no wait was counted, and its hold is free_fs -
  * arrival.
  */
@@ -47,6 +49,14 @@ static ALWAYS_INLINE void arrive_by_event(struct kb_sim *s, uint64_t arrive, uin
     post(s, arrive, EV_ARRIVE, slot);
 }
 
+/* Has `slot`, which was asked ahead for the memory `dst`, not arrived? It may have ended since. */
+static ALWAYS_INLINE bool is_open(const struct kb_sim *s, uint32_t dst, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    return txn->stage == TXN_SERVED && txn->dst == dst && txn->arrive_fs == s->early[dst].asked_fs;
+}
+
 /* Another one arrives before the holder: as if its call had not been made. */
 static __attribute__((noinline)) void take_back(struct kb_sim *s, uint32_t slot)
 {
@@ -57,9 +67,29 @@ static __attribute__((noinline)) void take_back(struct kb_sim *s, uint32_t slot)
     memcpy(state, state + saved_bytes(s), saved_bytes(s));
     memory->busy_fs -= (uint64_t)(memory->free_fs - txn->arrive_fs);
     memory->free_fs = (int64_t)s->memories[txn->dst].start_fs;
-    s->memories[txn->dst].holder = TXN_NONE;
+    memory->asked_fs = -1;
+    s->instances.undone++;
     txn->hold_fs = hold_fs(s, txn);
     arrive_by_event(s, (uint64_t)txn->arrive_fs, slot);
+}
+
+/* It comes to a memory that will not be free, or to which others are on their way. True: it is
+ * first all the same. */
+static ALWAYS_INLINE bool comes_before_others(struct kb_sim *s, uint64_t now, uint64_t arrive,
+                                              uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+    const struct link_station *early = &s->early[txn->dst];
+    uint32_t holder = early->holder;
+
+    if (early->asked_fs >= (int64_t)now && is_open(s, txn->dst, holder)) {
+        if (arrives_before(s, &s->txns[holder], txn))
+            return false;
+        take_back(s, holder);
+    } else if (s->memories[txn->dst].queued) {
+        return false;
+    }
+    return early->free_fs <= (int64_t)arrive;
 }
 
 /* It is `now`, and it will be at its memory, a component, at `arrive`. */
@@ -69,36 +99,30 @@ static ALWAYS_INLINE void expect_component(struct kb_sim *s, uint64_t now, uint6
     struct txn *txn = &s->txns[slot];
     struct memory_station *memory = &s->memories[txn->dst];
     struct link_station *early = &s->early[txn->dst];
-    uint32_t holder = memory->holder;
     unsigned char *state;
-    bool open = holder != TXN_NONE && (uint64_t)s->txns[holder].arrive_fs >= now;
 
     txn->arrive_fs = (int64_t)arrive;
-    bool first = open ? !arrives_before(s, &s->txns[holder], txn) : !memory->queued;
-
-    if (open && first)
-        take_back(s, holder);
-    if (!first || early->free_fs > (int64_t)arrive) {
+    if ((early->asked_fs >= (int64_t)now || memory->queued || early->free_fs > (int64_t)arrive) &&
+        !comes_before_others(s, now, arrive, slot)) {
         arrive_by_event(s, arrive, slot);
         return;
     }
     state = memory_state(s, txn->dst);
     memcpy(state + saved_bytes(s), state, saved_bytes(s));
     memory->start_fs = (uint64_t)early->free_fs;
-    memory->holder = slot;
+    early->asked_fs = (int64_t)arrive;
     serve_at(s, 0, early, arrive, arrive, slot);
 }
 
-/* A completion at `t`: is it that of its call? */
+/* A completion at `t`: is it that of its call? Only a call that was undone leaves another. */
 static ALWAYS_INLINE bool ends_by_component(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct memory_station *memory = &s->memories[s->txns[slot].dst];
-
-    if (s->txns[slot].stage != TXN_SERVED || (uint64_t)s->instances.served[slot].done_fs != t)
-        return false;
-    if (memory->holder == slot)
-        memory->holder = TXN_NONE;
-    return true;
+    if (__builtin_expect(!s->instances.undone, true))
+        return true;
+    if (s->txns[slot].stage == TXN_SERVED && (uint64_t)s->instances.served[slot].done_fs == t)
+        return true;
+    s->instances.undone--;
+    return false;
 }
 
 #endif

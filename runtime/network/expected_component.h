@@ -15,8 +15,9 @@
  *
  * Invariants
  *   - early->asked_fs is when the one that was asked last ahead of time arrives, early->holder its
- *     slot until then; until it has arrived nothing was asked after it. memory->queued counts those
- *     that have an event to come, and memory->start_fs is when the memory was free before it.
+ *     slot until then; until it has arrived nothing was asked after it. When the memory was free
+ *     before is in served.cycles_fs. memory->queued counts those that have an event to come; while
+ *     it does, asked_fs is INT64_MAX, and memory->start_fs takes its place.
  *   - A completion counts if the transaction is still being served, and ends then: a call that was
  *     undone leaves an event behind, which instances.undone counts. Nothing is looked at before
  *     there is one.
@@ -41,12 +42,45 @@ static ALWAYS_INLINE size_t saved_bytes(const struct kb_sim *s)
     return instance_of_memory_bytes(T->impls) / 2;
 }
 
-/* It has an event at its arrival. */
+/* It has an event at its arrival. While there are such, asked_fs is kept aside, in start_fs. */
 static ALWAYS_INLINE void arrive_by_event(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
-    s->memories[s->txns[slot].dst].queued++;
+    struct memory_station *memory = &s->memories[s->txns[slot].dst];
+    struct link_station *early = &s->early[s->txns[slot].dst];
+
+    if (memory->queued++ == 0) {
+        memory->start_fs = (uint64_t)early->asked_fs;
+        early->asked_fs = INT64_MAX;
+    }
     s->txns[slot].stage = TXN_TO_MEMORY;
     post(s, arrive, EV_ARRIVE, slot);
+}
+
+/* That event has come. */
+static ALWAYS_INLINE void arrived_by_event(struct kb_sim *s, uint32_t slot)
+{
+    struct memory_station *memory = &s->memories[s->txns[slot].dst];
+
+    if (--memory->queued == 0)
+        s->early[s->txns[slot].dst].asked_fs = (int64_t)memory->start_fs;
+}
+
+/* When the one that was asked ahead last arrives at memory `dst`. */
+static ALWAYS_INLINE int64_t *asked_of(const struct kb_sim *s, uint32_t dst)
+{
+    return s->memories[dst].queued ? (int64_t *)&s->memories[dst].start_fs
+                                   : &s->early[dst].asked_fs;
+}
+
+/* It is asked ahead of its arrival. */
+static ALWAYS_INLINE void ask_ahead(struct kb_sim *s, uint64_t arrive, uint32_t slot)
+{
+    uint32_t dst = s->txns[slot].dst;
+    unsigned char *state = memory_state(s, dst);
+
+    memcpy(state + saved_bytes(s), state, saved_bytes(s));
+    s->instances.served[slot].cycles_fs = s->early[dst].free_fs;
+    serve_at(s, 0, &s->early[dst], arrive, arrive, slot);
 }
 
 /* Has `slot`, which was asked ahead for the memory `dst`, not arrived? It may have ended since. */
@@ -54,11 +88,11 @@ static ALWAYS_INLINE bool is_open(const struct kb_sim *s, uint32_t dst, uint32_t
 {
     const struct txn *txn = &s->txns[slot];
 
-    return txn->stage == TXN_SERVED && txn->dst == dst && txn->arrive_fs == s->early[dst].asked_fs;
+    return txn->stage == TXN_SERVED && txn->dst == dst && txn->arrive_fs == *asked_of(s, dst);
 }
 
 /* Another one arrives before the holder: as if its call had not been made. */
-static __attribute__((noinline)) void take_back(struct kb_sim *s, uint32_t slot)
+static void take_back(struct kb_sim *s, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     struct link_station *memory = &s->early[txn->dst];
@@ -66,30 +100,32 @@ static __attribute__((noinline)) void take_back(struct kb_sim *s, uint32_t slot)
 
     memcpy(state, state + saved_bytes(s), saved_bytes(s));
     memory->busy_fs -= (uint64_t)(memory->free_fs - txn->arrive_fs);
-    memory->free_fs = (int64_t)s->memories[txn->dst].start_fs;
-    memory->asked_fs = -1;
+    memory->free_fs = s->instances.served[slot].cycles_fs;
+    *asked_of(s, txn->dst) = -1;
     s->instances.undone++;
     txn->hold_fs = hold_fs(s, txn);
     arrive_by_event(s, (uint64_t)txn->arrive_fs, slot);
 }
 
-/* It comes to a memory that will not be free, or to which others are on their way. True: it is
- * first all the same. */
-static ALWAYS_INLINE bool comes_before_others(struct kb_sim *s, uint64_t now, uint64_t arrive,
-                                              uint32_t slot)
+/* It comes to a memory that will not be free, or to which others are on their way: it is asked
+ * ahead if it is first all the same. */
+static __attribute__((noinline)) void expect_behind(struct kb_sim *s, uint64_t now, uint64_t arrive,
+                                                    uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
     const struct link_station *early = &s->early[txn->dst];
     uint32_t holder = early->holder;
+    bool open = *asked_of(s, txn->dst) >= (int64_t)now && is_open(s, txn->dst, holder);
+    bool first = open ? !arrives_before(s, &s->txns[holder], txn) : !s->memories[txn->dst].queued;
 
-    if (early->asked_fs >= (int64_t)now && is_open(s, txn->dst, holder)) {
-        if (arrives_before(s, &s->txns[holder], txn))
-            return false;
+    if (open && first)
         take_back(s, holder);
-    } else if (s->memories[txn->dst].queued) {
-        return false;
+    if (first && early->free_fs <= (int64_t)arrive) {
+        *asked_of(s, txn->dst) = (int64_t)arrive;
+        ask_ahead(s, arrive, slot);
+    } else {
+        arrive_by_event(s, arrive, slot);
     }
-    return early->free_fs <= (int64_t)arrive;
 }
 
 /* It is `now`, and it will be at its memory, a component, at `arrive`. */
@@ -97,21 +133,15 @@ static ALWAYS_INLINE void expect_component(struct kb_sim *s, uint64_t now, uint6
                                            uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    struct memory_station *memory = &s->memories[txn->dst];
     struct link_station *early = &s->early[txn->dst];
-    unsigned char *state;
 
     txn->arrive_fs = (int64_t)arrive;
-    if ((early->asked_fs >= (int64_t)now || memory->queued || early->free_fs > (int64_t)arrive) &&
-        !comes_before_others(s, now, arrive, slot)) {
-        arrive_by_event(s, arrive, slot);
+    if (early->asked_fs >= (int64_t)now || early->free_fs > (int64_t)arrive) {
+        expect_behind(s, now, arrive, slot);
         return;
     }
-    state = memory_state(s, txn->dst);
-    memcpy(state + saved_bytes(s), state, saved_bytes(s));
-    memory->start_fs = (uint64_t)early->free_fs;
     early->asked_fs = (int64_t)arrive;
-    serve_at(s, 0, early, arrive, arrive, slot);
+    ask_ahead(s, arrive, slot);
 }
 
 /* A completion at `t`: is it that of its call? Only a call that was undone leaves another. */

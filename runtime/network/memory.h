@@ -192,6 +192,7 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
 /* expected_component.h */
 static void expect_component(struct kb_sim *s, uint64_t now, uint64_t arrive, uint32_t slot);
+static void arrived_by_event(struct kb_sim *s, uint32_t slot);
 
 /* Is the memory of `slot` a component that may be asked ahead of time? */
 static ALWAYS_INLINE bool asked_ahead(const struct kb_sim *s, int how, uint32_t slot)
@@ -279,7 +280,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     bool inside = inside_pe(s, how, slot);
 
     if (asked_ahead(s, how, slot))
-        memory->queued--;
+        arrived_by_event(s, slot);
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
     if (!inside && is_queued(s, txn)) {

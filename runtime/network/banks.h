@@ -41,6 +41,7 @@
 #include "engine/how.h"
 #include "machine/cost.h"
 #include "network/banks_state.h"
+#include "network/router_banks.h"
 
 /* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
 static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *txn)
@@ -51,25 +52,24 @@ static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *tx
             kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS);
 }
 
-/* Overhead and latency, which come behind the end. */
-static ALWAYS_INLINE int64_t behind_banks_fs(const struct kb_sim *s, const struct txn *txn)
-{
-    return cost_in_memory_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)));
-}
-
 /* The numbers of a slice, which are constants where the topology is. */
 static ALWAYS_INLINE struct bank_view view_of(const struct kb_sim *s,
                                               const struct bank_slice *slice)
 {
     (void)s;
-    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs};
+    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs,
+                              T->links == MODE_ROUTER};
 }
 
 /* Posts the ends of those that are done; all are of one slice. */
-static ALWAYS_INLINE void post_ends(struct kb_sim *s, struct bank_slice *slice)
+static ALWAYS_INLINE void post_ends(struct kb_sim *s, int how, struct bank_slice *slice)
 {
     struct bank_pool *pool = &s->banks->pool;
 
+    if (T->links == MODE_ROUTER) {
+        post_ends_behind(s, how, slice);
+        return;
+    }
     while (pool->ended != BANK_NONE) {
         uint32_t slot = pool->ended;
         const struct bank_access *access = &pool->accesses[slot];
@@ -100,13 +100,25 @@ static ALWAYS_INLINE int64_t next_decision(int how, const struct bank_channel *c
     return next;
 }
 
+/* Behind routers ports and channels of one instant decide in one row. */
+static inline void ask_as_port(struct kb_sim *s, struct arbiter *a, uint64_t t, uint64_t order,
+                               uint32_t index)
+{
+    if (a->asked == t + 1 || a->decided == t + 1)
+        return;
+    a->asked = t + 1;
+    ask_agenda(s, t, order, (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | index);
+}
+
 static ALWAYS_INLINE void ask_channel(struct kb_sim *s, struct bank_slice *slice, uint32_t channel,
                                       int64_t t)
 {
     uint32_t id = slice->memory << BANK_CHANNEL_BITS | channel;
     uint32_t index = slice->number << BANK_CHANNEL_BITS | channel;
 
-    if ((uint64_t)t < EV_PAST - 1)
+    if (T->links == MODE_ROUTER && (uint64_t)t < EV_PAST - 1)
+        ask_as_port(s, &slice->arbiters[channel], (uint64_t)t, slice->order + channel, index);
+    else if ((uint64_t)t < EV_PAST - 1)
         arbiter_ask(s, &slice->arbiters[channel], ARBITER_CHANNEL, (uint64_t)t, id, index);
     else
         fail(s, KB_TIME_RANGE);
@@ -146,7 +158,7 @@ static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, 
         if (is_told(s, how))
             observe_bus(s, slice, channel, &granted);
     }
-    post_ends(s, slice);
+    post_ends(s, how, slice);
     next = next_decision(how, c, (int64_t)t);
     if (next != BANK_NEVER_FS)
         ask_channel(s, slice, channel, next);
@@ -203,7 +215,7 @@ static ALWAYS_INLINE int64_t wake_channel(struct kb_sim *s, struct bank_slice *s
 }
 
 /* The wake of a slice: its channels catch up. */
-static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
+static ALWAYS_INLINE void wake_slice(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
     struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
     const struct bank_view view = view_of(s, slice);
@@ -219,7 +231,7 @@ static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t inde
 
             next = fs < next ? fs : next;
         }
-    post_ends(s, slice);
+    post_ends(s, how, slice);
     if (slice->pending && next != BANK_NEVER_FS)
         ask_slice(s, slice, next);
 }
@@ -273,8 +285,8 @@ static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct
     }
     if (c->next_fs < (int64_t)t)
         catch_up(s, slice, channel, (int64_t)t - 1);
-    if (pool->ended != BANK_NONE)
-        post_ends(s, slice);
+    if (pool->ended != BANK_NONE || (T->links == MODE_ROUTER && pool->touched != BANK_NONE))
+        post_ends(s, how, slice);
     ask_slice(s, slice, wake_for(&view, c, &pool->accesses[slot], (int64_t)t));
     bank_add_piece(c, pool, slot, burst);
     c->next_fs = (int64_t)t;
@@ -305,6 +317,29 @@ static ALWAYS_INLINE bool come_together(struct kb_sim *s, struct bank_slice *sli
     return false;
 }
 
+/* Access `access`, of bursts `range`, comes to the channels of its slice. */
+static ALWAYS_INLINE void come_to_channels(struct kb_sim *s, int how, struct bank_slice *slice,
+                                           uint64_t t, uint32_t access, struct bank_range range)
+{
+    const struct bank_view view = view_of(s, slice);
+
+    slice->pending++;
+    if (is_lazy(how) && come_together(s, slice, &view, range)) {
+        come_to_bank_channel(s, how, slice, t, access, bank_next(view.row, range.at, range.at, 0));
+        return;
+    }
+    if (range.end - range.at == 1) {
+        come_to_bank_channel(s, how, slice, t, access, range.at);
+        return;
+    }
+    for (uint32_t channel = 0; channel < bank_channels(view.row); channel++) {
+        uint64_t burst = bank_next(view.row, range.at, range.at, channel);
+
+        if (burst < range.end && !come_to_bank_channel(s, how, slice, t, access, burst))
+            return;
+    }
+}
+
 /* It has arrived at `t`, by an event. */
 static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
@@ -318,21 +353,23 @@ static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, u
     }
     view = view_of(s, slice);
     begin_access(s, &view, t, slot);
-    slice->pending++;
-    if (is_lazy(how) && come_together(s, slice, &view, range)) {
-        come_to_bank_channel(s, how, slice, t, slot, bank_next(view.row, range.at, range.at, 0));
-        return;
-    }
-    if (range.end - range.at == 1) {
-        come_to_bank_channel(s, how, slice, t, slot, range.at);
-        return;
-    }
-    for (uint32_t channel = 0; channel < bank_channels(view.row); channel++) {
-        uint64_t burst = bank_next(view.row, range.at, range.at, channel);
+    come_to_channels(s, how, slice, t, slot, range);
+}
 
-        if (burst < range.end && !come_to_bank_channel(s, how, slice, t, slot, burst))
-            return;
+/* Behind routers bytes [from, from + nbytes) of it have arrived: a packet of a write, a read. */
+static inline void come_to_banks_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                        uint64_t from, uint64_t nbytes)
+{
+    struct bank_slice *slice = banks_slice(s, s->txns[slot].dst);
+    uint32_t row;
+
+    if (!slice) {
+        fail(s, KB_NO_MEMORY);
+        return;
     }
+    row = begin_packet_access(s, t, slot, from, nbytes);
+    if (row != BANK_NONE)
+        come_to_channels(s, how, slice, t, row, s->banks->pool.accesses[row].range);
 }
 
 #endif

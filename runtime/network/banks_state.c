@@ -164,8 +164,9 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
 
 /* -- channels that were alike ----------------------------------------------------------------- */
 
-/* The same list of segments once more. */
-static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t *tail)
+/* The same list of segments once more, for channel `channel`. */
+static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t channel,
+                              uint32_t *tail)
 {
     uint32_t first = BANK_NONE;
 
@@ -178,6 +179,8 @@ static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t *t
         pool->free_segment = pool->segments[i].next;
         pool->segments[i] = pool->segments[from];
         pool->segments[i].next = BANK_NONE;
+        if (pool->routed)
+            pool->bursts[i] = pool->bursts[from] ^ channel;
         if (*tail == BANK_NONE)
             first = i;
         else
@@ -212,7 +215,8 @@ static uint32_t copy_pieces(struct bank_pool *pool, uint32_t from, uint32_t chan
 }
 
 /* Bank `number` of `c`, which is a copy, gets segments of its own. */
-static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t number)
+static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t channel,
+                        uint32_t number)
 {
     struct bank *bank = &c->banks[number];
     uint64_t bit = UINT64_C(1) << number;
@@ -220,10 +224,10 @@ static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t
 
     for (unsigned writes = 0; writes < 2; writes++) {
         if (c->waiting[writes] & bit)
-            bank->head[writes] = copy_segments(pool, bank->head[writes], &bank->tail[writes]);
+            bank->head[writes] = copy_segments(pool, bank->head[writes], channel, &bank->tail[writes]);
         if (c->current[writes] & bit) {
             pool->segments[bank->current].next = BANK_NONE;
-            bank->current = copy_segments(pool, bank->current, &tail);
+            bank->current = copy_segments(pool, bank->current, channel, &tail);
         }
     }
 }
@@ -239,7 +243,7 @@ static void copy_channel(struct bank_slice *slice, struct bank_pool *pool, uint3
     c->banks = banks;
     memcpy(banks, slice->channels[0].banks, n * sizeof *banks);
     for (uint32_t number = 0; number < n && !pool->lost; number++)
-        copy_queues(pool, c, number);
+        copy_queues(pool, c, i, number);
     for (unsigned writes = 0; writes < 2 && !pool->lost; writes++)
         c->pieces[writes] = copy_pieces(pool, c->pieces[writes], i, &c->last_piece[writes]);
     if (pool->lost)

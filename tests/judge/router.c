@@ -413,10 +413,10 @@ static struct judge_access access_of(const struct txn *x, const struct segment *
 /* From its last tail, its packets and its drain: when a write is done, without what is behind. */
 static int64_t written_fs(const struct txn *x, int64_t arrive_fs, int64_t tail_fs)
 {
-    int64_t fs = max_fs(tail_fs, x->accepted_fs);
+    int64_t fs = max_fs(max_fs(tail_fs, x->accepted_fs), arrive_fs + x->result.drain_fs);
 
     if (x->posted)
-        return max_fs(fs, arrive_fs + x->result.drain_fs);
+        return fs;
     return max_fs(fs, x->first_burst_fs + x->result.drain_fs - x->burst_fs);
 }
 

@@ -73,6 +73,6 @@ struct bank_alone bank_alone_behind(const struct kb_topology *t, const struct co
 
 /* Room for such a transaction, on a way of `n` channels: then that cannot fail. False: no memory. */
 bool bank_room_for(struct bank_room *room, const struct kb_topology *t, const struct bank_row *row,
-                   bool writes, struct bank_bytes bytes, uint32_t n);
+                   bool writes, struct bank_bytes bytes, uint32_t n) EXPORTED(bank_room_for);
 
 #endif

@@ -67,8 +67,7 @@ static void check_room(const struct spec *spec)
     static const enum key keys[] = {KEY_cube_hbm_queue_bytes, KEY_cube_hbm_model};
     enum key blamed = culprit(spec, keys, LENGTH(keys));
 
-    if (blamed != N_KEYS && spec->contention_links == MODE_ROUTER &&
-        spec->cube_hbm_queue_bytes > 0)
+    if (blamed != N_KEYS && spec->contention_links == MODE_ROUTER && spec->cube_hbm_queue_bytes > 0)
         diag_error(spec->diag, spec_place(spec, blamed),
                    "'cube.hbm.queue_bytes' is beside 'model: banks', whose channels have queues of "
                    "their own ('queue'): leave it out");

@@ -119,8 +119,8 @@ static uint64_t order_of(const struct kb_topology *t, const struct channel_row *
 
 uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst)
 {
-    size_t node = (size_t)dst_cube(t, dst) * walk_cube_nodes(t) + t->first_hbm_node +
-                  dst_unit(t, dst);
+    size_t node =
+        (size_t)dst_cube(t, dst) * walk_cube_nodes(t) + t->first_hbm_node + dst_unit(t, dst);
 
     return ((number_of(t, node) + 1) << (NODE_BITS + TIE_BITS)) - (1u << PLACE_BANKS);
 }

@@ -77,13 +77,11 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     else
         p->overhead += overhead_fs + (uint64_t)memory_fs;
     if (T->links == MODE_ROUTER && T->banked && banks_has(s, txn)) /* service_fs is its end */
-        served_fs = txn->service_fs - txn->arrive_fs -
-                    s->banks->accesses[txn - s->txns].drain_fs;
+        served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
     if (T->links == MODE_ROUTER)
-        traffic_add_routed(s, txn, &way,
-                           actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs - served_fs -
-                               txn->wait_fs,
-                           p);
+        traffic_add_routed(
+            s, txn, &way,
+            actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs - served_fs - txn->wait_fs, p);
     if (T->links == MODE_FIFO)
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }

@@ -5,9 +5,9 @@
  * its drain has passed. A read's data are ready as its bursts end, and go back alone. From that the
  * way is subtracted, which has terms of its own: what is left is the term of the memory.
  *
- * Example (hand; a burst takes 2 ns, ctrl 0, segments of 64 bytes, a way back of 16 GB/s): a read of
- * 128 bytes in one row. Its bursts end at 30 and 32 ns; the first segment is on the way from 30 to
- * 34, the second from 34 to 38. So it takes 38 ns, of which 8 are its drain.
+ * Example (hand; a burst takes 2 ns, ctrl 0, segments of 64 bytes, a way back of 16 GB/s): a read
+ * of 128 bytes in one row. Its bursts end at 30 and 32 ns; the first segment is on the way from 30
+ * to 34, the second from 34 to 38. So it takes 38 ns, of which 8 are its drain.
  */
 #include "machine/bank_behind.h"
 #include "machine/bank_rules.h"
@@ -108,7 +108,7 @@ uint32_t bank_new_packet(struct bank_pool *pool, const struct bank_row *row,
 /* -- data ----------------------------------------------------------------------------------- */
 
 int64_t bank_stream_fs(struct stream *f, const struct bank_row *row, const int64_t *ends_fs,
-                     struct bank_bytes bytes, int64_t behind_fs, int64_t drain_fs)
+                       struct bank_bytes bytes, int64_t behind_fs, int64_t drain_fs)
 {
     int64_t ready_fs = 0, done_fs = 0;
     uint64_t burst = 0;
@@ -122,7 +122,7 @@ int64_t bank_stream_fs(struct stream *f, const struct bank_row *row, const int64
         for (; burst <= last; burst++)
             ready_fs = bank_later(ready_fs, ends_fs[burst]);
         end = stream_pass(f, ready_fs + behind_fs, k,
-                        left < f->segment_bytes ? left : f->segment_bytes);
+                          left < f->segment_bytes ? left : f->segment_bytes);
         if (k == 0)
             done_fs = end.arrive_fs + drain_fs;
         done_fs = bank_later(done_fs, end.tail_fs);
@@ -193,8 +193,8 @@ static int64_t serve_all(const struct bank_view *v, struct bank_pool *pool, uint
         even &= bank_is_even(v->row, pool->accesses[i].range);
     for (uint32_t channel = 0; channel < bank_channels(v->row);
          channel += even ? bank_channels(v->row) : 1)
-        last_fs = bank_later(
-            last_fs, serve_packets(v, pool, n, channel, even ? bank_channels(v->row) : 1));
+        last_fs = bank_later(last_fs,
+                             serve_packets(v, pool, n, channel, even ? bank_channels(v->row) : 1));
     pool->ended = pool->touched = BANK_NONE;
     return last_fs;
 }
@@ -210,9 +210,9 @@ static struct bank_alone read_alone(const struct bank_view *v, struct bank_room 
     if (i == BANK_NONE)
         return alone;
     serve_all(v, pool, 1);
-    alone.fs =
-        bank_stream_fs(&room->stream, v->row, pool->packets[i].ends_fs, bytes, behind_fs, drain_fs) -
-        stream_way_fs(&room->stream) - behind_fs;
+    alone.fs = bank_stream_fs(&room->stream, v->row, pool->packets[i].ends_fs, bytes, behind_fs,
+                              drain_fs) -
+               stream_way_fs(&room->stream) - behind_fs;
     alone.row_fs = pool->accesses[i].ready_fs - pool->accesses[i].prepared_fs;
     bank_free_packet(pool, i);
     return alone;
@@ -275,8 +275,8 @@ static struct bank_alone write_alone(const struct kb_topology *t, const struct b
     if (!send_packets(t, v, room, bytes, &tail_fs))
         return alone;
     accepted_fs = serve_all(v, &room->pool, n);
-    alone.fs = bank_later(
-        tail_fs, written_fs(v, &room->pool, n, accepted_fs, drain_fs, &alone.row_fs));
+    alone.fs =
+        bank_later(tail_fs, written_fs(v, &room->pool, n, accepted_fs, drain_fs, &alone.row_fs));
     for (uint32_t i = n; i-- > 0;) /* the next one has rows from 0 on again */
         bank_free_packet(&room->pool, i);
     return alone;
@@ -314,9 +314,9 @@ int64_t cost_behind_fs(const struct kb_topology *t, const struct cost_mask *m,
                        int64_t drain_fs)
 {
     struct bank_room room = {0};
-    int64_t fs = bank_alone_behind(t, m, trip, writes, (struct bank_bytes){offset, nbytes},
-                                   drain_fs, &room)
-                     .fs;
+    int64_t fs =
+        bank_alone_behind(t, m, trip, writes, (struct bank_bytes){offset, nbytes}, drain_fs, &room)
+            .fs;
 
     bank_room_free(&room);
     return fs;

@@ -53,7 +53,7 @@ static inline uint64_t bank_last_burst(const struct bank_row *row, struct bank_b
  * `behind_fs` later than its bursts, had the way `f` for themselves.
  */
 int64_t bank_stream_fs(struct stream *f, const struct bank_row *row, const int64_t *ends_fs,
-                     struct bank_bytes bytes, int64_t behind_fs, int64_t drain_fs)
+                       struct bank_bytes bytes, int64_t behind_fs, int64_t drain_fs)
     EXPORTED(bank_stream_fs);
 
 /* From the begin to the end of `f`, without a wait. */
@@ -71,7 +71,8 @@ struct bank_alone bank_alone_behind(const struct kb_topology *t, const struct co
                                     const struct trip *trip, bool writes, struct bank_bytes bytes,
                                     int64_t drain_fs, struct bank_room *room);
 
-/* Room for such a transaction, on a way of `n` channels: then that cannot fail. False: no memory. */
+/* Room for such a transaction, on a way of `n` channels: then that cannot fail. False: no memory.
+ */
 bool bank_room_for(struct bank_room *room, const struct kb_topology *t, const struct bank_row *row,
                    bool writes, struct bank_bytes bytes, uint32_t n) EXPORTED(bank_room_for);
 

@@ -95,13 +95,13 @@ struct bank_channel {
 
 /* Behind routers: a packet of a write, or a read, whose data go back as they come. */
 struct bank_packet {
-    int64_t *ends_fs; /* owned; of a read: when each of its bursts ends; 0: not known yet */
-    uint32_t room;    /* of that */
-    uint32_t slot;    /* of its transaction */
-    uint32_t known;   /* bursts before the first that is not */
-    uint32_t sent;    /* segments that have been told to the memory's port */
-    uint32_t parcel;  /* to which they are added */
-    uint32_t next;    /* free, or touched */
+    int64_t *ends_fs;  /* owned; of a read: when each of its bursts ends; 0: not known yet */
+    uint32_t room;     /* of that */
+    uint32_t slot;     /* of its transaction */
+    uint32_t known;    /* bursts before the first that is not */
+    uint32_t sent;     /* segments that have been told to the memory's port */
+    uint32_t parcel;   /* to which they are added */
+    uint32_t next;     /* free, or touched */
     int64_t latest_fs; /* the end of the latest known burst */
     bool touched;      /* a burst has become known */
 };
@@ -112,9 +112,9 @@ struct bank_pool {
     struct bank_piece *pieces;
     struct bank_access *accesses; /* borrowed; [slot]; behind routers owned; [packet] */
     uint32_t n_segments, n_pieces, free_segment, free_piece;
-    uint32_t ended; /* accesses that are done, a list */
-    bool lost;      /* there was no memory */
-    bool routed;    /* behind routers: these are used */
+    uint32_t ended;              /* accesses that are done, a list */
+    bool lost;                   /* there was no memory */
+    bool routed;                 /* behind routers: these are used */
     uint64_t *bursts;            /* owned; [segment]: its first */
     struct bank_packet *packets; /* owned; [packet] */
     uint32_t n_packets, free_packet;

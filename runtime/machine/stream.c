@@ -28,7 +28,7 @@ bool stream_of(struct stream *f, const struct kb_topology *t, const struct chann
         double before = begins ? row->gbs : c->rows[i - 1].gbs;
 
         f->hops[i] = (struct stream_hop){.gbs = before < row->gbs ? before : row->gbs,
-                                       .hop_fs = channel_fs(row->wire_fs) + row->node_fs};
+                                         .hop_fs = channel_fs(row->wire_fs) + row->node_fs};
     }
     return true;
 }

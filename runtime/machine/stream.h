@@ -49,7 +49,7 @@ static inline void stream_clear(struct stream *f)
 
 /* Segment `number` of `nbytes`, which is ready at its begin at `ready_fs`, goes it. */
 static inline struct stream_end stream_pass(struct stream *f, int64_t ready_fs, uint64_t number,
-                                        uint64_t nbytes)
+                                            uint64_t nbytes)
 {
     uint64_t from = number * f->segment_bytes;
     int64_t t = ready_fs, taken = 0;

@@ -224,7 +224,8 @@ static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t
 
     for (unsigned writes = 0; writes < 2; writes++) {
         if (c->waiting[writes] & bit)
-            bank->head[writes] = copy_segments(pool, bank->head[writes], channel, &bank->tail[writes]);
+            bank->head[writes] =
+                copy_segments(pool, bank->head[writes], channel, &bank->tail[writes]);
         if (c->current[writes] & bit) {
             pool->segments[bank->current].next = BANK_NONE;
             bank->current = copy_segments(pool, bank->current, channel, &tail);

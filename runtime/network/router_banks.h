@@ -91,8 +91,7 @@ static inline void send_known(struct kb_sim *s, int how, uint32_t row)
         read->latest_fs = bank_later(read->latest_fs, read->ends_fs[read->known]);
         while (read->sent < s->router->flights[read->slot].n &&
                bank_last_burst(b, bytes, T->segment_bytes, read->sent) <= read->known)
-            send_data(s, how, read, read->sent++,
-                      after((uint64_t)read->latest_fs, behind_fs));
+            send_data(s, how, read, read->sent++, after((uint64_t)read->latest_fs, behind_fs));
     }
 }
 
@@ -109,8 +108,9 @@ static inline struct stream *stream_back(struct kb_sim *s, uint32_t slot)
         bool begins = i == 0 || way->rows[i - 1].end == END_M_CPU;
         double before = begins ? port->gbs : s->router->ports[way->rows[i - 1].port].gbs;
 
-        f->hops[i] = (struct stream_hop){.gbs = before < port->gbs ? before : port->gbs,
-                                       .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
+        f->hops[i] =
+            (struct stream_hop){.gbs = before < port->gbs ? before : port->gbs,
+                                .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
     }
     return f;
 }
@@ -126,10 +126,10 @@ static inline void end_read(struct kb_sim *s, int how, uint32_t row)
     whole->prepared_fs = s->banks->pool.accesses[row].prepared_fs;
     whole->delay_fs = s->banks->pool.accesses[row].delay_fs;
     whole->ready_fs = s->banks->pool.accesses[row].ready_fs;
-    txn->service_fs = bank_stream_fs(stream_back(s, read->slot), bank_row_of_txn(s, txn), read->ends_fs,
-                                   bytes_in_banks(s, read->slot), behind_banks_fs(s, txn),
-                                   whole->drain_fs) -
-                      s->router->flights[read->slot].return_fs;
+    txn->service_fs =
+        bank_stream_fs(stream_back(s, read->slot), bank_row_of_txn(s, txn), read->ends_fs,
+                       bytes_in_banks(s, read->slot), behind_banks_fs(s, txn), whole->drain_fs) -
+        s->router->flights[read->slot].return_fs;
     if (how & HOW_KERNELS) { /* its content is that at the end of its last burst */
         txn->stage = TXN_SERVED;
         post(s, (uint64_t)s->banks->pool.accesses[row].last_fs, EV_DONE, read->slot);
@@ -154,8 +154,7 @@ static inline void finish_write_in_banks(struct kb_sim *s, uint32_t slot)
         done_fs = bank_later(done_fs, whole->first_fs + whole->drain_fs -
                                           s->banks->by_memory[txn->dst]->view.burst_fs);
     flight->done_fs = after((uint64_t)done_fs, behind_banks_fs(s, txn));
-    txn->service_fs =
-        txn->arrive_fs + whole->drain_fs + ((int64_t)flight->done_fs - came_fs);
+    txn->service_fs = txn->arrive_fs + whole->drain_fs + ((int64_t)flight->done_fs - came_fs);
     post(s, flight->done_fs, EV_DONE, slot);
 }
 

@@ -24,7 +24,7 @@ struct segment {
     bool hit, conflict;            /* its row was open when it was prepared; another one was */
     int64_t prepared_fs, ready_fs; /* of a current one */
     struct segment *next;          /* of its channel, in order of arrival */
-    uint64_t *numbers;             /* of its bursts, if somebody asks for them */
+    uint64_t *numbers;             /* of its bursts, if its user asks for them */
 };
 
 /* An access, until its last segment is granted and, if it is a posted write, accepted. */

@@ -46,7 +46,8 @@ void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
 int64_t judge_banks_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
                              const struct judge_access *access);
 
-/* `n` accesses, which come to closed banks without refresh, each at its arrive_fs, in that order. */
+/* `n` accesses, which come to closed banks without refresh, each at its arrive_fs, in that order.
+ */
 void judge_banks_alone(const struct judge_topo *t, const struct judge_end *slice,
                        const struct judge_access *accesses, size_t n,
                        const struct judge_banks_user *user);

@@ -125,8 +125,19 @@ struct row {
     int64_t end_fs;
 };
 
-enum what { WAKE, ARRIVES, LEFT, CREDIT, LEAVES_SOURCE, AT_ENGINE, AT_MEMORY, DATA, DONE, ISSUED,
-            CHANNEL_DECIDES };
+enum what {
+    WAKE,
+    ARRIVES,
+    LEFT,
+    CREDIT,
+    LEAVES_SOURCE,
+    AT_ENGINE,
+    AT_MEMORY,
+    DATA,
+    DONE,
+    ISSUED,
+    CHANNEL_DECIDES
+};
 
 /* What an event is about. */
 struct thing {
@@ -358,7 +369,8 @@ static uint64_t first_burst(const struct txn *x)
     return x->piece.offset / x->burst_bytes;
 }
 
-/* When segment `k` of the data is ready, by the ends of all bursts up to its last; -1: not known. */
+/* When segment `k` of the data is ready, by the ends of all bursts up to its last; -1: not known.
+ */
 static int64_t data_ready_fs(const struct txn *x, size_t k)
 {
     uint64_t last = (x->piece.offset + x->back.segments[k].b1 - 1) / x->burst_bytes;
@@ -472,12 +484,12 @@ static void find_alone(struct sim *s, struct txn *x)
     if (!x->banked)
         return;
     x->burst_bytes = (uint64_t)judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.burst_bytes");
-    x->burst_fs = judge_transfer_fs(
-        x->burst_bytes,
-        judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.bw_gbs") *
-            judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.efficiency") /
-            judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.channels"),
-        &s->too_late);
+    x->burst_fs =
+        judge_transfer_fs(x->burst_bytes,
+                          judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.bw_gbs") *
+                              judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.efficiency") /
+                              judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.channels"),
+                          &s->too_late);
     x->posted =
         strcmp(judge_cube_text(s->t, m->sip, m->cube, "cube.hbm.write_ack"), "accepted") == 0;
     bursts = (x->piece.offset + x->piece.nbytes - 1) / x->burst_bytes - first_burst(x) + 1;
@@ -1121,8 +1133,8 @@ static void finish_banked(struct sim *s, struct txn *x)
 {
     struct judge_result *r = &x->result;
     int64_t came_fs = max_fs(x->to.last_tail_fs, r->arrive_fs + r->drain_fs);
-    int64_t done_fs = written_fs(x, r->arrive_fs, x->to.last_tail_fs) + x->memory_overhead_fs +
-                      x->latency_fs;
+    int64_t done_fs =
+        written_fs(x, r->arrive_fs, x->to.last_tail_fs) + x->memory_overhead_fs + x->latency_fs;
 
     r->queue_memory_fs = done_fs - came_fs - (x->alone_fs - r->drain_fs);
     r->service_fs = r->arrive_fs + r->queue_memory_fs;
@@ -1146,8 +1158,7 @@ static void access_ends(void *arg, const struct judge_access *access, int64_t do
     ready_fs = judge_alloc(x->back.n_segments, sizeof *ready_fs);
     for (size_t k = 0; k < x->back.n_segments; k++)
         ready_fs[k] = data_ready_fs(x, k);
-    r->queue_memory_fs =
-        read_alone_fs(s, x, ready_fs) - r->return_fs - r->arrive_fs - x->alone_fs;
+    r->queue_memory_fs = read_alone_fs(s, x, ready_fs) - r->return_fs - r->arrive_fs - x->alone_fs;
     r->service_fs = r->arrive_fs + r->queue_memory_fs;
     free(ready_fs);
 }

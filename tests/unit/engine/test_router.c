@@ -292,6 +292,29 @@ static void what_is_in_buffers_counts_until_a_run_stops(void **state)
     any_topology_free(topo);
 }
 
+/* Points of a sweep are simulated one after the other, also where buffers are counted. */
+static void a_point_leaves_nothing_to_the_next(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEGIN "contention: {links: router}\n" ROW_OF(3, 16.0, 64));
+    kb_sim *sim = new_sim(topo, (kb_options){.buffers = true});
+    kb_point points[3];
+    kb_point_result results[3];
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        points[i] = (kb_point){.op = KB_WRITE,
+                               .src = end_of(topo, "c0.pe0"),
+                               .dst = end_of(topo, i == 1 ? "c1.sram" : "c2.sram"),
+                               .nbytes = 640,
+                               .inflight = 4};
+    assert_int_equal(kb_sweep(sim, points, 3, results, NULL, NULL), KB_OK);
+    assert_true(results[0].mean_fs == results[2].mean_fs);
+    assert_true(results[0].mean_fs != results[1].mean_fs);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 /* Of a VC the node that its port leads from, as of the link. */
 static void a_vc_stands_where_its_port_does(void **state)
 {
@@ -418,6 +441,7 @@ int main(void)
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
         cmocka_unit_test(priorities_go_first),
         cmocka_unit_test(a_run_may_stop_after_any_event),
+        cmocka_unit_test(a_point_leaves_nothing_to_the_next),
         cmocka_unit_test(a_vc_stands_where_its_port_does),
         cmocka_unit_test(what_is_in_buffers_counts_until_a_run_stops),
         cmocka_unit_test(packets_that_wait_for_each_other_are_named),

@@ -296,8 +296,6 @@ void make_stops(struct routes *r)
     struct stops w = {.r = r};
     struct use *uses;
 
-    if (t->links != MODE_ROUTER)
-        return;
     w.next = arena_alloc(r->arena, edges * sizeof *w.next);
     w.before = arena_alloc(r->arena, edges * sizeof *w.before);
     uses = arena_alloc(r->arena, cubes * sizeof *uses);

@@ -299,7 +299,7 @@ valgrind: setup
 	@.ci/install $(CHECK_PACKAGES) $(VALGRIND_PACKAGES)
 	@$(MAKE) tests-built
 	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
-	    $(filter-out %/test_memory %/test_no_memory %/test_kernel_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
+	    $(filter-out %/test_memory %/test_bench_crash %/test_no_memory %/test_kernel_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
 
 ## aarch64: under qemu, simulators for AArch64 print the vectors' bytes, and coroutines switch
 ARM_CC := aarch64-linux-gnu-gcc
@@ -379,7 +379,9 @@ fmt:
 
 # What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad generated components shard banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches
+COVERING := kbgen_bad generated components shard banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches stall routers
+# What tests only the judge, or repeats one load a hundred times, runs nothing that others do not.
+NOT_COVERING := $(filter %/test_steady %/test_co_arch,$(TESTS)) $(patsubst tests/unit/judge/%.c,$(B)/_t/%,$(wildcard tests/unit/judge/*.c))
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered
@@ -394,9 +396,9 @@ coverage: setup
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
-	-@rm -rf $(B)/counts; B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
+	-@rm -rf $(B)/counts; B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=40 \
 	    COUNTS=$(abspath $(B))/counts \
-	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)
+	    tests/run.sh $(CORPORA) $(filter-out $(NOT_COVERING),$(TESTS)) $(COVERING:%=tests/e2e/%.sh)
 
 ## check-container: the image of the Dockerfile, made step by step in chroots; root, network, some minutes
 .PHONY: check-container

@@ -14,17 +14,15 @@
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
+#include "base/compiler.h"
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static const char *const flags[] = {
     "-std=gnu11",       "-O2", "-Wall", "-Wextra", "-fPIC", "-fstack-clash-protection", "-shared",
@@ -63,22 +61,6 @@ static bool find_headers(char option[PATH_MAX])
     return false;
 }
 
-/* Runs the compiler; the status that it ended with, or -1 with errno. */
-static int run_compiler(char **words)
-{
-    pid_t child;
-    int status, error = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
-
-    if (error) {
-        errno = error;
-        return -1;
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
-}
-
 /* "moe.so" of "moe.c", or what -o says. */
 static char *object_name(const struct opts *o)
 {
@@ -95,31 +77,30 @@ static char *object_name(const struct opts *o)
     return name;
 }
 
-static char **make_words(const struct opts *o, const char *headers, char *made)
+static const char **make_words(const struct opts *o, const char *headers, const char *made)
 {
-    char **words = memory_new(WORDS_OF_OUR_OWN + o->n_operands, sizeof *words);
-    const char *compiler = getenv("CC");
+    const char **words = memory_new(WORDS_OF_OUR_OWN + o->n_operands, sizeof *words);
     size_t n = 0;
 
-    words[n++] = (char *)(compiler && *compiler ? compiler : "cc");
+    words[n++] = compiler_name();
     for (size_t i = 0; i < N_FLAGS; i++)
-        words[n++] = (char *)flags[i];
+        words[n++] = flags[i];
     if (headers)
-        words[n++] = (char *)headers;
+        words[n++] = headers;
     for (size_t i = 1; i < o->n_operands; i++)
-        words[n++] = (char *)o->operand[i];
-    words[n++] = (char *)o->operand[0];
-    words[n++] = (char *)"-o";
+        words[n++] = o->operand[i];
+    words[n++] = o->operand[0];
+    words[n++] = "-o";
     words[n++] = made;
     words[n] = NULL;
     return words;
 }
 
 /* Compiles to `made`, then moves it to `object`. */
-static enum exit_code compile(const struct cli *cli, char **words, const char *made,
+static enum exit_code compile(const struct cli *cli, const char **words, const char *made,
                               const char *object)
 {
-    int status = run_compiler(words);
+    int status = compiler_run(words, NULL);
 
     if (status < 0)
         return say(cli->program, EXIT_SYSTEM, "cannot run the compiler '%s': %s", words[0],
@@ -139,7 +120,7 @@ enum exit_code cmd_cc(const struct cli *cli)
     const struct opts *o = &cli->opts;
     char headers[PATH_MAX];
     char *object = object_name(o), *made = memory_new(strlen(object) + 32, 1);
-    char **words;
+    const char **words;
     enum exit_code code;
 
     if (access(o->operand[0], R_OK) != 0)

@@ -4,7 +4,9 @@
  * The order of the work: study/study_read.c reads the file, study/study_machine.c makes every
  * machine once, so that a mistake in the last variant is told before the first has run,
  * study/study_run.c runs all commands on all of them, and study/study_rows.c makes the table. What
- * ran is printed in any case: the exit code tells of a variant that failed, or of Ctrl-C.
+ * ran is printed in any case: the exit code tells of a variant that failed, or of Ctrl-C. What
+ * lacked memory or a file could run the next time, so the table without it is a part, as after
+ * Ctrl-C.
  */
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
@@ -40,7 +42,7 @@ static enum exit_code study_into(void *arg, struct sink *s)
         return code;
     }
     w->failed = code;
-    return EXIT_OK; /* the rows stay */
+    return code == EXIT_SYSTEM ? EXIT_INTERRUPTED : EXIT_OK; /* the rows stay */
 }
 
 enum exit_code cmd_study(const struct cli *cli)
@@ -56,7 +58,7 @@ enum exit_code cmd_study(const struct cli *cli)
         w->outcomes = memory_new(w->study.n_variants * w->study.n_commands, sizeof *w->outcomes);
         code = cmd_output(cli, study_into, w);
     }
-    if (!code)
+    if (!code || w->failed == EXIT_SYSTEM)
         code = w->failed;
     free(w->outcomes);
     study_free(&w->study);

@@ -34,7 +34,7 @@
 enum { LINE_BYTES = 4096 };
 
 /* The exit code that a failed call of the library means, for what a command line asked. */
-static enum exit_code exit_code_of(kb_status status)
+enum exit_code cmd_code_of(kb_status status)
 {
     switch (status) {
     case KB_OK:
@@ -73,7 +73,7 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
                        : status == KB_FILE_ERROR  ? "a file could not be read or written"
                                                   : "internal error";
 
-    enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
+    enum exit_code code = say(cli->program, cmd_code_of(status), "%s", text);
 
     if (status == KB_KERNEL_CRASHED && session_here()) {
         stop_leave();

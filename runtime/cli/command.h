@@ -102,6 +102,9 @@ void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((for
 enum exit_code cmd_say(const struct cli *cli, enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The exit code of a call of the library that returned `status`. */
+enum exit_code cmd_code_of(kb_status status);
+
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
 

@@ -903,8 +903,7 @@ kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
 /* Keeps the version of `view`, which is owned, for the life of the tensor. */
 static bool keep_shown(struct kb_tensor *tensor, struct view view)
 {
-    struct version **shown =
-        reallocarray(tensor->shown, tensor->n_shown + 1, sizeof(struct version *));
+    struct version **shown = realloc(tensor->shown, (tensor->n_shown + 1) * sizeof *shown);
 
     if (!shown)
         return false;

@@ -43,7 +43,7 @@
 #include "engine/dependencies.h"
 #include "engine/how.h"
 #include "engine/traffic_end.h"
-#include "network/banks.h"
+#include "network/bank_wakes.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/component_memory.h"
@@ -402,6 +402,8 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             if (how & HOW_KERNELS)
                 next = next_start(s, how);
         }
+        if (expects(how) && T->banked)
+            settle_banks(s, next);
     }
     s->now_fs = ev_time_fs(e);
     return s->status != KB_OK ? s->status : KB_AGAIN;

@@ -47,7 +47,7 @@ struct bank_access {
     int64_t last_fs;                         /* the latest end */
     int64_t done_fs;                         /* once nothing is left */
     int64_t prepared_fs, delay_fs, ready_fs; /* of the segment that ends last */
-    uint32_t next;                           /* in the list of those that are done */
+    uint32_t next;                           /* in the list of those expected, or done */
     uint8_t writes;
 };
 

@@ -210,8 +210,7 @@ BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_c
 
     if (segment->writes && v->row->ack == ACK_ACCEPTED)
         return; /* it was done when it was accepted */
-    if (first < access->first_fs)
-        access->first_fs = first;
+    access->first_fs = first < access->first_fs ? first : access->first_fs;
     if (end > access->last_fs) {
         access->last_fs = end;
         access->prepared_fs = bank->prepared_fs;

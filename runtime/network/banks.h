@@ -22,25 +22,13 @@
  * The hop engine has an event for each of these instants. The counted engines leave out those at
  * which nothing can be granted, so a grant has one event.
  *
- * Where nothing is counted a decision has no event at all. It cannot be seen before the end of a
- * transaction that it decides, and that is later by `ahead`: cl or cwl and one burst; 1 fs where
- * posted writes wait for room. So the channels of a slice are left alone, and catch up: a channel
- * when something comes to it, all of them at the slice's wake, an event of class 5. That is at
- *
- *     the first instant at which a channel may grant something + ahead - 1 fs
- *
- * or earlier, so the ends found there lie ahead of it. At most one wake is due in `ahead`, 19 ns,
- * in which eight busy channels grant up to 80 segments. If nothing waits for an end there is none.
- *
- * Example (defaults). A read of 64 bytes comes to an idle slice at 100 ns. The wake is at
- * 118.999999: the channel decides for 100, ACT, and may grant at 114. Next wake: 132.999999; the
- * bus is granted at 114, and the end, 133, is posted.
+ * Where nothing is counted a decision has no event at all, nor has an arrival:
+ * network/bank_wakes.h.
  */
 #ifndef NETWORK_BANKS_H
 #define NETWORK_BANKS_H
 #include "engine/how.h"
 #include "machine/cost.h"
-#include "network/banks_state.h"
 #include "network/router_banks.h"
 
 /* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
@@ -164,87 +152,10 @@ static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, 
         ask_channel(s, slice, channel, next);
 }
 
-/* -- without an event for each decision ------------------------------------------------------ */
-
+/* Does a decision have no event? */
 static ALWAYS_INLINE bool is_lazy(int how)
 {
     return !(how & (HOW_HOP | HOW_COUNTED));
-}
-
-/* A wake at `t`, unless there is one before. */
-static ALWAYS_INLINE void ask_slice(struct kb_sim *s, struct bank_slice *slice, int64_t t)
-{
-    uint32_t slot = (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | slice->number
-                                                                        << BANK_CHANNEL_BITS;
-
-    if (t >= slice->wake_fs)
-        return;
-    slice->wake_fs = t;
-    if ((uint64_t)t >= EV_PAST - 1)
-        fail(s, KB_TIME_RANGE);
-    else if (!ev_push(&s->queue,
-                      ev_make((uint64_t)t, EV_ARBITER, slice->memory << BANK_CHANNEL_BITS, slot)))
-        fail(s, KB_NO_MEMORY);
-}
-
-/* How much later than a decision of `c` an end is at least. */
-static ALWAYS_INLINE int64_t ahead_fs(const struct bank_view *v, const struct bank_channel *c)
-{
-    const struct bank_row *b = v->row;
-
-    if (b->ack == ACK_ACCEPTED && c->pieces[BANK_WRITE] != BANK_NONE)
-        return 1;
-    if (b->ack == ACK_WRITTEN && b->cwl_fs < b->cl_fs)
-        return b->cwl_fs + v->burst_fs + b->ctrl_fs;
-    return b->cl_fs + v->burst_fs + b->ctrl_fs;
-}
-
-/* A channel catches up until `t`. Returns when it must wake again; it is not busy if that is never.
- */
-static ALWAYS_INLINE int64_t wake_channel(struct kb_sim *s, struct bank_slice *slice,
-                                          const struct bank_view *view, uint32_t channel, int64_t t)
-{
-    const struct bank_channel *c = &slice->channels[channel];
-
-    if (c->next_fs <= t)
-        catch_up(s, slice, channel, t);
-    if (c->next_fs != BANK_NEVER_FS)
-        return c->next_fs + ahead_fs(view, c) - 1;
-    slice->busy[channel / 64] &= ~(UINT64_C(1) << channel % 64);
-    return BANK_NEVER_FS;
-}
-
-/* The wake of a slice: its channels catch up. */
-static ALWAYS_INLINE void wake_slice(struct kb_sim *s, int how, uint64_t t, uint32_t index)
-{
-    struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
-    const struct bank_view view = view_of(s, slice);
-    int64_t next = BANK_NEVER_FS;
-
-    if (slice->wake_fs != (int64_t)t)
-        return; /* there was one before */
-    slice->wake_fs = BANK_NEVER_FS;
-    for (uint32_t word = 0; word * 64 < bank_channels(view.row); word++)
-        for (uint64_t left = slice->busy[word]; left; left &= left - 1) {
-            int64_t fs = wake_channel(s, slice, &view, word * 64 + (uint32_t)__builtin_ctzll(left),
-                                      (int64_t)t);
-
-            next = fs < next ? fs : next;
-        }
-    post_ends(s, how, slice);
-    if (slice->pending && next != BANK_NEVER_FS)
-        ask_slice(s, slice, next);
-}
-
-/* When the slice must wake for what comes to `c` at `t`: before that is added. */
-static ALWAYS_INLINE int64_t wake_for(const struct bank_view *v, const struct bank_channel *c,
-                                      const struct bank_access *access, int64_t t)
-{
-    int64_t ahead = ahead_fs(v, c);
-
-    if (access->writes && v->row->ack == ACK_ACCEPTED && access->drain_fs < ahead)
-        ahead = bank_later(access->drain_fs, 1);
-    return t + ahead - 1;
 }
 
 /* -- arrivals -------------------------------------------------------------------------------- */
@@ -265,13 +176,16 @@ static ALWAYS_INLINE void begin_access(struct kb_sim *s, const struct bank_view 
     access->writes = (uint8_t)txn_writes(txn);
 }
 
-/* Its piece of one channel. */
+/*
+ * Its piece of one channel. Where a decision has no event the channel catches up first. `alone`:
+ * nothing else arrives at `t`.
+ */
 static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct bank_slice *slice,
-                                               uint64_t t, uint32_t slot, uint64_t burst)
+                                               const struct bank_view *view, bool alone, uint64_t t,
+                                               uint32_t slot, uint64_t burst)
 {
-    const struct bank_view view = view_of(s, slice);
     struct bank_pool *pool = &s->banks->pool;
-    uint32_t channel = bank_channel_of(view.row, burst);
+    uint32_t channel = bank_channel_of(view->row, burst);
     struct bank_channel *c = &slice->channels[channel];
 
     if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool)) {
@@ -285,10 +199,10 @@ static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct
     }
     if (c->next_fs < (int64_t)t)
         catch_up(s, slice, channel, (int64_t)t - 1);
-    if (pool->ended != BANK_NONE || (T->links == MODE_ROUTER && pool->touched != BANK_NONE))
-        post_ends(s, how, slice);
-    ask_slice(s, slice, wake_for(&view, c, &pool->accesses[slot], (int64_t)t));
-    bank_add_piece(c, pool, slot, burst);
+    if (alone && !c->arrived)
+        bank_arrive(view, c, pool, slot, burst, channel);
+    else
+        bank_add_piece(c, pool, slot, burst);
     c->next_fs = (int64_t)t;
     slice->busy[channel / 64] |= UINT64_C(1) << channel % 64;
     return true;
@@ -317,59 +231,41 @@ static ALWAYS_INLINE bool come_together(struct kb_sim *s, struct bank_slice *sli
     return false;
 }
 
-/* Access `access`, of bursts `range`, comes to the channels of its slice. */
-static ALWAYS_INLINE void come_to_channels(struct kb_sim *s, int how, struct bank_slice *slice,
-                                           uint64_t t, uint32_t access, struct bank_range range)
+/* It has arrived at `t`: its pieces. Behind routers `slot` is that of a packet. */
+static ALWAYS_INLINE void come_to_bank_channels(struct kb_sim *s, int how, struct bank_slice *slice,
+                                                const struct bank_view *view, bool alone,
+                                                uint64_t t, uint32_t slot)
 {
-    const struct bank_view view = view_of(s, slice);
+    struct bank_range range = s->banks->pool.accesses[slot].range;
 
-    slice->pending++;
-    if (is_lazy(how) && come_together(s, slice, &view, range)) {
-        come_to_bank_channel(s, how, slice, t, access, bank_next(view.row, range.at, range.at, 0));
+    if (is_lazy(how) && come_together(s, slice, view, range)) {
+        come_to_bank_channel(s, how, slice, view, alone, t, slot,
+                             bank_next(view->row, range.at, range.at, 0));
         return;
     }
     if (range.end - range.at == 1) {
-        come_to_bank_channel(s, how, slice, t, access, range.at);
+        come_to_bank_channel(s, how, slice, view, alone, t, slot, range.at);
         return;
     }
-    for (uint32_t channel = 0; channel < bank_channels(view.row); channel++) {
-        uint64_t burst = bank_next(view.row, range.at, range.at, channel);
+    for (uint32_t channel = 0; channel < bank_channels(view->row); channel++) {
+        uint64_t burst = bank_next(view->row, range.at, range.at, channel);
 
-        if (burst < range.end && !come_to_bank_channel(s, how, slice, t, access, burst))
+        if (burst < range.end && !come_to_bank_channel(s, how, slice, view, alone, t, slot, burst))
             return;
     }
 }
 
-/* It has arrived at `t`, by an event. */
-static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* The slice that is memory `memory`, which is made if it is new. NULL: the run has failed. */
+static ALWAYS_INLINE struct bank_slice *slice_of(struct kb_sim *s, uint32_t memory)
 {
-    struct bank_slice *slice = banks_slice(s, s->txns[slot].dst);
-    struct bank_range range = s->banks->accesses[slot].range;
-    struct bank_view view;
+    struct bank_slice *slice = s->banks->by_memory[memory];
 
-    if (!slice) {
-        fail(s, KB_NO_MEMORY);
-        return;
+    if (__builtin_expect(!slice, false)) {
+        slice = banks_slice(s, memory);
+        if (!slice)
+            fail(s, KB_NO_MEMORY);
     }
-    view = view_of(s, slice);
-    begin_access(s, &view, t, slot);
-    come_to_channels(s, how, slice, t, slot, range);
-}
-
-/* Behind routers bytes [from, from + nbytes) of it have arrived: a packet of a write, a read. */
-static inline void come_to_banks_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                        uint64_t from, uint64_t nbytes)
-{
-    struct bank_slice *slice = banks_slice(s, s->txns[slot].dst);
-    uint32_t row;
-
-    if (!slice) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    row = begin_packet_access(s, t, slot, from, nbytes);
-    if (row != BANK_NONE)
-        come_to_channels(s, how, slice, t, row, s->banks->pool.accesses[row].range);
+    return slice;
 }
 
 #endif

@@ -98,6 +98,8 @@ static void slice_begin(struct bank_slice *slice, struct bank *banks)
     slice->pending = 0;
     slice->together = BANKS_UNUSED;
     slice->busy[0] = slice->busy[1] = 0;
+    slice->expected = BANK_NONE;
+    slice->full = false;
     memset(slice->arbiters, 0, bank_channels(row) * sizeof *slice->arbiters);
     for (uint32_t i = 0; i < bank_channels(row); i++)
         bank_begin(&slice->view, &slice->channels[i], banks + (size_t)i * n);

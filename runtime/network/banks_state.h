@@ -22,9 +22,11 @@ struct bank_slice {
     uint32_t memory;               /* its station: dst_pack() */
     uint64_t order;                /* of its first channel among all that decide: engine/agenda.h */
     /* Of engines without an event for each decision: */
-    int64_t wake_fs;  /* the next event, at which all channels catch up */
+    int64_t wake_fs;                  /* the next event, at which all channels catch up */
     uint64_t pending; /* transactions, or packets, whose end is not known */
-    uint64_t busy[2]; /* channels with anything to decide, a bit each */
+    uint64_t busy[2];                 /* channels with anything to decide, a bit each */
+    uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
+    bool full;                        /* at the last wake posted writes waited for room */
     enum bank_together together;
 };
 
@@ -45,6 +47,7 @@ struct banks {
     struct bank_slice **by_memory; /* owned; [dst_pack()]; NULL: nothing has come to it */
     struct bank_slice **slices;    /* owned, as what they point to; [number] */
     uint32_t n_slices, slices_cap;
+    struct bank_slice *soon; /* its wake has no event yet: settle_banks(); NULL: none */
     struct bank_pool pool;
     struct bank_access *accesses; /* owned; [slot] */
     struct bank_segment *alone;   /* owned; room of bank_alone(); NULL: it needs none */

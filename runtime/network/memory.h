@@ -207,6 +207,10 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t now, 
 {
     bool early = memory_is_early(s, how, slot);
 
+    if (expects(how) && is_banked(s, &s->txns[slot])) {
+        expect_in_banks(s, after(t, way_fs), slot);
+        return;
+    }
     if (is_queued(s, &s->txns[slot])) {
         s->txns[slot].stage = TXN_TO_MEMORY;
         post(s, after(t, way_fs), EV_ARRIVE, slot);

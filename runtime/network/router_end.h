@@ -14,7 +14,7 @@
  */
 #ifndef NETWORK_ROUTER_END_H
 #define NETWORK_ROUTER_END_H
-#include "network/banks.h"
+#include "network/bank_wakes.h"
 
 static ALWAYS_INLINE const struct memory_row *sink_row_of(const struct kb_sim *s,
                                                           const struct txn *txn)

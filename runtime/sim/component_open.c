@@ -19,12 +19,11 @@
  * In the archive that is installed this file is a member of its own, as sim/bench_file.c is.
  */
 #include "sim/component_open.h"
+#include "base/compiler.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +33,6 @@
 
 #ifndef KB_STATIC
 enum { CACHE_BYTES = 4096, NEW_BYTES = CACHE_BYTES + 64, FILE_BYTES = NEW_BYTES + 64 };
-
-extern char **environ;
 
 /* One build. */
 struct making {
@@ -148,51 +145,42 @@ static bool write_file(struct making *m, const char *name, const char *text)
 /* -- compiled --------------------------------------------------------------------------------- */
 
 /* Runs the compiler in its folder; what it says goes to the file `said`. -1 with errno. */
-static int run_compiler(const struct making *m, const char *compiler)
+static int run_compiler(const struct making *m, const char *said)
 {
-    char made[FILE_BYTES], source[FILE_BYTES], said[FILE_BYTES];
-    const char *const words[] = {
-        compiler, "-std=gnu11", "-O2",     "-fPIC", "-shared", "-nostdlib", "-ffp-contract=off",
-        "-w",     "-I",         m->folder, source,  "-o",      made,        NULL};
-    posix_spawn_file_actions_t actions;
-    int status, error;
-    pid_t child;
+    char made[FILE_BYTES], source[FILE_BYTES];
+    const char *const words[] = {compiler_name(),
+                                 "-std=gnu11",
+                                 "-O2",
+                                 "-fPIC",
+                                 "-shared",
+                                 "-nostdlib",
+                                 "-ffp-contract=off",
+                                 "-w",
+                                 "-I",
+                                 m->folder,
+                                 source,
+                                 "-o",
+                                 made,
+                                 NULL};
 
     snprintf(made, sizeof made, "%s/component.so", m->folder);
     snprintf(source, sizeof source, "%s/component.c", m->folder);
-    snprintf(said, sizeof said, "%s/said", m->folder);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    error = posix_spawnp(&child, compiler, &actions, NULL, (char **)(uintptr_t)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error) {
-        errno = error;
-        return -1;
-    }
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
+    return compiler_run(words, said);
 }
 
 static bool compile(struct making *m)
 {
-    const char *compiler = getenv("CC");
     char said[FILE_BYTES];
     int status;
     size_t n;
     FILE *file;
 
-    compiler = compiler && *compiler ? compiler : "cc";
-    status = run_compiler(m, compiler);
-    if (status < 0)
-        return fails(m, OPEN_NO_COMPILER, compiler, "");
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return fails(m, OPEN_NO_COMPILER, compiler, "");
+    snprintf(said, sizeof said, "%s/said", m->folder);
+    status = run_compiler(m, said);
+    if (status < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+        return fails(m, OPEN_NO_COMPILER, compiler_name(), "");
     if (status == 0)
         return true;
-    snprintf(said, sizeof said, "%s/said", m->folder);
     file = fopen(said, "r");
     n = file ? fread(m->out->said, 1, sizeof m->out->said - 1, file) : 0;
     m->out->said[n] = '\0';

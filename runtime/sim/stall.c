@@ -68,6 +68,8 @@ kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *wh
     kb_error told = {"packets wait for each other: "};
     uint32_t at, first, n = 0;
 
+    if (status != KB_OK && status != KB_STOPPED && status != KB_DEADLOCK)
+        return status; /* it has failed, perhaps before an event was made */
     if (!s->router || s->queue.first != EV_NONE || !has_flights(s))
         return status;
     at = find_waiting(s);

@@ -124,6 +124,25 @@ done
 call "$sim" replay "$work/random.csv" --breakdown --format csv
 ok "all kinds: the pieces of a breakdown add up"
 
+# slices with banks beside an SRAM that is a component
+cat >"$work/mixed.yaml" <<'END'
+kernbench: 2
+name: mixed
+sip: {cube_mesh: {w: 2, h: 1}}
+cube: {hbm: {model: banks}, sram: {impl: server}}
+END
+cat >"$work/rows.csv" <<'END'
+issue_ns,op,src,dst,offset,nbytes
+0,read,c0.pe0,c0.slice0,0,64
+0,write,c0.pe1,c1.slice0,0,4096
+99,read,c0.pe0,c0.sram,0,64
+END
+for engine in fused hop; do
+    call "$B/kernbench" replay --machine "$work/mixed.yaml" "$work/rows.csv" --quiet --engine $engine
+    equal "banks beside a component, $engine: alone each takes its formula" "$(cut -d, -f11 "$work/out")" \
+        "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "formula_ns") f = i; print $11; next } { printf "%.6f\n", $6 + $f }' "$work/out")"
+done
+
 # -- rules that are broken while it runs --------------------------------------------------------
 
 # breaks BYTES CODE TEXT ROWS: a read of so many bytes of the SRAM; the ids that are written all the same
@@ -165,7 +184,9 @@ broken()
     done
 }
 for bytes in 1 2; do
-    printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,%s\n' $bytes >"$work/node$bytes.csv"
+    # the first that never ends is told, not the second
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,%s\n9,read,c0.pe1,c0.slice1,0,%s\n' $bytes $bytes \
+        >"$work/node$bytes.csv"
 done
 broken "a node's delay below 0" 7 "component 'backward' of 'cube.xbar.impl' delays transaction 0, which comes at" 'xbar: {impl: backward}' \
     replay "$work/node1.csv"
@@ -380,6 +401,9 @@ printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n0,read,
 call "$B/kernbench" replay --machine tests/machines/components.yaml --set cube.noc.impl=builtin \
     --vary cube.hbm.closed_page.banks=1,32 "$work/two.csv" --quiet --format csv
 equal "--vary of a component's key" "30.335000 78.585000 30.335000 32.595000" "$(cut -d, -f11 "$work/out" | tail -4 | xargs)"
+call "$B/kernbench" replay --machine tests/machines/components.yaml --set cube.noc.impl=builtin --set cube.hbm.closed_page.banks=1 \
+    --set cube.hbm.closed_page.banks=32 "$work/two.csv" --quiet --format csv
+equal "--set of a component's key twice: the last one counts" "30.335000 32.595000" "$(cut -d, -f10 "$work/out" | tail -2 | xargs)"
 # compiled at run time, the same as a machine that is compiled with it
 call "$B/kernbench" replay --machine tests/machines/components.yaml "$work/random.csv" --quiet
 cp "$work/out" "$work/loaded"
@@ -441,5 +465,28 @@ does not connect|${around}c0,c3,c0>c1 c2>c3\\n|:7:1:|the route does not connect:
 ends elsewhere|${around}c0,c3,c0>c1\\n|:7:1:|the route of c0 to c3 does not connect: it ends at c1
 two ways on|${around}c0,c3,c0>c2 c2>c3\\n|:7:1:|on the way to c3 it leaves c0 by another edge than line 6
 no columns|c0,c3,c0>c1\\n|:2:1:|the first line must be src,dst,edges
+nothing||:|the first line must be src,dst,edges
+no cube|${around}x0,c3,c0>c1\\n|:7:1:|'x0,c3,c0>c1' is no line src,dst,edges
+no number|${around}c0,cx,c0>c1\\n|:7:1:|'c0,cx,c0>c1' is no line
+half a line|${around}c0;c3\\n|:7:1:|'c0;c3' is no line
+no edges behind it|${around}c0,c3\\n|:7:1:|'c0,c3' is no line
+no edges|${around}c0,c3,\\n|:7:1:|the route of c0 to c3 has no edges
+a cube to itself|${around}c3,c3,c3>c1\\n|:7:1:|a route leads from a cube to another one
+another cube than there are|${around}c0,c3,c0>c4\\n|:7:1:|'c0>c4' is no edge between cubes
+no arrow|${around}c0,c3,c0-c1\\n|:7:1:|'c0-c1' is no edge
+from nowhere|${around}c0,c3,c0>c1 >c3\\n|:7:1:|'>c3' is no edge
+no blank|${around}c0,c3,c0>c1,c1>c3\\n|:7:1:|'c0>c1,c1>c3' is no edge
+the second mistake too|${around}c0,c3,c\\nc0,c3,c0>c3 \\r\\n|:8:1:|there is no edge c0>c3
 END
+route "# a comment\n\n$around"
+equal "routes: the table is one of the files of the machine" "$work/components/around.csv" "$("$KBGEN" --components "$work/bad.yaml")"
+equal "routes: blank lines and comments" "1 3 2 0" "$(grep -o 'cube[0-9].noc' "$work/out" | grep -o '[0-9]' | xargs)"
+echo src,dst,edges >"$work/components/around.csv"
+call "$B/kernbench" info --machine "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "around.csv:1:1: a table of routes begins with '# kernbench component: route around'" "$work/err"
+ok "routes: a file of something else"
+rm "$work/components/around.csv"
+call "$B/kernbench" info --machine "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "around.csv" "$work/err"
+ok "routes: no file"
 plan

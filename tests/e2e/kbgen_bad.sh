@@ -116,6 +116,7 @@ bad_sets()
     bad_set "set: a missing PE that is none" 'missing=[c0.pe8]' \
         "'c0.pe8' in 'missing' matches no PE"
     bad_set "set: a key of a cube twice" 'cubes={c3: {pes: 4, pes: 5}}' "duplicate key 'cube.pes'"
+    bad_set "set: one cube" cubes.c1.pes=4 "unknown key 'cubes.c1.pes': 'cubes' is one value, as {c1: {pes: 4}}"
     bad_set "set: cubes" sip.cube_mesh.w=16384 "'sip.cube_mesh' has 32768 cubes, more than 16384"
     fails "set: a value with a message is not checked further" 2 \
         "--set cube.size_mm=[x, 1]: 'cube.size_mm' must be a number, not 'x'" \

@@ -38,6 +38,10 @@ printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c1.slice0,0,2000 \
     0,read,c0.pe1,c1.slice0,0,2000 0,write,c1.pe2,c0.slice1,0,1500 \
     0,write,c1.pe3,c0.slice1,0,1500 0,h2d,host,c1.slice0,0,3000 1,d2h,host,c1.slice2,0,3000 >m.csv
 
+sed 's/^name: m/name: split\naddressing: {granule: 4096}/' m.yaml >split.yaml
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c1.slice0,4000,2000 \
+    0,write,c0.pe1,c1.slice0,8000,9000 0,read,c1.pe2,c0.slice1,100,64 >split.csv
+
 # on MACHINE ARG...: on that machine
 on()
 {
@@ -60,7 +64,7 @@ equal "A waits for B at the port of router 1, then for a credit" \
     "router_wait|c1.pe0|15.999999 credit_wait|c1.pe0|4.000001" \
     "$(awk -F, '$1 == "wait" && $2 ~ /cube1.noc -> sip0.cube1.ucie-E vc0/ { print $3 "|" $5 "|" $7 }' out | xargs)"
 
-for machine in abc m banks; do
+for machine in abc m split banks; do
     on $machine replay $machine.csv --format csv
     cp out rows.csv
     on $machine replay $machine.csv --breakdown --format csv

@@ -35,22 +35,31 @@ void memory_begin(const char *program)
     name = program;
 }
 
+/* Never given back by what lacks memory: a second thread that does waits for the end. */
+static pthread_mutex_t last = PTHREAD_MUTEX_INITIALIZER;
+
+/* Nothing is begun that would have to be undone, once memory lacks: the caller waits for the end.
+ */
 void memory_undo(void (*undo)(void *arg), void *arg)
 {
     struct session *s = session_here();
 
-    *(s ? &s->undo : &undo_last) = undo;
-    *(s ? &s->undo_arg : &undo_arg) = arg;
+    if (s) {
+        session_undo(s, undo, arg);
+        return;
+    }
+    pthread_mutex_lock(&last);
+    undo_last = undo;
+    undo_arg = arg;
+    pthread_mutex_unlock(&last);
 }
 
-/* The lock is never given back: a second thread that lacks memory waits for the end. */
 void memory_lacks(void)
 {
-    static pthread_mutex_t last = PTHREAD_MUTEX_INITIALIZER;
-
     if (session_here())
         session_lacks(session_here());
     pthread_mutex_lock(&last);
+    say_into(NULL); /* what this thread says of its part is not printed any more */
     if (undo_last)
         undo_last(undo_arg);
     stop_remove();

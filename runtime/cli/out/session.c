@@ -40,13 +40,37 @@ void session_end(struct session *s, int code)
     pthread_mutex_unlock(&s->lock);
 }
 
+static _Noreturn void wait_for_good(void)
+{
+    for (;;)
+        pause();
+}
+
+void session_undo(struct session *s, void (*undo)(void *arg), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    bool lacks = s->lacks;
+    if (!lacks) {
+        s->undo = undo;
+        s->undo_arg = arg;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (lacks)
+        wait_for_good();
+}
+
 void session_lacks(struct session *s)
 {
+    pthread_mutex_lock(&s->lock);
+    bool first = !s->lacks;
+    s->lacks = true;
+    pthread_mutex_unlock(&s->lock);
+    if (!first)
+        wait_for_good();
     if (s->undo)
         s->undo(s->undo_arg);
     session_say(s, "out of memory");
     s->leaves = true;
     session_end(s, EXIT_SYSTEM);
-    for (;;)
-        pause();
+    wait_for_good();
 }

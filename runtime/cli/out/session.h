@@ -32,6 +32,7 @@ struct session {
     int code;
     pthread_cond_t end;
 
+    bool lacks;              /* memory: nothing may be begun any more */
     void (*undo)(void *arg); /* if memory lacks; NULL: nothing */
     void *undo_arg;
 };
@@ -49,6 +50,10 @@ void session_progress(struct session *s, uint64_t done, uint64_t total, const ch
 
 /* It has ended. */
 void session_end(struct session *s, int code);
+
+/* undo(arg) is called if memory lacks from now on; if it does already, the thread waits for good.
+ */
+void session_undo(struct session *s, void (*undo)(void *arg), void *arg);
 
 /* Ends the session, as memory lacks. The calling thread waits for good, with all that it owns. */
 _Noreturn void session_lacks(struct session *s);

@@ -226,12 +226,24 @@ static bool is_empty_file(const char *path)
 }
 
 /* What was not committed goes. */
-void db_roll_back(void *arg)
+void db_roll_back(struct out_sqlite *db)
+{
+    sqlite3_close(db->handle);
+    db->handle = NULL;
+    if (db->is_new && is_empty_file(db->path))
+        unlink(db->path);
+}
+
+/* The same when any thread has no memory, while another one may write: it does not from here on, as
+ * the lock is never given back. Nothing is closed: statements may be open. */
+static void undo(void *arg)
 {
     struct out_sqlite *db = arg;
 
-    sqlite3_close(db->handle);
-    db->handle = NULL;
+    if (db->handle) {
+        sqlite3_mutex_enter(sqlite3_db_mutex(db->handle));
+        sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    }
     if (db->is_new && is_empty_file(db->path))
         unlink(db->path);
 }
@@ -242,12 +254,12 @@ bool db_begin(struct out_sqlite *db)
 
     if (db->begun)
         return true;
+    memory_undo(undo, db);
     if (!db->handle && !db_connect(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
         return false;
     if (!db_run(db, "BEGIN IMMEDIATE") || !db_check_owner(db, &is_new))
         return false;
     db->begun = true;
-    memory_undo(db_roll_back, db);
     if (!is_new && !db_has_column(db, "run", "partial", &has))
         return false;
     if (!has && !db_run(db, "ALTER TABLE run ADD COLUMN" PARTIAL_COLUMN))

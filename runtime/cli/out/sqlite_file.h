@@ -44,7 +44,7 @@ bool db_has_column(struct out_sqlite *db, const char *table, const char *name, b
 bool db_begin(struct out_sqlite *db);
 
 /* What was not committed goes; the connection is closed. */
-void db_roll_back(void *db);
+void db_roll_back(struct out_sqlite *db);
 void db_release(struct out_sqlite *db);
 
 #endif

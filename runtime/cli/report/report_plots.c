@@ -177,12 +177,12 @@ static void plot_run(struct sink *s, const struct cli *cli, const struct rows *r
 {
     struct view_launch *launch = memory_new(rows->n_rows + 1, sizeof *launch);
     struct cell cells[ROW_CELLS_MAX];
-    size_t n = 0;
+    size_t n_launches = 0;
 
     for (uint64_t i = 0; i < rows->n_rows; i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;
-        launch[n++] =
+        launch[n_launches++] =
             (struct view_launch){.kernel = report_text(rows, cells, "kernel"),
                                  .operations = 2 * report_value(rows, cells, "gemm_macs") +
                                                report_value(rows, cells, "math_elements"),
@@ -190,9 +190,9 @@ static void plot_run(struct sink *s, const struct cli *cli, const struct rows *r
                                           report_value(rows, cells, "dma_write_bytes"),
                                  .ns = report_value(rows, cells, "kernel_ns")};
     }
-    if (view_roofline_shows(launch, n)) {
+    if (view_roofline_shows(launch, n_launches)) {
         html_begin_picture(s, "Roofline", true);
-        view_roofline(cli, launch, n, "roofline", s);
+        view_roofline(cli, launch, n_launches, "roofline", s);
         html_end_picture(s);
     }
     free(launch);

@@ -529,8 +529,8 @@ static void read_document(struct reader *r)
             "'vary'");
 }
 
-/* Loads the file as one document; false after a message. */
-static bool load_document(struct reader *r, FILE *f)
+/* Loads the file as one document; EXIT_OK, or after a message another code. */
+static enum exit_code load_document(struct reader *r, FILE *f)
 {
     yaml_parser_t parser;
 
@@ -540,19 +540,20 @@ static bool load_document(struct reader *r, FILE *f)
     bool ok = yaml_parser_load(&parser, &r->doc);
     if (!ok && parser.error == YAML_MEMORY_ERROR)
         memory_lacks();
+    enum exit_code code = ok ? EXIT_OK : EXIT_INPUT;
     if (!ok && ferror(f))
-        say_unreadable(r->s->cli->program, r->s->file, errno);
+        code = say_unreadable(r->s->cli->program, r->s->file, errno);
     else if (!ok)
         say_line("%s:%zu:%zu: %s", r->s->file, parser.problem_mark.line + 1,
                  parser.problem_mark.column + 1, parser.problem ? parser.problem : "no YAML");
     yaml_parser_delete(&parser);
-    if (!ok)
-        return false;
+    if (code)
+        return code;
     const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
-    ok = root && root->type == YAML_MAPPING_NODE;
-    if (!ok)
-        say_line("%s:1:1: a study is a mapping: machine, commands, variants, cost", r->s->file);
-    return ok;
+    if (root && root->type == YAML_MAPPING_NODE)
+        return EXIT_OK;
+    say_line("%s:1:1: a study is a mapping: machine, commands, variants, cost", r->s->file);
+    return EXIT_INPUT;
 }
 
 enum exit_code study_read(struct study *s, const struct cli *cli, const char *file)
@@ -563,11 +564,11 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
     FILE *f = fopen(file, "rb");
     if (!f)
         return say_unreadable(cli->program, file, errno);
-    r.failed = !load_document(&r, f);
+    enum exit_code code = load_document(&r, f);
     fclose(f);
-    if (!r.failed)
+    if (!code)
         read_document(&r);
     yaml_document_delete(&r.doc);
-    return r.failed ? EXIT_INPUT : EXIT_OK;
+    return r.failed ? EXIT_INPUT : code;
 }
 #endif

@@ -15,7 +15,9 @@
  *
  * Runs of a step are done in parallel and taken in order, and no step depends on anything else, so
  * any number of threads prints the same bytes. Sets that gain no more than a part of them are not
- * printed. A machine that cannot be, or on which the run fails, has a row that says why.
+ * printed. A machine that cannot be, or on which the run fails, has a row that says why. Where
+ * memory or a file could not be had the machine is not to blame, and the search ends with that
+ * message.
  *
  * The elasticity e is that of time ~ key^-e: 1 if twice the bandwidth halves the time, 0 if it does
  * nothing. So it is per cent of time per per cent of the key, for small changes and large ones.
@@ -87,6 +89,14 @@ static char *first_line(const char *text)
     return memory_part(text, strcspn(text, "\n"));
 }
 
+/* Could the same run go well the next time, or is nothing certain any more? */
+static bool ends_search(const struct outcome *o)
+{
+    enum exit_code code = o->code ? o->code : cmd_code_of(o->status);
+
+    return code == EXIT_SYSTEM || code == EXIT_INTERNAL || o->status == KB_KERNEL_CRASHED;
+}
+
 /* The run of a better machine failed: that is said in its row, and the search goes on. */
 static void keep_mistake(struct variant *v)
 {
@@ -120,7 +130,8 @@ static void do_variant(void *arg, unsigned thread, uint64_t i)
         if (v->n == 1)
             series_key(&s->series, topo, &s->numbers[v->numbers[0]].links);
         rerun_again(s->rerun, topo, 0, &v->outcome);
-        keep_mistake(v);
+        if (!ends_search(&v->outcome))
+            keep_mistake(v);
     }
     kb_topology_free(topo);
     free(messages);
@@ -131,8 +142,10 @@ static bool give_variant(void *arg, uint64_t i)
     struct search *s = arg;
     const struct variant *v = &s->variants[s->begin + i];
 
-    if (!v->outcome.ended && !v->mistake)
-        return false; /* interrupted */
+    if (ends_search(&v->outcome))
+        s->failed = &v->outcome;
+    if (s->failed || (!v->outcome.ended && !v->mistake))
+        return false; /* or interrupted */
     s->n_given++;
     return true;
 }
@@ -168,7 +181,7 @@ static enum exit_code run_step(struct search *s, size_t begin)
     case PARALLEL_ENDED:
         break;
     }
-    return EXIT_OK;
+    return s->failed ? rerun_code(s->rerun, s->failed) : EXIT_OK;
 }
 
 /* -- the search ----------------------------------------------------------------------------- */

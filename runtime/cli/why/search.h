@@ -35,7 +35,8 @@ struct search {
     size_t n_numbers, numbers_room;
     struct variant *variants; /* owned; moves only between steps */
     size_t n_variants, variants_room;
-    size_t begin;   /* of the step that runs: its first variant */
+    size_t begin;                 /* of the step that runs: its first variant */
+    const struct outcome *failed; /* the run that ends the search; NULL: none */
     size_t n_given; /* variants whose runs are over: all before, if it was interrupted */
     size_t candidates[CANDIDATES_MAX];
     size_t n_candidates;

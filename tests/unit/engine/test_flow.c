@@ -275,6 +275,20 @@ static void edges_carry_what_a_recount_says(void **state)
     each_rig(check_edges);
 }
 
+/* More pairs of cubes than FLOW_PAIRS_MOST: nodes and edges of each route are counted one by one. */
+static void edges_of_many_cubes_too(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: many\nsip: {cube_mesh: {w: 65, h: 4}}\n"
+                     "cube: {pes: 1, hbm: {slices: 1}}\nmissing: [c1]\n");
+    struct rig r = run_rows(topo, KB_FUSED, 1, 60);
+
+    (void)state;
+    check_edges(&r);
+    free_rig(&r);
+    any_topology_free(topo);
+}
+
 /* What flows into a node less what flows out, in bytes. */
 struct balance {
     char node[KB_NODE_BYTES];
@@ -843,6 +857,7 @@ int main(void)
         cmocka_unit_test(skipped_events_change_no_statistics),
         cmocka_unit_test(terms_sum_to_the_time_that_was_taken),
         cmocka_unit_test(edges_carry_what_a_recount_says),
+        cmocka_unit_test(edges_of_many_cubes_too),
         cmocka_unit_test(every_node_passes_on_what_it_gets),
         cmocka_unit_test(nodes_are_passed_as_a_recount_says),
         cmocka_unit_test(all_pairs_of_cubes_are_told_apart),

@@ -230,37 +230,201 @@ static void priorities_go_first(void **state)
     any_topology_free(topo);
 }
 
-/* A ring with one VC, which kbgen would refuse: the run says so, and does not look like an end. */
-static void packets_that_wait_for_each_other_are_named(void **state)
+/* What buffers hold, over a run. */
+struct held {
+    size_t n;
+    double mean[400];
+    int64_t most[400];
+};
+
+static void see_buffer(void *arg, const kb_utilization *use)
 {
-    const kb_topology *topo =
-        any_topology(BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 640,"
-                           " buffer_bytes: 64, vcs: [2, 2]}\n"
-                           "sip: {cube_mesh: {w: 5, h: 1, wrap: x}, d2d: {bw_gbs: 16.0}}\n"
-                           "cube: {pes: 1, sram: {bw_gbs: 1e6}}\n");
-    struct kb_topology *open = (struct kb_topology *)(uintptr_t)topo;
-    char src[16], dst[16];
-    kb_error why = {""};
-    kb_sim *sim;
+    struct held *held = arg;
+
+    if (use->kind != KB_AT_VC)
+        return;
+    assert_true(held->n < LENGTH(held->mean));
+    held->mean[held->n] = use->buffer_mean;
+    held->most[held->n++] = use->buffer_max;
+}
+
+/* Three writes to one memory, of which two wait in buffers; until then. */
+static struct held held_until(const kb_topology *topo, kb_engine engine, int64_t until_fs)
+{
+    kb_sim *sim =
+        new_sim(topo, (kb_options){.engine = engine, .buffers = true, .until_fs = until_fs});
+    struct held held = {0};
+
+    for (int i = 0; i < 6; i++) {
+        kb_request r = {.op = i < 3 ? KB_WRITE : KB_READ, .nbytes = 6400};
+
+        r.src = end_of(topo, i % 2 ? "c0.pe0" : "c1.pe0");
+        r.dst = end_of(topo, "c2.sram");
+        add(sim, &r);
+    }
+    kb_sim_run(sim, 0, NULL);
+    assert_int_equal(kb_sim_utilization(sim, see_buffer, &held), KB_OK);
+    kb_sim_free(sim);
+    return held;
+}
+
+/* A run that stops has held what is in its buffers until then. */
+static void what_is_in_buffers_counts_until_a_run_stops(void **state)
+{
+    const kb_topology *topo = any_topology(
+        BEGIN
+        "contention: {links: router, segment_bytes: 64, packet_bytes: 64}\n" ROW_OF(3, 16.0, 64));
+    int64_t most = 0;
 
     (void)state;
+    for (int64_t until_fs = 20000000; until_fs < 600000000; until_fs += 70000000) {
+        struct held a = held_until(topo, KB_FUSED, until_fs),
+                    b = held_until(topo, KB_HOP, until_fs);
+
+        assert_true(a.n == b.n && a.n > 0);
+        for (size_t i = 0; i < a.n; i++) {
+            assert_true(a.mean[i] == b.mean[i] && a.most[i] == b.most[i]);
+            assert_true(a.mean[i] >= 0 && a.mean[i] <= (double)a.most[i]);
+            most = a.most[i] > most ? a.most[i] : most;
+        }
+    }
+    assert_true(most >= 1024);
+    any_topology_free(topo);
+}
+
+/* Points of a sweep are simulated one after the other, also where buffers are counted. */
+static void a_point_leaves_nothing_to_the_next(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEGIN "contention: {links: router}\n" ROW_OF(3, 16.0, 64));
+    kb_sim *sim = new_sim(topo, (kb_options){.buffers = true});
+    kb_point points[3];
+    kb_point_result results[3];
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        points[i] = (kb_point){.op = KB_WRITE,
+                               .src = end_of(topo, "c0.pe0"),
+                               .dst = end_of(topo, i == 1 ? "c1.sram" : "c2.sram"),
+                               .nbytes = 640,
+                               .inflight = 4};
+    assert_int_equal(kb_sweep(sim, points, 3, results, NULL, NULL), KB_OK);
+    assert_true(results[0].mean_fs == results[2].mean_fs);
+    assert_true(results[0].mean_fs != results[1].mean_fs);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* Of a VC the node that its port leads from, as of the link. */
+static void a_vc_stands_where_its_port_does(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEGIN "contention: {links: router}\n" ROW_OF(3, 16.0, 64));
+    char of_vc[KB_NODE_BYTES], of_link[KB_NODE_BYTES];
+
+    (void)state;
+    kb_place_node(topo, place_of(KB_AT_VC, 5 * PLACE_VCS + 1), of_vc);
+    kb_place_node(topo, place_of(KB_AT_LINK, 5), of_link);
+    assert_string_equal(of_vc, of_link);
+    assert_true(strlen(of_vc) > 0);
+    any_topology_free(topo);
+}
+
+/* A ring of `w` cubes with one VC, which kbgen would refuse; `why` may be NULL. */
+static void run_stalled(int w, kb_error *why)
+{
+    char yaml[512], src[24], dst[24];
+    const kb_topology *topo;
+    struct kb_topology *open;
+    kb_sim *sim;
+
+    snprintf(yaml, sizeof yaml,
+             BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 640,"
+                   " buffer_bytes: 64, vcs: [2, 2]}\n"
+                   "sip: {cube_mesh: {w: %d, h: 1, wrap: x}, d2d: {bw_gbs: 16.0}}\n"
+                   "cube: {pes: 1, sram: {bw_gbs: 1e6}}\n",
+             w);
+    topo = any_topology(yaml);
     assert_non_null(topo);
+    open = (struct kb_topology *)(uintptr_t)topo;
     open->vcs_vary = 0; /* no datelines: the check is off */
     open->request_vcs = 1;
     sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < w; i++) {
         kb_request r = {.op = KB_WRITE, .nbytes = 6400};
 
         snprintf(src, sizeof src, "c%d.pe0", i);
-        snprintf(dst, sizeof dst, "c%d.sram", (i + 2) % 5);
+        snprintf(dst, sizeof dst, "c%d.sram", (i + 2) % w);
         r.src = end_of(topo, src);
         r.dst = end_of(topo, dst);
         add(sim, &r);
     }
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_INTERNAL);
+    assert_int_equal(kb_sim_run(sim, 0, why), KB_INTERNAL);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* The run says so, and does not look like an end. */
+static void packets_that_wait_for_each_other_are_named(void **state)
+{
+    kb_error why = {""};
+
+    (void)state;
+    run_stalled(5, &why);
     assert_non_null(strstr(why.text, "packets wait for each other: "));
     assert_non_null(strstr(why.text, "VC 0"));
+    assert_null(strstr(why.text, " more"));
+    run_stalled(8, &why); /* nine ports, of which six are named */
+    assert_non_null(strstr(why.text, " VC 0, and 3 more"));
+    run_stalled(5, NULL);
+}
+
+/* Four writes at once, to two memories; stops when so many events have been counted. */
+static kb_status run_some(const kb_topology *topo, kb_engine engine, uint64_t max_events,
+                          uint64_t *fingerprint, uint64_t *done)
+{
+    static const char *const ends[][2] = {
+        {"c0.pe0", "c2.sram"}, {"c2.pe0", "c0.sram"}, {"c1.pe0", "c2.sram"}, {"c1.pe0", "c0.sram"}};
+    kb_sim *sim = new_sim(
+        topo, (kb_options){.engine = engine, .max_events = max_events, .fingerprint = true});
+    kb_status status;
+
+    for (size_t i = 0; i < LENGTH(ends); i++) {
+        kb_request r = {.op = KB_WRITE,
+                        .src = end_of(topo, ends[i][0]),
+                        .dst = end_of(topo, ends[i][1]),
+                        .nbytes = 128};
+
+        add(sim, &r);
+    }
+    status = kb_sim_run(sim, 0, NULL);
+    *fingerprint = kb_sim_fingerprint(sim);
+    *done = kb_sim_done(sim);
     kb_sim_free(sim);
+    return status;
+}
+
+/* Also between two ports that decide in one instant. */
+static void a_run_may_stop_after_any_event(void **state)
+{
+    const kb_topology *topo = any_topology(
+        BEGIN
+        "contention: {links: router, segment_bytes: 64, packet_bytes: 64}\n" ROW_OF(3, 16.0, 64));
+    uint64_t whole, fingerprint[2], done[2], n = 0, before = 0;
+    kb_status status[2] = {KB_STOPPED};
+
+    (void)state;
+    assert_int_equal(run_some(topo, KB_HOP, 0, &whole, &done[1]), KB_OK);
+    while (status[0] == KB_STOPPED && n++ < 1000) {
+        for (int e = KB_FUSED; e <= KB_HOP; e++)
+            status[e] = run_some(topo, (kb_engine)e, n, &fingerprint[e], &done[e]);
+        assert_int_equal(status[KB_FUSED], status[KB_HOP]);
+        assert_true(fingerprint[KB_FUSED] == fingerprint[KB_HOP]);
+        assert_true(done[KB_FUSED] == done[KB_HOP] && done[KB_FUSED] >= before);
+        before = done[KB_FUSED];
+    }
+    assert_int_equal(status[0], KB_OK);
+    assert_true(fingerprint[0] == whole && before == 4 && n > 8);
     any_topology_free(topo);
 }
 
@@ -314,6 +478,10 @@ int main(void)
         cmocka_unit_test(data_of_a_read_come_back),
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
         cmocka_unit_test(priorities_go_first),
+        cmocka_unit_test(a_run_may_stop_after_any_event),
+        cmocka_unit_test(a_point_leaves_nothing_to_the_next),
+        cmocka_unit_test(a_vc_stands_where_its_port_does),
+        cmocka_unit_test(what_is_in_buffers_counts_until_a_run_stops),
         cmocka_unit_test(packets_that_wait_for_each_other_are_named),
     };
 

@@ -760,6 +760,31 @@ static void refuses(const kb_topology *topo, kb_options options, kb_traffic traf
     kb_sim_free(sim);
 }
 
+/* On a machine where writes have more channels than reads. */
+static int64_t mean_fs_of(kb_transaction_op op, double writes)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 1\nname: two\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pes: 2, pe: {pe_dma: {write_channels: 8}}}\n");
+    kb_traffic traffic = {
+        .pattern = KB_UNIFORM, .nbytes = 64, .rate = 0.5, .txns = 500, .op = op, .writes = writes};
+    kb_sim *sim = with_traffic(topo, &traffic);
+    kb_traffic_result r;
+
+    run_all(sim);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_OK);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+    return r.mean_fs;
+}
+
+static void a_share_of_one_is_writes_alone(void **state)
+{
+    (void)state;
+    assert_true(mean_fs_of(KB_READ, 1) == mean_fs_of(KB_WRITE, 0));
+    assert_true(mean_fs_of(KB_READ, 1) != mean_fs_of(KB_READ, 0));
+}
+
 #define REFUSES(text, ...)                                                                         \
     do {                                                                                           \
         kb_traffic changed = plain;                                                                \
@@ -938,6 +963,7 @@ int main(void)
         cmocka_unit_test(the_confidence_of_one_run_is_that_of_its_parts),
         cmocka_unit_test(the_confidence_of_several_runs_is_that_of_their_means),
         cmocka_unit_test(other_traffic_is_not_the_same),
+        cmocka_unit_test(a_share_of_one_is_writes_alone),
         cmocka_unit_test(bad_traffic_is_refused),
         cmocka_unit_test(a_simulation_holds_one_kind_of_thing),
         cmocka_unit_test(little_traffic_is_traffic),

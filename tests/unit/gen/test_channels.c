@@ -27,12 +27,35 @@ static const kb_topology *made(const char *rest, int vcs)
     return topo;
 }
 
-/* It is made, and its detours are so. */
+/* All PEs at once, each from and to a slice of each cube; the fingerprint. */
+static uint64_t all_to_all(const kb_topology *topo, kb_engine engine)
+{
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = engine, .fingerprint = true});
+    uint32_t slices = kb_slice_count(topo);
+    uint64_t fingerprint;
+
+    for (uint32_t a = 0; a < kb_pe_count(topo); a++)
+        for (uint32_t b = 0; b < slices; b++) {
+            kb_request r = {.op = (a + b) % 2 ? KB_READ : KB_WRITE, .nbytes = 600};
+
+            assert_int_equal(kb_pe_get(topo, a, &r.src), KB_OK);
+            assert_int_equal(kb_slice_get(topo, b, &r.dst), KB_OK);
+            if (r.dst.unit == 0)
+                add(sim, &r);
+        }
+    run_all(sim); /* packets that wait for each other would end it */
+    fingerprint = kb_sim_fingerprint(sim);
+    kb_sim_free(sim);
+    return fingerprint;
+}
+
+/* It is made, its detours are so, and packets come to their ends. */
 static void assert_by(const char *rest, int vcs, enum detours_by by)
 {
     const kb_topology *topo = made(rest, vcs);
 
     assert_int_equal(topo->detours_by, by);
+    assert_true(all_to_all(topo, KB_FUSED) == all_to_all(topo, KB_HOP));
     any_topology_free(topo);
 }
 
@@ -117,6 +140,21 @@ static void rings_need_two(void **state)
     assert_refused("sip: {cube_mesh: {w: 1, h: 1}}\nsips: 4\n" PES(
                        1) "fabric: {shape: grid, grid: {w: 4, h: 1}, wrap: x}\n",
                    1, "rings of SIPs");
+    assert_by("sip: {cube_mesh: {w: 2, h: 1}}\nsips: 4\n" PES(
+                  1) "fabric: {shape: grid, grid: {w: 1, h: 4}, wrap: y}\n",
+              2, DETOURS_WITH);
+}
+
+/* Cubes that lack PEs, that differ, and planes that go one way: packets end as on whole machines.
+ */
+static void other_cubes_have_routers_too(void **state)
+{
+    (void)state;
+    assert_by(MESH(3, 2) PES(4) "missing: [c0.pe1, \"c2.pe[2-3]\"]\n", 1, DETOURS_WITH);
+    assert_by(MESH(3, 2) PES(4) "cubes: {c1: {pes: 2, hbm: {slices: 2}}}\n", 1, DETOURS_WITH);
+    assert_by("sip: {cube_mesh: {w: 3, h: 2, wrap: xy}, planes: [{name: a, dirs: [E, S]},"
+              " {name: b, dirs: [W, N], order: yx}]}\n" PES(1),
+              2, DETOURS_WITH);
 }
 
 /* Around one missing cube detours close a circle even among themselves: up*, then down*. */
@@ -200,6 +238,7 @@ int main(void)
         cmocka_unit_test(halves_and_thirds),
         cmocka_unit_test(bridges_part_the_crossbar),
         cmocka_unit_test(rings_need_two),
+        cmocka_unit_test(other_cubes_have_routers_too),
         cmocka_unit_test(detours_are_kept_apart_or_turned),
         cmocka_unit_test(turned_routes_are_whole),
         cmocka_unit_test(meshes_have_stages),

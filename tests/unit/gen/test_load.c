@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "gen/check.h"
+#include "gen/component_code.h"
 #include "gen/load.h"
 #include "gen/resolve.h"
 #include "gen/value.h"
@@ -678,6 +679,28 @@ static void editors_may_mark_and_end_lines_as_they_like(void **state)
                                "sip: {cube_mesh: {w: 4, h: 2}}\r\nsips: 2\r\n"));
     assert_true(check_spec(&r->spec));
     assert_int_equal(r->spec.sips, 2);
+}
+
+/* docs/components.md: a whole number is an enum, `_ns` is fs, any other a double. */
+static void keys_of_components_are_constants(void **state)
+{
+    struct component_key keys[] = {{.name = "ways", .integer = true},
+                                   {.name = "open_ns"},
+                                   {.name = "share"},
+                                   {.name = "per_cent"}};
+    const struct component c = {.name = "bank2", .keys = keys, .n_keys = 4};
+    const struct part part = {.component = &c, .values = (double[]){3, 1.5, 0.25, 7}};
+    static const char *const lines[] = {
+        "enum { BANK2_WAYS = 3 };\n",
+        "__attribute__((unused)) static const int64_t BANK2_OPEN_FS = INT64_C(1500000);\n",
+        "__attribute__((unused)) static const double BANK2_SHARE = 0.25;\n",
+        "__attribute__((unused)) static const double BANK2_PER_CENT = 7.0;\n"};
+    struct arena arena = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(component_constant(&arena, &part, i), lines[i]);
+    arena_release(&arena);
 }
 
 static void the_arena_fits_any_type(void **state)

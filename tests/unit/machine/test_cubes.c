@@ -2,6 +2,7 @@
  * cubes. */
 #include "support/any_topology.h"
 #include "support/rig.h"
+#include "machine/cost.h"
 #include "machine/tables.h"
 #include "tl.h"
 
@@ -333,6 +334,47 @@ static void kernels_count_what_is_there(void **state)
     any_topology_free(t);
 }
 
+/* gen/presets.c: HBM3 has other timings than HBM2, also in one cube; what is given beside it stays.
+ */
+static void a_cube_may_have_another_dram(void **state)
+{
+    const kb_topology *t =
+        any_topology("kernbench: 2\nname: two\nsip: {cube_mesh: {w: 3, h: 1}}\n"
+                     "cube: {hbm: {model: banks}}\n"
+                     "cubes: {c1: {hbm: {preset: hbm3_ramulator2}},"
+                     " c2: {hbm: {preset: hbm3_ramulator2, timing_ns: {rcd: 9}}}}\n");
+
+    (void)state;
+    assert_non_null(t);
+    assert_int_equal(kind_at(t, 0)->banks.rcd_fs, 14000000);
+    assert_int_equal(kind_at(t, 1)->banks.rcd_fs, 7000000);
+    assert_int_equal(kind_at(t, 2)->banks.rcd_fs, 9000000);
+    assert_int_equal(kind_at(t, 2)->banks.rp_fs, 7000000);
+    any_topology_free(t);
+}
+
+/* `hold` is of servers; slices with banks in one cube take the default of the version again. */
+static void banks_of_one_cube_forget_hold(void **state)
+{
+    static const char *const given[] = {"", "cube: {hbm: {hold: route}}\n"};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(given); i++) {
+        char yaml[300];
+        const kb_topology *t;
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: 2\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\n%s"
+                 "cubes: {c1: {hbm: {model: banks}}}\n",
+                 given[i]);
+        t = any_topology(yaml);
+        assert_non_null(t);
+        assert_int_equal(kind_at(t, 0)->hbm.hold, i ? HOLD_ROUTE : HOLD_OWN);
+        assert_int_equal(kind_at(t, 1)->hbm.hold, HOLD_OWN);
+        any_topology_free(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +390,8 @@ int main(void)
         cmocka_unit_test(shards_go_equally_to_cubes_with_pes),
         cmocka_unit_test(kernels_count_what_is_there),
         cmocka_unit_test(parts_of_pes_that_share_a_slice_lie_behind_one_another),
+        cmocka_unit_test(a_cube_may_have_another_dram),
+        cmocka_unit_test(banks_of_one_cube_forget_hold),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /* test_reference_product.c -- products of references, to the bit as by three loops. */
+#include "phase2/reference_parallel.h"
 #include "phase2/reference_product.h"
 #include "kernbench.h"
 #include "support/ops.h"
 #include <pthread.h>
+#include <signal.h>
 
 struct shape {
     int64_t m, n, k;
@@ -143,9 +145,46 @@ static void threads_may_multiply_at_the_same_time(void **state)
     }
 }
 
+/* -- signals -------------------------------------------------------------------------------- */
+
+enum { SIGNALS = 31 }; /* without those of real time */
+
+/* Two pieces of work, each in a thread of its own: neither ends before both have begun. */
+struct meeting {
+    pthread_barrier_t both;
+    pthread_t caller;
+    int blocked[2]; /* signals: in another thread, in the caller's */
+};
+
+static void count_blocked(void *arg, int64_t i)
+{
+    struct meeting *m = arg;
+    sigset_t now;
+    int *n = &m->blocked[pthread_equal(pthread_self(), m->caller) != 0];
+
+    (void)i;
+    pthread_barrier_wait(&m->both);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    for (int signal = 1; signal <= SIGNALS; signal++)
+        *n += signal != SIGKILL && signal != SIGSTOP && sigismember(&now, signal);
+}
+
+static void signals_are_for_the_caller(void **state)
+{
+    struct meeting m = {.caller = pthread_self()};
+
+    (void)state;
+    pthread_barrier_init(&m.both, NULL, 2);
+    reference_parallel(2, 2, count_blocked, &m);
+    pthread_barrier_destroy(&m.both);
+    assert_int_equal(m.blocked[0], SIGNALS - 2);
+    assert_int_equal(m.blocked[1], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_are_for_the_caller),
         cmocka_unit_test(every_shape_is_as_by_three_loops),
         cmocka_unit_test(any_number_of_threads_gives_the_same),
         cmocka_unit_test(nothing_to_add_changes_nothing),

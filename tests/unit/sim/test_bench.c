@@ -4,6 +4,7 @@
  * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
  */
 #include <math.h>
+#include <unistd.h>
 #include "support/any_topology.h"
 #include "support/failing.h"
 #include "support/rig.h"
@@ -439,6 +440,21 @@ static void what_cannot_be_set_is_refused(void **state)
 
 /* -- memory --------------------------------------------------------------------------------- */
 
+/* Both parts of the output; `why` of one that is not shown. */
+static kb_status show_parts(kb_bench_run *run, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (uint32_t pe = 0; !status && pe < 2; pe++) {
+        const void *bytes = NULL;
+
+        status = kb_tensor_part(kb_bench_tensor(run, 2, NULL), pe, &bytes, why);
+        assert_true((bytes != NULL) == (status == KB_OK));
+        assert_true(!status || strstr(why->text, "out of memory"));
+    }
+    return status;
+}
+
 /* A whole life; what comes first of its statuses. */
 static kb_status live(const kb_topology *topo, double *error)
 {
@@ -452,6 +468,8 @@ static kb_status live(const kb_topology *topo, double *error)
         status = kb_compute(kb_bench_sim(run), &one_thread, &why);
     if (!status)
         status = kb_bench_verify(run, error, &why);
+    if (!status)
+        status = show_parts(run, &why);
     kb_bench_free(run);
     return status;
 }
@@ -577,6 +595,32 @@ static void what_is_no_object_of_benches_is_refused(void **state)
     assert_null(table);
 }
 
+/* What kb_benches_open() says of an object that is compiled from `source`. */
+static void assert_refuses_object(const char *source, const char *text)
+{
+    char path[] = "/tmp/test_bench.XXXXXX", command[512];
+    const kb_bench_table *table = NULL;
+    kb_error why = {""};
+
+    assert_true(close(mkstemp(path)) == 0);
+    snprintf(command, sizeof command, "echo '%s' | ${CC:-cc} -shared -x c - -o %s", source, path);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kb_benches_open(path, &table, &why), KB_BAD_FILE);
+    assert_null(table);
+    if (!strstr(why.text, text))
+        fail_msg("%s", why.text);
+    remove(path);
+}
+
+static void objects_of_something_else_are_refused(void **state)
+{
+    (void)state;
+    assert_refuses_object("int x;", "' has no benches: its source needs KB_BENCHES(");
+    assert_refuses_object(
+        "struct { unsigned abi; const char *version; } kb_benches = {77, \"0.9\"};",
+        "' was compiled for another interface (77, release 0.9); this is ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,6 +631,7 @@ int main(void)
         cmocka_unit_test(a_wrong_result_is_found),
         cmocka_unit_test(parts_of_tensors_lie_in_memory),
         cmocka_unit_test(what_is_no_object_of_benches_is_refused),
+        cmocka_unit_test(objects_of_something_else_are_refused),
         cmocka_unit_test(a_value_may_be_found),
         cmocka_unit_test(a_bench_may_refuse),
         cmocka_unit_test(a_failed_try_is_no_answer),

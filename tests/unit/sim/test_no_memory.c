@@ -198,6 +198,64 @@ static void every_allocation_may_fail_with_routers(void **state)
     assert_every_failure_is_told(ROUTERS, KB_FUSED, 7, false);
 }
 
+/* Two cubes with routers, few rows: all that a run of packets takes, with all that is counted. */
+static kb_status live_with_packets(const kb_topology *topo, kb_engine engine, bool watched)
+{
+    kb_sim *sim = NULL;
+    kb_breakdown *causes = NULL;
+    struct life l = {.n_uses = 0};
+    kb_status status = kb_sim_new(
+        topo, &(kb_options){.engine = engine, .buffers = true, .fingerprint = true}, &sim);
+
+    for (uint32_t i = 0; status == KB_OK && i < 24; i++) {
+        kb_request r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 200 + 64 * i};
+
+        r.issue_fs = i % 2;
+        r.src = (kb_endpoint){KB_PE, 0, i % 2, 0};
+        r.dst = (kb_endpoint){i % 5 ? KB_SLICE : KB_SRAM, 0, i / 2 % 2, 0};
+        status = kb_sim_add(sim, &r, NULL);
+    }
+    if (status == KB_OK && watched)
+        status = kb_breakdown_new(sim, &causes, NULL);
+    if (status == KB_OK)
+        status = kb_sim_run(sim, 0, NULL);
+    if (status == KB_OK)
+        status = kb_sim_utilization(sim, count_use, &l);
+    if (status == KB_OK && watched)
+        status = kb_breakdown_rows(causes, count_row, &l);
+    kb_breakdown_free(causes);
+    kb_sim_free(sim);
+    assert_true(status != KB_OK || l.n_uses > 0);
+    return status;
+}
+
+static void every_allocation_of_packets_may_fail(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\n"
+                     "contention: {links: router, segment_bytes: 64, packet_bytes: 128}\n"
+                     "cube: {pes: 1, hbm: {slices: 1, queue_bytes: 128}}\n");
+
+    (void)state;
+    assert_non_null(topo);
+    for (int watched = 0; watched < 2; watched++) {
+        kb_status status = KB_NO_MEMORY;
+        uint64_t n = 0;
+
+        for (; status == KB_NO_MEMORY && n < 10000; n++) {
+            int64_t before = owned;
+
+            blocks_left = n;
+            status = live_with_packets(topo, watched ? KB_FUSED : KB_HOP, watched);
+            blocks_left = UINT64_MAX;
+            assert_true(owned == before);
+        }
+        assert_int_equal(status, KB_OK);
+        assert_true(n > 50);
+    }
+    any_topology_free(topo);
+}
+
 /* Where nothing takes time but drains, much is still to do at time 0 when memory runs out then. */
 static void every_allocation_may_fail_at_time_0(void **state)
 {
@@ -335,6 +393,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_banks_may_fail),
         cmocka_unit_test(the_cost_of_a_route_may_fail_with_banks),
         cmocka_unit_test(every_allocation_may_fail_with_routers),
+        cmocka_unit_test(every_allocation_of_packets_may_fail),
         cmocka_unit_test(every_allocation_may_fail_at_time_0),
         cmocka_unit_test(every_allocation_of_a_sweep_may_fail),
         cmocka_unit_test(every_allocation_of_traffic_may_fail),

@@ -401,6 +401,17 @@ static void threads_load_at_once_and_share(void **state)
     unmake(&shared);
 }
 
+/* This program is linked without what loads them. */
+static void components_need_a_program_that_loads_them(void **state)
+{
+    (void)state;
+    refused(MAKE("kernbench: 2\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                 "cube: {hbm: {impl: server}}\n"),
+            KB_BAD_FILE,
+            "t.yaml:4:20: 'cube.hbm.impl: server' is a component, which this program cannot load: "
+            "link it with -Wl,-u,kb_rt_components_open, not -static\n");
+}
+
 /* -- better numbers ------------------------------------------------------------------------- */
 
 struct numbers {
@@ -434,7 +445,8 @@ static void has_direction(void *arg, const kb_key *key)
     for (size_t i = 0; i < LENGTH(units); i++) {
         size_t at = strlen(key->path) - strlen(units[i]);
 
-        if (key->kind == KB_KEY_NUMBER && key->value > 0 && !strstr(key->path, ".mesh.") && strcmp(key->path + at, units[i]) == 0)
+        if (key->kind == KB_KEY_NUMBER && key->value > 0 && !strstr(key->path, ".mesh.") &&
+            strcmp(key->path + at, units[i]) == 0)
             has_number(arg, line);
     }
 }
@@ -463,6 +475,22 @@ static void every_number_has_a_better_value(void **state)
         assert_int_equal(
             kb_topology_numbers(m.topo, (const double[]){1, 0.0 / 0.0, 2e6}[i], put_number, &all),
             KB_BAD_REQUEST);
+    unmake(&m);
+}
+
+/* A number that only some planes or cubes have is theirs. */
+static void a_number_of_some_cubes_is_told(void **state)
+{
+    struct made m =
+        MAKE("kernbench: 2\nname: one\n"
+             "sip: {cube_mesh: {w: 2, h: 2}, planes: [{name: a}, {name: b, bw_gbs: 50}]}\n"
+             "cubes: {c0: {noc: {bw_gbs: 32}}, c1: {pes: 4, sram: {bw_gbs: 40}}}\n");
+    struct numbers all = {0, "\n"};
+
+    (void)state;
+    assert_int_equal(kb_topology_numbers(m.topo, 2, put_number, &all), KB_OK);
+    has_number(&all, "\nsip.planes.bw_gbs 50 100 0\n");
+    has_number(&all, "\ncube.sram.bw_gbs 40 80 0\n");
     unmake(&m);
 }
 
@@ -533,7 +561,9 @@ int main(void)
         cmocka_unit_test(a_warning_is_no_refusal),
         cmocka_unit_test(loads_and_frees_do_not_grow),
         cmocka_unit_test(threads_load_at_once_and_share),
+        cmocka_unit_test(components_need_a_program_that_loads_them),
         cmocka_unit_test(every_number_has_a_better_value),
+        cmocka_unit_test(a_number_of_some_cubes_is_told),
         cmocka_unit_test(better_numbers_are_those_of_an_edited_yaml),
         cmocka_unit_test(what_cannot_be_better_is_refused),
     };

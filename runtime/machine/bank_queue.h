@@ -48,6 +48,8 @@ BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
                                      .next = BANK_NONE,
                                      .bank = (uint16_t)number,
                                      .writes = (uint8_t)writes};
+    if (v->routed)
+        pool->bursts[i] = burst;
     if (c->waiting[writes] & bit)
         pool->segments[bank->tail[writes]].next = i;
     else

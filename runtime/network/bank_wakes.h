@@ -106,7 +106,7 @@ static ALWAYS_INLINE bool may_write(const struct kb_sim *s)
 /*
  * How much later than the arrival of `access` its slice must wake. Reads of many bursts keep the
  * bus of a channel for their share of these, which nothing else they cause ends before: a write
- * that is held until it is served may.
+ * that is held until it is served may, and behind routers data go back burst by burst.
  */
 static ALWAYS_INLINE int64_t wake_for(const struct kb_sim *s, const struct bank_slice *slice,
                                       const struct bank_view *v, const struct bank_access *access)
@@ -116,7 +116,7 @@ static ALWAYS_INLINE int64_t wake_for(const struct kb_sim *s, const struct bank_
 
     if (access->writes && b->ack == ACK_ACCEPTED)
         ahead = access->drain_fs < ahead ? bank_later(access->drain_fs, 1) : ahead;
-    else if (!slice->full && (b->ack == ACK_ACCEPTED || !may_write(s)))
+    else if (T->links != MODE_ROUTER && !slice->full && (b->ack == ACK_ACCEPTED || !may_write(s)))
         ahead +=
             (int64_t)((access->range.end - access->range.at - 1) >> b->channel_bits) * v->burst_fs;
     return ahead - 1;
@@ -196,7 +196,7 @@ static ALWAYS_INLINE int64_t wake_channels(struct kb_sim *s, struct bank_slice *
 }
 
 /* The wake of a slice: what has arrived comes to the channels, and these catch up. */
-static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
+static ALWAYS_INLINE void wake_slice(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
     struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
     const struct bank_view view = view_of(s, slice);
@@ -207,7 +207,7 @@ static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t inde
     slice->wake_fs = BANK_NEVER_FS;
     take_expected(s, slice, (int64_t)t);
     next = wake_channels(s, slice, &view, (int64_t)t);
-    post_ends(s, slice);
+    post_ends(s, how, slice);
     expected = wake_for_expected(s, slice, &view);
     if (slice->pending)
         ask_slice(s, slice, next < expected ? next : expected);
@@ -232,7 +232,30 @@ static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, u
     }
     come_to_bank_channels(s, how, slice, &view, false, t, slot);
     if (is_lazy(how))
-        post_ends(s, slice);
+        post_ends(s, how, slice);
+}
+
+/* Behind routers bytes [from, from + nbytes) of it have arrived: a packet of a write, a read. */
+static inline void come_to_banks_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                        uint64_t from, uint64_t nbytes)
+{
+    struct bank_slice *slice = slice_of(s, s->txns[slot].dst);
+    struct bank_view view;
+    uint32_t row;
+
+    if (!slice)
+        return;
+    view = view_of(s, slice);
+    row = begin_packet_access(s, t, slot, from, nbytes);
+    if (row == BANK_NONE)
+        return;
+    slice->pending++;
+    if (is_lazy(how))
+        ask_slice(s, slice,
+                  (int64_t)t + wake_for(s, slice, &view, &s->banks->pool.accesses[row]));
+    come_to_bank_channels(s, how, slice, &view, false, t, row);
+    if (is_lazy(how))
+        post_ends(s, how, slice);
 }
 
 /* Into its place among those that are expected at `slice`. False: it is too far from its end. */
@@ -286,7 +309,7 @@ static ALWAYS_INLINE void settle_banks(struct kb_sim *s, ev next)
 
         s->banks->soon = NULL;
         if (wake < next && wake < s->queue.first && s->status == KB_OK)
-            wake_slice(s, (uint64_t)slice->wake_fs, slice->number << BANK_CHANNEL_BITS);
+            wake_slice(s, 0, (uint64_t)slice->wake_fs, slice->number << BANK_CHANNEL_BITS);
         else
             post_slice_wake(s, slice);
     }

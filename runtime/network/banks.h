@@ -29,7 +29,7 @@
 #define NETWORK_BANKS_H
 #include "engine/how.h"
 #include "machine/cost.h"
-#include "network/banks_state.h"
+#include "network/router_banks.h"
 
 /* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
 static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *txn)
@@ -40,25 +40,24 @@ static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *tx
             kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS);
 }
 
-/* Overhead and latency, which come behind the end. */
-static ALWAYS_INLINE int64_t behind_banks_fs(const struct kb_sim *s, const struct txn *txn)
-{
-    return cost_in_memory_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)));
-}
-
 /* The numbers of a slice, which are constants where the topology is. */
 static ALWAYS_INLINE struct bank_view view_of(const struct kb_sim *s,
                                               const struct bank_slice *slice)
 {
     (void)s;
-    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs};
+    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs,
+                              T->links == MODE_ROUTER};
 }
 
 /* Posts the ends of those that are done; all are of one slice. */
-static ALWAYS_INLINE void post_ends(struct kb_sim *s, struct bank_slice *slice)
+static ALWAYS_INLINE void post_ends(struct kb_sim *s, int how, struct bank_slice *slice)
 {
     struct bank_pool *pool = &s->banks->pool;
 
+    if (T->links == MODE_ROUTER) {
+        post_ends_behind(s, how, slice);
+        return;
+    }
     while (pool->ended != BANK_NONE) {
         uint32_t slot = pool->ended;
         const struct bank_access *access = &pool->accesses[slot];
@@ -89,13 +88,25 @@ static ALWAYS_INLINE int64_t next_decision(int how, const struct bank_channel *c
     return next;
 }
 
+/* Behind routers ports and channels of one instant decide in one row. */
+static inline void ask_as_port(struct kb_sim *s, struct arbiter *a, uint64_t t, uint64_t order,
+                               uint32_t index)
+{
+    if (a->asked == t + 1 || a->decided == t + 1)
+        return;
+    a->asked = t + 1;
+    ask_agenda(s, t, order, (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | index);
+}
+
 static ALWAYS_INLINE void ask_channel(struct kb_sim *s, struct bank_slice *slice, uint32_t channel,
                                       int64_t t)
 {
     uint32_t id = slice->memory << BANK_CHANNEL_BITS | channel;
     uint32_t index = slice->number << BANK_CHANNEL_BITS | channel;
 
-    if ((uint64_t)t < EV_PAST - 1)
+    if (T->links == MODE_ROUTER && (uint64_t)t < EV_PAST - 1)
+        ask_as_port(s, &slice->arbiters[channel], (uint64_t)t, slice->order + channel, index);
+    else if ((uint64_t)t < EV_PAST - 1)
         arbiter_ask(s, &slice->arbiters[channel], ARBITER_CHANNEL, (uint64_t)t, id, index);
     else
         fail(s, KB_TIME_RANGE);
@@ -135,7 +146,7 @@ static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, 
         if (is_told(s, how))
             observe_bus(s, slice, channel, &granted);
     }
-    post_ends(s, slice);
+    post_ends(s, how, slice);
     next = next_decision(how, c, (int64_t)t);
     if (next != BANK_NEVER_FS)
         ask_channel(s, slice, channel, next);
@@ -220,12 +231,12 @@ static ALWAYS_INLINE bool come_together(struct kb_sim *s, struct bank_slice *sli
     return false;
 }
 
-/* It has arrived at `t`: its pieces. */
+/* It has arrived at `t`: its pieces. Behind routers `slot` is that of a packet. */
 static ALWAYS_INLINE void come_to_bank_channels(struct kb_sim *s, int how, struct bank_slice *slice,
                                                 const struct bank_view *view, bool alone,
                                                 uint64_t t, uint32_t slot)
 {
-    struct bank_range range = s->banks->accesses[slot].range;
+    struct bank_range range = s->banks->pool.accesses[slot].range;
 
     if (is_lazy(how) && come_together(s, slice, view, range)) {
         come_to_bank_channel(s, how, slice, view, alone, t, slot,

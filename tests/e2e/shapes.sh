@@ -136,6 +136,15 @@ on info
 [ $code -eq 3 ] && says "cubes of more than 256 kinds"
 ok "300 are too many"
 
+# The only link to the IO chiplet is broken: PEs reach all memories, and the host none.
+machine 'sip: {cube_mesh: {w: 2, h: 1}}
+broken: ["c0.noc-c0.ucie-W"]'
+on route c1.pe0 c0.slice0
+[ $code -eq 0 ]
+ok "without a shore: from cube to cube"
+refused "without a shore: from the host" 2 "there is no way from host to c0.slice0" it.yaml route host c0.slice0
+refused "without a shore: kernels" 2 "kernels need ways between all cubes" it.yaml run copy
+
 # -- routers, banks -------------------------------------------------------------------------------
 
 while IFS= read -r keys; do

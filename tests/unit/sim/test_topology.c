@@ -401,6 +401,17 @@ static void threads_load_at_once_and_share(void **state)
     unmake(&shared);
 }
 
+/* This program is linked without what loads them. */
+static void components_need_a_program_that_loads_them(void **state)
+{
+    (void)state;
+    refused(MAKE("kernbench: 2\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                 "cube: {hbm: {impl: server}}\n"),
+            KB_BAD_FILE,
+            "t.yaml:4:20: 'cube.hbm.impl: server' is a component, which this program cannot load: "
+            "link it with -Wl,-u,kb_rt_components_open, not -static\n");
+}
+
 /* -- better numbers ------------------------------------------------------------------------- */
 
 struct numbers {
@@ -550,6 +561,7 @@ int main(void)
         cmocka_unit_test(a_warning_is_no_refusal),
         cmocka_unit_test(loads_and_frees_do_not_grow),
         cmocka_unit_test(threads_load_at_once_and_share),
+        cmocka_unit_test(components_need_a_program_that_loads_them),
         cmocka_unit_test(every_number_has_a_better_value),
         cmocka_unit_test(a_number_of_some_cubes_is_told),
         cmocka_unit_test(better_numbers_are_those_of_an_edited_yaml),

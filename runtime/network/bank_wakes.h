@@ -251,8 +251,7 @@ static inline void come_to_banks_behind(struct kb_sim *s, int how, uint64_t t, u
         return;
     slice->pending++;
     if (is_lazy(how))
-        ask_slice(s, slice,
-                  (int64_t)t + wake_for(s, slice, &view, &s->banks->pool.accesses[row]));
+        ask_slice(s, slice, (int64_t)t + wake_for(s, slice, &view, &s->banks->pool.accesses[row]));
     come_to_bank_channels(s, how, slice, &view, false, t, row);
     if (is_lazy(how))
         post_ends(s, how, slice);

@@ -292,27 +292,13 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
 {
     const struct txn *txn = &s->txns[slot];
 
-    if (!s->banks)
+    struct banks *b = s->banks;
+
+    if (!b)
         return;
-    s->banks->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
-    if (s->banks->behind)
-        s->banks->behind->offsets[slot] = offset;
-}
-
-/*
- * What matters of where a range begins. Bits of an address that all its bursts share say which
- * channels, banks and rows it comes to, but not their order, unless a hash mixes them with others:
- * rows are alike then up to what the hash takes of them.
- */
-static struct bank_range alike(const struct bank_row *row, struct bank_range range)
-{
-    uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits;
-    uint64_t at;
-
-    bits = row->hash == HASH_XOR ? 2 * bits + row->column_bits
-                                 : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
-    at = range.at & ((UINT64_C(1) << bits) - 1);
-    return (struct bank_range){at, at + (range.end - range.at)};
+    if (__builtin_expect(b->behind != NULL, false))
+        b->behind->offsets[slot] = offset;
+    b->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
 }
 
 static bool is_known(const struct bank_known *a, const struct bank_known *b)
@@ -332,7 +318,7 @@ static __attribute__((noinline)) struct bank_alone known_alone(const struct kb_s
     struct bank_known *known;
     uint64_t mixed;
 
-    wanted.range = alike(wanted.row, s->banks->accesses[slot].range);
+    wanted.range = banks_alike(wanted.row, s->banks->accesses[slot].range);
     mixed = (wanted.range.at ^ wanted.range.end << 20) * UINT64_C(0x9e3779b97f4a7c15);
     known = &s->banks->known[mixed >> 58];
     if (!is_known(known, &wanted)) {
@@ -343,50 +329,13 @@ static __attribute__((noinline)) struct bank_alone known_alone(const struct kb_s
     return known->alone;
 }
 
-/*
- * Behind routers: what matters of where it lies is its range, as above, and where it begins in its
- * first burst.
- */
-static __attribute__((noinline)) struct bank_alone alone_behind(const struct kb_sim *s,
-                                                                uint32_t slot, int64_t drain_fs)
-{
-    const struct txn *txn = &s->txns[slot];
-    const struct bank_row *row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks;
-    struct bank_bytes bytes = {s->banks->behind->offsets[slot], txn->nbytes};
-    struct bank_known wanted = {.row = row,
-                                .range = alike(row, s->banks->accesses[slot].range),
-                                .drain_fs = drain_fs,
-                                .writes = txn_writes(txn),
-                                .src = txn->src,
-                                .dst = txn->dst,
-                                .way = txn->plane | (uint32_t)txn->chiplet << 3 |
-                                       (uint32_t)txn_of_host(txn) << 5};
-    const struct trip trip = txn_trip(s->topo, txn);
-    struct bank_known *known;
-    uint64_t mixed;
-
-    wanted.bytes.offset = bytes.offset & ((UINT64_C(1) << row->burst_bits) - 1);
-    wanted.bytes.nbytes = bytes.nbytes;
-    mixed = (wanted.range.at ^ (uint64_t)txn->src << 20 ^ (uint64_t)txn->dst << 40 ^ bytes.nbytes) *
-            UINT64_C(0x9e3779b97f4a7c15);
-    known = &s->banks->known[mixed >> 58];
-    if (!is_known(known, &wanted) || known->bytes.offset != wanted.bytes.offset ||
-        known->bytes.nbytes != wanted.bytes.nbytes || known->src != wanted.src ||
-        known->dst != wanted.dst || known->way != wanted.way) {
-        *known = wanted;
-        known->alone = bank_alone_behind(s->topo, &s->mask, &trip, txn_writes(txn), bytes, drain_fs,
-                                         &s->banks->behind->room);
-    }
-    return known->alone;
-}
-
 struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
 {
     const struct txn *txn = &s->txns[slot];
     struct bank_range range = s->banks->accesses[slot].range;
 
     if (s->banks->behind)
-        return alone_behind(s, slot, drain_fs);
+        return banks_alone_behind(s, slot, drain_fs);
     if (range.end - range.at > 1)
         return known_alone(s, slot, drain_fs);
     return bank_alone(&s->mask, &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,

@@ -23,7 +23,7 @@ struct bank_slice {
     uint64_t order;                /* of its first channel among all that decide: engine/agenda.h */
     /* Of engines without an event for each decision: */
     int64_t wake_fs;                  /* the next event, at which all channels catch up */
-    uint64_t pending; /* transactions, or packets, whose end is not known */
+    uint64_t pending;                 /* transactions, or packets, whose end is not known */
     uint64_t busy[2];                 /* channels with anything to decide, a bit each */
     uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
     bool full;                        /* at the last wake posted writes waited for room */
@@ -37,7 +37,12 @@ struct bank_known {
     int64_t drain_fs;
     struct bank_alone alone;
     bool writes;
-    struct bank_bytes bytes; /* behind routers: where they lie in their first burst; its way */
+};
+
+/* The same behind routers: where it begins in its first burst, and its way, matter, too. */
+struct bank_known_behind {
+    struct bank_known known;
+    struct bank_bytes bytes;
     uint32_t src, dst, way;
 };
 
@@ -60,7 +65,28 @@ struct banks_behind {
     uint64_t *offsets;     /* owned; [slot]: where its bytes lie in its slice */
     struct stream stream;  /* of the read whose data are counted */
     struct bank_room room; /* of what a transaction takes alone */
+    struct bank_known_behind known[BANKS_KNOWN];
 };
+
+/*
+ * What matters of where a range begins. Bits of an address that all its bursts share say which
+ * channels, banks and rows it comes to, but not their order, unless a hash mixes them with others:
+ * rows are alike then up to what the hash takes of them.
+ */
+static inline __attribute__((always_inline)) struct bank_range
+banks_alike(const struct bank_row *row, struct bank_range range)
+{
+    uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits;
+    uint64_t at;
+
+    bits = row->hash == HASH_XOR ? 2 * bits + row->column_bits
+                                 : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
+    at = range.at & ((UINT64_C(1) << bits) - 1);
+    return (struct bank_range){at, at + (range.end - range.at)};
+}
+
+/* Behind routers what banks_alone() is. banks_behind.c */
+struct bank_alone banks_alone_behind(const struct kb_sim *s, uint32_t slot, int64_t drain_fs);
 
 /* Of a machine whose slices have banks. NULL without memory. */
 struct banks *banks_new(const struct kb_topology *t);

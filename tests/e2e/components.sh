@@ -347,10 +347,15 @@ machine closed_page
 call "$KBGEN" --set contention.links=router "$work/bad.yaml"
 [ $code -eq 2 ] && grep -qF "'contention.links: router' and 'cube.hbm.impl: closed_page' do not go together" "$work/err"
 ok "routers: refused"
-printf 'kernbench: 2\nname: bad\ncontention: {links: router}\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pe: {pe_math: {impl: shaped}}}\n' >"$work/bad.yaml"
-call "$KBGEN" "$work/bad.yaml"
-! grep -q "do not go together" "$work/err"
-ok "routers and an engine: not refused for that"
+printf 'kernbench: 2\nname: bad\ncontention: {links: router}\nsip: {cube_mesh: {w: 2, h: 1}}\ncube: {pes: 2, hbm: {model: banks}, pe: {pe_gemm: {impl: tiles}}}\n' >"$work/bad.yaml"
+for engine in fused hop; do
+    call env KB_COMPONENTS=examples/components "$B/kernbench" run gemm M=64 N=64 K=64 --machine "$work/bad.yaml" --engine $engine --fingerprint --quiet
+    cat "$work/out" "$work/err" >"$work/engine.$engine"
+    [ $code -eq 0 ] || echo "$engine: $code" >>"$work/engine.$engine"
+done
+[ $code -eq 0 ] && cmp -s "$work/engine.fused" "$work/engine.hop"
+ok "routers, and an engine that is a component: both engines agree"
+machine closed_page
 equal "a key that is set changes the hash" 2 \
     "$(for set in 15.0 16.0; do "$KBGEN" --hash --set cube.hbm.closed_page.row_ns=$set "$work/bad.yaml"; done | sort -u | wc -l)"
 "$KBGEN" --config "$work/bad.yaml" >"$work/resolved.yaml"

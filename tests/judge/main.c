@@ -12,7 +12,8 @@ static int usage(void)
         "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
         "       judge info TOPO.yaml\n"
         "       judge topo SEED [KIND]              a random topology: plain, any, banks,\n"
-        "                                           kernels, any_kernels, routers, detours\n"
+        "                                           kernels, any_kernels, routers,\n"
+        "                                           router_banks, detours\n"
         "       judge rows SEED TOPO.yaml N         a random replay file for it\n"
         "       judge kernels TOPO.yaml SEED        a random program for it, and its times\n",
         stderr);

@@ -315,16 +315,18 @@ static struct part *find_part(const struct spec *spec, size_t i)
     return other && !same_values(spec, part, other) ? NULL : part;
 }
 
-/* Routers serve packets, and components do not know of them yet. */
+/* Routers serve packets. Engines never meet one; memories and nodes do not know of them yet. */
 static void refuse_routers(const struct spec *spec)
 {
-    enum key blamed = KEY_contention_links;
+    const struct part *part = spec->parts;
 
-    if (spec->parts && spec->contention_links == MODE_ROUTER)
-        diag_error(spec->diag, spec_place(spec, blamed),
-                   "'contention.links: router' and '%s: %s' do not go together: components are for "
-                   "ideal and fifo links",
-                   key_rows[spec->parts->key].path, spec->parts->component->name);
+    while (part && part->component->kind == COMPONENT_ENGINE)
+        part = part->next;
+    if (part && spec->contention_links == MODE_ROUTER)
+        diag_error(spec->diag, spec_place(spec, KEY_contention_links),
+                   "'contention.links: router' and '%s: %s' do not go together: components of "
+                   "memories and nodes are for ideal and fifo links",
+                   key_rows[part->key].path, part->component->name);
 }
 
 /* The table of routes has no keys, and is no part. */

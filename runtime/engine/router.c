@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
+#include "machine/place.h"
 
 /* -- numbers of nodes and ports ------------------------------------------------------------- */
 
@@ -104,15 +105,24 @@ static uint32_t tie_of(const struct kb_topology *t, size_t station, const size_t
  * The number of a port among all of the machine: node by node, at a node by the far end of its
  * channel.
  */
+enum { TIE_BITS = 4, NODE_BITS = 30 };
+
 static uint64_t order_of(const struct kb_topology *t, const struct channel_row *row)
 {
-    enum { TIE_BITS = 4, NODE_BITS = 30 };
     size_t first[2], last[2];
 
     edge_nodes(t, row->first, first);
     edge_nodes(t, row->last, last);
     return (number_of(t, first[0]) << NODE_BITS | number_of(t, last[1])) << TIE_BITS |
            tie_of(t, row->first, first);
+}
+
+uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst)
+{
+    size_t node =
+        (size_t)dst_cube(t, dst) * walk_cube_nodes(t) + t->first_hbm_node + dst_unit(t, dst);
+
+    return ((number_of(t, node) + 1) << (NODE_BITS + TIE_BITS)) - (1u << PLACE_BANKS);
 }
 
 /* On which side of mesh router `to` its neighbour `from` lies. */

@@ -43,7 +43,7 @@
 #include "engine/dependencies.h"
 #include "engine/how.h"
 #include "engine/traffic_end.h"
-#include "network/banks.h"
+#include "network/bank_wakes.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/component_memory.h"
@@ -205,7 +205,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
                  (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
-    bool queued = !inside && is_queued(s, &s->txns[slot]);
+    bool queued = !inside && !routed && is_queued(s, &s->txns[slot]);
 
     if (expects(how) && !routed && !queued &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
@@ -289,8 +289,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         if (is_wake(s, ev_id(e)))
             wake_component(s, how, t, ev_id(e) >> BANK_CHANNEL_BITS);
         else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL && is_lazy(how))
-            wake_slice(s, t, arbiter_index(slot));
-        else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL)
+            wake_slice(s, how, t, arbiter_index(slot));
+        else if (T->banked && T->links != MODE_ROUTER && arbiter_kind(slot) == ARBITER_CHANNEL)
             decide_channel(s, how, t, arbiter_index(slot));
         else if (T->links == MODE_ROUTER)
             decide_all(s, how, t, slot);

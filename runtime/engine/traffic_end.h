@@ -59,6 +59,7 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead) +
                            (T->impls ? (uint64_t)s->instances.served[txn - s->txns].delay_fs : 0);
     int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
+    int64_t served_fs = txn->service_fs - txn->arrive_fs + memory_fs;
 
     p->count++;
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
@@ -75,12 +76,12 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
     else
         p->overhead += overhead_fs + (uint64_t)memory_fs;
+    if (T->links == MODE_ROUTER && T->banked && banks_has(s, txn)) /* service_fs is its end */
+        served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
     if (T->links == MODE_ROUTER)
-        traffic_add_routed(s, txn, &way,
-                           actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs -
-                               cost_in_memory_fs(&s->mask, memory) - txn->wait_fs -
-                               (txn->service_fs - txn->arrive_fs),
-                           p);
+        traffic_add_routed(
+            s, txn, &way,
+            actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs - served_fs - txn->wait_fs, p);
     if (T->links == MODE_FIFO)
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }

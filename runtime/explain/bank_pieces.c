@@ -57,6 +57,15 @@ static void add_waits(struct pieces *p, const struct bank_access *access, int64_
     add(p, KB_CAUSE_BUS_WAIT, wait_fs - memory_fs - access->delay_fs - row_fs);
 }
 
+int64_t bank_pieces_wait(struct kb_sim *s, uint32_t slot, kb_place place, int64_t at_fs,
+                         int64_t wait_fs)
+{
+    struct pieces p = {s, slot, place, at_fs};
+
+    add_waits(&p, &s->banks->accesses[slot], wait_fs);
+    return p.at_fs;
+}
+
 void bank_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
 {
     const struct bank_access *access = &s->banks->accesses[slot];
@@ -77,8 +86,12 @@ void bank_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place pla
 static kb_service service_of(const struct kb_sim *s, const struct bank_slice *slice,
                              const struct bank_segment *segment)
 {
+    uint32_t slot = segment->access;
+
+    if (slice->view.routed && (!segment->writes || slice->view.row->ack == ACK_WRITTEN))
+        slot = s->banks->pool.packets[slot].slot;
     if (!segment->writes || slice->view.row->ack == ACK_WRITTEN)
-        return spans_service(s, segment->access, KB_NOWHERE, 0, 0);
+        return spans_service(s, slot, KB_NOWHERE, 0, 0);
     return (kb_service){.id = (uint32_t)segment->id,
                         .command = KB_NO_ID,
                         .token = KB_NO_ID,

@@ -13,4 +13,9 @@ void bank_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place pla
 void bank_pieces_bus(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
                      const struct bank_segment *segment);
 
+/* Behind routers: how it waits `wait_fs` for its slice, told from `at_fs` on. Returns when that is
+ * over. */
+int64_t bank_pieces_wait(struct kb_sim *s, uint32_t slot, kb_place place, int64_t at_fs,
+                         int64_t wait_fs);
+
 #endif

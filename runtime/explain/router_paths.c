@@ -27,6 +27,7 @@
  * to since_fs, less when its transaction set out.
  */
 #include "explain/router_paths.h"
+#include "network/banks_state.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,10 +180,14 @@ static void begin_at_source(struct kb_sim *s, struct net_segment *segment, const
 {
     struct net *net = net_of(s);
 
+    const struct txn *txn = &s->txns[x->slot];
+
     if (x->hop == 0)
         net_path_copy(&net->waits, &segment->path, &net->flights[x->slot].base);
     else
         segment->path.got_fs += (int64_t)(x->ready_fs - segment->since_fs);
+    if (x->hop == 0 && s->router->flights[x->slot].answers && banks_has(s, txn))
+        segment->path.got_fs += (int64_t)x->ready_fs - txn->arrive_fs;
     segment->since_fs = x->ready_fs;
 }
 
@@ -454,6 +459,12 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
         net_path_copy(&net->waits, &path, &f->segments[packet * packet_segments(s->topo)].path);
     else if (txn_of_host(txn))
         path.got_fs = txn->wait_fs;
+    if (banks_has(s, txn)) { /* its channels tell of themselves: explain/bank_pieces.c */
+        if (!writes)
+            turn_back(net, f, &path);
+        net_path_clear(&net->waits, &path);
+        return;
+    }
     if (start > t)
         wait_for_memory(s, &path, sink, t, start, slot, packet);
     if (!writes)

@@ -17,6 +17,7 @@
  * done 1 ns after that segment's tail, as its memory has 1 ns of overhead: so it has waited 2 ns.
  */
 #include "explain/router_paths.h"
+#include "explain/bank_pieces.h"
 #include "explain/ways.h"
 
 /* Pieces follow one another. */
@@ -112,19 +113,53 @@ static int64_t slack_of(const struct kb_sim *s, uint32_t slot, const struct net_
     return engine_fs + (txn_writes(txn) ? 0 : memory_fs) - f->first.got_fs;
 }
 
+/*
+ * The same where the memory has banks: of a read all that it is told of the memory, as its path has
+ * got it, too; of a write what came last, its tail or the end of its drain.
+ */
+static const struct net_path *last_path_in_banks(const struct kb_sim *s, uint64_t t, uint32_t slot,
+                                                 const struct kb_cost *c)
+{
+    const struct net_flight *f = &spans_of(s)->net->flights[slot];
+    const struct flight *flight = &s->router->flights[slot];
+    const struct txn *txn = &s->txns[slot];
+
+    if (!txn_writes(txn))
+        return flight->first_fs + (uint64_t)c->drain_fs == t ? NULL : &f->tail;
+    return (int64_t)flight->tail_fs > txn->arrive_fs + c->drain_fs ? &f->tail : NULL;
+}
+
+static int64_t slack_in_banks(const struct kb_sim *s, uint32_t slot, const struct net_path *last,
+                              const struct kb_cost *c)
+{
+    const struct net_flight *f = &spans_of(s)->net->flights[slot];
+    const struct txn *txn = &s->txns[slot];
+    int64_t engine_fs = txn_of_host(txn) ? txn->wait_fs : 0;
+    int64_t told_fs =
+        txn_writes(txn) ? 0 : queued_service_fs(s, txn, c) - txn->arrive_fs + c->memory_overhead_fs;
+
+    return engine_fs + told_fs + (last ? c->drain_fs : 0) - (last ? last : &f->first)->got_fs;
+}
+
 void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
 {
     const struct net_flight *f = &spans_of(s)->net->flights[slot];
     const struct txn *txn = &s->txns[slot];
     struct kb_cost c = sim_cost(s, txn);
-    const struct net_path *last = last_path(s, t, slot, &c);
-    int64_t slack = slack_of(s, slot, last, &c);
+    bool banked = banks_has(s, txn);
+    const struct net_path *last =
+        banked ? last_path_in_banks(s, t, slot, &c) : last_path(s, t, slot, &c);
+    int64_t slack = banked ? slack_in_banks(s, slot, last, &c) : slack_of(s, slot, last, &c);
     struct told p = {
         .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
     add_way(&p, &c);
     add_waits(&p, &spans_of(s)->net->waits, (last ? last : &f->first)->last, &slack);
-    add(&p, KB_CAUSE_MEMORY_WAIT, memory, txn->service_fs - txn->arrive_fs, &f->at_memory);
+    if (banked)
+        p.at_fs = bank_pieces_wait(s, slot, memory, p.at_fs,
+                                   queued_service_fs(s, txn, &c) - txn->arrive_fs);
+    else
+        add(&p, KB_CAUSE_MEMORY_WAIT, memory, txn->service_fs - txn->arrive_fs, &f->at_memory);
     add(&p, KB_CAUSE_OVERHEAD, memory, c.memory_overhead_fs, &none);
     add(&p, KB_CAUSE_DRAIN, memory, c.drain_fs, &none);
 }

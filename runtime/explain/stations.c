@@ -339,7 +339,7 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
     kb_service service;
 
     spans_close(s, t, slot);
-    if (comes_to_banks(s, slot))
+    if (comes_to_banks(s, slot) && !w->net)
         bank_pieces_leave(s, t, slot, place);
     else if (comes_to_queue(s, slot))
         queue_pieces_leave(s, t, slot, place);

@@ -11,13 +11,22 @@
 
 enum { FIRST = 64 };
 
+static bool more_bursts(struct bank_pool *pool, uint32_t n)
+{
+    uint64_t *moved = realloc(pool->bursts, n * sizeof *moved);
+
+    pool->bursts = moved ? moved : pool->bursts;
+    return moved;
+}
+
 /* Rows [n, 2 n) of a list of free rows; their numbers in `next`. */
 bool bank_more_segments(struct bank_pool *pool)
 {
     uint32_t n = pool->n_segments, more = n ? n : FIRST;
     struct bank_segment *moved = realloc(pool->segments, (size_t)(n + more) * sizeof *moved);
 
-    if (!moved) {
+    if (!moved || (pool->routed && !more_bursts(pool, n + more))) {
+        pool->segments = moved ? moved : pool->segments;
         pool->lost = true;
         return false;
     }

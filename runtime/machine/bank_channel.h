@@ -93,14 +93,32 @@ struct bank_channel {
     struct bank_counts counts;
 };
 
+/* Behind routers: a packet of a write, or a read, whose data go back as they come. */
+struct bank_packet {
+    int64_t *ends_fs;  /* owned; of a read: when each of its bursts ends; 0: not known yet */
+    uint32_t room;     /* of that */
+    uint32_t slot;     /* of its transaction */
+    uint32_t known;    /* bursts before the first that is not */
+    uint32_t sent;     /* segments that have been told to the memory's port */
+    uint32_t parcel;   /* to which they are added */
+    uint32_t next;     /* free, or touched */
+    int64_t latest_fs; /* the end of the latest known burst */
+    bool touched;      /* a burst has become known */
+};
+
 /* Segments and pieces of all slices, and the transactions that they belong to. */
 struct bank_pool {
     struct bank_segment *segments; /* owned, as pieces */
     struct bank_piece *pieces;
-    struct bank_access *accesses; /* borrowed; [slot] */
+    struct bank_access *accesses; /* borrowed; [slot]; behind routers owned; [packet] */
     uint32_t n_segments, n_pieces, free_segment, free_piece;
-    uint32_t ended; /* accesses that are done, a list */
-    bool lost;      /* there was no memory */
+    uint32_t ended;              /* accesses that are done, a list */
+    bool lost;                   /* there was no memory */
+    bool routed;                 /* behind routers: these are used */
+    uint64_t *bursts;            /* owned; [segment]: its first */
+    struct bank_packet *packets; /* owned; [packet] */
+    uint32_t n_packets, free_packet;
+    uint32_t touched; /* reads of which bursts have become known, a list */
 };
 
 /* False without memory: `pool` says so. bank_alone.c */
@@ -111,12 +129,13 @@ bool bank_more_pieces(struct bank_pool *pool) EXPORTED(bank_more_pieces);
 struct bank_view {
     const struct bank_row *row;
     int64_t burst_fs;
+    bool routed; /* behind routers */
 };
 
 /* Where the bandwidth of memories is left out a burst takes 1 fs: two never go at one instant. */
 static inline struct bank_view bank_view_of(const struct cost_mask *m, const struct bank_row *row)
 {
-    return (struct bank_view){row, m->memory_gbs > 0 ? 1 : row->burst_fs};
+    return (struct bank_view){row, m->memory_gbs > 0 ? 1 : row->burst_fs, false};
 }
 
 /* An idle channel: its `banks` are closed, nothing waits. */

@@ -48,6 +48,8 @@ BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
                                      .next = BANK_NONE,
                                      .bank = (uint16_t)number,
                                      .writes = (uint8_t)writes};
+    if (v->routed)
+        pool->bursts[i] = burst;
     if (c->waiting[writes] & bit)
         pool->segments[bank->tail[writes]].next = i;
     else
@@ -57,6 +59,19 @@ BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
     c->queued[writes]++;
 }
 
+/* The segment of `channel` behind the one whose first burst is `burst`; range->end: there is none.
+ */
+BANK_INLINE uint64_t bank_behind(const struct bank_view *v, const struct bank_range *range,
+                                 uint64_t burst, uint32_t channel)
+{
+    uint64_t next = burst + 1;
+
+    if (next >= range->end)
+        return range->end;
+    next = bank_next(v->row, range->at, next, channel);
+    return next < range->end ? next : range->end;
+}
+
 /* The first piece goes on to its next segment, or is at its end. */
 BANK_INLINE void bank_step_piece(const struct bank_view *v, struct bank_channel *c,
                                  struct bank_pool *pool, unsigned writes, uint32_t channel)
@@ -64,16 +79,23 @@ BANK_INLINE void bank_step_piece(const struct bank_view *v, struct bank_channel 
     struct bank_piece *piece = &pool->pieces[c->pieces[writes]];
     const struct bank_range *range = &pool->accesses[piece->access].range;
     uint32_t i = c->pieces[writes];
-    uint64_t next = piece->at + 1;
 
-    if (next < range->end) {
-        piece->at = next = bank_next(v->row, range->at, next, channel);
-        if (next < range->end)
-            return;
-    }
+    piece->at = bank_behind(v, range, piece->at, channel);
+    if (piece->at < range->end)
+        return;
     c->pieces[writes] = piece->next;
     piece->next = pool->free_piece;
     pool->free_piece = i;
+}
+
+/* A segment of access `slot` has been accepted at `t`: a posted write may be done. */
+BANK_INLINE void bank_accepted(const struct bank_view *v, const struct bank_channel *c,
+                               struct bank_pool *pool, uint32_t slot, int64_t t)
+{
+    struct bank_access *access = &pool->accesses[slot];
+
+    if (access->writes && v->row->ack == ACK_ACCEPTED && (access->left -= c->alike) == 0)
+        bank_end_access(pool, slot, bank_later(t + 1, access->arrive_fs + access->drain_fs));
 }
 
 BANK_INLINE void bank_accept(const struct bank_view *v, struct bank_channel *c,
@@ -81,14 +103,12 @@ BANK_INLINE void bank_accept(const struct bank_view *v, struct bank_channel *c,
 {
     while (c->pieces[writes] != BANK_NONE && c->queued[writes] < v->row->queue) {
         uint32_t slot = pool->pieces[c->pieces[writes]].access;
-        struct bank_access *access = &pool->accesses[slot];
 
         if (pool->free_segment == BANK_NONE && !bank_more_segments(pool))
             return;
         bank_enqueue(v, c, pool, slot, pool->pieces[c->pieces[writes]].at);
         bank_step_piece(v, c, pool, writes, channel);
-        if (writes && v->row->ack == ACK_ACCEPTED && (access->left -= c->alike) == 0)
-            bank_end_access(pool, slot, bank_later(t + 1, access->arrive_fs + access->drain_fs));
+        bank_accepted(v, c, pool, slot, t);
     }
 }
 
@@ -212,6 +232,29 @@ BANK_INLINE void bank_add_piece(struct bank_channel *c, struct bank_pool *pool, 
         c->last_piece[writes] = i;
     *link = i;
     c->arrived = true;
+}
+
+/*
+ * Access `slot` arrives, and nothing else does at its instant: it is accepted at once as far as
+ * there is room, as a decision of this instant would do first.
+ */
+BANK_INLINE void bank_arrive(const struct bank_view *v, struct bank_channel *c,
+                             struct bank_pool *pool, uint32_t slot, uint64_t burst,
+                             uint32_t channel)
+{
+    const struct bank_access *access = &pool->accesses[slot];
+    unsigned writes = access->writes;
+
+    while (c->pieces[writes] == BANK_NONE && c->queued[writes] < v->row->queue &&
+           pool->free_segment != BANK_NONE) {
+        bank_enqueue(v, c, pool, slot, burst);
+        bank_accepted(v, c, pool, slot, access->arrive_fs);
+        c->arrived = true;
+        burst = bank_behind(v, &access->range, burst, channel);
+        if (burst == access->range.end)
+            return;
+    }
+    bank_add_piece(c, pool, slot, burst);
 }
 
 #endif

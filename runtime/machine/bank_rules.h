@@ -210,8 +210,7 @@ BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_c
 
     if (segment->writes && v->row->ack == ACK_ACCEPTED)
         return; /* it was done when it was accepted */
-    if (first < access->first_fs)
-        access->first_fs = first;
+    access->first_fs = first < access->first_fs ? first : access->first_fs;
     if (end > access->last_fs) {
         access->last_fs = end;
         access->prepared_fs = bank->prepared_fs;
@@ -222,6 +221,30 @@ BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_c
         bank_end_access(
             pool, segment->access,
             bank_later(access->last_fs, access->first_fs + access->drain_fs - v->burst_fs));
+}
+
+/*
+ * Behind routers: the first burst of segment `i`, which reads, ends at `first`. Channels that are
+ * alike have the same bursts, of other channels.
+ */
+static inline void bank_note_bursts(const struct bank_view *v, const struct bank_channel *c,
+                                    struct bank_pool *pool, uint32_t i, int64_t first)
+{
+    const struct bank_segment *segment = &pool->segments[i];
+    struct bank_packet *packet = &pool->packets[segment->access];
+    uint64_t begin = pool->accesses[segment->access].range.at;
+
+    for (uint32_t k = 0; k < segment->n; k++) {
+        uint64_t burst = pool->bursts[i] + ((uint64_t)k << v->row->column_at);
+
+        for (uint32_t channel = 0; channel < c->alike; channel++)
+            packet->ends_fs[(burst ^ channel) - begin] = first + k * v->burst_fs;
+    }
+    if (packet->touched)
+        return;
+    packet->touched = true;
+    packet->next = pool->touched;
+    pool->touched = segment->access;
 }
 
 /* Grants the bus to segment `i`, which is free afterwards, at `t`. */
@@ -248,6 +271,8 @@ BANK_INLINE void bank_grant(const struct bank_view *v, struct bank_channel *c,
     c->has_read |= !writes;
     c->counts.kinds[segment->kind]++;
     c->counts.bursts += segment->n;
+    if (v->routed && !writes)
+        bank_note_bursts(v, c, pool, i, data + b->ctrl_fs);
     bank_end_segment(v, c, pool, segment, bank, data + b->ctrl_fs, data + more + b->ctrl_fs);
     bank_free_segment(pool, i);
 }

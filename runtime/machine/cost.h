@@ -441,17 +441,26 @@ static inline void cost_add_banks(struct kb_cost *c, int64_t alone_fs)
     c->overhead_fs += alone_fs - c->drain_fs;
 }
 
-/* Of a transaction alone. `range`: its bursts, if it comes to a slice with banks. */
+/* The same of a slice with banks behind routers; -1: there was no memory. bank_behind.c */
+int64_t cost_behind_fs(const struct kb_topology *t, const struct cost_mask *m,
+                       const struct trip *trip, bool writes, uint64_t offset, uint64_t nbytes,
+                       int64_t drain_fs);
+
+/* Of a transaction alone, whose bytes lie at `offset` of its memory. */
 static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
                                      kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
-                                     struct bank_range range)
+                                     uint64_t offset)
 {
+    bool writes = op == KB_WRITE || op == KB_H2D;
+    struct bank_range range = cost_range(t, trip->dst, offset, nbytes);
     struct kb_cost c = t->impls ? cost_with_components(t, m, op, trip, nbytes, 0)
                                 : cost_by_tables(t, m, op, trip, nbytes);
 
-    if (range.end)
-        cost_add_banks(&c, bank_alone(m, &kind_at(t, dst_cube(t, trip->dst))->banks,
-                                      op == KB_WRITE || op == KB_H2D, range, c.drain_fs, NULL)
+    if (range.end && t->links == MODE_ROUTER)
+        cost_add_banks(&c, cost_behind_fs(t, m, trip, writes, offset, nbytes, c.drain_fs));
+    else if (range.end)
+        cost_add_banks(&c, bank_alone(m, &kind_at(t, dst_cube(t, trip->dst))->banks, writes, range,
+                                      c.drain_fs, NULL)
                                .fs);
     return c;
 }

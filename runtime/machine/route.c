@@ -53,7 +53,7 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
                               (unsigned long long)nbytes, name,
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
-    *out = cost_of(t, &nothing_left_out, op, &trip, nbytes, cost_range(t, trip.dst, 0, nbytes));
+    *out = cost_of(t, &nothing_left_out, op, &trip, nbytes, 0);
     if (out->memory_overhead_fs == COST_NO_MEMORY) {
         endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;

@@ -22,25 +22,14 @@
  * The hop engine has an event for each of these instants. The counted engines leave out those at
  * which nothing can be granted, so a grant has one event.
  *
- * Where nothing is counted a decision has no event at all. It cannot be seen before the end of a
- * transaction that it decides, and that is later by `ahead`: cl or cwl and one burst; 1 fs where
- * posted writes wait for room. So the channels of a slice are left alone, and catch up: a channel
- * when something comes to it, all of them at the slice's wake, an event of class 5. That is at
- *
- *     the first instant at which a channel may grant something + ahead - 1 fs
- *
- * or earlier, so the ends found there lie ahead of it. At most one wake is due in `ahead`, 19 ns,
- * in which eight busy channels grant up to 80 segments. If nothing waits for an end there is none.
- *
- * Example (defaults). A read of 64 bytes comes to an idle slice at 100 ns. The wake is at
- * 118.999999: the channel decides for 100, ACT, and may grant at 114. Next wake: 132.999999; the
- * bus is granted at 114, and the end, 133, is posted.
+ * Where nothing is counted a decision has no event at all, nor has an arrival:
+ * network/bank_wakes.h.
  */
 #ifndef NETWORK_BANKS_H
 #define NETWORK_BANKS_H
 #include "engine/how.h"
 #include "machine/cost.h"
-#include "network/banks_state.h"
+#include "network/router_banks.h"
 
 /* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
 static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *txn)
@@ -51,25 +40,24 @@ static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *tx
             kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS);
 }
 
-/* Overhead and latency, which come behind the end. */
-static ALWAYS_INLINE int64_t behind_banks_fs(const struct kb_sim *s, const struct txn *txn)
-{
-    return cost_in_memory_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)));
-}
-
 /* The numbers of a slice, which are constants where the topology is. */
 static ALWAYS_INLINE struct bank_view view_of(const struct kb_sim *s,
                                               const struct bank_slice *slice)
 {
     (void)s;
-    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs};
+    return (struct bank_view){&kind_at(T, dst_cube(T, slice->memory))->banks, slice->view.burst_fs,
+                              T->links == MODE_ROUTER};
 }
 
 /* Posts the ends of those that are done; all are of one slice. */
-static ALWAYS_INLINE void post_ends(struct kb_sim *s, struct bank_slice *slice)
+static ALWAYS_INLINE void post_ends(struct kb_sim *s, int how, struct bank_slice *slice)
 {
     struct bank_pool *pool = &s->banks->pool;
 
+    if (T->links == MODE_ROUTER) {
+        post_ends_behind(s, how, slice);
+        return;
+    }
     while (pool->ended != BANK_NONE) {
         uint32_t slot = pool->ended;
         const struct bank_access *access = &pool->accesses[slot];
@@ -100,13 +88,25 @@ static ALWAYS_INLINE int64_t next_decision(int how, const struct bank_channel *c
     return next;
 }
 
+/* Behind routers ports and channels of one instant decide in one row. */
+static inline void ask_as_port(struct kb_sim *s, struct arbiter *a, uint64_t t, uint64_t order,
+                               uint32_t index)
+{
+    if (a->asked == t + 1 || a->decided == t + 1)
+        return;
+    a->asked = t + 1;
+    ask_agenda(s, t, order, (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | index);
+}
+
 static ALWAYS_INLINE void ask_channel(struct kb_sim *s, struct bank_slice *slice, uint32_t channel,
                                       int64_t t)
 {
     uint32_t id = slice->memory << BANK_CHANNEL_BITS | channel;
     uint32_t index = slice->number << BANK_CHANNEL_BITS | channel;
 
-    if ((uint64_t)t < EV_PAST - 1)
+    if (T->links == MODE_ROUTER && (uint64_t)t < EV_PAST - 1)
+        ask_as_port(s, &slice->arbiters[channel], (uint64_t)t, slice->order + channel, index);
+    else if ((uint64_t)t < EV_PAST - 1)
         arbiter_ask(s, &slice->arbiters[channel], ARBITER_CHANNEL, (uint64_t)t, id, index);
     else
         fail(s, KB_TIME_RANGE);
@@ -146,83 +146,16 @@ static ALWAYS_INLINE void decide_channel(struct kb_sim *s, int how, uint64_t t, 
         if (is_told(s, how))
             observe_bus(s, slice, channel, &granted);
     }
-    post_ends(s, slice);
+    post_ends(s, how, slice);
     next = next_decision(how, c, (int64_t)t);
     if (next != BANK_NEVER_FS)
         ask_channel(s, slice, channel, next);
 }
 
-/* -- without an event for each decision ------------------------------------------------------ */
-
+/* Does a decision have no event? */
 static ALWAYS_INLINE bool is_lazy(int how)
 {
     return !(how & (HOW_HOP | HOW_COUNTED));
-}
-
-/* The event of the wake of `slice`. */
-static ALWAYS_INLINE ev wake_event(const struct bank_slice *slice)
-{
-    uint32_t slot = (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | slice->number
-                                                                        << BANK_CHANNEL_BITS;
-
-    return ev_make((uint64_t)slice->wake_fs, EV_ARBITER, slice->memory << BANK_CHANNEL_BITS, slot);
-}
-
-static ALWAYS_INLINE void post_slice_wake(struct kb_sim *s, const struct bank_slice *slice)
-{
-    if ((uint64_t)slice->wake_fs >= EV_PAST - 1)
-        fail(s, KB_TIME_RANGE);
-    else if (!ev_push(&s->queue, wake_event(slice)))
-        fail(s, KB_NO_MEMORY);
-}
-
-/* A wake at `t`, unless there is one before. */
-static ALWAYS_INLINE void ask_slice(struct kb_sim *s, struct bank_slice *slice, int64_t t)
-{
-    if (t >= slice->wake_fs)
-        return;
-    slice->wake_fs = t;
-    post_slice_wake(s, slice);
-}
-
-/* The same; its event is left out if nothing else comes before it (network/expected_banks.h). */
-static ALWAYS_INLINE void wake_soon(struct kb_sim *s, struct bank_slice *slice, int64_t t)
-{
-    if (t >= slice->wake_fs)
-        return;
-    slice->wake_fs = t;
-    if (s->banks->soon && s->banks->soon != slice)
-        post_slice_wake(s, s->banks->soon);
-    s->banks->soon = slice;
-}
-
-/* Do posted writes wait for room in `c`? */
-static ALWAYS_INLINE bool is_full(const struct bank_view *v, const struct bank_channel *c)
-{
-    return v->row->ack == ACK_ACCEPTED && c->pieces[BANK_WRITE] != BANK_NONE;
-}
-
-/* How much later than a decision an end is at least; `full`: posted writes wait for room. */
-static ALWAYS_INLINE int64_t ahead_fs(const struct bank_view *v, bool full)
-{
-    const struct bank_row *b = v->row;
-
-    if (full)
-        return 1;
-    if (b->ack == ACK_WRITTEN && b->cwl_fs < b->cl_fs)
-        return b->cwl_fs + v->burst_fs + b->ctrl_fs;
-    return b->cl_fs + v->burst_fs + b->ctrl_fs;
-}
-
-/* How much later than the arrival of `access` its slice must wake. */
-static ALWAYS_INLINE int64_t wake_for(const struct bank_view *v, bool full,
-                                      const struct bank_access *access)
-{
-    int64_t ahead = ahead_fs(v, full);
-
-    if (access->writes && v->row->ack == ACK_ACCEPTED && access->drain_fs < ahead)
-        ahead = bank_later(access->drain_fs, 1);
-    return ahead - 1;
 }
 
 /* -- arrivals -------------------------------------------------------------------------------- */
@@ -243,9 +176,12 @@ static ALWAYS_INLINE void begin_access(struct kb_sim *s, const struct bank_view 
     access->writes = (uint8_t)txn_writes(txn);
 }
 
-/* Its piece of one channel. Where a decision has no event the channel catches up first. */
+/*
+ * Its piece of one channel. Where a decision has no event the channel catches up first. `alone`:
+ * nothing else arrives at `t`.
+ */
 static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct bank_slice *slice,
-                                               const struct bank_view *view, uint64_t t,
+                                               const struct bank_view *view, bool alone, uint64_t t,
                                                uint32_t slot, uint64_t burst)
 {
     struct bank_pool *pool = &s->banks->pool;
@@ -263,12 +199,14 @@ static ALWAYS_INLINE bool come_to_bank_channel(struct kb_sim *s, int how, struct
     }
     if (c->next_fs < (int64_t)t)
         catch_up(s, slice, channel, (int64_t)t - 1);
-    bank_add_piece(c, pool, slot, burst);
+    if (alone && !c->arrived)
+        bank_arrive(view, c, pool, slot, burst, channel);
+    else
+        bank_add_piece(c, pool, slot, burst);
     c->next_fs = (int64_t)t;
     slice->busy[channel / 64] |= UINT64_C(1) << channel % 64;
     return true;
 }
-
 
 /*
  * What comes to `slice` is even, as all before was: then all channels do the same, and channel 0
@@ -293,108 +231,28 @@ static ALWAYS_INLINE bool come_together(struct kb_sim *s, struct bank_slice *sli
     return false;
 }
 
-/* It has arrived at `t`: its pieces. */
+/* It has arrived at `t`: its pieces. Behind routers `slot` is that of a packet. */
 static ALWAYS_INLINE void come_to_bank_channels(struct kb_sim *s, int how, struct bank_slice *slice,
-                                                const struct bank_view *view, uint64_t t,
-                                                uint32_t slot)
+                                                const struct bank_view *view, bool alone,
+                                                uint64_t t, uint32_t slot)
 {
-    struct bank_range range = s->banks->accesses[slot].range;
+    struct bank_range range = s->banks->pool.accesses[slot].range;
 
     if (is_lazy(how) && come_together(s, slice, view, range)) {
-        come_to_bank_channel(s, how, slice, view, t, slot,
+        come_to_bank_channel(s, how, slice, view, alone, t, slot,
                              bank_next(view->row, range.at, range.at, 0));
         return;
     }
     if (range.end - range.at == 1) {
-        come_to_bank_channel(s, how, slice, view, t, slot, range.at);
+        come_to_bank_channel(s, how, slice, view, alone, t, slot, range.at);
         return;
     }
     for (uint32_t channel = 0; channel < bank_channels(view->row); channel++) {
         uint64_t burst = bank_next(view->row, range.at, range.at, channel);
 
-        if (burst < range.end && !come_to_bank_channel(s, how, slice, view, t, slot, burst))
+        if (burst < range.end && !come_to_bank_channel(s, how, slice, view, alone, t, slot, burst))
             return;
     }
-}
-
-/* Those that are expected by `t` have arrived, each at its own time. */
-static __attribute__((noinline)) void take_expected(struct kb_sim *s, struct bank_slice *slice,
-                                                    int64_t t)
-{
-    const struct bank_access *accesses = s->banks->accesses;
-    const struct bank_view view = view_of(s, slice);
-
-    while (slice->expected != BANK_NONE && accesses[slice->expected].arrive_fs <= t) {
-        uint32_t slot = slice->expected;
-
-        slice->expected = accesses[slot].next;
-        come_to_bank_channels(s, 0, slice, &view, (uint64_t)accesses[slot].arrive_fs, slot);
-    }
-}
-
-/* When the slice must wake for those that are expected. */
-static ALWAYS_INLINE int64_t wake_for_expected(const struct kb_sim *s,
-                                               const struct bank_slice *slice,
-                                               const struct bank_view *view)
-{
-    const struct bank_access *accesses = s->banks->accesses;
-    int64_t wake_fs = BANK_NEVER_FS;
-
-    for (uint32_t i = slice->expected; i != BANK_NONE && accesses[i].arrive_fs < wake_fs;
-         i = accesses[i].next) {
-        int64_t fs = accesses[i].arrive_fs + wake_for(view, slice->full, &accesses[i]);
-
-        wake_fs = fs < wake_fs ? fs : wake_fs;
-        if (!(s->ways & WAY_WRITES))
-            break; /* reads: the first is the first */
-    }
-    return wake_fs;
-}
-
-/* The channels of a slice catch up until `t`. Returns when one must wake again. */
-static ALWAYS_INLINE int64_t wake_channels(struct kb_sim *s, struct bank_slice *slice,
-                                           const struct bank_view *view, int64_t t)
-{
-    int64_t next = BANK_NEVER_FS;
-
-    slice->full = false;
-    for (uint32_t word = 0; word * 64 < bank_channels(view->row); word++)
-        for (uint64_t left = slice->busy[word]; left; left &= left - 1) {
-            uint32_t channel = word * 64 + (uint32_t)__builtin_ctzll(left);
-            const struct bank_channel *c = &slice->channels[channel];
-            bool full;
-
-            if (c->next_fs <= t)
-                catch_up(s, slice, channel, t);
-            if (c->next_fs == BANK_NEVER_FS) {
-                slice->busy[word] &= ~(left & -left);
-                continue;
-            }
-            full = is_full(view, c);
-            slice->full |= full;
-            next = c->next_fs + ahead_fs(view, full) - 1 < next
-                       ? c->next_fs + ahead_fs(view, full) - 1
-                       : next;
-        }
-    return next;
-}
-
-/* The wake of a slice: what has arrived comes to the channels, and these catch up. */
-static ALWAYS_INLINE void wake_slice(struct kb_sim *s, uint64_t t, uint32_t index)
-{
-    struct bank_slice *slice = s->banks->slices[index >> BANK_CHANNEL_BITS];
-    const struct bank_view view = view_of(s, slice);
-    int64_t next, expected;
-
-    if (slice->wake_fs != (int64_t)t)
-        return; /* there was one before */
-    slice->wake_fs = BANK_NEVER_FS;
-    take_expected(s, slice, (int64_t)t);
-    next = wake_channels(s, slice, &view, (int64_t)t);
-    post_ends(s, slice);
-    expected = wake_for_expected(s, slice, &view);
-    if (slice->pending)
-        ask_slice(s, slice, next < expected ? next : expected);
 }
 
 /* The slice that is memory `memory`, which is made if it is new. NULL: the run has failed. */
@@ -408,26 +266,6 @@ static ALWAYS_INLINE struct bank_slice *slice_of(struct kb_sim *s, uint32_t memo
             fail(s, KB_NO_MEMORY);
     }
     return slice;
-}
-
-/* It has arrived at `t`, by an event. */
-static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct bank_slice *slice = slice_of(s, s->txns[slot].dst);
-    struct bank_view view;
-
-    if (!slice)
-        return;
-    view = view_of(s, slice);
-    begin_access(s, &view, t, slot);
-    slice->pending++;
-    if (is_lazy(how)) {
-        take_expected(s, slice, (int64_t)t - 1);
-        ask_slice(s, slice, (int64_t)t + wake_for(&view, slice->full, &s->banks->accesses[slot]));
-    }
-    come_to_bank_channels(s, how, slice, &view, t, slot);
-    if (is_lazy(how))
-        post_ends(s, slice);
 }
 
 #endif

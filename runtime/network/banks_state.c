@@ -1,5 +1,6 @@
 /* banks_state.c -- the slices with banks of one simulation, made as transactions come to them. */
 #include "network/banks_state.h"
+#include "engine/router.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +23,14 @@ struct banks *banks_new(const struct kb_topology *t)
     if (!b)
         return NULL;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
-    if (!room_alone(b, t)) {
-        free(b);
-        return NULL;
+    if (t->links == MODE_ROUTER) {
+        b->behind = calloc(1, sizeof *b->behind);
+        bank_pool_begin(&b->pool);
     }
-    b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
-    if (!b->by_memory) {
-        free(b->alone);
-        free(b);
+    if (room_alone(b, t))
+        b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
+    if (!b->by_memory || (t->links == MODE_ROUTER && !b->behind)) {
+        banks_free(b);
         return NULL;
     }
     return b;
@@ -56,9 +57,22 @@ void banks_free(struct banks *b)
     free(b->by_memory);
     free(b->accesses);
     free(b->alone);
-    free(b->pool.segments);
-    free(b->pool.pieces);
+    if (b->behind) {
+        free(b->behind->offsets);
+        free(b->behind->stream.hops);
+        bank_room_free(&b->behind->room);
+    }
+    free(b->behind);
+    bank_pool_free(&b->pool);
     free(b);
+}
+
+static bool room_behind(struct banks_behind *behind, uint32_t n)
+{
+    uint64_t *moved = realloc(behind->offsets, n * sizeof *moved);
+
+    behind->offsets = moved ? moved : behind->offsets;
+    return moved;
 }
 
 bool banks_room(struct banks *b, uint32_t n)
@@ -67,7 +81,10 @@ bool banks_room(struct banks *b, uint32_t n)
 
     if (!moved)
         return false;
-    b->accesses = b->pool.accesses = moved;
+    b->accesses = moved;
+    if (b->behind)
+        return room_behind(b->behind, n);
+    b->pool.accesses = moved;
     return true;
 }
 
@@ -98,7 +115,10 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     if (!slice)
         return NULL;
     slice->view = bank_view_of(&s->mask, row);
+    slice->view.routed = s->banks->behind;
     slice->memory = memory;
+    if (s->router)
+        slice->order = router_order_of_channels(s->topo, memory);
     slice->arbiters = calloc(channels, sizeof *slice->arbiters);
     slice->channels = calloc(channels, sizeof *slice->channels);
     banks = calloc(channels * bank_count(row), sizeof *banks);
@@ -146,8 +166,9 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
 
 /* -- channels that were alike ----------------------------------------------------------------- */
 
-/* The same list of segments once more. */
-static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t *tail)
+/* The same list of segments once more, for channel `channel`. */
+static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t channel,
+                              uint32_t *tail)
 {
     uint32_t first = BANK_NONE;
 
@@ -160,6 +181,8 @@ static uint32_t copy_segments(struct bank_pool *pool, uint32_t from, uint32_t *t
         pool->free_segment = pool->segments[i].next;
         pool->segments[i] = pool->segments[from];
         pool->segments[i].next = BANK_NONE;
+        if (pool->routed)
+            pool->bursts[i] = pool->bursts[from] ^ channel;
         if (*tail == BANK_NONE)
             first = i;
         else
@@ -194,7 +217,8 @@ static uint32_t copy_pieces(struct bank_pool *pool, uint32_t from, uint32_t chan
 }
 
 /* Bank `number` of `c`, which is a copy, gets segments of its own. */
-static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t number)
+static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t channel,
+                        uint32_t number)
 {
     struct bank *bank = &c->banks[number];
     uint64_t bit = UINT64_C(1) << number;
@@ -202,10 +226,11 @@ static void copy_queues(struct bank_pool *pool, struct bank_channel *c, uint32_t
 
     for (unsigned writes = 0; writes < 2; writes++) {
         if (c->waiting[writes] & bit)
-            bank->head[writes] = copy_segments(pool, bank->head[writes], &bank->tail[writes]);
+            bank->head[writes] =
+                copy_segments(pool, bank->head[writes], channel, &bank->tail[writes]);
         if (c->current[writes] & bit) {
             pool->segments[bank->current].next = BANK_NONE;
-            bank->current = copy_segments(pool, bank->current, &tail);
+            bank->current = copy_segments(pool, bank->current, channel, &tail);
         }
     }
 }
@@ -221,7 +246,7 @@ static void copy_channel(struct bank_slice *slice, struct bank_pool *pool, uint3
     c->banks = banks;
     memcpy(banks, slice->channels[0].banks, n * sizeof *banks);
     for (uint32_t number = 0; number < n && !pool->lost; number++)
-        copy_queues(pool, c, number);
+        copy_queues(pool, c, i, number);
     for (unsigned writes = 0; writes < 2 && !pool->lost; writes++)
         c->pieces[writes] = copy_pieces(pool, c->pieces[writes], i, &c->last_piece[writes]);
     if (pool->lost)
@@ -267,8 +292,11 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
 {
     const struct txn *txn = &s->txns[slot];
 
-    if (s->banks)
-        s->banks->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
+    if (!s->banks)
+        return;
+    s->banks->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
+    if (s->banks->behind)
+        s->banks->behind->offsets[slot] = offset;
 }
 
 /*
@@ -315,11 +343,50 @@ static __attribute__((noinline)) struct bank_alone known_alone(const struct kb_s
     return known->alone;
 }
 
+/*
+ * Behind routers: what matters of where it lies is its range, as above, and where it begins in its
+ * first burst.
+ */
+static __attribute__((noinline)) struct bank_alone alone_behind(const struct kb_sim *s,
+                                                                uint32_t slot, int64_t drain_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+    const struct bank_row *row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks;
+    struct bank_bytes bytes = {s->banks->behind->offsets[slot], txn->nbytes};
+    struct bank_known wanted = {.row = row,
+                                .range = alike(row, s->banks->accesses[slot].range),
+                                .drain_fs = drain_fs,
+                                .writes = txn_writes(txn),
+                                .src = txn->src,
+                                .dst = txn->dst,
+                                .way = txn->plane | (uint32_t)txn->chiplet << 3 |
+                                       (uint32_t)txn_of_host(txn) << 5};
+    const struct trip trip = txn_trip(s->topo, txn);
+    struct bank_known *known;
+    uint64_t mixed;
+
+    wanted.bytes.offset = bytes.offset & ((UINT64_C(1) << row->burst_bits) - 1);
+    wanted.bytes.nbytes = bytes.nbytes;
+    mixed = (wanted.range.at ^ (uint64_t)txn->src << 20 ^ (uint64_t)txn->dst << 40 ^ bytes.nbytes) *
+            UINT64_C(0x9e3779b97f4a7c15);
+    known = &s->banks->known[mixed >> 58];
+    if (!is_known(known, &wanted) || known->bytes.offset != wanted.bytes.offset ||
+        known->bytes.nbytes != wanted.bytes.nbytes || known->src != wanted.src ||
+        known->dst != wanted.dst || known->way != wanted.way) {
+        *known = wanted;
+        known->alone = bank_alone_behind(s->topo, &s->mask, &trip, txn_writes(txn), bytes, drain_fs,
+                                         &s->banks->behind->room);
+    }
+    return known->alone;
+}
+
 struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
 {
     const struct txn *txn = &s->txns[slot];
     struct bank_range range = s->banks->accesses[slot].range;
 
+    if (s->banks->behind)
+        return alone_behind(s, slot, drain_fs);
     if (range.end - range.at > 1)
         return known_alone(s, slot, drain_fs);
     return bank_alone(&s->mask, &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,

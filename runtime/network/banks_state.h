@@ -2,7 +2,7 @@
 #ifndef BANKS_STATE_H
 #define BANKS_STATE_H
 #include "engine/arbiter.h"
-#include "machine/bank_alone.h"
+#include "machine/bank_behind.h"
 #include "machine/bank_rules.h"
 #include "machine/place.h"
 
@@ -20,12 +20,13 @@ struct bank_slice {
     struct bank_channel *channels; /* [channel] */
     uint32_t number;               /* among those of the simulation, as they were made */
     uint32_t memory;               /* its station: dst_pack() */
+    uint64_t order;                /* of its first channel among all that decide: engine/agenda.h */
     /* Of engines without an event for each decision: */
-    int64_t wake_fs;  /* the next event, at which all channels catch up */
-    uint64_t pending; /* transactions whose end is not known */
-    uint64_t busy[2]; /* channels with anything to decide, a bit each */
+    int64_t wake_fs;                  /* the next event, at which all channels catch up */
+    uint64_t pending; /* transactions, or packets, whose end is not known */
+    uint64_t busy[2];                 /* channels with anything to decide, a bit each */
     uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
-    bool full; /* at the last wake posted writes waited for room */
+    bool full;                        /* at the last wake posted writes waited for room */
     enum bank_together together;
 };
 
@@ -36,6 +37,8 @@ struct bank_known {
     int64_t drain_fs;
     struct bank_alone alone;
     bool writes;
+    struct bank_bytes bytes; /* behind routers: where they lie in their first burst; its way */
+    uint32_t src, dst, way;
 };
 
 enum { BANKS_KNOWN = 64 };
@@ -49,6 +52,14 @@ struct banks {
     struct bank_access *accesses; /* owned; [slot] */
     struct bank_segment *alone;   /* owned; room of bank_alone(); NULL: it needs none */
     struct bank_known known[BANKS_KNOWN];
+    struct banks_behind *behind; /* owned; behind routers: NULL elsewhere */
+};
+
+/* Behind routers accesses of the rules are packets, and `accesses` what transactions are in all. */
+struct banks_behind {
+    uint64_t *offsets;     /* owned; [slot]: where its bytes lie in its slice */
+    struct stream stream;  /* of the read whose data are counted */
+    struct bank_room room; /* of what a transaction takes alone */
 };
 
 /* Of a machine whose slices have banks. NULL without memory. */

@@ -42,7 +42,6 @@
 #define NETWORK_MEMORY_H
 #include "network/component_engine.h"
 #include "network/early_memory.h"
-#include "network/expected_banks.h"
 #include "network/queueing.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)

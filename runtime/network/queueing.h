@@ -25,7 +25,7 @@
 #ifndef NETWORK_QUEUEING_H
 #define NETWORK_QUEUEING_H
 #include "engine/queues.h"
-#include "network/banks.h"
+#include "network/bank_wakes.h"
 #include "network/component_memory.h"
 
 /* The queueing component that stands for the memory of `txn`; NULL: there is none. */

@@ -355,6 +355,15 @@ static inline void put_off(struct kb_sim *s, uint64_t t, uint32_t row, uint32_t 
         fail(s, KB_NO_MEMORY);
 }
 
+/* A port, or a channel with banks. */
+static ALWAYS_INLINE void decide_next(struct kb_sim *s, int how, uint64_t t, uint32_t index)
+{
+    if (T->banked && !is_lazy(how) && arbiter_kind(index) == ARBITER_CHANNEL)
+        decide_channel(s, how, t, arbiter_index(index));
+    else
+        decide(s, how, t, index);
+}
+
 /* All ports decide that have asked for an instant: an event of class 5. */
 static ALWAYS_INLINE void decide_all(struct kb_sim *s, int how, uint64_t t, uint32_t row)
 {
@@ -367,7 +376,7 @@ static ALWAYS_INLINE void decide_all(struct kb_sim *s, int how, uint64_t t, uint
             put_off(s, t, row, i);
             return;
         }
-        decide(s, how, t, agenda->instants[row].rows[i].port);
+        decide_next(s, how, t, agenda->instants[row].rows[i].port);
     }
     agenda_end(agenda, row);
 }
@@ -433,6 +442,8 @@ static inline void set_out_router(struct kb_sim *s, int how, uint64_t t, uint32_
         fail(s, KB_NO_MEMORY);
         return;
     }
+    if (is_banked(s, txn))
+        begin_whole(s, slot);
     flight->extra_fs = flight->way->extra_fs;
     flight->return_fs = writes ? 0 : flight->way->return_fs;
     if (delay)

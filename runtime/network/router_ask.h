@@ -27,22 +27,27 @@ static inline uint32_t new_instant(struct kb_sim *s, uint64_t t)
     return row;
 }
 
+/* What has the place `order` among all decides at `t`. */
+static ALWAYS_INLINE void ask_agenda(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
+{
+    struct agenda *agenda = &s->router->agenda;
+    uint32_t row = agenda_find(agenda, t);
+
+    if (row == NO_INSTANT)
+        row = new_instant(s, t);
+    if (row == NO_INSTANT || !agenda_add(&agenda->instants[row], order, index))
+        fail(s, KB_NO_MEMORY);
+}
+
 /* The port decides at `t`, unless it does so before. */
 static ALWAYS_INLINE void ask(struct kb_sim *s, uint32_t index, uint64_t t)
 {
-    struct router *r = s->router;
-    struct out_port *port = &r->ports[index];
-    uint32_t row;
+    struct out_port *port = &s->router->ports[index];
 
     if (t >= port->asked_fs)
         return;
     port->asked_fs = t;
-    t = t < EV_PAST ? t : EV_PAST;
-    row = agenda_find(&r->agenda, t);
-    if (row == NO_INSTANT)
-        row = new_instant(s, t);
-    if (row == NO_INSTANT || !agenda_add(&r->agenda.instants[row], port->order, index))
-        fail(s, KB_NO_MEMORY);
+    ask_agenda(s, t < EV_PAST ? t : EV_PAST, port->order, index);
 }
 
 /* hop: an event of class 1 at `t`. */

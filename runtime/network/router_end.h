@@ -14,7 +14,7 @@
  */
 #ifndef NETWORK_ROUTER_END_H
 #define NETWORK_ROUTER_END_H
-#include "network/router_source.h"
+#include "network/bank_wakes.h"
 
 static ALWAYS_INLINE const struct memory_row *sink_row_of(const struct kb_sim *s,
                                                           const struct txn *txn)
@@ -214,7 +214,11 @@ static ALWAYS_INLINE void come_in(struct kb_sim *s, int how, uint64_t t, uint64_
     if (!txn_writes(&s->txns[segment->slot]))
         return;
     flight->tail_fs = latest(flight->tail_fs, t + taken);
-    if (++flight->in == flight->n && flight->packets_left == 0)
+    if (++flight->in < flight->n || flight->packets_left > 0)
+        return;
+    if (is_banked(s, &s->txns[segment->slot]))
+        finish_write_in_banks(s, segment->slot);
+    else
         finish_write(s, segment->slot);
 }
 
@@ -260,6 +264,12 @@ static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t 
 
     if (T->packet_bytes && nbytes > T->packet_bytes)
         nbytes = T->packet_bytes;
+    if (is_banked(s, txn)) {
+        if (is_told(s, how))
+            observe_serve(s, t, t, slot, packet);
+        come_to_banks_behind(s, how, t, slot, from, nbytes);
+        return;
+    }
     start = serve_part(s, slot, t, from, nbytes);
     if (is_told(s, how))
         observe_serve(s, t, start, slot, packet);
@@ -302,6 +312,13 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     const struct memory_row *memory = sink_row_of(s, txn);
     uint32_t parcel = flight->arrivals == UINT32_MAX ? NO_PARCEL : take_arrival(r, flight);
 
+    if (is_banked(s, txn)) {
+        if (is_told(s, how))
+            observe_serve(s, t, t, slot, 0);
+        if (turn_back(s, slot))
+            come_to_banks_behind(s, how, t, slot, 0, txn->nbytes);
+        return;
+    }
     txn->arrive_fs = (int64_t)t;
     flight->start_fs = serve_part(s, slot, t, 0, txn->nbytes);
     if (is_told(s, how))

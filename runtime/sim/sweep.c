@@ -104,8 +104,7 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .offset = to.offset,
                         .address = p->address};
     if (!job->differ)
-        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes,
-                            cost_range(s->topo, trip.dst, to.offset, p->nbytes));
+        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
     return job->cost.memory_overhead_fs == COST_NO_MEMORY ? KB_NO_MEMORY : KB_OK;
 }
 

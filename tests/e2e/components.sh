@@ -356,6 +356,10 @@ machine closed_page
 call "$KBGEN" --set contention.links=router "$work/bad.yaml"
 [ $code -eq 2 ] && grep -qF "'contention.links: router' and 'cube.hbm.impl: closed_page' do not go together" "$work/err"
 ok "routers: refused"
+printf 'kernbench: 2\nname: bad\ncontention: {links: router}\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pe: {pe_math: {impl: shaped}}}\n' >"$work/bad.yaml"
+call "$KBGEN" "$work/bad.yaml"
+! grep -q "do not go together" "$work/err"
+ok "routers and an engine: not refused for that"
 equal "a key that is set changes the hash" 2 \
     "$(for set in 15.0 16.0; do "$KBGEN" --hash --set cube.hbm.closed_page.row_ns=$set "$work/bad.yaml"; done | sort -u | wc -l)"
 "$KBGEN" --config "$work/bad.yaml" >"$work/resolved.yaml"

@@ -30,6 +30,10 @@ name: m
 contention: {links: router, segment_bytes: 64, packet_bytes: 256, buffer_bytes: 512, vcs: [2, 2]}
 sip: {cube_mesh: {w: 2, h: 1}}
 YAML
+sed 's/^sip: .*/&\ncube: {pes: 2, hbm: {model: banks, size_gb: 1}}/' m.yaml >banks.yaml # banks behind routers
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c1.slice0,0,2000 \
+    0,read,c0.pe1,c1.slice0,100,2000 0,write,c1.pe0,c0.slice1,0,1500 \
+    0,write,c1.pe1,c0.slice1,8192,1500 0,h2d,host,c1.slice0,0,3000 1,d2h,host,c1.slice1,0,3000 >banks.csv
 printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c1.slice0,0,2000 \
     0,read,c0.pe1,c1.slice0,0,2000 0,write,c1.pe2,c0.slice1,0,1500 \
     0,write,c1.pe3,c0.slice1,0,1500 0,h2d,host,c1.slice0,0,3000 1,d2h,host,c1.slice2,0,3000 >m.csv
@@ -60,7 +64,7 @@ equal "A waits for B at the port of router 1, then for a credit" \
     "router_wait|c1.pe0|15.999999 credit_wait|c1.pe0|4.000001" \
     "$(awk -F, '$1 == "wait" && $2 ~ /cube1.noc -> sip0.cube1.ucie-E vc0/ { print $3 "|" $5 "|" $7 }' out | xargs)"
 
-for machine in abc m split; do
+for machine in abc m split banks; do
     on $machine replay $machine.csv --format csv
     cp out rows.csv
     on $machine replay $machine.csv --breakdown --format csv
@@ -69,7 +73,9 @@ for machine in abc m split; do
     done
     equal "$machine: waits of routers and credits are those for links" "$(fs rows.csv queue_link_ns)" \
         $(($(fs out total_ns router_wait) + $(fs out total_ns credit_wait)))
-    equal "$machine: waits for memories" "$(fs rows.csv queue_memory_ns)" "$(fs out total_ns memory_wait)"
+    equal "$machine: waits for memories" "$(fs rows.csv queue_memory_ns)" \
+        $(($(fs out total_ns memory_wait) + $(fs out total_ns refresh_wait) + $(fs out total_ns row_wait) + \
+            $(fs out total_ns bus_wait)))
 done
 
 on m load --pattern uniform --rate 0.5 --txns 300 --bytes 1024 --breakdown --format csv
@@ -167,4 +173,25 @@ on m replay m.csv --format csv -o x.csv
 on m diff x.csv x.csv
 [ $code -eq 0 ]
 ok "diff"
+
+# -- banks behind routers ------------------------------------------------------------------------
+
+# both ARG...: both engines print the same
+both()
+{
+    on banks "$@" --engine fused
+    mv out fused
+    on banks "$@" --engine hop
+    [ $code -eq 0 ] && cmp -s fused out
+    ok "banks: both engines: $*"
+}
+both replay banks.csv
+both load --pattern uniform --rate 0.3 --bytes 512 --txns 300 --seeds 1 --reads 60
+both load --pattern stream --rate 0.6 --bytes 4096 --txns 100 --seeds 1
+both sweep --src c0.pe0 --dst c1.slice1 --op read,write --bytes 64:8K:x8 --inflight 2,7
+both run gemm M=64 N=64 K=64 --verify --fingerprint
+both run all_gather count=256 --race
+on banks run gemm M=64 N=64 K=64 --stats s.csv --trace t.json
+[ $code -eq 0 ] && grep -q ^hbm_channel, s.csv && grep -q '"row miss"' t.json
+ok "banks: statistics and timelines of channels"
 plan

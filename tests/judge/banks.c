@@ -24,6 +24,7 @@ struct segment {
     bool hit, conflict;            /* its row was open when it was prepared; another one was */
     int64_t prepared_fs, ready_fs; /* of a current one */
     struct segment *next;          /* of its channel, in order of arrival */
+    uint64_t *numbers;             /* of its bursts, if its user asks for them */
 };
 
 /* An access, until its last segment is granted and, if it is a posted write, accepted. */
@@ -184,6 +185,7 @@ void judge_banks_free(struct judge_banks *b)
             struct segment *first = b->channels[i].segments;
 
             b->channels[i].segments = first->next;
+            free(first->numbers);
             free(first);
         }
         free(b->channels[i].banks);
@@ -235,6 +237,14 @@ static bool is_behind(const struct judge_access *a, const struct judge_access *n
     return a->part > new->part;
 }
 
+static void note_number(const struct judge_banks *b, struct segment *s, uint64_t burst)
+{
+    if (!b->user.burst)
+        return;
+    s->numbers = judge_grow(s->numbers, (size_t)s->bursts, sizeof *s->numbers);
+    s->numbers[s->bursts - 1] = burst;
+}
+
 /* One more burst of `visit`, to the segment of its row or, if it is the first there, a new one. */
 static void add_burst(struct judge_banks *b, struct visit *visit, uint64_t burst)
 {
@@ -246,6 +256,7 @@ static void add_burst(struct judge_banks *b, struct visit *visit, uint64_t burst
     for (s = c->segments; s; s = s->next)
         if (s->of == visit && s->bank == bank && s->row == row) {
             s->bursts++;
+            note_number(b, s, burst);
             return;
         }
     while (*at && !is_behind(&(*at)->of->access, &visit->access))
@@ -253,6 +264,7 @@ static void add_burst(struct judge_banks *b, struct visit *visit, uint64_t burst
     s = judge_alloc(1, sizeof *s);
     *s = (struct segment){.of = visit, .bank = bank, .row = row, .bursts = 1, .next = *at};
     *at = s;
+    note_number(b, s, burst);
     visit->not_accepted++;
     visit->not_granted++;
     wake_at(b, c, visit->access.arrive_fs);
@@ -431,6 +443,7 @@ static void take_out(struct channel *c, struct segment *s)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
+    free(s->numbers);
     free(s);
 }
 
@@ -466,6 +479,8 @@ static void pass(struct judge_banks *b, struct channel *c, struct segment *s, in
     if (c_fs + data < visit->first_burst_fs)
         visit->first_burst_fs = c_fs + data;
     b->user.granted(b->user.arg, access);
+    for (int64_t i = 0; i < s->bursts && b->user.burst; i++)
+        b->user.burst(b->user.arg, access, s->numbers[i], c_fs + i * b->burst_fs + data);
     if (--visit->not_granted == 0 && !(access->write && b->posted))
         b->user.done(
             b->user.arg, access,
@@ -575,11 +590,65 @@ static void done_alone(void *arg, const struct judge_access *access, int64_t don
     a->done_fs = done_fs;
 }
 
+/* One that comes next, of `n`; all come behind what is due before. */
+struct coming {
+    struct alone alone; /* first: what wake_alone() gets */
+    const struct judge_banks_user *user;
+    size_t left;
+};
+
+static void granted_coming(void *arg, const struct judge_access *access)
+{
+    (void)arg;
+    (void)access;
+}
+
+static void done_coming(void *arg, const struct judge_access *access, int64_t done_fs)
+{
+    struct coming *all = arg;
+
+    all->left--;
+    all->user->done(all->user->arg, access, done_fs);
+}
+
+static void burst_coming(void *arg, const struct judge_access *access, uint64_t number,
+                         int64_t end_fs)
+{
+    struct coming *all = arg;
+
+    all->user->burst(all->user->arg, access, number, end_fs);
+}
+
+void judge_banks_alone(const struct judge_topo *t, const struct judge_end *slice,
+                       const struct judge_access *accesses, size_t n,
+                       const struct judge_banks_user *user)
+{
+    struct coming all = {.user = user, .left = n};
+    struct judge_banks_user own = {&all, wake_alone, granted_coming, done_coming, burst_coming};
+    struct judge_banks *b = judge_banks_new(t, slice, false, &own);
+    struct judge_events *events = &all.alone.events;
+    size_t next = 0;
+
+    while (all.left > 0) {
+        if (next < n && (events->n == 0 || events->heap[0].fs >= accesses[next].arrive_fs)) {
+            judge_banks_arrive(b, &accesses[next++]);
+            continue;
+        }
+        if (events->n == 0)
+            judge_die("accesses that are alone do not end");
+        struct judge_event e = judge_next(events);
+
+        judge_banks_decide(b, (uint32_t)e.id, e.fs);
+    }
+    judge_banks_free(b);
+    free(events->heap);
+}
+
 int64_t judge_banks_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
                              const struct judge_access *access)
 {
     struct alone a = {.done_fs = -1};
-    struct judge_banks_user user = {&a, wake_alone, granted_alone, done_alone};
+    struct judge_banks_user user = {&a, wake_alone, granted_alone, done_alone, NULL};
     struct judge_banks *b = judge_banks_new(t, slice, false, &user);
     struct judge_access first = *access;
 

@@ -11,6 +11,7 @@ struct judge_access {
     bool write;
     int64_t arrive_fs, drain_fs;
     uint64_t offset, nbytes;
+    uint64_t packet; /* behind routers */
 };
 
 struct judge_banks;
@@ -23,6 +24,8 @@ struct judge_banks_user {
                  int64_t fs);
     void (*granted)(void *arg, const struct judge_access *access);
     void (*done)(void *arg, const struct judge_access *access, int64_t done_fs);
+    /* burst `number` of the slice ends; NULL: not asked for */
+    void (*burst)(void *arg, const struct judge_access *access, uint64_t number, int64_t end_fs);
 };
 
 /* Does this memory have banks? */
@@ -42,6 +45,12 @@ void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
 /* done - arrival of an access alone at 0, on closed banks without refresh. */
 int64_t judge_banks_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
                              const struct judge_access *access);
+
+/* `n` accesses, which come to closed banks without refresh, each at its arrive_fs, in that order.
+ */
+void judge_banks_alone(const struct judge_topo *t, const struct judge_end *slice,
+                       const struct judge_access *accesses, size_t n,
+                       const struct judge_banks_user *user);
 
 /* What was used: completes the last row of a list, which is the slice's, and adds those of its
  * channels that have served something. */

@@ -3,6 +3,7 @@
 #define JUDGE_DICE_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct dice {
     uint64_t state;
@@ -32,4 +33,7 @@ static inline bool chance(struct dice *rng, uint32_t per_cent)
 {
     return below(rng, 100) < per_cent;
 }
+
+/* Keys of a slice with banks, behind others: random.c */
+void judge_print_banks(FILE *out, struct dice *keys);
 #endif

@@ -600,7 +600,7 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
 static void use_banks(struct sim *s, uint64_t key, bool write, const struct judge_piece *part,
                       struct station *at, int64_t drain_fs)
 {
-    struct judge_banks_user user = {s, wake, granted, done_by_banks};
+    struct judge_banks_user user = {s, wake, granted, done_by_banks, NULL};
 
     if (!at->banks)
         at->banks = judge_banks_new(s->t, &part->memory, true, &user);

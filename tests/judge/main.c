@@ -166,6 +166,7 @@ static int topo(const char *seed, const char *kind)
                  {"kernels", judge_random_kernel_topo},
                  {"any_kernels", judge_random_kernel_shape},
                  {"routers", judge_random_routers},
+                 {"router_banks", judge_random_router_banks},
                  {"detours", judge_random_detours}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -221,7 +221,7 @@ static void print_timing(FILE *out, struct dice *keys)
     fputc('}', out);
 }
 
-static void print_banks(FILE *out, struct dice *keys)
+void judge_print_banks(FILE *out, struct dice *keys)
 {
     static const uint32_t queues[] = {1, 2, 3, 4, 4, 8, 32};
 
@@ -293,7 +293,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
         size_gb = size_gb / 4 * 3 + 3;
     fprintf(out, ", size_gb: %" PRIu32, size_gb);
     if (rng->banks)
-        print_banks(out, keys);
+        judge_print_banks(out, keys);
     else
         print_memory(out, keys);
     fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);

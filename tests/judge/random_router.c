@@ -127,6 +127,12 @@ static void print_memory(FILE *out, struct dice *rng, const struct plan *p, bool
     static const char *const latency[] = {"38", "0.000001", "4.75"};
 
     print_overhead(out, rng);
+    if (hbm && rng->banks) {
+        if (chance(rng, 50))
+            print_gbs(out, rng, ", bw_gbs");
+        judge_print_banks(out, rng);
+        return;
+    }
     fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");
     if (chance(rng, 30))
         fprintf(out, ", latency_ns: %s", ANY(latency));
@@ -194,11 +200,11 @@ static void print_gaps(FILE *out, struct dice *rng, const struct plan *p)
                 south);
 }
 
-static void print_machine(FILE *out, uint64_t seed, bool any)
+static void print_machine(FILE *out, uint64_t seed, bool any, bool banks)
 {
     static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
     static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
-    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4)}, *rng = &dice;
+    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .banks = banks}, *rng = &dice;
     struct plan p = {.gaps = any};
     uint32_t sips;
 
@@ -225,10 +231,15 @@ static void print_machine(FILE *out, uint64_t seed, bool any)
 
 void judge_random_routers(FILE *out, uint64_t seed)
 {
-    print_machine(out, seed, false);
+    print_machine(out, seed, false, false);
 }
 
 void judge_random_detours(FILE *out, uint64_t seed)
 {
-    print_machine(out, seed, true);
+    print_machine(out, seed, true, false);
+}
+
+void judge_random_router_banks(FILE *out, uint64_t seed)
+{
+    print_machine(out, seed, false, true);
 }

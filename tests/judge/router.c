@@ -1,6 +1,6 @@
 /* router.c -- transactions in time where links have routers: segment by segment; docs/network.md.
  */
-#include "events.h"
+#include "banks.h"
 #include "network.h"
 
 #include <stdlib.h>
@@ -77,6 +77,13 @@ struct port {
 
 struct memory {
     int64_t free_fs;
+    struct judge_banks *banks; /* of one that has them */
+};
+
+/* A channel with banks that decides at the end of this instant. */
+struct asked {
+    size_t node;
+    uint32_t channel;
 };
 
 /* Channels of a pe_dma, engines of an m_cpu. */
@@ -101,6 +108,13 @@ struct txn {
     bool engine_asked, has_engine;
     int64_t engine_from_fs, engine_at_fs;
     int64_t last_free_fs;
+    /* of a memory with banks */
+    bool banked;
+    int64_t *ends_fs; /* of a read, by burst: 0 is not known yet */
+    uint64_t burst_bytes;
+    int64_t burst_fs, alone_fs, first_burst_fs, accepted_fs;
+    bool posted;
+    size_t packets_left, n_known; /* packets that it has not ended; segments that are ready */
 };
 
 struct row {
@@ -111,7 +125,19 @@ struct row {
     int64_t end_fs;
 };
 
-enum what { WAKE, ARRIVES, LEFT, CREDIT, LEAVES_SOURCE, AT_ENGINE, AT_MEMORY, DATA, DONE, ISSUED };
+enum what {
+    WAKE,
+    ARRIVES,
+    LEFT,
+    CREDIT,
+    LEAVES_SOURCE,
+    AT_ENGINE,
+    AT_MEMORY,
+    DATA,
+    DONE,
+    ISSUED,
+    CHANNEL_DECIDES
+};
 
 /* What an event is about. */
 struct thing {
@@ -122,6 +148,7 @@ struct thing {
     uint32_t vc;
     int64_t bytes;
     bool of_memory; /* a credit */
+    struct asked channel;
 };
 
 struct sim {
@@ -141,6 +168,8 @@ struct sim {
     int64_t now_fs;
     uint64_t fingerprint;
     bool too_late;
+    struct asked *asked;
+    size_t n_asked;
     uint32_t vcs[N_CLASSES], prios, speedup;
     uint64_t segment_bytes, packet_bytes, command_bytes;
     int64_t buffer_bytes, credit_fs;
@@ -279,6 +308,203 @@ static double held_gbs(const struct sim *s, const struct judge_end *at, double r
     return gbs > 0.0 ? gbs : judge_cube_number(s->t, sip, cube, "cube.noc.bw_gbs");
 }
 
+/* -- banks ----------------------------------------------------------------------------------- */
+
+/*
+ * Segments that are ready at the begin of a flow's way at `ready_fs[k]`, and meet nothing: the
+ * grant of segment k on channel h is g[k][h] = max(g[k][h-1] + max(1, wire) + overhead,
+ * g[k-1][h] + d[k-1][h]). When each is at the end, and its tail.
+ */
+static void go_alone(struct sim *s, const struct txn *x, const struct flow *f,
+                     const int64_t *ready_fs, int64_t *arrive_fs, int64_t *tail_fs)
+{
+    size_t n = f->legs[0].n + (f->n_legs > 1 ? f->legs[1].n : 0);
+    int64_t *free_fs = judge_alloc(n, sizeof *free_fs);
+
+    for (size_t k = 0; k < f->n_segments; k++) {
+        const struct segment *g = &f->segments[k];
+        int64_t at = ready_fs[k], d = 0;
+        size_t h = 0;
+
+        for (size_t leg = 0; leg < f->n_legs; leg++)
+            for (size_t i = 0; i < f->legs[leg].n; i++, h++) {
+                const struct judge_channel *c = f->legs[leg].links[i].channel;
+                double gbs = c->gbs;
+
+                if (i > 0 && f->legs[leg].links[i - 1].channel->gbs < gbs)
+                    gbs = f->legs[leg].links[i - 1].channel->gbs;
+                if (i > 0)
+                    at += f->legs[leg].links[i].delay_fs;
+                else if (leg > 0)
+                    at += x->m_cpu_overhead_fs;
+                at = max_fs(at, free_fs[h]);
+                d = part_fs(s, g->b0, g->b1, gbs);
+                free_fs[h] = at + d;
+                at += c->wire_fs > 1 ? c->wire_fs : 1;
+            }
+        arrive_fs[k] = at;
+        tail_fs[k] = at + d;
+    }
+    free(free_fs);
+}
+
+/* When all data of a read would be there if they had the way back for themselves. */
+static int64_t read_alone_fs(struct sim *s, const struct txn *x, const int64_t *ready_fs)
+{
+    size_t n = x->back.n_segments;
+    int64_t *arrive_fs = judge_alloc(n, sizeof *arrive_fs), *tail_fs = judge_alloc(n, sizeof n);
+    int64_t fs;
+
+    go_alone(s, x, &x->back, ready_fs, arrive_fs, tail_fs);
+    fs = arrive_fs[0] + x->result.drain_fs;
+    for (size_t k = 0; k < n; k++)
+        fs = max_fs(fs, tail_fs[k]);
+    free(arrive_fs);
+    free(tail_fs);
+    return fs;
+}
+
+static uint64_t first_burst(const struct txn *x)
+{
+    return x->piece.offset / x->burst_bytes;
+}
+
+/* When segment `k` of the data is ready, by the ends of all bursts up to its last; -1: not known.
+ */
+static int64_t data_ready_fs(const struct txn *x, size_t k)
+{
+    uint64_t last = (x->piece.offset + x->back.segments[k].b1 - 1) / x->burst_bytes;
+    int64_t fs = 0;
+
+    for (uint64_t b = first_burst(x); b <= last; b++) {
+        if (!x->ends_fs[b - first_burst(x)])
+            return -1;
+        fs = max_fs(fs, x->ends_fs[b - first_burst(x)]);
+    }
+    return fs + x->memory_overhead_fs + x->latency_fs;
+}
+
+static void note_burst(void *arg, const struct judge_access *access, uint64_t number,
+                       int64_t end_fs)
+{
+    struct txn *x = arg;
+
+    (void)access;
+    if (x->ends_fs)
+        x->ends_fs[number - first_burst(x)] = end_fs;
+    if (!x->first_burst_fs || end_fs < x->first_burst_fs)
+        x->first_burst_fs = end_fs;
+}
+
+static void note_done(void *arg, const struct judge_access *access, int64_t done_fs)
+{
+    struct txn *x = arg;
+
+    (void)access;
+    x->accepted_fs = max_fs(x->accepted_fs, done_fs - x->memory_overhead_fs - x->latency_fs);
+}
+
+static struct judge_access access_of(const struct txn *x, const struct segment *g, uint64_t packet)
+{
+    struct judge_access access = {.id = x->id,
+                                  .part = x->part,
+                                  .write = g != NULL,
+                                  .offset = x->piece.offset,
+                                  .nbytes = x->piece.nbytes};
+
+    for (size_t i = 0; g && i < x->to.n_segments; i++)
+        if (x->to.segments[i].packet == packet) {
+            if (x->to.segments[i].first)
+                access.offset = x->piece.offset + x->to.segments[i].b0;
+            access.nbytes = x->piece.offset + x->to.segments[i].b1 - access.offset;
+            access.packet = packet;
+        }
+    return access;
+}
+
+/* From its last tail, its packets and its drain: when a write is done, without what is behind. */
+static int64_t written_fs(const struct txn *x, int64_t arrive_fs, int64_t tail_fs)
+{
+    int64_t fs = max_fs(max_fs(tail_fs, x->accepted_fs), arrive_fs + x->result.drain_fs);
+
+    if (x->posted)
+        return fs;
+    return max_fs(fs, x->first_burst_fs + x->result.drain_fs - x->burst_fs);
+}
+
+/* What a read takes alone of a memory with banks, from its arrival on, without the way back. */
+static int64_t read_in_banks_fs(struct sim *s, struct txn *x)
+{
+    struct judge_banks_user user = {x, NULL, NULL, note_done, note_burst};
+    struct judge_access access = access_of(x, NULL, 0);
+    int64_t *ready_fs = judge_alloc(x->back.n_segments, sizeof *ready_fs), fs;
+
+    judge_banks_alone(s->t, &x->piece.memory, &access, 1, &user);
+    for (size_t k = 0; k < x->back.n_segments; k++)
+        ready_fs[k] = data_ready_fs(x, k);
+    fs = read_alone_fs(s, x, ready_fs) - x->result.return_fs;
+    free(ready_fs);
+    return fs;
+}
+
+/* The same of a write, from the arrival of its first segment on. */
+static int64_t write_in_banks_fs(struct sim *s, struct txn *x)
+{
+    struct judge_banks_user user = {x, NULL, NULL, note_done, note_burst};
+    size_t n = x->to.n_segments, packets = 0;
+    struct judge_access *accesses = judge_alloc(n, sizeof *accesses);
+    int64_t *ready_fs = judge_alloc(n, sizeof *ready_fs), *tail_fs = judge_alloc(n, sizeof n);
+    int64_t *arrive_fs = judge_alloc(n, sizeof n), fs, last_fs = 0;
+
+    go_alone(s, x, &x->to, ready_fs, arrive_fs, tail_fs);
+    for (size_t k = 0; k < n; k++) {
+        last_fs = max_fs(last_fs, tail_fs[k] - arrive_fs[0]);
+        if (!x->to.segments[k].first)
+            continue;
+        accesses[packets] = access_of(x, &x->to.segments[k], x->to.segments[k].packet);
+        accesses[packets++].arrive_fs = arrive_fs[k] - arrive_fs[0];
+    }
+    x->packets_left = packets;
+    judge_banks_alone(s->t, &x->piece.memory, accesses, packets, &user);
+    fs = written_fs(x, 0, last_fs) + x->memory_overhead_fs + x->latency_fs;
+    free(accesses);
+    free(ready_fs);
+    free(tail_fs);
+    free(arrive_fs);
+    return fs;
+}
+
+/* What it takes alone stands in its overhead. */
+static void find_alone(struct sim *s, struct txn *x)
+{
+    const struct judge_end *m = &x->piece.memory;
+    uint64_t bursts;
+
+    x->banked = judge_has_banks(s->t, m);
+    if (!x->banked)
+        return;
+    x->burst_bytes = (uint64_t)judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.burst_bytes");
+    x->burst_fs =
+        judge_transfer_fs(x->burst_bytes,
+                          judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.bw_gbs") *
+                              judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.efficiency") /
+                              judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.channels"),
+                          &s->too_late);
+    x->posted =
+        strcmp(judge_cube_text(s->t, m->sip, m->cube, "cube.hbm.write_ack"), "accepted") == 0;
+    bursts = (x->piece.offset + x->piece.nbytes - 1) / x->burst_bytes - first_burst(x) + 1;
+    if (is_read(x))
+        x->ends_fs = judge_alloc(bursts, sizeof *x->ends_fs);
+    x->alone_fs = is_read(x) ? read_in_banks_fs(s, x) : write_in_banks_fs(s, x);
+    x->result.overhead_fs +=
+        x->alone_fs - x->result.drain_fs - x->memory_overhead_fs - x->latency_fs;
+    if (is_read(x))
+        memset(x->ends_fs, 0, bursts * sizeof *x->ends_fs);
+    x->first_burst_fs = x->accepted_fs = 0;
+}
+
+/* -- ways ------------------------------------------------------------------------------------ */
+
 /* What goes to the memory, and what comes back. */
 static void find_flows(struct sim *s, struct txn *x, const struct judge_route *r, uint32_t plane,
                        size_t m_cpu)
@@ -344,6 +570,7 @@ static bool prepare_part(struct sim *s, struct txn *x)
         }
     if (x->m_cpu == SIZE_MAX)
         find_flows(s, x, &r, plane, SIZE_MAX);
+    find_alone(s, x);
     judge_route_clear(&r);
     return true;
 }
@@ -700,12 +927,36 @@ static void grant(struct sim *s, struct port *p, const struct candidate *c)
     wake(s, s->now_fs + taken_fs);
 }
 
-/* All ports that have something to send, in the order of their numbers. */
+static int by_asked(const void *a, const void *b, void *arg)
+{
+    const struct asked *x = a, *y = b;
+    const size_t *order = arg;
+
+    if (x->node != y->node)
+        return order[x->node] < order[y->node] ? -1 : 1;
+    return (x->channel > y->channel) - (x->channel < y->channel);
+}
+
+/* Channels with banks that were asked for this instant, of nodes before `end`. */
+static void decide_channels(struct sim *s, size_t *next, size_t end)
+{
+    for (; *next < s->n_asked && s->net.order[s->asked[*next].node] < end; ++*next)
+        judge_banks_decide(s->memories[s->asked[*next].node].banks, s->asked[*next].channel,
+                           s->now_fs);
+}
+
+/* All ports that have something to send, in the order of their numbers; a node's ports are before
+ * its channels. */
 static void decide(struct sim *s)
 {
+    size_t next = 0;
+
+    if (s->n_asked)
+        qsort_r(s->asked, s->n_asked, sizeof *s->asked, by_asked, s->net.order);
     for (size_t i = 0; i < s->net.n; i++) {
         struct port *p = &s->ports[i];
 
+        decide_channels(s, &next, s->net.order[p->channel->nodes[0]]);
         if (p->waiting && p->free_fs <= s->now_fs) {
             struct candidate c = choose(s, p);
 
@@ -713,6 +964,8 @@ static void decide(struct sim *s)
                 grant(s, p, &c);
         }
     }
+    decide_channels(s, &next, SIZE_MAX);
+    s->n_asked = 0;
 }
 
 /* -- stations -------------------------------------------------------------------------------- */
@@ -830,6 +1083,102 @@ static void ready_in_m_cpu(struct sim *s, struct segment *g)
 
 /* -- memories -------------------------------------------------------------------------------- */
 
+static void wake_banks(void *arg, struct judge_banks *b, const struct judge_end *slice,
+                       uint32_t channel, int64_t fs)
+{
+    struct sim *s = arg;
+    struct asked asked = {0, channel};
+
+    (void)slice;
+    while (s->memories[asked.node].banks != b)
+        asked.node++;
+    if (fs > s->now_fs) {
+        post(s, fs, JUDGE_HOP, NULL, (struct thing){.what = CHANNEL_DECIDES, .channel = asked});
+        return;
+    }
+    s->asked = judge_grow(s->asked, s->n_asked + 1, sizeof *s->asked);
+    s->asked[s->n_asked++] = asked;
+}
+
+static void granted_bus(void *arg, const struct judge_access *access)
+{
+    struct sim *s = arg;
+
+    record(s, JUDGE_ARBITRATION, &s->all[access->id].parts[access->part]);
+}
+
+/* Data of a read whose bursts all have ends, and those before them, wait for the way back. */
+static void burst_ends(void *arg, const struct judge_access *access, uint64_t number,
+                       int64_t end_fs)
+{
+    struct sim *s = arg;
+    struct txn *x = &s->all[access->id].parts[access->part];
+    struct flow *f = &x->back;
+
+    note_burst(x, access, number, end_fs);
+    if (!is_read(x))
+        return;
+    for (; x->n_known < f->n_segments && data_ready_fs(x, x->n_known) >= 0; x->n_known++) {
+        struct segment *g = &f->segments[x->n_known];
+        int64_t ready_fs = data_ready_fs(x, x->n_known);
+
+        if (g->first)
+            f->packet_fs[g->packet] = ready_fs;
+        into_source(s, g, ready_fs, f->packet_fs[g->packet]);
+    }
+}
+
+/* All is in, and has been accepted or written. */
+static void finish_banked(struct sim *s, struct txn *x)
+{
+    struct judge_result *r = &x->result;
+    int64_t came_fs = max_fs(x->to.last_tail_fs, r->arrive_fs + r->drain_fs);
+    int64_t done_fs =
+        written_fs(x, r->arrive_fs, x->to.last_tail_fs) + x->memory_overhead_fs + x->latency_fs;
+
+    r->queue_memory_fs = done_fs - came_fs - (x->alone_fs - r->drain_fs);
+    r->service_fs = r->arrive_fs + r->queue_memory_fs;
+    post(s, done_fs, JUDGE_DONE, x, (struct thing){.what = DONE, .txn = x});
+}
+
+/* A packet has ended; of a read all bursts have ends. */
+static void access_ends(void *arg, const struct judge_access *access, int64_t done_fs)
+{
+    struct sim *s = arg;
+    struct txn *x = &s->all[access->id].parts[access->part];
+    struct judge_result *r = &x->result;
+    int64_t *ready_fs;
+
+    note_done(x, access, done_fs);
+    if (!is_read(x)) {
+        if (--x->packets_left == 0 && x->to.n_in == x->to.n_segments)
+            finish_banked(s, x);
+        return;
+    }
+    ready_fs = judge_alloc(x->back.n_segments, sizeof *ready_fs);
+    for (size_t k = 0; k < x->back.n_segments; k++)
+        ready_fs[k] = data_ready_fs(x, k);
+    r->queue_memory_fs = read_alone_fs(s, x, ready_fs) - r->return_fs - r->arrive_fs - x->alone_fs;
+    r->service_fs = r->arrive_fs + r->queue_memory_fs;
+    free(ready_fs);
+}
+
+/* A read, or a packet whose first segment is `g`, comes to its banks. */
+static void into_banks(struct sim *s, struct txn *x, const struct segment *g)
+{
+    struct memory *m = &s->memories[x->memory];
+    struct judge_banks_user user = {s, wake_banks, granted_bus, access_ends, burst_ends};
+    struct judge_access access = access_of(x, g, g ? g->packet : 0);
+
+    if (!m->banks)
+        m->banks = judge_banks_new(s->t, &x->piece.memory, true, &user);
+    record(s, JUDGE_ARRIVAL, x);
+    if (!g || g->packet == 0)
+        x->result.arrive_fs = s->now_fs;
+    access.arrive_fs = s->now_fs;
+    judge_banks_arrive(m->banks, &access);
+}
+
 /* A read's request is in: it has the memory when those before it are served. */
 static void serve_read(struct sim *s, struct txn *x)
 {
@@ -837,6 +1186,10 @@ static void serve_read(struct sim *s, struct txn *x)
     struct judge_result *r = &x->result;
     int64_t own_fs = part_fs(s, 0, x->piece.nbytes, x->held_gbs);
 
+    if (x->banked) {
+        into_banks(s, x, NULL);
+        return;
+    }
     record(s, JUDGE_ARRIVAL, x);
     r->arrive_fs = s->now_fs;
     r->service_fs = max_fs(s->now_fs, m->free_fs);
@@ -896,6 +1249,14 @@ static void into_memory(struct sim *s, struct segment *g, struct port *p)
     if (f->command) {
         serve_read(s, x);
         post_room(s, g, p, r->service_fs);
+        return;
+    }
+    if (x->banked) {
+        if (g->first)
+            into_banks(s, x, g);
+        f->last_tail_fs = max_fs(f->last_tail_fs, add_fs(s, s->now_fs, g->taken_fs));
+        if (++f->n_in == f->n_segments && x->packets_left == 0)
+            finish_banked(s, x);
         return;
     }
     if (g->first)
@@ -1030,6 +1391,10 @@ static void run_event(struct sim *s, const struct judge_event *e)
     switch (it.what) {
     case WAKE:
         break;
+    case CHANNEL_DECIDES:
+        s->asked = judge_grow(s->asked, s->n_asked + 1, sizeof *s->asked);
+        s->asked[s->n_asked++] = it.channel;
+        break;
     case ARRIVES:
         arrive(s, it.segment, it.port);
         break;
@@ -1143,6 +1508,7 @@ static void tear_down(struct sim *s)
         for (uint32_t p = 0; p < s->all[i].n_parts; p++) {
             clear_flow(&s->all[i].parts[p].to);
             clear_flow(&s->all[i].parts[p].back);
+            free(s->all[i].parts[p].ends_fs);
         }
         free(s->all[i].parts);
     }
@@ -1159,7 +1525,10 @@ static void tear_down(struct sim *s)
             free(s->stations[write][i].line);
         free(s->stations[write]);
     }
+    for (size_t i = 0; i < s->t->n_nodes; i++)
+        judge_banks_free(s->memories[i].banks);
     judge_network_clear(&s->net);
+    free(s->asked);
     free(s->all);
     free(s->ports);
     free(s->inputs);

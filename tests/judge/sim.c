@@ -194,7 +194,7 @@ static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *sli
                        struct station *at, int64_t memory_fs)
 {
     struct judge_access access = access_of(x, 0);
-    struct judge_banks_user user = {s, wake, granted, done_by_banks};
+    struct judge_banks_user user = {s, wake, granted, done_by_banks, NULL};
 
     if (!at->banks)
         at->banks = judge_banks_new(s->t, slice, true, &user);

@@ -428,9 +428,47 @@ static void a_run_may_stop_after_any_event(void **state)
     any_topology_free(topo);
 }
 
+/* docs/network.md "Banks behind routers", by hand: one channel of 32 GB/s, a way of 16 GB/s. */
+#define BANKED(KEYS)                                                                               \
+    BEGIN "contention: {links: router, segment_bytes: 64, packet_bytes: 128, vcs: [1, 1]}\n"       \
+          "sip: {cube_mesh: {w: 1, h: 1}}\n"                                                       \
+          "cube: {pes: 1, noc: {bw_gbs: 16}, xbar: {overhead_ns: 0.0, pe_gbs: 16},\n"              \
+          "  hbm: {model: banks, bw_gbs: 32, efficiency: 1.0, channels: 1, " KEYS                  \
+          "timing_ns: {ctrl: 0}},\n"                                                               \
+          "  pe: {pe_dma: {overhead_ns: 0.0, read_channels: 8, write_channels: 8}}}\n"
+
+static void data_go_back_as_bursts_end(void **state)
+{
+    /* bursts end at 30 and 34; the way is free of the first segment at 34 */
+    static const struct row reads[] = {{KB_READ, "c0.pe0", "c0.slice0", 128, 38000002}};
+    /* a row that is open: 14 ns less of each burst's bank, and behind the first's data */
+    static const struct row twice[] = {{KB_READ, "c0.pe0", "c0.slice0", 64, 34000002},
+                                       {KB_READ, "c0.pe0", "c0.slice0", 64, 38000002}};
+    /* packets at 0 and 8; the first burst ends at 20, the drain 14 later */
+    static const struct row written[] = {{KB_WRITE, "c0.pe0", "c0.slice0", 256, 34000001}};
+    static const struct row posted[] = {{KB_WRITE, "c0.pe0", "c0.slice0", 256, 16000001}};
+
+    (void)state;
+    check(BANKED(""), reads, 1);
+    check(BANKED(""), twice, 2);
+    check(BANKED("write_ack: written, "), written, 1);
+    check(BANKED(""), posted, 1);
+}
+
+/* overhead_ns and latency_ns come behind the bursts' ends, and hold nothing. */
+static void what_is_behind_banks_delays_data(void **state)
+{
+    static const struct row reads[] = {{KB_READ, "c0.pe0", "c0.slice0", 128, 48000002}};
+
+    (void)state;
+    check(BANKED("overhead_ns: 3.0, latency_ns: 7.0, "), reads, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(data_go_back_as_bursts_end),
+        cmocka_unit_test(what_is_behind_banks_delays_data),
         cmocka_unit_test(a_full_buffer_stops_what_is_behind),
         cmocka_unit_test(wires_delay_segments_and_credits),
         cmocka_unit_test(two_input_servers_let_two_go),

@@ -64,7 +64,9 @@ static void assert_terms(const struct scenario *s, const kb_sim *sim, const stru
         assert_true(sum[KB_CAUSE_RESPONSE] == r.response_fs);
         assert_true(sum[KB_CAUSE_CHANNEL_WAIT] == r.wait_fs[KB_WAIT_CHANNEL]);
         assert_true(sum[KB_CAUSE_ENGINE_WAIT] == r.wait_fs[KB_WAIT_ENGINE]);
-        assert_true(sum[KB_CAUSE_MEMORY_WAIT] == r.wait_fs[KB_WAIT_MEMORY]);
+        assert_true(sum[KB_CAUSE_MEMORY_WAIT] + sum[KB_CAUSE_REFRESH_WAIT] +
+                        sum[KB_CAUSE_ROW_WAIT] + sum[KB_CAUSE_BUS_WAIT] ==
+                    r.wait_fs[KB_WAIT_MEMORY]);
         if (sum[KB_CAUSE_ROUTER_WAIT] + sum[KB_CAUSE_CREDIT_WAIT] != r.wait_fs[KB_WAIT_LINK])
             fail_msg("seed %" PRIu64 ": row %u waits %" PRId64 " + %" PRId64 ", not %" PRId64,
                      s->seed, i, sum[KB_CAUSE_ROUTER_WAIT], sum[KB_CAUSE_CREDIT_WAIT],
@@ -105,10 +107,10 @@ static void check_run(const struct scenario *s)
     forget(&h);
 }
 
-static void check_machine(uint64_t seed)
+static void check_machine(void (*write)(FILE *out, uint64_t seed), uint64_t seed)
 {
     struct scenario s = {.seed = seed, .dice = seed};
-    char *yaml = printed(judge_random_routers, seed);
+    char *yaml = printed(write, seed);
     struct judge_topo *t = judge_load_text(yaml);
 
     s.topo = any_topology(yaml);
@@ -132,7 +134,16 @@ static void pieces_are_the_terms_of_each_row(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= n; seed++)
-        check_machine(seed);
+        check_machine(judge_random_routers, seed);
+}
+
+static void so_they_are_of_slices_with_banks(void **state)
+{
+    enum { SEEDS = 10 };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        check_machine(judge_random_router_banks, seed);
 }
 
 /* -- by hand -------------------------------------------------------------------------------- */
@@ -244,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_credit_is_waited_for_where_nothing_else_is_missing),
         cmocka_unit_test(two_in_a_buffer_wait_for_its_server),
         cmocka_unit_test(pieces_are_the_terms_of_each_row),
+        cmocka_unit_test(so_they_are_of_slices_with_banks),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -131,6 +131,12 @@ static void both_engines_say_what_the_judge_says(void **state)
     check_machines(judge_random_routers, SEEDS);
 }
 
+static void banks_behind_routers(void **state)
+{
+    (void)state;
+    check_machines(judge_random_router_banks, SEEDS);
+}
+
 static void routes_around_gaps_and_meshes_in_cubes(void **state)
 {
     (void)state;
@@ -156,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(machines_on_which_they_once_differed),
         cmocka_unit_test(both_engines_say_what_the_judge_says),
+        cmocka_unit_test(banks_behind_routers),
         cmocka_unit_test(routes_around_gaps_and_meshes_in_cubes),
     };
 

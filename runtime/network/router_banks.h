@@ -1,0 +1,254 @@
+/* router_banks.h -- slices with banks behind routers: what goes back as bursts end, and when a
+ * transaction is done.
+ *
+ * It holds        nothing more than its banks do (network/banks.h)
+ * For how long    a read: until its last tail is in at the requester, as with any memory; a write:
+ *                 until its last tail is in, its packets are accepted or written, and its drain
+ *                 has passed
+ * Goes first      at the slice's port the packet whose first segment is ready first, by (ready, id,
+ *                 part, packet)
+ * Wait counted    queue_memory: of a read, when its data would have been there with the way back
+ *                 for themselves, less when alone; of a write what it takes behind its last tail
+ *                 and its drain, less that alone. Both may be negative, queue_link never is
+ * Golden number   docs/network.md "Banks behind routers"
+ *
+ * A packet of a write comes to the rules when its first segment does, a read as a whole. The end of
+ * each burst of a read is known when its segment has the bus: then data whose bursts, and those
+ * before them, all have ends are put into the queue of the slice's port, with the time at which
+ * they will be ready. That is later than now in every engine, so the engines agree.
+ *
+ * Example: docs/network.md. A read of 128 bytes, two bursts of one row, ends at 30 and 32 ns. Its
+ * first segment of 64 bytes leaves the slice at 30, the second when the first has left.
+ */
+#ifndef NETWORK_ROUTER_BANKS_H
+#define NETWORK_ROUTER_BANKS_H
+#include "network/banks_state.h"
+#include "network/router_source.h"
+
+/* The numbers of the slice that the transaction in `slot` goes to. */
+static inline const struct bank_row *bank_row_of_txn(const struct kb_sim *s, const struct txn *txn)
+{
+    (void)s; /* T names it only where any topology runs */
+    return &kind_at(T, dst_cube(T, txn->dst))->banks;
+}
+
+/* Overhead and latency, which come behind the end. */
+static ALWAYS_INLINE int64_t behind_banks_fs(const struct kb_sim *s, const struct txn *txn)
+{
+    return cost_in_memory_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)));
+}
+
+static inline struct bank_bytes bytes_in_banks(const struct kb_sim *s, uint32_t slot)
+{
+    return (struct bank_bytes){s->banks->behind->offsets[slot], s->txns[slot].nbytes};
+}
+
+/* -- data of reads -------------------------------------------------------------------------- */
+
+/* Segment `number` of the data of `slot` will be ready at `ready`. */
+static inline void send_data(struct kb_sim *s, int how, struct bank_packet *read, uint32_t number,
+                             uint64_t ready)
+{
+    struct router *r = s->router;
+    const struct flight *flight = &r->flights[read->slot];
+    bool begins = begins_packet(s, number);
+    uint32_t port = flight->way->rows[0].port, left = flight->n - number;
+    struct parcel *parcel;
+
+    if (begins)
+        read->parcel = make_parcel(s, read->slot, 0, ready);
+    if (read->parcel == NO_PARCEL)
+        return;
+    parcel = &r->parcels[read->parcel];
+    if (begins) {
+        parcel->first = number;
+        parcel->n = left < packet_segments(s) ? left : packet_segments(s);
+        parcel->in = 0;
+        parcel->gated = true;
+    }
+    if (parcel->in == parcel->room && !parcel_room(parcel)) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    parcel->rows[parcel->in++] = ready;
+    if (begins)
+        queue_parcel(s, how, read->parcel);
+    else if (how & HOW_HOP || r->ports[port].source == read->parcel)
+        changes(s, how, port, ready);
+}
+
+/* Bursts of a read have ends: data that are known to be ready, and all before them, go. */
+static inline void send_known(struct kb_sim *s, int how, uint32_t row)
+{
+    struct bank_pool *pool = &s->banks->pool;
+    struct bank_packet *read = &pool->packets[row];
+    const struct bank_row *b = bank_row_of_txn(s, &s->txns[read->slot]);
+    struct bank_bytes bytes = bytes_in_banks(s, read->slot);
+    uint32_t n = (uint32_t)(pool->accesses[row].range.end - pool->accesses[row].range.at);
+    int64_t behind_fs = behind_banks_fs(s, &s->txns[read->slot]);
+
+    for (; read->known < n && read->ends_fs[read->known]; read->known++) {
+        read->latest_fs = bank_later(read->latest_fs, read->ends_fs[read->known]);
+        while (read->sent < s->router->flights[read->slot].n &&
+               bank_last_burst(b, bytes, T->segment_bytes, read->sent) <= read->known)
+            send_data(s, how, read, read->sent++, after((uint64_t)read->latest_fs, behind_fs));
+    }
+}
+
+/* The way back of the read in `slot`, for data that have it for themselves. */
+static inline struct stream *stream_back(struct kb_sim *s, uint32_t slot)
+{
+    struct stream *f = &s->banks->behind->stream;
+    const struct way *way = s->router->flights[slot].way;
+
+    f->n = way->n;
+    f->segment_bytes = T->segment_bytes;
+    for (uint32_t i = 0; i < way->n; i++) {
+        const struct out_port *port = &s->router->ports[way->rows[i].port];
+        bool begins = i == 0 || way->rows[i - 1].end == END_M_CPU;
+        double before = begins ? port->gbs : s->router->ports[way->rows[i - 1].port].gbs;
+
+        f->hops[i] =
+            (struct stream_hop){.gbs = before < port->gbs ? before : port->gbs,
+                                .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
+    }
+    return f;
+}
+
+/* All bursts of a read have ends: in service_fs goes when its data would all be there, alone on
+ * their way, without that way. */
+static inline void end_read(struct kb_sim *s, int how, uint32_t row)
+{
+    const struct bank_packet *read = &s->banks->pool.packets[row];
+    struct txn *txn = &s->txns[read->slot];
+    struct bank_access *whole = &s->banks->accesses[read->slot];
+
+    whole->prepared_fs = s->banks->pool.accesses[row].prepared_fs;
+    whole->delay_fs = s->banks->pool.accesses[row].delay_fs;
+    whole->ready_fs = s->banks->pool.accesses[row].ready_fs;
+    txn->service_fs =
+        bank_stream_fs(stream_back(s, read->slot), bank_row_of_txn(s, txn), read->ends_fs,
+                       bytes_in_banks(s, read->slot), behind_banks_fs(s, txn), whole->drain_fs) -
+        s->router->flights[read->slot].return_fs;
+    if (how & HOW_KERNELS) { /* its content is that at the end of its last burst */
+        txn->stage = TXN_SERVED;
+        post(s, (uint64_t)s->banks->pool.accesses[row].last_fs, EV_DONE, read->slot);
+    }
+}
+
+/* -- writes --------------------------------------------------------------------------------- */
+
+/* All of a write is in, and its packets have been accepted, or written. */
+static inline void finish_write_in_banks(struct kb_sim *s, uint32_t slot)
+{
+    struct txn *txn = &s->txns[slot];
+    struct flight *flight = &s->router->flights[slot];
+    const struct bank_access *whole = &s->banks->accesses[slot];
+    const struct bank_row *b = bank_row_of_txn(s, txn);
+    int64_t came_fs = txn->arrive_fs + whole->drain_fs, done_fs;
+
+    if ((int64_t)flight->tail_fs > came_fs)
+        came_fs = (int64_t)flight->tail_fs;
+    done_fs = bank_later(came_fs, (int64_t)flight->served_fs);
+    if (b->ack == ACK_WRITTEN)
+        done_fs = bank_later(done_fs, whole->first_fs + whole->drain_fs -
+                                          s->banks->by_memory[txn->dst]->view.burst_fs);
+    flight->done_fs = after((uint64_t)done_fs, behind_banks_fs(s, txn));
+    txn->service_fs = txn->arrive_fs + whole->drain_fs + ((int64_t)flight->done_fs - came_fs);
+    post(s, flight->done_fs, EV_DONE, slot);
+}
+
+/* A packet of a write has been accepted, or written. */
+static inline void end_packet(struct kb_sim *s, uint32_t row)
+{
+    const struct bank_access *access = &s->banks->pool.accesses[row];
+    uint32_t slot = s->banks->pool.packets[row].slot;
+    struct flight *flight = &s->router->flights[slot];
+    struct bank_access *whole = &s->banks->accesses[slot];
+
+    if ((uint64_t)access->done_fs > flight->served_fs)
+        flight->served_fs = (uint64_t)access->done_fs;
+    if (access->first_fs < whole->first_fs)
+        whole->first_fs = access->first_fs;
+    if (access->last_fs > whole->last_fs) {
+        whole->last_fs = access->last_fs;
+        whole->prepared_fs = access->prepared_fs;
+        whole->delay_fs = access->delay_fs;
+        whole->ready_fs = access->ready_fs;
+    }
+    if (--flight->packets_left == 0 && flight->in == flight->n)
+        finish_write_in_banks(s, slot);
+}
+
+/* -- both ----------------------------------------------------------------------------------- */
+
+/* Bursts have been granted the bus of channels of `slice`. */
+static inline void post_ends_behind(struct kb_sim *s, int how, struct bank_slice *slice)
+{
+    struct bank_pool *pool = &s->banks->pool;
+
+    while (pool->touched != BANK_NONE) {
+        uint32_t row = pool->touched;
+
+        pool->touched = pool->packets[row].next;
+        pool->packets[row].touched = false;
+        send_known(s, how, row);
+    }
+    while (pool->ended != BANK_NONE) {
+        uint32_t row = pool->ended;
+
+        pool->ended = pool->accesses[row].next;
+        slice->pending--;
+        if (pool->accesses[row].writes)
+            end_packet(s, row);
+        else
+            end_read(s, how, row);
+        bank_free_packet(pool, row);
+    }
+    if (pool->lost)
+        fail(s, KB_NO_MEMORY);
+}
+
+/* The transaction in `slot` sets out: none of its packets, which may pass each other, has come. */
+static inline void begin_whole(struct kb_sim *s, uint32_t slot)
+{
+    struct bank_access *whole = &s->banks->accesses[slot];
+
+    whole->drain_fs = drain_fs(s->txns[slot].nbytes, s->router->flights[slot].way->gbs);
+    whole->first_fs = BANK_NEVER_FS;
+    whole->last_fs = 0;
+    whole->writes = (uint8_t)txn_writes(&s->txns[slot]);
+}
+
+/*
+ * Bytes [from, from + nbytes) of the transaction in `slot` have come: to the rules an access.
+ * BANK_NONE, and the run ends: no memory.
+ */
+static inline uint32_t begin_packet_access(struct kb_sim *s, uint64_t t, uint32_t slot,
+                                           uint64_t from, uint64_t nbytes)
+{
+    struct txn *txn = &s->txns[slot];
+    struct banks_behind *behind = s->banks->behind;
+    struct bank_access *whole = &s->banks->accesses[slot];
+    struct bank_pool *pool = &s->banks->pool;
+    const struct bank_row *b = bank_row_of_txn(s, txn);
+    const struct way *way = s->router->flights[slot].way;
+    uint32_t row = bank_new_packet(pool, b, bank_range(b, behind->offsets[slot] + from, nbytes),
+                                   txn_writes(txn));
+
+    if (from == 0)
+        txn->arrive_fs = whole->arrive_fs = (int64_t)t;
+    if (row == BANK_NONE || !stream_room(&behind->stream, way->n) ||
+        (from == 0 && !bank_room_for(&behind->room, s->topo, b, txn_writes(txn),
+                                     bytes_in_banks(s, slot), way->n))) {
+        fail(s, KB_NO_MEMORY);
+        return BANK_NONE;
+    }
+    pool->packets[row].slot = slot;
+    pool->packets[row].parcel = NO_PARCEL;
+    pool->accesses[row].id = record_id(s, slot);
+    pool->accesses[row].arrive_fs = (int64_t)t;
+    return row;
+}
+
+#endif

@@ -197,6 +197,15 @@ broken "an engine that is never done" 4 "component 'undone' of 'cube.pe.pe_gemm.
     'pe: {pe_gemm: {impl: undone, undone: {never: 1}}}' run gemm_composite
 broken "kernels and a memory that is never done" 4 "is never done with it" 'hbm: {impl: sleeps}' run gemm_composite
 
+# done before its data could have come: the pieces of a breakdown still add up, and none is negative
+printf 'kernbench: 2\nname: it\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 2, hbm: {impl: early}}\n' >"$work/bad.yaml"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4096\n' >"$work/early.csv"
+call env KB_COMPONENTS=$bad "$B/kernbench" replay "$work/early.csv" --machine "$work/bad.yaml" --format csv --quiet
+total=$(awk -F, 'NR == 2 { printf "%.6f", $11 - $6 }' "$work/out")
+call env KB_COMPONENTS=$bad "$B/kernbench" replay "$work/early.csv" --machine "$work/bad.yaml" --breakdown --format csv --quiet
+equal "a memory that is done early: --breakdown adds up" "$total 0" \
+    "$(awk -F, '$1 == "all" { sum += $7; bad += $7 < 0 } END { printf "%.6f %d", sum, bad }' "$work/out")"
+
 # -- refused before it runs ---------------------------------------------------------------------
 
 # machine NAME: a YAML whose slices are that component

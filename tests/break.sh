@@ -540,7 +540,7 @@ break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(lo
 # -- what fails, and signals -----------------------------------------------------------------
 newfile=runtime/base/newfile.c stop=runtime/cli/out/stop.c
 break_it 'memory that lacks passed on' runtime/cli/out/memory.c 's/^    if \(!p\)/    if (0)/'
-break_it 'a transaction left open without memory' $sqlite_file 's/memory_undo\(db_roll_back, db\);//'
+break_it 'a transaction left open without memory' $sqlite_file 's/memory_undo\(undo, db\);//'
 break_it 'an empty database left behind' $sqlite_file 's/if \(db->is_new && is_empty_file/if (0 \&\& is_empty_file/'
 break_it 'a mistake of JSON for a lack of memory' runtime/cli/diff/results_json.c 's/json_set_alloc_funcs\(allocate, free\);//'
 break_it 'a file named before it is on the disk' $newfile 's/bool ok = sync_file\(f->fd\);/bool ok = true;/'

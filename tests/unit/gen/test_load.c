@@ -737,6 +737,7 @@ int main(void)
         T(words_are_in_the_order_of_the_machine),
         T(the_spec_outlives_the_text),
         T(a_file_may_have_a_mebibyte_and_no_more),
+        T(keys_of_components_are_constants),
         T(the_arena_fits_any_type),
         T(editors_may_mark_and_end_lines_as_they_like),
     };

@@ -111,6 +111,7 @@ break_it 'parts counted as transactions of the channel' $stats 's/^        flow\
 break_it 'xor forgotten on the way back' $address '/static inline uint64_t address_unmap/,/^}/s/slice \^= \(uint32_t\)\(row % n\);/;/'
 break_it 'neighbouring granules of one slice as two parts' $address 's/^    while \(n < range->nbytes && address_map.*$/    while (0)/'
 break_it 'a point that leaves the memories of its parts taken' runtime/sim/sweep.c 's/clear_way\(s, job, &s->txns\[part\]\);/;/'
+break_it 'a copy alone behind routers waits for nothing' runtime/sim/sweep.c 's/ && !s->router//'
 break_it 'shards of a cube in one place' runtime/data/host.c 's/^            \*end = tensor->offsets\[pe\] \+ nbytes;$/            ;/'
 break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/\(tr->steps \/ 2\)\) % tr->steps \* tr->step_bytes/(tr->steps \/ 2)) * tr->step_bytes/'
 break_it 'writes of a walk at its reads' runtime/engine/traffic_walk.c 's/\(tr->steps \/ 2\)\)/0)/'

@@ -2,7 +2,8 @@
  *
  * A sweep has millions of points, most of one copy. Three things make them cheap:
  *
- *   - A copy that is alone waits for nothing, so its latency is the formula: no run at all.
+ *   - A copy that is alone waits for nothing, so its latency is the formula: no run at all. Behind
+ *     routers it runs: where buffers do not cover the way and back, packets wait for their own.
  *   - More copies are filled into one simulation, which runs them and is cleared afterwards. Only
  *     what their route touched is cleared: its channel or engine, its links, its memory.
  *   - Copies of one point are alike, so their terms are added up, and only the waits differ.
@@ -375,6 +376,12 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch
     return KB_OK;
 }
 
+/* Is one copy, of which nothing has to run? */
+static bool is_formula(const struct kb_sim *s, const struct job *job)
+{
+    return job->n == 1 && !job->differ && !s->router && s->options.engine == KB_FUSED;
+}
+
 kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result *results,
                    size_t *n_run, kb_error *why)
 {
@@ -387,7 +394,7 @@ kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result 
         struct job job;
 
         status = make_job(s, &points[i], &job, why);
-        if (status == KB_OK && job.n == 1 && !job.differ && s->options.engine == KB_FUSED)
+        if (status == KB_OK && is_formula(s, &job))
             answer_alone(&job, &results[i]);
         else if (status == KB_OK)
             status = run_job(s, &job, &room, &results[i], why);

@@ -155,9 +155,12 @@ ok "probe"
 on m route c0.pe0 c1.slice3
 [ $code -eq 0 ]
 ok "route"
-on m sweep --src c0.pe0 --dst c1.slice0 --bytes 64,1024 --inflight 1,8 --format csv
-[ $code -eq 0 ]
-ok "sweep"
+short=(sweep --src c0.pe0 --dst c1.slice0 --bytes 64,64K --inflight 1,8 --format csv --set contention.buffer_bytes=256)
+on m "${short[@]}" --engine hop
+mv out hop
+on m "${short[@]}"
+[ $code -eq 0 ] && cmp -s hop out
+ok "sweep: both engines, where a packet waits for itself"
 on m replay m.csv --vary contention.buffer_bytes=512,1024 --format csv
 [ $code -eq 0 ] && [ "$(grep -c ,d2h, out)" -eq 2 ]
 ok "--vary"

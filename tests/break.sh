@@ -789,7 +789,7 @@ first_failure() {
     local t code name
 
     for t in "${tests[@]}"; do
-        (ulimit -t 100 && timeout 1500 "build/_t/test_$t") >out 2>&1
+        (ulimit -t 400 && timeout 1500 "build/_t/test_$t") >out 2>&1
         code=$?
         name=$(sed -n 's/^not ok [0-9]* - //p' out | head -n 1)
         if [ -z "$name" ] && [ "$code" != 0 ]; then

@@ -280,8 +280,8 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && link >= 0 && (memory >= 0 || sim_queues(s)) &&
-           (link == 0 || s->links || s->router);
+    return txn->wait_fs >= 0 && (sim_queues(s) || memory >= 0) &&
+           (link >= 0 || (sim_queues(s) && s->router)) && (link == 0 || s->links || s->router);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */

@@ -382,8 +382,8 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
         !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
         !read_range(in, field, &q) || !read_ids(in, after, &place) ||
-        !read_think(in, &field[FIELD_THINK], &think_fs) || !read_plane(in, &field[FIELD_PLANE], &q) ||
-        !read_prio(in, &field[FIELD_PRIO], &q))
+        !read_think(in, &field[FIELD_THINK], &think_fs) ||
+        !read_plane(in, &field[FIELD_PLANE], &q) || !read_prio(in, &field[FIELD_PRIO], &q))
         return;
     if (after->len > 0)
         place.after_column = (uint32_t)fields_column(fields, after->text);

@@ -206,12 +206,9 @@ void warn_term(uint64_t id, const kb_result *r, kb_error *why)
     const struct {
         const char *name;
         int64_t fs;
-    } terms[] = {{"wire_ns", r->wire_fs},
-                 {"overhead_ns", r->overhead_fs},
-                 {"drain_ns", r->drain_fs},
-                 {"response_ns", r->response_fs},
-                 {"return_ns", r->return_fs},
-                 KB_WAITS(TERM_OF_WAIT)};
+    } terms[] = {{"wire_ns", r->wire_fs},     {"overhead_ns", r->overhead_fs},
+                 {"drain_ns", r->drain_fs},   {"response_ns", r->response_fs},
+                 {"return_ns", r->return_fs}, KB_WAITS(TERM_OF_WAIT)};
 
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         if (terms[i].fs < 0) {

@@ -275,7 +275,8 @@ static void edges_carry_what_a_recount_says(void **state)
     each_rig(check_edges);
 }
 
-/* More pairs of cubes than FLOW_PAIRS_MOST: nodes and edges of each route are counted one by one. */
+/* More pairs of cubes than FLOW_PAIRS_MOST: nodes and edges of each route are counted one by one.
+ */
 static void edges_of_many_cubes_too(void **state)
 {
     const kb_topology *topo =

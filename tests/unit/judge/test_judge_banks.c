@@ -1,4 +1,5 @@
-/* test_judge_banks.c -- the judge's banks: the numbers of docs/model.md "Memories with banks", and the vectors.
+/* test_judge_banks.c -- the judge's banks: the numbers of docs/model.md "Memories with banks", and
+ * the vectors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

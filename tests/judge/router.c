@@ -956,7 +956,8 @@ static void decide(struct sim *s)
     for (size_t i = 0; i < s->net.n; i++) {
         struct port *p = &s->ports[i];
 
-        decide_channels(s, &next, s->net.order[p->channel->nodes[0]]);
+        if (next < s->n_asked)
+            decide_channels(s, &next, s->net.order[p->channel->nodes[0]]);
         if (p->waiting && p->free_fs <= s->now_fs) {
             struct candidate c = choose(s, p);
 

@@ -18,9 +18,9 @@ export GCOV_PREFIX=$PWD/$build/failing
     "$build/kbgen" topologies/cube1.yaml >/dev/full
     "$build/kbgen" --config topologies/cube1.yaml >/dev/full
 } >"$build/failures.log" 2>&1
-# gcov reads what the compiler wrote from beside the counts
+# gcov reads what the compiler wrote from beside the counts; a failure may have spoiled a file of counts
 find "$build/failing" -name '*.gcda' | while read -r counts; do
     notes=${counts#"$build/failing"}
-    cp "${notes%.gcda}.gcno" "${counts%.gcda}.gcno" || rm "$counts"
+    cp "${notes%.gcda}.gcno" "${counts%.gcda}.gcno" && gcov --stdout "$counts" >/dev/null 2>&1 || rm "$counts"
 done
 exit 0

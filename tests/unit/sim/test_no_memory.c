@@ -229,14 +229,17 @@ static kb_status live_with_packets(const kb_topology *topo, kb_engine engine, bo
     return status;
 }
 
-static void every_allocation_of_packets_may_fail(void **state)
+static void assert_every_failure_of_packets_is_told(const char *hbm)
 {
-    const kb_topology *topo =
-        any_topology("kernbench: 2\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\n"
-                     "contention: {links: router, segment_bytes: 64, packet_bytes: 128}\n"
-                     "cube: {pes: 1, hbm: {slices: 1, queue_bytes: 128}}\n");
+    char yaml[512];
+    const kb_topology *topo;
 
-    (void)state;
+    snprintf(yaml, sizeof yaml,
+             "kernbench: 2\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\n"
+             "contention: {links: router, segment_bytes: 64, packet_bytes: 128}\n"
+             "cube: {pes: 1, hbm: {slices: 1, %s}}\n",
+             hbm);
+    topo = any_topology(yaml);
     assert_non_null(topo);
     for (int watched = 0; watched < 2; watched++) {
         kb_status status = KB_NO_MEMORY;
@@ -254,6 +257,14 @@ static void every_allocation_of_packets_may_fail(void **state)
         assert_true(n > 50);
     }
     any_topology_free(topo);
+}
+
+static void every_allocation_of_packets_may_fail(void **state)
+{
+    (void)state;
+    assert_every_failure_of_packets_is_told("queue_bytes: 128");
+    assert_every_failure_of_packets_is_told("model: banks, channels: 1, "
+                                            "groups: 1, banks: 1, columns: 1, queue: 4");
 }
 
 /* Where nothing takes time but drains, much is still to do at time 0 when memory runs out then. */
@@ -283,24 +294,47 @@ static void every_allocation_of_banks_may_fail(void **state)
 }
 
 /* A cost that is not known is no cost: docs/memory.md, exit 5 */
-static void the_cost_of_a_route_may_fail_with_banks(void **state)
+static void assert_cost_may_fail(const char *links, uint64_t least)
 {
-    const kb_topology *topo =
-        any_topology("kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-                     "cube: {hbm: {model: banks, queue: 300, banks: 1,"
-                     " groups: 1, channels: 1, columns: 1}}\n");
+    char yaml[512];
     kb_endpoint pe = {KB_PE, 0, 0, 0}, slice = {KB_SLICE, 0, 0, 0};
+    const kb_topology *topo;
+    kb_status status = KB_NO_MEMORY;
     kb_error why = {""};
     kb_cost cost;
+    uint64_t n = 0;
 
-    (void)state;
+    snprintf(yaml, sizeof yaml,
+             "kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+             "contention: {links: %s}\n"
+             "cube: {hbm: {model: banks, queue: 300, banks: 1, groups: 1, channels: 1, "
+             "columns: 1}}\n",
+             links);
+    topo = any_topology(yaml);
     assert_non_null(topo);
-    blocks_left = 0;
-    assert_int_equal(kb_route_cost(topo, KB_READ, &pe, &slice, 65536, &cost, &why), KB_NO_MEMORY);
-    blocks_left = UINT64_MAX;
-    assert_string_equal(why.text, "out of memory");
-    assert_int_equal(kb_route_cost(topo, KB_READ, &pe, &slice, 65536, &cost, &why), KB_OK);
+    for (int op = KB_READ; op <= KB_WRITE; op++) {
+        status = KB_NO_MEMORY;
+        for (n = 0; status != KB_OK; n++) {
+            int64_t before = owned;
+
+            blocks_left = n;
+            status = kb_route_cost(topo, (kb_transaction_op)op, &pe, &slice, 65536, &cost, &why);
+            blocks_left = UINT64_MAX;
+            assert_true(owned == before);
+            assert_int_equal(status, status == KB_OK ? KB_OK : KB_NO_MEMORY);
+            if (status != KB_OK)
+                assert_string_equal(why.text, "out of memory");
+        }
+        assert_true(n > least);
+    }
     any_topology_free(topo);
+}
+
+static void the_cost_of_a_route_may_fail_with_banks(void **state)
+{
+    (void)state;
+    assert_cost_may_fail("ideal", 1);
+    assert_cost_may_fail("router", 5);
 }
 
 /* -- points and traffic --------------------------------------------------------------------- */

@@ -165,7 +165,7 @@ try()
 }
 
 strict='-Wall -Wextra -Wpedantic -Wconversion -Werror'
-examples "shared" "s/^gcc/$CC -std=c11 $strict/; s/^g\+\+/g++ -std=c++11 $strict/"
+examples "shared" "s|^gcc|$CC -std=c11 $strict|; s|^g\+\+|g++ -std=c++11 $strict|"
 nothing "$(ldd "$work/two_topologies" "$work/embed" | grep -E 'lib(kernbench|cube8|tray32)' | grep -v "\.so\.0 => $lib/")" &&
     [ "$(ldd "$work/two_topologies" | grep -c "\.so\.0 => $lib/")" = 3 ]
 ok "programs ask for sonames"

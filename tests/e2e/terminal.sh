@@ -174,7 +174,7 @@ closes "... and the closing line behind it" 200000 transactions
 long "run, Phase 2" '(launches|operations computed)' run gemm M=256 N=256 K=256 --verify=ops -j 1
 
 # A reference does not say how far it is.
-long_on_terminal run attention S=128 D=100 T=128 --verify
+long_on_terminal run attention S=128 D=100 T=1024 --verify
 [ $code -eq 0 ] && [ "$(tr '\r' '\n' <err | grep -c '^verifying, [0-9]* s so far')" -ge 2 ] &&
     tr '\r' '\n' <err | grep -A1 '^verifying' | tail -n 1 | grep -q '^ *$'
 ok "run, verification: the time that it takes, wiped"

@@ -224,7 +224,7 @@ MATRIX_PACKAGES := locales $(CLANG_PACKAGES) $(AARCH64_PACKAGES)
 .PHONY: matrix
 matrix: setup
 	@.ci/install $(MATRIX_PACKAGES)
-	@B=$(B) JOBS=$(JOBS) tests/matrix.sh $(CELLS)
+	@B=$(B) JOBS=$(JOBS) tests/matrix.sh "$(CELLS)"
 
 ## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
 .PHONY: check-web

@@ -315,17 +315,19 @@ static struct part *find_part(const struct spec *spec, size_t i)
     return other && !same_values(spec, part, other) ? NULL : part;
 }
 
-/* Routers serve packets. Engines never meet one; memories and nodes do not know of them yet. */
+/* Routers serve packets: memories are asked for each, engines never meet one. Memories that queue
+ * and nodes do not know of them yet. */
 static void refuse_routers(const struct spec *spec)
 {
     const struct part *part = spec->parts;
 
-    while (part && part->component->kind == COMPONENT_ENGINE)
+    while (part && (part->component->kind == COMPONENT_ENGINE ||
+                    part->component->kind == COMPONENT_MEMORY))
         part = part->next;
     if (part && spec->contention_links == MODE_ROUTER)
         diag_error(spec->diag, spec_place(spec, KEY_contention_links),
-                   "'contention.links: router' and '%s: %s' do not go together: components of "
-                   "memories and nodes are for ideal and fifo links",
+                   "'contention.links: router' and '%s: %s' do not go together: memories that queue "
+                   "and nodes that are components are for ideal and fifo links",
                    key_rows[part->key].path, part->component->name);
 }
 

@@ -673,7 +673,7 @@ break_it 'segments take no room in a buffer' runtime/network/router.h 's/vc->cre
 break_it 'a credit comes back without its last byte' runtime/network/router_buffer.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
 break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
-break_it 'a read has its data back at once' runtime/network/router_end.h 's/cost_in_memory_fs\(&s->mask, memory\)\), slot\)/0), slot)/'
+break_it 'a read has its data back at once' runtime/network/router_end.h 's/int64_t memory_fs = cost_in_memory_fs\(&s->mask, memory\)/int64_t memory_fs = 0 * cost_in_memory_fs(\&s->mask, memory)/'
 break_it 'a segment keeps its own waits behind one of its transaction' runtime/explain/router_paths.c 's/net_path_copy\(&net->waits, &segment->path, &last->path\);/;/'
 break_it 'a path may pass the same bytes twice' runtime/explain/router_paths.c 's/net->ports\[x->port\]\.number < x->number/true/'
 break_it 'waits that made nothing later count' runtime/explain/router_pieces.c 's/wait->fs > \*slack \? wait->fs - \*slack : 0/wait->fs/'
@@ -686,6 +686,18 @@ break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
 break_it 'asked ahead by the time at which it sets out' runtime/network/link.h 's/go_to_memory\(s, how, now, t, /go_to_memory(s, how, t, t, /'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
+# memories that are components, behind routers
+packets=runtime/machine/component_packets
+break_it 'behind routers a packet is asked for the whole write' $packets.h 's/packet\.bytes = nbytes/packet.bytes = whole->bytes + 0 * nbytes/'
+break_it 'behind routers each packet pays the overhead' $packets.h 's/from \? 0 : whole->overhead_fs/whole->overhead_fs/'
+break_it 'behind routers a packet counts only when its data are in' $packets.h 's/answer\.hold_fs < drain_fs \? answer\.hold_fs : drain_fs/drain_fs/'
+break_it 'behind routers data leave before their turn' $packets.h 's/return fs > 0 \? fs : 0/return fs/'
+break_it 'behind routers a packet alone finds the memory free' $packets.c 's/later\(a->free_fs, t\)/t/'
+break_it 'behind routers a write alone ends with its first packet' $packets.c 's/if \(from % size == 0\)/if (from == 0)/'
+break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/flight->served_fs = end_fs >/flight->served_fs = from == 0 \&\& end_fs >/'
+break_it 'behind routers room comes back at the pace of the route' runtime/network/router_end.h 's/if \(hold_fs < part_fs\(first, end - first, gbs\)\)/if (false)/'
+break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
+break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
 break_it 'a component is built in place' runtime/sim/component_open.c 's/remove_folder\(m\.folder\);/;/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.

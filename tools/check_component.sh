@@ -151,4 +151,10 @@ holds "a replay twice equal" twice
 holds "any -j equal" threads
 holds "times in order, no station over 100 %" monotone
 holds "formula = alone" formula
+if [ "$kind" = memory ]; then # it serves packets there, and is made at run time
+    echo 'contention: {links: router, buffer_bytes: 0, packet_bytes: 512}' >>"$place/machine.yaml"
+    LOADED=1
+    holds "behind routers: both engines equal" engines
+    holds "behind routers: formula = alone" formula
+fi
 exit $failed

@@ -150,7 +150,9 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
         c.overhead_fs += alone.memory_overhead_fs - c.memory_overhead_fs;
         c.memory_overhead_fs = alone.memory_overhead_fs;
     } else if (memory_is_component(t, unit)) {
-        int64_t in_memory_fs = served->done_fs - txn->service_fs - c.drain_fs;
+        int64_t in_memory_fs = t->links == MODE_ROUTER
+                                   ? served->memory_fs
+                                   : served->done_fs - txn->service_fs - c.drain_fs;
 
         c.overhead_fs += in_memory_fs - c.memory_overhead_fs;
         c.memory_overhead_fs = in_memory_fs;

@@ -10,14 +10,20 @@ struct txn;
 
 /* What a component has said of the transaction in a slot. */
 struct served {
-    int64_t done_fs;  /* its service ends, and its data are there */
+    union {
+        int64_t done_fs;   /* its service ends, and its data are there */
+        int64_t memory_fs; /* behind routers: what its memory adds to the drain */
+    };
     int64_t delay_fs; /* in nodes that are components, less what the tables have for these */
     uint64_t offset;  /* where its bytes lie in its memory */
     int64_t node_fs;  /* of these, in the one where it came last */
     /* of a stage of an engine that is a component, from its begin on */
     uint32_t m, k, n;
     uint64_t cycles;
-    int64_t cycles_fs;
+    union {
+        int64_t cycles_fs;
+        int64_t alone_fs; /* behind routers: of a transaction alone, as memory_fs */
+    };
 };
 
 /* All NULL: no box of the machine is a component. */

@@ -126,6 +126,7 @@ struct way {
  */
 struct parcel {
     uint64_t ready_fs; /* of the first: its place in the queue */
+    uint64_t hold_fs;  /* memory: for how long its packet keeps others away */
     uint64_t *rows;    /* owned; m_cpu: when each segment is ready; memory: when its tail is in */
     uint32_t next;     /* in the queue of a source, or of a flight that has no engine yet */
     uint32_t slot;     /* of its transaction */
@@ -149,7 +150,8 @@ struct flight {
     uint64_t nbytes;    /* of its direction */
     uint64_t first_fs;  /* arrival of its first segment at the end */
     uint64_t tail_fs;   /* the last tail there */
-    uint64_t served_fs; /* when the memory is free of the last packet served */
+    uint64_t served_fs; /* when the memory is free of the last packet served; of a component: the
+                           end as it has answered until now, ROUTER_NEVER: none */
     uint64_t start_fs;  /* when service of the first begins */
     uint64_t done_fs;
     int64_t extra_fs, return_fs;     /* terms of its result */

@@ -78,6 +78,8 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         p->overhead += overhead_fs + (uint64_t)memory_fs;
     if (T->links == MODE_ROUTER && T->banked && banks_has(s, txn)) /* service_fs is its end */
         served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
+    else if (T->links == MODE_ROUTER && memory_is_component(T, dst_unit(T, txn->dst)))
+        served_fs = txn->service_fs - txn->arrive_fs + s->instances.served[txn - s->txns].memory_fs;
     if (T->links == MODE_ROUTER)
         traffic_add_routed(
             s, txn, &way,

@@ -141,6 +141,23 @@ static int64_t slack_in_banks(const struct kb_sim *s, uint32_t slot, const struc
     return engine_fs + told_fs + (last ? c->drain_fs : 0) - (last ? last : &f->first)->got_fs;
 }
 
+/*
+ * The same where the memory is a component: what is told but was not taken. Below 0: packets behind
+ * the first took longer there, which is told as a wait at the memory.
+ */
+static int64_t slack_in_component(const struct kb_sim *s, uint64_t t, uint32_t slot,
+                                  const struct told *p, uint32_t last, const struct kb_cost *c)
+{
+    const struct net_waits *waits = &spans_of(s)->net->waits;
+    const struct txn *txn = &s->txns[slot];
+    int64_t end_fs = p->at_fs + (txn_of_host(txn) ? txn->wait_fs : 0) + txn->service_fs -
+                     txn->arrive_fs + c->memory_overhead_fs + c->drain_fs;
+
+    for (uint32_t i = last; i != NO_WAIT; i = waits->rows[i].before)
+        end_fs += waits->rows[i].fs;
+    return end_fs - (int64_t)t;
+}
+
 void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
 {
     const struct net_flight *f = &spans_of(s)->net->flights[slot];
@@ -150,16 +167,23 @@ void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
     const struct net_path *last =
         banked ? last_path_in_banks(s, t, slot, &c) : last_path(s, t, slot, &c);
     int64_t slack = banked ? slack_in_banks(s, slot, last, &c) : slack_of(s, slot, last, &c);
+    int64_t behind_fs = 0;
     struct told p = {
         .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
     add_way(&p, &c);
+    if (memory_is_component(s->topo, dst_unit(s->topo, txn->dst))) {
+        slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, &c);
+        behind_fs = slack < 0 ? -slack : 0;
+        slack += behind_fs;
+    }
     add_waits(&p, &spans_of(s)->net->waits, (last ? last : &f->first)->last, &slack);
     if (banked)
         p.at_fs = bank_pieces_wait(s, slot, memory, p.at_fs,
                                    queued_service_fs(s, txn, &c) - txn->arrive_fs);
     else
         add(&p, KB_CAUSE_MEMORY_WAIT, memory, txn->service_fs - txn->arrive_fs, &f->at_memory);
+    add(&p, KB_CAUSE_ROUTER_WAIT, memory, behind_fs, &none);
     add(&p, KB_CAUSE_OVERHEAD, memory, c.memory_overhead_fs, &none);
     add(&p, KB_CAUSE_DRAIN, memory, c.drain_fs, &none);
 }

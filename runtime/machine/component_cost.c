@@ -1,5 +1,5 @@
 /* component_cost.c -- the cost of a transaction that meets components, alone: in fresh states. */
-#include "machine/cost.h"
+#include "machine/component_packets.h"
 #include "machine/pes.h"
 #include "machine/queueing.h"
 #include "machine/walk.h"
@@ -15,16 +15,26 @@ static int64_t served_alone_fs(const struct impl *impl, const struct kb_request 
     return impl->serve(state, asked, 0).done_fs;
 }
 
-/* Adds what the memory's component says instead of the keys; if that is never, the keys stand. */
-static void add_memory(struct kb_cost *c, const struct impl *impl, const struct kb_request *asked)
+/* What the component adds to the drain; INT64_MAX: it is never done. */
+static int64_t memory_fs(const struct kb_topology *t, const struct cost_mask *m,
+                         const struct trip *trip, const struct impl *impl, const struct kb_cost *c,
+                         const struct kb_request *asked)
 {
-    int64_t done_fs = impl->arrive ? queueing_alone_fs(impl, asked) : served_alone_fs(impl, asked);
+    int64_t done_fs;
 
-    if (done_fs == INT64_MAX)
+    if (t->links == MODE_ROUTER)
+        return component_behind_fs(t, m, trip, impl, asked, c->bottleneck_gbs);
+    done_fs = impl->arrive ? queueing_alone_fs(impl, asked) : served_alone_fs(impl, asked);
+    return done_fs == INT64_MAX ? INT64_MAX : done_fs - c->drain_fs;
+}
+
+/* Adds that, instead of what the keys say; if it is never, the keys stand. */
+static void add_memory(struct kb_cost *c, int64_t fs)
+{
+    if (fs == INT64_MAX)
         return;
-    c->overhead_fs -= c->memory_overhead_fs;
-    c->memory_overhead_fs = done_fs - c->drain_fs;
-    c->overhead_fs += c->memory_overhead_fs;
+    c->overhead_fs += fs == COST_NO_MEMORY ? 0 : fs - c->memory_overhead_fs;
+    c->memory_overhead_fs = fs;
 }
 
 /* What the component of a node says, alone, less its overhead. */
@@ -87,7 +97,7 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
     };
 
     if ((impl->serve || impl->arrive) && !unit_is_tcm(t, dst_unit(t, trip->dst)))
-        add_memory(&c, impl, &asked);
+        add_memory(&c, memory_fs(t, m, trip, impl, &c, &asked));
     if (t->impls->nodes)
         c.overhead_fs += nodes_more_fs(t, m, trip, &asked);
     return c;

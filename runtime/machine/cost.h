@@ -42,6 +42,12 @@ static inline int64_t drain_fs(uint64_t nbytes, double gbs)
     return whole + (fs - (double)whole >= 0.5);
 }
 
+/* For how long the bytes from `from` on are on a resource of `gbs`: parts add up to the whole. */
+static inline int64_t part_fs(uint64_t from, uint64_t nbytes, double gbs)
+{
+    return drain_fs(from + nbytes, gbs) - drain_fs(from, gbs);
+}
+
 static inline struct cost_row cost_add(struct cost_row a, const struct cost_row *b)
 {
     return (struct cost_row){a.wire_fs + b->wire_fs, a.overhead_fs + b->overhead_fs,

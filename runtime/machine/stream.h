@@ -58,7 +58,7 @@ static inline struct stream_end stream_pass(struct stream *f, int64_t ready_fs, 
         struct stream_hop *hop = &f->hops[i];
 
         t = t > hop->free_fs ? t : hop->free_fs;
-        taken = drain_fs(from + nbytes, hop->gbs) - drain_fs(from, hop->gbs);
+        taken = part_fs(from, nbytes, hop->gbs);
         taken = taken ? taken : 1; /* costs left out */
         hop->free_fs = t + taken;
         t += hop->hop_fs;

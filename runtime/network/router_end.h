@@ -15,6 +15,7 @@
 #ifndef NETWORK_ROUTER_END_H
 #define NETWORK_ROUTER_END_H
 #include "network/bank_wakes.h"
+#include "network/component_behind.h"
 
 static ALWAYS_INLINE const struct memory_row *sink_row_of(const struct kb_sim *s,
                                                           const struct txn *txn)
@@ -56,21 +57,29 @@ static ALWAYS_INLINE void count_service(struct kb_sim *s, uint32_t dst, uint64_t
         s->early[dst].wait_fs += wait;
 }
 
-/* The memory takes what has come at `t`, from `from` on; returns the begin of its service. */
-static ALWAYS_INLINE uint64_t serve_part(struct kb_sim *s, uint32_t slot, uint64_t t, uint64_t from,
-                                         uint64_t nbytes)
+/* A turn at a memory: when it begins, and for how long it keeps others away. */
+struct turn {
+    uint64_t start_fs, hold_fs;
+};
+
+/* The memory takes what has come at `t`, from `from` on. */
+static ALWAYS_INLINE struct turn serve_part(struct kb_sim *s, int how, uint32_t slot, uint64_t t,
+                                            uint64_t from, uint64_t nbytes)
 {
     struct txn *txn = &s->txns[slot];
     const struct memory_row *memory = sink_row_of(s, txn);
     uint64_t *free_fs = free_of(s, txn);
     uint64_t start = *free_fs > t ? *free_fs : t;
-    int64_t hold = service_fs(s, txn, memory, from, nbytes);
+    int64_t hold;
 
-    if (from == 0)
-        hold += memory->overhead_fs & s->mask.overhead;
+    if (is_served(s, how, slot))
+        hold = hold_behind(s, slot, start, from, nbytes);
+    else
+        hold = service_fs(s, txn, memory, from, nbytes) +
+               (from == 0 ? memory->overhead_fs & s->mask.overhead : 0);
     *free_fs = after(start, hold);
-    count_service(s, txn->dst, start - t, (uint64_t)hold, *free_fs);
-    return start;
+    count_service(s, txn->dst, from == 0 ? start - t : 0, (uint64_t)hold, *free_fs);
+    return (struct turn){start, (uint64_t)hold};
 }
 
 static ALWAYS_INLINE uint64_t latest(uint64_t a, uint64_t b)
@@ -79,16 +88,27 @@ static ALWAYS_INLINE uint64_t latest(uint64_t a, uint64_t b)
 }
 
 /* All of a write is in, and has been served. */
-static inline void finish_write(struct kb_sim *s, uint32_t slot)
+static inline void finish_write(struct kb_sim *s, int how, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     struct flight *flight = &s->router->flights[slot];
     const struct memory_row *memory = sink_row_of(s, txn);
-    uint64_t drained = after(flight->start_fs, (memory->overhead_fs & s->mask.overhead) +
-                                                   drain_fs(txn->nbytes, flight->way->gbs));
+    int64_t latency_fs = memory->latency_fs & s->mask.overhead;
+    uint64_t drained;
 
-    flight->done_fs = after(latest(latest(flight->tail_fs, flight->served_fs), drained),
-                            memory->latency_fs & s->mask.overhead);
+    if (is_served(s, how, slot)) { /* what it has answered has latency and drain in it */
+        int64_t memory_fs = s->instances.served[slot].memory_fs;
+
+        if (flight->served_fs == ROUTER_NEVER)
+            return;
+        latency_fs = latency_fs < memory_fs ? latency_fs : memory_fs;
+        flight->done_fs = latest(after(flight->tail_fs, latency_fs), flight->served_fs);
+    } else {
+        drained = after(flight->start_fs, (memory->overhead_fs & s->mask.overhead) +
+                                              drain_fs(txn->nbytes, flight->way->gbs));
+        flight->done_fs =
+            after(latest(latest(flight->tail_fs, flight->served_fs), drained), latency_fs);
+    }
     post(s, flight->done_fs, EV_DONE, slot);
 }
 
@@ -99,24 +119,51 @@ static inline void finish_write(struct kb_sim *s, uint32_t slot)
  * service of its packet has begun: until then the parcel of the packet keeps the tails.
  */
 
+/* Where the packet that begins at `from` ends. */
+static ALWAYS_INLINE uint64_t packet_end(const struct kb_sim *s, const struct flight *flight,
+                                         uint64_t from)
+{
+    uint64_t left = flight->nbytes - from;
+
+    (void)s; /* T names it only where any topology runs */
+    return T->packet_bytes && left > T->packet_bytes ? from + T->packet_bytes : flight->nbytes;
+}
+
+/* For how long the memory has bytes `from` to `end`, the last of the packet in `parcel`. A
+ * component that is held for the drain at least has them at the pace of the route, another at its
+ * own. */
+static inline int64_t last_bytes_fs(const struct kb_sim *s, int how, const struct parcel *parcel,
+                                    uint64_t from, uint64_t end)
+{
+    const struct txn *txn = &s->txns[parcel->slot];
+    const struct memory_row *memory = sink_row_of(s, txn);
+    double gbs = s->router->flights[parcel->slot].way->gbs;
+    uint64_t first = (uint64_t)parcel->first * T->segment_bytes;
+    int64_t hold_fs = (int64_t)parcel->hold_fs;
+
+    if (!is_served(s, how, parcel->slot))
+        return service_fs(s, txn, memory, from, end - from);
+    hold_fs -= first ? 0 : memory->overhead_fs & s->mask.overhead;
+    if (hold_fs < part_fs(first, end - first, gbs))
+        gbs = cost_own_gbs(&s->mask, memory);
+    return part_fs(from, end - from, gbs);
+}
+
 /* Segment `number`, whose tail is in at `tail`, will have been served: its room comes back. */
 static inline void give_room(struct kb_sim *s, int how, uint32_t input, const struct parcel *parcel,
                              uint32_t number, uint64_t tail)
 {
     const struct txn *txn = &s->txns[parcel->slot];
     const struct flight *flight = &s->router->flights[parcel->slot];
-    const struct memory_row *memory = sink_row_of(s, txn);
-    uint64_t from = (uint64_t)parcel->first * T->segment_bytes;
-    uint64_t nbytes =
-        (uint64_t)(number - parcel->first) * T->segment_bytes + bytes_of(s, flight, number);
-    int64_t served = service_fs(s, txn, memory, from, nbytes);
+    uint32_t nbytes = bytes_of(s, flight, number);
+    uint64_t from = (uint64_t)number * T->segment_bytes + nbytes;
+    uint64_t end = packet_end(s, flight, (uint64_t)parcel->first * T->segment_bytes);
+    int64_t served = 0;
 
-    if (!txn_writes(txn))
-        served = 0;
-    else if (from == 0)
-        served += memory->overhead_fs & s->mask.overhead;
+    if (txn_writes(txn))
+        served = (int64_t)parcel->hold_fs - last_bytes_fs(s, how, parcel, from, end);
     give_credit(s, how, input / vcs_of(s), input % vcs_of(s), true,
-                latest(tail, after(parcel->ready_fs, served)), bytes_of(s, flight, number));
+                latest(tail, after(parcel->ready_fs, served > 0 ? served : 0)), nbytes);
 }
 
 /* The packet that comes to `input` has its first segment in. */
@@ -161,12 +208,13 @@ static inline void keep_room(struct kb_sim *s, int how, uint32_t input,
     parcel->gated = segment->ends;
 }
 
-/* Service of the packet in parcel `row` begins at `start`. */
-static inline void serve_room(struct kb_sim *s, int how, uint32_t row, uint64_t start)
+/* The packet in parcel `row` has its turn. */
+static inline void serve_room(struct kb_sim *s, int how, uint32_t row, struct turn turn)
 {
     struct parcel *parcel = &s->router->parcels[row];
 
-    parcel->ready_fs = start;
+    parcel->ready_fs = turn.start_fs;
+    parcel->hold_fs = turn.hold_fs;
     for (uint32_t i = 0; i < parcel->in; i++)
         give_room(s, how, parcel->hop, parcel, parcel->first + i, parcel->rows[i]);
     if (parcel->gated)
@@ -219,7 +267,7 @@ static ALWAYS_INLINE void come_in(struct kb_sim *s, int how, uint64_t t, uint64_
     if (is_banked(s, &s->txns[segment->slot]))
         finish_write_in_banks(s, segment->slot);
     else
-        finish_write(s, segment->slot);
+        finish_write(s, how, segment->slot);
 }
 
 /* A segment of an answer comes to its requester at `t`. */
@@ -258,31 +306,31 @@ static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t 
     struct txn *txn = &s->txns[slot];
     struct flight *flight = &r->flights[slot];
     uint32_t packet = r->arrivals[flight->arrivals].packet;
-    uint64_t from = (uint64_t)packet * T->packet_bytes, start;
-    uint64_t nbytes = flight->nbytes - from;
+    uint64_t from = (uint64_t)packet * T->packet_bytes;
+    uint64_t nbytes = packet_end(s, flight, from) - from;
     uint32_t parcel = take_arrival(r, flight);
+    struct turn turn;
 
-    if (T->packet_bytes && nbytes > T->packet_bytes)
-        nbytes = T->packet_bytes;
     if (is_banked(s, txn)) {
         if (is_told(s, how))
             observe_serve(s, t, t, slot, packet);
         come_to_banks_behind(s, how, t, slot, from, nbytes);
         return;
     }
-    start = serve_part(s, slot, t, from, nbytes);
+    turn = serve_part(s, how, slot, t, from, nbytes);
     if (is_told(s, how))
-        observe_serve(s, t, start, slot, packet);
+        observe_serve(s, t, turn.start_fs, slot, packet);
     if (from == 0) {
         txn->arrive_fs = (int64_t)t;
-        txn->service_fs = (int64_t)start;
-        flight->start_fs = start;
+        txn->service_fs = (int64_t)turn.start_fs;
+        flight->start_fs = turn.start_fs;
     }
     if (parcel != NO_PARCEL)
-        serve_room(s, how, parcel, start);
-    flight->served_fs = latest(flight->served_fs, *free_of(s, txn));
+        serve_room(s, how, parcel, turn);
+    if (!is_served(s, how, slot))
+        flight->served_fs = latest(flight->served_fs, *free_of(s, txn));
     if (--flight->packets_left == 0 && flight->in == flight->n)
-        finish_write(s, slot);
+        finish_write(s, how, slot);
 }
 
 /* The data of the flight in `slot` are to go back. */
@@ -311,6 +359,8 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     struct flight *flight = &r->flights[slot];
     const struct memory_row *memory = sink_row_of(s, txn);
     uint32_t parcel = flight->arrivals == UINT32_MAX ? NO_PARCEL : take_arrival(r, flight);
+    int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
+    struct turn turn;
 
     if (is_banked(s, txn)) {
         if (is_told(s, how))
@@ -319,19 +369,25 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
             come_to_banks_behind(s, how, t, slot, 0, txn->nbytes);
         return;
     }
+    turn = serve_part(s, how, slot, t, 0, txn->nbytes);
     txn->arrive_fs = (int64_t)t;
-    flight->start_fs = serve_part(s, slot, t, 0, txn->nbytes);
+    txn->service_fs = (int64_t)turn.start_fs;
+    flight->start_fs = turn.start_fs;
     if (is_told(s, how))
-        observe_serve(s, t, flight->start_fs, slot, 0);
+        observe_serve(s, t, turn.start_fs, slot, 0);
     if (parcel != NO_PARCEL)
-        serve_room(s, how, parcel, flight->start_fs);
-    txn->service_fs = (int64_t)flight->start_fs;
+        serve_room(s, how, parcel, turn);
+    if (is_served(s, how, slot)) {
+        if (flight->served_fs == ROUTER_NEVER)
+            return;
+        memory_fs = s->instances.served[slot].memory_fs;
+    }
     if (how & HOW_KERNELS) { /* its content is that at the end of its service */
         txn->stage = TXN_SERVED;
         post(s, *free_of(s, txn), EV_DONE, slot);
     }
     if (turn_back(s, slot))
-        send_all(s, how, after(flight->start_fs, cost_in_memory_fs(&s->mask, memory)), slot);
+        send_all(s, how, after(turn.start_fs, memory_fs), slot);
 }
 
 /* It is done: it needs its way no more. */

@@ -72,12 +72,6 @@ static ALWAYS_INLINE struct segment segment_of(const struct kb_sim *s, uint32_t 
                             .ends = ends_packet(s, flight, number)};
 }
 
-/* For how long the bytes from `from` on are on a resource of `gbs`: parts add up to the whole. */
-static ALWAYS_INLINE int64_t part_fs(uint64_t from, uint64_t nbytes, double gbs)
-{
-    return drain_fs(from + nbytes, gbs) - drain_fs(from, gbs);
-}
-
 /* -- parcels -------------------------------------------------------------------------------- */
 
 /* Does parcel `a` come before `b` at a source? */

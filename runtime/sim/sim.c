@@ -304,6 +304,8 @@ static int64_t formula_fs(const struct kb_sim *s, const struct txn *x, const str
 
     if (!s->topo->impls)
         return kb_formula_fs(c);
+    if (s->router && memory_is_component(s->topo, dst_unit(s->topo, x->dst)))
+        return kb_formula_fs(c) - c->memory_overhead_fs + s->instances.served[x - s->txns].alone_fs;
     alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
                                  s->instances.served[x - s->txns].offset);
     if (range.end)
@@ -396,7 +398,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     r->end_fs = r->done_fs + c.response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
     if (s->router) /* all along the way, and back */
-        r->wait_fs[KB_WAIT_LINK] = r->actual_fs - r->formula_fs - r->wait_fs[KB_WAIT_CHANNEL] -
+        r->wait_fs[KB_WAIT_LINK] = r->actual_fs - kb_formula_fs(&c) - r->wait_fs[KB_WAIT_CHANNEL] -
                                    r->wait_fs[KB_WAIT_ENGINE] - r->wait_fs[KB_WAIT_MEMORY];
     else
         r->wait_fs[KB_WAIT_LINK] = r->arrive_fs - r->start_fs - r->wait_fs[KB_WAIT_ENGINE] -

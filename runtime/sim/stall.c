@@ -73,6 +73,8 @@ kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *wh
     if (!s->router || s->queue.first != EV_NONE || !has_flights(s))
         return status;
     at = find_waiting(s);
+    if (at == UINT32_MAX && s->instances.never)
+        return status; /* a memory that is a component has not ended what came to it */
     for (size_t i = 0; at != UINT32_MAX && i < walk_n_links(s->topo) * s->router->n_vcs; i++) {
         if (s->router->vcs[at].n == 0)
             break;

@@ -42,6 +42,36 @@ for command in "probe" "load --pattern uniform --rate 0.3 --txns 200" "sweep --s
         "$("$M/server8/server8" $command --format csv --quiet 2>&1 | sed 's/server8/X/')"
 done
 
+# Behind routers, where they serve packets: memories that are held for their own time, and as the route drains.
+as_own=(--set cube.hbm.impl=server --set cube.sram.impl=server)
+# behind_routers NAME ROWS MACHINE SET...: rows of the machine, its memories built in or replaced
+behind_routers()
+{
+    local name=$1 rows=$2 yaml=$3 impl
+    shift 3
+    for impl in as_built as_other; do
+        for engine in fused hop; do
+            local set=("$@")
+            if [ $impl = as_other ]; then set=("$@" "${other[@]}"); fi
+            call "$B/kernbench" replay --machine "$yaml" "${set[@]}" "$rows" --engine $engine --fingerprint
+            [ $code -eq 0 ] && grep -v warning "$work/err" | cat "$work/out" - >"$work/$impl.$engine" || rm -f "$work/$impl.$engine"
+        done
+    done
+    cmp "$work/as_built.fused" "$work/as_other.fused" && cmp "$work/as_built.fused" "$work/as_other.hop"
+    ok "server behind routers: $name"
+}
+other=("${as_own[@]}")
+for rows in tests/vectors2/router*.expected.csv; do
+    base=${rows%.expected.csv}
+    behind_routers "$(basename "$base")" "$base.csv" "$base.yaml"
+done
+packets=(--set contention.links=router --set contention.packet_bytes=512 --set contention.segment_bytes=128 --set cube.hbm.overhead_ns=2.5
+    --set cube.hbm.latency_ns=7.25 --set cube.hbm.queue_bytes=1024 --set cube.hbm.bw_gbs=300)
+head -300 tests/vectors/cube8_mixed.csv >"$work/some.csv"
+behind_routers "own" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=own --set cube.sram.hold=own
+other=("${as_server[@]}")
+behind_routers "route" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=route --set cube.sram.hold=route
+
 # -- by hand: docs/components.md ----------------------------------------------------------------
 
 # One bank: opened at 2.085 and 48 ns later. Another row: another bank, behind the bus.
@@ -53,6 +83,24 @@ issue_ns,op,src,dst,offset,nbytes
 END
 call "$sim" replay "$work/rows.csv" --quiet
 equal "closed_page: banks" "30.335000 78.585000 78.835000" "$(cut -d, -f11 "$work/out" | tail -3 | xargs)"
+# Behind routers: two packets of one row, the second waits for its bank. A read is one request.
+cat >"$work/packets.yaml" <<'END'
+kernbench: 2
+name: packets
+ns_per_mm: 0.0
+contention: {links: router, segment_bytes: 64, packet_bytes: 64, buffer_bytes: 0, vcs: [1, 1]}
+sip: {cube_mesh: {w: 1, h: 1}}
+cube: {pes: 1, xbar: {overhead_ns: 0.0, pe_gbs: 16.0}, hbm: {impl: closed_page, bw_gbs: 1000000.0}}
+END
+for op in write read; do
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,c0.pe0,c0.slice0,0,128\n' $op >"$work/rows.csv"
+    for engine in fused hop; do
+        call "$B/kernbench" replay --machine "$work/packets.yaml" "$work/rows.csv" --quiet --engine $engine
+        # formula_ns, actual_ns
+        echo "$op $(tail -1 "$work/out" | cut -d, -f21,22)"
+    done
+done >"$work/ends"
+equal "closed_page behind routers: packets" "read 36.000002,36.000002 write 80.000001,80.000001" "$(sort -u "$work/ends" | xargs)"
 # noc lets one through in 4 ns: 0.15 and 0.25 ns from two PEs to c1
 cat >"$work/rows.csv" <<'END'
 issue_ns,op,src,dst,offset,nbytes
@@ -178,7 +226,7 @@ broken()
     printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 2, %s}\n' "$4" >"$work/bad.yaml"
     shift 4
     for engine in fused hop; do
-        call env KB_COMPONENTS=$bad "$B/kernbench" "$@" --machine "$work/bad.yaml" --engine $engine
+        call env KB_COMPONENTS=$bad:tests/machines/components "$B/kernbench" "$@" --machine "$work/bad.yaml" --engine $engine
         [ $code -eq "$wanted" ] && grep -qF "$text" "$work/err"
         ok "$what, $engine: exit $wanted, $text"
     done
@@ -197,6 +245,17 @@ broken "an engine that is never done" 4 "component 'undone' of 'cube.pe.pe_gemm.
     'pe: {pe_gemm: {impl: undone, undone: {never: 1}}}' run gemm_composite
 broken "kernels and a memory that is never done" 4 "is never done with it" 'hbm: {impl: sleeps}' run gemm_composite
 
+# Behind routers: reads, and writes whose second packet is the wrong one.
+for op in read write; do
+    bytes=$([ $op = read ] && echo 1 || echo 65)
+    for fault in 0 2 3; do # wrong.c goes by the size
+        printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,c0.pe0,c0.slice0,0,%s\n0,read,c0.pe1,c0.slice1,0,64\n' $op $((bytes + fault)) >"$work/one.csv"
+        broken "behind routers, $op of $((bytes + fault)) bytes" "$([ $fault = 3 ] && echo 4 || echo 7)" \
+            "$([ $fault = 3 ] && echo "is never done with it" || echo "serves transaction 0, whose turn is at")" \
+            $'hbm: {impl: wrong}}\ncontention: {links: router, segment_bytes: 64, packet_bytes: 64' replay "$work/one.csv"
+    done
+done
+
 # done before its data could have come: the pieces of a breakdown still add up, and none is negative
 printf 'kernbench: 2\nname: it\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 2, hbm: {impl: early}}\n' >"$work/bad.yaml"
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4096\n' >"$work/early.csv"
@@ -205,6 +264,19 @@ total=$(awk -F, 'NR == 2 { printf "%.6f", $11 - $6 }' "$work/out")
 call env KB_COMPONENTS=$bad "$B/kernbench" replay "$work/early.csv" --machine "$work/bad.yaml" --breakdown --format csv --quiet
 equal "a memory that is done early: --breakdown adds up" "$total 0" \
     "$(awk -F, '$1 == "all" { sum += $7; bad += $7 < 0 } END { printf "%.6f %d", sum, bad }' "$work/out")"
+for op in read write; do
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,c0.pe0,c0.slice0,0,4096\n0,%s,c0.pe1,c0.slice0,0,9000\n' $op $op >"$work/early.csv"
+    for engine in fused hop; do
+        call env KB_COMPONENTS=$bad "$B/kernbench" replay "$work/early.csv" --machine "$work/bad.yaml" --set contention.links=router --format csv --quiet --engine $engine
+        total=$(awk -F, 'NR > 1 { sum += $11 - $6 } END { printf "%.6f", sum }' "$work/out")
+        cp "$work/out" "$work/early.$engine"
+        call env KB_COMPONENTS=$bad "$B/kernbench" replay "$work/early.csv" --machine "$work/bad.yaml" --set contention.links=router --breakdown --format csv --quiet --engine $engine
+        equal "the same behind routers, $op, $engine" "$total 0" \
+            "$(awk -F, '$1 == "all" { sum += $7; bad += $7 < 0 } END { printf "%.6f %d", sum, bad }' "$work/out")"
+    done
+    cmp "$work/early.fused" "$work/early.hop"
+    ok "the same behind routers, $op: both engines"
+done
 
 # -- refused before it runs ---------------------------------------------------------------------
 
@@ -352,10 +424,10 @@ printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, 
 call "$KBGEN" "$work/bad.yaml"
 [ $code -eq 3 ] && grep -qF "ask for the component 'closed_page' with different values of 'banks'" "$work/err"
 ok "one component with two values of a key"
-machine closed_page
+machine open_page
 call "$KBGEN" --set contention.links=router "$work/bad.yaml"
-[ $code -eq 2 ] && grep -qF "'contention.links: router' and 'cube.hbm.impl: closed_page' do not go together" "$work/err"
-ok "routers: refused"
+[ $code -eq 2 ] && grep -qF "'contention.links: router' and 'cube.hbm.impl: open_page' do not go together" "$work/err"
+ok "routers, and a memory that queues: refused"
 printf 'kernbench: 2\nname: bad\ncontention: {links: router}\nsip: {cube_mesh: {w: 2, h: 1}}\ncube: {pes: 2, hbm: {model: banks}, pe: {pe_gemm: {impl: tiles}}}\n' >"$work/bad.yaml"
 for engine in fused hop; do
     call env KB_COMPONENTS=examples/components "$B/kernbench" run gemm M=64 N=64 K=64 --machine "$work/bad.yaml" --engine $engine --fingerprint --quiet

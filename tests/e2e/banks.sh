@@ -49,6 +49,15 @@ for name in banks1 banks6; do
     done
 done
 
+# A machine that is held in a way has none any more with banks: what it resolves to reads back.
+for version in 1 2; do
+    printf 'kernbench: %s\nname: held\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, hbm: {hold: %s}}\n' $version \
+        "$([ $version = 1 ] && echo own || echo route)" >"$work/held.yaml"
+    "${KBGEN:-$B/kbgen}" --config --set cube.hbm.model=banks "$work/held.yaml" >"$work/resolved.yaml"
+    equal "banks in place of a server, version $version: the resolved YAML reads back" \
+        "$("${KBGEN:-$B/kbgen}" --hash --set cube.hbm.model=banks "$work/held.yaml")" "$("${KBGEN:-$B/kbgen}" --hash "$work/resolved.yaml" 2>&1)"
+done
+
 # -- what is seen of rows -----------------------------------------------------------------------
 
 cd "$work" || exit

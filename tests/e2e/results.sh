@@ -268,6 +268,14 @@ run diff a.csv b.csv --format csv --quiet
 [ $code -eq 1 ] && [ ! -s err ] && [ "$(head -1 out)" = row,where,column,a,b,delta,change_pct ]
 ok "diff: as CSV, quiet"
 
+printf '%s\n' id,src,dst,a_ns,b_ns 0,x,y,1,2 1,x,z,1,2 >x.csv
+printf '%s\n' id,src,dst,a_ns,b_ns 0,x,y,2,4 1,x,z,2,4 >y.csv
+run diff x.csv y.csv --format csv --quiet
+[ "$(tail -n +2 out | cut -d, -f1-3 | xargs)" = '0,0 x y,a_ns 0,0 x y,b_ns 1,1 x z,a_ns 1,1 x z,b_ns' ]
+ok "diff: what moved as much in order of rows, then columns, each with all keys of its row"
+echo '{"columns":[],"rows":[]}' >x.json
+differs "--columns of nothing at all" 0 '0 rows, 0 numbers compared' x.json x.json --columns actual_ns
+
 awk -F, -v OFS=, '{ x = $1; $1 = $5; $5 = x } 1' a.csv >c.csv
 differs "columns in another order" 0 '17 rows, 187 numbers compared: none moved' a.csv c.csv
 cut -d, -f1-14 a.csv >c.csv

@@ -69,6 +69,9 @@ packets=(--set contention.links=router --set contention.packet_bytes=512 --set c
     --set cube.hbm.latency_ns=7.25 --set cube.hbm.queue_bytes=1024 --set cube.hbm.bw_gbs=300)
 head -300 tests/vectors/cube8_mixed.csv >"$work/some.csv"
 behind_routers "own" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=own --set cube.sram.hold=own
+# packets of several writes take turns at one slice
+awk 'BEGIN { print "issue_ns,op,src,dst,offset,nbytes"; for (i = 0; i < 120; i++) print 3 * i ",write,c" i % 3 ".pe" i % 8 ",c0.slice" i % 2 ",0," 300 + 400 * (i % 5) }' >"$work/turns.csv"
+behind_routers "turns" "$work/turns.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=own --set cube.sram.hold=own
 other=("${as_server[@]}")
 behind_routers "route" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=route --set cube.sram.hold=route
 
@@ -100,6 +103,21 @@ for op in write read; do
         echo "$op $(tail -1 "$work/out" | cut -d, -f21,22)"
     done
 done >"$work/ends"
+# 10 ns for each of two packets of 4 ns: machine/component_packets.h
+sed 's/impl: closed_page/impl: slow/' "$work/packets.yaml" >"$work/slow.yaml"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,write,c0.pe0,c0.slice0,0,128\n' >"$work/rows.csv"
+for machine in packets slow; do
+    for engine in fused hop; do
+        call env KB_COMPONENTS=tests/machines/components:examples/components "$B/kernbench" replay --machine "$work/$machine.yaml" "$work/rows.csv" \
+            --quiet --engine $engine
+        alone=$(tail -1 "$work/out" | cut -d, -f21,22)
+        call env KB_COMPONENTS=tests/machines/components:examples/components "$B/kernbench" replay --machine "$work/$machine.yaml" "$work/rows.csv" \
+            --quiet --engine $engine --breakdown --format csv
+        echo "$machine $alone $(awk -F, '$1 == "all" { sum += $7; bad += $7 < 0 } END { printf "%.6f %d", sum, bad }' "$work/out")"
+    done
+done >"$work/pieces"
+equal "behind routers: packets, and the pieces of their time" \
+    "packets 80.000001,80.000001 80.000001 0 slow 20.000001,20.000001 20.000001 0" "$(uniq "$work/pieces" | xargs)"
 equal "closed_page behind routers: packets" "read 36.000002,36.000002 write 80.000001,80.000001" "$(sort -u "$work/ends" | xargs)"
 # noc lets one through in 4 ns: 0.15 and 0.25 ns from two PEs to c1
 cat >"$work/rows.csv" <<'END'

@@ -6,11 +6,12 @@
  * the first piece gives a segment at a time, which joins the queue of its bank. So a queue of
  * segments is in order of age, and the oldest of an open row is the first with that row.
  *
- * A bank takes one of them as its current segment (bank_pick()). It then stands in the line, which
- * is in order of the instants at which rows are ready. Activations are decided in order of time, so
- * a bank nearly always joins at the end. At a decision those that are ready leave the line for
- * `ready`, a bit each. So neither the next decision nor the oldest that is ready takes a look at
- * banks that cannot be granted.
+ * A bank takes one of them as its current segment (bank_pick()). If it has to open a row it then
+ * stands in the line, which is in order of the instants at which rows are ready by itself: an
+ * activation is not before the one that was decided before it, and a refresh opens all rows again
+ * at one instant, before which none is activated. So a bank joins at the end. At a decision those
+ * that are ready leave the line for `ready`, a bit each. So neither the next decision nor the oldest
+ * that is ready takes a look at banks that cannot be granted.
  */
 #ifndef BANK_QUEUE_H
 #define BANK_QUEUE_H
@@ -158,20 +159,7 @@ BANK_INLINE uint32_t bank_pick(const struct bank_view *v, struct bank_channel *c
 /* Bank `number` has a current segment, whose row is ready later. */
 BANK_INLINE void bank_line_up(struct bank_channel *c, uint32_t number)
 {
-    int64_t fs = c->banks[number].ready_fs;
-    uint32_t i = (uint32_t)c->line_first + c->line_n++;
-
-    if (i == c->line_first || fs >= c->line_end_fs)
-        c->line_end_fs = fs;
-    else
-        for (; i != c->line_first; i--) {
-            uint8_t before = c->line[(i - 1) % BANKS_MAX];
-
-            if (c->banks[before].ready_fs <= fs)
-                break;
-            c->line[i % BANKS_MAX] = before;
-        }
-    c->line[i % BANKS_MAX] = (uint8_t)number;
+    c->line[((uint32_t)c->line_first + c->line_n++) % BANKS_MAX] = (uint8_t)number;
 }
 
 /* Those of the line whose rows are ready at `t`. */

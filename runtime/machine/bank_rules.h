@@ -43,16 +43,15 @@ static inline int64_t bank_refresh_begin(const struct bank_view *v, const struct
     return s + v->row->rp_fs;
 }
 
-/* A row with a current segment is opened again behind the refresh, which ends at `end`. */
+/* A row with a current segment is opened again behind the refresh, which ends at `end`. It was ready
+ * before, as the refresh has waited until rows could be closed. */
 static inline void bank_open_again(const struct bank_view *v, struct bank *bank, int64_t end)
 {
     int64_t ready_fs = end + v->row->rcd_fs;
 
     bank->pre_fs = bank_later(bank->pre_fs, end + v->row->ras_fs);
-    if (ready_fs > bank->ready_fs) {
-        bank->delay_fs += ready_fs - bank->ready_fs;
-        bank->ready_fs = ready_fs;
-    }
+    bank->delay_fs += ready_fs - bank->ready_fs;
+    bank->ready_fs = ready_fs;
 }
 
 static inline void bank_refresh_once(const struct bank_view *v, struct bank_channel *c)

@@ -60,6 +60,14 @@ behind_routers()
     cmp "$work/as_built.fused" "$work/as_other.fused" && cmp "$work/as_built.fused" "$work/as_other.hop"
     ok "server behind routers: $name"
 }
+# answers_behind NAME COMMAND...: what else is told of such a machine
+answers_behind()
+{
+    local name=$1
+    shift
+    equal "server behind routers: $name" "$("$B/kernbench" "$@" --machine tests/machines/cube8.yaml "${packets[@]}" "${held[@]}" --quiet 2>&1)" \
+        "$("$B/kernbench" "$@" --machine tests/machines/cube8.yaml "${packets[@]}" "${held[@]}" "${other[@]}" --quiet 2>&1)"
+}
 other=("${as_own[@]}")
 for rows in tests/vectors2/router*.expected.csv; do
     base=${rows%.expected.csv}
@@ -72,6 +80,12 @@ behind_routers "own" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" 
 # packets of several writes take turns at one slice
 awk 'BEGIN { print "issue_ns,op,src,dst,offset,nbytes"; for (i = 0; i < 120; i++) print 3 * i ",write,c" i % 3 ".pe" i % 8 ",c0.slice" i % 2 ",0," 300 + 400 * (i % 5) }' >"$work/turns.csv"
 behind_routers "turns" "$work/turns.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=own --set cube.sram.hold=own
+held=(--set cube.hbm.hold=own --set cube.sram.hold=own)
+answers_behind "load" load --pattern uniform --rate 0.3 --txns 200 --bytes 1K --seeds 1 --format csv
+answers_behind "breakdown" replay "$work/some.csv" --breakdown --format csv
+answers_behind "breakdown of turns" replay "$work/turns.csv" --breakdown --format csv
+answers_behind "route" route c0.pe0 c1.slice3 --op write --bytes 4000 --format csv
+answers_behind "kernels" run gemm M=32 N=32 K=32 --breakdown --format csv
 other=("${as_server[@]}")
 behind_routers "route" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=route --set cube.sram.hold=route
 

@@ -54,7 +54,8 @@ MACHINES = ["machine-cube8", "machine-tray32"]
 PROGRAMS = ["broken", "hostile", "talking", "judge", "any_simulator"]
 # What a script needs beside the simulator of cube8, by what it says.
 NEEDS = {r"/tray32\b|\btray32\b": "machine-tray32", r"\bcube1\b": "machine-cube1", r"SIM_FIFO": "machine-tests/vectors/cube8_fifo.yaml",
-         r"\bodd\b": "machine-tests/support/odd.yaml", r"_m/interleaved": "machine-tests/support/interleaved.yaml",
+         r"M/server8": "machine-tests/machines/server8.yaml", r"M/components/": "machine-tests/machines/components.yaml",
+         r"M/queues": "machine-tests/machines/queues.yaml", r"\bodd\b": "machine-tests/support/odd.yaml", r"_m/interleaved": "machine-tests/support/interleaved.yaml",
          r"KBGEN|kbgen": "build/kbgen", r"B/kernbench": "build/kernbench", r"tests/vectors/\*": "vector-machines",
          r"B/cube8/": "shipped-cube8", r"_t/libs": "build/_t/libs"}
 LIMIT = 0.95

@@ -689,7 +689,6 @@ break_it 'a call that is undone leaves its state' runtime/network/expected_compo
 break_it 'the queue of a component ends where one comes first' runtime/network/expected_component.h 's/&& comes_first_of\(s, &s->txns\[\*link\], txn\)\)/)/'
 break_it 'what takes no time is asked ahead' runtime/network/component_memory.h 's/\(start \+ ahead\) &&/start \&\&/'
 break_it 'arrivals of an instant by id, though some have been' runtime/network/expected_component.h 's/a->id <= s->instances\.came_id\)/false)/'
-break_it 'a turn is called when it has come, free or not' runtime/network/expected_component.h 's/free_fs > txn->arrive_fs \? free_fs : txn->arrive_fs/txn->arrive_fs/'
 break_it 'one asked, and all that have come wait for its end' runtime/network/expected_component.h 's/if \(ends_together\(s, &s->early\[dst\]\)\)/if (true)/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
 break_it 'a component is built in place' runtime/sim/component_open.c 's/remove_folder\(m\.folder\);/;/'

@@ -17,7 +17,7 @@ static inline struct kb_served moody_serve(struct moody *s, const struct kb_requ
                                            int64_t now_fs)
 {
     uint64_t x = (s->asked + r->id + r->offset + (uint64_t)now_fs) * 0x9E3779B97F4A7C15u;
-    int64_t hold_fs = MOODY_LEAST_FS + (int64_t)(x >> 62) * 1000000;
+    int64_t hold_fs = MOODY_LEAST_FS + (x >> 62 ? 0 : (int64_t)(x >> 59) * 1000000);
     int64_t late_fs = (x >> 60) % 4 ? 0 : (int64_t)((x >> 50) % 8) * 1000000;
 
     s->asked += x >> 7;

@@ -685,6 +685,11 @@ break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
 break_it 'asked ahead by the time at which it sets out' runtime/network/link.h 's/go_to_memory\(s, how, now, t, /go_to_memory(s, how, t, t, /'
+break_it 'a call that is undone leaves its state' runtime/network/expected_component.h 's/memcpy\(state, state \+ saved_bytes\(s\), saved_bytes\(s\)\);/(void)state;/'
+break_it 'the queue of a component ends where one comes first' runtime/network/expected_component.h 's/&& comes_first_of\(s, &s->txns\[\*link\], txn\)\)/)/'
+break_it 'what takes no time is asked ahead' runtime/network/component_memory.h 's/\(start \+ ahead\) &&/start \&\&/'
+break_it 'arrivals of an instant by id, though some have been' runtime/network/expected_component.h 's/a->id <= s->instances\.came_id\)/false)/'
+break_it 'one asked, and all that have come wait for its end' runtime/network/expected_component.h 's/if \(ends_together\(s, &s->early\[dst\]\)\)/if (true)/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
 # memories that are components, behind routers
 packets=runtime/machine/component_packets

@@ -44,10 +44,17 @@ static void fail(struct kb_sim *s, kb_status status)
     s->stop_fs = 0;
 }
 
+/* The same as post(), its id being known. */
+static ALWAYS_INLINE void post_as(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t id,
+                                  uint32_t slot)
+{
+    if (!ev_push(&s->queue, ev_make(t, class, id, slot)))
+        fail(s, KB_NO_MEMORY);
+}
+
 static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
-    if (!ev_push(&s->queue, ev_make(t, class, s->txns[slot].id, slot)))
-        fail(s, KB_NO_MEMORY);
+    post_as(s, t, class, s->txns[slot].id, slot);
 }
 
 /* FNV-1a 64 over (int64 time, uint8 class, uint64 id), little endian: docs/model.md "Order of

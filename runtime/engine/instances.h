@@ -33,9 +33,13 @@ struct instances {
     unsigned char *engines;  /* owned; [number of the PE][0 pe_gemm, 1 pe_math] */
     struct served *served;   /* owned; [slot] */
     struct queues queues;    /* memories that queue */
-    uint64_t undone;         /* calls that were undone, whose completions are to come */
-    char *fault;    /* owned; FAULT_BYTES; a component has broken its contract: the message */
+    /* network/expected_component.h: events to come that are no completions, of calls that were
+     * undone and of the queue; the last event of an arrival: its time, and of which one */
+    uint64_t undone;
+    int64_t came_fs;
+    uint32_t came_id;
     uint32_t never; /* transactions that a component never ends */
+    char *fault;    /* owned; FAULT_BYTES; a component has broken its contract: the message */
 };
 
 /* Room for a state, aligned for any type. */

@@ -223,6 +223,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leave_network(s, slot);
     if (queued)
         leave_queue(s, t, slot);
+    else if (early && asked_ahead(s, how, slot))
+        leave_component(s, t, slot);
     else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)

@@ -35,6 +35,16 @@ static inline unsigned_sum traffic_wait_in_queue(const struct kb_sim *s, const s
                           c.drain_fs);
 }
 
+/* What a component that serves takes beside the drain, which may be negative. */
+static inline int64_t traffic_in_component_fs(const struct kb_sim *s, const struct txn *txn,
+                                              double link_gbs)
+{
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
+
+    return s->instances.served[txn - s->txns].done_fs - txn->service_fs -
+           drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, link_gbs, memory));
+}
+
 /* With routers the wait for links is what no other term is. */
 static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *txn,
                                       const struct cost_row *way, int64_t known_fs, struct part *p)
@@ -72,8 +82,11 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         p->memory += traffic_wait_in_queue(s, txn);
     else
         p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    if (T->impls) /* it may be negative, but no sum is */
+    if (T->impls && memory_queues(T, dst_unit(T, txn->dst))) /* it may be negative, no sum is */
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
+    else if (T->impls && memory_is_component(T, dst_unit(T, txn->dst)))
+        p->overhead = (unsigned_sum)((wait_sum)p->overhead + (int64_t)overhead_fs +
+                                     traffic_in_component_fs(s, txn, way.link_gbs));
     else
         p->overhead += overhead_fs + (uint64_t)memory_fs;
     if (T->links == MODE_ROUTER && T->banked && banks_has(s, txn)) /* service_fs is its end */

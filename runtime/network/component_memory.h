@@ -15,6 +15,7 @@
 #ifndef NETWORK_COMPONENT_MEMORY_H
 #define NETWORK_COMPONENT_MEMORY_H
 #include "network/turn.h"
+#include <string.h>
 
 /* Is one component both, slices and SRAMs? Then nothing asks which one a memory is. */
 static ALWAYS_INLINE bool is_one_component(const struct kb_sim *s)
@@ -33,11 +34,34 @@ static ALWAYS_INLINE bool is_served(const struct kb_sim *s, int how, uint32_t sl
     return is_one_component(s) || T->impls->of[box_of_unit(T, unit)].serve;
 }
 
+/* The state of memory `dst`; behind it stands the saved one. */
+static ALWAYS_INLINE unsigned char *memory_state(const struct kb_sim *s, uint32_t dst)
+{
+    return s->instances.memories + dst * instance_of_memory_bytes(T->impls);
+}
+
+/* How much of it is saved: as much of all, so that it is a constant. */
+static ALWAYS_INLINE size_t saved_bytes(const struct kb_sim *s)
+{
+    (void)s; /* T names it only where any topology runs */
+    return instance_of_memory_bytes(T->impls) / 2;
+}
+
+/* It may be asked in vain: network/expected_component.h. */
+static ALWAYS_INLINE void save_state(const struct kb_sim *s, const struct link_station *memory,
+                                     struct served *served, uint32_t dst)
+{
+    unsigned char *state = memory_state(s, dst);
+
+    served->cycles_fs = memory->free_fs;
+    memcpy(state + saved_bytes(s), state, saved_bytes(s));
+}
+
 /* Its call: in a compiled topology each of the two is inlined. */
 static ALWAYS_INLINE struct kb_served ask_memory(const struct kb_sim *s, uint32_t dst,
                                                  const struct kb_request *request, uint64_t start)
 {
-    unsigned char *state = s->instances.memories + dst * instance_of_memory_bytes(T->impls);
+    unsigned char *state = memory_state(s, dst);
 
     return is_one_component(s) || unit_is_slice(T, dst_unit(T, dst))
                ? T->impls->of[BOX_HBM].serve(state, request, (int64_t)start)
@@ -71,11 +95,27 @@ static ALWAYS_INLINE bool is_answer(uint64_t start, struct kb_served a)
     return a.hold_fs >= 0 && a.done_fs >= (int64_t)start && a.hold_fs <= a.done_fs - (int64_t)start;
 }
 
-/* Another answer: never, or the run ends with a message. */
-static __attribute__((noinline)) void end_by_component(struct kb_sim *s, enum box box,
-                                                       uint32_t slot, uint64_t start,
-                                                       struct kb_served answer)
+/* The same, and not never: INT64_MAX + 1 is below all times. Nor at once, if it is asked `ahead`.
+ */
+static ALWAYS_INLINE bool is_end(uint64_t start, struct kb_served a, bool ahead)
 {
+    return a.hold_fs >= 0 && (int64_t)((uint64_t)a.done_fs + 1) > (int64_t)(start + ahead) &&
+           a.hold_fs <= a.done_fs - (int64_t)start;
+}
+
+static void undo_zero(struct kb_sim *s, uint32_t slot); /* network/expected_component.h */
+
+/* Another answer: never, or the run ends with a message. */
+static __attribute__((noinline)) void end_by_component(struct kb_sim *s, uint32_t slot,
+                                                       uint64_t start, struct kb_served answer,
+                                                       bool ahead)
+{
+    enum box box = box_of_unit(T, dst_unit(T, s->txns[slot].dst));
+
+    if (ahead && is_answer(start, answer) && answer.done_fs == (int64_t)start) {
+        undo_zero(s, slot);
+        return;
+    }
     if (is_answer(start, answer)) {
         instances_never(s, box, slot);
         return;
@@ -84,33 +124,39 @@ static __attribute__((noinline)) void end_by_component(struct kb_sim *s, enum bo
     fail(s, KB_COMPONENT_ERROR);
 }
 
-/* It has come to `memory`, a component, at `t`, and its turn is at `start`. */
-static ALWAYS_INLINE void serve_at(struct kb_sim *s, int how, struct link_station *memory,
-                                   uint64_t t, uint64_t start, uint32_t slot)
+/*
+ * It is asked at memory `memory`, a component, to which it has come at `t`, for its turn at
+ * `start`. Returns whether the memory is free again exactly when it is done. What is needed is
+ * looked up before the call: what a component writes might be anything, for all the compiler knows.
+ */
+static ALWAYS_INLINE bool serve_at(struct kb_sim *s, int how, struct link_station *memory,
+                                   uint64_t t, uint64_t start, uint32_t slot, bool ahead)
 {
     struct txn *txn = &s->txns[slot];
-    struct kb_request request = memory_request(s, slot);
-    struct kb_served answer = ask_memory(s, txn->dst, &request, start);
+    struct served *served = &s->instances.served[slot];
+    const struct kb_request request = memory_request(s, slot);
+    uint32_t id = txn->id;
+    struct kb_served answer;
 
-    if (__builtin_expect(!is_answer(start, answer), false)) {
-        end_by_component(s, box_of_unit(T, dst_unit(T, txn->dst)), slot, start, answer);
-        return;
-    }
-    memory->free_fs = (int64_t)start + answer.hold_fs; /* at most done_fs: no sum wraps */
+    if (ahead)
+        save_state(s, memory, served, txn->dst);
+    answer = ask_memory(s, txn->dst, &request, start);
+    memory->free_fs = (int64_t)(start + (uint64_t)answer.hold_fs); /* at most done_fs */
     memory->busy_fs += (uint64_t)answer.hold_fs;
     memory->holder = slot;
     if (STATS && start > t && !link_wait(memory, t, start))
         fail(s, KB_NO_MEMORY);
-    s->instances.served[slot].done_fs = answer.done_fs;
+    served->done_fs = answer.done_fs;
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;
     if (!(how & HOW_KERNELS))
         txn->stage = TXN_SERVED; /* network/expected_component.h */
-    if (__builtin_expect(answer.done_fs == INT64_MAX, false))
-        end_by_component(s, box_of_unit(T, dst_unit(T, txn->dst)), slot, start, answer);
+    if (__builtin_expect(is_end(start, answer, ahead), true))
+        post_as(s, (uint64_t)answer.done_fs, EV_DONE, id, slot);
     else
-        post(s, (uint64_t)answer.done_fs, EV_DONE, slot);
+        end_by_component(s, slot, start, answer, ahead);
+    return answer.done_fs == (int64_t)(start + (uint64_t)answer.hold_fs);
 }
 
 /* The same: its turn is next. */
@@ -119,7 +165,7 @@ static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t
     struct link_station *memory = &s->early[s->txns[slot].dst];
     uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
 
-    serve_at(s, how, memory, t, start, slot);
+    serve_at(s, how, memory, t, start, slot, false);
 }
 
 #endif

@@ -279,8 +279,10 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         observe_come(s, t, slot, STATION_MEMORY);
     bool inside = inside_pe(s, how, slot);
 
-    if (asked_ahead(s, how, slot))
+    if (asked_ahead(s, how, slot)) {
         arrived_by_event(s, slot);
+        return;
+    }
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
     if (!inside && is_queued(s, txn)) {

@@ -204,6 +204,37 @@ done
 call "$sim" replay "$work/random.csv" --breakdown --format csv
 ok "all kinds: the pieces of a breakdown add up"
 
+# moody WHAT LEAST LINKS NS_PER_MM OVERHEAD UCIE: answers of all kinds, of memories at which many meet
+moody()
+{
+    cat >"$work/moody.yaml" <<END
+kernbench: 1
+name: moody
+ns_per_mm: $4
+sip: {cube_mesh: {w: 2, h: 1}}
+contention: {links: $3}
+cube: {pes: 4, hbm: {impl: moody, moody: {least_ns: $2}}, xbar: {overhead_ns: $5}, noc: {overhead_ns: $5},
+  ucie: {overhead_ns: $6}, m_cpu: {overhead_ns: $5}, pe: {pe_dma: {overhead_ns: $5, read_channels: 2}}}
+END
+    for engine in fused hop; do
+        call env KB_COMPONENTS=tests/machines/components "$B/kernbench" replay --machine "$work/moody.yaml" "$work/many.csv" \
+            --engine $engine --quiet --stats "$work/$engine.csv"
+        cp "$work/out" "$work/$engine"
+    done
+    [ $code -eq 0 ] && cmp "$work/fused" "$work/hop" && cmp "$work/fused.csv" "$work/hop.csv"
+    ok "moody: $1, $3: rows and stations of both engines"
+}
+awk 'BEGIN { srand(1); print "issue_ns,op,src,dst,offset,nbytes"
+    for (i = 0; i < 600; i++)
+        print int(60 * rand()) "," (rand() < 0.1 ? "h2d,host" : (rand() < 0.5 ? "read" : "write") ",c" int(2 * rand()) ".pe" int(4 * rand())) ",c" \
+            int(2 * rand()) ".slice" int(4 * rand()) "," 64 * int(99 * rand()) ",64" }' >"$work/many.csv"
+moody "all take time" 1.0 ideal 0.01 1.0 1.0
+moody "all take time" 1.0 fifo 0.01 1.0 1.0
+moody "no way takes time" 1.0 ideal 0.0 0.0 0.0
+moody "nothing need take time" 0.0 ideal 0.0 0.0 0.0
+moody "nothing in a cube need take time" 0.0 ideal 0.0 0.0 1.0
+moody "nothing in a cube need take time" 0.0 fifo 0.0 0.0 1.0
+
 # slices with banks beside an SRAM that is a component
 cat >"$work/mixed.yaml" <<'END'
 kernbench: 2

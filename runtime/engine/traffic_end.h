@@ -41,6 +41,8 @@ static inline int64_t traffic_in_component_fs(const struct kb_sim *s, const stru
 {
     const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
 
+    if (T->links == MODE_ROUTER)
+        return s->instances.served[txn - s->txns].memory_fs;
     return s->instances.served[txn - s->txns].done_fs - txn->service_fs -
            drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, link_gbs, memory));
 }

@@ -126,7 +126,7 @@ settings()
     rm -f "$matrix/$cell.first" "$matrix/fails"
     for setting in on,1,C on,2,C on,8,C on,2,de_DE.UTF-8 off,2,C off,8,de_DE.UTF-8; do
         IFS=, read -r random jobs locale <<<"$setting"
-        LC_ALL=$locale sums "$sim" "$@" $([ "$random" = on ] || echo setarch -R) >"$matrix/$cell.now"
+        LC_ALL=$locale sums "$sim" $([ "$random" = on ] || echo setarch -R) "$@" >"$matrix/$cell.now"
         [ -f "$matrix/$cell.first" ] || cp "$matrix/$cell.now" "$matrix/$cell.first"
         diff "$matrix/$cell.first" "$matrix/$cell.now" >"$matrix/$cell.diff" || {
             echo "# $cell: -j $jobs, $locale, randomization $random:"

@@ -89,6 +89,33 @@ answers_behind "kernels" run gemm M=32 N=32 K=32 --breakdown --format csv
 other=("${as_server[@]}")
 behind_routers "route" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=route --set cube.sram.hold=route
 
+# Odd machines of the judge, which knows of no component: server as each one's memories hold. A machine that packets
+# could close a circle on is refused.
+judged=0
+for ((seed = 1; seed <= 12; seed++)); do
+    "$B/_t/judge" topo $seed routers >"$work/odd.yaml" && "$B/_t/judge" rows $seed "$work/odd.yaml" 24 >"$work/odd.csv"
+    holds=$(sed -n 's/^  \(hbm\|sram\): .*hold: \([a-z]*\).*/\1=\2/p' "$work/odd.yaml")
+    own=$([ "${holds#*hbm=own}" != "$holds" ] && echo 1 || echo 0)
+    other=(--set cube.hbm.impl=server --set cube.hbm.server.hold_own=$own)
+    # one component has the same keys wherever it stands
+    if [ "$(echo "$holds" | grep -c "=$([ "$own" = 1 ] && echo own || echo route)")" = 2 ]; then
+        other+=(--set cube.sram.impl=server --set cube.sram.server.hold_own=$own)
+    fi
+    call "$B/kernbench" replay --machine "$work/odd.yaml" "${other[@]}" "$work/odd.csv" --fingerprint --quiet
+    if grep -q 'could wait for each other' "$work/err"; then continue; fi
+    cp "$work/out" "$work/fused" && grep fingerprint "$work/err" >>"$work/fused"
+    call "$B/kernbench" replay --machine "$work/odd.yaml" "${other[@]}" "$work/odd.csv" --fingerprint --quiet --engine hop
+    grep fingerprint "$work/err" >>"$work/out"
+    "$B/_t/judge" replay "$work/odd.yaml" "$work/odd.csv" >"$work/want" 2>"$work/err" && cat "$work/err" >>"$work/want"
+    if ! cmp "$work/want" "$work/fused" || ! cmp "$work/want" "$work/out"; then
+        echo "# odd machine $seed: $holds"
+        break
+    fi
+    judged=$((judged + 1))
+done
+[ $seed -gt 12 ] && [ $judged -ge 6 ]
+ok "server behind routers: odd machines of the judge"
+
 # -- by hand: docs/components.md ----------------------------------------------------------------
 
 # One bank: opened at 2.085 and 48 ns later. Another row: another bank, behind the bus.

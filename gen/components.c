@@ -321,14 +321,15 @@ static void refuse_routers(const struct spec *spec)
 {
     const struct part *part = spec->parts;
 
-    while (part && (part->component->kind == COMPONENT_ENGINE ||
-                    part->component->kind == COMPONENT_MEMORY))
+    while (part &&
+           (part->component->kind == COMPONENT_ENGINE || part->component->kind == COMPONENT_MEMORY))
         part = part->next;
     if (part && spec->contention_links == MODE_ROUTER)
-        diag_error(spec->diag, spec_place(spec, KEY_contention_links),
-                   "'contention.links: router' and '%s: %s' do not go together: memories that queue "
-                   "and nodes that are components are for ideal and fifo links",
-                   key_rows[part->key].path, part->component->name);
+        diag_error(
+            spec->diag, spec_place(spec, KEY_contention_links),
+            "'contention.links: router' and '%s: %s' do not go together: memories that queue "
+            "and nodes that are components are for ideal and fifo links",
+            key_rows[part->key].path, part->component->name);
 }
 
 /* The table of routes has no keys, and is no part. */

@@ -78,8 +78,8 @@ struct bank_channel {
     uint64_t n_acts;
     uint64_t open; /* banks with an open row; bits, as all below */
     uint64_t waiting[2], current[2];
-    uint64_t ready;      /* their current segments could be granted at the last decision */
-    uint32_t queued[2];  /* segments accepted and not granted */
+    uint64_t ready;     /* their current segments could be granted at the last decision */
+    uint32_t queued[2]; /* segments accepted and not granted */
     uint32_t pieces[2], last_piece[2];
     uint32_t granted, to_grant; /* writes of this drain */
     uint8_t arrived;            /* pieces have come since the last decision */

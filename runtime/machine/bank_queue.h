@@ -10,8 +10,8 @@
  * stands in the line, which is in order of the instants at which rows are ready by itself: an
  * activation is not before the one that was decided before it, and a refresh opens all rows again
  * at one instant, before which none is activated. So a bank joins at the end. At a decision those
- * that are ready leave the line for `ready`, a bit each. So neither the next decision nor the oldest
- * that is ready takes a look at banks that cannot be granted.
+ * that are ready leave the line for `ready`, a bit each. So neither the next decision nor the
+ * oldest that is ready takes a look at banks that cannot be granted.
  */
 #ifndef BANK_QUEUE_H
 #define BANK_QUEUE_H

@@ -43,8 +43,8 @@ static inline int64_t bank_refresh_begin(const struct bank_view *v, const struct
     return s + v->row->rp_fs;
 }
 
-/* A row with a current segment is opened again behind the refresh, which ends at `end`. It was ready
- * before, as the refresh has waited until rows could be closed. */
+/* A row with a current segment is opened again behind the refresh, which ends at `end`. It was
+ * ready before, as the refresh has waited until rows could be closed. */
 static inline void bank_open_again(const struct bank_view *v, struct bank *bank, int64_t end)
 {
     int64_t ready_fs = end + v->row->rcd_fs;

@@ -223,13 +223,16 @@ endif
 TOPO_MK := $(B)/_topo/$(subst /,_,$(TOPO))$(if $(NAME),+$(NAME)).mk
 $(TOPO_MK): $(KBGEN) $(TOPO_FILE) $(TOPO_MK:.mk=.args)
 	@name=$$($(KBGEN) --name $(KBGEN_ARGS)) && files=$$($(KBGEN) --components $(KBGEN_ARGS)) && \
+	    for f in $$files; do case $$f in *.c | *.csv) ;; *) echo "make: a component is in '$$files', and make" \
+	        "cannot take a blank in it: use letters, digits and . _ + - /" >&2; exit 2 ;; esac; done && \
 	    printf 'N := %s\nCOMPONENTS := %s\n$(TOPO_MK): %s\n' "$$name" "$$files" "$$files" > $(NEW) $(PUT)
 $(TOPO_MK:.mk=.args): FORCE
 	$(call keep,$(KBGEN_ARGS))
 $(TOPO_FILE):
 	@echo "make: there is no topology '$@'; TOPO is a name in topologies/ or a path" >&2; exit 2
+# A component that is gone is looked for again, or kbgen says so.
+$(shell for f in $$(sed -n 's/^COMPONENTS := //p' '$(TOPO_MK)' 2>&1); do [ -e "$$f" ] || rm -f '$(TOPO_MK)'; done)
 -include $(TOPO_MK)
-# A component that is gone: kbgen says so.
 $(COMPONENTS):
 endif
 

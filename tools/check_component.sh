@@ -48,6 +48,11 @@ printf 'kernbench: 2\nname: check_%s\nsips: 2\n%s\n' "$name" "$boxes" >"$place/m
 # -- the file ----------------------------------------------------------------------------------
 
 export KB_COMPONENTS=$folder
+case $folder in
+*[[:space:]]*) # make cannot take it: its folder by another name
+    ln -sfn "$folder" "$place/components" ;;
+*) rm -f "$place/components" ;;
+esac
 if ! "$B/kbgen" --name "$place/machine.yaml" >"$place/out" 2>&1; then
     fail "header" "$(head -1 "$place/out")"
     exit 3

@@ -330,6 +330,10 @@ broken "a node's delay below 0" 7 "component 'backward' of 'cube.xbar.impl' dela
     replay "$work/node1.csv"
 broken "a node that never lets go" 4 "transaction 0 never ends: component 'backward' of 'cube.xbar.impl' is never done with it" 'xbar: {impl: backward}' \
     replay "$work/node2.csv"
+# what comes behind one that holds its memory for ever is not asked
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n1,read,c0.pe1,c0.slice0,0,64\n99,read,c0.pe1,c0.slice0,0,64\n' >"$work/behind.csv"
+broken "a memory that is held for ever" 4 "transaction 0 never ends: component 'holds' of 'cube.hbm.impl' is never done with it" 'hbm: {impl: holds}' \
+    replay "$work/behind.csv"
 broken "an engine in the past" 7 "component 'undone' of 'cube.pe.pe_gemm.impl' serves transaction" 'pe: {pe_gemm: {impl: undone}}' run gemm_composite
 broken "an engine that is never done" 4 "component 'undone' of 'cube.pe.pe_gemm.impl' is never done with it" \
     'pe: {pe_gemm: {impl: undone, undone: {never: 1}}}' run gemm_composite
@@ -612,6 +616,26 @@ checks()
 checks examples/components/open_page.c 0 pass 8
 checks $bad/beyond.c 1 "FAIL  alone" 1
 checks $bad/clock.c 1 "FAIL  formula = alone" 1
+
+# -- make TOPO=... --------------------------------------------------------------------------------
+
+# makes TEXT: make refuses bad.yaml, with that
+makes()
+{
+    call make -s B="$B" TOPO="$work/bad.yaml" topology
+    [ $code -ne 0 ] && grep -qF "$1" "$work/err"
+    ok "make: $1"
+}
+machine lost
+mkdir -p "$B/_topo" "$work/a b"
+list=$B/_topo/$(echo "$work/bad.yaml" | tr / _).mk
+printf 'N := bad\nCOMPONENTS := %s\n%s: %s\n' "$work/lost.c" "$list" "$work/lost.c" >"$list"
+makes "there is no component 'lost'" # it was there, and is gone
+sed 's/closed_page/lost/' examples/components/closed_page.c >"$work/a b/lost.c"
+export KB_COMPONENTS="$work/a b"
+makes "a component is in '$work/a b/lost.c', and make cannot take a blank in it"
+unset KB_COMPONENTS
+rm -f "${list%.mk}".*
 
 # -- a table of routes --------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ import subprocess
 import sys
 
 PARTS = ("runtime without cli", "gen", "cli")
-LEAST = {"runtime without cli": (98.0, 94.5), "gen": (99.0, 95.5)}  # per cent of lines, of branches
+LEAST = {"runtime without cli": (98.0, 95.0), "gen": (99.0, 95.5)}  # per cent of lines, of branches
 BATCH = 20
 OBJECTS = ("/_o/gen/", "/_o/runtime/", "/_o/tests/unit/")  # unit tests have functions of headers
 

@@ -60,6 +60,10 @@ static inline int64_t hold_behind(struct kb_sim *s, uint32_t slot, uint64_t star
     struct kb_request whole = request_behind(s, slot), asked = whole;
     struct kb_served answer;
 
+    if (__builtin_expect(start == INT64_MAX, false)) { /* held for ever: nothing is asked */
+        end_never(s, slot);
+        return 0;
+    }
     if (txn_writes(txn))
         asked = packet_request(&whole, from, nbytes, flight->way->gbs,
                                cost_own_gbs(&s->mask, cost_memory(T, txn->dst, true)));

@@ -334,6 +334,8 @@ broken "a node that never lets go" 4 "transaction 0 never ends: component 'backw
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n1,read,c0.pe1,c0.slice0,0,64\n99,read,c0.pe1,c0.slice0,0,64\n' >"$work/behind.csv"
 broken "a memory that is held for ever" 4 "transaction 0 never ends: component 'holds' of 'cube.hbm.impl' is never done with it" 'hbm: {impl: holds}' \
     replay "$work/behind.csv"
+broken "the same behind routers" 4 "transaction 0 never ends: component 'holds' of 'cube.hbm.impl' is never done with it" 'hbm: {impl: holds}' \
+    replay "$work/behind.csv" --set contention.links=router
 broken "an engine in the past" 7 "component 'undone' of 'cube.pe.pe_gemm.impl' serves transaction" 'pe: {pe_gemm: {impl: undone}}' run gemm_composite
 broken "an engine that is never done" 4 "component 'undone' of 'cube.pe.pe_gemm.impl' is never done with it" \
     'pe: {pe_gemm: {impl: undone, undone: {never: 1}}}' run gemm_composite

@@ -330,9 +330,9 @@ broken "a node's delay below 0" 7 "component 'backward' of 'cube.xbar.impl' dela
     replay "$work/node1.csv"
 broken "a node that never lets go" 4 "transaction 0 never ends: component 'backward' of 'cube.xbar.impl' is never done with it" 'xbar: {impl: backward}' \
     replay "$work/node2.csv"
-# what comes behind one that holds its memory for ever is not asked
+# what comes behind one that holds its memory without end is not asked
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n1,read,c0.pe1,c0.slice0,0,64\n99,read,c0.pe1,c0.slice0,0,64\n' >"$work/behind.csv"
-broken "a memory that is held for ever" 4 "transaction 0 never ends: component 'holds' of 'cube.hbm.impl' is never done with it" 'hbm: {impl: holds}' \
+broken "a memory that is held without end" 4 "transaction 0 never ends: component 'holds' of 'cube.hbm.impl' is never done with it" 'hbm: {impl: holds}' \
     replay "$work/behind.csv"
 broken "the same behind routers" 4 "transaction 0 never ends: component 'holds' of 'cube.hbm.impl' is never done with it" 'hbm: {impl: holds}' \
     replay "$work/behind.csv" --set contention.links=router

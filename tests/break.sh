@@ -690,7 +690,7 @@ break_it 'the queue of a component ends where one comes first' runtime/network/e
 break_it 'what takes no time is asked ahead' runtime/network/component_memory.h 's/\(start \+ ahead\) &&/start \&\&/'
 break_it 'arrivals of an instant by id, though some have been' runtime/network/expected_component.h 's/a->id <= s->instances\.came_id\)/false)/'
 break_it 'one asked, and all that have come wait for its end' runtime/network/expected_component.h 's/if \(ends_together\(s, &s->early\[dst\]\)\)/if (true)/'
-break_it 'what is behind one that holds for ever is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
+break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
 # memories that are components, behind routers
 packets=runtime/machine/component_packets

@@ -60,7 +60,7 @@ static inline int64_t hold_behind(struct kb_sim *s, uint32_t slot, uint64_t star
     struct kb_request whole = request_behind(s, slot), asked = whole;
     struct kb_served answer;
 
-    if (__builtin_expect(start == INT64_MAX, false)) { /* held for ever: nothing is asked */
+    if (__builtin_expect(start == INT64_MAX, false)) { /* held without end: nothing is asked */
         end_never(s, slot);
         return 0;
     }

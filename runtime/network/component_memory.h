@@ -166,7 +166,7 @@ static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t
     uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
 
     if (__builtin_expect(memory->free_fs == INT64_MAX,
-                         false)) { /* held for ever: nothing is asked */
+                         false)) { /* held without end: nothing is asked */
         instances_never(s, box_of_unit(T, dst_unit(T, s->txns[slot].dst)), slot);
         return;
     }

@@ -1,6 +1,6 @@
 /* kernbench component: memory holds */
 
-/* The first request holds it for ever. If it were asked again, its sum would be out of range. */
+/* The first request holds it without end. If it were asked again, its sum would be out of range. */
 struct holds {
     bool held;
 };

@@ -37,6 +37,8 @@ static inline void keep_alone(struct kb_sim *s, uint32_t slot, const struct kb_r
         component_behind_fs(T, &s->mask, &trip, impl, whole, s->router->flights[slot].way->gbs);
     if (*alone_fs == COST_NO_MEMORY)
         fail(s, KB_NO_MEMORY);
+    else if (*alone_fs == INT64_MAX) /* never: the keys stand, as in cost_with_components() */
+        *alone_fs = whole->overhead_fs + whole->latency_fs;
 }
 
 /* The answer is never: its memory is free again, but it has no end. */

@@ -159,6 +159,12 @@ for machine in packets slow; do
 done >"$work/pieces"
 equal "behind routers: packets, and the pieces of their time" \
     "packets 80.000001,80.000001 80.000001 0 slow 20.000001,20.000001 20.000001 0" "$(uniq "$work/pieces" | xargs)"
+# never in a fresh state: the formula has the keys
+sed 's/impl: closed_page/impl: once/' "$work/packets.yaml" >"$work/once.yaml"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n9,read,c0.pe0,c0.slice0,0,64\n' >"$work/rows.csv"
+call env KB_COMPONENTS=tests/bad/components "$B/kernbench" replay --machine "$work/once.yaml" "$work/rows.csv" --set cube.pe.pe_dma.read_channels=2 \
+    --quiet -o "$work/once.csv"
+equal "behind routers: the formula where a fresh state is never done" "4 4.000002,10.000002" "$code $(tail -1 "$work/once.csv" | cut -d, -f21,22)"
 equal "closed_page behind routers: packets" "read 36.000002,36.000002 write 80.000001,80.000001" "$(sort -u "$work/ends" | xargs)"
 # noc lets one through in 4 ns: 0.15 and 0.25 ns from two PEs to c1
 cat >"$work/rows.csv" <<'END'

@@ -1,5 +1,6 @@
 /*
- * txn.c -- ns per transaction of both engines: adding it, running it, reading its result.
+ * txn.c -- ns per transaction of both engines: adding it, running it, reading its result, by
+ * columns.
  *
  * In processor time, beside what the event queue alone takes.
  *
@@ -14,6 +15,7 @@
 #include "bench_fifo_c4.h"
 #include "bench_fifo_c64.h"
 #include "cube8.h"
+#include "columns.h"
 #include "hold.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -181,48 +183,36 @@ static void fill(const struct bench_case *c, kb_request *rows, size_t n)
 
 /* -- a run ---------------------------------------------------------------------------------- */
 
-static void add_rows(const struct bench_case *c, kb_sim *sim, const kb_request *rows, size_t n)
-{
-    kb_error why;
-
-    for (size_t i = 0; i < n; i++)
-        if (kb_sim_add(sim, &rows[i], &why) != KB_OK)
-            fail(c, why.text);
-}
-
-static void read_results(const struct bench_case *c, const kb_sim *sim, size_t n)
-{
-    kb_result r;
-
-    for (size_t i = 0; i < n; i++)
-        if (kb_sim_result(sim, i, &r) != KB_OK)
-            fail(c, "a result is missing");
-}
-
 static struct outcome run(const struct bench_case *c, const kb_request *rows, size_t n)
 {
     kb_options options = {.engine = c->engine == HOP ? KB_HOP : KB_FUSED};
     const kb_topology *topo = topology(c->links, c->width);
     kb_error why = {""};
+    struct columns columns;
     struct outcome out;
     kb_sim *sim;
 
+    if (!columns_new(rows, n, &columns))
+        exit(5);
     if (c->engine == LOADED)
         topo = loaded(topo);
     if (kb_sim_new(topo, &options, &sim) != KB_OK)
         fail(c, "out of memory");
     out.add_ns = bench_processor_ns();
-    add_rows(c, sim, rows, n);
+    if (kb_sim_add_many(sim, &columns.of, n, NULL, &why) != KB_OK)
+        fail(c, why.text);
     out.run_ns = bench_processor_ns();
     if (kb_sim_run(sim, 0, &why) != KB_OK)
         fail(c, why.text);
     out.result_ns = bench_processor_ns();
-    read_results(c, sim, n);
+    if (columns_read(sim, n) != KB_OK)
+        fail(c, "a result is missing");
     double end_ns = bench_processor_ns();
 
     out.done = kb_sim_done(sim);
     out.end_fs = kb_sim_end_fs(sim);
     kb_sim_free(sim);
+    columns_free(&columns);
     out.add_ns = (out.run_ns - out.add_ns) / (double)n;
     out.run_ns = (out.result_ns - out.run_ns) / (double)n;
     out.result_ns = (end_ns - out.result_ns) / (double)n;

@@ -33,7 +33,7 @@ break_it() {
 
 engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
 memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
-cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
+cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c add=runtime/sim/add.c results=runtime/sim/results.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
 last_link=runtime/network/last_link.h feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
@@ -65,7 +65,7 @@ break_it 'a pile left when it is its day' $ev 's/ev_sort_pile\(q, day\);$/;/'
 break_it 'a pile without the list that it was' runtime/engine/ev.c 's/q->days\[day\]\.head & ~EV_PILE\};/0};/'
 break_it 'days without piles' runtime/engine/ev.c 's/return q->n_nodes >= PILES_FROM;/return false;/'
 break_it 'a pipe for each pair of cubes' $state 's/t->sips : cubes\)/t->sips : cubes * cubes)/'
-break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
+break_it 'unsorted rows taken as they come' $add 's/a->sorted && r->issue_fs >= a->last_issue_fs/true/'
 break_it 'equal issue times in the opposite order' $issue_order \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
 
@@ -155,8 +155,13 @@ break_it 'next in the pipe never sent' $pcie_ep \
 break_it 'engine without its wait' $m_cpu 's/txn->wait_fs = \(int64_t\)t - txn->wait_fs;/txn->wait_fs = 0;/'
 break_it 'wait for the memory counted from issue' $memory \
     's/start_fs - txn->arrive_fs/start_fs - txn->issue_fs/'
-break_it 'start stamped at issue' $sim \
-    's/\.start_fs = whole->issue_fs \+ .*,/.start_fs = whole->issue_fs,/'
+break_it 'start stamped at issue' $results \
+    's/r->start_fs = whole->issue_fs \+ .*;/r->start_fs = whole->issue_fs;/'
+# columns of requests and of results
+break_it 'rows before a bad one stay' $add 's/^    else if \(bad\)$/    end(\&a);\n    if (bad)/'
+break_it 'a row that is not complete has times' $results 's/ +r = \(kb_result\)\{0\};/            (void)0;/'
+break_it 'the last block forgets where it is' $results 's/to\[field\] \+ at \* stride/to[field] + at/'
+break_it 'large rows copied in part' runtime/base/rows.c 's/memcpy\(to, rows, bytes\)/memcpy(to, rows, bytes - 1)/'
 
 # -- times ----------------------------------------------------------------------------------
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
@@ -233,7 +238,7 @@ break_it 'flow: what ends in a column goes on' $spread 's/flow_on\(&moving, &joi
 break_it 'flow: what comes from other SIPs left out' $spread 's/^ +spread_entering\(sp, first, &moving\);$/    ;/'
 break_it 'flow: counts of an earlier call kept' runtime/engine/flow.c 's/^ +memset\(\*rows, 0, n \* sizeof \*\*rows\);$/        ;/'
 break_it 'no memory for an event unnoticed' $how 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
-break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
+break_it 'offset past the end allowed' $add 's/r->offset <= r->dst->nbytes/true/'
 
 # -- kernels --------------------------------------------------------------------------------
 launch=runtime/kernels/launch.c pe_cpu=runtime/pe/pe_cpu.c pe_dma=runtime/pe/pe_dma.c pe_tcm=runtime/pe/pe_tcm.c boxes=runtime/pe/boxes.h
@@ -322,7 +327,7 @@ break_it 'ids in the order of drawing' $traffic \
     's/\.id = \(source->n - 1\) \* tr->n_pes \* tr->kinds \+ number/.id = (uint32_t)tr->n_issued/'
 break_it 'a matrix whose PEs all issue alike' $traffic 's/set_means\(tr, pe, fs \/ share\)/set_means(tr, pe, fs)/'
 break_it 'the warm-up measured too' $curve 's/^    v\.from = find_warmup\(mean\);$//'
-break_it 'a NULL that is not refused' runtime/sim/sim.c 's/^    REFUSE_NULL\(s && r, .*$//'
+break_it 'a NULL that is not refused' $results 's/^    REFUSE_NULL\(s && r, .*$//'
 break_it 'copies of outputs not compared' runtime/sim/bench_verify.c 's/^    while \(more\) \{/    while (0) {/'
 break_it 'always steady' $curve 's/return grown > 3/return false \&\& grown > 3/'
 break_it 'a short run called steady' $curve 's/return v->from <= WARMUP_MOST/return true || v->from <= WARMUP_MOST/'
@@ -571,7 +576,7 @@ break_it 'cubes: too many kinds on the way' gen/cubes.c 's/KINDS_BETWEEN = 16 \*
 break_it 'kbgen --config: broken links not looked up' gen/main.c 's/return b->spec\.broken\.n == 0 \|\| build_tables\(b\);/return b->spec.sips > 0;/'
 break_it 'probe: a case without a way is an error' runtime/cli/cmd_probe.c 's/ \|\| no_way\(cli, id, &request\)//'
 break_it 'completion: as many slices as PEs' runtime/cli/describe.c 's/"slice", cube\.n_slices/"slice", cube.pe_places/'
-break_it 'the plane of a request forgotten' runtime/sim/sim.c 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
+break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
 
 # -- collectives ----------------------------------------------------------------------------
 collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h

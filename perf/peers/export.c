@@ -15,6 +15,7 @@
  * done.txt  when each is complete, in fs: what a peer has to find out
  */
 #include "../bench.h"
+#include "../columns.h"
 #include "bench_c160.h"
 #include "cube8.h"
 #include <inttypes.h>
@@ -29,7 +30,8 @@ struct set {
     const kb_topology *topo;
     const char *mix;
     size_t n;
-    kb_request *rows; /* owned */
+    kb_request *rows;       /* owned */
+    struct columns columns; /* the same, owned */
 };
 
 static _Noreturn void fail(const char *what)
@@ -63,7 +65,7 @@ static bool fill(struct set *set)
         if (varied)
             r->nbytes = LINE * (1 + bench_random(&seed) % LINES_MAX);
     }
-    return set->rows;
+    return set->rows && columns_new(set->rows, set->n, &set->columns);
 }
 
 /* -- writing -------------------------------------------------------------------------------- */
@@ -144,24 +146,19 @@ static struct cost_ns run(const struct set *set, int64_t *done_fs)
 {
     double n = (double)set->n;
     kb_error why;
-    kb_result r;
     kb_sim *sim;
 
     if (kb_sim_new(set->topo, NULL, &sim) != KB_OK)
         fail("out of memory");
     double begin_ns = bench_processor_ns();
-    for (size_t i = 0; i < set->n; i++)
-        if (kb_sim_add(sim, &set->rows[i], &why) != KB_OK)
-            fail(why.text);
+    if (kb_sim_add_many(sim, &set->columns.of, set->n, NULL, &why) != KB_OK)
+        fail(why.text);
     double added_ns = bench_processor_ns();
     if (kb_sim_run(sim, 0, &why) != KB_OK)
         fail(why.text);
     double run_ns = bench_processor_ns();
-    for (size_t i = 0; i < set->n; i++) {
-        if (kb_sim_result(sim, i, &r) != KB_OK)
-            fail("a result is missing");
-        done_fs[i] = r.done_fs;
-    }
+    if (kb_sim_results(sim, 0, set->n, &(kb_result_columns){.done_fs = done_fs}) != KB_OK)
+        fail("a result is missing");
     double end_ns = bench_processor_ns();
     kb_sim_free(sim);
     return (struct cost_ns){(end_ns - begin_ns) / n, (run_ns - added_ns) / n};
@@ -225,5 +222,6 @@ int main(int argc, char **argv)
     }
     free(done_fs);
     free(set.rows);
+    columns_free(&set.columns);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* rows.h -- zeroed rows on lines of the cache, and on huge pages where there are many. */
+/* rows.h -- rows of memory: on lines of the cache, and on large pages where there are many. */
 #ifndef ROWS_H
 #define ROWS_H
 #include <stddef.h>
@@ -6,24 +6,41 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { ROWS_PAGE = 2 << 20 }; /* a large page */
+
+/* A hint, which may be refused: `rows` lie on large pages, from the begin of one on. */
+static inline void rows_advise(void *rows, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    madvise(rows, bytes, MADV_HUGEPAGE);
+#else
+    (void)rows, (void)bytes;
+#endif
+}
+
+/*
+ * Room for `more` rows in place of `n`, as many or fewer (0: `rows` is NULL), which are kept; what
+ * is behind them is not defined. For rows_release(). NULL: no memory, and `rows` are as they were.
+ */
+void *rows_resize(void *rows, size_t n, size_t more, size_t row_bytes);
+void rows_release(void *rows, size_t n, size_t row_bytes);
+
 /*
  * `n` zeroed rows, for free(); NULL: no memory. From 2 MiB on they lie on pages of 2 MiB: else each
  * row of thousands of PEs would need an entry of the TLB to itself.
  */
 static inline void *rows_new(size_t n, size_t row_bytes)
 {
-    size_t huge = (size_t)2 << 20, line = 64, bytes = n * row_bytes;
-    size_t align = bytes < huge ? line : huge;
+    size_t line = 64, bytes = n * row_bytes;
+    size_t align = bytes < ROWS_PAGE ? line : ROWS_PAGE;
     void *rows;
 
     bytes = bytes ? (bytes + align - 1) / align * align : line;
     rows = aligned_alloc(align, bytes);
     if (!rows)
         return NULL;
-#ifdef MADV_HUGEPAGE
-    if (align == huge)
-        madvise(rows, bytes, MADV_HUGEPAGE); /* a hint; it may be refused */
-#endif
+    if (align == ROWS_PAGE)
+        rows_advise(rows, bytes);
     return memset(rows, 0, bytes);
 }
 

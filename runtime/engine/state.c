@@ -167,7 +167,7 @@ void sim_clear(struct kb_sim *s)
     free(s->memories);
     free(s->engines);
     free(s->channels);
-    free(s->txns);
+    rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->splits);
     free(s->more_parts);
     ev_queue_free(&s->queue);
@@ -198,7 +198,7 @@ bool sim_room(struct kb_sim *s, uint32_t n)
     if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)) ||
         (s->banks && !banks_room(s->banks, n)))
         return false;
-    moved = realloc(s->txns, n * sizeof *moved);
+    moved = rows_resize(s->txns, s->txns_cap, n, sizeof *moved);
     if (!moved)
         return false;
     s->txns = moved;

@@ -442,6 +442,36 @@ enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
  */
 kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
 
+/* Stands for the endpoint of a row by address. */
+#define KB_BY_ADDRESS UINT32_MAX
+
+/*
+ * Transactions as columns: element i of each belongs to row i. Endpoints come once, and rows have
+ * their numbers, as a column of categories has. All is borrowed for the call.
+ */
+typedef struct kb_request_columns {
+    const kb_endpoint *ends;
+    size_t n_ends;
+    const uint32_t *src, *dst; /* numbers of `ends` */
+    const uint64_t *nbytes;
+    /* As in kb_request. A column that is NULL is 0 in all rows. */
+    const int64_t *issue_fs;
+    const uint8_t *op; /* kb_transaction_op; 0: KB_READ */
+    const uint64_t *offset;
+    const uint8_t *plane, *prio;
+    const uint64_t *address; /* the target of a row whose dst is KB_BY_ADDRESS */
+} kb_request_columns;
+
+/*
+ * Adds `n` transactions, in the order of the rows, as kb_sim_add() does each: all of them or none.
+ * For many rows it is several times as quick. It looks at each of `ends` once a call.
+ *
+ * bad      if it fails, the first row that is not valid; `n`: none of them is at fault. May be NULL
+ * returns  as kb_sim_add()
+ */
+kb_status kb_sim_add_many(kb_sim *sim, const kb_request_columns *rows, size_t n, size_t *bad,
+                          kb_error *why);
+
 /*
  * Makes transaction `id` depend on the `n` transactions `after`: it is issued `think_fs` after the
  * last of them has ended (of a host: after its response is back), but not before its own issue_fs.
@@ -485,6 +515,30 @@ kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 
 /* Returns the times of transaction `id`. KB_PENDING: it is not complete. */
 kb_status kb_sim_result(const kb_sim *sim, uint64_t id, kb_result *out);
+
+/*
+ * Where the times of many transactions go: columns in memory of the caller. Each has the field of
+ * kb_result with its name; one that is NULL is left out.
+ */
+typedef struct kb_result_columns {
+    uint8_t *status; /* of each row what kb_sim_result() returns, one behind the other; or NULL */
+    size_t stride;   /* in bytes, from a row to the next in all columns below; 0: they are arrays */
+    int64_t *issue_fs, *start_fs, *arrive_fs, *service_fs, *done_fs, *end_fs;
+    int64_t *wire_fs, *overhead_fs, *drain_fs, *response_fs;
+    int64_t *return_fs;
+    int64_t *wait_fs[KB_N_WAITS];
+    int64_t *formula_fs, *actual_fs;
+    double *bottleneck_gbs;
+} kb_result_columns;
+
+/*
+ * Writes the times of the `n` transactions from `first` on to columns, which have room for as many.
+ * A row that is not complete is 0 in all of them.
+ *
+ * returns  KB_OK; KB_PENDING: some are not complete; KB_INTERNAL: the times of one do not add up;
+ *          KB_BAD_REQUEST: there are not as many transactions
+ */
+kb_status kb_sim_results(const kb_sim *sim, uint64_t first, size_t n, const kb_result_columns *out);
 
 /* FNV-1a 64 over all completions and arrivals at stations so far; needs option `fingerprint`. */
 uint64_t kb_sim_fingerprint(const kb_sim *sim);

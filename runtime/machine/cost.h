@@ -401,6 +401,12 @@ void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost)
     EXPORTED(cost_add_router);
 
+/* kb_formula_fs() */
+static inline int64_t cost_formula_fs(const struct kb_cost *c)
+{
+    return c->wire_fs + c->overhead_fs + c->drain_fs + c->response_fs + c->return_fs;
+}
+
 /* All of a transaction's costs by the tables, as kernbench.h names them. */
 static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const struct cost_mask *m,
                                             kb_transaction_op op, const struct trip *trip,

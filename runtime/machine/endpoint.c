@@ -150,41 +150,14 @@ void endpoint_area_name(const struct kb_topology *t, uint32_t area, char name[KB
         name[n - 1] = '*'; /* behind "slice", as it is the first */
 }
 
-static kb_status check_host_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)
-{
-    if (src->kind != KB_HOST)
-        return endpoint_error(why, "h2d and d2h start at a host");
-    if (dst->kind != KB_SLICE)
-        return endpoint_error(why, "a host reaches slices only");
-    if (src->sip != dst->sip)
-        return endpoint_error(why, "a host reaches the slices of its own SIP only");
-    return KB_OK;
-}
-
-static kb_status check_pe_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)
-{
-    if (src->kind != KB_PE)
-        return endpoint_error(why, "read and write start at a PE");
-    if (dst->kind == KB_PE || dst->kind == KB_HOST)
-        return endpoint_error(why, "a PE reaches memories only: slices, SRAMs, other PEs' TCMs");
-    if (dst->kind == KB_TCM && dst->sip == src->sip && dst->cube == src->cube &&
-        dst->unit == src->unit)
-        return endpoint_error(why, "a PE has no route to its own TCM");
-    return KB_OK;
-}
-
 kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
                               const kb_endpoint *src, const kb_endpoint *dst, uint32_t packed[2],
                               kb_error *why)
 {
-    kb_status status;
-
-    if ((unsigned)op > KB_D2H)
-        return endpoint_error(why, "there is no operation %d", (int)op);
-    if (!endpoint_pack(t, src, &packed[0], why) || !endpoint_pack(t, dst, &packed[1], why))
+    if (endpoint_check_op(op, why) != KB_OK || !endpoint_pack(t, src, &packed[0], why) ||
+        !endpoint_pack(t, dst, &packed[1], why))
         return KB_BAD_REQUEST;
-    status = op >= KB_H2D ? check_host_route(src, dst, why) : check_pe_route(src, dst, why);
-    return status;
+    return endpoint_check_route(op, src, dst, why);
 }
 
 uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint64_t id)

@@ -15,7 +15,7 @@ static const struct cost_mask nothing_left_out = {.wire = -1, .overhead = -1};
 
 int64_t kb_formula_fs(const kb_cost *c)
 {
-    return c->wire_fs + c->overhead_fs + c->drain_fs + c->response_fs + c->return_fs;
+    return cost_formula_fs(c);
 }
 
 /* The trip of `op` on `plane`, checked. */

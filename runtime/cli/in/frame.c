@@ -2,10 +2,10 @@
  * frame.c -- transactions in memory as the rows of an input file.
  *
  * A program that has a million transactions has few different endpoints: their texts come once,
- * and the columns have numbers of them. So each text is read once, and a row becomes a request by
- * three look-ups. All rows that are not that plain, those with a mistake, an address, a dependency
- * or a plane, take the way of a file's row: frame_read() writes their fields as texts and has
- * in->row() read them. So there is one place that knows what a row may be, and what is said of it.
+ * and the columns have numbers of them. So each text is read once, and the columns go on to
+ * kb_sim_add_many() as they are, thousands of rows a call. Rows that it refuses, and all rows with
+ * a dependency or a plane, take the way of a file's row: frame_read() writes their fields as texts
+ * and has in->row() read them. So there is one place that knows what is said of a mistake.
  *
  * The fields of such a row lie FRAME_FIELD_BYTES apart in one buffer, which stands for the line.
  * The column in which a mistake is found then tells the field: fields_bad_at() divides.
@@ -19,78 +19,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_PER_LOOK = 4096 };
-
-/* Texts of endpoints, read. */
-struct endpoints {
-    kb_endpoint *end; /* owned */
-    uint64_t *room;   /* owned: bytes; 0: of no use, whatever it is */
-};
+enum { ROWS_AT_ONCE = 1 << 15, NO_OP = UINT8_MAX };
 
 /* The reading of one frame. */
 struct reading {
     const kb_frame *frame;
     const kb_topology *topo;
     kb_sim *sim;
-    int *ops; /* owned: of each text; -1: none */
-    struct endpoints srcs, dsts;
-    char *line; /* owned */
+    uint8_t *ops;      /* owned: of each text; NO_OP: none */
+    kb_endpoint *ends; /* owned: those of `srcs`, then those of `dsts` */
+    uint32_t *dst;     /* owned: numbers of `ends`, for ROWS_AT_ONCE rows */
+    uint8_t *op;       /* owned: the same */
+    char *line;        /* owned */
 };
 
-static void read_ends(const struct reading *r, const char *const *texts, size_t n, bool is_memory,
-                      struct endpoints *out)
+/* A text that is none becomes an endpoint that there is not, and its rows are refused. */
+static void read_ends(const struct reading *r, const char *const *texts, size_t n, kb_endpoint *out)
 {
-    out->end = memory_new(n, sizeof *out->end);
-    out->room = memory_new(n, sizeof *out->room);
-    for (size_t i = 0; i < n; i++) {
-        if (kb_endpoint_parse(r->topo, texts[i], strlen(texts[i]), &out->end[i], NULL) == KB_OK)
-            out->room[i] = is_memory ? kb_memory_bytes(r->topo, &out->end[i]) : 1;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (kb_endpoint_parse(r->topo, texts[i], strlen(texts[i]), &out[i], NULL) != KB_OK)
+            out[i] = (kb_endpoint){.sip = UINT32_MAX};
 }
 
 static void read_ops(struct reading *r)
 {
     r->ops = memory_new(r->frame->n_ops, sizeof *r->ops);
     for (size_t i = 0; i < r->frame->n_ops; i++) {
-        r->ops[i] = -1;
-        for (int op = 0; op < N_OPS; op++)
+        r->ops[i] = NO_OP;
+        for (uint8_t op = 0; op < N_OPS; op++)
             if (strcmp(r->frame->ops[i], op_names[op]) == 0)
                 r->ops[i] = op;
     }
 }
 
-/* -- plain rows ----------------------------------------------------------------------------- */
-
-/* Do the ends suit the op? */
-static bool are_ends(kb_transaction_op op, const kb_endpoint *src, const kb_endpoint *dst)
-{
-    if (op == KB_H2D || op == KB_D2H)
-        return src->kind == KB_HOST && dst->kind == KB_SLICE && dst->sip == src->sip;
-    return src->kind == KB_PE && (dst->kind == KB_SLICE || dst->kind == KB_SRAM);
-}
-
-/* Adds row `i` if it is plain and right. */
-static bool add_plain(const struct reading *r, uint64_t i)
+static void read_texts(struct reading *r)
 {
     const kb_frame *f = r->frame;
-    uint32_t src = f->src[i], dst = f->dst[i];
-    uint64_t room = r->dsts.room[dst];
-    int op = r->ops[f->op[i]];
 
-    if (f->after || f->plane || f->think_fs || op < 0 || !r->srcs.room[src] ||
-        f->offset[i] >= room || f->nbytes[i] > room - f->offset[i] ||
-        !are_ends((kb_transaction_op)op, &r->srcs.end[src], &r->dsts.end[dst]))
-        return false;
-    kb_request q = {.issue_fs = f->issue_fs[i],
-                    .op = (kb_transaction_op)op,
-                    .src = r->srcs.end[src],
-                    .dst = r->dsts.end[dst],
-                    .offset = f->offset[i],
-                    .nbytes = f->nbytes[i]};
-    return kb_sim_add(r->sim, &q, NULL) == KB_OK;
+    read_ops(r);
+    r->ends = memory_new(f->n_srcs + f->n_dsts, sizeof *r->ends);
+    read_ends(r, f->srcs, f->n_srcs, r->ends);
+    read_ends(r, f->dsts, f->n_dsts, r->ends + f->n_srcs);
 }
 
-/* -- other rows ----------------------------------------------------------------------------- */
+/* -- rows as columns ------------------------------------------------------------------------- */
+
+/* Adds `n` rows from `first` on, or none of them: one is wrong, or more than columns can say. */
+static bool add_columns(const struct reading *r, uint64_t first, size_t n)
+{
+    const kb_frame *f = r->frame;
+    const kb_request_columns columns = {.ends = r->ends,
+                                        .n_ends = f->n_srcs + f->n_dsts,
+                                        .src = f->src + first,
+                                        .dst = r->dst,
+                                        .nbytes = f->nbytes + first,
+                                        .issue_fs = f->issue_fs + first,
+                                        .op = r->op,
+                                        .offset = f->offset + first};
+
+    if (f->after || f->plane || f->think_fs)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        r->dst[i] = (uint32_t)f->n_srcs + f->dst[first + i];
+        r->op[i] = r->ops[f->op[first + i]];
+    }
+    return kb_sim_add_many(r->sim, &columns, n, NULL, NULL) == KB_OK;
+}
+
+/* -- rows one by one ------------------------------------------------------------------------- */
 
 static void put_text(const struct reading *r, size_t number, const char *text, struct field *field)
 {
@@ -152,19 +148,36 @@ static void add_row(const struct reading *r, struct fields *in, uint64_t i)
 
 /* -- all of them ---------------------------------------------------------------------------- */
 
-static void read_rows(const struct reading *r, struct fields *in)
+/* Whether more rows can be read: mistakes do not end it, until there are enough of them. */
+static bool goes_on(const struct fields *in)
 {
-    for (uint64_t i = 0; i < r->frame->n && !fields_enough(in); i++) {
-        if (in->code && in->code != EXIT_INPUT)
-            return;
-        if (i % ROWS_PER_LOOK == 0 && stop_asked()) {
-            in->code = EXIT_INTERRUPTED;
-            return;
-        }
-        if (!add_plain(r, i))
-            add_row(r, in, i);
+    return !fields_enough(in) && (!in->code || in->code == EXIT_INPUT);
+}
+
+static void add_rows(const struct reading *r, struct fields *in, uint64_t first, size_t n)
+{
+    for (size_t i = 0; i < n && goes_on(in); i++) {
+        add_row(r, in, first + i);
         in->n_rows++;
     }
+}
+
+static void read_rows(const struct reading *r, struct fields *in)
+{
+    uint64_t all = r->frame->n;
+
+    for (uint64_t first = 0; first < all && goes_on(in); first += ROWS_AT_ONCE) {
+        size_t n = all - first < ROWS_AT_ONCE ? all - first : ROWS_AT_ONCE;
+
+        if (stop_asked())
+            in->code = EXIT_INTERRUPTED;
+        else if (add_columns(r, first, n))
+            in->n_rows += n;
+        else
+            add_rows(r, in, first, n);
+    }
+    if (in->code && in->code != EXIT_INPUT)
+        return;
     if (in->end)
         in->end(in->arg, in);
     if (fields_enough(in))
@@ -177,19 +190,18 @@ enum exit_code frame_read(struct fields *in, const kb_frame *frame, const kb_top
     struct reading r = {.frame = frame,
                         .topo = topo,
                         .sim = sim,
+                        .dst = memory_new(ROWS_AT_ONCE, sizeof *r.dst),
+                        .op = memory_new(ROWS_AT_ONCE, sizeof *r.op),
                         .line = memory_new(FIELDS_MAX, FRAME_FIELD_BYTES)};
 
     in->line = r.line;
     in->field_bytes = FRAME_FIELD_BYTES;
-    read_ops(&r);
-    read_ends(&r, frame->srcs, frame->n_srcs, false, &r.srcs);
-    read_ends(&r, frame->dsts, frame->n_dsts, true, &r.dsts);
+    read_texts(&r);
     read_rows(&r, in);
     free(r.ops);
-    free(r.srcs.end);
-    free(r.srcs.room);
-    free(r.dsts.end);
-    free(r.dsts.room);
+    free(r.ends);
+    free(r.dst);
+    free(r.op);
     free(r.line);
     return in->code;
 }

@@ -8,9 +8,9 @@
 enum { FRAME_FIELD_BYTES = LINE_BYTES_MAX };
 
 /*
- * Adds the rows of `frame` to `sim`, in which row i becomes transaction i. Those that are not as
- * plain as can be go to in->row(), field by field; their mistakes are told as "row 3, column
- * 'src'". Fields stand in the order of transactions.c:
+ * Adds the rows of `frame` to `sim`, in which row i becomes transaction i. Those that
+ * kb_sim_add_many() does not take go to in->row(), field by field; their mistakes are told as "row
+ * 3, column 'src'". Fields stand in the order of transactions.c:
  * issue_ns,op,src,dst,offset,nbytes,after,think_ns, plane.
  *
  * returns  as fields_read()

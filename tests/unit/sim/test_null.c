@@ -91,16 +91,27 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     kb_traffic traffic = {0};
     kb_breakdown *breakdown;
     kb_race_counts counts;
+    kb_request_columns rows = {0};
+    kb_result_columns columns = {0};
     kb_result result;
     kb_sim *made;
 
     REFUSES(2, kb_sim_new, N(0, topo), NULL, N(1, &made));
     REFUSES(2, kb_sim_add, N(0, sim), N(1, &request), NULL);
+    REFUSES(2, kb_sim_add_many, N(0, sim), N(1, &rows), 0, NULL, NULL);
+    REFUSES(4, kb_sim_add_many, sim,
+            &((kb_request_columns){.ends = N(0, &request.src),
+                                   .n_ends = 1,
+                                   .src = N(1, (uint32_t *)room),
+                                   .dst = N(2, (uint32_t *)room),
+                                   .nbytes = N(3, (uint64_t *)room)}),
+            1, NULL, NULL);
     REFUSES(2, kb_sim_add_dependencies, N(0, sim), 0, N(1, (uint64_t *)room), 1, 0, NULL);
     REFUSES(1, kb_sim_check_dependencies, N(0, sim), NULL, NULL);
     REFUSES(1, kb_sim_run, N(0, sim), 0, NULL);
     REFUSES(2, kb_sim_request, N(0, sim), 0, N(1, &request));
     REFUSES(2, kb_sim_result, N(0, sim), 0, N(1, &result));
+    REFUSES(2, kb_sim_results, N(0, sim), 0, 0, N(1, &columns));
     REFUSES(2, kb_sim_observe, N(0, sim), N(1, &observer), NULL);
     REFUSES(2, kb_breakdown_new, N(0, sim), N(1, &breakdown), NULL);
     REFUSES(2, kb_breakdown_rows, N(0, (kb_breakdown *)room),

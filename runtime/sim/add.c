@@ -1,0 +1,356 @@
+/* add.c -- adds transactions: one request, or columns of them.
+ *
+ * Both ways are one. A row names two endpoints that are checked and packed once, however many rows
+ * name them; all other rules of a row are in check_row(). It is then written behind the rows that
+ * count, and counts when all of its call are right, so that a call that fails changes nothing.
+ *
+ * Example: the columns src 0 1 0, dst 2 2 2 with ends c0.pe0, c0.pe1, c0.slice0 pack three
+ * endpoints, 0, 1 and 0, and write three rows of 56 bytes. If row 1 moved no bytes, row 0 would
+ * have been written, too, but would not count.
+ */
+#include "sim/sim.h"
+#include "sim/destination.h"
+#include "engine/split.h"
+#include "engine/traffic.h"
+#include "machine/endpoint.h"
+#include "machine/walk.h"
+#include "network/banks_state.h"
+#include <stdlib.h>
+
+_Static_assert(KB_TRANSACTIONS_MAX < EV_MAX_SLOTS, "each has a slot");
+
+enum { TXNS_FIRST = 64 };
+
+/* A row is a few dozen instructions, and they are few only where all of them stand in one place. */
+#define INLINE              static inline __attribute__((always_inline))
+#define UNLIKELY(condition) __builtin_expect(condition, false)
+
+/* An endpoint that rows name. */
+struct end {
+    const kb_endpoint *at; /* borrowed */
+    uint64_t nbytes;       /* of a memory; 0: of what is none */
+    uint32_t packed;
+    bool is_packed; /* and the fields above are set */
+};
+
+struct row {
+    int64_t issue_fs;
+    struct end *src, *dst;
+    uint64_t offset, nbytes;
+    uint64_t address; /* by_address: of its target; dst is where that begins */
+    kb_transaction_op op;
+    uint32_t plane, prio;
+    bool by_address, splits;
+};
+
+/* Rows that are being added: what the simulation becomes when all are right. */
+struct adding {
+    struct kb_sim *sim;
+    bool closed; /* it takes no transactions */
+    uint32_t n_txns;
+    int64_t last_issue_fs;
+    bool sorted;
+    uint8_t ways;
+    kb_endpoint found_at; /* of a row by address */
+    struct end found;
+};
+
+/* -- room ------------------------------------------------------------------------------------ */
+
+/* Room for `n` more; half as many again as there was, so that nothing is copied often. */
+static __attribute__((noinline)) kb_status more_room(struct kb_sim *s, size_t n, kb_error *why)
+{
+    uint32_t cap = s->txns_cap ? s->txns_cap + s->txns_cap / 2 : TXNS_FIRST;
+
+    if (n > KB_TRANSACTIONS_MAX - s->n_txns)
+        return endpoint_error(why, "a simulation takes at most %u transactions",
+                              KB_TRANSACTIONS_MAX);
+    if (cap < s->n_txns + n)
+        cap = s->n_txns + (uint32_t)n;
+    if (cap > KB_TRANSACTIONS_MAX)
+        cap = KB_TRANSACTIONS_MAX;
+    if (sim_room(s, cap))
+        return KB_OK;
+    endpoint_error(why, "out of memory after %u transactions", s->n_txns);
+    return KB_NO_MEMORY;
+}
+
+INLINE kb_status room_for(struct kb_sim *s, size_t n, kb_error *why)
+{
+    return n <= s->txns_cap - s->n_txns ? KB_OK : more_room(s, n, why);
+}
+
+/* -- what a row may be ----------------------------------------------------------------------- */
+
+static __attribute__((noinline)) bool pack(const struct kb_topology *t, struct end *end,
+                                           kb_error *why)
+{
+    if (!endpoint_pack(t, end->at, &end->packed, why))
+        return false;
+    end->nbytes = kb_memory_bytes(t, end->at);
+    return end->is_packed = true;
+}
+
+static __attribute__((noinline)) kb_status refuse_size(const struct row *r, kb_error *why)
+{
+    char name[KB_ENDPOINT_BYTES];
+
+    if (r->nbytes == 0)
+        return endpoint_error(why, "a transaction moves at least one byte");
+    kb_endpoint_name(r->dst->at, name);
+    return endpoint_error(why, "offset %llu + %llu bytes pass the end of %s, which holds %llu",
+                          (unsigned long long)r->offset, (unsigned long long)r->nbytes, name,
+                          (unsigned long long)r->dst->nbytes);
+}
+
+static __attribute__((noinline)) kb_status refuse_all(const struct kb_sim *s, kb_error *why)
+{
+    if (s->kernels)
+        return endpoint_error(why, "the simulation has kernels, it takes no transactions");
+    if (s->traffic)
+        return endpoint_error(why, "the simulation has traffic, it takes no transactions");
+    return endpoint_error(why, "the simulation has begun, it takes no more transactions");
+}
+
+static __attribute__((noinline)) kb_status check_extras(const struct kb_topology *t,
+                                                        const struct row *r, kb_error *why)
+{
+    if (r->plane > 0 && t->plane_choice != PLANE_BY_COLUMN)
+        return endpoint_error(why, "a transaction has no plane of its own here: set sip.plane to "
+                                   "column");
+    if (r->prio > 0 && (t->links != MODE_ROUTER || r->prio > 3))
+        return endpoint_error(why, "a priority is 0 to 3, and 0 but with contention.links: router");
+    return KB_OK;
+}
+
+/* By address it has the size that destination_find() has checked. */
+INLINE bool has_size(const struct row *r)
+{
+    return r->nbytes > 0 && (r->by_address || (r->offset <= r->dst->nbytes &&
+                                               r->nbytes <= r->dst->nbytes - r->offset));
+}
+
+INLINE kb_status check_ends(const struct kb_topology *t, const struct row *r, kb_error *why)
+{
+    if (UNLIKELY(endpoint_check_op(r->op, why) != KB_OK) ||
+        (UNLIKELY(!r->src->is_packed) && !pack(t, r->src, why)) ||
+        (UNLIKELY(!r->dst->is_packed) && !pack(t, r->dst, why)))
+        return KB_BAD_REQUEST;
+    return endpoint_check_route(r->op, r->src->at, r->dst->at, why);
+}
+
+INLINE kb_status check_row(const struct adding *a, const struct row *r, kb_error *why)
+{
+    const struct kb_topology *t = a->sim->topo;
+
+    if (UNLIKELY(check_ends(t, r, why) != KB_OK))
+        return KB_BAD_REQUEST;
+    if (UNLIKELY(r->dst->at->kind == KB_TCM))
+        return endpoint_error(why, "a TCM is reached by kernels only");
+    if (UNLIKELY(r->plane | r->prio) && check_extras(t, r, why) != KB_OK)
+        return KB_BAD_REQUEST;
+    if (UNLIKELY(r->issue_fs < 0))
+        return endpoint_error(why, "a transaction cannot be issued before time 0");
+    if (UNLIKELY(a->closed))
+        return refuse_all(a->sim, why);
+    return UNLIKELY(!has_size(r)) ? refuse_size(r, why) : KB_OK;
+}
+
+/* -- a row ----------------------------------------------------------------------------------- */
+
+/* The memory where the first byte of a row by address lies. */
+static kb_status find_target(struct adding *a, struct row *r, kb_error *why)
+{
+    struct destination to = {.by_address = true, .address = r->address, .nbytes = r->nbytes};
+    kb_status status = destination_find(a->sim->topo, &to, why);
+
+    a->found_at = to.dst;
+    a->found = (struct end){.at = &a->found_at};
+    r->dst = &a->found;
+    r->offset = to.offset;
+    r->splits = to.splits;
+    return status;
+}
+
+/* Its way on the plane that it asks for, or else on that of its op or id. */
+static kb_status find_trip(const struct adding *a, const struct row *r, struct trip *trip,
+                           kb_error *why)
+{
+    const struct kb_topology *t = a->sim->topo;
+    const uint32_t ends[] = {r->src->packed, r->dst->packed};
+    uint32_t plane = r->plane > 0 ? r->plane - 1 : endpoint_plane(t, r->op, a->n_txns);
+
+    return endpoint_trip(t, r->op, r->src->at, ends, plane, trip, why);
+}
+
+/* Writes a row that is right behind those that are there. */
+INLINE void put_row(struct adding *a, const struct row *r, const struct trip *trip)
+{
+    struct kb_sim *s = a->sim;
+    struct txn *txn = &s->txns[a->n_txns];
+
+    *txn = (struct txn){.issue_fs = r->issue_fs,
+                        .nbytes = r->nbytes & TXN_MAX_BYTES,
+                        .op = r->op,
+                        .stage = TXN_WAITING,
+                        .plane = trip->plane & 7u,
+                        .chiplet = trip->chiplet & 3u,
+                        .prio = r->prio & 3u,
+                        .src = r->src->packed,
+                        .dst = r->dst->packed,
+                        .id = a->n_txns,
+                        .next = TXN_NONE};
+    if (s->banks)
+        banks_place(s, a->n_txns, r->offset);
+    instance_place(&s->instances, a->n_txns, r->offset);
+    if (r->splits)
+        split_later(txn, r->address);
+    a->sorted = a->sorted && r->issue_fs >= a->last_issue_fs;
+    a->last_issue_fs = r->issue_fs;
+    a->ways |= txn_way(txn);
+    a->n_txns++;
+}
+
+INLINE kb_status add_row(struct adding *a, struct row *r, kb_error *why)
+{
+    struct trip trip = {0};
+    kb_status status = UNLIKELY(r->by_address) ? find_target(a, r, why) : KB_OK;
+
+    if (status == KB_OK)
+        status = check_row(a, r, why);
+    if (status == KB_OK && (UNLIKELY(!a->sim->topo->regular) || r->plane > 0))
+        status = find_trip(a, r, &trip, why);
+    if (status == KB_OK)
+        put_row(a, r, &trip);
+    return status;
+}
+
+/* -- calls ----------------------------------------------------------------------------------- */
+
+/* Makes room for `n` rows, if the simulation takes any; that it does not is a mistake of a row. */
+INLINE kb_status begin(struct adding *a, struct kb_sim *s, size_t n, kb_error *why)
+{
+    *a = (struct adding){.sim = s,
+                         .closed = s->kernels || s->traffic || s->started,
+                         .n_txns = s->n_txns,
+                         .last_issue_fs = s->last_issue_fs,
+                         .sorted = s->sorted,
+                         .ways = s->ways};
+    return a->closed ? KB_OK : room_for(s, n, why);
+}
+
+INLINE void end(const struct adding *a)
+{
+    struct kb_sim *s = a->sim;
+
+    s->n_txns = a->n_txns;
+    s->last_issue_fs = a->last_issue_fs;
+    s->sorted = a->sorted;
+    s->ways = a->ways;
+}
+
+kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
+{
+    REFUSE_NULL(s && request, "sim, request", why);
+    struct end src = {.at = &request->src}, dst = {.at = &request->dst};
+    struct row row = {.issue_fs = request->issue_fs,
+                      .src = &src,
+                      .dst = &dst,
+                      .offset = request->offset,
+                      .nbytes = request->nbytes,
+                      .address = request->address,
+                      .op = request->op,
+                      .plane = request->plane,
+                      .prio = request->prio,
+                      .by_address = request->by_address};
+    struct adding a;
+    kb_status status = begin(&a, s, 1, why);
+
+    if (status == KB_OK)
+        status = add_row(&a, &row, why);
+    if (status == KB_OK)
+        end(&a);
+    return status;
+}
+
+/* The endpoints that columns name, none of them packed. NULL without memory. */
+static struct end *ends_new(const kb_request_columns *c)
+{
+    struct end *ends = calloc(c->n_ends + 1, sizeof *ends);
+
+    for (size_t i = 0; ends && i < c->n_ends; i++)
+        ends[i].at = &c->ends[i];
+    return ends;
+}
+
+static __attribute__((noinline)) kb_status refuse_number(const kb_request_columns *c, size_t i,
+                                                         kb_error *why)
+{
+    bool src = c->src[i] >= c->n_ends;
+
+    return endpoint_error(why, "%s is endpoint %u, and there are %zu", src ? "src" : "dst",
+                          src ? c->src[i] : c->dst[i], c->n_ends);
+}
+
+/* Row `i` of columns, which may have no column for what is 0 in all of them. */
+INLINE kb_status take_row(const kb_request_columns *c, size_t i, struct end *ends, struct row *r,
+                          kb_error *why)
+{
+    bool by_address = c->address && c->dst[i] == KB_BY_ADDRESS;
+
+    if (UNLIKELY(c->src[i] >= c->n_ends || (c->dst[i] >= c->n_ends && !by_address)))
+        return refuse_number(c, i, why);
+    *r = (struct row){.issue_fs = c->issue_fs ? c->issue_fs[i] : 0,
+                      .src = &ends[c->src[i]],
+                      .dst = by_address ? NULL : &ends[c->dst[i]],
+                      .offset = c->offset ? c->offset[i] : 0,
+                      .nbytes = c->nbytes[i],
+                      .address = by_address ? c->address[i] : 0,
+                      .op = c->op ? c->op[i] : KB_READ,
+                      .plane = c->plane ? c->plane[i] : 0,
+                      .prio = c->prio ? c->prio[i] : 0,
+                      .by_address = by_address};
+    return KB_OK;
+}
+
+/* Adds `n` rows, or as many as are right before one that is not: so many are left in `*n`. */
+static kb_status add_rows(struct adding *a, const kb_request_columns *c, struct end *ends,
+                          size_t *n, kb_error *why)
+{
+    kb_status status = KB_OK;
+    struct row row;
+    size_t i = 0;
+
+    for (; i < *n; i++) {
+        status = take_row(c, i, ends, &row, why);
+        if (status == KB_OK)
+            status = add_row(a, &row, why);
+        if (status != KB_OK)
+            break;
+    }
+    *n = i;
+    return status;
+}
+
+kb_status kb_sim_add_many(kb_sim *s, const kb_request_columns *c, size_t n, size_t *bad,
+                          kb_error *why)
+{
+    REFUSE_NULL(s && c, "sim, columns", why);
+    REFUSE_NULL(n == 0 || (c->ends && c->src && c->dst && c->nbytes), "ends, src, dst, nbytes",
+                why);
+    struct adding a;
+    size_t right = n;
+    struct end *ends;
+    kb_status status = begin(&a, s, n, why);
+
+    if (status == KB_OK) {
+        ends = ends_new(c);
+        status = ends ? add_rows(&a, c, ends, &right, why) : KB_NO_MEMORY;
+        free(ends);
+    }
+    if (status == KB_OK)
+        end(&a);
+    else if (bad)
+        *bad = right;
+    return status;
+}

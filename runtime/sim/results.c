@@ -1,0 +1,292 @@
+/* results.c -- the times of transactions that have run, one by one or in columns.
+ *
+ * A transaction keeps four times only: when it was issued, how long it waited for its channel or
+ * engine, when it arrived at its memory, and when its service began. The rest is computed here from
+ * the tables of the topology, and the terms must sum to the latency:
+ *
+ *   actual = wire + overhead + drain + response + waits for channel, engine, link and memory
+ *
+ * Example: the second of two reads of one slice (docs/model.md "Worked: two reads of one slice")
+ * keeps issue 0, wait 0, arrive 4.095, service 18.085. The tables give wire 0.095, overhead 4 and
+ * drain 32; so done = 18.085 + 32 = 50.085, the wait for the memory is 18.085 - 4.095 = 13.990, and
+ * 0.095 + 4 + 32 + 13.990 = 50.085. A row that does not add up is KB_INTERNAL, not a result.
+ *
+ * The wait for links is the one term that is not measured: it is the rest between start and
+ * arrival, see network/link.h. It must not be negative, and must be 0 with ideal links.
+ *
+ * Most machines have tables for all of it. For these `plain` is a constant of result_of(), and what
+ * banks, routers, components and parts need is not even asked for.
+ */
+#pragma GCC optimize("no-tree-slp-vectorize")
+#include "sim/sim.h"
+#include "engine/router.h"
+#include "engine/split.h"
+#include "machine/endpoint.h"
+#include "machine/walk.h"
+#include "network/banks_state.h"
+#include <string.h>
+
+/* What a row needs stands in one place: passed from function to function, its costs would be in
+ * memory, and twice as slow. */
+#define INLINE static inline __attribute__((always_inline))
+
+/* Every field of a result is a column of its own, in the same order. */
+enum { N_FIELDS = sizeof(kb_result) / sizeof(int64_t) };
+_Static_assert(sizeof(kb_result_columns) - offsetof(kb_result_columns, issue_fs) ==
+                   N_FIELDS * sizeof(int64_t *),
+               "a pointer for each field");
+
+/* Tables say all, and no row has parts. */
+static bool is_plain(const struct kb_sim *s)
+{
+    return !s->topo->impls && !s->banks && !s->router && !s->splits;
+}
+
+/* The row of a transaction, or of its part that ended last. */
+INLINE const struct txn *served(const struct kb_sim *s, bool plain, uint32_t slot)
+{
+    return plain ? &s->txns[slot] : split_last(s, slot);
+}
+
+INLINE struct kb_cost cost(const struct kb_sim *s, bool plain, const struct txn *x)
+{
+    struct trip trip;
+
+    if (!plain)
+        return sim_cost(s, x);
+    trip = txn_trip(s->topo, x);
+    return cost_by_tables(s->topo, &s->mask, x->op, &trip, x->nbytes);
+}
+
+INLINE int64_t service_fs(const struct kb_sim *s, bool plain, const struct txn *x,
+                          const struct kb_cost *c)
+{
+    return plain ? x->service_fs : queued_service_fs(s, x, c);
+}
+
+INLINE int64_t done_fs(const struct kb_sim *s, bool plain, const struct txn *x,
+                       const struct kb_cost *c)
+{
+    if (!plain && s->router)
+        return (int64_t)s->router->flights[x - s->txns].done_fs;
+    return service_fs(s, plain, x, c) + c->memory_overhead_fs + c->drain_fs;
+}
+
+/* What it would take alone: as it was, but where components take part. */
+INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
+                          const struct kb_cost *c)
+{
+    struct bank_range range;
+    struct kb_cost alone;
+    struct trip trip;
+
+    if (plain || !s->topo->impls)
+        return cost_formula_fs(c);
+    if (s->router && memory_is_component(s->topo, dst_unit(s->topo, x->dst)))
+        return cost_formula_fs(c) - c->memory_overhead_fs +
+               s->instances.served[x - s->txns].alone_fs;
+    range = banks_range(s, (uint32_t)(x - s->txns));
+    trip = txn_trip(s->topo, x);
+    alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
+                                 s->instances.served[x - s->txns].offset);
+    if (range.end)
+        cost_add_banks(&alone, banks_alone(s, (uint32_t)(x - s->txns), alone.drain_fs).fs);
+    return cost_formula_fs(&alone);
+}
+
+/* May a wait be less than nothing? At banks a row may be open; behind routers packets may also come
+ * in another order than alone, which is told of the links. */
+INLINE bool may_gain(const struct kb_sim *s, bool plain, int wait)
+{
+    return !plain && sim_queues(s) &&
+           (wait == KB_WAIT_MEMORY || (wait == KB_WAIT_LINK && s->router));
+}
+
+/* The terms sum to actual, none is negative that may not be, and only stations that exist were
+ * waited for. */
+INLINE bool consistent(const struct kb_sim *s, bool plain, const kb_result *r)
+{
+    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs + r->return_fs;
+    int64_t signs = 0;
+
+#pragma GCC unroll 8
+    for (int i = 0; i < KB_N_WAITS; i++) {
+        sum += r->wait_fs[i];
+        signs |= may_gain(s, plain, i) ? 0 : r->wait_fs[i];
+    }
+    return signs >= 0 && sum == r->actual_fs &&
+           (s->topo->links != MODE_IDEAL || r->wait_fs[KB_WAIT_LINK] == 0);
+}
+
+/* What it waited for links: the rest. Behind routers all along its way, and back. */
+INLINE int64_t link_wait_fs(const struct kb_sim *s, bool plain, const kb_result *r,
+                            const struct kb_cost *c)
+{
+    if (!plain && s->router)
+        return r->actual_fs - cost_formula_fs(c) - r->wait_fs[KB_WAIT_CHANNEL] -
+               r->wait_fs[KB_WAIT_ENGINE] - r->wait_fs[KB_WAIT_MEMORY];
+    return r->arrive_fs - r->start_fs - r->wait_fs[KB_WAIT_ENGINE] - c->wire_fs -
+           (c->overhead_fs - c->memory_overhead_fs);
+}
+
+INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb_result *r)
+{
+    const struct txn *whole = &s->txns[slot], *x = served(s, plain, slot);
+    bool host = txn_of_host(x);
+    struct kb_cost c;
+
+    if (__builtin_expect(whole->stage != TXN_DONE, false))
+        return KB_PENDING;
+    c = cost(s, plain, x);
+    r->issue_fs = whole->issue_fs;
+    r->start_fs = whole->issue_fs + (host ? 0 : whole->wait_fs);
+    r->arrive_fs = x->arrive_fs;
+    r->service_fs = service_fs(s, plain, x, &c);
+    r->done_fs = done_fs(s, plain, x, &c);
+    r->wire_fs = c.wire_fs;
+    r->overhead_fs = c.overhead_fs;
+    r->drain_fs = c.drain_fs;
+    r->response_fs = c.response_fs;
+    r->return_fs = c.return_fs;
+    r->wait_fs[KB_WAIT_CHANNEL] = host ? 0 : whole->wait_fs;
+    r->wait_fs[KB_WAIT_ENGINE] = host ? x->wait_fs : 0;
+    r->formula_fs = formula_fs(s, plain, x, &c);
+    r->bottleneck_gbs = c.bottleneck_gbs;
+    r->wait_fs[KB_WAIT_MEMORY] = r->service_fs - r->arrive_fs;
+    r->end_fs = r->done_fs + c.response_fs;
+    r->actual_fs = r->end_fs - r->issue_fs;
+    r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
+    if (__builtin_expect((uint64_t)r->end_fs > sim_last_fs(s), false))
+        return KB_PENDING; /* its completion has been seen, but its response is not back */
+    return consistent(s, plain, r) ? KB_OK : KB_INTERNAL;
+}
+
+kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
+{
+    REFUSE_NULL(s && r, "sim, out", NULL);
+    kb_result row;
+    kb_status status;
+
+    if (id >= s->n_txns)
+        return KB_BAD_REQUEST;
+    status = is_plain(s) ? result_of(s, true, (uint32_t)id, &row)
+                         : result_of(s, false, (uint32_t)id, &row);
+    if (status != KB_PENDING)
+        *r = row;
+    return status;
+}
+
+/* -- columns --------------------------------------------------------------------------------- */
+
+/*
+ * Rows are computed one by one and written column by column, a block at a time: columns that are a
+ * power of two apart would throw each other out of the cache.
+ */
+enum { BLOCK = 64 };
+
+struct block {
+    int64_t field[N_FIELDS][BLOCK + 1]; /* one more, so that these are no power of two apart */
+    uint8_t status[BLOCK];
+};
+
+INLINE void put_row(struct block *block, size_t i, const kb_result *r)
+{
+#pragma GCC unroll 18
+    for (size_t field = 0; field < N_FIELDS; field++)
+        memcpy(&block->field[field][i], (const int64_t *)r + field, sizeof(int64_t));
+}
+
+/* Those of `n` rows from `slot` on; a row that is not complete has no times. */
+INLINE void results_of(const struct kb_sim *s, bool plain, uint32_t slot, size_t n,
+                       struct block *block)
+{
+    for (size_t i = 0; i < n; i++) {
+        kb_result r;
+
+        block->status[i] = (uint8_t)result_of(s, plain, slot + (uint32_t)i, &r);
+        if (__builtin_expect(block->status[i] == KB_PENDING, false))
+            r = (kb_result){0};
+        put_row(block, i, &r);
+    }
+}
+
+static __attribute__((flatten)) void results_plain(const struct kb_sim *s, uint32_t slot, size_t n,
+                                                   struct block *block)
+{
+    results_of(s, true, slot, n, block);
+}
+
+static void put_column(const int64_t *from, size_t n, char *to, size_t stride)
+{
+#pragma GCC unroll 8
+    for (size_t i = 0; i < n; i++, to += stride)
+        memcpy(to, &from[i], sizeof *from);
+}
+
+/* The first `n` rows of a block to row `at` of the columns, and on. */
+static void put_block(const struct block *block, size_t at, size_t n, const kb_result_columns *c)
+{
+    size_t stride = c->stride ? c->stride : sizeof(int64_t);
+    char *to[N_FIELDS];
+
+    memcpy(to, &c->issue_fs, sizeof to);
+    for (size_t field = 0; field < N_FIELDS; field++)
+        if (to[field])
+            put_column(block->field[field], n, to[field] + at * stride, stride);
+    if (c->status)
+        memcpy(c->status + at, block->status, n);
+}
+
+/* The worst of them: that one is wrong, or not complete. */
+static kb_status worst(kb_status status, const uint8_t *of, size_t n)
+{
+    for (size_t i = 0; i < n && status != KB_INTERNAL; i++)
+        if (of[i] != KB_OK)
+            status = (kb_status)of[i];
+    return status;
+}
+
+kb_status kb_sim_results(const kb_sim *s, uint64_t first, size_t n, const kb_result_columns *out)
+{
+    REFUSE_NULL(s && out, "sim, out", NULL);
+    kb_status status = KB_OK;
+    bool plain = is_plain(s);
+    struct block block;
+
+    if (first > s->n_txns || n > s->n_txns - first)
+        return KB_BAD_REQUEST;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        uint32_t slot = (uint32_t)(first + at);
+        size_t more = n - at < BLOCK ? n - at : BLOCK;
+
+        if (plain)
+            results_plain(s, slot, more, &block);
+        else
+            results_of(s, false, slot, more, &block);
+        put_block(&block, at, more, out);
+        status = worst(status, block.status, more);
+    }
+    return status;
+}
+
+/* -- requests -------------------------------------------------------------------------------- */
+
+kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
+{
+    REFUSE_NULL(s && out, "sim, out", NULL);
+    const struct txn *txn;
+
+    if (id >= s->n_txns)
+        return KB_BAD_REQUEST;
+    txn = &s->txns[id];
+    *out = (kb_request){
+        .issue_fs = txn->issue_fs,
+        .op = txn->op,
+        .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn), txn->chiplet),
+        .dst = endpoint_unpack_memory(s->topo, txn->dst),
+        .nbytes = txn->nbytes,
+        .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
+        .prio = txn->prio,
+    };
+    return KB_OK;
+}

@@ -31,7 +31,6 @@ static char *map(size_t bytes)
         munmap(at, before);
     if (before < ROWS_PAGE)
         munmap(at + before + bytes, ROWS_PAGE - before);
-    rows_advise(at + before, bytes);
     return at + before;
 }
 
@@ -40,10 +39,12 @@ static void *move_small(void *rows, size_t bytes, size_t more)
 {
     char *to = map(more);
 
-    if (to && bytes)
+    if (!to)
+        return NULL;
+    rows_advise(to, more);
+    if (bytes)
         memcpy(to, rows, bytes);
-    if (to)
-        free(rows);
+    free(rows);
     return to;
 }
 
@@ -72,6 +73,32 @@ void *rows_resize(void *rows, size_t n, size_t more, size_t row_bytes)
 void rows_release(void *rows, size_t n, size_t row_bytes)
 {
     if (n * row_bytes < ROWS_PAGE)
+        free(rows);
+    else
+        munmap(rows, in_pages(n * row_bytes));
+}
+
+/* -- reserved rows --------------------------------------------------------------------------- */
+
+/* Fewer bytes are cleared in less time than the system takes to map them. */
+enum { RESERVE_LEAST = 1 << 18 };
+
+void *rows_reserve(size_t n, size_t row_bytes)
+{
+    size_t bytes = n * row_bytes;
+
+    return bytes < RESERVE_LEAST ? rows_new(n, row_bytes) : map(in_pages(bytes));
+}
+
+void rows_use_all(void *rows, size_t n, size_t row_bytes)
+{
+    if (n * row_bytes >= ROWS_PAGE)
+        rows_advise(rows, in_pages(n * row_bytes));
+}
+
+void rows_unreserve(void *rows, size_t n, size_t row_bytes)
+{
+    if (!rows || n * row_bytes < RESERVE_LEAST)
         free(rows);
     else
         munmap(rows, in_pages(n * row_bytes));

@@ -26,6 +26,14 @@ void *rows_resize(void *rows, size_t n, size_t more, size_t row_bytes);
 void rows_release(void *rows, size_t n, size_t row_bytes);
 
 /*
+ * `n` zeroed rows, for rows_unreserve(), of which only what is used takes memory and time; NULL: no
+ * memory. rows_use_all(): all of them are going to be used, so large pages pay.
+ */
+void *rows_reserve(size_t n, size_t row_bytes);
+void rows_use_all(void *rows, size_t n, size_t row_bytes);
+void rows_unreserve(void *rows, size_t n, size_t row_bytes);
+
+/*
  * `n` zeroed rows, for free(); NULL: no memory. From 2 MiB on they lie on pages of 2 MiB: else each
  * row of thousands of PEs would need an entry of the TLB to itself.
  */

@@ -1,5 +1,6 @@
 /* flow.c -- the counters of traffic by route, made, cleared and freed. */
 #include "engine/flow.h"
+#include "base/rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,17 +30,17 @@ bool flows_init(struct flows *f, const struct kb_topology *t)
         size_t n;
         struct flow **rows = table(f, t, i, &n);
 
-        *rows = calloc(n, sizeof **rows);
+        *rows = rows_reserve(n, sizeof **rows);
         if (!*rows)
             return false;
     }
     if (t->regular)
         return true;
-    f->nodes = calloc(walk_n_nodes(t), sizeof *f->nodes);
-    f->edges = calloc(walk_n_links(t), sizeof *f->edges);
+    f->nodes = rows_reserve(walk_n_nodes(t), sizeof *f->nodes);
+    f->edges = rows_reserve(walk_n_links(t), sizeof *f->edges);
     if (n_pairs(t) > FLOW_PAIRS_MOST)
         return f->nodes && f->edges;
-    f->pairs = calloc(n_pairs(t), sizeof *f->pairs);
+    f->pairs = rows_reserve(n_pairs(t), sizeof *f->pairs);
     return f->nodes && f->edges && f->pairs;
 }
 
@@ -80,14 +81,15 @@ void flows_clear(struct flows *f, const struct kb_topology *t)
         memset(f->pairs, 0, n_pairs(t) * sizeof *f->pairs);
 }
 
-void flows_free(struct flows *f)
+void flows_free(struct flows *f, const struct kb_topology *t)
 {
-    free(f->local);
-    free(f->out);
-    free(f->turn);
-    free(f->in);
-    free(f->host);
-    free(f->pairs);
-    free(f->nodes);
-    free(f->edges);
+    for (uint32_t i = 0; i < N_FLOW_TABLES; i++) {
+        size_t n;
+        struct flow **rows = table(f, t, i, &n);
+
+        rows_unreserve(*rows, n, sizeof **rows);
+    }
+    rows_unreserve(f->nodes, walk_n_nodes(t), sizeof *f->nodes);
+    rows_unreserve(f->edges, walk_n_links(t), sizeof *f->edges);
+    rows_unreserve(f->pairs, n_pairs(t), sizeof *f->pairs);
 }

@@ -84,7 +84,7 @@ struct flows {
 
 /* Makes `f`, which is zeroed. False without memory: flows_free() frees the rest. */
 bool flows_init(struct flows *f, const struct kb_topology *t);
-void flows_free(struct flows *f);
+void flows_free(struct flows *f, const struct kb_topology *t);
 
 /* Counts the nodes and edges of the route of `x`. */
 void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x)

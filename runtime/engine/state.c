@@ -15,62 +15,11 @@
 #include <string.h>
 #include "base/rows.h"
 #include "engine/router.h"
+#include "engine/stations.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
-
-/* -- stations ------------------------------------------------------------------------------- */
-
-/* Idle stations, station `i` with so many servers as `servers` says; if `cost` is left out, all. */
-static struct station *stations_new(const struct kb_sim *s, size_t n, enum kb_cost_class cost,
-                                    uint32_t (*servers)(const struct kb_topology *t, uint32_t i))
-{
-    struct station *rows = rows_new(n, sizeof *rows);
-
-    for (size_t i = 0; rows && i < n; i++) {
-        rows[i].queue.head = TXN_NONE;
-        rows[i].holder = TXN_NONE;
-        rows[i].idle = sim_servers(s, cost, servers(s->topo, (uint32_t)i));
-    }
-    return rows;
-}
-
-static struct memory_station *memories_new(size_t n)
-{
-    struct memory_station *rows = rows_new(n, sizeof *rows);
-
-    for (size_t i = 0; rows && i < n; i++) {
-        rows[i].head = rows[i].holder = TXN_NONE;
-        rows[i].arrived = &rows[i].head;
-    }
-    return rows;
-}
-
-/* An idle link, which may keep the room that it had. */
-static struct link_station idle_link(const struct link_station *l)
-{
-    return (struct link_station){
-        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .asked_fs = -1};
-}
-
-void link_clear(struct link_station *l)
-{
-    uint32_t used = l->next < l->room ? l->next : l->room;
-
-    if (used)
-        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
-    *l = idle_link(l);
-}
-
-static struct link_station *links_new(size_t n)
-{
-    struct link_station *rows = rows_new(n, sizeof *rows);
-
-    for (size_t i = 0; rows && i < n; i++)
-        rows[i] = idle_link(&rows[i]);
-    return rows;
-}
 
 static struct txn_list *pipes_new(size_t n)
 {
@@ -93,50 +42,18 @@ static struct cost_mask mask_of(unsigned off)
     };
 }
 
-/* False without memory; sim_clear() frees the part that was made. */
-static bool make_stations(struct kb_sim *s)
+/* What is beside them. False without memory; sim_clear() frees the part that was made. */
+static bool make_lists(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
-    size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
-    bool fifo = t->links == MODE_FIFO;
+    size_t cubes = sim_cubes(t);
 
-    s->channels = stations_new(s, 2 * pes, KB_COST_CHANNELS, channels_of);
-    s->engines = stations_new(s, 2 * cubes, KB_COST_ENGINES, engines_of);
-    s->memories = memories_new(memories);
-    if (t->early)
-        s->early = links_new(memories);
     if (t->banked)
         s->banks = banks_new(t);
-    s->pipes = pipes_new(fifo ? t->sips : cubes);
-    if (fifo)
-        s->links = links_new(walk_n_links(t));
+    s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
-        s->more_parts = calloc(2 * pes, sizeof *s->more_parts);
-    return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links) &&
-           (!t->early || s->early) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
-}
-
-bool link_room(struct link_station *l)
-{
-    enum { FIRST_ROOM = 8 };
-    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
-    uint64_t *more = calloc(room, sizeof *more);
-
-    if (!more)
-        return false;
-    for (uint32_t i = 1; i <= l->room; i++)
-        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
-    free(l->enter_fs);
-    l->enter_fs = more;
-    l->room = room;
-    return true;
-}
-
-static void links_free(struct link_station *rows, size_t n)
-{
-    for (size_t i = 0; rows && i < n; i++)
-        free(rows[i].enter_fs);
-    free(rows);
+        s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
+    return s->pipes && (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
 /* -- the whole ------------------------------------------------------------------------------ */
@@ -151,22 +68,18 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
-    return ev_queue_init(&s->queue) && make_stations(s) && instances_init(s) &&
+    return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
            flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));
 }
 
 void sim_clear(struct kb_sim *s)
 {
     router_free(s);
-    flows_free(&s->flows);
+    flows_free(&s->flows, s->topo);
     instances_free(s);
     free(s->pipes);
-    links_free(s->links, walk_n_links(s->topo));
-    links_free(s->early, sim_cubes(s->topo) << s->topo->unit_bits);
+    stations_free(s);
     banks_free(s->banks);
-    free(s->memories);
-    free(s->engines);
-    free(s->channels);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->splits);
     free(s->more_parts);

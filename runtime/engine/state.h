@@ -42,7 +42,9 @@ struct kb_sim {
     struct dependencies
         *dependencies; /* owned: transactions that wait for others; NULL: none wait */
 
-    /* Stations, owned. */
+    /* Stations, owned; of a cube that is not `made` they are zero: engine/stations.h. */
+    bool *made; /* owned; [cube over all] */
+    bool all_made;
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct memory_station *memories; /* [dst_pack()] */

@@ -19,6 +19,7 @@
 #include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
+#include "engine/stations.h"
 #include "engine/router_tally.h"
 #include "engine/split.h"
 #include "engine/traffic.h"
@@ -481,6 +482,7 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
     struct spread sp = {0};
     bool ok;
 
+    stations_make_all((struct kb_sim *)s);
     if (!s->kernels && !s->traffic)
         count_all((struct kb_sim *)s);
     ok = spread_all(&sp, s);

@@ -21,6 +21,7 @@
  *     it, and kernels_run() returns it at once, however often it is called.
  */
 #include "base/rows.h"
+#include "engine/stations.h"
 #include "data/host.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
@@ -135,6 +136,7 @@ struct kernels *kernels_new(struct kb_sim *s)
         return NULL;
     }
     find_issue_times(s, k);
+    stations_make_all(s);
     find_least_ways(s, k);
     for (uint32_t i = 0; i < k->n_pes; i++)
         pe_init(s, k, i);

@@ -16,6 +16,7 @@
 #include "engine/router.h"
 #include "engine/issue_order.h"
 #include "engine/split.h"
+#include "engine/stations.h"
 #include "data/host.h"
 #include "kernels/kernels.h"
 #include "record/oplog.h"
@@ -101,6 +102,8 @@ static kb_status start(struct kb_sim *s, kb_error *why)
         status = KB_NO_MEMORY;
     if (status == KB_OK)
         status = split_all(s, why);
+    if (status == KB_OK)
+        stations_make_for_rows(s);
     s->started = status == KB_OK;
     if (s->started)
         observe_begin(s);

@@ -20,6 +20,7 @@
 #include <string.h>
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
+#include "engine/stations.h"
 #include "engine/engine.h"
 #include "engine/router.h"
 #include "engine/split.h"
@@ -363,6 +364,7 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch
     struct waits waits = {0};
     kb_status status = room_for(room, job->n) ? fill(s, job, why) : KB_NO_MEMORY;
 
+    stations_make_all(s);
     if (status == KB_OK)
         status = sim_explain(s, engine_run(s, UINT64_MAX), why);
     if (status != KB_OK)

@@ -1,0 +1,221 @@
+/* stations.c -- stations reserved, made cube by cube, and freed.
+ *
+ * Which cubes a run comes to is found by walking the ways of its rows. For many rows that would
+ * cost more than it saves, so then all cubes are made; and so for whatever may come to a station
+ * that is on no row's way: kernels, traffic, routers, components, observers.
+ */
+#include "engine/stations.h"
+#include <stdlib.h>
+#include <string.h>
+#include "base/rows.h"
+#include "machine/walk.h"
+
+/* With a row for so many cubes, all are made. */
+enum { CUBES_A_ROW = 8 };
+
+/* -- idle stations -------------------------------------------------------------------------- */
+
+/* Station `i` of rows[0] is free, with so many servers; if `cost` is left out, with all. */
+static void make_servers(const struct kb_sim *s, struct station *rows, size_t first, size_t n,
+                         enum kb_cost_class cost,
+                         uint32_t (*servers)(const struct kb_topology *t, uint32_t i))
+{
+    for (size_t i = first; i < first + n; i++) {
+        rows[i].queue.head = TXN_NONE;
+        rows[i].holder = TXN_NONE;
+        rows[i].idle = sim_servers(s, cost, servers(s->topo, (uint32_t)i));
+    }
+}
+
+static void make_memories(struct memory_station *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        rows[i].head = rows[i].holder = TXN_NONE;
+        rows[i].arrived = &rows[i].head;
+    }
+}
+
+/* An idle link, which may keep the room that it had. */
+static struct link_station idle_link(const struct link_station *l)
+{
+    return (struct link_station){
+        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .asked_fs = -1};
+}
+
+static void make_links(struct link_station *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rows[i] = idle_link(&rows[i]);
+}
+
+void link_clear(struct link_station *l)
+{
+    uint32_t used = l->next < l->room ? l->next : l->room;
+
+    if (used)
+        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
+    *l = idle_link(l);
+}
+
+bool link_room(struct link_station *l)
+{
+    enum { FIRST_ROOM = 8 };
+    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    uint64_t *more = calloc(room, sizeof *more);
+
+    if (!more)
+        return false;
+    for (uint32_t i = 1; i <= l->room; i++)
+        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
+    free(l->enter_fs);
+    l->enter_fs = more;
+    l->room = room;
+    return true;
+}
+
+/* -- cubes ---------------------------------------------------------------------------------- */
+
+static void make_cube(struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = s->topo;
+    size_t pes = (size_t)1 << t->pe_bits, units = (size_t)1 << t->unit_bits;
+    size_t links = stations_links_of_cube(t);
+
+    s->made[cube] = true;
+    make_servers(s, s->channels, 2 * pes * cube, 2 * pes, KB_COST_CHANNELS, channels_of);
+    make_servers(s, s->engines, 2 * (size_t)cube, 2, KB_COST_ENGINES, engines_of);
+    make_memories(s->memories + units * cube, units);
+    if (s->early)
+        make_links(s->early + units * cube, units);
+    if (s->links)
+        make_links(s->links + links * cube, links);
+}
+
+/* Each array, how many rows it has, and how long these are. */
+struct array {
+    void **rows;
+    size_t n, row_bytes;
+};
+
+enum { N_ARRAYS = 5 };
+
+static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
+{
+    const struct kb_topology *t = s->topo;
+    size_t cubes = sim_cubes(t), memories = cubes << t->unit_bits;
+    size_t links = t->links == MODE_FIFO ? walk_n_links(t) : 0;
+
+    out[0] = (struct array){(void **)&s->channels, 2 * cubes << t->pe_bits, sizeof *s->channels};
+    out[1] = (struct array){(void **)&s->engines, 2 * cubes, sizeof *s->engines};
+    out[2] = (struct array){(void **)&s->memories, memories, sizeof *s->memories};
+    out[3] = (struct array){(void **)&s->early, t->early ? memories : 0, sizeof *s->early};
+    out[4] = (struct array){(void **)&s->links, links, sizeof *s->links};
+}
+
+void stations_make_all(struct kb_sim *s)
+{
+    uint32_t cubes = sim_cubes(s->topo);
+    struct array arrays[N_ARRAYS];
+
+    if (s->all_made)
+        return;
+    list_arrays(s, arrays);
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        rows_use_all(*arrays[i].rows, arrays[i].n, arrays[i].row_bytes);
+    for (uint32_t cube = 0; cube < cubes; cube++)
+        if (!s->made[cube])
+            make_cube(s, cube);
+    s->all_made = true;
+}
+
+/* Those of each cube on the way of a row. */
+static void make_for_row(struct kb_sim *s, const struct txn *txn)
+{
+    const struct kb_topology *t = s->topo;
+    const struct trip trip = txn_trip(t, txn);
+    struct route_at at = walk_begin(t, &trip);
+
+    for (;; at = walk_next(t, &trip, at)) {
+        if (!s->made[at.cube])
+            make_cube(s, at.cube);
+        if (walk_segment(t, at)->exit == N_EXITS)
+            return;
+    }
+}
+
+void stations_make_for_rows(struct kb_sim *s)
+{
+    uint32_t n = s->n_txns + s->n_parts;
+
+    if (s->all_made)
+        return;
+    if (s->traffic || s->observer || s->router || s->topo->impls ||
+        n >= sim_cubes(s->topo) / CUBES_A_ROW) {
+        stations_make_all(s);
+        return;
+    }
+    for (uint32_t row = 0; row < n; row++)
+        if (s->txns[row].stage != TXN_SPLIT)
+            make_for_row(s, &s->txns[row]);
+}
+
+/* -- all ------------------------------------------------------------------------------------ */
+
+/* A host comes over IO chiplets, which are no cubes. */
+static void make_io_links(struct kb_sim *s)
+{
+    size_t first = walk_io_links(s->topo);
+
+    if (s->links)
+        make_links(s->links + first, walk_n_links(s->topo) - first);
+}
+
+bool stations_init(struct kb_sim *s)
+{
+    struct array arrays[N_ARRAYS];
+
+    list_arrays(s, arrays);
+    s->made = calloc(sim_cubes(s->topo), sizeof *s->made);
+    if (!s->made)
+        return false;
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        if (arrays[i].n) {
+            *arrays[i].rows = rows_reserve(arrays[i].n, arrays[i].row_bytes);
+            if (!*arrays[i].rows)
+                return false;
+        }
+    make_io_links(s);
+    return true;
+}
+
+static void free_rings(struct link_station *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(rows[i].enter_fs);
+}
+
+static void free_all_rings(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t units = (size_t)1 << t->unit_bits, links = stations_links_of_cube(t);
+
+    for (uint32_t cube = 0; s->made && cube < sim_cubes(t); cube++) {
+        if (s->made[cube] && s->early)
+            free_rings(s->early + units * cube, units);
+        if (s->made[cube] && s->links)
+            free_rings(s->links + links * cube, links);
+    }
+    if (s->links)
+        free_rings(s->links + walk_io_links(t), walk_n_links(t) - walk_io_links(t));
+}
+
+void stations_free(struct kb_sim *s)
+{
+    struct array arrays[N_ARRAYS];
+
+    free_all_rings(s);
+    list_arrays(s, arrays);
+    for (size_t i = 0; i < N_ARRAYS; i++)
+        rows_unreserve(*arrays[i].rows, arrays[i].n, arrays[i].row_bytes);
+    free(s->made);
+}

@@ -1,0 +1,30 @@
+/* stations.h -- the stations of a simulation: memory for all, made cube by cube when a run needs
+ * them.
+ *
+ * A machine of 1024 cubes has 290,000 stations of 64 bytes. A run of a few transactions comes to
+ * some hundred of them. So the memory of all is only reserved, and the stations of a cube are made
+ * idle when a transaction is known to pass it. A cube that is not made is all zero, and what walks
+ * over stations leaves it out. Stations of IO chiplets are few, and made at once.
+ */
+#ifndef STATIONS_H
+#define STATIONS_H
+#include "engine/state.h"
+
+/* Reserves all, and makes those of no cube. False without memory; stations_free() frees the rest.
+ */
+bool stations_init(struct kb_sim *s);
+void stations_free(struct kb_sim *s);
+
+/* Makes those of all cubes that are not made. */
+void stations_make_all(struct kb_sim *s);
+
+/* Makes those that the rows of transactions need, and may make all. */
+void stations_make_for_rows(struct kb_sim *s);
+
+/* Of a cube: the first of its link stations, and how many there are. */
+static inline size_t stations_links_of_cube(const struct kb_topology *t)
+{
+    return (size_t)t->n_cube_links * 2;
+}
+
+#endif

@@ -221,7 +221,7 @@ break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)
 # -- statistics and memory ------------------------------------------------------------------
 break_it 'utilization: a transaction that enters a link at this instant waits' runtime/engine/station.h \
     's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
-break_it 'utilization: a link that forgets its waits as its ring grows' $state 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
+break_it 'utilization: a link that forgets its waits as its ring grows' runtime/engine/stations.c 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
 break_it 'usage: the node behind the last edge is not passed' $spread \
     's/^( +)(flow_sum_add\(node, &flow->by\[.\]\);)/\1if (hop->owner != LINK_NONE) \2/'
 break_it 'utilization: a wait at the end of a run is none' $stats \
@@ -232,7 +232,7 @@ break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
 break_it 'a station above 100 % let pass' $check 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $spread 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
-break_it 'flow: a table never freed' runtime/engine/flow.c 's/^ +free\(f->turn\);$/    ;/'
+break_it 'flow: tables never freed' runtime/engine/flow.c 's/^ +rows_unreserve\(\*rows, n, sizeof \*\*rows\);$/        ;/'
 break_it 'flow: a corner in the wrong row' $flow 's/corner = from - column \+ to_column;/corner = to - to_column + column;/'
 break_it 'flow: traffic for another SIP that leaves its row' $flow 's/corner = to;/corner = from;/'
 break_it 'flow: traffic that never turns west' $flow 's/out = turn = to_column < column/out = to_column < column/'

@@ -121,7 +121,7 @@ struct link_station {
     };
 };
 
-/* Twice the room; false if there is no memory.  state.c */
+/* Twice the room; false if there is no memory.  stations.c */
 bool link_room(struct link_station *l) EXPORTED(link_room);
 
 /* Idle and empty, as if nothing had passed. */

@@ -163,14 +163,20 @@ static inline bool cube_is_there(const struct kb_topology *t, uint32_t cube)
     return t->alike || t->cube_rows[cube].there;
 }
 
+/* Its number in its SIP; a division takes as long as all else of a cost. */
+static inline uint32_t cube_in_sip(const struct kb_topology *t, uint32_t cube)
+{
+    return t->sips == 1 ? cube : cube % t->cubes;
+}
+
 static inline uint32_t cube_column(const struct kb_topology *t, uint32_t cube)
 {
-    return cube % t->cubes % t->w;
+    return cube_in_sip(t, cube) % t->w;
 }
 
 static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
 {
-    return cube % t->cubes / t->w;
+    return cube_in_sip(t, cube) / t->w;
 }
 
 static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32_t b)
@@ -187,7 +193,8 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     const struct cost_row *in = &t->cost_in[dst_unit(t, dst)];
 
     if (cost_same_sip(t, a, b)) {
-        int32_t d = (int32_t)t->cube_pos[b % t->cubes] - (int32_t)t->cube_pos[a % t->cubes];
+        int32_t d =
+            (int32_t)t->cube_pos[cube_in_sip(t, b)] - (int32_t)t->cube_pos[cube_in_sip(t, a)];
         const struct mesh_row *mesh = &t->cost_mesh[(int32_t)t->mesh_middle + d];
 
         return cost_add(cost_add(mesh->cost, &out[mesh->exit]), &in[mesh->side * t->n_units]);

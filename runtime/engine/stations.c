@@ -15,7 +15,8 @@ enum { CUBES_A_ROW = 8 };
 
 /* -- idle stations -------------------------------------------------------------------------- */
 
-/* Station `i` of rows[0] is free, with so many servers; if `cost` is left out, with all. */
+/* `n` idle stations from `first` on, with as many servers as `servers` says; if `cost` is left out,
+ * with all. */
 static void make_servers(const struct kb_sim *s, struct station *rows, size_t first, size_t n,
                          enum kb_cost_class cost,
                          uint32_t (*servers)(const struct kb_topology *t, uint32_t i))

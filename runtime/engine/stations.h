@@ -21,7 +21,7 @@ void stations_make_all(struct kb_sim *s);
 /* Makes those that the rows of transactions need, and may make all. */
 void stations_make_for_rows(struct kb_sim *s);
 
-/* Of a cube: the first of its link stations, and how many there are. */
+/* How many link stations a cube has; those of cube i begin at i times as many. */
 static inline size_t stations_links_of_cube(const struct kb_topology *t)
 {
     return (size_t)t->n_cube_links * 2;

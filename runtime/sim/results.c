@@ -17,7 +17,6 @@
  * Most machines have tables for all of it. For these `plain` is a constant of result_of(), and what
  * banks, routers, components and parts need is not even asked for.
  */
-#pragma GCC optimize("no-tree-slp-vectorize")
 #include "sim/sim.h"
 #include "engine/router.h"
 #include "engine/split.h"

@@ -9,7 +9,7 @@ enum { COLUMNS_ENDS = 4096, COLUMNS_AT_ONCE = 1024 };
 
 /* Requests as columns, made before anything is measured. All is owned. */
 struct columns {
-    kb_request_columns of;
+    kb_transaction_columns of;
     kb_endpoint *ends;
     uint32_t *src, *dst;
     uint64_t *nbytes;
@@ -33,7 +33,7 @@ static inline void columns_free(struct columns *c)
     free(c->op);
 }
 
-static inline bool columns_new(const kb_request *rows, size_t n, struct columns *c)
+static inline bool columns_new(const kb_transaction *rows, size_t n, struct columns *c)
 {
     c->ends = calloc(COLUMNS_ENDS, sizeof *c->ends);
     c->src = calloc(n, sizeof *c->src);
@@ -52,13 +52,13 @@ static inline bool columns_new(const kb_request *rows, size_t n, struct columns 
         c->issue_fs[i] = rows[i].issue_fs;
         c->op[i] = (uint8_t)rows[i].op;
     }
-    c->of = (kb_request_columns){.ends = c->ends,
-                                 .n_ends = COLUMNS_ENDS,
-                                 .src = c->src,
-                                 .dst = c->dst,
-                                 .nbytes = c->nbytes,
-                                 .issue_fs = c->issue_fs,
-                                 .op = c->op};
+    c->of = (kb_transaction_columns){.ends = c->ends,
+                                     .n_ends = COLUMNS_ENDS,
+                                     .src = c->src,
+                                     .dst = c->dst,
+                                     .nbytes = c->nbytes,
+                                     .issue_fs = c->issue_fs,
+                                     .op = c->op};
     return true;
 }
 

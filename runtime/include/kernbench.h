@@ -104,7 +104,7 @@ typedef struct kb_info {
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
     uint32_t planes;               /* networks between its cubes: kb_plane_name() */
-    bool plane_column;             /* a transaction may choose its plane: kb_request.plane */
+    bool plane_column;             /* a transaction may choose its plane: kb_transaction.plane */
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
@@ -389,7 +389,7 @@ typedef struct kb_transaction_request {
     uint64_t address;
     uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
     uint32_t prio;  /* links router: 0..3, the larger is served first */
-} kb_request;
+} kb_transaction;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
 #define KB_WAITS(WAIT)                                                                             \
@@ -440,7 +440,7 @@ enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
  *
  * returns  KB_BAD_REQUEST with the reason in `why` (may be NULL); KB_NO_MEMORY
  */
-kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
+kb_status kb_sim_add(kb_sim *sim, const kb_transaction *request, kb_error *why);
 
 /* Stands for the endpoint of a row by address. */
 #define KB_BY_ADDRESS UINT32_MAX
@@ -449,18 +449,18 @@ kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
  * Transactions as columns: element i of each belongs to row i. Endpoints come once, and rows have
  * their numbers, as a column of categories has. All is borrowed for the call.
  */
-typedef struct kb_request_columns {
+typedef struct kb_transaction_columns {
     const kb_endpoint *ends;
     size_t n_ends;
     const uint32_t *src, *dst; /* numbers of `ends` */
     const uint64_t *nbytes;
-    /* As in kb_request. A column that is NULL is 0 in all rows. */
+    /* As in kb_transaction. A column that is NULL is 0 in all rows. */
     const int64_t *issue_fs;
     const uint8_t *op; /* kb_transaction_op; 0: KB_READ */
     const uint64_t *offset;
     const uint8_t *plane, *prio;
     const uint64_t *address; /* the target of a row whose dst is KB_BY_ADDRESS */
-} kb_request_columns;
+} kb_transaction_columns;
 
 /*
  * Adds `n` transactions, in the order of the rows, as kb_sim_add() does each: all of them or none.
@@ -469,7 +469,7 @@ typedef struct kb_request_columns {
  * bad      if it fails, the first row that is not valid; `n`: none of them is at fault. May be NULL
  * returns  as kb_sim_add()
  */
-kb_status kb_sim_add_many(kb_sim *sim, const kb_request_columns *rows, size_t n, size_t *bad,
+kb_status kb_sim_add_many(kb_sim *sim, const kb_transaction_columns *rows, size_t n, size_t *bad,
                           kb_error *why);
 
 /*
@@ -511,7 +511,7 @@ uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
  * dst is where its first byte lies. With sip.plane: column, its plane is the one that it took.
  * After its issue, issue_fs is the time of that, as in kb_sim_result().
  */
-kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
+kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_transaction *out);
 
 /* Returns the times of transaction `id`. KB_PENDING: it is not complete. */
 kb_status kb_sim_result(const kb_sim *sim, uint64_t id, kb_result *out);
@@ -918,10 +918,10 @@ kb_status kb_sim_utilization(const kb_sim *sim, void (*each)(void *arg, const kb
 /* One point: `inflight` copies of a transaction, all issued at time 0 on an idle machine. */
 typedef struct kb_point {
     kb_transaction_op op;
-    kb_endpoint src, dst; /* as in kb_request */
+    kb_endpoint src, dst; /* as in kb_transaction */
     uint64_t nbytes;      /* of each copy, > 0 */
     uint32_t inflight;    /* > 0 */
-    bool by_address;      /* as in kb_request: the target is `address`, and may be split */
+    bool by_address;      /* as in kb_transaction: the target is `address`, and may be split */
     uint64_t address;
 } kb_point;
 

@@ -249,7 +249,7 @@ INLINE void end(const struct adding *a)
     s->ways = a->ways;
 }
 
-kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
+kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
 {
     REFUSE_NULL(s && request, "sim, request", why);
     struct end src = {.at = &request->src}, dst = {.at = &request->dst};
@@ -274,7 +274,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
 }
 
 /* The endpoints that columns name, none of them packed. NULL without memory. */
-static struct end *ends_new(const kb_request_columns *c)
+static struct end *ends_new(const kb_transaction_columns *c)
 {
     struct end *ends = calloc(c->n_ends + 1, sizeof *ends);
 
@@ -283,7 +283,7 @@ static struct end *ends_new(const kb_request_columns *c)
     return ends;
 }
 
-static __attribute__((noinline)) kb_status refuse_number(const kb_request_columns *c, size_t i,
+static __attribute__((noinline)) kb_status refuse_number(const kb_transaction_columns *c, size_t i,
                                                          kb_error *why)
 {
     bool src = c->src[i] >= c->n_ends;
@@ -293,8 +293,8 @@ static __attribute__((noinline)) kb_status refuse_number(const kb_request_column
 }
 
 /* Row `i` of columns, which may have no column for what is 0 in all of them. */
-INLINE kb_status take_row(const kb_request_columns *c, size_t i, struct end *ends, struct row *r,
-                          kb_error *why)
+INLINE kb_status take_row(const kb_transaction_columns *c, size_t i, struct end *ends,
+                          struct row *r, kb_error *why)
 {
     bool by_address = c->address && c->dst[i] == KB_BY_ADDRESS;
 
@@ -314,7 +314,7 @@ INLINE kb_status take_row(const kb_request_columns *c, size_t i, struct end *end
 }
 
 /* Adds `n` rows, or as many as are right before one that is not: so many are left in `*n`. */
-static kb_status add_rows(struct adding *a, const kb_request_columns *c, struct end *ends,
+static kb_status add_rows(struct adding *a, const kb_transaction_columns *c, struct end *ends,
                           size_t *n, kb_error *why)
 {
     kb_status status = KB_OK;
@@ -332,7 +332,7 @@ static kb_status add_rows(struct adding *a, const kb_request_columns *c, struct 
     return status;
 }
 
-kb_status kb_sim_add_many(kb_sim *s, const kb_request_columns *c, size_t n, size_t *bad,
+kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, size_t *bad,
                           kb_error *why)
 {
     REFUSE_NULL(s && c, "sim, columns", why);

@@ -270,7 +270,7 @@ kb_status kb_sim_results(const kb_sim *s, uint64_t first, size_t n, const kb_res
 
 /* -- requests -------------------------------------------------------------------------------- */
 
-kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
+kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
 {
     REFUSE_NULL(s && out, "sim, out", NULL);
     const struct txn *txn;
@@ -278,7 +278,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
     txn = &s->txns[id];
-    *out = (kb_request){
+    *out = (kb_transaction){
         .issue_fs = txn->issue_fs,
         .op = txn->op,
         .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn), txn->chiplet),

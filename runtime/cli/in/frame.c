@@ -68,14 +68,14 @@ static void read_texts(struct reading *r)
 static bool add_columns(const struct reading *r, uint64_t first, size_t n)
 {
     const kb_frame *f = r->frame;
-    const kb_request_columns columns = {.ends = r->ends,
-                                        .n_ends = f->n_srcs + f->n_dsts,
-                                        .src = f->src + first,
-                                        .dst = r->dst,
-                                        .nbytes = f->nbytes + first,
-                                        .issue_fs = f->issue_fs + first,
-                                        .op = r->op,
-                                        .offset = f->offset + first};
+    const kb_transaction_columns columns = {.ends = r->ends,
+                                            .n_ends = f->n_srcs + f->n_dsts,
+                                            .src = f->src + first,
+                                            .dst = r->dst,
+                                            .nbytes = f->nbytes + first,
+                                            .issue_fs = f->issue_fs + first,
+                                            .op = r->op,
+                                            .offset = f->offset + first};
 
     if (f->after || f->plane || f->think_fs)
         return false;

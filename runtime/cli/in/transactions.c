@@ -87,7 +87,7 @@ struct input {
 
 /* -- fields --------------------------------------------------------------------------------- */
 
-static bool read_issue(struct input *in, const struct field *f, kb_request *q)
+static bool read_issue(struct input *in, const struct field *f, kb_transaction *q)
 {
     return text_read_ns(f->text, f->len, &q->issue_fs) ||
            fields_bad_field(&in->fields, f, "issue_ns",
@@ -125,7 +125,7 @@ static bool is_host_op(kb_transaction_op op)
     return op == KB_H2D || op == KB_D2H;
 }
 
-static bool read_src(struct input *in, const struct field *f, kb_request *q)
+static bool read_src(struct input *in, const struct field *f, kb_transaction *q)
 {
     kb_endpoint_kind kind = is_host_op(q->op) ? KB_HOST : KB_PE;
     char shown[SHOWN_BYTES];
@@ -165,7 +165,7 @@ static bool is_address(const struct field *f)
     return is_address_text(f->text, f->len);
 }
 
-static bool read_address_field(struct input *in, const struct field *f, kb_request *q)
+static bool read_address_field(struct input *in, const struct field *f, kb_transaction *q)
 {
     q->by_address = true;
     if (!read_address(f->text, f->len, &q->address))
@@ -187,7 +187,7 @@ static const char *show_dst(const struct field *f, const kb_endpoint *dst, char 
     return text;
 }
 
-static bool read_dst(struct input *in, const struct field *f, kb_request *q)
+static bool read_dst(struct input *in, const struct field *f, kb_transaction *q)
 {
     bool host = is_host_op(q->op);
     char shown[2 * SHOWN_BYTES];
@@ -204,7 +204,7 @@ static bool read_dst(struct input *in, const struct field *f, kb_request *q)
     return true;
 }
 
-static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_request *q)
+static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_transaction *q)
 {
     uint64_t room = kb_memory_bytes(in->topo, &q->dst);
     const struct field *offset = &field[FIELD_OFFSET], *nbytes = &field[FIELD_NBYTES];
@@ -329,7 +329,7 @@ static void check_cycles(struct input *in)
 /* -- rows ----------------------------------------------------------------------------------- */
 
 /* The plane of a row; empty: as its op says. The column itself is told once. */
-static bool read_plane(struct input *in, const struct field *f, kb_request *q)
+static bool read_plane(struct input *in, const struct field *f, kb_transaction *q)
 {
     const char *names[PLANES_MAX], *name;
     char all[SHOWN_BYTES * 4];
@@ -353,7 +353,7 @@ static bool read_plane(struct input *in, const struct field *f, kb_request *q)
 }
 
 /* The priority of a row; empty: 0. The column itself is told once. */
-static bool read_prio(struct input *in, const struct field *f, kb_request *q)
+static bool read_prio(struct input *in, const struct field *f, kb_transaction *q)
 {
     enum { PRIO_MAX = 3 };
     uint64_t prio = 0;
@@ -376,7 +376,7 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
     const struct field *after = &field[FIELD_AFTER];
     struct place place = {.row = fields->n_rows, .line = fields->lines.number};
     int64_t think_fs = 0;
-    kb_request q = {.op = KB_READ};
+    kb_transaction q = {.op = KB_READ};
     kb_error why; /* filled only by what fails */
 
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||

@@ -35,11 +35,11 @@ static kb_endpoint draw_end(kb_endpoint_kind kind, const kb_info *info, uint64_t
                          kind == KB_PE || kind == KB_SLICE ? (uint32_t)(draw(dice) % 2) : 0};
 }
 
-static kb_request draw_row(const kb_info *info, uint64_t *dice)
+static kb_transaction draw_row(const kb_info *info, uint64_t *dice)
 {
-    kb_request r = {.issue_fs = (int64_t)(draw(dice) % 4) * 5000000,
-                    .op = (kb_transaction_op)(draw(dice) % 4),
-                    .nbytes = UINT64_C(64) << draw(dice) % 8};
+    kb_transaction r = {.issue_fs = (int64_t)(draw(dice) % 4) * 5000000,
+                        .op = (kb_transaction_op)(draw(dice) % 4),
+                        .nbytes = UINT64_C(64) << draw(dice) % 8};
 
     r.src = draw_end(r.op >= KB_H2D ? KB_HOST : KB_PE, info, dice);
     r.dst = draw_end(r.op < KB_H2D && draw(dice) % 4 == 0 ? KB_SRAM : KB_SLICE, info, dice);
@@ -56,7 +56,7 @@ static void add_rows(kb_sim *sim, const kb_topology *t, uint64_t seed)
 
     kb_topology_info(t, &info);
     for (int i = 0; i < ROWS; i++) {
-        kb_request r = draw_row(&info, &dice);
+        kb_transaction r = draw_row(&info, &dice);
 
         if (draw(&dice) % 2) {
             r.by_address = true;

@@ -12,7 +12,7 @@ enum { SEEDS = 16, FIELDS = sizeof(kb_result) / sizeof(int64_t) };
 /* -- requests as columns -------------------------------------------------------------------- */
 
 struct columns {
-    kb_request_columns c;
+    kb_transaction_columns c;
     kb_endpoint *ends;
     uint32_t *src, *dst;
     uint64_t *nbytes, *offset, *address;
@@ -39,7 +39,7 @@ static void *column(size_t n, size_t bytes)
     return at;
 }
 
-static struct columns columns_of(const kb_request *rows, size_t n)
+static struct columns columns_of(const kb_transaction *rows, size_t n)
 {
     struct columns c = {.ends = column(2 * n, sizeof *c.ends),
                         .src = column(n, sizeof *c.src),
@@ -63,17 +63,17 @@ static struct columns columns_of(const kb_request *rows, size_t n)
         c.plane[i] = (uint8_t)rows[i].plane;
         c.prio[i] = (uint8_t)rows[i].prio;
     }
-    c.c = (kb_request_columns){.ends = c.ends,
-                               .n_ends = c.c.n_ends,
-                               .src = c.src,
-                               .dst = c.dst,
-                               .nbytes = c.nbytes,
-                               .issue_fs = c.issue_fs,
-                               .op = c.op,
-                               .offset = c.offset,
-                               .plane = c.plane,
-                               .prio = c.prio,
-                               .address = c.address};
+    c.c = (kb_transaction_columns){.ends = c.ends,
+                                   .n_ends = c.c.n_ends,
+                                   .src = c.src,
+                                   .dst = c.dst,
+                                   .nbytes = c.nbytes,
+                                   .issue_fs = c.issue_fs,
+                                   .op = c.op,
+                                   .offset = c.offset,
+                                   .plane = c.plane,
+                                   .prio = c.prio,
+                                   .address = c.address};
     return c;
 }
 
@@ -87,9 +87,9 @@ static void drop_columns(struct columns *c)
 }
 
 /* Rows from `first` on. */
-static kb_request_columns from(const struct columns *c, size_t first)
+static kb_transaction_columns from(const struct columns *c, size_t first)
 {
-    kb_request_columns r = c->c;
+    kb_transaction_columns r = c->c;
 
     r.src += first;
     r.dst += first;
@@ -159,7 +159,7 @@ static void assert_results(const kb_sim *sim, uint64_t *dice)
 static void add_in_pieces(kb_sim *sim, const struct columns *c, size_t n, uint64_t *dice)
 {
     for (size_t at = 0, more; at < n; at += more) {
-        kb_request_columns rows = from(c, at);
+        kb_transaction_columns rows = from(c, at);
         kb_error why = {""};
         size_t bad;
 
@@ -173,7 +173,7 @@ static void assert_same_requests(const kb_sim *a, const kb_sim *b)
 {
     assert_true(kb_sim_count(a) == kb_sim_count(b));
     for (uint64_t i = 0; i < kb_sim_count(a); i++) {
-        kb_request x, y;
+        kb_transaction x, y;
 
         assert_int_equal(kb_sim_request(a, i, &x), KB_OK);
         assert_int_equal(kb_sim_request(b, i, &y), KB_OK);
@@ -219,7 +219,7 @@ static int64_t middle_of(const struct scenario *s)
 
 static void check_load(struct scenario *s)
 {
-    kb_request *rows = column(s->n, sizeof *rows);
+    kb_transaction *rows = column(s->n, sizeof *rows);
     struct columns c;
 
     for (size_t i = 0; i < s->n; i++)
@@ -269,15 +269,15 @@ static void columns_say_what_single_calls_say(void **state)
 
 #define CUBE8 "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n"
 
-static kb_request plain_row(uint32_t i)
+static kb_transaction plain_row(uint32_t i)
 {
-    return (kb_request){
+    return (kb_transaction){
         .src = {KB_PE, 0, 0, i % 8}, .dst = {KB_SLICE, 0, 1, i % 3}, .nbytes = 64 + i};
 }
 
 enum { PLAIN = 9 };
 
-static struct columns plain_columns(kb_request rows[PLAIN])
+static struct columns plain_columns(kb_transaction rows[PLAIN])
 {
     for (uint32_t i = 0; i < PLAIN; i++)
         rows[i] = plain_row(i);
@@ -287,9 +287,9 @@ static struct columns plain_columns(kb_request rows[PLAIN])
 static void columns_that_are_left_out_are_zero(void **state)
 {
     const kb_topology *t = any_topology(CUBE8);
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c = plain_columns(rows);
-    kb_request_columns few = {
+    kb_transaction_columns few = {
         .ends = c.ends, .n_ends = c.c.n_ends, .src = c.src, .dst = c.dst, .nbytes = c.nbytes};
     kb_sim *one = new_sim(t, (kb_options){0}), *many = new_sim(t, (kb_options){0});
     int64_t end_fs[PLAIN];
@@ -317,7 +317,7 @@ static void no_rows_are_no_mistake(void **state)
     kb_sim *sim = new_sim(t, (kb_options){0});
 
     (void)state;
-    assert_int_equal(kb_sim_add_many(sim, &(kb_request_columns){0}, 0, NULL, NULL), KB_OK);
+    assert_int_equal(kb_sim_add_many(sim, &(kb_transaction_columns){0}, 0, NULL, NULL), KB_OK);
     assert_int_equal(kb_sim_results(sim, 0, 0, &(kb_result_columns){0}), KB_OK);
     assert_int_equal(kb_sim_results(sim, 1, 0, &(kb_result_columns){0}), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_results(sim, 0, 1, &(kb_result_columns){0}), KB_BAD_REQUEST);
@@ -337,7 +337,7 @@ static void no_rows_are_no_mistake(void **state)
         KB_SLICE, 0, 0, (i)                                                                        \
     }
 
-static const kb_request mistakes[] = {
+static const kb_transaction mistakes[] = {
     {.op = 4, .src = PES(0), .dst = SLICES(0), .nbytes = 1},
     {.src = {5, 0, 0, 0}, .dst = SLICES(0), .nbytes = 1},
     {.src = PES(8), .dst = SLICES(0), .nbytes = 1},
@@ -361,9 +361,9 @@ static const kb_request mistakes[] = {
 };
 
 /* The call with `bad` as row `at` of PLAIN rows says what kb_sim_add() says, and adds nothing. */
-static void assert_refused(const kb_topology *t, kb_sim *sim, const kb_request *bad, size_t at)
+static void assert_refused(const kb_topology *t, kb_sim *sim, const kb_transaction *bad, size_t at)
 {
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c;
     kb_error one = {""}, many = {""};
     uint64_t before = kb_sim_count(sim);
@@ -394,7 +394,7 @@ static void a_bad_row_is_named_and_nothing_is_added(void **state)
             kb_sim *sim = new_sim(t, (kb_options){0}), *other = new_sim(t, (kb_options){0});
 
             for (uint32_t k = 0; k < PLAIN; k++) {
-                kb_request row = plain_row(k);
+                kb_transaction row = plain_row(k);
 
                 assert_refused(t, sim, &mistakes[i], at);
                 add(sim, &row);
@@ -417,7 +417,7 @@ static void a_number_that_is_no_endpoint_is_named(void **state)
 {
     const kb_topology *t = any_topology(CUBE8);
     kb_sim *sim = new_sim(t, (kb_options){0});
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c = plain_columns(rows);
     kb_error why = {""};
     size_t bad;
@@ -442,7 +442,7 @@ static void what_takes_no_transactions_says_so(void **state)
 {
     const kb_topology *t = any_topology(CUBE8);
     kb_sim *sim = new_sim(t, (kb_options){0});
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c = plain_columns(rows);
     kb_error why = {""};
     size_t bad;
@@ -463,7 +463,7 @@ static void too_many_are_no_row_s_fault(void **state)
 {
     const kb_topology *t = any_topology(CUBE8);
     kb_sim *sim = new_sim(t, (kb_options){0});
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c = plain_columns(rows);
     kb_error why = {""};
     size_t bad = 0, n = (size_t)KB_TRANSACTIONS_MAX + 1;
@@ -485,7 +485,7 @@ static void too_many_are_no_row_s_fault(void **state)
 static kb_status add_with(const kb_topology *t, uint64_t blocks)
 {
     kb_sim *sim = new_sim(t, (kb_options){0});
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c = plain_columns(rows);
     kb_status status = KB_OK;
     size_t bad;
@@ -536,7 +536,7 @@ static void results_need_no_memory(void **state)
 {
     const kb_topology *t = any_topology(CUBE8);
     kb_sim *sim = new_sim(t, (kb_options){0});
-    kb_request rows[PLAIN];
+    kb_transaction rows[PLAIN];
     struct columns c = plain_columns(rows);
     int64_t end_fs[PLAIN];
 

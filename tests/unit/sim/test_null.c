@@ -82,7 +82,7 @@ static void take_nothing(void *arg, void *bytes, size_t n)
 
 static void use_simulation(const kb_topology *topo, kb_sim *sim)
 {
-    kb_request request = {
+    kb_transaction request = {
         .op = KB_READ, .src = {KB_PE, 0, 0, 0}, .dst = {KB_SLICE, 0, 0, 0}, .nbytes = 64};
     kb_observer observer = {0};
     kb_traffic_result traffic_result;
@@ -91,7 +91,7 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     kb_traffic traffic = {0};
     kb_breakdown *breakdown;
     kb_race_counts counts;
-    kb_request_columns rows = {0};
+    kb_transaction_columns rows = {0};
     kb_result_columns columns = {0};
     kb_result result;
     kb_sim *made;
@@ -100,11 +100,11 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     REFUSES(2, kb_sim_add, N(0, sim), N(1, &request), NULL);
     REFUSES(2, kb_sim_add_many, N(0, sim), N(1, &rows), 0, NULL, NULL);
     REFUSES(4, kb_sim_add_many, sim,
-            &((kb_request_columns){.ends = N(0, &request.src),
-                                   .n_ends = 1,
-                                   .src = N(1, (uint32_t *)room),
-                                   .dst = N(2, (uint32_t *)room),
-                                   .nbytes = N(3, (uint64_t *)room)}),
+            &((kb_transaction_columns){.ends = N(0, &request.src),
+                                       .n_ends = 1,
+                                       .src = N(1, (uint32_t *)room),
+                                       .dst = N(2, (uint32_t *)room),
+                                       .nbytes = N(3, (uint64_t *)room)}),
             1, NULL, NULL);
     REFUSES(2, kb_sim_add_dependencies, N(0, sim), 0, N(1, (uint64_t *)room), 1, 0, NULL);
     REFUSES(1, kb_sim_check_dependencies, N(0, sim), NULL, NULL);

@@ -113,7 +113,7 @@ static ALWAYS_INLINE uint64_t head_arrives(const struct kb_sim *s, const struct 
 
 /*
  * Takes the turns of what is at the memory before `t`, up to that of `slot`. Returns its end; if it
- * is not there, the earliest end that is left.
+ * is not there, the earliest end that is left: it may be there at `t` itself.
  */
 static ALWAYS_INLINE uint64_t begin_of_links(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
@@ -137,7 +137,7 @@ static ALWAYS_INLINE uint64_t begin_of_links(struct kb_sim *s, uint64_t t, uint3
             return end;
     }
     free_fs = (uint64_t)s->early[txn->dst].free_fs;
-    return after(free_fs > t ? free_fs : t + 1, txn->hold_fs);
+    return after(free_fs > t ? free_fs : t, txn->hold_fs);
 }
 
 /* The end of `slot`, for which an event has come at `t`: not before that. */

@@ -298,9 +298,9 @@ typedef struct kb_cost {
 int64_t kb_formula_fs(const kb_cost *cost);
 
 /*
- * Computes the cost of `op` with `nbytes` bytes between two endpoints.
+ * Computes the cost of `op` with `nbytes` bytes, at least one, between two endpoints.
  *
- * returns  KB_BAD_REQUEST: there is no such route, or the memory is smaller; KB_TIME_RANGE
+ * returns  KB_BAD_REQUEST: there is no such route, no byte, or the memory is smaller; KB_TIME_RANGE
  */
 kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);

@@ -47,6 +47,8 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
 
     if (status != KB_OK)
         return status;
+    if (nbytes == 0)
+        return endpoint_error(why, "a transaction moves at least one byte");
     if (nbytes > kb_memory_bytes(t, dst)) {
         kb_endpoint_name(dst, name);
         return endpoint_error(why, "%llu bytes are more than %s holds, which is %llu",

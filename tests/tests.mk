@@ -330,6 +330,12 @@ check-random: setup $(B)/_t/campaign
 check-machines: setup $(B)/_t/judge $(B)/_t/libs $(ANY) $(KBGEN)
 	@SEEDS='$(SEEDS)' JOBS=$(JOBS) bash tests/campaign/machines.sh $(B) $(B)/machines
 
+## check-ends: every bench with SETS=200 random arguments on random machines SEEDS=1-50 ends, or is refused by name; an hour, goes on where it was ended
+.PHONY: check-ends
+check-ends: setup $(B)/_t/judge $(ANY)
+	@.ci/install python3
+	@JOBS=$(JOBS) tests/campaign/ends.py $(B) $(B)/ends $(or $(SEEDS),1-50) $(or $(SETS),200)
+
 ## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
 .PHONY: steady
 steady: tests-built

@@ -4,7 +4,7 @@
 usage: ends.py BUILD FOLDER [MACHINES [SETS]], as in: ends.py build build/ends 1-50 200
 
 A run is done after 100 times the time that half of the runs of its bench on its machine take, at most; it computes
-what its reference does, or it is refused with a message. Time is that of the processor, and below half a second is
+what its reference does, or it is refused with a message. Time is that of the processor, and below three seconds is
 never too long. FOLDER/done has a line for each machine that passed, which is not run again; FOLDER/failed has the
 commands that failed, to be run from the top of the tree. KB_BENCHES="copy gemm" takes these alone.
 """
@@ -12,13 +12,16 @@ import json
 import os
 import random
 import resource
+import shlex
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-TIMES, LEAST_S, MOST_S = 100, 0.5, 60
+TIMES, LEAST_S, MOST_S = 100, 3, 60
+ASLEEP_S = 600  # by the clock: without work it would wait without end
 
 # What machine N is: the judge's kind, and keys that it gets.
 KINDS = [
@@ -53,8 +56,11 @@ class Runner:
 
         with subprocess.Popen(command_of(self.build, words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, preexec_fn=bound) as process:
+            alarm = threading.Timer(ASLEEP_S, process.kill)
+            alarm.start()
             text = process.stdout.read()
             _, status, used = os.wait4(process.pid, 0)
+            alarm.cancel()
             process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, used.ru_utime + used.ru_stime, text.decode(errors="replace")
 
@@ -143,7 +149,7 @@ def check_machine(runner, benches, folder, number, sets):
             fault = fault_of(code, seconds, text, median)
             runs, refused = runs + 1, refused + (code != 0)
             if fault:
-                failures.append(f"{' '.join(command_of(runner.build, words))}\n    {fault}")
+                failures.append(f"{shlex.join(command_of(runner.build, words))}\n    {fault}")
     return f"machine {number}: {runs} runs, {refused} refused, {time.monotonic() - began:.0f} s", failures
 
 

@@ -3,11 +3,12 @@
 
 usage: ends.py BUILD FOLDER [MACHINES [SETS]], as in: ends.py build build/ends 1-50 200
 
-A run is done after 100 times the time that half of the runs of its bench on its machine take, at most; it computes
-what its reference does, or it is refused with a message. Time is that of the processor, and below three seconds is
-never too long. FOLDER/done has a line for each machine that passed, which is not run again; FOLDER/failed has the
+A run is done after 100 times the time that half of the runs of its bench on its machine take, at most, or as many
+times more as it has more operations; it computes what its reference does, or it is refused with a message. Time is
+that of the processor, and below three seconds is never too long. FOLDER/done has a line for each machine that passed, which is not run again; FOLDER/failed has the
 commands that failed, to be run from the top of the tree. KB_BENCHES="copy gemm" takes these alone.
 """
+import csv
 import json
 import os
 import random
@@ -122,13 +123,21 @@ def words_of(dice, name, arguments):
     return words
 
 
-def fault_of(code, seconds, text, median):
+def ops_of(text):
+    """How many operations the kernels of a run had, by its CSV; 0: it has none."""
+    lines = text.splitlines()
+    head = next((i for i, line in enumerate(lines) if line.startswith("bench,")), len(lines))
+    return sum(int(row["ops"]) for row in csv.DictReader(lines[head:]))
+
+
+def fault_of(code, seconds, text, median_s, median_ops):
     """Why this end of a run is none that it may have; None: it is one."""
     said = [line for line in text.splitlines() if line.startswith("kernbench: ")]
     if code not in (0, 2, 3, 7) or (code and not said):
         return f"exit {code}: {text.strip()[-300:]}"
-    if seconds > max(LEAST_S, TIMES * median):
-        return f"{seconds:.3f} s, half of its bench take {median:.3f} s"
+    more = max(1, ops_of(text) / max(1, median_ops)) if code == 0 else 1
+    if seconds > max(LEAST_S, TIMES * median_s * more):
+        return f"{seconds:.3f} s, half of its bench take {median_s:.3f} s and have {median_ops} operations"
     return None
 
 
@@ -140,13 +149,14 @@ def check_machine(runner, benches, folder, number, sets):
         dice = random.Random(f"{number} {name}")
         ends = []
         for _ in range(sets):
-            words = [*words_of(dice, name, arguments), *machine, "--quiet", "--verify", "-j", "1"]
+            words = [*words_of(dice, name, arguments), *machine, "--quiet", "--verify", "--format", "csv", "-j", "1"]
             ends.append((words, *runner.run(words)))
             if ends[-1][2] >= MOST_S:
                 break
-        median = statistics.median(end[2] for end in ends)
+        median_s = statistics.median(end[2] for end in ends)
+        median_ops = statistics.median(ops_of(end[3]) for end in ends)
         for words, code, seconds, text in ends:
-            fault = fault_of(code, seconds, text, median)
+            fault = fault_of(code, seconds, text, median_s, median_ops)
             runs, refused = runs + 1, refused + (code != 0)
             if fault:
                 failures.append(f"{shlex.join(command_of(runner.build, words))}\n    {fault}")

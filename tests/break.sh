@@ -181,7 +181,7 @@ break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, overhead_fs\
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
 break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
 break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
-break_it 'wires that cannot be left out' $state 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
+break_it 'wires that cannot be left out' runtime/machine/cost.h 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
 break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
 break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
 break_it 'a place in the queue without its id' $memory 's/\(comes_before\(s, a, x\) \|\| /(/'

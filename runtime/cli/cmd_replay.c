@@ -30,7 +30,7 @@ enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 /* One row. */
 struct transaction_row {
     uint64_t id;
-    kb_request request;
+    kb_transaction request;
     kb_result result;
     const char *src, *dst;
 };

@@ -2,6 +2,7 @@
  * gate.c -- gates: what a command line asks of its results, and the exit code of the answer.
  */
 #include "cli/gate.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/diff/number.h"
@@ -58,10 +59,12 @@ void gate_cut(const struct cli *cli, const char *things, uint64_t done, uint64_t
                    (unsigned long long)done, (unsigned long long)total, things);
 }
 
-/* What no row was asked has no answer; but a part of several may have no rows. */
+/* What no row was asked has no answer; but a part of several may have no rows, and of several
+ * processes one sees them. */
 static void count_nothing(const struct cli *cli)
 {
-    if (cli->opts.fail_if.n > 0 && cli->gates->n_rows == 0 && cli->opts.shard.n == 0)
+    if (cli->opts.fail_if.n > 0 && cli->gates->n_rows == 0 && cli->opts.shard.n == 0 &&
+        !parallel_serves())
         gate_count(cli->gates, GATE_UNDECIDED, "--fail-if cannot be decided: there are no rows");
 }
 

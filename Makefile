@@ -50,7 +50,8 @@ endif
 # $(call quoted,TEXT): as one word of the shell
 quoted = '$(subst ','\'',$(1))'
 
-WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+# A value of an enum that a switch forgets ends the build: tests/house/switches.sh.
+WARN := -Wall -Wextra -Werror=switch -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)

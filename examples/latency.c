@@ -22,7 +22,7 @@ static kb_endpoint end(const char *text)
  */
 static double read_ns(const char *slice, uint64_t nbytes, uint32_t n)
 {
-    kb_request q = {.op = KB_READ, .src = end("c0.pe0"), .dst = end(slice), .nbytes = nbytes};
+    kb_transaction q = {.op = KB_READ, .src = end("c0.pe0"), .dst = end(slice), .nbytes = nbytes};
     kb_error why = {"out of memory"};
     kb_sim *sim = NULL;
     kb_status status = kb_sim_new(&cube8_topology, NULL, &sim);

@@ -38,7 +38,7 @@ class Options(Structure):
                 ("inspect", c_bool), ("buffers", c_bool)]
 
 
-STRUCTS = {"kb_error": Error, "kb_endpoint": Endpoint, "kb_request": Request,
+STRUCTS = {"kb_error": Error, "kb_endpoint": Endpoint, "kb_transaction": Request,
            "kb_result": Result, "kb_options": Options}
 
 # A soname says which structs these are: .so.1 would have others.

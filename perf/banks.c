@@ -43,7 +43,7 @@ static void add_rows(const struct bench_case *c, kb_sim *sim, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         uint32_t pe = (uint32_t)(i % PES);
-        kb_request r = {.issue_fs = t, .op = KB_READ, .nbytes = c->nbytes};
+        kb_transaction r = {.issue_fs = t, .op = KB_READ, .nbytes = c->nbytes};
 
         r.src =
             (kb_endpoint){KB_PE, 0, pe / BENCH_BANKS_PES_PER_CUBE, pe % BENCH_BANKS_PES_PER_CUBE};

@@ -29,7 +29,7 @@ static const kb_topology *load(const kb_topology_source *source)
 /* One transaction alone, as `probe` runs it. */
 static void ask(const kb_topology *topo)
 {
-    kb_request q = {.op = KB_READ, .dst = {.kind = KB_SLICE}, .nbytes = 4096};
+    kb_transaction q = {.op = KB_READ, .dst = {.kind = KB_SLICE}, .nbytes = 4096};
     kb_result result;
     kb_sim *sim;
 

@@ -126,7 +126,7 @@ static double load_ns(const kb_traffic *traffic, kb_traffic_result *result)
 }
 
 /* Transactions that `traffic` issues, in the order of their ids. */
-static size_t draw_all(const kb_traffic *traffic, kb_request *requests)
+static size_t draw_all(const kb_traffic *traffic, kb_transaction *requests)
 {
     kb_sim *sim = new_sim();
     kb_error why = {""};
@@ -141,12 +141,13 @@ static size_t draw_all(const kb_traffic *traffic, kb_request *requests)
 
             if (src->next_fs >= sim->traffic->horizon_fs)
                 continue;
-            requests[n++] = (kb_request){.issue_fs = src->next_fs,
-                                         .op = traffic->op,
-                                         .src = {KB_PE, 0, pe / 8, pe % 8},
-                                         .dst = {KB_SLICE, 0, dst_cube(sim->topo, src->next_dst),
-                                                 dst_unit(sim->topo, src->next_dst)},
-                                         .nbytes = traffic->nbytes};
+            requests[n++] =
+                (kb_transaction){.issue_fs = src->next_fs,
+                                 .op = traffic->op,
+                                 .src = {KB_PE, 0, pe / 8, pe % 8},
+                                 .dst = {KB_SLICE, 0, dst_cube(sim->topo, src->next_dst),
+                                         dst_unit(sim->topo, src->next_dst)},
+                                 .nbytes = traffic->nbytes};
             more |= traffic_draw(sim->traffic, pe);
         }
     }
@@ -156,12 +157,12 @@ static size_t draw_all(const kb_traffic *traffic, kb_request *requests)
 
 static int by_time(const void *a, const void *b)
 {
-    const kb_request *x = a, *y = b;
+    const kb_transaction *x = a, *y = b;
 
     return (x->issue_fs > y->issue_fs) - (x->issue_fs < y->issue_fs);
 }
 
-static double replay_ns(const kb_request *requests, size_t n, int64_t *sum_fs)
+static double replay_ns(const kb_transaction *requests, size_t n, int64_t *sum_fs)
 {
     kb_error why = {""};
     double begin = bench_processor_ns(), ns;
@@ -185,7 +186,7 @@ static void measure_traffic(const char *name, kb_pattern pattern, double rate, i
 {
     kb_traffic traffic = {
         .pattern = pattern, .nbytes = BYTES, .rate = rate, .txns = TXNS, .seed = 1};
-    kb_request *requests = malloc((TXNS + TXNS / 10) * sizeof *requests);
+    kb_transaction *requests = malloc((TXNS + TXNS / 10) * sizeof *requests);
     kb_traffic_result result;
     size_t n = draw_all(&traffic, requests);
     int64_t sum_fs;

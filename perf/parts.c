@@ -20,10 +20,10 @@ static void must(kb_status status)
 }
 
 /* Its requests; their offsets are not kept by a simulation, and have no effect. */
-static kb_request *requests_of(const kb_sim *sim)
+static kb_transaction *requests_of(const kb_sim *sim)
 {
     uint64_t n = kb_sim_count(sim);
-    kb_request *rows = malloc((n ? n : 1) * sizeof *rows);
+    kb_transaction *rows = malloc((n ? n : 1) * sizeof *rows);
 
     if (!rows)
         exit(5);
@@ -32,7 +32,7 @@ static kb_request *requests_of(const kb_sim *sim)
     return rows;
 }
 
-static double add(kb_sim *sim, const kb_request *rows, uint64_t n)
+static double add(kb_sim *sim, const kb_transaction *rows, uint64_t n)
 {
     double begin = bench_processor_ns();
 
@@ -45,7 +45,7 @@ static double add(kb_sim *sim, const kb_request *rows, uint64_t n)
 static double add_again(kb_sim **read)
 {
     uint64_t n = kb_sim_count(*read);
-    kb_request *rows = requests_of(*read);
+    kb_transaction *rows = requests_of(*read);
     double ns;
 
     kb_sim_free(*read);

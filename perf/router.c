@@ -33,7 +33,7 @@ static void add_packets(kb_sim *sim)
 
     for (int64_t cycle = 0; n < PACKETS; cycle++)
         for (uint32_t node = 0; node < NODES; node++) {
-            kb_request r = {.op = KB_WRITE, .issue_fs = cycle * 1000000};
+            kb_transaction r = {.op = KB_WRITE, .issue_fs = cycle * 1000000};
 
             if (bench_random(&seed) > odds)
                 continue;

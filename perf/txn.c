@@ -108,9 +108,9 @@ static kb_endpoint in_cube(kb_endpoint_kind kind, uint64_t number)
 }
 
 /* Bursts are all alike: each slice once in every ALL_PES rows, in an order without a pattern. */
-static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
+static kb_transaction row_of(const struct bench_case *c, size_t i, uint64_t *seed)
 {
-    kb_request r = {
+    kb_transaction r = {
         .op = KB_READ, .src = in_cube(KB_PE, i), .dst = in_cube(KB_SLICE, i), .nbytes = NBYTES};
 
     if (c->pattern == REMOTE || c->pattern == MIXED)
@@ -128,7 +128,7 @@ static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
 }
 
 /* Half as many as the slices (for hosts, the engines) could serve. */
-static void issue_open(const struct bench_case *c, kb_request *rows, size_t n, uint64_t *seed)
+static void issue_open(const struct bench_case *c, kb_transaction *rows, size_t n, uint64_t *seed)
 {
     static const uint64_t gap_fs[] = {[LOCAL] = 500000,
                                       [REMOTE] = 1000000,
@@ -143,7 +143,7 @@ static void issue_open(const struct bench_case *c, kb_request *rows, size_t n, u
     }
 }
 
-static void shuffle_issues(kb_request *rows, size_t n, uint64_t *seed)
+static void shuffle_issues(kb_transaction *rows, size_t n, uint64_t *seed)
 {
     for (size_t i = n; i > 1; i--) {
         size_t j = bench_random(seed) % i;
@@ -154,9 +154,9 @@ static void shuffle_issues(kb_request *rows, size_t n, uint64_t *seed)
     }
 }
 
-static struct outcome run(const struct bench_case *c, const kb_request *rows, size_t n);
+static struct outcome run(const struct bench_case *c, const kb_transaction *rows, size_t n);
 
-static void issue_bursts(const struct bench_case *c, kb_request *rows, size_t n)
+static void issue_bursts(const struct bench_case *c, kb_transaction *rows, size_t n)
 {
     size_t size = outstanding[c->width];
     int64_t period_fs = run(c, rows, n < size ? n : size).end_fs;
@@ -165,7 +165,7 @@ static void issue_bursts(const struct bench_case *c, kb_request *rows, size_t n)
         rows[i].issue_fs = (int64_t)(i / size) * period_fs;
 }
 
-static void fill(const struct bench_case *c, kb_request *rows, size_t n)
+static void fill(const struct bench_case *c, kb_transaction *rows, size_t n)
 {
     uint64_t seed = 7;
 
@@ -181,7 +181,7 @@ static void fill(const struct bench_case *c, kb_request *rows, size_t n)
 
 /* -- a run ---------------------------------------------------------------------------------- */
 
-static void add_rows(const struct bench_case *c, kb_sim *sim, const kb_request *rows, size_t n)
+static void add_rows(const struct bench_case *c, kb_sim *sim, const kb_transaction *rows, size_t n)
 {
     kb_error why;
 
@@ -199,7 +199,7 @@ static void read_results(const struct bench_case *c, const kb_sim *sim, size_t n
             fail(c, "a result is missing");
 }
 
-static struct outcome run(const struct bench_case *c, const kb_request *rows, size_t n)
+static struct outcome run(const struct bench_case *c, const kb_transaction *rows, size_t n)
 {
     kb_options options = {.engine = c->engine == HOP ? KB_HOP : KB_FUSED};
     const kb_topology *topo = topology(c->links, c->width);
@@ -229,7 +229,7 @@ static struct outcome run(const struct bench_case *c, const kb_request *rows, si
     return out;
 }
 
-static void sample_case(const struct bench_case *c, kb_request *rows, size_t n, int round)
+static void sample_case(const struct bench_case *c, kb_transaction *rows, size_t n, int round)
 {
     char name[NAME_BYTES];
     struct outcome out;
@@ -245,7 +245,7 @@ static void sample_case(const struct bench_case *c, kb_request *rows, size_t n, 
 }
 
 /* Both engines complete every row, and at the same time. */
-static void compare_engines(struct bench_case c, kb_request *rows, size_t n)
+static void compare_engines(struct bench_case c, kb_transaction *rows, size_t n)
 {
     struct outcome out[N_ENGINES];
 
@@ -345,7 +345,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: txn ROWS ROUNDS [WORD...]\n");
         return 2;
     }
-    kb_request *rows = malloc(n * sizeof *rows);
+    kb_transaction *rows = malloc(n * sizeof *rows);
     size_t n_cases = keep_cases(list, list_cases(list), argv + 3);
 
     if (!rows)

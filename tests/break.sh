@@ -181,7 +181,7 @@ break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, overhead_fs\
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
 break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
 break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
-break_it 'wires that cannot be left out' $state 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
+break_it 'wires that cannot be left out' runtime/machine/cost.h 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
 break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
 break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
 break_it 'a place in the queue without its id' $memory 's/\(comes_before\(s, a, x\) \|\| /(/'
@@ -345,6 +345,17 @@ break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/siz
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
 break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
+# -- gates ----------------------------------------------------------------------------------
+gate=runtime/cli/gate.c fail_if=runtime/cli/fail_if.c
+break_it 'a bound that is no number' $gate 's/!is_finite\(bound\) \|\| //'
+break_it 'a value that is NaN is below no bound' $gate 's/ \|\| isnan\(value->value\)//'
+break_it 'what cannot be decided passes' $gate 's/return g->n_undecided > 0 \?/return 0 ?/'
+break_it 'no rows are no question' $gate 's/cli->gates->n_rows == 0 \&\& /false \&\& /'
+break_it 'a verification that did not take place passed' $fail_if 's/strcmp\(cell->text, "off"\) == 0 \&\&/false \&\&/'
+break_it 'what has become NaN has moved by nothing' $cells 's/return UNDECIDED;/return EQUAL;/'
+break_it 'a formula without the way back' runtime/cli/cmd_route.c 's/if \(has_return\)/if (false)/'
+
+# -- databases ------------------------------------------------------------------------------
 break_it 'a run that is never committed' $sqlite 's/db_run\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, end_of\(code, kept\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'

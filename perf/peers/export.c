@@ -29,7 +29,7 @@ struct set {
     const kb_topology *topo;
     const char *mix;
     size_t n;
-    kb_request *rows; /* owned */
+    kb_transaction *rows; /* owned */
 };
 
 static _Noreturn void fail(const char *what)
@@ -56,9 +56,9 @@ static bool fill(struct set *set)
 
     set->rows = malloc(set->n * sizeof *set->rows);
     for (size_t i = 0; set->rows && i < set->n; i++) {
-        kb_request *r = &set->rows[i];
+        kb_transaction *r = &set->rows[i];
 
-        *r = (kb_request){.op = KB_READ, .src = in_cube(KB_PE, i), .nbytes = NBYTES};
+        *r = (kb_transaction){.op = KB_READ, .src = in_cube(KB_PE, i), .nbytes = NBYTES};
         r->dst = in_cube(KB_SLICE, local ? i : bench_random(&seed));
         if (varied)
             r->nbytes = LINE * (1 + bench_random(&seed) % LINES_MAX);
@@ -94,7 +94,7 @@ static void write_hop(void *arg, const kb_hop *hop)
     fprintf(way->f, ",%s:%" PRId64 ":%" PRId64, hop->node, hop->wire_fs, hop->overhead_fs);
 }
 
-static void write_way(FILE *f, const struct set *set, const kb_request *r, const kb_cost *cost)
+static void write_way(FILE *f, const struct set *set, const kb_transaction *r, const kb_cost *cost)
 {
     struct way way = {.f = f};
     kb_error why;
@@ -115,7 +115,7 @@ static void write_rows(const struct set *set, const char *dir)
     kb_cost cost;
 
     for (size_t i = 0; i < set->n; i++) {
-        const kb_request *r = &set->rows[i];
+        const kb_transaction *r = &set->rows[i];
         unsigned pe = number_of(&r->src), memory = number_of(&r->dst);
 
         if (kb_route_cost(set->topo, r->op, &r->src, &r->dst, r->nbytes, &cost, &why) != KB_OK)

@@ -132,6 +132,8 @@ def judge(tensors: Tensors, reference: Callable[..., Any], rows: Any) -> None:
     """Compares the outputs with what a function makes of the inputs; fills verify, max_abs_err."""
     inputs = [tensors[name] for name in tensors if tensors.role(name) == "input"]
     names = [name for name in tensors if tensors.role(name) == "output"]
+    if not names:
+        raise error(2, ["reference cannot be decided: the bench has no output to verify"], rows)
     found = outputs_of(reference(*inputs), names)
     worst, messages = 0.0, []
     for name, want in zip(names, found):

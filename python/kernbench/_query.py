@@ -1,4 +1,5 @@
 """_query.py -- one command of the library, from words to rows."""
+import math
 import re
 import sys
 import time
@@ -100,6 +101,8 @@ def word(value: Any) -> str:
     if isinstance(value, (list, tuple, range)):
         return ",".join(word(item) for item in value)
     if isinstance(value, float):
+        if not math.isfinite(value):  # which the command refuses, by its name
+            return repr(value)
         if value == int(value) and abs(value) < 1e15:
             return str(int(value))
         return f"{value:.17f}".rstrip("0") if abs(value) < 1e-4 else repr(value)

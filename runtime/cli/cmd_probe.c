@@ -32,7 +32,7 @@ enum {
 /* One transaction, and how it went. */
 struct probe {
     const char *name;
-    kb_request request;
+    kb_transaction request;
     kb_result result;
     int64_t queue_fs;
     double overhead_pct, drain_pct, eff_bw_gbs, util_pct;
@@ -155,7 +155,7 @@ static uint32_t second_half(const struct cli *cli)
 }
 
 /* Whether there is a way for it; else `why` says which is missing. */
-static bool has_way(const struct cli *cli, const kb_request *q, kb_error *why)
+static bool has_way(const struct cli *cli, const kb_transaction *q, kb_error *why)
 {
     kb_cost cost;
 
@@ -166,13 +166,14 @@ static bool has_way(const struct cli *cli, const kb_request *q, kb_error *why)
  * The slice of another cube of SIP 0 that is nearest to c0.pe0, or farthest: by formula, ties
  * to the lowest cube, then slice. Without a way to any it is the first one.
  */
-static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *q, kb_error *why)
+static kb_status find_extreme(const struct cli *cli, bool farthest, kb_transaction *q,
+                              kb_error *why)
 {
     int64_t best_fs = -1;
 
     for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
         for (uint32_t slice = 0; slice < slices_of(cli, cube); slice++) {
-            kb_request to = *q;
+            kb_transaction to = *q;
             kb_cost cost;
 
             to.dst = (kb_endpoint){.kind = KB_SLICE, .cube = cube, .unit = slice};
@@ -229,12 +230,13 @@ static bool has_case(const struct cli *cli, enum case_id id)
 }
 
 /* The transaction of a case that the topology has. */
-static kb_status make_request(const struct cli *cli, enum case_id id, kb_request *q, kb_error *why)
+static kb_status make_request(const struct cli *cli, enum case_id id, kb_transaction *q,
+                              kb_error *why)
 {
-    *q = (kb_request){.op = KB_READ,
-                      .src = {.kind = KB_PE},
-                      .dst = {.kind = KB_SLICE},
-                      .nbytes = cli->opts.bytes};
+    *q = (kb_transaction){.op = KB_READ,
+                          .src = {.kind = KB_PE},
+                          .dst = {.kind = KB_SLICE},
+                          .nbytes = cli->opts.bytes};
     switch (id) {
     case SAME_HALF_HBM:
         find_behind(cli, 1, &q->dst.unit);
@@ -284,7 +286,7 @@ static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why
 }
 
 static enum exit_code add_probe(const struct cli *cli, struct probes *probes, const char *name,
-                                const kb_request *request)
+                                const kb_transaction *request)
 {
     struct probe *p = &probes->row[probes->n];
     kb_error why = {""};
@@ -301,7 +303,7 @@ static enum exit_code add_probe(const struct cli *cli, struct probes *probes, co
 }
 
 /* A case whose memory is smaller than --bytes is left out too, unless it alone was asked for. */
-static bool too_large(const struct cli *cli, enum case_id id, const kb_request *q)
+static bool too_large(const struct cli *cli, enum case_id id, const kb_transaction *q)
 {
     uint64_t room = kb_memory_bytes(cli->topo, &q->dst);
     char dst[KB_ENDPOINT_BYTES];
@@ -316,7 +318,7 @@ static bool too_large(const struct cli *cli, enum case_id id, const kb_request *
 }
 
 /* So is a case that has no way. */
-static bool no_way(const struct cli *cli, enum case_id id, const kb_request *q)
+static bool no_way(const struct cli *cli, enum case_id id, const kb_transaction *q)
 {
     kb_error why = {""};
 
@@ -329,7 +331,7 @@ static bool no_way(const struct cli *cli, enum case_id id, const kb_request *q)
 
 static enum exit_code add_case(const struct cli *cli, struct probes *probes, enum case_id id)
 {
-    kb_request request;
+    kb_transaction request;
     kb_error why = {""};
     kb_status status = make_request(cli, id, &request, &why);
 
@@ -352,7 +354,7 @@ static enum exit_code add_cases(const struct cli *cli, struct probes *probes)
 
 static enum exit_code add_saturation(const struct cli *cli, struct probes *probes)
 {
-    kb_request q = {.op = KB_READ, .src = {.kind = KB_PE}, .dst = {.kind = KB_SLICE}};
+    kb_transaction q = {.op = KB_READ, .src = {.kind = KB_PE}, .dst = {.kind = KB_SLICE}};
     uint64_t room = kb_memory_bytes(cli->topo, &q.dst);
     enum exit_code code = EXIT_OK;
 

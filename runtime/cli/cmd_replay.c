@@ -12,6 +12,7 @@
  * after
  * --until, --max-events or Ctrl-C, are left out.
  */
+#include "cli/gate.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/rows/endpoint_names.h"
 #include "cli/out/progress.h"
@@ -29,7 +30,7 @@ enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 /* One row. */
 struct transaction_row {
     uint64_t id;
-    kb_request request;
+    kb_transaction request;
     kb_result result;
     const char *src, *dst;
 };
@@ -211,6 +212,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
     if (status == KB_DEADLOCK) /* a component never ends some: the others are in the rows */
         return cmd_fail(cli, status, &why);
+    if (status == KB_STOPPED)
+        gate_cut(cli, "transactions", kb_sim_done(sim), kb_sim_count(sim));
     if (!say_end(replay, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;

@@ -17,7 +17,7 @@
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
-#include "cli/fail_if.h"
+#include "cli/gate.h"
 #include "cli/machine.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -146,7 +146,7 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
-    return fail_if_end(cli, closed ? closed : code);
+    return gate_end(cli, closed ? closed : code);
 }
 
 /*
@@ -226,8 +226,8 @@ void main_close(struct cli *cli)
 /* A whole command line; not inlined, as its variables need more than a small stack has. */
 __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc, char **argv)
 {
-    struct fail_if fail_if = {0};
-    struct cli cli = {.topo = topo, .fail_if = &fail_if};
+    struct gates gates = {0};
+    struct cli cli = {.topo = topo, .gates = &gates};
 
     if (topo)
         kb_topology_info(topo, &cli.info);

@@ -10,7 +10,6 @@
  * becomes as many servers as there may be transactions.
  */
 #include "engine/split.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
@@ -81,18 +80,6 @@ static struct txn_list *pipes_new(size_t n)
     return rows;
 }
 
-static struct cost_mask mask_of(unsigned off)
-{
-    return (struct cost_mask){
-        .wire = off & KB_COST_WIRE ? 0 : -1,
-        .overhead = off & KB_COST_OVERHEAD ? 0 : -1,
-        .compute = off & KB_COST_COMPUTE ? 0 : -1,
-        .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
-        .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
-        .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
-    };
-}
-
 /* False without memory; sim_clear() frees the part that was made. */
 static bool make_stations(struct kb_sim *s)
 {
@@ -146,7 +133,7 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->topo = topo;
     if (options)
         s->options = *options;
-    s->mask = mask_of(s->options.costs_off);
+    s->mask = cost_without(s->options.costs_off);
     s->sorted = true;
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;

@@ -104,7 +104,7 @@ typedef struct kb_info {
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
     uint32_t planes;               /* networks between its cubes: kb_plane_name() */
-    bool plane_column;             /* a transaction may choose its plane: kb_request.plane */
+    bool plane_column;             /* a transaction may choose its plane: kb_transaction.plane */
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
@@ -373,8 +373,8 @@ typedef struct kb_options {
     bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
 } kb_options;
 
-/* One transaction. (What a component is asked is a struct kb_request: component.h.) */
-typedef struct kb_transaction_request {
+/* One transaction. */
+typedef struct kb_transaction {
     int64_t issue_fs; /* 0..2^63-1 */
     kb_transaction_op op;
     kb_endpoint src; /* a PE, or for KB_H2D and KB_D2H a host */
@@ -389,7 +389,7 @@ typedef struct kb_transaction_request {
     uint64_t address;
     uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
     uint32_t prio;  /* links router: 0..3, the larger is served first */
-} kb_request;
+} kb_transaction;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
 #define KB_WAITS(WAIT)                                                                             \
@@ -440,7 +440,7 @@ enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
  *
  * returns  KB_BAD_REQUEST with the reason in `why` (may be NULL); KB_NO_MEMORY
  */
-kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
+kb_status kb_sim_add(kb_sim *sim, const kb_transaction *request, kb_error *why);
 
 /*
  * Makes transaction `id` depend on the `n` transactions `after`: it is issued `think_fs` after the
@@ -481,7 +481,7 @@ uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
  * dst is where its first byte lies. With sip.plane: column, its plane is the one that it took.
  * After its issue, issue_fs is the time of that, as in kb_sim_result().
  */
-kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
+kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_transaction *out);
 
 /* Returns the times of transaction `id`. KB_PENDING: it is not complete. */
 kb_status kb_sim_result(const kb_sim *sim, uint64_t id, kb_result *out);
@@ -864,10 +864,10 @@ kb_status kb_sim_utilization(const kb_sim *sim, void (*each)(void *arg, const kb
 /* One point: `inflight` copies of a transaction, all issued at time 0 on an idle machine. */
 typedef struct kb_point {
     kb_transaction_op op;
-    kb_endpoint src, dst; /* as in kb_request */
+    kb_endpoint src, dst; /* as in kb_transaction */
     uint64_t nbytes;      /* of each copy, > 0 */
     uint32_t inflight;    /* > 0 */
-    bool by_address;      /* as in kb_request: the target is `address`, and may be split */
+    bool by_address;      /* as in kb_transaction: the target is `address`, and may be split */
     uint64_t address;
 } kb_point;
 

@@ -87,9 +87,12 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
         return unit_of_sram(t);
     case KB_TCM:
         return unit_of_tcm(t, end->unit);
-    default:
-        return end->unit;
+    case KB_SLICE:
+    case KB_PE: /* they have no memory of their own */
+    case KB_HOST:
+        break;
     }
+    return end->unit;
 }
 
 bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
@@ -239,9 +242,11 @@ uint64_t kb_memory_bytes(const kb_topology *t, const kb_endpoint *end)
         return kind_at(t, cube)->sram.nbytes;
     case KB_TCM:
         return kind_at(t, cube)->tcm_read.nbytes;
-    default:
-        return 0;
+    case KB_PE:
+    case KB_HOST:
+        break;
     }
+    return 0;
 }
 
 /* Routes that differ from the order of dimensions, or that were turned to break circles. */

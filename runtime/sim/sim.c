@@ -101,7 +101,7 @@ static kb_status room_for_txn(struct kb_sim *s, kb_error *why)
     return KB_NO_MEMORY;
 }
 
-static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb_error *why)
+static kb_status check_size(const struct kb_topology *t, const kb_transaction *r, kb_error *why)
 {
     uint64_t size = kb_memory_bytes(t, &r->dst);
     char name[KB_ENDPOINT_BYTES];
@@ -116,7 +116,7 @@ static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb
                           (unsigned long long)size);
 }
 
-static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint32_t ends[2],
+static kb_status check_request(const struct kb_sim *s, const kb_transaction *r, uint32_t ends[2],
                                kb_error *why)
 {
     kb_status status = endpoint_pack_route(s->topo, r->op, &r->src, &r->dst, ends, why);
@@ -144,8 +144,8 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
 }
 
 /* A request by address, with the endpoint where its first byte lies. */
-static kb_status find_target(const struct kb_topology *t, const kb_request *request,
-                             kb_request *found, bool *splits, kb_error *why)
+static kb_status find_target(const struct kb_topology *t, const kb_transaction *request,
+                             kb_transaction *found, bool *splits, kb_error *why)
 {
     struct destination to = {
         .by_address = true, .address = request->address, .nbytes = request->nbytes};
@@ -159,7 +159,7 @@ static kb_status find_target(const struct kb_topology *t, const kb_request *requ
 }
 
 /* Its way on the plane that it asks for, or else on that of its op or id. */
-static kb_status find_trip(const struct kb_sim *s, const kb_request *r, const uint32_t ends[2],
+static kb_status find_trip(const struct kb_sim *s, const kb_transaction *r, const uint32_t ends[2],
                            struct trip *trip, kb_error *why)
 {
     uint32_t plane = r->plane > 0 ? r->plane - 1 : endpoint_plane(s->topo, r->op, s->n_txns);
@@ -167,11 +167,11 @@ static kb_status find_trip(const struct kb_sim *s, const kb_request *r, const ui
     return endpoint_trip(s->topo, r->op, &r->src, ends, plane, trip, why);
 }
 
-kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
+kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
 {
     REFUSE_NULL(s && request, "sim, request", why);
-    const kb_request *r = request;
-    kb_request found;
+    const kb_transaction *r = request;
+    kb_transaction found;
     bool splits = false;
     uint32_t ends[2];
     struct trip trip = {0};
@@ -318,7 +318,7 @@ uint64_t kb_sim_done(const kb_sim *s)
     return s->n_done;
 }
 
-kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
+kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
 {
     REFUSE_NULL(s && out, "sim, out", NULL);
     const struct txn *txn;
@@ -326,7 +326,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
     txn = &s->txns[id];
-    *out = (kb_request){
+    *out = (kb_transaction){
         .issue_fs = txn->issue_fs,
         .op = txn->op,
         .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn), txn->chiplet),

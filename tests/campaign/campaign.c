@@ -66,7 +66,7 @@ struct pairs {
 };
 
 /* There is no way: the judge has none, either. */
-static void check_refusal(const struct pairs *p, const kb_request *request)
+static void check_refusal(const struct pairs *p, const kb_transaction *request)
 {
     struct judge_row row = {.op = (enum judge_op)request->op,
                             .src = judge_end(&request->src),
@@ -86,7 +86,7 @@ static void check_refusal(const struct pairs *p, const kb_request *request)
 static void add_pair(struct pairs *p, kb_transaction_op op, kb_endpoint src, kb_endpoint dst)
 {
     static const uint64_t sizes[] = {1, 64, 100, 4096, 65537};
-    kb_request request = {.op = op, .src = src, .dst = dst};
+    kb_transaction request = {.op = op, .src = src, .dst = dst};
     uint32_t planes = p->info.plane_column ? p->info.planes : 0;
     kb_error why;
 
@@ -116,7 +116,7 @@ static void add_cube(struct pairs *p, kb_endpoint src, uint32_t sip, uint32_t cu
 }
 
 /* The formula of `r` is that of the route, where its number does not choose the plane. */
-static bool is_route_cost(const struct pairs *p, const kb_request *q, const kb_result *r)
+static bool is_route_cost(const struct pairs *p, const kb_transaction *q, const kb_result *r)
 {
     uint32_t plane = q->plane ? q->plane - 1 : kb_plane_of(p->topo, q->op);
     kb_cost cost;
@@ -130,7 +130,7 @@ static void assert_alone(const struct pairs *p, uint64_t id)
 {
     kb_result r = result_of(p->sim, id);
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
-    kb_request q;
+    kb_transaction q;
 
     assert_true(r.actual_fs < APART_FS);
     assert_int_equal(kb_sim_request(p->sim, id, &q), KB_OK);

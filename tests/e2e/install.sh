@@ -47,6 +47,37 @@ pages()
         "$program" --completion fish | cmp - "$share/fish/vendor_completions.d/$1.fish"
 }
 
+# The commands of docs/library.md "Linking" link a program that calls all of the library, which runs.
+cat >"$work/program.c" <<'C'
+#include <cube8.h>
+#include <kernbench.h>
+#include <stdio.h>
+
+int main(void)
+{
+    kb_topology_source source = {.file = "topologies/cube1.yaml"};
+    const kb_topology *one;
+    kb_info info;
+
+    kb_topology_info(&cube8_topology, &info);
+    if (kb_topology_load(&source, &one, NULL) != KB_OK)
+        return 1;
+    puts(info.name);
+    kb_topology_info(one, &info);
+    puts(info.name);
+    kb_topology_free(one);
+    return 0;
+}
+C
+ways=$(sed -n '/^## Linking/,/^## /p' docs/library.md | sed -n '/^```sh/,/^```/p' | sed '/^```/d' | sed -z 's/\\\n *//g')
+[ "$(grep -c '^cc ' <<<"$ways")" = 3 ]
+ok "docs/library.md has three ways to link"
+while read -r way; do
+    call env PREFIX="$prefix" CC="$CC" bash -c "cc() { \$CC -std=gnu11 \"\$@\"; }; ${way//program/$work/program}"
+    [ $code = 0 ] && [ "$("$work/program" | xargs)" = "cube8 cube1" ]
+    ok "linked as docs/library.md has it: ${way#*program.c }"
+done <<<"$ways"
+
 # an installed simulator builds components, from headers of its own
 printf 'kernbench: 2\nname: m\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, hbm: {impl: closed_page}}\n' >"$work/m.yaml"
 [ -f "$prefix/include/component.h" ] && (cd "$work" && KB_COMPONENTS=$root/examples/components XDG_CACHE_HOME=$work/cache \

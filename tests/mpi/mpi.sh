@@ -65,6 +65,15 @@ ok "a mistake is told once, with its exit code"
 ranks 3 sweep --src c0.pe0 --dst c*.slice* --fail-if 'mean_ns>20'
 [ $code = 1 ] && [ "$(grep -c 'failed by --fail-if' err)" = 1 ]
 ok "--fail-if"
+ranks 3 sweep --src c0.pe0 --dst c*.slice* --fail-if 'mean_ns>1e9'
+[ $code = 0 ] && [ ! -s err ]
+ok "that no row meets"
+ranks 3 sweep --src c0.pe0 --dst c*.slice* --fail-if 'mean_ns>nan'
+[ $code = 2 ] && [ "$(grep -c 'cannot be decided' err)" = 1 ]
+ok "that cannot be decided"
+ranks 3 run gemm M=64 --vary cube.hbm.bw_gbs=64,128,256 --until 30 --verify
+[ $code = 2 ] && [ "$(grep -c 'cannot be decided' err)" = 1 ]
+ok "a verification of runs that were ended, in other ranks too"
 ranks 3 run gemm M=64 --vary cube.pes=1,99
 [ $code = 2 ] && grep -q 'cube.pes' err
 ok "a machine that cannot be made, in another rank"

@@ -30,17 +30,17 @@ static inline struct judge_end judge_end(const kb_endpoint *e)
     return (struct judge_end){(enum judge_kind)e->kind, e->sip, e->cube, e->unit};
 }
 
-static inline kb_request request_of(const struct judge_row *row)
+static inline kb_transaction request_of(const struct judge_row *row)
 {
-    return (kb_request){.issue_fs = row->issue_fs,
-                        .op = (kb_transaction_op)row->op,
-                        .src = kb_end(&row->src),
-                        .dst = kb_end(&row->dst),
-                        .offset = row->offset,
-                        .nbytes = row->nbytes,
-                        .by_address = row->by_address,
-                        .address = row->address,
-                        .plane = row->plane};
+    return (kb_transaction){.issue_fs = row->issue_fs,
+                            .op = (kb_transaction_op)row->op,
+                            .src = kb_end(&row->src),
+                            .dst = kb_end(&row->dst),
+                            .offset = row->offset,
+                            .nbytes = row->nbytes,
+                            .by_address = row->by_address,
+                            .address = row->address,
+                            .plane = row->plane};
 }
 
 /* The endpoint called `name`, which exists. */
@@ -62,7 +62,7 @@ static inline kb_sim *new_sim(const kb_topology *topo, kb_options options)
     return sim;
 }
 
-static inline void add(kb_sim *sim, const kb_request *request)
+static inline void add(kb_sim *sim, const kb_transaction *request)
 {
     kb_error why = {""};
 
@@ -74,7 +74,7 @@ static inline void add(kb_sim *sim, const kb_request *request)
 static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs,
                          kb_transaction_op op, const char *src, const char *dst, uint64_t nbytes)
 {
-    kb_request request = {.issue_fs = issue_fs, .op = op, .nbytes = nbytes};
+    kb_transaction request = {.issue_fs = issue_fs, .op = op, .nbytes = nbytes};
 
     request.src = end_of(topo, src);
     request.dst = end_of(topo, dst);
@@ -209,7 +209,7 @@ static inline kb_sim *sim_of_rows(const kb_topology *topo, kb_options options,
     kb_sim *sim = new_sim(topo, options);
 
     for (size_t i = 0; i < n; i++) {
-        kb_request request = request_of(&rows[i]);
+        kb_transaction request = request_of(&rows[i]);
 
         add(sim, &request);
     }

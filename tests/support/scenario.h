@@ -46,7 +46,7 @@ static inline kb_status run_by(kb_sim *sim, uint64_t budget, const struct scenar
 static inline void assert_row(const struct scenario *s, const kb_sim *sim, kb_engine engine,
                               size_t i)
 {
-    kb_request request;
+    kb_transaction request;
     kb_result got;
     char text[128];
 

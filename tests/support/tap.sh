@@ -165,7 +165,7 @@ field()
 {
     awk -F, -v name="$1" -v row="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
-        NR == row + 1 { print $column }' "$work/out"
+        NR == row + 1 && column { print $column }' "$work/out"
 }
 
 # equal NAME EXPECTED FOUND

@@ -33,6 +33,7 @@
  * exact: times have six decimals. Only longer ones, nan and inf are compared as double.
  */
 #include "cli/diff/diff.h"
+#include "cli/gate.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -230,6 +231,9 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
         say_line("interrupted: %llu rows compared", (unsigned long long)d->n_rows);
         return EXIT_INTERRUPTED;
     }
+    if (d->cli->opts.bound > 0 && d->n_cells + d->n_cells_of_texts == 0)
+        gate_count(d->cli->gates, GATE_UNDECIDED,
+                   "--bound cannot be decided: there was nothing to compare");
     return d->n_above + d->n_other + d->n_only_a + d->n_only_b + d->n_columns > 0 ? EXIT_DIFFERENT
                                                                                   : EXIT_OK;
 }

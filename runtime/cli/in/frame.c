@@ -81,12 +81,12 @@ static bool add_plain(const struct reading *r, uint64_t i)
         f->offset[i] >= room || f->nbytes[i] > room - f->offset[i] ||
         !are_ends((kb_transaction_op)op, &r->srcs.end[src], &r->dsts.end[dst]))
         return false;
-    kb_request q = {.issue_fs = f->issue_fs[i],
-                    .op = (kb_transaction_op)op,
-                    .src = r->srcs.end[src],
-                    .dst = r->dsts.end[dst],
-                    .offset = f->offset[i],
-                    .nbytes = f->nbytes[i]};
+    kb_transaction q = {.issue_fs = f->issue_fs[i],
+                        .op = (kb_transaction_op)op,
+                        .src = r->srcs.end[src],
+                        .dst = r->dsts.end[dst],
+                        .offset = f->offset[i],
+                        .nbytes = f->nbytes[i]};
     return kb_sim_add(r->sim, &q, NULL) == KB_OK;
 }
 

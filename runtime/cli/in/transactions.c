@@ -78,6 +78,7 @@ struct input {
     bool interleaved;      /* addresses go round slices: a range of them may lie in several */
     bool has_plane_column; /* sip.plane: column */
     bool has_routers;      /* contention.links: router */
+    bool has_prio;         /* a row has one above 0 */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -87,7 +88,7 @@ struct input {
 
 /* -- fields --------------------------------------------------------------------------------- */
 
-static bool read_issue(struct input *in, const struct field *f, kb_request *q)
+static bool read_issue(struct input *in, const struct field *f, kb_transaction *q)
 {
     return text_read_ns(f->text, f->len, &q->issue_fs) ||
            fields_bad_field(&in->fields, f, "issue_ns",
@@ -125,7 +126,7 @@ static bool is_host_op(kb_transaction_op op)
     return op == KB_H2D || op == KB_D2H;
 }
 
-static bool read_src(struct input *in, const struct field *f, kb_request *q)
+static bool read_src(struct input *in, const struct field *f, kb_transaction *q)
 {
     kb_endpoint_kind kind = is_host_op(q->op) ? KB_HOST : KB_PE;
     char shown[SHOWN_BYTES];
@@ -165,7 +166,7 @@ static bool is_address(const struct field *f)
     return is_address_text(f->text, f->len);
 }
 
-static bool read_address_field(struct input *in, const struct field *f, kb_request *q)
+static bool read_address_field(struct input *in, const struct field *f, kb_transaction *q)
 {
     q->by_address = true;
     if (!read_address(f->text, f->len, &q->address))
@@ -187,7 +188,7 @@ static const char *show_dst(const struct field *f, const kb_endpoint *dst, char 
     return text;
 }
 
-static bool read_dst(struct input *in, const struct field *f, kb_request *q)
+static bool read_dst(struct input *in, const struct field *f, kb_transaction *q)
 {
     bool host = is_host_op(q->op);
     char shown[2 * SHOWN_BYTES];
@@ -204,7 +205,7 @@ static bool read_dst(struct input *in, const struct field *f, kb_request *q)
     return true;
 }
 
-static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_request *q)
+static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_transaction *q)
 {
     uint64_t room = kb_memory_bytes(in->topo, &q->dst);
     const struct field *offset = &field[FIELD_OFFSET], *nbytes = &field[FIELD_NBYTES];
@@ -329,7 +330,7 @@ static void check_cycles(struct input *in)
 /* -- rows ----------------------------------------------------------------------------------- */
 
 /* The plane of a row; empty: as its op says. The column itself is told once. */
-static bool read_plane(struct input *in, const struct field *f, kb_request *q)
+static bool read_plane(struct input *in, const struct field *f, kb_transaction *q)
 {
     const char *names[PLANES_MAX], *name;
     char all[SHOWN_BYTES * 4];
@@ -353,7 +354,7 @@ static bool read_plane(struct input *in, const struct field *f, kb_request *q)
 }
 
 /* The priority of a row; empty: 0. The column itself is told once. */
-static bool read_prio(struct input *in, const struct field *f, kb_request *q)
+static bool read_prio(struct input *in, const struct field *f, kb_transaction *q)
 {
     enum { PRIO_MAX = 3 };
     uint64_t prio = 0;
@@ -367,7 +368,15 @@ static bool read_prio(struct input *in, const struct field *f, kb_request *q)
     if (f->len > 0 && (!text_read_count(f->text, f->len, &prio) || prio > PRIO_MAX))
         return fields_bad_field(&in->fields, f, "prio", "a priority: 0 to 3");
     q->prio = (uint32_t)prio;
+    in->has_prio = in->has_prio || prio > 0;
     return true;
+}
+
+/* Turns know no priority, which then only chooses a group of virtual channels, if there are some.
+ */
+static bool ignores_prio(const kb_info *info)
+{
+    return strstr(info->config, "\n  arbiter: rr\n") && !strstr(info->config, "\n  prios: ");
 }
 
 static void read_row(void *arg, struct fields *fields, const struct field *field)
@@ -376,7 +385,7 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
     const struct field *after = &field[FIELD_AFTER];
     struct place place = {.row = fields->n_rows, .line = fields->lines.number};
     int64_t think_fs = 0;
-    kb_request q = {.op = KB_READ};
+    kb_transaction q = {.op = KB_READ};
     kb_error why; /* filled only by what fails */
 
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
@@ -443,6 +452,9 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
         frame_read(&in.fields, session_here()->frame, topo, sim);
     else
         fields_read(&in.fields, path);
+    if (!in.fields.code && in.has_prio && !quiet && ignores_prio(&info))
+        say_line("warning: the column prio changes nothing: 'contention.arbiter' is rr, which lets "
+                 "no priority go first, and 'contention.prios' is 1");
     free(in.ids);
     free(in.places);
     return in.fields.code;

@@ -54,7 +54,7 @@ enum field_type {
  *
  *     COLUMN("end_ns", CELL_NS, kb_result, end_fs),
  *     COLUMN_IF("ci95_ns", CELL_NS, struct point, ci95_fs, has_ci95),
- *     COLUMN_WORD("op", kb_request, op, op_names),
+ *     COLUMN_WORD("op", kb_transaction, op, op_names),
  *
  * The second is empty unless has_ci95 is true (not 0, not NULL, not ""); the third prints
  * op_names[op]. A new column is one more of these lines.

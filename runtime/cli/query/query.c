@@ -11,7 +11,7 @@
  */
 #include "cli/query/query.h"
 #include "cli/command.h"
-#include "cli/fail_if.h"
+#include "cli/gate.h"
 #include "cli/main.h"
 #include "cli/out/memory.h"
 #include "cli/out/session.h"
@@ -26,7 +26,7 @@ enum { STACK_BYTES = 8 << 20 };
 struct kb_query {
     struct session session;
     struct cli cli;
-    struct fail_if fail_if;
+    struct gates gates;
     char **words; /* owned, the strings too; up to NULL */
     int n_words;
     pthread_t thread;
@@ -97,7 +97,7 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out)
     }
     q->n_words = (int)request->n_words + 1;
     q->cli.program = "";
-    q->cli.fail_if = &q->fail_if;
+    q->cli.gates = &q->gates;
     if (request->topo) {
         q->cli.topo = request->topo;
         kb_topology_info(request->topo, &q->cli.info);

@@ -28,6 +28,7 @@
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
 #include "cli/fail_if.h"
+#include "cli/gate.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
 #include <malloc.h>
@@ -47,6 +48,7 @@ struct slot {
     struct sink text; /* of the rows */
     struct said said;
     char program[VARY_LABEL_BYTES + 64];
+    struct gates gates; /* of its command */
     enum exit_code code;
 };
 
@@ -96,6 +98,7 @@ static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
         (struct captured){.key_columns = v->columns, .keys = s->keys, .n_keys = v->variants.n_keys};
     s->text.at = s->text.buffer;
     s->said = (struct said){.n = 0};
+    s->gates = (struct gates){0};
     s->code = EXIT_OK;
 }
 
@@ -128,6 +131,7 @@ static enum exit_code run_command(const struct vary *v, struct slot *s)
     cli.topo = s->topo;
     cli.info = s->info;
     cli.program = s->program;
+    cli.gates = &s->gates;
     cli.varied = &s->rows;
     cli.sqlite = NULL;
     cli.opts.jobs = 1;
@@ -185,6 +189,7 @@ static void pack_machine(void *arg, uint64_t i, struct packed *to)
     size_t n = (size_t)(s->text.at - s->text.buffer);
 
     PACKED_PUT(to, s->code);
+    PACKED_PUT(to, s->gates);
     PACKED_PUT(to, s->said);
     PACKED_PUT(to, n);
     packed_put(to, s->text.buffer, n);
@@ -203,6 +208,7 @@ static void unpack_machine(void *arg, uint64_t i, struct packed *from)
     if (v->cli->sqlite)
         make_machine(v, s, i);
     PACKED_TAKE(from, s->code);
+    PACKED_TAKE(from, s->gates);
     PACKED_TAKE(from, s->said);
     PACKED_TAKE(from, n);
     sink_bytes(&s->text, packed_next(from, n), n);
@@ -283,12 +289,13 @@ static void keep(struct vary *v, struct slot *s)
     s->rows = (struct captured){0};
 }
 
-/* Holds its rows against --fail-if. */
+/* Holds its rows against --fail-if, behind what its command found undecided. */
 static void judge(const struct vary *v, struct slot *s)
 {
     struct rows rows = {
         .columns = s->rows.columns, .n_columns = s->rows.n_columns, .row = slot_row, .arg = s};
 
+    gate_add(v->cli->gates, &s->gates);
     fail_if_judge(v->cli, &rows, 1, 1 + s->rows.n_rows);
 }
 

@@ -41,12 +41,12 @@ static void run_by(const kb_topology *topo, kb_options options, const struct acc
     kb_sim *sim = new_sim(topo, options);
 
     for (size_t i = 0; i < n; i++) {
-        kb_request r = {.issue_fs = fs(rows[i].issue_ns),
-                        .op = rows[i].op,
-                        .src = end_of(topo, "c0.pe0"),
-                        .dst = end_of(topo, "c0.slice0"),
-                        .offset = rows[i].offset,
-                        .nbytes = rows[i].nbytes};
+        kb_transaction r = {.issue_fs = fs(rows[i].issue_ns),
+                            .op = rows[i].op,
+                            .src = end_of(topo, "c0.pe0"),
+                            .dst = end_of(topo, "c0.slice0"),
+                            .offset = rows[i].offset,
+                            .nbytes = rows[i].nbytes};
 
         add(sim, &r);
     }
@@ -209,7 +209,7 @@ static void rows_are_counted(void **state)
         for (int late = 0; late < 2; late++) {
             static const uint64_t offsets[] = {ROW(0), ROW(0), BANK(1), ROW(1)};
             kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)e});
-            kb_request r = {.op = KB_READ, .nbytes = BURST};
+            kb_transaction r = {.op = KB_READ, .nbytes = BURST};
             struct uses u;
 
             r.src = end_of(topo, "c0.pe0");
@@ -296,7 +296,7 @@ static void run_even(const kb_topology *topo, uint64_t seed, size_t odd, size_t 
 
     for (int e = KB_FUSED; e <= KB_HOP; e++) {
         uint64_t dice = seed;
-        kb_request r = {.src = end_of(topo, "c0.pe0"), .dst = end_of(topo, "c0.slice0")};
+        kb_transaction r = {.src = end_of(topo, "c0.pe0"), .dst = end_of(topo, "c0.slice0")};
 
         sims[e] = new_sim(topo, (kb_options){.engine = (kb_engine)e});
         for (size_t i = 0; i < n; i++) {

@@ -58,7 +58,7 @@ static void a_chain_of_three_takes_three_times_as_long(void **state)
         run_all(sim);
         for (int i = 0; i < 3; i++) {
             kb_result r = result_of(sim, (uint64_t)i);
-            kb_request q;
+            kb_transaction q;
 
             assert_true(r.issue_fs == i * LOCAL_FS && r.end_fs == (i + 1) * LOCAL_FS);
             assert_true(r.actual_fs == LOCAL_FS);
@@ -341,7 +341,7 @@ static void a_transaction_may_not_wait_for_itself(void **state)
 /* Row 1 waits for nothing that waits, and row 2 for it, too. */
 static void a_cycle_behind_rows_without_one_is_found(void **state)
 {
-    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_transaction r = {.op = KB_READ, .nbytes = 64};
     kb_sim *sim = new_sim(cube8, (kb_options){0});
 
     (void)state;
@@ -381,7 +381,7 @@ enum { MANY = 1000000, SHORT_FS = 2335000 /* 64 B, c0.pe0 -> c0.slice0 */ };
 /* No recursion, whichever way the chain lies in the file. */
 static void a_chain_of_a_million_runs(void **state)
 {
-    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_transaction r = {.op = KB_READ, .nbytes = 64};
 
     (void)state;
     r.src = end_of(cube8, "c0.pe0");
@@ -401,7 +401,7 @@ static void a_chain_of_a_million_runs(void **state)
 
 static void a_cycle_of_a_million_is_found(void **state)
 {
-    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_transaction r = {.op = KB_READ, .nbytes = 64};
     kb_sim *sim = new_sim(cube8, (kb_options){0});
 
     (void)state;
@@ -423,7 +423,7 @@ enum { SOME = 300 };
 /* `*failed` is the call that did not get its memory: 0 add, 1 after, 2 run. */
 static kb_status live(int *failed)
 {
-    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_transaction r = {.op = KB_READ, .nbytes = 64};
     kb_error why = {""};
     kb_sim *sim = NULL;
     kb_status status = kb_sim_new(cube8, NULL, &sim);

@@ -101,7 +101,7 @@ static void run_rig(struct rig *r, kb_engine engine)
     assert_true(judge_replay_watched(r->judge, r->rows, r->n, r->results, &fingerprint, &r->uses,
                                      &r->n_uses, NULL));
     for (size_t i = 0; i < r->n; i++) {
-        kb_request request = request_of(&r->rows[i]);
+        kb_transaction request = request_of(&r->rows[i]);
 
         add(r->sim, &request);
     }
@@ -470,7 +470,7 @@ static void local_traffic_leaves_no_trace_outside_its_cube(void **state)
     (void)state;
     r.sim = new_sim(r.topo, (kb_options){0});
     for (uint32_t i = 0; i < 8 * 9 * 2; i++) {
-        kb_request x = {.op = i % 2 ? KB_READ : KB_WRITE, .nbytes = 64};
+        kb_transaction x = {.op = i % 2 ? KB_READ : KB_WRITE, .nbytes = 64};
 
         x.src = (kb_endpoint){KB_PE, 0, 5, i / 2 / 9};
         x.dst = (kb_endpoint){KB_SLICE, 0, 5, i / 2 % 9};
@@ -593,7 +593,7 @@ static void longest_queue_is_known(void **state)
     for (uint32_t i = 0; i < 10; i++)
         issue(sim, &cube8_topology, 0, KB_READ, "c2.pe3", "c2.slice3", 4096);
     for (uint32_t pe = 0; pe < 8; pe++) {
-        kb_request r = {.op = KB_WRITE, .nbytes = 1 << 20};
+        kb_transaction r = {.op = KB_WRITE, .nbytes = 1 << 20};
 
         r.src = (kb_endpoint){KB_PE, 0, 4, pe};
         r.dst = (kb_endpoint){KB_SLICE, 0, 4, 1};
@@ -639,7 +639,7 @@ static void assert_m_d_1(double rho)
     const kb_topology *t =
         any_topology("kernbench: 1\nname: queue\nsip: {cube_mesh: {w: 1, h: 1}}\n"
                      "cube: {pe: {pe_dma: {read_channels: 65536}}}\n");
-    kb_request r = {
+    kb_transaction r = {
         .op = KB_READ, .src = {KB_PE, 0, 0, 0}, .dst = {KB_SLICE, 0, 0, 0}, .nbytes = 4096};
     kb_sim *sim = new_sim(t, (kb_options){0});
     uint64_t dice = 20;
@@ -678,7 +678,7 @@ static void check_same(struct rig *r, kb_options options)
     struct rig other = {.topo = r->topo};
 
     for (size_t i = 0; i < r->n; i++) {
-        kb_request request = request_of(&r->rows[i]);
+        kb_transaction request = request_of(&r->rows[i]);
 
         add(sim, &request);
     }
@@ -766,7 +766,7 @@ static struct rig stopped(const struct rig *r, kb_engine engine, int64_t until_f
                            new_sim(r->topo, (kb_options){.engine = engine, .until_fs = until_fs})};
 
     for (size_t i = 0; i < r->n; i++) {
-        kb_request request = request_of(&r->rows[i]);
+        kb_transaction request = request_of(&r->rows[i]);
 
         add(part.sim, &request);
     }

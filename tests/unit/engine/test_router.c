@@ -43,10 +43,10 @@ static struct ran check_on(const kb_topology *topo, const struct row *rows, size
                 new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = counted});
 
             for (size_t i = 0; i < n; i++) {
-                kb_request r = {.op = rows[i].op,
-                                .src = end_of(topo, rows[i].src),
-                                .dst = end_of(topo, rows[i].dst),
-                                .nbytes = rows[i].nbytes};
+                kb_transaction r = {.op = rows[i].op,
+                                    .src = end_of(topo, rows[i].src),
+                                    .dst = end_of(topo, rows[i].dst),
+                                    .nbytes = rows[i].nbytes};
 
                 add(sim, &r);
             }
@@ -210,11 +210,11 @@ static void priorities_go_first(void **state)
         kb_result got;
 
         for (uint32_t i = 0; i < 4; i++) {
-            kb_request r = {.op = KB_WRITE,
-                            .src = end_of(topo, from[i]),
-                            .dst = end_of(topo, "c2.sram"),
-                            .nbytes = 3200,
-                            .prio = i == urgent ? 3 : 0};
+            kb_transaction r = {.op = KB_WRITE,
+                                .src = end_of(topo, from[i]),
+                                .dst = end_of(topo, "c2.sram"),
+                                .nbytes = 3200,
+                                .prio = i == urgent ? 3 : 0};
 
             add(sim, &r);
         }
@@ -256,7 +256,7 @@ static struct held held_until(const kb_topology *topo, kb_engine engine, int64_t
     struct held held = {0};
 
     for (int i = 0; i < 6; i++) {
-        kb_request r = {.op = i < 3 ? KB_WRITE : KB_READ, .nbytes = 6400};
+        kb_transaction r = {.op = i < 3 ? KB_WRITE : KB_READ, .nbytes = 6400};
 
         r.src = end_of(topo, i % 2 ? "c0.pe0" : "c1.pe0");
         r.dst = end_of(topo, "c2.sram");
@@ -351,7 +351,7 @@ static void run_stalled(int w, kb_error *why)
     open->request_vcs = 1;
     sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
     for (int i = 0; i < w; i++) {
-        kb_request r = {.op = KB_WRITE, .nbytes = 6400};
+        kb_transaction r = {.op = KB_WRITE, .nbytes = 6400};
 
         snprintf(src, sizeof src, "c%d.pe0", i);
         snprintf(dst, sizeof dst, "c%d.sram", (i + 2) % w);
@@ -390,10 +390,10 @@ static kb_status run_some(const kb_topology *topo, kb_engine engine, uint64_t ma
     kb_status status;
 
     for (size_t i = 0; i < LENGTH(ends); i++) {
-        kb_request r = {.op = KB_WRITE,
-                        .src = end_of(topo, ends[i][0]),
-                        .dst = end_of(topo, ends[i][1]),
-                        .nbytes = 128};
+        kb_transaction r = {.op = KB_WRITE,
+                            .src = end_of(topo, ends[i][0]),
+                            .dst = end_of(topo, ends[i][1]),
+                            .nbytes = 128};
 
         add(sim, &r);
     }
@@ -464,9 +464,45 @@ static void what_is_behind_banks_delays_data(void **state)
     check(BANKED("overhead_ns: 3.0, latency_ns: 7.0, "), reads, 1);
 }
 
+/* The status of adding a transaction of this priority. */
+static kb_status added(const char *yaml, uint32_t prio, kb_error *why)
+{
+    const kb_topology *topo = any_topology(yaml);
+    assert_non_null(topo);
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+    kb_transaction r = {.op = KB_WRITE,
+                        .src = end_of(topo, "c0.pe0"),
+                        .dst = end_of(topo, "c1.sram"),
+                        .nbytes = 64,
+                        .prio = prio};
+    kb_status status = kb_sim_add(sim, &r, why);
+
+    kb_sim_free(sim);
+    any_topology_free(topo);
+    return status;
+}
+
+/* docs/network.md: priorities are 0 to 3, and of routers. */
+static void a_priority_that_is_none_is_refused(void **state)
+{
+    static const char routers[] = BEGIN "contention: {links: router}\n" ROW_OF(2, 16, 64);
+    static const char queues[] = BEGIN "contention: {links: fifo}\n" ROW_OF(2, 16, 64);
+    static const char text[] = "a priority is 0 to 3, and 0 but with contention.links: router";
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(added(routers, 3, &why), KB_OK);
+    assert_int_equal(added(queues, 0, &why), KB_OK);
+    assert_int_equal(added(routers, 4, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, text);
+    assert_int_equal(added(queues, 1, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_priority_that_is_none_is_refused),
         cmocka_unit_test(data_go_back_as_bursts_end),
         cmocka_unit_test(what_is_behind_banks_delays_data),
         cmocka_unit_test(a_full_buffer_stops_what_is_behind),

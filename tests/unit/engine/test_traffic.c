@@ -365,9 +365,9 @@ static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traf
     while (more) {
         more = false;
         for (uint32_t i = 0; i < tr->n_pes * tr->kinds; i++) {
-            kb_request q = {.issue_fs = tr->sources[i].next_fs,
-                            .op = tr->kinds == 2 && i % 2 ? KB_WRITE : traffic->op,
-                            .nbytes = traffic->nbytes};
+            kb_transaction q = {.issue_fs = tr->sources[i].next_fs,
+                                .op = tr->kinds == 2 && i % 2 ? KB_WRITE : traffic->op,
+                                .nbytes = traffic->nbytes};
 
             if (q.issue_fs >= tr->last_fs)
                 continue;
@@ -841,7 +841,7 @@ static void bad_traffic_is_refused(void **state)
 static void a_simulation_holds_one_kind_of_thing(void **state)
 {
     kb_sim *sim = with_traffic(&cube8_topology, &plain);
-    kb_request q = {.dst.kind = KB_SLICE, .nbytes = 64};
+    kb_transaction q = {.dst.kind = KB_SLICE, .nbytes = 64};
     kb_point p = {.dst.kind = KB_SLICE, .nbytes = 64, .inflight = 1};
     kb_point_result point;
     kb_traffic_result r;

@@ -197,10 +197,10 @@ static struct heard run_abc(const char *yaml)
     struct heard h;
 
     for (int i = 0; i < 3; i++) {
-        kb_request r = {.op = KB_WRITE,
-                        .src = end_of(topo, src[i]),
-                        .dst = end_of(topo, dst[i]),
-                        .nbytes = 320};
+        kb_transaction r = {.op = KB_WRITE,
+                            .src = end_of(topo, src[i]),
+                            .dst = end_of(topo, dst[i]),
+                            .nbytes = 320};
 
         add(sim, &r);
     }

@@ -36,7 +36,7 @@ static uint64_t all_to_all(const kb_topology *topo, kb_engine engine)
 
     for (uint32_t a = 0; a < kb_pe_count(topo); a++)
         for (uint32_t b = 0; b < slices; b++) {
-            kb_request r = {.op = (a + b) % 2 ? KB_READ : KB_WRITE, .nbytes = 600};
+            kb_transaction r = {.op = (a + b) % 2 ? KB_READ : KB_WRITE, .nbytes = 600};
 
             assert_int_equal(kb_pe_get(topo, a, &r.src), KB_OK);
             assert_int_equal(kb_slice_get(topo, b, &r.dst), KB_OK);

@@ -265,7 +265,7 @@ static void launches_are_checked(void **state)
 {
     const uint32_t far[] = {0, 64}, twice[] = {3, 3}, falling[] = {1, 0};
     kb_launch_request good = {.name = "k", .kernel = works}, r = good;
-    kb_request row = {.op = KB_READ, .nbytes = 64, .dst.kind = KB_SLICE};
+    kb_transaction row = {.op = KB_READ, .nbytes = 64, .dst.kind = KB_SLICE};
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
     kb_error why = {""};
 

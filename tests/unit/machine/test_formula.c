@@ -28,7 +28,7 @@ struct parade {
 static void join(struct parade *p, kb_transaction_op op, kb_endpoint src, kb_endpoint dst,
                  uint64_t nbytes)
 {
-    kb_request request = {
+    kb_transaction request = {
         .issue_fs = (int64_t)p->n * APART_FS, .op = op, .src = src, .dst = dst, .nbytes = nbytes};
     kb_cost cost;
 
@@ -87,7 +87,7 @@ static void assert_takes_its_formula(const struct parade *p, uint64_t id)
 {
     kb_result r = result_of(p->sim, id);
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
-    kb_request request;
+    kb_transaction request;
 
     if (r.actual_fs == p->formulas_fs[id] && r.formula_fs == r.actual_fs)
         return;
@@ -252,7 +252,7 @@ static void best_and_worst_remote_slices_are_those_computed_by_hand(void **state
 }
 
 /* Two rows at once on `topo`, in both engines; checks when each ends. */
-static void assert_two(const kb_topology *topo, const kb_request rows[2], int64_t first_fs,
+static void assert_two(const kb_topology *topo, const kb_transaction rows[2], int64_t first_fs,
                        int64_t second_fs)
 {
     for (int e = KB_FUSED; e <= KB_HOP; e++) {
@@ -272,7 +272,7 @@ static void assert_two(const kb_topology *topo, const kb_request rows[2], int64_
 static void second_read_waits_for_the_first(void **state)
 {
     const kb_topology *t = &cube8_topology;
-    kb_request rows[2] = {
+    kb_transaction rows[2] = {
         {.op = KB_READ, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096},
         {.op = KB_READ, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096},
     };
@@ -298,7 +298,7 @@ static void short_read_waits_for_the_whole_drain_ahead(void **state)
 {
     const kb_topology *t = any_topology("kernbench: 1\nname: two\nsip: {cube_mesh: {w: 1, h: 1}}\n"
                                         "cube: {pe: {pe_dma: {read_channels: 2}}}\n");
-    kb_request rows[2] = {
+    kb_transaction rows[2] = {
         {.op = KB_READ, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096},
         {.issue_fs = 5000000,
          .op = KB_READ,
@@ -323,7 +323,7 @@ static void short_read_waits_for_the_whole_drain_ahead(void **state)
 static void writes_on_one_chain_wait_for_its_links(void **state)
 {
     const kb_topology *t = any_topology(FIFO8);
-    kb_request rows[2] = {
+    kb_transaction rows[2] = {
         {.op = KB_WRITE, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c0.slice2"), .nbytes = 4096},
         {.op = KB_WRITE, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c0.slice3"), .nbytes = 4096},
     };

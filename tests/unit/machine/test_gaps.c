@@ -163,7 +163,7 @@ static void planes(void **state)
     const kb_topology *topo =
         any_topology(MESH(2, 2, ", planes: [{name: a}, {name: b}], plane: hash"));
     kb_endpoint src = {KB_PE, 0, 0, 0}, dst = {KB_SLICE, 0, 3, 0};
-    kb_request r = {.dst = {KB_SLICE, 0, 3, 0}, .nbytes = 64, .plane = 1};
+    kb_transaction r = {.dst = {KB_SLICE, 0, 3, 0}, .nbytes = 64, .plane = 1};
     kb_sim *sim = new_sim(topo, (kb_options){0});
     kb_traffic traffic = plain;
     kb_traffic_result result;
@@ -235,7 +235,7 @@ static void shares(void **state)
     kb_traffic walk = plain;
     kb_endpoint end;
     kb_error why = {""};
-    kb_request r;
+    kb_transaction r;
     kb_sim *sim;
     uint64_t offset;
 
@@ -248,7 +248,7 @@ static void shares(void **state)
     assert_no_traffic(topo, walk, "parts");
     assert_int_equal(kb_address_find(topo, UINT64_C(1) << 30, &end, &offset), KB_BAD_REQUEST);
     assert_int_equal(kb_address_find(topo, UINT64_C(1) << 50, &end, &offset), KB_BAD_REQUEST);
-    r = (kb_request){.by_address = true, .address = UINT64_C(1) << 50, .nbytes = 64};
+    r = (kb_transaction){.by_address = true, .address = UINT64_C(1) << 50, .nbytes = 64};
     sim = new_sim(topo, (kb_options){0});
     assert_int_equal(kb_sim_add(sim, &r, &why), KB_BAD_REQUEST);
     kb_sim_free(sim);

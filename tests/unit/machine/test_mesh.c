@@ -146,9 +146,9 @@ static uint64_t fingerprint(const char *yaml, kb_engine engine)
     uint64_t print;
 
     for (uint32_t i = 0; i < 2000; i++) { /* about as many as the machine can take */
-        kb_request r = {.issue_fs = i * INT64_C(20000000),
-                        .op = i % 3 ? KB_READ : KB_WRITE,
-                        .nbytes = 256 + i % 5 * 300};
+        kb_transaction r = {.issue_fs = i * INT64_C(20000000),
+                            .op = i % 3 ? KB_READ : KB_WRITE,
+                            .nbytes = 256 + i % 5 * 300};
 
         assert_int_equal(kb_pe_get(topo, i * 7 % kb_pe_count(topo), &r.src), KB_OK);
         assert_int_equal(kb_slice_get(topo, i * 11 % kb_slice_count(topo), &r.dst), KB_OK);

@@ -37,7 +37,7 @@ static void see(void *arg, const kb_hop *hop)
 }
 
 /* The walk of a route has the wires and overheads of its cost. */
-static void check_walk(const kb_topology *topo, const kb_request *r)
+static void check_walk(const kb_topology *topo, const kb_transaction *r)
 {
     uint32_t plane = kb_plane_of(topo, r->op);
     int64_t walked_fs = 0;
@@ -59,10 +59,10 @@ static void check_rows(const char *yaml, const struct row *rows, size_t n)
                 new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = counted});
 
             for (size_t i = 0; i < n; i++) {
-                kb_request r = {.op = rows[i].op,
-                                .src = end_of(topo, rows[i].src),
-                                .dst = end_of(topo, rows[i].dst),
-                                .nbytes = 4096};
+                kb_transaction r = {.op = rows[i].op,
+                                    .src = end_of(topo, rows[i].src),
+                                    .dst = end_of(topo, rows[i].dst),
+                                    .nbytes = 4096};
 
                 check_walk(topo, &r);
                 add(sim, &r);
@@ -143,7 +143,7 @@ static void sips_form_a_grid(void **state)
 static void no_way_is_an_error(void **state)
 {
     const kb_topology *topo = topology(MESH_4X2 "broken: [c3-c2, c3-c7]\n");
-    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_transaction r = {.op = KB_READ, .nbytes = 64};
     kb_sim *sim = new_sim(topo, (kb_options){0});
     kb_error why = {""};
 

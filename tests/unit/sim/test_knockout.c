@@ -99,7 +99,7 @@ static void add_hop(void *arg, const kb_hop *hop)
 
 static bool same_way(const kb_topology *a, const kb_topology *b, const struct judge_row *row)
 {
-    kb_request r = request_of(row);
+    kb_transaction r = request_of(row);
 
     for (uint32_t plane = 0; kb_plane_name(a, plane); plane++) {
         uint64_t x = 1, y = 1;

@@ -31,7 +31,7 @@ static void count_use(void *arg, const kb_utilization *use)
 static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
 {
     for (uint32_t i = 0; i < ROWS; i++) {
-        kb_request r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 64 + i};
+        kb_transaction r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 64 + i};
         kb_status status;
 
         r.issue_fs = i % (spread_fs + 1);
@@ -208,7 +208,7 @@ static kb_status live_with_packets(const kb_topology *topo, kb_engine engine, bo
         topo, &(kb_options){.engine = engine, .buffers = true, .fingerprint = true}, &sim);
 
     for (uint32_t i = 0; status == KB_OK && i < 24; i++) {
-        kb_request r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 200 + 64 * i};
+        kb_transaction r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 200 + 64 * i};
 
         r.issue_fs = i % 2;
         r.src = (kb_endpoint){KB_PE, 0, i % 2, 0};

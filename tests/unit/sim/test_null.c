@@ -82,7 +82,7 @@ static void take_nothing(void *arg, void *bytes, size_t n)
 
 static void use_simulation(const kb_topology *topo, kb_sim *sim)
 {
-    kb_request request = {
+    kb_transaction request = {
         .op = KB_READ, .src = {KB_PE, 0, 0, 0}, .dst = {KB_SLICE, 0, 0, 0}, .nbytes = 64};
     kb_observer observer = {0};
     kb_traffic_result traffic_result;

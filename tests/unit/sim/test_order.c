@@ -111,7 +111,7 @@ static void a_run_that_failed_takes_no_more(void **state)
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
     kb_traffic traffic = {.pattern = KB_LOCAL, .nbytes = 64, .rate = 0.1, .txns = 100};
     kb_point point = {.dst.kind = KB_SLICE, .nbytes = 64, .inflight = 1};
-    kb_request late = {.issue_fs = INT64_MAX - 1, .dst.kind = KB_SLICE, .nbytes = 64};
+    kb_transaction late = {.issue_fs = INT64_MAX - 1, .dst.kind = KB_SLICE, .nbytes = 64};
     kb_point_result result;
     kb_error why = {""};
 

@@ -12,7 +12,7 @@
 static const kb_topology *const cube8 = &cube8_topology;
 
 /* kb_sim_add() refuses `request` with `message`, and nothing has been added. */
-static void assert_refused(kb_sim *sim, kb_request request, const char *message)
+static void assert_refused(kb_sim *sim, kb_transaction request, const char *message)
 {
     kb_error why = {""};
     uint64_t n = kb_sim_count(sim);
@@ -23,15 +23,15 @@ static void assert_refused(kb_sim *sim, kb_request request, const char *message)
     assert_true(kb_sim_count(sim) == n);
 }
 
-static kb_request read_of(const kb_topology *topo, const char *src, const char *dst)
+static kb_transaction read_of(const kb_topology *topo, const char *src, const char *dst)
 {
-    return (kb_request){
+    return (kb_transaction){
         .op = KB_READ, .src = end_of(topo, src), .dst = end_of(topo, dst), .nbytes = 64};
 }
 
-static kb_request h2d_of(const kb_topology *topo, const char *src, const char *dst)
+static kb_transaction h2d_of(const kb_topology *topo, const char *src, const char *dst)
 {
-    kb_request request = read_of(topo, src, dst);
+    kb_transaction request = read_of(topo, src, dst);
 
     request.op = KB_H2D;
     return request;
@@ -63,7 +63,7 @@ static void requests_without_a_route_are_refused(void **state)
 static void endpoints_outside_the_topology_are_refused(void **state)
 {
     kb_sim *sim = new_sim(cube8, (kb_options){0});
-    kb_request good = read_of(cube8, "c0.pe0", "c0.slice0"), bad;
+    kb_transaction good = read_of(cube8, "c0.pe0", "c0.slice0"), bad;
 
     (void)state;
     bad = good;
@@ -96,7 +96,7 @@ static void bytes_past_the_end_of_a_memory_are_refused(void **state)
 {
     const uint64_t slice = UINT64_C(6) << 30, sram = UINT64_C(32) << 20;
     kb_sim *sim = new_sim(cube8, (kb_options){0});
-    kb_request r = read_of(cube8, "c0.pe0", "c1.slice2");
+    kb_transaction r = read_of(cube8, "c0.pe0", "c1.slice2");
 
     (void)state;
     r.nbytes = 0;
@@ -134,7 +134,7 @@ static void bytes_past_the_end_of_a_memory_are_refused(void **state)
 static void requests_before_time_0_or_after_the_start_are_refused(void **state)
 {
     kb_sim *sim = new_sim(cube8, (kb_options){0});
-    kb_request r = read_of(cube8, "c0.pe0", "c0.slice0");
+    kb_transaction r = read_of(cube8, "c0.pe0", "c0.slice0");
 
     (void)state;
     r.issue_fs = -1;
@@ -153,7 +153,7 @@ static void requests_before_time_0_or_after_the_start_are_refused(void **state)
 static void empty_simulation_is_done_at_once(void **state)
 {
     kb_sim *sim = NULL;
-    kb_request request;
+    kb_transaction request;
     kb_result result;
 
     (void)state;
@@ -172,7 +172,7 @@ static void empty_simulation_is_done_at_once(void **state)
 static void requests_can_be_read_back(void **state)
 {
     const kb_topology *t = &tray32_topology;
-    const kb_request rows[] = {
+    const kb_transaction rows[] = {
         {.issue_fs = 5,
          .op = KB_WRITE,
          .src = end_of(t, "s1.c15.pe7"),
@@ -195,7 +195,7 @@ static void requests_can_be_read_back(void **state)
     for (size_t i = 0; i < LENGTH(rows); i++)
         add(sim, &rows[i]);
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        kb_request r;
+        kb_transaction r;
 
         assert_int_equal(kb_sim_request(sim, i, &r), KB_OK);
         assert_true(r.issue_fs == rows[i].issue_fs && r.nbytes == rows[i].nbytes);
@@ -446,7 +446,7 @@ static void assert_same_results(const kb_topology *a, unsigned off_a, const kb_t
         uint64_t n = 0;
 
         for (size_t i = 0; i < MASK_ROWS; i++) {
-            kb_request request = request_of(&rows[i]);
+            kb_transaction request = request_of(&rows[i]);
 
             if (slices_only && request.dst.kind != KB_SLICE)
                 continue;
@@ -616,7 +616,7 @@ static void what_is_left_out_is_its_part_of_the_formula(void **state)
 /* -- what went wrong before ----------------------------------------------------------------- */
 
 /* Two transactions, at once unless said otherwise, on `topo`. */
-static void run_two(const kb_topology *topo, const kb_request rows[2], kb_result results[2])
+static void run_two(const kb_topology *topo, const kb_transaction rows[2], kb_result results[2])
 {
     kb_sim *sim = new_sim(topo, (kb_options){0});
 
@@ -652,26 +652,26 @@ static void drain_is_paid_once(void **state)
 static void both_directions_of_a_link_have_their_own_bandwidth(void **state)
 {
     const kb_topology *t = any_topology(CUBE8 "contention: {links: fifo}\n");
-    kb_request east = {
+    kb_transaction east = {
         .op = KB_WRITE, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c1.slice0"), .nbytes = 4096};
-    kb_request west = {
+    kb_transaction west = {
         .op = KB_WRITE, .src = end_of(t, "c1.pe0"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096};
-    kb_request east_too = {
+    kb_transaction east_too = {
         .op = KB_WRITE, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c1.slice1"), .nbytes = 4096};
-    kb_request east_read = {
+    kb_transaction east_read = {
         .op = KB_READ, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c1.slice1"), .nbytes = 4096};
-    kb_request west_read = {
+    kb_transaction west_read = {
         .op = KB_READ, .src = end_of(t, "c1.pe1"), .dst = end_of(t, "c0.slice1"), .nbytes = 4096};
     kb_result r[2];
 
     (void)state;
-    run_two(t, (kb_request[]){east, west}, r);
+    run_two(t, (kb_transaction[]){east, west}, r);
     assert_int_equal(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK], 0);
-    run_two(t, (kb_request[]){east, east_read}, r); /* its data flows west */
+    run_two(t, (kb_transaction[]){east, east_read}, r); /* its data flows west */
     assert_int_equal(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK], 0);
-    run_two(t, (kb_request[]){east, east_too}, r);
+    run_two(t, (kb_transaction[]){east, east_too}, r);
     assert_true(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK] > 20000000);
-    run_two(t, (kb_request[]){east, west_read}, r); /* its data flows east */
+    run_two(t, (kb_transaction[]){east, west_read}, r); /* its data flows east */
     assert_true(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK] > 20000000);
     any_topology_free(t);
 }
@@ -689,7 +689,7 @@ static void eight_slices_of_a_cube_give_2048_gb_per_second(void **state)
 
     (void)state;
     for (int i = 0; i < READS * 8; i++) {
-        kb_request r = read_of(t, "c0.pe0", "c0.slice0");
+        kb_transaction r = read_of(t, "c0.pe0", "c0.slice0");
 
         r.src.unit = r.dst.unit = (uint32_t)i % 8;
         r.nbytes = 4096;
@@ -710,7 +710,7 @@ static void slices_of_a_cube_serve_at_the_same_time(void **state)
 
     (void)state;
     for (uint32_t pe = 0; pe < 8; pe++) {
-        kb_request r = read_of(cube8, "c3.pe0", "c3.slice0");
+        kb_transaction r = read_of(cube8, "c3.pe0", "c3.slice0");
 
         r.src.unit = r.dst.unit = pe;
         r.nbytes = 1 << 20;
@@ -726,24 +726,24 @@ static void slices_of_a_cube_serve_at_the_same_time(void **state)
  * enqueue" */
 static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
 {
-    kb_request first = {.op = KB_READ,
-                        .src = end_of(cube8, "c0.pe0"),
-                        .dst = end_of(cube8, "c0.slice0"),
-                        .nbytes = 4096};
-    kb_request other = {.issue_fs = 7,
-                        .op = KB_READ,
-                        .src = end_of(cube8, "c0.pe0"),
-                        .dst = end_of(cube8, "c0.slice1"),
-                        .nbytes = 64};
-    kb_request write = {.issue_fs = 7,
-                        .op = KB_WRITE,
-                        .src = end_of(cube8, "c0.pe0"),
-                        .dst = end_of(cube8, "c0.slice1"),
-                        .nbytes = 64};
+    kb_transaction first = {.op = KB_READ,
+                            .src = end_of(cube8, "c0.pe0"),
+                            .dst = end_of(cube8, "c0.slice0"),
+                            .nbytes = 4096};
+    kb_transaction other = {.issue_fs = 7,
+                            .op = KB_READ,
+                            .src = end_of(cube8, "c0.pe0"),
+                            .dst = end_of(cube8, "c0.slice1"),
+                            .nbytes = 64};
+    kb_transaction write = {.issue_fs = 7,
+                            .op = KB_WRITE,
+                            .src = end_of(cube8, "c0.pe0"),
+                            .dst = end_of(cube8, "c0.slice1"),
+                            .nbytes = 64};
     kb_result r[2];
 
     (void)state;
-    run_two(cube8, (kb_request[]){first, other}, r);
+    run_two(cube8, (kb_transaction[]){first, other}, r);
     assert_int_equal(r[0].done_fs, 18085000);
     assert_int_equal(r[1].start_fs, 18085000);
     assert_int_equal(r[1].wait_fs[KB_WAIT_CHANNEL], 18085000 - 7);
@@ -751,7 +751,7 @@ static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
                      18085000 +
                          4095000); /* docs/model.md "Stations and queues": one crossbar further */
     assert_int_equal(r[1].wait_fs[KB_WAIT_MEMORY], 0);
-    run_two(cube8, (kb_request[]){first, write}, r); /* the write channel is another */
+    run_two(cube8, (kb_transaction[]){first, write}, r); /* the write channel is another */
     assert_int_equal(r[1].start_fs, 7);
 }
 
@@ -759,26 +759,26 @@ static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
  * each M_CPU */
 static void engine_is_free_at_done(void **state)
 {
-    kb_request a = {.op = KB_H2D,
-                    .src = end_of(cube8, "host"),
-                    .dst = end_of(cube8, "c0.slice0"),
-                    .nbytes = 4096};
-    kb_request b = {.op = KB_H2D,
-                    .src = end_of(cube8, "host"),
-                    .dst = end_of(cube8, "c0.slice1"),
-                    .nbytes = 4096};
-    kb_request c = {.op = KB_D2H,
-                    .src = end_of(cube8, "host"),
-                    .dst = end_of(cube8, "c0.slice1"),
-                    .nbytes = 4096};
-    kb_request d = {.op = KB_H2D,
-                    .src = end_of(cube8, "host"),
-                    .dst = end_of(cube8, "c4.slice1"),
-                    .nbytes = 4096};
+    kb_transaction a = {.op = KB_H2D,
+                        .src = end_of(cube8, "host"),
+                        .dst = end_of(cube8, "c0.slice0"),
+                        .nbytes = 4096};
+    kb_transaction b = {.op = KB_H2D,
+                        .src = end_of(cube8, "host"),
+                        .dst = end_of(cube8, "c0.slice1"),
+                        .nbytes = 4096};
+    kb_transaction c = {.op = KB_D2H,
+                        .src = end_of(cube8, "host"),
+                        .dst = end_of(cube8, "c0.slice1"),
+                        .nbytes = 4096};
+    kb_transaction d = {.op = KB_H2D,
+                        .src = end_of(cube8, "host"),
+                        .dst = end_of(cube8, "c4.slice1"),
+                        .nbytes = 4096};
     kb_result r[2];
 
     (void)state;
-    run_two(cube8, (kb_request[]){a, b}, r);
+    run_two(cube8, (kb_transaction[]){a, b}, r);
     assert_int_equal(r[0].wait_fs[KB_WAIT_ENGINE], 0);
     /*
      * Its engine is taken at the other's done. From m_cpu at (7.5, 2) to PE 1 at (5.625, 0) it is
@@ -786,9 +786,9 @@ static void engine_is_free_at_done(void **state)
      * "Topology YAML"
      */
     assert_int_equal(r[1].arrive_fs - r[0].done_fs, 2000000 + (3875 + 1000 + 2500) * 10);
-    run_two(cube8, (kb_request[]){a, c}, r);
+    run_two(cube8, (kb_transaction[]){a, c}, r);
     assert_int_equal(r[1].wait_fs[KB_WAIT_ENGINE], 0);
-    run_two(cube8, (kb_request[]){a, d}, r);
+    run_two(cube8, (kb_transaction[]){a, d}, r);
     assert_int_equal(r[1].wait_fs[KB_WAIT_ENGINE], 0);
 }
 

@@ -4,13 +4,13 @@
 
 #define CUBE8 "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n"
 
-static kb_request read_at(const kb_topology *t, uint64_t address, uint64_t nbytes)
+static kb_transaction read_at(const kb_topology *t, uint64_t address, uint64_t nbytes)
 {
-    return (kb_request){.op = KB_READ,
-                        .src = end_of(t, "c0.pe0"),
-                        .by_address = true,
-                        .address = address,
-                        .nbytes = nbytes};
+    return (kb_transaction){.op = KB_READ,
+                            .src = end_of(t, "c0.pe0"),
+                            .by_address = true,
+                            .address = address,
+                            .nbytes = nbytes};
 }
 
 /* docs/model.md "Worked: 16 KiB over four slices": a read of n granules from 0x0 ends with that of
@@ -23,8 +23,8 @@ static void check_ends(const char *yaml, const int64_t expected[4])
     for (int engine = KB_FUSED; engine <= KB_HOP; engine++)
         for (uint64_t n = 1; n <= 4; n++) {
             kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine});
-            kb_request request = read_at(t, 0, n * 4096);
-            kb_request back;
+            kb_transaction request = read_at(t, 0, n * 4096);
+            kb_transaction back;
 
             add(sim, &request);
             run_all(sim);
@@ -51,7 +51,7 @@ static void without_a_granule_it_is_one(void **state)
 {
     const kb_topology *t = any_topology(CUBE8);
     kb_sim *sim = new_sim(t, (kb_options){0});
-    kb_request request = read_at(t, 0, 16384);
+    kb_transaction request = read_at(t, 0, 16384);
     kb_error why;
 
     (void)state;
@@ -72,7 +72,7 @@ static void the_channel_is_taken_once(void **state)
     (void)state;
     for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
         kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine});
-        kb_request request = read_at(t, 0, 16384);
+        kb_transaction request = read_at(t, 0, 16384);
         kb_result r;
 
         add(sim, &request);
@@ -100,7 +100,7 @@ static void parts_at_one_slice_are_served_in_order(void **state)
     (void)state;
     for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
         kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine});
-        kb_request request = read_at(t, 0, 10240);
+        kb_transaction request = read_at(t, 0, 10240);
         kb_result r;
 
         request.src = end_of(t, "c0.pe1");
@@ -137,7 +137,7 @@ static void a_channel_counts_it_once(void **state)
     (void)state;
     for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
         kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine});
-        kb_request request = read_at(t, 0, 16384);
+        kb_transaction request = read_at(t, 0, 16384);
 
         add(sim, &request);
         run_all(sim);
@@ -169,7 +169,7 @@ static void what_cannot_be_split_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        kb_request request = read_at(t, rows[i].address, rows[i].nbytes);
+        kb_transaction request = read_at(t, rows[i].address, rows[i].nbytes);
         kb_error why = {""};
 
         assert_int_equal(kb_sim_add(sim, &request, &why), KB_BAD_REQUEST);
@@ -214,7 +214,7 @@ static void observers_hear_of_each_part(void **state)
     (void)state;
     assert_int_equal(kb_sim_observe(sim, &watch, NULL), KB_OK);
     for (uint32_t i = 0; i < ROWS; i++) {
-        kb_request request = read_at(t, i * 700, 100 + i * 300);
+        kb_transaction request = read_at(t, i * 700, 100 + i * 300);
 
         request.issue_fs = i / 4 * 5000000;
         request.op = i % 4 == 3 ? KB_H2D : i % 4 == 2 ? KB_WRITE : KB_READ;
@@ -247,7 +247,7 @@ static void observers_hear_of_each_part(void **state)
 static void check_point(const kb_topology *t, kb_sim *sweeper, kb_engine engine, const kb_point *p)
 {
     kb_sim *sim = new_sim(t, (kb_options){.engine = engine});
-    kb_request request = {
+    kb_transaction request = {
         .op = p->op, .src = p->src, .by_address = true, .address = p->address, .nbytes = p->nbytes};
     int64_t sum = 0, wire = 0;
     kb_point_result got;

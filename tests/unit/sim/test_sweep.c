@@ -66,7 +66,7 @@ static void add_terms(kb_result *sum, const kb_result *r)
 static kb_point_result by_hand(const kb_topology *topo, kb_options options, const kb_point *p)
 {
     kb_sim *sim = new_sim(topo, options);
-    kb_request q = {.op = p->op, .src = p->src, .dst = p->dst, .nbytes = p->nbytes};
+    kb_transaction q = {.op = p->op, .src = p->src, .dst = p->dst, .nbytes = p->nbytes};
     kb_point_result want = {.count = p->inflight};
     int64_t actual_fs[MOST_INFLIGHT];
     kb_result sum = {0};

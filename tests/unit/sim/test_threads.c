@@ -51,9 +51,9 @@ static kb_status run_by(kb_sim *sim, uint64_t budget, kb_error *why)
 
 /* -- transactions --------------------------------------------------------------------------- */
 
-static kb_request random_request(const kb_info *info, uint64_t *dice)
+static kb_transaction random_request(const kb_info *info, uint64_t *dice)
 {
-    kb_request q = {.issue_fs = (int64_t)(draw(dice) % 2000) * KB_FS_PER_NS, .nbytes = 64};
+    kb_transaction q = {.issue_fs = (int64_t)(draw(dice) % 2000) * KB_FS_PER_NS, .nbytes = 64};
     uint32_t cubes = info->cubes_per_sip, pes = info->pes_per_cube;
 
     q.op = (kb_transaction_op)(draw(dice) % 4);
@@ -76,7 +76,7 @@ static kb_status add_rows(kb_sim *sim, const struct job *job, kb_error *why)
 
     kb_topology_info(job->topo, &info);
     for (int i = 0; status == KB_OK && i < ROWS; i++) {
-        kb_request q = random_request(&info, &dice);
+        kb_transaction q = random_request(&info, &dice);
 
         status = kb_sim_add(sim, &q, why);
     }

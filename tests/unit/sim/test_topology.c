@@ -88,7 +88,7 @@ static uint64_t fingerprint_of(const kb_topology *topo, kb_engine engine)
     kb_error why;
 
     for (uint32_t i = 0; i < 40 * n; i++) {
-        kb_request r = {.issue_fs = i / n * 1000, .op = i % 3 ? KB_READ : KB_WRITE};
+        kb_transaction r = {.issue_fs = i / n * 1000, .op = i % 3 ? KB_READ : KB_WRITE};
 
         r.nbytes = 64 + draw(&dice) % 4096;
         kb_pe_get(topo, i % n, &r.src);

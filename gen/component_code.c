@@ -55,18 +55,19 @@ static const char *constant(struct arena *a, const struct part *p, size_t i)
 /* The calls of a component of one kind; NAME is its name. */
 static const char *const calls[N_COMPONENT_KINDS] = {
     [COMPONENT_MEMORY] =
-        "static struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
+        "static inline struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
         "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
-    [COMPONENT_QUEUEING] =
-        "static void component_NAME_arrive(void *s, const struct kb_request *r, int64_t now, "
-        "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"
-        "static void component_NAME_wake(void *s, uint64_t id, int64_t now, struct kb_handle "
-        "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n",
-    [COMPONENT_NODE] =
-        "static int64_t component_NAME_delay(void *s, const struct kb_request *r, int64_t now)\n"
-        "{\n    return NAME_delay(s, r, now);\n}\n",
+    [COMPONENT_QUEUEING] = "static inline void component_NAME_arrive(void *s, const struct "
+                           "kb_request *r, int64_t now, "
+                           "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"
+                           "static inline void component_NAME_wake(void *s, uint64_t id, int64_t "
+                           "now, struct kb_handle "
+                           "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n",
+    [COMPONENT_NODE] = "static inline int64_t component_NAME_delay(void *s, const struct "
+                       "kb_request *r, int64_t now)\n"
+                       "{\n    return NAME_delay(s, r, now);\n}\n",
     [COMPONENT_ENGINE] =
-        "static struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
+        "static inline struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
         "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
 };
 
@@ -119,7 +120,7 @@ static const char *code_of(struct arena *a, const struct part *p)
         a,
         "%s#line 1 \"%s\"\n%.*s\n#line 1 \"calls of %s\"\n"
         "_Static_assert(sizeof(struct %s) <= %d, \"struct %s has more than 64 KiB\");\n"
-        "static void component_%s_init(void *s)\n{\n    %s_init(s);\n}\n%s\n",
+        "static inline void component_%s_init(void *s)\n{\n    %s_init(s);\n}\n%s\n",
         text, quoted(a, c->path), (int)c->len, c->text, c->name, c->name, IMPL_BYTES_MAX, c->name,
         c->name, c->name, named(a, calls[c->kind], c->name));
 }

@@ -44,6 +44,13 @@ static bool fails(struct building *b, enum opened what, const char *text, const 
     return false;
 }
 
+static bool fails_by_errno(struct building *b, const char *path, const char *what)
+{
+    b->out->what = OPEN_SYSTEM;
+    snprintf(b->out->said, sizeof b->out->said, "%.2000s%s%s", path, what, strerror(errno));
+    return false;
+}
+
 /* -- files ------------------------------------------------------------------------------------ */
 
 static void put_path(char *path, const char *folder, const char *name)
@@ -69,7 +76,7 @@ static bool write_file(struct building *b, enum file which, const char *text)
 
     if (file)
         ok = fclose(file) == 0 && ok;
-    return ok || fails(b, OPEN_SYSTEM, b->paths[which], " cannot be written");
+    return ok || fails_by_errno(b, b->paths[which], " cannot be written: ");
 }
 
 char *component_file_bytes(const char *folder, const char *name, size_t *len)
@@ -81,7 +88,7 @@ char *component_file_bytes(const char *folder, const char *name, size_t *len)
 
     put_path(path, folder, name);
     file = fopen(path, "rb");
-    if (file && fstat(fileno(file), &st) == 0 && (bytes = malloc((size_t)st.st_size + 1))) {
+    if (file && stat(path, &st) == 0 && (bytes = malloc((size_t)st.st_size + 1))) {
         *len = fread(bytes, 1, (size_t)st.st_size, file);
         bytes[*len] = '\0';
     }
@@ -117,6 +124,8 @@ static bool compile(struct building *b, const char *const *flags, enum file from
     words[n++] = "-o";
     words[n] = b->paths[to];
     status = compiler_run(words, b->paths[SAID]);
+    if (status < 0 && errno != ENOENT && errno != EACCES)
+        return fails_by_errno(b, compiler_name(), " cannot be run: ");
     if (status < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
         return fails(b, OPEN_NO_COMPILER, compiler_name(), "");
     return status == 0 || tell_compiler(b);
@@ -156,7 +165,9 @@ static bool look_at_text(struct building *b)
     char *text = component_file_bytes(b->folder, files[TEXT], &len);
     bool ok = text && component_text_read(text, &at);
 
-    if (text && !ok && at.what) {
+    if (!text && errno != ENOENT) {
+        fails_by_errno(b, b->paths[TEXT], " cannot be read: ");
+    } else if (text && !ok && at.what) {
         b->out->what = OPEN_READS;
         snprintf(b->out->said, sizeof b->out->said, "line %zu: '%.*s'", at.line, (int)at.what_len,
                  at.what);
@@ -180,6 +191,8 @@ static bool look_at_object(struct building *b, enum file which,
     size_t len;
     char *bytes = component_file_bytes(b->folder, files[which], &len);
 
+    if (!bytes && errno != ENOENT)
+        return fails_by_errno(b, b->paths[which], " cannot be read: ");
     if (bytes)
         judge((const unsigned char *)bytes, len, &judged);
     free(bytes);

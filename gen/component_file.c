@@ -294,7 +294,7 @@ static bool read_file(const struct spec *spec, struct place at, const char *name
         return diag_error(spec->diag, at, "%s: the component '%s' cannot be opened: %s",
                           search.path, name, strerror(search.error));
     *c = (struct component){.name = name, .path = search.path};
-    if (!is_code || component_is_trusted(spec->arena, spec->diag, at, c->path, search.file))
+    if (!is_code || component_is_trusted(spec->arena, spec->diag, at, c->path))
         c->text = read_text(spec, &search, &c->len);
     fclose(search.file);
     return c->text;

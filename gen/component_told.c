@@ -3,6 +3,7 @@
 #include "component_code.h"
 #include "component_text.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,26 +17,40 @@ static char *make_folder(struct arena *a)
     return mkdtemp(arena_printf(a, "%s/kernbench.XXXXXX", in && *in ? in : "/tmp"));
 }
 
-/* The components' own text; NULL: `out` says why not. */
+static const char *fails(struct component_opening *out, const char *what)
+{
+    out->what = OPEN_SYSTEM;
+    snprintf(out->said, sizeof out->said, "%s: %s", what, strerror(errno));
+    return NULL;
+}
+
+/* The components' own text, of a build that went well. */
+static const char *read_text(struct arena *a, const char *folder, struct component_opening *out)
+{
+    struct component_text at;
+    const char *text = NULL;
+    size_t len;
+    char *bytes = component_file_bytes(folder, COMPONENT_TEXT, &len);
+
+    if (!bytes)
+        return fails(out, COMPONENT_TEXT);
+    if (component_text_read(bytes, &at))
+        text = arena_copy(a, at.begin, at.len);
+    free(bytes);
+    return text;
+}
+
+/* NULL: `out` says why not. */
 static const char *build(const struct spec *spec, struct component_opening *out)
 {
     struct arena *a = spec->arena;
     const char *code = component_code(spec), *folder = make_folder(a), *text = NULL;
-    struct component_text at;
-    char *bytes;
-    size_t len;
 
     *out = (struct component_opening){.what = OPEN_OK};
-    if (!folder) {
-        out->what = OPEN_SYSTEM;
-        strcpy(out->said, arena_printf(a, "no folder in $TMPDIR: %s", strerror(errno)));
-        return NULL;
-    }
-    bytes = component_build(folder, code, out) ? component_file_bytes(folder, COMPONENT_TEXT, &len)
-                                               : NULL;
-    if (bytes && component_text_read(bytes, &at))
-        text = arena_copy(a, at.begin, at.len);
-    free(bytes);
+    if (!folder)
+        return fails(out, "no folder can be made in $TMPDIR");
+    if (component_build(folder, code, out))
+        text = read_text(a, folder, out);
     component_build_remove(folder);
     return text;
 }

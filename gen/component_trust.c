@@ -52,14 +52,13 @@ static bool is_listed(struct arena *a, const char *folder, const char *list)
     return false;
 }
 
-bool component_is_trusted(struct arena *a, struct diag *diag, struct place at, const char *path,
-                          FILE *file)
+bool component_is_trusted(struct arena *a, struct diag *diag, struct place at, const char *path)
 {
     const char *folder = folder_of(a, path), *why = "it cannot be looked at";
     const char *whole = real_folder(a, folder);
     struct stat of_file, of_folder;
 
-    if (whole && fstat(fileno(file), &of_file) == 0 && stat(folder, &of_folder) == 0) {
+    if (whole && stat(path, &of_file) == 0 && stat(folder, &of_folder) == 0) {
         why = why_foreign(a, &of_folder, "its folder");
         why = why ? why : why_foreign(a, &of_file, "it");
     }

@@ -3,14 +3,12 @@
 #define COMPONENT_TRUST_H
 #include "diag.h"
 #include <stdbool.h>
-#include <stdio.h>
 
 /*
- * Whether the open file at `path` may be compiled and run: it and its folder are the user's own or
+ * Whether the file at `path` may be compiled and run: it and its folder are the user's own or
  * the system's, and no other user can write to them; or its folder, or one above, is in $KB_TRUST.
  * False after a message at `at`.
  */
-bool component_is_trusted(struct arena *a, struct diag *diag, struct place at, const char *path,
-                          FILE *file);
+bool component_is_trusted(struct arena *a, struct diag *diag, struct place at, const char *path);
 
 #endif

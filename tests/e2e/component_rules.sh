@@ -240,6 +240,15 @@ machine loop
 probes
 [ $code -eq 3 ] && grep -qF "components/loop.c: the component 'loop' cannot be opened: Too many levels of symbolic links" "$work/err"
 ok "a component that cannot be opened: the reason"
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/failures.so" "$root/tests/support/failures.c"
+machine wide
+if nm "$KBGEN" | grep -q '__\(asan_init\|tsan_init\|ubsan_handle\|gcov_\)'; then
+    skip "a component is not opened, as too many files are" "a sanitizer or --coverage opens files, too"
+else # the YAML is opened first
+    call env FAIL_KIND=open FAIL_AT=2 LD_PRELOAD="$work/failures.so" "$KBGEN" --name "$work/bad.yaml"
+    [ $code -eq 3 ] && grep -qF "components/wide.c: the component 'wide' cannot be opened: Too many open files" "$work/err"
+    ok "a component is not opened, as too many files are: the reason"
+fi
 if [ "$(id -u)" != 0 ]; then
     machine wide
     chmod 0 "$work/components/wide.c"

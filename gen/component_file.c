@@ -11,6 +11,7 @@
  */
 #include "component_file.h"
 #include "component_trust.h"
+#include "base/fault.h"
 #include "base/text.h"
 #include "value.h"
 #include <dirent.h>
@@ -257,6 +258,13 @@ static bool read_header(const struct spec *spec, struct component *c)
 
 /* -- the whole -------------------------------------------------------------------------------- */
 
+/* After a message: is it the file's fault, or the system's? */
+static void judge_fault(const struct spec *spec, int error)
+{
+    if (!fault_is_of_file(error))
+        spec->diag->code = EXIT_SYSTEM;
+}
+
 /* The text of an open file; NULL after a message. */
 static const char *read_text(const struct spec *spec, const struct search *s, size_t *len)
 {
@@ -265,7 +273,10 @@ static const char *read_text(const struct spec *spec, const struct search *s, si
 
     *len = fread(text, 1, COMPONENT_BYTES_MAX + 1, s->file);
     if (ferror(s->file)) {
-        diag_error(spec->diag, whole, "cannot be read: %s", strerror(errno));
+        int error = errno;
+
+        diag_error(spec->diag, whole, "cannot be read: %s", strerror(error));
+        judge_fault(spec, error);
         return NULL;
     }
     if (*len > COMPONENT_BYTES_MAX) {
@@ -290,9 +301,12 @@ static bool read_file(const struct spec *spec, struct place at, const char *name
         not_found(spec, at, name, suffix);
         return false;
     }
-    if (search.error)
-        return diag_error(spec->diag, at, "%s: the component '%s' cannot be opened: %s",
-                          search.path, name, strerror(search.error));
+    if (search.error) {
+        diag_error(spec->diag, at, "%s: the component '%s' cannot be opened: %s", search.path, name,
+                   strerror(search.error));
+        judge_fault(spec, search.error);
+        return false;
+    }
     *c = (struct component){.name = name, .path = search.path};
     if (!is_code || component_is_trusted(spec->arena, spec->diag, at, c->path))
         c->text = read_text(spec, &search, &c->len);

@@ -113,7 +113,7 @@ static kb_status status_of(const struct build *b)
 {
     if (!diag_count(&b->diag))
         return KB_OK;
-    if (b->spec.unreadable)
+    if (b->spec.unreadable || b->diag.code == EXIT_SYSTEM)
         return KB_FILE_ERROR;
     return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
 }

@@ -16,19 +16,17 @@ static const char *why_foreign(struct arena *a, const struct stat *st, const cha
     return NULL;
 }
 
+/* "components/" of "components/mine.c", which has one */
 static const char *folder_of(struct arena *a, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    return slash ? arena_copy(a, path, (size_t)(slash - path) + 1) : ".";
+    return arena_copy(a, path, (size_t)(strrchr(path, '/') - path) + 1);
 }
 
 static bool is_below(const char *path, const char *folder)
 {
     size_t len = strlen(folder);
 
-    while (len && folder[len - 1] == '/')
-        len--;
+    len -= folder[len - 1] == '/'; /* of "/" */
     return strncmp(path, folder, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 

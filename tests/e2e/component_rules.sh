@@ -179,6 +179,32 @@ for way in probes prints; do
     ok "two components, $way: the second is to blame"
 done
 
+# two that compile alone, and not together
+takes clash_a 'static int64_t helper(void) { return 1; }' 'helper()'
+takes clash_b 'static int64_t helper(void) { return 2; }' 'helper()'
+printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, hbm: {impl: clash_a}, sram: {impl: clash_b}}\n' >"$work/bad.yaml"
+for way in probes prints; do
+    $way
+    [ $code -eq 3 ] && grep -q "clash_[ab].c:2:[0-9]*: error: redefinition of .helper" "$work/err" && grep -q 'does not compile, see above' "$work/err"
+    ok "two components with one name, $way"
+done
+
+# what the system lacks
+machine wide
+call env TMPDIR=/nowhere "$KBGEN" --component-code "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "which cannot be built: no folder can be made in \$TMPDIR: No such file or directory" "$work/err"
+ok "no folder to build in: the reason"
+call env CC=/nowhere/cc "$KBGEN" --component-code "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "is a component, which a compiler builds, and '/nowhere/cc' cannot be run: CC names another" "$work/err"
+ok "no compiler: refused"
+call env CC="/nowhere/cc -x" "$KBGEN" --component-code "$work/bad.yaml"
+[ $code -eq 3 ] && grep -qF "'/nowhere/cc -x' cannot be run" "$work/err"
+ok "no compiler of two words: refused"
+printf 'kernbench: 2\nname: bad\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1}\n' >"$work/bad.yaml"
+prints
+[ $code -eq 0 ] && [ ! -s "$work/out" ]
+ok "no components: no text"
+
 # make: no table of a machine is compiled with it
 machine underline
 (

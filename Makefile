@@ -47,6 +47,9 @@ ifneq ($(call odd,$(B)),)
 $(error B is '$(B)', and make cannot take $(call odd,$(B)) in it: use letters, digits and . _ + - /)
 endif
 
+# To run make here is to run what is here: components of the tree need no further word.
+export KB_TRUST := $(CURDIR)$(if $(KB_TRUST),:$(KB_TRUST))
+
 # $(call quoted,TEXT): as one word of the shell
 quoted = '$(subst ','\'',$(1))'
 
@@ -145,7 +148,7 @@ $(O)/runtime/%.o $(O)/gen/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
 include runtime/cli/cli.mk
 
 # kbgen shares with the simulators: texts, and all that is made of a table of options.
-$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c $(wildcard runtime/base/help*.c))
+$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/compiler.c $(wildcard runtime/base/help*.c)) $(O)/component_h.o
 	$(call link,$(if $(YAML_LIB),,-lyaml))
 
 # The text of component.h, which is compiled with components at run time.
@@ -153,7 +156,7 @@ c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
     od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/component_h.c: runtime/include/component.h
 	@mkdir -p $(@D)
-	$(Q){ echo '/* Generated from $<. */'; echo '#include "sim/component_open.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
+	$(Q){ echo '/* Generated from $<. */'; echo '#include "gen/component_build.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
 $(O)/component_h.o: $(O)/component_h.c $(O)/flags
 	$(call compile)
 
@@ -265,13 +268,15 @@ $(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
 
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h
-# Components are looked at, too, and blamed for what they are to blame for.
+# Components are compiled by themselves first, and looked at: what keeps the rules is in topo.c.
 ifneq ($(COMPONENTS),)
-$(T)/topo.o: tools/component.sh
-$(T)/topo.o: private CC := tools/component.sh '$(TOPO_FILE)' $(COMPONENTS) -- $(CC)
+$(T)/topo.o: $(T)/components.i
+$(T)/components.i: $(TOPO_FILE) $(COMPONENTS) $(KBGEN) $(T)/.args $(O)/flags
+	$(call say,GEN)
+	$(Q)CC='$(CC)' TMPDIR='$(abspath $(@D))' $(KBGEN) --component-code $(KBGEN_ARGS) > $(NEW) $(PUT)
 endif
 $(T)/topo.o $(T)/main.o: %.o: %.c $(O)/flags
-	$(call compile,-iquote $(T) $(patsubst %,-iquote %,$(sort $(dir $(COMPONENTS)))) $(MACHINE_CFLAGS))
+	$(call compile,-iquote $(T) $(MACHINE_CFLAGS))
 
 $(T)/lib$(N).a: $(T)/topo.o
 	$(archive)

@@ -181,6 +181,9 @@ static void set_option(struct options *o, int id, const char *argument)
     case OPTION_COMPONENTS:
         o->output = OUTPUT_COMPONENTS;
         break;
+    case OPTION_COMPONENT_CODE:
+        o->output = OUTPUT_COMPONENT_CODE;
+        break;
     case OPTION_NAME:
         o->output = OUTPUT_NAME;
         break;

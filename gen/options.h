@@ -11,7 +11,8 @@ enum output {
     OUTPUT_KEYS,
     OUTPUT_NAME,
     OUTPUT_HASH,
-    OUTPUT_COMPONENTS
+    OUTPUT_COMPONENTS,
+    OUTPUT_COMPONENT_CODE
 };
 
 /* The command line. Strings are borrowed from argv. */

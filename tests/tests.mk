@@ -385,7 +385,7 @@ fmt:
 
 # What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad generated components shard banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches stall routers
+COVERING := kbgen_bad generated components component_rules shard banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches stall routers
 # What tests only the judge, or repeats one load a hundred times, runs nothing that others do not.
 NOT_COVERING := $(filter %/test_steady %/test_co_arch,$(TESTS)) $(patsubst tests/unit/judge/%.c,$(B)/_t/%,$(wildcard tests/unit/judge/*.c))
 

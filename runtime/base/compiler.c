@@ -5,7 +5,9 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -26,7 +28,25 @@ static int wait_for(pid_t child)
     return status;
 }
 
-int compiler_run(const char *const *words, const char *said)
+/* words[0] may be a command with arguments, "ccache gcc", which a file's name has not. */
+static const char **split_first(const char *const *words, char **command)
+{
+    size_t n = 0, of_command = strlen(words[0]);
+    const char **all;
+
+    while (words[n])
+        n++;
+    *command = strdup(words[0]);
+    all = calloc(n + of_command + 1, sizeof *all);
+    n = 0;
+    for (char *rest = *command, *word; all && (word = strtok_r(rest, " ", &rest));)
+        all[n++] = word;
+    while (all && *++words)
+        all[n++] = *words;
+    return all;
+}
+
+static int spawn(const char *const *words, const char *said)
 {
     posix_spawn_file_actions_t actions;
     pid_t child;
@@ -42,4 +62,20 @@ int compiler_run(const char *const *words, const char *said)
         return wait_for(child);
     errno = error;
     return -1;
+}
+
+int compiler_run(const char *const *words, const char *said)
+{
+    char *command;
+    const char **all;
+    int status = -1;
+
+    if (!strchr(words[0], ' ') || access(words[0], X_OK) == 0)
+        return spawn(words, said);
+    all = split_first(words, &command);
+    if (all && command)
+        status = spawn(all, said);
+    free(all);
+    free(command);
+    return status;
 }

@@ -39,6 +39,9 @@ struct parallel_ranks {
     void (*begin)(const struct parallel *b);
     void (*poll)(const struct parallel *b, struct parallel_run *r);
     void (*end)(const struct parallel *b); /* nothing is handed out any more */
+    /* This process ends at once, and has said why: the one that hands out hears it first. The exit
+     * code of the whole. */
+    int (*leave)(int code);
     /* In a process that does what another hands out: all of the run. NULL in that other. */
     enum parallel_end (*serve)(const struct parallel *b);
 };
@@ -52,6 +55,12 @@ void parallel_put(struct parallel_run *r, uint64_t i);
 static inline bool parallel_serves(void)
 {
     return parallel_ranks && parallel_ranks->serve;
+}
+
+/* To be called before exit(), with what that is given by this. */
+static inline int parallel_leave(int code)
+{
+    return parallel_ranks ? parallel_ranks->leave(code) : code;
 }
 
 /* The window of a run: `n` for each process. */

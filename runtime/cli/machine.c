@@ -91,7 +91,9 @@ static enum exit_code load(struct cli *cli, const kb_topology_source *source)
         memory_lacks();
     free(messages);
     if (status)
-        return status == KB_BAD_REQUEST ? EXIT_USAGE : EXIT_INPUT;
+        return status == KB_BAD_REQUEST  ? EXIT_USAGE
+               : status == KB_FILE_ERROR ? EXIT_SYSTEM
+                                         : EXIT_INPUT;
     cli->topo = cli->loaded;
     kb_topology_info(cli->topo, &cli->info);
     return EXIT_OK;

@@ -239,7 +239,7 @@ __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc,
         return (int)complete(&cli, argc - 2, argv + 2);
     int code = main_line(&cli, argc, argv);
     if (stop_leaves())
-        exit(code);
+        exit(parallel_leave(code));
     main_close(&cli);
     return code;
 }

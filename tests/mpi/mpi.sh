@@ -103,6 +103,22 @@ ok "a rank that is killed ends the job, and no partial file has the name of a wh
 grep -q '^interrupted: [0-9]* of [0-9]* points complete$' err && [ "$(wc -l <dead.csv.partial)" -gt 1 ]
 ok "what was complete is kept, and said"
 
+# a rank that fails by itself: its cause is told, in each of many runs, with its exit code
+"$B/kernbench" cc "$root/tests/mpi/failing.c" -o failing.so >where 2>&1
+causes=("" "crashed by an access to address 0x0 (SIGSEGV)" "crashed by abort() (SIGABRT)" "out of memory")
+for how in 1 2 3; do
+    for rank in 0 1 2; do
+        lost=0
+        for _ in 1 2 3 4 5; do
+            FAIL_RANK=$rank ranks 3 run ./failing.so:failing how=$how --vary cube.hbm.bw_gbs=100:120:1 -o failed.csv
+            wanted=$([ $how = 3 ] && echo 5 || echo 7)
+            [ $code = "$wanted" ] && [ "$(grep -cF "${causes[how]}" err)" = 1 ] && [ ! -e failed.csv ] || lost=$((lost + 1))
+        done
+        [ $lost = 0 ]
+        ok "rank $rank fails, way $how: its cause is told"
+    done
+done
+
 # a study that was killed goes on: what is in the database is not run again
 "$B/kernbench" study study.yaml --machine cube8.yaml --quiet >whole
 "$B/kernbench" study study.yaml --machine cube8.yaml --quiet --sqlite kept.db >where

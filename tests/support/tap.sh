@@ -14,6 +14,7 @@ SIM=${SIM:-$M/cube8/cube8}
 case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export KB_TRUST=$root # the tree may be of another user
 n=0
 failed=0
 

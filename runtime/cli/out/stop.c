@@ -91,7 +91,7 @@ void stop_forget(void)
 void stop_exit(int code)
 {
     stop_remove();
-    _exit(code);
+    _exit(parallel_leave(code));
 }
 
 static void end_by(int signal_number)
@@ -163,6 +163,11 @@ bool stop_asked(void)
     const struct session *s = session_here();
 
     return atomic_load_explicit(s ? &s->asked : &asked, memory_order_relaxed);
+}
+
+void stop_ask(void)
+{
+    asked = true;
 }
 
 bool stop_heard(void)

@@ -27,6 +27,12 @@ char *arena_copy(struct arena *a, const char *text, size_t len);
 /* The text that printf() would print. */
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
 
+/* Goes to `without` if the work is to end (base/work.h): for loops that may last. */
+void arena_pause(const struct arena *a);
+
+/* What `without` is reached by. */
+enum { ARENA_LACKS = 1, ARENA_ENDS };
+
 /* Memory is exhausted: goes to `without`. */
 __attribute__((noreturn)) void arena_lacks(const struct arena *a);
 

@@ -358,6 +358,7 @@ static void add_from_sip(struct waits *w, const struct pairs *p, const struct se
     const struct kb_topology *t = &w->r->topo;
     uint32_t first, end;
 
+    arena_pause(w->r->arena);
     pairs_from(p, sip, to, &first, &end);
     for (uint32_t from = first; from < end; from++)
         if (pairs_has_cube(p, from) && kind_at(t, from)->pes)

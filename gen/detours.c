@@ -420,6 +420,7 @@ static void search_sip(struct search *s, uint64_t *no_way)
     for (uint32_t to = 0; to < t->cubes; to++) {
         if (!is_there(s, to))
             continue;
+        arena_pause(s->r->arena);
         measure(s, to);
         if (s->up_down)
             up_down_aim(&s->tree, to);

@@ -90,6 +90,8 @@ static enum exit_code load(struct cli *cli, const kb_topology_source *source)
     if (status == KB_NO_MEMORY)
         memory_lacks();
     free(messages);
+    if (status == KB_STOPPED)
+        return EXIT_INTERRUPTED;
     if (status)
         return status == KB_BAD_REQUEST ? EXIT_USAGE : EXIT_INPUT;
     cli->topo = cli->loaded;

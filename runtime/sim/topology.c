@@ -7,6 +7,7 @@
  * A machine owns the arena of its tables and nothing else, and no one writes to it any more.
  */
 #include "kernbench.h"
+#include "base/work.h"
 #include "machine/tables.h"
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,11 @@ static void give_messages(struct messages *m, char **out)
         *out = m->text;
     else
         free_messages(m);
+}
+
+void kb_stop_when(bool (*stop)(void *arg), void *arg)
+{
+    work_stops_when(stop, arg);
 }
 
 #ifdef KB_NO_YAML
@@ -256,7 +262,8 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
 {
     struct messages *said = b->diag.to;
     struct making m = {.source = *source};
-    kb_status status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    bool whole = build_guarded(b, make, &m);
+    kb_status status = b->ended ? KB_STOPPED : whole && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
@@ -284,7 +291,7 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
         free(loaded);
         loaded = NULL;
     }
-    if (status == KB_NO_MEMORY)
+    if (status == KB_NO_MEMORY || status == KB_STOPPED)
         free_messages(&said);
     *out = loaded ? &loaded->topo : NULL;
     give_messages(&said, messages);

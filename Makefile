@@ -109,7 +109,7 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 # What only kbgen has: it prints what the rest makes.
-KBGEN_SRC := gen/main.c gen/options.c gen/emit.c
+KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/limits.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
@@ -144,7 +144,7 @@ $(O)/runtime/%.o $(O)/gen/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
 include runtime/cli/cli.mk
 
 # kbgen shares with the simulators: texts, and all that is made of a table of options.
-$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/work.c $(wildcard runtime/base/help*.c))
+$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/work.c runtime/base/watch.c $(wildcard runtime/base/help*.c))
 	$(call link,$(if $(YAML_LIB),,-lyaml))
 
 # The text of component.h, which is compiled with components at run time.

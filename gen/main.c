@@ -2,6 +2,7 @@
 #include "build.h"
 #include "components.h"
 #include "emit.h"
+#include "limits.h"
 #include "options.h"
 #include "resolve.h"
 #include <string.h>
@@ -53,8 +54,10 @@ int main(int argc, char **argv)
     if (setjmp(without))
         return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
+    limits_begin(&o);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);
+    limits_end();
     arena_release(&b.arena);
     return (int)options_finish(b.diag.code);
 }

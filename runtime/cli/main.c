@@ -208,6 +208,16 @@ static bool is_done_elsewhere(struct opts *o)
     return !is_shared(o);
 }
 
+/* Does it simulate the machine as it is? */
+static bool simulates(const struct opts *o)
+{
+    static const unsigned commands = 1u << COMMAND_PROBE | 1u << COMMAND_REPLAY |
+                                     1u << COMMAND_RUN | 1u << COMMAND_SWEEP | 1u << COMMAND_LOAD |
+                                     1u << COMMAND_WHY;
+
+    return commands >> o->command & 1 && !o->dry_run && o->vary.n == 0;
+}
+
 /* The machine and the command, within what they may take. */
 static enum exit_code run_limited(struct cli *cli)
 {
@@ -219,7 +229,11 @@ static enum exit_code run_limited(struct cli *cli)
         limits_begin(&limits, cli->program, serves ? 0 : (double)o->limit_us * 1e-6,
                      serves ? 0 : o->limit_mb * BYTES_OF_MB, o->quiet || o->fingerprint);
 
-    if (!code && !(code = machine_open(cli)))
+    if (!code)
+        code = machine_open(cli);
+    if (!code && simulates(o))
+        code = limits_expect(&limits, cli->program, kb_sim_bytes(cli->topo));
+    if (!code)
         code = run_command(cli);
     return limits_end(&limits, code);
 }

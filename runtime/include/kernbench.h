@@ -431,6 +431,9 @@ static inline int64_t kb_wait_sum_fs(const int64_t wait_fs[KB_N_WAITS])
     return sum_fs;
 }
 
+/* Bytes of memory that a simulation of `topo` takes before anything happens, at least. */
+uint64_t kb_sim_bytes(const kb_topology *topo);
+
 /*
  * Makes a simulation of `topo` (borrowed). `options` may be NULL. Free it by kb_sim_free().
  *

@@ -16,7 +16,7 @@
 #include "cli/out/stop.h"
 #include "base/text.h"
 
-enum { TEXT_BYTES = 160, MB = 1000000 };
+enum { TEXT_BYTES = 160, MB = 1000000, WORD_BYTES = 1000 * MB };
 
 static void say_long(const struct watch_taken *taken)
 {
@@ -63,6 +63,19 @@ enum exit_code limits_begin(struct limits *l, const char *program, double limit_
     if (watch_begin(&l->watch) || (limit_s <= 0 && limit_bytes == 0))
         return EXIT_OK;
     return say(program, EXIT_SYSTEM, "no thread could be started");
+}
+
+enum exit_code limits_expect(struct limits *l, const char *program, uint64_t bytes)
+{
+    double mb = (double)bytes / MB;
+
+    if (l->watch.limit_bytes > 0 && bytes > l->watch.limit_bytes)
+        return say(program, EXIT_LIMIT,
+                   "a simulation of this machine takes %.0f MB of memory, more than --limit-mb",
+                   mb);
+    if (bytes >= WORD_BYTES && !l->quiet && !l->session)
+        say_line("note: a simulation of this machine takes %.0f MB of memory", mb);
+    return EXIT_OK;
 }
 
 enum exit_code limits_end(struct limits *l, enum exit_code code)

@@ -23,6 +23,13 @@ struct limits {
 enum exit_code limits_begin(struct limits *l, const char *program, double limit_s,
                             uint64_t limit_bytes, bool quiet);
 
+/*
+ * It will take so much memory at least. Says so if that is more than a gigabyte.
+ *
+ * returns  EXIT_OK; EXIT_LIMIT after a message: the limit is less
+ */
+enum exit_code limits_expect(struct limits *l, const char *program, uint64_t bytes);
+
 /* No longer. What the command ends with that returned `code`. */
 enum exit_code limits_end(struct limits *l, enum exit_code code);
 

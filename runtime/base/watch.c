@@ -41,9 +41,24 @@ static uint64_t bytes_now(const struct watch *w)
     return strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* The most that it had; 0: that cannot be told. */
+static uint64_t bytes_most(void)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    unsigned long long kb = 0;
+    char line[256];
+
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %llu", &kb) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return kb * 1024;
+}
+
 static void look(struct watch *w)
 {
-    double s = clock_s(CLOCK_MONOTONIC) - w->begin_s, cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+    double s = clock_s(CLOCK_MONOTONIC_RAW) - w->begin_s, cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     double passed = s - w->taken.s, worked = cpu_s - w->cpu_s;
     uint64_t bytes = bytes_now(w);
 
@@ -129,7 +144,7 @@ bool watch_begin(struct watch *w)
     pthread_mutex_init(&w->lock, NULL);
     w->memory = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     w->bytes = bytes_now(w);
-    w->begin_s = clock_s(CLOCK_MONOTONIC);
+    w->begin_s = clock_s(CLOCK_MONOTONIC_RAW);
     w->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     if (start(w))
         return true;
@@ -146,5 +161,8 @@ void watch_end(struct watch *w)
     pthread_cond_signal(&w->end);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
+    w->taken.bytes = bytes_most();
+    if (w->taken.bytes > w->bytes + WATCH_WORD_BYTES)
+        tell_once(w, &w->told_large, true, WATCH_LARGE);
     release(w);
 }

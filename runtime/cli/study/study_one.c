@@ -141,6 +141,8 @@ void study_run_one(const struct study *s, size_t variant, size_t command, struct
     out->state = STUDY_WAITS;
     if (!code)
         code = start(&cli);
+    if (!code && out->state == STUDY_WAITS)
+        code = say(cli.program, EXIT_USAGE, "the command has no rows on this machine");
     out->code = (int)code;
     if (code || out->state != STUDY_OK)
         out->state = STUDY_FAILED;

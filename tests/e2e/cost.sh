@@ -5,4 +5,4 @@
 KBGEN=${KBGEN:-$B/kbgen}
 case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
 nm "$B/kernbench" | grep -q '__\(asan_init\|tsan_init\|ubsan_handle\|gcov_\)' && none "a sanitizer takes many times as much"
-exec python3 "$root/tests/cost/cost.py" "$B/kernbench" "$KBGEN" "${SEEDS:-1-8}"
+python3 "$root/tests/cost/cost.py" "$B/kernbench" "$KBGEN" "${SEEDS:-1-8}"

@@ -144,7 +144,7 @@ $(O)/runtime/%.o $(O)/gen/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
 include runtime/cli/cli.mk
 
 # kbgen shares with the simulators: texts, and all that is made of a table of options.
-$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/work.c runtime/base/watch.c $(wildcard runtime/base/help*.c))
+$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/watch.c $(wildcard runtime/base/help*.c))
 	$(call link,$(if $(YAML_LIB),,-lyaml))
 
 # The text of component.h, which is compiled with components at run time.

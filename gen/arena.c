@@ -1,7 +1,6 @@
 /* arena.c -- memory of one machine in the making, which is freed in one go. */
 #include "arena.h"
 #include "base/text.h"
-#include "base/work.h"
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -79,7 +78,7 @@ void arena_lacks(const struct arena *a)
 
 void arena_pause(const struct arena *a)
 {
-    if (work_is_to_end())
+    if (a->stop && a->stop(a->stop_arg))
         longjmp(*a->without, ARENA_ENDS);
 }
 

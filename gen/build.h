@@ -25,7 +25,7 @@ struct build {
     struct diag diag;
     struct spec spec;
     struct routes routes;
-    bool ended; /* before it was made: base/work.h */
+    bool ended; /* before it was made: arena.stop() */
 };
 
 /*

@@ -23,9 +23,9 @@ extern "C" {
  */
 typedef enum kb_status {
     KB_OK,
-    KB_AGAIN,   /* kb_sim_run: the budget of events is used up, call again */
-    KB_STOPPED, /* kb_sim_run: `until_fs` or `max_events` was reached; see kb_stop_when(), too */
-    KB_PENDING, /* kb_sim_result: the transaction is not complete */
+    KB_AGAIN,       /* kb_sim_run: the budget of events is used up, call again */
+    KB_STOPPED,     /* kb_sim_run: `until_fs` or `max_events` was reached; kb_topology_load_until */
+    KB_PENDING,     /* kb_sim_result: the transaction is not complete */
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
@@ -137,17 +137,14 @@ typedef struct kb_topology_source {
  * 'cube.hbm', did you mean 'bw_gbs'?"; with KB_OK, a line for each warning.
  *
  * returns  KB_BAD_FILE: the YAML has mistakes; KB_FILE_ERROR: the file cannot be read;
- *          KB_BAD_REQUEST: one of `sets` is wrong, or does not fit; without messages KB_NO_MEMORY,
- *          and KB_STOPPED: see kb_stop_when()
+ *          KB_BAD_REQUEST: one of `sets` is wrong, or does not fit; KB_NO_MEMORY, without messages
  */
 kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
                            char **messages);
 
-/*
- * kb_topology_load() and kb_topology_better(), called on this thread from now on, ask stop(arg)
- * every few ms, and end with KB_STOPPED once it is true. NULL: they ask nothing.
- */
-void kb_stop_when(bool (*stop)(void *arg), void *arg);
+/* The same, which asks stop(arg) every few ms, and ends with KB_STOPPED once it is true. */
+kb_status kb_topology_load_until(const kb_topology_source *source, bool (*stop)(void *arg),
+                                 void *arg, const kb_topology **out, char **messages);
 
 /* A number of a topology's YAML that a factor makes better. */
 typedef struct kb_better {

@@ -7,7 +7,6 @@
  * A machine owns the arena of its tables and nothing else, and no one writes to it any more.
  */
 #include "kernbench.h"
-#include "base/work.h"
 #include "machine/tables.h"
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +51,6 @@ static void give_messages(struct messages *m, char **out)
         free_messages(m);
 }
 
-void kb_stop_when(bool (*stop)(void *arg), void *arg)
-{
-    work_stops_when(stop, arg);
-}
-
 #ifdef KB_NO_YAML
 kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
                            char **messages)
@@ -69,6 +63,13 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     add_message(&said, "this kernbench was built without libyaml: it has compiled machines only");
     give_messages(&said, messages);
     return KB_BAD_REQUEST;
+}
+
+kb_status kb_topology_load_until(const kb_topology_source *source, bool (*stop)(void *arg),
+                                 void *arg, const kb_topology **out, char **messages)
+{
+    (void)stop, (void)arg;
+    return kb_topology_load(source, out, messages);
 }
 
 void kb_topology_free(const kb_topology *topo)
@@ -275,7 +276,14 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
     return status;
 }
 
-static kb_status load_told(const struct source *source, const kb_topology **out, char **messages)
+/* When to give up; all zero: never. */
+struct giving_up {
+    bool (*stop)(void *arg);
+    void *arg;
+};
+
+static kb_status load_told(const struct source *source, struct giving_up until,
+                           const kb_topology **out, char **messages)
 {
     struct messages said = {0};
     struct loaded *loaded = calloc(1, sizeof *loaded);
@@ -284,6 +292,8 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
 
     if (loaded && b) {
         b->diag = (struct diag){.say = add_message, .to = &said};
+        b->arena.stop = until.stop;
+        b->arena.stop_arg = until.arg;
         status = load(source, loaded, b);
     }
     free(b);
@@ -300,6 +310,12 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
 
 kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **out, char **messages)
 {
+    return kb_topology_load_until(from, NULL, NULL, out, messages);
+}
+
+kb_status kb_topology_load_until(const kb_topology_source *from, bool (*stop)(void *arg), void *arg,
+                                 const kb_topology **out, char **messages)
+{
     struct source source;
 
     if (!from || (!from->base && !from->file) || !out || (from->n_sets && !from->sets))
@@ -311,7 +327,7 @@ kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **o
                              .n_sets = from->n_sets};
     if (from->base)
         take_base(&source, from->base);
-    return load_told(&source, out, messages);
+    return load_told(&source, (struct giving_up){stop, arg}, out, messages);
 }
 
 void kb_topology_free(const kb_topology *topo)
@@ -418,6 +434,6 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
     source.better = names;
     source.n_better = n;
     source.factor = factor;
-    return load_told(&source, out, messages);
+    return load_told(&source, (struct giving_up){0}, out, messages);
 }
 #endif

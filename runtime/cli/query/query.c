@@ -68,9 +68,9 @@ static void *run(void *arg)
     int code = 0;
 
     parallel_owner = &q->session;
-    kb_stop_when(is_asked, &q->session);
     if (q->source)
-        q->made = kb_topology_load(q->source, &q->machine, &q->messages);
+        q->made =
+            kb_topology_load_until(q->source, is_asked, &q->session, &q->machine, &q->messages);
     else
         code = main_line(&q->cli, q->n_words, q->words);
     session_end(&q->session, code);

@@ -7,9 +7,9 @@
 /* There is one command line. */
 static struct watch look;
 
-static void say(const char *what, double n, const char *unit)
+static void say(const char *what, uint64_t n, const char *unit)
 {
-    fprintf(stderr, "kbgen: note: this has %s %.0f %s so far\n", what, n, unit);
+    fprintf(stderr, "kbgen: note: this has %s %llu %s so far\n", what, (unsigned long long)n, unit);
 }
 
 static _Noreturn void stop(const char *option)
@@ -23,10 +23,10 @@ static void tell(void *arg, enum watch_news news, const struct watch_taken *take
     (void)arg;
     switch (news) {
     case WATCH_LONG:
-        say("worked for", taken->work_s, "s");
+        say("worked for", (uint64_t)taken->work_s, "s");
         return;
     case WATCH_LARGE:
-        say("taken", (double)taken->bytes * 1e-6, "MB of memory");
+        say("taken", taken->bytes / 1000000, "MB of memory");
         return;
     case WATCH_TIME:
         stop("--limit-s");
@@ -35,7 +35,7 @@ static void tell(void *arg, enum watch_news news, const struct watch_taken *take
     }
 }
 
-void limits_begin(const struct options *o)
+void limits_of_kbgen(const struct options *o)
 {
     look = (struct watch){.limit_s = o->limit_s, .limit_bytes = o->limit_bytes, .tell = tell};
     if (watch_begin(&look) || (o->limit_s <= 0 && o->limit_bytes == 0))
@@ -44,7 +44,7 @@ void limits_begin(const struct options *o)
     _exit(EXIT_SYSTEM);
 }
 
-void limits_end(void)
+void limits_end_of_kbgen(void)
 {
     watch_end(&look);
 }

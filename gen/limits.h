@@ -4,7 +4,7 @@
 #include "options.h"
 
 /* From now on. Beyond a limit the program ends; all of its output is one whole, so none counts. */
-void limits_begin(const struct options *o);
-void limits_end(void);
+void limits_of_kbgen(const struct options *o);
+void limits_end_of_kbgen(void);
 
 #endif

@@ -54,10 +54,10 @@ int main(int argc, char **argv)
     if (setjmp(without))
         return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
-    limits_begin(&o);
+    limits_of_kbgen(&o);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);
-    limits_end();
+    limits_end_of_kbgen();
     arena_release(&b.arena);
     return (int)options_finish(b.diag.code);
 }

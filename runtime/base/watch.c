@@ -28,12 +28,14 @@ static double clock_s(clockid_t which)
 }
 
 /* Bytes that the process has in memory; 0: that cannot be told. */
-static uint64_t bytes_now(const struct watch *w)
+static uint64_t bytes_now(struct watch *w)
 {
-    char text[128];
-    ssize_t n = w->memory < 0 ? 0 : pread(w->memory, text, sizeof text - 1, 0);
-    char *second = text;
+    char text[128], *second = text;
+    ssize_t n;
 
+    if (w->memory < 0)
+        w->memory = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    n = w->memory < 0 ? 0 : pread(w->memory, text, sizeof text - 1, 0);
     if (n <= 0)
         return 0;
     text[n] = '\0';
@@ -142,8 +144,8 @@ bool watch_begin(struct watch *w)
     pthread_cond_init(&w->end, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&w->lock, NULL);
-    w->memory = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    w->bytes = bytes_now(w);
+    w->memory = -1;
+    w->bytes = w->from_now ? bytes_now(w) : 0;
     w->begin_s = clock_s(CLOCK_MONOTONIC_RAW);
     w->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     if (start(w))

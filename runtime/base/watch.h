@@ -13,7 +13,7 @@ enum watch_news {
     WATCH_MEMORY, /* the same */
 };
 
-/* What is worth a word, to somebody who waits for the end. Sanitizers take many times as much. */
+/* What is worth a word while the end is waited for. Sanitizers take many times as much. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define WATCH_WORD_S 100.0
 #else
@@ -33,6 +33,7 @@ struct watch_taken {
 struct watch {
     double limit_s;       /* 0: none */
     uint64_t limit_bytes; /* 0: none */
+    bool from_now;        /* only memory that comes from now on counts */
     /* On the watching thread. */
     void (*tell)(void *arg, enum watch_news news, const struct watch_taken *taken);
     void *arg;
@@ -47,7 +48,7 @@ struct watch {
     struct watch_taken taken;
 };
 
-/* Begins to look; the first four members are set, all others zero. False: no thread could be
+/* Begins to look; the members up to `arg` are set, all others zero. False: no thread could be
  * started. */
 bool watch_begin(struct watch *w);
 

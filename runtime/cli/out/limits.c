@@ -58,8 +58,11 @@ enum exit_code limits_begin(struct limits *l, const char *program, double limit_
                             uint64_t limit_bytes, bool quiet)
 {
     *l = (struct limits){.session = session_here(), .quiet = quiet};
-    l->watch =
-        (struct watch){.limit_s = limit_s, .limit_bytes = limit_bytes, .tell = tell, .arg = l};
+    l->watch = (struct watch){.limit_s = limit_s,
+                              .limit_bytes = limit_bytes,
+                              .from_now = l->session != NULL,
+                              .tell = tell,
+                              .arg = l};
     if (watch_begin(&l->watch) || (limit_s <= 0 && limit_bytes == 0))
         return EXIT_OK;
     return say(program, EXIT_SYSTEM, "no thread could be started");

@@ -33,5 +33,4 @@ enum exit_code limits_expect(struct limits *l, const char *program, uint64_t byt
 /* No longer. What the command ends with that returned `code`. */
 enum exit_code limits_end(struct limits *l, enum exit_code code);
 
-
 #endif

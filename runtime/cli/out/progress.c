@@ -90,7 +90,8 @@ static bool is_due(const struct progress *p, double *now)
 static void end_line(struct progress *p, double now)
 {
     fputs("    ", stderr);
-    p->shown = last_shown = true;
+    p->shown = true;
+    last_shown = true;
     p->next_s = now + period_s;
 }
 

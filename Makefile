@@ -113,12 +113,12 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 # What only kbgen has: it prints what the rest makes.
-KBGEN_SRC := gen/main.c gen/options.c gen/emit.c
+KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/limits.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
 # The library neither prints nor starts threads of a command: these are of command lines.
-BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c)
+BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c runtime/base/watch.c)
 LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c))) $(if $(filter no,$(YAML)),,$(filter-out $(KBGEN_SRC),$(GEN_SRC)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty except on its own architecture
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
@@ -148,7 +148,7 @@ $(O)/runtime/%.o $(O)/gen/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
 include runtime/cli/cli.mk
 
 # kbgen shares with the simulators: texts, and all that is made of a table of options.
-$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/compiler.c $(wildcard runtime/base/help*.c)) $(O)/component_h.o
+$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/compiler.c runtime/base/watch.c $(wildcard runtime/base/help*.c)) $(O)/component_h.o
 	$(call link,$(if $(YAML_LIB),,-lyaml))
 
 # The text of component.h, which is compiled with components at run time.

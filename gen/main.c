@@ -2,6 +2,7 @@
 #include "build.h"
 #include "component_told.h"
 #include "emit.h"
+#include "limits.h"
 #include "options.h"
 #include "resolve.h"
 #include <string.h>
@@ -62,8 +63,10 @@ int main(int argc, char **argv)
     if (setjmp(without))
         return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
+    limits_of_kbgen(&o);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);
+    limits_end_of_kbgen();
     arena_release(&b.arena);
     return (int)options_finish(b.diag.code);
 }

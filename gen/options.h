@@ -3,6 +3,7 @@
 #define OPTIONS_H
 #include "arena.h"
 #include "diag.h"
+#include <stdint.h>
 
 /* What kbgen prints. */
 enum output {
@@ -21,6 +22,8 @@ struct options {
     const char *file;
     const char **sets; /* in the order given */
     size_t n_sets;
+    double limit_s;       /* 0: none */
+    uint64_t limit_bytes; /* 0: none */
 };
 
 /* A `say` for which `to` is a FILE: see diag.h. */

@@ -212,6 +212,12 @@ units:
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
 
+## check-cost: 2000 small inputs (SEEDS=1-2000) with a command each: at most a second and 256 MB, or a word; an hour
+.PHONY: check-cost
+check-cost: setup $(ANY) $(KBGEN)
+	@.ci/install python3
+	@B=$(B) KBGEN=$(KBGEN) SEEDS=$(or $(SEEDS),1-2000) tests/run.sh tests/e2e/cost.sh
+
 ## check-kill: kills simulators at 1000 random moments (KILLS), and make at each of its steps, and judges what is left
 .PHONY: check-kill
 check-kill: KILLS ?= 1000

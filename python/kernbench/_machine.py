@@ -10,7 +10,7 @@ from ._bench import is_compiled, judge
 from ._errors import BadInput, Different, Error, error
 from ._frame import Frame
 from ._native import ffi, lib
-from ._query import Query, c_text, word, words_of
+from ._query import Query, c_text, made_of, word, words_of
 from ._tensors import Tensors
 
 SHIPPED = Path(__file__).parent / "topologies"
@@ -48,15 +48,6 @@ def yaml_lines(keys: Mapping[str, Any], path: str, indent: str, places: List[str
                 yield f"{indent}{key}: {scalar(value)}"
             except (TypeError, ValueError):
                 raise error(3, [f"{full}: {value!r} is no number, text or list"], key=full) from None
-
-
-def messages_of(text: Any) -> List[str]:
-    """The lines of kb_topology_load()."""
-    if text[0] == ffi.NULL:
-        return []
-    lines = ffi.string(text[0]).decode(errors="replace").splitlines()
-    lib.free(text[0])
-    return lines
 
 
 def without_place(lines: List[str], places: List[str]) -> Tuple[List[str], Optional[str]]:
@@ -397,9 +388,8 @@ class Machine(Commands):
             self._file = os.path.abspath(path)
             self._put_text(c, path, self._read(path), kept)
         self._put_sets(c, keys, kept)
-        out, messages = ffi.new("const kb_topology **"), ffi.new("char **")
-        status = lib.kb_topology_load(c, out, messages)
-        lines, key = without_place(messages_of(messages), places)
+        status, topo, said = made_of(c, (kept, source))
+        lines, key = without_place(said, places)
         if key is None and len(lines) > 0 and lines[0].startswith("--set "):
             key = lines[0][6:].split("=")[0]
         lines = [line[6:] if line.startswith("--set ") else line for line in lines]
@@ -407,7 +397,7 @@ class Machine(Commands):
             raise MemoryError("kb_topology_load")
         if status:
             raise error(2 if status == lib.KB_BAD_REQUEST else 3, lines, key=key)
-        self._topo = ffi.gc(out[0], lib.kb_topology_free)
+        self._topo = ffi.gc(topo, lib.kb_topology_free)
         self._info = ffi.new("kb_info *")
         lib.kb_topology_info(self._topo, self._info)
 

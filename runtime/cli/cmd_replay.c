@@ -137,7 +137,7 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
     bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
 
     if (interrupted)
-        cmd_note(cli, "interrupted: %llu of %llu transactions complete", done, total);
+        cmd_note(cli, "%s: %llu of %llu transactions complete", stop_word(), done, total);
     else if (status == KB_STOPPED && talk)
         say_stopped(cli, done, total);
     if (talk && *replay->warning && (cli->opts.breakdown || !cmd_shows_warning(cli)))

@@ -336,7 +336,8 @@ static bool say_end(const struct run *run, kb_status status)
 
     *text_put_ns(until, o->until_fs) = '\0';
     if (status == KB_AGAIN)
-        cmd_note(run->cli, "interrupted: %llu of %llu launches complete%s", done, total, results);
+        cmd_note(run->cli, "%s: %llu of %llu launches complete%s", stop_word(), done, total,
+                 results);
     else if (status == KB_STOPPED && talk)
         cmd_note(run->cli, "stopped at %s ns: %llu of %llu launches complete%s", until, done, total,
                  results);

@@ -5,6 +5,7 @@
  *     occupy_standard_files()   stdin, stdout and stderr exist, or are /dev/null
  *     stop_catch()              the first Ctrl-C asks to stop, the second ends the program
  *     opts_read()               options/opts.c: words into struct opts, or a message and exit 2
+ *     limits_begin()            from here on --limit-s and --limit-mb count
  *     machine_open()            the machine of --machine and --set, if there is one
  *     run_command()             --sqlite is opened; then start(), or cmd_report() around start()
  *     start()                   calls cmd_NAME() through the table made from opts.def
@@ -19,6 +20,7 @@
 #include "cli/describe.h"
 #include "cli/gate.h"
 #include "cli/machine.h"
+#include "cli/out/limits.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
@@ -206,14 +208,44 @@ static bool is_done_elsewhere(struct opts *o)
     return !is_shared(o);
 }
 
+/* Does it simulate the machine as it is? */
+static bool simulates(const struct opts *o)
+{
+    static const unsigned commands = 1u << COMMAND_PROBE | 1u << COMMAND_REPLAY |
+                                     1u << COMMAND_RUN | 1u << COMMAND_SWEEP | 1u << COMMAND_LOAD |
+                                     1u << COMMAND_WHY;
+
+    return commands >> o->command & 1 && !o->dry_run && o->vary.n == 0;
+}
+
+/* The machine and the command, within what they may take. */
+static enum exit_code run_limited(struct cli *cli)
+{
+    enum { BYTES_OF_MB = 1000000 };
+    const struct opts *o = &cli->opts;
+    bool serves = parallel_serves(); /* the process that it serves has the limits */
+    struct limits limits;
+    enum exit_code code =
+        limits_begin(&limits, cli->program, serves ? 0 : (double)o->limit_us * 1e-6,
+                     serves ? 0 : o->limit_mb * BYTES_OF_MB, o->quiet || o->fingerprint);
+
+    if (!code)
+        code = machine_open(cli);
+    if (!code && simulates(o))
+        code = limits_expect(&limits, cli->program, kb_sim_bytes(cli->topo));
+    if (!code)
+        code = run_command(cli);
+    return limits_end(&limits, code);
+}
+
 int main_line(struct cli *cli, int argc, char **argv)
 {
     enum exit_code code = opts_read(&cli->opts, cli->program, argc, argv);
 
     if (!code && opts_asks(&cli->opts))
         code = print_help(cli);
-    else if (!code && !is_done_elsewhere(&cli->opts) && !(code = machine_open(cli)))
-        code = run_command(cli);
+    else if (!code && !is_done_elsewhere(&cli->opts))
+        code = run_limited(cli);
     return (int)code;
 }
 

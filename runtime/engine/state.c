@@ -103,6 +103,19 @@ static bool make_stations(struct kb_sim *s)
            (!t->early || s->early) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
+uint64_t sim_bytes(const struct kb_topology *t)
+{
+    uint64_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
+    uint64_t bytes = (2 * pes + 2 * cubes) * sizeof(struct station);
+
+    bytes += memories * sizeof(struct memory_station);
+    if (t->early)
+        bytes += memories * sizeof(struct link_station);
+    if (t->links == MODE_FIFO)
+        bytes += walk_n_links(t) * sizeof(struct link_station);
+    return t->links == MODE_ROUTER ? bytes + router_bytes(t) : bytes;
+}
+
 bool link_room(struct link_station *l)
 {
     enum { FIRST_ROOM = 8 };

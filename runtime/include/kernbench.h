@@ -24,7 +24,7 @@ extern "C" {
 typedef enum kb_status {
     KB_OK,
     KB_AGAIN,       /* kb_sim_run: the budget of events is used up, call again */
-    KB_STOPPED,     /* kb_sim_run: `until_fs` or `max_events` was reached */
+    KB_STOPPED,     /* kb_sim_run: `until_fs` or `max_events` was reached; kb_topology_load_until */
     KB_PENDING,     /* kb_sim_result: the transaction is not complete */
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
@@ -141,6 +141,10 @@ typedef struct kb_topology_source {
  */
 kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
                            char **messages);
+
+/* The same, which asks stop(arg) every few ms, and ends with KB_STOPPED once it is true. */
+kb_status kb_topology_load_until(const kb_topology_source *source, bool (*stop)(void *arg),
+                                 void *arg, const kb_topology **out, char **messages);
 
 /* A number of a topology's YAML that a factor makes better. */
 typedef struct kb_better {
@@ -423,6 +427,9 @@ static inline int64_t kb_wait_sum_fs(const int64_t wait_fs[KB_N_WAITS])
         sum_fs += wait_fs[i];
     return sum_fs;
 }
+
+/* Bytes of memory that a simulation of `topo` takes before anything happens, at least. */
+uint64_t kb_sim_bytes(const kb_topology *topo);
 
 /*
  * Makes a simulation of `topo` (borrowed). `options` may be NULL. Free it by kb_sim_free().

@@ -65,6 +65,13 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     return KB_BAD_REQUEST;
 }
 
+kb_status kb_topology_load_until(const kb_topology_source *source, bool (*stop)(void *arg),
+                                 void *arg, const kb_topology **out, char **messages)
+{
+    (void)stop, (void)arg;
+    return kb_topology_load(source, out, messages);
+}
+
 void kb_topology_free(const kb_topology *topo)
 {
     (void)topo;
@@ -183,7 +190,8 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
 {
     struct messages *said = b->diag.to;
     struct making m = {.source = *source};
-    kb_status status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    bool whole = build_guarded(b, make, &m);
+    kb_status status = b->ended ? KB_STOPPED : whole && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
@@ -195,7 +203,14 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
     return status;
 }
 
-static kb_status load_told(const struct source *source, const kb_topology **out, char **messages)
+/* When to give up; all zero: never. */
+struct giving_up {
+    bool (*stop)(void *arg);
+    void *arg;
+};
+
+static kb_status load_told(const struct source *source, struct giving_up until,
+                           const kb_topology **out, char **messages)
 {
     struct messages said = {0};
     struct loaded *loaded = calloc(1, sizeof *loaded);
@@ -204,6 +219,8 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
 
     if (loaded && b) {
         b->diag = (struct diag){.say = add_message, .to = &said};
+        b->arena.stop = until.stop;
+        b->arena.stop_arg = until.arg;
         status = load(source, loaded, b);
     }
     free(b);
@@ -211,7 +228,7 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
         free(loaded);
         loaded = NULL;
     }
-    if (status == KB_NO_MEMORY)
+    if (status == KB_NO_MEMORY || status == KB_STOPPED)
         free_messages(&said);
     *out = loaded ? &loaded->topo : NULL;
     give_messages(&said, messages);
@@ -219,6 +236,12 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
 }
 
 kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **out, char **messages)
+{
+    return kb_topology_load_until(from, NULL, NULL, out, messages);
+}
+
+kb_status kb_topology_load_until(const kb_topology_source *from, bool (*stop)(void *arg), void *arg,
+                                 const kb_topology **out, char **messages)
 {
     struct source source;
 
@@ -231,7 +254,7 @@ kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **o
                              .n_sets = from->n_sets};
     if (from->base)
         take_base(&source, from->base);
-    return load_told(&source, out, messages);
+    return load_told(&source, (struct giving_up){stop, arg}, out, messages);
 }
 
 void kb_topology_free(const kb_topology *topo)
@@ -338,6 +361,6 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
     source.better = names;
     source.n_better = n;
     source.factor = factor;
-    return load_told(&source, out, messages);
+    return load_told(&source, (struct giving_up){0}, out, messages);
 }
 #endif

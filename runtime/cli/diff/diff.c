@@ -217,7 +217,7 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
     if (!code)
         code = results_open(&d->b, d->cli->program, path[1]);
     if (code == EXIT_INTERRUPTED)
-        say_line("interrupted: no rows compared");
+        say_line("%s: no rows compared", stop_word());
     if (code)
         return code;
     if (columns_check(d) && columns_match(d))
@@ -228,7 +228,7 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
     note_origins(d);
     write_moves(d, s);
     if (stop_asked()) {
-        say_line("interrupted: %llu rows compared", (unsigned long long)d->n_rows);
+        say_line("%s: %llu rows compared", stop_word(), (unsigned long long)d->n_rows);
         return EXIT_INTERRUPTED;
     }
     if (d->cli->opts.bound > 0 && d->n_cells + d->n_cells_of_texts == 0)

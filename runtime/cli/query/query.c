@@ -29,6 +29,10 @@ struct kb_query {
     struct gates gates;
     char **words; /* owned, the strings too; up to NULL */
     int n_words;
+    const kb_topology_source *source; /* borrowed; NULL: a command runs */
+    kb_status made;                   /* of it: status, machine, and messages, which are owned */
+    const kb_topology *machine;
+    char *messages;
     pthread_t thread;
 };
 
@@ -53,12 +57,23 @@ static char **copy_words(const kb_query_request *request)
     return NULL;
 }
 
+static bool is_asked(void *session)
+{
+    return ((const struct session *)session)->asked;
+}
+
 static void *run(void *arg)
 {
     kb_query *q = arg;
+    int code = 0;
 
     parallel_owner = &q->session;
-    session_end(&q->session, main_line(&q->cli, q->n_words, q->words));
+    if (q->source)
+        q->made =
+            kb_topology_load_until(q->source, is_asked, &q->session, &q->machine, &q->messages);
+    else
+        code = main_line(&q->cli, q->n_words, q->words);
+    session_end(&q->session, code);
     return NULL;
 }
 
@@ -96,6 +111,7 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out)
         return KB_NO_MEMORY;
     }
     q->n_words = (int)request->n_words + 1;
+    q->source = request->source;
     q->cli.program = "";
     q->cli.gates = &q->gates;
     if (request->topo) {
@@ -181,6 +197,12 @@ kb_bench_run *kb_query_run(const kb_query *q)
     return q->session.run;
 }
 
+void kb_query_machine_take(kb_query *q, kb_query_machine *out)
+{
+    *out = (kb_query_machine){q->made, q->machine, q->messages};
+    q->machine = NULL;
+}
+
 /* Of a query that left a thread behind nothing is freed: it may use all of it. */
 void kb_query_free(kb_query *q)
 {
@@ -198,6 +220,8 @@ void kb_query_free(kb_query *q)
     main_close(&q->cli);
     tables_free(&q->session.tables);
     free(q->session.text);
+    free(q->messages);
+    kb_topology_free(q->machine);
     pthread_mutex_destroy(&q->session.lock);
     pthread_cond_destroy(&q->session.end);
     free_words(q->words);

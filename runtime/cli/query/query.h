@@ -33,8 +33,10 @@ typedef struct kb_query_request {
     const kb_topology *topo;  /* borrowed until the query is freed; NULL: none */
     const char *const *words; /* of the command line, without the program: "probe"; copied */
     size_t n_words;
-    const kb_frame *frame; /* NULL: none; borrowed */
-    bool keep_run;         /* of `run`: kb_query_run() */
+    const kb_frame *frame;            /* NULL: none; borrowed */
+    bool keep_run;                    /* of `run`: kb_query_run() */
+    const kb_topology_source *source; /* a machine is made of it, in place of a command; borrowed
+                                         until the query has ended. NULL: none */
 } kb_query_request;
 
 /* What the values of a column are. */
@@ -91,6 +93,14 @@ void kb_query_table_get(const kb_query *query, size_t i, kb_query_table *out);
 
 /* The bench that `run` ran, owned by the query; NULL: keep_run was not set, or it failed. */
 kb_bench_run *kb_query_run(const kb_query *query);
+
+/* What kb_topology_load() returned for `source`; the machine is given to the caller. */
+typedef struct kb_query_machine {
+    kb_status status;
+    const kb_topology *topo; /* with KB_OK; to be freed by kb_topology_free() */
+    const char *messages;    /* the query's; NULL: none */
+} kb_query_machine;
+void kb_query_machine_take(kb_query *query, kb_query_machine *out);
 
 void kb_query_free(kb_query *query);
 

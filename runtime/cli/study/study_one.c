@@ -143,7 +143,10 @@ void study_run_one(const struct study *s, size_t variant, size_t command, struct
     cli.opts.jobs = 1;
     out->state = STUDY_WAITS;
     if (!code)
-        code = gate_end(&cli, start(&cli));
+        code = start(&cli);
+    if (!code && out->state == STUDY_WAITS)
+        code = say(cli.program, EXIT_USAGE, "the command has no rows on this machine");
+    code = gate_end(&cli, code);
     out->code = (int)code;
     if (code || out->state != STUDY_OK)
         out->state = STUDY_FAILED;

@@ -436,7 +436,7 @@ static enum exit_code say_end(const struct vary *v)
         return cmd_say(v->cli, v->code, "failed at %s: %llu of %llu machines complete", label, done,
                        total);
     }
-    cmd_note(v->cli, "interrupted: %llu of %llu machines complete", done, total);
+    cmd_note(v->cli, "%s: %llu of %llu machines complete", stop_word(), done, total);
     return EXIT_INTERRUPTED;
 }
 

@@ -379,7 +379,7 @@ static enum exit_code keys_into(void *arg, struct sink *sink)
     rerun_say_unsteady(s->rerun, &s->variants[0].outcome);
     if (!stop_asked())
         return EXIT_OK;
-    cmd_note(s->cli, "interrupted: %zu runs complete", s->n_given);
+    cmd_note(s->cli, "%s: %zu runs complete", stop_word(), s->n_given);
     return EXIT_INTERRUPTED;
 }
 

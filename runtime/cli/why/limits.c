@@ -271,7 +271,7 @@ static enum exit_code why_into(void *arg, struct sink *s)
     rerun_say_unsteady(w->rerun, &w->outcomes[0]);
     if (!stop_asked())
         return EXIT_OK;
-    cmd_note(w->cli, "interrupted: %zu of %d runs complete", w->n_rows, (int)n_limits(w->cli));
+    cmd_note(w->cli, "%s: %zu of %d runs complete", stop_word(), w->n_rows, (int)n_limits(w->cli));
     return EXIT_INTERRUPTED;
 }
 

@@ -1,6 +1,7 @@
 /* component_open.h -- components compiled and loaded while a program runs. */
 #ifndef COMPONENT_OPEN_H
 #define COMPONENT_OPEN_H
+#include "base/digest.h"
 #include "base/exported.h"
 #include "kernbench.h"
 #include "machine/impl.h"
@@ -21,6 +22,7 @@ struct component_opening {
     const struct impl *of; /* [N_BOXES]; never unloaded */
     enum opened what;
     char said[COMPONENT_SAID_BYTES];
+    char compiler[DIGEST_CHARS + 1]; /* that made it (base/compiler_who.h); "": none was asked */
 };
 
 /*

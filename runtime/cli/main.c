@@ -20,8 +20,10 @@
 #include "cli/fail_if.h"
 #include "cli/machine.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
+#include "cli/sources.h"
 #include "cli/vary/vary.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -141,6 +143,8 @@ static enum exit_code run_command(struct cli *cli)
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
+    if (cli->sqlite || cli->opts.shard.n || session_here())
+        cli->sources = sources_of(cli);
     if (cli->opts.vary.n > 0)
         code = vary_run(cli, start, &kept);
     else

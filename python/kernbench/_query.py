@@ -152,6 +152,9 @@ class Query:
         self.c = ffi.gc(out[0], free)
         self.attrs = {"kernbench": " ".join(words)}
         wait(self.c, borrowed)
+        made_of = ffi.string(lib.kb_query_provenance(self.c)).decode()
+        if made_of:
+            self.attrs["provenance"] = made_of
 
     def rows(self, quiet: bool = False) -> Any:
         """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""

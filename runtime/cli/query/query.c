@@ -30,6 +30,7 @@ struct kb_query {
     char **words; /* owned, the strings too; up to NULL */
     int n_words;
     pthread_t thread;
+    char sources[PROVENANCE_BYTES];
 };
 
 static void free_words(char **words)
@@ -58,7 +59,11 @@ static void *run(void *arg)
     kb_query *q = arg;
 
     parallel_owner = &q->session;
-    session_end(&q->session, main_line(&q->cli, q->n_words, q->words));
+    int code = main_line(&q->cli, q->n_words, q->words);
+
+    if (*q->cli.sources.of[PROVENANCE_PROGRAM])
+        provenance_write(&q->cli.sources, q->sources);
+    session_end(&q->session, code);
     return NULL;
 }
 
@@ -174,6 +179,11 @@ size_t kb_query_table_count(const kb_query *q)
 void kb_query_table_get(const kb_query *q, size_t i, kb_query_table *out)
 {
     tables_show(&q->session.tables, i, out);
+}
+
+const char *kb_query_provenance(const kb_query *q)
+{
+    return q->sources;
 }
 
 kb_bench_run *kb_query_run(const kb_query *q)

@@ -1,5 +1,5 @@
 /*
- * compiled.c -- a text in C compiled to a shared object, and kept for the next time.
+ * compile.c -- a text in C compiled to a shared object, and kept for the next time.
  *
  * The steps, in a folder of the cache:
  *
@@ -15,9 +15,11 @@
  * A flag that may bring in a file which the preprocessor does not see (a library, a profile, a
  * plugin), or a text with .incbin, is compiled each time, and kept under the hash of what came out.
  */
-#include "cli/query/compiled.h"
+#include "base/cache.h"
 #include "base/compiler.h"
 #include "base/compiler_who.h"
+#include "cli/exit.h"
+#include "cli/query/query.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +27,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum compiled {
+    COMPILED_OK,
+    COMPILED_NO_COMPILER,
+    COMPILED_NOT,   /* said: the compiler's messages */
+    COMPILED_SYSTEM /* said: what failed */
+};
+
 enum { WORDS_MORE = 16, FILE_BYTES = CACHE_PATH_BYTES + 64, NAME_CHARS = 32 };
 
 /* One text on its way. */
 struct way {
     const char *const *flags;
-    struct compiled_object *out;
+    kb_query_object *out;
     struct cache cache;
     struct provenance of;
     bool seen;                     /* all files that get into the object are in its text */
@@ -51,12 +60,21 @@ static const char *file_of(const struct way *w, const char *name, char path[FILE
     return path;
 }
 
-/* The text, and a line that tells the compiler what it is called. */
+/* A line that tells the compiler what the text is called. */
+static bool write_name(FILE *file, const char *name)
+{
+    bool ok = fputs("#line 1 \"", file) >= 0;
+
+    for (; *name; name++)
+        ok = (!strchr("\"\\", *name) || putc('\\', file) != EOF) && putc(*name, file) != EOF && ok;
+    return fputs("\"\n", file) >= 0 && ok;
+}
+
 static bool write_source(struct way *w, const char *text, const char *name)
 {
     char path[FILE_BYTES];
     FILE *file = fopen(file_of(w, "bench.c", path), "w");
-    bool ok = file && fprintf(file, "#line 1 \"%s\"\n", name) > 0 && fputs(text, file) >= 0;
+    bool ok = file && write_name(file, name) && fputs(text, file) >= 0;
 
     if (file)
         ok = fclose(file) == 0 && ok;
@@ -254,18 +272,26 @@ static enum compiled find_or_make(struct way *w)
                : fails(w, w->cache.why, "");
 }
 
-enum compiled compile_kept(const char *text, const char *name, const char *const *flags,
-                           struct compiled_object *out)
+static enum compiled compile_kept(struct way *w, const char *text, const char *name)
 {
-    struct way w = {.flags = flags, .out = out};
     enum compiled code = COMPILED_SYSTEM;
 
-    out->said[0] = '\0';
-    if (!cache_open(&w.cache) || !cache_folder_new(&w.cache, w.folder))
-        return fails(&w, w.cache.why, "");
-    take_flags(&w);
-    if (write_source(&w, text, name))
-        code = find_or_make(&w);
-    cache_folder_remove(w.folder);
+    if (!cache_open(&w->cache) || !cache_folder_new(&w->cache, w->folder))
+        return fails(w, w->cache.why, "");
+    take_flags(w);
+    if (write_source(w, text, name))
+        code = find_or_make(w);
+    cache_folder_remove(w->folder);
     return code;
+}
+
+int kb_query_compile(const char *text, const char *name, const char *const *flags,
+                     kb_query_object *out)
+{
+    struct way w = {.flags = flags, .out = out};
+
+    out->said[0] = '\0';
+    enum compiled code = compile_kept(&w, text, name);
+    out->no_compiler = code == COMPILED_NO_COMPILER;
+    return code == COMPILED_OK ? EXIT_OK : code == COMPILED_NOT ? EXIT_INPUT : EXIT_SYSTEM;
 }

@@ -124,7 +124,8 @@ static void take_inputs(struct provenance *p, const struct opts *o)
 
     digest_begin(&d);
     for (size_t i = 0; i < o->n_operands; i++)
-        add_files(&d, o->operand[i]);
+        if (i > 0 || bench_file_length(o->operand[i]) == 0)
+            add_files(&d, o->operand[i]);
     if (o->pattern)
         add_files(&d, o->pattern);
     if (session_here() && session_here()->frame)

@@ -200,7 +200,7 @@ $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 # and, for programs that load benches or components, those that call dlopen().
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
 PUBLIC_LIB := $(B)/_public/libkernbench.a
-LOADER_OBJ := $(patsubst %,$(O)/runtime/%.o,sim/bench_file sim/component_open $(addprefix base/,cache compiler compiler_who digest provenance)) $(O)/component_h.o
+LOADER_OBJ := $(patsubst %,$(O)/runtime/%.o,sim/bench_file sim/component_open $(addprefix base/,cache compiler compiler_identity digest provenance)) $(O)/component_h.o
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)

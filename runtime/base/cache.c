@@ -48,7 +48,7 @@ static bool name_folder(struct cache *c)
            fails(c, "the path of the cache is too long", "");
 }
 
-/* Nobody else may write to it. */
+/* No other user may write to it. */
 static bool check_folder(struct cache *c)
 {
     struct stat of;
@@ -124,7 +124,7 @@ bool cache_folder_new(struct cache *c, char folder[CACHE_PATH_BYTES])
 
 /* -- entries ---------------------------------------------------------------------------------- */
 
-/* An open file that is ours, and nobody else may write to; -1: it is not. */
+/* An open file that is ours, and no other user may write to; -1: it is not. */
 static int open_own(const char *path, size_t *n)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

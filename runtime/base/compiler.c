@@ -27,7 +27,7 @@ static int wait_for(pid_t child)
     return status;
 }
 
-/* Our variables, but for the language of messages; owned, the strings are not. NULL: no memory. */
+/* Our variables, but with messages in English; owned, the strings are not. NULL: no memory. */
 static char **in_english(void)
 {
     static char english[] = "LC_ALL=C";

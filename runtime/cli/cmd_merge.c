@@ -103,7 +103,7 @@ static enum exit_code check_sources(struct merging *m, const struct provenance *
         return EXIT_OK;
     provenance_names(parts, names);
     return say(m->cli->program, EXIT_INPUT,
-               "%s is not of the same run as part 1: another %s made it", m->part, names);
+               "%s is not of the same %s as part 1: they are parts of two runs", m->part, names);
 }
 
 /* The line before the rows says what they are. */

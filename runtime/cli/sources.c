@@ -5,10 +5,11 @@
  * another: the machine and its components, the bytes of a bench's object, the files that the
  * command line names, the line itself, this program, and the compiler that built components while
  * it ran. Parts of --shard, rows of a database and DataFrames carry the record (base/provenance.h),
- * and who uses them again compares it.
+ * which is compared before they are used again.
  *
  * A file is one that an operand names, as a whole or behind = or :, and the matrix of --pattern.
- * A bench that opens other files by itself is beyond what can be seen here.
+ * A bench that opens other files by itself, and the libraries that it is linked with, are beyond
+ * what can be seen here.
  */
 #include "cli/sources.h"
 #include "cli/benches.h"

@@ -18,7 +18,7 @@
 #include "sim/component_open.h"
 #include "base/cache.h"
 #include "base/compiler.h"
-#include "base/compiler_who.h"
+#include "base/compiler_identity.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
@@ -94,7 +94,7 @@ static bool find_object(struct making *m)
     static const char headers[] =
         "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n";
     char text[PROVENANCE_BYTES], hex[DIGEST_CHARS + 1];
-    int status = compiler_who(flags, headers, m->folder, m->of.of[PROVENANCE_COMPILER]);
+    int status = compiler_identity(flags, headers, m->folder, m->of.of[PROVENANCE_COMPILER]);
 
     provenance_write(&m->of, text);
     digest_of(text, strlen(text), hex);

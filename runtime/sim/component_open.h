@@ -22,7 +22,7 @@ struct component_opening {
     const struct impl *of; /* [N_BOXES]; never unloaded */
     enum opened what;
     char said[COMPONENT_SAID_BYTES];
-    char compiler[DIGEST_CHARS + 1]; /* that made it (base/compiler_who.h); "": none was asked */
+    char compiler[DIGEST_CHARS + 1]; /* that made it (base/compiler_identity.h); "": none was asked */
 };
 
 /*

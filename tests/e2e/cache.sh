@@ -89,7 +89,7 @@ ok "a folder of our own again"
 rm -r "$XDG_CACHE_HOME" && probe
 equal "a new one is closed to others" "700 700" "$(stat -c %a "$cache" "$(entry)" | xargs)"
 
-# -- who compiles --------------------------------------------------------------------------------
+# -- which compiler --------------------------------------------------------------------------------
 
 n_entries() { entry | wc -l; }
 printf '#!/bin/sh\nexec cc -DMORE=1 "$@"\n' >mycc && chmod +x mycc

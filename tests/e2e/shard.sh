@@ -74,7 +74,7 @@ apart()
 
     shift 2
     "$@" --quiet --format csv -o p.csv --shard 2/2
-    refused "$name" 3 "p.csv.2of2 is not of the same run as part 1: another $text made it" merge p.csv
+    refused "$name" 3 "p.csv.2of2 is not of the same $text as part 1: they are parts of two runs" merge p.csv
     [ ! -e p.csv ]
     ok "$name: nothing is written"
 }

@@ -27,7 +27,7 @@ cold()
     XDG_CACHE_HOME=$work/empty study "$@"
 }
 
-# kind NAME WHAT: an edit() of the input NAME; stderr says that WHAT is another, or nothing if it is ""
+# kind NAME WHAT: an edit() of the input NAME; stderr says that it is not the same WHAT, or nothing if that is ""
 kind()
 {
     local name=$1 what=$2
@@ -44,8 +44,8 @@ kind()
     cold && mv "$work/out" wanted
     study --sqlite kept.db
     [ $code -eq 0 ] && cmp "$work/out" wanted && ! cmp -s first wanted &&
-        if [ "$what" ]; then says "another $what made"; else [ ! -s "$work/err" ]; fi
-    ok "$name: done again${what:+, as another $what made what was kept}"
+        if [ "$what" ]; then says "not of the same $what: base, x"; else [ ! -s "$work/err" ]; fi
+    ok "$name: done again${what:+, as the $what differs}"
     study --sqlite kept.db
     [ $code -eq 0 ] && cmp "$work/out" wanted && [ ! -s "$work/err" ]
     ok "$name: and then kept"
@@ -66,7 +66,7 @@ joined()
     [ ${#sweep[@]} -eq 0 ] && return
     parts 2
     call "$any" merge part.csv
-    [ $code -eq 3 ] && says "part.csv.2of2 is not of the same run as part 1: another" && [ ! -e part.csv ]
+    [ $code -eq 3 ] && says "as part 1: they are parts of two runs" && [ ! -e part.csv ]
     ok "$1: parts from before and after are not joined"
 }
 

@@ -3,7 +3,7 @@
  *
  * The table `kept` has a row for each, written in a transaction of its own, so that a study that is
  * killed continues with what it had. hash is that of the machine; provenance is the record of all
- * that the result is made of, which who takes it must compare.
+ * that the result is made of, and must be compared before it is taken.
  */
 #include "cli/out/out_sqlite.h"
 

@@ -1,14 +1,14 @@
 /*
- * compile.c -- a text in C compiled to a shared object, and kept for the next time.
+ * compile.c -- a bench in C compiled to a shared object, and kept for the next time.
  *
  * The steps, in a folder of the cache:
  *
- *     cc FLAGS -E -x c bench.c -o bench.i            the text with all that it includes, as it is
- * now cc FLAGS -E -dD ...                            who the compiler is (base/compiler_who.h) cc
- * FLAGS -x cpp-output bench.i -o bench.so     unless the cache has it
+ *     cc FLAGS -E -x c bench.c -o bench.i          the text with all that it includes, as it is now
+ *     cc FLAGS -E -dD identity.c -o identity.i     which compiler it is: base/compiler_identity.h
+ *     cc FLAGS -x cpp-output bench.i -o bench.so   unless the cache has it
  *
- * The hash of text, flags and compiler is what the object is kept under. Where a header was found,
- * and whether another one appeared earlier in the path, is in bench.i. What is compiled is bench.i
+ * The object is kept under the hash of text, flags and compiler. Where a header was found, and
+ * whether another one appeared earlier in the path, is in bench.i. What is compiled is bench.i
  * itself, so that an edit in between cannot get under the hash of another text. Only if that fails
  * bench.c is compiled, for messages with the lines as they were written.
  *
@@ -17,7 +17,7 @@
  */
 #include "base/cache.h"
 #include "base/compiler.h"
-#include "base/compiler_who.h"
+#include "base/compiler_identity.h"
 #include "cli/exit.h"
 #include "cli/query/query.h"
 #include <stdio.h>
@@ -217,7 +217,7 @@ static enum compiled preprocess(struct way *w)
     w->seen = w->seen && !strstr(text, ".incbin") && !strstr(text, "#embed");
     take_text(w, text);
     free(text);
-    return judge(w, compiler_who(w->flags, "", w->folder, w->of.of[PROVENANCE_COMPILER]));
+    return judge(w, compiler_identity(w->flags, "", w->folder, w->of.of[PROVENANCE_COMPILER]));
 }
 
 /* -- the object ------------------------------------------------------------------------------- */

@@ -80,7 +80,7 @@ static struct provenance sources_of_job(const struct runs *r, size_t job)
     return of;
 }
 
-/* If a file of the command was changed meanwhile, nobody knows what the result is of. */
+/* If a file of the command was changed meanwhile, it is unknown what the result is of. */
 static void keep(const struct runs *r, size_t job)
 {
     const struct study_outcome *o = &r->outcomes[job];
@@ -182,13 +182,14 @@ static size_t list_variants(const struct runs *r, size_t command, unsigned diffe
 static void say_again(const struct runs *r, size_t command, unsigned differs)
 {
     const struct study_command *c = &r->s->command[command];
-    char list[LIST_BYTES], names[PROVENANCE_NAMES_BYTES], why[PROVENANCE_NAMES_BYTES + 32];
+    char list[LIST_BYTES], names[PROVENANCE_NAMES_BYTES];
     size_t n = list_variants(r, command, differs, list);
 
     provenance_names(differs, names);
-    snprintf(why, sizeof why, differs == NO_RECORD ? "nobody knows what" : "another %s", names);
-    say_line("%s:%d:%d: '%s' is done again, as %s made the result%s that %s kept: %s", r->s->file,
-             c->at_line, c->column, c->line, why, n > 1 ? "s" : "", n > 1 ? "were" : "was", list);
+    say_line(
+        "%s:%d:%d: '%s' is done again, as the result%s %s not %s%s: %s", r->s->file, c->at_line,
+        c->column, c->line, n > 1 ? "s that were kept" : " that was kept", n > 1 ? "are" : "is",
+        differs == NO_RECORD ? "known to be of the same as this" : "of the same ", names, list);
 }
 
 /* A line for each command and each set of what differed. */

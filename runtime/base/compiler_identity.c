@@ -1,5 +1,5 @@
-/* compiler_who.c -- who the C compiler is: see compiler_who.h. */
-#include "base/compiler_who.h"
+/* compiler_identity.c -- which C compiler it is: see compiler_identity.h. */
+#include "base/compiler_identity.h"
 #include "base/compiler.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,27 +72,27 @@ static int run(const char *const *flags, const char *source, const char *folder)
     words[n++] = source;
     words[n++] = "-o";
     words[n++] = made;
-    snprintf(made, sizeof made, "%s/who.i", folder);
+    snprintf(made, sizeof made, "%s/identity.i", folder);
     snprintf(said, sizeof said, "%s/said", folder);
     int status = compiler_run(words, said);
     free(words);
     return status;
 }
 
-int compiler_who(const char *const *flags, const char *text, const char *folder,
-                 char hex[DIGEST_CHARS + 1])
+int compiler_identity(const char *const *flags, const char *text, const char *folder,
+                      char hex[DIGEST_CHARS + 1])
 {
     char source[PATH_BYTES], path[PATH_BYTES];
     struct digest d;
 
-    snprintf(source, sizeof source, "%s/who.c", folder);
+    snprintf(source, sizeof source, "%s/identity.c", folder);
     int status = write_text(source, text) ? run(flags, source, folder) : -1;
     find_file(path);
     digest_begin(&d);
     digest_add_text(&d, compiler_name());
     digest_add_file(&d, path);
     add_variables(&d, of_parts);
-    add_file_of(&d, folder, "who.i");
+    add_file_of(&d, folder, "identity.i");
     digest_end(&d, hex);
     return status;
 }

@@ -1,7 +1,7 @@
-/* compiler_who.h -- who the C compiler is: two that may make different code have different hashes.
+/* compiler_identity.h -- which C compiler it is: two that may make other code differ in the hash.
  */
-#ifndef COMPILER_WHO_H
-#define COMPILER_WHO_H
+#ifndef COMPILER_IDENTITY_H
+#define COMPILER_IDENTITY_H
 #include "base/digest.h"
 
 /*
@@ -11,8 +11,8 @@
  *
  * returns  the status of the compiler, as compiler_run(); what it says is in the file folder/said
  */
-int compiler_who(const char *const *flags, const char *text, const char *folder,
-                 char hex[DIGEST_CHARS + 1]);
+int compiler_identity(const char *const *flags, const char *text, const char *folder,
+                      char hex[DIGEST_CHARS + 1]);
 
 /* Adds what tells, without running it, that it may be another one than before. */
 void compiler_add_traces(struct digest *d);

@@ -205,8 +205,9 @@ $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
 	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $(filter-out $(LOADER_OBJ),$^) $(BLIS_LIB) && \
-	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
-	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(LOADER_OBJ) && rm -r $(NEW)d $(PUT)
+	    $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/loader.o $(LOADER_OBJ) $(filter %.a,$(MD_LIB)) && \
+	    for o in kernbench loader; do $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/$$o.o || exit; done && \
+	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(NEW)d/loader.o && rm -r $(NEW)d $(PUT)
 
 # -- one topology ------------------------------------------------------------------------------
 

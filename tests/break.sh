@@ -704,7 +704,7 @@ break_it 'behind routers the end of other packets is no end' runtime/network/com
 break_it 'behind routers room comes back at the pace of the route' runtime/network/router_end.h 's/if \(hold_fs < part_fs\(first, end - first, gbs\)\)/if (false)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
-break_it 'a component is built in place' runtime/sim/component_open.c 's/remove_folder\(m\.folder\);/;/'
+break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim null formula dependencies routes sweep traffic steady endpoint percentiles number lists guard)

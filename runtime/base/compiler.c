@@ -30,7 +30,7 @@ static int wait_for(pid_t child)
 /* Our variables, but with messages in English; owned, the strings are not. NULL: no memory. */
 static char **in_english(void)
 {
-    static char english[] = "LC_ALL=C";
+    static const char english[] = "LC_ALL=C";
     size_t n = 0, to = 0;
 
     while (environ[n])
@@ -40,7 +40,7 @@ static char **in_english(void)
         if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0)
             all[to++] = environ[i];
     if (all)
-        all[to] = english;
+        all[to] = (char *)(uintptr_t)english;
     return all;
 }
 

@@ -48,7 +48,7 @@ static void add_file_of(struct digest *d, const char *folder, const char *name)
 static bool write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
-    bool ok = file && fputs(text, file) >= 0;
+    bool ok = file && fwrite(text, 1, strlen(text), file) == strlen(text);
 
     return file && fclose(file) == 0 && ok;
 }

@@ -257,7 +257,7 @@ static bool has_detours(const kb_topology *t)
 
 const char *kb_topology_compiler(const kb_topology *t)
 {
-    return t->impls ? t->impls->compiler : "";
+    return t && t->impls ? t->impls->compiler : "";
 }
 
 void kb_topology_info(const kb_topology *t, kb_info *out)

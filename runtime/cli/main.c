@@ -140,6 +140,9 @@ static enum sink_end end_of(enum exit_code code, bool kept)
 static enum exit_code run_command(struct cli *cli)
 {
     bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
+    if (cli->opts.shard.n && !digest_works())
+        return say(cli->program, EXIT_SYSTEM,
+                   "--shard: this build has no libmd, and cannot say what a part is made of");
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;

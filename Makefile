@@ -33,7 +33,10 @@ BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-se
 # libyaml, static if it can be; YAML=no: without it, and without kb_topology_load().
 YAML ?= yes
 YAML_LIB := $(if $(filter no,$(YAML)),,$(or $(firstword $(wildcard /usr/lib/*/libyaml.a)),-lyaml))
-LIBS := $(BLIS_LIB) $(YAML_LIB) -lm -lpthread
+# libmd, SHA-256, the same; MD=no: without it, and without what is kept by such hashes.
+MD ?= $(YAML)
+MD_LIB := $(if $(filter no,$(MD)),,$(or $(firstword $(wildcard /usr/lib/*/libmd.a)),-lmd))
+LIBS := $(BLIS_LIB) $(YAML_LIB) $(MD_LIB) -lm -lpthread
 
 # The command line needs these for --sqlite, diff of JSON and --trace; without one it says so.
 CLI_LIBS ?= $(foreach l,sqlite3 jansson protobuf-c,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
@@ -57,7 +60,7 @@ quoted = '$(subst ','\'',$(1))'
 WARN := -Wall -Wextra -Werror=switch -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter no,$(MD)),-DKB_NO_MD) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -198,16 +201,17 @@ $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 	@sed 's/@VERSION@/$(VERSION)/' $< > $(NEW) $(PUT)
 
 # The archive that is installed: one object, BLIS included, in which only public names are global,
-# and, for programs that load benches, the one that calls dlopen().
+# and, for programs that load benches or components, those that call dlopen().
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
 PUBLIC_LIB := $(B)/_public/libkernbench.a
-LOADER_OBJ := $(patsubst %,$(O)/runtime/sim/%.o,bench_file component_open) $(O)/component_h.o
+LOADER_OBJ := $(patsubst %,$(O)/runtime/%.o,sim/bench_file sim/component_open $(addprefix base/,cache compiler compiler_identity digest provenance)) $(O)/component_h.o
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
 	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $(filter-out $(LOADER_OBJ),$^) $(BLIS_LIB) && \
-	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
-	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(LOADER_OBJ) && rm -r $(NEW)d $(PUT)
+	    $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/loader.o $(LOADER_OBJ) $(filter %.a,$(MD_LIB)) && \
+	    for o in kernbench loader; do $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/$$o.o || exit; done && \
+	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(NEW)d/loader.o && rm -r $(NEW)d $(PUT)
 
 # -- one topology ------------------------------------------------------------------------------
 
@@ -310,7 +314,7 @@ debug:
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; the packages of a target are installed by it only.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libmd-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
 
 .PHONY: setup
 setup:

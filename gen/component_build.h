@@ -1,6 +1,7 @@
 /* component_build.h -- components compiled by themselves, and looked at. */
 #ifndef COMPONENT_BUILD_H
 #define COMPONENT_BUILD_H
+#include "base/digest.h"
 #include "base/exported.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ struct component_opening {
     const struct impl *of; /* [N_BOXES]; never unloaded. NULL: it was not loaded */
     enum opened what;
     char said[COMPONENT_SAID_BYTES];
+    char compiler[DIGEST_CHARS + 1]; /* that made it (base/compiler_identity.h); "": none was asked */
 };
 
 /* The files that a build leaves in its folder. */

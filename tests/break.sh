@@ -715,7 +715,7 @@ break_it 'behind routers the end of other packets is no end' runtime/network/com
 break_it 'behind routers room comes back at the pace of the route' runtime/network/router_end.h 's/if \(hold_fs < part_fs\(first, end - first, gbs\)\)/if (false)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
-break_it 'a component is built in place' runtime/sim/component_open.c 's/component_build_remove\(m\.folder\);/;/'
+break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
 break_it 'data of a component that can be written is none' gen/component_object.c 's/return is_kind\(name, "\.data\.rel\.ro"\);/return true;/'
 break_it 'constructors of a component run' gen/component_object.c 's/is_kind\(name, "\.eh_frame"\)/true/; s/return is_kind\(name, "\.data\.rel\.ro"\);/return is_kind(name, ".data.rel.ro") || is_kind(name, ".init_array");/'
 break_it 'a component calls what it likes' gen/component_object.c 's/\|\| is_of_compiler\(name\) \|\|/|| true ||/'
@@ -723,7 +723,6 @@ break_it 'a component includes what it likes' gen/component_text.c 's/m->enters 
 break_it 'assembler text in a component' gen/component_code.c 's/poison asm __asm __asm__ section/poison section/'
 break_it 'components of other users are trusted' gen/component_trust.c 's/st->st_mode & S_IWOTH/false/'
 break_it 'a component that cannot be opened is not there' gen/component_file.c 's/errno == ENOENT \|\| errno == ENOTDIR \? 0/true ? 0/'
-
 
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim null formula dependencies routes sweep traffic steady endpoint percentiles number lists guard)

@@ -171,6 +171,9 @@ class Query:
         request.keep_run = keep_run
         self.attrs = {"kernbench": " ".join(words)}
         self.c = started(request, (machine, frame))
+        made_of_text = ffi.string(lib.kb_query_provenance(self.c)).decode()
+        if made_of_text:
+            self.attrs["provenance"] = made_of_text
 
     def rows(self, quiet: bool = False) -> Any:
         """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""

@@ -46,18 +46,38 @@ static const char **split_first(const char *const *words, char **command)
     return all;
 }
 
+/* Our variables, but with messages in English; owned, the strings are not. NULL: no memory. */
+static char **in_english(void)
+{
+    static const char english[] = "LC_ALL=C";
+    size_t n = 0, to = 0;
+
+    while (environ[n])
+        n++;
+    char **all = calloc(n + 2, sizeof *all);
+    for (size_t i = 0; all && i < n; i++)
+        if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0)
+            all[to++] = environ[i];
+    if (all)
+        all[to] = (char *)(uintptr_t)english;
+    return all;
+}
+
 static int spawn(const char *const *words, const char *said)
 {
     posix_spawn_file_actions_t actions;
     pid_t child;
 
+    char **english = said ? in_english() : NULL;
     posix_spawn_file_actions_init(&actions);
     if (said) {
         posix_spawn_file_actions_addopen(&actions, 1, said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         posix_spawn_file_actions_adddup2(&actions, 1, 2);
     }
-    int error = posix_spawnp(&child, words[0], &actions, NULL, (char **)(uintptr_t)words, environ);
+    int error = posix_spawnp(&child, words[0], &actions, NULL, (char **)(uintptr_t)words,
+                             english ? english : environ);
     posix_spawn_file_actions_destroy(&actions);
+    free(english);
     if (!error)
         return wait_for(child);
     errno = error;

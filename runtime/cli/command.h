@@ -1,6 +1,7 @@
 /* command.h -- what every command is given, and what commands share. */
 #ifndef COMMAND_H
 #define COMMAND_H
+#include "base/provenance.h"
 #include "cli/options/opts.h"
 #include "cli/out/out_sqlite.h"
 
@@ -32,6 +33,7 @@ struct cli {
     char *yaml;                  /* owned: the text of --machine, `yaml_bytes` of it */
     size_t yaml_bytes;
     struct opts opts;
+    struct provenance sources; /* of what is kept, or handed to a program; else nothing */
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
     struct captured
         *varied;           /* borrowed: what takes the rows of one machine of --vary; NULL: none */

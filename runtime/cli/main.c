@@ -22,8 +22,10 @@
 #include "cli/machine.h"
 #include "cli/out/limits.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
+#include "cli/sources.h"
 #include "cli/vary/vary.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -140,9 +142,14 @@ static enum sink_end end_of(enum exit_code code, bool kept)
 static enum exit_code run_command(struct cli *cli)
 {
     bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
+    if (cli->opts.shard.n && !digest_works())
+        return say(cli->program, EXIT_SYSTEM,
+                   "--shard: this build has no libmd, and cannot say what a part is made of");
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
+    if (cli->sqlite || cli->opts.shard.n || session_here())
+        cli->sources = sources_of(cli);
     if (cli->opts.vary.n > 0)
         code = vary_run(cli, start, &kept);
     else

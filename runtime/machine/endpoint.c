@@ -17,6 +17,7 @@
  * A host is packed as PE 0 of its SIP's first cube; the operation (h2d, d2h) tells them apart,
  * which is why unpacking a source has to be told whether it is one of a host.
  */
+#include "machine/impl.h"
 #include "machine/endpoint.h"
 #include "machine/pes.h"
 #include "machine/walk.h"
@@ -257,6 +258,11 @@ static bool has_detours(const kb_topology *t)
     for (uint32_t plane = 0; plane < t->planes; plane++)
         any = any || t->plane_rows[plane].has_detours;
     return any;
+}
+
+const char *kb_topology_compiler(const kb_topology *t)
+{
+    return t && t->impls ? t->impls->compiler : "";
 }
 
 void kb_topology_info(const kb_topology *t, kb_info *out)

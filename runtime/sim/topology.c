@@ -154,6 +154,7 @@ static void take_components(struct build *b)
     }
     impls = arena_alloc(&b->arena, sizeof *impls);
     memcpy(impls->of, o->of, sizeof impls->of);
+    impls->compiler = o->compiler;
     for (const struct part *p = first; p; p = p->next) {
         impls->memories |= p->component->kind == COMPONENT_MEMORY;
         impls->queueing |= p->component->kind == COMPONENT_QUEUEING;

@@ -34,6 +34,7 @@ struct kb_query {
     const kb_topology *machine;
     char *messages;
     pthread_t thread;
+    char sources[PROVENANCE_BYTES];
 };
 
 static void free_words(char **words)
@@ -73,6 +74,8 @@ static void *run(void *arg)
             kb_topology_load_until(q->source, is_asked, &q->session, &q->machine, &q->messages);
     else
         code = main_line(&q->cli, q->n_words, q->words);
+    if (*q->cli.sources.of[PROVENANCE_PROGRAM])
+        provenance_write(&q->cli.sources, q->sources);
     session_end(&q->session, code);
     return NULL;
 }
@@ -190,6 +193,11 @@ size_t kb_query_table_count(const kb_query *q)
 void kb_query_table_get(const kb_query *q, size_t i, kb_query_table *out)
 {
     tables_show(&q->session.tables, i, out);
+}
+
+const char *kb_query_provenance(const kb_query *q)
+{
+    return q->sources;
 }
 
 kb_bench_run *kb_query_run(const kb_query *q)

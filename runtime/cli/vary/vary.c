@@ -30,6 +30,7 @@
 #include "cli/fail_if.h"
 #include "cli/gate.h"
 #include "cli/vary/captured.h"
+#include "cli/part.h"
 #include "cli/vary/variants.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -449,11 +450,14 @@ static enum exit_code run_into(struct vary *v)
         return code;
     v->out = &v->sink;
     stop_defer(true);
+    part_begin(cli, v->out);
     code = run_machines(v);
     if (!code) {
         end_output(v);
         code = say_end(v);
     }
+    if (cmd_end(code) == SINK_KEEP)
+        part_end(cli, v->out);
     closed = sink_close(&v->sink, cli->program,
                         cmd_end(code) != SINK_DROP ? cmd_end(code)
                         : v->n_done > 0            ? SINK_PARTIAL

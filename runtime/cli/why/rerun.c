@@ -341,7 +341,7 @@ static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
     const char *name = o->operand[0];
-    bool is_path = !bench_is_of_file(name) &&
+    bool is_path = bench_file_length(name) == 0 &&
                    (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
     enum exit_code code;
 

@@ -147,7 +147,7 @@ static void folders_that_cannot_be(void **state)
     snprintf(name, sizeof name, "%s/.cache/kernbench", top);
     assert_true(rmdir(name) == 0);
     file(".cache/kernbench", "a file in its place\n");
-    opens("2", OPEN_SYSTEM, "/.cache/kernbench/new");
+    opens("2", OPEN_SYSTEM, "/.cache/kernbench is no folder");
 }
 
 static int begin(void **state)

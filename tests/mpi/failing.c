@@ -30,7 +30,8 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "fail", fail, NULL, 0);
 }
 
-static const kb_bench_arg args_of_failing[] = {{"how", KB_ARG_INT, "1", 1, 3, NULL, "how it fails"}};
+static const kb_bench_arg args_of_failing[] = {
+    {"how", KB_ARG_INT, "1", 1, 3, NULL, "how it fails"}};
 const kb_bench bench_failing = {
     .name = "failing", .summary = "fails", .args = args_of_failing, .n_args = 1, .setup = setup};
 KB_BENCHES(&bench_failing);

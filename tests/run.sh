@@ -59,7 +59,7 @@ show() {
     if [ "$bad" = 0 ] && { [ "$code" != 0 ] || [ $((ok + skip)) = 0 ]; }; then
         wrong="ended with $code${wrong:+, $wrong}"
     fi
-    # so is one that ran other tests than it planned: nobody knows whether those that lack would pass
+    # so is one that ran other tests than it planned: whether those that lack would pass is not known
     if [ -n "$wrong" ]; then
         bad=$((bad + 1))
         echo "not ok - $1 $wrong" >>"$out"

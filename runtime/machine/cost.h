@@ -295,7 +295,7 @@ struct cost_mask {
     double tcm_gbs;                  /* the same */
 };
 
-/* The mask without the costs `off` (KB_COST_...), for all who compute one. */
+/* The mask without the costs `off` (KB_COST_...): each computation of a cost takes it from here. */
 static inline struct cost_mask cost_without(unsigned off)
 {
     return (struct cost_mask){

@@ -64,7 +64,7 @@ alike "routers and banks" --machine topologies/cube8.yaml --set contention.links
 ways=${ways//c1/c5}
 alike "several SIPs" --machine topologies/tray32.yaml
 
-# One place makes the mask of costs that are left out: whoever computes a cost takes that one.
+# One place makes the mask of costs that are left out: each computation of a cost takes it from there.
 equal "a mask is made in one place" runtime/machine/cost.h \
     "$(grep -rlE '\(struct cost_mask\) *\{|struct cost_mask [a-z_]+ = \{' runtime gen benches)"
 plan

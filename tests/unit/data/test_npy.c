@@ -234,7 +234,7 @@ static void a_file_that_is_cut_is_refused(void **state)
     }
 }
 
-/* Nobody knows how long a pipe is, so its shape cannot be held against it. */
+/* How long a pipe is cannot be known, nor that its shape is right. */
 static void a_pipe_is_refused(void **state)
 {
     struct npy npy;

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,14 +59,40 @@ static uint64_t bytes_most(void)
     return kb * 1024;
 }
 
+/* Processor time of the processes that we have waited for. */
+static double children_s(void)
+{
+    struct rusage used;
+
+    if (getrusage(RUSAGE_CHILDREN, &used) != 0)
+        return 0;
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+}
+
+/* Work of `passed` seconds, in which this process had the processor for `cpu_s`. That of a child is
+ * known when it has ended, all at once. */
+static double worked(struct watch *w, double passed, double cpu_s)
+{
+    double children = children_s(), s;
+
+    w->owed_s += children - w->children_s;
+    w->children_s = children;
+    if (cpu_s >= passed)
+        return passed;
+    s = cpu_s + w->owed_s < passed ? cpu_s + w->owed_s : passed;
+    w->owed_s -= s - cpu_s;
+    return s;
+}
+
 static void look(struct watch *w)
 {
     double s = clock_s(CLOCK_MONOTONIC_RAW) - w->begin_s, cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
-    double passed = s - w->taken.s, worked = cpu_s - w->cpu_s;
+    double passed = s - w->taken.s;
     uint64_t bytes = bytes_now(w);
 
     w->taken.s = s;
-    w->taken.work_s += worked < passed ? worked : passed;
+    w->taken.work_s += worked(w, passed, cpu_s - w->cpu_s);
     w->taken.bytes = bytes > w->bytes ? bytes - w->bytes : 0;
     w->cpu_s = cpu_s;
 }
@@ -146,6 +173,7 @@ bool watch_begin(struct watch *w)
     pthread_mutex_init(&w->lock, NULL);
     w->memory = -1;
     w->bytes = w->from_now ? bytes_now(w) : 0;
+    w->children_s = children_s();
     w->begin_s = clock_s(CLOCK_MONOTONIC_RAW);
     w->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     if (start(w))

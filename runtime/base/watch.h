@@ -45,6 +45,7 @@ struct watch {
     int memory; /* a file that tells it; -1: none */
     uint64_t bytes;
     double begin_s, cpu_s;
+    double children_s, owed_s; /* of processes that have ended; of these not counted yet */
     struct watch_taken taken;
 };
 

@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 KBGEN=${KBGEN:-$B/kbgen}
+case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
 ANY=${ANY:-$B/kernbench}
 
 # Two points, of which the second has millions of transactions.

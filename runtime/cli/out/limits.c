@@ -6,8 +6,8 @@
  * stop_asked(), what is complete is printed, and what does not look in time is ended (stop.c).
  * Memory may grow on meanwhile: at twice the limit the process ends at once.
  *
- * How long a run will take is known from its progress: done of total, in the time so far. Before a
- * second has passed nobody needs to know.
+ * How long a run will take is known from its progress: done of total, in the time so far. Runs of
+ * less than a second need no word.
  */
 #include "cli/out/limits.h"
 #include "cli/out/progress.h"

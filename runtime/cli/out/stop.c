@@ -212,7 +212,7 @@ const char *stop_word(void)
     return limit_words[stop_limit()];
 }
 
-/* -- those who look ------------------------------------------------------------------------- */
+/* -- loops that look ------------------------------------------------------------------------ */
 
 bool stop_asked(void)
 {

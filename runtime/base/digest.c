@@ -6,6 +6,7 @@
  * are found by their hash alone.
  */
 #include "base/digest.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,33 +93,37 @@ void digest_add_text(struct digest *d, const char *text)
 }
 
 /* A device may have no end. */
-static FILE *open_regular(const char *path)
+static bool is_regular(const char *path)
 {
     struct stat of;
 
-    return stat(path, &of) == 0 && S_ISREG(of.st_mode) ? fopen(path, "rb") : NULL;
+    return stat(path, &of) == 0 && S_ISREG(of.st_mode);
 }
 
 bool digest_add_file(struct digest *d, const char *path)
 {
     unsigned char bytes[1 << 14];
-    FILE *f = open_regular(path);
     struct digest own;
     char hex[DIGEST_CHARS + 1];
+    FILE *f;
     size_t n;
 
+    if (!is_regular(path))
+        return true;
+    f = fopen(path, "rb");
     if (!f)
         return false;
     digest_begin(&own);
     digest_add(&own, "", 0);
     while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
         digest_add(&own, bytes, n);
-    bool ok = !ferror(f);
+    int error = ferror(f) ? errno : 0;
     fclose(f);
     digest_end(&own, hex);
-    if (ok)
+    if (!error)
         digest_add_text(d, hex);
-    return ok;
+    errno = error;
+    return !error;
 }
 
 void digest_of(const void *bytes, size_t n, char hex[DIGEST_CHARS + 1])

@@ -31,7 +31,7 @@ void digest_add_bulk(struct digest *d, const void *bytes, size_t n);
 /* Adds its length as well: "ab" and "c" are not "a" and "bc". */
 void digest_add_text(struct digest *d, const char *text);
 
-/* False, and nothing is added: it is no regular file, or cannot be read to its end. */
+/* Of what is no regular file nothing is added. False with errno: one that cannot be read. */
 bool digest_add_file(struct digest *d, const char *path);
 
 /* "" if nothing was added. */

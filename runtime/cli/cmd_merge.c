@@ -117,7 +117,9 @@ static enum exit_code take_first_line(struct merging *m, FILE *in, uint64_t i)
 
     line = memory_resize(line, len + 1, 1);
     line[len > 0 ? len - 1 : 0] = '\0';
-    if (!part_read(line, &part, &parts, &of))
+    if (ferror(in))
+        code = say_unreadable(m->cli->program, m->part, errno);
+    else if (!part_read(line, &part, &parts, &of))
         code = say(m->cli->program, EXIT_INPUT, "%s %s: run the part --shard %llu/%llu again",
                    m->part, len ? "does not say what it is made of" : "is empty",
                    (unsigned long long)i, (unsigned long long)m->n);
@@ -142,6 +144,8 @@ static enum exit_code find_end(struct merging *m, FILE *in, uint64_t i, size_t *
     bool whole = here >= 0 && fseek(in, -len, SEEK_END) == 0 && (end = ftell(in)) >= here &&
                  fread(line, 1, (size_t)len, in) == (size_t)len && strcmp(line, want) == 0;
 
+    if (ferror(in))
+        return say_unreadable(m->cli->program, m->part, errno);
     if (!whole || fseek(in, here, SEEK_SET) != 0)
         return say(m->cli->program, EXIT_INPUT,
                    "%s is cut: its last line is not there; copy it, or run the part --shard "
@@ -198,7 +202,8 @@ static enum exit_code add_part(struct merging *m, uint64_t i, struct sink *s)
         code = find_end(m, in, i, &left);
     if (!code) {
         take_head(m, in, s, &left);
-        code = add_rows(m, in, s, left);
+        code =
+            ferror(in) ? say_unreadable(m->cli->program, m->part, errno) : add_rows(m, in, s, left);
     }
     fclose(in);
     return code;

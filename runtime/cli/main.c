@@ -138,18 +138,26 @@ static enum sink_end end_of(enum exit_code code, bool kept)
     return end == SINK_DROP && kept ? SINK_PARTIAL : end;
 }
 
+/* What is kept, or handed to a program, says what it is made of. */
+static enum exit_code find_sources(struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+
+    if (o->shard.n && !digest_works())
+        return say(cli->program, EXIT_SYSTEM,
+                   "--shard: this build has no libmd, and cannot say what a part is made of");
+    return o->sqlite || o->shard.n || session_here() ? sources_of(cli, &cli->sources) : EXIT_OK;
+}
+
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
     bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
-    if (cli->opts.shard.n && !digest_works())
-        return say(cli->program, EXIT_SYSTEM,
-                   "--shard: this build has no libmd, and cannot say what a part is made of");
-    enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
+    enum exit_code code = find_sources(cli);
+    if (!code)
+        code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
-    if (cli->sqlite || cli->opts.shard.n || session_here())
-        cli->sources = sources_of(cli);
     if (cli->opts.vary.n > 0)
         code = vary_run(cli, start, &kept);
     else

@@ -14,8 +14,10 @@
 #include "cli/sources.h"
 #include "cli/benches.h"
 #include "cli/out/memory.h"
+#include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "cli/query/query.h"
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -47,6 +49,7 @@ static int look(struct dl_phdr_info *object, size_t size, void *arg)
 }
 
 static char program[DIGEST_CHARS + 1];
+static int program_error; /* why it is not known; 0: it is */
 
 static void find_program(void)
 {
@@ -56,28 +59,33 @@ static void find_program(void)
     dl_iterate_phdr(look, &s);
     digest_begin(&d);
     for (int k = 0; k < 2; k++)
-        if (s.found[k] && (k == 0 || strcmp(s.found[0], s.found[1]) != 0))
-            digest_add_file(&d, s.found[k]);
+        if (s.found[k] && (k == 0 || strcmp(s.found[0], s.found[1]) != 0) &&
+            !digest_add_file(&d, s.found[k]))
+            program_error = errno;
     digest_end(&d, program);
 }
 
 /* Once a process, as it takes some 20 ms. */
-static void take_program(struct provenance *p)
+static bool take_program(struct provenance *p)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, find_program);
     memcpy(p->of[PROVENANCE_PROGRAM], program, sizeof program);
+    errno = program_error;
+    return !program_error;
 }
 
 /* -- files ------------------------------------------------------------------------------------ */
 
 /* `word` as a file, or what is behind a = or : in it. */
-static void add_files(struct digest *d, const char *word)
+static bool add_files(struct digest *d, const char *word)
 {
-    digest_add_file(d, word);
-    for (const char *at = word; (at = strpbrk(at, "=:")); at++)
-        digest_add_file(d, at + 1);
+    bool ok = digest_add_file(d, word);
+
+    for (const char *at = word; ok && (at = strpbrk(at, "=:")); at++)
+        ok = digest_add_file(d, at + 1);
+    return ok;
 }
 
 /* The columns that are there, number by number, and the texts that they are of. */
@@ -105,33 +113,35 @@ static void add_frame(struct digest *d, const kb_frame *f)
 }
 
 /* FILE of FILE.so:NAME; of another word nothing. */
-static void take_bench(struct provenance *p, const char *word)
+static bool take_bench(struct provenance *p, const char *word)
 {
     size_t len = bench_file_length(word);
     struct digest d;
 
     if (len == 0)
-        return;
+        return true;
     char *file = memory_part(word, len);
     digest_begin(&d);
-    digest_add_file(&d, file);
+    bool ok = digest_add_file(&d, file);
     digest_end(&d, p->of[PROVENANCE_BENCH]);
     free(file);
+    return ok;
 }
 
-static void take_inputs(struct provenance *p, const struct opts *o)
+static bool take_inputs(struct provenance *p, const struct opts *o)
 {
     struct digest d;
+    bool ok = true;
 
     digest_begin(&d);
-    for (size_t i = 0; i < o->n_operands; i++)
+    for (size_t i = 0; i < o->n_operands && ok; i++)
         if (i > 0 || bench_file_length(o->operand[i]) == 0)
-            add_files(&d, o->operand[i]);
-    if (o->pattern)
-        add_files(&d, o->pattern);
+            ok = add_files(&d, o->operand[i]);
+    ok = ok && (!o->pattern || add_files(&d, o->pattern));
     if (session_here() && session_here()->frame)
         add_frame(&d, session_here()->frame);
     digest_end(&d, p->of[PROVENANCE_INPUTS]);
+    return ok;
 }
 
 /* -- the whole -------------------------------------------------------------------------------- */
@@ -148,20 +158,17 @@ void sources_of_machine(struct provenance *p, const kb_topology *topo)
     snprintf(p->of[PROVENANCE_COMPILER], sizeof *p->of, "%s", kb_topology_compiler(topo));
 }
 
-void sources_of_command(struct provenance *p, const struct opts *o)
+enum exit_code sources_of_command(struct provenance *p, const struct opts *o, const char *name)
 {
     digest_of(o->command_line, strlen(o->command_line), p->of[PROVENANCE_COMMAND]);
-    if (o->n_operands > 0)
-        take_bench(p, o->operand[0]);
-    take_inputs(p, o);
-    take_program(p);
+    if ((o->n_operands == 0 || take_bench(p, o->operand[0])) && take_inputs(p, o) &&
+        take_program(p))
+        return EXIT_OK;
+    return say(name, EXIT_SYSTEM, "cannot read what the results are made of: %s", strerror(errno));
 }
 
-struct provenance sources_of(const struct cli *cli)
+enum exit_code sources_of(const struct cli *cli, struct provenance *p)
 {
-    struct provenance p = {0};
-
-    sources_of_machine(&p, cli->topo);
-    sources_of_command(&p, &cli->opts);
-    return p;
+    sources_of_machine(p, cli->topo);
+    return sources_of_command(p, &cli->opts, cli->program);
 }

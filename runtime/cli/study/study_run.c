@@ -51,16 +51,16 @@ struct runs {
 /* -- results that are kept ------------------------------------------------------------------ */
 
 /* What a command is made of now, without the machine. */
-static struct provenance sources_now(const struct study *s, size_t command)
+static enum exit_code sources_now(const struct study *s, size_t command, struct provenance *of)
 {
     const struct study_command *c = &s->command[command];
-    struct provenance of = {0};
     struct opts o;
+    enum exit_code code = opts_read(&o, s->cli->program, c->n_words, c->word);
 
-    if (opts_read(&o, s->cli->program, c->n_words, c->word) == EXIT_OK)
-        sources_of_command(&of, &o);
+    if (!code)
+        code = sources_of_command(of, &o, s->cli->program);
     opts_free(&o);
-    return of;
+    return code;
 }
 
 static const struct study_variant *variant_of(const struct runs *r, size_t job)
@@ -89,8 +89,8 @@ static void keep(const struct runs *r, size_t job)
 
     if (!r->s->cli->sqlite)
         return;
-    struct provenance now = sources_now(r->s, command), of = sources_of_job(r, job);
-    if (provenance_differs(&now, &r->of[command]))
+    struct provenance now = {0}, of = sources_of_job(r, job);
+    if (sources_now(r->s, command, &now) || provenance_differs(&now, &r->of[command]))
         return;
     text_format(pct, sizeof pct, "%.17g", o->bound_pct);
     snprintf(text, sizeof text, "%s\t%" PRId64 "\t%s\t%s\t%s", o->metric, o->time_fs, pct,
@@ -401,12 +401,15 @@ enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
                      .n_jobs = s->cli->opts.jobs ? s->cli->opts.jobs : parallel_threads(),
                      .n = s->n_variants * s->n_commands};
 
+    r.of = memory_new(s->n_commands, sizeof *r.of);
+    for (size_t c = 0; c < s->n_commands && s->cli->sqlite; c++)
+        if ((r.code = sources_now(s, c, &r.of[c]))) {
+            free(r.of);
+            return r.code;
+        }
     r.said = memory_new(r.n, sizeof *r.said);
     r.job = memory_new(r.n_jobs, sizeof *r.job);
     r.differs = memory_new(r.n, sizeof *r.differs);
-    r.of = memory_new(s->n_commands, sizeof *r.of);
-    for (size_t c = 0; c < s->n_commands && s->cli->sqlite; c++)
-        r.of[c] = sources_now(s, c);
     struct study_outcome *shared = mmap(NULL, r.n_jobs * sizeof *shared, PROT_READ | PROT_WRITE,
                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/diff/number.h"
+#include "cli/out/say.h"
 #include <math.h>
 #include <stdarg.h>
 
@@ -76,9 +77,9 @@ enum exit_code gate_end(const struct cli *cli, enum exit_code code)
         return code;
     count_nothing(cli);
     if (g->n_met == 1)
-        return cmd_say(cli, EXIT_DIFFERENT, "failed by --fail-if: %s", g->met);
+        return say(cli->program, EXIT_DIFFERENT, "failed by --fail-if: %s", g->met);
     if (g->n_met > 1)
-        return cmd_say(cli, EXIT_DIFFERENT, "failed by --fail-if: %s, and %llu more", g->met,
-                       (unsigned long long)g->n_met - 1);
-    return g->n_undecided > 0 ? cmd_say(cli, EXIT_USAGE, "%s", g->undecided) : EXIT_OK;
+        return say(cli->program, EXIT_DIFFERENT, "failed by --fail-if: %s, and %llu more", g->met,
+                   (unsigned long long)g->n_met - 1);
+    return g->n_undecided > 0 ? say(cli->program, EXIT_USAGE, "%s", g->undecided) : EXIT_OK;
 }

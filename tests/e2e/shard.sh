@@ -8,22 +8,22 @@ needs_cube8
 # parts N FILE ARGUMENT...: runs all N parts, the last first, into FILE
 parts()
 {
-    local n=$1 file=$2 i
+    local of=$1 file=$2 i
 
     shift 2
-    for ((i = n; i > 0; i--)); do
-        "$SIM" "$@" --quiet --format csv -o "$file" --shard "$i/$n" || return
+    for ((i = of; i > 0; i--)); do
+        "$SIM" "$@" --quiet --format csv -o "$file" --shard "$i/$of" || return
     done
 }
 
 # whole NAME N ARGUMENT...: the parts, joined, are the whole
 whole()
 {
-    local name=$1 n=$2
+    local name=$1 of=$2
 
     shift 2
     rm -f p.csv*
-    "$SIM" "$@" --quiet --format csv -o w.csv && parts "$n" p.csv "$@" && [ ! -e p.csv ] &&
+    "$SIM" "$@" --quiet --format csv -o w.csv && parts "$of" p.csv "$@" && [ ! -e p.csv ] &&
         call "$SIM" merge p.csv && [ ! -s out ] && [ ! -s err ] && same w.csv p.csv
     ok "$name"
 }

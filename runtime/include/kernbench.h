@@ -172,7 +172,7 @@ kb_status kb_topology_numbers(const kb_topology *topo, double factor,
 kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
                              double factor, const kb_topology **out, char **messages);
 
-/* The hash of the compiler that built a machine's components while the program ran; "": none did. */
+/* The hash of the compiler that built the components of `topo` while the program ran; "": none. */
 const char *kb_topology_compiler(const kb_topology *topo);
 
 /* Frees what kb_topology_load() and kb_topology_better() made; none that is linked in. */

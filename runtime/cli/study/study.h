@@ -28,7 +28,7 @@ struct study_variant {
     int line, column;
     char hash[24];        /* of its machine: these three are set by study_check() */
     struct provenance of; /* of the machine */
-    double cost;   /* of all that it changes; NAN: the study has no costs */
+    double cost;          /* of all that it changes; NAN: the study has no costs */
 };
 
 struct study_command {

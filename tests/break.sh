@@ -785,6 +785,7 @@ choose_tests() {
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
     *bank*) tests=(banks random) ;;
+    *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;
     *' gen/better.c '*) tests=(load) scripts=(bykey) ;;
     *' gen/emit.c '*) tests=(load) scripts=(generated vectors machine) ;;

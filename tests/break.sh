@@ -38,13 +38,16 @@ last_link=runtime/network/last_link.h feeds=gen/feeds.c between=gen/between.c ru
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
-mesh=runtime/machine/mesh.h planes=gen/planes.c
+mesh=runtime/machine/mesh.h
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
 break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
 break_it 'a wrap link as long as another' runtime/machine/mesh.h 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
-break_it 'a detour never tries W' $planes 's/^ +SIDE_W,$/SIDE_E,/'
-break_it 'the last of equal shore cubes' $planes 's/far < least && mesh/far <= least \&\& mesh/'
+break_it 'a detour never tries W' gen/detours.c 's/^ +SIDE_W,$/SIDE_E,/'
+break_it 'the last of equal shore cubes' gen/detours.c 's/far < least && mesh/far <= least \&\& mesh/'
+break_it 'bent routes are taken for whole' gen/detours.c 's/return steps == 0 \|\| .*/return true;/'
+break_it 'a cube beside the bent ones is no seed' gen/detours.c 's/least = s->far\[next\] \+ 1;/least = s->far[next] + 2;/'
+break_it 'all packages are alike' gen/sips.c 's/!are_alike\(r, first\[sip\], sip\)/false/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
 break_it 'two hosts in one pipe' runtime/network/pcie_ep.h 's/!T->regular \|\| //'
 break_it 'a home slice of the next crossbar node' gen/nodes.c 's/crossbar_of_slice\(r, slice\) <= pe &&/crossbar_of_slice(r, slice) <= pe + 1 \&\&/'
@@ -800,6 +803,7 @@ choose_tests() {
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
     *bank*) tests=(banks random) ;;
+    *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;
     *' gen/better.c '*) tests=(load) scripts=(bykey) ;;
     *' gen/emit.c '*) tests=(load) scripts=(generated vectors machine) ;;

@@ -495,6 +495,9 @@ break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/if \
 break_it 'by key: whole numbers are not rounded up' gen/better.c 's/ceil\(to \* \(1 - rounding\)\)/floor(to)/; s/value \+ 1\)/value)/'
 break_it 'by key: more traffic where pe_gbs is better' $rerun 's/rate \* there \/ here : rate/rate : rate/'
 break_it 'by key: no pairs' runtime/cli/why/keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
+break_it 'by key: data that come back are not seen' runtime/cli/why/series.c 's/link \? link : find_link\(s, to, from\)/link/'
+break_it 'by key: pairs of candidates only' runtime/cli/why/keys.c 's/s->whole \|\| is_candidate/is_candidate/'
+break_it 'by key: a pair called the best of some' runtime/cli/why/search_rows.c 's/search_pairs_run\(s\) == search_n_pairs\(s\) && best/best/'
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
@@ -753,7 +756,7 @@ choose_tests() {
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
-        *cli/why/*) scripts=(knockout bykey) ;;
+        *cli/why/*) scripts=(knockout bykey pairs) ;;
         *cli/vary/*) scripts=(vary) ;;
         *cli/study/* | *out_kept.c* | *launch_rows.c* | *load_rows.c*) scripts=(study load run) ;;
         *cli/view/*) scripts=(view) ;;

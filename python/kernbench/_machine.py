@@ -176,7 +176,8 @@ class Commands:
 
         what       as breakdown() takes it
         by         "limit": without one limit at a time; "key": each key twice as good, alone and
-                   together; "key=4": four times
+                   together; "key=4": four times; all_pairs=True: no pair of keys is left out, however
+                   long it takes
         arguments  those of run(), or for "load" pattern, rate, bytes, txns, ...
 
         >>> m.why("gemm", by="key", M=512).head(3)
@@ -280,7 +281,7 @@ RUN_OPTIONS = {"format", "output", "machine", "set", "vary", "shard", "sqlite", 
                "dry_run", "breakdown", "until", "until_ns", "max_events", "fingerprint", "verify", "phase2",
                "dump", "oplog", "oplog_limit", "inspect", "race", "trace", "trace_from", "trace_to",
                "trace_filter", "trace_max_bytes", "seed", "jobs", "columns", "fail_if", "top", "by", "help",
-               "version"}
+               "version", "all_pairs"}
 
 
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:

@@ -667,6 +667,10 @@ break_it 'rows of a run added to a database one by one' runtime/cli/out/sqlite_f
 break_it 'the text of a key that was set is that of the base' gen/load.c 's/spec->texts\[k\] = NULL;//'
 break_it 'memory that lacks leaves a YAML open' gen/build.c '/setjmp\(without\)/,/return false/s/load_close\(&b->spec\);//'
 break_it 'the first key of --vary turns first' runtime/cli/vary/variants.c 's/for \(size_t last = v->n_keys - 1; last > k; last--\)/for (size_t last = 0; last < k; last++)/'
+break_it 'a part of the points of each machine, too' runtime/cli/vary/vary.c 's/cli\.opts\.shard = \(struct shard\)\{0\};/;/'
+break_it 'a flush that doubles what is in memory' runtime/cli/out/sink.c 's/^    if \(s->fd >= 0\)$/    if (s->fd < 0)\n        grow(s);\n    else/'
+break_it 'the machine after the one whose rows come back' runtime/cli/vary/all_rows.c 's/&part, sizeof part\);$/\&part, sizeof part), part.machine++;/'
+break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/!= a->part\.n\)/> a->part.n)/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
@@ -757,7 +761,7 @@ choose_tests() {
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
         *cli/why/*) scripts=(knockout bykey pairs) ;;
-        *cli/vary/*) scripts=(vary) ;;
+        *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;
         *cli/study/* | *out_kept.c* | *launch_rows.c* | *load_rows.c*) scripts=(study load run) ;;
         *cli/view/*) scripts=(view) ;;
         *breakdown*) scripts=(why) ;;

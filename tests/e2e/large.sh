@@ -113,6 +113,21 @@ within "$SIM" diff replay.csv slow.csv --top "$ROWS" --format csv
 ok "diff"
 holds "view" 10 "$SIM" view latency load.csv $on
 
+# -- operations of kernels: 351,104 ---------------------------------------------------------------
+
+holds "run, --oplog" 1 "$SIM" run attention_ring $on --oplog ops.csv
+[ "$(wc -l <ops.csv)" -gt 351000 ]
+ok "run: all are in the log"
+if [ "$ROWS" -ge 100000 ]; then
+    for option in "--oplog ops.json" --breakdown --race "--trace ops.pftrace" "--trace ops.json" --verify \
+        "--inspect last" "--stats ops.csv" "--sqlite ops.db" "--dump ops"; do
+        holds "run, $option" 1 "$SIM" run attention_ring $on $option
+    done
+    holds "run, a page" 0 "$SIM" report run attention_ring $on -o x.html
+    holds "why of kernels" 5 "$SIM" why attention_ring $on
+    holds "why of kernels, by key" 5 "$SIM" why attention_ring $on --by key
+fi
+
 # -- and of many machines -----------------------------------------------------------------------
 
 many_doors "replay --vary" "$ROWS" replay many.csv --vary cube.hbm.bw_gbs=256

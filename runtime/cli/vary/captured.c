@@ -3,8 +3,8 @@
  *
  * Rows are kept as bytes, one after the other: of each cell its type, and then its text up to its
  * NUL, or its 8 bytes, or nothing. So 100,000 rows of `replay` take 20 MB and one allocation, and
- * another process gets them as they lie. A row is found by going over those before it; whoever
- * takes rows in order goes over each once.
+ * another process gets them as they lie. A row is found by going over those before it; taken in
+ * order, each is gone over once.
  */
 #include "cli/vary/captured.h"
 #include "cli/out/memory.h"

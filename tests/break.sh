@@ -806,7 +806,7 @@ build() {
     for t in tests/machines/{cube8,tray32}.yaml tests/vectors/cube8_fifo.yaml; do
         make -s B=build PLACE=build/_m CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
-    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/{broken,hostile,talking,any_simulator} >>log 2>&1
+    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/{broken,hostile,talking,any_simulator} build/kernbench >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. On a busy machine processor time counts.

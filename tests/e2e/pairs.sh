@@ -2,6 +2,7 @@
 # pairs.sh -- `why --by key` against all pairs of keys, each run by itself; what it says if it has not run all.
 . "$(dirname "$0")/../support/tap.sh"
 SIM=$B/kernbench
+[ -x "$SIM" ] || none "there is no $SIM"
 machine="--machine $root/topologies/cube8.yaml"
 
 # every_pair BENCH: the least kernel_ns of any two keys of the table in $work/out, run by --set. Items of a list are

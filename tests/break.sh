@@ -509,6 +509,9 @@ break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/if \
 break_it 'by key: whole numbers are not rounded up' gen/better.c 's/ceil\(to \* \(1 - rounding\)\)/floor(to)/; s/value \+ 1\)/value)/'
 break_it 'by key: more traffic where pe_gbs is better' $rerun 's/rate \* there \/ here : rate/rate : rate/'
 break_it 'by key: no pairs' runtime/cli/why/keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
+break_it 'by key: data that come back are not seen' runtime/cli/why/series.c 's/link \? link : find_link\(s, to, from\)/link/'
+break_it 'by key: pairs of candidates only' runtime/cli/why/keys.c 's/s->whole \|\| is_candidate/is_candidate/'
+break_it 'by key: a pair called the best of some' runtime/cli/why/search_rows.c 's/search_pairs_run\(s\) == search_n_pairs\(s\) && best/best/'
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
@@ -678,6 +681,10 @@ break_it 'rows of a run added to a database one by one' runtime/cli/out/sqlite_f
 break_it 'the text of a key that was set is that of the base' gen/load.c 's/spec->texts\[k\] = NULL;//'
 break_it 'memory that lacks leaves a YAML open' gen/build.c '/setjmp\(without\)/,/return false/s/load_close\(&b->spec\);//'
 break_it 'the first key of --vary turns first' runtime/cli/vary/variants.c 's/for \(size_t last = v->n_keys - 1; last > k; last--\)/for (size_t last = 0; last < k; last++)/'
+break_it 'a part of the points of each machine, too' runtime/cli/vary/vary.c 's/cli\.opts\.shard = \(struct shard\)\{0\};/;/'
+break_it 'a flush that doubles what is in memory' runtime/cli/out/sink.c 's/^    if \(s->fd >= 0\)$/    if (s->fd < 0)\n        grow(s);\n    else/'
+break_it 'the machine after the one whose rows come back' runtime/cli/vary/all_rows.c 's/&part, sizeof part\);$/\&part, sizeof part), part.machine++;/'
+break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/!= a->part\.n\)/> a->part.n)/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
@@ -774,8 +781,8 @@ choose_tests() {
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
-        *cli/why/*) scripts=(knockout bykey) ;;
-        *cli/vary/*) scripts=(vary) ;;
+        *cli/why/*) scripts=(knockout bykey pairs) ;;
+        *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;
         *cli/study/* | *out_kept.c* | *launch_rows.c* | *load_rows.c*) scripts=(study load run) ;;
         *cli/view/*) scripts=(view) ;;
         *breakdown*) scripts=(why) ;;
@@ -822,7 +829,7 @@ build() {
     for t in tests/machines/{cube8,tray32}.yaml tests/vectors/cube8_fifo.yaml; do
         make -s B=build PLACE=build/_m CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
-    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/{broken,hostile,talking,any_simulator} >>log 2>&1
+    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/{broken,hostile,talking,any_simulator} build/kernbench >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. On a busy machine processor time counts.

@@ -11,7 +11,7 @@ from ._query import Query, word
 def option_names() -> FrozenSet[str]:
     """The options of `run`, as its help has them, max_events is --max-events; and of `why` about a bench."""
     names = re.findall(r"^ +(?:-\w, )?--([a-z][a-z0-9-]*)", Query(None, ["run", "--help"]).text(), re.M)
-    return frozenset(name.replace("-", "_") for name in names) | {"by", "until_ns"}
+    return frozenset(name.replace("-", "_") for name in names) | {"by", "all_pairs", "until_ns"}
 
 
 def argument_names(bench: str) -> Set[str]:

@@ -173,7 +173,8 @@ class Commands:
 
         what       as breakdown() takes it
         by         "limit" (default): without one limit at a time; "key": each key twice as good,
-                   alone and together; "key=4": four times
+                   alone and together; "key=4": four times; all_pairs=True: no pair of keys is left
+                   out, however long it takes
         arguments  those of run(), args= too, or for "load" pattern, rate, bytes, txns, ...
 
         >>> m.why("gemm", by="key", M=512).head(3)

@@ -21,6 +21,9 @@ struct parallel {
     /* Is the result of block `i` there already? Then it is given, and not done. Called on any
      * thread, one at a time. May be NULL. */
     bool (*have)(void *arg, uint64_t i);
+    /* Do the blocks that are done and not given hold so much that no other may be begun? Called as
+     * have() is. May be NULL. */
+    bool (*full)(void *arg);
     /* NULL, or both: the result of block `i`, which work() has done in this process, as bytes; and
      * the same result from bytes of another process, put where work() would have left it. */
     void (*pack)(void *arg, uint64_t i, struct packed *to);

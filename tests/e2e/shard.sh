@@ -33,6 +33,7 @@ whole "in one" 1 sweep --src c0.pe0 --dst c0.slice*
 whole "more parts than points" 11 sweep --src c0.pe0 --dst c0.slice*
 whole "machines" 3 probe --vary cube.hbm.bw_gbs=64:512:x2 --vary cube.ucie.overhead_ns=0,1
 whole "more parts than machines, several rows each" 5 load --pattern local --rate 0.1,0.2 --txns 500 --seeds 1 --vary cube.hbm.bw_gbs=128,256
+whole "points of machines" 3 sweep --src c0.pe0 --dst c*.slice0 --vary cube.hbm.bw_gbs=128,256
 whole "kernels" 2 run softmax M=64 N=64 --vary cube.hbm.bw_gbs=64:512:x2
 rm p.csv
 call "$SIM" merge p.csv -o other.csv && same w.csv other.csv && [ ! -e p.csv ] && [ -e p.csv.1of2 ]

@@ -187,7 +187,7 @@ const char *kb_query_text(const kb_query *q, size_t *n)
 
 size_t kb_query_table_count(const kb_query *q)
 {
-    return q->session.tables.n;
+    return q->session.lacks ? 0 : q->session.tables.n; /* the last one may be half a table */
 }
 
 void kb_query_table_get(const kb_query *q, size_t i, kb_query_table *out)

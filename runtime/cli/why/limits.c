@@ -275,6 +275,12 @@ static enum exit_code why_into(void *arg, struct sink *s)
     return EXIT_INTERRUPTED;
 }
 
+static uint64_t most_runs(void *arg, const struct outcome *first)
+{
+    (void)first;
+    return n_limits(arg);
+}
+
 enum exit_code why_limits(struct rerun *r)
 {
     struct ablation *w = memory_new(1, sizeof *w);
@@ -282,7 +288,7 @@ enum exit_code why_limits(struct rerun *r)
 
     if (r->cli->opts.dry_run) {
         free(w);
-        return rerun_estimate(r, n_limits(r->cli));
+        return rerun_estimate(r, most_runs, (void *)r->cli);
     }
     w->rerun = r;
     w->cli = r->cli;

@@ -33,7 +33,10 @@ BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-se
 # libyaml, static if it can be; YAML=no: without it, and without kb_topology_load().
 YAML ?= yes
 YAML_LIB := $(if $(filter no,$(YAML)),,$(or $(firstword $(wildcard /usr/lib/*/libyaml.a)),-lyaml))
-LIBS := $(BLIS_LIB) $(YAML_LIB) -lm -lpthread
+# libmd, SHA-256, the same; MD=no: without it, and without what is kept by such hashes.
+MD ?= $(YAML)
+MD_LIB := $(if $(filter no,$(MD)),,$(or $(firstword $(wildcard /usr/lib/*/libmd.a)),-lmd))
+LIBS := $(BLIS_LIB) $(YAML_LIB) $(MD_LIB) -lm -lpthread
 
 # The command line needs these for --sqlite, diff of JSON and --trace; without one it says so.
 CLI_LIBS ?= $(foreach l,sqlite3 jansson protobuf-c,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
@@ -47,13 +50,17 @@ ifneq ($(call odd,$(B)),)
 $(error B is '$(B)', and make cannot take $(call odd,$(B)) in it: use letters, digits and . _ + - /)
 endif
 
+# To run make here is to run what is here: components of the tree need no further word.
+export KB_TRUST := $(CURDIR)$(if $(KB_TRUST),:$(KB_TRUST))
+
 # $(call quoted,TEXT): as one word of the shell
 quoted = '$(subst ','\'',$(1))'
 
-WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+# A value of an enum that a switch forgets ends the build: tests/house/switches.sh.
+WARN := -Wall -Wextra -Werror=switch -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter no,$(MD)),-DKB_NO_MD) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -109,12 +116,12 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 # What only kbgen has: it prints what the rest makes.
-KBGEN_SRC := gen/main.c gen/options.c gen/emit.c
+KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/limits.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
 # The library neither prints nor starts threads of a command: these are of command lines.
-BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c)
+BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c runtime/base/watch.c)
 LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c))) $(if $(filter no,$(YAML)),,$(filter-out $(KBGEN_SRC),$(GEN_SRC)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty except on its own architecture
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
@@ -144,7 +151,7 @@ $(O)/runtime/%.o $(O)/gen/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
 include runtime/cli/cli.mk
 
 # kbgen shares with the simulators: texts, and all that is made of a table of options.
-$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c $(wildcard runtime/base/help*.c))
+$(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/compiler.c runtime/base/watch.c $(wildcard runtime/base/help*.c)) $(O)/component_h.o
 	$(call link,$(if $(YAML_LIB),,-lyaml))
 
 # The text of component.h, which is compiled with components at run time.
@@ -152,7 +159,7 @@ c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
     od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/component_h.c: runtime/include/component.h
 	@mkdir -p $(@D)
-	$(Q){ echo '/* Generated from $<. */'; echo '#include "sim/component_open.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
+	$(Q){ echo '/* Generated from $<. */'; echo '#include "gen/component_build.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
 $(O)/component_h.o: $(O)/component_h.c $(O)/flags
 	$(call compile)
 
@@ -194,16 +201,17 @@ $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 	@sed 's/@VERSION@/$(VERSION)/' $< > $(NEW) $(PUT)
 
 # The archive that is installed: one object, BLIS included, in which only public names are global,
-# and, for programs that load benches, the one that calls dlopen().
+# and, for programs that load benches or components, those that call dlopen().
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
 PUBLIC_LIB := $(B)/_public/libkernbench.a
-LOADER_OBJ := $(patsubst %,$(O)/runtime/sim/%.o,bench_file component_open) $(O)/component_h.o
+LOADER_OBJ := $(patsubst %,$(O)/runtime/%.o,sim/bench_file sim/component_open $(addprefix base/,cache compiler compiler_identity digest provenance)) $(O)/component_h.o
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
 	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $(filter-out $(LOADER_OBJ),$^) $(BLIS_LIB) && \
-	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
-	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(LOADER_OBJ) && rm -r $(NEW)d $(PUT)
+	    $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/loader.o $(LOADER_OBJ) $(filter %.a,$(MD_LIB)) && \
+	    for o in kernbench loader; do $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/$$o.o || exit; done && \
+	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(NEW)d/loader.o && rm -r $(NEW)d $(PUT)
 
 # -- one topology ------------------------------------------------------------------------------
 
@@ -264,13 +272,15 @@ $(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
 
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h
-# Components are looked at, too, and blamed for what they are to blame for.
+# Components are compiled by themselves first, and looked at: what keeps the rules is in topo.c.
 ifneq ($(COMPONENTS),)
-$(T)/topo.o: tools/component.sh
-$(T)/topo.o: private CC := tools/component.sh '$(TOPO_FILE)' $(COMPONENTS) -- $(CC)
+$(T)/topo.o: $(T)/components.i
+$(T)/components.i: $(TOPO_FILE) $(COMPONENTS) $(KBGEN) $(T)/.args $(O)/flags
+	$(call say,GEN)
+	$(Q)CC='$(CC)' TMPDIR='$(abspath $(@D))' $(KBGEN) --component-code $(KBGEN_ARGS) > $(NEW) $(PUT)
 endif
 $(T)/topo.o $(T)/main.o: %.o: %.c $(O)/flags
-	$(call compile,-iquote $(T) $(patsubst %,-iquote %,$(sort $(dir $(COMPONENTS)))) $(MACHINE_CFLAGS))
+	$(call compile,-iquote $(T) $(MACHINE_CFLAGS))
 
 $(T)/lib$(N).a: $(T)/topo.o
 	$(archive)
@@ -304,7 +314,7 @@ debug:
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; the packages of a target are installed by it only.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libmd-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
 
 .PHONY: setup
 setup:

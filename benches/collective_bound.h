@@ -60,13 +60,15 @@ static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind,
                          .unit = kind == KB_SRAM ? 0 : pe % b->info.pes_per_cube};
 }
 
+/* Of no elements: nothing. */
 static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe,
                               kb_endpoint_kind kind, uint32_t at, int64_t n)
 {
     kb_endpoint src = place_of(b, KB_PE, pe), dst = place_of(b, kind, at);
     kb_cost cost = {0};
 
-    kb_route_cost(b->topo, op, &src, &dst, (uint64_t)n * kb_dtype_bytes(b->dtype), &cost, NULL);
+    if (n > 0)
+        kb_route_cost(b->topo, op, &src, &dst, (uint64_t)n * kb_dtype_bytes(b->dtype), &cost, NULL);
     return cost;
 }
 
@@ -118,7 +120,9 @@ static inline int64_t hop_fs(const struct bound *b, uint32_t from, uint32_t to, 
     if (n <= 0)
         return 0;
     if (b->limits.queue_memory != KB_TCM)
-        read = cost_of(b, KB_READ, to, b->limits.queue_memory, to, last);
+        read = cost_of(b, KB_READ, to, b->limits.queue_memory, to, last > 0 ? last : 1);
+    if (last == 0)
+        read.drain_fs = 0;
     return b->issue_fs + write_fs(b, from, to, n) +
            (b->limits.queue_memory == KB_TCM ? port_fs(b, (double)last, b->limits.tcm_read_gbs)
                                              : kb_formula_fs(&read));

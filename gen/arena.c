@@ -33,6 +33,7 @@ void *arena_alloc(struct arena *a, size_t size)
     const size_t step = alignof(max_align_t);
     void *p;
 
+    arena_pause(a);
     if (size > SIZE_MAX / 2)
         arena_lacks(a);
     size = size ? (size + step - 1) / step * step : step;
@@ -72,7 +73,13 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 void arena_lacks(const struct arena *a)
 {
-    longjmp(*a->without, 1);
+    longjmp(*a->without, ARENA_LACKS);
+}
+
+void arena_pause(const struct arena *a)
+{
+    if (a->stop && a->stop(a->stop_arg))
+        longjmp(*a->without, ARENA_ENDS);
 }
 
 void arena_release(struct arena *a)

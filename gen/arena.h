@@ -2,6 +2,7 @@
 #ifndef ARENA_H
 #define ARENA_H
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -13,6 +14,8 @@ struct arena {
     size_t left;
     jmp_buf
         *without; /* where it goes on without memory; borrowed. To be set before the first byte */
+    bool (*stop)(void *arg); /* is the work to end? NULL: never */
+    void *stop_arg;
 };
 
 /*
@@ -26,6 +29,12 @@ char *arena_copy(struct arena *a, const char *text, size_t len);
 
 /* The text that printf() would print. */
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
+
+/* Goes to `without` if stop() says so: for loops that may last. */
+void arena_pause(const struct arena *a);
+
+/* What `without` is reached by. */
+enum { ARENA_LACKS = 1, ARENA_ENDS };
 
 /* Memory is exhausted: goes to `without`. */
 __attribute__((noreturn)) void arena_lacks(const struct arena *a);

@@ -34,9 +34,12 @@ static void place_parts(struct bank_row *b, uint32_t order)
             b->bank_at = at;
             at = (uint8_t)(at + b->bank_bits);
             break;
-        default:
+        case IN_COLUMN:
             b->column_at = at;
             at = (uint8_t)(at + b->column_bits);
+            break;
+        case IN_ROW: /* the first of all, which takes the rest */
+        case ADDRESS_FIELDS:
             break;
         }
     }

@@ -84,13 +84,15 @@ static void by_distance(struct routes *r, uint32_t blocks)
     for (uint32_t block = 0; block < blocks; block++) {
         const struct routes_of of = {t, block % t->planes, block >= t->planes};
 
-        for (int32_t dy = 1 - h; dy < h; dy++)
+        for (int32_t dy = 1 - h; dy < h; dy++) {
+            arena_pause(r->arena);
             for (int32_t dx = 1 - w; dx < w; dx++) {
                 uint32_t a = place_before(dy) * t->w + place_before(dx);
                 uint32_t b = (uint32_t)((int32_t)a + dy * w + dx);
 
                 r->between[r->n_between_rows++] = follow(&of, a, b);
             }
+        }
     }
     r->cube_pos = arena_alloc(r->arena, t->cubes * sizeof *r->cube_pos);
     for (uint32_t cube = 0; cube < t->cubes; cube++)

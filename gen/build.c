@@ -66,7 +66,12 @@ bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), vo
     jmp_buf without;
 
     b->arena.without = &without;
-    if (setjmp(without)) {
+    switch (setjmp(without)) {
+    case 0:
+        break;
+    case ARENA_ENDS:
+        b->ended = true; /* fall through */
+    default:
         b->arena.without = NULL;
         load_close(&b->spec);
         return false;

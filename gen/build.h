@@ -25,6 +25,7 @@ struct build {
     struct diag diag;
     struct spec spec;
     struct routes routes;
+    bool ended; /* before it was made: arena.stop() */
 };
 
 /*
@@ -39,7 +40,8 @@ bool build_tables(struct build *b);
 /* Both, as a step of build_guarded(). */
 void build_all(struct build *b, void *source);
 
-/* `step`, from which memory that lacks leads back here: false then, and nothing is left open. */
+/* `step`, from which memory that lacks, or work that is to end (b->ended), leads back here: false
+ * then, and nothing is left open. */
 bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg);
 
 #endif

@@ -16,16 +16,15 @@
  * circle of the plainest is named.
  *
  * Routes: all pairs of cubes, with all PEs and memories the first time that a cube is left or
- * entered in a way, and the end of a route only if it was not walked before. Of a machine without
- * gaps, all of whose cubes are alike, cubes of three first, three middle and three last rows and
- * columns are enough: they see every turn, and every edge along those rows. An m_cpu takes in all
- * that comes, and packets begin there again.
+ * entered in a way, and the end of a route only if it was not walked before. Not all pairs are
+ * needed: pairs.c. An m_cpu takes in all that comes, and packets begin there again.
  *
  * Example: 4 x 1 cubes, wrap: x, vcs: [1, 1]: too few, as a ring needs two parts. Without parts
  * there would be a circle c0.noc > c0.ucie-E > c1.ucie-W > c1.noc > ... > c0.noc.
  */
 #include "channels.h"
 #include "circle.h"
+#include "pairs.h"
 #include "shares.h"
 #include "machine/vcs.h"
 #include <string.h>
@@ -352,39 +351,54 @@ static void add_hosts(struct waits *w, uint32_t to, uint32_t plane)
     }
 }
 
-/* Is `i` of `n` one of three first, three middle or three last? */
-static bool is_shown(uint32_t i, uint32_t n)
+/* Routes from the cubes of one SIP to `to`. */
+static void add_from_sip(struct waits *w, const struct pairs *p, const struct seen *seen,
+                         uint32_t sip, uint32_t to, uint32_t plane)
 {
-    return n <= 9 || i < 3 || i + 3 >= n || (i + 1 >= n / 2 && i <= n / 2 + 1);
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t first, end;
+
+    arena_pause(w->r->arena);
+    pairs_from(p, sip, to, &first, &end);
+    for (uint32_t from = first; from < end; from++)
+        if (pairs_has_cube(p, from) && kind_at(t, from)->pes)
+            add_between(w, seen, from, to, plane);
 }
 
-/* Whether routes from and to a cube are walked. */
-static bool is_walked(const struct kb_topology *t, uint32_t cube)
+static void forget_known(struct waits *w, const struct pairs *p)
 {
-    if (!mesh_has_cube(t, cube))
-        return false;
-    if (t->has_gaps || t->n_kinds > 1)
-        return true;
-    return is_shown(cube_column(t, cube), t->w) && is_shown(cube_row(t, cube), t->h);
+    size_t cubes = w->r->topo.cubes;
+
+    for (uint32_t sip = 0; sip < w->r->topo.sips; sip++)
+        if (p->leaver[sip] != NO_WHERE || p->sips[sip])
+            memset(&w->known[sip * cubes * N_SIDES], 0, cubes * N_SIDES);
+}
+
+static void add_plane(struct waits *w, const struct seen *seen, uint32_t plane)
+{
+    const struct kb_topology *t = &w->r->topo;
+    bool back = w->answers && t->plane_rows[plane].one_way;
+    struct pairs pairs = pairs_make(w->r, plane, back);
+
+    for (uint32_t to = 0; to < sim_cubes(t); to++) {
+        if (!pairs_has_cube(&pairs, to))
+            continue;
+        forget_known(w, &pairs);
+        for (uint32_t sip = 0; sip < t->sips; sip++)
+            add_from_sip(w, &pairs, seen, sip, to, plane);
+        add_hosts(w, to, plane);
+    }
 }
 
 static void add_routes(struct waits *w)
 {
     const struct kb_topology *t = &w->r->topo;
-    uint32_t cubes = sim_cubes(t);
-    struct seen seen = {arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.left),
-                        arena_alloc(w->r->arena, cubes * t->planes * sizeof *seen.entered)};
+    size_t n = (size_t)sim_cubes(t) * t->planes;
+    struct seen seen = {arena_alloc(w->r->arena, n * sizeof *seen.left),
+                        arena_alloc(w->r->arena, n * sizeof *seen.entered)};
 
     for (uint32_t plane = 0; plane < t->planes; plane++)
-        for (uint32_t to = 0; to < cubes; to++) {
-            if (!is_walked(t, to))
-                continue;
-            memset(w->known, 0, cubes * N_SIDES);
-            for (uint32_t from = 0; from < cubes; from++)
-                if (is_walked(t, from) && kind_at(t, from)->pes)
-                    add_between(w, &seen, from, to, plane);
-            add_hosts(w, to, plane);
-        }
+        add_plane(w, &seen, plane);
 }
 
 /* -- circles ------------------------------------------------------------------------------------

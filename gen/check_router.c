@@ -65,6 +65,17 @@ static void check_prios(const struct spec *spec)
         }
 }
 
+/* Turns know no priority: all that is left of it is which virtual channels a packet may have. */
+static void warn_of_turns(const struct spec *spec)
+{
+    if (spec->contention_links == MODE_ROUTER && spec->contention_arbiter == ARBITER_RR &&
+        spec->contention_prios > 1)
+        diag_warning(spec->diag, spec_place(spec, KEY_contention_prios),
+                     "'contention.prios' %lld beside 'arbiter: rr', which lets no priority go "
+                     "first: each only has virtual channels of its own",
+                     (long long)spec->contention_prios);
+}
+
 void check_router(const struct spec *spec)
 {
     if (check_segment(spec)) {
@@ -72,6 +83,7 @@ void check_router(const struct spec *spec)
         check_buffer(spec);
     }
     check_prios(spec);
+    warn_of_turns(spec);
 }
 
 void check_memory_queue(const struct spec *spec)

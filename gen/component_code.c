@@ -1,15 +1,24 @@
 /*
- * component_code.c -- the components of a machine as one C file, for a machine made at run time.
+ * component_code.c -- the components of a machine as one C file, which is compiled by itself.
  *
- * templates/topo.c.m4 says the same for a machine that is compiled as a whole. Here there is no m4:
- * constants, then the text of each component, then its calls.
+ * Words that a component must not have, then its constants, its text, and its calls; and behind all
+ * components a table of them, by which an object is called. topo.c has a table of its own.
  */
 #include "component_code.h"
 #include "base/text.h"
+#include "component_text.h"
 #include "machine/tables.h" /* KB_VERSION */
 #include "nodes.h"
 #include <inttypes.h>
 #include <string.h>
+
+/*
+ * Words that end a compilation, however they are written: what they do is not seen in the object.
+ * Assembler text may read files and clocks; a section's name is assembler text; a date is another
+ * one in each build.
+ */
+static const char words[] = "#pragma GCC poison asm __asm __asm__ section __section__ "
+                            "__DATE__ __TIME__ __TIMESTAMP__\n";
 
 /* "MYBANK_TRP": of upper letters; `key` has them all, or all but an ending `_ns`. */
 static const char *constant_name(struct arena *a, const char *component, const char *key,
@@ -24,7 +33,7 @@ static const char *constant_name(struct arena *a, const char *component, const c
     return name;
 }
 
-const char *component_constant(struct arena *a, const struct part *p, size_t i)
+static const char *constant(struct arena *a, const struct part *p, size_t i)
 {
     const struct component_key *key = &p->component->keys[i];
     const char *name = p->component->name, *ns = strrchr(key->name, '_');
@@ -46,18 +55,19 @@ const char *component_constant(struct arena *a, const struct part *p, size_t i)
 /* The calls of a component of one kind; NAME is its name. */
 static const char *const calls[N_COMPONENT_KINDS] = {
     [COMPONENT_MEMORY] =
-        "static struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
+        "static inline struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
         "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
-    [COMPONENT_QUEUEING] =
-        "static void component_NAME_arrive(void *s, const struct kb_request *r, int64_t now, "
-        "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"
-        "static void component_NAME_wake(void *s, uint64_t id, int64_t now, struct kb_handle "
-        "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n",
-    [COMPONENT_NODE] =
-        "static int64_t component_NAME_delay(void *s, const struct kb_request *r, int64_t now)\n"
-        "{\n    return NAME_delay(s, r, now);\n}\n",
+    [COMPONENT_QUEUEING] = "static inline void component_NAME_arrive(void *s, const struct "
+                           "kb_request *r, int64_t now, "
+                           "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"
+                           "static inline void component_NAME_wake(void *s, uint64_t id, int64_t "
+                           "now, struct kb_handle "
+                           "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n",
+    [COMPONENT_NODE] = "static inline int64_t component_NAME_delay(void *s, const struct "
+                       "kb_request *r, int64_t now)\n"
+                       "{\n    return NAME_delay(s, r, now);\n}\n",
     [COMPONENT_ENGINE] =
-        "static struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
+        "static inline struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
         "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
 };
 
@@ -87,6 +97,17 @@ static bool is_first_of_name(const struct part *all, const struct part *p)
     return all == p;
 }
 
+/* `path` between the quotes of #line. */
+static const char *quoted(struct arena *a, const char *path)
+{
+    char *text = arena_alloc(a, 2 * strlen(path) + 1), *to = text;
+
+    for (; *path; *to++ = *path++)
+        if (*path == '"' || *path == '\\')
+            *to++ = '\\';
+    return text;
+}
+
 /* Its constants, its text, where the compiler's messages find it, and its calls. */
 static const char *code_of(struct arena *a, const struct part *p)
 {
@@ -94,28 +115,32 @@ static const char *code_of(struct arena *a, const struct part *p)
     const char *text = "";
 
     for (size_t i = 0; i < c->n_keys; i++)
-        text = arena_printf(a, "%s%s", text, component_constant(a, p, i));
+        text = arena_printf(a, "%s%s", text, constant(a, p, i));
     return arena_printf(
         a,
         "%s#line 1 \"%s\"\n%.*s\n#line 1 \"calls of %s\"\n"
         "_Static_assert(sizeof(struct %s) <= %d, \"struct %s has more than 64 KiB\");\n"
-        "static void component_%s_init(void *s)\n{\n    %s_init(s);\n}\n%s\n",
-        text, c->path, (int)c->len, c->text, c->name, c->name, IMPL_BYTES_MAX, c->name, c->name,
-        c->name, named(a, calls[c->kind], c->name));
+        "static inline void component_%s_init(void *s)\n{\n    %s_init(s);\n}\n%s\n",
+        text, quoted(a, c->path), (int)c->len, c->text, c->name, c->name, IMPL_BYTES_MAX, c->name,
+        c->name, c->name, named(a, calls[c->kind], c->name));
 }
 
 const char *component_code(const struct spec *spec)
 {
     struct arena *a = spec->arena;
-    const char *all = "/* Components of a machine, by kernbench " KB_VERSION ". */\n"
-                      "#include \"component.h\"\n#include <stddef.h>\n\n";
+    const char *all = arena_printf(a,
+                                   "/* Components of a machine, by kernbench " KB_VERSION ". */\n"
+                                   "#include \"component.h\"\n#include <stddef.h>\n"
+                                   "%s#line 1 \"" COMPONENTS_BEGIN "\"\n",
+                                   words);
 
     for (const struct part *p = spec->parts; p; p = p->next)
         if (is_first_of_name(spec->parts, p))
             all = arena_printf(a, "%s%s", all, code_of(a, p));
     all = arena_printf(
         a,
-        "%sstruct impl {\n    const char *name;\n    size_t bytes;\n    void (*init)(void *);\n"
+        "%s#line 1 \"" COMPONENTS_END
+        "\"\nstruct impl {\n    const char *name;\n    size_t bytes;\n    void (*init)(void *);\n"
         "    struct kb_served (*serve)(void *, const struct kb_request *, int64_t);\n"
         "    int64_t (*delay)(void *, const struct kb_request *, int64_t);\n"
         "    void (*arrive)(void *, const struct kb_request *, int64_t, struct kb_handle *);\n"

@@ -1,8 +1,7 @@
 /*
  * component_file.c -- the file of a component: where it is, and what its header says.
  *
- * Only the comment at the top is read here, and what is included; the rest is the compiler's. Its
- * lines are
+ * Only the comment at the top is read here; the rest is the compiler's. Its lines are
  *
  *     / * kernbench component: memory mybank     (a remark may follow)
  *      * trp_ns  number  14.0 0..1e6  time to close a row
@@ -11,6 +10,8 @@
  * A key is a word, `number` or `integer`, its default, its range, and what it means.
  */
 #include "component_file.h"
+#include "component_trust.h"
+#include "base/fault.h"
 #include "base/text.h"
 #include "value.h"
 #include <dirent.h>
@@ -47,6 +48,7 @@ struct search {
     const char *name, *suffix;
     const char *path; /* found */
     FILE *file;
+    int error; /* errno: it is there, perhaps, and cannot be opened */
 };
 
 static bool open_in(void *arg, struct arena *a, const char *folder)
@@ -55,7 +57,8 @@ static bool open_in(void *arg, struct arena *a, const char *folder)
 
     s->path = arena_printf(a, "%s%s%s", folder, s->name, s->suffix);
     s->file = fopen(s->path, "rb");
-    return s->file;
+    s->error = s->file || errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+    return s->file || s->error;
 }
 
 struct listing {
@@ -253,52 +256,14 @@ static bool read_header(const struct spec *spec, struct component *c)
     return ok;
 }
 
-/* -- what it includes ------------------------------------------------------------------------- */
-
-/* Does a line, of `len` bytes from its first sign on, name another file? */
-static bool is_foreign(const char *line, size_t len)
-{
-    static const char *const foreign[] = {"include", "embed", "pragma", "import"};
-    static const char *const own[] = {"\"component.h\"", "<stdint.h>", "<stdbool.h>", "<stddef.h>"};
-    size_t i = 1, kind = 0;
-
-    while (i < len && strchr(" \t", line[i]))
-        i++;
-    while (kind < 4 && strncmp(line + i, foreign[kind], strlen(foreign[kind])) != 0)
-        kind++;
-    if (len < 2 || line[0] != '#' || kind == 4)
-        return false;
-    i += strlen(foreign[kind]);
-    while (i < len && strchr(" \t", line[i]))
-        i++;
-    for (size_t k = 0; kind == 0 && k < sizeof own / sizeof *own; k++)
-        if (strncmp(line + i, own[k], strlen(own[k])) == 0)
-            return false;
-    return true;
-}
-
-/* All of its own: the first other one is refused. */
-static bool check_includes(const struct spec *spec, const struct component *c)
-{
-    struct header h = {.spec = spec, .at = c->text, .end = c->text + c->len};
-
-    h.c = &(struct component){.path = c->path};
-    while (h.at < h.end) {
-        size_t len = strcspn(h.at, "\n"), blank = strspn(h.at, " \t");
-
-        h.line++;
-        if (blank < len && is_foreign(h.at + blank, len - blank))
-            return wrong_line(&h, arena_printf(spec->arena,
-                                               "'%.*s': a component includes nothing but "
-                                               "component.h, <stdint.h>, <stdbool.h> and "
-                                               "<stddef.h>",
-                                               (int)(len - blank), h.at + blank));
-        h.at += len + (h.at[len] == '\n');
-    }
-    return true;
-}
-
 /* -- the whole -------------------------------------------------------------------------------- */
+
+/* After a message: is it the file's fault, or the system's? */
+static void judge_fault(const struct spec *spec, int error)
+{
+    if (!fault_is_of_file(error))
+        spec->diag->code = EXIT_SYSTEM;
+}
 
 /* The text of an open file; NULL after a message. */
 static const char *read_text(const struct spec *spec, const struct search *s, size_t *len)
@@ -308,7 +273,10 @@ static const char *read_text(const struct spec *spec, const struct search *s, si
 
     *len = fread(text, 1, COMPONENT_BYTES_MAX + 1, s->file);
     if (ferror(s->file)) {
-        diag_error(spec->diag, whole, "cannot be read: %s", strerror(errno));
+        int error = errno;
+
+        diag_error(spec->diag, whole, "cannot be read: %s", strerror(error));
+        judge_fault(spec, error);
         return NULL;
     }
     if (*len > COMPONENT_BYTES_MAX) {
@@ -327,13 +295,21 @@ static bool read_file(const struct spec *spec, struct place at, const char *name
                       const char *suffix, struct component *c)
 {
     struct search search = {.name = name, .suffix = suffix};
+    bool is_code = strcmp(suffix, ".c") == 0;
 
     if (!each_folder(spec, open_in, &search)) {
         not_found(spec, at, name, suffix);
         return false;
     }
+    if (search.error) {
+        diag_error(spec->diag, at, "%s: the component '%s' cannot be opened: %s", search.path, name,
+                   strerror(search.error));
+        judge_fault(spec, search.error);
+        return false;
+    }
     *c = (struct component){.name = name, .path = search.path};
-    c->text = read_text(spec, &search, &c->len);
+    if (!is_code || component_is_trusted(spec->arena, spec->diag, at, c->path))
+        c->text = read_text(spec, &search, &c->len);
     fclose(search.file);
     return c->text;
 }
@@ -357,7 +333,5 @@ const struct component *component_read(const struct spec *spec, struct place at,
 {
     struct component *c = arena_alloc(spec->arena, sizeof *c);
 
-    return read_file(spec, at, name, ".c", c) && read_header(spec, c) && check_includes(spec, c)
-               ? c
-               : NULL;
+    return read_file(spec, at, name, ".c", c) && read_header(spec, c) ? c : NULL;
 }

@@ -12,6 +12,7 @@ enum exit_code {
     EXIT_INPUT = 3,  /* a bad or unreadable topology */
     EXIT_SYSTEM = 5, /* out of memory, or output that cannot be written */
     EXIT_INTERNAL = 6,
+    EXIT_LIMIT = 8, /* --limit-s or --limit-mb */
 };
 
 enum { DIAG_SHOWN = 20 }; /* messages printed before going quiet */

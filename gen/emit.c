@@ -26,7 +26,7 @@
  * part of one.
  */
 #include "emit.h"
-#include "component_code.h"
+#include "components.h"
 #include "nodes.h"
 #include "base/text.h"
 #include "machine/mesh.h"
@@ -672,14 +672,7 @@ static void emit_fields(FILE *out, const struct kb_topology *t)
 
 /* -- components ------------------------------------------------------------------------------- */
 
-static bool is_first_of_name(const struct part *all, const struct part *p)
-{
-    while (all != p && strcmp(all->component->name, p->component->name) != 0)
-        all = all->next;
-    return all == p;
-}
-
-/* The components, each once; and the boxes in whose place they stand. */
+/* The boxes in whose place components stand. */
 static void emit_parts(FILE *out, const struct spec *spec)
 {
     static const char *const boxes[N_BOXES] = {
@@ -690,16 +683,6 @@ static void emit_parts(FILE *out, const struct spec *spec)
     unsigned has[N_COMPONENT_KINDS] = {0};
 
     define_int(out, "n_parts", spec->parts != NULL);
-    begin_map(out, "components");
-    for (const struct part *p = spec->parts; p; p = p->next) {
-        if (!is_first_of_name(spec->parts, p))
-            continue;
-        fprintf(out, "$1([[%s]], [[", p->component->name);
-        for (size_t i = 0; i < p->component->n_keys; i++)
-            fputs(component_constant(spec->arena, p, i), out);
-        fprintf(out, "]], [[%s]])m4_dnl\n", kinds[p->component->kind]);
-    }
-    end_map(out);
     begin_map(out, "parts");
     for (const struct part *p = spec->parts; p; p = p->next) {
         has[p->component->kind] = 1;

@@ -27,8 +27,14 @@ void keys_walk(const struct spec *spec, void (*each)(void *arg, const kb_key *ke
         case KEY_WORD:
             key.kind = KB_KEY_WORD;
             break;
-        default:
+        CASES_OTHER_KEY:
+        case KEY_PLANES:
+        case KEY_SIDES:
+        case KEY_TEXTS:
+        case KEY_HOLES:
+        case KEY_OVERRIDES:
             key.kind = KB_KEY_OTHER;
+            break;
         }
         if (key.kind == KB_KEY_COUNT || key.kind == KB_KEY_NUMBER) {
             key.value = number_of(spec, k);

@@ -345,9 +345,15 @@ bool lists_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_sides(&l, node, "", field);
     case KEY_HOLES:
         return load_holes(&l, node, field);
-    default:
+    case KEY_TEXTS:
         return load_texts(&l, node, field);
+    CASES_NUMBER:
+    CASES_OTHER_KEY:
+    case KEY_WORD:
+    case KEY_OVERRIDES:
+        break;
     }
+    return false;
 }
 
 const char *lists_text(const struct spec *spec, enum key k)
@@ -361,7 +367,13 @@ const char *lists_text(const struct spec *spec, enum key k)
         return sides_text(spec->arena, field);
     case KEY_HOLES:
         return holes_text(spec->arena, field);
-    default:
+    case KEY_TEXTS:
         return texts_text(spec->arena, field);
+    CASES_NUMBER:
+    CASES_OTHER_KEY:
+    case KEY_WORD:
+    case KEY_OVERRIDES:
+        break;
     }
+    return "";
 }

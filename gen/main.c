@@ -1,7 +1,8 @@
 /* main.c -- kbgen: one topology YAML in, its tables out; reads as a table of contents. */
 #include "build.h"
-#include "components.h"
+#include "component_told.h"
 #include "emit.h"
+#include "limits.h"
 #include "options.h"
 #include "resolve.h"
 #include <string.h>
@@ -11,6 +12,13 @@ static bool print_tables(struct build *b, const char *file)
     const char *slash = strrchr(file, '/');
 
     return build_tables(b) && emit(&b->routes, slash ? slash + 1 : file, stdout);
+}
+
+static bool print_code(const struct spec *spec)
+{
+    const char *text = component_checked_text(spec);
+
+    return text && fputs(text, stdout) >= 0;
 }
 
 /* Links that are broken are looked up only as routes are made. */
@@ -38,6 +46,8 @@ static bool print(struct build *b, const struct options *o)
         return puts(spec->name) >= 0;
     case OUTPUT_COMPONENTS:
         return puts(component_paths(spec)) >= 0;
+    case OUTPUT_COMPONENT_CODE:
+        return print_code(spec);
     }
     return false;
 }
@@ -53,8 +63,10 @@ int main(int argc, char **argv)
     if (setjmp(without))
         return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
+    limits_of_kbgen(&o);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);
+    limits_end_of_kbgen();
     arena_release(&b.arena);
     return (int)options_finish(b.diag.code);
 }

@@ -163,6 +163,17 @@ static _Noreturn void bad_option(int c, int id, const char *word)
 
 /* -- reading -------------------------------------------------------------------------------- */
 
+static double read_limit(const char *word)
+{
+    enum { MOST = 1000000000 };
+    char *end;
+    double value = text_to_double(word, &end);
+
+    if (end == word || *end || !(value > 0) || value > MOST)
+        mistake("a limit is a number above 0, at most 1000000000, not ", word);
+    return value;
+}
+
 static void set_option(struct options *o, int id, const char *argument)
 {
     switch ((enum option_id)id) {
@@ -181,8 +192,17 @@ static void set_option(struct options *o, int id, const char *argument)
     case OPTION_COMPONENTS:
         o->output = OUTPUT_COMPONENTS;
         break;
+    case OPTION_COMPONENT_CODE:
+        o->output = OUTPUT_COMPONENT_CODE;
+        break;
     case OPTION_NAME:
         o->output = OUTPUT_NAME;
+        break;
+    case OPTION_LIMIT_S:
+        o->limit_s = read_limit(argument);
+        break;
+    case OPTION_LIMIT_MB:
+        o->limit_bytes = (uint64_t)(read_limit(argument) * 1e6);
         break;
     case OPTION_MAN:
         help_man(&kbgen_help, stdout);

@@ -3,6 +3,7 @@
 #define OPTIONS_H
 #include "arena.h"
 #include "diag.h"
+#include <stdint.h>
 
 /* What kbgen prints. */
 enum output {
@@ -11,7 +12,8 @@ enum output {
     OUTPUT_KEYS,
     OUTPUT_NAME,
     OUTPUT_HASH,
-    OUTPUT_COMPONENTS
+    OUTPUT_COMPONENTS,
+    OUTPUT_COMPONENT_CODE
 };
 
 /* The command line. Strings are borrowed from argv. */
@@ -20,6 +22,8 @@ struct options {
     const char *file;
     const char **sets; /* in the order given */
     size_t n_sets;
+    double limit_s;       /* 0: none */
+    uint64_t limit_bytes; /* 0: none */
 };
 
 /* A `say` for which `to` is a FILE: see diag.h. */

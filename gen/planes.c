@@ -22,9 +22,8 @@
  */
 #include "planes.h"
 #include "cubes.h"
+#include "detours.h"
 #include "pattern.h"
-#include "route_table.h"
-#include "up_down.h"
 #include "machine/mesh.h"
 #include <string.h>
 
@@ -322,236 +321,6 @@ static void cut_missing(struct routes *r)
                         (uint8_t)(edges_of(r, plane, cube)[EDGES_OUT] - (1 << side));
 }
 
-/* -- routes around -------------------------------------------------------------------------- */
-
-/* The search in one SIP, of one plane. */
-struct search {
-    struct routes *r;
-    uint32_t plane, first; /* the SIP's first cube */
-    uint8_t *steps;        /* [cube]: sides to which a step leads */
-    uint32_t *far, *line;  /* [cube]: steps to the target; those found, nearest first */
-    uint8_t *exits;        /* [cube][target] */
-    uint32_t *nearest;     /* [cube][chiplet]: steps to the nearest shore cube so far */
-    struct route_table table;
-    bool up_down; /* its routes are such, from here on: */
-    struct up_down tree;
-};
-
-static bool has_step(const struct kb_topology *t, uint32_t plane, uint32_t cube, uint32_t side)
-{
-    return mesh_has_link(t, plane, cube, side) && mesh_has_port(t, plane, cube, side, true) &&
-           mesh_has_port(t, plane, walk_neighbour(t, cube, side), walk_opposite(side), false);
-}
-
-/* The cube from which a step to `side` leads to `cube`; NO_WHERE: none. */
-static uint32_t step_before(const struct search *s, uint32_t cube, uint32_t side)
-{
-    const struct kb_topology *t = &s->r->topo;
-    uint32_t back = walk_opposite(side), before;
-
-    if (mesh_at_border(t, cube, back) && !(t->wrap >> side_is_vertical(side) & 1))
-        return NO_WHERE;
-    before = walk_neighbour(t, cube, back);
-    return s->steps[before - s->first] >> side & 1 ? before : NO_WHERE;
-}
-
-/* Steps from every cube to `to`, outward from it. */
-static void measure(struct search *s, uint32_t to)
-{
-    uint32_t cubes = s->r->topo.cubes, n = 0;
-
-    for (uint32_t i = 0; i < cubes; i++)
-        s->far[i] = UINT32_MAX;
-    s->far[to - s->first] = 0;
-    s->line[n++] = to;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t side = 0; side < N_SIDES; side++) {
-            uint32_t before = step_before(s, s->line[i], side);
-
-            if (before == NO_WHERE || s->far[before - s->first] != UINT32_MAX)
-                continue;
-            s->far[before - s->first] = s->far[s->line[i] - s->first] + 1;
-            s->line[n++] = before;
-        }
-}
-
-/* The exit from `from` to `to`, from which all are measured. */
-static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
-{
-    const struct kb_topology *t = &s->r->topo;
-    bool y_first = t->plane_rows[s->plane].y_first;
-    const uint32_t tries[] = {mesh_towards(t, s->plane, from, to, y_first),
-                              mesh_towards(t, s->plane, from, to, !y_first),
-                              SIDE_E,
-                              SIDE_W,
-                              SIDE_S,
-                              SIDE_N};
-    enum { TRIES = sizeof tries / sizeof *tries };
-
-    if (s->table.exits)
-        return s->table.exits[(size_t)(from - s->first) * t->cubes + (to - s->first)];
-    if (s->up_down) {
-        uint32_t exit = up_down_exit(&s->tree, from - s->first, tries, TRIES);
-
-        if (exit == N_SIDES && s->far[from - s->first] != UINT32_MAX)
-            s->r->no_up_down = true;
-        return exit == N_SIDES ? NO_EXIT : exit;
-    }
-    for (size_t i = 0; i < TRIES; i++)
-        if (tries[i] < N_SIDES && s->steps[from - s->first] >> tries[i] & 1 &&
-            s->far[walk_neighbour(t, from, tries[i]) - s->first] + 1 == s->far[from - s->first])
-            return tries[i];
-    return NO_EXIT;
-}
-
-/* A step of the search's plane, for up_down.c: cubes count inside the SIP. */
-static uint32_t tree_step(void *search, uint32_t cube, uint32_t side)
-{
-    const struct search *s = search;
-
-    return s->steps[cube] >> side & 1
-               ? walk_neighbour(&s->r->topo, s->first + cube, side) - s->first
-               : UP_DOWN_NOWHERE;
-}
-
-static uint16_t *shore_of(struct search *s, uint32_t cube, uint32_t chiplet, uint32_t to_shore)
-{
-    const struct kb_topology *t = &s->r->topo;
-
-    return &s->r->shores[(((size_t)cube * t->planes + s->plane) * t->chiplets + chiplet) * 2 +
-                         to_shore];
-}
-
-/* The nearest cube of each shore from which a way leads to `to`. */
-static void find_shore_from(struct search *s, uint32_t to)
-{
-    const struct kb_topology *t = &s->r->topo;
-
-    for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
-        uint32_t least = UINT32_MAX;
-
-        for (uint32_t place = 0; place < mesh_shore_length(t, chiplet); place++) {
-            uint32_t shore = mesh_on_shore(t, chiplet, to, place);
-            uint32_t far = s->far[shore - s->first];
-
-            if (far < least && mesh_has_cube(t, shore) &&
-                mesh_has_port(t, s->plane, shore, t->io_sides[chiplet], false)) {
-                least = far;
-                *shore_of(s, to, chiplet, 0) = (uint16_t)place;
-            }
-        }
-    }
-}
-
-/* `to` may be the nearest shore cube of those from which all are measured. */
-static void find_shore_to(struct search *s, uint32_t to)
-{
-    const struct kb_topology *t = &s->r->topo;
-
-    for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
-        uint32_t place = mesh_shore_place(t, chiplet, to);
-
-        if (mesh_on_shore(t, chiplet, to, place) != to ||
-            !mesh_has_port(t, s->plane, to, t->io_sides[chiplet], true))
-            continue;
-        for (uint32_t i = 0; i < t->cubes; i++) {
-            uint32_t *least = &s->nearest[(size_t)i * t->chiplets + chiplet];
-
-            if (s->far[i] < *least) {
-                *least = s->far[i];
-                *shore_of(s, s->first + i, chiplet, 1) = (uint16_t)place;
-            }
-        }
-    }
-}
-
-/* Appends a row of detours for `from`, if it has any. */
-static void add_row(struct search *s, uint32_t from)
-{
-    struct routes *r = s->r;
-    const struct kb_topology *t = &r->topo;
-    const uint8_t *exits = &s->exits[(size_t)(from - s->first) * t->cubes];
-    bool differs = false;
-
-    for (uint32_t i = 0; i < t->cubes && !differs; i++)
-        differs = s->first + i != from && mesh_has_cube(t, s->first + i) &&
-                  exits[i] != mesh_default_or_none(t, s->plane, from, s->first + i);
-    if (!differs)
-        return;
-    if (r->n_detours == r->detours_cap) {
-        uint8_t *more = arena_alloc(r->arena, (size_t)(2 * r->n_detours + 16) * t->cubes);
-
-        if (r->n_detours)
-            memcpy(more, r->detours, (size_t)r->n_detours * t->cubes);
-        r->detours = more;
-        r->detours_cap = 2 * r->n_detours + 16;
-    }
-    for (uint32_t i = 0; i < t->cubes; i++)
-        r->detours[(size_t)r->n_detours * t->cubes + i] = (uint8_t)('0' + exits[i]);
-    r->n_detours++;
-    r->detour_of[(size_t)s->plane * sim_cubes(t) + from] = r->n_detours;
-    r->plane_rows[s->plane].has_detours = true;
-}
-
-/* Of one plane in one SIP; adds the pairs without a way. */
-static void search_sip(struct search *s, uint64_t *no_way)
-{
-    const struct kb_topology *t = &s->r->topo;
-    uint32_t cubes = t->cubes;
-
-    for (uint32_t i = 0; i < cubes; i++) {
-        s->steps[i] = 0;
-        for (uint32_t side = 0; side < N_SIDES; side++)
-            s->steps[i] |= (uint8_t)(has_step(t, s->plane, s->first + i, side) << side);
-    }
-    s->up_down = s->r->up_down >> s->plane & 1;
-    if (s->up_down)
-        s->tree = up_down_make(s->r->arena, cubes, &s->r->found->there[s->first], tree_step, s);
-    memset(s->nearest, 0xff, (size_t)cubes * t->chiplets * sizeof *s->nearest);
-    for (uint32_t to = 0; to < cubes; to++) {
-        if (!mesh_has_cube(t, s->first + to))
-            continue;
-        measure(s, s->first + to);
-        if (s->up_down)
-            up_down_aim(&s->tree, to);
-        find_shore_from(s, s->first + to);
-        find_shore_to(s, s->first + to);
-        for (uint32_t i = 0; i < cubes; i++) {
-            uint32_t exit = i == to ? 0 : choose(s, s->first + i, s->first + to);
-
-            s->exits[(size_t)i * cubes + to] = (uint8_t)exit;
-            *no_way += exit == NO_EXIT && mesh_has_cube(t, s->first + i);
-        }
-    }
-    for (uint32_t i = 0; i < cubes; i++)
-        if (mesh_has_cube(t, s->first + i))
-            add_row(s, s->first + i);
-}
-
-static void search_all(struct routes *r, const struct route_table *table,
-                       uint64_t no_way[PLANES_MAX])
-{
-    struct kb_topology *t = &r->topo;
-    struct search s = {.r = r, .table = *table};
-    size_t cubes = t->cubes, all = sim_cubes(t);
-
-    r->n_shores = (uint32_t)(all * t->planes * t->chiplets * 2);
-    r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
-    memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
-    r->detour_of = arena_alloc(r->arena, all * t->planes * sizeof *r->detour_of);
-    s.steps = arena_alloc(r->arena, cubes);
-    s.far = arena_alloc(r->arena, cubes * sizeof *s.far);
-    s.line = arena_alloc(r->arena, cubes * sizeof *s.line);
-    s.exits = arena_alloc(r->arena, cubes * cubes);
-    s.nearest = arena_alloc(r->arena, cubes * t->chiplets * sizeof *s.nearest);
-    for (s.plane = 0; s.plane < t->planes; s.plane++)
-        for (s.first = 0; s.first < all; s.first += t->cubes)
-            search_sip(&s, &no_way[s.plane]);
-    t->shores = r->shores;
-    t->detour_of = r->detour_of;
-    t->detours = r->detours;
-}
-
 /* -- one way, no way ------------------------------------------------------------------------ */
 
 /* "A link between cubes that are there lacks its opposite." Without gaps one SIP shows it. */
@@ -615,9 +384,9 @@ bool find_ways(struct routes *r)
         if (!ok)
             return false;
         cut_missing(r);
-        if (!route_table_read(r, has_step, &table))
+        if (!route_table_read(r, detours_has_step, &table))
             return false;
-        search_all(r, &table, no_way);
+        find_detours(r, &table, no_way);
     }
     for (uint32_t plane = 0; plane < t->planes; plane++) {
         uint64_t pairs = (uint64_t)t->cubes * t->cubes * t->sips;

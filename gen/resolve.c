@@ -80,9 +80,12 @@ static bool is_empty_list(const struct spec *spec, enum key k)
         return strcmp(text_of(spec, k), "[W]") == 0;
     case KEY_OVERRIDES:
         return strcmp(text_of(spec, k), "{}") == 0;
-    default:
-        return false;
+    CASES_NUMBER:
+    CASES_OTHER_KEY:
+    case KEY_WORD:
+        break;
     }
+    return false;
 }
 
 /* New keys at their default. */

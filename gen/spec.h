@@ -33,6 +33,13 @@ enum key_type {
     KEY_IMPL
 };
 
+/* Those that are not read as lists: gen/lists.c. For switches, which have no default, so that the
+ * compiler names each one that forgets a type. */
+/* clang-format off */
+#define CASES_NUMBER    case KEY_INT: case KEY_REAL: case KEY_RATIO: case KEY_RATE
+#define CASES_OTHER_KEY case KEY_NAME: case KEY_REAL2: case KEY_INT2: case KEY_INT3: case KEY_FIELDS: case KEY_IMPL
+/* clang-format on */
+
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
 
 /* One row of keys.def. */

@@ -276,6 +276,7 @@ static uint32_t row_of(struct stops *w, struct use *uses, uint32_t *n)
     const struct kb_topology *t = &w->r->topo;
     size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * N_SIDES * 2);
 
+    arena_pause(w->r->arena);
     w->use = use_of(t, w->cube);
     for (uint32_t i = 0; i < *n; i++)
         if (memcmp(&uses[i], &w->use, sizeof w->use) == 0)

@@ -15,7 +15,7 @@ $(QUERY_LIB): $(CLI_OBJ) $(patsubst %.c,$(O)/%.o,$(filter-out $(BASE_OF_CLI),$(w
 .PHONY: python-parts
 python-parts: $(QUERY_LIB) $(SHARED) $(PY)/libs
 $(PY)/libs: FORCE
-	$(call keep,$(patsubst lib%.a,-l%,$(notdir $(CLI_LIBS))) $(YAML_LIB))
+	$(call keep,$(patsubst lib%.a,-l%,$(notdir $(CLI_LIBS))) $(YAML_LIB) $(MD_LIB))
 
 # Installed as a user does, into an environment that sees Debian's packages.
 PY_SRC := $(wildcard python/*.py python/*.toml python/*.c python/kernbench/*.py)

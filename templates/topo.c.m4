@@ -57,40 +57,6 @@ m4_dnl gen_field_row(NAME, C)
 m4_define([[gen_field_row]],
 [[    .$1 = $2,
 ]])m4_dnl
-m4_dnl gen_component_row(NAME, CONSTANTS, KIND)
-m4_define([[gen_component_row]],
-[[$2#include "$1.c"
-
-]])m4_dnl
-m4_dnl gen_component_calls(COMPONENT, CONSTANTS, KIND)
-m4_define([[gen_component_calls]],
-[[_Static_assert(sizeof(struct $1) <= IMPL_BYTES_MAX, "struct $1 has more than 64 KiB");
-
-static inline void component_$1_init(void *state)
-{
-    $1_init(state);
-}
-
-m4_ifelse($3, node, [[static inline int64_t component_$1_delay(void *state, const struct kb_request *r,
-                                     int64_t now_fs)
-{
-    return $1_delay(state, r, now_fs);
-}]], $3, queueing, [[static inline void component_$1_arrive(void *state, const struct kb_request *r,
-                                   int64_t now_fs, struct kb_handle *h)
-{
-    $1_arrive(state, r, now_fs, h);
-}
-
-static inline void component_$1_wake(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h)
-{
-    $1_wake(state, id, now_fs, h);
-}]], [[static inline struct kb_served component_$1_serve(void *state, const struct kb_request *r,
-                                               int64_t now_fs)
-{
-    return $1_serve(state, r, now_fs);
-}]])
-
-]])m4_dnl
 m4_dnl gen_part_row(BOX, COMPONENT, KIND, KEY)
 m4_define([[gen_part_row]],
 [[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = component_$2_init, m4_ifelse($3, node, .delay = component_$2_delay, $3, queueing, [[.arrive = component_$2_arrive, .wake = component_$2_wake]], .serve = component_$2_serve)}, /* $4 */
@@ -315,10 +281,8 @@ gen_map_cost_launch([[gen_cost_row]])m4_dnl
 
 m4_ifelse(gen_n_parts, 0, [[]], [[/* -- components ------------------------------------------------------------------------------ */
 
-#include "component.h"
+#include "components.i" /* kbgen --component-code */
 
-gen_map_components([[gen_component_row]])m4_dnl
-gen_map_components([[gen_component_calls]])m4_dnl
 static const struct impls components = {
 gen_map_parts([[gen_part_row]])m4_dnl
     .memories = gen_has_memories,

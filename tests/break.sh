@@ -38,13 +38,16 @@ last_link=runtime/network/last_link.h feeds=gen/feeds.c between=gen/between.c ru
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
-mesh=runtime/machine/mesh.h planes=gen/planes.c
+mesh=runtime/machine/mesh.h
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
 break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
 break_it 'a wrap link as long as another' runtime/machine/mesh.h 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
-break_it 'a detour never tries W' $planes 's/^ +SIDE_W,$/SIDE_E,/'
-break_it 'the last of equal shore cubes' $planes 's/far < least && mesh/far <= least \&\& mesh/'
+break_it 'a detour never tries W' gen/detours.c 's/^ +SIDE_W,$/SIDE_E,/'
+break_it 'the last of equal shore cubes' gen/detours.c 's/far < least && mesh/far <= least \&\& mesh/'
+break_it 'bent routes are taken for whole' gen/detours.c 's/return steps == 0 \|\| .*/return true;/'
+break_it 'a cube beside the bent ones is no seed' gen/detours.c 's/least = s->far\[next\] \+ 1;/least = s->far[next] + 2;/'
+break_it 'all packages are alike' gen/sips.c 's/!are_alike\(r, first\[sip\], sip\)/false/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
 break_it 'two hosts in one pipe' runtime/network/pcie_ep.h 's/!T->regular \|\| //'
 break_it 'a home slice of the next crossbar node' gen/nodes.c 's/crossbar_of_slice\(r, slice\) <= pe &&/crossbar_of_slice(r, slice) <= pe + 1 \&\&/'
@@ -188,7 +191,7 @@ break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, overhead_fs\
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
 break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
 break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
-break_it 'wires that cannot be left out' $state 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
+break_it 'wires that cannot be left out' runtime/machine/cost.h 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
 break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
 break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
 break_it 'a place in the queue without its id' $memory 's/\(comes_before\(s, a, x\) \|\| /(/'
@@ -352,6 +355,17 @@ break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/siz
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
 break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
+# -- gates ----------------------------------------------------------------------------------
+gate=runtime/cli/gate.c fail_if=runtime/cli/fail_if.c
+break_it 'a bound that is no number' $gate 's/!is_finite\(bound\) \|\| //'
+break_it 'a value that is NaN is below no bound' $gate 's/ \|\| isnan\(value->value\)//'
+break_it 'what cannot be decided passes' $gate 's/return g->n_undecided > 0 \?/return 0 ?/'
+break_it 'no rows are no question' $gate 's/cli->gates->n_rows == 0 \&\& /false \&\& /'
+break_it 'a verification that did not take place passed' $fail_if 's/strcmp\(cell->text, "off"\) == 0 \&\&/false \&\&/'
+break_it 'what has become NaN has moved by nothing' $cells 's/return UNDECIDED;/return EQUAL;/'
+break_it 'a formula without the way back' runtime/cli/cmd_route.c 's/if \(has_return\)/if (false)/'
+
+# -- databases ------------------------------------------------------------------------------
 break_it 'a run that is never committed' $sqlite 's/db_run\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, end_of\(code, kept\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
@@ -502,6 +516,9 @@ break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/if \
 break_it 'by key: whole numbers are not rounded up' gen/better.c 's/ceil\(to \* \(1 - rounding\)\)/floor(to)/; s/value \+ 1\)/value)/'
 break_it 'by key: more traffic where pe_gbs is better' $rerun 's/rate \* there \/ here : rate/rate : rate/'
 break_it 'by key: no pairs' runtime/cli/why/keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
+break_it 'by key: data that come back are not seen' runtime/cli/why/series.c 's/link \? link : find_link\(s, to, from\)/link/'
+break_it 'by key: pairs of candidates only' runtime/cli/why/keys.c 's/s->whole \|\| is_candidate/is_candidate/'
+break_it 'by key: a pair called the best of some' runtime/cli/why/search_rows.c 's/search_pairs_run\(s\) == search_n_pairs\(s\) && best/best/'
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
@@ -671,6 +688,10 @@ break_it 'rows of a run added to a database one by one' runtime/cli/out/sqlite_f
 break_it 'the text of a key that was set is that of the base' gen/load.c 's/spec->texts\[k\] = NULL;//'
 break_it 'memory that lacks leaves a YAML open' gen/build.c '/setjmp\(without\)/,/return false/s/load_close\(&b->spec\);//'
 break_it 'the first key of --vary turns first' runtime/cli/vary/variants.c 's/for \(size_t last = v->n_keys - 1; last > k; last--\)/for (size_t last = 0; last < k; last++)/'
+break_it 'a part of the points of each machine, too' runtime/cli/vary/vary.c 's/cli\.opts\.shard = \(struct shard\)\{0\};/;/'
+break_it 'a flush that doubles what is in memory' runtime/cli/out/sink.c 's/^    if \(s->fd >= 0\)$/    if (s->fd < 0)\n        grow(s);\n    else/'
+break_it 'the machine after the one whose rows come back' runtime/cli/vary/all_rows.c 's/&part, sizeof part\);$/\&part, sizeof part), part.machine++;/'
+break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/!= a->part\.n\)/> a->part.n)/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
@@ -711,7 +732,14 @@ break_it 'behind routers the end of other packets is no end' runtime/network/com
 break_it 'behind routers room comes back at the pace of the route' runtime/network/router_end.h 's/if \(hold_fs < part_fs\(first, end - first, gbs\)\)/if (false)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
-break_it 'a component is built in place' runtime/sim/component_open.c 's/remove_folder\(m\.folder\);/;/'
+break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
+break_it 'data of a component that can be written is none' gen/component_object.c 's/return is_kind\(name, "\.data\.rel\.ro"\);/return true;/'
+break_it 'constructors of a component run' gen/component_object.c 's/is_kind\(name, "\.eh_frame"\)/true/; s/return is_kind\(name, "\.data\.rel\.ro"\);/return is_kind(name, ".data.rel.ro") || is_kind(name, ".init_array");/'
+break_it 'a component calls what it likes' gen/component_object.c 's/\|\| is_of_compiler\(name\) \|\|/|| true ||/'
+break_it 'a component includes what it likes' gen/component_text.c 's/m->enters && !is_known\(r, m\)/false/'
+break_it 'assembler text in a component' gen/component_code.c 's/poison asm __asm __asm__ section/poison section/'
+break_it 'components of other users are trusted' gen/component_trust.c 's/st->st_mode & S_IWOTH/false/'
+break_it 'a component that cannot be opened is not there' gen/component_file.c 's/errno == ENOENT \|\| errno == ENOTDIR \? 0/true ? 0/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim null formula dependencies routes sweep traffic steady endpoint percentiles number lists guard)
@@ -760,8 +788,8 @@ choose_tests() {
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
-        *cli/why/*) scripts=(knockout bykey) ;;
-        *cli/vary/*) scripts=(vary) ;;
+        *cli/why/*) scripts=(knockout bykey pairs) ;;
+        *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;
         *cli/study/* | *out_kept.c* | *launch_rows.c* | *load_rows.c*) scripts=(study load run) ;;
         *cli/view/*) scripts=(view) ;;
         *breakdown*) scripts=(why) ;;
@@ -789,9 +817,11 @@ choose_tests() {
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
     *bank*) tests=(banks random) ;;
+    *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;
     *' gen/better.c '*) tests=(load) scripts=(bykey) ;;
     *' gen/emit.c '*) tests=(load) scripts=(generated vectors machine) ;;
+    *' gen/component_'*) tests=(component_object load) scripts=(component_rules) ;;
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
     *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
@@ -806,7 +836,7 @@ build() {
     for t in tests/machines/{cube8,tray32}.yaml tests/vectors/cube8_fifo.yaml; do
         make -s B=build PLACE=build/_m CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
-    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/{broken,hostile,talking,any_simulator} >>log 2>&1
+    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/{broken,hostile,talking,any_simulator} build/kernbench >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. On a busy machine processor time counts.

@@ -32,18 +32,37 @@ one() {
 
 passed=0 failed=0 skipped=0 shown=0
 
+# unplanned FILE: what is wrong with the plan in it, "1..N" for N tests, before or behind them; nothing: all is well
+unplanned() {
+    local plans tests
+
+    plans=$(sed -nE 's/^1\.\.([0-9]+)( *#.*)?$/\1/p' "$1")
+    tests=$(grep -cE '^(not )?ok\b' "$1")
+    case $plans in
+    '') echo "printed no plan: it ended early" ;;
+    *$'\n'*) echo "printed several plans: ${plans//$'\n'/, }" ;;
+    "$tests") ;;
+    *) echo "planned $plans tests and ran $tests" ;;
+    esac
+}
+
 # show PROGRAM: counts and prints the tests of the next program in order
 show() {
-    local out=$work/out.$shown code seconds user system skip ok bad
+    local out=$work/out.$shown code seconds user system skip ok bad wrong
 
     read -r code seconds user system <"$work/code.$shown"
-    skip=$(grep -c '^\(not \)\?ok .*# SKIP' "$out")
+    skip=$(grep -c -e '^\(not \)\?ok .*# SKIP' -e '^1\.\.0 # SKIP' "$out")
     ok=$(grep '^ok ' "$out" | grep -vc '# SKIP')
     bad=$(grep '^not ok ' "$out" | grep -vc '# SKIP')
+    wrong=$(unplanned "$out")
     # a program that ended badly, or tested nothing, without saying so is a failure of its own
     if [ "$bad" = 0 ] && { [ "$code" != 0 ] || [ $((ok + skip)) = 0 ]; }; then
-        bad=1
-        echo "not ok - $1 ended with $code" >>"$out"
+        wrong="ended with $code${wrong:+, $wrong}"
+    fi
+    # so is one that ran other tests than it planned: whether those that lack would pass is not known
+    if [ -n "$wrong" ]; then
+        bad=$((bad + 1))
+        echo "not ok - $1 $wrong" >>"$out"
     fi
     printf '%-28s %5d passed %3d failed %4.0f s, processor %5.1f s\n' "$(basename "$1")" "$ok" "$bad" \
         "${seconds//[!0-9]/}e-3" "$((10#${user//[!0-9]/} + 10#${system//[!0-9]/}))e-3"

@@ -201,6 +201,12 @@ check-failures: setup
 	+@$(call make_machine,cube8)
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 JOBS=$(JOBS) SAMPLE=all tests/run.sh tests/e2e/failures.sh
 
+## check-large: each command with 100,000 rows through each door, Python and MPI too, in 1 GB of memory; half an hour
+.PHONY: check-large
+check-large: python mpi
+	@.ci/install $(CHECK_PACKAGES)
+	@B=$(B) ROWS=100000 MACHINES=100000 VARIANTS=10000 PY=$(abspath $(PY)/venv/bin/python) MPI=$(abspath $(MPI)) tests/run.sh tests/e2e/large.sh
+
 ## check-debug: the test programs in the build of `debug`: no optimisation, assertions; the same last line
 .PHONY: check-debug
 check-debug: setup
@@ -211,6 +217,12 @@ check-debug: setup
 units:
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
+
+## check-cost: 2000 small inputs (SEEDS=1-2000) with a command each: at most a second and 256 MB, or a word; an hour
+.PHONY: check-cost
+check-cost: setup $(ANY) $(KBGEN)
+	@.ci/install python3
+	@B=$(B) KBGEN=$(KBGEN) SEEDS=$(or $(SEEDS),1-2000) tests/run.sh tests/e2e/cost.sh
 
 ## check-kill: kills simulators at 1000 random moments (KILLS), and make at each of its steps, and judges what is left
 .PHONY: check-kill
@@ -330,6 +342,12 @@ check-random: setup $(B)/_t/campaign
 check-machines: setup $(B)/_t/judge $(B)/_t/libs $(ANY) $(KBGEN)
 	@SEEDS='$(SEEDS)' JOBS=$(JOBS) bash tests/campaign/machines.sh $(B) $(B)/machines
 
+## check-ends: every bench with SETS=200 random arguments on random machines SEEDS=1-50 ends, or is refused by name; an hour, goes on where it was ended
+.PHONY: check-ends
+check-ends: setup $(B)/_t/judge $(ANY)
+	@.ci/install python3
+	@JOBS=$(JOBS) tests/campaign/ends.py $(B) $(B)/ends $(or $(SEEDS),1-50) $(or $(SETS),200)
+
 ## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
 .PHONY: steady
 steady: tests-built
@@ -379,7 +397,7 @@ fmt:
 
 # What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad generated components shard banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches stall routers
+COVERING := kbgen_bad generated components component_rules shard banks bykey shapes run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches stall routers
 # What tests only the judge, or repeats one load a hundred times, runs nothing that others do not.
 NOT_COVERING := $(filter %/test_steady %/test_co_arch,$(TESTS)) $(patsubst tests/unit/judge/%.c,$(B)/_t/%,$(wildcard tests/unit/judge/*.c))
 

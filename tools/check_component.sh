@@ -85,9 +85,11 @@ call()
 
 # -- alone -------------------------------------------------------------------------------------
 
-constants=$("$B/kbgen" "$place/machine.yaml" | sed -n '/gen_map_components/,/^\]\]/p' |
-    grep -oE '(enum \{ .* \};|__attribute__.*;)$')
-printf '%s\n' '#include <stdint.h>' "$constants" >"$place/constants.h"
+# constants stand before the text of the file
+{
+    echo '#include <stdint.h>'
+    "$B/kbgen" --component-code "$place/machine.yaml" | sed -n '/^# 1 "components"$/d; /^#/q; p'
+} >"$place/constants.h"
 alone()
 {
     $CC -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Iruntime/include \

@@ -2,7 +2,7 @@
 
 ## install: simulator, kernbench, kbgen, manual pages, completions, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
 IN = '$(subst ','\'',$(DESTDIR)$(PREFIX))/
-pc = LC_ALL=C m4 -P -E -E -Dgen_prefix=$(call quoted,[[$(PREFIX)]]) -Dgen_private='$(if $(YAML_LIB),-lyaml)' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
+pc = LC_ALL=C m4 -P -E -E -Dgen_prefix=$(call quoted,[[$(PREFIX)]]) -Dgen_private='$(if $(YAML_LIB),-lyaml)$(if $(filter -l%,$(MD_LIB)), -lmd)' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
 # Manual page and completions of a program, which prints them itself: PROGRAM, its name
 define put_pages
 	install -d $(IN)share/man/man1' $(IN)share/bash-completion/completions' $(IN)share/zsh/site-functions' $(IN)share/fish/vendor_completions.d'

@@ -18,7 +18,8 @@ Names of columns end in their unit: _ns, _gbs (GB/s), _pct (per cent), _bytes.
     benches     the benches that run() takes
     diff        the largest changes between two files of results
     machines    the machines that come with the package
-    Error       what is raised; BadArgument, BadInput, Different, Deadlock, KernelError are Errors
+    Error       what is raised; BadArgument, BadInput, Different, Deadlock, KernelError,
+                LimitReached are Errors
     Note        the warning that tells of bounds, and of results that may mislead
 
 Threads scale: the interpreter's lock is free while a machine simulates. Ctrl-C ends any call
@@ -26,7 +27,7 @@ within a second. Runs of more than a second show a bar if tqdm is there; kernben
 turns it off. docs/python.md has more.
 """
 from ._bench import Bench, compile
-from ._errors import BadArgument, BadInput, Deadlock, Different, Error, KernelError, Note
+from ._errors import BadArgument, BadInput, Deadlock, Different, Error, KernelError, LimitReached, Note
 from ._machine import Machine, Picture, Variants, benches, diff, machines, vary
 from ._native import ffi as _ffi
 from ._native import lib as _lib
@@ -35,4 +36,4 @@ from ._tensors import Tensors
 
 __version__ = _ffi.string(_lib.KB_VERSION).decode()
 __all__ = ["Machine", "Variants", "vary", "benches", "machines", "diff", "compile", "Bench", "Tensors", "Picture", "progress",
-           "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "Note"]
+           "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "LimitReached", "Note"]

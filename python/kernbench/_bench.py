@@ -1,17 +1,14 @@
 """_bench.py -- benches of one's own: compiled from C, and judged by a Python function."""
-import hashlib
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 from pathlib import Path
-from typing import Any, Callable, Iterable, List, Optional, Union
+from typing import Any, Callable, List, Optional, Union
 
 import numpy as np
 
 from ._errors import BadArgument, BadInput, error
 from ._native import ffi, lib
+from ._query import c_text
 from ._tensors import Tensors
 
 HERE = Path(__file__).parent
@@ -36,18 +33,13 @@ class Bench(str):
         return Bench(f"{self}:{name}") if isinstance(name, str) else str.__getitem__(self, name)
 
 
-def cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base, "kernbench")
-
-
 def compile(source: Union[str, "os.PathLike[str]"], *, flags: Optional[List[str]] = None) -> Bench:
     """Compiles a bench in C: the name of a file, or its text, which is any string with a newline.
 
     It ends with KB_BENCHES(&bench_moe); docs/kernels.md has one to start from. The compiler is that
     of the environment variable CC, or cc. What is compiled is kept in ~/.cache/kernbench by a hash
-    of the text, the flags and the headers beside it: the same is compiled once. Mistakes raise kernbench.BadInput,
-    with file, line and column of the first.
+    of the text with all that it includes, the flags and the compiler: the same is compiled once.
+    Mistakes raise kernbench.BadInput, with file, line and column of the first.
 
     >>> m.run(kernbench.compile("moe.c"), tokens=256, verify=True)
     """
@@ -60,57 +52,25 @@ def compile(source: Union[str, "os.PathLike[str]"], *, flags: Optional[List[str]
             text = Path(text).read_text(errors="surrogateescape")
         except OSError as e:
             raise BadInput(3, [f"cannot read '{name}': {e.strerror}"]) from None
-    compiler = os.environ.get("CC") or "cc"
     words = [*FLAGS, f"-I{HERE / 'include'}", *([f"-I{folder}"] if folder else []), *(flags or [])]
-    key = hashed([ffi.string(lib.KB_VERSION).decode(), compiler, *words, text])
-    made = of_headers(key)
-    return Bench(made if made and made.exists() else build(compiler, words, text, name, key))
+    return Bench(compiled(text, name, words))
 
 
-def hashed(texts: Iterable[str]) -> str:
-    return hashlib.sha256("\0".join(texts).encode(errors="surrogateescape")).hexdigest()[:32]
-
-
-def of_headers(key: str) -> Optional[Path]:
-    """The object of a source, as the headers that it includes are now; None: it was never compiled."""
-    try:
-        names = (cache_folder() / f"{key}.headers").read_text(errors="surrogateescape").splitlines()
-        texts = [Path(name).read_text(errors="surrogateescape") for name in names]
-    except OSError:
-        return None
-    return cache_folder() / f"{hashed([key, *texts])}.so"
-
-
-def headers_in(rule: str) -> List[str]:
-    """The files of a rule as the compiler writes it for make, except the source."""
-    words = re.split(r"(?<!\\)\s+", rule.partition(":")[2].replace("\\\n", " ").strip())
-    return [word.replace("\\ ", " ").replace("$$", "$").replace("\\#", "#") for word in words
-            if word not in ("", "-", "<stdin>")]
-
-
-def build(compiler: str, words: List[str], text: str, name: str, key: str) -> Path:
-    """Compiles; the object and the list of its headers appear when they are whole."""
-    if shutil.which(compiler) is None:
-        raise error(5, [f"cannot run the compiler '{compiler}': benches in C need one"])
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
-        new, rule, headers = (os.path.join(folder, part) for part in ("bench.so", "rule", "headers"))
-        # the text comes by a pipe: the compiler is told what to call it
-        ran = subprocess.run([compiler, *words, "-MMD", "-MF", rule, "-MT", "bench", "-x", "c", "-", "-o", new],
-                             input=f'#line 1 "{name}"\n{text}'.encode(errors="surrogateescape"),
-                             capture_output=True, env={**os.environ, "LC_ALL": "C"})
-        if ran.returncode:
-            said = ran.stderr.decode(errors="replace").splitlines()
-            lines = [line for line in said if ": error:" in line or "fatal" in line]
-            raise BadInput(3, lines or said or [f"{name} does not compile"])
-        names = headers_in(Path(rule).read_text(errors="surrogateescape"))
-        Path(headers).write_text("".join(f"{os.path.abspath(n)}\n" for n in names), errors="surrogateescape")
-        os.replace(headers, cache_folder() / f"{key}.headers")
-        made = of_headers(key)
-        if made is None:
-            raise error(5, [f"a header of {name} went while it was compiled"])
-        os.replace(new, made)
-    return made
+def compiled(text: str, name: str, words: List[str]) -> str:
+    """The path of the object, which the library makes or finds."""
+    if "\0" in text:
+        raise BadInput(3, [f"{name} has a byte 0, it is no text"])
+    flags = [c_text(word) for word in words]
+    out = ffi.new("kb_query_object *")
+    code = lib.kb_query_compile(c_text(text), c_text(name), ffi.new("char *[]", [*flags, ffi.NULL]), out)
+    said = ffi.string(out.said).decode(errors="replace")
+    if out.no_compiler:
+        raise error(5, [f"cannot run the compiler '{said}': benches in C need one"])
+    if code:
+        lines = said.splitlines()
+        raise error(code, [line for line in lines if ": error:" in line or "fatal" in line]
+                    or lines or [f"{name} does not compile"])
+    return os.fsdecode(ffi.string(out.path))
 
 
 def outputs_of(found: Any, names: List[str]) -> List[Any]:
@@ -132,6 +92,8 @@ def judge(tensors: Tensors, reference: Callable[..., Any], rows: Any) -> None:
     """Compares the outputs with what a function makes of the inputs; fills verify, max_abs_err."""
     inputs = [tensors[name] for name in tensors if tensors.role(name) == "input"]
     names = [name for name in tensors if tensors.role(name) == "output"]
+    if not names:
+        raise error(2, ["reference cannot be decided: the bench has no output to verify"], rows)
     found = outputs_of(reference(*inputs), names)
     worst, messages = 0.0, []
     for name, want in zip(names, found):

@@ -57,7 +57,11 @@ class KernelError(Error):
     """A kernel used the tl_ functions wrongly, or crashed. Code 7."""
 
 
-CLASSES = {1: Different, 2: BadArgument, 3: BadInput, 4: Deadlock, 7: KernelError}
+class LimitReached(Error):
+    """limit_s or limit_mb has ended the call: `rows` has what was complete. Code 8."""
+
+
+CLASSES = {1: Different, 2: BadArgument, 3: BadInput, 4: Deadlock, 7: KernelError, 8: LimitReached}
 
 
 def error(code: int, messages: List[str], rows: Any = None, key: Optional[str] = None) -> Error:

@@ -102,11 +102,19 @@ def first(mask: np.ndarray) -> int:
     return int(np.argmax(mask))
 
 
+def as_real(cell: Any) -> float:
+    """A number of any kind; one that no float can hold is infinite."""
+    try:
+        return float(cell)
+    except (OverflowError, ValueError):  # 10**400, a signaling NaN
+        return np.inf
+
+
 def times_fs(name: str, column: Any) -> np.ndarray:
     """Times in ns as whole femtoseconds."""
     array = plain_array(name, column)
     if array.dtype.kind == "O" and all(is_missing(cell) or isinstance(cell, Real) for cell in array):
-        array = np.array([np.nan if is_missing(cell) else float(cell) for cell in array])
+        array = np.array([np.nan if is_missing(cell) else as_real(cell) for cell in array])
     if array.dtype.kind not in "iuf":
         raise bad(name, f"its dtype is {array.dtype}: times are numbers, in ns")
     wrong = ~(array >= 0) if array.dtype.kind == "f" else array < 0
@@ -123,12 +131,14 @@ def size_of(name: str, cell: Any, row: Any) -> int:
     """A size as the command line has it: 4096, or "4K"."""
     text = str(cell)
     digits = text[:-1] if text[-1:] in UNITS else text
-    size = int(digits) * UNITS.get(text[-1:], 1) if digits.isascii() and digits.isdigit() else -1
+    known = digits.isascii() and digits.isdigit() and len(digits) < SIZE_DIGITS
+    size = int(digits) * UNITS.get(text[-1:], 1) if known else -1
     if not 0 <= size < 1 << 63:
         raise bad(name, f"{cell!r} is not a size: a whole number of bytes, or as '4K'", row())
     return size
 
 
+SIZE_DIGITS = 20  # more are above 2^63
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -199,7 +209,7 @@ def as_text(name: str, cell: Any, may_lack: bool, row: Any) -> str:
         return ""
     if name == "after":
         ids = cell if isinstance(cell, (list, tuple, np.ndarray)) else [cell]
-        if all(isinstance(item, Real) and float(item).is_integer() for item in ids):
+        if all(isinstance(item, Real) and as_real(item).is_integer() for item in ids):
             return "|".join(str(int(item)) for item in ids)
         raise bad(name, f"{cell!r} is no row: a number, a list of them, or a text as '3|7'", row())
     raise bad(name, f"{cell!r} is {'empty' if is_missing(cell) else 'no text'}", row())
@@ -239,6 +249,7 @@ class Frame:
         if n == 0:
             raise bad(None, "there are no transactions")
         self.kept: List[Any] = []
+        self.index = data.index if hasattr(data, "iloc") else None
         self.c = ffi.new("kb_frame *")
         self.c.n = n
         self.put("issue_fs", "int64_t[]", times_fs("issue_ns", columns["issue_ns"]))

@@ -5,11 +5,12 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
+from ._arguments import given, split
 from ._bench import is_compiled, judge
-from ._errors import BadInput, Different, error
+from ._errors import BadInput, Different, Error, error
 from ._frame import Frame
 from ._native import ffi, lib
-from ._query import Query, c_text, word, words_of
+from ._query import Query, c_text, made_of, word, words_of
 from ._tensors import Tensors
 
 SHIPPED = Path(__file__).parent / "topologies"
@@ -47,15 +48,6 @@ def yaml_lines(keys: Mapping[str, Any], path: str, indent: str, places: List[str
                 yield f"{indent}{key}: {scalar(value)}"
             except (TypeError, ValueError):
                 raise error(3, [f"{full}: {value!r} is no number, text or list"], key=full) from None
-
-
-def messages_of(text: Any) -> List[str]:
-    """The lines of kb_topology_load()."""
-    if text[0] == ffi.NULL:
-        return []
-    lines = ffi.string(text[0]).decode(errors="replace").splitlines()
-    lib.free(text[0])
-    return lines
 
 
 def without_place(lines: List[str], places: List[str]) -> Tuple[List[str], Optional[str]]:
@@ -118,13 +110,18 @@ class Commands:
                       op ("read", "write", "h2d", "d2h"), src ("c0.pe0"), dst ("c1.slice3", or a
                       global address "0x8000"), nbytes, and if wanted offset (in bytes, else 0),
                       after ("3|7": rows that must end before), think_ns, plane. Or the name of a
-                      CSV file with them.
+                      CSV file with them. Rows have the index of the DataFrame
         until_ns      stop at this time: only what is complete has a row
         max_events    stop after so many events
         """
         operand, frame = transactions_of(transactions)
-        return self._rows("replay", [operand], frame, until=until_ns, max_events=max_events,
-                          **options)
+        try:
+            rows = self._rows("replay", [operand], frame, until=until_ns, max_events=max_events,
+                              **options)
+        except Error as e:
+            e.rows = indexed(e.rows, frame)
+            raise
+        return indexed(rows, frame)
 
     def sweep(self, src: Any, dst: Any, *, bytes: Any = 4096, inflight: Any = 1, op: Any = None,
               jobs: Optional[int] = None, **options: Any):
@@ -162,65 +159,62 @@ class Commands:
         """Where the time goes: the latency breakdown of a run, of transactions or of traffic.
 
         what       the name of a bench; transactions as replay() takes them; or "load"
-        arguments  those of run(), replay() or load(): breakdown("gemm", M=512),
+        arguments  those of run(), args= too, of replay() or load(): breakdown("gemm", M=512),
                    breakdown("load", pattern="uniform", rate=0.05); top=3: the largest parts only
 
         Rows are tables one behind the other, as the column `by` says: all, place, wait, source,
         target, op, pe, path.
         """
-        return self._rows(*self._asked(what, arguments, "run", "replay"), breakdown=True,
-                          **self._rest(arguments))
+        command, operands, frame, options = self._asked(what, arguments, "run", "replay")
+        return self._rows(command, operands, frame, breakdown=True, **options)
 
-    def why(self, what: Any, *, by: str = "limit", **arguments: Any):
+    def why(self, what: Any, *, by: Optional[str] = None, **arguments: Any):
         """The bottleneck: what a run gains with one limit less, or with one key of the machine better.
 
         what       as breakdown() takes it
-        by         "limit": without one limit at a time; "key": each key twice as good, alone and
-                   together; "key=4": four times
-        arguments  those of run(), or for "load" pattern, rate, bytes, txns, ...
+        by         "limit" (default): without one limit at a time; "key": each key twice as good,
+                   alone and together; "key=4": four times; all_pairs=True: no pair of keys is left
+                   out, however long it takes
+        arguments  those of run(), args= too, or for "load" pattern, rate, bytes, txns, ...
 
         >>> m.why("gemm", by="key", M=512).head(3)
         """
-        return self._rows(*self._asked(what, arguments, "why", "why"), by=by,
-                          **self._rest(arguments))
+        command, operands, frame, options = self._asked(what, {**arguments, **given(by=by)}, "why", "why")
+        return self._rows(command, operands, frame, **options)
 
     def race(self, bench: str, **arguments: Any):
         """Data races of a bench, two rows for each: its accesses. No rows: there are none."""
+        operands, options = split(os.fspath(bench), arguments)
         try:
-            return self._rows(*self._asked(bench, arguments, "run", "run"), race=True,
-                              **self._rest(arguments))
+            return self._rows("run", operands, race=True, **options)
         except Different as found:
             return found.rows
 
-    def inspect(self, bench: str, op: Any = "last", **arguments: Any):
+    def inspect(self, bench: str, op: Any = None, **arguments: Any):
         """All about one operation of a bench: its inputs, results, their makers, its line.
 
-        op  an op_id of the op log, or "last"
+        op  an op_id of the op log, or "last" (default)
         """
-        return self._rows(*self._asked(bench, arguments, "run", "run"), inspect=op,
-                          **self._rest(arguments))
+        operands, options = split(os.fspath(bench), {**arguments, **given(op=op)}, own=["op"])
+        return self._rows("run", operands, inspect=options.pop("op", "last"), **options)
 
     @staticmethod
-    def _asked(what: Any, arguments: Dict[str, Any], of_bench: str, of_rows: str):
-        """Command, operands and transactions of what is asked about; arguments of a bench go."""
-        if not isinstance(what, (str, os.PathLike)):
-            operand, frame = transactions_of(what)
-            return of_rows, [operand], frame
-        what = os.fspath(what)
-        if what == "load":
-            return ("load", []) if of_bench == "run" else (of_bench, [what])
-        if ("/" in what or "." in what) and not is_compiled(what):
-            return of_rows, [what]
-        known, operands = split_arguments(arguments)
-        arguments.clear()
-        arguments.update(known)
-        return of_bench, [what] + operands
-
-    @staticmethod
-    def _rest(arguments: Dict[str, Any]) -> Dict[str, Any]:
-        if "until_ns" in arguments:
-            arguments["until"] = arguments.pop("until_ns")
-        return arguments
+    def _asked(what: Any, arguments: Mapping[str, Any], of_bench: str, of_rows: str):
+        """Command, operands, transactions and options of what is asked about."""
+        name = os.fspath(what) if isinstance(what, (str, os.PathLike)) else None
+        is_file = name is not None and ("/" in name or "." in name) and not is_compiled(name)
+        if name is not None and name != "load" and not is_file:
+            operands, options = split(name, arguments)
+            return of_bench, operands, None, options
+        options = dict(arguments)
+        if options.pop("args", None) is not None:
+            raise error(2, ["args are of a bench"])
+        if "until_ns" in options:
+            options["until"] = options.pop("until_ns")
+        if name == "load":
+            return ("load", [], None, options) if of_bench == "run" else (of_bench, [name], None, options)
+        operand, frame = transactions_of(what)
+        return of_rows, [operand], frame, options
 
     def report(self, command: str, *operands: Any, **options: Any) -> str:
         """One HTML page of what a command finds: report("run", "gemm", M=512), report("replay", df),
@@ -229,25 +223,28 @@ class Commands:
         if words and command == "replay":
             words[0], frame = transactions_of(words[0])
         if words and command == "run":
-            options, of_bench = split_arguments(options)
-            words += of_bench
+            of_bench, options = split(os.fspath(words[0]), options)
+            words[:1] = of_bench
         return Query(self, ["report"] + words_of(command, words, options), frame).text()
 
     def view(self, *operands: Any, **options: Any) -> "Picture":
         """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
         return Picture(Query(self, words_of("view", list(operands), options)).text())
 
-    def run(self, bench: str, *, verify: Union[bool, str] = False, seed: int = 0,
-            tensors: bool = False, reference: Optional[Callable[..., Any]] = None,
+    def run(self, bench: str, *, args: Optional[Mapping[str, Any]] = None,
+            verify: Union[bool, str, None] = None, seed: Optional[int] = None,
+            tensors: Optional[bool] = None, reference: Optional[Callable[..., Any]] = None,
             **arguments: Any):
         """The kernels of a bench: a row of times (ns) and counts for every launch.
 
         bench      its name: kernbench.benches() lists them, with their arguments
-        arguments  of the bench, M=512; and options of the command: oplog="ops.csv",
-                   trace="t.pftrace", dump="folder", phase2=True, until_ns=100, engine="hop"
+        args       arguments of the bench, as a dict: args={"M": 512}
+        arguments  options of the command: oplog="ops.csv", trace="t.pftrace", dump="folder",
+                   phase2=True, until_ns=100, engine="hop"; and arguments of the bench, M=512,
+                   unless they have the name of an option: these are in args
         verify     compare results with the reference; "ops": each operation, too. If they differ,
                    kernbench.Different is raised, with the rows
-        seed       of the inputs
+        seed       of the inputs (default 0)
         tensors    return (rows, tensors): tensors["out"] is an array; results are computed
         reference  verify with this function instead: it is called with the arrays of the inputs, in
                    the order in which the bench declares them, and returns that of the output; of
@@ -257,15 +254,16 @@ class Commands:
         >>> abs(t["c"] - t["a"] @ t["b"]).max()
         >>> m.run(kernbench.compile("moe.c"), tokens=256, reference=my_moe)
         """
-        options, operands = split_arguments(arguments)
+        asked = {**arguments, **given(args=args, verify=verify, seed=seed, tensors=tensors, reference=reference)}
+        operands, options = split(os.fspath(bench), asked, own=["tensors", "reference"])
+        options = {name: value for name, value in options.items() if name not in ("tensors", "reference")}
         if tensors or reference:
             if self._vary() or options.get("vary"):
                 raise error(2, [f"{'tensors' if tensors else 'reference'} is of one machine: ask each "
                                 "by Machine.run()"])
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
-        query = self._query("run", [bench] + operands, keep_run=bool(tensors or reference), verify=verify, seed=seed,
-                            quiet=quiet, **options)
+        query = self._query("run", operands, keep_run=bool(tensors or reference), quiet=quiet, **options)
         rows = query.rows(quiet)
         if not (tensors or reference):
             return rows
@@ -275,14 +273,6 @@ class Commands:
         return (rows, found) if tensors else rows
 
 
-# of the commands run and why about a bench; all else is an argument of the bench
-RUN_OPTIONS = {"format", "output", "machine", "set", "vary", "shard", "sqlite", "stats", "engine", "quiet",
-               "dry_run", "breakdown", "until", "until_ns", "max_events", "fingerprint", "verify", "phase2",
-               "dump", "oplog", "oplog_limit", "inspect", "race", "trace", "trace_from", "trace_to",
-               "trace_filter", "trace_max_bytes", "seed", "jobs", "columns", "fail_if", "top", "by", "help",
-               "version"}
-
-
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:
     """The operand of replay, and the transactions if they are in memory."""
     if isinstance(data, (str, os.PathLike)):
@@ -290,13 +280,12 @@ def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:
     return "-", data if isinstance(data, Frame) else Frame(data)
 
 
-def split_arguments(arguments: Dict[str, Any]) -> Tuple[Dict[str, Any], List[str]]:
-    """Options of the command run, and arguments of a bench."""
-    known = {name: value for name, value in arguments.items() if name in RUN_OPTIONS}
-    if "until_ns" in known:
-        known["until"] = known.pop("until_ns")
-    return known, [f"{name}={word(value)}" for name, value in arguments.items() if name not in known
-                   and name != "until_ns"]
+def indexed(rows: Any, frame: Optional[Frame]) -> Any:
+    """Rows of transactions, with the index of the DataFrame that they came from."""
+    if rows is not None and frame is not None and frame.index is not None and "id" in rows.columns:
+        ids = rows["id"].to_numpy()
+        rows.index = frame.index if len(ids) == len(frame.index) else frame.index[ids]
+    return rows
 
 
 class Picture(str):
@@ -376,30 +365,32 @@ class Machine(Commands):
     def __init__(self, source: Source, **keys: Any):
         self._load(source, keys)
 
-    def _load(self, source: Any, keys: Mapping[str, Any]) -> None:
+    def _load(self, source: Any, keys: Mapping[str, Any], file: str = "<yaml>") -> None:
         c = ffi.new("kb_topology_source *")
         places: List[str] = []
         kept: List[Any] = []
         self._changed = isinstance(source, Machine)
+        self._file = file
         if isinstance(source, Machine):
-            c.base = source._topo
+            c.base, self._file = source._topo, source._file
         elif isinstance(source, bytes):
-            self._put_text(c, "<yaml>", source, kept)
+            self._put_text(c, file, source, kept)
         elif isinstance(source, Mapping):
             if not source:
                 raise BadInput(3, ["the dict has no keys: a machine has kernbench, name and sip"])
             text = "\n".join(yaml_lines(source, "", "", places)) + "\n"
+            self._file = "<dict>"
             self._put_text(c, "<dict>", text.encode(), kept)
         elif not isinstance(source, (str, os.PathLike)):
             raise TypeError("a machine is the name of a file, a shipped machine or a dict, not "
                             + type(source).__name__)
         else:
             path = self._find(os.fspath(source))
+            self._file = os.path.abspath(path)
             self._put_text(c, path, self._read(path), kept)
         self._put_sets(c, keys, kept)
-        out, messages = ffi.new("const kb_topology **"), ffi.new("char **")
-        status = lib.kb_topology_load(c, out, messages)
-        lines, key = without_place(messages_of(messages), places)
+        status, topo, said = made_of(c, (kept, source))
+        lines, key = without_place(said, places)
         if key is None and len(lines) > 0 and lines[0].startswith("--set "):
             key = lines[0][6:].split("=")[0]
         lines = [line[6:] if line.startswith("--set ") else line for line in lines]
@@ -407,7 +398,7 @@ class Machine(Commands):
             raise MemoryError("kb_topology_load")
         if status:
             raise error(2 if status == lib.KB_BAD_REQUEST else 3, lines, key=key)
-        self._topo = ffi.gc(out[0], lib.kb_topology_free)
+        self._topo = ffi.gc(topo, lib.kb_topology_free)
         self._info = ffi.new("kb_info *")
         lib.kb_topology_info(self._topo, self._info)
 
@@ -467,8 +458,26 @@ class Machine(Commands):
     def __repr__(self) -> str:
         return f"<kernbench.Machine {self.name} {self.hash}>"
 
+    def __eq__(self, other: Any) -> Any:
+        """Are both the same machine, by every key, and by the text of its components?"""
+        if not isinstance(other, Machine):
+            return NotImplemented
+        return (self.hash, self.config) == (other.hash, other.config)
+
+    def __hash__(self) -> int:
+        return hash((self.hash, self.config))
+
     def __reduce__(self):
-        return Machine.from_yaml, (self.config,)
+        return Machine._again, (self.config, self._file, self.hash)
+
+    @staticmethod
+    def _again(config: str, file: str, known: str) -> "Machine":
+        """One that was pickled; its components are looked for beside the same file."""
+        made = Machine.__new__(Machine)
+        made._load(config.encode(), {}, file)
+        if made.hash != known:
+            raise error(3, [f"{made.name}: it was pickled as {known}, and is {made.hash} now: its components have changed"])
+        return made
 
     def set(self, keys: Optional[Mapping[str, Any]] = None, **more: Any) -> "Machine":
         """Another machine, with these keys changed: m.set({"cube.hbm.bw_gbs": 512})."""

@@ -1,4 +1,5 @@
 """_query.py -- one command of the library, from words to rows."""
+import math
 import re
 import sys
 import time
@@ -100,6 +101,8 @@ def word(value: Any) -> str:
     if isinstance(value, (list, tuple, range)):
         return ",".join(word(item) for item in value)
     if isinstance(value, float):
+        if not math.isfinite(value):  # which the command refuses, by its name
+            return repr(value)
         if value == int(value) and abs(value) < 1e15:
             return str(int(value))
         return f"{value:.17f}".rstrip("0") if abs(value) < 1e-4 else repr(value)
@@ -129,6 +132,31 @@ def words_of(command: str, operands: List[Any], options: Dict[str, Any]) -> List
     return words + ["--"] * any(str(o).startswith("--") for o in operands) + [word(o) for o in operands]
 
 
+def started(request: Any, borrowed: Any) -> Any:
+    """A query that has ended; it keeps what it borrows."""
+    out = ffi.new("kb_query **")
+    if lib.kb_query_new(request, out) != lib.KB_OK:
+        raise MemoryError("no thread could be started")
+
+    def free(query: Any, borrowed: Any = borrowed) -> None:
+        lib.kb_query_free(query)
+
+    query = ffi.gc(out[0], free)
+    wait(query, borrowed)
+    return query
+
+
+def made_of(source: Any, borrowed: Any) -> Any:
+    """What kb_topology_load() makes of a source: (status, machine, lines)."""
+    request = ffi.new("kb_query_request *")
+    request.source = source
+    query = started(request, (source, borrowed))
+    made = ffi.new("kb_query_machine *")
+    lib.kb_query_machine_take(query, made)
+    text = ffi.string(made.messages).decode(errors="replace") if made.messages != ffi.NULL else ""
+    return made.status, made.topo, text.splitlines()
+
+
 class Query:
     """A command that has run."""
 
@@ -141,17 +169,11 @@ class Query:
         request.n_words = len(texts)
         request.frame = frame.c if frame is not None else ffi.NULL
         request.keep_run = keep_run
-        out = ffi.new("kb_query **")
-        if lib.kb_query_new(request, out) != lib.KB_OK:
-            raise MemoryError("no thread could be started")
-        borrowed = (machine, frame)  # live as long as the query
-
-        def free(query: Any, borrowed: Any = borrowed) -> None:
-            lib.kb_query_free(query)
-
-        self.c = ffi.gc(out[0], free)
         self.attrs = {"kernbench": " ".join(words)}
-        wait(self.c, borrowed)
+        self.c = started(request, (machine, frame))
+        made_of_text = ffi.string(lib.kb_query_provenance(self.c)).decode()
+        if made_of_text:
+            self.attrs["provenance"] = made_of_text
 
     def rows(self, quiet: bool = False) -> Any:
         """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""

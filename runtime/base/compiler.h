@@ -7,7 +7,7 @@ const char *compiler_name(void);
 
 /*
  * Runs words[0] with these words, up to NULL, and waits for its end. What it prints goes to the
- * file `said`, or if that is NULL to the output of this process.
+ * file `said`, in English, or if that is NULL to the output of this process.
  *
  * returns  its status, as wait() has it; -1 with errno if it cannot be run
  */

@@ -12,9 +12,9 @@
  *
  *     given <= next <= given + window
  *
- * A thread that would go beyond the window waits (given_one). So a slow block 0 does not let the
- * others run ahead without bound, and block i may use the resources of slot i % window: they are
- * free once block i - window was given.
+ * A thread that would go beyond the window, or finds that full() is true, waits (given_one). So a
+ * slow block 0 does not let the others run ahead without bound, and block i may use the resources
+ * of slot i % window: they are free once block i - window was given.
  *
  * Example: 5 blocks, 2 threads, a window of 2. Thread A does block 0, which is slow; B does block
  * 1, then waits: block 2 would be 2 ahead of block 0. A finishes; the caller gives 0 and 1, in this
@@ -79,6 +79,8 @@ static bool may_begin(struct parallel_run *r)
     while (r->next < r->b.n && r->next - r->given < r->b.window && r->b.have &&
            r->b.have(r->b.arg, r->next))
         r->done[r->next++ % r->b.window] = true;
+    if (r->next > r->given && r->b.full && r->b.full(r->b.arg))
+        return false;
     return r->next < r->b.n && r->next - r->given < r->b.window;
 }
 

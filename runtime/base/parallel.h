@@ -21,6 +21,9 @@ struct parallel {
     /* Is the result of block `i` there already? Then it is given, and not done. Called on any
      * thread, one at a time. May be NULL. */
     bool (*have)(void *arg, uint64_t i);
+    /* Do the blocks that are done and not given hold so much that no other may be begun? Called as
+     * have() is. May be NULL. */
+    bool (*full)(void *arg);
     /* NULL, or both: the result of block `i`, which work() has done in this process, as bytes; and
      * the same result from bytes of another process, put where work() would have left it. */
     void (*pack)(void *arg, uint64_t i, struct packed *to);
@@ -39,6 +42,9 @@ struct parallel_ranks {
     void (*begin)(const struct parallel *b);
     void (*poll)(const struct parallel *b, struct parallel_run *r);
     void (*end)(const struct parallel *b); /* nothing is handed out any more */
+    /* This process ends at once, and has said why: the one that hands out hears it first. The exit
+     * code of the whole. */
+    int (*leave)(int code);
     /* In a process that does what another hands out: all of the run. NULL in that other. */
     enum parallel_end (*serve)(const struct parallel *b);
 };
@@ -52,6 +58,12 @@ void parallel_put(struct parallel_run *r, uint64_t i);
 static inline bool parallel_serves(void)
 {
     return parallel_ranks && parallel_ranks->serve;
+}
+
+/* To be called before exit(), with what that is given by this. */
+static inline int parallel_leave(int code)
+{
+    return parallel_ranks ? parallel_ranks->leave(code) : code;
 }
 
 /* The window of a run: `n` for each process. */

@@ -12,18 +12,12 @@
 
 enum { PATH_BYTES = 4096, NAMES_MAX = 256 };
 
-/* The length of FILE.so in FILE.so:NAME or FILE.so; 0: it is neither. */
-static size_t file_length(const char *name)
+size_t bench_file_length(const char *name)
 {
     const char *colon = strrchr(name, ':');
     size_t n = colon ? (size_t)(colon - name) : strlen(name);
 
     return n > 3 && memcmp(name + n - 3, ".so", 3) == 0 ? n : 0;
-}
-
-bool bench_is_of_file(const char *name)
-{
-    return file_length(name) > 0;
 }
 
 static const kb_bench *named(const kb_bench *const *table, size_t n, const char *name)
@@ -105,7 +99,7 @@ static bool take_file(const char *name, size_t len, char file[PATH_BYTES])
 const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_code *code)
 {
     char file[PATH_BYTES];
-    size_t len = file_length(name);
+    size_t len = bench_file_length(name);
     const kb_bench *bench;
 
     if (!take_file(name, len, file))
@@ -132,7 +126,7 @@ const kb_bench *bench_known(const char *name)
 {
     const kb_bench_table *loaded;
     char file[PATH_BYTES];
-    size_t len = file_length(name);
+    size_t len = bench_file_length(name);
 
     if (len == 0)
         return named(benches, n_benches, name);

@@ -6,8 +6,8 @@
 extern const kb_bench *const benches[];
 extern const size_t n_benches;
 
-/* Is `name` a shared object's bench, FILE.so:NAME, or FILE.so? */
-bool bench_is_of_file(const char *name);
+/* The length of FILE.so in FILE.so:NAME or FILE.so; 0: `name` is no shared object's bench. */
+size_t bench_file_length(const char *name);
 
 /* The bench of that name, or FILE.so:NAME; NULL after a message, with *code. */
 const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_code *code);

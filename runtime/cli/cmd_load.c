@@ -435,7 +435,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
         return EXIT_OK;
     }
     take_unfinished(load);
-    cmd_note(load->cli, "interrupted: %zu of %zu rates complete", load->all.n,
+    cmd_note(load->cli, "%s: %zu of %zu rates complete", stop_word(), load->all.n,
              load->all.asked.rates.n);
     return EXIT_INTERRUPTED;
 }

@@ -2,13 +2,14 @@
  * cmd_merge.c -- `merge`: joins the files that the parts of --shard wrote.
  *
  * `sweep ... -o r.csv --shard 3/8` writes r.csv.3of8, which appears when it is whole. `merge r.csv`
- * finds r.csv.1of8 to r.csv.8of8, sees that none is missing and that all begin with the same line,
- * and writes r.csv: that line once, then the rows of all in order. It has the bytes that the same
- * command writes without --shard. The parts stay.
+ * finds r.csv.1of8 to r.csv.8of8, sees that none is missing or cut and that all are made of the
+ * same (part.h), and writes r.csv: the names of the columns once, then the rows of all in order. It
+ * has the bytes that the same command writes without --shard. The parts stay.
  */
 #include "cli/command.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/part.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -20,10 +21,10 @@ enum { PIECE_BYTES = 64 << 10 };
 struct merging {
     const struct cli *cli;
     const char *whole;
-    uint64_t n; /* parts */
-    char *part; /* owned: the name of one */
-    char *head; /* owned: the first line of all, with its end; NULL: no part has one yet */
-    size_t head_len;
+    uint64_t n;           /* parts */
+    char *part;           /* owned: the name of one */
+    bool has_head;        /* the names of the columns are written */
+    struct provenance of; /* of the first part */
 };
 
 /* N of "WHOLE.IofN"; 0: the name is not of this kind. */
@@ -89,30 +90,104 @@ static char *read_line(FILE *in, size_t *len)
     return line;
 }
 
-/* A part's first line must be that of all; it is written once. */
-static enum exit_code take_head(struct merging *m, FILE *in, struct sink *s)
+/* What the parts must be made of is that of the first. */
+static enum exit_code check_sources(struct merging *m, const struct provenance *of, uint64_t i)
 {
+    char names[PROVENANCE_NAMES_BYTES];
+    unsigned parts;
+
+    if (i == 1)
+        m->of = *of;
+    parts = provenance_differs(of, &m->of);
+    if (!parts)
+        return EXIT_OK;
+    provenance_names(parts, names);
+    return say(m->cli->program, EXIT_INPUT,
+               "%s is not of the same %s as part 1: they are parts of two runs", m->part, names);
+}
+
+/* The line before the rows says what they are. */
+static enum exit_code take_first_line(struct merging *m, FILE *in, uint64_t i)
+{
+    struct provenance of;
+    uint64_t part, parts;
     size_t len;
     char *line = read_line(in, &len);
     enum exit_code code = EXIT_OK;
 
-    if (len > 0 && !m->head) {
-        m->head = line;
-        m->head_len = len;
-        sink_bytes(s, line, len);
-        return EXIT_OK;
-    }
-    if (len > 0 && (len != m->head_len || memcmp(line, m->head, len) != 0))
+    line = memory_resize(line, len + 1, 1);
+    line[len > 0 ? len - 1 : 0] = '\0';
+    if (ferror(in))
+        code = say_unreadable(m->cli->program, m->part, errno);
+    else if (!part_read(line, &part, &parts, &of))
+        code = say(m->cli->program, EXIT_INPUT, "%s %s: run the part --shard %llu/%llu again",
+                   m->part, len ? "does not say what it is made of" : "is empty",
+                   (unsigned long long)i, (unsigned long long)m->n);
+    else if (part != i || parts != m->n)
         code = say(m->cli->program, EXIT_INPUT,
-                   "%s has other columns than the parts before it: it is of another run", m->part);
+                   "%s is part %llu of %llu, by what is in it: it has got another name", m->part,
+                   (unsigned long long)part, (unsigned long long)parts);
+    else
+        code = check_sources(m, &of, i);
     free(line);
     return code;
 }
 
-static enum exit_code add_part(struct merging *m, uint64_t i, struct sink *s)
+/* How many bytes lie between here and the last line, which is the one that a whole part has. */
+static enum exit_code find_end(struct merging *m, FILE *in, uint64_t i, size_t *left)
+{
+    char want[PART_LINE_BYTES], line[PART_LINE_BYTES] = "";
+    long here = ftell(in), end = 0;
+
+    part_last_line(i, m->n, want);
+    long len = (long)strlen(want);
+    bool whole = here >= 0 && fseek(in, -len, SEEK_END) == 0 && (end = ftell(in)) >= here &&
+                 fread(line, 1, (size_t)len, in) == (size_t)len && strcmp(line, want) == 0;
+
+    if (ferror(in))
+        return say_unreadable(m->cli->program, m->part, errno);
+    if (!whole || fseek(in, here, SEEK_SET) != 0)
+        return say(m->cli->program, EXIT_INPUT,
+                   "%s is cut: its last line is not there; copy it, or run the part --shard "
+                   "%llu/%llu, again",
+                   m->part, (unsigned long long)i, (unsigned long long)m->n);
+    *left = (size_t)(end - here);
+    return EXIT_OK;
+}
+
+/* The names of the columns are written once; a part without rows may have none. */
+static void take_head(struct merging *m, FILE *in, struct sink *s, size_t *left)
+{
+    size_t len;
+    char *line;
+
+    if (*left == 0)
+        return;
+    line = read_line(in, &len);
+    *left -= len;
+    if (!m->has_head)
+        sink_bytes(s, line, len);
+    m->has_head = true;
+    free(line);
+}
+
+static enum exit_code add_rows(struct merging *m, FILE *in, struct sink *s, size_t left)
 {
     static char bytes[PIECE_BYTES];
+
+    for (size_t n; left > 0; left -= n) {
+        n = fread(bytes, 1, left < sizeof bytes ? left : sizeof bytes, in);
+        if (n == 0)
+            return say_unreadable(m->cli->program, m->part, errno);
+        sink_bytes(s, bytes, n);
+    }
+    return EXIT_OK;
+}
+
+static enum exit_code add_part(struct merging *m, uint64_t i, struct sink *s)
+{
     enum exit_code code;
+    size_t left;
     FILE *in;
 
     name_part(m, i);
@@ -122,11 +197,14 @@ static enum exit_code add_part(struct merging *m, uint64_t i, struct sink *s)
                    m->part, (unsigned long long)i, (unsigned long long)m->n);
     if (!in)
         return say_unreadable(m->cli->program, m->part, errno);
-    code = take_head(m, in, s);
-    for (size_t n; !code && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
-        sink_bytes(s, bytes, n);
-    if (!code && ferror(in))
-        code = say_unreadable(m->cli->program, m->part, errno);
+    code = take_first_line(m, in, i);
+    if (!code)
+        code = find_end(m, in, i, &left);
+    if (!code) {
+        take_head(m, in, s, &left);
+        code =
+            ferror(in) ? say_unreadable(m->cli->program, m->part, errno) : add_rows(m, in, s, left);
+    }
     fclose(in);
     return code;
 }
@@ -153,6 +231,5 @@ enum exit_code cmd_merge(const struct cli *cli)
     if (!code)
         code = cmd_output(&to, merge_into, &m);
     free(m.part);
-    free(m.head);
     return code;
 }

@@ -12,6 +12,7 @@
  * after
  * --until, --max-events or Ctrl-C, are left out.
  */
+#include "cli/gate.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/rows/endpoint_names.h"
 #include "cli/out/progress.h"
@@ -136,7 +137,7 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
     bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
 
     if (interrupted)
-        cmd_note(cli, "interrupted: %llu of %llu transactions complete", done, total);
+        cmd_note(cli, "%s: %llu of %llu transactions complete", stop_word(), done, total);
     else if (status == KB_STOPPED && talk)
         say_stopped(cli, done, total);
     if (talk && *replay->warning && (cli->opts.breakdown || !cmd_shows_warning(cli)))
@@ -211,6 +212,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
     if (status == KB_DEADLOCK) /* a component never ends some: the others are in the rows */
         return cmd_fail(cli, status, &why);
+    if (status == KB_STOPPED)
+        gate_cut(cli, "transactions", kb_sim_done(sim), kb_sim_count(sim));
     if (!say_end(replay, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;

@@ -77,7 +77,7 @@ static char *put_term(char *to, const char *name, int64_t fs)
 }
 
 /* "4096 bytes alone: wire 0.085000 + ... = 18.085000 ns": exact, as the rows are rounded. */
-static void cost_note(const kb_cost *cost, uint64_t nbytes, char *text)
+static void cost_note(const kb_cost *cost, uint64_t nbytes, bool has_return, char *text)
 {
     char *p = text_put_count(text, nbytes);
 
@@ -85,6 +85,8 @@ static void cost_note(const kb_cost *cost, uint64_t nbytes, char *text)
     p = put_term(p, " + overhead ", cost->overhead_fs);
     p = put_term(p, " + drain ", cost->drain_fs);
     p = put_term(p, " + response ", cost->response_fs);
+    if (has_return)
+        p = put_term(p, " + return ", cost->return_fs);
     p = put_term(p, " = formula ", kb_formula_fs(cost));
     p = text_put_text(p, " ns; bottleneck ");
     p = text_put_fraction(p, cost->bottleneck_gbs);
@@ -113,7 +115,7 @@ static enum exit_code print_path(const struct cli *cli, struct path *path,
         return cmd_fail(cli, status, &why);
     if (path->bottleneck > 0)
         path->node[path->bottleneck].is_bottleneck = true;
-    cost_note(&cost, cli->opts.bytes, note);
+    cost_note(&cost, cli->opts.bytes, cmd_has_return(cli), note);
     return cmd_print(cli, &rows);
 }
 

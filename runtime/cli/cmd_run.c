@@ -26,6 +26,7 @@
  * printed in place of launches; 7 a mistake of the kernel. docs/exit-codes.md has all of them.
  */
 #include "cli/benches.h"
+#include "cli/gate.h"
 #include "cli/out/memory.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/rows/breakdown_rows.h"
@@ -166,8 +167,15 @@ static enum exit_code verify(struct run *run, struct computation *c)
     }
     if (c->status == KB_DIFFERENT)
         return differ(run, &c->why);
-    run->rows.verify = "pass";
-    return c->status ? cmd_fail(run->cli, c->status, &c->why) : EXIT_OK;
+    if (c->status)
+        return cmd_fail(run->cli, c->status, &c->why);
+    if (run->rows.compared)
+        run->rows.verify = "pass";
+    else
+        gate_count(run->cli->gates, GATE_UNDECIDED,
+                   "--verify cannot be decided: bench %s has no output to verify",
+                   run->rows.bench->name);
+    return EXIT_OK;
 }
 
 static bool is_asked_to_stop(void *arg)
@@ -328,7 +336,8 @@ static bool say_end(const struct run *run, kb_status status)
 
     *text_put_ns(until, o->until_fs) = '\0';
     if (status == KB_AGAIN)
-        cmd_note(run->cli, "interrupted: %llu of %llu launches complete%s", done, total, results);
+        cmd_note(run->cli, "%s: %llu of %llu launches complete%s", stop_word(), done, total,
+                 results);
     else if (status == KB_STOPPED && talk)
         cmd_note(run->cli, "stopped at %s ns: %llu of %llu launches complete%s", until, done, total,
                  results);
@@ -373,6 +382,8 @@ static enum exit_code run_into(void *arg, struct sink *s)
     if (printed)
         return printed;
     code = race_rows_say(run->cli, run->sim, code);
+    if (status == KB_STOPPED)
+        gate_cut(run->cli, "launches", kb_launch_done(run->sim), kb_launch_count(run->sim));
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;

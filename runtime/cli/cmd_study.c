@@ -38,7 +38,7 @@ static enum exit_code study_into(void *arg, struct sink *s)
     sink_flush(s);
     study_rows_free(&rows);
     if (code == EXIT_INTERRUPTED) {
-        cmd_note(&cli, "interrupted: %zu of %zu runs complete", rows.n, all);
+        cmd_note(&cli, "%s: %zu of %zu runs complete", stop_word(), rows.n, all);
         return code;
     }
     w->failed = code;

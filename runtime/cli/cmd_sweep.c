@@ -416,7 +416,7 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
     speed_say(&s->speed, s->cli->opts.quiet, s->transactions, "transactions", s->simulated_fs);
     if (s->n_done == s->n || !sink_ok(out))
         return EXIT_OK;
-    cmd_note(s->cli, "interrupted: %llu of %llu points complete", (unsigned long long)s->n_done,
+    cmd_note(s->cli, "%s: %llu of %llu points complete", stop_word(), (unsigned long long)s->n_done,
              (unsigned long long)s->n);
     return EXIT_INTERRUPTED;
 }

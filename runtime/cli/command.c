@@ -22,6 +22,7 @@
  */
 #include "cli/command.h"
 #include "cli/fail_if.h"
+#include "cli/part.h"
 #include "cli/vary/captured.h"
 #include "cli/out/say.h"
 #include "cli/out/session.h"
@@ -159,6 +160,7 @@ struct origin cmd_origin(const struct cli *cli)
     return (struct origin){.command = opts_command_name(cli->opts.command),
                            .command_line = cli->opts.command_line,
                            .info = &cli->info,
+                           .sources = &cli->sources,
                            .seed = cli->opts.seed,
                            .params = cli->opts.params,
                            .n_params = cli->opts.n_params,
@@ -269,7 +271,9 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
     code = sink_open(&s, cli->program, cli->opts.output);
     if (code)
         return code;
+    part_begin(cli, &s);
     cmd_write(cli, rows, &s);
+    part_end(cli, &s);
     if (cli->report)
         code = cli->page->write(cli->report, &s);
     enum exit_code closed = sink_close(&s, cli->program, cmd_end(code));
@@ -299,7 +303,10 @@ enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg
     if (code)
         return code;
     stop_defer(true);
+    part_begin(cli, &s);
     code = run(arg, &s);
+    if (code != EXIT_INTERRUPTED)
+        part_end(cli, &s);
     if (cli->report && cmd_end(code) != SINK_DROP) {
         enum exit_code written = cli->page->write(cli->report, &s);
 

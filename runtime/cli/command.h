@@ -1,11 +1,12 @@
 /* command.h -- what every command is given, and what commands share. */
 #ifndef COMMAND_H
 #define COMMAND_H
+#include "base/provenance.h"
 #include "cli/options/opts.h"
 #include "cli/out/out_sqlite.h"
 
 struct captured;
-struct fail_if;
+struct gates;
 struct report;
 
 /* How a report is told the results of a command, which are then not printed. Pointers, as
@@ -32,11 +33,12 @@ struct cli {
     char *yaml;                  /* owned: the text of --machine, `yaml_bytes` of it */
     size_t yaml_bytes;
     struct opts opts;
+    struct provenance sources; /* of what is kept, or handed to a program; else nothing */
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
     struct captured
-        *varied; /* borrowed: what takes the rows of one machine of --vary; NULL: none */
-    struct fail_if *fail_if; /* borrowed: what the conditions of --fail-if have found */
-    struct report *report;   /* borrowed: the page that is wanted instead of rows; NULL: none */
+        *varied;           /* borrowed: what takes the rows of one machine of --vary; NULL: none */
+    struct gates *gates;   /* borrowed: what --fail-if and the like have found */
+    struct report *report; /* borrowed: the page that is wanted instead of rows; NULL: none */
     const struct page *page; /* how to tell it; not NULL if there is one */
 };
 

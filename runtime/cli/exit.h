@@ -11,6 +11,7 @@ enum exit_code {
     EXIT_SYSTEM = 5,    /* out of memory, or I/O */
     EXIT_INTERNAL = 6,
     EXIT_KERNEL = 7, /* a kernel used the tl_ functions wrongly */
+    EXIT_LIMIT = 8,  /* --limit-s or --limit-mb ended it */
     EXIT_INTERRUPTED = 130,
 };
 

@@ -8,6 +8,7 @@
 #include "cli/machine.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/out/stop.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,18 +81,28 @@ static enum exit_code find_source(struct cli *cli, kb_topology_source *source)
     return EXIT_OK;
 }
 
+static bool is_asked(void *arg)
+{
+    (void)arg;
+    return stop_asked();
+}
+
 static enum exit_code load(struct cli *cli, const kb_topology_source *source)
 {
     char *messages;
-    kb_status status = kb_topology_load(source, &cli->loaded, &messages);
+    kb_status status = kb_topology_load_until(source, is_asked, NULL, &cli->loaded, &messages);
 
     if (messages && (status || !cli->opts.quiet))
         say_messages(messages);
     if (status == KB_NO_MEMORY)
         memory_lacks();
     free(messages);
+    if (status == KB_STOPPED)
+        return EXIT_INTERRUPTED;
     if (status)
-        return status == KB_BAD_REQUEST ? EXIT_USAGE : EXIT_INPUT;
+        return status == KB_BAD_REQUEST  ? EXIT_USAGE
+               : status == KB_FILE_ERROR ? EXIT_SYSTEM
+                                         : EXIT_INPUT;
     cli->topo = cli->loaded;
     kb_topology_info(cli->topo, &cli->info);
     return EXIT_OK;

@@ -5,6 +5,7 @@
  *     occupy_standard_files()   stdin, stdout and stderr exist, or are /dev/null
  *     stop_catch()              the first Ctrl-C asks to stop, the second ends the program
  *     opts_read()               options/opts.c: words into struct opts, or a message and exit 2
+ *     limits_begin()            from here on --limit-s and --limit-mb count
  *     machine_open()            the machine of --machine and --set, if there is one
  *     run_command()             --sqlite is opened; then start(), or cmd_report() around start()
  *     start()                   calls cmd_NAME() through the table made from opts.def
@@ -17,11 +18,14 @@
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
-#include "cli/fail_if.h"
+#include "cli/gate.h"
 #include "cli/machine.h"
+#include "cli/out/limits.h"
 #include "cli/out/say.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
+#include "cli/sources.h"
 #include "cli/vary/vary.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -134,11 +138,24 @@ static enum sink_end end_of(enum exit_code code, bool kept)
     return end == SINK_DROP && kept ? SINK_PARTIAL : end;
 }
 
+/* What is kept, or handed to a program, says what it is made of. */
+static enum exit_code find_sources(struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+
+    if (o->shard.n && !digest_works())
+        return say(cli->program, EXIT_SYSTEM,
+                   "--shard: this build has no libmd, and cannot say what a part is made of");
+    return o->sqlite || o->shard.n || session_here() ? sources_of(cli, &cli->sources) : EXIT_OK;
+}
+
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
     bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
-    enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
+    enum exit_code code = find_sources(cli);
+    if (!code)
+        code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
     if (cli->opts.vary.n > 0)
@@ -146,7 +163,7 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
-    return fail_if_end(cli, closed ? closed : code);
+    return gate_end(cli, closed ? closed : code);
 }
 
 /*
@@ -206,14 +223,44 @@ static bool is_done_elsewhere(struct opts *o)
     return !is_shared(o);
 }
 
+/* Does it simulate the machine as it is? */
+static bool simulates(const struct opts *o)
+{
+    static const unsigned commands = 1u << COMMAND_PROBE | 1u << COMMAND_REPLAY |
+                                     1u << COMMAND_RUN | 1u << COMMAND_SWEEP | 1u << COMMAND_LOAD |
+                                     1u << COMMAND_WHY;
+
+    return commands >> o->command & 1 && !o->dry_run && o->vary.n == 0;
+}
+
+/* The machine and the command, within what they may take. */
+static enum exit_code run_limited(struct cli *cli)
+{
+    enum { BYTES_OF_MB = 1000000 };
+    const struct opts *o = &cli->opts;
+    bool serves = parallel_serves(); /* the process that it serves has the limits */
+    struct limits limits;
+    enum exit_code code =
+        limits_begin(&limits, cli->program, serves ? 0 : (double)o->limit_us * 1e-6,
+                     serves ? 0 : o->limit_mb * BYTES_OF_MB, o->quiet || o->fingerprint);
+
+    if (!code)
+        code = machine_open(cli);
+    if (!code && simulates(o))
+        code = limits_expect(&limits, cli->program, kb_sim_bytes(cli->topo));
+    if (!code)
+        code = run_command(cli);
+    return limits_end(&limits, code);
+}
+
 int main_line(struct cli *cli, int argc, char **argv)
 {
     enum exit_code code = opts_read(&cli->opts, cli->program, argc, argv);
 
     if (!code && opts_asks(&cli->opts))
         code = print_help(cli);
-    else if (!code && !is_done_elsewhere(&cli->opts) && !(code = machine_open(cli)))
-        code = run_command(cli);
+    else if (!code && !is_done_elsewhere(&cli->opts))
+        code = run_limited(cli);
     return (int)code;
 }
 
@@ -226,8 +273,8 @@ void main_close(struct cli *cli)
 /* A whole command line; not inlined, as its variables need more than a small stack has. */
 __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc, char **argv)
 {
-    struct fail_if fail_if = {0};
-    struct cli cli = {.topo = topo, .fail_if = &fail_if};
+    struct gates gates = {0};
+    struct cli cli = {.topo = topo, .gates = &gates};
 
     if (topo)
         kb_topology_info(topo, &cli.info);
@@ -239,7 +286,7 @@ __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc,
         return (int)complete(&cli, argc - 2, argv + 2);
     int code = main_line(&cli, argc, argv);
     if (stop_leaves())
-        exit(code);
+        exit(parallel_leave(code));
     main_close(&cli);
     return code;
 }

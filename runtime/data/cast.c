@@ -30,6 +30,14 @@ enum { CHUNK = 256 };
     X(KB_U32, uint32_t)                                                                            \
     X(KB_U64, uint64_t)
 
+/* What a switch over these leaves out. */
+#define CASES_NO_INTEGER                                                                           \
+    case KB_DEFAULT:                                                                               \
+    case KB_F16:                                                                                   \
+    case KB_BF16:                                                                                  \
+    case KB_F32:                                                                                   \
+    case KB_F64
+
 /* -- from integers -------------------------------------------------------------------------- */
 
 /* Sign or zeros above the bits of an integer: it is exact modulo 2^64. */
@@ -42,9 +50,12 @@ static void integers_widen(kb_dtype from, const void *src, uint64_t *wide, size_
         break;
     switch (from) {
         INTEGERS(WIDEN)
-    default: /* bool */
+    case KB_BOOL:
         for (size_t i = 0; i < n; i++)
             wide[i] = ((const uint8_t *)src)[i] != 0;
+        break;
+    CASES_NO_INTEGER:
+        break;
     }
 }
 
@@ -57,9 +68,12 @@ static void integers_narrow(kb_dtype to, void *dst, const uint64_t *wide, size_t
         break;
     switch (to) {
         INTEGERS(NARROW)
-    default: /* bool */
+    case KB_BOOL:
         for (size_t i = 0; i < n; i++)
             ((uint8_t *)dst)[i] = wide[i] != 0;
+        break;
+    CASES_NO_INTEGER:
+        break;
     }
 }
 

@@ -52,9 +52,19 @@ double dtype_tolerance(kb_dtype dtype)
         return 1e-5;
     case KB_F64:
         return 1e-10;
-    default:
-        return 0;
+    case KB_DEFAULT:
+    case KB_I8:
+    case KB_I16:
+    case KB_I32:
+    case KB_I64:
+    case KB_U8:
+    case KB_U16:
+    case KB_U32:
+    case KB_U64:
+    case KB_BOOL:
+        break;
     }
+    return 0;
 }
 
 kb_dtype kb_dtype_parse(const char *name)

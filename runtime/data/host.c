@@ -664,9 +664,15 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
         return (double)(rng_next(r) >> 60) - 8;
     case KB_BOOL:
         return (double)(rng_next(r) >> 63);
-    default:
+    case KB_U8:
+    case KB_U16:
+    case KB_U32:
+    case KB_U64:
         return (double)(rng_next(r) >> 60);
+    case KB_DEFAULT:
+        break;
     }
+    return 0;
 }
 
 static uint64_t element_count(const struct kb_tensor *tensor)

@@ -410,6 +410,15 @@ void router_clear(struct kb_sim *s)
     memset(r->sinks, 0, ((size_t)sim_cubes(s->topo) << s->topo->unit_bits) * sizeof *r->sinks);
 }
 
+uint64_t router_bytes(const struct kb_topology *t)
+{
+    const struct router *r = NULL; /* for sizes alone */
+    uint64_t vcs = (uint64_t)t->request_vcs + t->answer_vcs;
+
+    return walk_n_links(t) * (sizeof *r->ports + vcs * sizeof *r->vcs) +
+           ((uint64_t)sim_cubes(t) << t->unit_bits) * sizeof *r->sinks;
+}
+
 bool router_new(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;

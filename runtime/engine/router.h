@@ -204,6 +204,7 @@ struct router {
 };
 
 bool router_new(struct kb_sim *s);
+uint64_t router_bytes(const struct kb_topology *t); /* that it takes */
 void router_free(struct kb_sim *s);
 
 /* Idle again. */

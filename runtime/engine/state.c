@@ -10,7 +10,6 @@
  * becomes as many servers as there may be transactions.
  */
 #include "engine/split.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
@@ -30,18 +29,6 @@ static struct txn_list *pipes_new(size_t n)
     return rows;
 }
 
-static struct cost_mask mask_of(unsigned off)
-{
-    return (struct cost_mask){
-        .wire = off & KB_COST_WIRE ? 0 : -1,
-        .overhead = off & KB_COST_OVERHEAD ? 0 : -1,
-        .compute = off & KB_COST_COMPUTE ? 0 : -1,
-        .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
-        .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
-        .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
-    };
-}
-
 /* What is beside them. False without memory; sim_clear() frees the part that was made. */
 static bool make_lists(struct kb_sim *s)
 {
@@ -56,6 +43,19 @@ static bool make_lists(struct kb_sim *s)
     return s->pipes && (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
+uint64_t sim_bytes(const struct kb_topology *t)
+{
+    uint64_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
+    uint64_t bytes = (2 * pes + 2 * cubes) * sizeof(struct station);
+
+    bytes += memories * sizeof(struct memory_station);
+    if (t->early)
+        bytes += memories * sizeof(struct link_station);
+    if (t->links == MODE_FIFO)
+        bytes += walk_n_links(t) * sizeof(struct link_station);
+    return t->links == MODE_ROUTER ? bytes + router_bytes(t) : bytes;
+}
+
 /* -- the whole ------------------------------------------------------------------------------ */
 
 bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_options *options)
@@ -63,7 +63,7 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->topo = topo;
     if (options)
         s->options = *options;
-    s->mask = mask_of(s->options.costs_off);
+    s->mask = cost_without(s->options.costs_off);
     s->sorted = true;
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;

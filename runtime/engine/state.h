@@ -129,6 +129,9 @@ static inline void sim_count(struct kb_sim *s, const struct txn *txn)
         sim_count_far(s, txn);
 }
 
+/* Memory that an idle machine takes, without banks and components. */
+uint64_t sim_bytes(const struct kb_topology *t);
+
 /* Makes `*s`, which is zeroed, an idle machine. False without memory: sim_clear() frees the rest.
  */
 bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_options *options);

@@ -132,9 +132,11 @@ static uint32_t target_of(const struct traffic *tr, uint32_t pe, struct rng *rng
         if (rng_unit(rng) < tr->request.hotspot)
             return tr->slice_of[0];
         return any_slice(tr, rng);
-    default:
-        return any_slice(tr, rng);
+    case KB_UNIFORM:
+    case KB_MATRIX: /* matrix_target() */
+        break;
     }
+    return any_slice(tr, rng);
 }
 
 /* Whole fs until the next transaction; the fraction is added to the interval after it. */

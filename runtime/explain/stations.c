@@ -37,9 +37,10 @@ static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum sta
         return place_of(KB_AT_ENGINE, 2 * (uint64_t)dst_cube(s->topo, txn->dst) + txn_writes(txn));
     case STATION_LINK:
         return spans_link(s, slot);
-    default:
-        return spans_memory(s, slot);
+    case STATION_MEMORY:
+        break;
     }
+    return spans_memory(s, slot);
 }
 
 static kb_cause wait_for(kb_place place, enum station_kind station)

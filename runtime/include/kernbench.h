@@ -24,7 +24,7 @@ extern "C" {
 typedef enum kb_status {
     KB_OK,
     KB_AGAIN,       /* kb_sim_run: the budget of events is used up, call again */
-    KB_STOPPED,     /* kb_sim_run: `until_fs` or `max_events` was reached */
+    KB_STOPPED,     /* kb_sim_run: `until_fs` or `max_events` was reached; kb_topology_load_until */
     KB_PENDING,     /* kb_sim_result: the transaction is not complete */
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
@@ -142,6 +142,10 @@ typedef struct kb_topology_source {
 kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
                            char **messages);
 
+/* The same, which asks stop(arg) every few ms, and ends with KB_STOPPED once it is true. */
+kb_status kb_topology_load_until(const kb_topology_source *source, bool (*stop)(void *arg),
+                                 void *arg, const kb_topology **out, char **messages);
+
 /* A number of a topology's YAML that a factor makes better. */
 typedef struct kb_better {
     const char *name; /* "cube.hbm.bw_gbs"; an item of a list "cube.pe.pe_gemm.mac[0]" */
@@ -167,6 +171,9 @@ kb_status kb_topology_numbers(const kb_topology *topo, double factor,
  */
 kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
                              double factor, const kb_topology **out, char **messages);
+
+/* The hash of the compiler that built the components of `topo` while the program ran; "": none. */
+const char *kb_topology_compiler(const kb_topology *topo);
 
 /* Frees what kb_topology_load() and kb_topology_better() made; none that is linked in. */
 void kb_topology_free(const kb_topology *topo);
@@ -298,9 +305,9 @@ typedef struct kb_cost {
 int64_t kb_formula_fs(const kb_cost *cost);
 
 /*
- * Computes the cost of `op` with `nbytes` bytes between two endpoints.
+ * Computes the cost of `op` with `nbytes` bytes, at least one, between two endpoints.
  *
- * returns  KB_BAD_REQUEST: there is no such route, or the memory is smaller; KB_TIME_RANGE
+ * returns  KB_BAD_REQUEST: there is no such route, no byte, or the memory is smaller; KB_TIME_RANGE
  */
 kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
@@ -373,8 +380,8 @@ typedef struct kb_options {
     bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
 } kb_options;
 
-/* One transaction. (What a component is asked is a struct kb_request: component.h.) */
-typedef struct kb_transaction_request {
+/* One transaction. */
+typedef struct kb_transaction {
     int64_t issue_fs; /* 0..2^63-1 */
     kb_transaction_op op;
     kb_endpoint src; /* a PE, or for KB_H2D and KB_D2H a host */
@@ -423,6 +430,9 @@ static inline int64_t kb_wait_sum_fs(const int64_t wait_fs[KB_N_WAITS])
         sum_fs += wait_fs[i];
     return sum_fs;
 }
+
+/* Bytes of memory that a simulation of `topo` takes before anything happens, at least. */
+uint64_t kb_sim_bytes(const kb_topology *topo);
 
 /*
  * Makes a simulation of `topo` (borrowed). `options` may be NULL. Free it by kb_sim_free().

@@ -31,8 +31,12 @@ static void set_moved(struct op_token *r, const struct work *work)
     case STAGE_FETCH:
         r->nbytes = token ? token->fetch_bytes : c->fetch_bytes;
         break;
-    default:
+    case STAGE_STORE:
         r->nbytes = token ? token_out_bytes(token) : c->store_bytes;
+        break;
+    case STAGE_GEMM: /* they compute */
+    case STAGE_MATH:
+    case STAGE_COMMAND:
         break;
     }
 }

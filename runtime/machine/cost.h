@@ -22,6 +22,7 @@
  */
 #ifndef COST_H
 #define COST_H
+#include <math.h>
 #include "base/exported.h"
 #include "machine/bank_alone.h"
 #include "machine/between.h"
@@ -300,6 +301,19 @@ struct cost_mask {
     double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
     double tcm_gbs;                  /* the same */
 };
+
+/* The mask without the costs `off` (KB_COST_...): each computation of a cost takes it from here. */
+static inline struct cost_mask cost_without(unsigned off)
+{
+    return (struct cost_mask){
+        .wire = off & KB_COST_WIRE ? 0 : -1,
+        .overhead = off & KB_COST_OVERHEAD ? 0 : -1,
+        .compute = off & KB_COST_COMPUTE ? 0 : -1,
+        .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
+        .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
+        .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
+    };
+}
 
 /* A sum of wires and overheads that a request spends on its way. */
 static inline int64_t cost_way_fs(const struct cost_mask *m, int64_t wire_fs, int64_t overhead_fs)

@@ -17,6 +17,7 @@
  * A host is packed as PE 0 of its SIP's first cube; the operation (h2d, d2h) tells them apart,
  * which is why unpacking a source has to be told whether it is one of a host.
  */
+#include "machine/impl.h"
 #include "machine/endpoint.h"
 #include "machine/pes.h"
 #include "machine/walk.h"
@@ -87,9 +88,12 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
         return unit_of_sram(t);
     case KB_TCM:
         return unit_of_tcm(t, end->unit);
-    default:
-        return end->unit;
+    case KB_SLICE:
+    case KB_PE: /* they have no memory of their own */
+    case KB_HOST:
+        break;
     }
+    return end->unit;
 }
 
 bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
@@ -212,9 +216,11 @@ uint64_t kb_memory_bytes(const kb_topology *t, const kb_endpoint *end)
         return kind_at(t, cube)->sram.nbytes;
     case KB_TCM:
         return kind_at(t, cube)->tcm_read.nbytes;
-    default:
-        return 0;
+    case KB_PE:
+    case KB_HOST:
+        break;
     }
+    return 0;
 }
 
 /* Routes that differ from the order of dimensions, or that were turned to break circles. */
@@ -225,6 +231,11 @@ static bool has_detours(const kb_topology *t)
     for (uint32_t plane = 0; plane < t->planes; plane++)
         any = any || t->plane_rows[plane].has_detours;
     return any;
+}
+
+const char *kb_topology_compiler(const kb_topology *t)
+{
+    return t && t->impls ? t->impls->compiler : "";
 }
 
 void kb_topology_info(const kb_topology *t, kb_info *out)

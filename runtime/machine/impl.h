@@ -36,6 +36,7 @@ struct impl {
 struct impls {
     struct impl of[N_BOXES];
     bool memories, queueing, nodes, engines; /* some of these */
+    const char *compiler;                    /* that built them: base/compiler_identity.h */
 };
 
 /* The key that asks for it: "cube.hbm.impl". */

@@ -96,7 +96,8 @@ static void put_chiplet_node(const struct kb_topology *t, uint64_t index, char t
     case AT_FABRIC:
         name_switch(t, text);
         break;
-    default:
+    case AT_IO:
+    case AT_IO_TO:
         name_io_node(t, owner, node, text);
         break;
     }
@@ -197,7 +198,9 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
         return kb_place_node(t, place, text);
     case KB_AT_BANKS:
         return put_banks(t, place, text);
-    default:
-        return kb_place_node(t, place, text);
+    case KB_AT_NODE:
+    case KB_AT_NOTHING:
+        break;
     }
+    return kb_place_node(t, place, text);
 }

@@ -11,8 +11,6 @@
 #include "machine/names.h"
 #include "machine/walk.h"
 
-static const struct cost_mask nothing_left_out = {.wire = -1, .overhead = -1};
-
 int64_t kb_formula_fs(const kb_cost *c)
 {
     return cost_formula_fs(c);
@@ -42,18 +40,21 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
 {
     REFUSE_NULL(t && src && dst && out, "topo, src, dst, out", why);
     char name[KB_ENDPOINT_BYTES];
+    const struct cost_mask whole = cost_without(0);
     struct trip trip;
     kb_status status = find_trip(t, plane, op, src, dst, &trip, why);
 
     if (status != KB_OK)
         return status;
+    if (nbytes == 0)
+        return endpoint_error(why, "a transaction moves at least one byte");
     if (nbytes > kb_memory_bytes(t, dst)) {
         kb_endpoint_name(dst, name);
         return endpoint_error(why, "%llu bytes are more than %s holds, which is %llu",
                               (unsigned long long)nbytes, name,
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
-    *out = cost_of(t, &nothing_left_out, op, &trip, nbytes, 0);
+    *out = cost_of(t, &whole, op, &trip, nbytes, 0);
     if (out->memory_overhead_fs == COST_NO_MEMORY) {
         endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;

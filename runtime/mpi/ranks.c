@@ -5,12 +5,14 @@
  * hands out numbered blocks, does blocks itself on a thread, and takes all results in order; the
  * others serve: they do the blocks that they are given, and send back what pack() makes of them.
  * What is printed is therefore that of one process, byte for byte. Ranks other than 0 have their
- * standard output and error in /dev/null, and write no files.
+ * standard output in /dev/null, and write no files. Their standard error is a file in memory, which
+ * is lost unless the rank fails.
  *
  * Messages, all between rank 0 and one other:
  *
  *     BLOCKS   0 -> r   the numbers of some blocks; none: this run has ended
  *     RESULTS  r -> 0   for each of them: number, bytes, and what pack() made
+ *     FAILED   r -> 0   its exit code, and what it has said since its last block began
  *     END      0 -> r   rank 0 has ended, and may never have come to a run
  *
  * A rank is given a batch, and a second one while it does the first, so that it need not wait for
@@ -19,20 +21,34 @@
  * together, also if blocks last unequally long. Example: 1,000 blocks on 4 ranks: batches begin
  * with 15 blocks and end with 1; each rank sends about 60 messages.
  *
- * A rank that dies ends the job: MPI ends rank 0 by SIGTERM, which keeps what is complete as after
- * Ctrl-C. All calls of MPI are made by the main thread.
+ * A rank that fails tells rank 0 why, and waits for the end. Rank 0 says it, and ends,
+ * keeping what is complete, as after Ctrl-C, but with the exit code of the rank that failed. So
+ * the cause has arrived before anything ends. What rank 0 says of itself has been read by mpirun
+ * before it ends the job, since MPI_Abort() may lose it otherwise. A rank that is killed can tell
+ * nothing: MPI ends rank 0 by SIGTERM then. All calls of MPI are made by the main thread.
  */
 #include "mpi/ranks.h"
 #include "base/parallel.h"
+#include "cli/out/stop.h"
 #include <fcntl.h>
 #include <mpi.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { TAG_BLOCKS = 1, TAG_RESULTS, TAG_END };
+enum { TAG_BLOCKS = 1, TAG_RESULTS, TAG_FAILED, TAG_END };
 enum { BATCH_MOST = 64, BATCHES_AHEAD = 2, SHARE_PARTS = 16, LEAVE_MS = 300 };
+enum { READ_MS = 2000, SAID_BYTES = 4096 };
+
+/* FAILED: of `text` there is as much as was said, without a final 0. */
+struct failure {
+    int code;
+    char text[SAID_BYTES];
+};
 
 /* What is under way to or in another rank. */
 struct rank {
@@ -45,12 +61,65 @@ static struct {
     uint64_t handed;   /* blocks, of this run */
     uint64_t messages, bytes;
     bool ended; /* END has come */
+    int code;   /* of the first rank that has failed; 0: none has */
+    off_t said; /* in a rank other than 0: where in its standard error its last block began */
     bool left;  /* a rank is busy with a block that a run that was stopped does not wait for */
 } job;
+
+/* -- what failed ---------------------------------------------------------------------------- */
+
+/* Waits until mpirun has read what was said: the pipe to it is empty, and it has had time to print
+ * it. */
+static void wait_until_read(void)
+{
+    int left = 0;
+
+    fflush(NULL);
+    for (int ms = 0; ms < READ_MS && ioctl(STDERR_FILENO, FIONREAD, &left) == 0 && left > 0; ms++)
+        usleep(1000);
+    usleep(LEAVE_MS * 1000);
+}
+
+/* What this rank has said since its last block began. */
+static int read_said(char *text)
+{
+    ssize_t n = pread(STDERR_FILENO, text, SAID_BYTES, job.said);
+
+    return n > 0 ? (int)n : 0;
+}
+
+/* In a rank other than 0, whose caller ends: the process does, when rank 0 has heard it. */
+static _Noreturn void tell_failure(int code)
+{
+    struct failure failure = {.code = code};
+    int n = read_said(failure.text);
+
+    MPI_Send(&failure, (int)offsetof(struct failure, text) + n, MPI_BYTE, 0, TAG_FAILED,
+             MPI_COMM_WORLD);
+    while (!job.ended) {
+        uint64_t blocks[BATCH_MOST];
+        MPI_Status status;
+
+        MPI_Recv(blocks, BATCH_MOST, MPI_UINT64_T, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        job.ended = status.MPI_TAG == TAG_END;
+    }
+    MPI_Finalize();
+    _exit(0);
+}
+
+/* This process ends at once. On rank 0 this may be any thread. */
+static int leave(int code)
+{
+    if (job.me != 0)
+        tell_failure(code);
+    wait_until_read();
+    return job.code ? job.code : code;
+}
 
 static _Noreturn void give_up(const char *why)
 {
     fprintf(stderr, "kernbench-mpi: %s\n", why);
+    leave(5);
     MPI_Abort(MPI_COMM_WORLD, 5);
     abort();
 }
@@ -116,10 +185,34 @@ static bool receive(struct packed *results)
     return true;
 }
 
+/* Has a rank failed? The first one's cause is said, and ends the run. */
+static void hear_failures(void)
+{
+    struct failure failure;
+    MPI_Status status;
+    int here, n;
+
+    for (;;) {
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_FAILED, MPI_COMM_WORLD, &here, &status);
+        if (!here)
+            return;
+        MPI_Recv(&failure, sizeof failure, MPI_BYTE, status.MPI_SOURCE, TAG_FAILED, MPI_COMM_WORLD,
+                 &status);
+        MPI_Get_count(&status, MPI_BYTE, &n);
+        job.rank[status.MPI_SOURCE].batches = 0;
+        if (job.code)
+            continue;
+        job.code = failure.code;
+        fwrite(failure.text, 1, (size_t)n - offsetof(struct failure, text), stderr);
+        stop_ask();
+    }
+}
+
 static void poll_ranks(const struct parallel *b, struct parallel_run *r)
 {
     struct packed results = {0};
 
+    hear_failures();
     while (receive(&results)) {
         while (results.at < results.n) {
             uint64_t i, n;
@@ -159,6 +252,7 @@ static void end_run(const struct parallel *b)
             packed_free(&results);
         } else {
             usleep(1000);
+            hear_failures();
             job.left = b->stop && b->stop() && waited_ms++ > LEAVE_MS;
         }
 }
@@ -170,6 +264,7 @@ static void do_block(const struct parallel *b, uint64_t i, struct packed *result
     struct packed one = {0};
     uint64_t n;
 
+    job.said = lseek(STDERR_FILENO, 0, SEEK_CUR);
     b->work(b->arg, 0, i);
     b->pack(b->arg, i, &one);
     n = one.n;
@@ -215,14 +310,12 @@ void ranks_begin(int *argc, char ***argv)
     job.rank = calloc((size_t)job.n, sizeof *job.rank);
     if (!job.rank)
         give_up("out of memory");
-    ranks = (struct parallel_ranks){(unsigned)job.n, begin_run, poll_ranks, end_run,
-                                    job.me == 0 ? NULL : serve};
+    ranks = (struct parallel_ranks){(unsigned)job.n, begin_run, poll_ranks,
+                                    end_run,         leave,     job.me == 0 ? NULL : serve};
     parallel_ranks = &ranks;
     if (job.me != 0) {
-        int nowhere = open("/dev/null", O_WRONLY);
-
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        dup2(memfd_create("said", MFD_CLOEXEC), STDERR_FILENO);
     }
 }
 
@@ -249,11 +342,11 @@ int ranks_end(int code)
                 (unsigned long long)job.messages, (unsigned long long)job.bytes);
     fflush(NULL);
     if (job.left)
-        MPI_Abort(MPI_COMM_WORLD, code);
+        MPI_Abort(MPI_COMM_WORLD, leave(code));
     for (int to = 1; to < job.n && job.me == 0; to++)
         MPI_Send(NULL, 0, MPI_UINT64_T, to, TAG_END, MPI_COMM_WORLD);
     if (job.me != 0)
         wait_for_end();
     MPI_Finalize();
-    return job.me == 0 ? code : 0;
+    return job.me != 0 ? 0 : job.code ? job.code : code;
 }

@@ -113,13 +113,14 @@ static ALWAYS_INLINE uint64_t head_arrives(const struct kb_sim *s, const struct 
 
 /*
  * Takes the turns of what is at the memory before `t`, up to that of `slot`. Returns its end; if it
- * is not there, the earliest end that is left.
+ * is not there, the earliest end that is left: it may be there at `t` itself, but `t` is not its
+ * end, also where bytes take no time at all.
  */
 static ALWAYS_INLINE uint64_t begin_of_links(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     struct link_station *own = last_link(s, txn), *other = other_link(s, own);
-    uint64_t free_fs;
+    uint64_t free_fs, end_fs;
 
     for (;;) {
         bool others =
@@ -137,7 +138,8 @@ static ALWAYS_INLINE uint64_t begin_of_links(struct kb_sim *s, uint64_t t, uint3
             return end;
     }
     free_fs = (uint64_t)s->early[txn->dst].free_fs;
-    return after(free_fs > t ? free_fs : t + 1, txn->hold_fs);
+    end_fs = after(free_fs > t ? free_fs : t, txn->hold_fs);
+    return end_fs > t ? end_fs : t + 1;
 }
 
 /* The end of `slot`, for which an event has come at `t`: not before that. */

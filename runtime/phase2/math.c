@@ -171,9 +171,17 @@ DIVIDES static double rsqrt(double x)
                 o[i] = SMALLER(low, z[i]);                                                         \
             }                                                                                      \
             break;                                                                                 \
-        default: /* fma */                                                                         \
+        case TL_FMA:                                                                               \
             for (size_t i = 0; i < n; i++)                                                         \
                 o[i] = FMA(x[i], y[i], z[i]);                                                      \
+            break;                                                                                 \
+        CASES_SPECIAL:                                                                             \
+        case TL_WHERE:                                                                             \
+        CASES_COMPARE:                                                                             \
+        CASES_REDUCE:                                                                              \
+        CASES_SOURCE:                                                                              \
+        CASES_WHOLE:                                                                               \
+            break;                                                                                 \
         }                                                                                          \
     }
 
@@ -204,18 +212,26 @@ static double (*special(enum tl_op math))(double)
         return tanh;
     case TL_SIGMOID:
         return sigmoid;
-    default:
+    case TL_ERF:
         return erf;
+    CASES_ARITHMETIC:
+    CASES_OF_FLOATS:
+    case TL_WHERE:
+    CASES_COMPARE:
+    CASES_REDUCE:
+    CASES_SOURCE:
+    CASES_WHOLE:
+        break;
     }
+    return NULL;
 }
 
 FLOAT_SPECIAL(special_f32, float)
 FLOAT_SPECIAL(special_f64, double)
 
-/* Of elementwise operations, which are all before TL_CAST. */
 static bool is_special(enum tl_op math)
 {
-    return math == TL_EXP || math == TL_LOG || math >= TL_RSQRT;
+    return special(math) != NULL;
 }
 
 /* -- elementwise, integers ------------------------------------------------------------------ */
@@ -261,9 +277,18 @@ static bool is_special(enum tl_op math)
                 o[i] = low < z[i] ? low : z[i];                                                    \
             }                                                                                      \
             break;                                                                                 \
-        default: /* div */                                                                         \
+        case TL_DIV:                                                                               \
             for (size_t i = 0; i < n; i++)                                                         \
                 o[i] = DIVIDED(T, U, x[i], y[i]);                                                  \
+            break;                                                                                 \
+        CASES_OF_FLOATS:                                                                           \
+        CASES_SPECIAL:                                                                             \
+        case TL_WHERE:                                                                             \
+        CASES_COMPARE:                                                                             \
+        CASES_REDUCE:                                                                              \
+        CASES_SOURCE:                                                                              \
+        CASES_WHOLE:                                                                               \
+            break;                                                                                 \
         }                                                                                          \
     }
 INTEGERS(INTEGER_ARITHMETIC)
@@ -279,9 +304,15 @@ INTEGERS(INTEGER_ARITHMETIC)
             EACH(TL_GT, x[i] > y[i])                                                               \
             EACH(TL_GE, x[i] >= y[i])                                                              \
             EACH(TL_EQ, x[i] == y[i])                                                              \
-        default:                                                                                   \
+        case TL_NE:                                                                                \
             for (size_t i = 0; i < n; i++)                                                         \
                 o[i] = x[i] != y[i];                                                               \
+            break;                                                                                 \
+        CASES_ELEMENT:                                                                             \
+        CASES_REDUCE:                                                                              \
+        CASES_SOURCE:                                                                              \
+        CASES_WHOLE:                                                                               \
+            break;                                                                                 \
         }                                                                                          \
     }
 COMPARE(f32, float)
@@ -300,8 +331,11 @@ static void compare(enum tl_op math, kb_dtype dtype, uint8_t *o, const void *x, 
         INTEGERS(COMPARE_CASE)
         COMPARE_CASE(KB_F32, , , f32)
         COMPARE_CASE(KB_F64, , , f64)
-    default:
-        compare_u8(math, o, x, y, n);
+        COMPARE_CASE(KB_BOOL, , , u8)
+    case KB_DEFAULT: /* not of tensors; the other two are computed in f32 */
+    case KB_F16:
+    case KB_BF16:
+        break;
     }
 }
 
@@ -327,11 +361,18 @@ static void arithmetic(enum tl_op math, kb_dtype dtype, void *o, const void *con
         else
             arithmetic_f64(math, o, in[0], in[1], in[2], n);
         break;
-    default:
+    case KB_F32:
         if (is_special(math))
             special_f32(math, o, in[0], n);
         else
             arithmetic_f32(math, o, in[0], in[1], in[2], n);
+        break;
+    case KB_DEFAULT: /* not of tensors; the next two are computed in f32, and there is no arithmetic
+                        of bool */
+    case KB_F16:
+    case KB_BF16:
+    case KB_BOOL:
+        break;
     }
 }
 
@@ -341,7 +382,7 @@ static void compute_chunk(enum tl_op math, kb_dtype dtype, void *o, const void *
 {
     if (math == TL_WHERE)
         where(kb_dtype_bytes(dtype), o, in[0], in[1], in[2], n);
-    else if (math >= TL_LT && math <= TL_NE)
+    else if (math_rows[math].group == MATH_COMPARE)
         compare(math, dtype, o, in[0], in[1], n);
     else
         arithmetic(math, dtype, o, in, n);
@@ -356,7 +397,7 @@ void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3]
                    kb_dtype out_dtype, void *out, size_t n)
 {
     kb_dtype in_dtype = math == TL_WHERE ? dtype : dtype_computed(dtype);
-    kb_dtype made = math >= TL_LT && math <= TL_NE ? KB_BOOL : in_dtype;
+    kb_dtype made = math_rows[math].group == MATH_COMPARE ? KB_BOOL : in_dtype;
     size_t operands = math_rows[math].operands, out_bytes = kb_dtype_bytes(out_dtype), chunk;
     union chunk buffer[3], result;
     const void *x[3] = {NULL, NULL, NULL};
@@ -697,20 +738,36 @@ static struct math_lane line_of(const struct op *op, const struct math_lines *l,
     };
 }
 
+static void reduce(enum tl_op math, const struct math_lane *line, uint64_t n, kb_dtype to,
+                   void *out)
+{
+    switch (math) {
+    case TL_SUM:
+    case TL_MEAN:
+        sum_or_mean(math == TL_MEAN, line, n, to, out);
+        break;
+    case TL_MAX:
+    case TL_MIN:
+    case TL_ARGMAX:
+        extreme(math, line, n, to, out);
+        break;
+    CASES_ELEMENT:
+    CASES_COMPARE:
+    CASES_SOURCE:
+    CASES_WHOLE:
+        break;
+    }
+}
+
 static void run_reduce(const struct op *op, unsigned char *out)
 {
     struct math_lines l = math_lines(op);
     kb_dtype to = (kb_dtype)op->out.dtype;
-    enum tl_op math = (enum tl_op)op->math;
 
     for (uint64_t i = 0; i < l.outer * l.inner; i++) {
         struct math_lane line = line_of(op, &l, i);
-        unsigned char *place = out + i * kb_dtype_bytes(to);
 
-        if (math == TL_SUM || math == TL_MEAN)
-            sum_or_mean(math == TL_MEAN, &line, l.n, to, place);
-        else
-            extreme(math, &line, l.n, to, place);
+        reduce((enum tl_op)op->math, &line, l.n, to, out + i * kb_dtype_bytes(to));
     }
 }
 
@@ -809,9 +866,25 @@ static void run_transpose(const struct op *op, unsigned char *out)
 }
 
 /* arange(start, step) and full(value): the numbers are scalar operands. */
+static double step_of(const struct op *op)
+{
+    switch ((enum tl_op)op->math) {
+    case TL_ARANGE:
+        return op->in[1].scalar;
+    case TL_FULL:
+        return 0;
+    CASES_ELEMENT:
+    CASES_COMPARE:
+    CASES_REDUCE:
+    CASES_WHOLE:
+        break;
+    }
+    return NAN;
+}
+
 static void run_source(const struct op *op, unsigned char *out)
 {
-    double start = op->in[0].scalar, step = op->math == TL_ARANGE ? op->in[1].scalar : 0;
+    double start = op->in[0].scalar, step = step_of(op);
     uint64_t n = dims_elements(&op->out.shape);
     kb_dtype to = (kb_dtype)op->out.dtype;
     double x[CHUNK];

@@ -5,6 +5,21 @@
 
 /* docs/kernels.md "Phase 2 in numbers" says how results are rounded. */
 
+/*
+ * All operations in groups, for a switch that lists what it does not compute. None has a default:
+ * an operation that is new is in no list, and the compiler names each switch that forgets it.
+ */
+/* clang-format off */
+#define CASES_ARITHMETIC case TL_ADD: case TL_SUB: case TL_MUL: case TL_DIV: case TL_NEG: case TL_ABS: case TL_MAXIMUM: case TL_MINIMUM: case TL_CLAMP
+#define CASES_OF_FLOATS  case TL_FMA: case TL_SQRT
+#define CASES_SPECIAL    case TL_EXP: case TL_LOG: case TL_RSQRT: case TL_TANH: case TL_SIGMOID: case TL_ERF
+#define CASES_COMPARE    case TL_LT: case TL_LE: case TL_GT: case TL_GE: case TL_EQ: case TL_NE
+#define CASES_ELEMENT    CASES_ARITHMETIC: CASES_OF_FLOATS: CASES_SPECIAL: case TL_WHERE
+#define CASES_REDUCE     case TL_SUM: case TL_MAX: case TL_MIN: case TL_MEAN: case TL_ARGMAX
+#define CASES_SOURCE     case TL_ARANGE: case TL_FULL
+#define CASES_WHOLE      case TL_GEMM: case TL_CAST: case TL_SOFTMAX: case TL_TRANSPOSE
+/* clang-format on */
+
 /* Elements at equal distances, or one number for all. */
 struct math_lane {
     const unsigned char *at; /* NULL: `scalar`, rounded to `dtype` */

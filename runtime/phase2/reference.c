@@ -197,9 +197,16 @@ NO_TRAP static double float_value(enum tl_op math, double x, double y, double z)
         return tanh(x);
     case TL_SIGMOID:
         return 1 / (1 + exp(-x));
-    default:
+    case TL_ERF:
         return erf(x);
+    case TL_WHERE:
+    CASES_COMPARE:
+    CASES_REDUCE:
+    CASES_SOURCE:
+    CASES_WHOLE:
+        break;
     }
+    return NAN;
 }
 
 static bool less(bool is_signed, uint64_t x, uint64_t y)
@@ -245,10 +252,19 @@ static uint64_t integer_value(enum tl_op math, bool is_signed, uint64_t x, uint6
         return less(is_signed, x, y) ? y : x;
     case TL_MINIMUM:
         return less(is_signed, y, x) ? y : x;
-    default: /* clamp */
+    case TL_CLAMP:
         x = less(is_signed, x, y) ? y : x;
         return less(is_signed, z, x) ? z : x;
+    CASES_OF_FLOATS:
+    CASES_SPECIAL:
+    case TL_WHERE:
+    CASES_COMPARE:
+    CASES_REDUCE:
+    CASES_SOURCE:
+    CASES_WHOLE:
+        break;
     }
+    return 0;
 }
 
 /* -1, 0, 1; 2: one of them is NaN. */
@@ -272,14 +288,15 @@ static bool compares(enum tl_op math, int o)
         return o == 1 || o == 0;
     case TL_EQ:
         return o == 0;
-    default:
+    case TL_NE:
         return o != 0;
+    CASES_ELEMENT:
+    CASES_REDUCE:
+    CASES_SOURCE:
+    CASES_WHOLE:
+        break;
     }
-}
-
-static bool is_comparison(enum tl_op math)
-{
-    return math >= TL_LT && math <= TL_NE;
+    return false;
 }
 
 /* One element, in `dtype`. */
@@ -287,7 +304,7 @@ static struct number value_of(enum tl_op math, kb_dtype dtype, const struct numb
 {
     bool is_signed = dtype_is_signed(dtype);
 
-    if (is_comparison(math))
+    if (math_rows[math].group == MATH_COMPARE)
         return of_integer(compares(math, order(is_signed, x[0], x[1])));
     if (math == TL_WHERE)
         return x[0].i != 0 ? x[1] : x[2];
@@ -402,14 +419,31 @@ static struct line line_of(const struct op *op, uint64_t number)
                          l.n};
 }
 
+static struct wanted reduced(const struct op *op, const struct line *l)
+{
+    switch ((enum tl_op)op->math) {
+    case TL_SUM:
+    case TL_MEAN:
+        return line_sum(op, l);
+    case TL_MAX:
+    case TL_MIN:
+    case TL_ARGMAX:
+        return line_extreme(op, l);
+    CASES_ELEMENT:
+    CASES_COMPARE:
+    CASES_SOURCE:
+    CASES_WHOLE:
+        break;
+    }
+    return (struct wanted){.value = of_float(NAN)};
+}
+
 static bool reduce_same(const struct op *op, const unsigned char *out, double t,
                         struct reference_difference *d)
 {
-    bool is_sum = op->math == TL_SUM || op->math == TL_MEAN;
-
     for (uint64_t i = 0; i < dims_elements(&op->out.shape); i++) {
         struct line l = line_of(op, i);
-        struct wanted w = is_sum ? line_sum(op, &l) : line_extreme(op, &l);
+        struct wanted w = reduced(op, &l);
 
         if (!agrees(op, out, i, t, &w, d))
             return false;
@@ -473,14 +507,31 @@ static struct wanted cast(const struct op *op, uint64_t index)
         as((kb_dtype)op->out.dtype, x, dtype_is_signed((kb_dtype)op->in[0].dtype)), 0, 0, false};
 }
 
+static double step_between(const struct op *op)
+{
+    switch ((enum tl_op)op->math) {
+    case TL_ARANGE:
+        return op->in[1].scalar;
+    case TL_FULL:
+        return 0;
+    CASES_ELEMENT:
+    CASES_COMPARE:
+    CASES_REDUCE:
+    CASES_WHOLE:
+        break;
+    }
+    return NAN;
+}
+
 static struct wanted source(const struct op *op, uint64_t index)
 {
-    double step = op->math == TL_ARANGE ? op->in[1].scalar : 0;
+    double step = step_between(op);
     struct number x = of_float(op->in[0].scalar + (double)index * step);
 
     return (struct wanted){as((kb_dtype)op->out.dtype, x, true), 0, 0, false};
 }
 
+/* Of operations whose elements are computed one by one. */
 static struct wanted math_wanted(const struct op *op, uint64_t index)
 {
     switch ((enum math_group)math_rows[op->math].group) {
@@ -490,9 +541,14 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
         return moved(op, index);
     case MATH_SOURCE:
         return source(op, index);
-    default:
+    case MATH_ELEMENT:
+    case MATH_COMPARE:
         return element_of(op, index);
+    case MATH_REDUCE: /* line by line */
+    case MATH_SOFTMAX:
+        break;
     }
+    return (struct wanted){.value = of_float(NAN)};
 }
 
 static bool math_same(const struct op *op, const unsigned char *out, struct reference_difference *d)

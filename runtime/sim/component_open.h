@@ -2,26 +2,9 @@
 #ifndef COMPONENT_OPEN_H
 #define COMPONENT_OPEN_H
 #include "base/exported.h"
+#include "gen/component_build.h"
 #include "kernbench.h"
 #include "machine/impl.h"
-
-enum { COMPONENT_SAID_BYTES = 4096 };
-
-enum opened {
-    OPEN_OK,
-    OPEN_NO_COMPILER,
-    OPEN_NOT_COMPILED, /* said: the compiler's messages, as much as there is room for */
-    OPEN_DATA,         /* said: the name of data that can be written */
-    OPEN_CALL,         /* said: the name of a function that is called, and is not its own */
-    OPEN_SYSTEM        /* said: what failed */
-};
-
-/* What came of it. */
-struct component_opening {
-    const struct impl *of; /* [N_BOXES]; never unloaded */
-    enum opened what;
-    char said[COMPONENT_SAID_BYTES];
-};
 
 /*
  * Compiles `code` (gen/component_code.h), unless that was done before and the cache has it, and
@@ -30,8 +13,5 @@ struct component_opening {
  */
 void components_open(const char *code, struct component_opening *out) EXPORTED(components_open)
     __attribute__((weak));
-
-/* The text of component.h; its length. The build makes it. */
-extern const char component_h[] __asm__("kb_rt_component_h") __attribute__((visibility("default")));
 
 #endif

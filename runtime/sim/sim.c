@@ -31,6 +31,11 @@ static bool options_are_known(const kb_options *o)
     return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_BUFFERS;
 }
 
+uint64_t kb_sim_bytes(const kb_topology *topo)
+{
+    return topo ? sim_bytes(topo) : 0;
+}
+
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)
 {
     REFUSE_NULL(topo && out, "topo, out", NULL);

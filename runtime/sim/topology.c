@@ -65,6 +65,13 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     return KB_BAD_REQUEST;
 }
 
+kb_status kb_topology_load_until(const kb_topology_source *source, bool (*stop)(void *arg),
+                                 void *arg, const kb_topology **out, char **messages)
+{
+    (void)stop, (void)arg;
+    return kb_topology_load(source, out, messages);
+}
+
 void kb_topology_free(const kb_topology *topo)
 {
     (void)topo;
@@ -96,6 +103,7 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
 #include "gen/better.h"
 #include "gen/build.h"
 #include "gen/component_code.h"
+#include "gen/component_told.h"
 #include "gen/keys.h"
 #include "gen/resolve.h"
 #include "sim/component_open.h"
@@ -112,7 +120,7 @@ static kb_status status_of(const struct build *b)
 {
     if (!diag_count(&b->diag))
         return KB_OK;
-    if (b->spec.unreadable)
+    if (b->spec.unreadable || b->diag.code == EXIT_SYSTEM)
         return KB_FILE_ERROR;
     return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
 }
@@ -121,80 +129,6 @@ struct making {
     struct source source;
     struct spec *spec; /* the arena's: what was read, for variants */
 };
-
-/* The part whose file has `word`, or else the first. */
-static const struct part *part_with(const struct part *first, const char *word)
-{
-    for (const struct part *p = first; p; p = p->next)
-        if (strstr(p->component->text, word))
-            return p;
-    return first;
-}
-
-/* The part whose file a compiler's messages name, or else the first. */
-static const struct part *part_named(const struct part *first, const char *said)
-{
-    for (const struct part *p = first; p; p = p->next)
-        if (strstr(said, p->component->path))
-            return p;
-    return first;
-}
-
-/* The compiler's messages, as they are. */
-static void tell_lines(struct build *b, const char *text)
-{
-    while (*text) {
-        size_t len = strcspn(text, "\n");
-
-        b->diag.say(b->diag.to, arena_copy(&b->arena, text, len));
-        text += len + (text[len] == '\n');
-    }
-}
-
-/* Why the components are not loaded. */
-static void tell_failure(struct build *b, const struct component_opening *o)
-{
-    const struct part *p = b->spec.parts;
-    const char *path, *key;
-
-    if (o->what == OPEN_NOT_COMPILED) {
-        p = part_named(p, o->said);
-        tell_lines(b, o->said);
-    } else if (o->what == OPEN_DATA || o->what == OPEN_CALL) {
-        p = part_with(p, o->said);
-    }
-    path = p->component->path;
-    key = key_rows[p->key].path;
-    switch (o->what) {
-    case OPEN_NO_COMPILER:
-        diag_error(&b->diag, spec_place(&b->spec, p->key),
-                   "'%s: %s' is a component, which a compiler builds, and '%s' cannot be run: CC "
-                   "names another",
-                   key, p->component->name, o->said);
-        break;
-    case OPEN_NOT_COMPILED:
-        diag_error(&b->diag, spec_place(&b->spec, p->key),
-                   "%s: this component does not compile, see above; %s asks for it", path, key);
-        break;
-    case OPEN_DATA:
-        diag_error(&b->diag, spec_place(&b->spec, p->key),
-                   "%s: '%s' is data that can be written: a component keeps its state in struct "
-                   "%s; %s asks for it",
-                   path, o->said, p->component->name, key);
-        break;
-    case OPEN_CALL:
-        diag_error(&b->diag, spec_place(&b->spec, p->key),
-                   "%s: it calls '%s': a component uses its state, the request, the time and its "
-                   "keys, nothing else; %s asks for it",
-                   path, o->said, key);
-        break;
-    default:
-        diag_error(&b->diag, spec_place(&b->spec, p->key),
-                   "'%s: %s' is a component, which cannot be built: %s", key, p->component->name,
-                   o->said);
-    }
-    b->diag.code = EXIT_INPUT;
-}
 
 /* Compiles the components, or finds them compiled, and gives their calls to the topology. */
 static void take_components(struct build *b)
@@ -215,11 +149,12 @@ static void take_components(struct build *b)
     o = arena_alloc(&b->arena, sizeof *o);
     components_open(component_code(&b->spec), o);
     if (o->what != OPEN_OK) {
-        tell_failure(b, o);
+        component_tell(&b->spec, o);
         return;
     }
     impls = arena_alloc(&b->arena, sizeof *impls);
     memcpy(impls->of, o->of, sizeof impls->of);
+    impls->compiler = o->compiler;
     for (const struct part *p = first; p; p = p->next) {
         impls->memories |= p->component->kind == COMPONENT_MEMORY;
         impls->queueing |= p->component->kind == COMPONENT_QUEUEING;
@@ -256,7 +191,8 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
 {
     struct messages *said = b->diag.to;
     struct making m = {.source = *source};
-    kb_status status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    bool whole = build_guarded(b, make, &m);
+    kb_status status = b->ended ? KB_STOPPED : whole && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
@@ -268,7 +204,14 @@ static kb_status load(const struct source *source, struct loaded *out, struct bu
     return status;
 }
 
-static kb_status load_told(const struct source *source, const kb_topology **out, char **messages)
+/* When to give up; all zero: never. */
+struct giving_up {
+    bool (*stop)(void *arg);
+    void *arg;
+};
+
+static kb_status load_told(const struct source *source, struct giving_up until,
+                           const kb_topology **out, char **messages)
 {
     struct messages said = {0};
     struct loaded *loaded = calloc(1, sizeof *loaded);
@@ -277,6 +220,8 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
 
     if (loaded && b) {
         b->diag = (struct diag){.say = add_message, .to = &said};
+        b->arena.stop = until.stop;
+        b->arena.stop_arg = until.arg;
         status = load(source, loaded, b);
     }
     free(b);
@@ -284,7 +229,7 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
         free(loaded);
         loaded = NULL;
     }
-    if (status == KB_NO_MEMORY)
+    if (status == KB_NO_MEMORY || status == KB_STOPPED)
         free_messages(&said);
     *out = loaded ? &loaded->topo : NULL;
     give_messages(&said, messages);
@@ -292,6 +237,12 @@ static kb_status load_told(const struct source *source, const kb_topology **out,
 }
 
 kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **out, char **messages)
+{
+    return kb_topology_load_until(from, NULL, NULL, out, messages);
+}
+
+kb_status kb_topology_load_until(const kb_topology_source *from, bool (*stop)(void *arg), void *arg,
+                                 const kb_topology **out, char **messages)
 {
     struct source source;
 
@@ -304,7 +255,7 @@ kb_status kb_topology_load(const kb_topology_source *from, const kb_topology **o
                              .n_sets = from->n_sets};
     if (from->base)
         take_base(&source, from->base);
-    return load_told(&source, out, messages);
+    return load_told(&source, (struct giving_up){stop, arg}, out, messages);
 }
 
 void kb_topology_free(const kb_topology *topo)
@@ -411,6 +362,6 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
     source.better = names;
     source.n_better = n;
     source.factor = factor;
-    return load_told(&source, out, messages);
+    return load_told(&source, (struct giving_up){0}, out, messages);
 }
 #endif

@@ -31,7 +31,7 @@ budget "not equal" 0 '' "kernel_ns!=$ns" $gemm
 budget "a text" 1 "failed by --fail-if: verify is pass in row 1" "verify==pass" $gemm --format csv
 budget "a text that differs" 0 '' "verify!=pass" $gemm --format json
 budget "a count" 1 "failed by --fail-if: ops is " "ops>10" $gemm --format jsonl
-budget "an empty cell meets nothing" 0 '' "max_abs_err!=7" run gemm M=64 N=64 K=64 --format csv
+budget "an empty cell decides nothing" 2 "--fail-if 'max_abs_err!=7' cannot be decided: max_abs_err is empty in row 1" "max_abs_err!=7" run gemm M=64 N=64 K=64 --format csv
 sweep='sweep --src c0.pe0 --dst c0.slice[0-3] --inflight 1:3'
 for format in csv json table; do
     budget "a sweep as $format counts all rows" 1 "failed by --fail-if: count is 2 in row 2, and 7 more" 'count>1' $sweep --format $format
@@ -41,9 +41,9 @@ budget "a key of --vary" 1 "failed by --fail-if: cube.hbm.bw_gbs is 256 in row 2
     $gemm --vary cube.hbm.bw_gbs=128,256 --format csv
 budget "the same as a table" 1 "failed by --fail-if: cube.hbm.bw_gbs is 256 in row 2" 'cube.hbm.bw_gbs>200' \
     $gemm --vary cube.hbm.bw_gbs=128,256
-budget "a column of other results" 2 "--fail-if: these results have no column 'p99_ns'" 'p99_ns>1' $gemm
-budget "a number that is none" 2 "--fail-if: kernel_ns is a number, and '4a' is none" 'kernel_ns>4a' $gemm
-budget "the order of a text" 2 "--fail-if: bench is a text, which takes == or !=" 'bench>a' $gemm
+budget "a column of other results" 2 "--fail-if 'p99_ns>1' cannot be decided: these results have no column 'p99_ns'" 'p99_ns>1' $gemm
+budget "a number that is none" 2 "--fail-if 'kernel_ns>4a' cannot be decided: kernel_ns is a number, and the value is no finite one" 'kernel_ns>4a' $gemm
+budget "the order of a text" 2 "--fail-if 'bench>a' cannot be decided: bench is a text, which takes == or !=" 'bench>a' $gemm
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4096\n' >rows.csv
 budget "replay" 1 "failed by --fail-if: " 'actual_ns>18' replay rows.csv
 budget "probe" 1 "failed by --fail-if: " 'actual_ns>18' probe

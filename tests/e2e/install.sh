@@ -47,6 +47,37 @@ pages()
         "$program" --completion fish | cmp - "$share/fish/vendor_completions.d/$1.fish"
 }
 
+# The commands of docs/library.md "Linking" link a program that calls all of the library, which runs.
+cat >"$work/program.c" <<'C'
+#include <cube8.h>
+#include <kernbench.h>
+#include <stdio.h>
+
+int main(void)
+{
+    kb_topology_source source = {.file = "topologies/cube1.yaml"};
+    const kb_topology *one;
+    kb_info info;
+
+    kb_topology_info(&cube8_topology, &info);
+    if (kb_topology_load(&source, &one, NULL) != KB_OK)
+        return 1;
+    puts(info.name);
+    kb_topology_info(one, &info);
+    puts(info.name);
+    kb_topology_free(one);
+    return 0;
+}
+C
+ways=$(sed -n '/^## Linking/,/^## /p' docs/library.md | sed -n '/^```sh/,/^```/p' | sed '/^```/d' | sed -z 's/\\\n *//g')
+[ "$(grep -c '^cc ' <<<"$ways")" = 3 ]
+ok "docs/library.md has three ways to link"
+while read -r way; do
+    call env PREFIX="$prefix" CC="$CC" bash -c "cc() { \$CC -std=gnu11 \"\$@\"; }; ${way//program/$work/program}"
+    [ $code = 0 ] && [ "$("$work/program" | xargs)" = "cube8 cube1" ]
+    ok "linked as docs/library.md has it: ${way#*program.c }"
+done <<<"$ways"
+
 # an installed simulator builds components, from headers of its own
 printf 'kernbench: 2\nname: m\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, hbm: {impl: closed_page}}\n' >"$work/m.yaml"
 [ -f "$prefix/include/component.h" ] && (cd "$work" && KB_COMPONENTS=$root/examples/components XDG_CACHE_HOME=$work/cache \
@@ -120,11 +151,11 @@ nothing "$(names -u "$lib/libcube8.a" | grep '^kb_' | grep -v '^kb_rt_')"
 ok "a topology needs kb_rt_ of libkernbench"
 
 # The handler of faults belongs to the process; which stack is running, and which call of a bench is
-# guarded, to the thread (co.c, guard.c).
+# guarded, to the thread (co.c, guard.c); what is loaded, to the process (bench_file.c, component_open.c).
 nothing "$(objdump -t "$lib/libkernbench.a" "$lib/libcube8.a" |
     awk '/ \.t?(data|bss)[ .\t]/ && !/ \.data\.rel\.ro/ && $NF !~ /^\./ {print $NF}' |
-    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost)"
-ok "no state but that of kb_catch_overflow() and kb_catch_crashes()"
+    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost -e objects -e objects_lock)"
+ok "no state but that of kb_catch_overflow() and kb_catch_crashes(), and of objects that are loaded"
 
 # Whatever ends the program or prints. raise() is that of a fault which is not ours.
 nothing "$(names -u "$lib/libkernbench.a" "$lib/libcube8.a" |
@@ -175,6 +206,23 @@ ok "static programs need nothing"
 $CC -o "$work/mixed" examples/own_bench.c $(pkg-config --cflags cube8) "$lib"/lib{cube8,kernbench}.a -lyaml -lm -lpthread &&
     "$work/mixed" | grep -q 'all 16384 elements' && nothing "$(ldd "$work/mixed" | grep -E 'kernbench|cube8|blis')"
 ok "only these static"
+cat >"$work/loads.c" <<'END'
+#include <kernbench.h>
+#include <stdio.h>
+int main(int n, char **files)
+{
+    kb_topology_source source = {.file = n > 1 ? files[1] : ""};
+    const kb_topology *topo = NULL;
+    char *messages = NULL;
+
+    if (kb_topology_load(&source, &topo, &messages) != KB_OK)
+        return fputs(messages ? messages : "", stderr), 1;
+    return printf("%zu signs\n", __builtin_strlen(kb_topology_compiler(topo))), 0;
+}
+END
+$CC -o "$work/loads" "$work/loads.c" -I"$prefix/include" -Wl,-u,kb_rt_components_open "$lib/libkernbench.a" -lyaml -lm -lpthread &&
+    (cd examples && XDG_CACHE_HOME=$work "$work/loads" "$work/m.yaml") | grep -qx '64 signs'
+ok "a program linked to the archive loads components"
 if command -v clang >/dev/null && command -v clang++ >/dev/null; then
     examples "clang" "s/^gcc/clang -std=c11 $strict/; s/^g\+\+/clang++ -std=c++20 $strict/"
 else

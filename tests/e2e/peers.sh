@@ -42,6 +42,33 @@ expect "export.c builds" build export perf/peers/export.c
 for mix in local remote; do
     expect "$mix: ways, holds and completions that peers get are those of replay" same_as_replay $mix
 done
+# Samples of all peers: we take 10 ns, others 1000, in three rounds.
+samples() {
+    local peer mix size round variant
+
+    echo name,unit,round,value
+    for round in 1 2 3; do
+        for peer in "systemc method events thread hops" "simgrid memories channels" "simpy hops lean"; do
+            for mix in local remote local-varied remote-varied; do
+                for size in 64 10240; do
+                    for variant in ${peer#* }; do
+                        echo "${peer%% *} $mix $size $variant,ns,$round,1000"
+                    done
+                    printf '%s,ns,%s,10\n' "${peer%% *} $mix $size kernbench run" "$round" "${peer%% *} $mix $size kernbench whole" "$round"
+                done
+            done
+        done
+    done
+}
+samples >"$work/samples.csv"
+for awk in awk mawk gawk "busybox awk" original-awk; do
+    command -v "${awk%% *}" >/dev/null || continue
+    # shellcheck disable=SC2086
+    call $awk -v table=peers -v missing=" another" -f perf/report.awk -f perf/peers/report.awk "$work/samples.csv"
+    [ $code = 0 ] && [ ! -s "$work/err" ] && [ "$(grep -c '^aim ' "$work/out")" = 15 ] &&
+        grep -q '^systemc local 64 kernbench .* 100.0 \[100.0..100.0\] M' "$work/out" && grep -q 'SystemC, local, 64.* 100.00 ' "$work/out"
+    ok "tables and aims of $awk"
+done
 expect "mm1.c builds" build mm1 perf/mm1.c
 expect "the event core's M/M/1 has the mean time and number of theory" "$work/mm1" 300000 3
 plan

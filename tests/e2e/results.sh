@@ -457,6 +457,14 @@ bad "too few fields" 'bad.in:3:1: 1 of the 2 fields of the header' 'a,b\n1,2\n3\
 bad "too many fields" 'bad.in:2:5: more than the 2 fields of the header' 'a,b\n1,2,3\n'
 bad "a column twice" "bad.in:1:5: two columns 'a'" 'a,b,a\n'
 bad "a column without a name" 'bad.in:1:3: column 2 has no name' 'a,\n'
+for header in name,name,util_pct name,,util_pct ,name,util_pct name,util_pct, ,,; do
+    printf '%s\n' "$header" a,b,1 >heading.csv
+    for view in "view sip --stats" "view roofline" "view latency" "diff a.csv"; do
+        run $view heading.csv -o nowhere
+        [ $code -eq 3 ] && [ ! -e nowhere ] && grep -Eq "^heading.csv:1:[0-9]+: (column [0-9] has no name|two columns 'name')$" err
+        ok "$view: the columns $header"
+    done
+done
 bad "a quote that is not closed" 'bad.in:3:3: this quote is never closed' 'a,b\n1,2\n1,"x\n1,2\n'
 bad "text behind a quote" 'bad.in:2:4: text behind a closing quote' 'a,b\n"x"y,2\n'
 bad "JSON that ends early" 'bad.in:1:' '{"schema":'

@@ -197,4 +197,31 @@ both run all_gather count=256 --race
 on banks run gemm M=64 N=64 K=64 --stats s.csv --trace t.json
 [ $code -eq 0 ] && grep -q ^hbm_channel, s.csv && grep -q '"row miss"' t.json
 ok "banks: statistics and timelines of channels"
+# -- priorities and turns ----------------------------------------------------------------------
+
+turns='contention: {links: router, segment_bytes: 512, packet_bytes: 512, buffer_bytes: 512, arbiter: rr'
+sed "s/^contention: .*/$turns, vcs: [1, 1]}/" abc.yaml >rr.yaml
+sed "s/^contention: .*/$turns, vcs: [2, 2], prios: 2}/" abc.yaml >rr2.yaml
+sed 's/$/,0/; 1s/,0$/,prio/' abc.csv >even.csv
+sed 's/$/,1/; 1s/,1$/,prio/' abc.csv >odd.csv
+nothing_changes="warning: the column prio changes nothing: 'contention.arbiter' is rr"
+call "$SIM" rr.yaml replay odd.csv --format csv
+cp out odd.out
+[ $code = 0 ] && says "$nothing_changes" && "$SIM" rr.yaml replay even.csv --format csv 2>err >out && same odd.out out && ! says "$nothing_changes"
+ok "turns, and one group of virtual channels: a priority changes nothing, and is told so"
+call "$SIM" abc.yaml replay odd.csv
+[ $code = 0 ] && ! says "$nothing_changes"
+ok "by age it does"
+call "$SIM" rr.yaml replay odd.csv --quiet
+[ $code = 0 ] && [ ! -s err ]
+ok "--quiet"
+call "$SIM" rr2.yaml replay odd.csv
+[ $code = 0 ] && ! says "$nothing_changes"
+ok "with two groups it chooses one"
+call "$B/kernbench" info --machine rr2.yaml
+says "warning: 'contention.prios' 2 beside 'arbiter: rr', which lets no priority go first: each only has virtual channels of its own"
+ok "which is all that prios do beside turns"
+call "$B/kernbench" info --machine rr2.yaml --set contention.arbiter=age
+! says "beside 'arbiter: rr'"
+ok "by age they do more"
 plan

@@ -8,22 +8,22 @@ needs_cube8
 # parts N FILE ARGUMENT...: runs all N parts, the last first, into FILE
 parts()
 {
-    local n=$1 file=$2 i
+    local of=$1 file=$2 i
 
     shift 2
-    for ((i = n; i > 0; i--)); do
-        "$SIM" "$@" --quiet --format csv -o "$file" --shard "$i/$n" || return
+    for ((i = of; i > 0; i--)); do
+        "$SIM" "$@" --quiet --format csv -o "$file" --shard "$i/$of" || return
     done
 }
 
 # whole NAME N ARGUMENT...: the parts, joined, are the whole
 whole()
 {
-    local name=$1 n=$2
+    local name=$1 of=$2
 
     shift 2
     rm -f p.csv*
-    "$SIM" "$@" --quiet --format csv -o w.csv && parts "$n" p.csv "$@" && [ ! -e p.csv ] &&
+    "$SIM" "$@" --quiet --format csv -o w.csv && parts "$of" p.csv "$@" && [ ! -e p.csv ] &&
         call "$SIM" merge p.csv && [ ! -s out ] && [ ! -s err ] && same w.csv p.csv
     ok "$name"
 }
@@ -33,6 +33,7 @@ whole "in one" 1 sweep --src c0.pe0 --dst c0.slice*
 whole "more parts than points" 11 sweep --src c0.pe0 --dst c0.slice*
 whole "machines" 3 probe --vary cube.hbm.bw_gbs=64:512:x2 --vary cube.ucie.overhead_ns=0,1
 whole "more parts than machines, several rows each" 5 load --pattern local --rate 0.1,0.2 --txns 500 --seeds 1 --vary cube.hbm.bw_gbs=128,256
+whole "points of machines" 3 sweep --src c0.pe0 --dst c*.slice0 --vary cube.hbm.bw_gbs=128,256
 whole "kernels" 2 run softmax M=64 N=64 --vary cube.hbm.bw_gbs=64:512:x2
 rm p.csv
 call "$SIM" merge p.csv -o other.csv && same w.csv other.csv && [ ! -e p.csv ] && [ -e p.csv.1of2 ]
@@ -47,8 +48,7 @@ refused "a part that is missing" 3 "p.csv.1of2 is missing: run the part --shard 
 ok "what was there stays"
 : >p.csv.1of3
 refused "parts of two runs" 3 "p.csv has parts of 2 and parts of 3: remove those of another run" merge p.csv
-rm p.csv.1of3 && echo a,b,c >p.csv.1of2
-refused "parts of two commands" 3 "p.csv.2of2 has other columns than the parts before it: it is of another run" merge p.csv
+rm p.csv.1of3
 refused "no parts" 3 "there are no parts nothing.1of... of 'nothing'" merge nothing
 refused "no folder" 3 "cannot read nowhere/: No such file or directory" merge nowhere/p.csv
 sweep='sweep --src c0.pe0 --dst c0.slice0'
@@ -59,4 +59,54 @@ refused "a part on stdout" 2 "--shard writes CSV to a file" $sweep --shard 1/2
 refused "a part as JSON" 2 "--shard writes CSV to a file" $sweep --shard 1/2 --format json -o x
 refused "a part of a replay" 2 "--shard needs --vary" probe --shard 1/2 -o x --format csv
 refused "a part of a report" 2 "a report is of the whole, it takes no --shard" report $sweep -o x.html --shard 1/2
+# -- parts that do not belong together -------------------------------------------------------------
+
+sweep='sweep --src c0.pe0 --dst c0.slice*'
+rm -f p.csv*
+parts 2 p.csv $sweep
+cp p.csv.1of2 one && cp p.csv.2of2 two
+equal "a part is CSV between two lines" "# kernbench part 2 of 2: machine= # end of part 2 of 2" \
+    "$(sed -n '1s/=.*/=/p;$p' two | xargs)"
+
+# apart NAME TEXT ARGUMENT...: the second of two parts, by these arguments, is refused
+apart()
+{
+    local name=$1 text=$2
+
+    shift 2
+    "$@" --quiet --format csv -o p.csv --shard 2/2
+    refused "$name" 3 "p.csv.2of2 is not of the same $text as part 1: they are parts of two runs" merge p.csv
+    [ ! -e p.csv ]
+    ok "$name: nothing is written"
+}
+apart "of another machine" "machine and command" "$SIM" $sweep --set cube.hbm.bw_gbs=64
+apart "of another command" "command" "$SIM" $sweep --bytes 128
+sed 's/bw_gbs: 256/bw_gbs: 64/' "$root/topologies/cube8.yaml" >b.yaml && cp "$root/topologies/cube8.yaml" a.yaml
+cp a.yaml m.yaml && "$B/kernbench" $sweep --machine m.yaml --quiet --format csv -o p.csv --shard 1/2
+cp b.yaml m.yaml
+apart "of a machine that was edited" "machine" "$B/kernbench" $sweep --machine m.yaml
+cp a.yaml m.yaml && cp "$B/kernbench" other && printf x >>other
+apart "of another program" "program" ./other $sweep --machine m.yaml
+printf 'src,dst,weight\nc0.pe0,c0.slice0,1\n' >matrix.csv
+load='load --pattern matrix:matrix.csv --rate 0.1 --txns 100 --seeds 1 --vary cube.hbm.bw_gbs=128,256'
+"$SIM" $load --quiet --format csv -o p.csv --shard 1/2
+printf 'src,dst,weight\nc0.pe0,c0.slice1,1\n' >matrix.csv
+apart "of a matrix that was edited" "inputs" "$SIM" $load
+
+cp one p.csv.1of2
+: >p.csv.2of2
+refused "an empty part" 3 "p.csv.2of2 is empty: run the part --shard 2/2 again" merge p.csv
+sed '1d;$d' two >p.csv.2of2
+refused "a part that does not say what it is" 3 "p.csv.2of2 does not say what it is made of: run the part --shard 2/2 again" merge p.csv
+for less in 1 21 300; do
+    head -c -$less two >p.csv.2of2
+    refused "a part that lacks its last $less bytes" 3 "p.csv.2of2 is cut: its last line is not there" merge p.csv
+done
+cp one p.csv.2of2
+refused "the same part twice" 3 "p.csv.2of2 is part 1 of 2, by what is in it: it has got another name" merge p.csv
+"$SIM" $sweep --quiet --format csv -o q.csv --shard 2/3 && cp q.csv.2of3 p.csv.2of2
+refused "a part of three" 3 "p.csv.2of2 is part 2 of 3, by what is in it: it has got another name" merge p.csv
+cp two p.csv.2of2
+call "$SIM" merge p.csv && "$SIM" $sweep --quiet --format csv -o w.csv && same w.csv p.csv
+ok "and the right ones are joined"
 plan

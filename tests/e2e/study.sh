@@ -292,6 +292,11 @@ ok "report: gains, costs, curves over a key of three values, the base machine"
 python3 -c 'import sys, re, xml.etree.ElementTree as x
 for svg in re.findall(r"<svg.*?</svg>", open("page.html").read(), re.S): x.fromstring(svg)' && equal "a point for each variant" 7 \
     "$(grep -o 'data-variant=' page.html | wc -l)"
+# a page, though all has failed; `make ubsan` sees what is done with lines of no points
+printf 'commands: [run gemm M=64 K=0]\nvary: {cube.noc.bw_gbs: [128, 256, 512]}\n' >failing.yaml
+run report study failing.yaml -o failed.html
+[ $code -eq 2 ] && ! grep -q 'runtime error' err && grep -q 'lead>0 of 4 runs' failed.html && ! grep -q 'Time over' failed.html
+ok "report: all runs have failed"
 "$SIM" info --config >own.yaml
 sed -i '1i machine: own.yaml' s.yaml
 study --format csv && cp out own.csv

@@ -9,6 +9,8 @@ struct dice {
     uint64_t state;
     uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
     bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
+    bool no_delays;         /* nothing takes time but bytes, and each bandwidth is another one's
+                               half or double: the same */
     bool banks;             /* slices have banks */
     bool whole_slices;      /* a cube's memory divides by its PEs, into aligned slices */
 };
@@ -32,6 +34,23 @@ static inline uint32_t below(struct dice *rng, uint64_t n)
 static inline bool chance(struct dice *rng, uint32_t per_cent)
 {
     return below(rng, 100) < per_cent;
+}
+
+/*
+ * Draws a third of all machines without delays. The dice are other ones, so that the other seeds'
+ * machines stay as they were; `keys` draw a part of the machine, or are NULL.
+ */
+static inline void draw_delays(struct dice *rng, struct dice *keys, uint64_t seed)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0x2e80f)};
+
+    if (!chance(&dice, 33))
+        return;
+    rng->no_delays = true;
+    rng->zero_per_cent = 100;
+    rng->one_gbs = false;
+    if (keys)
+        *keys = (struct dice){.state = keys->state, .zero_per_cent = 100, .no_delays = true};
 }
 
 /* Keys of a slice with banks, behind others: random.c */

@@ -65,6 +65,7 @@ struct job {
     size_t queue;       /* of a piece, and of what takes it out of its slot; or JUDGE_NONE */
     bool last;          /* of its send, or its recv */
     bool ended;
+    bool credited; /* what takes a piece out of its slot: the sender knows */
 };
 
 /* From one PE to another under one tag. Piece i lies in slot i % slots, and is taken by takes[i].
@@ -78,7 +79,7 @@ struct queue {
     uint64_t *pieces, *takes; /* jobs, in order */
     size_t n_pieces, n_takes, pieces_room, takes_room;
     size_t sent, taken; /* how many of them have set out */
-    size_t credits;     /* that have reached the sender */
+    size_t credits;     /* how many slots in a row the sender knows to be free again */
 };
 
 struct barrier {
@@ -1025,7 +1026,9 @@ static void credit_arrives(struct sim *s, uint64_t id)
 {
     struct queue *q = &s->queues[s->jobs[id].queue];
 
-    q->credits++;
+    s->jobs[id].credited = true;
+    while (q->credits < q->n_takes && s->jobs[q->takes[q->credits]].credited)
+        q->credits++; /* reads of banks may end in another order than their slots have */
     advance(s, q);
 }
 

@@ -166,6 +166,7 @@ static int topo(const char *seed, const char *kind)
                  {"banks", judge_random_banks},
                  {"kernels", judge_random_kernel_topo},
                  {"any_kernels", judge_random_kernel_shape},
+                 {"kernel_banks", judge_random_kernel_banks},
                  {"routers", judge_random_routers},
                  {"router_banks", judge_random_router_banks},
                  {"detours", judge_random_detours}};

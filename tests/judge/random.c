@@ -58,6 +58,8 @@ static void print_gbs(FILE *out, struct dice *rng, const char *key)
 
     if (rng->one_gbs)
         fprintf(out, "%s64.0", key);
+    else if (rng->no_delays)
+        fprintf(out, "%s%d.0", key, 64 << below(rng, 3));
     else if (chance(rng, 20))
         print_decimal(out, rng, key, 1, 900, 3);
     else
@@ -178,7 +180,8 @@ static void print_memory(FILE *out, struct dice *keys)
     if (chance(keys, 50))
         fprintf(out, ", hold: %s", chance(keys, 70) ? "own" : "route");
     if (chance(keys, 30))
-        fprintf(out, ", latency_ns: %s", latency[below(keys, COUNT(latency))]);
+        fprintf(out, ", latency_ns: %s",
+                keys->no_delays ? "0.0" : latency[below(keys, COUNT(latency))]);
 }
 
 /* "row" and the other parts of an address in any order. */
@@ -210,6 +213,8 @@ static void print_timing(FILE *out, struct dice *keys)
 
     if (chance(keys, 30))
         return;
+    if (keys->no_delays)
+        rcd = rtp = rfc = 0;
     fprintf(out, ", timing_ns: {rcd: %" PRIu32 ", rtp: %" PRIu32, rcd, rtp);
     fprintf(out, ", ras: %" PRIu32, rcd + rtp + below(keys, 20));
     fprintf(out, ", rfc: %" PRIu32, rfc);
@@ -246,6 +251,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
+    size_t efficiencies = rng->no_delays ? 3 : COUNT(efficiency);
     uint32_t w = 1 + below(rng, 200);
     uint32_t h = 1 + below(rng, 200);
     struct shape shape = {.pes = pes[below(rng, COUNT(pes))]};
@@ -287,7 +293,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     print_overhead(out, rng);
     print_length(out, rng, ", distance_mm: ");
     print_gbs(out, rng, ", bw_gbs: ");
-    fprintf(out, ", efficiency: %s", efficiency[below(rng, COUNT(efficiency))]);
+    fprintf(out, ", efficiency: %s", efficiency[below(rng, efficiencies)]);
     size_gb = 1 + below(rng, 64);
     if (rng->whole_slices && shape.pes == 6)
         size_gb = size_gb / 4 * 3 + 3;
@@ -548,8 +554,10 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, 
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
+    draw_delays(rng, &keys, seed);
     fprintf(out, "kernbench: %d\nname: shape%" PRIu64 "\n", chance(rng, 50) ? 1 : 2, seed);
-    fprintf(out, "contention: {links: %s}\nns_per_mm: 0.01\n", chance(rng, 60) ? "fifo" : "ideal");
+    fprintf(out, "contention: {links: %s}\n", chance(rng, 60) ? "fifo" : "ideal");
+    fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     n_sips = grid ? grid_w * grid_h : 1 + below(rng, 2);
     fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
     print_overhead(out, rng);
@@ -628,6 +636,7 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, bool banks)
 
     dice.zero_per_cent = zero_per_cent[below(rng, COUNT(zero_per_cent))];
     dice.one_gbs = chance(rng, 20);
+    draw_delays(rng, &keys, seed);
     fprintf(out, "kernbench: %d\nname: random%" PRIu64 "\n", chance(&keys, 40) ? 2 : 1, seed);
     fprintf(out, "contention: {links: %s}\n", chance(rng, 50) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n",
@@ -680,6 +689,7 @@ struct mix {
     uint32_t host_per_cent, hot_per_cent, local_per_cent, sram_per_cent;
     int64_t times_fs[8];
     bool any_time; /* each row its own time instead */
+    bool one_size; /* all rows have 4096 bytes */
 };
 
 static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, enum judge_kind kind)
@@ -709,6 +719,7 @@ static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
 {
     static const int64_t times_fs[] = {0,       1,        3,         500000,     1000000,  2000000,
                                        8000000, 16000000, 100000000, 4096000000, 31999999, 5000000};
+    struct dice sizes = {.state = ~rng->state}; /* other dice: the rest stays as it was */
     struct mix m;
 
     m.hot_slice = any_end(t, rng, JUDGE_SLICE);
@@ -723,6 +734,7 @@ static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
     m.any_time = chance(rng, 20);
     for (size_t i = 0; i < COUNT(m.times_fs); i++)
         m.times_fs[i] = times_fs[below(rng, COUNT(times_fs))];
+    m.one_size = !t->is_router && chance(&sizes, 25);
     return m;
 }
 
@@ -794,6 +806,8 @@ static struct judge_row try_row(const struct judge_topo *t, struct dice *rng, co
     struct judge_row row = {.nbytes = any_bytes(rng)};
     uint64_t room;
 
+    if (m->one_size)
+        row.nbytes = 4096;
     row.issue_fs =
         m->any_time ? (int64_t)below(rng, 200000000) : m->times_fs[below(rng, COUNT(m->times_fs))];
     if (host) {

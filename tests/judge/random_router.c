@@ -35,7 +35,10 @@ static void print_gbs(FILE *out, struct dice *rng, const char *key)
 {
     static const char *const some[] = {"3.0", "7", "16.0", "64.0", "128.0", "1000000.0"};
 
-    fprintf(out, "%s: %s", key, rng->one_gbs ? "16.0" : ANY(some));
+    if (rng->no_delays)
+        fprintf(out, "%s: %d.0", key, 16 << below(rng, 3));
+    else
+        fprintf(out, "%s: %s", key, rng->one_gbs ? "16.0" : ANY(some));
 }
 
 static void print_box(FILE *out, struct dice *rng, const char *key)
@@ -51,6 +54,7 @@ static void print_contention(FILE *out, struct dice *rng, struct plan *p)
     static const uint32_t segments[] = {16, 32, 64, 256, 1024}, packets[] = {0, 0, 1, 2, 4, 5};
     static const char *const credits[] = {"0.0", "0.0", "1.0", "0.000001", "3.5"};
     uint32_t prios = chance(rng, 75) ? 1 : 2, buffer, requests;
+    const char *credit;
 
     p->segment = ANY(segments);
     p->packets = ANY(packets);
@@ -63,7 +67,8 @@ static void print_contention(FILE *out, struct dice *rng, struct plan *p)
     fprintf(out, ", vcs: [%" PRIu32 ", %" PRIu32 "], prios: %" PRIu32, requests,
             prios * (chance(rng, 50) ? p->group : p->group + 1), prios);
     fprintf(out, ", command_bytes: %" PRIu32, chance(rng, 40) ? 1 + below(rng, 64) : 0);
-    fprintf(out, ", credit_ns: %s", ANY(credits));
+    credit = ANY(credits);
+    fprintf(out, ", credit_ns: %s", rng->no_delays ? "0.0" : credit);
     fprintf(out, ", arbiter: %s", chance(rng, 50) ? "rr" : "age");
     fprintf(out, ", input_speedup: %" PRIu32 "}\n", 1 + below(rng, 4));
 }
@@ -134,7 +139,7 @@ static void print_memory(FILE *out, struct dice *rng, const struct plan *p, bool
         return;
     }
     fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");
-    if (chance(rng, 30))
+    if (chance(rng, rng->no_delays ? 0 : 30))
         fprintf(out, ", latency_ns: %s", ANY(latency));
     if (!hbm || chance(rng, 50))
         print_gbs(out, rng, ", bw_gbs");
@@ -206,12 +211,15 @@ static void print_machine(FILE *out, uint64_t seed, bool any, bool banks)
     static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
     struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .banks = banks}, *rng = &dice;
     struct plan p = {.gaps = any};
+    const char *wire;
     uint32_t sips;
 
     dice.zero_per_cent = ANY(zero_per_cent);
     dice.one_gbs = chance(rng, 40);
-    fprintf(out, "kernbench: %d\nname: routers%" PRIu64 "\nns_per_mm: %s\n", 1 + chance(rng, 50),
-            seed, ANY(ns_per_mm));
+    draw_delays(rng, NULL, seed);
+    wire = ANY(ns_per_mm);
+    fprintf(out, "kernbench: %d\nname: routers%" PRIu64 "\n", 1 + chance(rng, 50), seed);
+    fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : wire);
     print_contention(out, rng, &p);
     sips = chance(rng, 80) ? 1 : 2 + below(rng, 2);
     fprintf(out, "sips: %" PRIu32 "\nfabric: {", sips);

@@ -65,6 +65,15 @@ ok "a mistake is told once, with its exit code"
 ranks 3 sweep --src c0.pe0 --dst c*.slice* --fail-if 'mean_ns>20'
 [ $code = 1 ] && [ "$(grep -c 'failed by --fail-if' err)" = 1 ]
 ok "--fail-if"
+ranks 3 sweep --src c0.pe0 --dst c*.slice* --fail-if 'mean_ns>1e9'
+[ $code = 0 ] && [ ! -s err ]
+ok "that no row meets"
+ranks 3 sweep --src c0.pe0 --dst c*.slice* --fail-if 'mean_ns>nan'
+[ $code = 2 ] && [ "$(grep -c 'cannot be decided' err)" = 1 ]
+ok "that cannot be decided"
+ranks 3 run gemm M=64 --vary cube.hbm.bw_gbs=64,128,256 --until 30 --verify
+[ $code = 2 ] && [ "$(grep -c 'cannot be decided' err)" = 1 ]
+ok "a verification of runs that were ended, in other ranks too"
 ranks 3 run gemm M=64 --vary cube.pes=1,99
 [ $code = 2 ] && grep -q 'cube.pes' err
 ok "a machine that cannot be made, in another rank"
@@ -93,6 +102,22 @@ done
 ok "a rank that is killed ends the job, and no partial file has the name of a whole one"
 grep -q '^interrupted: [0-9]* of [0-9]* points complete$' err && [ "$(wc -l <dead.csv.partial)" -gt 1 ]
 ok "what was complete is kept, and said"
+
+# a rank that fails by itself: its cause is told, in each of many runs, with its exit code
+"$B/kernbench" cc "$root/tests/mpi/failing.c" -o failing.so >where 2>&1
+causes=("" "crashed by an access to address 0x0 (SIGSEGV)" "crashed by abort() (SIGABRT)" "out of memory")
+for how in 1 2 3; do
+    for rank in 0 1 2; do
+        lost=0
+        for _ in 1 2 3 4 5; do
+            FAIL_RANK=$rank ranks 3 run ./failing.so:failing how=$how --vary cube.hbm.bw_gbs=100:120:1 -o failed.csv
+            wanted=$([ $how = 3 ] && echo 5 || echo 7)
+            [ $code = "$wanted" ] && [ "$(grep -cF "${causes[how]}" err)" = 1 ] && [ ! -e failed.csv ] || lost=$((lost + 1))
+        done
+        [ $lost = 0 ]
+        ok "rank $rank fails, way $how: its cause is told"
+    done
+done
 
 # a study that was killed goes on: what is in the database is not run again
 "$B/kernbench" study study.yaml --machine cube8.yaml --quiet >whole

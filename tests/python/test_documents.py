@@ -28,9 +28,10 @@ def test_messages_of_the_page():
     """doctest does not compare them: each is what is raised."""
     text = (ROOT / "docs/python.md").read_text()
     said = re.findall(r"^kernbench\.(\w+): (.*)$", text, flags=re.M)
-    assert len(said) == 2
+    assert len(said) == 3
     m = kernbench.Machine("cube8")
-    calls = [lambda: m.replay({"issue_ns": [0, 5], "op": ["read"] * 2, "src": ["c0.pe0", "c0.pe99"],
+    calls = [lambda: m.inspect("all_reduce", op="max"),
+             lambda: m.replay({"issue_ns": [0, 5], "op": ["read"] * 2, "src": ["c0.pe0", "c0.pe99"],
                                "dst": ["c0.slice0"] * 2, "nbytes": [1, 1]}),
              lambda: kernbench.Machine({"kernbench": 2, "name": "x", "sip": {"cube_mesh": {"w": 2, "h": 1}},
                                         "cube": {"hbm": {"bw_gbz": 1}}})]

@@ -84,6 +84,21 @@ def test_a_bench_in_c(m, cache):
     assert len(variants.run(bench, tokens=64)) == 2
 
 
+def test_components_of_folders_of_others_need_trust(tmp_path, cache, monkeypatch):
+    folder = tmp_path / "components"
+    folder.mkdir()
+    (folder / "closed_page.c").write_text((ROOT / "examples/components/closed_page.c").read_text())
+    folder.chmod(0o777)
+    machine = tmp_path / "m.yaml"
+    machine.write_text("kernbench: 2\nname: m\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                       "cube: {pes: 1, hbm: {impl: closed_page}}\n")
+    monkeypatch.delenv("KB_TRUST", raising=False)
+    with pytest.raises(kernbench.Error, match=f"KB_TRUST={folder}"):
+        kernbench.Machine(machine)
+    monkeypatch.setenv("KB_TRUST", str(folder))
+    assert len(kernbench.Machine(machine).probe())
+
+
 def test_flags_are_those_of_the_command_line(tmp_path, monkeypatch):
     (tmp_path / "cc").write_text('#!/bin/sh\necho "$@" >"$(dirname "$0")/words"\n')
     (tmp_path / "cc").chmod(0o755)

@@ -395,6 +395,18 @@ static void setup_half(kb_bench_run *run)
     kb_bench_launch(run, "copy_half", copy_half, pes, 5);
 }
 
+/* It has nothing that could be verified. */
+static void setup_no_output(kb_bench_run *run)
+{
+    kb_bench_input(run, "x", KB_F32, KB_SHAPE(M, N), by_rows, 1);
+    kb_bench_launch(run, "copy_half", copy_half, NULL, 0);
+}
+
+static void expect_nothing(const kb_bench_run *run, double *const *t)
+{
+    (void)run, (void)t;
+}
+
 static void setup_peek(kb_bench_run *run)
 {
     declare(run);
@@ -475,6 +487,7 @@ BENCH(no_nan, setup_divide, but_nan)
 BENCH(nan, setup_zeros, all_nan)
 BENCH(unwritten, setup_idle, all_ones)
 BENCH(half, setup_half, all_ones)
+BENCH(no_output, setup_no_output, expect_nothing)
 BENCH(peek, setup_peek, all_ones)
 BENCH(give_up, setup_give_up, all_ones)
 BENCH(dig, setup_dig, all_ones)
@@ -506,34 +519,16 @@ static const kb_bench bench_choosy = {.name = "choosy",
                                       .reference = all_ones};
 
 const kb_bench *const benches[] = {
-    &bench_choosy,
-    &bench_good,
-    &bench_wrong,
-    &bench_no_nan,
-    &bench_nan,
-    &bench_unwritten,
-    &bench_peek,
-    &bench_give_up,
-    &bench_dig,
-    &bench_load_on,
-    &bench_large,
-    &bench_many,
-    &bench_half,
-    &bench_spoiled,
-    &bench_racy,
-    &bench_turns,
-    &bench_wide,
-    &bench_copies,
-    &bench_write_nowhere,
-    &bench_divide_by_none,
-    &bench_give_in,
-    &bench_free_twice,
-    &bench_reach_unreachable,
-    &bench_far_frame,
-    &bench_large_frame,
-    &bench_take_thread,
-    &bench_busy,
-    &bench_busy_ref,
+    &bench_choosy,    &bench_good,          &bench_wrong,
+    &bench_no_nan,    &bench_nan,           &bench_unwritten,
+    &bench_no_output, &bench_peek,          &bench_give_up,
+    &bench_dig,       &bench_load_on,       &bench_large,
+    &bench_many,      &bench_half,          &bench_spoiled,
+    &bench_racy,      &bench_turns,         &bench_wide,
+    &bench_copies,    &bench_write_nowhere, &bench_divide_by_none,
+    &bench_give_in,   &bench_free_twice,    &bench_reach_unreachable,
+    &bench_far_frame, &bench_large_frame,   &bench_take_thread,
+    &bench_busy,      &bench_busy_ref,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

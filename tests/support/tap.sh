@@ -14,6 +14,7 @@ SIM=${SIM:-$M/cube8/cube8}
 case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export KB_TRUST=$root # the tree may be of another user
 n=0
 failed=0
 
@@ -165,7 +166,7 @@ field()
 {
     awk -F, -v name="$1" -v row="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
-        NR == row + 1 { print $column }' "$work/out"
+        NR == row + 1 && column { print $column }' "$work/out"
 }
 
 # equal NAME EXPECTED FOUND

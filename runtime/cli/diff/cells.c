@@ -7,12 +7,13 @@
  */
 #include "cli/diff/diff.h"
 #include "base/text.h"
+#include "cli/gate.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum verdict { EQUAL, WITHIN, MOVED, EXCEEDS };
+enum verdict { EQUAL, WITHIN, MOVED, EXCEEDS, UNDECIDED };
 
 static __int128 size_of(__int128 x)
 {
@@ -36,11 +37,14 @@ static enum verdict judge_exact(const struct opts *o, __int128 a, __int128 b)
     return exact_above(delta, a, o->bound) ? EXCEEDS : MOVED;
 }
 
-/* For numbers that are too long, inf and nan: each of the latter two equals itself. */
+/* For numbers that are too long, inf and nan: each of the latter two equals itself, but by how much
+ * a nan moved no one can say. */
 static enum verdict judge_double(const struct opts *o, double a, double b)
 {
     double delta = fabs(b - a), pct = delta / fabs(a) * 100;
 
+    if ((isnan(a) || isnan(b)) && o->bound > 0)
+        return UNDECIDED;
     if (a == b || (isnan(a) && isnan(b)))
         return EQUAL;
     if (!isfinite(a) || !isfinite(b))
@@ -75,10 +79,19 @@ static void put_delta(char delta[DELTA_BYTES], const struct number *a, const str
         text_format(delta, DELTA_BYTES, "%.17g", rough);
 }
 
+/* What a bound asks of this cell has no answer. */
+static void undecided(struct diff *d, size_t c, const char *is)
+{
+    gate_count(d->cli->gates, GATE_UNDECIDED, "--bound cannot be decided: %s is %s in row %llu",
+               d->a.columns[c], is, (unsigned long long)d->row);
+}
+
 static void moved(struct diff *d, struct move *m, enum verdict verdict, const char *a,
                   const char *b)
 {
     d->n_moved++;
+    if (verdict == UNDECIDED)
+        undecided(d, m->column, "nan");
     d->n_above += verdict == EXCEEDS;
     d->largest = fmax(d->largest, fabs(m->pct));
     moves_add(d, *m, &d->a, a, b);
@@ -126,13 +139,16 @@ static void compare_texts(struct diff *d, size_t c, const char *a, const char *b
 {
     struct move m = {
         .text = true, .has_row = true, .row = d->row, .column = c, .name = d->a.columns[c]};
-    bool fails = b && strcmp(m.name, "verify") == 0 && strcmp(b, "fail") == 0;
+    bool verify = b && strcmp(m.name, "verify") == 0, fails = verify && strcmp(b, "fail") == 0;
 
+    d->n_cells_of_texts++;
     if (a && b && strcmp(a, b) == 0)
         return;
     m.pct = fails ? INFINITY : 0;
     d->n_texts++;
     d->n_above += fails || d->cli->opts.bound == 0;
+    if (verify && strcmp(b, "off") == 0)
+        undecided(d, c, "off");
     moves_add(d, m, &d->a, a, b);
 }
 

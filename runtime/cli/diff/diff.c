@@ -33,6 +33,7 @@
  * exact: times have six decimals. Only longer ones, nan and inf are compared as double.
  */
 #include "cli/diff/diff.h"
+#include "cli/gate.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -216,7 +217,7 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
     if (!code)
         code = results_open(&d->b, d->cli->program, path[1]);
     if (code == EXIT_INTERRUPTED)
-        say_line("interrupted: no rows compared");
+        say_line("%s: no rows compared", stop_word());
     if (code)
         return code;
     if (columns_check(d) && columns_match(d))
@@ -227,9 +228,12 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
     note_origins(d);
     write_moves(d, s);
     if (stop_asked()) {
-        say_line("interrupted: %llu rows compared", (unsigned long long)d->n_rows);
+        say_line("%s: %llu rows compared", stop_word(), (unsigned long long)d->n_rows);
         return EXIT_INTERRUPTED;
     }
+    if (d->cli->opts.bound > 0 && d->n_cells + d->n_cells_of_texts == 0)
+        gate_count(d->cli->gates, GATE_UNDECIDED,
+                   "--bound cannot be decided: there was nothing to compare");
     return d->n_above + d->n_other + d->n_only_a + d->n_only_b + d->n_columns > 0 ? EXIT_DIFFERENT
                                                                                   : EXIT_OK;
 }

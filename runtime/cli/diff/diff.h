@@ -39,12 +39,13 @@ struct move {
 struct diff {
     const struct cli *cli;
     struct results a, b;
-    size_t *of_b;     /* owned: per column of A its column in B, or SIZE_MAX */
-    enum role *role;  /* owned: per column of A */
-    bool *selected;   /* owned: per column of A: is it in --columns? */
-    uint64_t row;     /* of A: the one that is being compared */
-    uint64_t n_rows;  /* compared */
-    uint64_t n_cells; /* numbers that were compared */
+    size_t *of_b;              /* owned: per column of A its column in B, or SIZE_MAX */
+    enum role *role;           /* owned: per column of A */
+    bool *selected;            /* owned: per column of A: is it in --columns? */
+    uint64_t row;              /* of A: the one that is being compared */
+    uint64_t n_rows;           /* compared */
+    uint64_t n_cells;          /* numbers that were compared */
+    uint64_t n_cells_of_texts; /* texts that were, too */
     uint64_t n_moved, n_texts, n_above, n_other, n_only_a, n_only_b, n_columns;
     double largest;     /* change of a number, per cent */
     struct move *moves; /* owned: at least the --top largest so far */

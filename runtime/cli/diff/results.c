@@ -160,15 +160,17 @@ static bool skip_blank_lines(struct results *r)
     }
 }
 
-static bool check_name(struct results *r, const char *at, const char *name, size_t c)
+/* The name of column `c`, behind those before it. */
+static bool check_name(struct results *r, const char *const *names, size_t c)
 {
+    const char *name = names[c];
     char shown[SHOWN_BYTES];
 
     if (!*name)
-        return results_bad(r, at, "column %zu has no name", c + 1);
+        return results_bad(r, name, "column %zu has no name", c + 1);
     for (size_t i = 0; i < c; i++)
-        if (strcmp(r->columns[i], name) == 0)
-            return results_bad(r, at, "two columns '%s'",
+        if (strcmp(names[i], name) == 0)
+            return results_bad(r, name, "two columns '%s'",
                                text_show(name, strlen(name), shown, sizeof shown));
     return true;
 }
@@ -192,13 +194,13 @@ static bool read_header(struct results *r)
         if (!read_field(r, &names[n++], &last))
             return false;
     struct place second = here(r);
-    if (!results_columns(r, back(r, &first), n))
-        return false;
-    for (size_t c = 0; c < n; c++) {
-        r->columns[c] = names[c];
-        if (!check_name(r, names[c], names[c], c))
+    back(r, &first);
+    for (size_t c = 0; c < n; c++)
+        if (!check_name(r, names, c))
             return false;
-    }
+    if (!results_columns(r, first.at, n))
+        return false;
+    memcpy(r->columns, names, n * sizeof *names);
     back(r, &second);
     return (n > 1 || !strchr(names[0], ' ')) || for_people(r);
 }

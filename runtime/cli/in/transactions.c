@@ -78,6 +78,7 @@ struct input {
     bool interleaved;      /* addresses go round slices: a range of them may lie in several */
     bool has_plane_column; /* sip.plane: column */
     bool has_routers;      /* contention.links: router */
+    bool has_prio;         /* a row has one above 0 */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -367,7 +368,15 @@ static bool read_prio(struct input *in, const struct field *f, kb_transaction *q
     if (f->len > 0 && (!text_read_count(f->text, f->len, &prio) || prio > PRIO_MAX))
         return fields_bad_field(&in->fields, f, "prio", "a priority: 0 to 3");
     q->prio = (uint32_t)prio;
+    in->has_prio = in->has_prio || prio > 0;
     return true;
+}
+
+/* Turns know no priority, which then only chooses a group of virtual channels, if there are some.
+ */
+static bool ignores_prio(const kb_info *info)
+{
+    return strstr(info->config, "\n  arbiter: rr\n") && !strstr(info->config, "\n  prios: ");
 }
 
 static void read_row(void *arg, struct fields *fields, const struct field *field)
@@ -443,6 +452,9 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
         frame_read(&in.fields, session_here()->frame, topo, sim);
     else
         fields_read(&in.fields, path);
+    if (!in.fields.code && in.has_prio && !quiet && ignores_prio(&info))
+        say_line("warning: the column prio changes nothing: 'contention.arbiter' is rr, which lets "
+                 "no priority go first, and 'contention.prios' is 1");
     free(in.ids);
     free(in.places);
     return in.fields.code;

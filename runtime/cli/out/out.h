@@ -1,6 +1,7 @@
 /* out.h -- results as rows of cells, and the formats in which they are printed. */
 #ifndef OUT_H
 #define OUT_H
+#include "base/provenance.h"
 #include "kernbench.h"
 #include "cli/out/cell.h"
 #include "cli/out/sink.h"
@@ -54,6 +55,7 @@ struct origin {
     const char *command; /* "probe" */
     const char *command_line;
     const kb_info *info;
+    const struct provenance *sources;
     uint64_t seed;
     const struct origin_arg *args; /* NULL: the command takes none of the kind */
     size_t n_args;

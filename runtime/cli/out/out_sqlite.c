@@ -39,20 +39,23 @@ void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct
     (void)origin;
 }
 
-char *out_sqlite_kept(struct out_sqlite *db, const char *hash, const char *command)
+char *out_sqlite_kept(struct out_sqlite *db, const char *hash, const char *command,
+                      struct provenance *of)
 {
     (void)db;
     (void)hash;
     (void)command;
+    (void)of;
     return NULL;
 }
 
 void out_sqlite_keep(struct out_sqlite *db, const char *hash, const char *command,
-                     const char *result)
+                     const struct provenance *of, const char *result)
 {
     (void)db;
     (void)hash;
     (void)command;
+    (void)of;
     (void)result;
 }
 
@@ -103,12 +106,16 @@ static bool add_run(struct out_sqlite *db, const struct origin *origin, int64_t 
     char *name = sqlite3_mprintf("kernbench.%s/1", origin->command);
     sqlite3_stmt *s =
         db_prepare(db, "INSERT INTO run (schema, command, command_line, topology, hash,"
-                       " config, version, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                       " config, version, seed, provenance) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    char sources[PROVENANCE_BYTES];
+
+    provenance_write(origin->sources, sources);
     bool ok = s && name && bind_text(s, 1, name) && bind_text(s, 2, origin->command) &&
               bind_words(s, 3, origin->command_line) && bind_text(s, 4, origin->info->name) &&
               bind_text(s, 5, origin->info->hash) && bind_text(s, 6, origin->info->config) &&
               bind_text(s, 7, KB_VERSION) &&
-              sqlite3_bind_int64(s, 8, (int64_t)origin->seed) == SQLITE_OK;
+              sqlite3_bind_int64(s, 8, (int64_t)origin->seed) == SQLITE_OK &&
+              bind_text(s, 9, sources);
 
     ok = ok || (s && db_fail_by(db));
     ok = db_finish(db, s) && ok;

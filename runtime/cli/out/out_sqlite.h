@@ -21,13 +21,15 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
 void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin);
 
 /*
- * Single results, by the hash of their machine and a command with all that it depends on; results
- * of other versions of kernbench do not count. out_sqlite_keep() is complete when it returns, and
- * must come before the first out_sqlite_add(). NULL: there is none, or no database; else owned.
+ * A single result, by the hash of its machine and its command, and the record `of` of what made it;
+ * of results of earlier versions it is no record. NULL: there is none, or no database; else owned.
  */
-char *out_sqlite_kept(struct out_sqlite *db, const char *hash, const char *command);
+char *out_sqlite_kept(struct out_sqlite *db, const char *hash, const char *command,
+                      struct provenance *of);
+
+/* Keeps one in place of any other: complete when it returns, before the first out_sqlite_add(). */
 void out_sqlite_keep(struct out_sqlite *db, const char *hash, const char *command,
-                     const char *result);
+                     const struct provenance *of, const char *result);
 
 /*
  * Takes `db`. Unless `end` is SINK_DROP what was added is there from now on, all of it or, after a

@@ -9,12 +9,19 @@
 #include "cli/out/progress.h"
 #include "base/text.h"
 #include "cli/out/session.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 static const double first_s = 1.0;  /* a run this short shows nothing */
 static const double period_s = 0.2; /* between two lines */
+
+/* What the last one of the command line has shown: other threads look. */
+static atomic_uint_fast64_t last_done, last_total;
+static _Atomic(const char *) last_things = "";
+static _Atomic double last_begin_s;
+static atomic_bool last_shown;
 
 double progress_now_s(void)
 {
@@ -32,6 +39,32 @@ void progress_begin(struct progress *p, bool quiet)
                            .wanted = !quiet && !here && isatty(STDERR_FILENO),
                            .begin_s = progress_now_s()};
     p->next_s = p->begin_s + first_s;
+    if (!here) {
+        last_total = 0;
+        last_begin_s = p->begin_s;
+    }
+}
+
+struct progress_part progress_part(void)
+{
+    struct progress_part part = {.total = last_total, .things = last_things, .done = last_done};
+    double so_far_s = progress_now_s() - last_begin_s;
+
+    if (part.done > 0 && part.done < part.total)
+        part.left_s = so_far_s * (double)(part.total - part.done) / (double)part.done;
+    return part;
+}
+
+bool progress_is_shown(void)
+{
+    return last_shown;
+}
+
+static void note_part(uint64_t done, uint64_t total, const char *things)
+{
+    last_things = things;
+    last_done = done;
+    last_total = total;
 }
 
 /* Seconds as long as they can be counted. */
@@ -58,6 +91,7 @@ static void end_line(struct progress *p, double now)
 {
     fputs("    ", stderr);
     p->shown = true;
+    last_shown = true;
     p->next_s = now + period_s;
 }
 
@@ -68,6 +102,8 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
 
     if (p->session)
         session_progress(p->session, done, total, things);
+    else if (!session_here())
+        note_part(done, total, things);
     if (!is_due(p, &now))
         return;
     double part = total == 0 ? 0 : done < total ? (double)done / (double)total : 1;

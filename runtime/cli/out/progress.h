@@ -19,6 +19,15 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
 void progress_show_time(struct progress *p, const char *doing);
 void progress_end(struct progress *p); /* wipes the line */
 
+/* How far the command line is; `total` is 0 if nothing is counted. On any thread. */
+struct progress_part {
+    uint64_t done, total;
+    const char *things; /* a constant */
+    double left_s;      /* if it goes on as so far */
+};
+struct progress_part progress_part(void);
+bool progress_is_shown(void); /* there is a line on the terminal */
+
 double progress_now_s(void); /* of the clock that it goes by */
 
 #endif

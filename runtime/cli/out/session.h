@@ -7,6 +7,7 @@
 #ifndef SESSION_H
 #define SESSION_H
 #include "base/parallel.h"
+#include "cli/out/stop.h"
 #include "cli/out/tables.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ enum { SESSION_SAID_BYTES = 1 << 16 };
 
 struct session {
     atomic_bool asked;    /* to stop */
+    enum stop_limit limit; /* that asked */
     atomic_bool leaves;   /* a thread was left behind, at work on what the command owns */
     struct tables tables; /* that it wrote */
     char *text;           /* owned: what it wrote besides, `n_text` bytes; NULL: nothing */

@@ -19,8 +19,9 @@
  *     the exit code.
  *
  * Why 256 KiB: a row of `replay` has about 200 bytes, so that there is one write() for about 1300
- * rows. A sink in memory (fd -1) grows to twice its size instead of writing; `sweep` has one for
- * each block of rows, and the page of `report` one for each part.
+ * rows. A sink in memory (fd -1) grows to twice its size where it lacks room, and a flush does
+ * nothing to it; `sweep` has one for each block of rows, and the page of `report` one for each
+ * part.
  */
 #include "cli/out/sink.h"
 #include "cli/out/memory.h"
@@ -95,11 +96,17 @@ static void write_out(struct sink *s)
     s->at = s->buffer;
 }
 
-void sink_flush(struct sink *s)
+void sink_make_room(struct sink *s)
 {
     if (s->fd < 0)
         grow(s);
     else
+        write_out(s);
+}
+
+void sink_flush(struct sink *s)
+{
+    if (s->fd >= 0)
         write_out(s);
 }
 

@@ -55,6 +55,7 @@ enum exit_code sink_close(struct sink *s, const char *program, enum sink_end end
 /* A stream whose bytes go to `s`; close it with fclose() before `s`. */
 FILE *sink_stream(struct sink *s);
 
+/* Writes what is not written yet; in memory all stays. */
 void sink_flush(struct sink *s);
 void sink_bytes(struct sink *s, const void *bytes, size_t n);
 void sink_text(struct sink *s, const char *text);
@@ -66,11 +67,14 @@ static inline bool sink_ok(const struct sink *s)
     return s->error == 0;
 }
 
+/* So that there is room for SINK_BYTES. */
+void sink_make_room(struct sink *s);
+
 /* Room for at least `n` bytes (n <= SINK_BYTES). Write there, then set s->at to the end. */
 static inline char *sink_room(struct sink *s, size_t n)
 {
     if ((size_t)(s->end - s->at) < n)
-        sink_flush(s);
+        sink_make_room(s);
     return s->at;
 }
 

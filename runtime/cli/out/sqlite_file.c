@@ -23,14 +23,16 @@ enum {
     SCHEMA_VERSION = 1,          /* PRAGMA user_version */
 };
 
-/* Of a run that was interrupted 1; files of earlier versions lack it. */
+/* Of a run that was interrupted 1; what its rows are made of. Files of earlier versions lack them.
+ */
 #define PARTIAL_COLUMN " partial INTEGER NOT NULL DEFAULT 0"
 
 /* The columns of `result` that follow are those of the commands, added when first needed. */
 static const char schema[] =
     "CREATE TABLE run (id INTEGER PRIMARY KEY, schema TEXT NOT NULL, command TEXT NOT NULL,"
     " command_line TEXT NOT NULL, topology TEXT NOT NULL, hash TEXT NOT NULL,"
-    " config TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL," PARTIAL_COLUMN ");"
+    " config TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL," PARTIAL_COLUMN
+    "," PROVENANCE_COLUMN ");"
     "CREATE TABLE param (run INTEGER NOT NULL REFERENCES run (id), name TEXT NOT NULL, value TEXT,"
     " PRIMARY KEY (run, name)) WITHOUT ROWID;"
     "CREATE TABLE result (run INTEGER NOT NULL REFERENCES run (id), row INTEGER NOT NULL,"
@@ -217,6 +219,18 @@ bool db_has_column(struct out_sqlite *db, const char *table, const char *name, b
     return ok;
 }
 
+bool db_add_column(struct out_sqlite *db, const char *table, const char *name, const char *column)
+{
+    bool has;
+
+    if (!db_has_column(db, table, name, &has))
+        return false;
+    char *sql = sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN%s", table, column);
+    bool ok = has || (sql ? db_run(db, sql) : db_fail(db, "out of memory"));
+    sqlite3_free(sql);
+    return ok;
+}
+
 /* SQLite makes the file before it finds out that nothing fits into it. */
 static bool is_empty_file(const char *path)
 {
@@ -250,7 +264,7 @@ static void undo(void *arg)
 
 bool db_begin(struct out_sqlite *db)
 {
-    bool is_new, has = true;
+    bool is_new;
 
     if (db->begun)
         return true;
@@ -260,10 +274,9 @@ bool db_begin(struct out_sqlite *db)
     if (!db_run(db, "BEGIN IMMEDIATE") || !db_check_owner(db, &is_new))
         return false;
     db->begun = true;
-    if (!is_new && !db_has_column(db, "run", "partial", &has))
-        return false;
-    if (!has && !db_run(db, "ALTER TABLE run ADD COLUMN" PARTIAL_COLUMN))
-        return false;
-    return !is_new || (db_run(db, schema) && db_run(db, "PRAGMA application_id = 0x6b626e63;"
-                                                        "PRAGMA user_version = 1"));
+    if (!is_new)
+        return db_add_column(db, "run", "partial", PARTIAL_COLUMN) &&
+               db_add_column(db, "run", "provenance", PROVENANCE_COLUMN);
+    return (db_run(db, schema) && db_run(db, "PRAGMA application_id = 0x6b626e63;"
+                                             "PRAGMA user_version = 1"));
 }

@@ -5,6 +5,9 @@
 #include "cli/out/out_sqlite.h"
 #include <sqlite3.h>
 
+/* What a row of a table is made of (base/provenance.h); files of earlier versions lack it. */
+#define PROVENANCE_COLUMN " provenance TEXT NOT NULL DEFAULT ''"
+
 struct out_sqlite {
     const char *program; /* borrowed */
     char *path;          /* owned: what SQLite takes for a file in any case */
@@ -39,6 +42,9 @@ bool db_connect(struct out_sqlite *db, int flags);
 bool db_check_owner(struct out_sqlite *db, bool *is_new);
 
 bool db_has_column(struct out_sqlite *db, const char *table, const char *name, bool *has);
+
+/* Adds a column `name`, of the definition `column`, to a table that lacks it. */
+bool db_add_column(struct out_sqlite *db, const char *table, const char *name, const char *column);
 
 /* Begins the transaction, if there is none, in a file that has the tables then. */
 bool db_begin(struct out_sqlite *db);

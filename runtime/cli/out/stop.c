@@ -13,6 +13,9 @@
  * ended. A sweep instead sees the flag within 100 ms, calls stop_heard(), and may print for a
  * minute.
  *
+ * A limit that is passed (limits.c) asks in the same way, on another thread, and a timer that rings
+ * ends the program with EXIT_LIMIT.
+ *
  * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
  * second one within INSIST_MS counts as the first.
  *
@@ -24,6 +27,7 @@
  * until stop_keeps(). SIGALRM comes with the default action when nothing is deferred.
  */
 #include "cli/out/stop.h"
+#include "cli/out/say.h"
 #include "cli/out/session.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -45,6 +49,13 @@ static atomic_bool asked; /* any thread looks */
 static const char *volatile removed[STOP_FILES];
 static volatile int64_t asked_ms;
 static atomic_bool leaving; /* of the main thread */
+static atomic_int limit;    /* enum stop_limit: that asked */
+
+static const char *const limit_words[] = {
+    [STOP_NO_LIMIT] = "interrupted",
+    [STOP_TIME] = "stopped by --limit-s",
+    [STOP_MEMORY] = "stopped by --limit-mb",
+};
 
 static int64_t now_ms(void)
 {
@@ -86,12 +97,13 @@ void stop_forget(void)
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
     asked = false;
+    limit = STOP_NO_LIMIT;
 }
 
 void stop_exit(int code)
 {
     stop_remove();
-    _exit(code);
+    _exit(parallel_leave(code));
 }
 
 static void end_by(int signal_number)
@@ -112,15 +124,21 @@ static void on_signal(int signal_number)
         end_by(signal_number);
 }
 
+static void write_text(const char *text)
+{
+    ssize_t n = write(STDERR_FILENO, text, strlen(text));
+
+    (void)n;
+}
+
 /* Nothing has looked at the flag in time. */
 static void on_timer(int signal_number)
 {
-    static const char text[] =
-        "interrupted: the run did not stop within a second; nothing is kept\n";
-
-    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
-
-    (void)n, (void)signal_number;
+    (void)signal_number;
+    write_text(limit_words[limit]);
+    write_text(": the run did not stop within a second; nothing is kept\n");
+    if (limit != STOP_NO_LIMIT)
+        stop_exit(EXIT_LIMIT);
     end_by(SIGINT);
 }
 
@@ -158,11 +176,54 @@ void stop_defer(bool deferred)
         set_timer(0);
 }
 
+/* -- limits --------------------------------------------------------------------------------- */
+
+void stop_now(enum stop_limit which)
+{
+    say_line("%s; nothing is kept", limit_words[which]);
+    stop_exit(EXIT_LIMIT);
+}
+
+void stop_at_limit(struct session *session, enum stop_limit which)
+{
+    if (session) {
+        if (!session->asked)
+            session->limit = which;
+        session->asked = true;
+        return;
+    }
+    if (!deferring)
+        stop_now(which);
+    if (asked)
+        return;
+    limit = which;
+    note_ctrl_c();
+}
+
+enum stop_limit stop_limit(void)
+{
+    const struct session *s = session_here();
+
+    return s ? s->limit : (enum stop_limit)limit;
+}
+
+const char *stop_word(void)
+{
+    return limit_words[stop_limit()];
+}
+
+/* -- loops that look ------------------------------------------------------------------------ */
+
 bool stop_asked(void)
 {
     const struct session *s = session_here();
 
     return atomic_load_explicit(s ? &s->asked : &asked, memory_order_relaxed);
+}
+
+void stop_ask(void)
+{
+    asked = true;
 }
 
 bool stop_heard(void)

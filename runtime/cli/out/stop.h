@@ -8,9 +8,25 @@ void stop_catch(void);
 
 /* From now on (or, with false, no longer) the first SIGINT only makes stop_asked() true. */
 void stop_defer(bool deferred);
+
+/*
+ * A limit of `session` (NULL: of the command line) is passed: as a first SIGINT, on any thread. If
+ * nothing is deferred the process ends, with EXIT_LIMIT and a message.
+ */
+struct session;
+enum stop_limit { STOP_NO_LIMIT, STOP_TIME, STOP_MEMORY };
+void stop_at_limit(struct session *session, enum stop_limit limit);
+_Noreturn void stop_now(enum stop_limit limit); /* of a command line */
+
+/* Which limit made stop_asked() true; and how messages begin: "interrupted". */
+enum stop_limit stop_limit(void);
+const char *stop_word(void);
+
 /* SIGTERM asks as SIGINT does: it is how the ranks of a job are told that one has died. */
 void stop_at_term(void);
 bool stop_asked(void);
+/* As the first SIGINT, but however long it takes: a process that works for this one has failed. */
+void stop_ask(void);
 
 /* Ends the program without giving anything back, except that it removes temporary files. */
 _Noreturn void stop_exit(int code);

@@ -293,12 +293,27 @@ static void begin(struct table *t, const char *name, const struct rows *rows)
                         .columns = memory_new(rows->n_columns, sizeof *t->columns),
                         .shown = memory_new(rows->n_columns, sizeof *t->shown),
                         .names = memory_new(rows->n_columns, sizeof *t->names),
-                        .n_columns = rows->n_columns,
-                        .room = rows->n_rows};
+                        .n_columns = rows->n_columns};
     for (size_t c = 0; c < t->n_columns; c++) {
         t->names[c] = memory_text(rows->columns[c].name);
         t->columns[c].kind = kind_of(rows->columns[c].type);
-        t->columns[c].values = memory_resize(NULL, rows->n_rows, sizeof *t->columns->values);
+    }
+}
+
+/* Makes room for `n` rows more. */
+static void make_room(struct table *t, uint64_t n)
+{
+    uint64_t twice = 2 * t->room;
+
+    if (n <= t->room - t->n_rows)
+        return;
+    t->room = t->n_rows + n > twice ? t->n_rows + n : twice;
+    for (size_t c = 0; c < t->n_columns; c++) {
+        struct table_column *column = &t->columns[c];
+
+        column->values = memory_resize(column->values, t->room, sizeof *column->values);
+        if (column->kinds)
+            column->kinds = memory_resize(column->kinds, t->room, 1);
     }
 }
 
@@ -324,18 +339,31 @@ static void add_rows(struct table *t, const struct rows *rows)
     }
 }
 
-void tables_add(struct tables *tables, const char *name, const struct rows *rows)
+static void add_to(struct table *t, const struct rows *rows)
 {
-
-    tables->table = memory_room(tables->table, tables->n, &tables->room, sizeof *tables->table);
-    struct table *t = &tables->table[tables->n];
-    begin(t, name, rows);
+    make_room(t, rows->n_rows);
     if (rows->record)
         add_records(t, rows);
     else
         add_rows(t, rows);
     end(t);
+}
+
+void tables_add(struct tables *tables, const char *name, const struct rows *rows)
+{
+    tables->table = memory_room(tables->table, tables->n, &tables->room, sizeof *tables->table);
+    struct table *t = &tables->table[tables->n];
+    begin(t, name, rows);
+    add_to(t, rows);
     tables->n++;
+}
+
+void tables_add_more(struct tables *tables, const char *name, const struct rows *rows)
+{
+    if (tables->n == 0)
+        tables_add(tables, name, rows);
+    else
+        add_to(&tables->table[tables->n - 1], rows);
 }
 
 void tables_show(const struct tables *tables, size_t i, kb_query_table *out)

@@ -30,6 +30,9 @@ struct tables {
 /* Adds all of `rows` as a table of that name. */
 void tables_add(struct tables *t, const char *name, const struct rows *rows);
 
+/* Adds them to the last table, which has the same columns; if there is none, begins it. */
+void tables_add_more(struct tables *t, const char *name, const struct rows *rows);
+
 /* Table `i`, for readers. */
 void tables_show(const struct tables *t, size_t i, kb_query_table *out);
 

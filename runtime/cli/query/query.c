@@ -11,7 +11,7 @@
  */
 #include "cli/query/query.h"
 #include "cli/command.h"
-#include "cli/fail_if.h"
+#include "cli/gate.h"
 #include "cli/main.h"
 #include "cli/out/memory.h"
 #include "cli/out/session.h"
@@ -26,10 +26,15 @@ enum { STACK_BYTES = 8 << 20 };
 struct kb_query {
     struct session session;
     struct cli cli;
-    struct fail_if fail_if;
+    struct gates gates;
     char **words; /* owned, the strings too; up to NULL */
     int n_words;
+    const kb_topology_source *source; /* borrowed; NULL: a command runs */
+    kb_status made;                   /* of it: status, machine, and messages, which are owned */
+    const kb_topology *machine;
+    char *messages;
     pthread_t thread;
+    char sources[PROVENANCE_BYTES];
 };
 
 static void free_words(char **words)
@@ -53,12 +58,25 @@ static char **copy_words(const kb_query_request *request)
     return NULL;
 }
 
+static bool is_asked(void *session)
+{
+    return ((const struct session *)session)->asked;
+}
+
 static void *run(void *arg)
 {
     kb_query *q = arg;
+    int code = 0;
 
     parallel_owner = &q->session;
-    session_end(&q->session, main_line(&q->cli, q->n_words, q->words));
+    if (q->source)
+        q->made =
+            kb_topology_load_until(q->source, is_asked, &q->session, &q->machine, &q->messages);
+    else
+        code = main_line(&q->cli, q->n_words, q->words);
+    if (*q->cli.sources.of[PROVENANCE_PROGRAM])
+        provenance_write(&q->cli.sources, q->sources);
+    session_end(&q->session, code);
     return NULL;
 }
 
@@ -96,8 +114,9 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out)
         return KB_NO_MEMORY;
     }
     q->n_words = (int)request->n_words + 1;
+    q->source = request->source;
     q->cli.program = "";
-    q->cli.fail_if = &q->fail_if;
+    q->cli.gates = &q->gates;
     if (request->topo) {
         q->cli.topo = request->topo;
         kb_topology_info(request->topo, &q->cli.info);
@@ -168,7 +187,7 @@ const char *kb_query_text(const kb_query *q, size_t *n)
 
 size_t kb_query_table_count(const kb_query *q)
 {
-    return q->session.tables.n;
+    return q->session.lacks ? 0 : q->session.tables.n; /* the last one may be half a table */
 }
 
 void kb_query_table_get(const kb_query *q, size_t i, kb_query_table *out)
@@ -176,9 +195,20 @@ void kb_query_table_get(const kb_query *q, size_t i, kb_query_table *out)
     tables_show(&q->session.tables, i, out);
 }
 
+const char *kb_query_provenance(const kb_query *q)
+{
+    return q->sources;
+}
+
 kb_bench_run *kb_query_run(const kb_query *q)
 {
     return q->session.run;
+}
+
+void kb_query_machine_take(kb_query *q, kb_query_machine *out)
+{
+    *out = (kb_query_machine){q->made, q->machine, q->messages};
+    q->machine = NULL;
 }
 
 /* Of a query that left a thread behind nothing is freed: it may use all of it. */
@@ -198,6 +228,8 @@ void kb_query_free(kb_query *q)
     main_close(&q->cli);
     tables_free(&q->session.tables);
     free(q->session.text);
+    free(q->messages);
+    kb_topology_free(q->machine);
     pthread_mutex_destroy(&q->session.lock);
     pthread_cond_destroy(&q->session.end);
     free_words(q->words);

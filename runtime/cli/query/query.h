@@ -33,8 +33,10 @@ typedef struct kb_query_request {
     const kb_topology *topo;  /* borrowed until the query is freed; NULL: none */
     const char *const *words; /* of the command line, without the program: "probe"; copied */
     size_t n_words;
-    const kb_frame *frame; /* NULL: none; borrowed */
-    bool keep_run;         /* of `run`: kb_query_run() */
+    const kb_frame *frame;            /* NULL: none; borrowed */
+    bool keep_run;                    /* of `run`: kb_query_run() */
+    const kb_topology_source *source; /* a machine is made of it, in place of a command; borrowed
+                                         until the query has ended. NULL: none */
 } kb_query_request;
 
 /* What the values of a column are. */
@@ -89,9 +91,35 @@ const char *kb_query_text(const kb_query *query, size_t *n);
 size_t kb_query_table_count(const kb_query *query);
 void kb_query_table_get(const kb_query *query, size_t i, kb_query_table *out);
 
+/* What the rows are made of: the line that base/provenance.h has; "": it made none. */
+const char *kb_query_provenance(const kb_query *query);
+
 /* The bench that `run` ran, owned by the query; NULL: keep_run was not set, or it failed. */
 kb_bench_run *kb_query_run(const kb_query *query);
 
+/* What kb_topology_load() returned for `source`; the machine is given to the caller. */
+typedef struct kb_query_machine {
+    kb_status status;
+    const kb_topology *topo; /* with KB_OK; to be freed by kb_topology_free() */
+    const char *messages;    /* the query's; NULL: none */
+} kb_query_machine;
+void kb_query_machine_take(kb_query *query, kb_query_machine *out);
+
 void kb_query_free(kb_query *query);
+
+typedef struct kb_query_object {
+    char path[8192];  /* of the object */
+    char said[16384]; /* the compiler's messages; if it cannot be run, its name */
+    bool no_compiler;
+} kb_query_object;
+
+/*
+ * Compiles a bench in C, which messages call `name`, with these flags, up to NULL; what was
+ * compiled before is taken from the cache, if no byte of it would be another one.
+ *
+ * returns  an exit code of docs/exit-codes.md: 3: it does not compile
+ */
+int kb_query_compile(const char *text, const char *name, const char *const *flags,
+                     kb_query_object *out);
 
 #endif

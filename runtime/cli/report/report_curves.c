@@ -136,7 +136,8 @@ static bool is_drawn_in(const struct plot *plot, const char *label)
 static void choose_curves(struct plot *plot)
 {
     for (size_t i = 0; i < plot->n; i++)
-        qsort(plot->curve[i].at, plot->curve[i].n, sizeof *plot->curve[i].at, by_x);
+        if (plot->curve[i].n > 0) /* else there is no array */
+            qsort(plot->curve[i].at, plot->curve[i].n, sizeof *plot->curve[i].at, by_x);
     for (size_t i = 0; plot->like && i < plot->n; i++)
         if (plot->curve[i].n > 0 && is_drawn_in(plot->like, plot->curve[i].label))
             draw(plot, &plot->curve[i]);

@@ -26,8 +26,9 @@ struct study_variant {
     char *value[STUDY_KEYS_MAX]; /* owned: of each key; NULL: that of the base machine */
     double own_cost;             /* NAN: none */
     int line, column;
-    char hash[24]; /* of its machine: these two are set by study_check() */
-    double cost;   /* of all that it changes; NAN: the study has no costs */
+    char hash[24];        /* of its machine: these three are set by study_check() */
+    struct provenance of; /* of the machine */
+    double cost;          /* of all that it changes; NAN: the study has no costs */
 };
 
 struct study_command {

@@ -10,6 +10,7 @@
 #include "cli/benches.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/sources.h"
 #include "cli/study/study.h"
 #include <math.h>
 #include <stdio.h>
@@ -163,6 +164,7 @@ static bool check_variant(struct study *s, struct study_variant *v)
         return false;
     kb_topology_info(topo, &info);
     snprintf(v->hash, sizeof v->hash, "%s", info.hash);
+    sources_of_machine(&v->of, topo);
     kb_topology_free(topo);
     v->cost = s->has_costs ? cost_of(s, v) : NAN;
     return true;

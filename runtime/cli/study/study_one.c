@@ -6,6 +6,7 @@
  * The time is that of `why`: kernel_ns summed over the launches of a bench, else the mean latency
  * over all rows.
  */
+#include "cli/gate.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/rows/place_text.h"
@@ -125,7 +126,9 @@ static enum exit_code start(const struct cli *cli)
 void study_run_one(const struct study *s, size_t variant, size_t command, struct study_outcome *out)
 {
     const struct study_command *c = &s->command[command];
+    struct gates gates = {0};
     struct cli cli = {.program = s->cli->program,
+                      .gates = &gates,
                       .topo = study_machine(s, &s->variant[variant]),
                       .report = (struct report *)(void *)out,
                       .page = &collecting};
@@ -141,6 +144,9 @@ void study_run_one(const struct study *s, size_t variant, size_t command, struct
     out->state = STUDY_WAITS;
     if (!code)
         code = start(&cli);
+    if (!code && out->state == STUDY_WAITS)
+        code = say(cli.program, EXIT_USAGE, "the command has no rows on this machine");
+    code = gate_end(&cli, code);
     out->code = (int)code;
     if (code || out->state != STUDY_OK)
         out->state = STUDY_FAILED;

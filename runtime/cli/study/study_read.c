@@ -35,7 +35,7 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
     return say(cli->program, EXIT_SYSTEM, "cannot read %s: this build has no libyaml", file);
 }
 #else
-#include <yaml.h>
+#include "cli/study/study_yaml.h"
 
 enum { VALUE_BYTES = 64, VALUES_MAX = STUDY_VARIANTS_MAX };
 
@@ -529,29 +529,14 @@ static void read_document(struct reader *r)
             "'vary'");
 }
 
-/* Loads the file as one document; EXIT_OK, or after a message another code. */
-static enum exit_code load_document(struct reader *r, FILE *f)
+/* The file as one document, a mapping; EXIT_OK, or after a message another code. */
+static enum exit_code load_document(struct reader *r)
 {
-    yaml_parser_t parser;
+    enum exit_code code = study_load(r->s->cli->program, r->s->file, &r->doc);
+    const yaml_node_t *root = code ? NULL : yaml_document_get_root_node(&r->doc);
 
-    if (!yaml_parser_initialize(&parser))
-        memory_lacks();
-    yaml_parser_set_input_file(&parser, f);
-    bool ok = yaml_parser_load(&parser, &r->doc);
-    if (!ok && parser.error == YAML_MEMORY_ERROR)
-        memory_lacks();
-    enum exit_code code = ok ? EXIT_OK : EXIT_INPUT;
-    if (!ok && ferror(f))
-        code = say_unreadable(r->s->cli->program, r->s->file, errno);
-    else if (!ok)
-        say_line("%s:%zu:%zu: %s", r->s->file, parser.problem_mark.line + 1,
-                 parser.problem_mark.column + 1, parser.problem ? parser.problem : "no YAML");
-    yaml_parser_delete(&parser);
-    if (code)
+    if (code || (root && root->type == YAML_MAPPING_NODE))
         return code;
-    const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
-    if (root && root->type == YAML_MAPPING_NODE)
-        return EXIT_OK;
     say_line("%s:1:1: a study is a mapping: machine, commands, variants, cost", r->s->file);
     return EXIT_INPUT;
 }
@@ -561,11 +546,7 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
     struct reader r = {.s = s};
 
     *s = (struct study){.cli = cli, .file = file};
-    FILE *f = fopen(file, "rb");
-    if (!f)
-        return say_unreadable(cli->program, file, errno);
-    enum exit_code code = load_document(&r, f);
-    fclose(f);
+    enum exit_code code = load_document(&r);
     if (!code)
         read_document(&r);
     yaml_document_delete(&r.doc);

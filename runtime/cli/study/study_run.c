@@ -7,9 +7,10 @@
  * beside them. Jobs begin in their order, as many at a time as there are threads; outcomes have
  * places of their own, so nothing depends on which job ends first.
  *
- * With --sqlite each outcome is kept as soon as it is there, under the hash of its machine and its
- * command: a study that was interrupted, or that has more variants now, runs the rest. A command
- * that reads a file has a hash of it in its key. Two variants with the same hash run once.
+ * With --sqlite each outcome is kept as soon as it is there, with the record of all that it is made
+ * of (cli/sources.h): a study that was interrupted, or that has more variants now, runs the rest.
+ * What was made of something else is done again, and stderr says of what. Two variants with the
+ * same hash run once.
  *
  * What a job says on stderr is told only if it fails, with the variant's name before it.
  *
@@ -23,23 +24,24 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/study/study_job.h"
+#include "cli/sources.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAP_MS = 2 };
+enum { NAP_MS = 2, NAMES_MOST = 8, LIST_BYTES = 1024, NO_RECORD = 1 << N_PROVENANCE };
 
 struct runs {
     const struct study *s;
     struct study_outcome *outcomes; /* borrowed */
     struct study_job *job;          /* owned */
     unsigned n_jobs;                /* at a time */
-    char **command;                 /* owned: what results are kept under */
+    struct provenance *of;          /* owned: of each command */
+    unsigned *differs;              /* owned: of each job, how what was kept differs */
     size_t n, next, done;
     char **said;         /* owned, each too: what a job that failed has said; NULL: it did not */
     enum exit_code code; /* of what kept jobs from running */
@@ -48,42 +50,17 @@ struct runs {
 
 /* -- results that are kept ------------------------------------------------------------------ */
 
-/* FNV-1a of the bytes of a file; false: it is none, or a device, which may have no end. */
-static bool hash_file(const char *path, uint64_t *hash)
+/* What a command is made of now, without the machine. */
+static enum exit_code sources_now(const struct study *s, size_t command, struct provenance *of)
 {
-    unsigned char bytes[4096];
-    struct stat file;
-    size_t n;
+    const struct study_command *c = &s->command[command];
+    struct opts o;
+    enum exit_code code = opts_read(&o, s->cli->program, c->n_words, c->word);
 
-    if (stat(path, &file) || !S_ISREG(file.st_mode))
-        return false;
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return false;
-    while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
-        for (size_t i = 0; i < n; i++)
-            *hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    fclose(f);
-    return true;
-}
-
-/* The words of a command, and a hash of the files that they name. */
-static char *key_of(const struct study_command *c)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    bool any = false;
-    size_t bytes = strlen(c->line) + 32;
-    char *key = memory_new(bytes, 1), *end = key;
-
-    for (int i = 1; i < c->n_words; i++) {
-        const char *colon = strchr(c->word[i], ':');
-
-        any |= hash_file(c->word[i], &hash) || (colon && hash_file(colon + 1, &hash));
-        end += sprintf(end, "%s%s", i > 1 ? " " : "", c->word[i]);
-    }
-    if (any)
-        sprintf(end, " #%016" PRIx64, hash);
-    return key;
+    if (!code)
+        code = sources_of_command(of, &o, s->cli->program);
+    opts_free(&o);
+    return code;
 }
 
 static const struct study_variant *variant_of(const struct runs *r, size_t job)
@@ -91,17 +68,34 @@ static const struct study_variant *variant_of(const struct runs *r, size_t job)
     return &r->s->variant[job / r->s->n_commands];
 }
 
+/* The record of a job's result, as the study began. */
+static struct provenance sources_of_job(const struct runs *r, size_t job)
+{
+    static const enum provenance_part machine[] = {PROVENANCE_MACHINE, PROVENANCE_COMPONENTS,
+                                                   PROVENANCE_COMPILER};
+    struct provenance of = r->of[job % r->s->n_commands];
+
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
+        memcpy(of.of[machine[i]], variant_of(r, job)->of.of[machine[i]], sizeof *of.of);
+    return of;
+}
+
+/* If a file of the command was changed meanwhile, it is unknown what the result is of. */
 static void keep(const struct runs *r, size_t job)
 {
     const struct study_outcome *o = &r->outcomes[job];
     char text[sizeof *o + 2 * TEXT_NUMBER_BYTES], pct[TEXT_NUMBER_BYTES];
+    size_t command = job % r->s->n_commands;
 
     if (!r->s->cli->sqlite)
+        return;
+    struct provenance now = {0}, of = sources_of_job(r, job);
+    if (sources_now(r->s, command, &now) || provenance_differs(&now, &r->of[command]))
         return;
     text_format(pct, sizeof pct, "%.17g", o->bound_pct);
     snprintf(text, sizeof text, "%s\t%" PRId64 "\t%s\t%s\t%s", o->metric, o->time_fs, pct,
              o->algorithm, o->bound);
-    out_sqlite_keep(r->s->cli->sqlite, variant_of(r, job)->hash, r->command[job % r->s->n_commands],
+    out_sqlite_keep(r->s->cli->sqlite, variant_of(r, job)->hash, r->s->command[command].line, &of,
                     text);
 }
 
@@ -115,13 +109,26 @@ static bool take_field(char **rest, char *to, size_t bytes)
     return field;
 }
 
+/* What is kept of the same machine and command, if it was made of all the same. */
+static char *find_text(struct runs *r, size_t job)
+{
+    struct provenance of = sources_of_job(r, job), was = {0};
+    char *text = out_sqlite_kept(r->s->cli->sqlite, variant_of(r, job)->hash,
+                                 r->s->command[job % r->s->n_commands].line, &was);
+
+    if (text)
+        r->differs[job] = *was.of[PROVENANCE_COMMAND] ? provenance_differs(&of, &was) : NO_RECORD;
+    if (!text || !r->differs[job])
+        return text;
+    free(text);
+    return NULL;
+}
+
 static bool find_kept(struct runs *r, size_t job)
 {
     struct study_outcome o = {.state = STUDY_OK};
     char time[32], pct[TEXT_NUMBER_BYTES], *end;
-    char *text = out_sqlite_kept(r->s->cli->sqlite, variant_of(r, job)->hash,
-                                 r->command[job % r->s->n_commands]);
-    char *rest = text;
+    char *text = find_text(r, job), *rest = text;
     bool ok = text && take_field(&rest, o.metric, sizeof o.metric) &&
               take_field(&rest, time, sizeof time) && take_field(&rest, pct, sizeof pct) &&
               take_field(&rest, o.algorithm, sizeof o.algorithm) &&
@@ -148,6 +155,55 @@ static bool find_same(struct runs *r, size_t job)
             return true;
         }
     return false;
+}
+
+/* -- what was done again ------------------------------------------------------------------- */
+
+/* The names of the variants whose result of `command` differed so; how many there are. */
+static size_t list_variants(const struct runs *r, size_t command, unsigned differs,
+                            char list[LIST_BYTES])
+{
+    size_t n = 0, len = 0;
+
+    *list = '\0';
+    for (size_t job = command; job < r->n; job += r->s->n_commands) {
+        const char *name = study_name(variant_of(r, job));
+
+        if (r->differs[job] != differs)
+            continue;
+        if (n++ < NAMES_MOST && len + strlen(name) + 3 < LIST_BYTES)
+            len += (size_t)sprintf(list + len, "%s%s", n > 1 ? ", " : "", name);
+    }
+    if (n > NAMES_MOST)
+        snprintf(list + len, LIST_BYTES - len, ", ...");
+    return n;
+}
+
+static void say_again(const struct runs *r, size_t command, unsigned differs)
+{
+    const struct study_command *c = &r->s->command[command];
+    char list[LIST_BYTES], names[PROVENANCE_NAMES_BYTES];
+    size_t n = list_variants(r, command, differs, list);
+
+    provenance_names(differs, names);
+    say_line(
+        "%s:%d:%d: '%s' is done again, as the result%s %s not %s%s: %s", r->s->file, c->at_line,
+        c->column, c->line, n > 1 ? "s that were kept" : " that was kept", n > 1 ? "are" : "is",
+        differs == NO_RECORD ? "known to be of the same as this" : "of the same ", names, list);
+}
+
+/* A line for each command and each set of what differed. */
+static void say_what_differed(const struct runs *r)
+{
+    for (size_t c = 0; c < r->s->n_commands; c++)
+        for (size_t job = c; job < r->n; job += r->s->n_commands) {
+            size_t first = c;
+
+            while (first < job && r->differs[first] != r->differs[job])
+                first += r->s->n_commands;
+            if (r->differs[job] && first == job)
+                say_again(r, c, r->differs[job]);
+        }
 }
 
 /* -- what failed --------------------------------------------------------------------------- */
@@ -345,11 +401,15 @@ enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
                      .n_jobs = s->cli->opts.jobs ? s->cli->opts.jobs : parallel_threads(),
                      .n = s->n_variants * s->n_commands};
 
+    r.of = memory_new(s->n_commands, sizeof *r.of);
+    for (size_t c = 0; c < s->n_commands && s->cli->sqlite; c++)
+        if ((r.code = sources_now(s, c, &r.of[c]))) {
+            free(r.of);
+            return r.code;
+        }
     r.said = memory_new(r.n, sizeof *r.said);
     r.job = memory_new(r.n_jobs, sizeof *r.job);
-    r.command = memory_new(s->n_commands, sizeof *r.command);
-    for (size_t c = 0; c < s->n_commands; c++)
-        r.command[c] = key_of(&s->command[c]);
+    r.differs = memory_new(r.n, sizeof *r.differs);
     struct study_outcome *shared = mmap(NULL, r.n_jobs * sizeof *shared, PROT_READ | PROT_WRITE,
                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -363,9 +423,9 @@ enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
         run_all(&r);
     progress_end(&r.progress);
     munmap(shared, r.n_jobs * sizeof *shared);
-    for (size_t c = 0; c < s->n_commands; c++)
-        free(r.command[c]);
-    free(r.command);
+    say_what_differed(&r);
+    free(r.of);
+    free(r.differs);
     free(r.job);
     enum exit_code failed = say_failures(&r);
     free(r.said);

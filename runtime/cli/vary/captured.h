@@ -11,8 +11,8 @@ struct captured {
     size_t n_keys;
     struct column columns[ROW_CELLS_MAX]; /* with those of the keys */
     size_t n_columns;
-    struct cell *cells; /* owned, row by row; texts are owned, too, except those of keys */
-    size_t n_rows, room;
+    struct packed rows;      /* owned: the cells of all rows, without those of keys */
+    uint64_t n_rows, next;   /* so many; that which is to be taken from `rows` next */
     struct origin_arg *args; /* owned, the strings too: of the rows */
     size_t n_args;
 };
@@ -21,8 +21,8 @@ struct captured {
 void captured_rows(struct captured *c, const struct rows *rows, const struct origin_arg *args,
                    size_t n_args);
 
-/* A row of what was kept, as struct rows wants it. */
-bool captured_row(const struct captured *c, uint64_t i, struct cell *cells);
+/* A row of what was kept, as struct rows wants it; quickest one after the other. */
+bool captured_row(struct captured *c, uint64_t i, struct cell *cells);
 
 /* What was kept, as bytes for another process, without the keys; there, into `c` with its keys. */
 void captured_pack(const struct captured *c, struct packed *to);

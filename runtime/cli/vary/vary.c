@@ -11,12 +11,17 @@
  * keys as the name of the program. The first machine that fails ends the run; all before it are
  * complete, and stay.
  *
- * A table is as wide as its widest row, so for FORMAT_TABLE all rows are kept to the end. A
- * database gets a run for each machine, with its hash and YAML; the keys are parameters of that
- * run, and not columns.
+ * A table is as wide as its widest row, so for FORMAT_TABLE all rows are kept to the end, outside
+ * of memory (all_rows.h). A program that runs commands itself gets the rows of each machine as it
+ * comes. A database gets a run for each machine, with its hash and YAML; the keys are parameters of
+ * that run, and not columns.
  *
  * Invariant: what thread and main thread share of machine `i` is in slot i % window, which is the
  * thread's until work() returns, and then the main thread's until give() does.
+ *
+ * Memory: machines that are done and wait for their turn hold at most HELD_BYTES, or no other is
+ * begun; besides there is one machine for each thread. Example: 64 machines that replay 100,000
+ * rows each, as JSON, are 65 MB each: two threads then have two in work and one that waits.
  */
 #include "cli/vary/vary.h"
 #include "base/parallel.h"
@@ -28,13 +33,19 @@
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
 #include "cli/fail_if.h"
-#include "cli/vary/captured.h"
-#include "cli/vary/variants.h"
+#include "cli/gate.h"
+#include "cli/part.h"
+#include "cli/vary/all_rows.h"
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_PER_THREAD = 8, TABLE_BYTES = 32 << 20 };
+enum {
+    WINDOW_PER_THREAD = 8,
+    TABLE_BYTES = 32 << 20,
+    HELD_BYTES = 64 << 20,
+};
 
 static const double dry_run_s = 0.2;
 
@@ -47,7 +58,9 @@ struct slot {
     struct sink text; /* of the rows */
     struct said said;
     char program[VARY_LABEL_BYTES + 64];
+    struct gates gates; /* of its command */
     enum exit_code code;
+    size_t held; /* bytes, since it is done */
 };
 
 struct vary {
@@ -61,11 +74,11 @@ struct vary {
     unsigned threads;
     uint64_t window;
     struct slot *slot;      /* owned; machine i is at i % window */
+    atomic_size_t held;     /* bytes, by machines that wait for their turn */
     struct sink sink, *out; /* where rows go; NULL: a dry run */
-    struct captured *kept;  /* owned; of all, for a table */
-    size_t n_kept, kept_room;
-    uint64_t first, n;   /* machines of this part, which is mostly the whole */
-    bool begun, any_row; /* the head is written; a row is */
+    struct all_rows all;    /* for a table */
+    uint64_t first, n;      /* machines of this part, which is mostly the whole */
+    bool begun, any_row;    /* the head is written; a row is */
     uint64_t n_done;
     double end_s; /* of a dry run */
     bool different;
@@ -80,22 +93,35 @@ static uint64_t number_of(const struct vary *v, uint64_t i)
     return v->first + (uint64_t)((unsigned __int128)i * v->stride % v->n);
 }
 
-static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
+/* Text that is long is not kept for the next one. */
+static void free_slot(struct vary *v, struct slot *s)
+{
+    captured_free(&s->rows);
+    kb_topology_free(s->topo);
+    s->topo = NULL;
+    if (s->text.end - s->text.buffer > SINK_BYTES) {
+        sink_free(&s->text);
+        sink_open_memory(&s->text);
+    }
+    atomic_fetch_sub(&v->held, s->held);
+    s->held = 0;
+}
+
+/* What it had may be there still, if another process has taken it. */
+static void begin_slot(struct vary *v, struct slot *s, uint64_t i)
 {
     char label[VARY_LABEL_BYTES];
 
+    free_slot(v, s);
     variants_label(&v->variants, i, label);
     snprintf(s->program, sizeof s->program, "%.60s%s%s", v->cli->program,
              *v->cli->program ? ": " : "", label);
-    for (size_t k = 0; k < v->variants.n_keys; k++) {
-        const char *value = variants_word(&v->variants, i, k) + v->variants.key[k].value_at;
-
-        s->keys[k] = v->variants.key[k].numbers ? cell_number(value) : cell_text(value);
-    }
+    all_rows_keys(&v->variants, i, s->keys);
     s->rows =
         (struct captured){.key_columns = v->columns, .keys = s->keys, .n_keys = v->variants.n_keys};
     s->text.at = s->text.buffer;
     s->said = (struct said){.n = 0};
+    s->gates = (struct gates){0};
     s->code = EXIT_OK;
 }
 
@@ -128,9 +154,11 @@ static enum exit_code run_command(const struct vary *v, struct slot *s)
     cli.topo = s->topo;
     cli.info = s->info;
     cli.program = s->program;
+    cli.gates = &s->gates;
     cli.varied = &s->rows;
     cli.sqlite = NULL;
     cli.opts.jobs = 1;
+    cli.opts.shard = (struct shard){0}; /* of machines, not of what each has */
     cli.opts.quiet = true;
     cli.opts.dry_run = false;
     return v->start(&cli);
@@ -138,14 +166,32 @@ static enum exit_code run_command(const struct vary *v, struct slot *s)
 
 static bool slot_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct slot *s = arg;
+    return captured_row(arg, i - 1, cells); /* never the first of all: see give_text() */
+}
 
-    return captured_row(&s->rows, i - 1, cells); /* never the first of all: see give_text() */
+/* Do rows go to a program that runs commands itself? */
+static bool is_asked_by_program(const struct vary *v)
+{
+    return v->sink.session;
 }
 
 static bool is_streamed(const struct vary *v)
 {
-    return v->out && v->cli->opts.format != FORMAT_TABLE && !session_here();
+    return v->out && v->cli->opts.format != FORMAT_TABLE && !is_asked_by_program(v);
+}
+
+/* From now on it waits for its turn. */
+static void hold(struct vary *v, struct slot *s)
+{
+    s->held = s->rows.rows.room + (size_t)(s->text.end - s->text.buffer);
+    atomic_fetch_add(&v->held, s->held);
+}
+
+static bool holds_enough(void *arg)
+{
+    const struct vary *v = arg;
+
+    return atomic_load(&v->held) > HELD_BYTES + v->window * SINK_BYTES;
 }
 
 static void do_machine(void *arg, unsigned thread, uint64_t i)
@@ -166,7 +212,7 @@ static void do_machine(void *arg, unsigned thread, uint64_t i)
                             .n_columns = s->rows.n_columns,
                             .n_rows = s->rows.n_rows,
                             .row = slot_row,
-                            .arg = s};
+                            .arg = &s->rows};
 
         out_rows(&rows, 1, 1 + s->rows.n_rows, v->cli->opts.format, &s->text);
     }
@@ -174,6 +220,7 @@ static void do_machine(void *arg, unsigned thread, uint64_t i)
         kb_topology_free(s->topo);
         s->topo = NULL;
     }
+    hold(v, s);
 }
 
 /* -- between processes ---------------------------------------------------------------------- */
@@ -185,6 +232,7 @@ static void pack_machine(void *arg, uint64_t i, struct packed *to)
     size_t n = (size_t)(s->text.at - s->text.buffer);
 
     PACKED_PUT(to, s->code);
+    PACKED_PUT(to, s->gates);
     PACKED_PUT(to, s->said);
     PACKED_PUT(to, n);
     packed_put(to, s->text.buffer, n);
@@ -203,10 +251,12 @@ static void unpack_machine(void *arg, uint64_t i, struct packed *from)
     if (v->cli->sqlite)
         make_machine(v, s, i);
     PACKED_TAKE(from, s->code);
+    PACKED_TAKE(from, s->gates);
     PACKED_TAKE(from, s->said);
     PACKED_TAKE(from, n);
     sink_bytes(&s->text, packed_next(from, n), n);
     captured_unpack(&s->rows, from);
+    hold(v, s);
 }
 
 /* -- in order ------------------------------------------------------------------------------- */
@@ -232,7 +282,7 @@ static void give_text(struct vary *v, const struct slot *s)
 /* A run of its own in the database, whose parameters are the keys, too. */
 static bool own_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct captured *c = arg;
+    struct captured *c = arg;
     struct cell all[ROW_CELLS_MAX];
 
     captured_row(c, i, all);
@@ -265,31 +315,28 @@ static void give_database(const struct vary *v, struct slot *s, uint64_t i)
     free(params);
 }
 
-static void free_slot(struct slot *s)
+static bool machine_row(void *arg, uint64_t i, struct cell *cells)
 {
-    captured_free(&s->rows);
-    kb_topology_free(s->topo);
-    s->topo = NULL;
+    return captured_row(arg, i, cells);
 }
 
-static void keep(struct vary *v, struct slot *s)
+/* Its rows, held against --fail-if, go where all go. */
+static void give_rows(struct vary *v, struct slot *s, uint64_t i)
 {
-    struct cell *keys = memory_new(v->variants.n_keys, sizeof *keys);
+    struct rows rows = {.columns = s->rows.columns,
+                        .n_columns = s->rows.n_columns,
+                        .n_rows = s->rows.n_rows,
+                        .row = machine_row,
+                        .arg = &s->rows};
 
-    memcpy(keys, s->keys, v->variants.n_keys * sizeof *keys);
-    v->kept = memory_room(v->kept, v->n_kept, &v->kept_room, sizeof *v->kept);
-    s->rows.keys = keys;
-    v->kept[v->n_kept++] = s->rows;
-    s->rows = (struct captured){0};
-}
-
-/* Holds its rows against --fail-if. */
-static void judge(const struct vary *v, struct slot *s)
-{
-    struct rows rows = {
-        .columns = s->rows.columns, .n_columns = s->rows.n_columns, .row = slot_row, .arg = s};
-
-    fail_if_judge(v->cli, &rows, 1, 1 + s->rows.n_rows);
+    gate_add(v->cli->gates, &s->gates);
+    fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
+    if (is_streamed(v))
+        give_text(v, s);
+    else if (is_asked_by_program(v))
+        tables_add_more(&v->sink.session->tables, cmd_origin(v->cli).command, &rows);
+    else
+        all_rows_keep(&v->all, number_of(v, i), &s->rows);
 }
 
 static bool give_machine(void *arg, uint64_t i)
@@ -302,7 +349,7 @@ static bool give_machine(void *arg, uint64_t i)
         v->code = s->code;
         if (s->code != EXIT_INTERRUPTED && s->said.n > 0)
             say_lines("%.*s", (int)s->said.n - 1, s->said.text);
-        free_slot(s);
+        free_slot(v, s);
         return false;
     }
     v->n_done++;
@@ -310,14 +357,12 @@ static bool give_machine(void *arg, uint64_t i)
     if (v->cli->sqlite && v->out)
         give_database(v, s, i);
     if (v->out)
-        judge(v, s);
-    if (is_streamed(v))
-        give_text(v, s);
-    else if (v->out)
-        keep(v, s);
-    free_slot(s);
+        give_rows(v, s, i);
+    free_slot(v, s);
     progress_show(&v->progress, v->n_done, v->n, "machines");
-    return (!v->out || sink_ok(v->out)) && (v->out || progress_now_s() < v->end_s);
+    if (!v->out)
+        return progress_now_s() < v->end_s;
+    return sink_ok(v->out) && !all_rows_error(&v->all);
 }
 
 static void show_progress(void *arg)
@@ -341,14 +386,10 @@ static void make_room(struct vary *v)
 static void free_room(struct vary *v)
 {
     for (uint64_t i = 0; v->slot && i < v->window; i++) {
-        free_slot(&v->slot[i]);
+        free_slot(v, &v->slot[i]);
         sink_free(&v->slot[i].text);
     }
-    for (size_t i = 0; i < v->n_kept; i++) {
-        free((void *)v->kept[i].keys);
-        captured_free(&v->kept[i]);
-    }
-    free(v->kept);
+    all_rows_free(&v->all);
     free(v->slot);
 }
 
@@ -361,6 +402,7 @@ static enum exit_code run_machines(struct vary *v)
                                 .work = do_machine,
                                 .give = give_machine,
                                 .wait = show_progress,
+                                .full = holds_enough,
                                 .pack = pack_machine,
                                 .unpack = unpack_machine,
                                 .arg = v};
@@ -374,46 +416,21 @@ static enum exit_code run_machines(struct vary *v)
     return end == PARALLEL_NO_THREAD ? cmd_fail(v->cli, KB_NO_MEMORY, NULL) : EXIT_OK;
 }
 
-/* The rows that were kept, one machine after the other. */
-struct all_rows {
-    const struct vary *v;
-    size_t machine;
-    uint64_t first; /* of this machine */
-};
-
-static bool kept_row(void *arg, uint64_t i, struct cell *cells)
+/* False after a message. */
+static bool end_output(struct vary *v)
 {
-    struct all_rows *all = arg;
-
-    if (i < all->first)
-        all->machine = all->first = 0;
-    while (i - all->first >= all->v->kept[all->machine].n_rows)
-        all->first += all->v->kept[all->machine++].n_rows;
-    return captured_row(&all->v->kept[all->machine], i - all->first, cells);
-}
-
-static void write_table(const struct vary *v)
-{
-    struct all_rows all = {.v = v};
-    struct rows rows = {.row = kept_row, .arg = &all};
+    struct rows table = all_rows_table(&v->all);
     struct origin origin = cmd_origin(v->cli);
 
-    for (size_t i = 0; i < v->n_kept; i++)
-        rows.n_rows += v->kept[i].n_rows;
-    if (v->n_kept == 0)
-        return;
-    rows.columns = v->kept[0].columns;
-    rows.n_columns = v->kept[0].n_columns;
-    out_write(&rows, &origin, FORMAT_TABLE, v->out);
-}
-
-static void end_output(const struct vary *v)
-{
-    if (!is_streamed(v))
-        write_table(v);
-    else if (v->begun)
+    if (is_streamed(v) && v->begun)
         out_tail(&(struct rows){0}, v->cli->opts.format, v->out);
+    else if (table.n_columns > 0)
+        out_write(&table, &origin, FORMAT_TABLE, v->out);
     sink_flush(v->out);
+    if (all_rows_error(&v->all))
+        cmd_say(v->cli, EXIT_SYSTEM, "cannot keep rows in a temporary file: %s",
+                strerror(all_rows_error(&v->all)));
+    return !all_rows_error(&v->all);
 }
 
 /* What ended the run before its end, if anything did. */
@@ -429,7 +446,7 @@ static enum exit_code say_end(const struct vary *v)
         return cmd_say(v->cli, v->code, "failed at %s: %llu of %llu machines complete", label, done,
                        total);
     }
-    cmd_note(v->cli, "interrupted: %llu of %llu machines complete", done, total);
+    cmd_note(v->cli, "%s: %llu of %llu machines complete", stop_word(), done, total);
     return EXIT_INTERRUPTED;
 }
 
@@ -442,14 +459,16 @@ static enum exit_code run_into(struct vary *v)
         return code;
     v->out = &v->sink;
     stop_defer(true);
+    part_begin(cli, v->out);
     code = run_machines(v);
-    if (!code) {
-        end_output(v);
-        code = say_end(v);
-    }
+    bool whole = code || end_output(v);
+    if (!code)
+        code = whole ? say_end(v) : EXIT_SYSTEM;
+    if (cmd_end(code) == SINK_KEEP)
+        part_end(cli, v->out);
     closed = sink_close(&v->sink, cli->program,
                         cmd_end(code) != SINK_DROP ? cmd_end(code)
-                        : v->n_done > 0            ? SINK_PARTIAL
+                        : v->n_done > 0 && whole   ? SINK_PARTIAL
                                                    : SINK_DROP);
     stop_defer(false);
     return closed && !(closed == EXIT_INTERRUPTED && code) ? closed : code;
@@ -549,6 +568,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->cli = cli;
     v->start = start;
     v->stride = 1;
+    v->all.variants = &v->variants;
+    v->all.key_columns = v->columns;
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
     v->first = shard_first(&cli->opts.shard, v->variants.n);

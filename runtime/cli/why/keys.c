@@ -3,15 +3,21 @@
  * together.
  *
  * First every key alone (kb_topology_numbers()). Most gain nothing alone, and some of those only
- * because another one stands behind: links in series of the same bandwidth. To try all sets is out
- * of the question, so the search goes where a gain may hide:
+ * because another one stands behind: links in series of the same bandwidth. So all pairs are run if
+ * they take at most PAIRS_EVENTS events, counted by those of the first run, or if --all-pairs asks
+ * for it. Events and not seconds: what is printed must not depend on how quick the host is.
  *
- *   1. candidates: the keys that gain most alone, and those whose links were busiest; a link with
- *      less than 1 / factor of the largest utilization cannot be the next to bind (why/series.c);
- *   2. all pairs of candidates, and all candidates together;
- *   3. from the best pair on, the candidate that gains most is added, as long as it gains PCT_LEAST
- *      of the time more. If all together gain more than that by PCT_LEAST, keys are taken away from
- *      all, as long as less than PCT_LEAST is lost.
+ *   1. candidates: the keys that gain most alone, and those whose links were busiest
+ * (why/series.c); a link with less than 1 / factor of the largest utilization is none;
+ *   2. all pairs, or those of candidates, and all candidates together;
+ *   3. from the best pair on, the key that gains most is added, as long as it gains PCT_LEAST of
+ * the time more: any key if all pairs were run, else a candidate. If all candidates together gain
+ *      more than that by PCT_LEAST, keys are taken away from them, as long as less than PCT_LEAST
+ * is lost.
+ *
+ * A search that is not whole can miss the best pair: a kernel may wait for two links in series for
+ * a part of its time, in which they are the busiest, and not on the whole. Then what is printed
+ * says how many pairs were run. Sets of three and more are never all run.
  *
  * Runs of a step are done in parallel and taken in order, and no step depends on anything else, so
  * any number of threads prints the same bytes. Sets that gain no more than a part of them are not
@@ -22,8 +28,8 @@
  * The elasticity e is that of time ~ key^-e: 1 if twice the bandwidth halves the time, 0 if it does
  * nothing. So it is per cent of time per per cent of the key, for small changes and large ones.
  *
- * Example, 2048^3 GEMM on cube8, by 2: cube.noc.bw_gbs gains little, sip.d2d.bw_gbs
- * nothing. Both are candidates, as their links are the busiest. The pair gains 22 %.
+ * Example, `broadcast` on cube8, by 2: cube.xbar.pe_gbs and cube.hbm.bw_gbs gain nothing alone, and
+ * are busy for 15 % of the time only. Together they gain 17 %, the most of all 946 pairs.
  */
 #include "base/parallel.h"
 #include "cli/out/memory.h"
@@ -35,7 +41,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAINERS_MAX = 4 }; /* candidates because of what they gain alone, at most */
+enum {
+    GAINERS_MAX = 4,         /* candidates because of what they gain alone, at most */
+    PAIRS_EVENTS = 50000000, /* of all pairs, at most: about 10 s of a processor, up to 40 */
+};
 static const double PCT_LEAST = 1;
 
 /* -- the variants --------------------------------------------------------------------------- */
@@ -203,6 +212,12 @@ static bool has_twin(const struct search *s, size_t number)
     return false;
 }
 
+/* Are all pairs run? */
+static bool is_whole(const struct search *s, const struct outcome *first)
+{
+    return s->cli->opts.all_pairs || search_n_pairs(s) * first->events <= PAIRS_EVENTS;
+}
+
 /* The number that `value` is largest of, at least `least`, and no candidate; SIZE_MAX: none. */
 static size_t next_candidate(const struct search *s, double (*value)(const struct search *, size_t),
                              double least, bool twins)
@@ -241,13 +256,20 @@ static void choose_candidates(struct search *s)
     add_candidates(s, busiest, fmax(most / s->factor, 1e-9), true, CANDIDATES_MAX);
 }
 
+/* Does it take part in sets? */
+static bool is_tried(const struct search *s, size_t number)
+{
+    return s->whole || is_candidate(s, number);
+}
+
 static enum exit_code run_pairs(struct search *s)
 {
     size_t begin = s->n_variants;
 
-    for (size_t a = 0; a < s->n_candidates; a++)
+    for (size_t a = 0; a < s->n_numbers; a++)
         for (size_t b = 0; b < a; b++)
-            add_variant(s, (const size_t[]){s->candidates[a], s->candidates[b]}, 2);
+            if (is_tried(s, a) && is_tried(s, b))
+                add_variant(s, (const size_t[]){a, b}, 2);
     if (s->n_candidates > 2)
         add_variant(s, s->candidates, s->n_candidates);
     return run_step(s, begin);
@@ -265,18 +287,18 @@ static size_t best_of_size(const struct search *s, size_t n)
     return best;
 }
 
-/* Adds the candidates one by one; `*best` is the set so far. */
+/* Adds keys one by one; `*best` is the set so far. */
 static enum exit_code grow(struct search *s, size_t *best)
 {
     enum exit_code code = EXIT_OK;
 
-    while (!code && !stop_asked() && s->variants[*best].n + 1 < s->n_candidates) {
+    while (!code && !stop_asked() && s->variants[*best].n < SET_MAX) {
         struct variant from = s->variants[*best];
         size_t begin = s->n_variants, next;
 
-        for (size_t i = 0; i < s->n_candidates; i++) {
-            from.numbers[from.n] = s->candidates[i];
-            if (!variant_has(&s->variants[*best], s->candidates[i]))
+        for (size_t i = 0; i < s->n_numbers; i++) {
+            from.numbers[from.n] = i;
+            if (is_tried(s, i) && !variant_has(&s->variants[*best], i))
                 add_variant(s, from.numbers, from.n + 1);
         }
         code = run_step(s, begin);
@@ -325,6 +347,7 @@ static enum exit_code search_sets(struct search *s)
     size_t best;
 
     choose_candidates(s);
+    s->whole = is_whole(s, &s->variants[0].outcome);
     code = run_pairs(s);
     best = best_of_size(s, 2);
     if (code || best == SIZE_MAX || stop_asked())
@@ -364,6 +387,16 @@ static enum exit_code run_all(struct search *s)
 
 /* -- the command ---------------------------------------------------------------------------- */
 
+/* A table says it below, on a page or on a terminal. */
+static void say_missing(const struct search *s)
+{
+    char text[SEARCH_PAIRS_BYTES];
+
+    if (!cmd_shows_warning(s->cli) && !s->cli->opts.quiet && !stop_asked() &&
+        search_pairs_run(s) < search_n_pairs(s))
+        cmd_note(s->cli, "%s", search_tell_pairs(s, text));
+}
+
 static enum exit_code keys_into(void *arg, struct sink *sink)
 {
     struct search *s = arg;
@@ -376,10 +409,11 @@ static enum exit_code keys_into(void *arg, struct sink *sink)
     if (code && code != EXIT_INTERRUPTED)
         return code;
     search_print(s, sink);
+    say_missing(s);
     rerun_say_unsteady(s->rerun, &s->variants[0].outcome);
     if (!stop_asked())
         return EXIT_OK;
-    cmd_note(s->cli, "interrupted: %zu runs complete", s->n_given);
+    cmd_note(s->cli, "%s: %zu runs complete", stop_word(), s->n_given);
     return EXIT_INTERRUPTED;
 }
 
@@ -397,13 +431,19 @@ static void free_search(struct search *s)
     free(s);
 }
 
-/* The first run, each number alone, and of candidates: pairs, all, and sets one larger or smaller.
- */
-static uint64_t most_runs(const struct search *s)
+/* The first run, each number alone, pairs, and sets one larger or smaller: those with a number more
+ * than the best so far, all candidates, and those with a number less. */
+static uint64_t most_runs(void *arg, const struct outcome *first)
 {
+    const struct search *s = arg;
     const uint64_t n = CANDIDATES_MAX, pairs = n * (n - 1) / 2;
+    uint64_t larger = (SET_MAX - 2) * s->n_numbers;
 
-    return 1 + s->n_numbers + (s->n_numbers > 1 ? 1 + 3 * pairs : 0);
+    if (s->n_numbers < 2)
+        return 1 + s->n_numbers;
+    if (!is_whole(s, first))
+        return 1 + s->n_numbers + 1 + 3 * pairs;
+    return 1 + s->n_numbers + search_n_pairs(s) + larger + 1 + pairs;
 }
 
 enum exit_code why_keys(struct rerun *r, double factor)
@@ -425,7 +465,7 @@ enum exit_code why_keys(struct rerun *r, double factor)
     else if (status)
         code = cmd_fail(r->cli, status, NULL);
     else if (r->cli->opts.dry_run)
-        code = rerun_estimate(r, most_runs(s));
+        code = rerun_estimate(r, most_runs, s);
     else
         code = cmd_output(r->cli, keys_into, s);
     if (!stop_leaves()) /* a thread that was left behind still reads it */

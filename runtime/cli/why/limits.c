@@ -271,8 +271,14 @@ static enum exit_code why_into(void *arg, struct sink *s)
     rerun_say_unsteady(w->rerun, &w->outcomes[0]);
     if (!stop_asked())
         return EXIT_OK;
-    cmd_note(w->cli, "interrupted: %zu of %d runs complete", w->n_rows, (int)n_limits(w->cli));
+    cmd_note(w->cli, "%s: %zu of %d runs complete", stop_word(), w->n_rows, (int)n_limits(w->cli));
     return EXIT_INTERRUPTED;
+}
+
+static uint64_t most_runs(void *arg, const struct outcome *first)
+{
+    (void)first;
+    return n_limits(arg);
 }
 
 enum exit_code why_limits(struct rerun *r)
@@ -282,7 +288,7 @@ enum exit_code why_limits(struct rerun *r)
 
     if (r->cli->opts.dry_run) {
         free(w);
-        return rerun_estimate(r, n_limits(r->cli));
+        return rerun_estimate(r, most_runs, (void *)r->cli);
     }
     w->rerun = r;
     w->cli = r->cli;

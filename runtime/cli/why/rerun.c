@@ -24,7 +24,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
+enum {
+    EVENTS_AT_ONCE = 50000, /* a few ms: how long Ctrl-C may wait */
+    EVENTS_COUNTED = 1000,  /* of the first run, whose events are counted by so many */
+};
 
 /* One run: its result, and what it is of. */
 struct job {
@@ -51,10 +54,10 @@ static void run(const struct job *j, kb_sim *sim)
 {
     struct outcome *o = j->outcome;
     const struct cli *cli = j->of->cli;
+    uint64_t at_once = j->first ? EVENTS_COUNTED : EVENTS_AT_ONCE;
 
-    o->status = KB_AGAIN;
-    while (o->status == KB_AGAIN && !stop_asked())
-        o->status = kb_sim_run(sim, EVENTS_AT_ONCE, &o->why);
+    for (o->status = KB_AGAIN; o->status == KB_AGAIN && !stop_asked(); o->events += at_once)
+        o->status = kb_sim_run(sim, at_once, &o->why);
     o->ended = o->status == KB_OK;
     if (o->status == KB_AGAIN)
         o->status = KB_OK;
@@ -308,9 +311,11 @@ static bool dry_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-enum exit_code rerun_estimate(struct rerun *r, uint64_t runs)
+enum exit_code rerun_estimate(struct rerun *r,
+                              uint64_t (*most_runs)(void *arg, const struct outcome *first),
+                              void *arg)
 {
-    struct dry_run dry = {.runs = runs, .threads = rerun_threads(r)};
+    struct dry_run dry = {.threads = rerun_threads(r)};
     struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
     struct outcome first = {0};
     double begin_s = progress_now_s();
@@ -320,8 +325,9 @@ enum exit_code rerun_estimate(struct rerun *r, uint64_t runs)
     kb_bench_free(first.stuck);
     if (code || !first.ended)
         return code ? code : EXIT_INTERRUPTED;
+    dry.runs = most_runs(arg, &first);
     dry.estimated_s =
-        (progress_now_s() - begin_s) * (1 + ceil((double)(runs - 1) / (double)dry.threads));
+        (progress_now_s() - begin_s) * (1 + ceil((double)(dry.runs - 1) / (double)dry.threads));
     return cmd_print(r->cli, &rows);
 }
 
@@ -341,7 +347,7 @@ static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
     const char *name = o->operand[0];
-    bool is_path = !bench_is_of_file(name) &&
+    bool is_path = bench_file_length(name) == 0 &&
                    (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
     enum exit_code code;
 

@@ -25,6 +25,7 @@ struct outcome {
     bool ended;
     enum exit_code code; /* after a message */
     kb_bench_run *stuck; /* owned: its kernels are deadlocked; or NULL */
+    uint64_t events;     /* about so many, of the first run */
     int64_t end_fs, kernel_fs, mean_fs, p99_fs;
     double accepted_gbs;
     bool steady;
@@ -53,8 +54,11 @@ void rerun_note(const struct rerun *r, char *note, size_t size);
 /* Latencies of traffic that never settles depend on how long it goes on. */
 void rerun_say_unsteady(const struct rerun *r, const struct outcome *first);
 
-/* --dry-run: how many runs there are at most, and how long they take if all are as the first. */
-enum exit_code rerun_estimate(struct rerun *r, uint64_t runs);
+/* --dry-run: how many runs there are at most, as `most_runs` says of the first one, and how long
+ * they take if all are as that. */
+enum exit_code rerun_estimate(struct rerun *r,
+                              uint64_t (*most_runs)(void *arg, const struct outcome *first),
+                              void *arg);
 
 /* The threads that runs may use. */
 unsigned rerun_threads(const struct rerun *r);

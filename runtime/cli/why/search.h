@@ -40,11 +40,24 @@ struct search {
     size_t n_given; /* variants whose runs are over: all before, if it was interrupted */
     size_t candidates[CANDIDATES_MAX];
     size_t n_candidates;
+    bool whole; /* all pairs are run, not those of candidates only */
     struct progress progress;
 };
 
 /* Prints what is known: all, or what was complete before Ctrl-C. */
 void search_print(const struct search *s, struct sink *sink);
+
+static inline uint64_t search_n_pairs(const struct search *s)
+{
+    return (uint64_t)s->n_numbers * (s->n_numbers - (s->n_numbers > 0)) / 2;
+}
+
+/* How many of these were run. */
+uint64_t search_pairs_run(const struct search *s);
+
+/* A sentence that says so, into `text`, which is returned. */
+enum { SEARCH_PAIRS_BYTES = 256 };
+const char *search_tell_pairs(const struct search *s, char text[SEARCH_PAIRS_BYTES]);
 
 static inline int64_t search_judged_fs(const struct search *s, size_t v)
 {

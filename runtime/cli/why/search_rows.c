@@ -2,8 +2,8 @@
  * search_rows.c -- `why --by key`: its table, and what it says in words.
  *
  * Rows are the machine as it is, then all sets by gain. Sets that gain no more than a part of them
- * are not printed. For people a key without effect is only named below the table; a program finds a
- * row of it.
+ * are not printed. One pair is called the best only if all pairs were run. For people a key without
+ * effect is only named below the table; a program finds a row of it.
  */
 #include "base/text.h"
 #include "cli/out/memory.h"
@@ -17,6 +17,7 @@ enum {
     SET_BYTES = SET_MAX * NAME_BYTES,
     NOTE_BYTES = 8192,
     LINE_BYTES = 118, /* of a line of the note */
+    PAIRS_TOLD = 3,   /* at most, in words */
 };
 static const double PCT_LEAST = 1, PCT_SHOWN = 0.05;
 
@@ -245,6 +246,21 @@ static void tell(struct note *n, const char *words)
     n->len += len;
 }
 
+/* A sentence, which may go on in the next line at any blank. */
+static void tell_words(struct note *n, const char *words)
+{
+    char word[LINE_BYTES];
+
+    while (*words) {
+        size_t len = strcspn(words, " ");
+
+        len += words[len] == ' ';
+        snprintf(word, sizeof word, "%.*s", (int)len, words);
+        tell(n, word);
+        words += len;
+    }
+}
+
 static void end_line(struct note *n)
 {
     if (n->len + 2 < NOTE_BYTES)
@@ -302,22 +318,87 @@ static void tell_set(const struct search *s, size_t v, struct note *n)
     end_line(n);
 }
 
-/* The set of `size` numbers that gains most, and more than its parts; SIZE_MAX: none. */
-static size_t best_set(const struct search *s, size_t size)
+/* The set of `size` numbers that gains most, and more than its parts, behind `last` in the table
+ * (0: in all of it); SIZE_MAX: none. */
+static size_t next_set(const struct search *s, size_t size, size_t last)
 {
     size_t best = SIZE_MAX;
 
     for (size_t v = 1; v < s->n_given; v++)
-        if (s->variants[v].n == size && is_more_than_its_parts(s, v) && is_shown(s, v) &&
+        if (s->variants[v].n == size && is_before(s, last, v) && is_more_than_its_parts(s, v) &&
+            is_shown(s, v) && (best == SIZE_MAX || is_before(s, v, best)))
+            best = v;
+    return best;
+}
+
+uint64_t search_pairs_run(const struct search *s)
+{
+    uint64_t n = 0;
+
+    for (size_t v = 1; v < s->n_given; v++)
+        n += s->variants[v].n == 2;
+    return n;
+}
+
+const char *search_tell_pairs(const struct search *s, char text[SEARCH_PAIRS_BYTES])
+{
+    unsigned long long run = search_pairs_run(s), all = search_n_pairs(s);
+
+    if (run == all)
+        snprintf(text, SEARCH_PAIRS_BYTES, "all %llu pairs of keys were run", all);
+    else
+        snprintf(text, SEARCH_PAIRS_BYTES,
+                 "%llu of %llu pairs of keys were run%s: another pair may gain more%s", run, all,
+                 s->whole ? "" : ", of those that gain most alone or whose links were busiest",
+                 s->whole ? "" : " (--all-pairs)");
+    return text;
+}
+
+/* The pair that gains most, if it gains anything; SIZE_MAX: none does. */
+static size_t best_pair(const struct search *s)
+{
+    size_t best = SIZE_MAX;
+
+    for (size_t v = 1; v < s->n_given; v++)
+        if (s->variants[v].n == 2 && gain_pct(s, v) >= PCT_SHOWN &&
             (best == SIZE_MAX || gain_pct(s, v) > gain_pct(s, best)))
             best = v;
     return best;
 }
 
-/* The key that gains most alone, the best pair, and the best of the largest sets. */
+/* How many pairs were run; only of all of them one is the best. */
+static void tell_pairs(const struct search *s, struct note *n)
+{
+    char text[SET_BYTES], name[SET_BYTES];
+    size_t best = best_pair(s);
+
+    if (search_n_pairs(s) == 0)
+        return;
+    tell_words(n, search_tell_pairs(s, text));
+    if (search_pairs_run(s) == search_n_pairs(s) && best != SIZE_MAX) {
+        name_set(s, best, " and ", name, sizeof name);
+        text_format(text, sizeof text, ": %s gain most, %.1f %%", name, gain_pct(s, best));
+        tell(n, text);
+    }
+    end_line(n);
+}
+
+/* Of sets that gain more than their parts some pairs, and the largest. */
+static void tell_sets(const struct search *s, struct note *n)
+{
+    size_t most = SIZE_MAX, pair = 0;
+
+    for (size_t i = 0; i < PAIRS_TOLD && (pair = next_set(s, 2, pair)) != SIZE_MAX; i++)
+        tell_set(s, pair, n);
+    for (size_t size = 3; size <= SET_MAX; size++)
+        most = next_set(s, size, 0) == SIZE_MAX ? most : next_set(s, size, 0);
+    if (most != SIZE_MAX)
+        tell_set(s, most, n);
+}
+
 static void tell_best(const struct search *s, struct note *n)
 {
-    size_t alone = SIZE_MAX, pair = best_set(s, 2), most = SIZE_MAX;
+    size_t alone = SIZE_MAX;
     char text[NAME_BYTES + 64];
 
     for (size_t i = 0; 1 + i < s->n_given && i < s->n_numbers; i++)
@@ -329,12 +410,8 @@ static void tell_best(const struct search *s, struct note *n)
         tell(n, text);
         end_line(n);
     }
-    for (size_t size = 3; size <= s->n_candidates; size++)
-        most = best_set(s, size) == SIZE_MAX ? most : best_set(s, size);
-    if (pair != SIZE_MAX)
-        tell_set(s, pair, n);
-    if (most != SIZE_MAX)
-        tell_set(s, most, n);
+    tell_pairs(s, n);
+    tell_sets(s, n);
 }
 
 static void tell_without_effect(const struct search *s, struct note *n)

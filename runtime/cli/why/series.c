@@ -58,21 +58,33 @@ void series_free(struct series *s)
     free(s->by_ends);
 }
 
+static struct series_link *find_link(const struct series *s, uint32_t from, uint32_t to)
+{
+    struct series_link ends = {.from = from, .to = to}, *key = &ends;
+    struct series_link **found = bsearch(&key, s->by_ends, s->n, sizeof *s->by_ends, by_ends);
+
+    return found ? *found : NULL;
+}
+
+/* Between a PE and a memory only the edge of requests is listed: data that come back are its own.
+ */
 static void see_use(void *arg, const kb_utilization *use)
 {
     struct series *s = arg;
-    struct series_link ends = {0}, *key = &ends, **found;
+    struct series_link *link;
+    uint32_t from, to;
 
     if (use->kind != KB_AT_LINK || !use->count ||
-        kb_node_find(s->topo, use->from, strlen(use->from), &ends.from) != KB_OK ||
-        kb_node_find(s->topo, use->to, strlen(use->to), &ends.to) != KB_OK)
+        kb_node_find(s->topo, use->from, strlen(use->from), &from) != KB_OK ||
+        kb_node_find(s->topo, use->to, strlen(use->to), &to) != KB_OK)
         return;
-    found = bsearch(&key, s->by_ends, s->n, sizeof *s->by_ends, by_ends);
-    if (!found)
+    link = find_link(s, from, to);
+    link = link ? link : find_link(s, to, from);
+    if (!link)
         return;
-    (*found)->used = true;
-    if (use->util_pct > (*found)->util_pct)
-        (*found)->util_pct = use->util_pct;
+    link->used = true;
+    if (use->util_pct > link->util_pct)
+        link->util_pct = use->util_pct;
 }
 
 kb_status series_look(struct series *s, const kb_sim *sim)

@@ -234,6 +234,30 @@ static void a_file_that_is_cut_is_refused(void **state)
     }
 }
 
+/* How long a pipe is cannot be known, nor that its shape is right. */
+static void a_pipe_is_refused(void **state)
+{
+    struct npy npy;
+    kb_error why = {""};
+    char bytes[256], path[32];
+    int ends[2];
+    ssize_t n;
+
+    (void)state;
+    assert_int_equal(npy_write(file, KB_U8, KB_SHAPE(1), "x", &why), KB_OK);
+    FILE *in = fopen(file, "rb");
+    assert_non_null(in);
+    n = (ssize_t)fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, (size_t)n), n);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(npy_read(path, &npy, &why), KB_FILE_ERROR);
+    assert_non_null(strstr(why.text, "it is no regular file"));
+    close(ends[0]);
+}
+
 static void what_is_no_file_is_told(void **state)
 {
     kb_error why = {""};
@@ -298,6 +322,7 @@ int main(void)
         cmocka_unit_test(one_axis_may_be_in_fortran_order),
         cmocka_unit_test(what_is_no_array_of_ours_is_refused),
         cmocka_unit_test(a_file_that_is_cut_is_refused),
+        cmocka_unit_test(a_pipe_is_refused),
         cmocka_unit_test(what_is_no_file_is_told),
         cmocka_unit_test(a_file_appears_when_it_is_whole),
         cmocka_unit_test(every_allocation_may_fail),

@@ -165,6 +165,39 @@ static void who_is_issued_and_arrives_at_once_is_the_last(void **state)
     any_topology_free(t);
 }
 
+/*
+ * On what is shipped, with links that queue. Row 0 comes over the crossbar of pe2 to the link into
+ * slice 1 at 14.07 ns, and so does row 1, from pe1: row 1 waits for the link, is at the slice at
+ * 30.095 ns, as its end would have come, and ends at 46.095 ns. Then row 2 is issued, together with
+ * row 3: it takes the channel first.
+ */
+static void an_end_behind_a_full_link_issues_in_time(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: m\nsip: {cube_mesh: {w: 4, h: 2}}\n");
+    const int64_t end_fs = 46095000;
+
+    (void)state;
+    EACH_HOW(how)
+    {
+        kb_sim *sim = new_sim(
+            topo, (kb_options){.engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2});
+
+        issue(sim, topo, 10000000, KB_READ, "c0.pe2", "c0.slice1", 4096);
+        issue(sim, topo, 12010000, KB_READ, "c0.pe1", "c0.slice1", 4096);
+        issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 4096);
+        issue(sim, topo, end_fs, KB_READ, "c0.pe0", "c0.slice0", 4096);
+        wait_for(sim, 2, 1, NONE, 0);
+        run_all(sim);
+        assert_int_equal(result_of(sim, 1).arrive_fs, 30095000);
+        assert_int_equal(result_of(sim, 1).end_fs, end_fs);
+        assert_int_equal(result_of(sim, 2).start_fs, end_fs);
+        assert_true(result_of(sim, 3).start_fs > end_fs);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
 static void waiting_for_nothing_is_no_waiting(void **state)
 {
     kb_sim *sim = sim_by(0);
@@ -449,6 +482,7 @@ int main(void)
         cmocka_unit_test(nobody_is_issued_before_its_own_time),
         cmocka_unit_test(issues_of_one_instant_are_in_order_of_id),
         cmocka_unit_test(who_is_issued_and_arrives_at_once_is_the_last),
+        cmocka_unit_test(an_end_behind_a_full_link_issues_in_time),
         cmocka_unit_test(waiting_for_nothing_is_no_waiting),
         cmocka_unit_test(bounds_leave_those_that_wait_incomplete),
         cmocka_unit_test(a_time_of_issue_past_2_63_fs_ends_the_run),

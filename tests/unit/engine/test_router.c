@@ -464,9 +464,45 @@ static void what_is_behind_banks_delays_data(void **state)
     check(BANKED("overhead_ns: 3.0, latency_ns: 7.0, "), reads, 1);
 }
 
+/* The status of adding a transaction of this priority. */
+static kb_status added(const char *yaml, uint32_t prio, kb_error *why)
+{
+    const kb_topology *topo = any_topology(yaml);
+    assert_non_null(topo);
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+    kb_transaction r = {.op = KB_WRITE,
+                        .src = end_of(topo, "c0.pe0"),
+                        .dst = end_of(topo, "c1.sram"),
+                        .nbytes = 64,
+                        .prio = prio};
+    kb_status status = kb_sim_add(sim, &r, why);
+
+    kb_sim_free(sim);
+    any_topology_free(topo);
+    return status;
+}
+
+/* docs/network.md: priorities are 0 to 3, and of routers. */
+static void a_priority_that_is_none_is_refused(void **state)
+{
+    static const char routers[] = BEGIN "contention: {links: router}\n" ROW_OF(2, 16, 64);
+    static const char queues[] = BEGIN "contention: {links: fifo}\n" ROW_OF(2, 16, 64);
+    static const char text[] = "a priority is 0 to 3, and 0 but with contention.links: router";
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(added(routers, 3, &why), KB_OK);
+    assert_int_equal(added(queues, 0, &why), KB_OK);
+    assert_int_equal(added(routers, 4, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, text);
+    assert_int_equal(added(queues, 1, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_priority_that_is_none_is_refused),
         cmocka_unit_test(data_go_back_as_bursts_end),
         cmocka_unit_test(what_is_behind_banks_delays_data),
         cmocka_unit_test(a_full_buffer_stops_what_is_behind),

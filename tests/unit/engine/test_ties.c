@@ -4,11 +4,12 @@
 #include <math.h>
 
 /* Nothing takes time but bytes: 256 of them a ns, and `chain` between crossbars. */
-#define BYTES_ONLY(links, chain, more)                                                             \
+#define BYTES_ONLY(links, chain, more, hbm)                                                        \
     "kernbench: 1\nname: ties\nns_per_mm: 0\nsip: {cube_mesh: {w: 1, h: 1}}\n"                     \
     "contention: {links: " links "}\n"                                                             \
     "cube: {ucie: {overhead_ns: 0}, m_cpu: {overhead_ns: 0" more "}, noc: {bw_gbs: 256},\n"        \
-    "  xbar: {overhead_ns: 0, chain_gbs: " chain "}, bridge: {overhead_ns: 0, bw_gbs: 256}}\n"
+    "  xbar: {overhead_ns: 0, chain_gbs: " chain "}, bridge: {overhead_ns: 0, bw_gbs: 256}" hbm    \
+    "}\n"
 
 enum { MOST_ROWS = 8, MOST_USES = 512 };
 
@@ -116,7 +117,7 @@ static void a_holder_that_has_waited_for_its_link_is_displaced(void **state)
     kb_result r[MOST_ROWS];
 
     (void)state;
-    assert_agree(BYTES_ONLY("fifo", "256", ""), rows, LENGTH(rows), r);
+    assert_agree(BYTES_ONLY("fifo", "256", "", ""), rows, LENGTH(rows), r);
     assert_int_equal(r[2].service_fs, 16 * KB_FS_PER_NS);
     assert_int_equal(r[3].wait_fs[KB_WAIT_LINK], 15 * KB_FS_PER_NS);
     assert_int_equal(r[3].service_fs, 32 * KB_FS_PER_NS);
@@ -137,7 +138,7 @@ static void what_is_issued_at_an_instant_is_last(void **state)
     kb_result r[MOST_ROWS];
 
     (void)state;
-    assert_agree(BYTES_ONLY("fifo", "128", ""), rows, LENGTH(rows), r);
+    assert_agree(BYTES_ONLY("fifo", "128", "", ""), rows, LENGTH(rows), r);
     assert_int_equal(r[1].arrive_fs, 16 * KB_FS_PER_NS);
     assert_int_equal(r[3].arrive_fs, 16 * KB_FS_PER_NS);
     assert_int_equal(r[3].service_fs, 32 * KB_FS_PER_NS);
@@ -151,8 +152,8 @@ static void engines_are_released_at_one_instant(void **state)
         {0, KB_H2D, "host", "c0.slice0", 4096}, {0, KB_H2D, "host", "c0.slice1", 4096},
         {0, KB_H2D, "host", "c0.slice2", 4096}, {0, KB_H2D, "host", "c0.slice3", 4096},
         {0, KB_H2D, "host", "c0.slice4", 4096}, {0, KB_H2D, "host", "c0.slice5", 8192}};
-    static const char *const yamls[] = {BYTES_ONLY("ideal", "256", ", dma_write: 3"),
-                                        BYTES_ONLY("fifo", "256", ", dma_write: 3")};
+    static const char *const yamls[] = {BYTES_ONLY("ideal", "256", ", dma_write: 3", ""),
+                                        BYTES_ONLY("fifo", "256", ", dma_write: 3", "")};
     kb_result r[MOST_ROWS];
 
     (void)state;
@@ -163,12 +164,36 @@ static void engines_are_released_at_one_instant(void **state)
     }
 }
 
+/*
+ * At 32 ns rows 0 and 1 end. Row 2 sets out, and row 3 behind row 1: both come to the link into
+ * slice 1 at once, row 2 first. So row 3 is at the slice at 48 ns, at the very instant at which its
+ * end would come if nothing were before it, and as the slice becomes free; it ends at 64 ns, like
+ * row 2. Then rows 4 and 5 set out, and row 4 is the first on the link between the crossbars of pe1
+ * and pe0 ... if the end of row 3 is not found a moment too late.
+ */
+static void what_comes_to_its_memory_as_its_end_was_expected_ends_in_time(void **state)
+{
+    static const struct row rows[] = {
+        {0, KB_READ, "c0.pe2", "c0.slice1", 4096}, {0, KB_READ, "c0.pe1", "c0.slice0", 4096},
+        {0, KB_READ, "c0.pe2", "c0.slice1", 4096}, {0, KB_READ, "c0.pe1", "c0.slice1", 4096},
+        {0, KB_READ, "c0.pe1", "c0.slice4", 4096}, {0, KB_READ, "c0.pe2", "c0.slice7", 4096}};
+    kb_result r[MOST_ROWS];
+
+    (void)state;
+    assert_agree(BYTES_ONLY("fifo", "128", "", ", hbm: {hold: own}"), rows, LENGTH(rows), r);
+    assert_int_equal(r[3].service_fs, 48 * KB_FS_PER_NS);
+    assert_int_equal(r[3].done_fs, 64 * KB_FS_PER_NS);
+    assert_int_equal(r[4].wait_fs[KB_WAIT_LINK], 0);
+    assert_int_equal(r[5].wait_fs[KB_WAIT_LINK], 32 * KB_FS_PER_NS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_holder_that_has_waited_for_its_link_is_displaced),
         cmocka_unit_test(what_is_issued_at_an_instant_is_last),
         cmocka_unit_test(engines_are_released_at_one_instant),
+        cmocka_unit_test(what_comes_to_its_memory_as_its_end_was_expected_ends_in_time),
     };
 
     return cmocka_run_group_tests_name("ties", tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
-enum { SEEDS = 300, TALKS = 180, SHAPES = 50, SPLITS = 30, BANKS = 24, MOST_LINE = 8192 };
+enum { SEEDS = 300, TALKS = 180, SHAPES = 50, SPLITS = 30, BANKS = 32, MOST_LINE = 8192 };
 
 static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
                         int64_t got, int64_t want)

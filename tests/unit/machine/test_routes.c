@@ -270,6 +270,28 @@ static void each_step_between_cubes_passes_two_ucies(void **state)
     assert_int_equal(seen.xbar, 1);
 }
 
+/* kernbench.h: "at least one" byte; a slice with banks has no first burst then. */
+static void nothing_has_no_cost(void **state)
+{
+    static const char *const machines[] = {
+        "kernbench: 2\nname: m\nsip: {cube_mesh: {w: 1, h: 1}}\n",
+        "kernbench: 2\nname: m\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+        "cube: {hbm: {model: banks, channels: 4}}\n"};
+    const kb_endpoint src = {.kind = KB_PE}, dst = {.kind = KB_SLICE};
+    kb_error why;
+    kb_cost cost;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(machines); i++) {
+        const kb_topology *topo = any_topology(machines[i]);
+
+        assert_int_equal(kb_route_cost(topo, KB_READ, &src, &dst, 0, &cost, &why), KB_BAD_REQUEST);
+        assert_string_equal(why.text, "a transaction moves at least one byte");
+        assert_int_equal(kb_route_cost(topo, KB_READ, &src, &dst, 1, &cost, &why), KB_OK);
+        any_topology_free(topo);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +301,7 @@ int main(void)
         cmocka_unit_test(routes_of_random_machines_are_the_judges),
         cmocka_unit_test(traffic_inside_a_cube_passes_no_ucie),
         cmocka_unit_test(each_step_between_cubes_passes_two_ucies),
+        cmocka_unit_test(nothing_has_no_cost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,8 +50,11 @@ static int n_names(const char *first)
 static void opens(const char *code, enum opened what, const char *said)
 {
     static struct component_opening o;
+    char whole[1000];
 
-    components_open(code, &o);
+    snprintf(whole, sizeof whole,
+             "#line 1 \"components\"\n%s\n#line 1 \"calls of all components\"\n", code);
+    components_open(whole, &o);
     if (o.what != what || !strstr(o.said, said))
         fail_msg("%d: %s", o.what, o.said);
     assert_true((o.of != NULL) == (what == OPEN_OK));
@@ -63,8 +66,13 @@ static void compilers_that_make_nothing(void **state)
 {
     (void)state;
     setenv("CC", file("makes_nothing", "#!/bin/sh\nexit 0\n"), 1);
-    opens("1", OPEN_SYSTEM, "the compiler has made no object");
+    opens("1", OPEN_SYSTEM, "the compiler has made no text");
     setenv("CC", file("makes_text", "#!/bin/sh\nfor out; do :; done\nseq 99 >\"$out\"\n"), 1);
+    opens("1", OPEN_SYSTEM, "the compiler has made no text");
+    setenv("CC",
+           file("knows_text", "#!/bin/sh\nfor out; do :; done\ncase $* in *-E*) cc \"$@\" ;; "
+                              "*) seq 99 >\"$out\" ;; esac\n"),
+           1);
     opens("1", OPEN_SYSTEM, "the compiler has made no object");
     setenv("CC", file("is_not_there", "#!/bin/sh\nexit 127\n"), 1);
     opens("1", OPEN_NO_COMPILER, "is_not_there");
@@ -86,6 +94,9 @@ static void objects_that_are_refused(void **state)
     opens(TABLE "_Thread_local int own = 3;", OPEN_DATA, "own");
     opens(TABLE "_Thread_local int later;", OPEN_DATA, "later");
     opens(TABLE "int rand(void); int draw(void) { return rand(); }", OPEN_CALL, "rand");
+    opens(TABLE "#include <time.h>\n", OPEN_READS, "line 2: '/usr/include/time.h'");
+    opens(TABLE "#pragma weak rand\n", OPEN_READS, "line 2: '#pragma weak rand'");
+    opens(TABLE "__attribute__((constructor)) void at_once(void) {}", OPEN_SECTION, ".init_array");
     assert_int_equal(n_names("."), 2); /* the folder's own */
     opens("const int other = 3;", OPEN_SYSTEM, " cannot be loaded");
 }
@@ -136,7 +147,7 @@ static void folders_that_cannot_be(void **state)
     snprintf(name, sizeof name, "%s/.cache/kernbench", top);
     assert_true(rmdir(name) == 0);
     file(".cache/kernbench", "a file in its place\n");
-    opens("2", OPEN_SYSTEM, "/.cache/kernbench/new");
+    opens("2", OPEN_SYSTEM, "/.cache/kernbench is no folder");
 }
 
 static int begin(void **state)

@@ -1,0 +1,84 @@
+/*
+ * all_rows.c -- the rows of all machines, kept for a table.
+ *
+ * Of each machine its number, how many rows it has, and their bytes are put aside (out/aside.h), so
+ * that memory does not grow with the number of machines. They come back one machine at a time.
+ */
+#include "cli/vary/all_rows.h"
+#include "cli/out/memory.h"
+#include <string.h>
+
+struct part {
+    uint64_t machine, n_rows;
+};
+
+void all_rows_keys(const struct variants *v, uint64_t i, struct cell keys[VARY_KEYS_MAX])
+{
+    for (size_t k = 0; k < v->n_keys; k++) {
+        const char *value = variants_word(v, i, k) + v->key[k].value_at;
+
+        keys[k] = v->key[k].numbers ? cell_number(value) : cell_text(value);
+    }
+}
+
+void all_rows_keep(struct all_rows *all, uint64_t i, const struct captured *rows)
+{
+    struct part part = {i, rows->n_rows};
+
+    if (all->one.n_columns == 0) {
+        all->one.key_columns = all->key_columns;
+        all->one.keys = all->keys;
+        all->one.n_keys = rows->n_keys;
+        all->one.n_columns = rows->n_columns;
+        memcpy(all->one.columns, rows->columns, sizeof all->one.columns);
+    }
+    aside_put(&all->aside, &part, sizeof part);
+    aside_put(&all->aside, rows->rows.bytes, rows->rows.n);
+    all->n += rows->n_rows;
+}
+
+/* Takes the rows of the next machine. */
+static bool take_machine(struct all_rows *all)
+{
+    struct packed *rows = &all->one.rows;
+    struct part part;
+
+    all->first += all->one.n_rows;
+    all->one.n_rows = 0;
+    if (!aside_take(&all->aside, rows) || rows->n != sizeof part)
+        return false;
+    packed_take(rows, &part, sizeof part);
+    all_rows_keys(all->variants, part.machine, all->keys);
+    all->one.n_rows = part.n_rows;
+    all->one.next = 0;
+    return aside_take(&all->aside, rows);
+}
+
+static bool kept_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct all_rows *all = arg;
+
+    if (i == 0 || i < all->first) {
+        aside_rewind(&all->aside);
+        all->first = all->one.n_rows = 0;
+    }
+    while (i - all->first >= all->one.n_rows)
+        if (!take_machine(all))
+            return false;
+    return captured_row(&all->one, i - all->first, cells);
+}
+
+struct rows all_rows_table(struct all_rows *all)
+{
+    return (struct rows){.columns = all->one.columns,
+                         .n_columns = all->one.n_columns,
+                         .n_rows = all->n,
+                         .row = kept_row,
+                         .arg = all};
+}
+
+void all_rows_free(struct all_rows *all)
+{
+    captured_free(&all->one);
+    aside_free(&all->aside);
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# pairs.sh -- `why --by key` against all pairs of keys, each run by itself; what it says if it has not run all.
+. "$(dirname "$0")/../support/tap.sh"
+SIM=$B/kernbench
+[ -x "$SIM" ] || none "there is no $SIM"
+machine="--machine $root/topologies/cube8.yaml"
+
+# every_pair BENCH: the least kernel_ns of any two keys of the table in $work/out, run by --set. Items of a list are
+# no words of --set: these are left out.
+every_pair()
+{
+    awk -F, 'NR > 2 && $2 != "" && $1 !~ /\[/ { key[++n] = sprintf("%s=%.10g", $1, $3) }
+        END { for (a = 1; a < n; a++) for (b = a + 1; b <= n; b++) print "--set=" key[a], "--set=" key[b] }' out |
+        xargs -P "${JOBS:-2}" -n 2 "$SIM" run "$1" $machine --quiet --format csv >every.csv
+    awk -F, -v bench="$1" '$1 == bench && (least == "" || $5 + 0 < least) { least = $5 + 0; n++ }
+        $1 == bench { pairs++ }
+        END { print pairs, sprintf("%.6f", least) }' every.csv
+}
+
+# Data that are read come back over hbm_ctrl > xbar > pe_dma: two keys in series, which alone gain nothing, and which
+# are busy for a small part of the time.
+run why broadcast --by key $machine --quiet --format csv
+n_pairs=$(awk -F, 'NR > 2 && $2 != "" && $1 !~ /\[/ { n++ } END { print n * (n - 1) / 2 }' out)
+found=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kernel_ns") c = i }
+                 split($1, set, / [+] /) == 2 && (least == "" || $c + 0 < least) { least = $c + 0 }
+                 END { printf "%.6f", least }' out)
+equal "broadcast: the best pair is the best of all" "$n_pairs $found" "$(every_pair broadcast)"
+[ "$n_pairs" -gt 600 ] && grep -q "^cube.xbar.pe_gbs + cube.hbm.bw_gbs," out
+ok "it is the way back from the HBM"
+run why broadcast --by key $machine --quiet
+grep -q "^all 946 pairs of keys were run: cube.xbar.pe_gbs and cube.hbm.bw_gbs gain most, 16.9 %$" out &&
+    [ "$(grep -A1 "^cube.xbar.pe_gbs and cube.hbm.bw_gbs together: 16.9 %; either alone at most 0.0 %:$" out | tail -1)" = \
+        "  they are in series on c0.pe0.pe_dma > c0.hbm_ctrl.slice0" ]
+ok "it says that all pairs were run, and where the two follow each other"
+
+# -- a search that is not whole -----------------------------------------------------------------
+
+printf 'issue_ns,op,src,dst,offset,nbytes\n' >long.csv
+for ((i = 0; i < 30000; i++)); do
+    echo "$((i * 9)),read,c0.pe$((i % 8)),c0.slice$((i % 8)),0,4K"
+done >>long.csv
+run why long.csv --by key $machine --format csv
+says "3 of 946 pairs of keys were run, of those that gain most alone or whose links were busiest: another pair may gain more (--all-pairs)"
+ok "else it says how many were run"
+grep -q "^cube.xbar.pe_gbs + cube.hbm.bw_gbs," out
+ok "the way back of reads is busy: its keys are tried"
+run why long.csv --by key $machine --quiet
+grep -qE "^[0-9]+ of 946 pairs of keys were run" out && ! grep -q "gain most," out
+ok "and calls no pair the best"
+run why long.csv --by key $machine --dry-run --format csv --quiet
+few=$(field runs 1)
+run why long.csv --by key $machine --all-pairs --dry-run --format csv --quiet
+[ "$few" -lt 200 ] && [ "$(field runs 1)" -gt 946 ]
+ok "--all-pairs runs all"
+refused "--all-pairs alone" 2 "--all-pairs needs --by" why broadcast $machine --all-pairs
+plan

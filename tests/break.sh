@@ -691,7 +691,7 @@ break_it 'the first key of --vary turns first' runtime/cli/vary/variants.c 's/fo
 break_it 'a part of the points of each machine, too' runtime/cli/vary/vary.c 's/cli\.opts\.shard = \(struct shard\)\{0\};/;/'
 break_it 'a flush that doubles what is in memory' runtime/cli/out/sink.c 's/^    if \(s->fd >= 0\)$/    if (s->fd < 0)\n        grow(s);\n    else/'
 break_it 'the machine after the one whose rows come back' runtime/cli/vary/all_rows.c 's/&part, sizeof part\);$/\&part, sizeof part), part.machine++;/'
-break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/!= a->part\.n\)/> a->part.n)/'
+break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/a->error = errno \? errno : EIO;/;/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'

@@ -2,6 +2,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,6 +26,32 @@ static inline void *rows_new(size_t n, size_t row_bytes)
         madvise(rows, bytes, MADV_HUGEPAGE); /* a hint; it may be refused */
 #endif
     return memset(rows, 0, bytes);
+}
+
+/*
+ * Rows on lines of the cache that grow: more of them, the first `n_old` as they were. What malloc()
+ * gave is noted before the first row. NULL: no memory, and the rows stay.
+ */
+static inline void *lined_rows_grow(void *rows, size_t n_old, size_t n, size_t row_bytes)
+{
+    enum { LINE = 64 }; /* malloc() gives multiples of 16, so there is room for a pointer */
+    char *had = rows ? ((char **)rows)[-1] : NULL;
+    size_t shift = rows ? (size_t)((char *)rows - had) : 0;
+    char *more = realloc(had, n * row_bytes + LINE), *first;
+
+    if (!more)
+        return NULL;
+    first = more + LINE - (uintptr_t)more % LINE;
+    if (rows && more + shift != first)
+        memmove(first, more + shift, n_old * row_bytes);
+    ((char **)(void *)first)[-1] = more;
+    return first;
+}
+
+static inline void lined_rows_free(void *rows)
+{
+    if (rows)
+        free(((char **)rows)[-1]);
 }
 
 #endif

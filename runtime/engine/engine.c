@@ -2,6 +2,7 @@
  * that were made at run time. */
 #include "engine/engine.h"
 #include "engine/engine_watched.h"
+#include "engine/inorder.h"
 #include "engine/steps.h"
 
 /* The tables were made at run time: as the engine of a topology, but they are no constants. */
@@ -42,7 +43,8 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
 
     join_links(s);
     s->started = true;
-    status = (told           ? engine_told
+    status = (inorder_serves(s) ? inorder_run
+              : told         ? engine_told
               : any          ? engine_any
               : s->topo->run ? s->topo->run
                              : engine_loaded)(s, budget);

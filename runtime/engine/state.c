@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
+#include "engine/inorder.h"
 #include "engine/router.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
@@ -103,7 +104,7 @@ static bool make_stations(struct kb_sim *s)
     s->channels = stations_new(s, 2 * pes, KB_COST_CHANNELS, channels_of);
     s->engines = stations_new(s, 2 * cubes, KB_COST_ENGINES, engines_of);
     s->memories = memories_new(memories);
-    if (t->early)
+    if (t->links != MODE_ROUTER)
         s->early = links_new(memories);
     if (t->banked)
         s->banks = banks_new(t);
@@ -113,7 +114,7 @@ static bool make_stations(struct kb_sim *s)
     if (t->granule)
         s->more_parts = calloc(2 * pes, sizeof *s->more_parts);
     return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links) &&
-           (!t->early || s->early) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
+           (t->links == MODE_ROUTER || s->early) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
 bool link_room(struct link_station *l)
@@ -167,10 +168,11 @@ void sim_clear(struct kb_sim *s)
     free(s->memories);
     free(s->engines);
     free(s->channels);
-    free(s->txns);
+    lined_rows_free(s->txns);
     free(s->splits);
     free(s->more_parts);
     ev_queue_free(&s->queue);
+    inorder_free(s);
 }
 
 /* As many rows that say what is a part of what, for interleaved addresses. */
@@ -198,7 +200,7 @@ bool sim_room(struct kb_sim *s, uint32_t n)
     if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)) ||
         (s->banks && !banks_room(s->banks, n)))
         return false;
-    moved = realloc(s->txns, n * sizeof *moved);
+    moved = lined_rows_grow(s->txns, s->txns_cap, n, sizeof *moved);
     if (!moved)
         return false;
     s->txns = moved;

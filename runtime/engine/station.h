@@ -61,7 +61,11 @@ struct station {
     struct txn_list queue;
     uint32_t idle;   /* servers that are free */
     uint32_t holder; /* slot that was served last: the one a waiting transaction waits for */
-    uint32_t queued, queue_max;
+    union {
+        uint32_t queued;
+        uint32_t posted; /* rows are listed: the one before its first has an event, its issue */
+    };
+    uint32_t queue_max;
     uint64_t count, bytes; /* complete transactions: of a channel, with the PE's own slice */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
     wait_sum wait_fs;      /* summed over transactions */

@@ -1,7 +1,12 @@
-/* txn.h -- one transaction on its way, 56 bytes, and lists of them. */
+/* txn.h -- one transaction on its way, 64 bytes, and lists of them. */
 #ifndef TXN_H
 #define TXN_H
 #include "machine/walk.h"
+
+/* Where a request is on its route: a row of the steps of the machine, in a cube over all SIPs. */
+struct step_at {
+    uint32_t row, cube;
+};
 
 #define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
@@ -27,19 +32,25 @@ enum txn_stage {
 
 /*
  * Endpoints are packed, see src_pack() and dst_pack(): they are the numbers of their stations.
- * `at` is needed on the way, `hold_fs` until service ends; then its begin takes their place.
+ * `at` or `step` is needed on the way, `hold_fs` until service ends; then its begin takes their
+ * place. A line of the cache.
  */
 struct txn {
     int64_t issue_fs; /* of a part that has been served: its end */
     int64_t wait_fs;  /* for the channel (PE) or the engine (host) */
-    int64_t arrive_fs;
+    union {
+        int64_t arrive_fs;
+        int64_t drain_fs; /* on its way: the longest that a link so far was taken */
+    };
     union {
         struct route_at at;
-        int64_t hold_fs; /* how long its service will take */
+        struct step_at step; /* engine/program.h */
+        int64_t hold_fs;     /* how long its service will take */
         int64_t service_fs;
         uint64_t address; /* before the run, of one that will be split */
     };
-    uint64_t nbytes : 40, op : 8, stage : 8;
+    uint64_t at_fs; /* of its next event, where it lies in the row: engine/calendar.h */
+    uint64_t nbytes : 40, op : 4, class : 4, stage : 8;
     uint64_t piped : 1, plane : 3, chiplet : 2, prio : 2; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;

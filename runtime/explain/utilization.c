@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/inorder.h"
 #include "explain/bank_use.h"
+#include "explain/channel_queues.h"
 #include "explain/spread.h"
 #include "machine/endpoint.h"
 #include "kernels/kernels.h"
@@ -38,7 +40,7 @@ static void forget(struct kb_sim *s)
     for (size_t i = 0; i < 2 * cubes; i++)
         s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
     for (size_t i = 0; i < memories; i++)
-        if (!memory_frees_early(cost_memory(t, (uint32_t)i, false)))
+        if (!sim_keeps_order(s, (uint32_t)i))
             s->memories[i].wait_fs = 0;
     if (s->more_parts)
         memset(s->more_parts, 0, 2 * pes * sizeof *s->more_parts);
@@ -71,8 +73,7 @@ static void count_all(struct kb_sim *s)
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
         if (txn->stage != TXN_DONE)
             continue;
-        if (!memory_frees_early(cost_memory(s->topo, txn->dst, false)) &&
-            !txn_queues(s, txn)) /* those have counted it */
+        if (!sim_keeps_order(s, txn->dst) && !txn_queues(s, txn)) /* those have counted it */
             s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
         split_count_part(s, i);
@@ -432,7 +433,7 @@ static void show_memories(const struct usage *u)
         if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
-        bool is_early = early && memory_frees_early(cost_memory(t, i, 0));
+        bool is_early = early && sim_keeps_order(u->sim, i);
         if (!sum.count && u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
             continue;
         kb_utilization use = {.kind = KB_AT_MEMORY,
@@ -483,7 +484,8 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
 
     if (!s->kernels && !s->traffic)
         count_all((struct kb_sim *)s);
-    ok = spread_all(&sp, s);
+    ok = !inorder_lists(s) || s->traffic || channel_queues((struct kb_sim *)s, (int64_t)u.now_fs);
+    ok = ok && spread_all(&sp, s);
     if (ok) {
         show_nodes(&u, sp.nodes);
         show_links(&u, sp.edges);

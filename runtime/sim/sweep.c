@@ -21,6 +21,7 @@
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
 #include "engine/engine.h"
+#include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/split.h"
 #include "sim/sim.h"
@@ -219,6 +220,7 @@ static void clear(struct kb_sim *s, const struct job *job)
     s->end_fs = 0;
     s->now_fs = 0;
     ev_queue_rewind(&s->queue);
+    inorder_rewind(s);
 }
 
 static int64_t mean(wait_sum sum, uint64_t n)

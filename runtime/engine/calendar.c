@@ -9,14 +9,43 @@ enum {
     WIDTH_MOST = 44,
     SORTED_BY_STEPS = 16,
     REVIEW_INSTANTS = 64, /* fewer say nothing about the density */
+    CROWDED = 6,          /* instants in four buckets that are used */
     REVIEW_WINDOWS = 16   /* after so many its counts begin again */
 };
 
+/* -- lists ------------------------------------------------------------------------------------ */
+
+/* Takes out list `k`, which is not empty. */
+static uint32_t take_list(struct calendar_lists *l, uint32_t k)
+{
+    uint32_t slot;
+
+    l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
+    if (!l->words[k / 64])
+        l->any &= ~(UINT64_C(1) << k / 64);
+    slot = ~l->not_head[k];
+    l->not_head[k] = 0;
+    return slot;
+}
+
+/* The first list that is not empty; some is. */
+static uint32_t first_list(const struct calendar_lists *l)
+{
+    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
+
+    return word * 64 + (uint32_t)__builtin_ctzll(l->words[word]);
+}
+
+static void empty(struct calendar_lists *l)
+{
+    while (l->any)
+        take_list(l, first_list(l));
+}
+
 void calendar_clear(struct calendar *c)
 {
-    memset(c->near.words, 0, sizeof c->near.words);
-    memset(c->windows.words, 0, sizeof c->windows.words);
-    c->near.any = c->windows.any = 0;
+    empty(&c->near);
+    empty(&c->windows);
     c->now = 0;
     c->width = WIDTH_FIRST;
     c->n_due = c->i_due = c->n_late = 0;
@@ -81,24 +110,7 @@ uint32_t calendar_take_late(struct calendar *c)
     return ev_slot(first);
 }
 
-/* -- lists ------------------------------------------------------------------------------------ */
-
-/* Takes out list `k`, which is not empty. */
-static uint32_t take_list(struct calendar_lists *l, uint32_t k)
-{
-    l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
-    if (!l->words[k / 64])
-        l->any &= ~(UINT64_C(1) << k / 64);
-    return l->head[k];
-}
-
-/* The first list that is not empty; some is. */
-static uint32_t first_list(const struct calendar_lists *l)
-{
-    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
-
-    return word * 64 + (uint32_t)__builtin_ctzll(l->words[word]);
-}
+/* -- windows ahead ---------------------------------------------------------------------------- */
 
 /* The first from `k` on, and then from 0 on. */
 static uint32_t first_list_from(const struct calendar_lists *l, uint32_t k)
@@ -180,7 +192,7 @@ static void review(struct calendar *c, struct txn *txns)
         return;
     if (c->n_far * 8 > instants)
         width += 4;
-    else if (instants > 2 * used)
+    else if (4 * instants > CROWDED * used)
         width -= instants > 8 * used ? 2 : 1;
     else if (used < CALENDAR_BUCKETS / 16 * c->n_windows && instants < used + used / 8)
         width += used < CALENDAR_BUCKETS / 64 * c->n_windows ? 2 : 1;

@@ -18,7 +18,7 @@
  * choose another width and post again whatever lies ahead. It counts instants, not events, because
  * events of one instant cannot be told apart by any width:
  *
- *     more than two instants in a bucket that is used      half as wide, or a quarter
+ *     more than 6 instants in 4 buckets that are used      half as wide, or a quarter
  *     a sixteenth of all buckets used, by one instant      twice as wide, or four times
  *     an eighth of what is posted lies far                 sixteen times as wide
  *
@@ -53,7 +53,7 @@ enum {
 struct calendar_lists {
     uint64_t any;                   /* words that are not 0 */
     uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
-    uint32_t head[CALENDAR_BUCKETS];
+    uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
 };
 
 struct calendar {
@@ -70,7 +70,7 @@ struct calendar {
     struct calendar_lists near, windows;
 };
 
-/* Empty, at time 0. It may keep room that it had. */
+/* Empty, at time 0: of one that is zeroed, or was made by this. It keeps the room that it had. */
 void calendar_clear(struct calendar *c);
 void calendar_free(struct calendar *c);
 
@@ -94,8 +94,8 @@ static inline void calendar_put(struct calendar_lists *l, uint32_t k, struct txn
 {
     uint64_t *word = &l->words[k / 64], bit = UINT64_C(1) << k % 64;
 
-    txns[slot].next = *word & bit ? l->head[k] : TXN_NONE;
-    l->head[k] = slot;
+    txns[slot].next = ~l->not_head[k];
+    l->not_head[k] = ~slot;
     *word |= bit;
     l->any |= UINT64_C(1) << k / 64;
 }

@@ -94,10 +94,10 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
 /* When it ends whose data are there at `t`: a host's, when the response is back. */
 static ALWAYS_INLINE uint64_t end_of(const struct kb_sim *s, const struct txn *x, uint64_t t)
 {
-    const struct trip trip = txn_trip(T, x);
-
     if (!txn_of_host(x))
         return t;
+    const struct trip trip = txn_trip(T, x);
+
     return after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
 }
 
@@ -157,13 +157,17 @@ static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t s
            done < EV_PAST;
 }
 
-/* Its head is at the memory at `t`, after all that come before it; drain_fs is known. */
-static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
+static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                       int64_t drain)
 {
     struct txn *x = &s->txns[slot];
-    const struct service *service = program_service(&s->inorder->program, T, x->dst);
-    int64_t drain = x->drain_fs;
-    int64_t own = service->own_gbs > 0 ? drain_fs(x->nbytes, service->own_gbs) : drain;
+    struct program *p = &s->inorder->program;
+    const struct service *service = program_service(p, T, x->dst);
+    int64_t own = drain;
+
+    if (service->own_gbs > 0)
+        own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
     uint64_t start = take_turn(s, &s->early[x->dst], service->taken_fs + own, t);
     uint64_t done = after(start, service->done_fs + drain);
 
@@ -182,53 +186,57 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
 
 /* -- the way -------------------------------------------------------------------------------- */
 
-/* The link of `step`, passed by `x` in `cube`. */
-static ALWAYS_INLINE struct link_station *link_of(struct kb_sim *s, const struct step *step,
-                                                  uint32_t cube, const struct txn *x)
+static __attribute__((noinline)) struct link_station *
+far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct txn *x)
 {
     const struct leg_row *leg = &T->legs[step->station];
-    size_t reads = !txn_writes(x);
-
-    if (step->kind == STEP_LINK)
-        return &s->links[(size_t)((ptrdiff_t)cube * T->n_cube_links * 2 + step->station) ^ reads];
+    struct walk_edge edge = {leg->owner, leg->back, leg->link};
     const struct trip trip = txn_trip(T, x);
 
-    return &s->links[walk_link(T, (struct walk_edge){leg->owner, leg->back, leg->link}, cube,
-                               &trip) ^
-                     reads];
+    return &s->links[walk_link(T, edge, cube, &trip) ^ !txn_writes(x)];
 }
 
-/* It comes to its next station at `t`, by an event. */
-static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot, const struct step *step)
+/* It comes to the station of `step` at `t`, by an event. */
+static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
+                                const struct step *step, uint32_t cube)
 {
+    s->txns[slot].step = (struct step_at){(uint32_t)(step - s->inorder->program.steps), cube};
     will_arrive(s, t, slot,
                 step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
                 : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
                                             : TXN_TO_LINK);
 }
 
-/* Its head comes to a link at `t`: it takes it, and those behind it that are no stops. */
-static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* Its head comes to the link of `step` at `t`: it takes it, and those behind it that are no stops.
+ */
+static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                    const struct step *step, uint32_t cube)
 {
-    const struct program *p = &s->inorder->program;
-    struct txn *x = &s->txns[slot];
-    struct step_at at = x->step;
-    const struct step *step = &p->steps[at.row];
+    struct program *const p = &s->inorder->program;
+    struct txn *const x = &s->txns[slot];
+    struct drains *const drains = program_drains(p, x->nbytes);
+    struct link_station *const links = s->links;
+    const size_t reads = !txn_writes(x), stations = p->stations;
+    const unsigned fed = fed_of(s, how);
     int64_t drain = x->drain_fs;
 
-    do {
-        int64_t taken = drain_fs(x->nbytes, step->gbs);
+    for (;;) {
+        int64_t taken = program_drain_fs(drains, step->gbs, step->rate);
+        struct link_station *link =
+            step->kind == STEP_LINK
+                ? &links[(cube * stations + (size_t)(ptrdiff_t)step->station) ^ reads]
+                : far_link(s, step, cube, x);
 
-        t = take_turn(s, link_of(s, step, at.cube, x), taken, t);
+        t = take_turn(s, link, taken, t);
         drain = taken > drain ? taken : drain;
-        t += (uint64_t)step_on(p, T, x, &at);
-        step = &p->steps[at.row];
-    } while (step->kind != STEP_MEMORY && step->fed & fed_of(s, how));
+        step = program_on(p, T, x, step, &cube, &t);
+        if (!(step->fed & fed))
+            break;
+        if (step->kind == STEP_MEMORY)
+            return serve(s, how, t < EV_PAST ? t : EV_PAST, slot, drain);
+    }
     x->drain_fs = drain;
-    x->step = at;
-    if (step->fed & fed_of(s, how))
-        return serve(s, how, t < EV_PAST ? t : EV_PAST, slot);
-    go_to(s, t, slot, step);
+    go_to(s, t, slot, step, cube);
     return nobody;
 }
 
@@ -258,14 +266,15 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
         go_ideal(s, t, slot);
         return nobody;
     }
-    x->step = program_begin(p, T, x);
-    x->drain_fs = 0;
-    const struct step *step = &p->steps[x->step.row];
+    uint32_t cube;
+    struct step_entry entry = program_begin(p, T, x, &cube);
+    const struct step *step = &p->steps[entry.row];
 
-    t += (uint64_t)step->lead_fs;
+    t += (uint64_t)entry.lead_fs;
+    x->drain_fs = 0;
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
-        return go(s, how, t, slot);
-    go_to(s, t, slot, step);
+        return go(s, how, t, slot, step, cube);
+    go_to(s, t, slot, step, cube);
     return nobody;
 }
 
@@ -335,12 +344,12 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
         go_ideal(s, t, slot);
         return nobody;
     }
-    t += (uint64_t)step_on(p, T, x, &x->step);
-    const struct step *step = &p->steps[x->step.row];
+    uint32_t cube = x->step.cube;
+    const struct step *step = program_on(p, T, x, &p->steps[x->step.row], &cube, &t);
 
     if (step->fed & fed_of(s, how))
-        return go(s, how, t, slot);
-    go_to(s, t, slot, step);
+        return go(s, how, t, slot, step, cube);
+    go_to(s, t, slot, step, cube);
     return nobody;
 }
 
@@ -424,10 +433,10 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     if (x->piped)
         leave_pipe_of(s, x);
     if (x->stage == TXN_TO_LINK)
-        return go(s, how, t, slot);
+        return go(s, how, t, slot, &s->inorder->program.steps[x->step.row], x->step.cube);
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
-    return serve(s, how, t, slot);
+    return serve(s, how, t, slot, x->drain_fs);
 }
 
 /* The last byte has been served: the transaction ends, its channel or engine goes to the next. */

@@ -41,10 +41,13 @@ uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x)
         x->stage = TXN_TO_ENGINE;
         return (uint64_t)cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
     }
+    const struct program *p = &s->inorder->program;
+    struct step_entry entry = program_begin(p, T, x, &x->step.cube);
+
+    x->step.row = entry.row;
     x->stage = TXN_TO_LINK;
-    x->step = program_begin(&s->inorder->program, T, x);
     x->drain_fs = 0;
-    return (uint64_t)s->inorder->program.steps[x->step.row].lead_fs;
+    return (uint64_t)entry.lead_fs;
 }
 
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)

@@ -2,19 +2,47 @@
 #include "engine/program.h"
 #include <stdlib.h>
 
+/* The number of a bandwidth; RATES: it has none, as there are too many. */
+static uint8_t rate_of(struct program *p, double gbs)
+{
+    uint32_t i = 0;
+
+    while (i < p->n_rates && !(p->rates[i] <= gbs && p->rates[i] >= gbs))
+        i++;
+    if (i == p->n_rates && i < RATES)
+        p->rates[p->n_rates++] = gbs;
+    return (uint8_t)i;
+}
+
+void program_new_drains(struct drains *d, uint64_t nbytes)
+{
+    d->nbytes = nbytes;
+    for (int i = 0; i <= RATES; i++)
+        d->fs[i] = -1;
+}
+
+int64_t program_divide(struct drains *d, double gbs, uint32_t rate)
+{
+    int64_t fs = drain_fs(d->nbytes, gbs);
+
+    if (rate < RATES)
+        d->fs[rate] = fs;
+    return fs;
+}
+
 /* The step of a leg: leg_row.fed says which runs pass it with the one before. */
 static struct step step_of_leg(const struct kb_topology *t, const struct cost_mask *m, uint32_t row)
 {
     const struct leg_row *leg = &t->legs[row];
     bool near = leg->owner == LINK_CUBE || (t->regular && leg->owner == LINK_NEXT);
 
-    return (struct step){.lead_fs = cost_way_fs(m, leg->wire_fs, leg->overhead_fs),
-                         .gbs = leg->gbs + m->link_gbs,
+    return (struct step){.gbs = leg->gbs + m->link_gbs,
                          .station = near ? leg->station : (int32_t)row,
                          .kind = leg->owner == LINK_NONE ? STEP_ENGINE
                                  : near                  ? STEP_LINK
                                                          : STEP_FAR_LINK,
-                         .fed = leg->fed};
+                         .fed = leg->fed,
+                         .exit = STEP_STAYS};
 }
 
 /* The unit of a cube at which segment `number` ends, if it ends at one; of a host's any slice. */
@@ -36,17 +64,6 @@ static uint8_t memory_fed(const struct kb_topology *t, uint32_t number)
     return t->planes == 1 || unit_is_slice(t, unit_of(t, number)) ? FED_ONE_WAY : 0;
 }
 
-/* The last step of a segment. */
-static struct step step_of_end(const struct kb_topology *t, const struct cost_mask *m,
-                               const struct segment_row *seg, uint32_t number)
-{
-    return (struct step){.lead_fs = cost_way_fs(m, seg->tail_wire_fs, seg->tail_overhead_fs),
-                         .station = (int32_t)number,
-                         .kind = seg->exit == N_EXITS ? STEP_MEMORY : STEP_EXIT,
-                         .fed = seg->exit == N_EXITS ? memory_fed(t, number) : 0,
-                         .exit = seg->exit};
-}
-
 static uint32_t n_steps(const struct kb_topology *t)
 {
     uint32_t n = 0;
@@ -56,33 +73,68 @@ static uint32_t n_steps(const struct kb_topology *t)
     return n;
 }
 
+/* What lies behind leg `k` of a segment; of -1, before its first. */
+static int64_t lead_behind(const struct kb_topology *t, const struct cost_mask *m,
+                           const struct segment_row *seg, int k)
+{
+    const struct leg_row *next = &t->legs[seg->first_leg + (uint32_t)(k + 1)];
+
+    if (k + 1 == seg->n_legs)
+        return cost_way_fs(m, seg->tail_wire_fs, seg->tail_overhead_fs);
+    return cost_way_fs(m, next->wire_fs, next->overhead_fs);
+}
+
+/* The memory at the end of a segment, and the link into it, which is as fast as it. */
+static void end_at_memory(struct program *p, const struct kb_topology *t, const struct cost_mask *m,
+                          uint32_t segment, uint32_t row)
+{
+    const struct kind_row *kind = &t->kinds[segment / t->n_segments];
+    uint32_t number = segment % t->n_segments;
+    bool slice = unit_is_slice(t, unit_of(t, number));
+
+    p->steps[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
+    p->steps[row - 1].exit = STEP_STAYS;
+    p->steps[row] = (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)};
+}
+
+static uint32_t make_segment(struct program *p, const struct kb_topology *t,
+                             const struct cost_mask *m, uint32_t segment, uint32_t n)
+{
+    const struct segment_row *seg = &t->segments[segment];
+
+    p->entries[segment] = (struct step_entry){lead_behind(t, m, seg, -1), n};
+    if (!seg->n_legs) /* not a part of any route */
+        return n;
+    for (int k = 0; k < seg->n_legs; k++, n++) {
+        p->steps[n] = step_of_leg(t, m, seg->first_leg + (uint32_t)k);
+        p->steps[n].segment = (uint16_t)(segment % t->n_segments);
+        p->steps[n].lead_fs = lead_behind(t, m, seg, k);
+    }
+    p->steps[n - 1].exit = seg->exit;
+    if (seg->exit == N_EXITS)
+        end_at_memory(p, t, m, segment, n++);
+    return n;
+}
+
 static void make_steps(struct program *p, const struct kb_topology *t, const struct cost_mask *m)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++) {
-        const struct segment_row *seg = &t->segments[i];
-        const struct kind_row *kind = &t->kinds[i / t->n_segments];
-        uint32_t number = i % t->n_segments;
-        bool slice = unit_is_slice(t, unit_of(t, number));
-
-        p->first[i] = n;
-        for (uint32_t k = 0; k < seg->n_legs; k++)
-            p->steps[n++] = step_of_leg(t, m, seg->first_leg + k);
-        if (seg->exit == N_EXITS && seg->n_legs) /* it is as fast as the memory */
-            p->steps[n - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
-        p->steps[n++] = step_of_end(t, m, seg, number);
-    }
+    for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
+        n = make_segment(p, t, m, i, n);
+    for (uint32_t i = 0; i < n; i++)
+        p->steps[i].rate = rate_of(p, p->steps[i].gbs);
 }
 
-static struct service service_of(const struct cost_mask *m, const struct memory_row *memory)
+static struct service service_of(struct program *p, const struct cost_mask *m, const struct memory_row *memory)
 {
     bool own = memory->hold != HOLD_ROUTE;
 
     return (struct service){.done_fs = cost_in_memory_fs(m, memory),
                             .taken_fs = memory->overhead_fs & m->overhead,
                             .last_gbs = cost_last_gbs(m, memory),
-                            .own_gbs = own ? cost_own_gbs(m, memory) : 0};
+                            .own_gbs = own ? cost_own_gbs(m, memory) : 0,
+                            .own_rate = rate_of(p, cost_own_gbs(m, memory))};
 }
 
 static void make_places(struct program *p, const struct kb_topology *t)
@@ -96,16 +148,29 @@ static void make_places(struct program *p, const struct kb_topology *t)
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m)
 {
     p->steps = malloc(n_steps(t) * sizeof *p->steps);
-    p->first = malloc((size_t)t->n_kinds * t->n_segments * sizeof *p->first);
+    p->entries = malloc((size_t)t->n_kinds * t->n_segments * sizeof *p->entries);
     p->services = malloc(t->n_kinds * sizeof *p->services);
     p->cubes = malloc((t->regular ? sim_cubes(t) : 1) * sizeof *p->cubes);
-    if (!p->steps || !p->first || !p->services || !p->cubes)
+    if (!p->steps || !p->entries || !p->services || !p->cubes)
         return false;
+    p->stations = 2 * t->n_cube_links;
+    p->pe_bits = t->pe_bits;
+    p->unit_bits = t->unit_bits;
+    p->slices = t->slices;
+    p->n_units = t->n_units;
+    p->seg_pass = t->seg_pass;
+    p->seg_in = t->seg_in;
+    p->one_kind = t->n_kinds == 1;
+    p->regular = t->regular;
     p->wire = m->wire;
+    p->across[SIDE_N] = -t->w;
+    p->across[SIDE_E] = 1;
+    p->across[SIDE_S] = t->w;
+    p->across[SIDE_W] = UINT32_MAX;
     make_steps(p, t, m);
     for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
-        p->services[kind][0] = service_of(m, &t->kinds[kind].hbm);
-        p->services[kind][1] = service_of(m, &t->kinds[kind].sram);
+        p->services[kind][0] = service_of(p, m, &t->kinds[kind].hbm);
+        p->services[kind][1] = service_of(p, m, &t->kinds[kind].sram);
     }
     if (t->regular)
         make_places(p, t);
@@ -115,26 +180,29 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
 void program_free(struct program *p)
 {
     free(p->steps);
-    free(p->first);
+    free(p->entries);
     free(p->services);
     free(p->cubes);
 }
 
-struct step_at program_walk(const struct program *p, const struct kb_topology *t,
-                            const struct txn *x, struct step_at at)
+struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
+                               const struct txn *x, const struct step *step, uint32_t *cube)
 {
     const struct trip trip = txn_trip(t, x);
-    struct route_at from = {.cube = at.cube, .segment = (uint16_t)p->steps[at.row].station};
-    struct route_at to = walk_next(t, &trip, from);
+    struct route_at next = walk_next(t, &trip, (struct route_at){*cube, step->segment, 0});
+    struct step_entry entry = p->entries[cube_kind(t, next.cube) * t->n_segments + next.segment];
 
-    return (struct step_at){program_first(p, t, to.cube, to.segment), to.cube};
+    entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->wire;
+    *cube = next.cube;
+    return entry;
 }
 
-struct step_at program_begin_walk(const struct program *p, const struct kb_topology *t,
-                                  const struct txn *x)
+struct step_entry program_begin_walk(const struct program *p, const struct kb_topology *t,
+                                     const struct txn *x, uint32_t *cube)
 {
     const struct trip trip = txn_trip(t, x);
     struct route_at at = walk_begin(t, &trip);
 
-    return (struct step_at){program_first(p, t, at.cube, at.segment), at.cube};
+    *cube = at.cube;
+    return p->entries[cube_kind(t, at.cube) * t->n_segments + at.segment];
 }

@@ -12,7 +12,9 @@
  *              at the memory: its service, its end and all its times are known  serve()
  *     done     channel or engine go to the next, the transaction ends           done()
  *
- * Channels and engines are held until an end that is not known at the begin: these have queues.
+ * A memory that is a component is asked when its turn has come, which is at its arrival: in the
+ * order of turns. Channels and engines are held until an end that is not known at the begin: these
+ * have queues.
  *
  * Three rules leave events out, where no event is counted. None of them changes what happens.
  *
@@ -21,9 +23,9 @@
  *      it in the same event, at a time that is still to come: step.fed says in which runs. A memory
  *      is such a station behind its link, if all data of the run go one way.
  *   2. Rows wait in lists. Each channel has a list of its rows in order of (issue, id), and only
- *      the first of a channel that is free has an event. When a channel becomes free at D, the first
- *      one sets out at D if it was issued before. If it is issued at D or later, it gets an event of
- *      its issue: that is of class 3, behind all arrivals of its instant.
+ *      the first of a channel that is free has an event. When a channel becomes free at D, the
+ * first one sets out at D if it was issued before. If it is issued at D or later, it gets an event
+ * of its issue: that is of class 3, behind all arrivals of its instant.
  *   3. Ahead of time. Where channels have one server and nobody waits for an end, an end need not
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there.
@@ -32,14 +34,14 @@
  * fingerprint, a bound of events or of time (IN_COUNTED) leave out nothing: each issue, arrival and
  * end is an event. It is the same code.
  *
- * Example: cube8, fifo. c0.pe1 has two reads of c0.slice0, of 4096 bytes, at 0; the way is 4.095
- * ns, the slice takes 16 ns of it, the way 32. Both are in the list of the read channel; the first
- * has an event, its issue at 0. It takes the channel; the link behind it is fed by that channel
- * alone, so it is taken at once, and an arrival posted at the next link, which others come to, too.
- * There, at about 4 ns, it takes that link, and with it the slice, which only that link leads to.
- * Its service begins at 4.095, so it ends at 36.095 and the channel is free then. So in the same
- * event, at 4 ns, the second read sets out at 36.095, takes its first link, and posts its arrival.
- * Two transactions, three events.
+ * Example: the tests' cube8 with fifo links and hold: own. c0.pe1 has two reads of c0.slice1, of
+ * 4096 bytes, at 0; the way is 2.085 ns, slice and way take 16 ns. Both are in the list of the read
+ * channel; the first has an event, its issue at 0. It takes the channel; the link behind it is fed
+ * by that channel alone, so it is taken at once, and an arrival posted at the next link, which
+ * others come to, too. There it takes that link, and with it the slice, to which only that link
+ * leads. Its service begins at 2.085, so it ends at 18.085 and the channel is free then. So in the
+ * same event, at about 2 ns, the second read sets out at 18.085, takes its first link, and posts
+ * its arrival. Two transactions, three events: tests/unit/engine/test_inorder.c.
  *
  * Invariants
  *   - What comes to a station by an event comes in order of (time, class, id, slot); what comes to
@@ -50,9 +52,10 @@
  *     is an event, even ahead of time.
  */
 #include "engine/dependencies.h"
+#include "engine/engine.h"
 #include "engine/inorder_lists.h"
 #include "engine/traffic_end.h"
-#include "network/turn.h"
+#include "network/component_memory.h"
 
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
@@ -157,6 +160,27 @@ static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t s
            done < EV_PAST;
 }
 
+/* Its service ends at `done`: the next of its channel follows, if that need be no event. */
+static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot)
+{
+    struct station *channel = channel_of(s, &s->txns[slot]);
+
+    if (!ends_ahead(s, how, slot, done)) {
+        put_off(s, done, EV_DONE, slot);
+        return nobody;
+    }
+    end(s, done, slot);
+    return give_back(s, how, channel, done);
+}
+
+/* The memory is a component, which says when it is done; hold_fs is what it is told of the way. */
+static __attribute__((noinline)) uint64_t ask_component(struct kb_sim *s, int64_t hold_fs,
+                                                        uint64_t t, uint32_t slot)
+{
+    s->txns[slot].hold_fs = hold_fs;
+    return serve_by_component(s, 0, t, slot);
+}
+
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
 static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                                        int64_t drain)
@@ -165,23 +189,20 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
     struct program *p = &s->inorder->program;
     const struct service *service = program_service(p, T, x->dst);
     int64_t own = drain;
-
-    if (service->own_gbs > 0)
-        own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
-    uint64_t start = take_turn(s, &s->early[x->dst], service->taken_fs + own, t);
-    uint64_t done = after(start, service->done_fs + drain);
+    uint64_t start;
 
     x->arrive_fs = (int64_t)t;
-    x->service_fs = (int64_t)start;
     x->stage = TXN_SERVED;
-    if (!ends_ahead(s, how, slot, done)) {
-        put_off(s, done, EV_DONE, slot);
-        return nobody;
-    }
-    struct station *channel = channel_of(s, x);
+    if (__builtin_expect(service->by_component, false)) {
+        uint64_t done = ask_component(s, service->done_fs + drain, t, slot);
 
-    end(s, done, slot);
-    return give_back(s, how, channel, done);
+        return done == COMPONENT_NEVER ? nobody : served(s, how, done, slot);
+    }
+    if (service->own_gbs > 0)
+        own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
+    start = take_turn(s, &s->early[x->dst], service->taken_fs + own, t);
+    x->service_fs = (int64_t)start;
+    return served(s, how, after(start, service->done_fs + drain), slot);
 }
 
 /* -- the way -------------------------------------------------------------------------------- */

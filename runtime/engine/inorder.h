@@ -23,9 +23,6 @@ struct inorder {
 /* Can it run what `s` is about to run? */
 bool inorder_serves(const struct kb_sim *s);
 
-/* As engine_run(): until nothing is left or for `budget` events. */
-kb_status inorder_run(struct kb_sim *s, uint64_t budget);
-
 /* The run is over, and all are idle again. */
 void inorder_rewind(struct kb_sim *s);
 
@@ -38,6 +35,6 @@ static inline bool inorder_lists(const struct kb_sim *s)
 }
 
 /* One more row is issued, at its issue_fs, by whatever engine runs. False: no memory. */
-bool inorder_issue(struct kb_sim *s, uint32_t slot) EXPORTED(inorder_issue);
+bool inorder_issue(struct kb_sim *s, uint32_t slot);
 
 #endif

@@ -7,8 +7,8 @@
  * a million rows that are issued at 0 are as many events as there are channels. A host has no
  * channel; its rows stand in pipes, of which all members need the same time to their first station.
  *
- * Where each issue is an event, all rows are one list, in the same order, and the next one is posted
- * when one comes.
+ * Where each issue is an event, all rows are one list, in the same order, and the next one is
+ * posted when one comes.
  */
 #include "engine/inorder_lists.h"
 #include <stdlib.h>
@@ -25,7 +25,8 @@ bool inorder_serves(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
 
-    return t->links != MODE_ROUTER && !t->banked && !t->impls && !s->kernels && !s->observer &&
+    return t->links != MODE_ROUTER && !t->banked &&
+           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels && !s->observer &&
            s->options.engine == KB_FUSED;
 }
 

@@ -57,10 +57,14 @@ static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
 
 /*
  * In which runs a memory is passed with the link before it: where that is the only one. For each
- * direction of data there is another one, and of several planes each has one into the SRAM.
+ * direction of data there is another one, and of several planes each has one into the SRAM. Nor is
+ * a component passed: it may take no time at all, and then others of the same instant come behind
+ * it.
  */
 static uint8_t memory_fed(const struct kb_topology *t, uint32_t number)
 {
+    if (t->impls && t->impls->memories)
+        return 0;
     return t->planes == 1 || unit_is_slice(t, unit_of(t, number)) ? FED_ONE_WAY : 0;
 }
 
@@ -126,7 +130,8 @@ static void make_steps(struct program *p, const struct kb_topology *t, const str
         p->steps[i].rate = rate_of(p, p->steps[i].gbs);
 }
 
-static struct service service_of(struct program *p, const struct cost_mask *m, const struct memory_row *memory)
+static struct service service_of(struct program *p, const struct cost_mask *m,
+                                 const struct memory_row *memory)
 {
     bool own = memory->hold != HOLD_ROUTE;
 
@@ -140,9 +145,9 @@ static struct service service_of(struct program *p, const struct cost_mask *m, c
 static void make_places(struct program *p, const struct kb_topology *t)
 {
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
-        p->cubes[cube] = (struct place_of_cube){(uint16_t)cube_column(t, cube),
-                                                (uint16_t)cube_row(t, cube),
-                                                (uint16_t)(cube / t->cubes)};
+        p->cubes[cube] =
+            (struct place_of_cube){(uint16_t)cube_column(t, cube), (uint16_t)cube_row(t, cube),
+                                   (uint16_t)(cube / t->cubes)};
 }
 
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m)
@@ -171,6 +176,8 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
         p->services[kind][0] = service_of(p, m, &t->kinds[kind].hbm);
         p->services[kind][1] = service_of(p, m, &t->kinds[kind].sram);
+        p->services[kind][0].by_component = t->impls && t->impls->of[BOX_HBM].serve;
+        p->services[kind][1].by_component = t->impls && t->impls->of[BOX_SRAM].serve;
     }
     if (t->regular)
         make_places(p, t);

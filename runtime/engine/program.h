@@ -53,8 +53,8 @@ struct step_entry {
 };
 
 /*
- * How long a number of bytes takes, by the number of the bandwidth. A division takes longer than all
- * else that a link does; most transactions of a run have one of few sizes.
+ * How long a number of bytes takes, by the number of the bandwidth. A division takes longer than
+ * all else that a link does; most transactions of a run have one of few sizes.
  */
 enum { RATES = 15, DRAIN_BITS = 7 };
 struct drains {
@@ -64,26 +64,28 @@ struct drains {
 
 /* A memory as a server that keeps order: what a service takes. */
 struct service {
-    int64_t done_fs;  /* beside the drain of the route */
-    int64_t taken_fs; /* beside that of the memory, or of the route */
-    double last_gbs;  /* of the edge into it */
-    double own_gbs;   /* 0: it is taken as long as the route drains */
-    uint8_t own_rate; /* the number of own_gbs */
+    int64_t done_fs;   /* beside the drain of the route */
+    int64_t taken_fs;  /* beside that of the memory, or of the route */
+    double last_gbs;   /* of the edge into it */
+    double own_gbs;    /* 0: it is taken as long as the route drains */
+    uint8_t own_rate;  /* the number of own_gbs */
+    bool by_component; /* it says how long it takes */
 };
 
 struct program {
     uint32_t stations; /* of the links of a cube */
-    uint32_t pe_bits, unit_bits, slices, n_units, seg_pass, seg_in; /* of the topology, for the loop */
+    uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
+        seg_in; /* of the topology, for the loop */
     bool one_kind, regular;
     uint32_t n_rates;
     double rates[RATES];
-    int64_t wire;       /* mask: 0 where wires are left out */
+    int64_t wire;             /* mask: 0 where wires are left out */
     uint32_t across[N_SIDES]; /* of a regular machine: from a cube to its neighbour, modulo 2^32 */
-    struct step *steps; /* owned */
+    struct step *steps;       /* owned */
     struct step_entry *entries; /* owned; [kind of cube][segment] */
     struct place_of_cube {
         uint16_t x, y, sip;
-    } *cubes;                     /* owned; [cube over all SIPs] of a regular machine */
+    } * cubes;                     /* owned; [cube over all SIPs] of a regular machine */
     struct service (*services)[2]; /* owned; [kind of cube], of slices, of SRAMs */
     struct drains drains[1 << DRAIN_BITS];
 };
@@ -145,14 +147,16 @@ static inline uint32_t program_exit(const struct program *p, uint32_t cube, uint
 static inline struct step_entry program_cross(const struct program *p, const struct kb_topology *t,
                                               const struct txn *x, uint32_t exit, uint32_t *cube)
 {
-    uint32_t to = x->dst >> p->unit_bits, side = walk_opposite(exit), next = *cube + p->across[exit];
+    uint32_t to = x->dst >> p->unit_bits, side = walk_opposite(exit),
+             next = *cube + p->across[exit];
 
     *cube = next;
     if (next != to)
         return p->entries[p->seg_pass + side * N_EXITS + program_exit(p, next, to)];
     uint32_t unit = x->dst & ((1u << p->unit_bits) - 1);
 
-    return p->entries[txn_of_host(x) ? t->seg_host_in + unit : p->seg_in + side * p->n_units + unit];
+    return p
+        ->entries[txn_of_host(x) ? t->seg_host_in + unit : p->seg_in + side * p->n_units + unit];
 }
 
 /* From `step`, in `*cube`, on to the next; adds to `*t` how long that takes. */

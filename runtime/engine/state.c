@@ -41,18 +41,15 @@ static struct memory_station *memories_new(size_t n)
 {
     struct memory_station *rows = rows_new(n, sizeof *rows);
 
-    for (size_t i = 0; rows && i < n; i++) {
+    for (size_t i = 0; rows && i < n; i++)
         rows[i].head = rows[i].holder = TXN_NONE;
-        rows[i].arrived = &rows[i].head;
-    }
     return rows;
 }
 
 /* An idle link, which may keep the room that it had. */
 static struct link_station idle_link(const struct link_station *l)
 {
-    return (struct link_station){
-        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .asked_fs = -1};
+    return (struct link_station){.holder = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room};
 }
 
 void link_clear(struct link_station *l)
@@ -114,7 +111,8 @@ static bool make_stations(struct kb_sim *s)
     if (t->granule)
         s->more_parts = calloc(2 * pes, sizeof *s->more_parts);
     return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links) &&
-           (t->links == MODE_ROUTER || s->early) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
+           (t->links == MODE_ROUTER || s->early) && (!t->banked || s->banks) &&
+           (!t->granule || s->more_parts);
 }
 
 bool link_room(struct link_station *l)

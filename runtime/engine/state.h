@@ -26,7 +26,7 @@ struct kb_sim {
 
     struct ev_queue queue;
     struct inorder *inorder; /* owned; NULL until its engine has run: engine/inorder.h */
-    struct txn *txns; /* owned; slot = row */
+    struct txn *txns;        /* owned; slot = row */
     uint32_t n_txns, txns_cap;
     uint32_t n_parts;       /* rows of parts, behind those of transactions */
     struct split *splits;   /* owned; [slot]; NULL: slices are contiguous, nothing is split */
@@ -38,7 +38,6 @@ struct kb_sim {
     /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
      */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
-    bool joins_last_link;   /* a memory and the links into it are one station */
     int64_t last_issue_fs;
     uint32_t n_done; /* complete: responses have come back, too */
     struct dependencies
@@ -82,8 +81,8 @@ struct kb_sim {
 };
 
 /*
- * Is memory `dst` the time at which it is free, s->early[dst]? In a run of engine/inorder.h all are,
- * else those that are free before their transaction is done.
+ * Is memory `dst` the time at which it is free, s->early[dst]? In a run of engine/inorder.h all
+ * are, else those that are free before their transaction is done.
  */
 static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
 {

@@ -18,9 +18,7 @@ enum txn_stage {
     TXN_TO_LINK,    /* fifo: arrives at a link */
     TXN_TO_ENGINE,  /* arrives at its M_CPU's engine */
     TXN_TO_MEMORY,  /* arrives at the memory */
-    TXN_SERVED,   /* fused: its service has begun, at an early memory; its event may be too early */
-    TXN_ENDING,   /* the same: its event is at its end */
-    TXN_EXPECTED, /* fused: in the queue of a component, and its arrival has no event */
+    TXN_SERVED,     /* its service has begun, or will at a time that is known */
     TXN_DONE,
     TXN_AT_NODE,  /* hop: has spent a node's overhead */
     TXN_CROSSING, /* hop: has crossed a NoC */

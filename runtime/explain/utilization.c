@@ -154,9 +154,19 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 }
 
 /*
- * How long it has been taken until now. Before the end of a run, links that are passed without an
- * event are taken ahead of time, and count all that is on its way to them.
+ * How long servers have been taken until now. Before the end of a run those are taken ahead of time
+ * that are passed without an event (engine/inorder.c): then `busy_fs` is not exact.
  */
+static int64_t until_now_fs(const struct kb_sim *s, int64_t busy_fs, uint32_t servers,
+                            uint64_t now_fs)
+{
+    if (!s->inorder || s->n_done == sim_txn_count(s))
+        return busy_fs;
+    if (busy_fs < 0)
+        return 0;
+    return (uint64_t)busy_fs < servers * now_fs ? busy_fs : (int64_t)(servers * now_fs);
+}
+
 static int64_t link_busy_fs(const struct kb_sim *s, const struct link_station *l, uint64_t now_fs)
 {
     if (s->fed && s->n_done < sim_txn_count(s))
@@ -284,7 +294,8 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     uint32_t all = unbounded ? EV_MAX_SLOTS : servers;
 
     use->servers = unbounded ? 0 : servers;
-    use->busy_fs = (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs);
+    use->busy_fs =
+        until_now_fs(s, (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs), all, u->now_fs);
     use->queues = true;
     use->queue_max = s->traffic ? -1 : (int64_t)st->queue_max;
     show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs));
@@ -400,7 +411,7 @@ static void show_early(const struct usage *u, const struct link_station *memory,
                        kb_utilization *use)
 {
     use->servers = 1;
-    use->busy_fs = (int64_t)(memory->busy_fs - past_fs((uint64_t)memory->free_fs, u->now_fs));
+    use->busy_fs = link_busy_fs(u->sim, memory, u->now_fs);
     use->queues = true;
     use->queue_max = memory->queue_max;
     show(u, use, link_waited_fs(memory, u->now_fs));

@@ -180,7 +180,6 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     const struct trip trip = txn_trip(s->topo, row);
 
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    memory->arrived = &memory->head;
     banks_clear(s, row->dst);
     if (s->early)
         link_clear(&s->early[row->dst]);

@@ -1,6 +1,6 @@
 /*
- * test_calendar.c -- the calendar: events in order, whatever the times, held to a heap that is plainly
- * right.
+ * test_calendar.c -- the calendar: events in order, whatever the times, held to a heap that is
+ * plainly right.
  *
  * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
  */
@@ -251,9 +251,12 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_come_in_order),      cmocka_unit_test(times_near_the_end),
-        cmocka_unit_test(everything_at_one_instant), cmocka_unit_test(any_density),
-        cmocka_unit_test(cleared),                   cmocka_unit_test(no_memory),
+        cmocka_unit_test(events_come_in_order),
+        cmocka_unit_test(times_near_the_end),
+        cmocka_unit_test(everything_at_one_instant),
+        cmocka_unit_test(any_density),
+        cmocka_unit_test(cleared),
+        cmocka_unit_test(no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

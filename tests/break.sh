@@ -155,7 +155,7 @@ break_it 'a component passed with its link' $program.c 's/if \(t->impls && t->im
 break_it 'a wrap link as long as others on the way of an engine' $program.c 's/entry\.lead_fs \+= mesh_extra_fs.*$//'
 break_it 'what other bytes took is not forgotten' $program.c 's/d->fs\[i\] = -1;/;/'
 break_it 'a bucket in the order of posting' $calendar 's/^        sort_few\(rows, n\);/        ;/'
-break_it 'a crowded bucket in the order of posting' $calendar 's/^        qsort\(rows, n, sizeof \*rows, by_key\);/        ;/'
+break_it 'a crowded bucket in the order of posting' $calendar 's/^        sort_many\(rows, n\);/        ;/'
 break_it 'what lies far comes behind all windows' $calendar 's/if \(opens == c->far_window\)/if (window == UINT64_MAX)/'
 break_it 'an event of the bucket that is due comes with the next' runtime/engine/calendar.h 's/if \(bucket <= c->now\)/if (bucket < c->now)/'
 break_it 'the queue of a channel counts what has started' runtime/explain/channel_queues.c 's/<= issue_fs\)$/< issue_fs - 1)/'

@@ -70,6 +70,8 @@ static bool room_for(struct calendar *c, ev **rows, uint32_t *room, uint32_t n)
 
     if (n < *room)
         return true;
+    while (more <= n)
+        more *= 2;
     moved = realloc(*rows, more * sizeof *moved);
     if (!moved) {
         c->no_memory = true;
@@ -255,15 +257,6 @@ static bool next_near(struct calendar *c, struct txn *txns)
 
 /* -- the bucket that is due ------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b)
-{
-    ev x, y;
-
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 static void sort_few(ev *rows, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -295,13 +288,44 @@ static void turn_over(ev *rows, uint32_t n)
     }
 }
 
+/* Merges two lists that are in order, `n_a` rows and those behind them up to `n`, into `out`. */
+static void merge(const ev *rows, uint32_t n_a, uint32_t n, ev *out)
+{
+    uint32_t a = 0, b = n_a;
+
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = b == n || (a < n_a && rows[a] < rows[b]) ? rows[a++] : rows[b++];
+}
+
+/* Pieces of a few rows, then two of them at a time; behind the rows there is room for as many. */
+static void sort_many(ev *rows, uint32_t n)
+{
+    ev *from = rows, *to = rows + n, *last;
+
+    for (uint32_t i = 0; i < n; i += SORTED_BY_STEPS)
+        sort_few(rows + i, n - i < SORTED_BY_STEPS ? n - i : SORTED_BY_STEPS);
+    for (uint32_t piece = SORTED_BY_STEPS; piece < n; piece *= 2) {
+        for (uint32_t i = 0; i < n; i += 2 * piece) {
+            uint32_t left = n - i;
+
+            merge(from + i, left < piece ? left : piece, left < 2 * piece ? left : 2 * piece,
+                  to + i);
+        }
+        last = from;
+        from = to;
+        to = last;
+    }
+    if (from != rows)
+        memcpy(rows, from, n * sizeof *rows);
+}
+
 static void sort_due(ev *rows, uint32_t n)
 {
     turn_over(rows, n);
     if (n <= SORTED_BY_STEPS)
         sort_few(rows, n);
     else if (!is_sorted(rows, n))
-        qsort(rows, n, sizeof *rows, by_key);
+        sort_many(rows, n);
 }
 
 /* Its list in order. Without memory there is no next event. */
@@ -313,6 +337,8 @@ static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
             return;
         c->due[c->n_due++] = calendar_key(txns, slot);
     }
+    if (!room_for(c, &c->due, &c->due_room, 2 * c->n_due))
+        return;
     sort_due(c->due, c->n_due);
     for (uint32_t i = 1; i < c->n_due; i++)
         c->n_instants += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);

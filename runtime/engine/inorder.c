@@ -26,7 +26,7 @@
  *      the first of a channel that is free has an event. When a channel becomes free at D, the
  * first one sets out at D if it was issued before. If it is issued at D or later, it gets an event
  * of its issue: that is of class 3, behind all arrivals of its instant.
- *   3. Ahead of time. Where channels have one server and nobody waits for an end, an end need not
+ *   3. Ahead of time. Where channels have one server and nothing waits for an end, an end need not
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there.
  *
@@ -63,13 +63,13 @@ enum {
     IN_AHEAD = 64,            /* an end is no event */
 };
 
-/* Who has a channel now, and since when, which may be still to come; slot TXN_NONE: nobody. */
+/* What has a channel now, and since when, which may be still to come; slot TXN_NONE: nothing. */
 struct goer {
     uint32_t slot;
     uint64_t t;
 };
 
-static const struct goer nobody = {.slot = TXN_NONE};
+static const struct goer none = {.slot = TXN_NONE};
 
 static ALWAYS_INLINE void will_arrive(struct kb_sim *s, uint64_t t, uint32_t slot,
                                       enum txn_stage stage)
@@ -133,7 +133,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 /* -- channels ------------------------------------------------------------------------------- */
 
-/* A server of `channel` is free at `t`: who has it next? */
+/* A server of `channel` is free at `t`: what has it next? */
 static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct station *channel,
                                            uint64_t t)
 {
@@ -142,13 +142,13 @@ static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct sta
     channel->busy_fs += t;
     channel->idle++;
     if (head == TXN_NONE || (how & IN_LISTED && channel->posted))
-        return nobody;
+        return none;
     if (!(how & IN_LISTED))
         return (struct goer){station_dequeue(channel, s->txns), t};
     if ((uint64_t)s->txns[head].issue_fs < t)
         return (struct goer){txn_take(&channel->queue, s->txns), t};
     inorder_post_head(s, channel);
-    return nobody;
+    return none;
 }
 
 /* -- the memory ----------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
 
     if (!ends_ahead(s, how, slot, done)) {
         put_off(s, done, EV_DONE, slot);
-        return nobody;
+        return none;
     }
     end(s, done, slot);
     return give_back(s, how, channel, done);
@@ -196,7 +196,7 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
     if (__builtin_expect(service->by_component, false)) {
         uint64_t done = ask_component(s, service->done_fs + drain, t, slot);
 
-        return done == COMPONENT_NEVER ? nobody : served(s, how, done, slot);
+        return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
     }
     if (service->own_gbs > 0)
         own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
@@ -258,23 +258,29 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
     }
     x->drain_fs = drain;
     go_to(s, t, slot, step, cube);
-    return nobody;
+    return none;
 }
 
-/* Links ideal: the whole way to the memory is one sum. */
-static ALWAYS_INLINE void go_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+/* Links ideal: the whole way to the memory is one sum: `way`, from `t` on. */
+static ALWAYS_INLINE void go_ideal(struct kb_sim *s, uint64_t t, uint32_t slot,
+                                   const struct cost_row *way, double link_gbs)
 {
     struct txn *x = &s->txns[slot];
-    const struct trip trip = txn_trip(T, x);
     const struct service *service = program_service(&s->inorder->program, T, x->dst);
-    struct cost_row way = txn_of_host(x) ? cost_of_host(T, &trip) : cost_of_pe(T, &trip);
-    double gbs = way.link_gbs + s->mask.link_gbs;
+    double gbs = link_gbs + s->mask.link_gbs;
 
     x->drain_fs = drain_fs(x->nbytes, gbs < service->last_gbs ? gbs : service->last_gbs);
-    if (txn_of_host(x)) /* it is at the engine */
-        way = cost_engine_to_memory(T, &trip);
-    will_arrive(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), slot,
+    will_arrive(s, after(t, cost_way_fs(&s->mask, way->wire_fs, way->overhead_fs)), slot,
                 TXN_TO_MEMORY);
+}
+
+/* The same of a host's, which has its engine. */
+static inline void go_ideal_host(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct trip trip = txn_trip(T, &s->txns[slot]);
+    struct cost_row way = cost_engine_to_memory(T, &trip);
+
+    go_ideal(s, t, slot, &way, cost_of_host(T, &trip).link_gbs);
 }
 
 /* A PE's leaves its channel at `t`. */
@@ -284,8 +290,10 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     struct txn *x = &s->txns[slot];
 
     if (T->links == MODE_IDEAL) {
-        go_ideal(s, t, slot);
-        return nobody;
+        struct cost_row way = program_way(p, T, x);
+
+        go_ideal(s, t, slot, &way, way.link_gbs);
+        return none;
     }
     uint32_t cube;
     struct step_entry entry = program_begin(p, T, x, &cube);
@@ -296,7 +304,7 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return go(s, how, t, slot, step, cube);
     go_to(s, t, slot, step, cube);
-    return nobody;
+    return none;
 }
 
 /* All parts of a transaction set out, in order of addresses. */
@@ -362,8 +370,8 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     engine->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (T->links == MODE_IDEAL) {
-        go_ideal(s, t, slot);
-        return nobody;
+        go_ideal_host(s, t, slot);
+        return none;
     }
     uint32_t cube = x->step.cube;
     const struct step *step = program_on(p, T, x, &p->steps[x->step.row], &cube, &t);
@@ -371,7 +379,7 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     if (step->fed & fed_of(s, how))
         return go(s, how, t, slot, step, cube);
     go_to(s, t, slot, step, cube);
-    return nobody;
+    return none;
 }
 
 static ALWAYS_INLINE struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t,
@@ -383,7 +391,7 @@ static ALWAYS_INLINE struct goer come_to_engine(struct kb_sim *s, int how, uint6
     if (engine->idle)
         return take_engine(s, how, engine, t, slot);
     station_enqueue(engine, s->txns, slot);
-    return nobody;
+    return none;
 }
 
 /* Its service has ended at `t`: the engine goes to the first that waits. */
@@ -393,7 +401,7 @@ static ALWAYS_INLINE struct goer leave_engine(struct kb_sim *s, int how, uint64_
     engine->busy_fs += t;
     engine->idle++;
     if (!station_waited_for(engine))
-        return nobody;
+        return none;
     return take_engine(s, how, engine, t, station_dequeue(engine, s->txns));
 }
 
@@ -405,9 +413,9 @@ static struct goer leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[whole].issue_fs;
         s->txns[part].wait_fs = s->txns[whole].wait_fs;
-        leave_pe(s, how, t, part); /* no end of a part is ahead of time: nobody follows */
+        leave_pe(s, how, t, part); /* no end of a part is ahead of time: nothing follows */
     }
-    return nobody;
+    return none;
 }
 
 /* A PE's row comes to its channel. */
@@ -425,7 +433,7 @@ static ALWAYS_INLINE struct goer come_to_channel(struct kb_sim *s, int how, uint
     if (channel->idle)
         return (struct goer){slot, t};
     station_enqueue(channel, s->txns, slot);
-    return nobody;
+    return none;
 }
 
 static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -440,7 +448,7 @@ static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, ui
     }
     if (txn_of_host(x)) {
         leave_host(s, t, slot);
-        return nobody;
+        return none;
     }
     seen(s, how, t, EV_ARRIVE, x->id);
     return come_to_channel(s, how, t, slot);
@@ -472,7 +480,7 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     end(s, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
-    return last ? give_back(s, how, channel, t) : nobody;
+    return last ? give_back(s, how, channel, t) : none;
 }
 
 static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot)

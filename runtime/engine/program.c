@@ -145,9 +145,12 @@ static struct service service_of(struct program *p, const struct cost_mask *m,
 static void make_places(struct program *p, const struct kb_topology *t)
 {
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
-        p->cubes[cube] =
-            (struct place_of_cube){(uint16_t)cube_column(t, cube), (uint16_t)cube_row(t, cube),
-                                   (uint16_t)(cube / t->cubes)};
+        p->cubes[cube] = (struct place_of_cube){
+            .x = (uint16_t)cube_column(t, cube),
+            .y = (uint16_t)cube_row(t, cube),
+            .sip = (uint16_t)(cube / t->cubes),
+            .pos = t->cube_pos[cube % t->cubes],
+        };
 }
 
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m)

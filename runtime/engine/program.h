@@ -85,6 +85,7 @@ struct program {
     struct step_entry *entries; /* owned; [kind of cube][segment] */
     struct place_of_cube {
         uint16_t x, y, sip;
+        uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
     } * cubes;                     /* owned; [cube over all SIPs] of a regular machine */
     struct service (*services)[2]; /* owned; [kind of cube], of slices, of SRAMs */
     struct drains drains[1 << DRAIN_BITS];
@@ -190,6 +191,27 @@ static inline struct step_entry program_begin(const struct program *p, const str
     *cube = from;
     return p->entries[from == to ? t->seg_local + pe * p->n_units + unit
                                  : t->seg_out + pe * N_EXITS + program_exit(p, from, to)];
+}
+
+/* Links ideal: the whole way of a PE's, without the edge into the memory, as cost_of_pe(). */
+static inline struct cost_row program_way(const struct program *p, const struct kb_topology *t,
+                                          const struct txn *x)
+{
+    uint32_t from = x->src >> p->pe_bits, pe = x->src & ((1u << p->pe_bits) - 1);
+    uint32_t to = x->dst >> p->unit_bits, unit = x->dst & ((1u << p->unit_bits) - 1);
+
+    if (!p->regular || p->cubes[from].sip != p->cubes[to].sip) {
+        const struct trip trip = txn_trip(t, x);
+
+        return cost_of_pe(t, &trip);
+    }
+    if (from == to)
+        return t->cost_local[pe * p->n_units + unit];
+    const struct mesh_row *mesh =
+        &t->cost_mesh[t->mesh_middle + p->cubes[to].pos - p->cubes[from].pos];
+    struct cost_row way = cost_add(mesh->cost, &t->cost_out[pe * N_EXITS + mesh->exit]);
+
+    return cost_add(way, &t->cost_in[mesh->side * p->n_units + unit]);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * channel_queues.c -- how long the queues of channels were, found after a run from the times of rows.
  *
- * Where rows wait in the lists of their channels (engine/inorder.h) nobody counts them: a row is in
+ * Where rows wait in the lists of their channels (engine/inorder.h) nothing counts them: a row is in
  * its list before it is issued. But its times tell when it waited: from its issue to its start. A
  * channel serves in order of (issue, id), so starts do not fall. Two cursors go through its rows: one
  * at the row that is issued, one at the first that has not started by then; what lies between them

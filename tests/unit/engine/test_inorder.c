@@ -96,6 +96,46 @@ static void two_reads_are_three_events(void **state)
     any_topology_free(topo);
 }
 
+/*
+ * docs/model.md "Order of events": an issue is of a later class than arrivals. Without any delay on
+ * the way, c0.pe0 has its channel free at the very time at which its next row is issued. That row
+ * comes to slice 2 behind one that waited for c0.pe1's channel and sets out then, whatever their
+ * ids.
+ */
+static void issued_as_the_channel_becomes_free(void **state)
+{
+    static const char *const links[] = {"ideal", "fifo"};
+    const int64_t taken_fs = 16000000;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char yaml[512];
+        kb_result waited, issued;
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: 1\nname: zero\nns_per_mm: 0.0\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                 "contention: {links: %s}\ncube: {noc: {bw_gbs: 256.0}, xbar: {overhead_ns: 0.0, "
+                 "chain_gbs: 256.0}, bridge: {overhead_ns: 0.0, bw_gbs: 256.0}}\n",
+                 links[i]);
+        const kb_topology *topo = any_topology(yaml);
+        kb_sim *sim = new_sim(topo, (kb_options){0});
+
+        issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 4096);
+        issue(sim, topo, taken_fs, KB_READ, "c0.pe0", "c0.slice2", 4096);
+        issue(sim, topo, 0, KB_READ, "c0.pe1", "c0.slice1", 4096);
+        issue(sim, topo, 0, KB_READ, "c0.pe1", "c0.slice2", 4096);
+        run_all(sim);
+        assert_int_equal(kb_sim_result(sim, 1, &issued), KB_OK);
+        assert_int_equal(kb_sim_result(sim, 3, &waited), KB_OK);
+        assert_int_equal(issued.start_fs, taken_fs);
+        assert_int_equal(waited.start_fs, taken_fs);
+        assert_int_equal(waited.service_fs, taken_fs);
+        assert_int_equal(issued.service_fs, 2 * taken_fs);
+        kb_sim_free(sim);
+        any_topology_free(topo);
+    }
+}
+
 /* A run that is stopped has used no station for longer than it lasted. */
 static void use_is_plausible(void *arg, const kb_utilization *use)
 {
@@ -136,6 +176,7 @@ int main(void)
         cmocka_unit_test(more_bandwidths_than_are_kept),
         cmocka_unit_test(more_sizes_than_are_kept),
         cmocka_unit_test(two_reads_are_three_events),
+        cmocka_unit_test(issued_as_the_channel_becomes_free),
         cmocka_unit_test(stopped_anywhere),
     };
 

@@ -22,10 +22,11 @@
  *      with one delay between, it comes in the order in which it left that one. So a request takes
  *      it in the same event, at a time that is still to come: step.fed says in which runs. A memory
  *      is such a station behind its link, if all data of the run go one way.
- *   2. Rows wait in lists. Each channel has a list of its rows in order of (issue, id), and only
- *      the first of a channel that is free has an event. When a channel becomes free at D, the
- * first one sets out at D if it was issued before. If it is issued at D or later, it gets an event
- * of its issue: that is of class 3, behind all arrivals of its instant.
+ *   2. Rows wait in lists. Each channel has a list of its rows in order of (issue, id), and what is
+ *      in it has no event. When the channel becomes free at D, the first sets out at D if it was
+ *      issued before. If it is issued at D or later, it sets out then, and that is known at once.
+ *      Its issue would be of class 3, behind all arrivals of its instant; so if its way begins
+ *      without any delay, that issue is an event all the same.
  *   3. Ahead of time. Where channels have one server and nothing waits for an end, an end need not
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there.
@@ -36,12 +37,12 @@
  *
  * Example: the tests' cube8 with fifo links and hold: own. c0.pe1 has two reads of c0.slice1, of
  * 4096 bytes, at 0; the way is 2.085 ns, slice and way take 16 ns. Both are in the list of the read
- * channel; the first has an event, its issue at 0. It takes the channel; the link behind it is fed
- * by that channel alone, so it is taken at once, and an arrival posted at the next link, which
- * others come to, too. There it takes that link, and with it the slice, to which only that link
- * leads. Its service begins at 2.085, so it ends at 18.085 and the channel is free then. So in the
- * same event, at about 2 ns, the second read sets out at 18.085, takes its first link, and posts
- * its arrival. Two transactions, three events: tests/unit/engine/test_inorder.c.
+ * channel. The first sets out before the first event; the link behind the channel is fed by that
+ * alone, so it is taken at once, and an arrival posted at the next link, which others come to, too.
+ * There it takes that link, and with it the slice, to which only that link leads. Its service
+ * begins at 2.085, so it ends at 18.085 and the channel is free then. So in the same event, at
+ * about 2 ns, the second read sets out at 18.085, takes its first link, and posts its arrival. Two
+ * transactions, two events: tests/unit/engine/test_inorder.c.
  *
  * Invariants
  *   - What comes to a station by an event comes in order of (time, class, id, slot); what comes to
@@ -133,22 +134,38 @@ static ALWAYS_INLINE void end(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 /* -- channels ------------------------------------------------------------------------------- */
 
+/*
+ * Rows are listed, and `channel` has a server to spare from `t` on: the first sets out then, or
+ * when it is issued, which may be still to come. If its way begins without any delay it has to be
+ * issued by an event.
+ */
+static ALWAYS_INLINE struct goer next_listed(struct kb_sim *s, struct station *channel, uint64_t t)
+{
+    uint32_t head = channel->queue.head;
+    uint64_t issue_fs;
+
+    if (head == TXN_NONE || channel->posted)
+        return none;
+    issue_fs = (uint64_t)s->txns[head].issue_fs;
+    if (issue_fs < t)
+        return (struct goer){txn_take(&channel->queue, s->txns), t};
+    if (s->inorder->delays)
+        return (struct goer){txn_take(&channel->queue, s->txns), issue_fs};
+    inorder_post_head(s, channel);
+    return none;
+}
+
 /* A server of `channel` is free at `t`: what has it next? */
 static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct station *channel,
                                            uint64_t t)
 {
-    uint32_t head = channel->queue.head;
-
     channel->busy_fs += t;
     channel->idle++;
-    if (head == TXN_NONE || (how & IN_LISTED && channel->posted))
+    if (how & IN_LISTED)
+        return next_listed(s, channel, t);
+    if (!station_waited_for(channel))
         return none;
-    if (!(how & IN_LISTED))
-        return (struct goer){station_dequeue(channel, s->txns), t};
-    if ((uint64_t)s->txns[head].issue_fs < t)
-        return (struct goer){txn_take(&channel->queue, s->txns), t};
-    inorder_post_head(s, channel);
-    return none;
+    return (struct goer){station_dequeue(channel, s->txns), t};
 }
 
 /* -- the memory ----------------------------------------------------------------------------- */
@@ -308,7 +325,7 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
 }
 
 /* All parts of a transaction set out, in order of addresses. */
-static struct goer leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole);
+static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole);
 
 /* It has a server of its channel from `t` on. Traffic then draws the PE's next transaction. */
 static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -323,8 +340,12 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
     if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
-        return leave_in_parts(s, how, t, slot);
-    return leave_pe(s, how, t, slot);
+        leave_in_parts(s, how, t, slot);
+    else if (how & IN_AHEAD)
+        return leave_pe(s, how, t, slot);
+    else
+        leave_pe(s, how, t, slot); /* its end is an event: nothing follows */
+    return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
 }
 
 /* -- hosts ---------------------------------------------------------------------------------- */
@@ -407,7 +428,7 @@ static ALWAYS_INLINE struct goer leave_engine(struct kb_sim *s, int how, uint64_
 
 /* -- events --------------------------------------------------------------------------------- */
 
-static struct goer leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole)
+static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole)
 {
     s->txns[whole].stage = TXN_SPLIT;
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
@@ -415,7 +436,6 @@ static struct goer leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_
         s->txns[part].wait_fs = s->txns[whole].wait_fs;
         leave_pe(s, how, t, part); /* no end of a part is ahead of time: nothing follows */
     }
-    return none;
 }
 
 /* A PE's row comes to its channel. */
@@ -424,12 +444,8 @@ static ALWAYS_INLINE struct goer come_to_channel(struct kb_sim *s, int how, uint
 {
     struct station *channel = channel_of(s, &s->txns[slot]);
 
-    if (how & IN_LISTED) {
+    if (how & IN_LISTED)
         channel->posted = false;
-        if (channel->idle > 1 && channel->queue.head != TXN_NONE)
-            inorder_post_head(s, channel);
-        return (struct goer){slot, t};
-    }
     if (channel->idle)
         return (struct goer){slot, t};
     station_enqueue(channel, s->txns, slot);
@@ -512,10 +528,24 @@ static kb_status stop(struct kb_sim *s, uint32_t slot)
     return s->txns[slot].at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
+/* The run begins: the first rows of each list set out. */
+static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
+{
+    s->inorder->fresh = false;
+    for (size_t i = 0; i < (size_t)2 * sim_cubes(T) << T->pe_bits; i++) {
+        struct goer goer = next_listed(s, &s->channels[i], 0);
+
+        while (goer.slot != TXN_NONE)
+            goer = set_out(s, how, goer.t, goer.slot);
+    }
+}
+
 static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget)
 {
     uint64_t t = 0;
 
+    if (how & IN_LISTED && s->inorder->fresh)
+        begin_lists(s, how);
     for (; budget > 0; budget--) {
         uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
         struct goer goer;

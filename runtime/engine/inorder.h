@@ -15,9 +15,12 @@
 struct inorder {
     struct calendar calendar;
     struct program program;
-    bool begun;  /* what follows is of the run that goes on */
-    bool listed; /* rows wait in the lists of their channels, and the first alone has an event */
-    bool ahead;  /* and the next one sets out ahead of time, as soon as that is known */
+    bool begun;         /* what follows is of the run that goes on */
+    bool delays;        /* program_delays() */
+    unsigned delays_of; /* of which fed_first, + 1 */
+    bool fresh;         /* its lists have not begun */
+    bool listed;        /* rows wait in the lists of their channels, and have no event there */
+    bool ahead;         /* and the next one sets out ahead of time, as soon as that is known */
 };
 
 /* Can it run what `s` is about to run? */

@@ -3,9 +3,9 @@
  * host, or one of all.
  *
  * Rows that wait for no others stand in the list of their channel before the run begins, in order
- * of (issue, id). Only the first has an event, and only while the channel has a server to spare; so
- * a million rows that are issued at 0 are as many events as there are channels. A host has no
- * channel; its rows stand in pipes, of which all members need the same time to their first station.
+ * of (issue, id). What is in a list has no event; so a million rows that are issued at 0 are as
+ * many events as there are channels. A host has no channel; its rows stand in pipes, of which all
+ * members need the same time to their first station.
  *
  * Where each issue is an event, all rows are one list, in the same order, and the next one is
  * posted when one comes.
@@ -89,15 +89,12 @@ static void list_row(struct kb_sim *s, uint32_t slot)
 bool inorder_issue(struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
-    struct station *channel = channel_of(s, x);
 
     if (!s->inorder || !s->inorder->begun)
         return ev_push(&s->queue, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
     if (!s->inorder->listed)
         return calendar_post(&s->inorder->calendar, s->txns, slot, (uint64_t)x->issue_fs, EV_ISSUE);
     list_row(s, slot);
-    if (channel->idle && !channel->posted)
-        inorder_post_head(s, channel);
     return true;
 }
 
@@ -115,14 +112,11 @@ static void list_rows(struct kb_sim *s)
     }
 }
 
-/* The first of each list has an event. */
-static void post_lists(struct kb_sim *s)
+/* The first of each pipe has an event. */
+static void post_pipes(struct kb_sim *s)
 {
     size_t n_pipes = T->links == MODE_FIFO ? T->sips : sim_cubes(T);
 
-    for (size_t i = 0; i < (size_t)2 * sim_cubes(T) << T->pe_bits; i++)
-        if (s->channels[i].queue.head != TXN_NONE)
-            inorder_post_head(s, &s->channels[i]);
     for (size_t i = 0; i < n_pipes; i++)
         if (s->pipes[i].head != TXN_NONE)
             inorder_post_pipe(s, &s->pipes[i]);
@@ -146,6 +140,15 @@ static bool make(struct kb_sim *s)
     return s->inorder && program_make(&s->inorder->program, s->topo, &s->mask);
 }
 
+/* Points of a sweep mostly have the same: it is looked at again where something else is passed. */
+static void find_delays(struct kb_sim *s)
+{
+    if (s->inorder->delays_of == s->fed_first + 1u)
+        return;
+    s->inorder->delays_of = s->fed_first + 1u;
+    s->inorder->delays = program_delays(&s->inorder->program, s->topo, s->fed_first);
+}
+
 bool inorder_begin(struct kb_sim *s)
 {
     if (s->inorder && s->inorder->begun)
@@ -153,12 +156,13 @@ bool inorder_begin(struct kb_sim *s)
     if (!s->inorder && !make(s))
         return false;
     calendar_clear(&s->inorder->calendar);
-    s->inorder->begun = true;
+    s->inorder->begun = s->inorder->fresh = true;
+    find_delays(s);
     s->inorder->listed = !sim_counts(s) && !s->dependencies;
     s->inorder->ahead = s->inorder->listed && one_channel(s->topo) && !s->options.costs_off;
     if (s->inorder->listed) {
         list_rows(s);
-        post_lists(s);
+        post_pipes(s);
     } else {
         inorder_post_row(s);
     }

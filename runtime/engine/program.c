@@ -187,6 +187,35 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     return true;
 }
 
+/* Is a request that begins segment `i` at its first event later than it began? */
+static bool begins_with_delay(const struct program *p, const struct kb_topology *t, uint32_t i,
+                              unsigned fed_first)
+{
+    const struct step *step = &p->steps[p->entries[i].row];
+    int64_t sum = p->entries[i].lead_fs;
+
+    for (uint32_t k = 0; t->links == MODE_IDEAL && k < t->segments[i].n_legs; k++)
+        sum += step[k].lead_fs;
+    if (sum > 0 || !t->segments[i].n_legs)
+        return sum > 0;
+    return step->fed & fed_first && step->lead_fs > 0;
+}
+
+bool program_delays(const struct program *p, const struct kb_topology *t, unsigned fed_first)
+{
+    bool delays = true;
+
+    for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++) {
+        uint32_t number = i % t->n_segments;
+        bool of_pe = number - t->seg_local < t->planes * t->pes * t->n_units ||
+                     number - t->seg_out < t->planes * t->pes * N_EXITS;
+
+        if (of_pe && t->segments[i].n_hops && !begins_with_delay(p, t, i, fed_first))
+            delays = false;
+    }
+    return delays;
+}
+
 void program_free(struct program *p)
 {
     free(p->steps);

@@ -86,7 +86,7 @@ struct program {
     struct place_of_cube {
         uint16_t x, y, sip;
         uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
-    } * cubes;                     /* owned; [cube over all SIPs] of a regular machine */
+    } * cubes;        /* owned; [cube over all SIPs] of a regular machine */
     struct service (*services)[2]; /* owned; [kind of cube], of slices, of SRAMs */
     struct drains drains[1 << DRAIN_BITS];
 };
@@ -94,6 +94,12 @@ struct program {
 /* False: no memory; program_free() frees the part that was made. */
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m);
 void program_free(struct program *p);
+
+/*
+ * Is the first event of each PE's transaction later than the time at which it sets out?
+ * `fed_first`: the first links that are passed in that same event, bits of step.fed.
+ */
+bool program_delays(const struct program *p, const struct kb_topology *t, unsigned fed_first);
 
 /* Over the exit of `step`, in `*cube`, which becomes the next one. Of any machine. */
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,

@@ -528,15 +528,29 @@ static kb_status stop(struct kb_sim *s, uint32_t slot)
     return s->txns[slot].at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
-/* The run begins: the first rows of each list set out. */
+/* The run begins: the first rows of a list set out. */
+static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
+{
+    struct goer goer = next_listed(s, channel, 0);
+
+    while (goer.slot != TXN_NONE)
+        goer = set_out(s, how, goer.t, goer.slot);
+}
+
+/* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
 static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
 {
-    s->inorder->fresh = false;
-    for (size_t i = 0; i < (size_t)2 * sim_cubes(T) << T->pe_bits; i++) {
-        struct goer goer = next_listed(s, &s->channels[i], 0);
+    size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
+    bool by_rows = !s->traffic && s->n_txns < n_channels;
 
-        while (goer.slot != TXN_NONE)
-            goer = set_out(s, how, goer.t, goer.slot);
+    s->inorder->fresh = false;
+    for (size_t i = 0; !by_rows && i < n_channels; i++)
+        begin_list(s, how, &s->channels[i]);
+    for (uint32_t slot = 0; by_rows && slot < s->n_txns; slot++) {
+        struct station *channel = channel_of(s, &s->txns[slot]);
+
+        if (channel->queue.head == slot && channel->idle)
+            begin_list(s, how, channel);
     }
 }
 

@@ -162,7 +162,8 @@ bool inorder_begin(struct kb_sim *s)
     s->inorder->ahead = s->inorder->listed && one_channel(s->topo) && !s->options.costs_off;
     if (s->inorder->listed) {
         list_rows(s);
-        post_pipes(s);
+        if (s->ways & WAY_OF_HOST)
+            post_pipes(s);
     } else {
         inorder_post_row(s);
     }

@@ -171,14 +171,6 @@ static void emit_legs(FILE *out, const struct routes *r)
     end_map(out);
 }
 
-static void emit_last_links(FILE *out, const struct routes *r)
-{
-    begin_map(out, "last_links");
-    for (uint32_t i = 0; i < r->topo.n_kinds * r->topo.n_units; i++)
-        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->last_links[i]);
-    end_map(out);
-}
-
 static void emit_cube_rows(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_rows");
@@ -725,7 +717,6 @@ bool emit(const struct routes *r, const char *input, FILE *out)
         emit_shares(out, "answer_shares", r, r->answer_shares);
     }
     emit_legs(out, r);
-    emit_last_links(out, r);
     emit_cube_rows(out, r);
     emit_home_slices(out, r);
     emit_planes(out, r);

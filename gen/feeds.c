@@ -1,6 +1,6 @@
 /* feeds.c -- which links are fed by one other: what comes to them has come over that one.
  *
- * Where links queue, the engine need not stop at such a link (runtime/network/link.h says why).
+ * Where links queue, the engine need not stop at such a link (runtime/engine/inorder.c says why).
  * This file finds them in the legs of the segments. For each edge that a request may pass it notes
  * what the request has passed before: another edge, the DMA of its PE, the engine of an m_cpu, the
  * host.
@@ -182,18 +182,6 @@ static int32_t station_of(const struct routes *r, const struct leg_row *leg)
     return (cubes * n + leg->link) * 2 + leg->back;
 }
 
-/* The last leg of a route to each memory. */
-static void find_last_links(struct routes *r)
-{
-    r->last_links = arena_alloc(r->arena, r->topo.n_units * sizeof *r->last_links);
-    for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
-        const struct segment_row *seg = &r->segments[r->topo.seg_in + unit];
-
-        if (seg->n_legs)
-            r->last_links[unit] = edge_of(r, &r->legs[seg->first_leg + seg->n_legs - 1]);
-    }
-}
-
 void make_feeds(struct routes *r)
 {
     struct feeds f = {r, arena_alloc(r->arena, n_edges(&r->topo) * sizeof *f.edges)};
@@ -218,5 +206,4 @@ void make_feeds(struct routes *r)
         if (seg->exit == N_EXITS && seg->n_legs)
             r->legs[seg->first_leg + seg->n_legs - 1].fed |= INTO_MEMORY;
     }
-    find_last_links(r);
 }

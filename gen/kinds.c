@@ -118,7 +118,7 @@ static void join_segments(struct routes *r, struct routes *kinds, uint32_t n_kin
 
 static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
 {
-    uint32_t pes = r->topo.pes, units = r->topo.n_units;
+    uint32_t pes = r->topo.pes;
     const struct spec *spec = r->spec;
 
     *r = kinds[0]; /* what does not differ, and what holds for a single kind only */
@@ -133,7 +133,6 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     JOIN(cube_nodes, r->topo.n_cube_nodes);
     JOIN(cube_links, r->topo.n_cube_links);
     JOIN(home_slices, pes);
-    JOIN(last_links, units);
     if (!r->topo.regular)
         JOIN(cost_segment, r->n_segments);
     JOIN(cost_host_cpu, r->n_host_sides);

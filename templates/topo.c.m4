@@ -194,11 +194,6 @@ static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
 gen_map_home_slices([[gen_number_row]])m4_dnl
 };
 
-/* The station of the edge into each memory of a cube. */
-static const uint32_t last_links[TOPO_KINDS * TOPO_UNITS] = {
-gen_map_last_links([[gen_number_row]])m4_dnl
-};
-
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 m4_ifelse(gen_regular, 1, [[/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
@@ -294,14 +289,22 @@ gen_map_parts([[gen_part_row]])m4_dnl
 ]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
+m4_dnl Routers, banks, nodes that are components, and components that queue need an engine of their own.
+m4_define([[gen_own_engine]],
+m4_eval(gen_links == 2 || gen_banked != 0 || gen_has_nodes != 0 || gen_has_queueing != 0))m4_dnl
 #define TOPOLOGY gen_name[[]]_topology
+m4_ifelse(gen_own_engine, 1, [[#define OWN_ENGINE
+]])m4_dnl
 #include "engine/engine.h"
 
 const struct kb_topology TOPOLOGY = {
 gen_map_fields([[gen_field_row]])m4_dnl
 m4_ifelse(gen_n_parts, 0, [[]], [[    .impls = &components,
 ]])m4_dnl
-    .run = engine_fused,
+m4_ifelse(gen_own_engine, 1, [[    .run = engine_fused,
 };
 
 #include "engine/steps.h"
+]], [[    .run = inorder_run,
+};
+]])m4_dnl

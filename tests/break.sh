@@ -34,7 +34,7 @@ break_it() {
 engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
 memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
 cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c add=runtime/sim/add.c results=runtime/sim/results.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
-last_link=runtime/network/last_link.h feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c
+feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
@@ -147,10 +147,21 @@ break_it 'links joined as if all data went one way' $run 's/s->fed = .* \? FED_A
 break_it 'unsorted rows of several channels set out in order' $run 's/s->sorted \|\| one_channel \? s->fed : 0/s->fed/'
 break_it 'links joined where they take no time' $run 's/ \|\| s->options\.costs_off//'
 break_it 'a link station of the cube before' $feeds 's/\? -1 : -\(int32_t\)r->topo\.w/? 0 : 0/'
-break_it 'last link: not first come, first served' $last_link 's/^    return holder_fs > x_fs .*$/    return false;/'
-break_it 'last link: put back with its bytes counted' $last_link 's/^    l->busy_fs -= .*$//'
-break_it 'last link: nothing passes it before it is served' $last_link 's/^        memory->queued\+\+;$//; s/memory->queued--;/;/'
-break_it 'last link: writes before reads' $last_link 's/return heads\[0\]\.arrive_fs < heads\[1\]\.arrive_fs;/return txn_writes(\&heads[0]);/'
+inorder=runtime/engine/inorder.c lists=runtime/engine/inorder_lists.c calendar=runtime/engine/calendar.c program=runtime/engine/program
+break_it 'a row that is issued as its channel becomes free goes before its issue' $inorder 's/issue_fs < t\)$/issue_fs <= t)/'
+break_it 'an end ahead of time that others wait for' $lists 's/!sim_counts\(s\) && !s->dependencies;/!sim_counts(s);/'
+break_it 'ends ahead of time with several channels' $lists 's/s->inorder->listed && one_channel\(s->topo\) &&/s->inorder->listed \&\&/'
+break_it 'a part ends its channel ahead of time' $inorder 's/whole_of\(s, slot\) == slot &&/true \&\&/'
+break_it 'the drain of the last link alone' $inorder 's/drain = taken > drain \? taken : drain;/drain = taken;/'
+break_it 'a memory passed with its link in runs of both ways' $program.c 's/\? FED_ONE_WAY : 0;/? FED_ONE_WAY | FED_ALWAYS : 0;/'
+break_it 'a component passed with its link' $program.c 's/if \(t->impls && t->impls->memories\)/if (false)/'
+break_it 'a wrap link as long as others on the way of an engine' $program.c 's/entry\.lead_fs \+= mesh_extra_fs.*$//'
+break_it 'what other bytes took is not forgotten' $program.c 's/d->fs\[i\] = -1;/;/'
+break_it 'a bucket in the order of posting' $calendar 's/^        sort_few\(rows, n\);/        ;/'
+break_it 'a crowded bucket in the order of posting' $calendar 's/^        sort_many\(rows, n\);/        ;/'
+break_it 'what lies far comes behind all windows' $calendar 's/if \(opens == c->far_window\)/if (window == UINT64_MAX)/'
+break_it 'an event of the bucket that is due comes with the next' runtime/engine/calendar.h 's/if \(bucket <= c->now\)/if (bucket < c->now)/'
+break_it 'the queue of a channel counts what has started' runtime/explain/channel_queues.c 's/<= issue_fs\)$/< issue_fs - 1)/'
 break_it 'one pipe of host transactions for a SIP' $pcie_ep \
     's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
 break_it 'next in the pipe never sent' $pcie_ep \
@@ -172,14 +183,10 @@ break_it 'large rows copied in part' runtime/base/rows.c 's/memcpy\(to, rows, by
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
 break_it 'drain held twice, counted once' $cost \
     's/^( +)drain_fs\(nbytes, cost_bottleneck/\12 * drain_fs(nbytes, cost_bottleneck/'
-early=runtime/network/early_memory.h expected=runtime/network/expected_early.h
+early=runtime/network/early_memory.h
 break_it 'hold: own held for the drain of the route' $cost 's/if \(memory->hold == HOLD_ROUTE\)/if (1)/'
 break_it 'latency held' $cost 's/return hold_fs - \(memory->latency_fs & m->overhead\);/return hold_fs;/'
 break_it 'latency not waited for' $cost 's/memory->overhead_fs \+ memory->latency_fs\)/memory->overhead_fs)/'
-break_it 'the end of an early memory as it was first expected' $expected 's/if \(end == t\)/if (1)/'
-break_it 'an early memory without its queue' $expected 's/bool last = memory->head == TXN_NONE \|\| .*/bool last = true;/'
-break_it 'a turn taken before all have come' $expected 's/head_arrives\(s, l\) >= t/0/'
-break_it 'bounds of reads and writes as one' $expected 's/least_free_fs\[txn_writes\(txn\)\]/least_free_fs[0]/'
 break_it 'an SRAM faster than the NoC' $nodes 's/fmin\(s->cube_sram_bw_gbs, s->cube_noc_bw_gbs\)/s->cube_sram_bw_gbs/'
 break_it 'version 2 with the defaults of 1' gen/spec.c 's/version >= 2 \?/version > 2 ?/'
 break_it 'new keys always in the resolved text' gen/resolve.c 's/return key_rows\[k\]\.is_new &&/return 0 \&\&/'
@@ -680,7 +687,6 @@ break_it 'targets written in place, not moved into it' Makefile \
     's/^NEW = .*/NEW = \$@/; s/^PUT = && mv -f \$\(NEW\) \$@/PUT =/'
 break_it 'topologies installed over what others have' tools/taken.sh 's/^by_file\(\)/no_file()/; s/by_file "/: "/'
 break_it 'the cost of a store is that of the load before' runtime/kernels/steps.h 's/pe->cost\[work->stage\]/pe->cost[0]/'
-break_it 'a wait for a link stays with what is displaced' $last_link 's/l->wait_fs -= enter_fs - memory->came_fs;//'
 break_it 'tiles of matrices by columns lie by rows' runtime/pe/token.h 's/bool col_major = gemm && \(i \? op->col_b : op->col_a\);/bool col_major = false;/'
 break_it 'barriers of any two PEs are one' runtime/kernels/barrier.c 's/b->n == g->n && b->first == g->first && !b->pes == !g->pes &&/b->n == g->n \&\& !b->pes == !g->pes;/; s/^ *\(!b->pes \|\| memcmp\(b->pes, g->pes, .*$//'
 break_it 'rows of a run added to a database one by one' runtime/cli/out/sqlite_file.c \
@@ -712,12 +718,6 @@ break_it 'a VC is stalled though its segment is not ready' runtime/engine/router
 break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
-break_it 'asked ahead by the time at which it sets out' runtime/network/link.h 's/go_to_memory\(s, how, now, t, /go_to_memory(s, how, t, t, /'
-break_it 'a call that is undone leaves its state' runtime/network/expected_component.h 's/memcpy\(state, state \+ saved_bytes\(s\), saved_bytes\(s\)\);/(void)state;/'
-break_it 'the queue of a component ends where one comes first' runtime/network/expected_component.h 's/&& comes_first_of\(s, &s->txns\[\*link\], txn\)\)/)/'
-break_it 'what takes no time is asked ahead' runtime/network/component_memory.h 's/\(start \+ ahead\) &&/start \&\&/'
-break_it 'arrivals of an instant by id, though some have been' runtime/network/expected_component.h 's/a->id <= s->instances\.came_id\)/false)/'
-break_it 'one asked, and all that have come wait for its end' runtime/network/expected_component.h 's/if \(ends_together\(s, &s->early\[dst\]\)\)/if (true)/'
 break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
 # memories that are components, behind routers

@@ -60,12 +60,26 @@ static void *move_large(void *rows, size_t bytes, size_t more)
     return to;
 }
 
+/* Rows of small pages onto others, on lines of the cache. */
+static void *move_lines(void *rows, size_t bytes, size_t more)
+{
+    enum { LINE = 64 };
+    void *to = aligned_alloc(LINE, (more + LINE - 1) / LINE * LINE);
+
+    if (!to)
+        return NULL;
+    if (bytes)
+        memcpy(to, rows, bytes);
+    free(rows);
+    return to;
+}
+
 void *rows_resize(void *rows, size_t n, size_t more, size_t row_bytes)
 {
     size_t bytes = n * row_bytes, wanted = more * row_bytes;
 
     if (wanted < ROWS_PAGE)
-        return realloc(rows, wanted);
+        return move_lines(rows, bytes, wanted);
     return bytes < ROWS_PAGE ? move_small(rows, bytes, in_pages(wanted))
                              : move_large(rows, in_pages(bytes), in_pages(wanted));
 }

@@ -2,6 +2,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +21,8 @@ static inline void rows_advise(void *rows, size_t bytes)
 
 /*
  * Room for `more` rows in place of `n`, as many or fewer (0: `rows` is NULL), which are kept; what
- * is behind them is not defined. For rows_release(). NULL: no memory, and `rows` are as they were.
+ * is behind them is not defined. The first begins on a line of the cache. For rows_release(). NULL:
+ * no memory, and `rows` are as they were.
  */
 void *rows_resize(void *rows, size_t n, size_t more, size_t row_bytes);
 void rows_release(void *rows, size_t n, size_t row_bytes);

@@ -20,6 +20,7 @@
  * are made before the run, none grows while it lasts.
  */
 #include "engine/dependencies.h"
+#include "engine/inorder.h"
 #include "machine/endpoint.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -371,8 +372,7 @@ kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
             return KB_TIME_RANGE;
         if (issue_fs > txn->issue_fs)
             txn->issue_fs = issue_fs;
-        if (--w->n_left == 0 &&
-            !ev_push(&s->queue, ev_make((uint64_t)txn->issue_fs, EV_ISSUE, txn->id, w->id)))
+        if (--w->n_left == 0 && !inorder_issue(s, w->id))
             return KB_NO_MEMORY;
     }
     return KB_OK;

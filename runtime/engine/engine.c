@@ -2,6 +2,7 @@
  * that were made at run time. */
 #include "engine/engine.h"
 #include "engine/engine_watched.h"
+#include "engine/inorder.h"
 #include "engine/steps.h"
 
 /* The tables were made at run time: as the engine of a topology, but they are no constants. */
@@ -23,7 +24,6 @@ static void join_links(struct kb_sim *s)
         if (t->kinds[kind].read_channels > 1 || t->kinds[kind].write_channels > 1)
             one_channel = false;
     s->fed = s->fed_first = 0;
-    s->joins_last_link = false;
     if (t->links != MODE_FIFO || s->options.costs_off || s->observer || sim_is_watched(s))
         return;
     if (t->impls && t->impls->nodes)
@@ -32,7 +32,6 @@ static void join_links(struct kb_sim *s)
     if (s->fed == FED_ONE_WAY && !(s->ways & WAY_OF_HOST))
         s->fed |= FED_BY_PES;
     s->fed_first = s->sorted || one_channel ? s->fed : 0;
-    s->joins_last_link = s->fed != FED_ALWAYS || !s->dependencies;
 }
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
@@ -42,10 +41,11 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
 
     join_links(s);
     s->started = true;
-    status = (told           ? engine_told
-              : any          ? engine_any
-              : s->topo->run ? s->topo->run
-                             : engine_loaded)(s, budget);
+    status = (inorder_serves(s) ? inorder_run
+              : told            ? engine_told
+              : any             ? engine_any
+              : s->topo->run    ? s->topo->run
+                                : engine_loaded)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)

@@ -4,6 +4,12 @@
 #include "engine/state.h"
 
 /*
+ * Runs in which every station serves in order of arrival: engine/inorder.c. It is kb_topology.run
+ * of machines where all do.
+ */
+kb_status inorder_run(struct kb_sim *s, uint64_t budget) EXPORTED(inorder_run);
+
+/*
  * T is the topology that runs. The generated topo.c defines TOPOLOGY, the name of its tables,
  * before it includes engine/steps.h, so that all of T is a constant there. Elsewhere T is what the
  * simulation names.
@@ -12,8 +18,10 @@
 extern const struct kb_topology TOPOLOGY __attribute__((visibility("default")));
 #define T (&TOPOLOGY)
 
-/* The fused engine, for runs that do not need every event: kb_topology.run. */
+#ifdef OWN_ENGINE
+/* The fused engine, for runs that do not need every event: kb_topology.run of other machines. */
 static kb_status engine_fused(struct kb_sim *s, uint64_t budget);
+#endif
 #else
 #define T (s->topo)
 #endif

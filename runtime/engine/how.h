@@ -57,18 +57,23 @@ static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class
     post_as(s, t, class, s->txns[slot].id, slot);
 }
 
-/* FNV-1a 64 over (int64 time, uint8 class, uint64 id), little endian: docs/model.md "Order of
- * events". */
+/*
+ * FNV-1a 64 over (int64 time, uint8 class, uint64 id), little endian: docs/model.md "Order of
+ * events". A byte of 0 only multiplies, so the upper bytes of what is small are one product: two of
+ * the time, five of the id.
+ */
 static void fingerprint(struct kb_sim *s, uint64_t t, enum ev_class class, uint64_t id)
 {
+    const uint64_t prime = UINT64_C(0x100000001b3), two = prime * prime, five = two * two * prime;
+    bool small_time = t >> 48 == 0, small_id = id >> 24 == 0;
     uint64_t h = s->fingerprint;
 
-    for (int i = 0; i < 64; i += 8)
-        h = (h ^ (t >> i & 255)) * UINT64_C(0x100000001b3);
-    h = (h ^ class) * UINT64_C(0x100000001b3);
-    for (int i = 0; i < 64; i += 8)
-        h = (h ^ (id >> i & 255)) * UINT64_C(0x100000001b3);
-    s->fingerprint = h;
+    for (int i = 0; i < (small_time ? 48 : 64); i += 8)
+        h = (h ^ (t >> i & 255)) * prime;
+    h = ((small_time ? h * two : h) ^ class) * prime;
+    for (int i = 0; i < (small_id ? 24 : 64); i += 8)
+        h = (h ^ (id >> i & 255)) * prime;
+    s->fingerprint = small_id ? h * five : h;
 }
 
 static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class,

@@ -31,7 +31,6 @@ void instance_clear_memory(struct kb_sim *s, uint32_t dst)
     memset(state, 0, bytes);
     if (impl->init)
         impl->init(state);
-    s->instances.came_fs = -1;
     if (impl->arrive)
         queue_clear(&s->instances.queues.of[dst]);
 }

@@ -33,13 +33,8 @@ struct instances {
     unsigned char *engines;  /* owned; [number of the PE][0 pe_gemm, 1 pe_math] */
     struct served *served;   /* owned; [slot] */
     struct queues queues;    /* memories that queue */
-    /* network/expected_component.h: events to come that are no completions, of calls that were
-     * undone and of the queue; the last event of an arrival: its time, and of which one */
-    uint64_t undone;
-    int64_t came_fs;
-    uint32_t came_id;
-    uint32_t never; /* transactions that a component never ends */
-    char *fault;    /* owned; FAULT_BYTES; a component has broken its contract: the message */
+    uint32_t never;          /* transactions that a component never ends */
+    char *fault; /* owned; FAULT_BYTES; a component has broken its contract: the message */
 };
 
 /* Room for a state, aligned for any type. */
@@ -48,19 +43,16 @@ static inline size_t instance_bytes(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-/* The largest of a memory, twice: the stride of instances.memories, with room for a saved one. */
+/* The largest of a memory: the stride of instances.memories. */
 static inline size_t instance_of_memory_bytes(const struct impls *impls)
 {
     size_t hbm = instance_bytes(impls->of[BOX_HBM].bytes);
     size_t sram = instance_bytes(impls->of[BOX_SRAM].bytes);
 
-    return 2 * (hbm > sram ? hbm : sram);
+    return hbm > sram ? hbm : sram;
 }
 
 enum { FAULT_BYTES = 512 };
-
-/* A state that is larger is not saved: then each arrival has an event. */
-enum { INSTANCE_SAVED_MAX = 1024 };
 
 /* The largest of a node: the stride of instances.nodes. */
 static inline size_t instance_of_node_bytes(const struct impls *impls)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rows.h"
+#include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/stations.h"
 #include "machine/walk.h"
@@ -49,7 +50,7 @@ uint64_t sim_bytes(const struct kb_topology *t)
     uint64_t bytes = (2 * pes + 2 * cubes) * sizeof(struct station);
 
     bytes += memories * sizeof(struct memory_station);
-    if (t->early)
+    if (t->links != MODE_ROUTER)
         bytes += memories * sizeof(struct link_station);
     if (t->links == MODE_FIFO)
         bytes += walk_n_links(t) * sizeof(struct link_station);
@@ -84,6 +85,7 @@ void sim_clear(struct kb_sim *s)
     free(s->splits);
     free(s->more_parts);
     ev_queue_free(&s->queue);
+    inorder_free(s);
 }
 
 /* As many rows that say what is a part of what, for interleaved addresses. */

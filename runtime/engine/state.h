@@ -11,6 +11,7 @@
 struct banks;
 struct dependencies;
 struct host;
+struct inorder;
 struct kernels;
 struct op_log;
 struct race;
@@ -24,7 +25,8 @@ struct kb_sim {
     struct cost_mask mask;
 
     struct ev_queue queue;
-    struct txn *txns; /* owned; slot = row */
+    struct inorder *inorder; /* owned; NULL until its engine has run: engine/inorder.h */
+    struct txn *txns;        /* owned; slot = row */
     uint32_t n_txns, txns_cap;
     uint32_t n_parts;       /* rows of parts, behind those of transactions */
     struct split *splits;   /* owned; [slot]; NULL: slices are contiguous, nothing is split */
@@ -36,7 +38,6 @@ struct kb_sim {
     /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
      */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
-    bool joins_last_link;   /* a memory and the links into it are one station */
     int64_t last_issue_fs;
     uint32_t n_done; /* complete: responses have come back, too */
     struct dependencies
@@ -48,7 +49,7 @@ struct kb_sim {
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct memory_station *memories; /* [dst_pack()] */
-    struct link_station *early;      /* the same, of those that are free early; NULL: none is */
+    struct link_station *early;      /* the same, of those that keep order; NULL: none does */
     struct banks *banks;             /* the same, of those with banks; NULL: none has */
     struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
     /*
@@ -80,6 +81,15 @@ struct kb_sim {
     struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */
     struct race *race;         /* owned: finds data races of kernels; NULL: not asked for */
 };
+
+/*
+ * Is memory `dst` the time at which it is free, s->early[dst]? In a run of engine/inorder.h all
+ * are, else those that are free before their transaction is done.
+ */
+static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
+{
+    return s->inorder || memory_frees_early(cost_memory(s->topo, dst, false));
+}
 
 static inline bool sim_has_kernels(const struct kb_sim *s)
 {

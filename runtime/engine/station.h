@@ -9,11 +9,10 @@
  *
  * The three differ in what is known beforehand. A channel is held until the memory has served the
  * transaction, which depends on all others: so it has a list of those that wait, and each turn
- * needs an event. A memory's service time is known, and in the fused engine so is every arrival:
- * its queue may contain transactions still in flight (network/memory.h). A link is free again at a
- * known time and lets the head go on at once: it needs no queue at all, only free_fs
- * (network/link.h). A memory that is free before its transaction is done is such a station, too
- * (network/early_memory.h).
+ * needs an event. A memory's service time is known when it begins (network/memory.h). A link is
+ * free again at a known time and lets the head go on at once: it needs no queue at all, only
+ * free_fs (network/link.h). A memory that serves in order is such a station, too (engine/inorder.c,
+ * network/early_memory.h).
  *
  * Lists go through txn.next. A transaction is in at most one list at a time, so no list allocates.
  *
@@ -61,39 +60,26 @@ struct station {
     struct txn_list queue;
     uint32_t idle;   /* servers that are free */
     uint32_t holder; /* slot that was served last: the one a waiting transaction waits for */
-    uint32_t queued, queue_max;
+    union {
+        uint32_t queued;
+        uint32_t posted; /* rows are listed: the one before its first has an event, its issue */
+    };
+    uint32_t queue_max;
     uint64_t count, bytes; /* complete transactions: of a channel, with the PE's own slice */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
     wait_sum wait_fs;      /* summed over transactions */
 };
 
-/*
- * A memory: one at a time. One cache line.
- *
- * Where events are counted the queue contains the transactions that have arrived and wait. In the
- * fused engine it also contains those still in flight, sorted by arrival time, and the first of all
- * reserves the memory before it arrives: no arrival needs an event. See network/memory.h.
- */
+/* A memory: one at a time, until it is done. One cache line. */
 struct memory_station {
-    uint32_t head, tail; /* of the queue; head TXN_NONE: empty */
-    union {
-        uint32_t *arrived;  /* the link behind the last in it that is known to have arrived */
-        uint64_t under_way; /* of kernels: transactions that will arrive by an event */
-        int64_t came_fs;    /* behind its links: when the holder came to its link */
-    };
+    uint32_t head, tail;        /* of the queue; head TXN_NONE: empty */
+    uint64_t under_way;         /* of kernels: transactions that will arrive by an event */
     uint32_t holder;            /* slot that is served: the one a waiting transaction waits for */
     uint32_t queued, queue_max; /* transactions that have arrived and wait */
     uint32_t count;             /* of kernels: services that have ended; ids have as many bits */
-    union {
-        uint64_t start_fs; /* when the holder's service begins, or has begun */
-        int64_t asked_fs;  /* a component with a queue: expected_component.h */
-    };
-    uint64_t busy_fs; /* of services that have ended */
-    union {
-        wait_sum wait_fs; /* the same */
-        /* of an early memory: it is free then or later, by what is expected of reads, of writes */
-        uint64_t least_free_fs[2];
-    };
+    uint64_t start_fs;          /* when the holder's service has begun */
+    uint64_t busy_fs;           /* of services that have ended */
+    wait_sum wait_fs;           /* the same */
 };
 
 /*
@@ -106,19 +92,11 @@ struct link_station {
     int64_t free_fs; /* taken until then */
     uint64_t busy_fs;
     wait_sum wait_fs;
-    union {
-        uint32_t holder; /* hop: slot that entered last, the one the next waits for */
-        uint32_t passed; /* into a memory: slot of the last in its queue that is known to be past */
-    };
+    uint32_t holder; /* hop: slot that entered last, the one the next waits for */
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
-    union {
-        struct {
-            uint32_t head, tail; /* into a memory: what comes to it; network/last_link.h */
-        };
-        int64_t asked_fs; /* a component: expected_component.h; -1: head, tail are TXN_NONE */
-    };
+    uint64_t line;       /* of 64 bytes */
 };
 
 /* Twice the room; false if there is no memory.  stations.c */

@@ -30,17 +30,14 @@ static void make_servers(const struct kb_sim *s, struct station *rows, size_t fi
 
 static void make_memories(struct memory_station *rows, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         rows[i].head = rows[i].holder = TXN_NONE;
-        rows[i].arrived = &rows[i].head;
-    }
 }
 
 /* An idle link, which may keep the room that it had. */
 static struct link_station idle_link(const struct link_station *l)
 {
-    return (struct link_station){
-        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .asked_fs = -1};
+    return (struct link_station){.holder = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room};
 }
 
 static void make_links(struct link_station *rows, size_t n)
@@ -109,7 +106,7 @@ static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
     out[0] = (struct array){(void **)&s->channels, 2 * cubes << t->pe_bits, sizeof *s->channels};
     out[1] = (struct array){(void **)&s->engines, 2 * cubes, sizeof *s->engines};
     out[2] = (struct array){(void **)&s->memories, memories, sizeof *s->memories};
-    out[3] = (struct array){(void **)&s->early, t->early ? memories : 0, sizeof *s->early};
+    out[3] = (struct array){(void **)&s->early, t->links != MODE_ROUTER ? memories : 0, sizeof *s->early};
     out[4] = (struct array){(void **)&s->links, links, sizeof *s->links};
 }
 

@@ -1,6 +1,10 @@
 /* steps.h -- runs transactions over the routes of one topology: the order of steps.
  *
- * A transaction is a row of 56 bytes (engine/txn.h) that goes from station to station. A step is
+ * Runs in which every station serves in order have an engine of their own, engine/inorder.c. This
+ * one has all others: those that are watched, those of kernels, and machines with routers, banks,
+ * nodes that are components, or components that queue.
+ *
+ * A transaction is a row of 64 bytes (engine/txn.h) that goes from station to station. A step is
  * a function that is called when its event is due, changes the row and its station, and posts the
  * next event. The steps lie in network/, one file for each box of the machine; this file says in
  * which order they follow each other:
@@ -18,13 +22,13 @@
  *
  * Example: a read of 4 KiB of c0.slice1 by c0.pe0 on cube8, issued at 0, alone. issue: the read
  * channel is free, so it is taken at 0. set_out: the way is 0.095 ns of wire and 4 ns of overhead,
- * the memory is expected to serve from 4.095 on, so completion is posted for 36.095 (128 GB/s
- * between the crossbars are the bottleneck: 32 ns). done at 36.095 frees memory and channel. In the
- * fused engine that is two events; in the hop engine, one for each node and wire as well.
+ * an arrival at the memory is posted for 4.095. There it is served, and done is posted for 36.095
+ * (128 GB/s between the crossbars are the bottleneck: 32 ns). done frees memory and channel. The
+ * hop engine has an event for each node and wire as well.
  *
- * This file is compiled three times, behind a topology's tables in the generated topo.c (T is a
- * constant there), for any topology in engine/engine.c, and with kernels in pe/engine.c. The
- * first is the hot one. `how` (engine/how.h) says which engine is meant.
+ * This file is compiled behind the tables of a topology that needs it, in the generated topo.c (T
+ * is a constant there), for any topology in engine/engine.c and engine/engine_watched.c, and with
+ * kernels in pe/engine.c. `how` (engine/how.h) says which engine is meant.
  *
  * Invariants
  *   - Events run in order of (time, class, id) and nothing else. The engines make different events
@@ -32,13 +36,12 @@
  *     cannot disagree. Each step that serves a queue relies on it: completions (class 0) run before
  *     arrivals (class 2) of the same instant, so a transaction that arrives as a server becomes
  *     free, and finds no queue, is served at once.
- *   - Each transaction is in at most one list, and has at most one event that is not stale.
+ *   - Each transaction is in at most one list, and has at most one event.
  *   - Time only grows; after() stops at EV_PAST, where the run ends, so no sum wraps.
  *   - A step changes its station before it calls the step that follows.
  *
  * The next event is found before the present one is handled, and its row is fetched into the cache
- * meanwhile (82 -> 78 ns remote, 119 -> 97 ns host). On a large machine look_ahead() fetches more:
- * traffic on 1024 and on 16384 cubes took a fifth less.
+ * meanwhile.
  */
 #include "engine/dependencies.h"
 #include "engine/how.h"
@@ -49,8 +52,6 @@
 #include "network/component_memory.h"
 #include "network/component_node.h"
 #include "network/early_memory.h"
-#include "network/expected_early.h"
-#include "network/last_link.h"
 #include "network/link.h"
 #include "network/m_cpu.h"
 #include "network/memory.h"
@@ -185,10 +186,7 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
                                            uint64_t t, uint32_t slot)
 {
     leave_memory(s, how, memory, t, slot);
-    if (joins_link_of(s, how, &s->txns[slot]))
-        serve_next_of_links(s, memory, t, slot);
-    else
-        serve_waiting(s, how, memory, t);
+    serve_waiting(s, how, memory, t);
 }
 
 /* The last byte has been served: memory and channel go to the next, then the transaction ends. */
@@ -207,9 +205,6 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     bool queued = !inside && !routed && is_queued(s, &s->txns[slot]);
 
-    if (expects(how) && !routed && !queued &&
-        !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
-        return;
     if (frees_engine(s, how, t, slot)) {
         give_back_memory(s, how, memory, t, slot);
         return;
@@ -223,8 +218,6 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leave_network(s, slot);
     if (queued)
         leave_queue(s, t, slot);
-    else if (early && asked_ahead(s, how, slot))
-        leave_component(s, t, slot);
     else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
@@ -331,54 +324,6 @@ static ALWAYS_INLINE void take_start(struct kb_sim *s, int how, ev e)
     }
 }
 
-/*
- * On a machine of so many cubes stations and counters do not fit the caches. Then the rows of a few
- * events to come are fetched ahead, and what the very next one will touch.
- */
-enum { LOOK_AHEAD_CUBES = 64, SIBLINGS = 4 };
-
-/* The rows of the events that probably follow the first: of its day, or below it in the heap. */
-static ALWAYS_INLINE void fetch_soon(const struct ev_queue *q, const struct txn *txns)
-{
-    const ev *rows = &q->heap.rows[EV_ROOT + 1];
-
-    if (q->from != EV_DAYS) {
-        txn_prefetch(&txns[ev_slot(q->nodes[q->nodes[q->days[q->from].head].next].e)]);
-        txn_prefetch(&txns[ev_slot(ev_heap_first(&q->heap))]);
-        return;
-    }
-    for (int i = 0; i < SIBLINGS; i++)
-        txn_prefetch(&txns[ev_slot(rows[i])]);
-}
-
-/* The stations of a transaction; and what traffic needs at its issue, or counts at its end. */
-static ALWAYS_INLINE void fetch_touched(const struct kb_sim *s, bool is_done, const struct txn *txn)
-{
-    __builtin_prefetch(&s->channels[2 * (size_t)txn->src + txn_writes(txn)]);
-    if (T->early)
-        __builtin_prefetch(&s->early[txn->dst]);
-    __builtin_prefetch(&s->memories[txn->dst]);
-    if (!s->traffic)
-        return;
-    traffic_prefetch(s, txn->src);
-    if (T->regular && STATS && is_done && src_cube(T, txn->src) != dst_cube(T, txn->dst)) {
-        struct flow_places places = flow_places(&s->flows, T, txn);
-
-        __builtin_prefetch(places.out);
-        __builtin_prefetch(places.turn);
-        __builtin_prefetch(places.in);
-    }
-}
-
-static ALWAYS_INLINE void look_ahead(const struct kb_sim *s)
-{
-    ev next = s->queue.first;
-
-    fetch_soon(&s->queue, s->txns);
-    if (ev_class(next) == EV_ISSUE || ev_class(next) == EV_DONE)
-        fetch_touched(s, ev_class(next) == EV_DONE, &s->txns[ev_slot(next)]);
-}
-
 static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
 {
     ev next = next_start(s, how), e = 0;
@@ -398,13 +343,11 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             ev_take(&s->queue);
             if (T->links != MODE_ROUTER)
                 txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
-            if (expects(how) && T->links != MODE_ROUTER && sim_cubes(T) >= LOOK_AHEAD_CUBES)
-                look_ahead(s);
             handle(s, how, e);
             if (how & HOW_KERNELS)
                 next = next_start(s, how);
         }
-        if (expects(how) && T->banked)
+        if (expects_banks(how) && T->banked)
             settle_banks(s, next);
     }
     s->now_fs = ev_time_fs(e);

@@ -25,6 +25,7 @@
  * out the warm-up afterwards. Up to TRAFFIC_EXACT latencies are kept as they are, then counted in
  * histograms with buckets of 2^-10 of their value.
  */
+#include "engine/inorder.h"
 #include "engine/split.h"
 #include "engine/traffic.h"
 #include <math.h>
@@ -245,11 +246,11 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
         traffic_no_memory(s);
         return;
     }
-    if ((uint64_t)source->next_fs < t) {
+    if ((uint64_t)source->next_fs < t && !inorder_lists(s)) {
         if (s->observer && !observe_late(s, (uint64_t)source->next_fs, slot))
             return;
         station_enqueue(&s->channels[2 * (size_t)src + txn_writes(txn)], s->txns, slot);
-    } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, txn->id, slot))) {
+    } else if (!inorder_issue(s, slot)) {
         traffic_no_memory(s);
     }
 }
@@ -287,8 +288,7 @@ static void count_part(struct kb_sim *s, uint32_t part)
 {
     const struct txn *x = &s->txns[part];
 
-    if (!memory_frees_early(cost_memory(s->topo, x->dst, false)) &&
-        !txn_queues(s, x)) /* else counted */
+    if (!sim_keeps_order(s, x->dst) && !txn_queues(s, x)) /* else counted */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
     split_count_part(s, part);

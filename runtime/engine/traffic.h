@@ -123,14 +123,6 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
 /* What is wrong when a run of traffic ends as KB_BAD_REQUEST. */
 #define TRAFFIC_NO_WAY "there is no way between two cubes that a transaction of the traffic joins"
 
-/* Begins to bring into the cache what traffic_next() needs. */
-static inline void traffic_prefetch(const struct kb_sim *s, uint32_t src)
-{
-    const struct kb_topology *t = s->topo;
-
-    __builtin_prefetch(&s->traffic->sources[source_of(s->traffic, pe_number(t, src), false)]);
-}
-
 /* Keeps a latency of transactions issued in `part`. False without memory. */
 bool traffic_keep(struct traffic *tr, uint32_t part, int64_t actual_fs) EXPORTED(traffic_keep);
 

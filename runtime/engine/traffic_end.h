@@ -111,8 +111,7 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     channel->wait_fs += x->wait_fs;
     if ((T->banked && banks_has(s, x)) || memory_queues(T, dst_unit(T, x->dst)))
         ; /* such a memory has no wait of its own */
-    else if (T->early == EARLY_NONE ||
-             (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
+    else if (!sim_keeps_order(s, x->dst))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     if (sim_is_own(T, x))
         station_count(channel, x);

@@ -1,7 +1,12 @@
-/* txn.h -- one transaction on its way, 56 bytes, and lists of them. */
+/* txn.h -- one transaction on its way, 64 bytes, and lists of them. */
 #ifndef TXN_H
 #define TXN_H
 #include "machine/walk.h"
+
+/* Where a request is on its route: a row of the steps of the machine, in a cube over all SIPs. */
+struct step_at {
+    uint32_t row, cube;
+};
 
 #define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
@@ -13,9 +18,7 @@ enum txn_stage {
     TXN_TO_LINK,    /* fifo: arrives at a link */
     TXN_TO_ENGINE,  /* arrives at its M_CPU's engine */
     TXN_TO_MEMORY,  /* arrives at the memory */
-    TXN_SERVED,   /* fused: its service has begun, at an early memory; its event may be too early */
-    TXN_ENDING,   /* the same: its event is at its end */
-    TXN_EXPECTED, /* fused: in the queue of a component, and its arrival has no event */
+    TXN_SERVED,     /* its service has begun, or will at a time that is known */
     TXN_DONE,
     TXN_AT_NODE,  /* hop: has spent a node's overhead */
     TXN_CROSSING, /* hop: has crossed a NoC */
@@ -27,19 +30,25 @@ enum txn_stage {
 
 /*
  * Endpoints are packed, see src_pack() and dst_pack(): they are the numbers of their stations.
- * `at` is needed on the way, `hold_fs` until service ends; then its begin takes their place.
+ * `at` or `step` is needed on the way, `hold_fs` until service ends; then its begin takes their
+ * place. A line of the cache.
  */
 struct txn {
     int64_t issue_fs; /* of a part that has been served: its end */
     int64_t wait_fs;  /* for the channel (PE) or the engine (host) */
-    int64_t arrive_fs;
+    union {
+        int64_t arrive_fs;
+        int64_t drain_fs; /* on its way: the longest that a link so far was taken */
+    };
     union {
         struct route_at at;
-        int64_t hold_fs; /* how long its service will take */
+        struct step_at step; /* engine/program.h */
+        int64_t hold_fs;     /* how long its service will take */
         int64_t service_fs;
         uint64_t address; /* before the run, of one that will be split */
     };
-    uint64_t nbytes : 40, op : 8, stage : 8;
+    uint64_t at_fs; /* of its next event, where it lies in the row: engine/calendar.h */
+    uint64_t nbytes : 40, op : 4, class : 4, stage : 8;
     uint64_t piped : 1, plane : 3, chiplet : 2, prio : 2; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;

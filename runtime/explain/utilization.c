@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "engine/inorder.h"
 #include "explain/bank_use.h"
+#include "explain/channel_queues.h"
 #include "explain/spread.h"
 #include "machine/endpoint.h"
 #include "kernels/kernels.h"
@@ -39,7 +41,7 @@ static void forget(struct kb_sim *s)
     for (size_t i = 0; i < 2 * cubes; i++)
         s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
     for (size_t i = 0; i < memories; i++)
-        if (!memory_frees_early(cost_memory(t, (uint32_t)i, false)))
+        if (!sim_keeps_order(s, (uint32_t)i))
             s->memories[i].wait_fs = 0;
     if (s->more_parts)
         memset(s->more_parts, 0, 2 * pes * sizeof *s->more_parts);
@@ -72,8 +74,7 @@ static void count_all(struct kb_sim *s)
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
         if (txn->stage != TXN_DONE)
             continue;
-        if (!memory_frees_early(cost_memory(s->topo, txn->dst, false)) &&
-            !txn_queues(s, txn)) /* those have counted it */
+        if (!sim_keeps_order(s, txn->dst) && !txn_queues(s, txn)) /* those have counted it */
             s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
         split_count_part(s, i);
@@ -154,9 +155,19 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 }
 
 /*
- * How long it has been taken until now. Before the end of a run, links that are passed without an
- * event are taken ahead of time, and count all that is on its way to them.
+ * How long servers have been taken until now. Before the end of a run those are taken ahead of time
+ * that are passed without an event (engine/inorder.c): then `busy_fs` is not exact.
  */
+static int64_t until_now_fs(const struct kb_sim *s, int64_t busy_fs, uint32_t servers,
+                            uint64_t now_fs)
+{
+    if (!s->inorder || s->n_done == sim_txn_count(s))
+        return busy_fs;
+    if (busy_fs < 0)
+        return 0;
+    return (uint64_t)busy_fs < servers * now_fs ? busy_fs : (int64_t)(servers * now_fs);
+}
+
 static int64_t link_busy_fs(const struct kb_sim *s, const struct link_station *l, uint64_t now_fs)
 {
     if (s->fed && s->n_done < sim_txn_count(s))
@@ -284,7 +295,8 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     uint32_t all = unbounded ? EV_MAX_SLOTS : servers;
 
     use->servers = unbounded ? 0 : servers;
-    use->busy_fs = (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs);
+    use->busy_fs =
+        until_now_fs(s, (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs), all, u->now_fs);
     use->queues = true;
     use->queue_max = s->traffic ? -1 : (int64_t)st->queue_max;
     show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs));
@@ -400,7 +412,7 @@ static void show_early(const struct usage *u, const struct link_station *memory,
                        kb_utilization *use)
 {
     use->servers = 1;
-    use->busy_fs = (int64_t)(memory->busy_fs - past_fs((uint64_t)memory->free_fs, u->now_fs));
+    use->busy_fs = link_busy_fs(u->sim, memory, u->now_fs);
     use->queues = true;
     use->queue_max = memory->queue_max;
     show(u, use, link_waited_fs(memory, u->now_fs));
@@ -433,7 +445,7 @@ static void show_memories(const struct usage *u)
         if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
-        bool is_early = early && memory_frees_early(cost_memory(t, i, 0));
+        bool is_early = early && sim_keeps_order(u->sim, i);
         if (!sum.count && u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
             continue;
         kb_utilization use = {.kind = KB_AT_MEMORY,
@@ -485,7 +497,8 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
     stations_make_all((struct kb_sim *)s);
     if (!s->kernels && !s->traffic)
         count_all((struct kb_sim *)s);
-    ok = spread_all(&sp, s);
+    ok = !inorder_lists(s) || s->traffic || channel_queues((struct kb_sim *)s, (int64_t)u.now_fs);
+    ok = ok && spread_all(&sp, s);
     if (ok) {
         show_nodes(&u, sp.nodes);
         show_links(&u, sp.edges);

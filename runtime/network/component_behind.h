@@ -71,7 +71,7 @@ static inline int64_t hold_behind(struct kb_sim *s, uint32_t slot, uint64_t star
                                cost_own_gbs(&s->mask, cost_memory(T, txn->dst, true)));
     answer = ask_memory(s, txn->dst, &asked, start);
     if (__builtin_expect(!is_answer(start, answer), false)) {
-        end_by_component(s, slot, start, answer, false);
+        end_by_component(s, slot, start, answer);
         return 0;
     }
     if (__builtin_expect(answer.done_fs == INT64_MAX, false)) {

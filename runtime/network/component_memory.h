@@ -15,7 +15,6 @@
 #ifndef NETWORK_COMPONENT_MEMORY_H
 #define NETWORK_COMPONENT_MEMORY_H
 #include "network/turn.h"
-#include <string.h>
 
 /* Is one component both, slices and SRAMs? Then nothing asks which one a memory is. */
 static ALWAYS_INLINE bool is_one_component(const struct kb_sim *s)
@@ -34,27 +33,10 @@ static ALWAYS_INLINE bool is_served(const struct kb_sim *s, int how, uint32_t sl
     return is_one_component(s) || T->impls->of[box_of_unit(T, unit)].serve;
 }
 
-/* The state of memory `dst`; behind it stands the saved one. */
+/* The state of memory `dst`. */
 static ALWAYS_INLINE unsigned char *memory_state(const struct kb_sim *s, uint32_t dst)
 {
     return s->instances.memories + dst * instance_of_memory_bytes(T->impls);
-}
-
-/* How much of it is saved: as much of all, so that it is a constant. */
-static ALWAYS_INLINE size_t saved_bytes(const struct kb_sim *s)
-{
-    (void)s; /* T names it only where any topology runs */
-    return instance_of_memory_bytes(T->impls) / 2;
-}
-
-/* It may be asked in vain: network/expected_component.h. */
-static ALWAYS_INLINE void save_state(const struct kb_sim *s, const struct link_station *memory,
-                                     struct served *served, uint32_t dst)
-{
-    unsigned char *state = memory_state(s, dst);
-
-    served->cycles_fs = memory->free_fs;
-    memcpy(state + saved_bytes(s), state, saved_bytes(s));
 }
 
 /* Its call: in a compiled topology each of the two is inlined. */
@@ -95,27 +77,19 @@ static ALWAYS_INLINE bool is_answer(uint64_t start, struct kb_served a)
     return a.hold_fs >= 0 && a.done_fs >= (int64_t)start && a.hold_fs <= a.done_fs - (int64_t)start;
 }
 
-/* The same, and not never: INT64_MAX + 1 is below all times. Nor at once, if it is asked `ahead`.
- */
-static ALWAYS_INLINE bool is_end(uint64_t start, struct kb_served a, bool ahead)
+/* The same, and not never: INT64_MAX + 1 is below all times. */
+static ALWAYS_INLINE bool is_end(uint64_t start, struct kb_served a)
 {
-    return a.hold_fs >= 0 && (int64_t)((uint64_t)a.done_fs + 1) > (int64_t)(start + ahead) &&
+    return a.hold_fs >= 0 && (int64_t)((uint64_t)a.done_fs + 1) > (int64_t)start &&
            a.hold_fs <= a.done_fs - (int64_t)start;
 }
 
-static void undo_zero(struct kb_sim *s, uint32_t slot); /* network/expected_component.h */
-
 /* Another answer: never, or the run ends with a message. */
 static __attribute__((noinline)) void end_by_component(struct kb_sim *s, uint32_t slot,
-                                                       uint64_t start, struct kb_served answer,
-                                                       bool ahead)
+                                                       uint64_t start, struct kb_served answer)
 {
     enum box box = box_of_unit(T, dst_unit(T, s->txns[slot].dst));
 
-    if (ahead && is_answer(start, answer) && answer.done_fs == (int64_t)start) {
-        undo_zero(s, slot);
-        return;
-    }
     if (is_answer(start, answer)) {
         instances_never(s, box, slot);
         return;
@@ -124,22 +98,28 @@ static __attribute__((noinline)) void end_by_component(struct kb_sim *s, uint32_
     fail(s, KB_COMPONENT_ERROR);
 }
 
+/* When a component is done with something: never. */
+#define COMPONENT_NEVER UINT64_MAX
+
 /*
- * It is asked at memory `memory`, a component, to which it has come at `t`, for its turn at
- * `start`. Returns whether the memory is free again exactly when it is done. What is needed is
- * looked up before the call: what a component writes might be anything, for all the compiler knows.
+ * It has come to its memory at `t`, and its turn is next: the component is asked for the time at
+ * which that begins. Returns when it is done. What is needed is looked up before the call: what a
+ * component writes might be anything, for all the compiler knows.
  */
-static ALWAYS_INLINE bool serve_at(struct kb_sim *s, int how, struct link_station *memory,
-                                   uint64_t t, uint64_t start, uint32_t slot, bool ahead)
+static ALWAYS_INLINE uint64_t serve_by_component(struct kb_sim *s, int how, uint64_t t,
+                                                 uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
+    struct link_station *memory = &s->early[txn->dst];
     struct served *served = &s->instances.served[slot];
     const struct kb_request request = memory_request(s, slot);
-    uint32_t id = txn->id;
+    uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
     struct kb_served answer;
 
-    if (ahead)
-        save_state(s, memory, served, txn->dst);
+    if (__builtin_expect(memory->free_fs == INT64_MAX, false)) { /* held without end */
+        instances_never(s, box_of_unit(T, dst_unit(T, txn->dst)), slot);
+        return COMPONENT_NEVER;
+    }
     answer = ask_memory(s, txn->dst, &request, start);
     memory->free_fs = (int64_t)(start + (uint64_t)answer.hold_fs); /* at most done_fs */
     memory->busy_fs += (uint64_t)answer.hold_fs;
@@ -150,27 +130,10 @@ static ALWAYS_INLINE bool serve_at(struct kb_sim *s, int how, struct link_statio
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;
-    if (!(how & HOW_KERNELS))
-        txn->stage = TXN_SERVED; /* network/expected_component.h */
-    if (__builtin_expect(is_end(start, answer, ahead), true))
-        post_as(s, (uint64_t)answer.done_fs, EV_DONE, id, slot);
-    else
-        end_by_component(s, slot, start, answer, ahead);
-    return answer.done_fs == (int64_t)(start + (uint64_t)answer.hold_fs);
-}
-
-/* The same: its turn is next. */
-static ALWAYS_INLINE void serve_by_component(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct link_station *memory = &s->early[s->txns[slot].dst];
-    uint64_t start = (uint64_t)memory->free_fs > t ? (uint64_t)memory->free_fs : t;
-
-    if (__builtin_expect(memory->free_fs == INT64_MAX,
-                         false)) { /* held without end: nothing is asked */
-        instances_never(s, box_of_unit(T, dst_unit(T, s->txns[slot].dst)), slot);
-        return;
-    }
-    serve_at(s, how, memory, t, start, slot, false);
+    if (__builtin_expect(is_end(start, answer), true))
+        return (uint64_t)answer.done_fs;
+    end_by_component(s, slot, start, answer);
+    return COMPONENT_NEVER;
 }
 
 #endif

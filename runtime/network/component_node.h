@@ -44,9 +44,9 @@ static inline void stop_at(struct kb_sim *s, uint64_t t, enum txn_stage stage, u
     post(s, t, EV_ARRIVE, slot);
 }
 
-/* It is `now`. On from a node, at `t`, to the next stop. */
-static inline void walk_on(struct kb_sim *s, int how, uint64_t now, uint64_t t,
-                           enum walk_phase phase, uint32_t slot)
+/* On from a node, at `t`, to the next stop. */
+static inline void walk_on(struct kb_sim *s, int how, uint64_t t, enum walk_phase phase,
+                           uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(T, txn);
@@ -58,7 +58,7 @@ static inline void walk_on(struct kb_sim *s, int how, uint64_t now, uint64_t t,
 
         if (phase == WALK_ARRIVES && hop->owner == LINK_NONE) {
             txn->hold_fs = hold_fs(s, txn);
-            go_to_memory(s, how, now, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
+            go_to_memory(s, how, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
             return;
         }
         if (phase == WALK_ARRIVES && node_impl(s, txn, hop)) {
@@ -130,7 +130,7 @@ static inline void come_to_component(struct kb_sim *s, int how, uint64_t t, uint
     if (how & HOW_HOP)
         spend_overhead(s, t, delay_fs, slot);
     else
-        walk_on(s, how, t, after(t, delay_fs), WALK_LEAVES, slot);
+        walk_on(s, how, after(t, delay_fs), WALK_LEAVES, slot);
 }
 
 #endif

@@ -19,11 +19,9 @@
  * that of a link, s->early[], with its way to count waits. `done` is the only event; until then
  * the transaction keeps its channel or engine, and its content.
  *
- * Services begin in order of arrival. So where events are counted, and with kernels, the turn is
- * taken at the event of the arrival, and the completion posted: serve_early(). Kernels leave that
- * event out where no other can come first: comes_first().
- *
- * The fused engine has no event of an arrival: expected_early.h.
+ * Services begin in order of arrival. So the turn is taken at the event of the arrival, and the
+ * completion posted: serve_early(). Kernels leave that event out where no other can come first:
+ * comes_first().
  *
  * Example (cube8 with hold: own). c0.pe1 and c0.pe4 both read 4096 bytes of c0.slice0 at 0, by ways
  * of 128 GB/s, 32 ns; the slice has 256 GB/s, 16 ns. pe1's arrives at 4.095, and is done at
@@ -52,19 +50,6 @@ static ALWAYS_INLINE bool memory_is_early(const struct kb_sim *s, int how, uint3
     return T->early && memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)));
 }
 
-/* Does each arrival at such a memory have an event? network/expected_early.h says why it may not.
- */
-static ALWAYS_INLINE bool early_arrives(const struct kb_sim *s)
-{
-    (void)s; /* T names it only where any topology runs */
-    return T->granule || (T->impls && T->impls->memories);
-}
-
-static ALWAYS_INLINE bool frees_early(struct kb_sim *s, int how, uint32_t slot)
-{
-    return !inside_pe(s, how, slot) && memory_is_early(s, how, slot);
-}
-
 /* For how long the transaction keeps others from its memory; txn->hold_fs is known. */
 static ALWAYS_INLINE int64_t taken_fs(const struct kb_sim *s, const struct txn *txn)
 {
@@ -81,7 +66,10 @@ static ALWAYS_INLINE void serve_early(struct kb_sim *s, int how, uint64_t t, uin
     uint64_t start;
 
     if (is_served(s, how, slot)) {
-        serve_by_component(s, how, t, slot);
+        uint64_t done = serve_by_component(s, how, t, slot);
+
+        if (done != COMPONENT_NEVER)
+            post(s, done, EV_DONE, slot);
         return;
     }
     start = take_turn(s, memory, taken_fs(s, txn), t);

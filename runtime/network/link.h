@@ -19,14 +19,16 @@
  * to bring transactions that come to a station into order. Where they come in order anyway, ride()
  * takes the link in the same step as the one before, with a time of arrival that is still to come.
  *
- *   fed by one link   All that come to link B have come over link A, and need the same time from A
- * to B. gen/feeds.c finds such pairs. They enter A in order, each later than the one before,
- * because a link is taken for 1 fs at least. So they come to B in that order. Of B nothing is known
- * but free_fs, and that is only read by what comes next: over A, later. behind a channel  The first
- * link of a PE. Its transactions set out in order of (issue, id), so at one instant in order of
- * ids, as events would come. That holds for rows that are sorted and for traffic; with one channel
- * two never set out at one instant. behind an engine  The link after an m_cpu with one engine: two
- * never set out at one instant. into a memory     is one station with it: network/last_link.h.
+ *   fed by one link    All that come to link B have come over link A, and need the same time from
+ *                      A to B. gen/feeds.c finds such pairs. They enter A in order, each later than
+ *                      the one before, because a link is taken for 1 fs at least. So they come to B
+ *                      in that order. Of B nothing is known but free_fs, and that is only read by
+ *                      what comes next: over A, later.
+ *   behind a channel   The first link of a PE. Its transactions set out in order of (issue, id), so
+ *                      at one instant in order of ids, as events would come. That holds for rows
+ *                      that are sorted and for traffic; with one channel two never set out at one
+ *                      instant.
+ *   behind an engine   The link after an m_cpu with one engine: two never set out at one instant.
  *
  * An event at the next stop is posted earlier than it would be, but with the same key (time, class,
  * id), and before anything of its time runs: so it runs in the same place. If all delays are 0 it
@@ -53,15 +55,14 @@
  * data flow that way. The edge into a memory is as fast as the memory.
  *
  * The wait of a transaction for all its links is not stored: kb_sim_result() subtracts the known
- * terms from the time between start and arrival, and checks that the rest is not negative. A field
- * for it would make struct txn 64 bytes instead of 56, and a row of a replay takes 56.1 bytes of
- * the 64 it may take. The statistics of a link itself are measured here, by link_wait().
+ * terms from the time between start and arrival, and checks that the rest is not negative. The
+ * statistics of a link itself are measured here, by link_wait().
  */
 #ifndef NETWORK_LINK_H
 #define NETWORK_LINK_H
 #include "machine/walk.h"
 #include "network/component_node.h"
-#include "network/expected_early.h"
+#include "network/memory.h"
 #include "network/pcie_ep.h"
 
 /*
@@ -102,7 +103,6 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
     struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(T, txn);
     const uint32_t reads = !txn_writes(txn);
-    const uint64_t now = t;
     struct route_at at = txn->at;
     const struct segment_row *seg = walk_segment(T, at);
     const struct leg_row *leg = &T->legs[seg->first_leg + at.step];
@@ -112,11 +112,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            bool into_memory = leg->fed & INTO_MEMORY;
-            double edge = joins_last_link(s, how) && !(T->early && early_arrives(s)) &&
-                                  (T->planes == 1 || !into_memory)
-                              ? leg->gbs
-                              : edge_gbs(s, txn, leg->gbs, into_memory);
+            double edge = edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
 
             if (edge != gbs)
                 taken = drain_fs(txn->nbytes, gbs = edge);
@@ -136,7 +132,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             overhead_fs += seg->tail_overhead_fs;
             if (seg->exit == N_EXITS) {
                 txn->hold_fs = hold_fs(s, txn);
-                go_to_memory(s, how, now, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
+                go_to_memory(s, how, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
                 return;
             }
             at = walk_next(T, &trip, at);
@@ -145,15 +141,6 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leg = &T->legs[seg->first_leg + at.step];
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        if (leg->fed & INTO_MEMORY && joins_link_of(s, how, txn) &&
-            !(early_arrives(s) && frees_early(s, how, slot))) {
-            txn->hold_fs = hold_fs(s, txn);
-            if (frees_early(s, how, slot))
-                expect_early_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
-            else
-                expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
-            return;
-        }
         if (!(leg->fed & fed))
             break;
         fed = s->fed;
@@ -172,7 +159,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
 
     txn->at = walk_begin(T, &trip);
     if (!txn_of_host(txn)) {
-        ride(s, how, t, slot, expects(how) ? s->fed_first : 0, false);
+        ride(s, how, t, slot, expects_banks(how) ? s->fed_first : 0, false);
         return;
     }
     leg = &T->legs[walk_segment(T, txn->at)->first_leg];
@@ -202,7 +189,7 @@ static inline void come_to_hop(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (how & HOW_HOP)
         take_wire(s, enter, slot);
     else
-        walk_on(s, how, t, enter, WALK_WIRE, slot);
+        walk_on(s, how, enter, WALK_WIRE, slot);
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -210,7 +197,7 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
     if (how & HOW_HOP || walks_hops(s, how))
         come_to_hop(s, how, t, slot);
     else
-        ride(s, how, t, slot, expects(how) ? s->fed : 0, true);
+        ride(s, how, t, slot, expects_banks(how) ? s->fed : 0, true);
 }
 
 #endif

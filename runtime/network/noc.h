@@ -37,7 +37,7 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, u
         (!T->regular && cost->plane != txn->plane))
         *cost = cost_known(T, &s->mask, &trip, txn_writes(txn), txn->nbytes);
     txn->hold_fs = cost->hold_fs;
-    go_to_memory(s, how, t, t, cost->way_fs, slot);
+    go_to_memory(s, how, t, cost->way_fs, slot);
 }
 
 /* From the engine to the memory. */
@@ -48,7 +48,7 @@ static inline void leave_engine_ideal(struct kb_sim *s, int how, uint64_t t, uin
     struct cost_row way = cost_engine_to_memory(T, &trip);
 
     x->hold_fs = hold_fs(s, x);
-    go_to_memory(s, how, t, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);
+    go_to_memory(s, how, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);
 }
 
 #endif

@@ -24,7 +24,7 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
         const struct trip trip = txn_trip(T, txn);
 
         txn->at = walk_begin(T, &trip);
-        walk_on(s, how, t, t, WALK_ARRIVES, slot);
+        walk_on(s, how, t, WALK_ARRIVES, slot);
     } else if (T->links == MODE_FIFO) {
         set_out_fifo(s, how, t, slot);
     } else {
@@ -57,10 +57,10 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
     } else if (how & HOW_HOP) {
         come_to_link(s, t, slot);
     } else if (walks_hops(s, how)) {
-        walk_on(s, how, t, t, WALK_LINK, slot);
+        walk_on(s, how, t, WALK_LINK, slot);
     } else if (T->links == MODE_FIFO) {
         s->txns[slot].at.step++;
-        ride(s, how, t, slot, expects(how) ? s->fed : 0, false);
+        ride(s, how, t, slot, expects_banks(how) ? s->fed : 0, false);
     } else {
         leave_engine_ideal(s, how, t, slot);
     }

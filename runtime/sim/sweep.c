@@ -22,6 +22,7 @@
 #include "base/percentiles.h"
 #include "engine/stations.h"
 #include "engine/engine.h"
+#include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/split.h"
 #include "sim/sim.h"
@@ -180,7 +181,6 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     const struct trip trip = txn_trip(s->topo, row);
 
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    memory->arrived = &memory->head;
     banks_clear(s, row->dst);
     if (s->early)
         link_clear(&s->early[row->dst]);
@@ -220,6 +220,7 @@ static void clear(struct kb_sim *s, const struct job *job)
     s->end_fs = 0;
     s->now_fs = 0;
     ev_queue_rewind(&s->queue);
+    inorder_rewind(s);
 }
 
 static int64_t mean(wait_sum sum, uint64_t n)

@@ -710,15 +710,6 @@ static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
     [1] = 1,
 };
 
-/* The station of the edge into each memory of a cube. */
-static const uint32_t last_links[TOPO_KINDS * TOPO_UNITS] = {
-    [0] = 4,
-    [1] = 6,
-    [2] = 18,
-    [3] = 48,
-    [4] = 62,
-};
-
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 /* Source and target in one cube: row pe * TOPO_UNITS + unit. */
@@ -905,7 +896,6 @@ const struct kb_topology TOPOLOGY = {
     .segments = segments,
     .cube_rows = NULL,
     .home_slices = home_slices,
-    .last_links = last_links,
     .seg_local = SEG_LOCAL,
     .seg_out = SEG_OUT,
     .seg_pass = SEG_PASS,
@@ -931,7 +921,5 @@ const struct kb_topology TOPOLOGY = {
     .cost_host_in = cost_host_in,
     .cost_segment = NULL,
     .cost_launch = cost_launch,
-    .run = engine_fused,
+    .run = inorder_run,
 };
-
-#include "engine/steps.h"

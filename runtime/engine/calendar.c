@@ -1,0 +1,366 @@
+/* calendar.c -- buckets that become due, windows that open, and how wide they are. */
+#include "engine/calendar.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WIDTH_FIRST = 19, /* half a nanosecond */
+    WIDTH_LEAST = 8,
+    WIDTH_MOST = 44,
+    SORTED_BY_STEPS = 16,
+    REVIEW_INSTANTS = 64, /* fewer say nothing about the density */
+    CROWDED = 6,          /* instants in four buckets that are used */
+    REVIEW_WINDOWS = 16   /* after so many its counts begin again */
+};
+
+/* -- lists ------------------------------------------------------------------------------------ */
+
+/* Takes out list `k`, which is not empty. */
+static uint32_t take_list(struct calendar_lists *l, uint32_t k)
+{
+    uint32_t slot;
+
+    l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
+    if (!l->words[k / 64])
+        l->any &= ~(UINT64_C(1) << k / 64);
+    slot = ~l->not_head[k];
+    l->not_head[k] = 0;
+    return slot;
+}
+
+/* The first list that is not empty; some is. */
+static uint32_t first_list(const struct calendar_lists *l)
+{
+    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
+
+    return word * 64 + (uint32_t)__builtin_ctzll(l->words[word]);
+}
+
+static void empty(struct calendar_lists *l)
+{
+    while (l->any)
+        take_list(l, first_list(l));
+}
+
+void calendar_clear(struct calendar *c)
+{
+    empty(&c->near);
+    empty(&c->windows);
+    c->now = 0;
+    c->width = WIDTH_FIRST;
+    c->n_due = c->i_due = c->n_late = 0;
+    c->far = TXN_NONE;
+    c->far_window = UINT64_MAX;
+    c->n_buckets = c->n_instants = c->n_windows = c->n_far = 0;
+    c->no_memory = false;
+}
+
+void calendar_free(struct calendar *c)
+{
+    free(c->due);
+    free(c->late);
+}
+
+/* Room for one more than `n`. Without memory that is noted, and the event is lost. */
+static bool room_for(struct calendar *c, ev **rows, uint32_t *room, uint32_t n)
+{
+    enum { FIRST = 64 };
+    uint32_t more = *room ? 2 * *room : FIRST;
+    ev *moved;
+
+    if (n < *room)
+        return true;
+    while (more <= n)
+        more *= 2;
+    moved = realloc(*rows, more * sizeof *moved);
+    if (!moved) {
+        c->no_memory = true;
+        return false;
+    }
+    *rows = moved;
+    *room = more;
+    return true;
+}
+
+/* -- the heap of what came late -------------------------------------------------------------- */
+
+bool calendar_post_late(struct calendar *c, ev e)
+{
+    uint32_t i = c->n_late;
+
+    if (!room_for(c, &c->late, &c->late_room, c->n_late))
+        return false;
+    for (; i && c->late[(i - 1) / 2] > e; i = (i - 1) / 2)
+        c->late[i] = c->late[(i - 1) / 2];
+    c->late[i] = e;
+    c->n_late++;
+    return true;
+}
+
+uint32_t calendar_take_late(struct calendar *c)
+{
+    ev first = c->late[0], last = c->late[--c->n_late];
+    uint32_t i = 0;
+
+    for (uint32_t child = 1; child < c->n_late; i = child, child = 2 * child + 1) {
+        child += child + 1 < c->n_late && c->late[child + 1] < c->late[child];
+        if (c->late[child] >= last)
+            break;
+        c->late[i] = c->late[child];
+    }
+    c->late[i] = last;
+    return ev_slot(first);
+}
+
+/* -- windows ahead ---------------------------------------------------------------------------- */
+
+/* The first from `k` on, and then from 0 on. */
+static uint32_t first_list_from(const struct calendar_lists *l, uint32_t k)
+{
+    uint64_t bits = l->words[k / 64] >> k % 64 << k % 64;
+    uint64_t later = k / 64 < 63 ? l->any >> (k / 64 + 1) << (k / 64 + 1) : 0;
+    uint32_t word = k / 64;
+
+    if (!bits) {
+        word = (uint32_t)__builtin_ctzll(later ? later : l->any);
+        bits = l->words[word];
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(bits);
+}
+
+void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot)
+{
+    uint64_t window = txns[slot].at_fs >> c->width >> CALENDAR_BITS;
+
+    if (window - (c->now >> CALENDAR_BITS) < CALENDAR_BUCKETS) {
+        calendar_put(&c->windows, window % CALENDAR_BUCKETS, txns, slot);
+        return;
+    }
+    txns[slot].next = c->far;
+    c->far = slot;
+    c->n_far++;
+    if (window < c->far_window)
+        c->far_window = window;
+}
+
+/* Posts again what is in a list. */
+static void post_list(struct calendar *c, struct txn *txns, uint32_t slot)
+{
+    for (uint32_t next; slot != TXN_NONE; slot = next) {
+        next = txns[slot].next;
+        calendar_post(c, txns, slot, txns[slot].at_fs, (enum ev_class)txns[slot].class);
+    }
+}
+
+/* -- the width -------------------------------------------------------------------------------- */
+
+/* Takes out all lists of windows, and `far`, as one. */
+static uint32_t take_all(struct calendar *c, struct txn *txns)
+{
+    uint32_t all = c->far;
+
+    while (c->windows.any) {
+        uint32_t slot = take_list(&c->windows, first_list(&c->windows)), last = slot;
+
+        while (txns[last].next != TXN_NONE)
+            last = txns[last].next;
+        txns[last].next = all;
+        all = slot;
+    }
+    c->far = TXN_NONE;
+    c->far_window = UINT64_MAX;
+    return all;
+}
+
+/* At the edge of a window, where nothing is near. */
+static void set_width(struct calendar *c, struct txn *txns, unsigned width)
+{
+    uint64_t now_fs = c->now << c->width;
+    uint32_t all = take_all(c, txns);
+
+    c->width = width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
+    c->now = now_fs >> c->width;
+    post_list(c, txns, all);
+}
+
+/* A window has ended: are its buckets as wide as they should be? */
+static void review(struct calendar *c, struct txn *txns)
+{
+    uint64_t instants = c->n_instants, used = c->n_buckets;
+    unsigned width = c->width;
+
+    c->n_windows++;
+    if (instants < REVIEW_INSTANTS || (c->n_windows < 2 && c->n_far == 0))
+        return;
+    if (c->n_far * 8 > instants)
+        width += 4;
+    else if (4 * instants > CROWDED * used)
+        width -= instants > 8 * used ? 2 : 1;
+    else if (used < CALENDAR_BUCKETS / 16 * c->n_windows && instants < used + used / 8)
+        width += used < CALENDAR_BUCKETS / 64 * c->n_windows ? 2 : 1;
+    else if (c->n_windows < REVIEW_WINDOWS)
+        return;
+    c->n_instants = c->n_buckets = c->n_windows = c->n_far = 0;
+    if (width != c->width)
+        set_width(c, txns, width);
+}
+
+/* -- windows ---------------------------------------------------------------------------------- */
+
+/* The next window that has a list; UINT64_MAX: none has. */
+static uint64_t next_window(const struct calendar *c)
+{
+    uint64_t window = (c->now >> CALENDAR_BITS) + 1;
+
+    if (!c->windows.any)
+        return UINT64_MAX;
+    return window +
+           (first_list_from(&c->windows, window % CALENDAR_BUCKETS) - window) % CALENDAR_BUCKETS;
+}
+
+/*
+ * Moves on to `window`, the next that has a list, or to that of the first in `far`, if it is not
+ * later. What lies in the first bucket is due at once.
+ */
+static void open_window(struct calendar *c, struct txn *txns, uint64_t window)
+{
+    uint64_t opens = window < c->far_window ? window : c->far_window;
+    uint32_t list = TXN_NONE, far = TXN_NONE;
+
+    if (opens == window)
+        list = take_list(&c->windows, window % CALENDAR_BUCKETS);
+    if (opens == c->far_window) {
+        far = c->far;
+        c->far = TXN_NONE;
+        c->far_window = UINT64_MAX;
+    }
+    c->now = opens << CALENDAR_BITS;
+    post_list(c, txns, list);
+    post_list(c, txns, far);
+}
+
+/* Nothing is near. False: nothing is left at all. */
+static bool next_near(struct calendar *c, struct txn *txns)
+{
+    uint64_t window;
+
+    c->now |= CALENDAR_BUCKETS - 1;
+    review(c, txns);
+    if (c->near.any || c->n_late)
+        return true;
+    window = next_window(c);
+    if (window == UINT64_MAX && c->far == TXN_NONE)
+        return false;
+    open_window(c, txns, window);
+    return true;
+}
+
+/* -- the bucket that is due ------------------------------------------------------------------- */
+
+static void sort_few(ev *rows, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        ev row = rows[i];
+        uint32_t k = i;
+
+        for (; k > 0 && rows[k - 1] > row; k--)
+            rows[k] = rows[k - 1];
+        rows[k] = row;
+    }
+}
+
+static bool is_sorted(const ev *rows, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (rows[i - 1] > rows[i])
+            return false;
+    return true;
+}
+
+/* The last that was posted comes first in a list, and most are posted in order: so it is turned. */
+static void turn_over(ev *rows, uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        ev row = rows[i];
+
+        rows[i] = rows[n - 1 - i];
+        rows[n - 1 - i] = row;
+    }
+}
+
+/* Merges two lists that are in order, `n_a` rows and those behind them up to `n`, into `out`. */
+static void merge(const ev *rows, uint32_t n_a, uint32_t n, ev *out)
+{
+    uint32_t a = 0, b = n_a;
+
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = b == n || (a < n_a && rows[a] < rows[b]) ? rows[a++] : rows[b++];
+}
+
+/* Pieces of a few rows, then two of them at a time; behind the rows there is room for as many. */
+static void sort_many(ev *rows, uint32_t n)
+{
+    ev *from = rows, *to = rows + n, *last;
+
+    for (uint32_t i = 0; i < n; i += SORTED_BY_STEPS)
+        sort_few(rows + i, n - i < SORTED_BY_STEPS ? n - i : SORTED_BY_STEPS);
+    for (uint32_t piece = SORTED_BY_STEPS; piece < n; piece *= 2) {
+        for (uint32_t i = 0; i < n; i += 2 * piece) {
+            uint32_t left = n - i;
+
+            merge(from + i, left < piece ? left : piece, left < 2 * piece ? left : 2 * piece,
+                  to + i);
+        }
+        last = from;
+        from = to;
+        to = last;
+    }
+    if (from != rows)
+        memcpy(rows, from, n * sizeof *rows);
+}
+
+static void sort_due(ev *rows, uint32_t n)
+{
+    turn_over(rows, n);
+    if (n <= SORTED_BY_STEPS)
+        sort_few(rows, n);
+    else if (!is_sorted(rows, n))
+        sort_many(rows, n);
+}
+
+/* Its list in order. Without memory there is no next event. */
+static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
+{
+    c->i_due = c->n_due = 0;
+    for (; slot != TXN_NONE; slot = txns[slot].next) {
+        if (!room_for(c, &c->due, &c->due_room, c->n_due))
+            return;
+        c->due[c->n_due++] = calendar_key(txns, slot);
+    }
+    if (!room_for(c, &c->due, &c->due_room, 2 * c->n_due))
+        return;
+    sort_due(c->due, c->n_due);
+    for (uint32_t i = 1; i < c->n_due; i++)
+        c->n_instants += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
+}
+
+uint32_t calendar_turn(struct calendar *c, struct txn *txns)
+{
+    uint32_t k, slot;
+
+    while (!c->near.any) {
+        if (c->no_memory || !next_near(c, txns))
+            return TXN_NONE;
+        if (c->n_late) /* of the first bucket of a window */
+            return calendar_take_late(c);
+    }
+    k = first_list(&c->near);
+    slot = take_list(&c->near, k);
+    c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
+    c->n_instants++;
+    c->n_buckets++;
+    if (txns[slot].next == TXN_NONE)
+        return slot;
+    make_due(c, txns, slot);
+    return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
+}

@@ -1,0 +1,128 @@
+/*
+ * calendar.h -- which transaction has the next event, where each has one at most.
+ *
+ * The event of a transaction lies in its own row: a time, a class, and the row behind it in the
+ * same list. So nothing is allocated for an event, and nothing is copied to post one.
+ *
+ * Time is cut into buckets of 2^width fs, and CALENDAR_BUCKETS of them are a window. A bucket of
+ * the present window has a list; so has each of as many windows ahead, whose buckets are not told
+ * apart yet; what lies behind them all is in one list, `far`. Bitmaps of two levels find the next
+ * list that is not empty by two instructions.
+ *
+ * A list is in no order. When its bucket is due, it is sorted by (time, class, id, slot), which is
+ * all that the order of events may depend on (docs/model.md "Order of events"); a bucket with one
+ * event, as most are, is not even looked at. What is posted into the bucket that is due, by one of
+ * its own events, goes to a heap, `late`, and the next event is the earlier of the two.
+ *
+ * The width follows the density. At the edge of a window nothing is near, so a review there may
+ * choose another width and post again whatever lies ahead. It counts instants, not events, because
+ * events of one instant cannot be told apart by any width:
+ *
+ *     more than 6 instants in 4 buckets that are used      half as wide, or a quarter
+ *     a sixteenth of all buckets used, by one instant      twice as wide, or four times
+ *     an eighth of what is posted lies far                 sixteen times as wide
+ *
+ * No width changes the order, only the time that it takes.
+ *
+ * Invariants
+ *   - No event is posted before the time of the one taken last; so no list is behind `now`, the
+ *     number of the bucket that is due, counted from time 0.
+ *   - A list of a window ahead has buckets of that window only. Windows ahead are those that differ
+ *     from the present one by less than CALENDAR_BUCKETS: two never share a list.
+ *   - `far` may contain events of a window that is ahead by now. far_window says which window the
+ *     first of them is of; it is spread over the lists before that window opens.
+ *
+ * Example: width 19, a bucket is 0.524 ns, a window 2.147 us. At 0 three arrivals are posted, of
+ * ids 7, 5 and 6 at 18.3, 18.3 and 4.1 ns. The first two lie in bucket 34, the list 5 -> 7; the
+ * third is alone in bucket 7. Bucket 7 is due: its event is taken as it is, and posts an arrival
+ * for 4.1 ns + 0: bucket 7 is due, so it goes to `late`, and is taken next. Then bucket 34 is due:
+ * its list is sorted, 5 before 7.
+ */
+#ifndef CALENDAR_H
+#define CALENDAR_H
+#include "engine/ev.h"
+#include "engine/txn.h"
+
+enum {
+    CALENDAR_BITS = 12,
+    CALENDAR_BUCKETS = 1 << CALENDAR_BITS,
+    CALENDAR_WORDS = CALENDAR_BUCKETS / 64
+};
+
+/* Lists of rows, and which of them have some. */
+struct calendar_lists {
+    uint64_t any;                   /* words that are not 0 */
+    uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
+    uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
+};
+
+struct calendar {
+    uint64_t now;   /* the bucket that is due */
+    unsigned width; /* a bucket lasts 2^width fs */
+    bool no_memory; /* an event has been lost: the run has to end */
+    /* Of the bucket that is due: in order, taken up to i_due; and a heap of what came since. */
+    ev *due, *late; /* owned */
+    uint32_t n_due, i_due, n_late, due_room, late_room;
+    uint32_t far;        /* a list */
+    uint64_t far_window; /* of the first in it; UINT64_MAX: it is empty */
+    /* Since the last review: buckets that were due, their instants, windows, posts to `far`. */
+    uint64_t n_buckets, n_instants, n_windows, n_far;
+    struct calendar_lists near, windows;
+};
+
+/* Empty, at time 0: of one that is zeroed, or was made by this. It keeps the room that it had. */
+void calendar_clear(struct calendar *c);
+void calendar_free(struct calendar *c);
+
+/* Of a bucket that is due; of a window ahead, or behind all.  False: no memory. */
+bool calendar_post_late(struct calendar *c, ev e);
+void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot);
+
+/* Goes on to the next bucket that has events, and returns its first; TXN_NONE: there is none. */
+uint32_t calendar_turn(struct calendar *c, struct txn *txns);
+uint32_t calendar_take_late(struct calendar *c);
+
+static inline ev calendar_key(const struct txn *txns, uint32_t slot)
+{
+    const struct txn *x = &txns[slot];
+
+    return ev_make(x->at_fs, (enum ev_class)x->class, x->id, slot);
+}
+
+static inline void calendar_put(struct calendar_lists *l, uint32_t k, struct txn *txns,
+                                uint32_t slot)
+{
+    uint64_t *word = &l->words[k / 64], bit = UINT64_C(1) << k % 64;
+
+    txns[slot].next = ~l->not_head[k];
+    l->not_head[k] = ~slot;
+    *word |= bit;
+    l->any |= UINT64_C(1) << k / 64;
+}
+
+/* The event in the row of `slot`, which has none: at `at_fs`. False: no memory. */
+static inline bool calendar_post(struct calendar *c, struct txn *txns, uint32_t slot,
+                                 uint64_t at_fs, enum ev_class class)
+{
+    uint64_t bucket = at_fs >> c->width;
+
+    txns[slot].at_fs = at_fs;
+    txns[slot].class = class;
+    if (bucket <= c->now)
+        return calendar_post_late(c, calendar_key(txns, slot));
+    if ((bucket ^ c->now) >> CALENDAR_BITS == 0)
+        calendar_put(&c->near, bucket % CALENDAR_BUCKETS, txns, slot);
+    else
+        calendar_post_ahead(c, txns, slot);
+    return true;
+}
+
+/* Takes the next event, which lies in the row returned; TXN_NONE: there is none. */
+static inline uint32_t calendar_take(struct calendar *c, struct txn *txns)
+{
+    if (c->i_due < c->n_due && (!c->n_late || c->due[c->i_due] < c->late[0]))
+        return ev_slot(c->due[c->i_due++]);
+    return c->n_late ? calendar_take_late(c) : calendar_turn(c, txns);
+}
+
+#endif

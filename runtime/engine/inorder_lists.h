@@ -1,0 +1,43 @@
+/* inorder_lists.h -- which rows of a run are issued next, and by what event. */
+#ifndef INORDER_LISTS_H
+#define INORDER_LISTS_H
+#include "engine/inorder.h"
+#include "network/pcie_ep.h"
+
+/* The event in the row of `slot`, which has none. Without memory the run ends. */
+static ALWAYS_INLINE void put_off(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+{
+    if (!calendar_post(&s->inorder->calendar, s->txns, slot, t < EV_PAST ? t : EV_PAST, class))
+        fail(s, KB_NO_MEMORY);
+}
+
+static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
+{
+    return &s->channels[2 * (size_t)x->src + txn_writes(x)];
+}
+
+/* Makes an idle machine ready, unless its run goes on. False: no memory. */
+bool inorder_begin(struct kb_sim *s);
+
+/* The first of a channel's list is issued by an event. */
+static inline void inorder_post_head(struct kb_sim *s, struct station *channel)
+{
+    uint32_t slot = txn_take(&channel->queue, s->txns);
+
+    channel->posted = true;
+    put_off(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
+}
+
+/* The time from the issue of a host's to its first station, to which its step and stage are set. */
+uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x);
+
+/*
+ * The first of a pipe (network/pcie_ep.h) arrives at its first station by an event. If that takes
+ * no time, or if not all of a pipe take as long, it is issued by one. Then the next one follows.
+ */
+void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe);
+
+/* The next of all rows is issued, where each issue is an event. */
+void inorder_post_row(struct kb_sim *s);
+
+#endif

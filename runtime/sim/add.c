@@ -5,7 +5,7 @@
  * count, and counts when all of its call are right, so that a call that fails changes nothing.
  *
  * Example: the columns src 0 1 0, dst 2 2 2 with ends c0.pe0, c0.pe1, c0.slice0 pack three
- * endpoints, 0, 1 and 0, and write three rows of 56 bytes. If row 1 moved no bytes, row 0 would
+ * endpoints, 0, 1 and 0, and write three rows of 64 bytes. If row 1 moved no bytes, row 0 would
  * have been written, too, but would not count.
  */
 #include "sim/sim.h"

@@ -10,7 +10,7 @@ static kb_sim *any_rows(const kb_topology *topo, kb_options options, size_t n, u
     uint64_t dice = 11;
 
     for (size_t i = 0; i < n; i++) {
-        kb_request r = {.op = draw(&dice) % 2 ? KB_READ : KB_WRITE};
+        kb_transaction r = {.op = draw(&dice) % 2 ? KB_READ : KB_WRITE};
 
         kb_pe_get(topo, (uint32_t)(draw(&dice) % kb_pe_count(topo)), &r.src);
         kb_slice_get(topo, (uint32_t)(draw(&dice) % kb_slice_count(topo)), &r.dst);

@@ -403,6 +403,8 @@ kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result 
             status = run_job(s, &job, &room, &results[i], why);
     }
     free(room.actual_fs);
+    inorder_free(s); /* kernels may run next, by another engine */
+    s->inorder = NULL;
     if (n_run)
         *n_run = status == KB_OK ? i : i ? i - 1 : 0;
     return status;

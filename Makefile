@@ -204,7 +204,9 @@ $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 # and, for programs that load benches or components, those that call dlopen().
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
 PUBLIC_LIB := $(B)/_public/libkernbench.a
-LOADER_OBJ := $(patsubst %,$(O)/runtime/%.o,sim/bench_file sim/component_open $(addprefix base/,cache compiler compiler_identity digest provenance)) $(O)/component_h.o
+LOADER_SRC := runtime/sim/bench_file runtime/sim/component_open \
+    $(addprefix runtime/base/,cache compiler compiler_identity digest provenance) $(addprefix gen/component_,build object text)
+LOADER_OBJ := $(filter $(LIB_OBJ),$(LOADER_SRC:%=$(O)/%.o) $(O)/component_h.o)
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)

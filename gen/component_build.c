@@ -58,7 +58,8 @@ static void put_path(char *path, const char *folder, const char *name)
     snprintf(path, COMPONENT_PATH_BYTES, "%s/%s", folder, name);
 }
 
-void component_build_remove(const char *folder)
+/* Removes `folder` and what a build has left in it. */
+static void remove_folder(const char *folder)
 {
     char path[COMPONENT_PATH_BYTES];
 
@@ -79,7 +80,7 @@ static bool write_file(struct building *b, enum file which, const char *text)
     return ok || fails_by_errno(b, b->paths[which], " cannot be written: ");
 }
 
-char *component_file_bytes(const char *folder, const char *name, size_t *len)
+static char *file_bytes(const char *folder, const char *name, size_t *len)
 {
     char path[COMPONENT_PATH_BYTES];
     char *bytes = NULL;
@@ -104,7 +105,7 @@ enum { FLAGS_MAX = 16 };
 static bool tell_compiler(struct building *b)
 {
     size_t len;
-    char *said = component_file_bytes(b->folder, files[SAID], &len);
+    char *said = file_bytes(b->folder, files[SAID], &len);
 
     fails(b, OPEN_NOT_COMPILED, "", "");
     snprintf(b->out->said, sizeof b->out->said, "%s", said ? said : "");
@@ -162,7 +163,7 @@ static bool look_at_text(struct building *b)
 {
     struct component_text at;
     size_t len;
-    char *text = component_file_bytes(b->folder, files[TEXT], &len);
+    char *text = file_bytes(b->folder, files[TEXT], &len);
     bool ok = text && component_text_read(text, &at);
 
     if (!text && errno != ENOENT) {
@@ -189,7 +190,7 @@ static bool look_at_object(struct building *b, enum file which,
     };
     struct object_judged judged = {.fault = OBJECT_UNKNOWN};
     size_t len;
-    char *bytes = component_file_bytes(b->folder, files[which], &len);
+    char *bytes = file_bytes(b->folder, files[which], &len);
 
     if (!bytes && errno != ENOENT)
         return fails_by_errno(b, b->paths[which], " cannot be read: ");
@@ -210,4 +211,49 @@ bool component_build(const char *folder, const char *code, struct component_open
     return write_file(&b, HEADER, component_h) && write_file(&b, SOURCE, code) && preprocess(&b) &&
            look_at_text(&b) && translate(&b) && look_at_object(&b, OBJECT, object_has_only_code) &&
            link_object(&b) && look_at_object(&b, SHARED, object_is_whole);
+}
+
+/* -- in a folder that is gone afterwards ------------------------------------------------------ */
+
+/* A new one in $TMPDIR, or else /tmp; false with errno. */
+static bool make_folder(char *folder)
+{
+    const char *in = getenv("TMPDIR");
+    int n =
+        snprintf(folder, COMPONENT_FOLDER_BYTES, "%s/kernbench.XXXXXX", in && *in ? in : "/tmp");
+
+    if (n >= COMPONENT_FOLDER_BYTES)
+        errno = ENAMETOOLONG;
+    return n < COMPONENT_FOLDER_BYTES && mkdtemp(folder);
+}
+
+/* The components' own text, of a build that went well. */
+static char *own_text(struct building *b)
+{
+    struct component_text at;
+    size_t len;
+    char *bytes = file_bytes(b->folder, COMPONENT_TEXT, &len), *text = NULL;
+
+    if (bytes && component_text_read(bytes, &at))
+        text = strndup(at.begin, at.len);
+    if (!text)
+        fails_by_errno(b, COMPONENT_TEXT, ": ");
+    free(bytes);
+    return text;
+}
+
+char *component_build_text(const char *code, struct component_opening *out)
+{
+    char folder[COMPONENT_FOLDER_BYTES], *text = NULL;
+    struct building b = {.out = out, .folder = folder};
+
+    *out = (struct component_opening){.what = OPEN_OK};
+    if (!make_folder(folder)) {
+        fails_by_errno(&b, "no folder can be made in $TMPDIR", ": ");
+        return NULL;
+    }
+    if (component_build(folder, code, out))
+        text = own_text(&b);
+    remove_folder(folder);
+    return text;
 }

@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { COMPONENT_SAID_BYTES = 4096, COMPONENT_PATH_BYTES = 4096 + 128 };
+enum {
+    COMPONENT_SAID_BYTES = 4096,
+    COMPONENT_FOLDER_BYTES = 4096,
+    COMPONENT_PATH_BYTES = 4096 + 128
+};
 
 enum opened {
     OPEN_OK,
@@ -28,7 +32,8 @@ struct component_opening {
     const struct impl *of; /* [N_BOXES]; never unloaded. NULL: it was not loaded */
     enum opened what;
     char said[COMPONENT_SAID_BYTES];
-    char compiler[DIGEST_CHARS + 1]; /* that made it (base/compiler_identity.h); "": none was asked */
+    char compiler[DIGEST_CHARS +
+                  1]; /* that made it (base/compiler_identity.h); "": none was asked */
 };
 
 /* The files that a build leaves in its folder. */
@@ -40,14 +45,16 @@ struct component_opening {
  * component includes, keeps and calls: only what keeps the rules of docs/components.md is true.
  * Every machine with components goes through this, whether it is compiled or loaded.
  */
-bool component_build(const char *folder, const char *code, struct component_opening *out)
-    EXPORTED(component_build);
+bool component_build(const char *folder, const char *code, struct component_opening *out);
 
-/* Removes `folder` and what a build has left in it. */
-void component_build_remove(const char *folder) EXPORTED(component_build_remove);
-
-/* The whole of a file, with a final 0; to be freed. NULL with errno. */
-char *component_file_bytes(const char *folder, const char *name, size_t *len);
+/*
+ * Builds in a folder that is gone afterwards. Weak, as components_open(): a program that has not
+ * that one does not call this.
+ *
+ * returns  the components' own text after the preprocessor, to be freed; NULL: `out` says why not
+ */
+char *component_build_text(const char *code, struct component_opening *out)
+    EXPORTED(component_build_text) __attribute__((weak));
 
 /* The text of component.h, which the build makes. */
 extern const char component_h[] __asm__("kb_rt_component_h") __attribute__((visibility("default")));

@@ -1,58 +1,17 @@
 /* component_told.c -- why components are refused, and the text of those that are not. */
 #include "component_told.h"
 #include "component_code.h"
-#include "component_text.h"
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* -- built in a folder that is gone afterwards ------------------------------------------------ */
-
-/* A new one in $TMPDIR, or else /tmp; NULL with errno. */
-static char *make_folder(struct arena *a)
-{
-    const char *in = getenv("TMPDIR");
-
-    return mkdtemp(arena_printf(a, "%s/kernbench.XXXXXX", in && *in ? in : "/tmp"));
-}
-
-static const char *fails(struct component_opening *out, const char *what)
-{
-    out->what = OPEN_SYSTEM;
-    snprintf(out->said, sizeof out->said, "%s: %s", what, strerror(errno));
-    return NULL;
-}
-
-/* The components' own text, of a build that went well. */
-static const char *read_text(struct arena *a, const char *folder, struct component_opening *out)
-{
-    struct component_text at;
-    const char *text = NULL;
-    size_t len;
-    char *bytes = component_file_bytes(folder, COMPONENT_TEXT, &len);
-
-    if (!bytes)
-        return fails(out, COMPONENT_TEXT);
-    if (component_text_read(bytes, &at))
-        text = arena_copy(a, at.begin, at.len);
-    free(bytes);
-    return text;
-}
-
-/* NULL: `out` says why not. */
+/* The components' own text, of a build that went well; NULL: `out` says why not. */
 static const char *build(const struct spec *spec, struct component_opening *out)
 {
-    struct arena *a = spec->arena;
-    const char *code = component_code(spec), *folder = make_folder(a), *text = NULL;
+    char *text = component_build_text(component_code(spec), out);
+    const char *kept = text ? arena_copy(spec->arena, text, strlen(text)) : NULL;
 
-    *out = (struct component_opening){.what = OPEN_OK};
-    if (!folder)
-        return fails(out, "no folder can be made in $TMPDIR");
-    if (component_build(folder, code, out))
-        text = read_text(a, folder, out);
-    component_build_remove(folder);
-    return text;
+    free(text);
+    return kept;
 }
 
 /* -- why -------------------------------------------------------------------------------------- */
@@ -124,9 +83,14 @@ static const char *fault_text(struct arena *a, const struct component_opening *o
         return arena_printf(a, "it has a section '%s': %s", o->said, faults[o->what]);
     case OPEN_IFUNC:
         return arena_printf(a, "'%s' %s", o->said, faults[o->what]);
-    default:
-        return faults[o->what];
+    case OPEN_OK:
+    case OPEN_NO_COMPILER:
+    case OPEN_NOT_COMPILED:
+    case OPEN_STACK:
+    case OPEN_SYSTEM:
+        break;
     }
+    return faults[o->what];
 }
 
 /* It is the machine that asks for it, and the system that cannot. */

@@ -4,10 +4,10 @@
  * The object calls kb_ and tl_ functions of the program that loads it, which therefore exports
  * them. It is never unloaded: a simulation may still have its kernels.
  *
- * The loader of the system takes a file that it has loaded under that name, or that inode, for the
- * same one, whatever is in it now. So the hash of each object is remembered, and of a file that has
- * changed since a copy in memory is loaded. The first time the file itself is, where a debugger
- * finds it.
+ * What is loaded is a copy in memory: the pages of a file change with it when it is written to, and
+ * what a program has loaded runs on until its end. The loader takes a name that it has loaded for
+ * the same object. So the copy stays open, and its name /proc/PID/fd/N is its own; a debugger finds
+ * it there. The hash of each object is remembered, so that none is loaded twice.
  *
  * In the archive that is installed this file is a member of its own, which calls nothing of the
  * others: a program that is linked statically, and does not call it, is free of dlopen().
@@ -15,6 +15,7 @@
 #include "base/digest.h"
 #include "kernbench.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -26,9 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MEMORY "/proc/self/fd/"
-
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 64, REASON_BYTES = 190 };
 
 /* "'PATH' TEXT MORE" */
 static kb_status refuse(kb_status status, kb_error *why, const char *path, const char *text,
@@ -47,17 +46,16 @@ kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error
                   "cannot be loaded: ", "this program is linked statically");
 }
 #else
-/* dlerror() without the path in front of it, which may be that of a copy. */
-static const char *reason(const char *path)
+/* dlerror() without the name of the copy in front of it. */
+static void tell_loader(const char *name, char *reason)
 {
-    const char *text = dlerror(), *rest = text ? strstr(text, ": ") : NULL;
+    const char *text = dlerror();
+    size_t len = strlen(name);
 
-    if (!text)
-        return "for an unknown reason";
-    return rest && (strncmp(text, path, strlen(path)) == 0 ||
-                    strncmp(text, MEMORY, strlen(MEMORY)) == 0)
-               ? rest + 2
-               : text;
+    text = text ? text : "for an unknown reason";
+    if (strncmp(text, name, len) == 0 && strncmp(text + len, ": ", 2) == 0)
+        text += len + 2;
+    snprintf(reason, REASON_BYTES, "%s", text);
 }
 
 /*
@@ -108,15 +106,6 @@ static bool remember(void *object, const char *hex)
     return true;
 }
 
-static const struct loaded *find_object(const void *object)
-{
-    const struct loaded *l = objects;
-
-    while (l && l->object != object)
-        l = l->next;
-    return l;
-}
-
 static const struct loaded *find_hex(const char *hex)
 {
     const struct loaded *l = objects;
@@ -126,76 +115,70 @@ static const struct loaded *find_hex(const char *hex)
     return l;
 }
 
-/* A file in memory with the bytes of `path`; -1. */
-static int copy_file(const char *path)
+/* A file in memory with the bytes of `path`; -1: the reason is told. */
+static int copy_file(const char *path, char *reason)
 {
-    int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("bench", MFD_CLOEXEC);
-    ssize_t n = from < 0 || to < 0 ? -1 : 1;
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    int to = from < 0 ? -1 : memfd_create("bench", MFD_CLOEXEC);
+    ssize_t n = to < 0 ? -1 : 1;
 
     while (n > 0)
         n = sendfile(to, from, NULL, 1 << 30);
+    if (n < 0)
+        snprintf(reason, REASON_BYTES, "cannot open shared object file: %s", strerror(errno));
     if (from >= 0)
         close(from);
-    if (n == 0 || to < 0)
-        return to;
-    close(to);
-    return -1;
+    if (n < 0 && to >= 0)
+        close(to);
+    return n < 0 ? -1 : to;
 }
 
-/* Loads a copy, under a name that no other one had. */
-static void *load_copy(const char *path)
-{
-    char name[PATH_BYTES] = MEMORY;
-    int fd = copy_file(path);
-    void *object = NULL;
-
-    if (fd < 0)
-        return NULL;
-    for (size_t n = strlen(MEMORY); n < PATH_BYTES - 16; n += 2) {
-        snprintf(name + n, 16, "%d", fd);
-        object = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-        if (!object || !find_object(object))
-            break;
-        memcpy(name + n, "./", 2);
-    }
-    close(fd);
-    return object;
-}
-
-/* The object of the file as it is now; NULL: dlerror() tells why. */
-static void *load(const char *path, const char *hex)
-{
-    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const struct loaded *is = object ? find_object(object) : NULL;
-
-    if (!is)
-        return object && remember(object, hex) ? object : NULL;
-    if (strcmp(is->hex, hex) == 0)
-        return object;
-    is = find_hex(hex);
-    if (is)
-        return is->object;
-    object = load_copy(path);
-    return object && remember(object, hex) ? object : NULL;
-}
-
-static void *load_now(const char *path)
+/* The object of a copy, unless one with the same bytes is loaded; NULL: the reason is told. */
+static void *load(const char *name, char *reason)
 {
     char hex[DIGEST_CHARS + 1];
     struct digest d;
+    const struct loaded *is;
+    void *object;
 
     digest_begin(&d);
-    digest_add_file(&d, path);
+    digest_add_file(&d, name);
     digest_end(&d, hex);
-    pthread_mutex_lock(&objects_lock);
-    void *object = load(path, hex);
-    pthread_mutex_unlock(&objects_lock);
+    is = *hex ? find_hex(hex) : NULL;
+    if (is)
+        return is->object;
+    object = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!object)
+        tell_loader(name, reason);
+    else if (!remember(object, hex))
+        snprintf(reason, REASON_BYTES, "out of memory");
+    else
+        return object;
+    return NULL;
+}
+/* The object of the file as it is now; NULL: the reason is told. */
+static void *load_now(const char *path, char *reason)
+{
+    char name[NAME_BYTES];
+    int copy = copy_file(path, reason);
+    const struct loaded *last = objects;
+    void *object = NULL;
+
+    if (copy < 0)
+        return NULL;
+    snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)getpid(), copy);
+    if (is_cut(name))
+        snprintf(reason, REASON_BYTES, "the file ends too early, as one that was copied in part");
+    else
+        object = load(name, reason);
+    if (objects == last) /* it is not loaded, or was before */
+        close(copy);
     return object;
 }
 
 kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error *why)
 {
-    char local[PATH_BYTES], interface[128];
+    char local[PATH_BYTES], interface[128], reason[REASON_BYTES];
     const kb_bench_table *table;
     void *object;
 
@@ -207,12 +190,11 @@ kb_status kb_benches_open(const char *path, const kb_bench_table **out, kb_error
     /* a name without a folder is looked for here, not in the folders of libraries */
     strcpy(local, strchr(path, '/') ? "" : "./");
     strcat(local, path);
-    if (is_cut(local))
-        return refuse(KB_BAD_FILE, why, path, "cannot be loaded: ",
-                      "the file ends too early, as one that was copied in part");
-    object = load_now(local);
+    pthread_mutex_lock(&objects_lock);
+    object = load_now(local, reason);
+    pthread_mutex_unlock(&objects_lock);
     if (!object)
-        return refuse(KB_BAD_FILE, why, path, "cannot be loaded: ", reason(local));
+        return refuse(KB_BAD_FILE, why, path, "cannot be loaded: ", reason);
     table = dlsym(object, "kb_benches");
     if (!table)
         return refuse(KB_BAD_FILE, why, path,

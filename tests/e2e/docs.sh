@@ -38,7 +38,7 @@ compare()
     esac
     here "$2" >"$work/command"
     bash "$work/command" >"$work/out" 2>"$work/err"
-    cat "$work/err" >>"$work/out"
+    grep -v '^note: this has worked for' "$work/err" >>"$work/out" # depends on the machine's speed
     same "$work/expected" "$work/out" || { sed 's/^/# /' "$work/command"; false; }
     ok "$1"
 }

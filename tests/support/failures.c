@@ -3,7 +3,7 @@
  *
  * Kinds are the names below. With FAIL_AFTER all calls of the kind after it fail, too. At exit the
  * number of calls of each kind is written to the file FAIL_COUNTS, and how many blocks of memory
- * were not given back.
+ * were not given back. With FAIL_ONLY only programs of that file name fail, none that they start.
  *
  * The C library calls itself without being led here, so that streams of stdio are replaced by
  * streams whose reads and writes do come here (fopencookie). Stderr is left as it is: messages of a
@@ -241,7 +241,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *kind = getenv("FAIL_KIND"), *at = getenv("FAIL_AT");
+    const char *kind = getenv("FAIL_KIND"), *at = getenv("FAIL_AT"), *only = getenv("FAIL_ONLY");
     FILE *out = fdopen(STDOUT_FILENO, "w");
 
     if (out)
@@ -250,6 +250,8 @@ __attribute__((constructor)) static void begin(void)
         calls[i] = 0;
     fail_at = at ? atol(at) : 0;
     fail_after = getenv("FAIL_AFTER") != NULL;
+    if (only && strcmp(only, program_invocation_short_name) != 0)
+        kind = NULL;
     for (int i = 0; kind && i < N_KINDS; i++)
         failing = strcmp(kind, names[i]) == 0 ? i : failing;
 }

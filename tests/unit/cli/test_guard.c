@@ -7,6 +7,7 @@
 #include "cube8.h"
 #include "kernels/kernels.h"
 #include "engine/state.h"
+#include "engine/stations.h"
 #include "tl.h"
 #include "cli/rows/warn.h"
 #include "machine/names.h"
@@ -83,6 +84,7 @@ static void a_link_above_100_per_cent_is_named(void **state)
     kb_sim *sim = small_load(t);
 
     (void)state;
+    stations_make_all(sim); /* a cube that is not made has no stations to look at */
     sim->links[7].busy_fs = TOO_LONG;
     name_link(t, 7, from, to);
     snprintf(name, sizeof name, "%s -> %s was taken", from, to);

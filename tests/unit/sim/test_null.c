@@ -55,6 +55,12 @@ static void use_endpoints(const kb_topology *topo)
     REFUSES(3, kb_address_find, N(0, topo), 0, N(1, &end), N(2, &offset));
 }
 
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
 static void load_topology(const kb_topology *topo)
 {
     kb_topology_source source = {.file = "topologies/cube1.yaml"};
@@ -62,6 +68,7 @@ static void load_topology(const kb_topology *topo)
     const kb_topology *made;
 
     REFUSES(2, kb_topology_load, N(0, &source), N(1, &made), NULL);
+    REFUSES(2, kb_topology_load_until, N(0, &source), never, NULL, N(1, &made), NULL);
     source.file = NULL;
     REFUSES(1, kb_topology_load, &source, &made, NULL);
     REFUSES(2, kb_topology_keys, N(0, topo), N(1, (void (*)(void *, const kb_key *))each_of), NULL);

@@ -36,7 +36,7 @@ ok "it says that all pairs were run, and where the two follow each other"
 # -- a search that is not whole -----------------------------------------------------------------
 
 printf 'issue_ns,op,src,dst,offset,nbytes\n' >long.csv
-for ((i = 0; i < 30000; i++)); do
+for ((i = 0; i < 90000; i++)); do
     echo "$((i * 9)),read,c0.pe$((i % 8)),c0.slice$((i % 8)),0,4K"
 done >>long.csv
 run why long.csv --by key $machine --format csv

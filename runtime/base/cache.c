@@ -31,6 +31,12 @@ static bool fails(struct cache *c, const char *text, const char *more)
     return false;
 }
 
+static bool fails_by_errno(struct cache *c, const char *path, const char *what)
+{
+    snprintf(c->why, sizeof c->why, "%.4000s%s: %s", path, what, strerror(errno));
+    return false;
+}
+
 /* -- the folder ------------------------------------------------------------------------------- */
 
 static bool name_folder(struct cache *c)
@@ -71,10 +77,8 @@ bool cache_open(struct cache *c)
         return false;
     mkdir(c->folder, 0700); /* if it fails, the next one does */
     strcat(c->folder, "/kernbench");
-    if (mkdir(c->folder, 0700) != 0 && errno != EEXIST) {
-        snprintf(c->why, sizeof c->why, "%s cannot be made: %s", c->folder, strerror(errno));
-        return false;
-    }
+    if (mkdir(c->folder, 0700) != 0 && errno != EEXIST)
+        return fails_by_errno(c, c->folder, " cannot be made");
     return check_folder(c);
 }
 
@@ -117,7 +121,7 @@ bool cache_folder_new(struct cache *c, char folder[CACHE_PATH_BYTES])
     snprintf(folder, CACHE_PATH_BYTES, "%s/new%ld.XXXXXX", c->folder, (long)getpid());
     if (mkdtemp(folder))
         return true;
-    fails(c, folder, " cannot be made");
+    fails_by_errno(c, folder, " cannot be made");
     folder[0] = '\0';
     return false;
 }
@@ -233,6 +237,8 @@ static bool seal(const char *made, const struct provenance *of)
     free(bytes);
     provenance_write(&sealed, text);
     int len = snprintf(line, sizeof line, SEAL "%s\n", text);
+    if (fd >= 0)
+        errno = ENOSPC; /* a write that ends too early tells nothing */
     bool ok = fd >= 0 && write(fd, line, (size_t)len) == len && sync_file(fd);
     return fd >= 0 && close(fd) == 0 && ok;
 }
@@ -253,7 +259,7 @@ bool cache_keep(struct cache *c, const char *made, const char *name, const struc
 {
     snprintf(path, CACHE_PATH_BYTES, "%s/%.200s", c->folder, name);
     if (!seal(made, of) || rename(made, path) != 0)
-        return fails(c, path, " cannot be written");
+        return fails_by_errno(c, path, " cannot be written");
     sync_folder(c->folder);
     return true;
 }

@@ -274,12 +274,17 @@ else # the YAML is opened first
     call env FAIL_KIND=open FAIL_AT=2 LD_PRELOAD="$work/failures.so" "$KBGEN" --name "$work/bad.yaml"
     [ $code -eq 5 ] && grep -qF "components/wide.c: the component 'wide' cannot be opened: Too many open files" "$work/err"
     ok "a component is not opened, as too many files are: the reason"
-    for nth in 2 3 4; do # later ones are of the compiler
+    opens=2 # at least, and then as many as any run had; some files are looked at only if they are there
+    for ((nth = 2; nth <= opens; nth++)); do
         rm -rf "$work/cache"
-        call env FAIL_KIND=open FAIL_AT=$nth LD_PRELOAD="$work/failures.so" "$B/kernbench" info --machine "$work/bad.yaml" --quiet
+        call env FAIL_ONLY=kernbench FAIL_KIND=open FAIL_AT=$nth FAIL_COUNTS="$work/counts" \
+            LD_PRELOAD="$work/failures.so" "$B/kernbench" info --machine "$work/bad.yaml" --quiet
         [ $code -eq 0 ] || echo "$code $(tail -n 1 "$work/err")"
+        counted=$(sed -n 's/^open //p' "$work/counts")
+        [ "$counted" -le $opens ] || opens=$counted
     done >"$work/told"
-    [ "$(grep -c "^[35] .*Too many open files" "$work/told")" = 3 ] && grep -q "^5 .*'wide' cannot be opened" "$work/told"
+    ! grep -v "^[35] .*: Too many open files$" "$work/told" && [ "$(wc -l <"$work/told")" -ge 8 ] &&
+        grep -q "^5 .*'wide' cannot be opened" "$work/told"
     ok "whichever open fails of a machine that is made while it runs: the reason"
 fi
 if [ "$(id -u)" != 0 ]; then

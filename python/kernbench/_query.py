@@ -77,9 +77,18 @@ def wait(query: Any, borrowed: Any) -> None:
         lib.kb_query_stop(query)
         if not lib.kb_query_wait(query, STOP_MS):
             _left.append((ffi.gc(query, None), borrowed))
+            raise
+        keep_left(query, borrowed)
         raise
     finally:
         bar.close()
+    keep_left(query, borrowed)
+
+
+def keep_left(query: Any, borrowed: Any) -> None:
+    """What a thread that did not stop in time still reads."""
+    if lib.kb_query_left(query):
+        _left.append(borrowed)
 
 
 def argument_names(text: str) -> str:

@@ -176,6 +176,12 @@ static kb_sim *sim_of(struct sweep *s, unsigned thread, kb_status *status)
     return s->sims[thread];
 }
 
+static bool asks_to_stop(void *arg)
+{
+    (void)arg;
+    return stop_asked();
+}
+
 /* Runs points until all are complete, one fails, or stop_asked(). */
 static void run_points(struct sweep *s, kb_sim *sim, struct block *b)
 {
@@ -190,7 +196,10 @@ static void run_points(struct sweep *s, kb_sim *sim, struct block *b)
             points_seek(&s->points, &at, b->view.first + b->n_run + i);
             b->points[i] = points_get(&s->points, &at);
         }
-        b->status = kb_sweep(sim, b->points, n, b->results + b->n_run, &n_run, &b->why);
+        b->status = kb_sweep_until(sim, b->points, n, asks_to_stop, NULL, b->results + b->n_run,
+                                   &n_run, &b->why);
+        if (b->status == KB_STOPPED)
+            b->status = KB_OK; /* stop_asked() ends the loop */
     }
 }
 

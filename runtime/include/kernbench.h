@@ -958,6 +958,14 @@ typedef struct kb_point_result {
 kb_status kb_sweep(kb_sim *sim, const kb_point *points, size_t n, kb_point_result *results,
                    size_t *n_run, kb_error *why);
 
+/*
+ * The same, which asks stops(arg) several times a second, also within a point (NULL: it does not).
+ *
+ * returns  KB_STOPPED if that said so: n_run points are complete, and the simulation takes no more
+ */
+kb_status kb_sweep_until(kb_sim *sim, const kb_point *points, size_t n, bool (*stops)(void *arg),
+                         void *arg, kb_point_result *results, size_t *n_run, kb_error *why);
+
 /* -- traffic -------------------------------------------------------------------------------- */
 
 /* The target slice of PE i of N, named as in BookSim. PEs and slices are numbered over all SIPs. */

@@ -359,17 +359,39 @@ static bool room_for(struct scratch *room, size_t n)
     return true;
 }
 
-static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch *room,
-                         kb_point_result *r, kb_error *why)
+/* Between two looks at whether it is to stop: some tenths of a second of the slowest engine. */
+enum { PIECE_EVENTS = 1 << 18 };
+
+/* Who is asked whether to stop; NULL: nobody. */
+struct asker {
+    bool (*stops)(void *arg);
+    void *arg;
+};
+
+/* KB_STOPPED: it was asked to, and the simulation has its point half done. */
+static kb_status run_until(struct kb_sim *s, const struct asker *asked)
+{
+    kb_status status;
+
+    do
+        status = engine_run(s, asked->stops ? PIECE_EVENTS : UINT64_MAX);
+    while (status == KB_AGAIN && !asked->stops(asked->arg));
+    if (status == KB_AGAIN)
+        status = s->status = KB_STOPPED;
+    return status;
+}
+
+static kb_status run_job(struct kb_sim *s, const struct job *job, const struct asker *asked,
+                         struct scratch *room, kb_point_result *r, kb_error *why)
 {
     struct waits waits = {0};
     kb_status status = room_for(room, job->n) ? fill(s, job, why) : KB_NO_MEMORY;
 
     stations_make_all(s);
     if (status == KB_OK)
-        status = sim_explain(s, engine_run(s, UINT64_MAX), why);
+        status = run_until(s, asked);
     if (status != KB_OK)
-        return status;
+        return status == KB_STOPPED ? status : sim_explain(s, status, why);
     if (s->n_done != job->n || !add_up(s, job, room->actual_fs, &waits)) {
         endpoint_error(why, "a latency is not the sum of its terms");
         return KB_INTERNAL;
@@ -388,7 +410,14 @@ static bool is_formula(const struct kb_sim *s, const struct job *job)
 kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result *results,
                    size_t *n_run, kb_error *why)
 {
+    return kb_sweep_until(s, points, n, NULL, NULL, results, n_run, why);
+}
+
+kb_status kb_sweep_until(kb_sim *s, const kb_point *points, size_t n, bool (*stops)(void *arg),
+                         void *arg, kb_point_result *results, size_t *n_run, kb_error *why)
+{
     REFUSE_NULL(s && points && results, "sim, points, results", why);
+    const struct asker asked = {stops, arg};
     struct scratch room = {0};
     kb_status status = check_sim(s, why);
     size_t i;
@@ -400,7 +429,7 @@ kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result 
         if (status == KB_OK && is_formula(s, &job))
             answer_alone(&job, &results[i]);
         else if (status == KB_OK)
-            status = run_job(s, &job, &room, &results[i], why);
+            status = run_job(s, &job, &asked, &room, &results[i], why);
     }
     free(room.actual_fs);
     inorder_free(s); /* kernels may run next, by another engine */

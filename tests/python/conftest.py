@@ -31,6 +31,9 @@ class Tap:
         if report.failed:
             print("".join(f"# {line}\n" for line in report.longreprtext.splitlines()), flush=True)
 
+    def pytest_sessionfinish(self):
+        print(f"\n1..{self.n}", flush=True)
+
 
 def pytest_configure(config):
     config.pluginmanager.register(Tap())

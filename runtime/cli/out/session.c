@@ -40,7 +40,7 @@ void session_end(struct session *s, int code)
     pthread_mutex_unlock(&s->lock);
 }
 
-static _Noreturn void wait_for_good(void)
+void session_stay(void)
 {
     for (;;)
         pause();
@@ -56,7 +56,7 @@ void session_undo(struct session *s, void (*undo)(void *arg), void *arg)
     }
     pthread_mutex_unlock(&s->lock);
     if (lacks)
-        wait_for_good();
+        session_stay();
 }
 
 void session_lacks(struct session *s)
@@ -66,11 +66,11 @@ void session_lacks(struct session *s)
     s->lacks = true;
     pthread_mutex_unlock(&s->lock);
     if (!first)
-        wait_for_good();
+        session_stay();
     if (s->undo)
         s->undo(s->undo_arg);
     session_say(s, "out of memory");
     s->leaves = true;
     session_end(s, EXIT_SYSTEM);
-    wait_for_good();
+    session_stay();
 }

@@ -53,6 +53,9 @@ void session_progress(struct session *s, uint64_t done, uint64_t total, const ch
 /* It has ended. */
 void session_end(struct session *s, int code);
 
+/* Stays for good: a thread that was left behind still uses this one's stack. */
+_Noreturn void session_stay(void);
+
 /* undo(arg) is called if memory lacks from now on; if it does already, the thread waits for good.
  */
 void session_undo(struct session *s, void (*undo)(void *arg), void *arg);

@@ -77,6 +77,8 @@ static void *run(void *arg)
     if (*q->cli.sources.of[PROVENANCE_PROGRAM])
         provenance_write(&q->cli.sources, q->sources);
     session_end(&q->session, code);
+    if (q->session.leaves)
+        session_stay();
     return NULL;
 }
 
@@ -167,6 +169,11 @@ const char *kb_query_progress(kb_query *q, uint64_t *done, uint64_t *total)
     const char *things = s->things;
     pthread_mutex_unlock(&s->lock);
     return things;
+}
+
+bool kb_query_left(const kb_query *q)
+{
+    return q->session.leaves;
 }
 
 int kb_query_code(const kb_query *q)

@@ -82,6 +82,10 @@ const char *kb_query_progress(kb_query *query, uint64_t *done, uint64_t *total);
 
 /* The exit code of docs/exit-codes.md, and the lines that the command has on stderr. */
 int kb_query_code(const kb_query *query);
+
+/* After its end: has it left a thread behind, which did not stop in time? Then what the request
+ * borrowed is needed for good. */
+bool kb_query_left(const kb_query *query);
 const char *kb_query_messages(const kb_query *query);
 
 /* What it has on stdout that is no rows, `*n` bytes: pictures, pages, YAML. */

@@ -128,6 +128,8 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     REFUSES(2, kb_sim_utilization, N(0, sim),
             N(1, (void (*)(void *, const kb_utilization *))each_of), NULL);
     REFUSES(3, kb_sweep, N(0, sim), N(1, &point), 1, N(2, &point_result), NULL, NULL);
+    REFUSES(3, kb_sweep_until, N(0, sim), N(1, &point), 1, NULL, NULL, N(2, &point_result), NULL,
+            NULL);
     REFUSES(2, kb_sim_traffic, N(0, sim), N(1, &traffic), NULL);
     REFUSES(2, kb_sim_traffic_result, N(0, &sim), 1, N(1, &traffic_result));
     REFUSES(2, kb_sim_traffic_save, N(0, sim), N(1, put_nothing), NULL);

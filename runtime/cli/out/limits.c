@@ -48,9 +48,9 @@ static void tell(void *arg, enum watch_news news, const struct watch_taken *take
         say_large(taken);
     else if (news == WATCH_TIME)
         stop_at_limit(l->session, STOP_TIME);
-    else if (news == WATCH_MEMORY && taken->bytes < 2 * l->watch.limit_bytes)
-        stop_at_limit(l->session, STOP_MEMORY);
-    else if (news == WATCH_MEMORY && !l->session)
+    else if (news == WATCH_MEMORY && (l->session || taken->bytes < 2 * l->watch.limit_bytes))
+        stop_at_limit(l->session, STOP_MEMORY); /* a process that asks us is not ours to end */
+    else if (news == WATCH_MEMORY)
         stop_now(STOP_MEMORY);
 }
 

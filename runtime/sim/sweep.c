@@ -362,7 +362,7 @@ static bool room_for(struct scratch *room, size_t n)
 /* Between two looks at whether it is to stop: some tenths of a second of the slowest engine. */
 enum { PIECE_EVENTS = 1 << 18 };
 
-/* Who is asked whether to stop; NULL: nobody. */
+/* Asked whether to stop; stops NULL: it is not. */
 struct asker {
     bool (*stops)(void *arg);
     void *arg;

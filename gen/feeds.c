@@ -1,6 +1,6 @@
 /* feeds.c -- which links are fed by one other: what comes to them has come over that one.
  *
- * Where links queue, the engine need not stop at such a link (runtime/engine/inorder.c says why).
+ * Where links queue, the engine need not stop at such a link (runtime/engine/inorder_steps.h says why).
  * This file finds them in the legs of the segments. For each edge that a request may pass it notes
  * what the request has passed before: another edge, the DMA of its PE, the engine of an m_cpu, the
  * host.

@@ -147,7 +147,7 @@ break_it 'links joined as if all data went one way' $run 's/s->fed = .* \? FED_A
 break_it 'unsorted rows of several channels set out in order' $run 's/s->sorted \|\| one_channel \? s->fed : 0/s->fed/'
 break_it 'links joined where they take no time' $run 's/ \|\| s->options\.costs_off//'
 break_it 'a link station of the cube before' $feeds 's/\? -1 : -\(int32_t\)r->topo\.w/? 0 : 0/'
-inorder=runtime/engine/inorder.c lists=runtime/engine/inorder_lists.c calendar=runtime/engine/calendar.c program=runtime/engine/program
+inorder=runtime/engine/inorder_steps.h lists=runtime/engine/inorder_lists.c calendar=runtime/engine/calendar.c program=runtime/engine/program
 break_it 'a row that is issued as its channel becomes free goes before its issue' $inorder 's/issue_fs < t\)$/issue_fs <= t)/'
 break_it 'an end ahead of time that others wait for' $lists 's/!sim_counts\(s\) && !s->dependencies;/!sim_counts(s);/'
 break_it 'ends ahead of time with several channels' $lists 's/s->inorder->listed && one_channel\(s->topo\) &&/s->inorder->listed \&\&/'

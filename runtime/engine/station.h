@@ -11,7 +11,7 @@
  * transaction, which depends on all others: so it has a list of those that wait, and each turn
  * needs an event. A memory's service time is known when it begins (network/memory.h). A link is
  * free again at a known time and lets the head go on at once: it needs no queue at all, only
- * free_fs (network/link.h). A memory that serves in order is such a station, too (engine/inorder.c,
+ * free_fs (network/link.h). A memory that serves in order is such a station, too (engine/inorder_steps.h,
  * network/early_memory.h).
  *
  * Lists go through txn.next. A transaction is in at most one list at a time, so no list allocates.

@@ -1,6 +1,6 @@
 /* steps.h -- runs transactions over the routes of one topology: the order of steps.
  *
- * Runs in which every station serves in order have an engine of their own, engine/inorder.c. This
+ * Runs in which every station serves in order have an engine of their own, engine/inorder_steps.h. This
  * one has all others: those that are watched, those of kernels, and machines with routers, banks,
  * nodes that are components, or components that queue.
  *

@@ -156,7 +156,7 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 
 /*
  * How long servers have been taken until now. Before the end of a run those are taken ahead of time
- * that are passed without an event (engine/inorder.c): then `busy_fs` is not exact.
+ * that are passed without an event (engine/inorder_steps.h): then `busy_fs` is not exact.
  */
 static int64_t until_now_fs(const struct kb_sim *s, int64_t busy_fs, uint32_t servers,
                             uint64_t now_fs)

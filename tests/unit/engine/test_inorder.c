@@ -71,7 +71,7 @@ static void more_sizes_than_are_kept(void **state)
     any_topology_free(topo);
 }
 
-/* runtime/engine/inorder.c, the example at its top: two reads of a PE are two events. */
+/* runtime/engine/inorder_steps.h, the example at its top: two reads of a PE are two events. */
 static void two_reads_are_two_events(void **state)
 {
     const kb_topology *topo = any_topology(

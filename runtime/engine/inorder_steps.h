@@ -1,4 +1,4 @@
-/* inorder.c -- runs transactions over stations that all serve in order of arrival.
+/* inorder_steps.h -- runs transactions over stations that all serve in order of arrival.
  *
  * A station is the time at which it is free. What comes to it at t begins at the later of t and
  * that time; the model says how long it is taken, and nothing else needs to be known. It has no
@@ -52,6 +52,8 @@
  *   - Time only grows; after() stops at EV_PAST, where the run ends, so no sum wraps. An end there
  *     is an event, even ahead of time.
  */
+#ifndef INORDER_STEPS_H
+#define INORDER_STEPS_H
 #include "engine/dependencies.h"
 #include "engine/engine.h"
 #include "engine/inorder_lists.h"
@@ -576,24 +578,4 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     return s->status != KB_OK ? s->status : KB_AGAIN;
 }
 
-/* Four ways to be compiled: what `how` says is a constant in each. */
-#define RUN(name, how)                                                                             \
-    static __attribute__((noinline)) kb_status name(struct kb_sim *s, uint64_t budget)             \
-    {                                                                                              \
-        return run_as(s, how, budget);                                                             \
-    }
-RUN(run_ahead, IN_LISTED | IN_AHEAD)
-RUN(run_listed, IN_LISTED)
-RUN(run_issued, 0)
-RUN(run_counted, IN_COUNTED)
-
-kb_status inorder_run(struct kb_sim *s, uint64_t budget)
-{
-    if (!inorder_begin(s))
-        return KB_NO_MEMORY;
-    if (sim_counts(s))
-        return run_counted(s, budget);
-    if (!s->inorder->listed)
-        return run_issued(s, budget);
-    return s->inorder->ahead ? run_ahead(s, budget) : run_listed(s, budget);
-}
+#endif

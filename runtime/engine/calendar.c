@@ -10,7 +10,8 @@ enum {
     SORTED_BY_STEPS = 16,
     REVIEW_INSTANTS = 64, /* fewer say nothing about the density */
     CROWDED = 6,          /* instants in four buckets that are used */
-    REVIEW_WINDOWS = 16   /* after so many its counts begin again */
+    REVIEW_WINDOWS = 16,  /* after so many its counts begin again */
+    FULL = 8              /* instants in each bucket: no edge of a window is waited for */
 };
 
 /* -- lists ------------------------------------------------------------------------------------ */
@@ -42,6 +43,11 @@ static void empty(struct calendar_lists *l)
         take_list(l, first_list(l));
 }
 
+static void count_again(struct calendar *c)
+{
+    c->n_instants = c->n_buckets = c->n_windows = c->n_far = 0;
+}
+
 void calendar_clear(struct calendar *c)
 {
     empty(&c->near);
@@ -51,7 +57,7 @@ void calendar_clear(struct calendar *c)
     c->n_due = c->i_due = c->n_late = 0;
     c->far = TXN_NONE;
     c->far_window = UINT64_MAX;
-    c->n_buckets = c->n_instants = c->n_windows = c->n_far = 0;
+    count_again(c);
     c->no_memory = false;
 }
 
@@ -154,33 +160,49 @@ static void post_list(struct calendar *c, struct txn *txns, uint32_t slot)
 
 /* -- the width -------------------------------------------------------------------------------- */
 
-/* Takes out all lists of windows, and `far`, as one. */
-static uint32_t take_all(struct calendar *c, struct txn *txns)
+/* Takes out all of `lists`, as one, before the list `all`. */
+static uint32_t take_lists(struct calendar_lists *lists, struct txn *txns, uint32_t all)
 {
-    uint32_t all = c->far;
-
-    while (c->windows.any) {
-        uint32_t slot = take_list(&c->windows, first_list(&c->windows)), last = slot;
+    while (lists->any) {
+        uint32_t slot = take_list(lists, first_list(lists)), last = slot;
 
         while (txns[last].next != TXN_NONE)
             last = txns[last].next;
         txns[last].next = all;
         all = slot;
     }
+    return all;
+}
+
+static uint32_t take_all(struct calendar *c, struct txn *txns)
+{
+    uint32_t all = take_lists(&c->near, txns, take_lists(&c->windows, txns, c->far));
+
     c->far = TXN_NONE;
     c->far_window = UINT64_MAX;
     return all;
 }
 
-/* At the edge of a window, where nothing is near. */
+/* Nothing is due: all that lies ahead is posted again. */
 static void set_width(struct calendar *c, struct txn *txns, unsigned width)
 {
-    uint64_t now_fs = c->now << c->width;
+    uint64_t now_fs = c->now << c->width; /* no event lies before it */
     uint32_t all = take_all(c, txns);
 
     c->width = width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
     c->now = now_fs >> c->width;
     post_list(c, txns, all);
+}
+
+/* Buckets are full, and nothing is due: narrower ones, at once. */
+static void narrow(struct calendar *c, struct txn *txns)
+{
+    unsigned width = c->width;
+
+    for (uint64_t instants = c->n_instants; instants > c->n_buckets; instants /= 2)
+        width--;
+    count_again(c);
+    set_width(c, txns, width);
 }
 
 /* A window has ended: are its buckets as wide as they should be? */
@@ -200,7 +222,7 @@ static void review(struct calendar *c, struct txn *txns)
         width += used < CALENDAR_BUCKETS / 64 * c->n_windows ? 2 : 1;
     else if (c->n_windows < REVIEW_WINDOWS)
         return;
-    c->n_instants = c->n_buckets = c->n_windows = c->n_far = 0;
+    count_again(c);
     if (width != c->width)
         set_width(c, txns, width);
 }
@@ -348,6 +370,9 @@ uint32_t calendar_turn(struct calendar *c, struct txn *txns)
 {
     uint32_t k, slot;
 
+    if (c->n_instants > FULL * c->n_buckets && c->n_instants > FULL * REVIEW_INSTANTS &&
+        c->width > WIDTH_LEAST)
+        narrow(c, txns);
     while (!c->near.any) {
         if (c->no_memory || !next_near(c, txns))
             return TXN_NONE;
@@ -363,4 +388,28 @@ uint32_t calendar_turn(struct calendar *c, struct txn *txns)
         return slot;
     make_due(c, txns, slot);
     return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
+}
+
+/* The number of the next bucket that may have events; one of a window ahead is its first. */
+static uint64_t next_bucket(const struct calendar *c)
+{
+    uint64_t window;
+
+    if (c->near.any)
+        return (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + first_list(&c->near);
+    window = next_window(c);
+    if (c->far_window < window)
+        window = c->far_window;
+    return window == UINT64_MAX ? UINT64_MAX : window << CALENDAR_BITS;
+}
+
+bool calendar_look(struct calendar *c, struct txn *txns, uint64_t until_fs)
+{
+    uint64_t bucket = next_bucket(c);
+    uint32_t slot;
+
+    if (bucket > until_fs >> c->width)
+        return false;
+    slot = calendar_turn(c, txns);
+    return slot != TXN_NONE && calendar_post_late(c, calendar_key(txns, slot));
 }

@@ -51,8 +51,8 @@ enum {
 
 /* Lists of rows, and which of them have some. */
 struct calendar_lists {
-    uint64_t any;                   /* words that are not 0 */
-    uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
+    uint64_t any;                        /* words that are not 0 */
+    uint64_t words[CALENDAR_WORDS];      /* lists that are not empty */
     uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
 };
 
@@ -81,6 +81,10 @@ void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot);
 /* Goes on to the next bucket that has events, and returns its first; TXN_NONE: there is none. */
 uint32_t calendar_turn(struct calendar *c, struct txn *txns);
 uint32_t calendar_take_late(struct calendar *c);
+
+/* Nothing is due: goes on to the next bucket, unless it begins behind `until_fs`. False: so it is,
+ * or there is none. */
+bool calendar_look(struct calendar *c, struct txn *txns, uint64_t until_fs);
 
 static inline ev calendar_key(const struct txn *txns, uint32_t slot)
 {
@@ -123,6 +127,27 @@ static inline uint32_t calendar_take(struct calendar *c, struct txn *txns)
     if (c->i_due < c->n_due && (!c->n_late || c->due[c->i_due] < c->late[0]))
         return ev_slot(c->due[c->i_due++]);
     return c->n_late ? calendar_take_late(c) : calendar_turn(c, txns);
+}
+
+/*
+ * The first event, which stays; a later one than any if it lies behind `until_fs`. Time may stand
+ * before it: what lies between comes from elsewhere, and posts events of its own.
+ */
+static inline ev calendar_first(struct calendar *c, struct txn *txns, uint64_t until_fs)
+{
+    ev late, due;
+
+    if (c->i_due == c->n_due && !c->n_late && !calendar_look(c, txns, until_fs))
+        return EV_NONE;
+    late = c->n_late ? c->late[0] : EV_NONE;
+    due = c->i_due < c->n_due ? c->due[c->i_due] : EV_NONE;
+    return due < late ? due : late;
+}
+
+/* The row of the event that is `ahead` behind the next, if it is known by now; else of none. */
+static inline uint32_t calendar_soon(const struct calendar *c, uint32_t ahead)
+{
+    return c->n_due - c->i_due > ahead ? ev_slot(c->due[c->i_due + ahead]) : TXN_NONE;
 }
 
 #endif

@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "engine/observer.h"
 #include "engine/split.h"
-#ifndef CALLS_KERNELS /* pe/engine.c defines these calls itself */
+#ifndef CALLS_KERNELS /* kernels/hooks.h defines these calls itself */
 #include "engine/no_kernels.h"
 #endif
 

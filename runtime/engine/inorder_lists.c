@@ -26,7 +26,7 @@ bool inorder_serves(const struct kb_sim *s)
     const struct kb_topology *t = s->topo;
 
     return t->links != MODE_ROUTER && !t->banked &&
-           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels && !s->observer &&
+           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->observer &&
            s->options.engine == KB_FUSED;
 }
 
@@ -158,7 +158,7 @@ bool inorder_begin(struct kb_sim *s)
     calendar_clear(&s->inorder->calendar);
     s->inorder->begun = s->inorder->fresh = true;
     find_delays(s);
-    s->inorder->listed = !sim_counts(s) && !s->dependencies;
+    s->inorder->listed = !sim_counts(s) && !s->dependencies && !s->kernels;
     s->inorder->ahead = s->inorder->listed && one_channel(s->topo) && !s->options.costs_off;
     if (s->inorder->listed) {
         list_rows(s);

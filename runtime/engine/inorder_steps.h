@@ -31,6 +31,9 @@
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there.
  *
+ * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
+ * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
+ *
  * Transactions that wait for others have neither lists nor ends ahead of time; runs with a
  * fingerprint, a bound of events or of time (IN_COUNTED) leave out nothing: each issue, arrival and
  * end is an event. It is the same code.
@@ -58,10 +61,11 @@
 #include "engine/engine.h"
 #include "engine/inorder_lists.h"
 #include "engine/traffic_end.h"
-#include "network/component_memory.h"
+#include "network/component_engine.h"
 
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
+    IN_KERNELS = HOW_KERNELS, /* transactions are kernels', and share slots with their stages */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
 };
@@ -172,6 +176,28 @@ static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct sta
 
 /* -- the memory ----------------------------------------------------------------------------- */
 
+static ALWAYS_INLINE bool comes_to_tcm(const struct kb_sim *s, int how, const struct txn *x)
+{
+    return how & IN_KERNELS && unit_is_tcm(T, dst_unit(T, x->dst));
+}
+
+static ALWAYS_INLINE const struct service *service_for(const struct kb_sim *s, int how,
+                                                       const struct txn *x)
+{
+    const struct program *p = &s->inorder->program;
+
+    return comes_to_tcm(s, how, x) ? program_tcm_service(p, T, x->dst, txn_writes(x))
+                                   : program_service(p, T, x->dst);
+}
+
+/* The station of its memory. */
+static ALWAYS_INLINE struct link_station *memory_for(struct kb_sim *s, int how, uint32_t slot)
+{
+    const struct txn *x = &s->txns[slot];
+
+    return comes_to_tcm(s, how, x) ? kernels_port(s, slot) : &s->early[x->dst];
+}
+
 /* Its end is known now, and need not be an event. */
 static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t slot, uint64_t done)
 {
@@ -206,7 +232,7 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
 {
     struct txn *x = &s->txns[slot];
     struct program *p = &s->inorder->program;
-    const struct service *service = program_service(p, T, x->dst);
+    const struct service *service = service_for(s, how, x);
     int64_t own = drain;
     uint64_t start;
 
@@ -219,9 +245,31 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
     }
     if (service->own_gbs > 0)
         own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
-    start = take_turn(s, &s->early[x->dst], service->taken_fs + own, t);
+    start = take_turn(s, memory_for(s, how, slot), service->taken_fs + own, t);
     x->service_fs = (int64_t)start;
     return served(s, how, after(start, service->done_fs + drain), slot);
+}
+
+/* A stage inside a PE comes to its port or engine. */
+static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct link_station *station = kernels_port(s, slot);
+    const struct impl *engine = engine_impl(s, how, slot);
+    uint64_t start, done;
+
+    x->arrive_fs = (int64_t)t;
+    if (__builtin_expect(engine != NULL, false)) {
+        start = take_turn(s, station, 0, t);
+        done = ask_in_turn(s, engine, station, start, slot);
+    } else {
+        start = take_turn(s, station, x->hold_fs, t);
+        done = after(start, x->hold_fs);
+    }
+    x->service_fs = (int64_t)start;
+    kernels_begin_service(s, start, slot);
+    if (done != COMPONENT_NEVER)
+        put_off(s, done, EV_DONE, slot);
 }
 
 /* -- the way -------------------------------------------------------------------------------- */
@@ -247,6 +295,17 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
                                             : TXN_TO_LINK);
 }
 
+/* Begins to bring the link to which it comes into the cache: machines of many have none there. */
+static ALWAYS_INLINE void fetch_link(const struct kb_sim *s, const struct txn *x)
+{
+    const struct program *p = &s->inorder->program;
+    const struct step *step = &p->steps[x->step.row];
+    size_t first = x->step.cube * (size_t)p->stations;
+
+    if (x->stage == TXN_TO_LINK && step->kind != STEP_FAR_LINK)
+        __builtin_prefetch(&s->links[(first + (size_t)(ptrdiff_t)step->station) ^ !txn_writes(x)]);
+}
+
 /* Its head comes to the link of `step` at `t`: it takes it, and those behind it that are no stops.
  */
 static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
@@ -261,9 +320,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
     int64_t drain = x->drain_fs;
 
     for (;;) {
-        int64_t taken = program_drain_fs(drains, step->gbs, step->rate);
+        int64_t taken = __builtin_expect(step->kind == STEP_TCM_LINK, false)
+                            ? drain_fs(x->nbytes, service_for(s, how, x)->last_gbs)
+                            : program_drain_fs(drains, step->gbs, step->rate);
         struct link_station *link =
-            step->kind == STEP_LINK
+            step->kind != STEP_FAR_LINK
                 ? &links[(cube * stations + (size_t)(ptrdiff_t)step->station) ^ reads]
                 : far_link(s, step, cube, x);
 
@@ -281,11 +342,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
 }
 
 /* Links ideal: the whole way to the memory is one sum: `way`, from `t` on. */
-static ALWAYS_INLINE void go_ideal(struct kb_sim *s, uint64_t t, uint32_t slot,
+static ALWAYS_INLINE void go_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                                    const struct cost_row *way, double link_gbs)
 {
     struct txn *x = &s->txns[slot];
-    const struct service *service = program_service(&s->inorder->program, T, x->dst);
+    const struct service *service = service_for(s, how, x);
     double gbs = link_gbs + s->mask.link_gbs;
 
     x->drain_fs = drain_fs(x->nbytes, gbs < service->last_gbs ? gbs : service->last_gbs);
@@ -299,7 +360,7 @@ static inline void go_ideal_host(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct trip trip = txn_trip(T, &s->txns[slot]);
     struct cost_row way = cost_engine_to_memory(T, &trip);
 
-    go_ideal(s, t, slot, &way, cost_of_host(T, &trip).link_gbs);
+    go_ideal(s, 0, t, slot, &way, cost_of_host(T, &trip).link_gbs);
 }
 
 /* A PE's leaves its channel at `t`. */
@@ -311,7 +372,7 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     if (T->links == MODE_IDEAL) {
         struct cost_row way = program_way(p, T, x);
 
-        go_ideal(s, t, slot, &way, way.link_gbs);
+        go_ideal(s, how, t, slot, &way, way.link_gbs);
         return none;
     }
     uint32_t cube;
@@ -339,6 +400,9 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
     channel->holder = slot;
     channel->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->issue_fs;
+    if (counts_now(how) && x->wait_fs)
+        wait_add(&channel->wait_fs, (uint64_t)x->wait_fs);
+    kernels_begin_service(s, t, slot);
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
     if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
@@ -477,6 +541,12 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     struct txn *x = &s->txns[slot];
 
     seen(s, how, t, EV_ARRIVE, record_id(s, slot));
+    if (how & IN_KERNELS && kernels_inside_pe(s, slot)) {
+        come_inside(s, how, t, slot);
+        return none;
+    }
+    if (how & IN_KERNELS && x->stage == TXN_TO_CHANNEL)
+        return come_to_channel(s, how, t, slot);
     if (x->piped)
         leave_pipe_of(s, x);
     if (x->stage == TXN_TO_LINK)
@@ -501,13 +571,42 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     return last ? give_back(s, how, channel, t) : none;
 }
 
+/* The same of a kernel's: its channel goes to the next before its kernel hears of it. */
+static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    bool inside = kernels_inside_pe(s, slot);
+    uint32_t whole = inside ? slot : whole_of(s, slot);
+    bool last = is_last_part(s, slot, whole);
+    struct goer next = none;
+
+    seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (!inside && last)
+        next = give_back(s, how, channel_of(s, &s->txns[whole]), t);
+    if (next.slot != TXN_NONE)
+        set_out(s, how, t, next.slot);
+    if (!inside && STATS) {
+        sim_count(s, &s->txns[slot]);
+        split_count_part(s, slot);
+    }
+    if (whole == slot)
+        kernels_end_service(s, t, slot);
+    else
+        kernels_end_part(s, t, slot, last);
+}
+
 static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot)
 {
     uint64_t t = s->txns[slot].at_fs;
 
     switch (s->txns[slot].class) {
     case EV_DONE:
-        return done(s, how, t, slot);
+        if (!(how & IN_KERNELS))
+            return done(s, how, t, slot);
+        done_for_kernel(s, how, t, slot);
+        return none;
+    case EV_HOP:
+        kernels_word_arrived(s, t, slot);
+        return none;
     case EV_ISSUE:
         return issue(s, how, t, slot);
     default:
@@ -517,17 +616,17 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 
 /* -- the loop ------------------------------------------------------------------------------- */
 
-/* The next event, if there is one, lies behind the last that may run. */
-static kb_status stop(struct kb_sim *s, uint32_t slot)
+/* The next event lies at `at_fs`, behind the last that may run; UINT64_MAX: there is none. */
+static kb_status stop(struct kb_sim *s, uint64_t at_fs)
 {
     if (s->inorder->calendar.no_memory)
         fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
         return s->status;
     s->now_fs = s->stop_fs - 1;
-    if (slot == TXN_NONE)
+    if (at_fs == UINT64_MAX)
         return KB_OK;
-    return s->txns[slot].at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
+    return at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
 /* The run begins: the first rows of a list set out. */
@@ -567,7 +666,7 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
         struct goer goer;
 
         if (slot == TXN_NONE || s->txns[slot].at_fs >= s->stop_fs)
-            return stop(s, slot);
+            return stop(s, slot == TXN_NONE ? UINT64_MAX : s->txns[slot].at_fs);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
         t = s->txns[slot].at_fs;

@@ -1,10 +1,10 @@
 /* no_kernels.h -- the calls from the engine to kernels, where a run has none: they do nothing.
  *
- * engine/steps.h is compiled three times: in engine.c for any topology, in the generated topo.c for
- * one, and in pe/engine.c for runs of kernels. The first two know nothing of kernels; they get
- * these definitions, and the compiler drops the calls, because HOW_KERNELS is not set there.
- * pe/engine.c defines the same functions itself, so that a step and the kernel that it wakes
- * become one function. No symbol of kernels is named where there are none: this also links at -O0.
+ * The steps of an engine are compiled several times: for any topology, for one, for runs of
+ * kernels. The first two know nothing of kernels; they get these definitions, and the compiler
+ * drops the calls, because HOW_KERNELS is not set there. kernels/hooks.h defines the same functions
+ * itself, so that a step and the kernel that it wakes become one function. No symbol of kernels is
+ * named where there are none: this also links at -O0.
  */
 #ifndef NO_KERNELS_H
 #define NO_KERNELS_H
@@ -35,6 +35,13 @@ static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
 {
     (void)s, (void)slot;
     return 0;
+}
+
+/* The same where it keeps order, as the time at which it is free. */
+static inline struct link_station *kernels_port(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return NULL;
 }
 
 /* With routers: when the port of a TCM is free that the stage in `slot` takes; NULL: it is none. */

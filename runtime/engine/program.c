@@ -96,6 +96,8 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
     uint32_t number = segment % t->n_segments;
     bool slice = unit_is_slice(t, unit_of(t, number));
 
+    if (unit_is_tcm(t, unit_of(t, number)))
+        p->steps[row - 1].kind = STEP_TCM_LINK;
     p->steps[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
     p->steps[row - 1].exit = STEP_STAYS;
     p->steps[row] = (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)};
@@ -177,10 +179,14 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->across[SIDE_W] = UINT32_MAX;
     make_steps(p, t, m);
     for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
-        p->services[kind][0] = service_of(p, m, &t->kinds[kind].hbm);
-        p->services[kind][1] = service_of(p, m, &t->kinds[kind].sram);
-        p->services[kind][0].by_component = t->impls && t->impls->of[BOX_HBM].serve;
-        p->services[kind][1].by_component = t->impls && t->impls->of[BOX_SRAM].serve;
+        struct service *of = p->services[kind];
+
+        of[OF_SLICES] = service_of(p, m, &t->kinds[kind].hbm);
+        of[OF_SRAMS] = service_of(p, m, &t->kinds[kind].sram);
+        of[OF_TCMS] = service_of(p, m, &t->kinds[kind].tcm_read);
+        of[OF_TCMS + 1] = service_of(p, m, &t->kinds[kind].tcm_write);
+        of[OF_SLICES].by_component = t->impls && t->impls->of[BOX_HBM].serve;
+        of[OF_SRAMS].by_component = t->impls && t->impls->of[BOX_SRAM].serve;
     }
     if (t->regular)
         make_places(p, t);

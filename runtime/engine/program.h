@@ -28,6 +28,7 @@
 
 enum step_kind {
     STEP_LINK,     /* `station` counts from the first one of the cube */
+    STEP_TCM_LINK, /* the same, into a TCM: one way it may be faster than the other */
     STEP_FAR_LINK, /* not of this cube, and found by walk_link(): `station` is its row of legs */
     STEP_ENGINE,   /* of the m_cpu of this cube */
     STEP_MEMORY    /* the route ends */
@@ -72,6 +73,8 @@ struct service {
     bool by_component; /* it says how long it takes */
 };
 
+enum { OF_SLICES, OF_SRAMS, OF_TCMS, N_SERVICES = OF_TCMS + 2 }; /* [OF_TCMS + writes] */
+
 struct program {
     uint32_t stations; /* of the links of a cube */
     uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
@@ -87,7 +90,7 @@ struct program {
         uint16_t x, y, sip;
         uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
     } * cubes;        /* owned; [cube over all SIPs] of a regular machine */
-    struct service (*services)[2]; /* owned; [kind of cube], of slices, of SRAMs */
+    struct service (*services)[N_SERVICES]; /* owned; [kind of cube] */
     struct drains drains[1 << DRAIN_BITS];
 };
 
@@ -105,6 +108,7 @@ bool program_delays(const struct program *p, const struct kb_topology *t, unsign
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
                                const struct txn *x, const struct step *step, uint32_t *cube);
 
+/* Of memory `dst`, which is no TCM. */
 static inline const struct service *program_service(const struct program *p,
                                                     const struct kb_topology *t, uint32_t dst)
 {
@@ -113,6 +117,13 @@ static inline const struct service *program_service(const struct program *p,
     if (!p->one_kind)
         kind = t->cube_rows[dst >> p->unit_bits].kind;
     return &p->services[kind][unit >= p->slices];
+}
+
+/* Of a TCM, one way. */
+static inline const struct service *
+program_tcm_service(const struct program *p, const struct kb_topology *t, uint32_t dst, bool writes)
+{
+    return &p->services[cube_kind(t, dst_cube(t, dst))][OF_TCMS + writes];
 }
 
 /* Forgets what another number of bytes took. */

@@ -186,7 +186,7 @@ bool stations_init(struct kb_sim *s)
     return true;
 }
 
-static void free_rings(struct link_station *rows, size_t n)
+void stations_free_rings(struct link_station *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         free(rows[i].enter_fs);
@@ -199,12 +199,12 @@ static void free_all_rings(struct kb_sim *s)
 
     for (uint32_t cube = 0; s->made && cube < sim_cubes(t); cube++) {
         if (s->made[cube] && s->early)
-            free_rings(s->early + units * cube, units);
+            stations_free_rings(s->early + units * cube, units);
         if (s->made[cube] && s->links)
-            free_rings(s->links + links * cube, links);
+            stations_free_rings(s->links + links * cube, links);
     }
     if (s->links)
-        free_rings(s->links + walk_io_links(t), walk_n_links(t) - walk_io_links(t));
+        stations_free_rings(s->links + walk_io_links(t), walk_n_links(t) - walk_io_links(t));
 }
 
 void stations_free(struct kb_sim *s)

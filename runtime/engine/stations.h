@@ -21,6 +21,9 @@ void stations_make_all(struct kb_sim *s);
 /* Makes those that the rows of transactions need, and may make all. */
 void stations_make_for_rows(struct kb_sim *s);
 
+/* What stations keep of waits. */
+void stations_free_rings(struct link_station *rows, size_t n);
+
 /* How many link stations a cube has; those of cube i begin at i times as many. */
 static inline size_t stations_links_of_cube(const struct kb_topology *t)
 {

@@ -104,8 +104,8 @@ static uint64_t lasted_fs(const struct kb_sim *s)
         return (uint64_t)s->end_fs;
     if (!k || s->status != KB_OK || !k->launched)
         return s->now_fs;
-    next = k->wakes.next < s->queue.first ? k->wakes.next : s->queue.first;
-    return ev_time_fs(next);
+    next = s->inorder ? calendar_first(&s->inorder->calendar, s->txns, UINT64_MAX) : s->queue.first;
+    return ev_time_fs(k->wakes.next < next ? k->wakes.next : next);
 }
 
 static uint64_t past_fs(uint64_t t, uint64_t now_fs)
@@ -467,8 +467,9 @@ static void show_memories(const struct usage *u)
 
 static void show_ports(const struct usage *u)
 {
-    const struct kb_topology *t = u->sim->topo;
-    const struct kernels *k = u->sim->kernels;
+    const struct kb_sim *s = u->sim;
+    const struct kb_topology *t = s->topo;
+    const struct kernels *k = s->kernels;
 
     for (uint32_t i = 0; k && i < k->n_pes * N_PORTS; i++) {
         const struct tl_ctx *pe = &k->pes[i / N_PORTS];
@@ -476,13 +477,18 @@ static void show_ports(const struct usage *u)
         kb_utilization use = {
             .kind = KB_AT_PORT, .count = pe->port[port].count, .bytes = pe->port_bytes[port]};
 
-        if (!use.count && pe->port[port].holder == TXN_NONE)
+        if (s->inorder)
+            use.count = pe->port_count[port];
+        if (!use.count && !k->ports[i].free_fs && pe->port[port].holder == TXN_NONE)
             continue;
         if (port <= PORT_TCM_WRITE)
             use.gbs = port == PORT_TCM_READ ? kind_at(t, src_cube(t, pe->src))->tcm_read.gbs
                                             : kind_at(t, src_cube(t, pe->src))->tcm_write.gbs;
         kb_place_name(t, place_port(pe->number, port), use.name);
-        show_served(u, &pe->port[port], &use);
+        if (s->inorder)
+            show_early(u, &k->ports[i], &use);
+        else
+            show_served(u, &pe->port[port], &use);
     }
 }
 

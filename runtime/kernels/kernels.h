@@ -17,14 +17,16 @@ struct launch {
 struct kernels {
     struct tl_ctx *pes; /* owned; by number: machine/pes.h */
     uint32_t n_pes;
-    bool many;       /* so many that their state does not fit the cache */
-    struct mem *mem; /* borrowed from the host's side */
+    struct link_station *ports; /* owned; [number of the PE][enum port]: where they keep order */
+    bool many;                  /* so many that their state does not fit the cache */
+    struct mem *mem;            /* borrowed from the host's side */
     struct co_pool *stacks;
 
     struct launch *launches;                 /* owned */
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     bool watched;                            /* sim_is_watched() */
+    const struct heard *heard;               /* kernels/engine.h */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 

@@ -127,10 +127,11 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->free_slot = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
     k->pes = rows_new(k->n_pes, sizeof *k->pes);
+    k->ports = rows_new(k->n_pes * (size_t)N_PORTS, sizeof *k->ports);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
     k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
-    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->stacks || !k->least_way_fs ||
+    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks || !k->least_way_fs ||
         !k->issue_fs) {
         kernels_free(k);
         return NULL;
@@ -159,6 +160,9 @@ void kernels_free(struct kernels *k)
     free(k->work);
     free(k->issue_fs);
     free(k->part_slots);
+    if (k->ports)
+        stations_free_rings(k->ports, k->n_pes * (size_t)N_PORTS);
+    free(k->ports);
     free(k->pes);
     ipcq_free(k);
     barriers_free(k);

@@ -4,20 +4,39 @@
  * engine only downwards.
  */
 #include "kernels/requests.h"
-#include "kernels/steps.h"
+#include "kernels/engine.h"
+#include "kernels/heard.h"
+#include "engine/inorder_steps.h"
 
-static __attribute__((noinline)) void issue_watched(struct kb_sim *s, int how, uint64_t t,
-                                                    uint32_t slot)
+static ALWAYS_INLINE void issue_from(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    issue(s, how, t, slot);
+    struct goer goer = issue(s, how, t, slot);
+
+    if (goer.slot != TXN_NONE)
+        set_out(s, how, goer.t, goer.slot);
+}
+
+static __attribute__((noinline)) void issue_counted(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    issue_from(s, IN_KERNELS | IN_COUNTED, t, slot);
 }
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (s->kernels->watched)
-        issue_watched(s, how_watched(s), t, slot);
+    if (!s->inorder)
+        by_steps_issue(s, t, slot);
+    else if (s->kernels->watched)
+        issue_counted(s, t, slot);
     else
-        issue(s, HOW_KERNELS | HOW_CALLED, t, slot);
+        issue_from(s, IN_KERNELS, t, slot);
+}
+
+static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+{
+    if (s->inorder)
+        put_off(s, t, class, slot);
+    else
+        by_steps_post(s, t, class, slot);
 }
 
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)
@@ -25,13 +44,13 @@ void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t 
     s->txns[slot].stage = stage;
     if (s->observer && !observe_issue(s, t, slot))
         return;
-    post(s, t, EV_ARRIVE, slot);
+    post_in_row(s, t, EV_ARRIVE, slot);
 }
 
 void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot)
 {
     s->txns[slot].stage = TXN_CREDIT;
-    post(s, after(t, way_fs), EV_HOP, slot);
+    post_in_row(s, later(t, way_fs), EV_HOP, slot);
 }
 
 void engine_fail(struct kb_sim *s, kb_status status)

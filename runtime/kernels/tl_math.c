@@ -192,9 +192,9 @@ tl_tensor *tl_transpose_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 /* Adds a constant to an operation that has no tensors. */
 static void add_constant(struct command *c, kb_dtype dtype, double value)
 {
-    static const struct tl_tensor none = {.kind = TENSOR_SCALAR, .maker = OP_NONE};
+    static const struct tl_tensor no_operand = {.kind = TENSOR_SCALAR, .maker = OP_NONE};
 
-    add_operand(c, &none);
+    add_operand(c, &no_operand);
     c->op.in[c->op.n_in - 1].dtype = (uint8_t)dtype;
     c->op.in[c->op.n_in - 1].scalar = value;
 }

@@ -49,7 +49,7 @@ tl_tensor *tl_alloc_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape)
     return tensor;
 }
 
-static void give_back(const struct call *call, struct tl_tensor *tensor)
+static void take_back(const struct call *call, struct tl_tensor *tensor)
 {
     check_live(call, tensor);
     if (tensor->wait == WAIT_PENDING || (tensor->wait == WAIT_ENDED && tensor->loads))
@@ -61,7 +61,7 @@ void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_free", here);
 
-    give_back(&call, x);
+    take_back(&call, x);
 }
 
 uint64_t tl_mark_at(tl_here here, tl_ctx *tl)
@@ -75,7 +75,7 @@ void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark)
     struct call call = begin_call(tl, "tl_release", here);
 
     while (tl->newest && tl->newest->number >= mark)
-        give_back(&call, tl->newest);
+        take_back(&call, tl->newest);
 }
 
 tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value)

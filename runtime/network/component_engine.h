@@ -64,6 +64,23 @@ static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uin
     return start + (uint64_t)answer.hold_fs;
 }
 
+/*
+ * The same where `station` keeps the time at which it is free: of a stage whose turn begins at
+ * `start`. Returns when it is done; COMPONENT_NEVER: it never is.
+ */
+static inline uint64_t ask_in_turn(struct kb_sim *s, const struct impl *impl,
+                                   struct link_station *station, uint64_t start, uint32_t slot)
+{
+    uint64_t free_fs = ask_engine(s, impl, start, slot);
+    uint64_t done_fs = (uint64_t)s->instances.served[slot].done_fs;
+
+    if (s->status != KB_OK)
+        return COMPONENT_NEVER;
+    station->free_fs = (int64_t)free_fs;
+    station->busy_fs += free_fs - start;
+    return done_fs == INT64_MAX && free_fs != done_fs ? COMPONENT_NEVER : done_fs;
+}
+
 /* At `t`, an event of its end: is it only the engine that is free? Then the end comes later. */
 static ALWAYS_INLINE bool frees_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {

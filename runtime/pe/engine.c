@@ -1,67 +1,123 @@
-/* engine.c -- the engines of runs with kernels, for any topology.
+/* engine.c -- runs of kernels over stations that serve in order, for any topology.
  *
- * The steps of a transaction are those of engine/steps.h, compiled here once more with the calls
- * that kernels/steps.h defines. There are two loops. run_kernels() is the fast one: nothing is
- * counted or observed, and a kernel may run events itself, on its own stack, until its own is next:
- * engine_until(). run_watched() serves the hop engine, fingerprints and bounds: it tests `how` at
- * every step, and all events run in the loop.
+ * The steps of a transaction are those of engine/inorder_steps.h, compiled here once more with the
+ * calls of kernels/heard.h. There are two loops. run_kernels() is the fast one: nothing is counted,
+ * and a kernel may run events itself, on its own stack, until its own is next: engine_until().
+ * run_counted() serves fingerprints and bounds; there all events run in the loop. What else there
+ * is, kernels/by_steps.c runs.
  *
- * Both choose between the queue and k->wakes by the key (time, class, id): an event of class 4
+ * Both choose between the calendar and k->wakes by the key (time, class, id): an event of class 4
  * comes after all others of its instant.
  */
 #include "kernels/engine.h"
-#include "kernels/steps.h"
+#include "kernels/heard.h"
+#include "engine/inorder_steps.h"
 
-/* One event of a run of kernels in which events are not counted. */
-static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)
+/* -- for engines that are compiled apart ------------------------------------------------------ */
+
+static void heard_data(struct kb_sim *s, uint32_t slot)
 {
-    handle(s, HOW_KERNELS, e);
+    kernels_data_served(s, slot);
 }
 
-static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, int how, uint64_t budget)
+static void heard_end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    return run(s, how, budget);
+    kernels_end_service(s, t, slot);
+}
+
+static void heard_part(struct kb_sim *s, uint64_t t, uint32_t slot, bool last)
+{
+    kernels_end_part(s, t, slot, last);
+}
+
+static void heard_word(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    kernels_word_arrived(s, t, slot);
+}
+
+static void heard_wake(struct kb_sim *s, ev e)
+{
+    wakes_take(&s->kernels->wakes);
+    kernel_event(s, ev_time_fs(e), ev_slot(e));
+}
+
+static const struct heard heard = {.data = heard_data,
+                                   .end = heard_end,
+                                   .part = heard_part,
+                                   .word = heard_word,
+                                   .wake = heard_wake};
+
+/* -- the loops -------------------------------------------------------------------------------- */
+
+/* One event of a run in which events are not counted. */
+static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, uint32_t slot)
+{
+    struct goer goer = handle(s, IN_KERNELS, slot);
+
+    if (goer.slot != TXN_NONE)
+        set_out(s, IN_KERNELS, goer.t, goer.slot);
+}
+
+static __attribute__((noinline)) void handle_counted(struct kb_sim *s, uint32_t slot)
+{
+    struct goer goer = handle(s, IN_KERNELS | IN_COUNTED, slot);
+
+    if (goer.slot != TXN_NONE)
+        set_out(s, IN_KERNELS | IN_COUNTED, goer.t, goer.slot);
 }
 
 /*
- * The next event is known before this one is handled: mostly the end of the next PE's load, whose
- * transaction, stations and command are in no cache.
+ * Events that come soon are known before this one is handled: heads at links, and ends of loads,
+ * whose stations and commands are in no cache where there are thousands of PEs.
  */
-static inline void prefetch_event(struct kb_sim *s, ev e)
+static inline void prefetch_soon(struct kb_sim *s)
 {
-    uint32_t slot = ev_slot(e);
-    const struct work *work = &s->kernels->work[slot];
-    const struct txn *txn = &s->txns[slot];
+    const struct calendar *c = &s->inorder->calendar;
+    uint32_t slot = calendar_soon(c, 3);
+    const struct work *work;
 
-    if (slot >= s->kernels->n_slots)
+    if (slot == TXN_NONE)
         return;
-    __builtin_prefetch(work + 2);
-    __builtin_prefetch(txn + 2);
-    __builtin_prefetch(work->station);
-    __builtin_prefetch(&s->channels[2 * (size_t)txn->src]);
+    if (s->txns[slot].class != EV_DONE) {
+        fetch_link(s, &s->txns[slot]);
+        return;
+    }
+    work = &s->kernels->work[slot];
+    __builtin_prefetch(&s->channels[2 * (size_t)s->txns[slot].src]);
     prefetch_lines(work->command, 5);
 }
 
-/* As run() does, but a kernel may run the events itself that lie between its own. */
-static kb_status run_kernels(struct kb_sim *s, uint64_t budget)
+/* The first event of the calendar, unless it is later than the first wake. */
+static inline ev first_event(struct kb_sim *s)
 {
+    return calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(s->kernels->wakes.next));
+}
+
+static ALWAYS_INLINE kb_status run_kernels(struct kb_sim *s, int how, uint64_t budget)
+{
+    struct kernels *k = s->kernels;
     ev e = 0;
 
     for (; budget > 0; budget--) {
-        ev next = s->kernels->wakes.next;
-        bool starts = next < s->queue.first;
+        ev next = k->wakes.next, first = first_event(s);
+        uint32_t slot;
 
-        e = starts ? next : s->queue.first;
+        e = next < first ? next : first;
         if (ev_time_fs(e) >= s->stop_fs)
-            return stop(s, e);
-        if (starts) {
-            take_start(s, HOW_KERNELS, e);
-        } else {
-            ev_take(&s->queue);
-            if (s->kernels->many)
-                prefetch_event(s, s->queue.first);
-            handle_kernels(s, e);
+            return stop(s, ev_time_fs(e));
+        if (how & IN_COUNTED && sim_has_counted_all(s))
+            return KB_STOPPED;
+        if (next < first) {
+            heard_wake(s, e);
+            continue;
         }
+        slot = calendar_take(&s->inorder->calendar, s->txns);
+        if (k->many)
+            prefetch_soon(s);
+        if (how & IN_COUNTED)
+            handle_counted(s, slot);
+        else
+            handle_kernels(s, slot);
     }
     s->now_fs = ev_time_fs(e);
     return s->status != KB_OK ? s->status : KB_AGAIN;
@@ -73,19 +129,19 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 
     if (k->watched)
         return false;
+    if (!s->inorder)
+        return by_steps_until(s, pe);
     for (; k->ahead > 0; k->ahead--) {
-        ev next = k->wakes.next, e = s->queue.first;
+        ev next = k->wakes.next, e = first_event(s);
 
         if (ev_time_fs(next < e ? next : e) >= s->stop_fs || (next < e && ev_slot(next) != pe))
             return false;
         if (next < e) {
-            ev_advance(&s->queue, next);
             wakes_take(&k->wakes);
             k->now_fs = ev_time_fs(next);
             return true;
         }
-        ev_take(&s->queue);
-        handle_kernels(s, e);
+        handle_kernels(s, calendar_take(&s->inorder->calendar, s->txns));
     }
     return false;
 }
@@ -94,17 +150,30 @@ bool engine_skip_to(struct kb_sim *s, ev e)
 {
     struct kernels *k = s->kernels;
 
-    if (e > k->wakes.next || e > s->queue.first || ev_time_fs(e) >= s->stop_fs || !k->ahead ||
-        k->watched)
+    if (k->watched || !k->ahead || e > k->wakes.next || ev_time_fs(e) >= s->stop_fs)
+        return false;
+    if (s->inorder ? e > calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(e))
+                   : e > s->queue.first)
         return false;
     k->ahead--;
-    ev_advance(&s->queue, e);
+    if (!s->inorder)
+        ev_advance(&s->queue, e);
     k->now_fs = ev_time_fs(e);
     return true;
+}
+
+static __attribute__((noinline)) kb_status run_counted(struct kb_sim *s, uint64_t budget)
+{
+    return run_kernels(s, IN_KERNELS | IN_COUNTED, budget);
 }
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
     s->kernels->watched = sim_is_watched(s);
-    return s->kernels->watched ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
+    s->kernels->heard = &heard;
+    if (!inorder_serves(s))
+        return by_steps_run(s, budget);
+    if (!inorder_begin(s))
+        return KB_NO_MEMORY;
+    return s->kernels->watched ? run_counted(s, budget) : run_kernels(s, IN_KERNELS, budget);
 }

@@ -58,6 +58,7 @@ struct tl_ctx {
 
     struct memory_station port[N_PORTS];
     uint64_t port_bytes[N_PORTS]; /* of services that have ended; of engines 0 */
+    uint32_t port_count[N_PORTS]; /* of them */
 
     /* composites, in order of issue */
     struct command *composites, *last_composite;

@@ -107,4 +107,5 @@ void tcm_count_port(struct kb_sim *s, const struct work *work, const struct txn 
     struct tl_ctx *pe = work_is_dma(work) ? pe_of_tcm(s, txn->dst) : work->command->pe;
 
     pe->port_bytes[work->station - pe->port] += txn->nbytes;
+    pe->port_count[work->station - pe->port]++;
 }

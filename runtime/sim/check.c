@@ -131,7 +131,11 @@ static kb_status check_ports(const struct kb_sim *s, kb_error *why)
     kb_status status = KB_OK;
 
     for (uint32_t i = 0; status == KB_OK && i < n; i++) {
+        const struct link_station *port = &s->kernels->ports[i];
         struct busy x = {s->kernels->pes[i / N_PORTS].port[i % N_PORTS].busy_fs, 1, s->end_fs};
+
+        if (port->free_fs)
+            x = (struct busy){port->busy_fs, 1, port->free_fs};
 
         status = check(s, place_port(i / N_PORTS, i % N_PORTS), &x, why);
     }

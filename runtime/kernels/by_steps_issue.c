@@ -1,0 +1,23 @@
+/* by_steps_issue.c -- what PEs ask of the engine of kernels/by_steps.c: apart from it, as it calls
+ * PEs.
+ */
+#include "kernels/by_steps.h"
+
+static __attribute__((noinline)) void issue_watched(struct kb_sim *s, int how, uint64_t t,
+                                                    uint32_t slot)
+{
+    issue(s, how, t, slot);
+}
+
+void by_steps_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (s->kernels->watched)
+        issue_watched(s, how_watched(s), t, slot);
+    else
+        issue(s, HOW_KERNELS | HOW_CALLED, t, slot);
+}
+
+void by_steps_post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+{
+    post(s, t, class, slot);
+}

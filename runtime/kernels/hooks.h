@@ -1,0 +1,79 @@
+/* hooks.h -- what the steps of an engine ask of kernels: engine/no_kernels.h tells each call.
+ *
+ * What a stage needs to know lies here. What follows when one ends is in kernels/heard.h, or, for
+ * engines that are compiled apart from the boxes of PEs, behind a call.
+ */
+#ifndef KERNELS_HOOKS_H
+#define KERNELS_HOOKS_H
+#define CALLS_KERNELS /* for engine/how.h */
+#include "engine/engine.h"
+#include "engine/router.h"
+#include "engine/split.h"
+#include "kernels/service.h"
+
+
+static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
+{
+    return s->kernels->work[slot].station;
+}
+
+static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
+{
+    return !work_is_dma(&s->kernels->work[slot]);
+}
+
+static inline enum box kernels_engine_box(const struct kb_sim *s, uint32_t slot)
+{
+    uint8_t stage = s->kernels->work[slot].stage;
+
+    return stage == STAGE_GEMM ? BOX_GEMM : stage == STAGE_MATH ? BOX_MATH : N_BOXES;
+}
+
+static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
+{
+    return s->kernels->work[slot].command->pe->number;
+}
+
+static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+    const struct memory_station *ports = work->command->pe->port;
+    bool writes = work->station == &ports[PORT_TCM_WRITE];
+    uint32_t src = work->command->pe->src;
+
+    if (!writes && work->station != &ports[PORT_TCM_READ])
+        return NULL;
+    return &s->router
+                ->sinks[dst_pack(s->topo, src_cube(s->topo, src),
+                                 unit_of_tcm(s->topo, src_pe(s->topo, src)))]
+                .free_fs[writes];
+}
+
+/* In a run of engine/inorder_steps.h. */
+static inline struct link_station *kernels_port(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+    const struct tl_ctx *pe =
+        work_is_dma(work) ? pe_of_tcm(s, s->txns[slot].dst) : work->command->pe;
+
+    return &s->kernels->ports[pe->number * N_PORTS + (size_t)(work->station - pe->port)];
+}
+
+static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+
+    return &work->command->pe->cost[work->stage];
+}
+
+static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
+{
+    return s->kernels->least_way_fs[unit];
+}
+
+static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    service_begin(&s->kernels->work[slot], t);
+}
+
+#endif

@@ -88,8 +88,6 @@ break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end
 break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > txn->issue_fs\)/if (1)/'
 break_it 'those that wait issued at their own time, too' $issue_order \
     's/if \(!s->dependencies \|\| !dependencies_waits\(s->dependencies, slot\)\)/if (1)/'
-break_it 'a transaction issued without a wait, before those that have arrived' $memory \
-    's/ \|\| x->issue_fs == x->arrive_fs\)/)/'
 
 # -- stations -------------------------------------------------------------------------------
 break_it 'channel released at issue' $channel 's/^        channel->idle--;$//'
@@ -149,7 +147,7 @@ break_it 'links joined where they take no time' $run 's/ \|\| s->options\.costs_
 break_it 'a link station of the cube before' $feeds 's/\? -1 : -\(int32_t\)r->topo\.w/? 0 : 0/'
 inorder=runtime/engine/inorder_steps.h lists=runtime/engine/inorder_lists.c calendar=runtime/engine/calendar.c program=runtime/engine/program
 break_it 'a row that is issued as its channel becomes free goes before its issue' $inorder 's/issue_fs < t\)$/issue_fs <= t)/'
-break_it 'an end ahead of time that others wait for' $lists 's/!sim_counts\(s\) && !s->dependencies;/!sim_counts(s);/'
+break_it 'an end ahead of time that others wait for' $lists 's/!sim_counts\(s\) && !s->dependencies &&/!sim_counts(s) \&\&/'
 break_it 'ends ahead of time with several channels' $lists 's/s->inorder->listed && one_channel\(s->topo\) &&/s->inorder->listed \&\&/'
 break_it 'a part ends its channel ahead of time' $inorder 's/whole_of\(s, slot\) == slot &&/true \&\&/'
 break_it 'the drain of the last link alone' $inorder 's/drain = taken > drain \? taken : drain;/drain = taken;/'
@@ -200,11 +198,6 @@ break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/su
 break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
 break_it 'wires that cannot be left out' runtime/machine/cost.h 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
 break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
-break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
-break_it 'a place in the queue without its id' $memory 's/\(comes_before\(s, a, x\) \|\| /(/'
-break_it 'the first at an idle memory is never displaced' $memory \
-    's/\} else if \(arrives_before\(/} else if (1 || arrives_before(/'
-break_it 'completions from before an overtaking' $memory 's/return m->holder == slot && after\(m/return 1 || after(m/'
 break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
 break_it 'the edge into a memory not as its own' $link 's/^    if \(into_memory\)$/    if (false)/'
 break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
@@ -297,11 +290,19 @@ break_it 'kept: what was read before of another memory' $mem 's/ && again->area 
 break_it 'kept: a shorter read of before' $mem 's/again->nbytes == nbytes && //'
 break_it 'kept: what a memory held before it was cleared' $mem 's/^    m->areas\[area\]\.changes\+\+;$//'
 break_it 'kept: the cost of a way to another memory' runtime/network/noc.h 's/ \|\| cost->dst != txn->dst//'
-break_it 'kept: the cost of other bytes' runtime/network/noc.h 's/ cost->nbytes != txn->nbytes/ !cost->nbytes/'
+break_it 'kept: the cost of other bytes' $inorder 's/cost->nbytes != x->nbytes/!cost->nbytes/'
 break_it 'kept: the memory found first' $tl_check 's/if \(offset >= m->nbytes\)/if (!m->nbytes)/'
 break_it 'kept: a load of other extents' $tl_memory 's/if \(\(int64_t\)moved->shape\.dim\[i\] != shape->dim\[i\]\)/if (0)/'
 break_it 'kept: a load of another type' $tl_memory 's/moved->dtype != \(uint32_t\)dtype \|\| //'
-break_it 'an own issue before the events of others' runtime/pe/engine.c 's/ \|\| e > s->queue\.first//'
+break_it 'an own issue before the events of others' runtime/pe/engine.c 's/s->inorder \? e > calendar_first\(.*/s->inorder ? false/'
+break_it 'a kernel that goes on before the events of others' runtime/pe/engine.c 's/if \(next < e\) \{/if (next < e || ev_slot(next) == pe) {/'
+break_it 'a bucket that begins behind a wake is due' $calendar 's/if \(next_bucket\(c\) > until_fs >> c->width\)/if (false)/'
+break_it 'a port of another TCM' runtime/kernels/hooks.h 's/work_is_dma\(work\) \? pe_of_tcm\(.*\) : work/true ? work/'
+break_it 'a link into a TCM as fast as into an SRAM' $program.c 's/= STEP_TCM_LINK;/= STEP_LINK;/'
+break_it 'a TCM written as fast as it is read' $program.h 's/OF_TCMS \+ writes\]/OF_TCMS]/'
+break_it 'an engine that is a component, free when it is done' runtime/network/component_engine.h 's/station->free_fs = \(int64_t\)free_fs;/station->free_fs = (int64_t)done_fs;/'
+break_it 'a read that comes first where others are coming' $inorder 's/IN_CALLED && !memory->coming &&/IN_CALLED \&\&/'
+break_it 'buckets that become narrower lose what is near' $calendar 's/take_lists\(&c->near, txns, (take_lists.*)\);/\1;/'
 break_it 'one part pending, all pending' $mem 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
@@ -321,7 +322,6 @@ break_it 'all simulations of a rate with one seed' runtime/cli/cmd_load.c \
     's/opts\.seed \+ i % load->seeds/opts.seed/'
 break_it 'rates that add up' runtime/cli/in/lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
 break_it 'a point that leaves its links taken' $sweep 's/^    if \(s->links\)$/    if (0)/'
-break_it 'a point that leaves its memory behind' $sweep 's/^    memory->arrived = &memory->head;$//'
 break_it 'time goes on from point to point' $sweep 's/^    s->end_fs = 0;$//'
 break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
@@ -686,7 +686,7 @@ break_it 'kept results of any machine' runtime/cli/out/out_kept.c 's/WHERE hash 
 break_it 'targets written in place, not moved into it' Makefile \
     's/^NEW = .*/NEW = \$@/; s/^PUT = && mv -f \$\(NEW\) \$@/PUT =/'
 break_it 'topologies installed over what others have' tools/taken.sh 's/^by_file\(\)/no_file()/; s/by_file "/: "/'
-break_it 'the cost of a store is that of the load before' runtime/kernels/steps.h 's/pe->cost\[work->stage\]/pe->cost[0]/'
+break_it 'the cost of a store is that of the load before' runtime/kernels/hooks.h 's/pe->cost\[work->stage\]/pe->cost[0]/'
 break_it 'tiles of matrices by columns lie by rows' runtime/pe/token.h 's/bool col_major = gemm && \(i \? op->col_b : op->col_a\);/bool col_major = false;/'
 break_it 'barriers of any two PEs are one' runtime/kernels/barrier.c 's/b->n == g->n && b->first == g->first && !b->pes == !g->pes &&/b->n == g->n \&\& !b->pes == !g->pes;/; s/^ *\(!b->pes \|\| memcmp\(b->pes, g->pes, .*$//'
 break_it 'rows of a run added to a database one by one' runtime/cli/out/sqlite_file.c \

@@ -353,7 +353,6 @@ static void sort_due(ev *rows, uint32_t n)
 /* Its list in order. Without memory there is no next event. */
 static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
 {
-    c->i_due = c->n_due = 0;
     for (; slot != TXN_NONE; slot = txns[slot].next) {
         if (!room_for(c, &c->due, &c->due_room, c->n_due))
             return;
@@ -366,21 +365,11 @@ static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
         c->n_instants += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
 }
 
-uint32_t calendar_turn(struct calendar *c, struct txn *txns)
+/* The next bucket, of which one is near, is due: takes its only event, or puts all in order. */
+static uint32_t open_bucket(struct calendar *c, struct txn *txns)
 {
-    uint32_t k, slot;
+    uint32_t k = first_list(&c->near), slot = take_list(&c->near, k);
 
-    if (c->n_instants > FULL * c->n_buckets && c->n_instants > FULL * REVIEW_INSTANTS &&
-        c->width > WIDTH_LEAST)
-        narrow(c, txns);
-    while (!c->near.any) {
-        if (c->no_memory || !next_near(c, txns))
-            return TXN_NONE;
-        if (c->n_late) /* of the first bucket of a window */
-            return calendar_take_late(c);
-    }
-    k = first_list(&c->near);
-    slot = take_list(&c->near, k);
     c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
     c->n_instants++;
     c->n_buckets++;
@@ -388,6 +377,21 @@ uint32_t calendar_turn(struct calendar *c, struct txn *txns)
         return slot;
     make_due(c, txns, slot);
     return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
+}
+
+uint32_t calendar_turn(struct calendar *c, struct txn *txns)
+{
+    if (c->n_instants > FULL * c->n_buckets && c->n_instants > FULL * REVIEW_INSTANTS &&
+        c->width > WIDTH_LEAST)
+        narrow(c, txns);
+    c->i_due = c->n_due = 0;
+    while (!c->near.any) {
+        if (c->no_memory || !next_near(c, txns))
+            return TXN_NONE;
+        if (c->n_late) /* of the first bucket of a window */
+            return calendar_take_late(c);
+    }
+    return open_bucket(c, txns);
 }
 
 /* The number of the next bucket that may have events; one of a window ahead is its first. */
@@ -405,11 +409,14 @@ static uint64_t next_bucket(const struct calendar *c)
 
 bool calendar_look(struct calendar *c, struct txn *txns, uint64_t until_fs)
 {
-    uint64_t bucket = next_bucket(c);
     uint32_t slot;
 
-    if (bucket > until_fs >> c->width)
+    if (next_bucket(c) > until_fs >> c->width)
         return false;
     slot = calendar_turn(c, txns);
+    if (c->i_due) { /* the first of several */
+        c->i_due--;
+        return true;
+    }
     return slot != TXN_NONE && calendar_post_late(c, calendar_key(txns, slot));
 }

@@ -112,6 +112,10 @@ static inline bool calendar_post(struct calendar *c, struct txn *txns, uint32_t 
 
     txns[slot].at_fs = at_fs;
     txns[slot].class = class;
+    if (bucket <= c->now && !c->n_late && c->late_room) {
+        c->late[c->n_late++] = calendar_key(txns, slot);
+        return true;
+    }
     if (bucket <= c->now)
         return calendar_post_late(c, calendar_key(txns, slot));
     if ((bucket ^ c->now) >> CALENDAR_BITS == 0)
@@ -126,6 +130,8 @@ static inline uint32_t calendar_take(struct calendar *c, struct txn *txns)
 {
     if (c->i_due < c->n_due && (!c->n_late || c->due[c->i_due] < c->late[0]))
         return ev_slot(c->due[c->i_due++]);
+    if (c->n_late == 1)
+        return ev_slot(c->late[--c->n_late]);
     return c->n_late ? calendar_take_late(c) : calendar_turn(c, txns);
 }
 

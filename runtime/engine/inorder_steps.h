@@ -66,6 +66,7 @@
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
     IN_KERNELS = HOW_KERNELS, /* transactions are kernels', and share slots with their stages */
+    IN_CALLED = HOW_CALLED,   /* in an event of class 4: all others of its time have run */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
 };
@@ -354,6 +355,32 @@ static ALWAYS_INLINE void go_ideal(struct kb_sim *s, int how, uint64_t t, uint32
                 TXN_TO_MEMORY);
 }
 
+/*
+ * The same of a kernel's, which mostly goes the way of the one before. Where no way to its memory
+ * is shorter, and nothing is coming there, nothing can come before it: it takes its turn at once.
+ */
+static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct known_cost *cost = kernels_known_cost(s, slot);
+    const struct trip trip = txn_trip(T, x);
+    struct link_station *memory = memory_for(s, how, slot);
+    int64_t drain;
+
+    if (cost->nbytes != x->nbytes || cost->dst != x->dst ||
+        (!T->regular && cost->plane != x->plane))
+        *cost = cost_known(T, &s->mask, &trip, txn_writes(x), x->nbytes);
+    drain = cost->hold_fs - service_for(s, how, x)->done_fs;
+    if (how & IN_CALLED && !memory->coming &&
+        cost->way_fs <= kernels_least_way_fs(s, dst_unit(T, x->dst))) {
+        serve(s, how, after(t, cost->way_fs), slot, drain);
+        return;
+    }
+    memory->coming++;
+    x->drain_fs = drain;
+    will_arrive(s, after(t, cost->way_fs), slot, TXN_TO_MEMORY);
+}
+
 /* The same of a host's, which has its engine. */
 static inline void go_ideal_host(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
@@ -369,6 +396,10 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     const struct program *p = &s->inorder->program;
     struct txn *x = &s->txns[slot];
 
+    if (how & IN_KERNELS && T->links == MODE_IDEAL) {
+        go_ideal_of_kernel(s, how, t, slot);
+        return none;
+    }
     if (T->links == MODE_IDEAL) {
         struct cost_row way = program_way(p, T, x);
 
@@ -553,6 +584,8 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
         return go(s, how, t, slot, &s->inorder->program.steps[x->step.row], x->step.cube);
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
+    if (how & IN_KERNELS && T->links == MODE_IDEAL)
+        memory_for(s, how, slot)->coming--;
     return serve(s, how, t, slot, x->drain_fs);
 }
 

@@ -96,7 +96,7 @@ struct link_station {
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
-    uint64_t line;       /* of 64 bytes */
+    uint64_t coming; /* of kernels, links ideal: transactions that will arrive by an event */
 };
 
 /* Twice the room; false if there is no memory.  stations.c */

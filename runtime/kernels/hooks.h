@@ -11,7 +11,6 @@
 #include "engine/split.h"
 #include "kernels/service.h"
 
-
 static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
 {
     return s->kernels->work[slot].station;
@@ -50,7 +49,8 @@ static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
 }
 
 /* In a run of engine/inorder_steps.h. */
-static inline struct link_station *kernels_port(struct kb_sim *s, uint32_t slot)
+static inline __attribute__((always_inline)) struct link_station *kernels_port(struct kb_sim *s,
+                                                                               uint32_t slot)
 {
     const struct work *work = &s->kernels->work[slot];
     const struct tl_ctx *pe =

@@ -28,7 +28,7 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     else if (s->kernels->watched)
         issue_counted(s, t, slot);
     else
-        issue_from(s, IN_KERNELS, t, slot);
+        issue_from(s, IN_KERNELS | IN_CALLED, t, slot);
 }
 
 static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)

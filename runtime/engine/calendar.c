@@ -373,6 +373,8 @@ static uint32_t open_bucket(struct calendar *c, struct txn *txns)
     c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
     c->n_instants++;
     c->n_buckets++;
+    if (c->near.any)
+        txn_prefetch(&txns[~c->near.not_head[first_list(&c->near)]]);
     if (txns[slot].next == TXN_NONE)
         return slot;
     make_due(c, txns, slot);

@@ -4,8 +4,8 @@
 #include "engine/state.h"
 
 /*
- * Runs in which every station serves in order of arrival: engine/inorder_steps.h. It is kb_topology.run
- * of machines where all do.
+ * Runs in which every station serves in order of arrival: engine/inorder_steps.h. It is
+ * kb_topology.run of machines where all do.
  */
 kb_status inorder_run(struct kb_sim *s, uint64_t budget) EXPORTED(inorder_run);
 

@@ -285,6 +285,20 @@ far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct 
     return &s->links[walk_link(T, edge, cube, &trip) ^ !txn_writes(x)];
 }
 
+/*
+ * Begins to bring the link to which it comes into the cache. A machine of a thousand cubes has more
+ * links than the cache has room for, but those to which requests are under way fit.
+ */
+static ALWAYS_INLINE void fetch_link(const struct kb_sim *s, const struct txn *x,
+                                     const struct step *step, uint32_t cube)
+{
+    const struct program *p = &s->inorder->program;
+    size_t first = cube * (size_t)p->stations;
+
+    if (p->many && step->kind == STEP_LINK)
+        __builtin_prefetch(&s->links[(first + (size_t)(ptrdiff_t)step->station) ^ !txn_writes(x)]);
+}
+
 /* It comes to the station of `step` at `t`, by an event. */
 static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
                                 const struct step *step, uint32_t cube)
@@ -294,17 +308,7 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
                 step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
                 : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
                                             : TXN_TO_LINK);
-}
-
-/* Begins to bring the link to which it comes into the cache: machines of many have none there. */
-static ALWAYS_INLINE void fetch_link(const struct kb_sim *s, const struct txn *x)
-{
-    const struct program *p = &s->inorder->program;
-    const struct step *step = &p->steps[x->step.row];
-    size_t first = x->step.cube * (size_t)p->stations;
-
-    if (x->stage == TXN_TO_LINK && step->kind != STEP_FAR_LINK)
-        __builtin_prefetch(&s->links[(first + (size_t)(ptrdiff_t)step->station) ^ !txn_writes(x)]);
+    fetch_link(s, &s->txns[slot], step, cube);
 }
 
 /* Its head comes to the link of `step` at `t`: it takes it, and those behind it that are no stops.

@@ -2,6 +2,8 @@
 #include "engine/program.h"
 #include <stdlib.h>
 
+enum { MANY_LINKS = 1 << 14 }; /* of 64 bytes */
+
 /* The number of a bandwidth; RATES: it has none, as there are too many. */
 static uint8_t rate_of(struct program *p, double gbs)
 {
@@ -172,6 +174,7 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->seg_in = t->seg_in;
     p->one_kind = t->n_kinds == 1;
     p->regular = t->regular;
+    p->many = walk_n_links(t) >= MANY_LINKS;
     p->wire = m->wire;
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;

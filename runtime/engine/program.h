@@ -80,6 +80,7 @@ struct program {
     uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
         seg_in; /* of the topology, for the loop */
     bool one_kind, regular;
+    bool many; /* its stations do not fit the cache */
     uint32_t n_rates;
     double rates[RATES];
     int64_t wire;             /* mask: 0 where wires are left out */

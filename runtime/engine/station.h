@@ -11,8 +11,8 @@
  * transaction, which depends on all others: so it has a list of those that wait, and each turn
  * needs an event. A memory's service time is known when it begins (network/memory.h). A link is
  * free again at a known time and lets the head go on at once: it needs no queue at all, only
- * free_fs (network/link.h). A memory that serves in order is such a station, too (engine/inorder_steps.h,
- * network/early_memory.h).
+ * free_fs (network/link.h). A memory that serves in order is such a station, too
+ * (engine/inorder_steps.h, network/early_memory.h).
  *
  * Lists go through txn.next. A transaction is in at most one list at a time, so no list allocates.
  *
@@ -96,7 +96,7 @@ struct link_station {
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
-    uint64_t coming; /* of kernels, links ideal: transactions that will arrive by an event */
+    uint64_t coming;     /* of kernels, links ideal: transactions that will arrive by an event */
 };
 
 /* Twice the room; false if there is no memory.  stations.c */

@@ -67,8 +67,8 @@ static __attribute__((noinline)) void handle_counted(struct kb_sim *s, uint32_t 
 }
 
 /*
- * Events that come soon are known before this one is handled: heads at links, and ends of loads,
- * whose stations and commands are in no cache where there are thousands of PEs.
+ * Events that come soon are known before this one is handled: ends of loads, whose channels and
+ * commands are in no cache where there are thousands of PEs.
  */
 static inline void prefetch_soon(struct kb_sim *s)
 {
@@ -78,10 +78,8 @@ static inline void prefetch_soon(struct kb_sim *s)
 
     if (slot == TXN_NONE)
         return;
-    if (s->txns[slot].class != EV_DONE) {
-        fetch_link(s, &s->txns[slot]);
+    if (s->txns[slot].class != EV_DONE)
         return;
-    }
     work = &s->kernels->work[slot];
     __builtin_prefetch(&s->channels[2 * (size_t)s->txns[slot].src]);
     prefetch_lines(work->command, 5);

@@ -64,10 +64,14 @@ enum {
     IN_AHEAD = 64,            /* an end is no event */
 };
 
-/* What has a channel now, and since when, which may be still to come; slot TXN_NONE: nothing. */
+/*
+ * What goes on now, at `t`, which may be still to come: over `step`, in `cube`; without a step it
+ * has just got its channel. Slot TXN_NONE: nothing does.
+ */
 struct goer {
-    uint32_t slot;
+    uint32_t slot, cube;
     uint64_t t;
+    const struct step *step;
 };
 
 static const struct goer none = {.slot = TXN_NONE};
@@ -148,9 +152,9 @@ static ALWAYS_INLINE struct goer next_listed(struct kb_sim *s, struct station *c
         return none;
     issue_fs = (uint64_t)s->txns[head].issue_fs;
     if (issue_fs < t)
-        return (struct goer){txn_take(&channel->queue, s->txns), t};
+        return (struct goer){txn_take(&channel->queue, s->txns), .t = t};
     if (s->inorder->delays)
-        return (struct goer){txn_take(&channel->queue, s->txns), issue_fs};
+        return (struct goer){txn_take(&channel->queue, s->txns), .t = issue_fs};
     inorder_post_head(s, channel);
     return none;
 }
@@ -165,7 +169,7 @@ static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct sta
         return next_listed(s, channel, t);
     if (!station_waited_for(channel))
         return none;
-    return (struct goer){station_dequeue(channel, s->txns), t};
+    return (struct goer){station_dequeue(channel, s->txns), .t = t};
 }
 
 /* -- the memory ----------------------------------------------------------------------------- */
@@ -216,7 +220,7 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
         return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
     }
     if (service->own_gbs > 0)
-        own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
+        own = program_drain_fs(program_drains(p, x->nbytes), &service->own_gbs, service->own_rate);
     start = take_turn(s, &s->early[x->dst], service->taken_fs + own, t);
     x->service_fs = (int64_t)start;
     return served(s, how, after(start, service->done_fs + drain), slot);
@@ -245,11 +249,13 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
                                             : TXN_TO_LINK);
 }
 
-/* Its head comes to the link of `step` at `t`: it takes it, and those behind it that are no stops.
- */
-static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                    const struct step *step, uint32_t cube)
+/* Its head comes to a link: it takes it, and those behind it that are no stops. */
+static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
 {
+    const uint32_t slot = goer.slot;
+    const struct step *step = goer.step;
+    uint32_t cube = goer.cube;
+    uint64_t t = goer.t;
     struct program *const p = &s->inorder->program;
     struct txn *const x = &s->txns[slot];
     struct drains *const drains = program_drains(p, x->nbytes);
@@ -259,7 +265,7 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
     int64_t drain = x->drain_fs;
 
     for (;;) {
-        int64_t taken = program_drain_fs(drains, step->gbs, step->rate);
+        int64_t taken = program_taken_fs(p, drains, step);
         struct link_station *link =
             step->kind == STEP_LINK
                 ? &links[(cube * stations + (size_t)(ptrdiff_t)step->station) ^ reads]
@@ -319,9 +325,16 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     t += (uint64_t)entry.lead_fs;
     x->drain_fs = 0;
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
-        return go(s, how, t, slot, step, cube);
+        return (struct goer){slot, cube, t, step};
     go_to(s, t, slot, step, cube);
     return none;
+}
+
+/* It goes on at once, and nothing follows. */
+static ALWAYS_INLINE void go_through(struct kb_sim *s, int how, struct goer goer)
+{
+    if (goer.slot != TXN_NONE)
+        go(s, how, goer);
 }
 
 /* All parts of a transaction set out, in order of addresses. */
@@ -344,7 +357,7 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
     else if (how & IN_AHEAD)
         return leave_pe(s, how, t, slot);
     else
-        leave_pe(s, how, t, slot); /* its end is an event: nothing follows */
+        go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event: nothing follows */
     return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
 }
 
@@ -398,7 +411,7 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     const struct step *step = program_on(p, T, x, &p->steps[x->step.row], &cube, &t);
 
     if (step->fed & fed_of(s, how))
-        return go(s, how, t, slot, step, cube);
+        return (struct goer){slot, cube, t, step};
     go_to(s, t, slot, step, cube);
     return none;
 }
@@ -434,7 +447,7 @@ static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[whole].issue_fs;
         s->txns[part].wait_fs = s->txns[whole].wait_fs;
-        leave_pe(s, how, t, part); /* no end of a part is ahead of time: nothing follows */
+        go_through(s, how, leave_pe(s, how, t, part)); /* no end of a part is ahead of time */
     }
 }
 
@@ -447,7 +460,7 @@ static ALWAYS_INLINE struct goer come_to_channel(struct kb_sim *s, int how, uint
     if (how & IN_LISTED)
         channel->posted = false;
     if (channel->idle)
-        return (struct goer){slot, t};
+        return (struct goer){slot, .t = t};
     station_enqueue(channel, s->txns, slot);
     return none;
 }
@@ -478,7 +491,7 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     if (x->piped)
         leave_pipe_of(s, x);
     if (x->stage == TXN_TO_LINK)
-        return go(s, how, t, slot, &s->inorder->program.steps[x->step.row], x->step.cube);
+        return (struct goer){slot, x->step.cube, t, &s->inorder->program.steps[x->step.row]};
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
     return serve(s, how, t, slot, x->drain_fs);
@@ -528,13 +541,19 @@ static kb_status stop(struct kb_sim *s, uint32_t slot)
     return s->txns[slot].at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
+/* And all that follows from it at once. */
+static ALWAYS_INLINE void go_on(struct kb_sim *s, int how, struct goer goer)
+{
+    while (goer.slot != TXN_NONE)
+        goer = goer.step ? go(s, how, goer) : set_out(s, how, goer.t, goer.slot);
+}
+
 /* The run begins: the first rows of a list set out. */
 static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
 {
     struct goer goer = next_listed(s, channel, 0);
 
-    while (goer.slot != TXN_NONE)
-        goer = set_out(s, how, goer.t, goer.slot);
+    go_on(s, how, goer);
 }
 
 /* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
@@ -562,15 +581,13 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
         begin_lists(s, how);
     for (; budget > 0; budget--) {
         uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
-        struct goer goer;
 
         if (slot == TXN_NONE || s->txns[slot].at_fs >= s->stop_fs)
             return stop(s, slot);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
         t = s->txns[slot].at_fs;
-        for (goer = handle(s, how, slot); goer.slot != TXN_NONE;)
-            goer = set_out(s, how, goer.t, goer.slot);
+        go_on(s, how, handle(s, how, slot));
     }
     s->now_fs = t;
     return s->status != KB_OK ? s->status : KB_AGAIN;

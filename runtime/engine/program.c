@@ -31,13 +31,12 @@ int64_t program_divide(struct drains *d, double gbs, uint32_t rate)
 }
 
 /* The step of a leg: leg_row.fed says which runs pass it with the one before. */
-static struct step step_of_leg(const struct kb_topology *t, const struct cost_mask *m, uint32_t row)
+static struct step step_of_leg(const struct kb_topology *t, uint32_t row)
 {
     const struct leg_row *leg = &t->legs[row];
     bool near = leg->owner == LINK_CUBE || (t->regular && leg->owner == LINK_NEXT);
 
-    return (struct step){.gbs = leg->gbs + m->link_gbs,
-                         .station = near ? leg->station : (int32_t)row,
+    return (struct step){.station = near ? leg->station : (int32_t)row,
                          .kind = leg->owner == LINK_NONE ? STEP_ENGINE
                                  : near                  ? STEP_LINK
                                                          : STEP_FAR_LINK,
@@ -96,9 +95,10 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
     uint32_t number = segment % t->n_segments;
     bool slice = unit_is_slice(t, unit_of(t, number));
 
-    p->steps[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
+    p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
     p->steps[row - 1].exit = STEP_STAYS;
     p->steps[row] = (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)};
+    p->more[row] = (struct step_more){0};
 }
 
 static uint32_t make_segment(struct program *p, const struct kb_topology *t,
@@ -110,9 +110,12 @@ static uint32_t make_segment(struct program *p, const struct kb_topology *t,
     if (!seg->n_legs) /* not a part of any route */
         return n;
     for (int k = 0; k < seg->n_legs; k++, n++) {
-        p->steps[n] = step_of_leg(t, m, seg->first_leg + (uint32_t)k);
-        p->steps[n].segment = (uint16_t)(segment % t->n_segments);
+        uint32_t leg = seg->first_leg + (uint32_t)k;
+
+        p->steps[n] = step_of_leg(t, leg);
         p->steps[n].lead_fs = lead_behind(t, m, seg, k);
+        p->more[n] = (struct step_more){t->legs[leg].gbs + m->link_gbs,
+                                        (uint16_t)(segment % t->n_segments)};
     }
     p->steps[n - 1].exit = seg->exit;
     if (seg->exit == N_EXITS)
@@ -127,7 +130,7 @@ static void make_steps(struct program *p, const struct kb_topology *t, const str
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
         n = make_segment(p, t, m, i, n);
     for (uint32_t i = 0; i < n; i++)
-        p->steps[i].rate = rate_of(p, p->steps[i].gbs);
+        p->steps[i].rate = rate_of(p, p->more[i].gbs);
 }
 
 static struct service service_of(struct program *p, const struct cost_mask *m,
@@ -156,10 +159,11 @@ static void make_places(struct program *p, const struct kb_topology *t)
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m)
 {
     p->steps = malloc(n_steps(t) * sizeof *p->steps);
+    p->more = malloc(n_steps(t) * sizeof *p->more);
     p->entries = malloc((size_t)t->n_kinds * t->n_segments * sizeof *p->entries);
     p->services = malloc(t->n_kinds * sizeof *p->services);
     p->cubes = malloc((t->regular ? sim_cubes(t) : 1) * sizeof *p->cubes);
-    if (!p->steps || !p->entries || !p->services || !p->cubes)
+    if (!p->steps || !p->more || !p->entries || !p->services || !p->cubes)
         return false;
     p->stations = 2 * t->n_cube_links;
     p->pe_bits = t->pe_bits;
@@ -219,6 +223,7 @@ bool program_delays(const struct program *p, const struct kb_topology *t, unsign
 void program_free(struct program *p)
 {
     free(p->steps);
+    free(p->more);
     free(p->entries);
     free(p->services);
     free(p->cubes);
@@ -228,7 +233,8 @@ struct step_entry program_walk(const struct program *p, const struct kb_topology
                                const struct txn *x, const struct step *step, uint32_t *cube)
 {
     const struct trip trip = txn_trip(t, x);
-    struct route_at next = walk_next(t, &trip, (struct route_at){*cube, step->segment, 0});
+    uint16_t segment = p->more[step - p->steps].segment;
+    struct route_at next = walk_next(t, &trip, (struct route_at){*cube, segment, 0});
     struct step_entry entry = p->entries[cube_kind(t, next.cube) * t->n_segments + next.segment];
 
     entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->wire;

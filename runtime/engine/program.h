@@ -37,13 +37,17 @@ enum { STEP_STAYS = N_EXITS }; /* step.exit: it is not the last of its segment *
 
 struct step {
     int64_t lead_fs; /* behind its station: to the next, or to the end of the segment */
-    double gbs;
     int32_t station;
-    uint16_t segment;
     uint8_t kind; /* enum step_kind */
     uint8_t fed;  /* in which runs it is passed in the same event as the step before: leg_row.fed */
     uint8_t exit; /* of its segment; STEP_STAYS */
-    uint8_t rate; /* the number of gbs */
+    uint8_t rate; /* the number of its bandwidth */
+};
+
+/* The same step: what is seldom asked for. */
+struct step_more {
+    double gbs;
+    uint16_t segment;
 };
 
 /* The begin of a segment: what lies before its first station, and the row of that. */
@@ -82,6 +86,7 @@ struct program {
     int64_t wire;             /* mask: 0 where wires are left out */
     uint32_t across[N_SIDES]; /* of a regular machine: from a cube to its neighbour, modulo 2^32 */
     struct step *steps;       /* owned */
+    struct step_more *more;   /* owned; [step] */
     struct step_entry *entries; /* owned; [kind of cube][segment] */
     struct place_of_cube {
         uint16_t x, y, sip;
@@ -130,12 +135,19 @@ static inline struct drains *program_drains(struct program *p, uint64_t nbytes)
 /* Computes it, and keeps it. */
 int64_t program_divide(struct drains *d, double gbs, uint32_t rate);
 
-/* drain_fs() of those bytes. */
-static inline int64_t program_drain_fs(struct drains *d, double gbs, uint32_t rate)
+/* drain_fs() of those bytes at `*gbs`, whose number is `rate`. */
+static inline int64_t program_drain_fs(struct drains *d, const double *gbs, uint32_t rate)
 {
     int64_t fs = d->fs[rate];
 
-    return __builtin_expect(fs >= 0, 1) ? fs : program_divide(d, gbs, rate);
+    return __builtin_expect(fs >= 0, 1) ? fs : program_divide(d, *gbs, rate);
+}
+
+/* How long they take the link of `step`. */
+static inline int64_t program_taken_fs(const struct program *p, struct drains *d,
+                                       const struct step *step)
+{
+    return program_drain_fs(d, &p->more[step - p->steps].gbs, step->rate);
 }
 
 /* The exit of `cube` towards `to`, another cube, where routes go by x and then by y. */

@@ -62,6 +62,7 @@ enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
+    IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
 };
 
 /*
@@ -100,13 +101,13 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
 }
 
 /* When it ends whose data are there at `t`: a host's, when the response is back. */
-static ALWAYS_INLINE uint64_t end_of(const struct kb_sim *s, const struct txn *x, uint64_t t)
+static ALWAYS_INLINE uint64_t end_of(struct kb_sim *s, const struct txn *x, uint64_t t)
 {
     if (!txn_of_host(x))
         return t;
-    const struct trip trip = txn_trip(T, x);
+    struct host_row walked;
 
-    return after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
+    return after(t, program_host(&s->inorder->program, T, x, &walked)->response_fs);
 }
 
 /* Its data are there at `t`. A transaction that is split ends with the last of its parts. */
@@ -159,6 +160,38 @@ static ALWAYS_INLINE struct goer next_listed(struct kb_sim *s, struct station *c
     return none;
 }
 
+/* The first that waits sets out as soon as it is issued, and it is known which server is free. */
+static ALWAYS_INLINE struct goer next_of_several(struct kb_sim *s, struct station *channel)
+{
+    struct ends *ends = &s->inorder->ends[channel - s->channels];
+    uint32_t head = channel->queue.head;
+    uint64_t t = 0;
+
+    if (head == TXN_NONE || (!channel->idle && !ends_are_known(ends)))
+        return none;
+    if (!channel->idle) {
+        t = times_first(&ends->ends);
+        times_take(&ends->ends);
+        channel->idle++;
+    }
+    if (t < (uint64_t)s->txns[head].issue_fs)
+        t = (uint64_t)s->txns[head].issue_fs;
+    return (struct goer){txn_take(&channel->queue, s->txns), .t = t};
+}
+
+/* One of `channel` that has arrived ends at `t`. */
+static ALWAYS_INLINE struct goer end_of_several(struct kb_sim *s, struct station *channel,
+                                                uint64_t t)
+{
+    struct ends *ends = &s->inorder->ends[channel - s->channels];
+
+    channel->busy_fs += t;
+    times_take(&ends->arrivals); /* they come in order */
+    if (!times_add(&ends->ends, t))
+        fail(s, KB_NO_MEMORY);
+    return next_of_several(s, channel);
+}
+
 /* A server of `channel` is free at `t`: what has it next? */
 static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct station *channel,
                                            uint64_t t)
@@ -191,7 +224,7 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
         return none;
     }
     end(s, done, slot);
-    return give_back(s, how, channel, done);
+    return how & IN_SEVERAL ? end_of_several(s, channel, done) : give_back(s, how, channel, done);
 }
 
 /* The memory is a component, which says when it is done; hold_fs is what it is told of the way. */
@@ -284,46 +317,16 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
     return none;
 }
 
-/* Links ideal: the whole way to the memory is one sum: `way`, from `t` on. */
-static ALWAYS_INLINE void go_ideal(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                   const struct cost_row *way, double link_gbs)
-{
-    struct txn *x = &s->txns[slot];
-    const struct service *service = program_service(&s->inorder->program, T, x->dst);
-    double gbs = link_gbs + s->mask.link_gbs;
-
-    x->drain_fs = drain_fs(x->nbytes, gbs < service->last_gbs ? gbs : service->last_gbs);
-    will_arrive(s, after(t, cost_way_fs(&s->mask, way->wire_fs, way->overhead_fs)), slot,
-                TXN_TO_MEMORY);
-}
-
-/* The same of a host's, which has its engine. */
-static inline void go_ideal_host(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    const struct trip trip = txn_trip(T, &s->txns[slot]);
-    struct cost_row way = cost_engine_to_memory(T, &trip);
-
-    go_ideal(s, t, slot, &way, cost_of_host(T, &trip).link_gbs);
-}
-
 /* A PE's leaves its channel at `t`. */
 static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    const struct program *p = &s->inorder->program;
-    struct txn *x = &s->txns[slot];
-
-    if (T->links == MODE_IDEAL) {
-        struct cost_row way = program_way(p, T, x);
-
-        go_ideal(s, t, slot, &way, way.link_gbs);
-        return none;
-    }
     uint32_t cube;
-    struct step_entry entry = program_begin(p, T, x, &cube);
-    const struct step *step = &p->steps[entry.row];
+    const struct step *step =
+        program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
 
-    t += (uint64_t)entry.lead_fs;
-    x->drain_fs = 0;
+    if (how & IN_SEVERAL && !times_add(&s->inorder->ends[channel_of(s, &s->txns[slot]) -
+                                                         s->channels].arrivals, t))
+        fail(s, KB_NO_MEMORY);
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return (struct goer){slot, cube, t, step};
     go_to(s, t, slot, step, cube);
@@ -354,10 +357,12 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
         traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
     if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
         leave_in_parts(s, how, t, slot);
-    else if (how & IN_AHEAD)
+    else if (how & IN_AHEAD && !(how & IN_SEVERAL))
         return leave_pe(s, how, t, slot);
     else
         go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event: nothing follows */
+    if (how & IN_SEVERAL)
+        return next_of_several(s, channel);
     return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
 }
 
@@ -396,19 +401,15 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
 static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct station *engine,
                                              uint64_t t, uint32_t slot)
 {
-    const struct program *p = &s->inorder->program;
+    struct program *p = &s->inorder->program;
     struct txn *x = &s->txns[slot];
 
     engine->idle--;
     engine->holder = slot;
     engine->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->wait_fs;
-    if (T->links == MODE_IDEAL) {
-        go_ideal_host(s, t, slot);
-        return none;
-    }
     uint32_t cube = x->step.cube;
-    const struct step *step = program_on(p, T, x, &p->steps[x->step.row], &cube, &t);
+    const struct step *step = program_behind_engine(p, T, x, &cube, &t);
 
     if (step->fed & fed_of(s, how))
         return (struct goer){slot, cube, t, step};
@@ -531,6 +532,8 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 /* The next event, if there is one, lies behind the last that may run. */
 static kb_status stop(struct kb_sim *s, uint32_t slot)
 {
+    if (s->inorder->several)
+        inorder_give_back_ends(s);
     if (s->inorder->calendar.no_memory)
         fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
@@ -551,7 +554,8 @@ static ALWAYS_INLINE void go_on(struct kb_sim *s, int how, struct goer goer)
 /* The run begins: the first rows of a list set out. */
 static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
 {
-    struct goer goer = next_listed(s, channel, 0);
+    struct goer goer =
+        how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
 
     go_on(s, how, goer);
 }
@@ -593,13 +597,14 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     return s->status != KB_OK ? s->status : KB_AGAIN;
 }
 
-/* Four ways to be compiled: what `how` says is a constant in each. */
+/* Five ways to be compiled: what `how` says is a constant in each. */
 #define RUN(name, how)                                                                             \
     static __attribute__((noinline)) kb_status name(struct kb_sim *s, uint64_t budget)             \
     {                                                                                              \
         return run_as(s, how, budget);                                                             \
     }
 RUN(run_ahead, IN_LISTED | IN_AHEAD)
+RUN(run_several, IN_LISTED | IN_AHEAD | IN_SEVERAL)
 RUN(run_listed, IN_LISTED)
 RUN(run_issued, 0)
 RUN(run_counted, IN_COUNTED)
@@ -612,5 +617,7 @@ kb_status inorder_run(struct kb_sim *s, uint64_t budget)
         return run_counted(s, budget);
     if (!s->inorder->listed)
         return run_issued(s, budget);
+    if (s->inorder->several)
+        return run_several(s, budget);
     return s->inorder->ahead ? run_ahead(s, budget) : run_listed(s, budget);
 }

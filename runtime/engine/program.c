@@ -69,7 +69,7 @@ static uint8_t memory_fed(const struct kb_topology *t, uint32_t number)
 
 static uint32_t n_steps(const struct kb_topology *t)
 {
-    uint32_t n = 0;
+    uint32_t n = 2; /* of whole routes */
 
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
         n += t->segments[i].n_legs + 1u;
@@ -129,6 +129,11 @@ static void make_steps(struct program *p, const struct kb_topology *t, const str
 
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
         n = make_segment(p, t, m, i, n);
+    p->to_engine = n++;
+    p->to_memory = n++;
+    p->steps[p->to_engine] = (struct step){.kind = STEP_ENGINE};
+    p->steps[p->to_memory] = (struct step){.kind = STEP_MEMORY};
+    p->more[p->to_engine] = p->more[p->to_memory] = (struct step_more){0};
     for (uint32_t i = 0; i < n; i++)
         p->steps[i].rate = rate_of(p, p->more[i].gbs);
 }
@@ -174,7 +179,8 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->seg_in = t->seg_in;
     p->one_kind = t->n_kinds == 1;
     p->regular = t->regular;
-    p->wire = m->wire;
+    p->mask = *m;
+    p->whole = t->links == MODE_IDEAL;
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;
     p->across[SIDE_S] = t->w;
@@ -198,7 +204,7 @@ static bool begins_with_delay(const struct program *p, const struct kb_topology 
     const struct step *step = &p->steps[p->entries[i].row];
     int64_t sum = p->entries[i].lead_fs;
 
-    for (uint32_t k = 0; t->links == MODE_IDEAL && k < t->segments[i].n_legs; k++)
+    for (uint32_t k = 0; p->whole && k < t->segments[i].n_legs; k++)
         sum += step[k].lead_fs;
     if (sum > 0 || !t->segments[i].n_legs)
         return sum > 0;
@@ -227,6 +233,7 @@ void program_free(struct program *p)
     free(p->entries);
     free(p->services);
     free(p->cubes);
+    free(p->hosts);
 }
 
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
@@ -237,7 +244,7 @@ struct step_entry program_walk(const struct program *p, const struct kb_topology
     struct route_at next = walk_next(t, &trip, (struct route_at){*cube, segment, 0});
     struct step_entry entry = p->entries[cube_kind(t, next.cube) * t->n_segments + next.segment];
 
-    entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->wire;
+    entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->mask.wire;
     *cube = next.cube;
     return entry;
 }
@@ -250,4 +257,33 @@ struct step_entry program_begin_walk(const struct program *p, const struct kb_to
 
     *cube = at.cube;
     return p->entries[cube_kind(t, at.cube) * t->n_segments + at.segment];
+}
+
+void program_make_host(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                       struct host_row *row)
+{
+    const struct trip trip = txn_trip(t, x);
+    struct cost_row to = cost_host_to_engine(t, &trip), behind = cost_engine_to_memory(t, &trip);
+    struct cost_row all = cost_add(to, &behind);
+
+    *row = (struct host_row){
+        .made = true,
+        .begin = {p->to_engine, dst_cube(t, x->dst)},
+        .lead_fs = cost_way_fs(&p->mask, to.wire_fs, to.overhead_fs),
+        .behind_fs = cost_way_fs(&p->mask, behind.wire_fs, behind.overhead_fs),
+        .link_gbs = all.link_gbs,
+        .response_fs = cost_response_fs(t, &p->mask, &trip, all.wire_fs),
+    };
+    if (!p->whole) {
+        struct step_entry entry = program_begin_walk(p, t, x, &row->begin.cube);
+
+        row->begin.row = entry.row;
+        row->lead_fs = entry.lead_fs;
+    }
+}
+
+struct host_row *program_make_hosts(struct program *p, const struct kb_topology *t)
+{
+    p->hosts = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof *p->hosts);
+    return p->hosts;
 }

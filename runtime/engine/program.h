@@ -66,6 +66,16 @@ struct drains {
     int64_t fs[RATES + 1]; /* -1: not known yet; the last one never is: of all other bandwidths */
 };
 
+/* A host's way to a memory. */
+struct host_row {
+    bool made;
+    struct step_at begin; /* its first step, and what lies before that: */
+    int64_t lead_fs;
+    int64_t behind_fs; /* links ideal: from the engine to the memory */
+    double link_gbs;   /* the same: the smallest of the links */
+    int64_t response_fs;
+};
+
 /* A memory as a server that keeps order: what a service takes. */
 struct service {
     int64_t done_fs;   /* beside the drain of the route */
@@ -81,9 +91,11 @@ struct program {
     uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
         seg_in; /* of the topology, for the loop */
     bool one_kind, regular;
+    bool whole; /* links are ideal: a route is one step, or two with an engine, which are these: */
+    uint32_t to_engine, to_memory;
     uint32_t n_rates;
     double rates[RATES];
-    int64_t wire;             /* mask: 0 where wires are left out */
+    struct cost_mask mask;
     uint32_t across[N_SIDES]; /* of a regular machine: from a cube to its neighbour, modulo 2^32 */
     struct step *steps;       /* owned */
     struct step_more *more;   /* owned; [step] */
@@ -93,6 +105,7 @@ struct program {
         uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
     } * cubes;        /* owned; [cube over all SIPs] of a regular machine */
     struct service (*services)[2]; /* owned; [kind of cube], of slices, of SRAMs */
+    struct host_row *hosts;        /* owned; [dst_pack()] of a regular machine; NULL: not asked */
     struct drains drains[1 << DRAIN_BITS];
 };
 
@@ -198,7 +211,7 @@ program_on(const struct program *p, const struct kb_topology *topo, const struct
 struct step_entry program_begin_walk(const struct program *p, const struct kb_topology *t,
                                      const struct txn *x, uint32_t *cube);
 
-static inline struct step_entry program_begin(const struct program *p, const struct kb_topology *t,
+static inline struct step_entry program_entry(const struct program *p, const struct kb_topology *t,
                                               const struct txn *x, uint32_t *cube)
 {
     uint32_t from = x->src >> p->pe_bits, pe = x->src & ((1u << p->pe_bits) - 1);
@@ -230,6 +243,69 @@ static inline struct cost_row program_way(const struct program *p, const struct 
     struct cost_row way = cost_add(mesh->cost, &t->cost_out[pe * N_EXITS + mesh->exit]);
 
     return cost_add(way, &t->cost_in[mesh->side * p->n_units + unit]);
+}
+
+/* Links ideal: the drain of a route whose links are of `link_gbs`. */
+static inline int64_t program_whole_drain(const struct program *p, const struct kb_topology *t,
+                                          const struct txn *x, double link_gbs)
+{
+    double gbs = link_gbs + p->mask.link_gbs, last = program_service(p, t, x->dst)->last_gbs;
+
+    return drain_fs(x->nbytes, gbs < last ? gbs : last);
+}
+
+/* The first step of a PE's, to which it comes at `*t`, in `*cube`; its drain begins. */
+static inline const struct step *program_begin(const struct program *p,
+                                               const struct kb_topology *t, struct txn *x,
+                                               uint32_t *cube, uint64_t *at_fs)
+{
+    if (!p->whole) {
+        struct step_entry entry = program_entry(p, t, x, cube);
+
+        x->drain_fs = 0;
+        *at_fs += (uint64_t)entry.lead_fs;
+        return &p->steps[entry.row];
+    }
+    struct cost_row way = program_way(p, t, x);
+
+    *cube = 0;
+    x->drain_fs = program_whole_drain(p, t, x, way.link_gbs);
+    *at_fs += (uint64_t)cost_way_fs(&p->mask, way.wire_fs, way.overhead_fs);
+    return &p->steps[p->to_memory];
+}
+
+/* The row of `x`, a host's; and room for all rows, NULL without memory. */
+void program_make_host(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                       struct host_row *row);
+struct host_row *program_make_hosts(struct program *p, const struct kb_topology *t);
+
+/* The row of `x`, a host's; `*walked` if it cannot be kept, as each may go another way. */
+static inline const struct host_row *program_host(struct program *p, const struct kb_topology *t,
+                                                  const struct txn *x, struct host_row *walked)
+{
+    struct host_row *row = walked;
+
+    if (p->regular && (p->hosts || program_make_hosts(p, t)))
+        row = &p->hosts[x->dst];
+    if (row == walked || !row->made)
+        program_make_host(p, t, x, row);
+    return row;
+}
+
+/* From the engine on, at which a host's is at `*at_fs`. */
+static inline const struct step *program_behind_engine(struct program *p,
+                                                       const struct kb_topology *t, struct txn *x,
+                                                       uint32_t *cube, uint64_t *at_fs)
+{
+    struct host_row walked;
+    const struct host_row *row;
+
+    if (!p->whole)
+        return program_on(p, t, x, &p->steps[x->step.row], cube, at_fs);
+    row = program_host(p, t, x, &walked);
+    x->drain_fs = program_whole_drain(p, t, x, row->link_gbs);
+    *at_fs += (uint64_t)row->behind_fs;
+    return &p->steps[p->to_memory];
 }
 
 #endif

@@ -15,31 +15,10 @@ enum {
 
 /* -- lists ------------------------------------------------------------------------------------ */
 
-/* Takes out list `k`, which is not empty. */
-static uint32_t take_list(struct calendar_lists *l, uint32_t k)
-{
-    uint32_t slot;
-
-    l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
-    if (!l->words[k / 64])
-        l->any &= ~(UINT64_C(1) << k / 64);
-    slot = ~l->not_head[k];
-    l->not_head[k] = 0;
-    return slot;
-}
-
-/* The first list that is not empty; some is. */
-static uint32_t first_list(const struct calendar_lists *l)
-{
-    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
-
-    return word * 64 + (uint32_t)__builtin_ctzll(l->words[word]);
-}
-
 static void empty(struct calendar_lists *l)
 {
     while (l->any)
-        take_list(l, first_list(l));
+        calendar_take_list(l, calendar_first_list(l));
 }
 
 void calendar_clear(struct calendar *c)
@@ -51,7 +30,7 @@ void calendar_clear(struct calendar *c)
     c->n_due = c->i_due = c->n_late = 0;
     c->far = TXN_NONE;
     c->far_window = UINT64_MAX;
-    c->n_buckets = c->n_instants = c->n_windows = c->n_far = 0;
+    c->n_buckets = c->n_shared = c->n_windows = c->n_far = 0;
     c->no_memory = false;
 }
 
@@ -160,7 +139,7 @@ static uint32_t take_all(struct calendar *c, struct txn *txns)
     uint32_t all = c->far;
 
     while (c->windows.any) {
-        uint32_t slot = take_list(&c->windows, first_list(&c->windows)), last = slot;
+        uint32_t slot = calendar_take_list(&c->windows, calendar_first_list(&c->windows)), last = slot;
 
         while (txns[last].next != TXN_NONE)
             last = txns[last].next;
@@ -186,7 +165,7 @@ static void set_width(struct calendar *c, struct txn *txns, unsigned width)
 /* A window has ended: are its buckets as wide as they should be? */
 static void review(struct calendar *c, struct txn *txns)
 {
-    uint64_t instants = c->n_instants, used = c->n_buckets;
+    uint64_t used = c->n_buckets, instants = used + c->n_shared;
     unsigned width = c->width;
 
     c->n_windows++;
@@ -200,7 +179,7 @@ static void review(struct calendar *c, struct txn *txns)
         width += used < CALENDAR_BUCKETS / 64 * c->n_windows ? 2 : 1;
     else if (c->n_windows < REVIEW_WINDOWS)
         return;
-    c->n_instants = c->n_buckets = c->n_windows = c->n_far = 0;
+    c->n_shared = c->n_buckets = c->n_windows = c->n_far = 0;
     if (width != c->width)
         set_width(c, txns, width);
 }
@@ -228,7 +207,7 @@ static void open_window(struct calendar *c, struct txn *txns, uint64_t window)
     uint32_t list = TXN_NONE, far = TXN_NONE;
 
     if (opens == window)
-        list = take_list(&c->windows, window % CALENDAR_BUCKETS);
+        list = calendar_take_list(&c->windows, window % CALENDAR_BUCKETS);
     if (opens == c->far_window) {
         far = c->far;
         c->far = TXN_NONE;
@@ -341,26 +320,22 @@ static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
         return;
     sort_due(c->due, c->n_due);
     for (uint32_t i = 1; i < c->n_due; i++)
-        c->n_instants += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
+        c->n_shared += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
+}
+
+uint32_t calendar_take_due(struct calendar *c, const struct txn *txns, uint32_t slot)
+{
+    make_due(c, txns, slot);
+    return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
 }
 
 uint32_t calendar_turn(struct calendar *c, struct txn *txns)
 {
-    uint32_t k, slot;
-
     while (!c->near.any) {
         if (c->no_memory || !next_near(c, txns))
             return TXN_NONE;
         if (c->n_late) /* of the first bucket of a window */
             return calendar_take_late(c);
     }
-    k = first_list(&c->near);
-    slot = take_list(&c->near, k);
-    c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
-    c->n_instants++;
-    c->n_buckets++;
-    if (txns[slot].next == TXN_NONE)
-        return slot;
-    make_due(c, txns, slot);
-    return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
+    return calendar_next_bucket(c, txns);
 }

@@ -275,7 +275,8 @@ far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct 
 static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
                                 const struct step *step, uint32_t cube)
 {
-    s->txns[slot].step = (struct step_at){(uint32_t)(step - s->inorder->program.steps), cube};
+    s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);
+    s->txns[slot].step.cube = cube;
     will_arrive(s, t, slot,
                 step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
                 : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
@@ -292,21 +293,25 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
     struct program *const p = &s->inorder->program;
     struct txn *const x = &s->txns[slot];
     struct drains *const drains = program_drains(p, x->nbytes);
-    struct link_station *const links = s->links;
-    const size_t reads = !txn_writes(x), stations = p->stations;
+    struct link_station *links = &s->links[(size_t)cube * p->stations]; /* of the cube */
+    const ptrdiff_t reads = !txn_writes(x);
     const unsigned fed = fed_of(s, how);
     int64_t drain = x->drain_fs;
 
     for (;;) {
         int64_t taken = program_taken_fs(p, drains, step);
-        struct link_station *link =
-            step->kind == STEP_LINK
-                ? &links[(cube * stations + (size_t)(ptrdiff_t)step->station) ^ reads]
-                : far_link(s, step, cube, x);
+        struct link_station *link = step->kind == STEP_LINK ? &links[step->station ^ reads]
+                                                            : far_link(s, step, cube, x);
 
         t = take_turn(s, link, taken, t);
         drain = taken > drain ? taken : drain;
-        step = program_on(p, T, x, step, &cube, &t);
+        t += (uint64_t)step->lead_fs;
+        if (step->exit == STEP_STAYS) {
+            step++;
+        } else {
+            step = program_leave(p, T, x, step, &cube, &t);
+            links = &s->links[(size_t)cube * p->stations];
+        }
         if (!(step->fed & fed))
             break;
         if (step->kind == STEP_MEMORY)
@@ -548,7 +553,8 @@ static kb_status stop(struct kb_sim *s, uint32_t slot)
 static ALWAYS_INLINE void go_on(struct kb_sim *s, int how, struct goer goer)
 {
     while (goer.slot != TXN_NONE)
-        goer = goer.step ? go(s, how, goer) : set_out(s, how, goer.t, goer.slot);
+        goer = !(how & IN_SEVERAL) && goer.step ? go(s, how, goer)
+                                                : set_out(s, how, goer.t, goer.slot);
 }
 
 /* The run begins: the first rows of a list set out. */

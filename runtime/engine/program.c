@@ -155,7 +155,6 @@ static void make_places(struct program *p, const struct kb_topology *t)
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
         p->cubes[cube] = (struct place_of_cube){
             .x = (uint16_t)cube_column(t, cube),
-            .y = (uint16_t)cube_row(t, cube),
             .sip = (uint16_t)(cube / t->cubes),
             .pos = t->cube_pos[cube % t->cubes],
         };
@@ -180,6 +179,7 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->one_kind = t->n_kinds == 1;
     p->regular = t->regular;
     p->mask = *m;
+    p->last = p->drains;
     p->whole = t->links == MODE_IDEAL;
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;

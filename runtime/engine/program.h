@@ -101,12 +101,12 @@ struct program {
     struct step_more *more;   /* owned; [step] */
     struct step_entry *entries; /* owned; [kind of cube][segment] */
     struct place_of_cube {
-        uint16_t x, y, sip;
+        uint16_t x, sip;
         uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
     } * cubes;        /* owned; [cube over all SIPs] of a regular machine */
     struct service (*services)[2]; /* owned; [kind of cube], of slices, of SRAMs */
     struct host_row *hosts;        /* owned; [dst_pack()] of a regular machine; NULL: not asked */
-    struct drains drains[1 << DRAIN_BITS];
+    struct drains drains[1 << DRAIN_BITS], *last; /* last: those asked for last; never NULL */
 };
 
 /* False: no memory; program_free() frees the part that was made. */
@@ -138,7 +138,11 @@ void program_new_drains(struct drains *d, uint64_t nbytes);
 
 static inline struct drains *program_drains(struct program *p, uint64_t nbytes)
 {
-    struct drains *d = &p->drains[nbytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DRAIN_BITS)];
+    struct drains *d = p->last;
+
+    if (__builtin_expect(d->nbytes == nbytes, 1))
+        return d;
+    d = p->last = &p->drains[nbytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DRAIN_BITS)];
 
     if (__builtin_expect(d->nbytes != nbytes, 0))
         program_new_drains(d, nbytes);
@@ -163,48 +167,58 @@ static inline int64_t program_taken_fs(const struct program *p, struct drains *d
     return program_drain_fs(d, &p->more[step - p->steps].gbs, step->rate);
 }
 
-/* The exit of `cube` towards `to`, another cube, where routes go by x and then by y. */
-static inline uint32_t program_exit(const struct program *p, uint32_t cube, uint32_t to)
+/*
+ * The exit of `cube` towards `to`, another cube of a regular machine. It is read from a table, as
+ * nothing could foretell a comparison.
+ */
+static inline uint32_t program_exit(const struct program *p, const struct kb_topology *t,
+                                    uint32_t cube, uint32_t to)
 {
-    struct place_of_cube a = p->cubes[cube], b = p->cubes[to];
+    const struct place_of_cube *a = &p->cubes[cube], *b = &p->cubes[to];
 
-    if (a.sip != b.sip)
-        return a.x ? SIDE_W : EXIT_IO;
-    if (a.x != b.x)
-        return a.x < b.x ? SIDE_E : SIDE_W;
-    return a.y < b.y ? SIDE_S : SIDE_N;
+    if (__builtin_expect(a->sip != b->sip, 0))
+        return a->x ? SIDE_W : EXIT_IO;
+    return t->cost_mesh[t->mesh_middle + b->pos - a->pos].exit;
 }
 
 /* The same of a regular machine, at a side. */
-static inline struct step_entry program_cross(const struct program *p, const struct kb_topology *t,
+static inline __attribute__((always_inline)) struct step_entry program_cross(const struct program *p, const struct kb_topology *t,
                                               const struct txn *x, uint32_t exit, uint32_t *cube)
 {
     uint32_t to = x->dst >> p->unit_bits, side = walk_opposite(exit),
              next = *cube + p->across[exit];
 
-    *cube = next;
-    if (next != to)
-        return p->entries[p->seg_pass + side * N_EXITS + program_exit(p, next, to)];
-    uint32_t unit = x->dst & ((1u << p->unit_bits) - 1);
+    uint32_t unit = x->dst & ((1u << p->unit_bits) - 1), entry;
 
-    return p
-        ->entries[txn_of_host(x) ? t->seg_host_in + unit : p->seg_in + side * p->n_units + unit];
+    *cube = next;
+    entry = p->seg_in + side * p->n_units + unit;
+    if (__builtin_expect(txn_of_host(x), 0))
+        entry = t->seg_host_in + unit;
+    if (next != to)
+        entry = p->seg_pass + side * N_EXITS + program_exit(p, t, next, to);
+    return p->entries[entry];
 }
 
-/* From `step`, in `*cube`, on to the next; adds to `*t` how long that takes. */
+/* Over the exit of `step`, the last of its segment, in `*cube`; adds the lead behind it to `*t`. */
 static inline __attribute__((always_inline)) const struct step *
-program_on(const struct program *p, const struct kb_topology *topo, const struct txn *x,
-           const struct step *step, uint32_t *cube, uint64_t *t)
+program_leave(const struct program *p, const struct kb_topology *topo, const struct txn *x,
+              const struct step *step, uint32_t *cube, uint64_t *t)
 {
     struct step_entry entry;
 
-    *t += (uint64_t)step->lead_fs;
-    if (step->exit == STEP_STAYS)
-        return step + 1;
     entry = p->regular && step->exit < N_SIDES ? program_cross(p, topo, x, step->exit, cube)
                                                : program_walk(p, topo, x, step, cube);
     *t += (uint64_t)entry.lead_fs;
     return &p->steps[entry.row];
+}
+
+/* From `step`, in `*cube`, on to the next; adds to `*t` how long that takes. */
+static inline const struct step *program_on(const struct program *p,
+                                            const struct kb_topology *topo, const struct txn *x,
+                                            const struct step *step, uint32_t *cube, uint64_t *t)
+{
+    *t += (uint64_t)step->lead_fs;
+    return step->exit == STEP_STAYS ? step + 1 : program_leave(p, topo, x, step, cube, t);
 }
 
 /* The first step of a route, in `*cube`. Of any machine. */
@@ -221,11 +235,11 @@ static inline struct step_entry program_entry(const struct program *p, const str
         return program_begin_walk(p, t, x, cube);
     *cube = from;
     return p->entries[from == to ? t->seg_local + pe * p->n_units + unit
-                                 : t->seg_out + pe * N_EXITS + program_exit(p, from, to)];
+                                 : t->seg_out + pe * N_EXITS + program_exit(p, t, from, to)];
 }
 
 /* Links ideal: the whole way of a PE's, without the edge into the memory, as cost_of_pe(). */
-static inline struct cost_row program_way(const struct program *p, const struct kb_topology *t,
+static inline __attribute__((always_inline)) struct cost_row program_way(const struct program *p, const struct kb_topology *t,
                                           const struct txn *x)
 {
     uint32_t from = x->src >> p->pe_bits, pe = x->src & ((1u << p->pe_bits) - 1);

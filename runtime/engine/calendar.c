@@ -11,41 +11,20 @@ enum {
     REVIEW_INSTANTS = 64, /* fewer say nothing about the density */
     CROWDED = 6,          /* instants in four buckets that are used */
     REVIEW_WINDOWS = 16,  /* after so many its counts begin again */
-    FULL = 8              /* instants in each bucket: no edge of a window is waited for */
+    FULL = 8              /* more instants than buckets: no edge of a window is waited for */
 };
 
 /* -- lists ------------------------------------------------------------------------------------ */
 
-/* Takes out list `k`, which is not empty. */
-static uint32_t take_list(struct calendar_lists *l, uint32_t k)
-{
-    uint32_t slot;
-
-    l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
-    if (!l->words[k / 64])
-        l->any &= ~(UINT64_C(1) << k / 64);
-    slot = ~l->not_head[k];
-    l->not_head[k] = 0;
-    return slot;
-}
-
-/* The first list that is not empty; some is. */
-static uint32_t first_list(const struct calendar_lists *l)
-{
-    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
-
-    return word * 64 + (uint32_t)__builtin_ctzll(l->words[word]);
-}
-
 static void empty(struct calendar_lists *l)
 {
     while (l->any)
-        take_list(l, first_list(l));
+        calendar_take_list(l, calendar_first_list(l));
 }
 
 static void count_again(struct calendar *c)
 {
-    c->n_instants = c->n_buckets = c->n_windows = c->n_far = 0;
+    c->n_shared = c->n_buckets = c->n_windows = c->n_far = 0;
 }
 
 void calendar_clear(struct calendar *c)
@@ -164,7 +143,7 @@ static void post_list(struct calendar *c, struct txn *txns, uint32_t slot)
 static uint32_t take_lists(struct calendar_lists *lists, struct txn *txns, uint32_t all)
 {
     while (lists->any) {
-        uint32_t slot = take_list(lists, first_list(lists)), last = slot;
+        uint32_t slot = calendar_take_list(lists, calendar_first_list(lists)), last = slot;
 
         while (txns[last].next != TXN_NONE)
             last = txns[last].next;
@@ -194,21 +173,22 @@ static void set_width(struct calendar *c, struct txn *txns, unsigned width)
     post_list(c, txns, all);
 }
 
-/* Buckets are full, and nothing is due: narrower ones, at once. */
-static void narrow(struct calendar *c, struct txn *txns)
+/* The list from `slot` on is due, and lists are long: narrower buckets, at once. */
+static void narrow(struct calendar *c, struct txn *txns, uint32_t slot)
 {
     unsigned width = c->width;
 
-    for (uint64_t instants = c->n_instants; instants > c->n_buckets; instants /= 2)
+    for (uint64_t shared = c->n_shared; shared > c->n_buckets; shared /= 2)
         width--;
     count_again(c);
     set_width(c, txns, width);
+    post_list(c, txns, slot);
 }
 
 /* A window has ended: are its buckets as wide as they should be? */
 static void review(struct calendar *c, struct txn *txns)
 {
-    uint64_t instants = c->n_instants, used = c->n_buckets;
+    uint64_t used = c->n_buckets, instants = used + c->n_shared;
     unsigned width = c->width;
 
     c->n_windows++;
@@ -250,7 +230,7 @@ static void open_window(struct calendar *c, struct txn *txns, uint64_t window)
     uint32_t list = TXN_NONE, far = TXN_NONE;
 
     if (opens == window)
-        list = take_list(&c->windows, window % CALENDAR_BUCKETS);
+        list = calendar_take_list(&c->windows, window % CALENDAR_BUCKETS);
     if (opens == c->far_window) {
         far = c->far;
         c->far = TXN_NONE;
@@ -362,38 +342,29 @@ static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
         return;
     sort_due(c->due, c->n_due);
     for (uint32_t i = 1; i < c->n_due; i++)
-        c->n_instants += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
+        c->n_shared += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
 }
 
-/* The next bucket, of which one is near, is due: takes its only event, or puts all in order. */
-static uint32_t open_bucket(struct calendar *c, struct txn *txns)
+uint32_t calendar_take_due(struct calendar *c, struct txn *txns, uint32_t slot)
 {
-    uint32_t k = first_list(&c->near), slot = take_list(&c->near, k);
-
-    c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
-    c->n_instants++;
-    c->n_buckets++;
-    if (c->near.any)
-        txn_prefetch(&txns[~c->near.not_head[first_list(&c->near)]]);
-    if (txns[slot].next == TXN_NONE)
-        return slot;
+    if (c->n_shared > FULL * c->n_buckets && c->n_shared > FULL * REVIEW_INSTANTS &&
+        c->width > WIDTH_LEAST) {
+        narrow(c, txns, slot);
+        return calendar_take(c, txns);
+    }
     make_due(c, txns, slot);
     return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
 }
 
 uint32_t calendar_turn(struct calendar *c, struct txn *txns)
 {
-    if (c->n_instants > FULL * c->n_buckets && c->n_instants > FULL * REVIEW_INSTANTS &&
-        c->width > WIDTH_LEAST)
-        narrow(c, txns);
-    c->i_due = c->n_due = 0;
     while (!c->near.any) {
         if (c->no_memory || !next_near(c, txns))
             return TXN_NONE;
         if (c->n_late) /* of the first bucket of a window */
             return calendar_take_late(c);
     }
-    return open_bucket(c, txns);
+    return calendar_next_bucket(c, txns);
 }
 
 /* The number of the next bucket that may have events; one of a window ahead is its first. */
@@ -402,7 +373,7 @@ static uint64_t next_bucket(const struct calendar *c)
     uint64_t window;
 
     if (c->near.any)
-        return (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + first_list(&c->near);
+        return (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + calendar_first_list(&c->near);
     window = next_window(c);
     if (c->far_window < window)
         window = c->far_window;
@@ -415,7 +386,8 @@ bool calendar_look(struct calendar *c, struct txn *txns, uint64_t until_fs)
 
     if (next_bucket(c) > until_fs >> c->width)
         return false;
-    slot = calendar_turn(c, txns);
+    c->i_due = c->n_due = 0;
+    slot = c->near.any ? calendar_next_bucket(c, txns) : calendar_turn(c, txns);
     if (c->i_due) { /* the first of several */
         c->i_due--;
         return true;

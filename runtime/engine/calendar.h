@@ -65,8 +65,9 @@ struct calendar {
     uint32_t n_due, i_due, n_late, due_room, late_room;
     uint32_t far;        /* a list */
     uint64_t far_window; /* of the first in it; UINT64_MAX: it is empty */
-    /* Since the last review: buckets that were due, their instants, windows, posts to `far`. */
-    uint64_t n_buckets, n_instants, n_windows, n_far;
+    /* Since the last review: buckets that were due, instants beside one each, windows, posts to
+     * `far`. */
+    uint64_t n_buckets, n_shared, n_windows, n_far;
     struct calendar_lists near, windows;
 };
 
@@ -78,8 +79,11 @@ void calendar_free(struct calendar *c);
 bool calendar_post_late(struct calendar *c, ev e);
 void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot);
 
-/* Goes on to the next bucket that has events, and returns its first; TXN_NONE: there is none. */
+/* Goes on to the next window that has events, and returns its first; TXN_NONE: there is none. */
 uint32_t calendar_turn(struct calendar *c, struct txn *txns);
+
+/* The first event of the bucket that is due, whose list begins at `slot`. */
+uint32_t calendar_take_due(struct calendar *c, struct txn *txns, uint32_t slot);
 uint32_t calendar_take_late(struct calendar *c);
 
 /* Nothing is due: goes on to the next bucket, unless it begins behind `until_fs`. False: so it is,
@@ -105,8 +109,9 @@ static inline void calendar_put(struct calendar_lists *l, uint32_t k, struct txn
 }
 
 /* The event in the row of `slot`, which has none: at `at_fs`. False: no memory. */
-static inline bool calendar_post(struct calendar *c, struct txn *txns, uint32_t slot,
-                                 uint64_t at_fs, enum ev_class class)
+static inline __attribute__((always_inline)) bool calendar_post(struct calendar *c,
+                                                                struct txn *txns, uint32_t slot,
+                                                                uint64_t at_fs, enum ev_class class)
 {
     uint64_t bucket = at_fs >> c->width;
 
@@ -125,6 +130,36 @@ static inline bool calendar_post(struct calendar *c, struct txn *txns, uint32_t 
     return true;
 }
 
+/* Takes out list `k`, which is not empty. */
+static inline uint32_t calendar_take_list(struct calendar_lists *l, uint32_t k)
+{
+    uint32_t slot = ~l->not_head[k];
+
+    l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
+    l->any &= ~((uint64_t)!l->words[k / 64] << k / 64);
+    l->not_head[k] = 0;
+    return slot;
+}
+
+/* The first list that is not empty; some is. */
+static inline uint32_t calendar_first_list(const struct calendar_lists *l)
+{
+    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
+
+    return word * 64 + (uint32_t)__builtin_ctzll(l->words[word]);
+}
+
+/* Goes on to the next bucket of this window, which has some, and takes its first event. */
+static inline uint32_t calendar_next_bucket(struct calendar *c, struct txn *txns)
+{
+    uint32_t k = calendar_first_list(&c->near), slot = calendar_take_list(&c->near, k);
+
+    c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
+    c->n_buckets++;
+    return __builtin_expect(txns[slot].next == TXN_NONE, true) ? slot
+                                                               : calendar_take_due(c, txns, slot);
+}
+
 /* Takes the next event, which lies in the row returned; TXN_NONE: there is none. */
 static inline uint32_t calendar_take(struct calendar *c, struct txn *txns)
 {
@@ -132,7 +167,9 @@ static inline uint32_t calendar_take(struct calendar *c, struct txn *txns)
         return ev_slot(c->due[c->i_due++]);
     if (c->n_late == 1)
         return ev_slot(c->late[--c->n_late]);
-    return c->n_late ? calendar_take_late(c) : calendar_turn(c, txns);
+    if (c->n_late)
+        return calendar_take_late(c);
+    return c->near.any ? calendar_next_bucket(c, txns) : calendar_turn(c, txns);
 }
 
 /*

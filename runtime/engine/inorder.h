@@ -8,6 +8,7 @@
 #ifndef INORDER_H
 #define INORDER_H
 #include "engine/calendar.h"
+#include "engine/ends.h"
 #include "engine/program.h"
 #include "engine/state.h"
 
@@ -21,6 +22,8 @@ struct inorder {
     bool fresh;         /* its lists have not begun */
     bool listed;        /* rows wait in the lists of their channels, and have no event there */
     bool ahead;         /* and the next one sets out ahead of time, as soon as that is known */
+    bool several;       /* so does that of a channel with several servers: engine/ends.h */
+    struct ends *ends;  /* owned; [channel]; NULL: that was never so */
 };
 
 /* Can it run what `s` is about to run? */

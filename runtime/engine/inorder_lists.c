@@ -13,12 +13,18 @@
 #include "engine/inorder_lists.h"
 #include <stdlib.h>
 
-static bool one_channel(const struct kb_topology *t)
+static uint32_t most_channels(const struct kb_topology *t)
 {
-    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].read_channels > 1 || t->kinds[kind].write_channels > 1)
-            return false;
-    return true;
+    uint32_t most = 0;
+
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
+        const struct kind_row *row = &t->kinds[kind];
+        uint32_t n =
+            row->read_channels > row->write_channels ? row->read_channels : row->write_channels;
+
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 bool inorder_serves(const struct kb_sim *s)
@@ -34,21 +40,14 @@ bool inorder_serves(const struct kb_sim *s)
 
 uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x)
 {
-    const struct trip trip = txn_trip(T, x);
+    struct program *p = &s->inorder->program;
+    struct host_row walked;
+    const struct host_row *host = program_host(p, T, x, &walked);
 
-    if (T->links == MODE_IDEAL) {
-        struct cost_row way = cost_host_to_engine(T, &trip);
-
-        x->stage = TXN_TO_ENGINE;
-        return (uint64_t)cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
-    }
-    const struct program *p = &s->inorder->program;
-    struct step_entry entry = program_begin(p, T, x, &x->step.cube);
-
-    x->step.row = entry.row;
-    x->stage = TXN_TO_LINK;
+    x->step = host->begin;
+    x->stage = p->steps[host->begin.row].kind == STEP_ENGINE ? TXN_TO_ENGINE : TXN_TO_LINK;
     x->drain_fs = 0;
-    return (uint64_t)entry.lead_fs;
+    return (uint64_t)host->lead_fs;
 }
 
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
@@ -134,6 +133,68 @@ static void take_over_queue(struct kb_sim *s)
     }
 }
 
+/* -- channels of several servers -------------------------------------------------------------- */
+
+bool times_room(struct times *t)
+{
+    uint32_t room = t->room ? 2 * t->room : 4;
+    uint64_t *at = malloc(room * sizeof *at);
+
+    if (!at)
+        return false;
+    for (uint32_t i = 0; i < t->n; i++)
+        at[i] = t->at[(t->first + i) & (t->room - 1)];
+    free(t->at);
+    *t = (struct times){at, 0, t->n, room};
+    return true;
+}
+
+static size_t n_channels(const struct kb_sim *s)
+{
+    return (size_t)2 * sim_cubes(s->topo) << s->topo->pe_bits;
+}
+
+void inorder_give_back_ends(struct kb_sim *s)
+{
+    for (size_t i = 0; i < n_channels(s); i++) {
+        struct ends *ends = &s->inorder->ends[i];
+
+        s->channels[i].idle += ends->ends.n;
+        ends->ends.n = ends->arrivals.n = 0;
+    }
+}
+
+/*
+ * Is the first event of each request its arrival at its memory? Parts have one each, and a request
+ * of few rows is not worth the walk over all channels behind it.
+ */
+static bool has_one_event(const struct kb_sim *s)
+{
+    return s->inorder->program.whole && s->inorder->delays && !s->splits &&
+           (s->traffic || s->n_txns >= n_channels(s));
+}
+
+/* More servers than that have more to be kept in order than an event costs. */
+enum { SERVERS_MOST = 64 };
+
+static bool make_ends(struct kb_sim *s)
+{
+    s->inorder->several = s->inorder->listed && !s->inorder->ahead && !s->options.costs_off &&
+                          most_channels(s->topo) <= SERVERS_MOST && has_one_event(s);
+    if (s->inorder->several && !s->inorder->ends)
+        s->inorder->ends = calloc(n_channels(s), sizeof *s->inorder->ends);
+    return !s->inorder->several || s->inorder->ends;
+}
+
+static void free_ends(struct kb_sim *s)
+{
+    for (size_t i = 0; s->inorder->ends && i < n_channels(s); i++) {
+        free(s->inorder->ends[i].arrivals.at);
+        free(s->inorder->ends[i].ends.at);
+    }
+    free(s->inorder->ends);
+}
+
 static bool make(struct kb_sim *s)
 {
     s->inorder = calloc(1, sizeof *s->inorder);
@@ -159,7 +220,9 @@ bool inorder_begin(struct kb_sim *s)
     s->inorder->begun = s->inorder->fresh = true;
     find_delays(s);
     s->inorder->listed = !sim_counts(s) && !s->dependencies && !s->kernels;
-    s->inorder->ahead = s->inorder->listed && one_channel(s->topo) && !s->options.costs_off;
+    s->inorder->ahead = s->inorder->listed && most_channels(s->topo) == 1 && !s->options.costs_off;
+    if (!make_ends(s))
+        return false;
     if (s->inorder->listed) {
         list_rows(s);
         if (s->ways & WAY_OF_HOST)
@@ -182,6 +245,7 @@ void inorder_free(struct kb_sim *s)
     if (!s->inorder)
         return;
     calendar_free(&s->inorder->calendar);
+    free_ends(s);
     program_free(&s->inorder->program);
     free(s->inorder);
 }

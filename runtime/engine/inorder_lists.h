@@ -19,6 +19,9 @@ static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
 /* Makes an idle machine ready, unless its run goes on. False: no memory. */
 bool inorder_begin(struct kb_sim *s);
 
+/* The run of channels with several servers is over: those whose ends are known are free. */
+void inorder_give_back_ends(struct kb_sim *s);
+
 /* The first of a channel's list is issued by an event. */
 static inline void inorder_post_head(struct kb_sim *s, struct station *channel)
 {

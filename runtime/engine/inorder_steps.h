@@ -69,12 +69,17 @@ enum {
     IN_CALLED = HOW_CALLED,   /* in an event of class 4: all others of its time have run */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
+    IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
 };
 
-/* What has a channel now, and since when, which may be still to come; slot TXN_NONE: nothing. */
+/*
+ * What goes on now, at `t`, which may be still to come: over `step`, in `cube`; without a step it
+ * has just got its channel. Slot TXN_NONE: nothing does.
+ */
 struct goer {
-    uint32_t slot;
+    uint32_t slot, cube;
     uint64_t t;
+    const struct step *step;
 };
 
 static const struct goer none = {.slot = TXN_NONE};
@@ -103,13 +108,13 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
 }
 
 /* When it ends whose data are there at `t`: a host's, when the response is back. */
-static ALWAYS_INLINE uint64_t end_of(const struct kb_sim *s, const struct txn *x, uint64_t t)
+static ALWAYS_INLINE uint64_t end_of(struct kb_sim *s, const struct txn *x, uint64_t t)
 {
     if (!txn_of_host(x))
         return t;
-    const struct trip trip = txn_trip(T, x);
+    struct host_row walked;
 
-    return after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
+    return after(t, program_host(&s->inorder->program, T, x, &walked)->response_fs);
 }
 
 /* Its data are there at `t`. A transaction that is split ends with the last of its parts. */
@@ -155,11 +160,43 @@ static ALWAYS_INLINE struct goer next_listed(struct kb_sim *s, struct station *c
         return none;
     issue_fs = (uint64_t)s->txns[head].issue_fs;
     if (issue_fs < t)
-        return (struct goer){txn_take(&channel->queue, s->txns), t};
+        return (struct goer){txn_take(&channel->queue, s->txns), .t = t};
     if (s->inorder->delays)
-        return (struct goer){txn_take(&channel->queue, s->txns), issue_fs};
+        return (struct goer){txn_take(&channel->queue, s->txns), .t = issue_fs};
     inorder_post_head(s, channel);
     return none;
+}
+
+/* The first that waits sets out as soon as it is issued, and it is known which server is free. */
+static ALWAYS_INLINE struct goer next_of_several(struct kb_sim *s, struct station *channel)
+{
+    struct ends *ends = &s->inorder->ends[channel - s->channels];
+    uint32_t head = channel->queue.head;
+    uint64_t t = 0;
+
+    if (head == TXN_NONE || (!channel->idle && !ends_are_known(ends)))
+        return none;
+    if (!channel->idle) {
+        t = times_first(&ends->ends);
+        times_take(&ends->ends);
+        channel->idle++;
+    }
+    if (t < (uint64_t)s->txns[head].issue_fs)
+        t = (uint64_t)s->txns[head].issue_fs;
+    return (struct goer){txn_take(&channel->queue, s->txns), .t = t};
+}
+
+/* One of `channel` that has arrived ends at `t`. */
+static ALWAYS_INLINE struct goer end_of_several(struct kb_sim *s, struct station *channel,
+                                                uint64_t t)
+{
+    struct ends *ends = &s->inorder->ends[channel - s->channels];
+
+    channel->busy_fs += t;
+    times_take(&ends->arrivals); /* they come in order */
+    if (!times_add(&ends->ends, t))
+        fail(s, KB_NO_MEMORY);
+    return next_of_several(s, channel);
 }
 
 /* A server of `channel` is free at `t`: what has it next? */
@@ -172,7 +209,7 @@ static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct sta
         return next_listed(s, channel, t);
     if (!station_waited_for(channel))
         return none;
-    return (struct goer){station_dequeue(channel, s->txns), t};
+    return (struct goer){station_dequeue(channel, s->txns), .t = t};
 }
 
 /* -- the memory ----------------------------------------------------------------------------- */
@@ -216,7 +253,7 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
         return none;
     }
     end(s, done, slot);
-    return give_back(s, how, channel, done);
+    return how & IN_SEVERAL ? end_of_several(s, channel, done) : give_back(s, how, channel, done);
 }
 
 /* The memory is a component, which says when it is done; hold_fs is what it is told of the way. */
@@ -245,7 +282,7 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
         return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
     }
     if (service->own_gbs > 0)
-        own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
+        own = program_drain_fs(program_drains(p, x->nbytes), &service->own_gbs, service->own_rate);
     start = take_turn(s, memory_for(s, how, slot), service->taken_fs + own, t);
     x->service_fs = (int64_t)start;
     return served(s, how, after(start, service->done_fs + drain), slot);
@@ -303,7 +340,8 @@ static ALWAYS_INLINE void fetch_link(const struct kb_sim *s, const struct txn *x
 static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
                                 const struct step *step, uint32_t cube)
 {
-    s->txns[slot].step = (struct step_at){(uint32_t)(step - s->inorder->program.steps), cube};
+    s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);
+    s->txns[slot].step.cube = cube;
     will_arrive(s, t, slot,
                 step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
                 : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
@@ -311,31 +349,37 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
     fetch_link(s, &s->txns[slot], step, cube);
 }
 
-/* Its head comes to the link of `step` at `t`: it takes it, and those behind it that are no stops.
- */
-static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                    const struct step *step, uint32_t cube)
+/* Its head comes to a link: it takes it, and those behind it that are no stops. */
+static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
 {
+    const uint32_t slot = goer.slot;
+    const struct step *step = goer.step;
+    uint32_t cube = goer.cube;
+    uint64_t t = goer.t;
     struct program *const p = &s->inorder->program;
     struct txn *const x = &s->txns[slot];
     struct drains *const drains = program_drains(p, x->nbytes);
-    struct link_station *const links = s->links;
-    const size_t reads = !txn_writes(x), stations = p->stations;
+    struct link_station *links = &s->links[(size_t)cube * p->stations]; /* of the cube */
+    const ptrdiff_t reads = !txn_writes(x);
     const unsigned fed = fed_of(s, how);
     int64_t drain = x->drain_fs;
 
     for (;;) {
         int64_t taken = __builtin_expect(step->kind == STEP_TCM_LINK, false)
                             ? drain_fs(x->nbytes, service_for(s, how, x)->last_gbs)
-                            : program_drain_fs(drains, step->gbs, step->rate);
-        struct link_station *link =
-            step->kind != STEP_FAR_LINK
-                ? &links[(cube * stations + (size_t)(ptrdiff_t)step->station) ^ reads]
-                : far_link(s, step, cube, x);
+                            : program_taken_fs(p, drains, step);
+        struct link_station *link = step->kind != STEP_FAR_LINK ? &links[step->station ^ reads]
+                                                                : far_link(s, step, cube, x);
 
         t = take_turn(s, link, taken, t);
         drain = taken > drain ? taken : drain;
-        step = program_on(p, T, x, step, &cube, &t);
+        t += (uint64_t)step->lead_fs;
+        if (step->exit == STEP_STAYS) {
+            step++;
+        } else {
+            step = program_leave(p, T, x, step, &cube, &t);
+            links = &s->links[(size_t)cube * p->stations];
+        }
         if (!(step->fed & fed))
             break;
         if (step->kind == STEP_MEMORY)
@@ -346,24 +390,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
     return none;
 }
 
-/* Links ideal: the whole way to the memory is one sum: `way`, from `t` on. */
-static ALWAYS_INLINE void go_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                   const struct cost_row *way, double link_gbs)
-{
-    struct txn *x = &s->txns[slot];
-    const struct service *service = service_for(s, how, x);
-    double gbs = link_gbs + s->mask.link_gbs;
-
-    x->drain_fs = drain_fs(x->nbytes, gbs < service->last_gbs ? gbs : service->last_gbs);
-    will_arrive(s, after(t, cost_way_fs(&s->mask, way->wire_fs, way->overhead_fs)), slot,
-                TXN_TO_MEMORY);
-}
-
 /*
- * The same of a kernel's, which mostly goes the way of the one before. Where no way to its memory
- * is shorter, and nothing is coming there, nothing can come before it: it takes its turn at once.
+ * Links ideal: a kernel's mostly goes the way of the one before. Where no way to its memory is
+ * shorter, and nothing is coming there, nothing can come before it: it takes its turn at once.
  */
-static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void go_whole_of_kernel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct known_cost *cost = kernels_known_cost(s, slot);
@@ -385,41 +416,30 @@ static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t
     will_arrive(s, after(t, cost->way_fs), slot, TXN_TO_MEMORY);
 }
 
-/* The same of a host's, which has its engine. */
-static inline void go_ideal_host(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    const struct trip trip = txn_trip(T, &s->txns[slot]);
-    struct cost_row way = cost_engine_to_memory(T, &trip);
-
-    go_ideal(s, 0, t, slot, &way, cost_of_host(T, &trip).link_gbs);
-}
-
 /* A PE's leaves its channel at `t`. */
 static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    const struct program *p = &s->inorder->program;
-    struct txn *x = &s->txns[slot];
-
-    if (how & IN_KERNELS && T->links == MODE_IDEAL) {
-        go_ideal_of_kernel(s, how, t, slot);
-        return none;
-    }
-    if (T->links == MODE_IDEAL) {
-        struct cost_row way = program_way(p, T, x);
-
-        go_ideal(s, how, t, slot, &way, way.link_gbs);
+    if (how & IN_KERNELS && s->inorder->program.whole) {
+        go_whole_of_kernel(s, how, t, slot);
         return none;
     }
     uint32_t cube;
-    struct step_entry entry = program_begin(p, T, x, &cube);
-    const struct step *step = &p->steps[entry.row];
+    const struct step *step = program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
 
-    t += (uint64_t)entry.lead_fs;
-    x->drain_fs = 0;
+    if (how & IN_SEVERAL &&
+        !times_add(&s->inorder->ends[channel_of(s, &s->txns[slot]) - s->channels].arrivals, t))
+        fail(s, KB_NO_MEMORY);
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
-        return go(s, how, t, slot, step, cube);
+        return (struct goer){slot, cube, t, step};
     go_to(s, t, slot, step, cube);
     return none;
+}
+
+/* It goes on at once, and nothing follows. */
+static ALWAYS_INLINE void go_through(struct kb_sim *s, int how, struct goer goer)
+{
+    if (goer.slot != TXN_NONE)
+        go(s, how, goer);
 }
 
 /* All parts of a transaction set out, in order of addresses. */
@@ -442,10 +462,12 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
         traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
     if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
         leave_in_parts(s, how, t, slot);
-    else if (how & IN_AHEAD)
+    else if (how & IN_AHEAD && !(how & IN_SEVERAL))
         return leave_pe(s, how, t, slot);
     else
-        leave_pe(s, how, t, slot); /* its end is an event: nothing follows */
+        go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event: nothing follows */
+    if (how & IN_SEVERAL)
+        return next_of_several(s, channel);
     return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
 }
 
@@ -484,22 +506,18 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
 static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct station *engine,
                                              uint64_t t, uint32_t slot)
 {
-    const struct program *p = &s->inorder->program;
+    struct program *p = &s->inorder->program;
     struct txn *x = &s->txns[slot];
 
     engine->idle--;
     engine->holder = slot;
     engine->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->wait_fs;
-    if (T->links == MODE_IDEAL) {
-        go_ideal_host(s, t, slot);
-        return none;
-    }
     uint32_t cube = x->step.cube;
-    const struct step *step = program_on(p, T, x, &p->steps[x->step.row], &cube, &t);
+    const struct step *step = program_behind_engine(p, T, x, &cube, &t);
 
     if (step->fed & fed_of(s, how))
-        return go(s, how, t, slot, step, cube);
+        return (struct goer){slot, cube, t, step};
     go_to(s, t, slot, step, cube);
     return none;
 }
@@ -527,6 +545,14 @@ static ALWAYS_INLINE struct goer leave_engine(struct kb_sim *s, int how, uint64_
     return take_engine(s, how, engine, t, station_dequeue(engine, s->txns));
 }
 
+/* And all that follows from it at once. */
+static ALWAYS_INLINE void go_all(struct kb_sim *s, int how, struct goer goer)
+{
+    while (goer.slot != TXN_NONE)
+        goer = !(how & IN_SEVERAL) && goer.step ? go(s, how, goer)
+                                                : set_out(s, how, goer.t, goer.slot);
+}
+
 /* -- events --------------------------------------------------------------------------------- */
 
 static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole)
@@ -535,7 +561,7 @@ static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[whole].issue_fs;
         s->txns[part].wait_fs = s->txns[whole].wait_fs;
-        leave_pe(s, how, t, part); /* no end of a part is ahead of time: nothing follows */
+        go_through(s, how, leave_pe(s, how, t, part)); /* no end of a part is ahead of time */
     }
 }
 
@@ -548,7 +574,7 @@ static ALWAYS_INLINE struct goer come_to_channel(struct kb_sim *s, int how, uint
     if (how & IN_LISTED)
         channel->posted = false;
     if (channel->idle)
-        return (struct goer){slot, t};
+        return (struct goer){slot, .t = t};
     station_enqueue(channel, s->txns, slot);
     return none;
 }
@@ -585,10 +611,10 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     if (x->piped)
         leave_pipe_of(s, x);
     if (x->stage == TXN_TO_LINK)
-        return go(s, how, t, slot, &s->inorder->program.steps[x->step.row], x->step.cube);
+        return (struct goer){slot, x->step.cube, t, &s->inorder->program.steps[x->step.row]};
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
-    if (how & IN_KERNELS && T->links == MODE_IDEAL)
+    if (how & IN_KERNELS && s->inorder->program.whole)
         memory_for(s, how, slot)->coming--;
     return serve(s, how, t, slot, x->drain_fs);
 }
@@ -619,8 +645,7 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (!inside && last)
         next = give_back(s, how, channel_of(s, &s->txns[whole]), t);
-    if (next.slot != TXN_NONE)
-        set_out(s, how, t, next.slot);
+    go_all(s, how, next);
     if (!inside && STATS) {
         sim_count(s, &s->txns[slot]);
         split_count_part(s, slot);
@@ -656,6 +681,8 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 /* The next event lies at `at_fs`, behind the last that may run; UINT64_MAX: there is none. */
 static kb_status stop(struct kb_sim *s, uint64_t at_fs)
 {
+    if (s->inorder->several)
+        inorder_give_back_ends(s);
     if (s->inorder->calendar.no_memory)
         fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
@@ -669,10 +696,9 @@ static kb_status stop(struct kb_sim *s, uint64_t at_fs)
 /* The run begins: the first rows of a list set out. */
 static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
 {
-    struct goer goer = next_listed(s, channel, 0);
+    struct goer goer = how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
 
-    while (goer.slot != TXN_NONE)
-        goer = set_out(s, how, goer.t, goer.slot);
+    go_all(s, how, goer);
 }
 
 /* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
@@ -700,15 +726,13 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
         begin_lists(s, how);
     for (; budget > 0; budget--) {
         uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
-        struct goer goer;
 
         if (slot == TXN_NONE || s->txns[slot].at_fs >= s->stop_fs)
             return stop(s, slot == TXN_NONE ? UINT64_MAX : s->txns[slot].at_fs);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
         t = s->txns[slot].at_fs;
-        for (goer = handle(s, how, slot); goer.slot != TXN_NONE;)
-            goer = set_out(s, how, goer.t, goer.slot);
+        go_all(s, how, handle(s, how, slot));
     }
     s->now_fs = t;
     return s->status != KB_OK ? s->status : KB_AGAIN;

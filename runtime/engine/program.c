@@ -33,13 +33,12 @@ int64_t program_divide(struct drains *d, double gbs, uint32_t rate)
 }
 
 /* The step of a leg: leg_row.fed says which runs pass it with the one before. */
-static struct step step_of_leg(const struct kb_topology *t, const struct cost_mask *m, uint32_t row)
+static struct step step_of_leg(const struct kb_topology *t, uint32_t row)
 {
     const struct leg_row *leg = &t->legs[row];
     bool near = leg->owner == LINK_CUBE || (t->regular && leg->owner == LINK_NEXT);
 
-    return (struct step){.gbs = leg->gbs + m->link_gbs,
-                         .station = near ? leg->station : (int32_t)row,
+    return (struct step){.station = near ? leg->station : (int32_t)row,
                          .kind = leg->owner == LINK_NONE ? STEP_ENGINE
                                  : near                  ? STEP_LINK
                                                          : STEP_FAR_LINK,
@@ -72,7 +71,7 @@ static uint8_t memory_fed(const struct kb_topology *t, uint32_t number)
 
 static uint32_t n_steps(const struct kb_topology *t)
 {
-    uint32_t n = 0;
+    uint32_t n = 2; /* of whole routes */
 
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
         n += t->segments[i].n_legs + 1u;
@@ -100,9 +99,10 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
 
     if (unit_is_tcm(t, unit_of(t, number)))
         p->steps[row - 1].kind = STEP_TCM_LINK;
-    p->steps[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
+    p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
     p->steps[row - 1].exit = STEP_STAYS;
     p->steps[row] = (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)};
+    p->more[row] = (struct step_more){0};
 }
 
 static uint32_t make_segment(struct program *p, const struct kb_topology *t,
@@ -114,9 +114,12 @@ static uint32_t make_segment(struct program *p, const struct kb_topology *t,
     if (!seg->n_legs) /* not a part of any route */
         return n;
     for (int k = 0; k < seg->n_legs; k++, n++) {
-        p->steps[n] = step_of_leg(t, m, seg->first_leg + (uint32_t)k);
-        p->steps[n].segment = (uint16_t)(segment % t->n_segments);
+        uint32_t leg = seg->first_leg + (uint32_t)k;
+
+        p->steps[n] = step_of_leg(t, leg);
         p->steps[n].lead_fs = lead_behind(t, m, seg, k);
+        p->more[n] =
+            (struct step_more){t->legs[leg].gbs + m->link_gbs, (uint16_t)(segment % t->n_segments)};
     }
     p->steps[n - 1].exit = seg->exit;
     if (seg->exit == N_EXITS)
@@ -130,8 +133,13 @@ static void make_steps(struct program *p, const struct kb_topology *t, const str
 
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
         n = make_segment(p, t, m, i, n);
+    p->to_engine = n++;
+    p->to_memory = n++;
+    p->steps[p->to_engine] = (struct step){.kind = STEP_ENGINE};
+    p->steps[p->to_memory] = (struct step){.kind = STEP_MEMORY};
+    p->more[p->to_engine] = p->more[p->to_memory] = (struct step_more){0};
     for (uint32_t i = 0; i < n; i++)
-        p->steps[i].rate = rate_of(p, p->steps[i].gbs);
+        p->steps[i].rate = rate_of(p, p->more[i].gbs);
 }
 
 static struct service service_of(struct program *p, const struct cost_mask *m,
@@ -151,7 +159,6 @@ static void make_places(struct program *p, const struct kb_topology *t)
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
         p->cubes[cube] = (struct place_of_cube){
             .x = (uint16_t)cube_column(t, cube),
-            .y = (uint16_t)cube_row(t, cube),
             .sip = (uint16_t)(cube / t->cubes),
             .pos = t->cube_pos[cube % t->cubes],
         };
@@ -160,10 +167,11 @@ static void make_places(struct program *p, const struct kb_topology *t)
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m)
 {
     p->steps = malloc(n_steps(t) * sizeof *p->steps);
+    p->more = malloc(n_steps(t) * sizeof *p->more);
     p->entries = malloc((size_t)t->n_kinds * t->n_segments * sizeof *p->entries);
     p->services = malloc(t->n_kinds * sizeof *p->services);
     p->cubes = malloc((t->regular ? sim_cubes(t) : 1) * sizeof *p->cubes);
-    if (!p->steps || !p->entries || !p->services || !p->cubes)
+    if (!p->steps || !p->more || !p->entries || !p->services || !p->cubes)
         return false;
     p->stations = 2 * t->n_cube_links;
     p->pe_bits = t->pe_bits;
@@ -175,7 +183,9 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->one_kind = t->n_kinds == 1;
     p->regular = t->regular;
     p->many = walk_n_links(t) >= MANY_LINKS;
-    p->wire = m->wire;
+    p->mask = *m;
+    p->last = p->drains;
+    p->whole = t->links == MODE_IDEAL;
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;
     p->across[SIDE_S] = t->w;
@@ -203,7 +213,7 @@ static bool begins_with_delay(const struct program *p, const struct kb_topology 
     const struct step *step = &p->steps[p->entries[i].row];
     int64_t sum = p->entries[i].lead_fs;
 
-    for (uint32_t k = 0; t->links == MODE_IDEAL && k < t->segments[i].n_legs; k++)
+    for (uint32_t k = 0; p->whole && k < t->segments[i].n_legs; k++)
         sum += step[k].lead_fs;
     if (sum > 0 || !t->segments[i].n_legs)
         return sum > 0;
@@ -228,19 +238,22 @@ bool program_delays(const struct program *p, const struct kb_topology *t, unsign
 void program_free(struct program *p)
 {
     free(p->steps);
+    free(p->more);
     free(p->entries);
     free(p->services);
     free(p->cubes);
+    free(p->hosts);
 }
 
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
                                const struct txn *x, const struct step *step, uint32_t *cube)
 {
     const struct trip trip = txn_trip(t, x);
-    struct route_at next = walk_next(t, &trip, (struct route_at){*cube, step->segment, 0});
+    uint16_t segment = p->more[step - p->steps].segment;
+    struct route_at next = walk_next(t, &trip, (struct route_at){*cube, segment, 0});
     struct step_entry entry = p->entries[cube_kind(t, next.cube) * t->n_segments + next.segment];
 
-    entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->wire;
+    entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->mask.wire;
     *cube = next.cube;
     return entry;
 }
@@ -253,4 +266,33 @@ struct step_entry program_begin_walk(const struct program *p, const struct kb_to
 
     *cube = at.cube;
     return p->entries[cube_kind(t, at.cube) * t->n_segments + at.segment];
+}
+
+void program_make_host(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                       struct host_row *row)
+{
+    const struct trip trip = txn_trip(t, x);
+    struct cost_row to = cost_host_to_engine(t, &trip), behind = cost_engine_to_memory(t, &trip);
+    struct cost_row all = cost_add(to, &behind);
+
+    *row = (struct host_row){
+        .made = true,
+        .begin = {p->to_engine, dst_cube(t, x->dst)},
+        .lead_fs = cost_way_fs(&p->mask, to.wire_fs, to.overhead_fs),
+        .behind_fs = cost_way_fs(&p->mask, behind.wire_fs, behind.overhead_fs),
+        .link_gbs = all.link_gbs,
+        .response_fs = cost_response_fs(t, &p->mask, &trip, all.wire_fs),
+    };
+    if (!p->whole) {
+        struct step_entry entry = program_begin_walk(p, t, x, &row->begin.cube);
+
+        row->begin.row = entry.row;
+        row->lead_fs = entry.lead_fs;
+    }
+}
+
+struct host_row *program_make_hosts(struct program *p, const struct kb_topology *t)
+{
+    p->hosts = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof *p->hosts);
+    return p->hosts;
 }

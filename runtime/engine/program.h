@@ -38,13 +38,17 @@ enum { STEP_STAYS = N_EXITS }; /* step.exit: it is not the last of its segment *
 
 struct step {
     int64_t lead_fs; /* behind its station: to the next, or to the end of the segment */
-    double gbs;
     int32_t station;
-    uint16_t segment;
     uint8_t kind; /* enum step_kind */
     uint8_t fed;  /* in which runs it is passed in the same event as the step before: leg_row.fed */
     uint8_t exit; /* of its segment; STEP_STAYS */
-    uint8_t rate; /* the number of gbs */
+    uint8_t rate; /* the number of its bandwidth */
+};
+
+/* The same step: what is seldom asked for. */
+struct step_more {
+    double gbs;
+    uint16_t segment;
 };
 
 /* The begin of a segment: what lies before its first station, and the row of that. */
@@ -61,6 +65,16 @@ enum { RATES = 15, DRAIN_BITS = 7 };
 struct drains {
     uint64_t nbytes;
     int64_t fs[RATES + 1]; /* -1: not known yet; the last one never is: of all other bandwidths */
+};
+
+/* A host's way to a memory. */
+struct host_row {
+    bool made;
+    struct step_at begin; /* its first step, and what lies before that: */
+    int64_t lead_fs;
+    int64_t behind_fs; /* links ideal: from the engine to the memory */
+    double link_gbs;   /* the same: the smallest of the links */
+    int64_t response_fs;
 };
 
 /* A memory as a server that keeps order: what a service takes. */
@@ -80,19 +94,23 @@ struct program {
     uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
         seg_in; /* of the topology, for the loop */
     bool one_kind, regular;
-    bool many; /* its stations do not fit the cache */
+    bool many;  /* its stations do not fit the cache */
+    bool whole; /* links are ideal: a route is one step, or two with an engine, which are these: */
+    uint32_t to_engine, to_memory;
     uint32_t n_rates;
     double rates[RATES];
-    int64_t wire;             /* mask: 0 where wires are left out */
+    struct cost_mask mask;
     uint32_t across[N_SIDES]; /* of a regular machine: from a cube to its neighbour, modulo 2^32 */
     struct step *steps;       /* owned */
+    struct step_more *more;   /* owned; [step] */
     struct step_entry *entries; /* owned; [kind of cube][segment] */
     struct place_of_cube {
-        uint16_t x, y, sip;
+        uint16_t x, sip;
         uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
     } * cubes;        /* owned; [cube over all SIPs] of a regular machine */
     struct service (*services)[N_SERVICES]; /* owned; [kind of cube] */
-    struct drains drains[1 << DRAIN_BITS];
+    struct host_row *hosts; /* owned; [dst_pack()] of a regular machine; NULL: not asked */
+    struct drains drains[1 << DRAIN_BITS], *last; /* last: those asked for last; never NULL */
 };
 
 /* False: no memory; program_free() frees the part that was made. */
@@ -132,7 +150,11 @@ void program_new_drains(struct drains *d, uint64_t nbytes);
 
 static inline struct drains *program_drains(struct program *p, uint64_t nbytes)
 {
-    struct drains *d = &p->drains[nbytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DRAIN_BITS)];
+    struct drains *d = p->last;
+
+    if (__builtin_expect(d->nbytes == nbytes, 1))
+        return d;
+    d = p->last = &p->drains[nbytes * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DRAIN_BITS)];
 
     if (__builtin_expect(d->nbytes != nbytes, 0))
         program_new_drains(d, nbytes);
@@ -142,63 +164,81 @@ static inline struct drains *program_drains(struct program *p, uint64_t nbytes)
 /* Computes it, and keeps it. */
 int64_t program_divide(struct drains *d, double gbs, uint32_t rate);
 
-/* drain_fs() of those bytes. */
-static inline int64_t program_drain_fs(struct drains *d, double gbs, uint32_t rate)
+/* drain_fs() of those bytes at `*gbs`, whose number is `rate`. */
+static inline int64_t program_drain_fs(struct drains *d, const double *gbs, uint32_t rate)
 {
     int64_t fs = d->fs[rate];
 
-    return __builtin_expect(fs >= 0, 1) ? fs : program_divide(d, gbs, rate);
+    return __builtin_expect(fs >= 0, 1) ? fs : program_divide(d, *gbs, rate);
 }
 
-/* The exit of `cube` towards `to`, another cube, where routes go by x and then by y. */
-static inline uint32_t program_exit(const struct program *p, uint32_t cube, uint32_t to)
+/* How long they take the link of `step`. */
+static inline int64_t program_taken_fs(const struct program *p, struct drains *d,
+                                       const struct step *step)
 {
-    struct place_of_cube a = p->cubes[cube], b = p->cubes[to];
+    return program_drain_fs(d, &p->more[step - p->steps].gbs, step->rate);
+}
 
-    if (a.sip != b.sip)
-        return a.x ? SIDE_W : EXIT_IO;
-    if (a.x != b.x)
-        return a.x < b.x ? SIDE_E : SIDE_W;
-    return a.y < b.y ? SIDE_S : SIDE_N;
+/*
+ * The exit of `cube` towards `to`, another cube of a regular machine. It is read from a table, as
+ * nothing could foretell a comparison.
+ */
+static inline uint32_t program_exit(const struct program *p, const struct kb_topology *t,
+                                    uint32_t cube, uint32_t to)
+{
+    const struct place_of_cube *a = &p->cubes[cube], *b = &p->cubes[to];
+
+    if (__builtin_expect(a->sip != b->sip, 0))
+        return a->x ? SIDE_W : EXIT_IO;
+    return t->cost_mesh[t->mesh_middle + b->pos - a->pos].exit;
 }
 
 /* The same of a regular machine, at a side. */
-static inline struct step_entry program_cross(const struct program *p, const struct kb_topology *t,
-                                              const struct txn *x, uint32_t exit, uint32_t *cube)
+static inline __attribute__((always_inline)) struct step_entry
+program_cross(const struct program *p, const struct kb_topology *t, const struct txn *x,
+              uint32_t exit, uint32_t *cube)
 {
     uint32_t to = x->dst >> p->unit_bits, side = walk_opposite(exit),
              next = *cube + p->across[exit];
 
-    *cube = next;
-    if (next != to)
-        return p->entries[p->seg_pass + side * N_EXITS + program_exit(p, next, to)];
-    uint32_t unit = x->dst & ((1u << p->unit_bits) - 1);
+    uint32_t unit = x->dst & ((1u << p->unit_bits) - 1), entry;
 
-    return p
-        ->entries[txn_of_host(x) ? t->seg_host_in + unit : p->seg_in + side * p->n_units + unit];
+    *cube = next;
+    entry = p->seg_in + side * p->n_units + unit;
+    if (__builtin_expect(txn_of_host(x), 0))
+        entry = t->seg_host_in + unit;
+    if (next != to)
+        entry = p->seg_pass + side * N_EXITS + program_exit(p, t, next, to);
+    return p->entries[entry];
 }
 
-/* From `step`, in `*cube`, on to the next; adds to `*t` how long that takes. */
+/* Over the exit of `step`, the last of its segment, in `*cube`; adds the lead behind it to `*t`. */
 static inline __attribute__((always_inline)) const struct step *
-program_on(const struct program *p, const struct kb_topology *topo, const struct txn *x,
-           const struct step *step, uint32_t *cube, uint64_t *t)
+program_leave(const struct program *p, const struct kb_topology *topo, const struct txn *x,
+              const struct step *step, uint32_t *cube, uint64_t *t)
 {
     struct step_entry entry;
 
-    *t += (uint64_t)step->lead_fs;
-    if (step->exit == STEP_STAYS)
-        return step + 1;
     entry = p->regular && step->exit < N_SIDES ? program_cross(p, topo, x, step->exit, cube)
                                                : program_walk(p, topo, x, step, cube);
     *t += (uint64_t)entry.lead_fs;
     return &p->steps[entry.row];
 }
 
+/* From `step`, in `*cube`, on to the next; adds to `*t` how long that takes. */
+static inline const struct step *program_on(const struct program *p, const struct kb_topology *topo,
+                                            const struct txn *x, const struct step *step,
+                                            uint32_t *cube, uint64_t *t)
+{
+    *t += (uint64_t)step->lead_fs;
+    return step->exit == STEP_STAYS ? step + 1 : program_leave(p, topo, x, step, cube, t);
+}
+
 /* The first step of a route, in `*cube`. Of any machine. */
 struct step_entry program_begin_walk(const struct program *p, const struct kb_topology *t,
                                      const struct txn *x, uint32_t *cube);
 
-static inline struct step_entry program_begin(const struct program *p, const struct kb_topology *t,
+static inline struct step_entry program_entry(const struct program *p, const struct kb_topology *t,
                                               const struct txn *x, uint32_t *cube)
 {
     uint32_t from = x->src >> p->pe_bits, pe = x->src & ((1u << p->pe_bits) - 1);
@@ -208,12 +248,12 @@ static inline struct step_entry program_begin(const struct program *p, const str
         return program_begin_walk(p, t, x, cube);
     *cube = from;
     return p->entries[from == to ? t->seg_local + pe * p->n_units + unit
-                                 : t->seg_out + pe * N_EXITS + program_exit(p, from, to)];
+                                 : t->seg_out + pe * N_EXITS + program_exit(p, t, from, to)];
 }
 
 /* Links ideal: the whole way of a PE's, without the edge into the memory, as cost_of_pe(). */
-static inline struct cost_row program_way(const struct program *p, const struct kb_topology *t,
-                                          const struct txn *x)
+static inline __attribute__((always_inline)) struct cost_row
+program_way(const struct program *p, const struct kb_topology *t, const struct txn *x)
 {
     uint32_t from = x->src >> p->pe_bits, pe = x->src & ((1u << p->pe_bits) - 1);
     uint32_t to = x->dst >> p->unit_bits, unit = x->dst & ((1u << p->unit_bits) - 1);
@@ -230,6 +270,68 @@ static inline struct cost_row program_way(const struct program *p, const struct 
     struct cost_row way = cost_add(mesh->cost, &t->cost_out[pe * N_EXITS + mesh->exit]);
 
     return cost_add(way, &t->cost_in[mesh->side * p->n_units + unit]);
+}
+
+/* Links ideal: the drain of a route whose links are of `link_gbs`. */
+static inline int64_t program_whole_drain(const struct program *p, const struct kb_topology *t,
+                                          const struct txn *x, double link_gbs)
+{
+    double gbs = link_gbs + p->mask.link_gbs, last = program_service(p, t, x->dst)->last_gbs;
+
+    return drain_fs(x->nbytes, gbs < last ? gbs : last);
+}
+
+/* The first step of a PE's, to which it comes at `*t`, in `*cube`; its drain begins. */
+static inline const struct step *program_begin(const struct program *p, const struct kb_topology *t,
+                                               struct txn *x, uint32_t *cube, uint64_t *at_fs)
+{
+    if (!p->whole) {
+        struct step_entry entry = program_entry(p, t, x, cube);
+
+        x->drain_fs = 0;
+        *at_fs += (uint64_t)entry.lead_fs;
+        return &p->steps[entry.row];
+    }
+    struct cost_row way = program_way(p, t, x);
+
+    *cube = 0;
+    x->drain_fs = program_whole_drain(p, t, x, way.link_gbs);
+    *at_fs += (uint64_t)cost_way_fs(&p->mask, way.wire_fs, way.overhead_fs);
+    return &p->steps[p->to_memory];
+}
+
+/* The row of `x`, a host's; and room for all rows, NULL without memory. */
+void program_make_host(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                       struct host_row *row);
+struct host_row *program_make_hosts(struct program *p, const struct kb_topology *t);
+
+/* The row of `x`, a host's; `*walked` if it cannot be kept, as each may go another way. */
+static inline const struct host_row *program_host(struct program *p, const struct kb_topology *t,
+                                                  const struct txn *x, struct host_row *walked)
+{
+    struct host_row *row = walked;
+
+    if (p->regular && (p->hosts || program_make_hosts(p, t)))
+        row = &p->hosts[x->dst];
+    if (row == walked || !row->made)
+        program_make_host(p, t, x, row);
+    return row;
+}
+
+/* From the engine on, at which a host's is at `*at_fs`. */
+static inline const struct step *program_behind_engine(struct program *p,
+                                                       const struct kb_topology *t, struct txn *x,
+                                                       uint32_t *cube, uint64_t *at_fs)
+{
+    struct host_row walked;
+    const struct host_row *row;
+
+    if (!p->whole)
+        return program_on(p, t, x, &p->steps[x->step.row], cube, at_fs);
+    row = program_host(p, t, x, &walked);
+    x->drain_fs = program_whole_drain(p, t, x, row->link_gbs);
+    *at_fs += (uint64_t)row->behind_fs;
+    return &p->steps[p->to_memory];
 }
 
 #endif

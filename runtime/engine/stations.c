@@ -106,7 +106,8 @@ static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
     out[0] = (struct array){(void **)&s->channels, 2 * cubes << t->pe_bits, sizeof *s->channels};
     out[1] = (struct array){(void **)&s->engines, 2 * cubes, sizeof *s->engines};
     out[2] = (struct array){(void **)&s->memories, memories, sizeof *s->memories};
-    out[3] = (struct array){(void **)&s->early, t->links != MODE_ROUTER ? memories : 0, sizeof *s->early};
+    out[3] = (struct array){(void **)&s->early, t->links != MODE_ROUTER ? memories : 0,
+                            sizeof *s->early};
     out[4] = (struct array){(void **)&s->links, links, sizeof *s->links};
 }
 

@@ -48,7 +48,7 @@ struct txn {
         uint64_t address; /* before the run, of one that will be split */
     };
     uint64_t at_fs; /* of its next event, where it lies in the row: engine/calendar.h */
-    uint64_t nbytes : 40, op : 4, class : 4, stage : 8;
+    uint64_t nbytes : 40, op : 8, class : 8, stage : 8;   /* bytes, as these are written often */
     uint64_t piped : 1, plane : 3, chiplet : 2, prio : 2; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;

@@ -8,17 +8,9 @@
 #include "kernels/heard.h"
 #include "engine/inorder_steps.h"
 
-static ALWAYS_INLINE void issue_from(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct goer goer = issue(s, how, t, slot);
-
-    if (goer.slot != TXN_NONE)
-        set_out(s, how, goer.t, goer.slot);
-}
-
 static __attribute__((noinline)) void issue_counted(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    issue_from(s, IN_KERNELS | IN_COUNTED, t, slot);
+    go_all(s, IN_KERNELS | IN_COUNTED, issue(s, IN_KERNELS | IN_COUNTED, t, slot));
 }
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -28,7 +20,7 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     else if (s->kernels->watched)
         issue_counted(s, t, slot);
     else
-        issue_from(s, IN_KERNELS | IN_CALLED, t, slot);
+        go_all(s, IN_KERNELS | IN_CALLED, issue(s, IN_KERNELS | IN_CALLED, t, slot));
 }
 
 static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)

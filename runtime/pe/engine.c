@@ -52,18 +52,12 @@ static const struct heard heard = {.data = heard_data,
 /* One event of a run in which events are not counted. */
 static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, uint32_t slot)
 {
-    struct goer goer = handle(s, IN_KERNELS, slot);
-
-    if (goer.slot != TXN_NONE)
-        set_out(s, IN_KERNELS, goer.t, goer.slot);
+    go_all(s, IN_KERNELS, handle(s, IN_KERNELS, slot));
 }
 
 static __attribute__((noinline)) void handle_counted(struct kb_sim *s, uint32_t slot)
 {
-    struct goer goer = handle(s, IN_KERNELS | IN_COUNTED, slot);
-
-    if (goer.slot != TXN_NONE)
-        set_out(s, IN_KERNELS | IN_COUNTED, goer.t, goer.slot);
+    go_all(s, IN_KERNELS | IN_COUNTED, handle(s, IN_KERNELS | IN_COUNTED, slot));
 }
 
 /*

@@ -139,7 +139,8 @@ static uint32_t take_all(struct calendar *c, struct txn *txns)
     uint32_t all = c->far;
 
     while (c->windows.any) {
-        uint32_t slot = calendar_take_list(&c->windows, calendar_first_list(&c->windows)), last = slot;
+        uint32_t slot = calendar_take_list(&c->windows, calendar_first_list(&c->windows)),
+                 last = slot;
 
         while (txns[last].next != TXN_NONE)
             last = txns[last].next;

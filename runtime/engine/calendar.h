@@ -51,8 +51,8 @@ enum {
 
 /* Lists of rows, and which of them have some. */
 struct calendar_lists {
-    uint64_t any;                   /* words that are not 0 */
-    uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
+    uint64_t any;                        /* words that are not 0 */
+    uint64_t words[CALENDAR_WORDS];      /* lists that are not empty */
     uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
 };
 
@@ -105,8 +105,9 @@ static inline void calendar_put(struct calendar_lists *l, uint32_t k, struct txn
 }
 
 /* The event in the row of `slot`, which has none: at `at_fs`. False: no memory. */
-static inline __attribute__((always_inline)) bool calendar_post(struct calendar *c, struct txn *txns, uint32_t slot,
-                                 uint64_t at_fs, enum ev_class class)
+static inline __attribute__((always_inline)) bool calendar_post(struct calendar *c,
+                                                                struct txn *txns, uint32_t slot,
+                                                                uint64_t at_fs, enum ev_class class)
 {
     uint64_t bucket = at_fs >> c->width;
 

@@ -300,8 +300,8 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
 
     for (;;) {
         int64_t taken = program_taken_fs(p, drains, step);
-        struct link_station *link = step->kind == STEP_LINK ? &links[step->station ^ reads]
-                                                            : far_link(s, step, cube, x);
+        struct link_station *link =
+            step->kind == STEP_LINK ? &links[step->station ^ reads] : far_link(s, step, cube, x);
 
         t = take_turn(s, link, taken, t);
         drain = taken > drain ? taken : drain;
@@ -326,11 +326,10 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
 static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     uint32_t cube;
-    const struct step *step =
-        program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
+    const struct step *step = program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
 
-    if (how & IN_SEVERAL && !times_add(&s->inorder->ends[channel_of(s, &s->txns[slot]) -
-                                                         s->channels].arrivals, t))
+    if (how & IN_SEVERAL &&
+        !times_add(&s->inorder->ends[channel_of(s, &s->txns[slot]) - s->channels].arrivals, t))
         fail(s, KB_NO_MEMORY);
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return (struct goer){slot, cube, t, step};
@@ -560,8 +559,7 @@ static ALWAYS_INLINE void go_on(struct kb_sim *s, int how, struct goer goer)
 /* The run begins: the first rows of a list set out. */
 static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
 {
-    struct goer goer =
-        how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
+    struct goer goer = how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
 
     go_on(s, how, goer);
 }

@@ -19,8 +19,8 @@ static uint32_t most_channels(const struct kb_topology *t)
 
     for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
         const struct kind_row *row = &t->kinds[kind];
-        uint32_t n = row->read_channels > row->write_channels ? row->read_channels
-                                                              : row->write_channels;
+        uint32_t n =
+            row->read_channels > row->write_channels ? row->read_channels : row->write_channels;
 
         most = n > most ? n : most;
     }

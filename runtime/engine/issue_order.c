@@ -6,8 +6,8 @@
  * digit has eleven bits, so the counters of a pass fit the first cache, and a million rows within a
  * millisecond (2^40 fs) take four passes over memory, one after the other, and no comparison.
  *
- * Example, with digits of ten: the times 31, 12, 11 of rows 0, 1, 2. By the lowest digit they are 31,
- * 11, 12, by the next one 11, 12, 31: order is 2, 1, 0.
+ * Example, with digits of ten: the times 31, 12, 11 of rows 0, 1, 2. By the lowest digit they are
+ * 31, 11, 12, by the next one 11, 12, 31: order is 2, 1, 0.
  */
 #include "engine/issue_order.h"
 #include "engine/dependencies.h"

@@ -114,8 +114,8 @@ static uint32_t make_segment(struct program *p, const struct kb_topology *t,
 
         p->steps[n] = step_of_leg(t, leg);
         p->steps[n].lead_fs = lead_behind(t, m, seg, k);
-        p->more[n] = (struct step_more){t->legs[leg].gbs + m->link_gbs,
-                                        (uint16_t)(segment % t->n_segments)};
+        p->more[n] =
+            (struct step_more){t->legs[leg].gbs + m->link_gbs, (uint16_t)(segment % t->n_segments)};
     }
     p->steps[n - 1].exit = seg->exit;
     if (seg->exit == N_EXITS)

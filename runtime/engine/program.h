@@ -182,8 +182,9 @@ static inline uint32_t program_exit(const struct program *p, const struct kb_top
 }
 
 /* The same of a regular machine, at a side. */
-static inline __attribute__((always_inline)) struct step_entry program_cross(const struct program *p, const struct kb_topology *t,
-                                              const struct txn *x, uint32_t exit, uint32_t *cube)
+static inline __attribute__((always_inline)) struct step_entry
+program_cross(const struct program *p, const struct kb_topology *t, const struct txn *x,
+              uint32_t exit, uint32_t *cube)
 {
     uint32_t to = x->dst >> p->unit_bits, side = walk_opposite(exit),
              next = *cube + p->across[exit];
@@ -213,9 +214,9 @@ program_leave(const struct program *p, const struct kb_topology *topo, const str
 }
 
 /* From `step`, in `*cube`, on to the next; adds to `*t` how long that takes. */
-static inline const struct step *program_on(const struct program *p,
-                                            const struct kb_topology *topo, const struct txn *x,
-                                            const struct step *step, uint32_t *cube, uint64_t *t)
+static inline const struct step *program_on(const struct program *p, const struct kb_topology *topo,
+                                            const struct txn *x, const struct step *step,
+                                            uint32_t *cube, uint64_t *t)
 {
     *t += (uint64_t)step->lead_fs;
     return step->exit == STEP_STAYS ? step + 1 : program_leave(p, topo, x, step, cube, t);
@@ -239,8 +240,8 @@ static inline struct step_entry program_entry(const struct program *p, const str
 }
 
 /* Links ideal: the whole way of a PE's, without the edge into the memory, as cost_of_pe(). */
-static inline __attribute__((always_inline)) struct cost_row program_way(const struct program *p, const struct kb_topology *t,
-                                          const struct txn *x)
+static inline __attribute__((always_inline)) struct cost_row
+program_way(const struct program *p, const struct kb_topology *t, const struct txn *x)
 {
     uint32_t from = x->src >> p->pe_bits, pe = x->src & ((1u << p->pe_bits) - 1);
     uint32_t to = x->dst >> p->unit_bits, unit = x->dst & ((1u << p->unit_bits) - 1);
@@ -269,9 +270,8 @@ static inline int64_t program_whole_drain(const struct program *p, const struct 
 }
 
 /* The first step of a PE's, to which it comes at `*t`, in `*cube`; its drain begins. */
-static inline const struct step *program_begin(const struct program *p,
-                                               const struct kb_topology *t, struct txn *x,
-                                               uint32_t *cube, uint64_t *at_fs)
+static inline const struct step *program_begin(const struct program *p, const struct kb_topology *t,
+                                               struct txn *x, uint32_t *cube, uint64_t *at_fs)
 {
     if (!p->whole) {
         struct step_entry entry = program_entry(p, t, x, cube);

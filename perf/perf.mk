@@ -1,10 +1,11 @@
 # perf.mk -- what measures: `make bench` and its relatives.
 
-# All machines here are of version 1 of the keys, so that speeds can be compared with earlier ones.
+# Machines are of version 1 of the keys, so that speeds can be compared with earlier ones; bench_v2 and
+# its variants are what is shipped.
 P := $(B)/_p
 PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many machines banks router)
 ROUTERS := bench_router_packets bench_router_flits
-BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots bench_banks $(ROUTERS)
+BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_v2 bench_v2_c4 bench_v2_c64 bench_slots bench_banks $(ROUTERS)
 # variant: TOPOLOGY, NAME, SET
 variant = $(MAKE) topology TOPO=tests/machines/$(1).yaml NAME=$(2) SET='$(3)' PLACE='$(M)'
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
@@ -34,8 +35,9 @@ collectives: setup
 	@$(MAKE) $(P)/collectives
 	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
 
-# bench_variant: NAME, SET
+# bench_variant: NAME, SET; shipped_variant: the same of topologies/cube8.yaml
 bench_variant = $(call variant,cube8,$(1),$(2))
+shipped_variant = $(MAKE) topology TOPO=topologies/cube8.yaml NAME=$(1) SET='$(2)' PLACE='$(M)'
 
 .PHONY: perf
 perf: $(PERF)
@@ -60,6 +62,9 @@ bench-topologies: bench-routers
 	+@$(call bench_variant,bench_fifo,$(fifo))
 	+@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
 	+@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+	+@$(call shipped_variant,bench_v2,)
+	+@$(call shipped_variant,bench_v2_c4,$(call channels,4))
+	+@$(call shipped_variant,bench_v2_c64,$(call channels,64))
 	+@$(call bench_variant,bench_early,$(fifo) cube.hbm.hold=own)
 	+@$(call bench_variant,bench_ring,$(fifo) sip.cube_mesh.wrap=x)
 	+@$(call bench_variant,bench_missing,$(fifo) missing=[c5] broken=[c2-c3])
@@ -114,18 +119,22 @@ PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
 
-$(O)/perf/peers/%.o: INCLUDES += -I$(M)/cube8 -I$(M)/bench_c160
-$(P)/export: $(O)/perf/peers/export.o $(M)/cube8/libcube8.a $(M)/bench_c160/libbench_c160.a $(LIB)
+PEER_TOPOLOGIES := cube8 bench_c160 bench_v2 bench_v2_c160
+$(O)/perf/peers/%.o: INCLUDES += $(PEER_TOPOLOGIES:%=-I$(M)/%)
+$(P)/export: $(O)/perf/peers/export.o $(foreach t,$(PEER_TOPOLOGIES),$(M)/$(t)/lib$(t).a) $(LIB)
 	$(link)
 
-$(P)/systemc $(P)/simgrid: $(P)/%: perf/peers/%.cpp perf/peers/peer.h $(O)/flags
+$(P)/systemc $(P)/systemc_fifo: LIBS_OF_PEER := -lsystemc
+$(P)/simgrid: LIBS_OF_PEER := -lsimgrid
+$(P)/systemc $(P)/systemc_fifo $(P)/simgrid: $(P)/%: perf/peers/%.cpp perf/peers/peer.h $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,C++)
-	$(Q)$(CXX) $(CXX_FLAGS) -o $(NEW) $< -l$* $(PUT)
+	$(Q)$(CXX) $(CXX_FLAGS) -o $(NEW) $< $(LIBS_OF_PEER) $(PUT)
 
 .PHONY: peers
 peers: $(P)/export
 	@-$(MAKE) $(P)/systemc
+	@-$(MAKE) $(P)/systemc_fifo
 	@-$(MAKE) $(P)/simgrid
 
 ## bench-peers: the same transactions by SystemC, SimGrid and SimPy, times and results compared
@@ -134,5 +143,7 @@ bench-peers: setup
 	@-for p in $(PEER_PACKAGES); do .ci/install $$p; done
 	+@$(call make_machine,cube8)
 	+@$(call bench_variant,bench_c160,$(call channels,160))
+	+@$(call shipped_variant,bench_v2,)
+	+@$(call shipped_variant,bench_v2_c160,$(call channels,160))
 	@$(MAKE) peers
 	@B=$(B) CC='$(CC)' perf/peers/run.sh

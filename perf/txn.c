@@ -14,6 +14,9 @@
 #include "bench_fifo.h"
 #include "bench_fifo_c4.h"
 #include "bench_fifo_c64.h"
+#include "bench_v2.h"
+#include "bench_v2_c4.h"
+#include "bench_v2_c64.h"
 #include "cube8.h"
 #include "columns.h"
 #include "hold.h"
@@ -28,7 +31,7 @@ enum { NBYTES = 4096, NAME_BYTES = 64, WORDS_MAX = 8 };
 enum { HOP_PART = 5 };
 
 enum { FUSED, HOP, LOADED, N_ENGINES }; /* loaded: fused, of tables made at run time */
-enum { IDEAL, FIFO, N_LINKS };
+enum { IDEAL, FIFO, SHIPPED, N_LINKS }; /* shipped: topologies/cube8.yaml, whose links are fifo */
 enum { LOCAL, REMOTE, MIXED, HOT, HOST, N_PATTERNS };
 enum { C1, C4, C64, N_WIDTHS };
 
@@ -41,7 +44,7 @@ enum { C1, C4, C64, N_WIDTHS };
 enum { AT0, BURSTS, OPEN, SHUFFLED, N_ISSUES };
 
 static const char *const engine_names[] = {"fused", "hop", "loaded"};
-static const char *const links_names[] = {"ideal", "fifo"};
+static const char *const links_names[] = {"ideal", "fifo", "shipped"};
 static const char *const pattern_names[] = {"local", "remote", "mixed", "hot", "host"};
 static const char *const issue_names[] = {"at0", "bursts", "open", "shuffled"};
 static const unsigned outstanding[] = {ALL_PES, 4 * ALL_PES, 64 * ALL_PES};
@@ -51,7 +54,8 @@ static const kb_topology *topology(int links, int width)
 {
     const kb_topology *const t[N_LINKS][N_WIDTHS] = {
         {&cube8_topology, &bench_c4_topology, &bench_c64_topology},
-        {&bench_fifo_topology, &bench_fifo_c4_topology, &bench_fifo_c64_topology}};
+        {&bench_fifo_topology, &bench_fifo_c4_topology, &bench_fifo_c64_topology},
+        {&bench_v2_topology, &bench_v2_c4_topology, &bench_v2_c64_topology}};
 
     return t[links][width];
 }
@@ -263,10 +267,13 @@ static size_t list_cases(struct bench_case *list)
         for (int issue = AT0; issue < N_ISSUES; issue++)
             if (issue != BURSTS && (issue != AT0 || pattern == HOST))
                 list[n++] = (struct bench_case){FUSED, IDEAL, pattern, C4, issue};
+    for (int pattern = 0; pattern < N_PATTERNS; pattern++)
+        for (int issue = OPEN; issue < N_ISSUES; issue++)
+            list[n++] = (struct bench_case){FUSED, SHIPPED, pattern, C1, issue};
     return n;
 }
 
-enum { CASES_MAX = N_ENGINES * N_LINKS * N_PATTERNS * N_WIDTHS + N_PATTERNS * N_ISSUES };
+enum { CASES_MAX = N_ENGINES * N_LINKS * N_PATTERNS * N_WIDTHS + 2 * N_PATTERNS * N_ISSUES };
 
 static bool has_word(const char *name, const char *word)
 {

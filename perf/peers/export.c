@@ -6,19 +6,25 @@
  *
  * MIX: local, each PE reads 4096 bytes of its own slice; remote, of any slice. All PEs of local do
  * the same at the same instants; local-varied and remote-varied read 64 B to 8 KB, so that hardly
- * two events meet. All are issued at time 0; a PE has so many CHANNELS, so 64 times as many are in
- * flight.
+ * two events meet. Links are ideal; with fifo- in front, each serves in order, and the machine is
+ * topologies/cube8.yaml as it is shipped. All are issued at time 0; a PE has so many CHANNELS, so
+ * 64 times as many are in flight.
  *
  * rows.csv  pe,memory,way_fs,hold_fs   one transaction a row, its number is its id: the delay from
- *                                      channel to slice, and how long the slice is taken
- * ways.csv  pe,memory,node:wire_fs:overhead_fs,...   once for each pair, for models of every hop
+ *                                      channel to slice, and how long its service takes
+ * sizes.csv nbytes,taken_fs            of the same row: for how long the slice is taken
+ * ways.csv  pe,memory,node:wire_fs:overhead_fs:gbs,...   of each pair, for models of every hop;
+ *                                      gbs is that of the edge into the node
  * done.txt  when each is complete, in fs: what a peer has to find out
  */
 #include "../bench.h"
 #include "../columns.h"
 #include "bench_c160.h"
+#include "bench_v2.h"
+#include "bench_v2_c160.h"
 #include "cube8.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +59,7 @@ static unsigned number_of(const kb_endpoint *e)
 /* Local and remote are the rows of perf/txn.c. */
 static bool fill(struct set *set)
 {
-    bool local = strncmp(set->mix, "local", 5) == 0, varied = strstr(set->mix, "-varied");
+    bool local = strstr(set->mix, "local"), varied = strstr(set->mix, "-varied");
     uint64_t seed = 7;
 
     set->rows = malloc(set->n * sizeof *set->rows);
@@ -86,6 +92,7 @@ static FILE *create(const char *dir, const char *name)
 struct way {
     FILE *f;
     int64_t sum_fs;
+    double last_gbs;
 };
 
 static void write_hop(void *arg, const kb_hop *hop)
@@ -93,43 +100,59 @@ static void write_hop(void *arg, const kb_hop *hop)
     struct way *way = arg;
 
     way->sum_fs += hop->wire_fs + hop->overhead_fs;
-    fprintf(way->f, ",%s:%" PRId64 ":%" PRId64, hop->node, hop->wire_fs, hop->overhead_fs);
+    way->last_gbs = hop->edge_gbs;
+    fprintf(way->f, ",%s:%" PRId64 ":%" PRId64 ":%.17g", hop->node, hop->wire_fs, hop->overhead_fs,
+            hop->edge_gbs);
 }
 
-static void write_way(FILE *f, const struct set *set, const kb_transaction *r, const kb_cost *cost)
+/* Returns the bandwidth of the slice, which is that of the edge into it. */
+static double write_way(FILE *f, const struct set *set, unsigned pe, unsigned memory)
 {
+    kb_endpoint src = in_cube(KB_PE, pe), dst = in_cube(KB_SLICE, memory);
     struct way way = {.f = f};
+    kb_cost cost;
     kb_error why;
 
-    fprintf(f, "%u,%u", number_of(&r->src), number_of(&r->dst));
-    if (kb_route_walk(set->topo, &r->src, &r->dst, write_hop, &way, &why) != KB_OK)
+    fprintf(f, "%u,%u", pe, memory);
+    if (kb_route_walk(set->topo, &src, &dst, write_hop, &way, &why) != KB_OK ||
+        kb_route_cost(set->topo, KB_READ, &src, &dst, 1, &cost, &why) != KB_OK)
         fail(why.text);
     fputc('\n', f);
-    if (way.sum_fs != cost->wire_fs + cost->overhead_fs)
+    if (way.sum_fs != cost.wire_fs + cost.overhead_fs)
         fail("a way is not the sum of its hops");
+    return way.last_gbs;
+}
+
+/* docs/model.md "Bandwidth": rounded to the femtosecond. */
+static int64_t drain_fs(uint64_t nbytes, double gbs)
+{
+    return llround((double)nbytes * 1e6 / gbs);
 }
 
 static void write_rows(const struct set *set, const char *dir)
 {
     FILE *rows = create(dir, "rows.csv"), *ways = create(dir, "ways.csv");
-    static bool known[ALL_PES][ALL_PES];
+    FILE *sizes = create(dir, "sizes.csv");
+    static double last_gbs[ALL_PES][ALL_PES];
     kb_error why;
     kb_cost cost;
 
+    for (unsigned pe = 0; pe < ALL_PES; pe++)
+        for (unsigned memory = 0; memory < ALL_PES; memory++)
+            last_gbs[pe][memory] = write_way(ways, set, pe, memory);
     for (size_t i = 0; i < set->n; i++) {
         const kb_transaction *r = &set->rows[i];
         unsigned pe = number_of(&r->src), memory = number_of(&r->dst);
 
         if (kb_route_cost(set->topo, r->op, &r->src, &r->dst, r->nbytes, &cost, &why) != KB_OK)
             fail(why.text);
-        if (!known[pe][memory])
-            write_way(ways, set, r, &cost);
-        known[pe][memory] = true;
+        fprintf(sizes, "%" PRIu64 ",%" PRId64 "\n", r->nbytes,
+                cost.memory_overhead_fs + drain_fs(r->nbytes, last_gbs[pe][memory]));
         fprintf(rows, "%u,%u,%" PRId64 ",%" PRId64 "\n", pe, memory,
                 cost.wire_fs + cost.overhead_fs - cost.memory_overhead_fs,
                 cost.memory_overhead_fs + cost.drain_fs);
     }
-    if (fclose(rows) || fclose(ways))
+    if (fclose(rows) || fclose(ways) || fclose(sizes))
         fail("cannot write");
 }
 
@@ -198,17 +221,26 @@ static void write_done(const int64_t *done_fs, size_t n, const char *dir)
         fail("cannot write");
 }
 
+/* Topologies are not known before they are linked, so this is no table of constants. */
+static const kb_topology *topology(const char *mix, int channels)
+{
+    if (strncmp(mix, "fifo-", 5) == 0)
+        return channels == 1 ? &bench_v2_topology : &bench_v2_c160_topology;
+    return channels == 1 ? &cube8_topology : &bench_c160_topology;
+}
+
 int main(int argc, char **argv)
 {
     int channels = argc > 2 ? atoi(argv[2]) : 0;
-    struct set set = {.topo = channels == 1 ? &cube8_topology : &bench_c160_topology,
-                      .mix = argc > 1 ? argv[1] : "",
+    const char *mix = argc > 1 ? argv[1] : "";
+    struct set set = {.topo = topology(mix, channels),
+                      .mix = mix,
                       .n = argc > 3 ? strtoull(argv[3], NULL, 10) : 0};
     int64_t *done_fs = calloc(set.n + 1, sizeof *done_fs);
 
     if (argc < 5 || (channels != 1 && channels != 160) || set.n == 0) {
-        fprintf(stderr, "usage: export local|remote[-varied] 1|160 ROWS DIR\n"
-                        "       export local|remote[-varied] 1|160 ROWS NAME ROUND\n");
+        fprintf(stderr, "usage: export [fifo-]local|remote[-varied] 1|160 ROWS DIR\n"
+                        "       export [fifo-]local|remote[-varied] 1|160 ROWS NAME ROUND\n");
         return 2;
     }
     if (!done_fs || !fill(&set))

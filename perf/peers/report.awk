@@ -36,13 +36,13 @@ function peer_rows(peer, mixes, variants, i, j, k, size, mix, variant, name) {
             name = peer " " mix[i] " " size[j]
             if (!((name " kernbench run") in count))
                 continue
-            printf "%-40s%-26s%8s  (all: %s)\n", name " kernbench", rate(name " kernbench run"), "",
+            printf "%-48s%-26s%8s  (all: %s)\n", name " kernbench", rate(name " kernbench run"), "",
                 rate(name " kernbench whole")
             for (k = 1; k <= split(variants, variant, " "); k++)
                 if (!((name " " variant[k]) in count))
-                    printf "    %-36sfailed\n", variant[k]
+                    printf "    %-44sfailed\n", variant[k]
                 else
-                    printf "%-40s%-26s%8.2f%8.2f\n", "    " variant[k],
+                    printf "%-48s%-26s%8.2f%8.2f\n", "    " variant[k],
                         rate(name " " variant[k], peer == "simpy"), times(name, variant[k], "run"),
                         times(name, variant[k], "whole")
         }
@@ -62,8 +62,10 @@ function systemc_aim(mix, size, bound, name) {
 function peers(i, n, list, mix) {
     print "transactions a second, median [min..max]; how many times faster we are: running alone, and"
     print "with adding and results"
-    printf "%-40s%-26s%8s%8s\n", "", "", "alone", "all"
+    printf "%-48s%-26s%8s%8s\n", "", "", "alone", "all"
     peer_rows("systemc", "local remote local-varied remote-varied", "method events thread hops")
+    peer_rows("systemc_fifo", "fifo-local fifo-remote fifo-local-varied fifo-remote-varied",
+        "stations joined")
     peer_rows("simgrid", "local remote", "memories channels")
     peer_rows("simpy", "local remote", "hops lean")
     print ""

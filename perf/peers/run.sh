@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- the same transactions by us and by others; `make bench-peers` builds what it runs.
 #
-# usage: run.sh [systemc|simgrid|simpy]...; without words all. B names the build, ROUNDS how many.
+# usage: run.sh [systemc|systemc_fifo|simgrid|simpy]...; without words all. B names the build, ROUNDS how many.
 # Every peer has to complete every transaction at the femtosecond at which we do, or this ends
 # with 1. Samples are kept in $B/bench/peers.csv; tables, and the aims, go to stdout.
 set -euo pipefail
@@ -14,10 +14,11 @@ samples=$B/bench/peers.csv
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1
 
 # What each runs: variants, transactions, rounds, and which mixes.
-declare -A variants=([systemc]="method events thread hops" [simgrid]="memories channels" [simpy]="hops lean")
-declare -A rows=([systemc]=500000 [simgrid]=100000 [simpy]=40000)
-declare -A rounds=([systemc]=$ROUNDS [simgrid]=$ROUNDS [simpy]=$((ROUNDS < 3 ? ROUNDS : 3)))
-declare -A mixes=([systemc]="local remote local-varied remote-varied" [simgrid]="local remote" [simpy]="local remote")
+declare -A variants=([systemc]="method events thread hops" [systemc_fifo]="stations joined" [simgrid]="memories channels" [simpy]="hops lean")
+declare -A rows=([systemc]=500000 [systemc_fifo]=300000 [simgrid]=100000 [simpy]=40000)
+declare -A rounds=([systemc]=$ROUNDS [systemc_fifo]=$ROUNDS [simgrid]=$ROUNDS [simpy]=$((ROUNDS < 3 ? ROUNDS : 3)))
+declare -A mixes=([systemc]="local remote local-varied remote-varied" \
+    [systemc_fifo]="fifo-local fifo-remote fifo-local-varied fifo-remote-varied" [simgrid]="local remote" [simpy]="local remote")
 
 # All on one core, if it can be chosen.
 alone=
@@ -29,7 +30,7 @@ version() {
     case $1 in
     simpy) $PYTHON -c "import os, sys; sys.path[:0] = filter(None, [os.environ.get('SIMPY_PATH')])
 import simpy; print('SimPy', simpy.__version__, 'on Python', sys.version.split()[0])" 2>/dev/null ;;
-    *) [ -x "$B/_p/$1" ] && { dpkg-query -W "lib$1-dev" 2>/dev/null || echo "$1"; } ;;
+    *) [ -x "$B/_p/$1" ] && { dpkg-query -W "lib${1%_fifo}-dev" 2>/dev/null || echo "$1"; } ;;
     esac
 }
 
@@ -92,7 +93,7 @@ mkdir -p "$sets"
 wrong=0 compared=0 missing=
 echo 'name,unit,round,value' >"$samples"
 machine
-for name in "${@:-systemc simgrid simpy}"; do
+for name in "${@:-systemc systemc_fifo simgrid simpy}"; do
     for one in $name; do
         if version "$one"; then
             peer_rounds "$one"

@@ -65,14 +65,11 @@ void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
 
 void inorder_post_row(struct kb_sim *s)
 {
-    uint32_t slot = s->sorted ? s->next_row : s->issues.head;
+    uint32_t slot = sim_next_row(s);
 
-    if (s->sorted ? slot == s->n_txns : slot == TXN_NONE)
+    if (slot == TXN_NONE)
         return;
-    if (s->sorted)
-        s->next_row++;
-    else
-        txn_take(&s->issues, s->txns);
+    s->next_row++;
     s->txns[slot].piped = true;
     put_off(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
 }
@@ -101,12 +98,11 @@ bool inorder_issue(struct kb_sim *s, uint32_t slot)
 
 static void list_rows(struct kb_sim *s)
 {
-    uint32_t next = s->issues.head;
+    enum { AHEAD = 16 };
 
-    for (uint32_t slot = 0; s->sorted && slot < s->n_txns; slot++)
-        list_row(s, slot);
-    for (uint32_t slot = next; !s->sorted && slot != TXN_NONE; slot = next) {
-        next = s->txns[slot].next;
+    for (uint32_t slot; (slot = sim_next_row(s)) != TXN_NONE; s->next_row++) {
+        if (s->order && s->next_row + AHEAD < s->n_order)
+            txn_prefetch(&s->txns[s->order[s->next_row + AHEAD]]);
         list_row(s, slot);
     }
 }

@@ -1,108 +1,82 @@
 /* issue_order.c -- brings transactions that were added in any order into that of their issue.
  *
- * The run walks all rows in order of (issue, id) beside the event queue, so issues are no events.
- * Rows that were added in order need nothing: s->sorted, and the next row is a counter. Others are
- * linked through txn.next, in two steps so that most work happens inside the cache:
+ * Rows that were added in order need nothing: s->sorted, and the next row is a counter. For others
+ * the run looks into s->order. It is sorted by the digits of the times, from the lowest to the
+ * highest; each pass keeps the order of equal digits, so of equal times the lower id comes first. A
+ * digit has eleven bits, so the counters of a pass fit the first cache, and a million rows within a
+ * millisecond (2^40 fs) take four passes over memory, one after the other, and no comparison.
  *
- *   1. chunks of 4096 rows are sorted by merging their runs, two of a size at a time (a row that
- *      was already in order costs one comparison);
- *   2. the chunks' heads lie in the heap of the event queue, which yields the next row of all. The
- *      row behind each head is prefetched, for the lists lie all over the memory.
- *
- * The merge is stable: of equal times the lower id comes first. A million shuffled rows take 0.72 s
- * in a replay instead of 1.08 s with one merge sort over all of them.
+ * Example, with digits of ten: the times 31, 12, 11 of rows 0, 1, 2. By the lowest digit they are
+ * 31, 11, 12, by the next one 11, 12, 31: order is 2, 1, 0.
  */
 #include "engine/issue_order.h"
 #include "engine/dependencies.h"
+#include <stdlib.h>
 
-enum { BINS = 32, CHUNK = 4096 /* rows that are sorted inside the cache */ };
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* Both lists end in TXN_NONE; of equal times those of `a` come first. */
-static uint32_t merge_lists(struct txn *txns, uint32_t a, uint32_t b)
+struct issue {
+    uint64_t fs;
+    uint32_t slot;
+};
+
+static uint32_t digit_of(const struct issue *x, unsigned shift)
 {
-    uint32_t head = TXN_NONE, *tail = &head;
+    return x->fs >> shift & (DIGITS - 1);
+}
 
-    while (a != TXN_NONE && b != TXN_NONE) {
-        uint32_t *first = txns[b].issue_fs < txns[a].issue_fs ? &b : &a;
+static void sort_by_digit(const struct issue *from, struct issue *to, uint32_t n, unsigned shift)
+{
+    uint32_t at[DIGITS] = {0}, sum = 0;
 
-        *tail = *first;
-        tail = &txns[*first].next;
-        *first = *tail;
+    for (uint32_t i = 0; i < n; i++)
+        at[digit_of(&from[i], shift)]++;
+    for (int digit = 0; digit < DIGITS; digit++) {
+        uint32_t many = at[digit];
+
+        at[digit] = sum;
+        sum += many;
     }
-    *tail = a != TXN_NONE ? a : b;
-    return head;
+    for (uint32_t i = 0; i < n; i++)
+        to[at[digit_of(&from[i], shift)]++] = from[i];
 }
 
-/* Links rows [first, ...) before `end` as long as their times do not fall; returns the next row. */
-static uint32_t link_run(struct txn *txns, uint32_t first, uint32_t end)
+/* All rows that wait for no others; returns the bits that their times have. */
+static uint64_t list_issues(const struct kb_sim *s, struct issue *list, uint32_t *n)
 {
-    uint32_t i = first;
+    uint64_t bits = 0;
 
-    for (; i + 1 < end && txns[i + 1].issue_fs >= txns[i].issue_fs; i++)
-        txns[i].next = i + 1;
-    txns[i].next = TXN_NONE;
-    return i + 1;
-}
-
-/* Rows [first, end) as a list in order: their runs, merged two of a size at a time. */
-static uint32_t sort_chunk(struct txn *txns, uint32_t first, uint32_t end)
-{
-    uint32_t bins[BINS], list;
-
-    for (int i = 0; i < BINS; i++)
-        bins[i] = TXN_NONE;
-    for (uint32_t row = first, next; row < end; row = next) {
-        int i = 0;
-
-        list = row;
-        next = link_run(txns, row, end);
-        for (; bins[i] != TXN_NONE; i++) {
-            list = merge_lists(txns, bins[i], list);
-            bins[i] = TXN_NONE;
-        }
-        bins[i] = list;
+    *n = 0;
+    for (uint32_t slot = 0; slot < s->n_txns; slot++) {
+        if (s->dependencies && dependencies_waits(s->dependencies, slot))
+            continue;
+        list[(*n)++] = (struct issue){(uint64_t)s->txns[slot].issue_fs, slot};
+        bits |= (uint64_t)s->txns[slot].issue_fs;
     }
-    list = TXN_NONE;
-    for (int i = 0; i < BINS; i++)
-        list = merge_lists(txns, bins[i], list);
-    return list;
+    return bits;
 }
 
-static bool push_issue(struct ev_heap *heads, const struct txn *txns, uint32_t slot)
-{
-    const struct txn *txn = &txns[slot];
-
-    if (slot == TXN_NONE)
-        return true;
-    if (txn->next != TXN_NONE)
-        txn_prefetch(&txns[txn->next]); /* the lists are long, and lie all over the memory */
-    return ev_heap_push(heads, ev_make((uint64_t)txn->issue_fs, EV_ISSUE, txn->id, slot));
-}
-
-/*
- * All rows that do not wait, as one list in order: chunks are sorted, then taken from by a heap of
- * their heads.
- */
 bool sort_issues(struct kb_sim *s)
 {
-    struct txn_list list = {TXN_NONE, TXN_NONE};
-    struct ev_heap heads;
-    bool ok = ev_heap_init(&heads);
+    struct issue *room = malloc((size_t)2 * s->n_txns * sizeof *room + 1), *list = room;
+    uint32_t n;
 
-    for (uint32_t row = 0; ok && row < s->n_txns; row += CHUNK) {
-        uint32_t end = s->n_txns - row < CHUNK ? s->n_txns : row + CHUNK;
-
-        ok = push_issue(&heads, s->txns, sort_chunk(s->txns, row, end));
+    s->order = malloc(s->n_txns * sizeof *s->order + 1);
+    if (!room || !s->order) {
+        free(room);
+        return false;
     }
-    while (ok && heads.n) {
-        uint32_t slot = ev_slot(ev_heap_first(&heads)), next = s->txns[slot].next;
+    uint64_t bits = list_issues(s, list, &n);
 
-        ev_heap_take(&heads);
-        if (!s->dependencies || !dependencies_waits(s->dependencies, slot))
-            txn_append(&list, s->txns, slot);
-        ok = push_issue(&heads, s->txns, next);
+    for (unsigned shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
+        struct issue *to = list == room ? room + s->n_txns : room;
+
+        sort_by_digit(list, to, n, shift);
+        list = to;
     }
-    ev_heap_free(&heads);
-    s->issues = list;
-    return ok;
+    for (uint32_t i = 0; i < n; i++)
+        s->order[i] = list[i].slot;
+    s->n_order = n;
+    free(room);
+    return true;
 }

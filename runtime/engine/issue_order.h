@@ -3,8 +3,7 @@
 #define ISSUE_ORDER_H
 #include "engine/state.h"
 
-/* Sets s->issues: all rows that wait for no others, linked in order of (issue, id). False: no
- * memory. */
+/* Sets s->order: all rows that wait for no others, in order of (issue, id). False: no memory. */
 bool sort_issues(struct kb_sim *s);
 
 #endif

@@ -66,7 +66,6 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
         s->options = *options;
     s->mask = cost_without(s->options.costs_off);
     s->sorted = true;
-    s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
@@ -82,6 +81,7 @@ void sim_clear(struct kb_sim *s)
     stations_free(s);
     banks_free(s->banks);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
+    free(s->order);
     free(s->splits);
     free(s->more_parts);
     ev_queue_free(&s->queue);

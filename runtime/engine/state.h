@@ -28,11 +28,12 @@ struct kb_sim {
     struct inorder *inorder; /* owned; NULL until its engine has run: engine/inorder.h */
     struct txn *txns;        /* owned; slot = row */
     uint32_t n_txns, txns_cap;
-    uint32_t n_parts;       /* rows of parts, behind those of transactions */
-    struct split *splits;   /* owned; [slot]; NULL: slices are contiguous, nothing is split */
-    uint32_t *more_parts;   /* owned; [channel]: parts that it let out, beside the first ones */
-    uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
-    struct txn_list issues; /* the same for rows in any order */
+    uint32_t n_parts;     /* rows of parts, behind those of transactions */
+    struct split *splits; /* owned; [slot]; NULL: slices are contiguous, nothing is split */
+    uint32_t *more_parts; /* owned; [channel]: parts that it let out, beside the first ones */
+    /* Rows in order of (issue, id), and which of them is to be issued next. */
+    uint32_t *order; /* owned; [n_order]; NULL: they were added so */
+    uint32_t n_order, next_row;
     bool sorted, started;
     uint8_t ways; /* of its transactions: bits of txn_way() */
     /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
@@ -94,6 +95,14 @@ static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
 static inline bool sim_has_kernels(const struct kb_sim *s)
 {
     return s->kernels != NULL;
+}
+
+/* The row that is issued next; s->next_row counts them. TXN_NONE: all have been. */
+static inline uint32_t sim_next_row(const struct kb_sim *s)
+{
+    if (s->next_row == (s->order ? s->n_order : s->n_txns))
+        return TXN_NONE;
+    return s->order ? s->order[s->next_row] : s->next_row;
 }
 
 /* Does it go between a PE and its own slice? */

@@ -243,19 +243,11 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
 /* The event of the next transaction to be issued; EV_NONE after the last. */
 static inline ev next_issue(const struct kb_sim *s)
 {
-    uint32_t slot = s->sorted ? s->next_row : s->issues.head;
+    uint32_t slot = sim_next_row(s);
 
-    if (s->sorted ? slot == s->n_txns : slot == TXN_NONE)
+    if (slot == TXN_NONE)
         return EV_NONE;
     return ev_make((uint64_t)s->txns[slot].issue_fs, EV_ISSUE, s->txns[slot].id, slot);
-}
-
-static inline void take_issue(struct kb_sim *s)
-{
-    if (s->sorted)
-        s->next_row++;
-    else
-        txn_take(&s->issues, s->txns);
 }
 
 static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
@@ -319,7 +311,7 @@ static ALWAYS_INLINE void take_start(struct kb_sim *s, int how, ev e)
     if (how & HOW_KERNELS) {
         kernels_take(s, e);
     } else {
-        take_issue(s);
+        s->next_row++;
         issue(s, how, ev_time_fs(e), ev_slot(e));
     }
 }

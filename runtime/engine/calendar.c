@@ -364,3 +364,21 @@ uint32_t calendar_turn(struct calendar *c, struct txn *txns)
     make_due(c, txns, slot);
     return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
 }
+
+uint32_t calendar_first(struct calendar *c, struct txn *txns)
+{
+    uint32_t slot;
+
+    if (c->i_due == c->n_due && !c->n_late) {
+        slot = calendar_turn(c, txns);
+        if (slot == TXN_NONE)
+            return TXN_NONE;
+        if (c->i_due < c->n_due)
+            c->i_due--;
+        else if (!calendar_post_late(c, calendar_key(txns, slot)))
+            return TXN_NONE;
+    }
+    if (c->i_due < c->n_due && (!c->n_late || c->due[c->i_due] < c->late[0]))
+        return ev_slot(c->due[c->i_due]);
+    return ev_slot(c->late[0]);
+}

@@ -117,6 +117,9 @@ static inline bool calendar_post(struct calendar *c, struct txn *txns, uint32_t 
     return true;
 }
 
+/* The row of the next event, which stays; TXN_NONE: there is none. */
+uint32_t calendar_first(struct calendar *c, struct txn *txns);
+
 /* Takes the next event, which lies in the row returned; TXN_NONE: there is none. */
 static inline uint32_t calendar_take(struct calendar *c, struct txn *txns)
 {

@@ -56,12 +56,13 @@
 #include "engine/engine.h"
 #include "engine/inorder_lists.h"
 #include "engine/traffic_end.h"
-#include "network/component_memory.h"
+#include "network/memory_behind.h"
 
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
+    IN_ROUTED = 128,          /* the way to a memory is network/router.h's */
 };
 
 /* What has a channel now, and since when, which may be still to come; slot TXN_NONE: nothing. */
@@ -98,8 +99,8 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
 /* When it ends whose data are there at `t`: a host's, when the response is back. */
 static ALWAYS_INLINE uint64_t end_of(const struct kb_sim *s, const struct txn *x, uint64_t t)
 {
-    if (!txn_of_host(x))
-        return t;
+    if (!txn_of_host(x) || (T->links == MODE_ROUTER && !txn_writes(x)))
+        return t; /* from routers the data of a read were the response */
     const struct trip trip = txn_trip(T, x);
 
     return after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
@@ -306,6 +307,10 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     const struct program *p = &s->inorder->program;
     struct txn *x = &s->txns[slot];
 
+    if (how & IN_ROUTED) {
+        router_set_out(s, t, slot);
+        return none;
+    }
     if (T->links == MODE_IDEAL) {
         struct cost_row way = program_way(p, T, x);
 
@@ -350,18 +355,27 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
 
 /* -- hosts ---------------------------------------------------------------------------------- */
 
+/* It sets out, whole or a part of one. */
+static inline void leave_pcie_ep(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (T->links == MODE_ROUTER)
+        router_set_out(s, t, slot);
+    else
+        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+}
+
 static void leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     uint32_t part = s->splits ? s->splits[slot].next : TXN_NONE;
 
     if (part == TXN_NONE) {
-        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+        leave_pcie_ep(s, t, slot);
         return;
     }
     s->txns[slot].stage = TXN_SPLIT;
     for (; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[slot].issue_fs;
-        put_off(s, t + inorder_host_lead(s, &s->txns[part]), EV_ARRIVE, part);
+        leave_pcie_ep(s, t, part);
     }
 }
 
@@ -390,6 +404,10 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     engine->holder = slot;
     engine->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->wait_fs;
+    if (how & IN_ROUTED) {
+        router_go_on(s, t, slot);
+        return none;
+    }
     if (T->links == MODE_IDEAL) {
         go_ideal_host(s, t, slot);
         return none;
@@ -481,6 +499,12 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
         return go(s, how, t, slot, &s->inorder->program.steps[x->step.row], x->step.cube);
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
+    if (how & IN_ROUTED) {
+        struct delivery part = router_part(s, slot);
+
+        part_arrives(s, 0, t, slot, &part);
+        return none;
+    }
     return serve(s, how, t, slot, x->drain_fs);
 }
 
@@ -493,6 +517,8 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (how & IN_ROUTED)
+        router_leave(s, slot);
     end(s, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
@@ -515,85 +541,33 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 
 /* -- the loop ------------------------------------------------------------------------------- */
 
-/* The next event, if there is one, lies behind the last that may run. */
-static kb_status stop(struct kb_sim *s, uint32_t slot)
-{
-    if (s->inorder->calendar.no_memory)
-        fail(s, KB_NO_MEMORY);
-    if (s->status != KB_OK)
-        return s->status;
-    s->now_fs = s->stop_fs - 1;
-    if (slot == TXN_NONE)
-        return KB_OK;
-    return s->txns[slot].at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
-}
+#include "engine/inorder_loop.h"
 
-/* The run begins: the first rows of a list set out. */
-static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
-{
-    struct goer goer = next_listed(s, channel, 0);
-
-    while (goer.slot != TXN_NONE)
-        goer = set_out(s, how, goer.t, goer.slot);
-}
-
-/* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
-static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
-{
-    size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
-    bool by_rows = !s->traffic && s->n_txns < n_channels;
-
-    s->inorder->fresh = false;
-    for (size_t i = 0; !by_rows && i < n_channels; i++)
-        begin_list(s, how, &s->channels[i]);
-    for (uint32_t slot = 0; by_rows && slot < s->n_txns; slot++) {
-        struct station *channel = channel_of(s, &s->txns[slot]);
-
-        if (channel->queue.head == slot && channel->idle)
-            begin_list(s, how, channel);
-    }
-}
-
-static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget)
-{
-    uint64_t t = 0;
-
-    if (how & IN_LISTED && s->inorder->fresh)
-        begin_lists(s, how);
-    for (; budget > 0; budget--) {
-        uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
-        struct goer goer;
-
-        if (slot == TXN_NONE || s->txns[slot].at_fs >= s->stop_fs)
-            return stop(s, slot);
-        if (how & IN_COUNTED && sim_has_counted_all(s))
-            return KB_STOPPED;
-        t = s->txns[slot].at_fs;
-        for (goer = handle(s, how, slot); goer.slot != TXN_NONE;)
-            goer = set_out(s, how, goer.t, goer.slot);
-    }
-    s->now_fs = t;
-    return s->status != KB_OK ? s->status : KB_AGAIN;
-}
-
-/* Four ways to be compiled: what `how` says is a constant in each. */
-#define RUN(name, how)                                                                             \
+/* Each way to run is compiled by itself: what `how` says is a constant there. */
+#define RUN(name, loop, how)                                                                       \
     static __attribute__((noinline)) kb_status name(struct kb_sim *s, uint64_t budget)             \
     {                                                                                              \
-        return run_as(s, how, budget);                                                             \
+        return loop(s, how, budget);                                                               \
     }
-RUN(run_ahead, IN_LISTED | IN_AHEAD)
-RUN(run_listed, IN_LISTED)
-RUN(run_issued, 0)
-RUN(run_counted, IN_COUNTED)
+RUN(run_ahead, run_as, IN_LISTED | IN_AHEAD)
+RUN(run_listed, run_as, IN_LISTED)
+RUN(run_issued, run_as, 0)
+RUN(run_counted, run_as, IN_COUNTED)
+RUN(run_routed, run_routed_as, IN_ROUTED | IN_LISTED)
+RUN(run_routed_issued, run_routed_as, IN_ROUTED)
+RUN(run_routed_counted, run_routed_as, IN_ROUTED | IN_COUNTED)
 
 kb_status inorder_run(struct kb_sim *s, uint64_t budget)
 {
+    bool routed = T->links == MODE_ROUTER;
+
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
     if (sim_counts(s))
-        return run_counted(s, budget);
+        return (routed ? run_routed_counted : run_counted)(s, budget);
     if (!s->inorder->listed)
-        return run_issued(s, budget);
+        return (routed ? run_routed_issued : run_issued)(s, budget);
+    if (routed)
+        return run_routed(s, budget);
     return s->inorder->ahead ? run_ahead(s, budget) : run_listed(s, budget);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH_FIRST = 16, SORTED_BY_STEPS = 24, BUCKETS_OF_ONE = 32 };
+enum { WIDTH_FIRST = 16, SORTED_BY_STEPS = 64, BUCKETS_OF_ONE = 32 };
 
 /* -- rows ------------------------------------------------------------------------------------- */
 

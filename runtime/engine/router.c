@@ -170,6 +170,32 @@ static uint64_t segment_fs(uint32_t segment_bytes, double gbs)
                                                                                      : 0;
 }
 
+/* Can ways begin at such a node? */
+static bool is_source(enum node_kind kind)
+{
+    return kind == NODE_PE_DMA || kind == NODE_M_CPU || kind == NODE_PCIE_EP ||
+           kind == NODE_HBM_CTRL || kind == NODE_SRAM || kind == NODE_PE_TCM;
+}
+
+/* What a segment that goes on by the port spends before it at least, less the 1 fs of its channel.
+ * Memories and m_cpus are ends: nothing goes on there. */
+static void set_lead(struct kb_sim *s, struct out_port *port, const struct channel_row *row)
+{
+    const struct kb_topology *t = s->topo;
+    const struct node_row *at;
+    size_t node[2];
+
+    edge_nodes(t, row->first, node);
+    at = walk_node_row(t, node[0]);
+    port->begins = is_source((enum node_kind)at->kind);
+    port->is_end = port->begins && at->kind != NODE_PCIE_EP;
+    port->lead_fs = 0;
+    if (port->is_end && at->kind != NODE_PE_DMA)
+        port->lead_fs = EV_PAST;
+    else if (node[0] < walk_first_io_node(t) && !(t->impls && t->impls->nodes))
+        port->lead_fs = (uint64_t)(at->overhead_fs & s->mask.overhead);
+}
+
 static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
@@ -183,6 +209,7 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
     port->wire_fs = row->wire_fs;
     port->end_edge = (uint32_t)row->last;
     port->order = order_of(t, row);
+    set_lead(s, port, row);
     port->rank = rank_of_input(t, row->last);
     port->endless = room == 0 || s->options.costs_off & KB_COST_BUFFERS;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)

@@ -58,6 +58,7 @@ struct vc {
     struct segment *rows; /* owned; a ring of `room` */
     uint32_t due_first, n_due, due_room;
     uint32_t first, n, room;
+    uint32_t run;     /* of those, at the front, that leave by the same port */
     uint32_t port;    /* whose VC it is */
     uint64_t from_fs; /* the first may leave from then on */
     uint32_t next;    /* in the list of inputs of a port: INPUT numbers */
@@ -73,6 +74,8 @@ struct out_port {
     uint64_t server_fs[MAX_SPEEDUP]; /* at its end */
     int64_t wire_fs;
     uint64_t order;          /* among all ports, of decisions of one instant */
+    uint32_t coming;         /* segments in buffers that will leave by it */
+    uint32_t held;           /* segments in the buffers at its end */
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
@@ -82,9 +85,11 @@ struct out_port {
     uint64_t source_from_fs; /* the next of its source may leave from then on */
     uint8_t source_vc;       /* that the packet in work owns */
     bool known;              /* the constants are set */
+    bool begins, is_end;     /* ways may begin there; none goes on there, but to a TCM */
     bool endless;            /* at its end is no buffer that could be full */
     bool starved;            /* an input waits for a credit that is not on its way */
     uint64_t busy_fs;
+    uint64_t lead_fs; /* what is granted its way to here is ready later than so long after that */
     double gbs;
 };
 

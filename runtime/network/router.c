@@ -176,26 +176,42 @@ static ALWAYS_INLINE uint64_t offer_of_source(struct router *r, uint32_t index, 
                  bytes_of(r, flight, offer->number), &offer->vc);
 }
 
+/* The best so far, and where the next one is written: nothing is copied. */
+struct offers {
+    struct offer rows[2], *best, *next;
+};
+
+static ALWAYS_INLINE void compare(const struct kb_sim *s, struct offers *offers)
+{
+    struct offer *offer = offers->next;
+
+    if (offers->best && !goes_before(s, offer, offers->best))
+        return;
+    offers->next = offers->best ? offers->best : &offers->rows[1];
+    offers->best = offer;
+}
+
 /* What goes at `t`; returns when to look again if nothing does. */
-static ALWAYS_INLINE uint64_t look(struct kb_sim *s, uint32_t index, uint64_t t, struct offer *best)
+static ALWAYS_INLINE uint64_t look(struct kb_sim *s, uint32_t index, uint64_t t,
+                                   struct offers *offers)
 {
     struct router *r = s->router;
     struct out_port *port = &r->ports[index];
     uint64_t least = ROUTER_NEVER, at;
-    struct offer offer;
 
-    best->slot = TXN_NONE;
+    offers->best = NULL;
+    offers->next = &offers->rows[0];
     port->starved = false;
     for (uint32_t input = port->inputs; input != NO_INPUT; input = r->vcs[input].next) {
-        at = offer_of_input(r, index, t, input, &offer);
-        if (at <= t && (best->slot == TXN_NONE || goes_before(s, &offer, best)))
-            *best = offer;
+        at = offer_of_input(r, index, t, input, offers->next);
+        if (at <= t)
+            compare(s, offers);
         least = at < least ? at : least;
     }
     if (port->source != NO_PARCEL) {
-        at = offer_of_source(r, index, t, &offer);
-        if (at <= t && (best->slot == TXN_NONE || goes_before(s, &offer, best)))
-            *best = offer;
+        at = offer_of_source(r, index, t, offers->next);
+        if (at <= t)
+            compare(s, offers);
         least = at < least ? at : least;
     }
     return least;
@@ -241,6 +257,10 @@ static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, uint32_t input, uin
     take_server(r, port, until);
     vc->first = (vc->first + 1) & (vc->room - 1);
     vc->n--;
+    port->held--;
+    r->ports[out].coming--;
+    if (--vc->run == 0)
+        vc->run = run_of(vc, 0);
     give_credit(s, input, false, until + (uint64_t)port->wire_fs + (uint64_t)T->credit_fs, nbytes);
     if (router_is_hop(r))
         router_post_note(s, until, &(struct note){.kind = NOTE_SERVER, .port = index});
@@ -274,24 +294,28 @@ static ALWAYS_INLINE void take_from_source(struct kb_sim *s, uint32_t index, uin
 
 /* It is at the end of its channel at `t`, with its tail `taken` later. */
 static ALWAYS_INLINE void reach(struct kb_sim *s, uint64_t t, uint64_t taken, uint32_t input,
-                                const struct segment *segment)
+                                struct segment segment)
 {
-    switch (segment->row->end) {
+    struct segment last;
+
+    if (segment.row->end == END_ROUTER && !router_is_hop(s->router)) {
+        put(s, input, segment);
+        return;
+    }
+    last = segment; /* only this has an address: the other one is never in memory */
+    switch (last.row->end) {
     case END_ROUTER:
-        if (router_is_hop(s->router))
-            router_post_note(
-                s, t, &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = *segment});
-        else
-            put(s, input, segment);
+        router_post_note(s, t,
+                         &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = last});
         break;
     case END_M_CPU:
-        come_to_m_cpu(s, input, segment);
+        come_to_m_cpu(s, input, &last);
         break;
     case END_MEMORY:
-        come_in(s, t, taken, input, segment);
+        come_in(s, t, taken, input, &last);
         break;
     default:
-        come_back(s, t, taken, segment);
+        come_back(s, t, taken, &last);
         break;
     }
 }
@@ -310,12 +334,16 @@ static ALWAYS_INLINE struct segment segment_offered(const struct router *r,
                                                     const struct offer *offer)
 {
     const struct flight *flight;
-    struct segment segment;
+    const struct segment *front;
 
     if (offer->input != NO_INPUT) {
-        segment = *front_of(&r->vcs[offer->input]);
-        segment.row++;
-        return segment;
+        front = front_of(&r->vcs[offer->input]);
+        return (struct segment){.row = front->row + 1,
+                                .slot = front->slot,
+                                .number = front->number,
+                                .nbytes = front->nbytes,
+                                .begins = front->begins,
+                                .ends = front->ends};
     }
     flight = &r->flights[offer->slot];
     return (struct segment){
@@ -328,14 +356,14 @@ static ALWAYS_INLINE struct segment segment_offered(const struct router *r,
 }
 
 /* For how long it takes port and input server: at the narrower of both edges. */
-static ALWAYS_INLINE uint64_t time_taken(const struct router *r, const struct segment *segment)
+static ALWAYS_INLINE uint64_t time_taken(const struct router *r, struct segment segment)
 {
     uint64_t fs;
 
-    if (segment->row->segment_fs && segment->nbytes == r->segment_bytes)
-        return segment->row->segment_fs;
-    fs = (uint64_t)part_fs((uint64_t)segment->number * r->segment_bytes, segment->nbytes,
-                           segment->row->gbs);
+    if (segment.row->segment_fs && segment.nbytes == r->segment_bytes)
+        return segment.row->segment_fs;
+    fs = (uint64_t)part_fs((uint64_t)segment.number * r->segment_bytes, segment.nbytes,
+                           segment.row->gbs);
     return fs ? fs : 1; /* costs left out */
 }
 
@@ -368,7 +396,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
     struct out_port *port = &r->ports[index];
     uint32_t there = index * r->n_vcs + offer->vc;
     struct segment segment = segment_offered(r, port, offer);
-    uint64_t taken = time_taken(r, &segment);
+    uint64_t taken = time_taken(r, segment);
     uint64_t until = after(t, (int64_t)taken), arrives = after(t, channel_fs(port->wire_fs));
 
     port->free_fs = until;
@@ -387,17 +415,19 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
         take_from_buffer(s, offer->input, index, t, until);
     }
     segment.ready_fs = after(arrives, segment.row->ready_fs);
-    reach(s, arrives, taken, there, &segment);
+    reach(s, arrives, taken, there, segment);
     if (router_is_hop(r))
         changes(s, index, until);
 }
+
+#include "network/router_train.h"
 
 /* A port decides. */
 static ALWAYS_INLINE void decide(struct kb_sim *s, uint64_t t, uint32_t index)
 {
     struct router *r = s->router;
     struct out_port *port = &r->ports[index];
-    struct offer best = {.slot = TXN_NONE};
+    struct offers offers;
     uint64_t least;
 
     if (port->asked_fs != t)
@@ -405,13 +435,14 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, uint64_t t, uint32_t index)
     port->asked_fs = ROUTER_NEVER;
     if (port->free_fs > t) {
         least = port->free_fs;
-    } else {
-        least = look(s, index, t, &best);
-        if (best.slot != TXN_NONE) {
-            grant(s, index, t, &best);
-            least = port->inputs == NO_INPUT && port->source == NO_PARCEL ? ROUTER_NEVER
-                                                                          : port->free_fs;
+    } else if ((least = train(s, index, t)) == NO_TRAIN) {
+        least = look(s, index, t, &offers);
+        if (offers.best) {
+            grant(s, index, t, offers.best);
+            least = train(s, index, t);
         }
+        if (least == NO_TRAIN)
+            least = is_wanted(port) ? port->free_fs : ROUTER_NEVER;
     }
     if (__builtin_expect(r->how, false) && is_told(s, r->how))
         observe_decide(s, t, index);
@@ -495,7 +526,7 @@ void router_take_note(struct kb_sim *s, uint64_t t, uint32_t row)
     r->notes[row].next = r->free_note;
     r->free_note = row;
     if (note.kind == NOTE_ARRIVE)
-        put(s, note.port, &note.segment);
+        put(s, note.port, note.segment);
     else if (note.kind == NOTE_SERVER)
         ask_for_inputs(s, t, note.port);
     else

@@ -130,8 +130,19 @@ static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, uint32_t input, uint64
     changes(s, index, ready);
 }
 
+/* Segments at the front of a buffer that leave by the same port, from the one at `from` on. */
+static inline uint32_t run_of(const struct vc *vc, uint32_t from)
+{
+    uint32_t run = from;
+
+    while (run < vc->n && next_port(&vc->rows[(vc->first + run) & (vc->room - 1)]) ==
+                              next_port(front_of(vc)))
+        run++;
+    return run;
+}
+
 /* A segment comes to a buffer. */
-static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, const struct segment *segment)
+static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, struct segment segment)
 {
     struct vc *vc = &s->router->vcs[input];
 
@@ -139,7 +150,11 @@ static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, const struct seg
         fail(s, KB_NO_MEMORY);
         return;
     }
-    vc->rows[(vc->first + vc->n++) & (vc->room - 1)] = *segment;
+    vc->rows[(vc->first + vc->n++) & (vc->room - 1)] = segment;
+    s->router->ports[vc->port].held++;
+    s->router->ports[next_port(&segment)].coming++;
+    if (vc->run == vc->n - 1)
+        vc->run = run_of(vc, vc->run);
     if (vc->n == 1)
         wait_for_port(s, input, 0);
 }

@@ -1,92 +1,173 @@
-/* agenda.c -- memory of instants, and the order of their ports. */
+/* agenda.c -- decisions to come: buckets that become due, and the heap beside them. */
 #include "engine/agenda.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = 4, SORTED_BY_STEPS = 32 };
+enum { WIDTH_FIRST = 16, SORTED_BY_STEPS = 64, BUCKETS_OF_ONE = 32 };
+
+/* -- rows ------------------------------------------------------------------------------------- */
 
 void agenda_free(struct agenda *a)
 {
-    for (uint32_t i = 0; i < a->n_instants; i++)
-        free(a->instants[i].rows);
-    free(a->instants);
+    free(a->due);
+    free(a->heap);
+    free(a->rows);
+}
+
+static void free_rows(struct agenda *a, uint32_t from)
+{
+    for (uint32_t i = a->n_rows; i-- > from;) {
+        a->rows[i].next = a->free_row;
+        a->free_row = i;
+    }
 }
 
 void agenda_clear(struct agenda *a)
 {
-    memset(a->first, 0xff, sizeof a->first); /* NO_INSTANT */
-    a->free_instant = NO_INSTANT;
-    for (uint32_t i = a->n_instants; i-- > 0;) {
-        a->instants[i].n = 0;
-        a->instants[i].next = a->free_instant;
-        a->free_instant = i;
-    }
+    memset(a->words, 0, sizeof a->words);
+    memset(a->heads, 0, sizeof a->heads);
+    a->any = a->now = 0;
+    a->n_due = a->i_due = a->n_heap = a->free_row = 0;
+    a->width = WIDTH_FIRST;
+    free_rows(a, 1);
 }
 
-/* More rows, all free. */
-static bool widen(struct agenda *a)
+void agenda_set_width(struct agenda *a, uint64_t fs)
 {
-    enum { FIRST = 64 };
-    uint32_t n = a->n_instants ? 2 * a->n_instants : FIRST;
-    struct instant *more = realloc(a->instants, n * sizeof *more);
+    unsigned width = 0;
 
-    if (!more)
+    while (width < 40 && fs >> width > BUCKETS_OF_ONE)
+        width++;
+    a->width = width;
+}
+
+static bool widen(struct asked **rows, uint32_t n)
+{
+    struct asked *more = realloc(*rows, n * sizeof *more);
+
+    if (more)
+        *rows = more;
+    return more;
+}
+
+/* More rows, and as much room in what is due and in the heap: so a decision is lost here or never.
+ */
+static bool grow(struct agenda *a)
+{
+    enum { FIRST = 256 };
+    uint32_t had = a->n_rows ? a->n_rows : 1, n = a->n_rows ? 2 * a->n_rows : FIRST;
+
+    if (!widen(&a->due, n + 1) || !widen(&a->heap, n) || !widen(&a->rows, n))
         return false;
-    memset(&more[a->n_instants], 0, (n - a->n_instants) * sizeof *more);
-    a->instants = more;
-    for (uint32_t i = n; i-- > a->n_instants;) {
-        more[i].next = a->free_instant;
-        a->free_instant = i;
-    }
-    a->n_instants = n;
+    a->n_rows = n;
+    free_rows(a, had);
     return true;
 }
 
-uint32_t agenda_new_instant(struct agenda *a, uint64_t at_fs)
-{
-    uint32_t row, *first = agenda_place(a, at_fs);
+/* -- the heap --------------------------------------------------------------------------------- */
 
-    if (a->free_instant == NO_INSTANT && !widen(a))
-        return NO_INSTANT;
-    row = a->free_instant;
-    a->free_instant = a->instants[row].next;
-    a->instants[row].at_fs = at_fs;
-    a->instants[row].next = *first;
-    *first = row;
-    return row;
+static void add_to_heap(struct agenda *a, struct asked row)
+{
+    uint32_t i = a->n_heap++;
+
+    for (; i && a->heap[(i - 1) / 2].key > row.key; i = (i - 1) / 2)
+        a->heap[i] = a->heap[(i - 1) / 2];
+    a->heap[i] = row;
 }
 
-bool agenda_room(struct instant *at)
+/* If nothing but the heap is left, buckets are counted from there. */
+void agenda_take_heap(struct agenda *a)
 {
-    uint32_t room = at->room ? 2 * at->room : ROOM;
-    struct asked *more = realloc(at->rows, room * sizeof *more);
+    struct asked last = a->heap[--a->n_heap];
+    uint64_t bucket = ev_time_fs(a->heap[0].key) >> a->width;
+    uint32_t i = 0, free_row = a->heap[0].next;
 
-    if (!more)
+    if (a->i_due == a->n_due && !a->any && bucket > a->now)
+        a->now = bucket;
+    for (uint32_t child = 1; child < a->n_heap; i = child, child = 2 * child + 1) {
+        child += child + 1 < a->n_heap && a->heap[child + 1].key < a->heap[child].key;
+        if (a->heap[child].key >= last.key)
+            break;
+        a->heap[i] = a->heap[child];
+    }
+    a->heap[i] = last;
+    a->rows[free_row].next = a->free_row;
+    a->free_row = free_row;
+}
+
+bool agenda_add_slow(struct agenda *a, ev key, uint32_t index)
+{
+    uint32_t row;
+
+    if (!a->free_row && !grow(a))
         return false;
-    at->rows = more;
-    at->room = room;
+    if ((ev_time_fs(key) >> a->width) - a->now - 1 < AGENDA_BUCKETS - 1)
+        return agenda_add(a, key, index);
+    row = a->free_row;
+    a->free_row = a->rows[row].next;
+    add_to_heap(a, (struct asked){key, index, row});
     return true;
 }
 
-static int by_order(const void *a, const void *b)
+/* -- the bucket that is due ------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
 {
     const struct asked *x = a, *y = b;
 
-    return (x->order > y->order) - (x->order < y->order);
+    return (x->key > y->key) - (x->key < y->key);
 }
 
-void agenda_sort(struct instant *at)
+static void sort(struct asked *rows, uint32_t n)
 {
-    if (at->n > SORTED_BY_STEPS) {
-        qsort(at->rows, at->n, sizeof *at->rows, by_order);
+    if (n > SORTED_BY_STEPS) {
+        qsort(rows, n, sizeof *rows, by_key);
         return;
     }
-    for (uint32_t i = 1; i < at->n; i++) {
-        struct asked row = at->rows[i];
+    for (uint32_t i = 1; i < n; i++) {
+        struct asked row = rows[i];
         uint32_t k = i;
 
-        for (; k > 0 && at->rows[k - 1].order > row.order; k--)
-            at->rows[k] = at->rows[k - 1];
-        at->rows[k] = row;
+        for (; k > 0 && rows[k - 1].key > row.key; k--)
+            rows[k] = rows[k - 1];
+        rows[k] = row;
     }
+}
+
+/* The first list behind what is due; some list is not empty. */
+static uint64_t next_bucket(const struct agenda *a)
+{
+    uint64_t from = a->now + 1, at = from % AGENDA_BUCKETS;
+    uint64_t bits = a->words[at / 64] >> at % 64 << at % 64, later;
+    uint64_t word = at / 64;
+
+    if (!bits) {
+        later = word < AGENDA_WORDS - 1 ? a->any >> (word + 1) << (word + 1) : 0;
+        word = (uint64_t)__builtin_ctzll(later ? later : a->any);
+        bits = a->words[word];
+    }
+    return from + (word * 64 + (uint64_t)__builtin_ctzll(bits) - at) % AGENDA_BUCKETS;
+}
+
+void agenda_turn(struct agenda *a)
+{
+    uint32_t at, row;
+
+    a->now = next_bucket(a);
+    at = a->now % AGENDA_BUCKETS;
+    a->i_due = a->n_due = 0;
+    for (row = a->heads[at]; row; row = a->rows[row].next)
+        a->n_due++;
+    for (uint32_t i = a->n_due, next = a->heads[at]; i-- > 0;) { /* mostly asked for in order */
+        row = next;
+        next = a->rows[row].next;
+        a->due[i] = a->rows[row];
+        a->rows[row].next = a->free_row;
+        a->free_row = row;
+    }
+    a->heads[at] = 0;
+    a->words[at / 64] &= ~(UINT64_C(1) << at % 64);
+    if (!a->words[at / 64])
+        a->any &= ~(UINT64_C(1) << at / 64);
+    sort(a->due, a->n_due);
 }

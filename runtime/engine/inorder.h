@@ -20,6 +20,7 @@ struct inorder {
     bool delays;        /* program_delays() */
     unsigned delays_of; /* of which fed_first, + 1 */
     bool fresh;         /* its lists have not begun */
+    bool ended;         /* no event is left */
     bool listed;        /* rows wait in the lists of their channels, and have no event there */
     bool ahead;         /* and the next one sets out ahead of time, as soon as that is known */
     bool several;       /* so does that of a channel with several servers: engine/ends.h */

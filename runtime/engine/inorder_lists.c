@@ -31,7 +31,7 @@ bool inorder_serves(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
 
-    return t->links != MODE_ROUTER && !t->banked &&
+    return !(s->kernels && t->links == MODE_ROUTER) && !t->banked &&
            !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->observer &&
            s->options.engine == KB_FUSED;
 }
@@ -54,7 +54,8 @@ void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
 {
     uint32_t slot = txn_take(pipe, s->txns);
     struct txn *x = &s->txns[slot];
-    uint64_t lead_fs = T->regular && !s->splits ? inorder_host_lead(s, x) : 0;
+    bool one_lead = T->regular && !s->splits && T->links != MODE_ROUTER;
+    uint64_t lead_fs = one_lead ? inorder_host_lead(s, x) : 0;
 
     x->piped = true;
     if (lead_fs)
@@ -176,7 +177,8 @@ enum { SERVERS_MOST = 64 };
 static bool make_ends(struct kb_sim *s)
 {
     s->inorder->several = s->inorder->listed && !s->inorder->ahead && !s->options.costs_off &&
-                          most_channels(s->topo) <= SERVERS_MOST && has_one_event(s);
+                          s->topo->links != MODE_ROUTER && most_channels(s->topo) <= SERVERS_MOST &&
+                          has_one_event(s);
     if (s->inorder->several && !s->inorder->ends)
         s->inorder->ends = calloc(n_channels(s), sizeof *s->inorder->ends);
     return !s->inorder->several || s->inorder->ends;
@@ -194,14 +196,15 @@ static void free_ends(struct kb_sim *s)
 static bool make(struct kb_sim *s)
 {
     s->inorder = calloc(1, sizeof *s->inorder);
-    return s->inorder && program_make(&s->inorder->program, s->topo, &s->mask);
+    return s->inorder &&
+           (s->topo->links == MODE_ROUTER || program_make(&s->inorder->program, s->topo, &s->mask));
 }
 
 /* Points of a sweep mostly have the same: it is looked at again where something else is passed. */
 static void find_delays(struct kb_sim *s)
 {
-    if (s->inorder->delays_of == s->fed_first + 1u)
-        return;
+    if (s->topo->links == MODE_ROUTER || s->inorder->delays_of == s->fed_first + 1u)
+        return; /* with routers what sets out does so at its own time */
     s->inorder->delays_of = s->fed_first + 1u;
     s->inorder->delays = program_delays(&s->inorder->program, s->topo, s->fed_first);
 }
@@ -214,11 +217,15 @@ bool inorder_begin(struct kb_sim *s)
         return false;
     calendar_clear(&s->inorder->calendar);
     s->inorder->begun = s->inorder->fresh = true;
+    s->inorder->ended = false;
     find_delays(s);
     s->inorder->listed = !sim_counts(s) && !s->dependencies && !s->kernels;
-    s->inorder->ahead = s->inorder->listed && most_channels(s->topo) == 1 && !s->options.costs_off;
-    if (!make_ends(s))
+    s->inorder->ahead = s->inorder->listed && most_channels(s->topo) == 1 &&
+                        !s->options.costs_off && s->topo->links != MODE_ROUTER;
+    if (!make_ends(s)) {
+        s->inorder->begun = false;
         return false;
+    }
     if (s->inorder->listed) {
         list_rows(s);
         if (s->ways & WAY_OF_HOST)

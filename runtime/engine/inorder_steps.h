@@ -62,6 +62,7 @@
 #include "engine/inorder_lists.h"
 #include "engine/traffic_end.h"
 #include "network/component_engine.h"
+#include "network/memory_behind.h"
 
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
@@ -70,6 +71,7 @@ enum {
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
     IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
+    IN_ROUTED = 256,          /* the way to a memory is network/router.h's */
 };
 
 /*
@@ -107,12 +109,24 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
         fail(s, status);
 }
 
+static uint64_t end_behind_routers(const struct kb_sim *s, const struct txn *x, uint64_t t)
+{
+    const struct trip trip = txn_trip(T, x);
+
+    if (!txn_writes(x))
+        return t; /* its data were the response */
+    return after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
+}
+
 /* When it ends whose data are there at `t`: a host's, when the response is back. */
 static ALWAYS_INLINE uint64_t end_of(struct kb_sim *s, const struct txn *x, uint64_t t)
 {
+    struct host_row walked;
+
     if (!txn_of_host(x))
         return t;
-    struct host_row walked;
+    if (T->links == MODE_ROUTER)
+        return end_behind_routers(s, x, t);
 
     return after(t, program_host(&s->inorder->program, T, x, &walked)->response_fs);
 }
@@ -419,6 +433,10 @@ static ALWAYS_INLINE void go_whole_of_kernel(struct kb_sim *s, int how, uint64_t
 /* A PE's leaves its channel at `t`. */
 static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
+    if (how & IN_ROUTED) {
+        router_set_out(s, t, slot);
+        return none;
+    }
     if (how & IN_KERNELS && s->inorder->program.whole) {
         go_whole_of_kernel(s, how, t, slot);
         return none;
@@ -473,18 +491,27 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
 
 /* -- hosts ---------------------------------------------------------------------------------- */
 
+/* It sets out, whole or a part of one. */
+static inline void leave_pcie_ep(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (T->links == MODE_ROUTER)
+        router_set_out(s, t, slot);
+    else
+        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+}
+
 static void leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     uint32_t part = s->splits ? s->splits[slot].next : TXN_NONE;
 
     if (part == TXN_NONE) {
-        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+        leave_pcie_ep(s, t, slot);
         return;
     }
     s->txns[slot].stage = TXN_SPLIT;
     for (; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[slot].issue_fs;
-        put_off(s, t + inorder_host_lead(s, &s->txns[part]), EV_ARRIVE, part);
+        leave_pcie_ep(s, t, part);
     }
 }
 
@@ -513,6 +540,10 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     engine->holder = slot;
     engine->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->wait_fs;
+    if (how & IN_ROUTED) {
+        router_go_on(s, t, slot);
+        return none;
+    }
     uint32_t cube = x->step.cube;
     const struct step *step = program_behind_engine(p, T, x, &cube, &t);
 
@@ -614,6 +645,12 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
         return (struct goer){slot, x->step.cube, t, &s->inorder->program.steps[x->step.row]};
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
+    if (how & IN_ROUTED) {
+        struct delivery part = router_part(s, slot);
+
+        part_arrives(s, 0, t, slot, &part);
+        return none;
+    }
     if (how & IN_KERNELS && s->inorder->program.whole)
         memory_for(s, how, slot)->coming--;
     return serve(s, how, t, slot, x->drain_fs);
@@ -628,6 +665,8 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (how & IN_ROUTED)
+        router_leave(s, slot);
     end(s, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
@@ -677,65 +716,5 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 }
 
 /* -- the loop ------------------------------------------------------------------------------- */
-
-/* The next event lies at `at_fs`, behind the last that may run; UINT64_MAX: there is none. */
-static kb_status stop(struct kb_sim *s, uint64_t at_fs)
-{
-    if (s->inorder->several)
-        inorder_give_back_ends(s);
-    if (s->inorder->calendar.no_memory)
-        fail(s, KB_NO_MEMORY);
-    if (s->status != KB_OK)
-        return s->status;
-    s->now_fs = s->stop_fs - 1;
-    if (at_fs == UINT64_MAX)
-        return KB_OK;
-    return at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
-}
-
-/* The run begins: the first rows of a list set out. */
-static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
-{
-    struct goer goer = how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
-
-    go_all(s, how, goer);
-}
-
-/* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
-static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
-{
-    size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
-    bool by_rows = !s->traffic && s->n_txns < n_channels;
-
-    s->inorder->fresh = false;
-    for (size_t i = 0; !by_rows && i < n_channels; i++)
-        begin_list(s, how, &s->channels[i]);
-    for (uint32_t slot = 0; by_rows && slot < s->n_txns; slot++) {
-        struct station *channel = channel_of(s, &s->txns[slot]);
-
-        if (channel->queue.head == slot && channel->idle)
-            begin_list(s, how, channel);
-    }
-}
-
-static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget)
-{
-    uint64_t t = 0;
-
-    if (how & IN_LISTED && s->inorder->fresh)
-        begin_lists(s, how);
-    for (; budget > 0; budget--) {
-        uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
-
-        if (slot == TXN_NONE || s->txns[slot].at_fs >= s->stop_fs)
-            return stop(s, slot == TXN_NONE ? UINT64_MAX : s->txns[slot].at_fs);
-        if (how & IN_COUNTED && sim_has_counted_all(s))
-            return KB_STOPPED;
-        t = s->txns[slot].at_fs;
-        go_all(s, how, handle(s, how, slot));
-    }
-    s->now_fs = t;
-    return s->status != KB_OK ? s->status : KB_AGAIN;
-}
 
 #endif

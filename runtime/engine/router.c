@@ -170,6 +170,32 @@ static uint64_t segment_fs(uint32_t segment_bytes, double gbs)
                                                                                      : 0;
 }
 
+/* Can ways begin at such a node? */
+static bool is_source(enum node_kind kind)
+{
+    return kind == NODE_PE_DMA || kind == NODE_M_CPU || kind == NODE_PCIE_EP ||
+           kind == NODE_HBM_CTRL || kind == NODE_SRAM || kind == NODE_PE_TCM;
+}
+
+/* What a segment that goes on by the port spends before it at least, less the 1 fs of its channel.
+ * Memories and m_cpus are ends: nothing goes on there. */
+static void set_lead(struct kb_sim *s, struct out_port *port, const struct channel_row *row)
+{
+    const struct kb_topology *t = s->topo;
+    const struct node_row *at;
+    size_t node[2];
+
+    edge_nodes(t, row->first, node);
+    at = walk_node_row(t, node[0]);
+    port->begins = is_source((enum node_kind)at->kind);
+    port->is_end = port->begins && at->kind != NODE_PCIE_EP;
+    port->lead_fs = 0;
+    if (port->is_end && at->kind != NODE_PE_DMA)
+        port->lead_fs = EV_PAST;
+    else if (node[0] < walk_first_io_node(t) && !(t->impls && t->impls->nodes))
+        port->lead_fs = (uint64_t)(at->overhead_fs & s->mask.overhead);
+}
+
 static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
@@ -180,10 +206,10 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
         return;
     port->known = true;
     port->gbs = row->gbs;
-    port->segment_fs = segment_fs(t->segment_bytes, row->gbs);
     port->wire_fs = row->wire_fs;
     port->end_edge = (uint32_t)row->last;
     port->order = order_of(t, row);
+    set_lead(s, port, row);
     port->rank = rank_of_input(t, row->last);
     port->endless = room == 0 || s->options.costs_off & KB_COST_BUFFERS;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)
@@ -217,6 +243,14 @@ static void set_sums(struct way *way, const struct channels *c)
     }
 }
 
+/* The first way says how long segments take. */
+static void set_pace(struct router *r, double gbs)
+{
+    if (!r->paced)
+        agenda_set_width(&r->agenda, (uint64_t)drain_fs(r->segment_bytes, gbs));
+    r->paced = true;
+}
+
 static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answers)
 {
     const struct kb_topology *t = s->topo;
@@ -230,6 +264,7 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
     if (!way)
         return NULL;
     set_sums(way, c);
+    set_pace(s->router, way->gbs);
     way->n = c->n;
     for (uint32_t i = 0; i < c->n; i++) {
         const struct channel_row *row = &c->rows[i];
@@ -239,7 +274,11 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
             (struct way_row){.port = (uint32_t)row->port,
                              .end = row->end,
                              .endless = row->end == END_SINK || s->router->ports[row->port].endless,
-                             .ready_fs = row->node_fs};
+                             .ready_fs = row->node_fs,
+                             .gbs = row->gbs};
+        if (i && way->rows[i - 1].end != END_M_CPU && c->rows[i - 1].gbs < row->gbs)
+            way->rows[i].gbs = c->rows[i - 1].gbs;
+        way->rows[i].segment_fs = segment_fs(t->segment_bytes, way->rows[i].gbs);
         set_vcs(t, &way->rows[i], row, answers, txn->prio);
     }
     return way;
@@ -379,8 +418,10 @@ static void clear_port(struct router *r, size_t i)
             free(vc->due);
         }
     memset(&r->vcs[i * r->n_vcs], 0, r->n_vcs * sizeof *r->vcs);
-    for (uint32_t v = 0; v < r->n_vcs; v++)
+    for (uint32_t v = 0; v < r->n_vcs; v++) {
         r->vcs[i * r->n_vcs + v].out_vc = NO_VC;
+        r->vcs[i * r->n_vcs + v].port = (uint32_t)i;
+    }
     *port = (struct out_port){
         .asked_fs = ROUTER_NEVER, .inputs = NO_INPUT, .source = NO_PARCEL, .source_vc = NO_VC};
 }
@@ -407,6 +448,8 @@ void router_clear(struct kb_sim *s)
     for (size_t i = 0; i < walk_n_links(s->topo); i++)
         clear_port(r, i);
     agenda_clear(&r->agenda);
+    r->wake_fs = ROUTER_NEVER;
+    r->paced = false;
     memset(r->sinks, 0, ((size_t)sim_cubes(s->topo) << s->topo->unit_bits) * sizeof *r->sinks);
 }
 
@@ -429,6 +472,11 @@ bool router_new(struct kb_sim *s)
     if (!r)
         return false;
     r->n_vcs = t->request_vcs + t->answer_vcs;
+    r->segment_bytes = t->segment_bytes;
+    r->packet_segments = t->packet_bytes ? t->packet_bytes / t->segment_bytes : UINT32_MAX;
+    r->speedup = t->input_speedup;
+    r->by_turns = t->arbiter == ARBITER_RR;
+    r->wake_fs = ROUTER_NEVER;
     r->ports = rows_new(n, sizeof *r->ports);
     r->vcs = rows_new(n * r->n_vcs, sizeof *r->vcs);
     r->sinks = rows_new((size_t)sim_cubes(t) << t->unit_bits, sizeof *r->sinks);

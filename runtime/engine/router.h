@@ -58,6 +58,8 @@ struct vc {
     struct segment *rows; /* owned; a ring of `room` */
     uint32_t due_first, n_due, due_room;
     uint32_t first, n, room;
+    uint32_t run;     /* of those, at the front, that leave by the same port */
+    uint32_t port;    /* whose VC it is */
     uint64_t from_fs; /* the first may leave from then on */
     uint32_t next;    /* in the list of inputs of a port: INPUT numbers */
     uint32_t parcel;  /* at an m_cpu, or a memory with a limit: of the packet that comes */
@@ -70,10 +72,10 @@ struct out_port {
     uint64_t free_fs;
     uint64_t asked_fs;               /* it decides then; ROUTER_NEVER: not at all */
     uint64_t server_fs[MAX_SPEEDUP]; /* at its end */
-    double gbs;
-    uint64_t segment_fs; /* of any whole segment, if all take the same; 0: they do not */
     int64_t wire_fs;
     uint64_t order;          /* among all ports, of decisions of one instant */
+    uint32_t coming;         /* segments in buffers that will leave by it */
+    uint32_t held;           /* segments in the buffers at its end */
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
@@ -82,10 +84,13 @@ struct out_port {
     uint32_t last;           /* round robin: turn_of() what went last, plus 1 */
     uint64_t source_from_fs; /* the next of its source may leave from then on */
     uint8_t source_vc;       /* that the packet in work owns */
-    bool known;              /* the constants above are set */
+    bool known;              /* the constants are set */
+    bool begins, is_end;     /* ways may begin there; none goes on there, but to a TCM */
     bool endless;            /* at its end is no buffer that could be full */
     bool starved;            /* an input waits for a credit that is not on its way */
     uint64_t busy_fs;
+    uint64_t lead_fs; /* what is granted its way to here is ready later than so long after that */
+    double gbs;
 };
 
 /* A segment that goes by a port, as observers hear of it. */
@@ -103,6 +108,9 @@ struct way_row {
     uint8_t end;       /* enum channel_end */
     bool endless;      /* nothing is counted there: an answer is taken at its end as it comes */
     int64_t ready_fs;  /* from arrival to readiness at its end */
+    double gbs;        /* of port and input server: the narrower of both edges */
+    uint64_t
+        segment_fs; /* that a whole segment takes of them, if all take the same; 0: they do not */
 };
 
 /* A way in one direction, shared by all flights that go it. */
@@ -126,7 +134,8 @@ struct way {
  */
 struct parcel {
     uint64_t ready_fs; /* of the first: its place in the queue */
-    uint64_t hold_fs;  /* memory: for how long its packet keeps others away */
+    uint64_t hold_fs;  /* memory: for how long its packet keeps others away ... */
+    double gbs;        /* ... of which its last bytes take so much of it */
     uint64_t *rows;    /* owned; m_cpu: when each segment is ready; memory: when its tail is in */
     uint32_t next;     /* in the queue of a source, or of a flight that has no engine yet */
     uint32_t slot;     /* of its transaction */
@@ -140,6 +149,7 @@ struct parcel {
 
 /* A packet that comes to a memory. */
 struct arrival {
+    uint64_t at_fs;  /* its first segment is there */
     uint32_t next;   /* of the same flight */
     uint32_t packet; /* its number */
     uint32_t parcel; /* what is in of it, where a memory has room for so much; NO_PARCEL */
@@ -154,6 +164,8 @@ struct flight {
                            end as it has answered until now, ROUTER_NEVER: none */
     uint64_t start_fs;  /* when service of the first begins */
     uint64_t done_fs;
+    uint64_t least_fs; /* a write, of which the memory has begun to serve all: done then ... */
+    int64_t behind_fs; /* ... or so long behind its last tail; < 0: not all has been served */
     int64_t extra_fs, return_fs;     /* terms of its result */
     uint32_t n, in;                  /* segments: of all; in at the end */
     uint32_t packets_left;           /* that its memory has not begun to serve */
@@ -195,12 +207,17 @@ struct router {
     struct channels scratch;
     struct agenda agenda;
     struct router_tally *tally; /* owned; NULL: buffers are not counted */
+    bool has_wakes;             /* steps.h runs: an event in its queue stands for the agenda ... */
+    uint64_t wake_fs;           /* ... then; ROUTER_NEVER: there is none */
+    int how;                    /* of the run: engine/how.h */
+    /* Of the topology. */
+    uint32_t n_vcs, segment_bytes, packet_segments, speedup;
+    bool by_turns; /* arbiter: rr */
+    bool paced;    /* the width of the agenda follows from a way */
     uint32_t n_flights;
     uint32_t n_parcels, free_parcel;
     uint32_t n_arrivals, free_arrival;
     uint32_t n_notes, free_note;
-    uint32_t n_vcs;
-    uint64_t waiting; /* segments in buffers, and flights in queues of sources */
 };
 
 bool router_new(struct kb_sim *s);
@@ -220,17 +237,17 @@ uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst);
 bool router_room(struct kb_sim *s, uint32_t n);
 
 /* The way of the transaction in `slot`; NULL: no memory. */
-struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers) EXPORTED(router_way);
+struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers);
 void router_leave_way(struct way *way) EXPORTED(router_leave_way);
 
 /* Twice the room. False: no memory. */
-bool vc_room(struct vc *vc) EXPORTED(vc_room);
-bool vc_due_room(struct vc *vc) EXPORTED(vc_due_room);
+bool vc_room(struct vc *vc);
+bool vc_due_room(struct vc *vc);
 
 /* A row of a pool; NO_PARCEL, NO_NOTE: no memory. */
-uint32_t router_new_parcel(struct router *r) EXPORTED(router_new_parcel);
-bool parcel_room(struct parcel *p) EXPORTED(parcel_room);
-uint32_t router_new_arrival(struct router *r) EXPORTED(router_new_arrival);
-uint32_t router_new_note(struct router *r) EXPORTED(router_new_note);
+uint32_t router_new_parcel(struct router *r);
+bool parcel_room(struct parcel *p);
+uint32_t router_new_arrival(struct router *r);
+uint32_t router_new_note(struct router *r);
 
 #endif

@@ -54,12 +54,11 @@ void router_tally_free(struct router_tally *tally);
 void router_tally_clear(struct router_tally *tally); /* nothing has gone yet */
 
 /* The port of a grant at `t` is as it was before it. False: no memory. */
-bool router_tally_grant(struct kb_sim *s, uint64_t t, const struct router_grant *grant)
-    EXPORTED(router_tally_grant);
+bool router_tally_grant(struct kb_sim *s, uint64_t t, const struct router_grant *grant);
 
 /* A place in the buffer of a VC is known to be free at `t`. False: no memory. */
-bool router_tally_credit(struct kb_sim *s, uint32_t vc, bool of_memory, uint64_t t, uint64_t nbytes)
-    EXPORTED(router_tally_credit);
+bool router_tally_credit(struct kb_sim *s, uint32_t vc, bool of_memory, uint64_t t,
+                         uint64_t nbytes);
 
 /* What a VC has counted up to `now_fs`: those that are in the buffer then have no end yet. */
 struct vc_tally router_tally_until(const struct vc_tally *vc, uint64_t now_fs);

@@ -85,11 +85,11 @@ struct kb_sim {
 
 /*
  * Is memory `dst` the time at which it is free, s->early[dst]? In a run of engine/inorder.h all
- * are, else those that are free before their transaction is done.
+ * are, but behind routers; else those that are free before their transaction is done.
  */
 static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
 {
-    return s->inorder || memory_frees_early(cost_memory(s->topo, dst, false));
+    return (s->inorder && s->early) || memory_frees_early(cost_memory(s->topo, dst, false));
 }
 
 static inline bool sim_has_kernels(const struct kb_sim *s)

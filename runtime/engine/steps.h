@@ -55,6 +55,7 @@
 #include "network/link.h"
 #include "network/m_cpu.h"
 #include "network/memory.h"
+#include "network/memory_behind.h"
 #include "network/noc.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
@@ -86,6 +87,17 @@ static ALWAYS_INLINE bool is_routed(struct kb_sim *s, int how, uint32_t slot)
     return T->links == MODE_ROUTER && !inside_pe(s, how, slot);
 }
 
+/* A part of it comes from routers to its memory. */
+static inline void come_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct delivery part = router_part(s, slot);
+
+    if (is_banked(s, &s->txns[slot]))
+        part_comes_to_banks(s, how, t, slot, &part);
+    else
+        part_arrives(s, how, t, slot, &part);
+}
+
 static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
@@ -105,7 +117,7 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
         break;
     default:
         if (is_routed(s, how, slot))
-            come_to_sink(s, how, t, slot);
+            come_behind(s, how, t, slot);
         else
             come_to_memory(s, how, t, slot);
         break;
@@ -212,10 +224,12 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (routed && is_banked(s, &s->txns[slot]) && txn_writes(&s->txns[slot]))
+        end_write_in_banks(s, slot);
     if (is_told(s, how))
         observe_leave(s, t, slot);
     if (routed)
-        leave_network(s, slot);
+        router_leave(s, slot);
     if (queued)
         leave_queue(s, t, slot);
     else if (!early && !freed_engine(s, how, memory, slot))
@@ -250,6 +264,15 @@ static inline ev next_issue(const struct kb_sim *s)
     return ev_make((uint64_t)s->txns[slot].issue_fs, EV_ISSUE, s->txns[slot].id, slot);
 }
 
+/* Ports of routers decide, and with them channels of banks behind them, in one order. */
+static ALWAYS_INLINE void decide_all(struct kb_sim *s, int how, uint64_t t)
+{
+    uint32_t index;
+
+    while ((index = router_run(s, t)) != NO_CHANNEL)
+        decide_channel(s, how, t, arbiter_index(index));
+}
+
 static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
 {
     uint64_t t = ev_time_fs(e);
@@ -261,7 +284,7 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         break;
     case EV_HOP:
         if (T->links == MODE_ROUTER && ev_id(e) == NOTE_ID)
-            take_note(s, how, t, slot);
+            router_take_note(s, t, slot);
         else if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
             kernels_word_arrived(s, t, slot);
         else if (T->impls && s->txns[slot].stage == TXN_TO_NODE)
@@ -280,7 +303,7 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         else if (T->banked && T->links != MODE_ROUTER && arbiter_kind(slot) == ARBITER_CHANNEL)
             decide_channel(s, how, t, arbiter_index(slot));
         else if (T->links == MODE_ROUTER)
-            decide_all(s, how, t, slot);
+            decide_all(s, how, t);
         break;
     default:
         arrive(s, how, t, slot);

@@ -235,18 +235,20 @@ static ALWAYS_INLINE void come_to_banks(struct kb_sim *s, int how, uint64_t t, u
         post_ends(s, how, slice);
 }
 
-/* Behind routers bytes [from, from + nbytes) of it have arrived: a packet of a write, a read. */
-static inline void come_to_banks_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                        uint64_t from, uint64_t nbytes)
+/* Behind routers a part of it has arrived: a packet of a write, a read. */
+static inline void part_comes_to_banks(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                       const struct delivery *part)
 {
     struct bank_slice *slice = slice_of(s, s->txns[slot].dst);
     struct bank_view view;
     uint32_t row;
 
-    if (!slice)
+    if (is_told(s, how))
+        observe_serve(s, t, t, slot, part->number);
+    if (!slice || (!txn_writes(&s->txns[slot]) && !router_turn_back(s, slot)))
         return;
     view = view_of(s, slice);
-    row = begin_packet_access(s, t, slot, from, nbytes);
+    row = begin_packet_access(s, t, slot, part->from, part->nbytes);
     if (row == BANK_NONE)
         return;
     slice->pending++;

@@ -95,7 +95,7 @@ static inline void ask_as_port(struct kb_sim *s, struct arbiter *a, uint64_t t, 
     if (a->asked == t + 1 || a->decided == t + 1)
         return;
     a->asked = t + 1;
-    ask_agenda(s, t, order, (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | index);
+    router_ask_as(s, t, order, (uint32_t)ARBITER_CHANNEL << ARBITER_KIND_BIT | index);
 }
 
 static ALWAYS_INLINE void ask_channel(struct kb_sim *s, struct bank_slice *slice, uint32_t channel,

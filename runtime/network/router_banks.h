@@ -23,7 +23,7 @@
 #ifndef NETWORK_ROUTER_BANKS_H
 #define NETWORK_ROUTER_BANKS_H
 #include "network/banks_state.h"
-#include "network/router_source.h"
+#include "network/router.h"
 
 /* The numbers of the slice that the transaction in `slot` goes to. */
 static inline const struct bank_row *bank_row_of_txn(const struct kb_sim *s, const struct txn *txn)
@@ -45,40 +45,8 @@ static inline struct bank_bytes bytes_in_banks(const struct kb_sim *s, uint32_t 
 
 /* -- data of reads -------------------------------------------------------------------------- */
 
-/* Segment `number` of the data of `slot` will be ready at `ready`. */
-static inline void send_data(struct kb_sim *s, int how, struct bank_packet *read, uint32_t number,
-                             uint64_t ready)
-{
-    struct router *r = s->router;
-    const struct flight *flight = &r->flights[read->slot];
-    bool begins = begins_packet(s, number);
-    uint32_t port = flight->way->rows[0].port, left = flight->n - number;
-    struct parcel *parcel;
-
-    if (begins)
-        read->parcel = make_parcel(s, read->slot, 0, ready);
-    if (read->parcel == NO_PARCEL)
-        return;
-    parcel = &r->parcels[read->parcel];
-    if (begins) {
-        parcel->first = number;
-        parcel->n = left < packet_segments(s) ? left : packet_segments(s);
-        parcel->in = 0;
-        parcel->gated = true;
-    }
-    if (parcel->in == parcel->room && !parcel_room(parcel)) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    parcel->rows[parcel->in++] = ready;
-    if (begins)
-        queue_parcel(s, how, read->parcel);
-    else if (how & HOW_HOP || r->ports[port].source == read->parcel)
-        changes(s, how, port, ready);
-}
-
 /* Bursts of a read have ends: data that are known to be ready, and all before them, go. */
-static inline void send_known(struct kb_sim *s, int how, uint32_t row)
+static inline void send_known(struct kb_sim *s, uint32_t row)
 {
     struct bank_pool *pool = &s->banks->pool;
     struct bank_packet *read = &pool->packets[row];
@@ -91,7 +59,8 @@ static inline void send_known(struct kb_sim *s, int how, uint32_t row)
         read->latest_fs = bank_later(read->latest_fs, read->ends_fs[read->known]);
         while (read->sent < s->router->flights[read->slot].n &&
                bank_last_burst(b, bytes, T->segment_bytes, read->sent) <= read->known)
-            send_data(s, how, read, read->sent++, after((uint64_t)read->latest_fs, behind_fs));
+            router_send(s, after((uint64_t)read->latest_fs, behind_fs), read->slot, read->sent++,
+                        &read->parcel);
     }
 }
 
@@ -105,11 +74,9 @@ static inline struct stream *stream_back(struct kb_sim *s, uint32_t slot)
     f->segment_bytes = T->segment_bytes;
     for (uint32_t i = 0; i < way->n; i++) {
         const struct out_port *port = &s->router->ports[way->rows[i].port];
-        bool begins = i == 0 || way->rows[i - 1].end == END_M_CPU;
-        double before = begins ? port->gbs : s->router->ports[way->rows[i - 1].port].gbs;
 
         f->hops[i] =
-            (struct stream_hop){.gbs = before < port->gbs ? before : port->gbs,
+            (struct stream_hop){.gbs = way->rows[i].gbs,
                                 .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
     }
     return f;
@@ -138,24 +105,30 @@ static inline void end_read(struct kb_sim *s, int how, uint32_t row)
 
 /* -- writes --------------------------------------------------------------------------------- */
 
-/* All of a write is in, and its packets have been accepted, or written. */
-static inline void finish_write_in_banks(struct kb_sim *s, uint32_t slot)
+/* All packets of a write have been accepted, or written. */
+static inline void serve_write_in_banks(struct kb_sim *s, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    struct flight *flight = &s->router->flights[slot];
     const struct bank_access *whole = &s->banks->accesses[slot];
-    const struct bank_row *b = bank_row_of_txn(s, txn);
-    int64_t came_fs = txn->arrive_fs + whole->drain_fs, done_fs;
+    int64_t behind_fs = behind_banks_fs(s, txn);
+    int64_t least_fs = bank_later(txn->arrive_fs + whole->drain_fs,
+                                  (int64_t)s->router->flights[slot].served_fs);
 
-    if ((int64_t)flight->tail_fs > came_fs)
-        came_fs = (int64_t)flight->tail_fs;
-    done_fs = bank_later(came_fs, (int64_t)flight->served_fs);
-    if (b->ack == ACK_WRITTEN)
-        done_fs = bank_later(done_fs, whole->first_fs + whole->drain_fs -
-                                          s->banks->by_memory[txn->dst]->view.burst_fs);
-    flight->done_fs = after((uint64_t)done_fs, behind_banks_fs(s, txn));
-    txn->service_fs = txn->arrive_fs + whole->drain_fs + ((int64_t)flight->done_fs - came_fs);
-    post(s, flight->done_fs, EV_DONE, slot);
+    if (bank_row_of_txn(s, txn)->ack == ACK_WRITTEN)
+        least_fs = bank_later(least_fs, whole->first_fs + whole->drain_fs -
+                                            s->banks->by_memory[txn->dst]->view.burst_fs);
+    router_served(s, slot, after((uint64_t)least_fs, behind_fs), behind_fs);
+}
+
+/* It is done: in service_fs goes what it has taken behind its last tail, and its drain. */
+static inline void end_write_in_banks(struct kb_sim *s, uint32_t slot)
+{
+    struct txn *txn = &s->txns[slot];
+    const struct flight *flight = &s->router->flights[slot];
+    int64_t drained_fs = txn->arrive_fs + s->banks->accesses[slot].drain_fs;
+
+    txn->service_fs = drained_fs + (int64_t)flight->done_fs -
+                      bank_later(drained_fs, (int64_t)flight->tail_fs);
 }
 
 /* A packet of a write has been accepted, or written. */
@@ -176,8 +149,8 @@ static inline void end_packet(struct kb_sim *s, uint32_t row)
         whole->delay_fs = access->delay_fs;
         whole->ready_fs = access->ready_fs;
     }
-    if (--flight->packets_left == 0 && flight->in == flight->n)
-        finish_write_in_banks(s, slot);
+    if (--flight->packets_left == 0)
+        serve_write_in_banks(s, slot);
 }
 
 /* -- both ----------------------------------------------------------------------------------- */
@@ -192,7 +165,7 @@ static inline void post_ends_behind(struct kb_sim *s, int how, struct bank_slice
 
         pool->touched = pool->packets[row].next;
         pool->packets[row].touched = false;
-        send_known(s, how, row);
+        send_known(s, row);
     }
     while (pool->ended != BANK_NONE) {
         uint32_t row = pool->ended;

@@ -14,7 +14,9 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
     if (T->impls && T->impls->nodes)
         s->instances.served[slot].delay_fs = 0;
     if (T->links == MODE_ROUTER) {
-        set_out_router(s, how, t, slot);
+        router_set_out(s, t, slot);
+        if (is_banked(s, txn) && s->status == KB_OK)
+            begin_whole(s, slot);
     } else if (how & HOW_HOP) {
         const struct trip trip = txn_trip(T, txn);
 
@@ -53,7 +55,7 @@ static ALWAYS_INLINE void set_out_whole(struct kb_sim *s, int how, uint64_t t, u
 static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     if (T->links == MODE_ROUTER) {
-        leave_engine_router(s, how, t, slot);
+        router_go_on(s, t, slot);
     } else if (how & HOW_HOP) {
         come_to_link(s, t, slot);
     } else if (walks_hops(s, how)) {

@@ -11,7 +11,7 @@
  */
 #include "kernels/engine.h"
 #include "kernels/heard.h"
-#include "engine/inorder_steps.h"
+#include "engine/inorder_loop.h"
 
 /* -- for engines that are compiled apart ------------------------------------------------------ */
 
@@ -111,8 +111,7 @@ static ALWAYS_INLINE kb_status run_kernels(struct kb_sim *s, int how, uint64_t b
         else
             handle_kernels(s, slot);
     }
-    s->now_fs = ev_time_fs(e);
-    return s->status != KB_OK ? s->status : KB_AGAIN;
+    return paused(s, ev_time_fs(e));
 }
 
 bool engine_until(struct kb_sim *s, uint32_t pe)

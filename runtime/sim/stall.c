@@ -9,6 +9,7 @@
  * has been, since nothing moves.
  */
 #include "base/text.h"
+#include "engine/inorder.h"
 #include "engine/router.h"
 #include "machine/place.h"
 #include "sim/sim.h"
@@ -63,6 +64,12 @@ static bool has_flights(const struct kb_sim *s)
     return false;
 }
 
+/* Is something still to happen? */
+static bool has_events(const struct kb_sim *s)
+{
+    return s->inorder && s->inorder->begun ? !s->inorder->ended : s->queue.first != EV_NONE;
+}
+
 kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *why)
 {
     kb_error told = {"packets wait for each other: "};
@@ -70,7 +77,7 @@ kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *wh
 
     if (status != KB_OK && status != KB_STOPPED && status != KB_DEADLOCK)
         return status; /* it has failed, perhaps before an event was made */
-    if (!s->router || s->queue.first != EV_NONE || !has_flights(s))
+    if (!s->router || has_events(s) || !has_flights(s))
         return status;
     at = find_waiting(s);
     if (at == UINT32_MAX && s->instances.never)

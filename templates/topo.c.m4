@@ -289,9 +289,9 @@ gen_map_parts([[gen_part_row]])m4_dnl
 ]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
-m4_dnl Routers, banks, nodes that are components, and components that queue need an engine of their own.
+m4_dnl Routers and nodes that are components need an engine of their own.
 m4_define([[gen_own_engine]],
-m4_eval(gen_links == 2 || gen_banked != 0 || gen_has_nodes != 0 || gen_has_queueing != 0))m4_dnl
+m4_eval(gen_links == 2 || gen_has_nodes != 0))m4_dnl
 #define TOPOLOGY gen_name[[]]_topology
 m4_ifelse(gen_own_engine, 1, [[#define OWN_ENGINE
 ]])m4_dnl

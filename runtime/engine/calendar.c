@@ -364,3 +364,28 @@ uint32_t calendar_turn(struct calendar *c, struct txn *txns)
     make_due(c, txns, slot);
     return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
 }
+
+bool calendar_put_back(struct calendar *c, struct txn *txns)
+{
+    uint32_t slot = calendar_turn(c, txns);
+
+    if (slot == TXN_NONE || !room_for(c, &c->due, &c->due_room, 1))
+        return false;
+    if (c->i_due < c->n_due) {
+        c->i_due--;
+        return true;
+    }
+    c->due[0] = calendar_key(txns, slot);
+    c->i_due = 0;
+    c->n_due = 1;
+    return true;
+}
+
+uint64_t calendar_least_fs(const struct calendar *c)
+{
+    uint64_t first = c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1);
+
+    if (c->near.any)
+        return (first + first_list(&c->near)) << c->width;
+    return (first + CALENDAR_BUCKETS) << c->width;
+}

@@ -51,8 +51,8 @@ enum {
 
 /* Lists of rows, and which of them have some. */
 struct calendar_lists {
-    uint64_t any;                   /* words that are not 0 */
-    uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
+    uint64_t any;                        /* words that are not 0 */
+    uint64_t words[CALENDAR_WORDS];      /* lists that are not empty */
     uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
 };
 
@@ -81,6 +81,12 @@ void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot);
 /* Goes on to the next bucket that has events, and returns its first; TXN_NONE: there is none. */
 uint32_t calendar_turn(struct calendar *c, struct txn *txns);
 uint32_t calendar_take_late(struct calendar *c);
+
+/* Goes on to that bucket, and takes nothing. False: there is none. */
+bool calendar_put_back(struct calendar *c, struct txn *txns);
+
+/* A time before which that bucket has no event. */
+uint64_t calendar_least_fs(const struct calendar *c);
 
 static inline ev calendar_key(const struct txn *txns, uint32_t slot)
 {
@@ -115,6 +121,15 @@ static inline bool calendar_post(struct calendar *c, struct txn *txns, uint32_t 
     else
         calendar_post_ahead(c, txns, slot);
     return true;
+}
+
+/* Are all of its events behind `e`? */
+static inline bool calendar_is_behind(struct calendar *c, struct txn *txns, ev e)
+{
+    if (c->i_due == c->n_due && !c->n_late &&
+        (calendar_least_fs(c) > ev_time_fs(e) || !calendar_put_back(c, txns)))
+        return true;
+    return (c->i_due == c->n_due || e < c->due[c->i_due]) && (!c->n_late || e < c->late[0]);
 }
 
 /* Takes the next event, which lies in the row returned; TXN_NONE: there is none. */

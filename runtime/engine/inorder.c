@@ -57,6 +57,7 @@
 #include "engine/inorder_lists.h"
 #include "engine/traffic_end.h"
 #include "network/component_memory.h"
+#include "network/server.h"
 
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
@@ -174,7 +175,14 @@ static ALWAYS_INLINE struct goer give_back(struct kb_sim *s, int how, struct sta
 static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t slot, uint64_t done)
 {
     return how & IN_AHEAD && !txn_of_host(&s->txns[slot]) && whole_of(s, slot) == slot &&
-           done < EV_PAST;
+           done < EV_PAST && (!s->instances.queues.of || !is_chosen(s, &s->txns[slot]));
+}
+
+/* Its service ends at `t`: that is known to a memory which keeps order. */
+static ALWAYS_INLINE void leave_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (__builtin_expect(s->inorder->program.chooses, false) && is_chosen(s, &s->txns[slot]))
+        server_leave(s, t, slot);
 }
 
 /* Its service ends at `done`: the next of its channel follows, if that need be no event. */
@@ -186,16 +194,25 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
         put_off(s, done, EV_DONE, slot);
         return none;
     }
+    leave_memory(s, done, slot);
     end(s, done, slot);
     return give_back(s, how, channel, done);
 }
 
-/* The memory is a component, which says when it is done; hold_fs is what it is told of the way. */
-static __attribute__((noinline)) uint64_t ask_component(struct kb_sim *s, int64_t hold_fs,
-                                                        uint64_t t, uint32_t slot)
+/*
+ * Another memory than one that is built in and keeps order: a component, which says when it is
+ * done, or one that chooses, and posts the end when it knows. COMPONENT_NEVER: that is not now.
+ */
+static __attribute__((noinline)) uint64_t ask_other(struct kb_sim *s, int how,
+                                                    const struct service *service, int64_t drain,
+                                                    uint64_t t, uint32_t slot)
 {
-    s->txns[slot].hold_fs = hold_fs;
-    return serve_by_component(s, 0, t, slot);
+    s->txns[slot].hold_fs = service->done_fs + drain;
+    if (service->server == SERVER_ASKED)
+        return serve_by_component(s, 0, t, slot);
+    s->txns[slot].stage = TXN_TO_MEMORY;
+    server_arrive(s, how & IN_COUNTED, t, slot);
+    return COMPONENT_NEVER;
 }
 
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
@@ -210,8 +227,8 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
 
     x->arrive_fs = (int64_t)t;
     x->stage = TXN_SERVED;
-    if (__builtin_expect(service->by_component, false)) {
-        uint64_t done = ask_component(s, service->done_fs + drain, t, slot);
+    if (__builtin_expect(service->server != SERVER_ORDERED, false)) {
+        uint64_t done = ask_other(s, how, service, drain, t, slot);
 
         return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
     }
@@ -234,15 +251,28 @@ far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct 
     return &s->links[walk_link(T, edge, cube, &trip) ^ !txn_writes(x)];
 }
 
+/* It comes to its memory at `t`: by an event, unless the memory expects it without one. */
+static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    if (__builtin_expect(s->inorder->program.chooses, false) && !(how & IN_COUNTED) &&
+        server_expects(s, t, x->drain_fs, slot))
+        x->stage = TXN_TO_MEMORY;
+    else
+        will_arrive(s, t, slot, TXN_TO_MEMORY);
+}
+
 /* It comes to the station of `step` at `t`, by an event. */
-static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
+static ALWAYS_INLINE void go_to(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                                 const struct step *step, uint32_t cube)
 {
+    if (step->kind == STEP_MEMORY) {
+        go_to_memory(s, how, t, slot);
+        return;
+    }
     s->txns[slot].step = (struct step_at){(uint32_t)(step - s->inorder->program.steps), cube};
-    will_arrive(s, t, slot,
-                step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
-                : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
-                                            : TXN_TO_LINK);
+    will_arrive(s, t, slot, step->kind == STEP_ENGINE ? TXN_TO_ENGINE : TXN_TO_LINK);
 }
 
 /* Its head comes to the link of `step` at `t`: it takes it, and those behind it that are no stops.
@@ -274,12 +304,12 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
             return serve(s, how, t < EV_PAST ? t : EV_PAST, slot, drain);
     }
     x->drain_fs = drain;
-    go_to(s, t, slot, step, cube);
+    go_to(s, how, t, slot, step, cube);
     return none;
 }
 
 /* Links ideal: the whole way to the memory is one sum: `way`, from `t` on. */
-static ALWAYS_INLINE void go_ideal(struct kb_sim *s, uint64_t t, uint32_t slot,
+static ALWAYS_INLINE void go_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                                    const struct cost_row *way, double link_gbs)
 {
     struct txn *x = &s->txns[slot];
@@ -287,17 +317,16 @@ static ALWAYS_INLINE void go_ideal(struct kb_sim *s, uint64_t t, uint32_t slot,
     double gbs = link_gbs + s->mask.link_gbs;
 
     x->drain_fs = drain_fs(x->nbytes, gbs < service->last_gbs ? gbs : service->last_gbs);
-    will_arrive(s, after(t, cost_way_fs(&s->mask, way->wire_fs, way->overhead_fs)), slot,
-                TXN_TO_MEMORY);
+    go_to_memory(s, how, after(t, cost_way_fs(&s->mask, way->wire_fs, way->overhead_fs)), slot);
 }
 
 /* The same of a host's, which has its engine. */
-static inline void go_ideal_host(struct kb_sim *s, uint64_t t, uint32_t slot)
+static inline void go_ideal_host(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     const struct trip trip = txn_trip(T, &s->txns[slot]);
     struct cost_row way = cost_engine_to_memory(T, &trip);
 
-    go_ideal(s, t, slot, &way, cost_of_host(T, &trip).link_gbs);
+    go_ideal(s, how, t, slot, &way, cost_of_host(T, &trip).link_gbs);
 }
 
 /* A PE's leaves its channel at `t`. */
@@ -309,7 +338,7 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     if (T->links == MODE_IDEAL) {
         struct cost_row way = program_way(p, T, x);
 
-        go_ideal(s, t, slot, &way, way.link_gbs);
+        go_ideal(s, how, t, slot, &way, way.link_gbs);
         return none;
     }
     uint32_t cube;
@@ -320,7 +349,7 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     x->drain_fs = 0;
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return go(s, how, t, slot, step, cube);
-    go_to(s, t, slot, step, cube);
+    go_to(s, how, t, slot, step, cube);
     return none;
 }
 
@@ -391,7 +420,7 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     engine->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (T->links == MODE_IDEAL) {
-        go_ideal_host(s, t, slot);
+        go_ideal_host(s, how, t, slot);
         return none;
     }
     uint32_t cube = x->step.cube;
@@ -399,7 +428,7 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
 
     if (step->fed & fed_of(s, how))
         return go(s, how, t, slot, step, cube);
-    go_to(s, t, slot, step, cube);
+    go_to(s, how, t, slot, step, cube);
     return none;
 }
 
@@ -456,12 +485,8 @@ static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, ui
 {
     struct txn *x = &s->txns[slot];
 
-    if (x->piped && how & IN_LISTED) {
+    if (x->piped)
         leave_pipe_of(s, x);
-    } else if (x->piped) {
-        x->piped = false;
-        inorder_post_row(s);
-    }
     if (txn_of_host(x)) {
         leave_host(s, t, slot);
         return none;
@@ -493,6 +518,7 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    leave_memory(s, t, slot);
     end(s, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
@@ -515,26 +541,37 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 
 /* -- the loop ------------------------------------------------------------------------------- */
 
+#define NEVER UINT64_MAX /* no event is left */
+
 /* The next event, if there is one, lies behind the last that may run. */
-static kb_status stop(struct kb_sim *s, uint32_t slot)
+static kb_status stop(struct kb_sim *s, uint64_t next_fs)
 {
     if (s->inorder->calendar.no_memory)
         fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
         return s->status;
     s->now_fs = s->stop_fs - 1;
-    if (slot == TXN_NONE)
+    if (next_fs == NEVER)
         return KB_OK;
-    return s->txns[slot].at_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
+    return next_fs == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
-/* The run begins: the first rows of a list set out. */
-static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
+/* What has a channel sets out, and what has it then. */
+static ALWAYS_INLINE void go_on(struct kb_sim *s, int how, struct goer goer)
 {
-    struct goer goer = next_listed(s, channel, 0);
-
     while (goer.slot != TXN_NONE)
         goer = set_out(s, how, goer.t, goer.slot);
+}
+
+/* Memories that choose have said when some are done. */
+static inline void take_ends(struct kb_sim *s, int how)
+{
+    while (s->inorder->ended != TXN_NONE) {
+        uint32_t slot = s->inorder->ended;
+
+        s->inorder->ended = s->txns[slot].next;
+        go_on(s, how, served(s, how, s->txns[slot].at_fs, slot));
+    }
 }
 
 /* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
@@ -545,12 +582,34 @@ static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
 
     s->inorder->fresh = false;
     for (size_t i = 0; !by_rows && i < n_channels; i++)
-        begin_list(s, how, &s->channels[i]);
+        go_on(s, how, next_listed(s, &s->channels[i], 0));
     for (uint32_t slot = 0; by_rows && slot < s->n_txns; slot++) {
         struct station *channel = channel_of(s, &s->txns[slot]);
 
         if (channel->queue.head == slot && channel->idle)
-            begin_list(s, how, channel);
+            go_on(s, how, next_listed(s, channel, 0));
+    }
+}
+
+/* The first event that is not in the calendar: a memory wakes, or a row is issued. */
+static ALWAYS_INLINE ev first_outside(const struct kb_sim *s, int how)
+{
+    ev wake = s->queue.first < s->inorder->soon ? s->queue.first : s->inorder->soon;
+
+    return how & IN_LISTED || wake < s->inorder->next_row ? wake : s->inorder->next_row;
+}
+
+static ALWAYS_INLINE void handle_outside(struct kb_sim *s, int how, ev e)
+{
+    if (ev_class(e) == EV_ARBITER) {
+        if (e == s->inorder->soon)
+            s->inorder->soon = EV_NONE;
+        else
+            ev_take(&s->queue);
+        server_wake(s, how & IN_COUNTED, ev_time_fs(e), ev_id(e));
+    } else {
+        inorder_next_row(s);
+        go_on(s, how, issue(s, how, ev_time_fs(e), ev_slot(e)));
     }
 }
 
@@ -561,16 +620,24 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     if (how & IN_LISTED && s->inorder->fresh)
         begin_lists(s, how);
     for (; budget > 0; budget--) {
-        uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
-        struct goer goer;
+        uint32_t slot = TXN_NONE;
+        ev outside = first_outside(s, how);
+        bool is_outside =
+            outside != EV_NONE && calendar_is_behind(&s->inorder->calendar, s->txns, outside);
 
-        if (slot == TXN_NONE || s->txns[slot].at_fs >= s->stop_fs)
-            return stop(s, slot);
+        if (!is_outside)
+            slot = calendar_take(&s->inorder->calendar, s->txns);
+        t = is_outside ? ev_time_fs(outside) : slot != TXN_NONE ? s->txns[slot].at_fs : NEVER;
+        if (t >= s->stop_fs)
+            return stop(s, t);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
-        t = s->txns[slot].at_fs;
-        for (goer = handle(s, how, slot); goer.slot != TXN_NONE;)
-            goer = set_out(s, how, goer.t, goer.slot);
+        if (is_outside)
+            handle_outside(s, how, outside);
+        else
+            go_on(s, how, handle(s, how, slot));
+        if (__builtin_expect(s->inorder->ended != TXN_NONE, false))
+            take_ends(s, how);
     }
     s->now_fs = t;
     return s->status != KB_OK ? s->status : KB_AGAIN;

@@ -7,8 +7,8 @@
  * many events as there are channels. A host has no channel; its rows stand in pipes, of which all
  * members need the same time to their first station.
  *
- * Where each issue is an event, all rows are one list, in the same order, and the next one is
- * posted when one comes.
+ * Where each issue is an event, all rows are one list, in the same order. The event of its first
+ * is beside the calendar.
  */
 #include "engine/inorder_lists.h"
 #include <stdlib.h>
@@ -25,9 +25,8 @@ bool inorder_serves(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
 
-    return t->links != MODE_ROUTER && !t->banked &&
-           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels && !s->observer &&
-           s->options.engine == KB_FUSED;
+    return t->links != MODE_ROUTER && !(t->impls && t->impls->nodes) && !s->kernels &&
+           !s->observer && s->options.engine == KB_FUSED;
 }
 
 /* -- one row -------------------------------------------------------------------------------- */
@@ -64,18 +63,19 @@ void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
         put_off(s, (uint64_t)x->issue_fs, EV_ISSUE, slot);
 }
 
-void inorder_post_row(struct kb_sim *s)
+void inorder_next_row(struct kb_sim *s)
 {
     uint32_t slot = s->sorted ? s->next_row : s->issues.head;
 
+    s->inorder->next_row = EV_NONE;
     if (s->sorted ? slot == s->n_txns : slot == TXN_NONE)
         return;
     if (s->sorted)
         s->next_row++;
     else
         txn_take(&s->issues, s->txns);
-    s->txns[slot].piped = true;
-    put_off(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
+    s->inorder->next_row =
+        ev_make((uint64_t)s->txns[slot].issue_fs, EV_ISSUE, s->txns[slot].id, slot);
 }
 
 /* Behind all that are in its list. */
@@ -90,7 +90,7 @@ bool inorder_issue(struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
 
-    if (!s->inorder || !s->inorder->begun)
+    if (!inorder_runs(s))
         return ev_push(&s->queue, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
     if (!s->inorder->listed)
         return calendar_post(&s->inorder->calendar, s->txns, slot, (uint64_t)x->issue_fs, EV_ISSUE);
@@ -149,6 +149,16 @@ static void find_delays(struct kb_sim *s)
     s->inorder->delays = program_delays(&s->inorder->program, s->topo, s->fed_first);
 }
 
+/*
+ * Do rows wait in lists? With several channels that would have rows of an open loop set out long
+ * before their time; where memories choose these would fill lists of what is expected.
+ */
+static bool is_listed(const struct kb_sim *s)
+{
+    return !sim_counts(s) && !s->dependencies &&
+           (!s->inorder->program.chooses || one_channel(s->topo));
+}
+
 bool inorder_begin(struct kb_sim *s)
 {
     if (s->inorder && s->inorder->begun)
@@ -157,15 +167,17 @@ bool inorder_begin(struct kb_sim *s)
         return false;
     calendar_clear(&s->inorder->calendar);
     s->inorder->begun = s->inorder->fresh = true;
+    s->inorder->ended = TXN_NONE;
+    s->inorder->next_row = s->inorder->soon = EV_NONE;
     find_delays(s);
-    s->inorder->listed = !sim_counts(s) && !s->dependencies;
+    s->inorder->listed = is_listed(s);
     s->inorder->ahead = s->inorder->listed && one_channel(s->topo) && !s->options.costs_off;
     if (s->inorder->listed) {
         list_rows(s);
         if (s->ways & WAY_OF_HOST)
             post_pipes(s);
     } else {
-        inorder_post_row(s);
+        inorder_next_row(s);
     }
     take_over_queue(s);
     return true;

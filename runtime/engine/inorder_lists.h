@@ -37,7 +37,7 @@ uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x);
  */
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe);
 
-/* The next of all rows is issued, where each issue is an event. */
-void inorder_post_row(struct kb_sim *s);
+/* The next of all rows is the first that is issued, where each issue is an event. */
+void inorder_next_row(struct kb_sim *s);
 
 #endif

@@ -62,14 +62,17 @@ struct drains {
     int64_t fs[RATES + 1]; /* -1: not known yet; the last one never is: of all other bandwidths */
 };
 
-/* A memory as a server that keeps order: what a service takes. */
+/* What a memory does: it serves in order; the same, asking a component; it chooses. */
+enum server { SERVER_ORDERED, SERVER_ASKED, SERVER_CHOOSES };
+
+/* A memory: what a service takes, if it keeps order. */
 struct service {
-    int64_t done_fs;   /* beside the drain of the route */
-    int64_t taken_fs;  /* beside that of the memory, or of the route */
-    double last_gbs;   /* of the edge into it */
-    double own_gbs;    /* 0: it is taken as long as the route drains */
-    uint8_t own_rate;  /* the number of own_gbs */
-    bool by_component; /* it says how long it takes */
+    int64_t done_fs;  /* beside the drain of the route */
+    int64_t taken_fs; /* beside that of the memory, or of the route */
+    double last_gbs;  /* of the edge into it */
+    double own_gbs;   /* 0: it is taken as long as the route drains */
+    uint8_t own_rate; /* the number of own_gbs */
+    uint8_t server;   /* enum server */
 };
 
 struct program {
@@ -77,6 +80,7 @@ struct program {
     uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
         seg_in; /* of the topology, for the loop */
     bool one_kind, regular;
+    bool chooses; /* some memory does */
     uint32_t n_rates;
     double rates[RATES];
     int64_t wire;             /* mask: 0 where wires are left out */

@@ -15,8 +15,7 @@
  *   come_to_edge     fifo: takes a link                                          link.h
  *   come_to_engine   a host's: takes an engine of the m_cpu                      m_cpu.h
  *   come_to_memory   takes the memory, or waits                                  memory.h
- *   decide           a channel with banks grants its bus                         banks.h
- *   wake             a component that queues goes on                             queueing.h
+ *   wake             a memory that chooses goes on                               server.h
  *   done             its last byte is served: memory, then channel or engine go to the next
  *   end              the data are there; a host's response is back
  *
@@ -46,7 +45,6 @@
 #include "engine/dependencies.h"
 #include "engine/how.h"
 #include "engine/traffic_end.h"
-#include "network/bank_wakes.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/component_memory.h"
@@ -58,7 +56,6 @@
 #include "network/noc.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
-#include "network/queueing.h"
 #include "network/router.h"
 #include "network/turn.h"
 #include "network/ucie.h"
@@ -203,7 +200,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
                  (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
-    bool queued = !inside && !routed && is_queued(s, &s->txns[slot]);
+    bool queued = !inside && !routed && is_chosen(s, &s->txns[slot]);
 
     if (frees_engine(s, how, t, slot)) {
         give_back_memory(s, how, memory, t, slot);
@@ -217,7 +214,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (routed)
         leave_network(s, slot);
     if (queued)
-        leave_queue(s, t, slot);
+        server_leave(s, t, slot);
     else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
@@ -281,12 +278,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         issue(s, how, t, slot);
         break;
     case EV_ARBITER:
-        if (is_wake(s, ev_id(e)))
-            wake_component(s, how, t, ev_id(e) >> BANK_CHANNEL_BITS);
-        else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL && is_lazy(how))
-            wake_slice(s, how, t, arbiter_index(slot));
-        else if (T->banked && T->links != MODE_ROUTER && arbiter_kind(slot) == ARBITER_CHANNEL)
-            decide_channel(s, how, t, arbiter_index(slot));
+        if (is_wake_of_memory(slot))
+            server_wake(s, how, t, memory_of_wake(slot));
         else if (T->links == MODE_ROUTER)
             decide_all(s, how, t, slot);
         break;
@@ -347,8 +340,6 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             if (how & HOW_KERNELS)
                 next = next_start(s, how);
         }
-        if (expects_banks(how) && T->banked)
-            settle_banks(s, next);
     }
     s->now_fs = ev_time_fs(e);
     return s->status != KB_OK ? s->status : KB_AGAIN;

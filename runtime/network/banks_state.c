@@ -40,7 +40,6 @@ static void slice_free(struct bank_slice *slice)
 {
     if (!slice)
         return;
-    free(slice->arbiters);
     if (slice->channels)
         free(slice->channels->banks);
     free(slice->channels);
@@ -100,7 +99,6 @@ static void slice_begin(struct bank_slice *slice, struct bank *banks)
     slice->busy[0] = slice->busy[1] = 0;
     slice->expected = BANK_NONE;
     slice->full = false;
-    memset(slice->arbiters, 0, bank_channels(row) * sizeof *slice->arbiters);
     for (uint32_t i = 0; i < bank_channels(row); i++)
         bank_begin(&slice->view, &slice->channels[i], banks + (size_t)i * n);
 }
@@ -119,12 +117,11 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     slice->memory = memory;
     if (s->router)
         slice->order = router_order_of_channels(s->topo, memory);
-    slice->arbiters = calloc(channels, sizeof *slice->arbiters);
     slice->channels = calloc(channels, sizeof *slice->channels);
     banks = calloc(channels * bank_count(row), sizeof *banks);
     if (slice->channels)
         slice->channels->banks = banks;
-    if (!slice->arbiters || !slice->channels || !banks) {
+    if (!slice->channels || !banks) {
         if (!slice->channels)
             free(banks);
         slice_free(slice);
@@ -159,8 +156,7 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
     slice = room_for_slice(b) ? slice_new(s, memory) : NULL;
     if (!slice)
         return NULL;
-    slice->number = b->n_slices++;
-    b->slices[slice->number] = b->by_memory[memory] = slice;
+    b->slices[b->n_slices++] = b->by_memory[memory] = slice;
     return slice;
 }
 

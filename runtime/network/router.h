@@ -355,11 +355,11 @@ static inline void put_off(struct kb_sim *s, uint64_t t, uint32_t row, uint32_t 
         fail(s, KB_NO_MEMORY);
 }
 
-/* A port, or a channel with banks. */
+/* A port, or a slice with banks. */
 static ALWAYS_INLINE void decide_next(struct kb_sim *s, int how, uint64_t t, uint32_t index)
 {
-    if (T->banked && !is_lazy(how) && arbiter_kind(index) == ARBITER_CHANNEL)
-        decide_channel(s, how, t, arbiter_index(index));
+    if (T->banked && is_wake_of_memory(index))
+        server_wake(s, how, t, memory_of_wake(index));
     else
         decide(s, how, t, index);
 }

@@ -14,7 +14,7 @@
  */
 #ifndef NETWORK_ROUTER_END_H
 #define NETWORK_ROUTER_END_H
-#include "network/bank_wakes.h"
+#include "network/banks.h"
 #include "network/component_behind.h"
 
 static ALWAYS_INLINE const struct memory_row *sink_row_of(const struct kb_sim *s,
@@ -314,7 +314,7 @@ static inline void serve_packet(struct kb_sim *s, int how, uint64_t t, uint32_t 
     if (is_banked(s, txn)) {
         if (is_told(s, how))
             observe_serve(s, t, t, slot, packet);
-        come_to_banks_behind(s, how, t, slot, from, nbytes);
+        banks_arrive_behind(s, how, t, slot, from, nbytes);
         return;
     }
     turn = serve_part(s, how, slot, t, from, nbytes);
@@ -366,7 +366,7 @@ static inline void serve_read(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         if (is_told(s, how))
             observe_serve(s, t, t, slot, 0);
         if (turn_back(s, slot))
-            come_to_banks_behind(s, how, t, slot, 0, txn->nbytes);
+            banks_arrive_behind(s, how, t, slot, 0, txn->nbytes);
         return;
     }
     turn = serve_part(s, how, slot, t, 0, txn->nbytes);

@@ -15,6 +15,7 @@ struct queueing_memory {
     uint32_t inside;  /* requests that have come and are not done */
     uint32_t wakes;   /* since it was done with one */
     uint64_t busy_fs; /* with requests inside; modulo 2^64 while it has some */
+    int64_t behind_fs; /* the memory behind it, which has no banks, is free then */
 };
 
 /* A request that waits, found by its id. */

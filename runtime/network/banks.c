@@ -53,6 +53,7 @@
  *     has a wake.
  */
 #include "network/banks.h"
+#include "network/queueing.h"
 
 enum { EXPECTED_STEPS = 16 }; /* a request passes no more others than that */
 
@@ -75,13 +76,38 @@ static inline struct bank_slice *slice_of(struct kb_sim *s, uint32_t memory)
     return slice;
 }
 
+/* Behind a component: that hears of the ends. */
+static void tell_ends(struct kb_sim *s, struct bank_slice *slice)
+{
+    const struct memory_row *memory = cost_memory(s->topo, slice->memory, false);
+    struct bank_pool *pool = &s->banks->pool;
+
+    for (; pool->touched != BANK_NONE; pool->touched = pool->packets[pool->touched].next)
+        pool->packets[pool->touched].touched = false;
+    while (pool->ended != BANK_NONE) {
+        uint32_t row = pool->ended, slot = pool->packets[row].slot;
+        const struct bank_access access = pool->accesses[row];
+
+        pool->ended = access.next;
+        slice->pending--;
+        bank_free_packet(pool, row);
+        queue_behind_ends(s, slice->memory, slot, access.id,
+                          after((uint64_t)access.done_fs, cost_in_memory_fs(&s->mask, memory)));
+    }
+    if (pool->lost)
+        fail(s, KB_NO_MEMORY);
+}
+
 /* Posts the ends of those that are done; all are of one slice. */
 static inline void post_ends(struct kb_sim *s, int how, struct bank_slice *slice)
 {
     struct bank_pool *pool = &s->banks->pool;
 
     if (slice->view.routed) {
-        post_ends_behind(s, how, slice);
+        if (s->router)
+            post_ends_behind(s, how, slice);
+        else
+            tell_ends(s, slice);
         return;
     }
     while (pool->ended != BANK_NONE) {
@@ -107,7 +133,7 @@ static void ask_slice(struct kb_sim *s, int how, struct bank_slice *slice, int64
     if (t >= slice->wake_fs)
         return;
     slice->wake_fs = t;
-    if (slice->view.routed && !is_lazy(how) && (uint64_t)t < EV_PAST - 1)
+    if (s->router && !is_lazy(how) && (uint64_t)t < EV_PAST - 1)
         ask_agenda(s, (uint64_t)t, slice->order, WAKE_OF_MEMORY | slice->memory);
     else
         serving_wake(s, (uint64_t)t, slice->memory);
@@ -359,7 +385,7 @@ static int64_t decide(struct kb_sim *s, int how, struct bank_slice *slice, uint3
 
     if (bank_decide(&slice->view, c, &s->banks->pool, channel, t, &granted)) {
         seen(s, how, (uint64_t)t, EV_ARBITER, granted.id);
-        if (is_told(s, how))
+        if (is_told(s, how) && (s->router || !slice->view.routed))
             observe_bus(s, slice, channel, &granted);
     }
     if (how & HOW_HOP)
@@ -461,4 +487,25 @@ void banks_arrive_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot, u
     row = begin_packet_access(s, t, slot, from, nbytes);
     if (row != BANK_NONE)
         arrive_at(s, how, slice, t, row);
+}
+
+void banks_arrive_at_back(struct kb_sim *s, int how, uint64_t t, const struct bank_request *r)
+{
+    struct bank_slice *slice = slice_of(s, r->dst);
+    struct bank_pool *pool = &s->banks->pool;
+    uint32_t row;
+
+    if (!slice)
+        return;
+    row = bank_new_packet(pool, slice->view.row, bank_range(slice->view.row, r->offset, r->bytes),
+                          r->writes);
+    if (row == BANK_NONE) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    pool->packets[row].slot = r->slot;
+    pool->accesses[row].id = r->id;
+    pool->accesses[row].drain_fs = r->drain_fs;
+    pool->accesses[row].arrive_fs = (int64_t)t;
+    arrive_at(s, how, slice, t, row);
 }

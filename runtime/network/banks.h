@@ -18,6 +18,17 @@ void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
 bool banks_expect(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
 void banks_wake(struct kb_sim *s, int how, uint64_t t, struct bank_slice *slice);
 
+/* What comes to the banks of memory `dst` behind a component: a transaction, unless `slot` is
+ * TXN_NONE, or a request of its own. */
+struct bank_request {
+    uint32_t dst, slot;
+    uint64_t id, offset, bytes;
+    int64_t drain_fs;
+    bool writes;
+};
+
+void banks_arrive_at_back(struct kb_sim *s, int how, uint64_t t, const struct bank_request *r);
+
 /* Behind routers bytes [from, from + nbytes) of it have arrived: a packet of a write, a read. */
 void banks_arrive_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot, uint64_t from,
                          uint64_t nbytes) EXPORTED(banks_arrive_behind);

@@ -23,10 +23,10 @@ struct banks *banks_new(const struct kb_topology *t)
     if (!b)
         return NULL;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
-    if (t->links == MODE_ROUTER) {
+    if (t->links == MODE_ROUTER || (t->impls && t->impls->of[BOX_HBM].ended))
+        bank_pool_begin(&b->pool); /* what comes has rows of its own */
+    if (t->links == MODE_ROUTER)
         b->behind = calloc(1, sizeof *b->behind);
-        bank_pool_begin(&b->pool);
-    }
     if (room_alone(b, t))
         b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
     if (!b->by_memory || (t->links == MODE_ROUTER && !b->behind)) {
@@ -83,7 +83,8 @@ bool banks_room(struct banks *b, uint32_t n)
     b->accesses = moved;
     if (b->behind)
         return room_behind(b->behind, n);
-    b->pool.accesses = moved;
+    if (!b->pool.routed)
+        b->pool.accesses = moved;
     return true;
 }
 
@@ -113,7 +114,7 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     if (!slice)
         return NULL;
     slice->view = bank_view_of(&s->mask, row);
-    slice->view.routed = s->banks->behind;
+    slice->view.routed = s->banks->pool.routed;
     slice->memory = memory;
     if (s->router)
         slice->order = router_order_of_channels(s->topo, memory);

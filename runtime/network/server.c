@@ -8,7 +8,7 @@ void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
     if (banks_has(s, &s->txns[slot]))
         banks_arrive(s, how, t, slot);
     else
-        queue_arrive(s, t, slot);
+        queue_arrive(s, how, t, slot);
 }
 
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
@@ -18,10 +18,10 @@ bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slo
 
 void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
-    if (s->banks && s->banks->by_memory[dst])
-        banks_wake(s, how, t, s->banks->by_memory[dst]);
-    else
+    if (memory_queues(s->topo, dst_unit(s->topo, dst)))
         queue_wake(s, how, t, dst);
+    if (s->banks && s->banks->by_memory[dst]) /* those behind a component come last */
+        banks_wake(s, how, t, s->banks->by_memory[dst]);
 }
 
 void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot)

@@ -48,18 +48,18 @@ static void check_hold(const struct spec *spec)
                    "it out");
 }
 
-/* A component stands for the whole memory. */
+/* A component stands for the whole memory, unless it is in front of it. */
 static void check_impl(const struct spec *spec)
 {
     static const enum key keys[] = {KEY_cube_hbm_impl, KEY_cube_hbm_model};
     enum key blamed = culprit(spec, keys, LENGTH(keys));
 
-    if (blamed != N_KEYS && spec->cube_hbm_impl.name)
+    if (blamed != N_KEYS && spec->cube_hbm_impl.name && !spec->cube_hbm_impl.front)
         diag_error(
             spec->diag, spec_place(spec, blamed),
             "'cube.hbm.impl' %s is beside 'model: banks': a component is a memory of its own, "
-            "leave one of them out",
-            spec->cube_hbm_impl.name);
+            "leave one of them out, or write [%s, builtin]",
+            spec->cube_hbm_impl.name, spec->cube_hbm_impl.name);
 }
 
 static void check_room(const struct spec *spec)

@@ -52,17 +52,23 @@ static const char *constant(struct arena *a, const struct part *p, size_t i)
                         strpbrk(text, ".e") ? "" : ".0");
 }
 
+#define CALLS_OF_QUEUE                                                                             \
+    "static inline void component_NAME_arrive(void *s, const struct "                              \
+    "kb_request *r, int64_t now, "                                                                 \
+    "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"                                 \
+    "static inline void component_NAME_wake(void *s, uint64_t id, int64_t "                        \
+    "now, struct kb_handle "                                                                       \
+    "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n"
+
 /* The calls of a component of one kind; NAME is its name. */
 static const char *const calls[N_COMPONENT_KINDS] = {
     [COMPONENT_MEMORY] =
         "static inline struct kb_served component_NAME_serve(void *s, const struct kb_request *r, "
         "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
-    [COMPONENT_QUEUEING] = "static inline void component_NAME_arrive(void *s, const struct "
-                           "kb_request *r, int64_t now, "
-                           "struct kb_handle *h)\n{\n    NAME_arrive(s, r, now, h);\n}\n"
-                           "static inline void component_NAME_wake(void *s, uint64_t id, int64_t "
-                           "now, struct kb_handle "
-                           "*h)\n{\n    NAME_wake(s, id, now, h);\n}\n",
+    [COMPONENT_QUEUEING] = CALLS_OF_QUEUE,
+    [COMPONENT_FRONT] = CALLS_OF_QUEUE
+    "static inline void component_NAME_ended(void *s, uint64_t id, int64_t now, struct kb_handle "
+    "*h)\n{\n    NAME_ended(s, id, now, h);\n}\n",
     [COMPONENT_NODE] = "static inline int64_t component_NAME_delay(void *s, const struct "
                        "kb_request *r, int64_t now)\n"
                        "{\n    return NAME_delay(s, r, now);\n}\n",
@@ -71,9 +77,12 @@ static const char *const calls[N_COMPONENT_KINDS] = {
         "int64_t now)\n{\n    return NAME_serve(s, r, now);\n}\n",
 };
 
+#define MEMBERS_OF_QUEUE ".arrive = component_NAME_arrive, .wake = component_NAME_wake"
+
 static const char *const members[N_COMPONENT_KINDS] = {
     [COMPONENT_MEMORY] = ".serve = component_NAME_serve",
-    [COMPONENT_QUEUEING] = ".arrive = component_NAME_arrive, .wake = component_NAME_wake",
+    [COMPONENT_QUEUEING] = MEMBERS_OF_QUEUE,
+    [COMPONENT_FRONT] = MEMBERS_OF_QUEUE ", .ended = component_NAME_ended",
     [COMPONENT_NODE] = ".delay = component_NAME_delay",
     [COMPONENT_ENGINE] = ".serve = component_NAME_serve",
 };
@@ -144,7 +153,8 @@ const char *component_code(const struct spec *spec)
         "    struct kb_served (*serve)(void *, const struct kb_request *, int64_t);\n"
         "    int64_t (*delay)(void *, const struct kb_request *, int64_t);\n"
         "    void (*arrive)(void *, const struct kb_request *, int64_t, struct kb_handle *);\n"
-        "    void (*wake)(void *, uint64_t, int64_t, struct kb_handle *);\n};\n"
+        "    void (*wake)(void *, uint64_t, int64_t, struct kb_handle *);\n"
+        "    void (*ended)(void *, uint64_t, int64_t, struct kb_handle *);\n};\n"
         "extern const struct impl kb_rt_components[%d];\n"
         "const struct impl kb_rt_components[%d] = {\n",
         all, N_BOXES, N_BOXES);

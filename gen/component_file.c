@@ -21,7 +21,8 @@
 
 enum { COMPONENT_BYTES_MAX = 1 << 20, KEYS_MAX = 64, NAMES_MAX = 256 };
 
-static const char *const kind_names[N_COMPONENT_KINDS] = {"memory", "queueing", "node", "engine"};
+static const char *const kind_names[N_COMPONENT_KINDS] = {"memory", "queueing", "front", "node",
+                                                          "engine"};
 
 /* -- where it is ------------------------------------------------------------------------------ */
 
@@ -154,7 +155,7 @@ static struct words next_line(struct header *h)
 static bool read_first_line(struct header *h)
 {
     static const char form[] = "a component begins with '/* kernbench component: KIND NAME', KIND "
-                               "being memory, queueing, node or engine";
+                               "being memory, queueing, front, node or engine";
     struct words w = next_line(h);
     const char *near;
     int kind = 0;
@@ -167,7 +168,7 @@ static bool read_first_line(struct header *h)
     if (kind == N_COMPONENT_KINDS)
         return wrong_line(h, arena_printf(h->spec->arena, "'%s' is no kind of component%s%s%s",
                                           w.text[2], near ? ", did you mean '" : ": ",
-                                          near ? near : "memory, queueing, node or engine",
+                                          near ? near : "memory, queueing, front, node or engine",
                                           near ? "'?" : ""));
     h->c->kind = (enum component_kind)kind;
     if (strcmp(w.text[3], h->c->name) != 0)

@@ -34,8 +34,8 @@ static const struct {
 
 enum { N_PLACES = sizeof places / sizeof places[0] };
 
-static const char *const kind_names[N_COMPONENT_KINDS] = {"a memory", "a queueing memory", "a node",
-                                                          "an engine"};
+static const char *const kind_names[N_COMPONENT_KINDS] = {
+    "a memory", "a queueing memory", "in front of a memory", "a node", "an engine"};
 
 enum key impl_of_section(enum key first, int depth)
 {
@@ -284,10 +284,25 @@ static const struct part *part_of_name(const struct spec *spec, const char *name
     return NULL;
 }
 
-/* A memory may queue. */
+/* A memory may queue, or stand in front of another. */
 static bool is_kind(enum component_kind wanted, enum component_kind kind)
 {
-    return kind == wanted || (wanted == COMPONENT_MEMORY && kind == COMPONENT_QUEUEING);
+    return kind == wanted ||
+           (wanted == COMPONENT_MEMORY && (kind == COMPONENT_QUEUEING || kind == COMPONENT_FRONT));
+}
+
+/* A list is for a component that has something behind it, and that for a list. */
+static bool is_in_front(const struct spec *spec, enum key k, const struct part *part)
+{
+    const struct impl_spec *impl = spec_value(spec, k);
+
+    if (impl->front == (part->component->kind == COMPONENT_FRONT))
+        return true;
+    return diag_error(spec->diag, spec_place(spec, k),
+                      impl->front
+                          ? "'%s': '%s' is %s, and has nothing behind it: leave 'builtin' out"
+                          : "'%s': '%s' is %s: write [NAME, builtin]",
+                      key_rows[k].path, impl->name, kind_names[part->component->kind]);
 }
 
 /* What stands at places[i]; NULL: the box is built in, or after a message. */
@@ -311,6 +326,8 @@ static struct part *find_part(const struct spec *spec, size_t i)
                    kind_names[part->component->kind]);
         return NULL;
     }
+    if (!is_in_front(spec, k, part))
+        return NULL;
     give_values(spec, part);
     return other && !same_values(spec, part, other) ? NULL : part;
 }

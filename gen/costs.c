@@ -262,7 +262,8 @@ static bool is_queueing(const struct spec *s, enum key impl)
 {
     const struct part *part = part_of_key(s, impl);
 
-    return part && part->component->kind == COMPONENT_QUEUEING;
+    return part && (part->component->kind == COMPONENT_QUEUEING ||
+                    part->component->kind == COMPONENT_FRONT);
 }
 
 static void add_memories(struct routes *r)
@@ -283,12 +284,14 @@ static void add_memories(struct routes *r)
         .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
         .model = (uint8_t)s->cube_hbm_model,
     };
-    if (is_queueing(s, KEY_cube_hbm_impl))
-        kind->hbm.model = MEMORY_QUEUEING;
     if (kind->hbm.model == MEMORY_BANKS) {
         kind->banks = bank_row_of(s);
-        r->topo.banked = BANKED_ALL;
+        r->topo.banked = s->cube_hbm_impl.front ? BANKED_BEHIND : BANKED_ALL;
     }
+    if (s->cube_hbm_impl.front)
+        kind->hbm.behind = kind->hbm.model;
+    if (is_queueing(s, KEY_cube_hbm_impl))
+        kind->hbm.model = MEMORY_QUEUEING;
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),

@@ -553,10 +553,11 @@ static void put_memory(FILE *out, const struct memory_row *m)
     fprintf(out,
             "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 ", .wire_fs = %" PRId64
             ",\n            .latency_fs = %" PRId64 ", .own_gbs = %s, .edge_gbs = %s,"
-            "\n            .bare_gbs = %s, .hold = %s, .model = %s}",
+            "\n            .bare_gbs = %s, .hold = %s, .model = %s%s%s}",
             m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
             real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
-            holds[m->hold], models[m->model]);
+            holds[m->hold], models[m->model], m->behind ? ", .behind = " : "",
+            m->behind ? models[m->behind] : "");
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);
@@ -671,7 +672,8 @@ static void emit_parts(FILE *out, const struct spec *spec)
         [BOX_FABRIC] = "fabric", [BOX_PCIE_EP] = "pcie_ep", [BOX_UCIE] = "ucie",
         [BOX_NOC] = "noc",       [BOX_SRAM] = "sram",       [BOX_XBAR] = "xbar",
         [BOX_HBM] = "hbm",       [BOX_GEMM] = "gemm",       [BOX_MATH] = "math"};
-    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "queueing", "node", "engine"};
+    static const char *const kinds[N_COMPONENT_KINDS] = {"memory", "queueing", "front", "node",
+                                                         "engine"};
     unsigned has[N_COMPONENT_KINDS] = {0};
 
     define_int(out, "n_parts", spec->parts != NULL);
@@ -683,7 +685,7 @@ static void emit_parts(FILE *out, const struct spec *spec)
     }
     end_map(out);
     define_int(out, "has_memories", has[COMPONENT_MEMORY]);
-    define_int(out, "has_queueing", has[COMPONENT_QUEUEING]);
+    define_int(out, "has_queueing", has[COMPONENT_QUEUEING] || has[COMPONENT_FRONT]);
     define_int(out, "has_nodes", has[COMPONENT_NODE]);
     define_int(out, "has_engines", has[COMPONENT_ENGINE]);
 }

@@ -137,6 +137,7 @@ struct override_specs {
 /* What an `impl` key says. */
 struct impl_spec {
     const char *name; /* NULL: builtin */
+    bool front;       /* a list: what is built in stands behind it */
 };
 
 /* A value for a key of a component, as it was written. The component's file says which it has. */

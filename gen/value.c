@@ -277,6 +277,29 @@ static bool load_impl(const struct value *v, struct impl_spec *out)
     return true;
 }
 
+/* Or a list of two: the component in front of what is built in. */
+static bool load_impls(const struct value *v, struct impl_spec *out)
+{
+    const yaml_node_item_t *items = v->node->data.sequence.items.start;
+    struct value first = *v, last = *v;
+    struct impl_spec behind;
+
+    if (v->node->type != YAML_SEQUENCE_NODE)
+        return load_impl(v, out);
+    if (v->node->data.sequence.items.top - items != 2)
+        return wrong(v, "a name, or [NAME, builtin]");
+    first.node = doc_node(v->doc, items[0]);
+    last.node = doc_node(v->doc, items[1]);
+    if (!load_impl(&first, out) || !load_impl(&last, &behind))
+        return false;
+    if (!out->name)
+        return wrong(&first, "a component in front of what is built in");
+    if (behind.name)
+        return wrong(&last, "'builtin', which is what the other keys say");
+    out->front = true;
+    return true;
+}
+
 bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)
 {
     struct value v = {.spec = spec, .row = &key_rows[k], .doc = doc, .node = node};
@@ -307,7 +330,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     case KEY_FIELDS:
         return fields_load(spec, k, doc, node);
     case KEY_IMPL:
-        return load_impl(&v, field);
+        return load_impls(&v, field);
     case KEY_OVERRIDES: /* load.c reads these */
         break;
     }
@@ -330,6 +353,13 @@ const char *value_real_text(struct arena *a, double x)
 static const char *int_text(struct arena *a, int64_t i)
 {
     return arena_printf(a, "%lld", (long long)i);
+}
+
+static const char *impl_text(struct arena *a, const struct impl_spec *impl)
+{
+    if (impl->front)
+        return arena_printf(a, "[%s, builtin]", impl->name);
+    return impl->name ? impl->name : "builtin";
 }
 
 const char *value_text(const struct spec *spec, enum key k)
@@ -368,8 +398,7 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_OVERRIDES:
         return spec->cubes.text ? spec->cubes.text : "{}";
     case KEY_IMPL:
-        return ((const struct impl_spec *)field)->name ? ((const struct impl_spec *)field)->name
-                                                       : "builtin";
+        return impl_text(spec->arena, field);
     }
     return "";
 }

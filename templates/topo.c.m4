@@ -59,7 +59,7 @@ m4_define([[gen_field_row]],
 ]])m4_dnl
 m4_dnl gen_part_row(BOX, COMPONENT, KIND, KEY)
 m4_define([[gen_part_row]],
-[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = component_$2_init, m4_ifelse($3, node, .delay = component_$2_delay, $3, queueing, [[.arrive = component_$2_arrive, .wake = component_$2_wake]], .serve = component_$2_serve)}, /* $4 */
+[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = component_$2_init, m4_ifelse($3, node, .delay = component_$2_delay, $3, queueing, [[.arrive = component_$2_arrive, .wake = component_$2_wake]], $3, front, [[.arrive = component_$2_arrive, .wake = component_$2_wake, .ended = component_$2_ended]], .serve = component_$2_serve)}, /* $4 */
 ]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */
@@ -289,9 +289,9 @@ gen_map_parts([[gen_part_row]])m4_dnl
 ]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
-m4_dnl Banks, nodes that are components, and components that queue need an engine of their own.
+m4_dnl Nodes that are components need an engine of their own.
 m4_define([[gen_own_engine]],
-m4_eval(gen_banked != 0 || gen_has_nodes != 0 || gen_has_queueing != 0))m4_dnl
+m4_eval(gen_has_nodes != 0))m4_dnl
 #define TOPOLOGY gen_name[[]]_topology
 m4_ifelse(gen_own_engine, 1, [[#define OWN_ENGINE
 ]])m4_dnl

@@ -122,16 +122,20 @@ break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr
 break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
 break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
 break_it 'data of a read behind routers go before their bursts end' runtime/network/router_banks.h 's/<= read->known\)/<= read->known + 1)/'
-break_it 'packets of a write behind routers come to banks whole' runtime/network/router_end.h 's/come_to_banks_behind\(s, how, t, slot, from, nbytes\)/come_to_banks_behind(s, how, t, slot, 0, txn->nbytes)/'
+break_it 'packets of a write behind routers come to banks whole' runtime/network/router_end.h 's/banks_arrive_behind\(s, how, t, slot, from, nbytes\)/banks_arrive_behind(s, how, t, slot, 0, txn->nbytes)/'
 break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/came_fs = txn->arrive_fs \+ whole->drain_fs,/came_fs = txn->arrive_fs,/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
 break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
 break_it 'data of channels that were alike belong to the first' runtime/network/banks_state.c 's/pool->bursts\[from\] \^ channel/pool->bursts[from]/'
-break_it 'channels that were alike stay one' runtime/network/banks.h 's/if \(slice->together == BANKS_APART\)/if (false)/'
-break_it 'a slice with banks wakes too late' runtime/network/bank_wakes.h 's/return ahead - 1;/return ahead;/'
-break_it 'reads of many bursts are waited for too long' runtime/network/bank_wakes.h 's/>> b->channel_bits\)/>> 0)/'
-break_it 'requests that are expected stand in any order' runtime/network/bank_wakes.h 's/accesses\[\*link\]\.arrive_fs <= access->arrive_fs/true/'
-break_it 'two that arrive at once are accepted as they come' runtime/network/bank_wakes.h 's/accesses\[slice->expected\]\.arrive_fs > accesses\[slot\]\.arrive_fs/true/'
+break_it 'channels that were alike stay one' runtime/network/banks.c 's/if \(slice->together == BANKS_APART\)/if (false)/'
+break_it 'a slice with banks wakes too late' runtime/network/banks.c 's/return ahead - 1;/return ahead;/'
+break_it 'reads of many bursts are waited for too long' runtime/network/banks.c 's/>> b->channel_bits\)/>> 0)/'
+break_it 'requests that are expected stand in any order' runtime/network/banks.c 's/accesses\[\*link\]\.arrive_fs <= access->arrive_fs/true/'
+break_it 'two that arrive at once are accepted as they come' runtime/network/banks.c 's/accesses\[slice->expected\]\.arrive_fs > accesses\[slot\]\.arrive_fs/true/'
+break_it 'banks wake before what else is due' runtime/engine/calendar.h 's/calendar_least_fs\(c\) > ev_time_fs\(e\)/true/'
+break_it 'a wake that is not in the queue is lost' runtime/engine/serving.c 's/^        wake = later;$/        wake = EV_NONE;/'
+break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder.c 's/done < EV_PAST && \(!s->instances\.queues\.of.*;/done < EV_PAST;/'
+break_it 'a slice decides once for all channels of an instant' runtime/network/banks.c 's/next = fs < next \? fs : next;/next = fs;/'
 break_it 'a bus that is used behind the end' runtime/explain/bank_use.c 's/return until_fs > now_fs \? until_fs : now_fs;/return now_fs;/'
 break_it 'a row hit counts as a conflict' runtime/machine/bank_rules.h 's/segment->kind = BANK_HIT;/segment->kind = BANK_CONFLICT;/'
 break_it 'refreshes take only rfc' runtime/explain/bank_use.c 's/row->rp_fs \+ row->rfc_fs/row->rfc_fs/'
@@ -727,6 +731,13 @@ break_it 'a VC is stalled though its segment is not ready' runtime/engine/router
 break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
+break_it 'what a front passes on is done a femtosecond late' runtime/network/queueing.c 's/serving_end\(s, t, slot\);/serving_end(s, t + 1, slot);/'
+break_it 'a front is not woken while only its own requests are out' runtime/network/queueing.c 's/return q->waiting \|\| q->asked\.sent;/return q->waiting;/'
+break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/r\.drain_fs = drain_fs\(due->bytes.*;/r.drain_fs = 0;/'
+break_it 'wakes of a front before its ends' runtime/machine/queueing.h 's/enum due_kind \{ DUE_ENDED, DUE_WAKE,/enum due_kind { DUE_WAKE, DUE_ENDED,/'
+break_it 'a front is alone before a memory that is never busy' runtime/machine/queueing_alone.c 's/&l->free_fs, bytes/\&(int64_t){0}, bytes/'
+break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/r\.offset > memory->nbytes - r\.bytes/false/'
+break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
 break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
 # memories that are components, behind routers
@@ -825,7 +836,8 @@ choose_tests() {
     *' runtime/explain/spread.c'*) tests=(flow) ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
-    *bank*) tests=(banks random) ;;
+    *' runtime/network/queueing.c'* | *queueing_alone* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
+    *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;
     *' gen/better.c '*) tests=(load) scripts=(bykey) ;;

@@ -40,6 +40,8 @@ cube: {pes: 4, noc: $impl, xbar: $impl, ucie: $impl}
 sip: {cube_mesh: {w: 2, h: 1}, io: {pcie_ep: $impl}}" ;;
 engine) boxes="cube: {pes: 4, pe: {pe_gemm: $impl, pe_math: $impl}}
 sip: {cube_mesh: {w: 2, h: 1}}" ;;
+front) boxes="cube: {pes: 4, hbm: {model: banks, impl: [$name, builtin]}, sram: {impl: [$name, builtin]}}
+sip: {cube_mesh: {w: 2, h: 1}}" ;;
 *) boxes="cube: {pes: 4, hbm: $impl, sram: $impl}
 sip: {cube_mesh: {w: 2, h: 1}}" ;;
 esac
@@ -98,6 +100,7 @@ alone()
 }
 case $kind in
 queueing) holds "alone: answers, equal states, sanitizers" alone check_queueing ;;
+front) holds "alone: answers, equal states, sanitizers" alone check_queueing -DFRONT ;;
 node) holds "alone: answers, equal states, sanitizers" alone check_component -DNODE ;;
 *) holds "alone: answers, equal states, sanitizers" alone check_component ;;
 esac

@@ -2,8 +2,9 @@
  * check_queueing.c -- sends a queueing component two thousand requests, by itself, and holds what
  * it asks for and answers to the contract.
  *
- * tools/check_component.sh compiles it as check_component.c. Two equal states get the same calls,
- * and must ask for the same. At the end nothing comes any more, and all must be done.
+ * tools/check_component.sh compiles it as check_component.c; with -DFRONT it has a memory behind
+ * it, which takes some time for each request. Two equal states get the same calls, and must ask for
+ * the same. At the end nothing comes any more, and all must be done.
  */
 #include "check_draw.h"
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include COMPONENT_FILE
 
-enum { CALLS_MAX = 1 << 22, WAKES_MAX = 1 << 16, BURST = 8 };
+enum { CALLS_MAX = 1 << 22, WAKES_MAX = 1 << 16, BURST = 8, BEHIND_FS = 50000000 };
 
 /* One state, and what it has asked for. */
 struct queue {
@@ -21,6 +22,7 @@ struct queue {
     struct {
         int64_t t_fs;
         uint64_t id;
+        bool ended; /* not a wake, but a request of its own that ends */
     } wakes[WAKES_MAX];
     int n_wakes;
     bool waits[REQUESTS];
@@ -55,6 +57,7 @@ static void wake_at(struct kb_handle *h, uint64_t id, int64_t t_fs)
     else if (q->n_wakes == WAKES_MAX)
         wrong("more than 65536 wakes are asked for at once", id, t_fs, q->now_fs);
     else if (t_fs != INT64_MAX) {
+        q->wakes[q->n_wakes].ended = false;
         q->wakes[q->n_wakes].t_fs = t_fs;
         q->wakes[q->n_wakes++].id = id;
     }
@@ -75,6 +78,28 @@ static void done(struct kb_handle *h, uint64_t id, int64_t t_fs)
         q->waits[id] = false;
         q->n_waiting--;
     }
+}
+
+/* A memory behind it that is far, and never busy. */
+static void request_to(struct kb_handle *h, const struct kb_request *r, int64_t t_fs)
+{
+    struct queue *q = (struct queue *)h;
+
+    tell(q, 3, r->id, t_fs);
+    if (t_fs < q->now_fs || !r->bytes || r->op > KB_OP_WRITE) {
+        wrong("a request is a read or a write of some bytes, from now on", r->id, t_fs, q->now_fs);
+        return;
+    }
+    wake_at(h, r->id, t_fs + BEHIND_FS + (int64_t)r->bytes);
+    q->wakes[q->n_wakes - 1].ended = true;
+}
+
+static void pass_on(struct kb_handle *h, uint64_t id, int64_t t_fs)
+{
+    if (t_fs < ((struct queue *)h)->now_fs)
+        wrong("what is passed on goes from now on", id, t_fs, ((struct queue *)h)->now_fs);
+    else
+        done(h, id, t_fs + BEHIND_FS);
 }
 
 /* The place of the first wake by (time, id); -1: there is none. */
@@ -103,10 +128,18 @@ static void run(struct queue *q, int64_t until_fs)
             wrong("it wakes without end", q->wakes[i].id, q->wakes[i].t_fs, q->now_fs);
         t_fs = q->wakes[i].t_fs;
         id = q->wakes[i].id;
+        bool ended = q->wakes[i].ended;
         q->wakes[i] = q->wakes[--q->n_wakes];
-        while ((i = first_wake(q)) >= 0 && q->wakes[i].t_fs == t_fs && q->wakes[i].id == id)
+        while (!ended && (i = first_wake(q)) >= 0 && q->wakes[i].t_fs == t_fs &&
+               q->wakes[i].id == id && !q->wakes[i].ended)
             q->wakes[i] = q->wakes[--q->n_wakes]; /* equal ones are one */
         q->now_fs = t_fs;
+#ifdef FRONT
+        if (ended) {
+            CALL(COMPONENT, _ended)(q->state, id, t_fs, &q->h);
+            continue;
+        }
+#endif
         CALL(COMPONENT, _wake)(q->state, id, t_fs, &q->h);
     }
 }
@@ -131,7 +164,7 @@ int main(void)
     int64_t now_fs = 0;
 
     for (int i = 0; i < 2; i++) {
-        queues[i].h = (struct kb_handle){wake_at, done};
+        queues[i].h = (struct kb_handle){wake_at, done, request_to, pass_on};
         queues[i].state = calloc(1, sizeof(struct COMPONENT));
         CALL(COMPONENT, _init)(queues[i].state);
     }

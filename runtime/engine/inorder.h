@@ -1,9 +1,11 @@
 /*
  * inorder.h -- the engine of runs in which every station serves in order of arrival.
  *
- * Links, memories, channels and engines of m_cpus all do, so this engine runs replays, sweeps and
- * traffic; engine/steps.h runs what else there is. It is one object code for all machines, compiled
- * or loaded, whose steps are those of engine/program.h, and whose events are in engine/calendar.h.
+ * Links, most memories, channels and engines of m_cpus do, so this engine runs replays, sweeps and
+ * traffic; engine/steps.h runs what else there is. Memories that choose what they serve (banks,
+ * components that queue: network/server.h) have wakes, which are all that is in its queue. It is
+ * one object code for all machines, compiled or loaded, whose steps are those of engine/program.h,
+ * and whose events are in engine/calendar.h.
  */
 #ifndef INORDER_H
 #define INORDER_H
@@ -16,15 +18,17 @@
 struct inorder {
     struct calendar calendar;
     struct program program;
-    bool begun;         /* what follows is of the run that goes on */
-    bool delays;        /* program_delays() */
-    unsigned delays_of; /* of which fed_first, + 1 */
-    bool fresh;         /* its lists have not begun */
-    bool ended;         /* no event is left */
-    bool listed;        /* rows wait in the lists of their channels, and have no event there */
-    bool ahead;         /* and the next one sets out ahead of time, as soon as that is known */
-    bool several;       /* so does that of a channel with several servers: engine/ends.h */
-    struct ends *ends;  /* owned; [channel]; NULL: that was never so */
+    bool begun;          /* what follows is of the run that goes on */
+    bool delays;         /* program_delays() */
+    unsigned delays_of;  /* of which fed_first, + 1 */
+    bool fresh;          /* its lists have not begun */
+    bool over;           /* no event is left */
+    bool listed;         /* rows wait in the lists of their channels, and have no event there */
+    bool ahead;          /* and the next one sets out ahead of time, as soon as that is known */
+    bool several;        /* so does that of a channel with several servers: engine/ends.h */
+    struct ends *ends;   /* owned; [channel]; NULL: that was never so */
+    ev soon;             /* the wake of a memory, which is not in the queue: mostly it is next */
+    uint32_t known_ends; /* rows whose ends, at_fs, have become known: a list of txn.next */
 };
 
 /* Can it run what `s` is about to run? */
@@ -39,6 +43,12 @@ void inorder_free(struct kb_sim *s);
 static inline bool inorder_lists(const struct kb_sim *s)
 {
     return s->inorder && s->inorder->begun && s->inorder->listed;
+}
+
+/* Is this the engine that runs `s`? */
+static inline bool inorder_runs(const struct kb_sim *s)
+{
+    return s->inorder && s->inorder->begun;
 }
 
 /* One more row is issued, at its issue_fs, by whatever engine runs. False: no memory. */

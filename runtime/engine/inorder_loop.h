@@ -22,8 +22,8 @@ static kb_status stop(struct kb_sim *s, uint64_t t)
     if (s->status != KB_OK)
         return s->status;
     s->now_fs = s->stop_fs - 1;
-    s->inorder->ended = t == UINT64_MAX;
-    if (s->inorder->ended)
+    s->inorder->over = t == UINT64_MAX;
+    if (s->inorder->over)
         return KB_OK;
     return t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
@@ -75,6 +75,53 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
             return KB_STOPPED;
         t = s->txns[slot].at_fs;
         go_all(s, how, handle(s, how, slot));
+    }
+    return paused(s, t);
+}
+
+/* Memories that choose have said when some are done. */
+static inline void take_ends(struct kb_sim *s, int how)
+{
+    while (s->inorder->known_ends != TXN_NONE) {
+        uint32_t slot = s->inorder->known_ends;
+
+        s->inorder->known_ends = s->txns[slot].next;
+        go_all(s, how, served(s, how, s->txns[slot].at_fs, slot));
+    }
+}
+
+/* Memory `e` wakes. */
+static inline void wake_memory(struct kb_sim *s, int how, ev e)
+{
+    if (e == s->inorder->soon)
+        s->inorder->soon = EV_NONE;
+    else
+        ev_take(&s->queue);
+    server_wake(s, how & IN_COUNTED, ev_time_fs(e), ev_id(e));
+}
+
+/* Memories that choose wake behind all else of an instant; their wakes are in the queue. */
+static ALWAYS_INLINE kb_status run_choosing_as(struct kb_sim *s, int how, uint64_t budget)
+{
+    struct calendar *calendar = &s->inorder->calendar;
+    uint64_t t = 0;
+
+    if (how & IN_LISTED && s->inorder->fresh)
+        begin_lists(s, how);
+    for (; budget > 0; budget--) {
+        ev wake = s->queue.first < s->inorder->soon ? s->queue.first : s->inorder->soon;
+        ev of_row = calendar_first(calendar, s->txns, ev_time_fs(wake));
+
+        t = ev_time_fs(wake < of_row ? wake : of_row);
+        if (t >= s->stop_fs)
+            return stop(s, t);
+        if (how & IN_COUNTED && sim_has_counted_all(s))
+            return KB_STOPPED;
+        if (wake < of_row)
+            wake_memory(s, how, wake);
+        else
+            go_all(s, how, handle(s, how, calendar_take(calendar, s->txns)));
+        take_ends(s, how);
     }
     return paused(s, t);
 }

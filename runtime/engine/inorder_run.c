@@ -12,23 +12,30 @@ RUN(run_several, run_as, IN_LISTED | IN_AHEAD | IN_SEVERAL)
 RUN(run_listed, run_as, IN_LISTED)
 RUN(run_issued, run_as, 0)
 RUN(run_counted, run_as, IN_COUNTED)
-RUN(run_routed, run_routed_as, IN_ROUTED | IN_LISTED)
-RUN(run_routed_issued, run_routed_as, IN_ROUTED)
-RUN(run_routed_counted, run_routed_as, IN_ROUTED | IN_COUNTED)
+RUN(choosing_ahead, run_choosing_as, IN_CHOOSES | IN_LISTED | IN_AHEAD)
+RUN(choosing_listed, run_choosing_as, IN_CHOOSES | IN_LISTED)
+RUN(choosing_issued, run_choosing_as, IN_CHOOSES)
+RUN(choosing_counted, run_choosing_as, IN_CHOOSES | IN_COUNTED)
+RUN(routed_listed, run_routed_as, IN_ROUTED | IN_LISTED)
+RUN(routed_issued, run_routed_as, IN_ROUTED)
+RUN(routed_counted, run_routed_as, IN_ROUTED | IN_COUNTED)
+
+/* By what brings parts to memories, and what these are; by what need be no event. */
+static kb_status (*const ways[][5])(struct kb_sim *s, uint64_t budget) = {
+    {run_counted, run_issued, run_listed, run_ahead, run_several},
+    {choosing_counted, choosing_issued, choosing_listed, choosing_ahead, choosing_ahead},
+    {routed_counted, routed_issued, routed_listed, routed_listed, routed_listed},
+};
 
 kb_status inorder_run(struct kb_sim *s, uint64_t budget)
 {
-    bool routed = T->links == MODE_ROUTER;
+    const struct inorder *in;
+    int machine, left_out;
 
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
-    if (sim_counts(s))
-        return (routed ? run_routed_counted : run_counted)(s, budget);
-    if (!s->inorder->listed)
-        return (routed ? run_routed_issued : run_issued)(s, budget);
-    if (routed)
-        return run_routed(s, budget);
-    if (s->inorder->several)
-        return run_several(s, budget);
-    return s->inorder->ahead ? run_ahead(s, budget) : run_listed(s, budget);
+    in = s->inorder;
+    machine = T->links == MODE_ROUTER ? 2 : in->program.chooses;
+    left_out = sim_counts(s) ? 0 : !in->listed ? 1 : in->several ? 4 : in->ahead ? 3 : 2;
+    return ways[machine][left_out](s, budget);
 }

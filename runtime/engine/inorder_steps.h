@@ -63,6 +63,7 @@
 #include "engine/traffic_end.h"
 #include "network/component_engine.h"
 #include "network/memory_behind.h"
+#include "network/server.h"
 
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
@@ -72,6 +73,7 @@ enum {
     IN_AHEAD = 64,            /* an end is no event */
     IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
     IN_ROUTED = 256,          /* the way to a memory is network/router.h's */
+    IN_CHOOSES = 512,         /* some memories choose: network/server.h */
 };
 
 /*
@@ -250,11 +252,24 @@ static ALWAYS_INLINE struct link_station *memory_for(struct kb_sim *s, int how, 
     return comes_to_tcm(s, how, x) ? kernels_port(s, slot) : &s->early[x->dst];
 }
 
+/* Is its memory a component that queues? */
+static inline bool queues(const struct kb_sim *s, const struct txn *x)
+{
+    return T->impls && T->impls->queueing && memory_queues(T, dst_unit(T, x->dst));
+}
+
 /* Its end is known now, and need not be an event. */
 static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t slot, uint64_t done)
 {
     return how & IN_AHEAD && !txn_of_host(&s->txns[slot]) && whole_of(s, slot) == slot &&
-           done < EV_PAST;
+           done < EV_PAST && !(how & IN_CHOOSES && queues(s, &s->txns[slot]));
+}
+
+/* Its service ends at `t`: that is known to a memory which keeps order. */
+static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (how & IN_CHOOSES && is_chosen(s, &s->txns[slot]))
+        server_leave(s, t, slot);
 }
 
 /* Its service ends at `done`: the next of its channel follows, if that need be no event. */
@@ -266,16 +281,25 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
         put_off(s, done, EV_DONE, slot);
         return none;
     }
+    leave_memory(s, how, done, slot);
     end(s, done, slot);
     return how & IN_SEVERAL ? end_of_several(s, channel, done) : give_back(s, how, channel, done);
 }
 
-/* The memory is a component, which says when it is done; hold_fs is what it is told of the way. */
-static __attribute__((noinline)) uint64_t ask_component(struct kb_sim *s, int64_t hold_fs,
-                                                        uint64_t t, uint32_t slot)
+/*
+ * Another memory than one that is built in and keeps order: a component, which says when it is
+ * done, or one that chooses, and tells the end when it knows. COMPONENT_NEVER: that is not now.
+ */
+static __attribute__((noinline)) uint64_t ask_other(struct kb_sim *s, int how,
+                                                    const struct service *service, int64_t drain,
+                                                    uint64_t t, uint32_t slot)
 {
-    s->txns[slot].hold_fs = hold_fs;
-    return serve_by_component(s, 0, t, slot);
+    s->txns[slot].hold_fs = service->done_fs + drain;
+    if (service->server == SERVER_ASKED)
+        return serve_by_component(s, 0, t, slot);
+    s->txns[slot].stage = TXN_TO_MEMORY;
+    server_arrive(s, how & IN_COUNTED, t, slot);
+    return COMPONENT_NEVER;
 }
 
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
@@ -290,8 +314,8 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
 
     x->arrive_fs = (int64_t)t;
     x->stage = TXN_SERVED;
-    if (__builtin_expect(service->by_component, false)) {
-        uint64_t done = ask_component(s, service->done_fs + drain, t, slot);
+    if (__builtin_expect(service->server != SERVER_ORDERED, false)) {
+        uint64_t done = ask_other(s, how, service, drain, t, slot);
 
         return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
     }
@@ -350,10 +374,23 @@ static ALWAYS_INLINE void fetch_link(const struct kb_sim *s, const struct txn *x
         __builtin_prefetch(&s->links[(first + (size_t)(ptrdiff_t)step->station) ^ !txn_writes(x)]);
 }
 
+/* It comes to its memory at `t`: does the memory expect it, without an event? */
+static ALWAYS_INLINE bool is_expected(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    if (!(how & IN_CHOOSES) || how & IN_COUNTED || !server_expects(s, t, x->drain_fs, slot))
+        return false;
+    x->stage = TXN_TO_MEMORY;
+    return true;
+}
+
 /* It comes to the station of `step` at `t`, by an event. */
-static ALWAYS_INLINE void go_to(struct kb_sim *s, uint64_t t, uint32_t slot,
+static ALWAYS_INLINE void go_to(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                                 const struct step *step, uint32_t cube)
 {
+    if (step->kind == STEP_MEMORY && is_expected(s, how, t, slot))
+        return;
     s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);
     s->txns[slot].step.cube = cube;
     will_arrive(s, t, slot,
@@ -400,7 +437,7 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
             return serve(s, how, t < EV_PAST ? t : EV_PAST, slot, drain);
     }
     x->drain_fs = drain;
-    go_to(s, t, slot, step, cube);
+    go_to(s, how, t, slot, step, cube);
     return none;
 }
 
@@ -449,7 +486,7 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
         fail(s, KB_NO_MEMORY);
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return (struct goer){slot, cube, t, step};
-    go_to(s, t, slot, step, cube);
+    go_to(s, how, t, slot, step, cube);
     return none;
 }
 
@@ -549,7 +586,7 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
 
     if (step->fed & fed_of(s, how))
         return (struct goer){slot, cube, t, step};
-    go_to(s, t, slot, step, cube);
+    go_to(s, how, t, slot, step, cube);
     return none;
 }
 
@@ -665,6 +702,7 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    leave_memory(s, how, t, slot);
     if (how & IN_ROUTED)
         router_leave(s, slot);
     end(s, t, slot);

@@ -33,6 +33,8 @@ void instance_clear_memory(struct kb_sim *s, uint32_t dst)
         impl->init(state);
     if (impl->arrive)
         queue_clear(&s->instances.queues.of[dst]);
+    if (impl->ended)
+        s->instances.queues.of[dst].asked.fronts = true;
 }
 
 static uint32_t n_memories(const struct kb_sim *s)

@@ -60,11 +60,11 @@ static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
  * In which runs a memory is passed with the link before it: where that is the only one. For each
  * direction of data there is another one, and of several planes each has one into the SRAM. Nor is
  * a component passed: it may take no time at all, and then others of the same instant come behind
- * it.
+ * it; nor one that chooses, as what comes to it later may go first.
  */
 static uint8_t memory_fed(const struct kb_topology *t, uint32_t number)
 {
-    if (t->impls && t->impls->memories)
+    if (t->banked || (t->impls && t->impls->memories))
         return 0;
     return t->planes == 1 || unit_is_slice(t, unit_of(t, number)) ? FED_ONE_WAY : 0;
 }
@@ -154,6 +154,13 @@ static struct service service_of(struct program *p, const struct cost_mask *m,
                             .own_rate = rate_of(p, cost_own_gbs(m, memory))};
 }
 
+static uint8_t server_of(const struct kb_topology *t, const struct memory_row *memory, enum box box)
+{
+    if (memory->model == MEMORY_BANKS || (t->impls && t->impls->of[box].arrive))
+        return SERVER_CHOOSES;
+    return t->impls && t->impls->of[box].serve ? SERVER_ASKED : SERVER_ORDERED;
+}
+
 static void make_places(struct program *p, const struct kb_topology *t)
 {
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
@@ -186,6 +193,7 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->mask = *m;
     p->last = p->drains;
     p->whole = t->links == MODE_IDEAL;
+    p->chooses = t->banked || (t->impls && t->impls->queueing);
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;
     p->across[SIDE_S] = t->w;
@@ -198,8 +206,8 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
         of[OF_SRAMS] = service_of(p, m, &t->kinds[kind].sram);
         of[OF_TCMS] = service_of(p, m, &t->kinds[kind].tcm_read);
         of[OF_TCMS + 1] = service_of(p, m, &t->kinds[kind].tcm_write);
-        of[OF_SLICES].by_component = t->impls && t->impls->of[BOX_HBM].serve;
-        of[OF_SRAMS].by_component = t->impls && t->impls->of[BOX_SRAM].serve;
+        of[OF_SLICES].server = server_of(t, &t->kinds[kind].hbm, BOX_HBM);
+        of[OF_SRAMS].server = server_of(t, &t->kinds[kind].sram, BOX_SRAM);
     }
     if (t->regular)
         make_places(p, t);

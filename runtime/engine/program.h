@@ -77,14 +77,17 @@ struct host_row {
     int64_t response_fs;
 };
 
-/* A memory as a server that keeps order: what a service takes. */
+/* What a memory does: it serves in order; the same, asking a component; it chooses. */
+enum server { SERVER_ORDERED, SERVER_ASKED, SERVER_CHOOSES };
+
+/* A memory: what a service takes, if it keeps order. */
 struct service {
-    int64_t done_fs;   /* beside the drain of the route */
-    int64_t taken_fs;  /* beside that of the memory, or of the route */
-    double last_gbs;   /* of the edge into it */
-    double own_gbs;    /* 0: it is taken as long as the route drains */
-    uint8_t own_rate;  /* the number of own_gbs */
-    bool by_component; /* it says how long it takes */
+    int64_t done_fs;  /* beside the drain of the route */
+    int64_t taken_fs; /* beside that of the memory, or of the route */
+    double last_gbs;  /* of the edge into it */
+    double own_gbs;   /* 0: it is taken as long as the route drains */
+    uint8_t own_rate; /* the number of own_gbs */
+    uint8_t server;   /* enum server */
 };
 
 enum { OF_SLICES, OF_SRAMS, OF_TCMS, N_SERVICES = OF_TCMS + 2 }; /* [OF_TCMS + writes] */
@@ -97,6 +100,7 @@ struct program {
     bool many;  /* its stations do not fit the cache */
     bool whole; /* links are ideal: a route is one step, or two with an engine, which are these: */
     uint32_t to_engine, to_memory;
+    bool chooses; /* some memory does */
     uint32_t n_rates;
     double rates[RATES];
     struct cost_mask mask;

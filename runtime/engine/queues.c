@@ -127,6 +127,15 @@ void queue_fault(struct kb_sim *s, uint32_t dst)
         return;
     }
     say_name(s, dst, name, sizeof name);
+    if (asked->fault == QUEUEING_REQUEST) {
+        text_format(s->instances.fault, FAULT_BYTES,
+                    "%s sends request %llu on for %.6f ns, and it is %.6f ns: it must be a read or "
+                    "a write of some bytes of the memory behind it, from now on",
+                    name, (unsigned long long)asked->wrong.id,
+                    (double)asked->wrong.t_fs / KB_FS_PER_NS, (double)asked->now_fs / KB_FS_PER_NS);
+        s->status = KB_COMPONENT_ERROR;
+        return;
+    }
     text_format(s->instances.fault, FAULT_BYTES,
                 "%s %s %llu at %.6f ns, and it is %.6f ns: %s lies ahead", name,
                 wake ? "asks to be woken with" : "says that it is done with transaction",

@@ -10,11 +10,12 @@ struct txn;
 /* One of them. All times of `asked` are of this simulation. */
 struct queueing_memory {
     struct queueing asked;
-    int64_t event_fs; /* its next event; INT64_MAX: it has none */
-    uint32_t waiting; /* requests that have come, and it has not said when they are done */
-    uint32_t inside;  /* requests that have come and are not done */
-    uint32_t wakes;   /* since it was done with one */
-    uint64_t busy_fs; /* with requests inside; modulo 2^64 while it has some */
+    int64_t event_fs;  /* its next event; INT64_MAX: it has none */
+    uint32_t waiting;  /* requests that have come, and it has not said when they are done */
+    uint32_t inside;   /* requests that have come and are not done */
+    uint32_t wakes;    /* since it was done with one */
+    uint64_t busy_fs;  /* with requests inside; modulo 2^64 while it has some */
+    int64_t behind_fs; /* the memory behind it, which has no banks, is free then */
 };
 
 /* A request that waits, found by its id. */

@@ -15,8 +15,7 @@
  *   come_to_edge     fifo: takes a link                                          link.h
  *   come_to_engine   a host's: takes an engine of the m_cpu                      m_cpu.h
  *   come_to_memory   takes the memory, or waits                                  memory.h
- *   decide           a channel with banks grants its bus                         banks.h
- *   wake             a component that queues goes on                             queueing.h
+ *   wake             a memory that chooses goes on                               server.h
  *   done             its last byte is served: memory, then channel or engine go to the next
  *   end              the data are there; a host's response is back
  *
@@ -46,7 +45,6 @@
 #include "engine/dependencies.h"
 #include "engine/how.h"
 #include "engine/traffic_end.h"
-#include "network/bank_wakes.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/component_memory.h"
@@ -59,7 +57,6 @@
 #include "network/noc.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
-#include "network/queueing.h"
 #include "network/router.h"
 #include "network/turn.h"
 #include "network/ucie.h"
@@ -93,7 +90,7 @@ static inline void come_behind(struct kb_sim *s, int how, uint64_t t, uint32_t s
     struct delivery part = router_part(s, slot);
 
     if (is_banked(s, &s->txns[slot]))
-        part_comes_to_banks(s, how, t, slot, &part);
+        banks_part_arrives(s, how, t, slot, &part);
     else
         part_arrives(s, how, t, slot, &part);
 }
@@ -215,7 +212,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
                  (T->links == MODE_ROUTER && inside && kernels_port_free(s, slot));
     uint32_t whole;
 
-    bool queued = !inside && !routed && is_queued(s, &s->txns[slot]);
+    bool queued = !inside && !routed && is_chosen(s, &s->txns[slot]);
 
     if (frees_engine(s, how, t, slot)) {
         give_back_memory(s, how, memory, t, slot);
@@ -231,7 +228,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (routed)
         router_leave(s, slot);
     if (queued)
-        leave_queue(s, t, slot);
+        server_leave(s, t, slot);
     else if (!early && !freed_engine(s, how, memory, slot))
         give_back_memory(s, how, memory, t, slot);
     if (!inside)
@@ -270,7 +267,7 @@ static ALWAYS_INLINE void decide_all(struct kb_sim *s, int how, uint64_t t)
     uint32_t index;
 
     while ((index = router_run(s, t)) != NO_CHANNEL)
-        decide_channel(s, how, t, arbiter_index(index));
+        server_wake(s, how, t, memory_of_wake(index));
 }
 
 static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
@@ -296,12 +293,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         issue(s, how, t, slot);
         break;
     case EV_ARBITER:
-        if (is_wake(s, ev_id(e)))
-            wake_component(s, how, t, ev_id(e) >> BANK_CHANNEL_BITS);
-        else if (T->banked && arbiter_kind(slot) == ARBITER_CHANNEL && is_lazy(how))
-            wake_slice(s, how, t, arbiter_index(slot));
-        else if (T->banked && T->links != MODE_ROUTER && arbiter_kind(slot) == ARBITER_CHANNEL)
-            decide_channel(s, how, t, arbiter_index(slot));
+        if (is_wake_of_memory(slot))
+            server_wake(s, how, t, memory_of_wake(slot));
         else if (T->links == MODE_ROUTER)
             decide_all(s, how, t);
         break;
@@ -362,8 +355,6 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             if (how & HOW_KERNELS)
                 next = next_start(s, how);
         }
-        if (expects_banks(how) && T->banked)
-            settle_banks(s, next);
     }
     s->now_fs = ev_time_fs(e);
     return s->status != KB_OK ? s->status : KB_AGAIN;

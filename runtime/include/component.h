@@ -66,6 +66,8 @@ struct kb_served {
 struct kb_handle {
     void (*wake_at)(struct kb_handle *h, uint64_t id, int64_t t_fs);
     void (*done)(struct kb_handle *h, uint64_t id, int64_t t_fs);
+    void (*request_to)(struct kb_handle *h, const struct kb_request *r, int64_t t_fs);
+    void (*pass_on)(struct kb_handle *h, uint64_t id, int64_t t_fs);
 };
 
 /* Calls NAME_wake() at `t_fs` with `id`, any number. Equal ones are one. */
@@ -78,6 +80,26 @@ static inline void kb_wake_at(struct kb_handle *h, uint64_t id, int64_t t_fs)
 static inline void kb_done(struct kb_handle *h, uint64_t id, int64_t t_fs)
 {
     h->done(h, id, t_fs);
+}
+
+/*
+ * A component of the kind `front` stands in front of the memory that is built in, `impl: [NAME,
+ * builtin]`. It is a queueing memory that may also ask the one behind it, from now on:
+ *
+ *     kb_request_to(h, r, t)      a request of its own comes there at t: id, which is any number,
+ *                                 op, offset and bytes; all else is not read
+ *     NAME_ended(s, id, now, h)   it has ended, at its time
+ *     kb_pass_on(h, id, t)        the request `id`, which has come and is not done, comes there at
+ *                                 t, and is done when that memory is done with it
+ */
+static inline void kb_request_to(struct kb_handle *h, const struct kb_request *r, int64_t t_fs)
+{
+    h->request_to(h, r, t_fs);
+}
+
+static inline void kb_pass_on(struct kb_handle *h, uint64_t id, int64_t t_fs)
+{
+    h->pass_on(h, id, t_fs);
 }
 
 #endif

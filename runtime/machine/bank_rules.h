@@ -13,7 +13,7 @@
  * earliest ready time of a current segment, but not before the bus is free. Nothing outside the
  * channel needs to know a grant before the data it sends, which come cl or cwl later. That lets the
  * fused engine leave a channel alone for that long, and then decide several times at once
- * (network/banks.h).
+ * (network/banks.c).
  *
  * Order. Segments are accepted in order of (arrival, id of the transaction, part, first address),
  * those of each direction by themselves, and numbered so: `number` is the age by which the oldest

@@ -20,11 +20,14 @@ static int64_t memory_fs(const struct kb_topology *t, const struct cost_mask *m,
                          const struct trip *trip, const struct impl *impl, const struct kb_cost *c,
                          const struct kb_request *asked)
 {
+    const struct kind_row *kind = kind_at(t, dst_cube(t, trip->dst));
     int64_t done_fs;
 
     if (t->links == MODE_ROUTER)
         return component_behind_fs(t, m, trip, impl, asked, c->bottleneck_gbs);
-    done_fs = impl->arrive ? queueing_alone_fs(impl, asked) : served_alone_fs(impl, asked);
+    done_fs = impl->arrive ? queueing_alone_fs(impl, m, cost_memory(t, trip->dst, false),
+                                               &kind->banks, asked)
+                           : served_alone_fs(impl, asked);
     return done_fs == INT64_MAX ? INT64_MAX : done_fs - c->drain_fs;
 }
 

@@ -30,6 +30,8 @@ struct impl {
     /* Of a queueing memory, both. */
     void (*arrive)(void *state, const struct kb_request *r, int64_t now_fs, struct kb_handle *h);
     void (*wake)(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h);
+    /* Of one in front of what is built in: a request of its own has ended. */
+    void (*ended)(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h);
 };
 
 /* All of a machine. */

@@ -1,15 +1,15 @@
 /* queueing.c -- the calls of a queueing component: kb_wake_at() and kb_done(). */
 #include "machine/queueing.h"
 #include <stdlib.h>
-#include <string.h>
 
 static bool comes_first(const struct due *a, const struct due *b)
 {
-    return a->t_fs < b->t_fs || (a->t_fs == b->t_fs && a->id < b->id);
+    if (a->t_fs != b->t_fs)
+        return a->t_fs < b->t_fs;
+    return a->kind < b->kind || (a->kind == b->kind && a->id < b->id);
 }
 
-/* A row more at the end. False without memory. */
-static bool append(struct dues *d, struct due row)
+bool queueing_append(struct dues *d, struct due row)
 {
     if (d->n == d->cap) {
         size_t cap = d->cap ? 2 * d->cap : 8;
@@ -58,7 +58,7 @@ struct due queueing_take(struct queueing *q)
 
     do
         take_first(&q->wakes);
-    while (q->wakes.n && !comes_first(&first, &q->wakes.rows[0]));
+    while (first.kind == DUE_WAKE && q->wakes.n && !comes_first(&first, &q->wakes.rows[0]));
     return first;
 }
 
@@ -68,7 +68,16 @@ static void note(struct queueing *q, enum queueing_fault fault, uint64_t id, int
     if (q->fault != QUEUEING_OK)
         return;
     q->fault = fault;
-    q->wrong = (struct due){t_fs, id};
+    q->wrong = (struct due){.t_fs = t_fs, .id = id};
+}
+
+/* Into the heap. */
+static void push(struct queueing *q, struct due row)
+{
+    if (queueing_append(&q->wakes, row))
+        sift_up(&q->wakes);
+    else
+        note(q, QUEUEING_NO_MEMORY, row.id, row.t_fs);
 }
 
 static void wake_at(struct kb_handle *h, uint64_t id, int64_t t_fs)
@@ -79,10 +88,8 @@ static void wake_at(struct kb_handle *h, uint64_t id, int64_t t_fs)
         note(q, QUEUEING_WAKE, id, t_fs);
     else if (t_fs == INT64_MAX)
         return; /* never */
-    else if (append(&q->wakes, (struct due){t_fs, id}))
-        sift_up(&q->wakes);
     else
-        note(q, QUEUEING_NO_MEMORY, id, t_fs);
+        push(q, (struct due){.t_fs = t_fs, .id = id, .kind = DUE_WAKE});
 }
 
 static void done(struct kb_handle *h, uint64_t id, int64_t t_fs)
@@ -91,48 +98,54 @@ static void done(struct kb_handle *h, uint64_t id, int64_t t_fs)
 
     if (t_fs <= q->now_fs)
         note(q, QUEUEING_DONE, id, t_fs);
-    else if (t_fs != INT64_MAX && !append(&q->ends, (struct due){t_fs, id}))
+    else if (t_fs != INT64_MAX && !queueing_append(&q->ends, (struct due){.t_fs = t_fs, .id = id}))
         note(q, QUEUEING_NO_MEMORY, id, t_fs);
+}
+
+/* To the memory behind. */
+static void send(struct queueing *q, struct due row)
+{
+    if (row.t_fs < q->now_fs || row.t_fs == INT64_MAX || !q->fronts ||
+        (row.kind == DUE_REQUEST && (!row.bytes || row.op > KB_OP_WRITE))) {
+        note(q, QUEUEING_REQUEST, row.id, row.t_fs);
+        return;
+    }
+    q->sent++;
+    push(q, row);
+}
+
+static void request_to(struct kb_handle *h, const struct kb_request *r, int64_t t_fs)
+{
+    send((struct queueing *)h, (struct due){.t_fs = t_fs,
+                                            .id = r->id,
+                                            .offset = r->offset,
+                                            .bytes = r->bytes,
+                                            .kind = DUE_REQUEST,
+                                            .op = r->op});
+}
+
+static void pass_on(struct kb_handle *h, uint64_t id, int64_t t_fs)
+{
+    send((struct queueing *)h, (struct due){.t_fs = t_fs, .id = id, .kind = DUE_PASSED});
+}
+
+bool queueing_ends(struct queueing *q, uint64_t id, int64_t t_fs)
+{
+    push(q, (struct due){.t_fs = t_fs, .id = id, .kind = DUE_ENDED});
+    return q->fault != QUEUEING_NO_MEMORY;
 }
 
 void queueing_begin(struct queueing *q)
 {
     struct due *wakes = q->wakes.rows, *ends = q->ends.rows;
 
-    *q = (struct queueing){
-        .h = {wake_at, done}, .wakes = {wakes, 0, q->wakes.cap}, .ends = {ends, 0, q->ends.cap}};
+    *q = (struct queueing){.h = {wake_at, done, request_to, pass_on},
+                           .wakes = {wakes, 0, q->wakes.cap},
+                           .ends = {ends, 0, q->ends.cap}};
 }
 
 void queueing_free(struct queueing *q)
 {
     free(q->wakes.rows);
     free(q->ends.rows);
-}
-
-/* The wakes of a component until it has said an end, or never will. */
-static void wake_until_done(struct queueing *q, const struct impl *impl, void *state)
-{
-    for (uint32_t i = 0; i < QUEUEING_WAKES_MAX && !q->ends.n && q->wakes.n && !q->fault; i++) {
-        struct due wake = queueing_take(q);
-
-        q->now_fs = wake.t_fs;
-        impl->wake(state, wake.id, wake.t_fs, &q->h);
-    }
-}
-
-int64_t queueing_alone_fs(const struct impl *impl, const struct kb_request *asked)
-{
-    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
-    struct queueing q = {.now_fs = 0};
-    int64_t end_fs = INT64_MAX;
-
-    memset(state, 0, impl->bytes);
-    impl->init(state);
-    queueing_begin(&q);
-    impl->arrive(state, asked, 0, &q.h);
-    wake_until_done(&q, impl, state);
-    if (q.ends.n && !q.fault)
-        end_fs = q.ends.rows[0].t_fs;
-    queueing_free(&q);
-    return end_fs;
 }

@@ -167,6 +167,7 @@ struct memory_row {
     double bare_gbs; /* of the memory alone if links were unlimited: an SRAM may have the NoC's */
     uint8_t hold;    /* enum memory_hold */
     uint8_t model;   /* enum memory_model */
+    uint8_t behind;  /* the same, of what is built in behind a component */
 };
 
 /* One server, or channels with banks: the words of cube.hbm.model, in that order. Or a component
@@ -174,7 +175,7 @@ struct memory_row {
 enum memory_model { MEMORY_SERVER, MEMORY_BANKS, MEMORY_QUEUEING };
 
 /* Which slices have banks. */
-enum banked { BANKED_NONE, BANKED_SOME, BANKED_ALL };
+enum banked { BANKED_NONE, BANKED_SOME, BANKED_ALL, BANKED_BEHIND /* components, all */ };
 
 /* The words of cube.hbm.policy, write_ack and refresh, in that order. */
 enum bank_policy { POLICY_FR_FCFS, POLICY_FCFS };

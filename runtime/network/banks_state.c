@@ -23,10 +23,10 @@ struct banks *banks_new(const struct kb_topology *t)
     if (!b)
         return NULL;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
-    if (t->links == MODE_ROUTER) {
+    if (t->links == MODE_ROUTER || (t->impls && t->impls->of[BOX_HBM].ended))
+        bank_pool_begin(&b->pool); /* what comes has rows of its own */
+    if (t->links == MODE_ROUTER)
         b->behind = calloc(1, sizeof *b->behind);
-        bank_pool_begin(&b->pool);
-    }
     if (room_alone(b, t))
         b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
     if (!b->by_memory || (t->links == MODE_ROUTER && !b->behind)) {
@@ -40,7 +40,6 @@ static void slice_free(struct bank_slice *slice)
 {
     if (!slice)
         return;
-    free(slice->arbiters);
     if (slice->channels)
         free(slice->channels->banks);
     free(slice->channels);
@@ -84,7 +83,8 @@ bool banks_room(struct banks *b, uint32_t n)
     b->accesses = moved;
     if (b->behind)
         return room_behind(b->behind, n);
-    b->pool.accesses = moved;
+    if (!b->pool.routed)
+        b->pool.accesses = moved;
     return true;
 }
 
@@ -100,7 +100,6 @@ static void slice_begin(struct bank_slice *slice, struct bank *banks)
     slice->busy[0] = slice->busy[1] = 0;
     slice->expected = BANK_NONE;
     slice->full = false;
-    memset(slice->arbiters, 0, bank_channels(row) * sizeof *slice->arbiters);
     for (uint32_t i = 0; i < bank_channels(row); i++)
         bank_begin(&slice->view, &slice->channels[i], banks + (size_t)i * n);
 }
@@ -115,16 +114,15 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     if (!slice)
         return NULL;
     slice->view = bank_view_of(&s->mask, row);
-    slice->view.routed = s->banks->behind;
+    slice->view.routed = s->banks->pool.routed;
     slice->memory = memory;
     if (s->router)
         slice->order = router_order_of_channels(s->topo, memory);
-    slice->arbiters = calloc(channels, sizeof *slice->arbiters);
     slice->channels = calloc(channels, sizeof *slice->channels);
     banks = calloc(channels * bank_count(row), sizeof *banks);
     if (slice->channels)
         slice->channels->banks = banks;
-    if (!slice->arbiters || !slice->channels || !banks) {
+    if (!slice->channels || !banks) {
         if (!slice->channels)
             free(banks);
         slice_free(slice);
@@ -159,8 +157,7 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
     slice = room_for_slice(b) ? slice_new(s, memory) : NULL;
     if (!slice)
         return NULL;
-    slice->number = b->n_slices++;
-    b->slices[slice->number] = b->by_memory[memory] = slice;
+    b->slices[b->n_slices++] = b->by_memory[memory] = slice;
     return slice;
 }
 

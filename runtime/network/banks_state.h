@@ -1,12 +1,10 @@
 /* banks_state.h -- the slices with banks of one simulation, made as transactions come to them. */
 #ifndef BANKS_STATE_H
 #define BANKS_STATE_H
-#include "engine/arbiter.h"
+#include "engine/how.h"
 #include "machine/bank_behind.h"
 #include "machine/bank_rules.h"
 #include "machine/place.h"
-
-enum { BANK_CHANNEL_BITS = PLACE_BANKS }; /* of the number of a channel within its slice */
 
 /*
  * What channels have in common. Nothing has come, or the run has an event for each decision; all
@@ -16,13 +14,10 @@ enum bank_together { BANKS_UNUSED, BANKS_ALIKE, BANKS_APART };
 
 struct bank_slice {
     struct bank_view view;
-    struct arbiter *arbiters;      /* [channel] */
     struct bank_channel *channels; /* [channel] */
-    uint32_t number;               /* among those of the simulation, as they were made */
     uint32_t memory;               /* its station: dst_pack() */
     uint64_t order;                /* of its first channel among all that decide: engine/agenda.h */
-    /* Of engines without an event for each decision: */
-    int64_t wake_fs;                  /* the next event, at which all channels catch up */
+    int64_t wake_fs;                  /* the next event, at which all channels go on */
     uint64_t pending;                 /* transactions, or packets, whose end is not known */
     uint64_t busy[2];                 /* channels with anything to decide, a bit each */
     uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
@@ -50,9 +45,8 @@ enum { BANKS_KNOWN = 64 };
 
 struct banks {
     struct bank_slice **by_memory; /* owned; [dst_pack()]; NULL: nothing has come to it */
-    struct bank_slice **slices;    /* owned, as what they point to; [number] */
+    struct bank_slice **slices;    /* owned, as what they point to, as they were made */
     uint32_t n_slices, slices_cap;
-    struct bank_slice *soon; /* its wake has no event yet: settle_banks(); NULL: none */
     struct bank_pool pool;
     struct bank_access *accesses; /* owned; [slot] */
     struct bank_segment *alone;   /* owned; room of bank_alone(); NULL: it needs none */

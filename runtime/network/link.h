@@ -159,7 +159,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
 
     txn->at = walk_begin(T, &trip);
     if (!txn_of_host(txn)) {
-        ride(s, how, t, slot, expects_banks(how) ? s->fed_first : 0, false);
+        ride(s, how, t, slot, !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS)) ? s->fed_first : 0, false);
         return;
     }
     leg = &T->legs[walk_segment(T, txn->at)->first_leg];
@@ -197,7 +197,7 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
     if (how & HOW_HOP || walks_hops(s, how))
         come_to_hop(s, how, t, slot);
     else
-        ride(s, how, t, slot, expects_banks(how) ? s->fed : 0, true);
+        ride(s, how, t, slot, !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS)) ? s->fed : 0, true);
 }
 
 #endif

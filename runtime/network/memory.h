@@ -16,13 +16,7 @@
 #define NETWORK_MEMORY_H
 #include "network/component_engine.h"
 #include "network/early_memory.h"
-#include "network/queueing.h"
-
-/* Which runs settle banks without an event for each arrival: those where no event is counted. */
-static ALWAYS_INLINE bool expects_banks(int how)
-{
-    return !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS));
-}
+#include "network/server.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
 {
@@ -86,11 +80,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 {
     bool early = memory_is_early(s, how, slot);
 
-    if (expects_banks(how) && is_banked(s, &s->txns[slot])) {
-        expect_in_banks(s, after(t, way_fs), slot);
-        return;
-    }
-    if (is_queued(s, &s->txns[slot])) {
+    if (is_chosen(s, &s->txns[slot])) {
         s->txns[slot].stage = TXN_TO_MEMORY;
         post(s, after(t, way_fs), EV_ARRIVE, slot);
         return;
@@ -146,8 +136,8 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
 
     if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
-    if (!inside && is_queued(s, txn)) {
-        come_to_queue(s, how, t, slot);
+    if (!inside && is_chosen(s, txn)) {
+        server_arrive(s, how, t, slot);
         return;
     }
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)

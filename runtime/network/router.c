@@ -478,7 +478,7 @@ uint32_t router_run(struct kb_sim *s, uint64_t t)
         if (__builtin_expect(r->how & HOW_COUNTED, false) && sim_has_counted_all(s))
             break;
         agenda_take(&r->agenda, first);
-        if (__builtin_expect(arbiter_kind(index) == ARBITER_CHANNEL, false))
+        if (__builtin_expect(is_wake_of_memory(index), false))
             return index;
         decide(s, t, index);
     }

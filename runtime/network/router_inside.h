@@ -21,7 +21,7 @@
  */
 #ifndef NETWORK_ROUTER_INSIDE_H
 #define NETWORK_ROUTER_INSIDE_H
-#include "engine/arbiter.h"
+#include "engine/serving.h"
 #include "engine/inorder_lists.h"
 #include "engine/router_tally.h"
 #include "network/router.h"

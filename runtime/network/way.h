@@ -62,7 +62,7 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
         walk_on(s, how, t, WALK_LINK, slot);
     } else if (T->links == MODE_FIFO) {
         s->txns[slot].at.step++;
-        ride(s, how, t, slot, expects_banks(how) ? s->fed : 0, false);
+        ride(s, how, t, slot, !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS)) ? s->fed : 0, false);
     } else {
         leave_engine_ideal(s, how, t, slot);
     }

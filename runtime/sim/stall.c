@@ -67,7 +67,7 @@ static bool has_flights(const struct kb_sim *s)
 /* Is something still to happen? */
 static bool has_events(const struct kb_sim *s)
 {
-    return s->inorder && s->inorder->begun ? !s->inorder->ended : s->queue.first != EV_NONE;
+    return s->inorder && s->inorder->begun ? !s->inorder->over : s->queue.first != EV_NONE;
 }
 
 kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *why)

@@ -157,7 +157,8 @@ static void take_components(struct build *b)
     impls->compiler = o->compiler;
     for (const struct part *p = first; p; p = p->next) {
         impls->memories |= p->component->kind == COMPONENT_MEMORY;
-        impls->queueing |= p->component->kind == COMPONENT_QUEUEING;
+        impls->queueing |=
+            p->component->kind == COMPONENT_QUEUEING || p->component->kind == COMPONENT_FRONT;
         impls->nodes |= p->component->kind == COMPONENT_NODE;
         impls->engines |= p->component->kind == COMPONENT_ENGINE;
     }

@@ -420,7 +420,7 @@ short|kernbench component: memory\n */|1:1: $begins
 not_ours|otherbench component: memory not_ours\n */|1:1: $begins
 of_nothing|kernbench thing: memory of_nothing\n */|1:1: $begins
 unclosed|kernbench component: memory unclosed\n|1:1: $begins
-far_kind|kernbench component: xyzzyplugh far_kind\n */|1:1: 'xyzzyplugh' is no kind of component: memory, queueing, node or engine
+far_kind|kernbench component: xyzzyplugh far_kind\n */|1:1: 'xyzzyplugh' is no kind of component: memory, queueing, front, node or engine
 few|kernbench component: memory few\n\t* banks integer 8\n */|2:1: a key is 'NAME number|integer DEFAULT
 word|kernbench component: memory word\n * banks whole 4 0..8\n */|2:1: 'banks' must be number or integer, not 'whole'
 turned|kernbench component: memory turned\n * banks integer 4 8..0\n */|2:1: 'banks' must have a range like 0..1e6, not '8..0'
@@ -473,7 +473,7 @@ done <<END
 {impl: server, closed_page: {x: 1, y: 2}, gate: {z: 1}}||4:70: 'cube.hbm.gate' has keys of a component, but 'cube.hbm.impl' is 'server'
 {impl: server, server: {hold_ownn: 1}}||4:45: unknown key 'hold_ownn' in 'cube.hbm.server', did you mean 'hold_own'?
 {impl: server, server: {zzzzzzzzzz: 1}}||4:45: unknown key 'zzzzzzzzzz' in 'cube.hbm.server', its file has no such line
-{impl: [server]}||4:28: 'cube.hbm.impl' must be a name, not a list of 1
+{impl: [server]}||4:28: 'cube.hbm.impl' must be a name, or [NAME, builtin], not a list of 1
 {impl: server, server: {hold_own: 0}}||different values of 'hold_own'
 {impl: server}|$hold=[1]|'$hold' must be a number, not a list of 1
 {impl: server, server: {hold_own: 0}}|$hold=[1]|'$hold' must be a number, not a list of 1

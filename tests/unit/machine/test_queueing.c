@@ -50,7 +50,8 @@ static void wakes_run_by_time_and_id_and_equal_ones_are_one(void **state)
     struct kb_request asked = {.id = 4};
 
     (void)state;
-    assert_int_equal(queueing_alone_fs(&three, &asked), 17);
+    assert_int_equal(queueing_alone_fs(&three, NULL, &(struct memory_row){.hold = 0}, NULL, &asked),
+                     17);
     assert_true(seen.ids[0] == 9 && seen.ids[1] == 1 && seen.ids[2] == 2);
     assert_true(seen.times[0] == 5 && seen.times[1] == 7 && seen.times[2] == 7);
 }
@@ -59,7 +60,7 @@ static void wakes_run_by_time_and_id_and_equal_ones_are_one(void **state)
 static void many_wakes_keep_their_order(void **state)
 {
     struct queueing q = {.now_fs = 0};
-    struct due before = {0, 0};
+    struct due before = {.t_fs = 0};
     uint64_t drawn = 88172645463325252u;
 
     (void)state;

@@ -1,0 +1,51 @@
+/*
+ * server.h -- a memory that chooses: it decides by itself what it serves when.
+ *
+ * Whatever brings a part of a transaction to its memory, the memory hears the same of it, and says
+ * the same:
+ *
+ *     arrive   the head of a part has come                                     server_arrive()
+ *     wake     the time that the memory has asked for, behind all arrivals     server_wake()
+ *     done     an event of class 0 in the row of the part, at its end          server_leave()
+ *
+ * Banks (network/banks.c) and components that queue (network/queueing.c) are such memories. A
+ * memory that serves in order of arrival needs none of this, as its end is known when it is come to
+ * (engine/inorder.c). A memory has one wake at most, that of all its channels.
+ *
+ * Wakes are in the queue of the simulation, whatever engine runs. An end is in the queue, too, but
+ * in a run of engine/inorder.h, which has it told as soon as it is known. This is one object code
+ * for all of them, so `how` is no constant here.
+ */
+#ifndef NETWORK_SERVER_H
+#define NETWORK_SERVER_H
+#include "engine/how.h"
+#include "engine/serving.h"
+
+/* Does the transaction in `slot`, which is no stage inside a PE, go to a memory that chooses? */
+static ALWAYS_INLINE bool is_chosen(const struct kb_sim *s, const struct txn *txn)
+{
+    uint32_t unit = dst_unit(T, txn->dst);
+
+    if (T->banked && unit_is_slice(T, unit) &&
+        (T->banked == BANKED_ALL || kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS))
+        return true;
+    (void)s; /* T names it only where any topology runs */
+    return T->impls && T->impls->queueing && !unit_is_tcm(T, unit) && memory_queues(T, unit);
+}
+
+/* Its head has come at `t`, by an event. Its hold_fs says what it drains for, on its way. */
+void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot) EXPORTED(server_arrive);
+
+/*
+ * Its head will come at `t`, draining for `drain`, and nothing is counted: need there be no event?
+ * Then the memory has it.
+ */
+bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
+
+/* The wake of memory `dst` at `t`; nothing, if it was asked for an earlier one since. */
+void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst) EXPORTED(server_wake);
+
+/* Its service has ended at `t`. */
+void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot) EXPORTED(server_leave);
+
+#endif

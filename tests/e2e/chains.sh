@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# chains.sh -- components in front of a memory, `impl: [NAME, builtin]`: one that hands all on is not
+# seen, a cache hits as often as a plain one, and all engines agree. ACCESSES is how many the plain
+# cache is asked.
+. "$(dirname "$0")/../support/tap.sh"
+at_top
+export KB_COMPONENTS=tests/machines/components:examples/components
+any=$B/kernbench
+
+cat >"$work/m.yaml" <<'END'
+kernbench: 2
+name: chained
+contention: {links: fifo}
+sip: {cube_mesh: {w: 2, h: 1}}
+cube: {pes: 4, hbm: {model: banks}}
+END
+
+# Rows by chance, with ties: of many lines, of pieces of one, and of a host.
+awk 'BEGIN {
+    srand(30); print "issue_ns,op,src,dst,offset,nbytes"
+    split("16 64 64 256 500 4096", size, " ")
+    for (i = 0; i < 2500; i++) {
+        host = rand() < 0.05
+        op = host ? (rand() < 0.5 ? "h2d" : "d2h") : rand() < 0.6 ? "read" : "write"
+        src = host ? "host" : "c" int(2 * rand()) ".pe" int(4 * rand())
+        print int(700 * rand()) "," op "," src ",c" int(2 * rand()) (!host && rand() < 0.1 ? ".sram" : ".slice" int(4 * rand())) "," \
+            16 * int(1024 * rand()) "," size[1 + int(6 * rand())]
+    }
+}' >"$work/rows.csv"
+
+replay() { call ${RUNNER:-} "$any" replay "$work/rows.csv" --machine "$work/m.yaml" --format csv "$@"; }
+
+# id, done and end: what a component in front might change
+ends() { cut -d, -f1,10,11 "$work/out"; }
+
+kinds=("" "--set contention.links=ideal" "--set cube.hbm.model=server" "--set cube.hbm.model=server --set contention.links=ideal"
+    "--set cube.hbm.write_ack=written" "--set addressing.granule=4096" "--set cube.hbm.queue=2 --set cube.hbm.banks=2"
+    "--set cube.pe.pe_dma.read_channels=4 --set cube.hbm.map=low")
+for kind in "${kinds[@]}"; do
+    # shellcheck disable=SC2086
+    replay $kind --quiet
+    ends >"$work/alone"
+    for engine in "" "--fingerprint" "--engine hop"; do
+        # shellcheck disable=SC2086
+        replay $kind $engine --set 'cube.hbm.impl=[through,builtin]'
+        [ "$code" -eq 0 ] && ends | cmp - "$work/alone"
+        ok "through ${kind:-banks, fifo} ${engine:-fused}: as if it were not there"
+    done
+done
+
+# A cache: what all engines say.
+for kind in "${kinds[@]}"; do
+    prints=
+    for engine in "" "--fingerprint" "--engine hop --fingerprint"; do
+        # shellcheck disable=SC2086
+        replay $kind $engine --set 'cube.hbm.impl=[cache,builtin]' --set cube.hbm.cache.sets=4 --set cube.hbm.cache.ways=2
+        [ -z "$engine" ] && cp "$work/out" "$work/fused"
+        prints+="$(grep fingerprint "$work/err") "
+        [ "$code" -eq 0 ] && cmp "$work/out" "$work/fused"
+        ok "cache ${kind:-banks, fifo} ${engine:-fused}"
+    done
+    # shellcheck disable=SC2086
+    set -- $prints
+    [ "$#" -eq 4 ] && [ "$2" = "$4" ]
+    ok "cache ${kind:-banks, fifo}: one fingerprint"
+done
+cached="cube.hbm.impl=[cache,builtin]"
+for command in "sweep --src c0.pe* --dst c*.slice* --inflight 1,5" "load --pattern uniform --rate 0.05 --txns 500 --seeds 1" \
+    "run copy L=4096" "run gemm M=64 N=64 K=64"; do
+    # shellcheck disable=SC2086
+    call ${RUNNER:-} "$any" $command --machine "$work/m.yaml" --set "$cached" --format csv --quiet
+    cp "$work/out" "$work/fused"
+    # shellcheck disable=SC2086
+    call ${RUNNER:-} "$any" $command --machine "$work/m.yaml" --set "$cached" --format csv --quiet --engine hop
+    [ "$code" -eq 0 ] && [ "$(wc -l <"$work/fused")" -gt 1 ] && cmp "$work/out" "$work/fused"
+    ok "cache: ${command%% -*} by both engines"
+done
+for more in --breakdown "--trace $work/t.json" "--stats $work/s.csv"; do
+    # shellcheck disable=SC2086
+    replay --set "$cached" --quiet $more
+    [ "$code" -eq 0 ]
+    ok "cache: ${more%% *}"
+done
+
+# docs/components.md "In front of a memory": a line of 64 bytes at 256 GB/s, 2 ns for a hit
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n100,read,c0.pe0,c0.slice0,32,32\n' >"$work/rows.csv"
+replay --set "$cached" --set cube.hbm.model=server --quiet
+equal "a miss and a hit" "4.335000 104.085000" "$(cut -d, -f10 "$work/out" | tail -2 | xargs)"
+
+# As many hits as a plain cache of 16 sets of 4 lines, which keeps the lines used last.
+awk -v n="${ACCESSES:-20000}" -v rows="$work/rows.csv" 'BEGIN {
+    srand(31); print "issue_ns,op,src,dst,offset,nbytes" >rows
+    for (i = 1; i <= n; i++) {
+        line = int(rand() * rand() * rand() * 1024)
+        set = line % 16
+        found = 0
+        for (w = 0; w < 4 && !found; w++)
+            found = tag[set, w] == line + 1 ? w + 1 : 0
+        hits += found > 0
+        for (w = found ? found - 1 : 3; w > 0; w--)
+            tag[set, w] = tag[set, w - 1]
+        tag[set, 0] = line + 1
+        printf "%d,%s,c0.pe0,c0.slice0,%d,%d\n", 1000 * i, rand() < 0.3 ? "write" : "read", 64 * line + 16 * int(4 * rand()), 16 >rows
+    }
+    print hits
+}' >"$work/hits"
+for model in banks server; do
+    replay --set "$cached" --set cube.hbm.cache.sets=16 --set cube.hbm.cache.ways=4 --set cube.hbm.model=$model --quiet
+    equal "${ACCESSES:-20000} accesses before $model: hits of a plain cache" "$(cat "$work/hits")" \
+        "$(awk -F, 'NR > 1 && $10 - $8 < 2.0000001 { hits++ } END { print hits }' "$work/out")"
+done
+
+# What is refused, by name
+refused() # NAME TEXT SET...
+{
+    local name=$1 text=$2
+    shift 2
+    call ${RUNNER:-} "$any" info --machine "$work/m.yaml" "${@/#/--set=}"
+    [ "$code" -eq 2 ] && grep -qF -- "$text" "$work/err"
+    ok "$name"
+}
+refused "a front without what is behind it" "'cache' is in front of a memory: write [NAME, builtin]" "cube.hbm.impl=cache"
+refused "a memory with something behind it" "'server' is a memory, and has nothing behind it: leave 'builtin' out" "cube.hbm.impl=[server,builtin]"
+refused "two components" "'builtin', which is what the other keys say" "cube.hbm.impl=[cache,cache]"
+refused "three" "a name, or [NAME, builtin]" "cube.hbm.impl=[cache,cache,builtin]"
+refused "a component beside banks" "leave one of them out, or write [server, builtin]" "cube.hbm.impl=server"
+refused "behind routers" "do not go together" "cube.hbm.impl=[cache,builtin]" "contention.links=router"
+
+printf '/* kernbench component: front far\n */\nstruct far { int none; };\nstatic inline void far_init(struct far *s) { (void)s; }
+static inline void far_arrive(struct far *s, const struct kb_request *r, int64_t now_fs, struct kb_handle *h)
+{ struct kb_request far = {.op = KB_OP_READ, .offset = UINT64_C(1) << 60, .bytes = 64}; (void)s, (void)r; kb_request_to(h, &far, now_fs); }
+static inline void far_wake(struct far *s, uint64_t id, int64_t now_fs, struct kb_handle *h) { (void)s, (void)id, (void)now_fs, (void)h; }
+static inline void far_ended(struct far *s, uint64_t id, int64_t now_fs, struct kb_handle *h) { (void)s, (void)id, (void)now_fs, (void)h; }\n' >"$work/far.c"
+mkdir "$work/components" && mv "$work/far.c" "$work/components/"
+export KB_COMPONENTS=$work/components
+export KB_TRUST=$KB_TRUST:$work
+replay --set 'cube.hbm.impl=[far,builtin]' --quiet
+[ "$code" -eq 7 ] && grep -qF "component 'far' of 'cube.hbm.impl' sends request 0 on for" "$work/err"
+ok "a request beyond the memory behind it"
+
+plan

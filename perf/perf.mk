@@ -88,6 +88,11 @@ bench-built: setup
 bench: bench-built
 	@B=$(B) CC='$(CC)' perf/run.sh
 
+## bench-against: the rows of perf/txn.c and some commands by this tree and by the commit BEFORE, in turns; WORDS='fused fifo' takes some rows
+.PHONY: bench-against
+bench-against: setup
+	+@B=$(B) perf/against.sh '$(BEFORE)' $(WORDS)
+
 ## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events; a copy by 131072 PEs
 .PHONY: bench-large
 bench-large: bench-built

@@ -1,13 +1,15 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|banks|stats|mm1|router|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large -f report.awk SAMPLES
+# usage: awk -v table=txn|banks|stats|mm1|router|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large|against -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
 
 FNR > 1 {
-    if (!($1 in count))
+    if (!($1 in count)) {
         first[$1] = $3
+        named[++names] = $1
+    }
     count[$1]++
     last[$1] = $3
     value[$1, $3] = $4
@@ -16,6 +18,8 @@ FNR > 1 {
 END {
     if (table == "txn")
         txn()
+    else if (table == "against")
+        against()
     else if (table == "banks")
         banks()
     else if (table == "stats")
@@ -113,6 +117,21 @@ function at_least(what, x, bound, unit) {
 function at_most(what, x, bound) {
     printf "aim   %-44s %9.2f x     <= %-6g %s by %.2f\n", what, x, bound,
         (x <= bound ? "PASS" : "MISS"), (x <= bound ? bound - x : x - bound)
+}
+
+# -- against a commit before -----------------------------------------------------------------
+
+function against(i, name, slower) {
+    printf "%-40s%-26s%-26s%s\n", "processor time, ns a row or ms", "before", "now", "ratio"
+    for (i = 1; i <= names; i++) {
+        if (named[i] !~ /^now / || !(("before " substr(named[i], 5)) in count))
+            continue
+        name = substr(named[i], 5)
+        printf "%-40s%-26s%-26sx%.2f%s\n", name, cell("before " name), cell("now " name),
+            ratio("now " name, 1, "before " name), (med > 1.03 ? "  slower" : "")
+        slower += med > 1.03
+    }
+    printf "\n%d rows are slower than x1.03\n", slower
 }
 
 # -- Phase 2 ---------------------------------------------------------------------------------

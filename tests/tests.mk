@@ -120,6 +120,11 @@ PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 .PHONY: alone
 alone: $(patsubst %.c,$(O)/%.o,$(GEN_SRC) $(LIB_SRC) $(INCLUDED) $(CLI_SRC))
 
+## sizes: lines of the engine, and places that ask for a mode; COMMITS='A B' beside those commits
+.PHONY: sizes
+sizes:
+	@tools/sizes.sh $(COMMITS)
+
 # The build that tests/house looks at. What a warning makes fail is made again there, and reported.
 .PHONY: house
 house:

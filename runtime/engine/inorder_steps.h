@@ -29,7 +29,8 @@
  *      without any delay, that issue is an event all the same.
  *   3. Ahead of time. Where channels have one server and nothing waits for an end, an end need not
  *      be an event: when a service begins its end is known, and the next row of that channel sets
- *      out then and there.
+ *      out then and there. With several servers it is so where the first event of a request is its
+ *      arrival, as with ideal links, whose routes are one step: engine/ends.h.
  *
  * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
  * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
@@ -87,13 +88,6 @@ struct goer {
 };
 
 static const struct goer none = {.slot = TXN_NONE};
-
-static ALWAYS_INLINE void will_arrive(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                      enum txn_stage stage)
-{
-    s->txns[slot].stage = stage;
-    put_off(s, t, EV_ARRIVE, slot);
-}
 
 /* Which steps are no stops: bits of step.fed. */
 static ALWAYS_INLINE unsigned fed_of(const struct kb_sim *s, int how)
@@ -183,36 +177,13 @@ static ALWAYS_INLINE struct goer next_listed(struct kb_sim *s, struct station *c
     return none;
 }
 
-/* The first that waits sets out as soon as it is issued, and it is known which server is free. */
+/* The same where it has several servers. */
 static ALWAYS_INLINE struct goer next_of_several(struct kb_sim *s, struct station *channel)
 {
-    struct ends *ends = &s->inorder->ends[channel - s->channels];
-    uint32_t head = channel->queue.head;
     uint64_t t = 0;
+    uint32_t slot = inorder_take_of_several(s, channel, &t);
 
-    if (head == TXN_NONE || (!channel->idle && !ends_are_known(ends)))
-        return none;
-    if (!channel->idle) {
-        t = times_first(&ends->ends);
-        times_take(&ends->ends);
-        channel->idle++;
-    }
-    if (t < (uint64_t)s->txns[head].issue_fs)
-        t = (uint64_t)s->txns[head].issue_fs;
-    return (struct goer){txn_take(&channel->queue, s->txns), .t = t};
-}
-
-/* One of `channel` that has arrived ends at `t`. */
-static ALWAYS_INLINE struct goer end_of_several(struct kb_sim *s, struct station *channel,
-                                                uint64_t t)
-{
-    struct ends *ends = &s->inorder->ends[channel - s->channels];
-
-    channel->busy_fs += t;
-    times_take(&ends->arrivals); /* they come in order */
-    if (!times_add(&ends->ends, t))
-        fail(s, KB_NO_MEMORY);
-    return next_of_several(s, channel);
+    return slot == TXN_NONE ? none : (struct goer){slot, .t = t};
 }
 
 /* A server of `channel` is free at `t`: what has it next? */
@@ -283,7 +254,10 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
     }
     leave_memory(s, how, done, slot);
     end(s, done, slot);
-    return how & IN_SEVERAL ? end_of_several(s, channel, done) : give_back(s, how, channel, done);
+    if (!(how & IN_SEVERAL))
+        return give_back(s, how, channel, done);
+    inorder_ends_of_several(s, channel, done);
+    return next_of_several(s, channel);
 }
 
 /*
@@ -393,10 +367,10 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, int how, uint64_t t, uint32_t 
         return;
     s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);
     s->txns[slot].step.cube = cube;
-    will_arrive(s, t, slot,
-                step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
-                : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
-                                            : TXN_TO_LINK);
+    s->txns[slot].stage = step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
+                          : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
+                                                      : TXN_TO_LINK;
+    put_off(s, t, EV_ARRIVE, slot);
     fetch_link(s, &s->txns[slot], step, cube);
 }
 
@@ -481,9 +455,8 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     uint32_t cube;
     const struct step *step = program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
 
-    if (how & IN_SEVERAL &&
-        !times_add(&s->inorder->ends[channel_of(s, &s->txns[slot]) - s->channels].arrivals, t))
-        fail(s, KB_NO_MEMORY);
+    if (how & IN_SEVERAL)
+        inorder_arrives_of_several(s, channel_of(s, &s->txns[slot]), t);
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return (struct goer){slot, cube, t, step};
     go_to(s, how, t, slot, step, cube);

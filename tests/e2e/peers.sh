@@ -37,7 +37,9 @@ same_as_replay() {
 }
 
 # With one PE's channels only: another width takes a topology of its own.
-echo '#define bench_c160_topology cube8_topology' >"$work/bench_c160.h"
+for t in bench_c160 bench_v2 bench_v2_c160; do
+    echo "#define ${t}_topology cube8_topology" >"$work/$t.h"
+done
 expect "export.c builds" build export perf/peers/export.c
 for mix in local remote; do
     expect "$mix: ways, holds and completions that peers get are those of replay" same_as_replay $mix

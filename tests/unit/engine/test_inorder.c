@@ -170,6 +170,24 @@ static void stopped_anywhere(void **state)
     }
 }
 
+/*
+ * runtime/engine/ends.h: of several channels the ends are known ahead, where links are ideal. More
+ * rows than channels, in no order of time, of sizes that differ: as hop has them.
+ */
+static void several_channels_without_events_for_ends(void **state)
+{
+    const kb_topology *topo = any_topology("kernbench: 2\nname: several\n"
+                                           "sip: {cube_mesh: {w: 2, h: 1}}\n"
+                                           "contention: {links: ideal}\n"
+                                           "cube: {pe: {pe_dma: {read_channels: 3, "
+                                           "write_channels: 2}}}\n");
+
+    (void)state;
+    assert_non_null(topo);
+    assert_as_hop(topo, 4000, 4096);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +196,7 @@ int main(void)
         cmocka_unit_test(two_reads_are_two_events),
         cmocka_unit_test(issued_as_the_channel_becomes_free),
         cmocka_unit_test(stopped_anywhere),
+        cmocka_unit_test(several_channels_without_events_for_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,8 +85,8 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
 }
 
 /*
- * Routers have an agenda of their own: of ports, which decide behind all else of an instant. All
- * that decide at one instant are one event.
+ * Routers have an agenda of their own: of ports, which decide behind all else of an instant. Where
+ * events are counted all decisions of an instant are one.
  */
 static ALWAYS_INLINE kb_status run_routed_as(struct kb_sim *s, int how, uint64_t budget)
 {
@@ -104,8 +104,10 @@ static ALWAYS_INLINE kb_status run_routed_as(struct kb_sim *s, int how, uint64_t
             return stop(s, t);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
-        if (of_ports < of_rows)
+        if (of_ports < of_rows && how & IN_COUNTED)
             router_run(s, t);
+        else if (of_ports < of_rows)
+            budget -= router_run_until(s, of_rows < s->stop_fs ? of_rows : s->stop_fs, budget) - 1;
         else
             take_row(s, how, calendar_take(calendar, s->txns));
     }

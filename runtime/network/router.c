@@ -34,18 +34,14 @@ struct offer {
 
 /* -- when it may go ------------------------------------------------------------------------- */
 
-/* When `vc` has room for `nbytes`, which it has not now, as far as is known. What has come back by
- * `t` is counted in. */
-static uint64_t room_later(struct vc *vc, uint64_t t, int64_t nbytes)
+/*
+ * When `vc` has room for `nbytes`, as far as is known. Credits are counted when they are needed, not
+ * when they come: mostly all segments have one size, and the first credit is that of this segment.
+ */
+static ALWAYS_INLINE uint64_t room_at(const struct vc *vc, int64_t nbytes)
 {
-    int64_t room;
+    int64_t room = vc->credits;
 
-    while (vc->n_due && vc->due[vc->due_first].at_fs <= t) {
-        vc->credits += (int64_t)vc->due[vc->due_first].nbytes;
-        vc->due_first = (vc->due_first + 1) & (vc->due_room - 1);
-        vc->n_due--;
-    }
-    room = vc->credits;
     if (room >= nbytes)
         return 0;
     for (uint32_t i = 0; i < vc->n_due; i++) {
@@ -58,9 +54,14 @@ static uint64_t room_later(struct vc *vc, uint64_t t, int64_t nbytes)
     return ROUTER_NEVER;
 }
 
-static ALWAYS_INLINE uint64_t room_at(struct vc *vc, uint64_t t, int64_t nbytes)
+/* A segment takes its room. */
+static ALWAYS_INLINE void take_room(struct vc *vc, int64_t nbytes)
 {
-    return vc->credits >= nbytes ? 0 : room_later(vc, t, nbytes);
+    for (; vc->credits < nbytes; vc->n_due--) {
+        vc->credits += (int64_t)vc->due[vc->due_first].nbytes;
+        vc->due_first = (vc->due_first + 1) & (vc->due_room - 1);
+    }
+    vc->credits -= nbytes;
 }
 
 /* The first of a packet: the VC that it takes at `t`, and when it has one. */
@@ -71,7 +72,7 @@ static uint64_t new_vc_at(struct router *r, uint32_t index, uint64_t t, const st
     uint64_t least = ROUTER_NEVER;
 
     for (uint32_t i = row->vc; i < row->vc + (uint32_t)row->n_vcs; i++) {
-        uint64_t at = row->endless ? 0 : room_at(&vcs[i], t, nbytes);
+        uint64_t at = row->endless ? 0 : room_at(&vcs[i], nbytes);
 
         if (at > t)
             r->ports[index].starved = true;
@@ -93,7 +94,7 @@ static ALWAYS_INLINE uint64_t vc_at(struct router *r, uint32_t index, uint64_t t
     *vc_out = owned;
     if (owned == NO_VC)
         return new_vc_at(r, index, t, row, nbytes, vc_out);
-    at = row->endless ? 0 : room_at(&r->vcs[index * r->n_vcs + owned], t, nbytes);
+    at = row->endless ? 0 : room_at(&r->vcs[index * r->n_vcs + owned], nbytes);
     if (at > t)
         r->ports[index].starved = true;
     return at;
@@ -402,7 +403,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
     port->free_fs = until;
     port->busy_fs += taken;
     if (!segment.row->endless)
-        r->vcs[there].credits -= segment.nbytes;
+        take_room(&r->vcs[there], segment.nbytes);
     if (r->by_turns)
         port->last = (uint32_t)offer->turn;
     if (__builtin_expect(r->how || r->tally, false))
@@ -463,6 +464,25 @@ static inline uint32_t leave_instant(struct kb_sim *s)
             wake(s, router_next_fs(r));
     }
     return NO_CHANNEL;
+}
+
+uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most)
+{
+    struct router *r = s->router;
+    uint64_t n;
+
+    r->until_fs = until;
+    for (n = 0; n < most; n++) {
+        const struct asked *first = agenda_first(&r->agenda);
+        uint64_t t = ev_time_fs(first->key);
+        uint32_t index = first->index;
+
+        if (t >= r->until_fs)
+            break;
+        agenda_take(&r->agenda, first);
+        decide(s, t, index);
+    }
+    return n;
 }
 
 uint32_t router_run(struct kb_sim *s, uint64_t t)

@@ -50,6 +50,10 @@ static inline uint64_t router_next_fs(struct router *r)
  */
 uint32_t router_run(struct kb_sim *s, uint64_t t) EXPORTED(router_run);
 
+/* The same of all instants before `until`, where nothing else decides and nothing is counted: `most`
+ * decisions at most, and none behind an event that they post. Returns how many there were. */
+uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most);
+
 /* What has the place `order` among all that decide at `t` is asked to: a channel of banks. */
 void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
     EXPORTED(router_ask_as);

@@ -86,6 +86,8 @@ static inline void post_row(struct kb_sim *s, uint64_t t, enum ev_class class, u
         put_off(s, t, class, slot);
     else
         post(s, t, class, slot);
+    if (t < s->router->until_fs)
+        s->router->until_fs = t;
 }
 
 /* -- buffers -------------------------------------------------------------------------------- */

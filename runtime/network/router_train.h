@@ -47,18 +47,10 @@ struct train {
 /* When the next segment goes, ready at `ready`. False: not as far as is known, or too late. */
 static ALWAYS_INLINE bool train_goes(struct train *x, uint64_t ready, uint32_t nbytes)
 {
-    uint64_t at = latest(ready, x->free_fs), later;
+    uint64_t room_fs = x->row->endless ? 0 : room_at(x->to, nbytes);
 
-    x->next_fs = at;
-    if (at > x->horizon)
-        return false;
-    if (x->row->endless || x->to->credits >= nbytes)
-        return true;
-    later = room_later(x->to, at, nbytes);
-    if (later <= at)
-        return true;
-    x->next_fs = later;
-    return later <= x->horizon && room_later(x->to, later, nbytes) <= later;
+    x->next_fs = latest(latest(ready, x->free_fs), room_fs);
+    return x->next_fs <= x->horizon;
 }
 
 /* It goes. */
@@ -78,7 +70,7 @@ static ALWAYS_INLINE void train_pass(struct kb_sim *s, struct out_port *port, st
     x->number++;
     port->busy_fs += taken;
     if (!x->row->endless)
-        to->credits -= nbytes;
+        take_room(to, nbytes);
     segment.ready_fs = after(arrives, x->row->ready_fs);
     if (x->row->end != END_ROUTER)
         reach(s, arrives, taken, x->there, segment);
@@ -175,8 +167,8 @@ static uint64_t train_of_input(struct kb_sim *s, uint32_t index, uint64_t t)
     const struct segment *front = front_of(vc);
     struct train x;
 
-    if (vc->next != NO_INPUT || vc->out_vc == NO_VC || vc->run != port->coming ||
-        vc->n != from->held || port->begins)
+    if ((vc->next != NO_INPUT) | (vc->out_vc == NO_VC) | (vc->run != port->coming) |
+        (vc->n != from->held) | port->begins)
         return NO_TRAIN;
     x = train_of(r, port, index, front->row + 1, vc->out_vc);
     if (!x.row->endless && x.row->end != END_ROUTER)
@@ -190,7 +182,7 @@ static uint64_t train_of_input(struct kb_sim *s, uint32_t index, uint64_t t)
         if (!train_goes(&x, front->ready_fs, front->nbytes))
             break;
         train_pass(s, port, &x, front->nbytes, front->ends);
-        credit_fs = x.n == 1 ? x.free_fs + back_fs : credit_fs;
+        credit_fs = credit_fs ? credit_fs : x.free_fs + back_fs;
         if (!from->endless)
             train_credit(s, vc, x.free_fs + back_fs, front->nbytes);
     }

@@ -1,13 +1,13 @@
 /* agenda.h -- which ports of routers decide at which times to come.
  *
  * Most decisions lie a few segments ahead. Time is cut into buckets of 2^width fs, and the next
- * AGENDA_BUCKETS of them have a list each, in no order; bitmaps of two levels find the first that is
- * not empty. When a bucket is due its list is put in order of (time, order of ports), which is the
- * order of decisions (docs/model.md "Order of events"). What is asked for the bucket that is due, or
- * for one behind the last, lies in a heap, and what comes next is the earlier of both.
+ * AGENDA_BUCKETS of them have a list each, in no order; bitmaps of two levels find the first that
+ * is not empty. When a bucket is due its list is put in order of (time, order of ports), which is
+ * the order of decisions (docs/model.md "Order of events"). What is asked for the bucket that is
+ * due, or for one behind the last, lies in a heap, and what comes next is the earlier of both.
  *
- * A time is asked for once more if it shall be earlier: the later decision stays where it is, and
- * whoever takes it sees that it is out of date.
+ * A port that is asked for an earlier time has two decisions here; the later one is out of date,
+ * which the port knows when it comes.
  *
  * Example: buckets of 64 ps. At 4 ns the ports 7 and 3 ask for 5 ns, port 5 for 5.01 ns: all three
  * are in bucket 78. When it is due they are taken as 3, 7, 5. Port 3 asks for 5.02 ns: that lies in
@@ -41,8 +41,8 @@ struct agenda {
     struct asked *heap; /* owned; has room for all */
     struct asked *rows; /* owned; what the lists are made of; [0] is none */
     uint32_t n_rows, free_row;
-    uint64_t any;                  /* words that are not 0 */
-    uint64_t words[AGENDA_WORDS];  /* lists that are not empty */
+    uint64_t any;                   /* words that are not 0 */
+    uint64_t words[AGENDA_WORDS];   /* lists that are not empty */
     uint32_t heads[AGENDA_BUCKETS]; /* 0: empty */
 };
 

@@ -51,8 +51,8 @@ enum {
 
 /* Lists of rows, and which of them have some. */
 struct calendar_lists {
-    uint64_t any;                   /* words that are not 0 */
-    uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
+    uint64_t any;                        /* words that are not 0 */
+    uint64_t words[CALENDAR_WORDS];      /* lists that are not empty */
     uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
 };
 

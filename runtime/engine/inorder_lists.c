@@ -25,9 +25,8 @@ bool inorder_serves(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
 
-    return !t->banked &&
-           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels && !s->observer &&
-           s->options.engine == KB_FUSED;
+    return !t->banked && !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels &&
+           !s->observer && s->options.engine == KB_FUSED;
 }
 
 /* -- one row -------------------------------------------------------------------------------- */
@@ -138,8 +137,8 @@ static void take_over_queue(struct kb_sim *s)
 static bool make(struct kb_sim *s)
 {
     s->inorder = calloc(1, sizeof *s->inorder);
-    return s->inorder && (s->topo->links == MODE_ROUTER ||
-                          program_make(&s->inorder->program, s->topo, &s->mask));
+    return s->inorder &&
+           (s->topo->links == MODE_ROUTER || program_make(&s->inorder->program, s->topo, &s->mask));
 }
 
 /* Points of a sweep mostly have the same: it is looked at again where something else is passed. */

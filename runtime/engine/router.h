@@ -109,7 +109,8 @@ struct way_row {
     bool endless;      /* nothing is counted there: an answer is taken at its end as it comes */
     int64_t ready_fs;  /* from arrival to readiness at its end */
     double gbs;        /* of port and input server: the narrower of both edges */
-    uint64_t segment_fs; /* that a whole segment takes of them, if all take the same; 0: they do not */
+    uint64_t
+        segment_fs; /* that a whole segment takes of them, if all take the same; 0: they do not */
 };
 
 /* A way in one direction, shared by all flights that go it. */
@@ -206,10 +207,11 @@ struct router {
     struct channels scratch;
     struct agenda agenda;
     struct router_tally *tally; /* owned; NULL: buffers are not counted */
-    uint64_t until_fs; /* router_run_until(): up to there */
-    bool has_wakes;   /* steps.h runs: an event in its queue stands for the agenda ... */
-    uint64_t wake_fs; /* ... then; ROUTER_NEVER: there is none */
-    int how;          /* of the run: engine/how.h */
+    uint64_t until_fs;          /* router_run_until(): up to there */
+    bool has_trains;            /* of this run: network/router_train.h */
+    bool has_wakes;             /* steps.h runs: an event in its queue stands for the agenda ... */
+    uint64_t wake_fs;           /* ... then; ROUTER_NEVER: there is none */
+    int how;                    /* of the run: engine/how.h */
     /* Of the topology. */
     uint32_t n_vcs, segment_bytes, packet_segments, speedup;
     bool by_turns; /* arbiter: rr */

@@ -35,8 +35,9 @@ struct offer {
 /* -- when it may go ------------------------------------------------------------------------- */
 
 /*
- * When `vc` has room for `nbytes`, as far as is known. Credits are counted when they are needed, not
- * when they come: mostly all segments have one size, and the first credit is that of this segment.
+ * When `vc` has room for `nbytes`, as far as is known. Credits are counted when they are needed,
+ * not when they come: mostly all segments have one size, and the first credit is that of this
+ * segment.
  */
 static ALWAYS_INLINE uint64_t room_at(const struct vc *vc, int64_t nbytes)
 {
@@ -306,8 +307,7 @@ static ALWAYS_INLINE void reach(struct kb_sim *s, uint64_t t, uint64_t taken, ui
     last = segment; /* only this has an address: the other one is never in memory */
     switch (last.row->end) {
     case END_ROUTER:
-        router_post_note(s, t,
-                         &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = last});
+        router_post_note(s, t, &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = last});
         break;
     case END_M_CPU:
         come_to_m_cpu(s, input, &last);
@@ -330,9 +330,8 @@ static ALWAYS_INLINE void own_vc(struct vc *vc, uint8_t *owned, uint8_t number, 
 }
 
 /* The segment of an offer, over the row of its way that leads by this port. */
-static ALWAYS_INLINE struct segment segment_offered(const struct router *r,
-                                                    const struct out_port *port,
-                                                    const struct offer *offer)
+static ALWAYS_INLINE struct segment
+segment_offered(const struct router *r, const struct out_port *port, const struct offer *offer)
 {
     const struct flight *flight;
     const struct segment *front;
@@ -347,13 +346,13 @@ static ALWAYS_INLINE struct segment segment_offered(const struct router *r,
                                 .ends = front->ends};
     }
     flight = &r->flights[offer->slot];
-    return (struct segment){
-        .row = &flight->way->rows[r->parcels[port->source].hop],
-        .slot = offer->slot,
-        .number = offer->number,
-        .nbytes = bytes_of(r, flight, offer->number),
-        .begins = begins_packet(r, offer->number),
-        .ends = offer->number + 1 == flight->n || begins_packet(r, offer->number + 1)};
+    return (struct segment){.row = &flight->way->rows[r->parcels[port->source].hop],
+                            .slot = offer->slot,
+                            .number = offer->number,
+                            .nbytes = bytes_of(r, flight, offer->number),
+                            .begins = begins_packet(r, offer->number),
+                            .ends = offer->number + 1 == flight->n ||
+                                    begins_packet(r, offer->number + 1)};
 }
 
 /* For how long it takes port and input server: at the narrower of both edges. */
@@ -390,7 +389,8 @@ static __attribute__((noinline)) void tell_grant(struct kb_sim *s, uint32_t inde
         fail(s, KB_NO_MEMORY);
 }
 
-static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
+/* Returns whether its packet has just begun, and will go on. */
+static ALWAYS_INLINE bool grant(struct kb_sim *s, uint32_t index, uint64_t t,
                                 const struct offer *offer)
 {
     struct router *r = s->router;
@@ -419,6 +419,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
     reach(s, arrives, taken, there, segment);
     if (router_is_hop(r))
         changes(s, index, until);
+    return segment.begins && !segment.ends;
 }
 
 #include "network/router_train.h"
@@ -438,10 +439,8 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, uint64_t t, uint32_t index)
         least = port->free_fs;
     } else if ((least = train(s, index, t)) == NO_TRAIN) {
         least = look(s, index, t, &offers);
-        if (offers.best) {
-            grant(s, index, t, offers.best);
-            least = train(s, index, t);
-        }
+        if (offers.best)
+            least = grant(s, index, t, offers.best) ? train(s, index, t) : NO_TRAIN;
         if (least == NO_TRAIN)
             least = is_wanted(port) ? port->free_fs : ROUTER_NEVER;
     }
@@ -511,19 +510,6 @@ void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
 }
 
 /* -- hop: events of class 1 ----------------------------------------------------------------- */
-
-void router_post_note(struct kb_sim *s, uint64_t t, const struct note *note)
-{
-    uint32_t row = router_new_note(s->router);
-
-    if (row == NO_NOTE) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    s->router->notes[row] = *note;
-    if (!ev_push(&s->queue, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row)))
-        fail(s, KB_NO_MEMORY);
-}
 
 /* An input server is free: whatever waits at that port may go. */
 static void ask_for_inputs(struct kb_sim *s, uint64_t t, uint32_t port)

@@ -31,6 +31,9 @@
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there.
  *
+ * With routers no step of this file leads from a channel to a memory: network/router.h does, and
+ * its ports decide between events of rows. Nothing of a row is ahead of time there.
+ *
  * Transactions that wait for others have neither lists nor ends ahead of time; runs with a
  * fingerprint, a bound of events or of time (IN_COUNTED) leave out nothing: each issue, arrival and
  * end is an event. It is the same code.

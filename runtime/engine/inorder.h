@@ -2,8 +2,10 @@
  * inorder.h -- the engine of runs in which every station serves in order of arrival.
  *
  * Links, memories, channels and engines of m_cpus all do, so this engine runs replays, sweeps and
- * traffic; engine/steps.h runs what else there is. It is one object code for all machines, compiled
- * or loaded, whose steps are those of engine/program.h, and whose events are in engine/calendar.h.
+ * traffic; so it does where the way to a memory leads through routers, which have an agenda of
+ * their own (network/router.h). engine/steps.h runs what else there is. It is one object code for
+ * all machines, compiled or loaded, whose steps are those of engine/program.h, and whose events are
+ * in engine/calendar.h.
  */
 #ifndef INORDER_H
 #define INORDER_H

@@ -17,7 +17,7 @@
  *
  * Times, not states: nothing changes when a port becomes free, a credit comes back, a segment has
  * passed its overhead. Each of these is known before as a time, and a decision at t compares. So
- * the fused engine has no event of any of them: only one of each grant, network/router.h.
+ * the fused engine has no event of any of them: only one of each grant, network/router.c.
  */
 #ifndef ROUTER_H
 #define ROUTER_H

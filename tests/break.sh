@@ -122,8 +122,8 @@ break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr
 break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
 break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
 break_it 'data of a read behind routers go before their bursts end' runtime/network/router_banks.h 's/<= read->known\)/<= read->known + 1)/'
-break_it 'packets of a write behind routers come to banks whole' runtime/network/router_end.h 's/banks_arrive_behind\(s, how, t, slot, from, nbytes\)/banks_arrive_behind(s, how, t, slot, 0, txn->nbytes)/'
-break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/came_fs = txn->arrive_fs \+ whole->drain_fs,/came_fs = txn->arrive_fs,/'
+break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/slot, part->from, part->nbytes\);/slot, 0, s->txns[slot].nbytes);/'
+break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/bank_later\(txn->arrive_fs \+ whole->drain_fs,/bank_later(txn->arrive_fs,/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
 break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
 break_it 'data of channels that were alike belong to the first' runtime/network/banks_state.c 's/pool->bursts\[from\] \^ channel/pool->bursts[from]/'
@@ -713,14 +713,34 @@ break_it 'the machine after the one whose rows come back' runtime/cli/vary/all_r
 break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/a->error = errno \? errno : EIO;/;/'
 break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
-break_it 'the segment that is ready last goes first' runtime/network/router.h 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
-break_it 'an input server is free at once' runtime/network/router_buffer.h 's/port->server_fs\[server\] = until;/(void)until;/'
-break_it 'a VC has no owner between segments' runtime/network/router.h 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
-break_it 'segments take no room in a buffer' runtime/network/router.h 's/vc->credits -= segment.nbytes;/;/'
-break_it 'a credit comes back without its last byte' runtime/network/router_buffer.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
+break_it 'the segment that is ready last goes first' runtime/network/router.c 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
+break_it 'an input server is free at once' runtime/network/router.c 's/port->server_fs\[server\] = until;/(void)until;/' runtime/network/router_train.h 's/from->server_fs\[0\] = x->free_fs;//'
+break_it 'a VC has no owner between segments' runtime/network/router.c 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
+break_it 'segments take no room in a buffer' runtime/network/router.c 's/^    vc->credits -= nbytes;$//'
+break_it 'a credit comes back without its last byte' runtime/network/router_inside.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
-break_it 'round robin begins at the same input each time' runtime/network/router.h 's/port->last = \(uint32_t\)offer->turn;/;/'
-break_it 'a read has its data back at once' runtime/network/router_end.h 's/int64_t memory_fs = cost_in_memory_fs\(&s->mask, memory\)/int64_t memory_fs = 0 * cost_in_memory_fs(\&s->mask, memory)/'
+break_it 'round robin begins at the same input each time' runtime/network/router.c 's/port->last = \(uint32_t\)offer->turn;/;/'
+break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/int64_t memory_fs = cost_in_memory_fs\(/int64_t memory_fs = 0 * cost_in_memory_fs(/'
+
+# routers: trains, their agenda, and beside the events of rows
+train=runtime/network/router_train.h
+break_it 'a train goes on past what may come' $train 's/x\.horizon = after\(t, \(int64_t\)port->lead_fs\);/x.horizon = EV_PAST - 1;/'
+break_it 'a train does not see what is behind other packets' $train 's/\(vc->run != port->coming\) \| //'
+break_it 'a train takes a server that others may have' $train 's/\(vc->n != from->held\) \| //'
+break_it 'a train needs no room' $train 's/x->row->endless \? 0 : room_at\(x->to, nbytes\)/0/'
+break_it 'a train takes no room' $train 's/^        take_room\(to, nbytes\);$/        ;/'
+break_it 'a train gives back no room' $train 's/^            train_credit\(.*\);$/            ;/'
+break_it 'a train begins before its port decides' $train 's/latest\(vc->from_fs, t\)/vc->from_fs/'
+break_it 'a train owns its VC behind its end' $train 's/to->owned_until = x->free_fs;//'
+break_it 'what waits for the room of a train is not told' $train 's/if \(from->starved && !from->endless\)/if (false)/'
+break_it 'a source goes on where others pass' runtime/engine/router.c 's/port->is_end = port->begins && .*;/port->is_end = port->begins;/'
+break_it 'a router has a longer lead than its overhead' runtime/engine/router.c 's/\(uint64_t\)\(at->overhead_fs & s->mask\.overhead\)/2 * (uint64_t)at->overhead_fs + 1/'
+break_it 'decisions of a bucket in any order' runtime/engine/agenda.c 's/^    sort\(a->due \+ .*\);$//'
+break_it 'decisions far away come when all else has' runtime/engine/agenda.h 's/return a->n_heap && .* \? /return a->n_heap \&\& first == \&none ? /'
+break_it 'ports decide before arrivals of their instant' runtime/engine/inorder_loop.h 's/of_ports < of_rows/of_ports <= of_rows/; s/of_rows < s->stop_fs \? of_rows :/of_rows + 1 < s->stop_fs ? of_rows + 1 :/'
+break_it 'ports pass the events that they post' runtime/network/router_inside.h 's/s->router->until_fs = t;/;/'
+break_it 'a packet is announced when the one before is' runtime/network/router_end.c 's/r->arrivals\[r->flights\[slot\]\.arrivals\]\.at_fs/r->arrivals[r->flights[slot].last_arrival].at_fs/'
+break_it 'a stall of routers looks like an end' runtime/sim/stall.c 's/\? !s->inorder->ended :/? true :/'
 break_it 'a segment keeps its own waits behind one of its transaction' runtime/explain/router_paths.c 's/net_path_copy\(&net->waits, &segment->path, &last->path\);/;/'
 break_it 'a path may pass the same bytes twice' runtime/explain/router_paths.c 's/net->ports\[x->port\]\.number < x->number/true/'
 break_it 'waits that made nothing later count' runtime/explain/router_pieces.c 's/wait->fs > \*slack \? wait->fs - \*slack : 0/wait->fs/'
@@ -749,7 +769,7 @@ break_it 'behind routers data leave before their turn' $packets.h 's/return fs >
 break_it 'behind routers a packet alone finds the memory free' $packets.c 's/later\(a->free_fs, t\)/t/'
 break_it 'behind routers a write alone ends with its first packet' $packets.c 's/if \(from % size == 0\)/if (from == 0)/'
 break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/flight->served_fs = end_fs >/flight->served_fs = from == 0 \&\& end_fs >/'
-break_it 'behind routers room comes back at the pace of the route' runtime/network/router_end.h 's/if \(hold_fs < part_fs\(first, end - first, gbs\)\)/if (false)/'
+break_it 'behind routers room comes back at the pace of the route' runtime/network/memory_behind.h 's/if \(hold_fs < part_fs\(part->from, part->nbytes, gbs\)\)/if (false)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
 break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
@@ -835,7 +855,9 @@ choose_tests() {
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
-    *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
+    *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->ended'*)
+        tests=(router random_routers router_packets) scripts=(stall)
+        ;;
     *' runtime/network/queueing.c'* | *queueing_alone* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;

@@ -51,7 +51,7 @@ static bool widen(struct asked **rows, uint32_t n)
 }
 
 /* More rows, and as much room in what is due and in the heap: so a decision is lost here or never.
- */
+ * What is due stays where it is, and is the end of its rows only when they are filled again. */
 static bool grow(struct agenda *a)
 {
     enum { FIRST = 256 };
@@ -151,17 +151,14 @@ static uint64_t next_bucket(const struct agenda *a)
 
 void agenda_turn(struct agenda *a)
 {
-    uint32_t at, row;
+    uint32_t at, row, next;
 
     a->now = next_bucket(a);
     at = a->now % AGENDA_BUCKETS;
-    a->i_due = a->n_due = 0;
-    for (row = a->heads[at]; row; row = a->rows[row].next)
-        a->n_due++;
-    for (uint32_t i = a->n_due, next = a->heads[at]; i-- > 0;) { /* mostly asked for in order */
-        row = next;
+    a->i_due = a->n_due = a->n_rows;
+    for (row = a->heads[at]; row; row = next) { /* from the last to the first: mostly in order */
         next = a->rows[row].next;
-        a->due[i] = a->rows[row];
+        a->due[--a->i_due] = a->rows[row];
         a->rows[row].next = a->free_row;
         a->free_row = row;
     }
@@ -169,5 +166,5 @@ void agenda_turn(struct agenda *a)
     a->words[at / 64] &= ~(UINT64_C(1) << at % 64);
     if (!a->words[at / 64])
         a->any &= ~(UINT64_C(1) << at / 64);
-    sort(a->due, a->n_due);
+    sort(a->due + a->i_due, a->n_due - a->i_due);
 }

@@ -6,8 +6,8 @@
  * the order of decisions (docs/model.md "Order of events"). What is asked for the bucket that is
  * due, or for one behind the last, lies in a heap, and what comes next is the earlier of both.
  *
- * A time is asked for once more if it shall be earlier: the later decision stays where it is, and
- * whoever takes it sees that it is out of date.
+ * A port that is asked for an earlier time has two decisions here; the later one is out of date,
+ * which the port knows when it comes.
  *
  * Example: buckets of 64 ps. At 4 ns the ports 7 and 3 ask for 5 ns, port 5 for 5.01 ns: all three
  * are in bucket 78. When it is due they are taken as 3, 7, 5. Port 3 asks for 5.02 ns: that lies in

@@ -380,6 +380,13 @@ static uint64_t next_bucket(const struct calendar *c)
     return window == UINT64_MAX ? UINT64_MAX : window << CALENDAR_BITS;
 }
 
+uint64_t calendar_least_fs(const struct calendar *c)
+{
+    uint64_t bucket = next_bucket(c);
+
+    return bucket == UINT64_MAX ? UINT64_MAX : bucket << c->width;
+}
+
 bool calendar_look(struct calendar *c, struct txn *txns, uint64_t until_fs)
 {
     uint32_t slot;

@@ -90,6 +90,9 @@ uint32_t calendar_take_late(struct calendar *c);
  * or there is none. */
 bool calendar_look(struct calendar *c, struct txn *txns, uint64_t until_fs);
 
+/* Nothing is due: the earliest time at which an event may be; UINT64_MAX: there is none. */
+uint64_t calendar_least_fs(const struct calendar *c);
+
 static inline ev calendar_key(const struct txn *txns, uint32_t slot)
 {
     const struct txn *x = &txns[slot];

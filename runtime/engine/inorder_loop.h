@@ -127,8 +127,8 @@ static ALWAYS_INLINE kb_status run_choosing_as(struct kb_sim *s, int how, uint64
 }
 
 /*
- * Routers have an agenda of their own: of ports, which decide behind all else of an instant. All
- * that decide at one instant are one event.
+ * Routers have an agenda of their own: of ports, which decide behind all else of an instant. Where
+ * events are counted all decisions of an instant are one.
  */
 static ALWAYS_INLINE kb_status run_routed_as(struct kb_sim *s, int how, uint64_t budget)
 {
@@ -139,15 +139,18 @@ static ALWAYS_INLINE kb_status run_routed_as(struct kb_sim *s, int how, uint64_t
         begin_lists(s, how);
     for (; budget > 0; budget--) {
         uint64_t of_ports = router_next_fs(s->router);
-        uint64_t of_rows = ev_time_fs(calendar_first(calendar, s->txns, of_ports));
+        ev first = calendar_first(calendar, s->txns, of_ports);
+        uint64_t of_rows = first == EV_NONE ? calendar_least_fs(calendar) : ev_time_fs(first);
 
         t = of_rows <= of_ports ? of_rows : of_ports;
         if (t >= s->stop_fs)
             return stop(s, t);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
-        if (of_ports < of_rows)
+        if (of_ports < of_rows && how & IN_COUNTED)
             router_run(s, t);
+        else if (of_ports < of_rows)
+            budget -= router_run_until(s, of_rows < s->stop_fs ? of_rows : s->stop_fs, budget) - 1;
         else
             go_all(s, how, handle(s, how, calendar_take(calendar, s->txns)));
     }

@@ -35,6 +35,9 @@
  * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
  * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
  *
+ * With routers no step of this file leads from a channel to a memory: network/router.h does, and
+ * its ports decide between events of rows. Nothing of a row is ahead of time there.
+ *
  * Transactions that wait for others have neither lists nor ends ahead of time; runs with a
  * fingerprint, a bound of events or of time (IN_COUNTED) leave out nothing: each issue, arrival and
  * end is an event. It is the same code.
@@ -438,7 +441,8 @@ static ALWAYS_INLINE void go_whole_of_kernel(struct kb_sim *s, int how, uint64_t
     }
     memory->coming++;
     x->drain_fs = drain;
-    will_arrive(s, after(t, cost->way_fs), slot, TXN_TO_MEMORY);
+    x->stage = TXN_TO_MEMORY;
+    put_off(s, after(t, cost->way_fs), EV_ARRIVE, slot);
 }
 
 /* A PE's leaves its channel at `t`. */

@@ -17,7 +17,7 @@
  *
  * Times, not states: nothing changes when a port becomes free, a credit comes back, a segment has
  * passed its overhead. Each of these is known before as a time, and a decision at t compares. So
- * the fused engine has no event of any of them: only one of each grant, network/router.h.
+ * the fused engine has no event of any of them: only one of each grant, network/router.c.
  */
 #ifndef ROUTER_H
 #define ROUTER_H
@@ -207,6 +207,8 @@ struct router {
     struct channels scratch;
     struct agenda agenda;
     struct router_tally *tally; /* owned; NULL: buffers are not counted */
+    uint64_t until_fs;          /* router_run_until(): up to there */
+    bool has_trains;            /* of this run: network/router_train.h */
     bool has_wakes;             /* steps.h runs: an event in its queue stands for the agenda ... */
     uint64_t wake_fs;           /* ... then; ROUTER_NEVER: there is none */
     int how;                    /* of the run: engine/how.h */
@@ -219,6 +221,19 @@ struct router {
     uint32_t n_arrivals, free_arrival;
     uint32_t n_notes, free_note;
 };
+
+/* Bytes of credits that have come back by `t`. */
+static inline int64_t vc_room_by(const struct vc *vc, uint64_t t)
+{
+    int64_t room = vc->credits;
+
+    for (uint32_t i = 0; i < vc->n_due; i++) {
+        const struct credit *due = &vc->due[(vc->due_first + i) & (vc->due_room - 1)];
+
+        room += due->at_fs <= t ? (int64_t)due->nbytes : 0;
+    }
+    return room;
+}
 
 bool router_new(struct kb_sim *s);
 uint64_t router_bytes(const struct kb_topology *t); /* that it takes */

@@ -281,7 +281,7 @@ static void block_by_vc(struct kb_sim *s, uint64_t t, struct net_segment *segmen
     struct net_other other;
 
     for (uint32_t vc = first; vc < first + n; vc++)
-        if (port->endless || row->end == END_SINK || r->vcs[vc].credits >= bytes_of(s, x)) {
+        if (port->endless || row->end == END_SINK || vc_room_by(&r->vcs[vc], t) >= bytes_of(s, x)) {
             block(s, t, segment, KB_CAUSE_ROUTER_WAIT, &net_of(s)->vcs[vc].other);
             return;
         }

@@ -34,18 +34,15 @@ struct offer {
 
 /* -- when it may go ------------------------------------------------------------------------- */
 
-/* When `vc` has room for `nbytes`, which it has not now, as far as is known. What has come back by
- * `t` is counted in. */
-static uint64_t room_later(struct vc *vc, uint64_t t, int64_t nbytes)
+/*
+ * When `vc` has room for `nbytes`, as far as is known. Credits are counted when they are needed,
+ * not when they come: mostly all segments have one size, and the first credit is that of this
+ * segment.
+ */
+static ALWAYS_INLINE uint64_t room_at(const struct vc *vc, int64_t nbytes)
 {
-    int64_t room;
+    int64_t room = vc->credits;
 
-    while (vc->n_due && vc->due[vc->due_first].at_fs <= t) {
-        vc->credits += (int64_t)vc->due[vc->due_first].nbytes;
-        vc->due_first = (vc->due_first + 1) & (vc->due_room - 1);
-        vc->n_due--;
-    }
-    room = vc->credits;
     if (room >= nbytes)
         return 0;
     for (uint32_t i = 0; i < vc->n_due; i++) {
@@ -58,9 +55,14 @@ static uint64_t room_later(struct vc *vc, uint64_t t, int64_t nbytes)
     return ROUTER_NEVER;
 }
 
-static ALWAYS_INLINE uint64_t room_at(struct vc *vc, uint64_t t, int64_t nbytes)
+/* A segment takes its room. */
+static ALWAYS_INLINE void take_room(struct vc *vc, int64_t nbytes)
 {
-    return vc->credits >= nbytes ? 0 : room_later(vc, t, nbytes);
+    for (; vc->credits < nbytes; vc->n_due--) {
+        vc->credits += (int64_t)vc->due[vc->due_first].nbytes;
+        vc->due_first = (vc->due_first + 1) & (vc->due_room - 1);
+    }
+    vc->credits -= nbytes;
 }
 
 /* The first of a packet: the VC that it takes at `t`, and when it has one. */
@@ -71,7 +73,7 @@ static uint64_t new_vc_at(struct router *r, uint32_t index, uint64_t t, const st
     uint64_t least = ROUTER_NEVER;
 
     for (uint32_t i = row->vc; i < row->vc + (uint32_t)row->n_vcs; i++) {
-        uint64_t at = row->endless ? 0 : room_at(&vcs[i], t, nbytes);
+        uint64_t at = row->endless ? 0 : room_at(&vcs[i], nbytes);
 
         if (at > t)
             r->ports[index].starved = true;
@@ -93,7 +95,7 @@ static ALWAYS_INLINE uint64_t vc_at(struct router *r, uint32_t index, uint64_t t
     *vc_out = owned;
     if (owned == NO_VC)
         return new_vc_at(r, index, t, row, nbytes, vc_out);
-    at = row->endless ? 0 : room_at(&r->vcs[index * r->n_vcs + owned], t, nbytes);
+    at = row->endless ? 0 : room_at(&r->vcs[index * r->n_vcs + owned], nbytes);
     if (at > t)
         r->ports[index].starved = true;
     return at;
@@ -305,8 +307,7 @@ static ALWAYS_INLINE void reach(struct kb_sim *s, uint64_t t, uint64_t taken, ui
     last = segment; /* only this has an address: the other one is never in memory */
     switch (last.row->end) {
     case END_ROUTER:
-        router_post_note(s, t,
-                         &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = last});
+        router_post_note(s, t, &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = last});
         break;
     case END_M_CPU:
         come_to_m_cpu(s, input, &last);
@@ -329,9 +330,8 @@ static ALWAYS_INLINE void own_vc(struct vc *vc, uint8_t *owned, uint8_t number, 
 }
 
 /* The segment of an offer, over the row of its way that leads by this port. */
-static ALWAYS_INLINE struct segment segment_offered(const struct router *r,
-                                                    const struct out_port *port,
-                                                    const struct offer *offer)
+static ALWAYS_INLINE struct segment
+segment_offered(const struct router *r, const struct out_port *port, const struct offer *offer)
 {
     const struct flight *flight;
     const struct segment *front;
@@ -346,13 +346,13 @@ static ALWAYS_INLINE struct segment segment_offered(const struct router *r,
                                 .ends = front->ends};
     }
     flight = &r->flights[offer->slot];
-    return (struct segment){
-        .row = &flight->way->rows[r->parcels[port->source].hop],
-        .slot = offer->slot,
-        .number = offer->number,
-        .nbytes = bytes_of(r, flight, offer->number),
-        .begins = begins_packet(r, offer->number),
-        .ends = offer->number + 1 == flight->n || begins_packet(r, offer->number + 1)};
+    return (struct segment){.row = &flight->way->rows[r->parcels[port->source].hop],
+                            .slot = offer->slot,
+                            .number = offer->number,
+                            .nbytes = bytes_of(r, flight, offer->number),
+                            .begins = begins_packet(r, offer->number),
+                            .ends = offer->number + 1 == flight->n ||
+                                    begins_packet(r, offer->number + 1)};
 }
 
 /* For how long it takes port and input server: at the narrower of both edges. */
@@ -389,7 +389,8 @@ static __attribute__((noinline)) void tell_grant(struct kb_sim *s, uint32_t inde
         fail(s, KB_NO_MEMORY);
 }
 
-static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
+/* Returns whether its packet has just begun, and will go on. */
+static ALWAYS_INLINE bool grant(struct kb_sim *s, uint32_t index, uint64_t t,
                                 const struct offer *offer)
 {
     struct router *r = s->router;
@@ -402,7 +403,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
     port->free_fs = until;
     port->busy_fs += taken;
     if (!segment.row->endless)
-        r->vcs[there].credits -= segment.nbytes;
+        take_room(&r->vcs[there], segment.nbytes);
     if (r->by_turns)
         port->last = (uint32_t)offer->turn;
     if (__builtin_expect(r->how || r->tally, false))
@@ -418,6 +419,7 @@ static ALWAYS_INLINE void grant(struct kb_sim *s, uint32_t index, uint64_t t,
     reach(s, arrives, taken, there, segment);
     if (router_is_hop(r))
         changes(s, index, until);
+    return segment.begins && !segment.ends;
 }
 
 #include "network/router_train.h"
@@ -437,10 +439,8 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, uint64_t t, uint32_t index)
         least = port->free_fs;
     } else if ((least = train(s, index, t)) == NO_TRAIN) {
         least = look(s, index, t, &offers);
-        if (offers.best) {
-            grant(s, index, t, offers.best);
-            least = train(s, index, t);
-        }
+        if (offers.best)
+            least = grant(s, index, t, offers.best) ? train(s, index, t) : NO_TRAIN;
         if (least == NO_TRAIN)
             least = is_wanted(port) ? port->free_fs : ROUTER_NEVER;
     }
@@ -463,6 +463,25 @@ static inline uint32_t leave_instant(struct kb_sim *s)
             wake(s, router_next_fs(r));
     }
     return NO_CHANNEL;
+}
+
+uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most)
+{
+    struct router *r = s->router;
+    uint64_t n;
+
+    r->until_fs = until;
+    for (n = 0; n < most; n++) {
+        const struct asked *first = agenda_first(&r->agenda);
+        uint64_t t = ev_time_fs(first->key);
+        uint32_t index = first->index;
+
+        if (t >= r->until_fs)
+            break;
+        agenda_take(&r->agenda, first);
+        decide(s, t, index);
+    }
+    return n;
 }
 
 uint32_t router_run(struct kb_sim *s, uint64_t t)
@@ -491,19 +510,6 @@ void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
 }
 
 /* -- hop: events of class 1 ----------------------------------------------------------------- */
-
-void router_post_note(struct kb_sim *s, uint64_t t, const struct note *note)
-{
-    uint32_t row = router_new_note(s->router);
-
-    if (row == NO_NOTE) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    s->router->notes[row] = *note;
-    if (!ev_push(&s->queue, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row)))
-        fail(s, KB_NO_MEMORY);
-}
 
 /* An input server is free: whatever waits at that port may go. */
 static void ask_for_inputs(struct kb_sim *s, uint64_t t, uint32_t port)

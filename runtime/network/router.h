@@ -10,13 +10,11 @@
  *
  * What leaves it is an event in the row of its transaction, as of any other way to a memory:
  *
- *     EV_ARRIVE, TXN_TO_ENGINE    the first segment of a host's is ready at the m_cpu; when that has
- *                                 an engine, router_go_on()
- *     EV_ARRIVE, TXN_TO_MEMORY    a part comes to its memory: router_part() says which. The memory
- *                                 answers when that has its turn, router_serve(), and by one call
- *                                 for the whole: router_answer() of a read, router_served() of a
- *                                 write
- *     EV_DONE                     the data are there: router_leave()
+ *     EV_ARRIVE, TXN_TO_ENGINE    the first segment of a host's is ready at the m_cpu; when that
+ * has an engine, router_go_on() EV_ARRIVE, TXN_TO_MEMORY    a part comes to its memory:
+ * router_part() says which. The memory answers when that has its turn, router_serve(), and by one
+ * call for the whole: router_answer() of a read, router_served() of a write EV_DONE the data are
+ * there: router_leave()
  *
  * A transaction has at most one of these at a time. Where no row has room for one, as in
  * engine/steps.h, it lies in the queue of events; so does one that stands for the whole agenda.
@@ -50,6 +48,11 @@ static inline uint64_t router_next_fs(struct router *r)
  */
 uint32_t router_run(struct kb_sim *s, uint64_t t) EXPORTED(router_run);
 
+/* The same of all instants before `until`, where nothing else decides and nothing is counted:
+ * `most` decisions at most, and none behind an event that they post. Returns how many there were.
+ */
+uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most);
+
 /* What has the place `order` among all that decide at `t` is asked to: a channel of banks. */
 void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
     EXPORTED(router_ask_as);
@@ -69,7 +72,7 @@ struct delivery {
 /* Its turn at a memory. */
 struct turn {
     uint64_t start_fs, hold_fs; /* when it begins, and for how long it keeps others away */
-    double gbs;                 /* its last bytes take it at that pace: their room comes back then */
+    double gbs; /* its last bytes take it at that pace: their room comes back then */
 };
 
 /* The one that comes now. */

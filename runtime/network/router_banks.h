@@ -75,9 +75,8 @@ static inline struct stream *stream_back(struct kb_sim *s, uint32_t slot)
     for (uint32_t i = 0; i < way->n; i++) {
         const struct out_port *port = &s->router->ports[way->rows[i].port];
 
-        f->hops[i] =
-            (struct stream_hop){.gbs = way->rows[i].gbs,
-                                .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
+        f->hops[i] = (struct stream_hop){
+            .gbs = way->rows[i].gbs, .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
     }
     return f;
 }
@@ -111,8 +110,8 @@ static inline void serve_write_in_banks(struct kb_sim *s, uint32_t slot)
     struct txn *txn = &s->txns[slot];
     const struct bank_access *whole = &s->banks->accesses[slot];
     int64_t behind_fs = behind_banks_fs(s, txn);
-    int64_t least_fs = bank_later(txn->arrive_fs + whole->drain_fs,
-                                  (int64_t)s->router->flights[slot].served_fs);
+    int64_t least_fs =
+        bank_later(txn->arrive_fs + whole->drain_fs, (int64_t)s->router->flights[slot].served_fs);
 
     if (bank_row_of_txn(s, txn)->ack == ACK_WRITTEN)
         least_fs = bank_later(least_fs, whole->first_fs + whole->drain_fs -
@@ -127,8 +126,8 @@ static inline void end_write_in_banks(struct kb_sim *s, uint32_t slot)
     const struct flight *flight = &s->router->flights[slot];
     int64_t drained_fs = txn->arrive_fs + s->banks->accesses[slot].drain_fs;
 
-    txn->service_fs = drained_fs + (int64_t)flight->done_fs -
-                      bank_later(drained_fs, (int64_t)flight->tail_fs);
+    txn->service_fs =
+        drained_fs + (int64_t)flight->done_fs - bank_later(drained_fs, (int64_t)flight->tail_fs);
 }
 
 /* A packet of a write has been accepted, or written. */

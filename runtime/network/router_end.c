@@ -110,8 +110,8 @@ static bool announce(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t packe
         fail(s, KB_NO_MEMORY);
         return false;
     }
-    r->arrivals[row] = (struct arrival){
-        .at_fs = t, .next = UINT32_MAX, .packet = packet, .parcel = NO_PARCEL};
+    r->arrivals[row] =
+        (struct arrival){.at_fs = t, .next = UINT32_MAX, .packet = packet, .parcel = NO_PARCEL};
     if (flight->arrivals != UINT32_MAX) {
         r->arrivals[flight->last_arrival].next = row;
         flight->last_arrival = row;

@@ -11,13 +11,13 @@
  * The first of a buffer is in the list of inputs of the port by which it leaves.
  *
  * Asking. A decision of a port reads times (engine/router.h), so it is known beforehand when the
- * next one can grant anything. A port is asked to decide at that time alone; what happens later, and
- * might make it earlier, asks again. A port has one time for which it is asked, asked_fs: at other
- * instants that it was asked for it does nothing.
+ * next one can grant anything. A port is asked to decide at that time alone; what happens later,
+ * and might make it earlier, asks again. A port has one time for which it is asked, asked_fs: at
+ * other instants that it was asked for it does nothing.
  *
  * The hop engine computes nothing beforehand. Each of these times has an event of class 1, a note,
- * which asks the ports concerned at that instant. So if the others think that nothing can go and are
- * wrong, the engines differ.
+ * which asks the ports concerned at that instant. So if the others think that nothing can go and
+ * are wrong, the engines differ.
  */
 #ifndef NETWORK_ROUTER_INSIDE_H
 #define NETWORK_ROUTER_INSIDE_H
@@ -68,7 +68,18 @@ static ALWAYS_INLINE void ask(struct kb_sim *s, uint32_t index, uint64_t t)
 }
 
 /* hop: an event of class 1 at `t`. */
-void router_post_note(struct kb_sim *s, uint64_t t, const struct note *note);
+static inline void router_post_note(struct kb_sim *s, uint64_t t, const struct note *note)
+{
+    uint32_t row = router_new_note(s->router);
+
+    if (row == NO_NOTE) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    s->router->notes[row] = *note;
+    if (!ev_push(&s->queue, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row)))
+        fail(s, KB_NO_MEMORY);
+}
 
 /* At `t` something changes that the port reads. */
 static ALWAYS_INLINE void changes(struct kb_sim *s, uint32_t index, uint64_t t)
@@ -86,6 +97,8 @@ static inline void post_row(struct kb_sim *s, uint64_t t, enum ev_class class, u
         put_off(s, t, class, slot);
     else
         post(s, t, class, slot);
+    if (t < s->router->until_fs)
+        s->router->until_fs = t;
 }
 
 /* -- buffers -------------------------------------------------------------------------------- */
@@ -135,8 +148,8 @@ static inline uint32_t run_of(const struct vc *vc, uint32_t from)
 {
     uint32_t run = from;
 
-    while (run < vc->n && next_port(&vc->rows[(vc->first + run) & (vc->room - 1)]) ==
-                              next_port(front_of(vc)))
+    while (run < vc->n &&
+           next_port(&vc->rows[(vc->first + run) & (vc->room - 1)]) == next_port(front_of(vc)))
         run++;
     return run;
 }

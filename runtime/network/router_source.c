@@ -149,8 +149,8 @@ static uint32_t begin_packet(struct kb_sim *s, const struct segment *segment)
 {
     struct router *r = s->router;
     struct flight *flight = &r->flights[segment->slot];
-    uint32_t row = make_packet(s, segment->slot, hop_of(r, segment) + 1, segment->number,
-                               segment->ready_fs);
+    uint32_t row =
+        make_packet(s, segment->slot, hop_of(r, segment) + 1, segment->number, segment->ready_fs);
 
     if (row == NO_PARCEL)
         return row;
@@ -247,6 +247,7 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
     uint64_t nbytes = txn->nbytes;
 
     r->how = how_of_run(s);
+    r->has_trains = !r->how && !r->tally && r->speedup == 1;
     r->has_wakes = !(s->inorder && s->inorder->begun);
     if (!writes)
         nbytes = T->command_bytes < T->segment_bytes ? T->command_bytes : T->segment_bytes;

@@ -5,12 +5,12 @@
  * own: as long as nothing else can be a candidate at that time, whatever happens until then.
  *
  *   - What is granted its way to this router from now on is ready lead_fs + 1 from now at the
- *     earliest (out_port.lead_fs): so up to `horizon`, lead_fs from now, all that could want the port
- *     is in a buffer of this router by now.
+ *     earliest (out_port.lead_fs): so up to `horizon`, lead_fs from now, all that could want the
+ * port is in a buffer of this router by now.
  *   - All segments in buffers that leave by this port are at the front of one VC: out_port.coming.
  *   - No other VC of that input port has any, so its server is this VC's.
- *   - Credits come back in order of time, and those that are known are the first. This does not hold
- *     for the room of a memory.
+ *   - Credits come back in order of time, and those that are known are the first. This does not
+ * hold for the room of a memory.
  *   - No way begins at this port.
  *
  * The same of a source: it goes on with the packet that it has begun, and nothing can come before.
@@ -26,39 +26,33 @@
 #ifndef NETWORK_ROUTER_TRAIN_H
 #define NETWORK_ROUTER_TRAIN_H
 
-enum { TRAIN_MOST = 64 }; /* segments: so that events are short, and buffers without a limit small */
+enum {
+    TRAIN_MOST = 64
+}; /* segments: so that events are short, and buffers without a limit small */
 
 #define NO_TRAIN (ROUTER_NEVER - 1)
 
 /* A train: where it comes from, where it goes, and how far it has come. */
 struct train {
-    struct vc *to;            /* the VC that its packet owns */
+    struct vc *to; /* the VC that its packet owns */
     const struct way_row *row;
-    uint32_t there;           /* its number */
-    uint32_t slot, number;    /* of the next segment */
+    uint32_t there;            /* its number */
+    uint32_t slot, number;     /* of the next segment */
     uint64_t horizon, free_fs; /* free: port and input server */
-    uint64_t last_fs;         /* when the last one went */
-    uint64_t next_fs;         /* when the next one will, as far as is known */
-    uint64_t hand_fs;         /* from a grant until it is there */
-    uint32_t n, n_before;     /* gone; in the next buffer before */
-    bool ends;                /* the packet */
+    uint64_t last_fs;          /* when the last one went */
+    uint64_t next_fs;          /* when the next one will, as far as is known */
+    uint64_t hand_fs;          /* from a grant until it is there */
+    uint32_t n, n_before;      /* gone; in the next buffer before */
+    bool ends;                 /* the packet */
 };
 
 /* When the next segment goes, ready at `ready`. False: not as far as is known, or too late. */
 static ALWAYS_INLINE bool train_goes(struct train *x, uint64_t ready, uint32_t nbytes)
 {
-    uint64_t at = latest(ready, x->free_fs), later;
+    uint64_t room_fs = x->row->endless ? 0 : room_at(x->to, nbytes);
 
-    x->next_fs = at;
-    if (at > x->horizon)
-        return false;
-    if (x->row->endless || x->to->credits >= nbytes)
-        return true;
-    later = room_later(x->to, at, nbytes);
-    if (later <= at)
-        return true;
-    x->next_fs = later;
-    return later <= x->horizon && room_later(x->to, later, nbytes) <= later;
+    x->next_fs = latest(latest(ready, x->free_fs), room_fs);
+    return x->next_fs <= x->horizon;
 }
 
 /* It goes. */
@@ -78,7 +72,7 @@ static ALWAYS_INLINE void train_pass(struct kb_sim *s, struct out_port *port, st
     x->number++;
     port->busy_fs += taken;
     if (!x->row->endless)
-        to->credits -= nbytes;
+        take_room(to, nbytes);
     segment.ready_fs = after(arrives, x->row->ready_fs);
     if (x->row->end != END_ROUTER)
         reach(s, arrives, taken, x->there, segment);
@@ -175,8 +169,7 @@ static uint64_t train_of_input(struct kb_sim *s, uint32_t index, uint64_t t)
     const struct segment *front = front_of(vc);
     struct train x;
 
-    if (vc->next != NO_INPUT || vc->out_vc == NO_VC || vc->run != port->coming ||
-        vc->n != from->held || port->begins)
+    if ((vc->out_vc == NO_VC) | (vc->run != port->coming) | (vc->n != from->held) | port->begins)
         return NO_TRAIN;
     x = train_of(r, port, index, front->row + 1, vc->out_vc);
     if (!x.row->endless && x.row->end != END_ROUTER)
@@ -190,7 +183,7 @@ static uint64_t train_of_input(struct kb_sim *s, uint32_t index, uint64_t t)
         if (!train_goes(&x, front->ready_fs, front->nbytes))
             break;
         train_pass(s, port, &x, front->nbytes, front->ends);
-        credit_fs = x.n == 1 ? x.free_fs + back_fs : credit_fs;
+        credit_fs = credit_fs ? credit_fs : x.free_fs + back_fs;
         if (!from->endless)
             train_credit(s, vc, x.free_fs + back_fs, front->nbytes);
     }
@@ -226,8 +219,8 @@ static uint64_t train_of_source(struct kb_sim *s, uint32_t index, uint64_t t)
         parcel = &r->parcels[row]; /* at an m_cpu others are made meanwhile */
         ready = parcel->ready_fs;
         if (parcel->gated)
-            ready = parcel->sent + x.n < parcel->in ? parcel->rows[parcel->sent + x.n]
-                                                    : ROUTER_NEVER;
+            ready =
+                parcel->sent + x.n < parcel->in ? parcel->rows[parcel->sent + x.n] : ROUTER_NEVER;
         if (!train_goes(&x, ready, nbytes))
             break;
         train_pass(s, port, &x, nbytes, x.n + 1 == left);
@@ -256,8 +249,9 @@ static inline bool is_wanted(const struct out_port *port)
 
 static inline bool goes_in_trains(const struct router *r, const struct out_port *port)
 {
-    return !r->how && !r->tally && r->speedup == 1 &&
-           (port->inputs == NO_INPUT) != (port->source == NO_PARCEL);
+    if ((port->inputs == NO_INPUT) == (port->source == NO_PARCEL))
+        return false;
+    return (port->inputs == NO_INPUT || r->vcs[port->inputs].next == NO_INPUT) && r->has_trains;
 }
 
 /*

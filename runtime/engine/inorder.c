@@ -62,6 +62,7 @@ enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
+    IN_WATCHED = 128,         /* an observer hears of each visit, and of each end */
 };
 
 /* What has a channel now, and since when, which may be still to come; slot TXN_NONE: nothing. */
@@ -106,7 +107,7 @@ static ALWAYS_INLINE uint64_t end_of(const struct kb_sim *s, const struct txn *x
 }
 
 /* Its data are there at `t`. A transaction that is split ends with the last of its parts. */
-static ALWAYS_INLINE void end(struct kb_sim *s, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     uint64_t end = end_of(s, &s->txns[slot], t);
 
@@ -114,6 +115,8 @@ static ALWAYS_INLINE void end(struct kb_sim *s, uint64_t t, uint32_t slot)
         fail(s, KB_TIME_RANGE);
         return;
     }
+    if (how & IN_WATCHED)
+        observe_visited(s, end, slot);
     if (whole_of(s, slot) != slot) {
         end = split_ended(s, slot, end);
         if (end == SPLIT_GOES_ON)
@@ -177,16 +180,22 @@ static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t s
            done < EV_PAST;
 }
 
-/* Its service ends at `done`: the next of its channel follows, if that need be no event. */
-static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot)
+/*
+ * Its service, of which `drain` is for its bytes, ends at `done`: the next of its channel follows,
+ * if that need be no event.
+ */
+static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot,
+                                        int64_t drain)
 {
     struct station *channel = channel_of(s, &s->txns[slot]);
 
+    if (how & IN_WATCHED)
+        observe_served(s, done, slot, drain);
     if (!ends_ahead(s, how, slot, done)) {
         put_off(s, done, EV_DONE, slot);
         return none;
     }
-    end(s, done, slot);
+    end(s, how, done, slot);
     return give_back(s, how, channel, done);
 }
 
@@ -213,13 +222,13 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
     if (__builtin_expect(service->by_component, false)) {
         uint64_t done = ask_component(s, service->done_fs + drain, t, slot);
 
-        return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
+        return done == COMPONENT_NEVER ? none : served(s, how, done, slot, drain);
     }
     if (service->own_gbs > 0)
         own = program_drain_fs(program_drains(p, x->nbytes), service->own_gbs, service->own_rate);
     start = take_turn(s, &s->early[x->dst], service->taken_fs + own, t);
     x->service_fs = (int64_t)start;
-    return served(s, how, after(start, service->done_fs + drain), slot);
+    return served(s, how, after(start, service->done_fs + drain), slot, drain);
 }
 
 /* -- the way -------------------------------------------------------------------------------- */
@@ -265,7 +274,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, uint64_t t, uint3
                 ? &links[(cube * stations + (size_t)(ptrdiff_t)step->station) ^ reads]
                 : far_link(s, step, cube, x);
 
-        t = take_turn(s, link, taken, t);
+        uint64_t enter = take_turn(s, link, taken, t);
+
+        if (how & IN_WATCHED)
+            observe_visit(s, STATION_LINK, (size_t)(link - links), slot, t, enter);
+        t = enter;
         drain = taken > drain ? taken : drain;
         step = program_on(p, T, x, step, &cube, &t);
         if (!(step->fed & fed))
@@ -337,6 +350,9 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
     channel->holder = slot;
     channel->busy_fs -= t;
     x->wait_fs = (int64_t)t - x->issue_fs;
+    if (how & IN_WATCHED)
+        observe_visit(s, STATION_CHANNEL, (size_t)(channel - s->channels), slot,
+                      (uint64_t)x->issue_fs, t);
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
     if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
@@ -350,35 +366,6 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
 
 /* -- hosts ---------------------------------------------------------------------------------- */
 
-static void leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    uint32_t part = s->splits ? s->splits[slot].next : TXN_NONE;
-
-    if (part == TXN_NONE) {
-        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
-        return;
-    }
-    s->txns[slot].stage = TXN_SPLIT;
-    for (; part != TXN_NONE; part = s->splits[part].next) {
-        s->txns[part].issue_fs = s->txns[slot].issue_fs;
-        put_off(s, t + inorder_host_lead(s, &s->txns[part]), EV_ARRIVE, part);
-    }
-}
-
-static ALWAYS_INLINE void leave_pipe_of(struct kb_sim *s, struct txn *x)
-{
-    struct txn_list *pipe = pipe_of(s, x);
-
-    x->piped = false;
-    if (pipe->head != TXN_NONE)
-        inorder_post_pipe(s, pipe);
-}
-
-static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
-{
-    return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
-}
-
 /* It has an engine from `t` on, and goes on. wait_fs, the time of its arrival, becomes its wait. */
 static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct station *engine,
                                              uint64_t t, uint32_t slot)
@@ -389,6 +376,9 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     engine->idle--;
     engine->holder = slot;
     engine->busy_fs -= t;
+    if (how & IN_WATCHED)
+        observe_visit(s, STATION_ENGINE, (size_t)(engine - s->engines), slot, (uint64_t)x->wait_fs,
+                      t);
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (T->links == MODE_IDEAL) {
         go_ideal_host(s, t, slot);
@@ -463,7 +453,7 @@ static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, ui
         inorder_post_row(s);
     }
     if (txn_of_host(x)) {
-        leave_host(s, t, slot);
+        inorder_leave_host(s, t, slot);
         return none;
     }
     seen(s, how, t, EV_ARRIVE, x->id);
@@ -493,7 +483,7 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
-    end(s, t, slot);
+    end(s, how, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
     return last ? give_back(s, how, channel, t) : none;
@@ -587,13 +577,24 @@ RUN(run_listed, IN_LISTED)
 RUN(run_issued, 0)
 RUN(run_counted, IN_COUNTED)
 
+/* The same as one text that asks. */
+static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, int how, uint64_t budget)
+{
+    return run_as(s, how | IN_WATCHED, budget);
+}
+
 kb_status inorder_run(struct kb_sim *s, uint64_t budget)
 {
+    int how;
+
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
-    if (sim_counts(s))
-        return run_counted(s, budget);
-    if (!s->inorder->listed)
-        return run_issued(s, budget);
-    return s->inorder->ahead ? run_ahead(s, budget) : run_listed(s, budget);
+    how =
+        sim_counts(s) ? IN_COUNTED : s->inorder->listed * IN_LISTED | s->inorder->ahead * IN_AHEAD;
+    if (s->observer)
+        return run_watched(s, how, budget);
+    return (how & IN_AHEAD     ? run_ahead
+            : how & IN_LISTED  ? run_listed
+            : how & IN_COUNTED ? run_counted
+                               : run_issued)(s, budget);
 }

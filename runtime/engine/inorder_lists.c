@@ -11,6 +11,7 @@
  * posted when one comes.
  */
 #include "engine/inorder_lists.h"
+#include "engine/observer.h"
 #include <stdlib.h>
 
 static bool one_channel(const struct kb_topology *t)
@@ -26,8 +27,8 @@ bool inorder_serves(const struct kb_sim *s)
     const struct kb_topology *t = s->topo;
 
     return t->links != MODE_ROUTER && !t->banked &&
-           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels && !s->observer &&
-           s->options.engine == KB_FUSED;
+           !(t->impls && (t->impls->nodes || t->impls->queueing)) && !s->kernels &&
+           !(s->observer && !s->observer->by_visits) && s->options.engine == KB_FUSED;
 }
 
 /* -- one row -------------------------------------------------------------------------------- */
@@ -49,6 +50,21 @@ uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x)
     x->stage = TXN_TO_LINK;
     x->drain_fs = 0;
     return (uint64_t)entry.lead_fs;
+}
+
+void inorder_leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    uint32_t part = s->splits ? s->splits[slot].next : TXN_NONE;
+
+    if (part == TXN_NONE) {
+        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_SPLIT;
+    for (; part != TXN_NONE; part = s->splits[part].next) {
+        s->txns[part].issue_fs = s->txns[slot].issue_fs;
+        put_off(s, t + inorder_host_lead(s, &s->txns[part]), EV_ARRIVE, part);
+    }
 }
 
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)

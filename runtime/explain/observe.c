@@ -8,6 +8,8 @@
 #include "explain/bank_pieces.h"
 #include "explain/router_paths.h"
 #include "explain/spans.h"
+#include "explain/visits.h"
+#include "engine/inorder.h"
 #include <stdlib.h>
 #include "machine/endpoint.h"
 #include "machine/walk.h"
@@ -51,10 +53,13 @@ static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) && !w->net &&
+    w->by_station = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net &&
                     !(s->topo->impls && s->topo->impls->nodes);
-    if (w->by_station)
-        s->options.engine = KB_FUSED;
+    if (!w->by_station)
+        return;
+    s->options.engine = KB_FUSED;
+    w->calls.by_visits = true;
+    w->calls.by_visits = inorder_serves(s);
 }
 
 static void split(struct kb_sim *s, uint32_t whole, uint32_t part)
@@ -84,6 +89,8 @@ static const struct observer calls = {
     .take = stations_take,
     .leave = stations_leave,
     .left = stations_left,
+    .visit = visits_visit,
+    .visited = visits_visited,
     .bus = bank_pieces_bus,
     .release = stations_release,
     .taken = messages_taken,

@@ -3,7 +3,6 @@
 #define SPANS_H
 #include "engine/observer.h"
 #include "explain/breakdown.h"
-#include "explain/ways.h"
 #include "kernels/kernels.h"
 #include "machine/place.h"
 
@@ -57,19 +56,16 @@ struct cause_of_call {
 };
 
 struct net;
+struct visits;
 
 struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
-    bool opens, services; /* an observer hears of them */
-    bool hop_asked;       /* the options named the hop engine */
-    bool by_station; /* the ways between stations are not told: sums takes them from the tables */
-    kb_breakdown *sums; /* borrowed; the last observer that is one; NULL: none */
-    /* Adds the way of a transaction, which ends with `last`: wires and nodes take these times in
-     * all, without the memory's overhead. */
-    void (*sums_way)(kb_breakdown *sums, const struct txn *x, const kb_span *last, int64_t wire_fs,
-                     int64_t overhead_fs);
+    bool opens, services;   /* an observer hears of them */
+    bool hop_asked;         /* the options named the hop engine */
+    bool by_station;        /* the ways between stations are not told: a breakdown has the tables */
+    struct visits *visits;  /* borrowed; of the last observer that is a breakdown; NULL: none */
     struct progress *slots; /* owned; [slot] */
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
@@ -144,6 +140,7 @@ void spans_show(struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_f
 
 void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
                         int64_t should_fs);
+const char *spans_op_name(uint32_t op);
 kb_place spans_source(const struct txn *x);
 const char *spans_command_name(const struct command *c);
 kb_place spans_memory(const struct kb_sim *s, uint32_t slot);

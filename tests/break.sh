@@ -399,16 +399,12 @@ break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(doubl
 
 # -- observing ------------------------------------------------------------------------------
 spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
-observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
 break_it 'watch: an engine whose first holder stays in front' $stations \
     's/w->engine_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
-break_it 'watch: the last in line for a link taken for its holder' $stations \
-    's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
-break_it 'watch: the transaction on a link behind the next one' $stations \
-    's/at->ahead_enter_fs = \*line\.enter_fs;/at->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of the transaction that waits' $stations \
     's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(txn);/'
 break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'
@@ -422,9 +418,10 @@ break_it 'watch: a way without its crossings' $ways 's/tell\(KB_CAUSE_WIRE, node
 break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !txn_writes\(x\);/;/'
 break_it 'watch: reads and writes on one way' $ways 's/ \| x->op\);/ | (x->op \& 2u));/'
 break_it 'watch: ways that are lost as their table grows' $ways 's/if \(old\.way\[i\]\.how\)/if (old.way[i].how \& 1)/'
-break_it 'watch: the last in line for a station taken for the one in front' $visits 's/begin_fs <= t\) \{/begin_fs <= INT64_MAX) {/'
-break_it 'watch: the first in line in front of all' $visits 's/begin_fs <= t\) \{/begin_fs < 0) {/'
-break_it 'watch: a line that is mixed up as it grows' $visits 's/ring\[i\] = l->ring\[\(l->first \+ i\)/ring[i] = l->ring[(i)/'
+break_it 'watch: the last in line for a station taken for the one in front' $visitors 's/begin_fs <= t\) \{/begin_fs <= INT64_MAX) {/'
+break_it 'watch: the first in line in front of all' $visitors 's/begin_fs <= t\) \{/begin_fs < 0) {/'
+break_it 'watch: what waited for a station that is free now stays in front' $stations 's/visitors_forget\(line\.visitors\);/;/'
+break_it 'watch: a line that is mixed up as it grows' $visitors 's/ring\[i\] = v->ring\[\(v->first \+ i\)/ring[i] = v->ring[(i)/'
 break_it 'watch: a slot keeps the time of the one before' $visits 's/v->spent_fs\[slot\] = 0;/;/'
 break_it 'watch: a component that is done early drains for all of its way' $visits 's/visit->drain_fs < served_fs \?/1 ?/'
 break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'

@@ -3,6 +3,7 @@
 #define SPANS_H
 #include "engine/observer.h"
 #include "explain/breakdown.h"
+#include "explain/visitors.h"
 #include "kernels/kernels.h"
 #include "machine/place.h"
 
@@ -34,8 +35,6 @@ struct progress {
     bool open;
     int64_t issue_fs, told_fs, wire_fs, overhead_fs;
     int64_t engine_since_fs, memory_since_fs; /* taken; a channel: issue_fs + txn.wait_fs */
-    uint32_t ahead; /* a link: the slot that entered it, or will, right before; and when */
-    int64_t ahead_enter_fs;
     struct chain chain;
     int64_t end_fs;   /* a word: when it set out */
     uint32_t stretch; /* a credit: what has taken the piece */
@@ -69,9 +68,9 @@ struct spans {
     struct progress *slots; /* owned; [slot] */
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
-    int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
-    int64_t *early_enter_fs;          /* owned; the same of s->early: when its service begins */
-    struct net *net;                  /* owned; links router: router_paths.c; else NULL */
+    struct visitors *links, *early;   /* owned; of links, if fifo, and of s->early */
+    size_t n_links, n_early;
+    struct net *net; /* owned; links router: router_paths.c; else NULL */
     struct leaving leaving;
     uint32_t n_stretches;      /* told */
     struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */

@@ -10,14 +10,6 @@
  *   wires, nodes            of its way, which is counted when it ends
  *   response                the same
  *
- * What was in front. A station serves in order of arrival, so it belongs to the last visit that has
- * begun when the next one arrives. Arrivals of a station come in order, so a visit that began
- * before another one that has begun, too, is never asked for again: a ring has the others.
- *
- * Example: three writes come to a link at 2.06, 4.07 and 6 ns, and hold it for 32 ns each: they
- * enter at 2.06, 34.06 and 66.06. At 6 ns the ring has the first two; the second has not begun, so
- * the third waits behind the first.
- *
  * Invariant: visits, way and response add up to the time of each transaction, which is checked when
  * it ends. A difference of one femtosecond ends the run with KB_INTERNAL.
  */
@@ -26,54 +18,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct passer {
-    int64_t begin_fs;
-    kb_place source;
-};
-
 /* -- what is in front ----------------------------------------------------------------------- */
 
-/* The last that has begun by `t`, before which nothing is asked for any more. */
-static kb_place in_front(struct visitors *l, int64_t t)
-{
-    while (l->n > 1 && l->ring[(l->first + 1) & (l->room - 1)].begin_fs <= t) {
-        l->first++;
-        l->n--;
-    }
-    return l->n ? l->ring[l->first & (l->room - 1)].source : KB_NOWHERE; /* lost: no memory */
-}
-
-/* Doubles the ring if it is full. */
-static bool has_room(struct visitors *l)
-{
-    uint32_t room = l->room ? 2 * l->room : 4;
-    struct passer *ring;
-
-    if (l->n < l->room)
-        return true;
-    ring = malloc(room * sizeof *ring);
-    if (!ring)
-        return false;
-    for (uint32_t i = 0; i < l->n; i++)
-        ring[i] = l->ring[(l->first + i) & (l->room - 1)];
-    free(l->ring);
-    *l = (struct visitors){.ring = ring, .n = l->n, .room = room};
-    return true;
-}
-
 /* The source that has the station as this visit arrives there; KB_NOWHERE: it is free. */
-static kb_place join(struct visits *v, struct visitors *l, const struct visit *visit,
-                     kb_place source)
+static kb_place join(struct visits *v, struct visitors *at, const struct visit *visit,
+                     const struct txn *x)
 {
-    kb_place behind = KB_NOWHERE;
+    struct visitor next = {visit->begin_fs, spans_source(x), x->id};
+    const struct visitor *front = NULL;
+    kb_place behind;
 
     if (visit->begin_fs > visit->arrive_fs)
-        behind = in_front(l, visit->arrive_fs);
+        front = visitors_front(at, visit->arrive_fs);
     else
-        l->n = 0; /* it was free, or is that of another run */
-    if (has_room(l))
-        l->ring[(l->first + l->n++) & (l->room - 1)] = (struct passer){visit->begin_fs, source};
-    else
+        visitors_forget(at);
+    behind = front ? front->source : KB_NOWHERE;
+    if (!visitors_join(at, next))
         sums_fail(v->sums, KB_NO_MEMORY);
     return behind;
 }
@@ -115,7 +75,7 @@ static void at_link(struct visits *v, const struct txn *x, const struct visit *v
                         .count = 1,
                         .fs = visit->begin_fs - visit->arrive_fs};
 
-    wait.behind = join(v, &v->links[visit->number], visit, spans_source(x));
+    wait.behind = join(v, &v->links[visit->number], visit, x);
     if (wait.fs)
         add(v->sums, x, &wait);
 }
@@ -130,7 +90,7 @@ static void at_memory(struct visits *v, const struct txn *x, const struct visit 
                         .count = 1,
                         .fs = visit->begin_fs - visit->arrive_fs};
 
-    wait.behind = join(v, &v->memories[visit->number], visit, spans_source(x));
+    wait.behind = join(v, &v->memories[visit->number], visit, x);
     if (wait.fs)
         sums_part(v->sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = wait.place}, &wait);
     stay(v, x, STAY_MEMORY, visit->begin_fs - visit->arrive_fs);
@@ -314,18 +274,11 @@ bool visits_make(struct visits *v, const struct kb_sim *s, struct sums *sums)
     return v->links && v->memories;
 }
 
-static void free_lines(struct visitors *lines, size_t n)
-{
-    for (size_t i = 0; lines && i < n; i++)
-        free(lines[i].ring);
-    free(lines);
-}
-
 void visits_free(struct visits *v)
 {
     if (v->ways.topo) {
-        free_lines(v->links, walk_n_links(v->ways.topo));
-        free_lines(v->memories, n_memories(v->ways.topo));
+        visitors_free(v->links, walk_n_links(v->ways.topo));
+        visitors_free(v->memories, n_memories(v->ways.topo));
     }
     free(v->spent_fs);
     ways_free(&v->ways);

@@ -3,13 +3,8 @@
 #define VISITS_H
 #include "engine/observer.h"
 #include "explain/sums.h"
+#include "explain/visitors.h"
 #include "explain/ways.h"
-
-/* The visits of a station that are over when it is next asked for, but the last of them. */
-struct visitors {
-    struct passer *ring; /* owned; in order of `begin_fs`: `n` from `first` on, of `room` */
-    uint32_t first, n, room;
-};
 
 struct visits {
     struct ways ways;

@@ -425,7 +425,7 @@ break_it 'watch: a line that is mixed up as it grows' $visitors 's/ring\[i\] = v
 break_it 'watch: a slot keeps the time of the one before' $visits 's/v->spent_fs\[slot\] = 0;/;/'
 break_it 'watch: a component that is done early drains for all of its way' $visits 's/visit->drain_fs < served_fs \?/1 ?/'
 break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'
-break_it 'watch: a way counted before all of its visits' $visits 's/stay\(v, x, STAY_RESPONSE, way->response_fs\);/;/'
+break_it 'watch: a way counted before all of its visits' $visits 's/stay\(way, STAY_RESPONSE, way->response_fs\);/;/'
 break_it 'watch: no visit of an engine' runtime/engine/inorder.c 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
 break_it 'watch: a link is visited as it is entered' runtime/engine/inorder.c 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
@@ -831,6 +831,7 @@ choose_tests() {
     *' gen/component_'*) tests=(component_object load) scripts=(component_rules) ;;
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
+    *drain_fs*served_fs*) tests=(watch) scripts=(components) ;;
     *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
     esac
 }

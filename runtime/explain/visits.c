@@ -56,16 +56,29 @@ static void add(struct sums *s, const struct txn *x, const struct term *piece)
     sums_part(s, op, piece);
 }
 
-static void stay(struct visits *v, const struct txn *x, enum stay which, int64_t fs)
+/* The way of `x`; NULL: no memory. */
+static struct way_sum *way_of(struct visits *v, const struct txn *x)
 {
-    struct way_sum *way = fs ? ways_of(&v->ways, x) : NULL;
+    struct way_sum *way = ways_of(&v->ways, x);
 
-    if (way) {
-        way->stays[which].count++;
-        way->stays[which].fs += fs;
-    } else if (fs) {
+    if (!way)
         sums_fail(v->sums, KB_NO_MEMORY);
-    }
+    return way;
+}
+
+static void stay(struct way_sum *way, enum stay which, int64_t fs)
+{
+    way->stays[which].count += fs != 0;
+    way->stays[which].fs += fs;
+}
+
+/* The wait for a channel or an engine. */
+static void at_start(struct visits *v, const struct txn *x, int64_t wait_fs)
+{
+    struct way_sum *way = wait_fs ? way_of(v, x) : NULL;
+
+    if (way)
+        stay(way, STAY_START, wait_fs);
 }
 
 static void at_link(struct visits *v, const struct txn *x, const struct visit *visit)
@@ -83,6 +96,7 @@ static void at_link(struct visits *v, const struct txn *x, const struct visit *v
 /* What of a service is more than the drain of the way is overhead; a component may take less. */
 static void at_memory(struct visits *v, const struct txn *x, const struct visit *visit)
 {
+    struct way_sum *way = way_of(v, x);
     int64_t served_fs = visit->done_fs - visit->begin_fs;
     int64_t drain_fs = visit->drain_fs < served_fs ? visit->drain_fs : served_fs;
     struct term wait = {.cause = KB_CAUSE_MEMORY_WAIT,
@@ -93,9 +107,11 @@ static void at_memory(struct visits *v, const struct txn *x, const struct visit 
     wait.behind = join(v, &v->memories[visit->number], visit, x);
     if (wait.fs)
         sums_part(v->sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = wait.place}, &wait);
-    stay(v, x, STAY_MEMORY, visit->begin_fs - visit->arrive_fs);
-    stay(v, x, STAY_OVERHEAD, served_fs - drain_fs);
-    stay(v, x, STAY_DRAIN, drain_fs);
+    if (!way)
+        return;
+    stay(way, STAY_MEMORY, visit->begin_fs - visit->arrive_fs);
+    stay(way, STAY_OVERHEAD, served_fs - drain_fs);
+    stay(way, STAY_DRAIN, drain_fs);
 }
 
 /* -- noting visits -------------------------------------------------------------------------- */
@@ -128,10 +144,10 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
         return;
     switch (visit->station) {
     case STATION_CHANNEL:
-        stay(v, x, STAY_START, wait_fs);
+        at_start(v, x, wait_fs);
         break;
     case STATION_ENGINE:
-        stay(v, x, STAY_START, wait_fs);
+        at_start(v, x, wait_fs);
         v->spent_fs[visit->slot] += wait_fs;
         break;
     case STATION_LINK:
@@ -147,34 +163,28 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
 
 void visits_passed(struct visits *v, const struct txn *x)
 {
-    struct way_sum *way = ways_of(&v->ways, x);
+    struct way_sum *way = way_of(v, x);
 
     if (way)
         way->count++;
-    else
-        sums_fail(v->sums, KB_NO_MEMORY);
 }
 
 void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot)
 {
     struct visits *v = spans_of(s)->visits;
     const struct txn *x = &s->txns[slot];
-    struct way_sum *way = ways_of(&v->ways, x);
+    struct way_sum *way = way_of(v, x);
     int64_t told_fs;
 
-    if (slot >= v->n_slots) /* there was no memory, and the run ends */
+    if (!way || slot >= v->n_slots) /* no memory */
         return;
     told_fs = v->spent_fs[slot] + (txn_of_host(x) ? 0 : x->wait_fs);
     v->spent_fs[slot] = 0; /* traffic uses slots again */
-    if (!way) {
-        sums_fail(v->sums, KB_NO_MEMORY);
-        return;
-    }
     told_fs += way->passed_fs + way->response_fs;
     if (told_fs != (int64_t)end - x->issue_fs)
         spans_inconsistent(s, "transaction", x->id, told_fs, (int64_t)end - x->issue_fs);
-    stay(v, x, STAY_RESPONSE, way->response_fs);
-    visits_passed(v, x);
+    stay(way, STAY_RESPONSE, way->response_fs);
+    way->count++;
 }
 
 /* -- the ways ------------------------------------------------------------------------------- */

@@ -412,16 +412,12 @@ break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(doubl
 
 # -- observing ------------------------------------------------------------------------------
 spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
-observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
 break_it 'watch: an engine whose first holder stays in front' $stations \
     's/w->engine_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
-break_it 'watch: the last in line for a link taken for its holder' $stations \
-    's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
-break_it 'watch: the transaction on a link behind the next one' $stations \
-    's/at->ahead_enter_fs = \*line\.enter_fs;/at->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of the transaction that waits' $stations \
     's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(txn);/'
 break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'
@@ -431,11 +427,22 @@ break_it 'watch: reads on the edges of their requests' $spans \
     's/return place_of\(KB_AT_LINK, link \^ !txn_writes\(txn\)\);/return place_of(KB_AT_LINK, link);/'
 break_it 'watch: nodes of the other SIP in one of the first' $ways \
     's|hop->chiplet == AT_IO_TO\)|false)|'
-break_it 'watch: a way without its crossings' $ways 's/n\.wires \+= \(hop->cross_fs & w->mask\.wire\) != 0;/;/'
-break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !part->writes;/;/'
-break_it 'watch: all ways from a host to one cube' $ways 's/\.to = far \? dst_pack\(t, dst_cube\(t, x->dst\), 0\) : 0,/.to = 0,/'
-break_it 'watch: a node of a way is a wire' $ways 's/tell\(part, KB_CAUSE_OVERHEAD, node,/tell(part, KB_CAUSE_WIRE, node,/'
-break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n == 1 && w->sums && /w->sums \&\& /'
+break_it 'watch: a way without its crossings' $ways 's/tell\(KB_CAUSE_WIRE, node, .*;/;/'
+break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !txn_writes\(x\);/;/'
+break_it 'watch: reads and writes on one way' $ways 's/ \| x->op\);/ | (x->op \& 2u));/'
+break_it 'watch: ways that are lost as their table grows' $ways 's/if \(old\.way\[i\]\.how\)/if (old.way[i].how \& 1)/'
+break_it 'watch: the last in line for a station taken for the one in front' $visitors 's/begin_fs <= t\) \{/begin_fs <= INT64_MAX) {/'
+break_it 'watch: the first in line in front of all' $visitors 's/begin_fs <= t\) \{/begin_fs < 0) {/'
+break_it 'watch: what waited for a station that is free now stays in front' $stations 's/visitors_forget\(line\.visitors\);/;/'
+break_it 'watch: a line that is mixed up as it grows' $visitors 's/ring\[i\] = v->ring\[\(v->first \+ i\)/ring[i] = v->ring[(i)/'
+break_it 'watch: a slot keeps the time of the one before' $visits 's/v->spent_fs\[slot\] = 0;/;/'
+break_it 'watch: a component that is done early drains for all of its way' $visits 's/visit->drain_fs < served_fs \?/1 ?/'
+break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'
+break_it 'watch: a way counted before all of its visits' $visits 's/stay\(way, STAY_RESPONSE, way->response_fs\);/;/'
+break_it 'watch: no visit of an engine' runtime/engine/inorder.c 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
+break_it 'watch: a link is visited as it is entered' runtime/engine/inorder.c 's/slot, t, enter\);/slot, enter, enter);/'
+break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
+break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n == 1 && w->visits && /w->visits \&\& /'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $stations \
     's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'
@@ -483,12 +490,12 @@ break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\
 break_it 'deadlock: all PEs that wait for a circle are in it' runtime/kernels/deadlock.c \
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
-break_it 'watch: all sums behind another' $why \
+break_it 'watch: all sums behind another' $sums \
     's/of\.by == KB_BREAKDOWN_WAIT \|\| of\.by == KB_BREAKDOWN_PATH \?/1 ?/'
-break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RETURN;/cause != KB_CAUSE_RETURN \&\& cause != KB_CAUSE_LINK_WAIT;/'
+break_it 'watch: waits nowhere' $sums 's/cause != KB_CAUSE_RETURN;/cause != KB_CAUSE_RETURN \&\& cause != KB_CAUSE_LINK_WAIT;/'
 break_it 'watch: the smallest sums first' $why \
     's/larger_first\(x->sum->fs, y->sum->fs\)/larger_first(y->sum->fs, x->sum->fs)/'
-break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\[i\]\.count\)/if (old.row[i].count > 1)/'
+break_it 'watch: sums that are lost as their table grows' $sums 's/if \(old\.row\[i\]\.count\)/if (old.row[i].count > 1)/'
 break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y \? -1/return x < y ? -1 : x > y ? 1/'
 break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
@@ -867,7 +874,8 @@ choose_tests() {
     *' gen/component_'*) tests=(component_object load) scripts=(component_rules) ;;
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
-    *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
+    *drain_fs*served_fs*) tests=(watch) scripts=(components) ;;
+    *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
     esac
 }
 

@@ -24,7 +24,9 @@ static void join_links(struct kb_sim *s)
         if (t->kinds[kind].read_channels > 1 || t->kinds[kind].write_channels > 1)
             one_channel = false;
     s->fed = s->fed_first = 0;
-    if (t->links != MODE_FIFO || s->options.costs_off || s->observer || sim_is_watched(s))
+    if (s->observer && !s->observer->by_visits)
+        return;
+    if (t->links != MODE_FIFO || s->options.costs_off || sim_is_watched(s))
         return;
     if (t->impls && t->impls->nodes)
         return; /* network/component_node.h: each link is a stop */

@@ -11,6 +11,8 @@
  * posted when one comes.
  */
 #include "engine/inorder_lists.h"
+#include "engine/observer.h"
+#include "network/router.h"
 #include <stdlib.h>
 
 static uint32_t most_channels(const struct kb_topology *t)
@@ -32,9 +34,10 @@ bool inorder_serves(const struct kb_sim *s)
     const struct kb_topology *t = s->topo;
 
     bool chooses = t->banked || (t->impls && t->impls->queueing), routed = t->links == MODE_ROUTER;
+    bool watched = s->observer, by_visits = watched && s->observer->by_visits;
 
-    return chooses + routed + (s->kernels != NULL) < 2 && !(t->impls && t->impls->nodes) &&
-           !s->observer && s->options.engine == KB_FUSED;
+    return chooses + routed + (s->kernels != NULL) + watched < 2 &&
+           !(t->impls && t->impls->nodes) && watched == by_visits && s->options.engine == KB_FUSED;
 }
 
 /* -- one row -------------------------------------------------------------------------------- */
@@ -49,6 +52,30 @@ uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x)
     x->stage = p->steps[host->begin.row].kind == STEP_ENGINE ? TXN_TO_ENGINE : TXN_TO_LINK;
     x->drain_fs = 0;
     return (uint64_t)host->lead_fs;
+}
+
+/* It sets out, whole or a part of one. */
+static void leave_pcie_ep(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (T->links == MODE_ROUTER)
+        router_set_out(s, t, slot);
+    else
+        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+}
+
+void inorder_leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    uint32_t part = s->splits ? s->splits[slot].next : TXN_NONE;
+
+    if (part == TXN_NONE) {
+        leave_pcie_ep(s, t, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_SPLIT;
+    for (; part != TXN_NONE; part = s->splits[part].next) {
+        s->txns[part].issue_fs = s->txns[slot].issue_fs;
+        leave_pcie_ep(s, t, part);
+    }
 }
 
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
@@ -177,9 +204,9 @@ enum { SERVERS_MOST = 64 };
 
 static bool make_ends(struct kb_sim *s)
 {
-    s->inorder->several = s->inorder->listed && !s->inorder->ahead && !s->options.costs_off &&
-                          s->topo->links != MODE_ROUTER && most_channels(s->topo) <= SERVERS_MOST &&
-                          has_one_event(s);
+    s->inorder->several = !s->observer && s->inorder->listed && !s->inorder->ahead &&
+                          !s->options.costs_off && s->topo->links != MODE_ROUTER &&
+                          most_channels(s->topo) <= SERVERS_MOST && has_one_event(s);
     if (s->inorder->several && !s->inorder->ends)
         s->inorder->ends = calloc(n_channels(s), sizeof *s->inorder->ends);
     return !s->inorder->several || s->inorder->ends;

@@ -16,6 +16,11 @@ static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
     return &s->channels[2 * (size_t)x->src + txn_writes(x)];
 }
 
+static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
+{
+    return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
+}
+
 /* Makes an idle machine ready, unless its run goes on. False: no memory. */
 bool inorder_begin(struct kb_sim *s);
 
@@ -80,11 +85,24 @@ static inline void inorder_post_head(struct kb_sim *s, struct station *channel)
 /* The time from the issue of a host's to its first station, to which its step and stage are set. */
 uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x);
 
+/* A host's, or each part of it, sets out at `t` to its first station. */
+void inorder_leave_host(struct kb_sim *s, uint64_t t, uint32_t slot);
+
 /*
  * The first of a pipe (network/pcie_ep.h) arrives at its first station by an event. If that takes
  * no time, or if not all of a pipe take as long, it is issued by one. Then the next one follows.
  */
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe);
+
+/* Its first arrival has come: the next one of its pipe follows. */
+static ALWAYS_INLINE void leave_pipe_of(struct kb_sim *s, struct txn *x)
+{
+    struct txn_list *pipe = pipe_of(s, x);
+
+    x->piped = false;
+    if (pipe->head != TXN_NONE)
+        inorder_post_pipe(s, pipe);
+}
 
 /* The next of all rows is issued, where each issue is an event. */
 void inorder_post_row(struct kb_sim *s);

@@ -86,7 +86,7 @@ static inline void take_ends(struct kb_sim *s, int how)
         uint32_t slot = s->inorder->known_ends;
 
         s->inorder->known_ends = s->txns[slot].next;
-        go_all(s, how, served(s, how, s->txns[slot].at_fs, slot));
+        go_all(s, how, served(s, how, s->txns[slot].at_fs, slot, 0));
     }
 }
 

@@ -20,6 +20,21 @@ RUN(routed_listed, run_routed_as, IN_ROUTED | IN_LISTED)
 RUN(routed_issued, run_routed_as, IN_ROUTED)
 RUN(routed_counted, run_routed_as, IN_ROUTED | IN_COUNTED)
 
+/* The same as one text that asks. */
+static __attribute__((noinline)) kb_status run_watched_as(struct kb_sim *s, int how,
+                                                          uint64_t budget)
+{
+    return run_as(s, how | IN_WATCHED, budget);
+}
+
+static kb_status run_watched(struct kb_sim *s, uint64_t budget)
+{
+    const struct inorder *in = s->inorder;
+
+    return run_watched_as(
+        s, sim_counts(s) ? IN_COUNTED : in->listed * IN_LISTED | in->ahead * IN_AHEAD, budget);
+}
+
 /* By what brings parts to memories, and what these are; by what need be no event. */
 static kb_status (*const ways[][5])(struct kb_sim *s, uint64_t budget) = {
     {run_counted, run_issued, run_listed, run_ahead, run_several},
@@ -37,5 +52,7 @@ kb_status inorder_run(struct kb_sim *s, uint64_t budget)
     in = s->inorder;
     machine = T->links == MODE_ROUTER ? 2 : in->program.chooses;
     left_out = sim_counts(s) ? 0 : !in->listed ? 1 : in->several ? 4 : in->ahead ? 3 : 2;
+    if (s->observer)
+        return run_watched(s, budget);
     return ways[machine][left_out](s, budget);
 }

@@ -78,6 +78,7 @@ enum {
     IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
     IN_ROUTED = 256,          /* the way to a memory is network/router.h's */
     IN_CHOOSES = 512,         /* some memories choose: network/server.h */
+    IN_WATCHED = 1024,        /* an observer hears of each visit, and of each end */
 };
 
 /*
@@ -131,7 +132,7 @@ static ALWAYS_INLINE uint64_t end_of(struct kb_sim *s, const struct txn *x, uint
 }
 
 /* Its data are there at `t`. A transaction that is split ends with the last of its parts. */
-static ALWAYS_INLINE void end(struct kb_sim *s, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     uint64_t end = end_of(s, &s->txns[slot], t);
 
@@ -139,6 +140,8 @@ static ALWAYS_INLINE void end(struct kb_sim *s, uint64_t t, uint32_t slot)
         fail(s, KB_TIME_RANGE);
         return;
     }
+    if (how & IN_WATCHED)
+        observe_visited(s, end, slot);
     if (whole_of(s, slot) != slot) {
         end = split_ended(s, slot, end);
         if (end == SPLIT_GOES_ON)
@@ -246,17 +249,23 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, ui
         server_leave(s, t, slot);
 }
 
-/* Its service ends at `done`: the next of its channel follows, if that need be no event. */
-static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot)
+/*
+ * Its service, of which `drain` is for its bytes, ends at `done`: the next of its channel follows,
+ * if that need be no event.
+ */
+static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot,
+                                        int64_t drain)
 {
     struct station *channel = channel_of(s, &s->txns[slot]);
 
+    if (how & IN_WATCHED)
+        observe_served(s, done, slot, drain);
     if (!ends_ahead(s, how, slot, done)) {
         put_off(s, done, EV_DONE, slot);
         return none;
     }
     leave_memory(s, how, done, slot);
-    end(s, done, slot);
+    end(s, how, done, slot);
     if (!(how & IN_SEVERAL))
         return give_back(s, how, channel, done);
     inorder_ends_of_several(s, channel, done);
@@ -294,13 +303,13 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
     if (__builtin_expect(service->server != SERVER_ORDERED, false)) {
         uint64_t done = ask_other(s, how, service, drain, t, slot);
 
-        return done == COMPONENT_NEVER ? none : served(s, how, done, slot);
+        return done == COMPONENT_NEVER ? none : served(s, how, done, slot, drain);
     }
     if (service->own_gbs > 0)
         own = program_drain_fs(program_drains(p, x->nbytes), &service->own_gbs, service->own_rate);
     start = take_turn(s, memory_for(s, how, slot), service->taken_fs + own, t);
     x->service_fs = (int64_t)start;
-    return served(s, how, after(start, service->done_fs + drain), slot);
+    return served(s, how, after(start, service->done_fs + drain), slot, drain);
 }
 
 /* A stage inside a PE comes to its port or engine. */
@@ -399,7 +408,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
         struct link_station *link = step->kind != STEP_FAR_LINK ? &links[step->station ^ reads]
                                                                 : far_link(s, step, cube, x);
 
-        t = take_turn(s, link, taken, t);
+        uint64_t enter = take_turn(s, link, taken, t);
+
+        if (how & IN_WATCHED)
+            observe_visit(s, STATION_LINK, (size_t)(link - s->links), slot, t, enter);
+        t = enter;
         drain = taken > drain ? taken : drain;
         t += (uint64_t)step->lead_fs;
         if (step->exit == STEP_STAYS) {
@@ -490,6 +503,9 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
     if (counts_now(how) && x->wait_fs)
         wait_add(&channel->wait_fs, (uint64_t)x->wait_fs);
     kernels_begin_service(s, t, slot);
+    if (how & IN_WATCHED)
+        observe_visit(s, STATION_CHANNEL, (size_t)(channel - s->channels), slot,
+                      (uint64_t)x->issue_fs, t);
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
     if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
@@ -505,44 +521,6 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
 
 /* -- hosts ---------------------------------------------------------------------------------- */
 
-/* It sets out, whole or a part of one. */
-static inline void leave_pcie_ep(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (T->links == MODE_ROUTER)
-        router_set_out(s, t, slot);
-    else
-        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
-}
-
-static void leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    uint32_t part = s->splits ? s->splits[slot].next : TXN_NONE;
-
-    if (part == TXN_NONE) {
-        leave_pcie_ep(s, t, slot);
-        return;
-    }
-    s->txns[slot].stage = TXN_SPLIT;
-    for (; part != TXN_NONE; part = s->splits[part].next) {
-        s->txns[part].issue_fs = s->txns[slot].issue_fs;
-        leave_pcie_ep(s, t, part);
-    }
-}
-
-static ALWAYS_INLINE void leave_pipe_of(struct kb_sim *s, struct txn *x)
-{
-    struct txn_list *pipe = pipe_of(s, x);
-
-    x->piped = false;
-    if (pipe->head != TXN_NONE)
-        inorder_post_pipe(s, pipe);
-}
-
-static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
-{
-    return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
-}
-
 /* It has an engine from `t` on, and goes on. wait_fs, the time of its arrival, becomes its wait. */
 static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct station *engine,
                                              uint64_t t, uint32_t slot)
@@ -553,6 +531,9 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     engine->idle--;
     engine->holder = slot;
     engine->busy_fs -= t;
+    if (how & IN_WATCHED)
+        observe_visit(s, STATION_ENGINE, (size_t)(engine - s->engines), slot, (uint64_t)x->wait_fs,
+                      t);
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (how & IN_ROUTED) {
         router_go_on(s, t, slot);
@@ -635,7 +616,7 @@ static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, ui
         inorder_post_row(s);
     }
     if (txn_of_host(x)) {
-        leave_host(s, t, slot);
+        inorder_leave_host(s, t, slot);
         return none;
     }
     seen(s, how, t, EV_ARRIVE, x->id);
@@ -682,7 +663,7 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
     leave_memory(s, how, t, slot);
     if (how & IN_ROUTED)
         router_leave(s, slot);
-    end(s, t, slot);
+    end(s, how, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
     return last ? give_back(s, how, channel, t) : none;

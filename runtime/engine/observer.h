@@ -3,8 +3,9 @@
  *
  * The engine knows an observer as a table of functions. explain/ fills it when kb_sim_observe()
  * asks, and derives breakdowns, timelines and critical paths from the calls. The hop engine calls
- * all of them, one from station to station (HOW_TOLD) those about stations. The fused engines never
- * test s->observer, so it costs them nothing.
+ * all of them, one from station to station (HOW_TOLD) those about stations. Where all stations
+ * serve in order, engine/inorder.c tells visits and ends instead, if that is enough (by_visits). No
+ * engine of a run that is not watched tests s->observer, so it costs them nothing.
  *
  * Every call about a transaction ends its current piece of time and may begin the next one. For a
  * read of 4 KiB that waits 10 ns for its channel the calls are: issue(t=0), come(0, channel),
@@ -24,6 +25,15 @@ struct router_grant;
 /* Stations, in the order in which a transaction comes to them. */
 enum station_kind { STATION_CHANNEL, STATION_ENGINE, STATION_LINK, STATION_MEMORY };
 
+/* A visit of a station, told when all of it is known; times may be still to come. */
+struct visit {
+    enum station_kind station;
+    uint32_t slot;
+    size_t number; /* of the station, of its kind; of a link in the direction of its data */
+    int64_t arrive_fs, begin_fs;
+    int64_t done_fs, drain_fs; /* a memory: when it is done, and how long the way drains */
+};
+
 /* The piece of a message that has left a slot, for the sender that waits for that slot. */
 struct taken {
     uint32_t stretch, command;
@@ -34,6 +44,7 @@ struct taken {
 struct observer {
     void (*free)(struct observer *o);
     kb_status (*error)(const struct observer *o, kb_error *why);
+    bool by_visits; /* from begin() on: visits and ends are all that it needs of a transaction */
 
     void (*begin)(struct kb_sim *s);
     bool (*issue)(struct kb_sim *s, uint64_t t, uint32_t slot);
@@ -47,6 +58,8 @@ struct observer {
     void (*release)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
     void (*end)(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
     void (*left)(struct kb_sim *s);
+    void (*visit)(struct kb_sim *s, const struct visit *visit);
+    void (*visited)(struct kb_sim *s, uint64_t end, uint32_t slot);
     void (*bus)(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
                 const struct bank_segment *segment);
 
@@ -127,6 +140,40 @@ static inline void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot,
                                 enum station_kind station)
 {
     s->observer->take(s, t, slot, station);
+}
+
+/*
+ * All of a visit is known. A station is told of its visits in the order in which they arrive;
+ * channels and engines, in which they begin. All visits of a transaction are told before its end.
+ */
+static inline void observe_visit(struct kb_sim *s, enum station_kind station, size_t number,
+                                 uint32_t slot, uint64_t arrive, uint64_t begin)
+{
+    s->observer->visit(s, &(struct visit){.station = station,
+                                          .slot = slot,
+                                          .number = number,
+                                          .arrive_fs = (int64_t)arrive,
+                                          .begin_fs = (int64_t)begin});
+}
+
+/* The same of a memory, which is done with it at `done`; its way drains for `drain_fs`. */
+static inline void observe_served(struct kb_sim *s, uint64_t done, uint32_t slot, int64_t drain_fs)
+{
+    const struct txn *x = &s->txns[slot];
+
+    s->observer->visit(s, &(struct visit){.station = STATION_MEMORY,
+                                          .slot = slot,
+                                          .number = x->dst,
+                                          .arrive_fs = x->arrive_fs,
+                                          .begin_fs = x->service_fs,
+                                          .done_fs = (int64_t)done,
+                                          .drain_fs = drain_fs});
+}
+
+/* Its visits are over, and it ends at `end`, its response included. */
+static inline void observe_visited(struct kb_sim *s, uint64_t end, uint32_t slot)
+{
+    s->observer->visited(s, end, slot);
 }
 
 /* It was issued at `t`, before now, and has waited for its channel since then. */

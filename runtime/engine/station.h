@@ -92,7 +92,6 @@ struct link_station {
     int64_t free_fs; /* taken until then */
     uint64_t busy_fs;
     wait_sum wait_fs;
-    uint32_t holder; /* hop: slot that entered last, the one the next waits for */
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */

@@ -37,7 +37,7 @@ static void make_memories(struct memory_station *rows, size_t n)
 /* An idle link, which may keep the room that it had. */
 static struct link_station idle_link(const struct link_station *l)
 {
-    return (struct link_station){.holder = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room};
+    return (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
 }
 
 static void make_links(struct link_station *rows, size_t n)

@@ -247,7 +247,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
         return;
     }
     if ((uint64_t)source->next_fs < t && !inorder_lists(s)) {
-        if (s->observer && !observe_late(s, (uint64_t)source->next_fs, slot))
+        if (s->observer && !s->observer->by_visits &&
+            !observe_late(s, (uint64_t)source->next_fs, slot))
             return;
         station_enqueue(&s->channels[2 * (size_t)src + txn_writes(txn)], s->txns, slot);
     } else if (!inorder_issue(s, slot)) {

@@ -8,6 +8,8 @@
 #include "explain/bank_pieces.h"
 #include "explain/router_paths.h"
 #include "explain/spans.h"
+#include "explain/visits.h"
+#include "engine/inorder.h"
 #include <stdlib.h>
 #include "machine/endpoint.h"
 #include "machine/walk.h"
@@ -31,8 +33,8 @@ static void spans_free(struct spans *w)
     chain_free(&w->leaving.chain);
     free(w->channel_id);
     free(w->engine_id);
-    free(w->link_enter_fs);
-    free(w->early_enter_fs);
+    visitors_free(w->links, w->n_links);
+    visitors_free(w->early, w->n_early);
     net_free(w->net);
     free(w->pes);
     free(w);
@@ -51,10 +53,13 @@ static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s) && !w->net &&
+    w->by_station = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net &&
                     !(s->topo->impls && s->topo->impls->nodes);
-    if (w->by_station)
-        s->options.engine = KB_FUSED;
+    if (!w->by_station)
+        return;
+    s->options.engine = KB_FUSED;
+    w->calls.by_visits = true;
+    w->calls.by_visits = inorder_serves(s);
 }
 
 static void split(struct kb_sim *s, uint32_t whole, uint32_t part)
@@ -84,6 +89,8 @@ static const struct observer calls = {
     .take = stations_take,
     .leave = stations_leave,
     .left = stations_left,
+    .visit = visits_visit,
+    .visited = visits_visited,
     .bus = bank_pieces_bus,
     .release = stations_release,
     .taken = messages_taken,
@@ -108,11 +115,12 @@ static struct spans *spans_new(const struct kb_sim *s)
     w->leaving.chain.command = KB_NO_ID;
     w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
     w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
-    w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
-    w->early_enter_fs = calloc(t->early ? cubes << t->unit_bits : 1, sizeof(int64_t));
+    w->n_links = t->links == MODE_FIFO ? walk_n_links(t) : 1;
+    w->n_early = t->early ? cubes << t->unit_bits : 1;
+    w->links = calloc(w->n_links, sizeof *w->links);
+    w->early = calloc(w->n_early, sizeof *w->early);
     w->net = s->router ? net_new(s) : NULL;
-    if (w->channel_id && w->engine_id && w->link_enter_fs && w->early_enter_fs &&
-        (w->net || !s->router))
+    if (w->channel_id && w->engine_id && w->links && w->early && (w->net || !s->router))
         return w;
     spans_free(w);
     return NULL;

@@ -37,11 +37,10 @@ static void add(struct told *p, kb_cause cause, kb_place place, int64_t fs,
 
 static const struct net_other none = {.source = KB_NOWHERE, .id = KB_NO_ID};
 
-static void add_passed(void *arg, const kb_share *piece, uint64_t times)
+static void add_passed(void *arg, const kb_share *piece)
 {
     struct told *p = arg;
 
-    (void)times;
     p->wire_fs += piece->cause == KB_CAUSE_WIRE ? piece->sum_fs : 0;
     add(p, piece->cause, piece->place, piece->sum_fs, &none);
 }
@@ -49,9 +48,9 @@ static void add_passed(void *arg, const kb_share *piece, uint64_t times)
 /* Wires and nodes; a channel without a wire takes a femtosecond. */
 static void add_way(struct told *p, const struct kb_cost *c)
 {
-    struct ways ways = {.topo = p->sim->topo, .mask = p->sim->mask};
+    const struct kb_sim *s = p->sim;
 
-    ways_pass(&ways, &p->sim->txns[p->slot], add_passed, p);
+    ways_pass(s->topo, &s->mask, &s->txns[p->slot], add_passed, p);
     add(p, KB_CAUSE_WIRE, KB_NOWHERE, c->wire_fs - p->wire_fs, &none);
     add(p, KB_CAUSE_RETURN, KB_NOWHERE, c->return_fs, &none);
 }

@@ -25,14 +25,16 @@
  * Invariants
  *   - At most one piece is open per slot; observe_issue() starts with none.
  *   - The hop engine calls, or, where only sums of transactions are wanted (`by_station`), an
- * engine that tells of stations alone; the way between is then counted at the end: add_way(). The
- * fused engines have no call at all. All end at the same femtosecond, which the tests compare.
+ *     engine that tells of stations alone; the way between is then counted at the end: add_way().
+ *     Where all stations serve in order such runs need no pieces at all: explain/visits.c. All end
+ *     at the same femtosecond, which the tests compare.
  *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
  *
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
  * other, commands.c the chains of commands, observe.c the table of calls.
  */
 #include "explain/spans.h"
+#include "explain/visits.h"
 #include "network/banks_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -58,14 +60,20 @@ kb_place spans_source(const struct txn *x)
     return txn_of_host(x) ? place_host(x->src, x->chiplet) : place_of(KB_AT_PE, x->src);
 }
 
-static const char *what_of(const struct kb_sim *s, uint32_t slot)
+const char *spans_op_name(uint32_t op)
 {
     static const char *const ops[] = {"read", "write", "h2d", "d2h"};
+
+    return ops[op];
+}
+
+static const char *what_of(const struct kb_sim *s, uint32_t slot)
+{
     static const char *const stages[] = {"dma_read", "dma_write", "fetch",  "gemm",
                                          "math",     "store",     "command"};
 
     if (!sim_has_kernels(s))
-        return ops[s->txns[slot].op];
+        return spans_op_name(s->txns[slot].op);
     if (work_at(s, slot)->command->task == TASK_SEND)
         return "ipcq_copy";
     return stages[work_at(s, slot)->stage];
@@ -400,7 +408,7 @@ static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot, const struc
 }
 
 /* Counts its wires and nodes, which were not told. */
-static void add_way(struct kb_sim *s, uint32_t slot, const kb_span *last, const struct kb_cost *c)
+static void add_way(struct kb_sim *s, uint32_t slot, const struct kb_cost *c)
 {
     struct progress *at = &spans_of(s)->slots[slot];
     int64_t overhead_fs = c->overhead_fs - c->memory_overhead_fs;
@@ -408,7 +416,7 @@ static void add_way(struct kb_sim *s, uint32_t slot, const kb_span *last, const 
     at->told_fs += c->wire_fs + overhead_fs;
     at->wire_fs += c->wire_fs;
     at->overhead_fs += overhead_fs;
-    spans_of(s)->sums_way(spans_of(s)->sums, &s->txns[slot], last, c->wire_fs, overhead_fs);
+    visits_passed(spans_of(s)->visits, &s->txns[slot]);
 }
 
 void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
@@ -429,7 +437,7 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
     }
     last = spans_make(s, slot, (int64_t)end);
     if (spans_of(s)->by_station && !is_whole(s, slot))
-        add_way(s, slot, &last, &c);
+        add_way(s, slot, &c);
     if (!is_whole(s, slot))
         check_txn(s, end, slot, &c);
     TELL(spans_of(s), end, &last);

@@ -3,7 +3,7 @@
 #define SPANS_H
 #include "engine/observer.h"
 #include "explain/breakdown.h"
-#include "explain/ways.h"
+#include "explain/visitors.h"
 #include "kernels/kernels.h"
 #include "machine/place.h"
 
@@ -35,8 +35,6 @@ struct progress {
     bool open;
     int64_t issue_fs, told_fs, wire_fs, overhead_fs;
     int64_t engine_since_fs, memory_since_fs; /* taken; a channel: issue_fs + txn.wait_fs */
-    uint32_t ahead; /* a link: the slot that entered it, or will, right before; and when */
-    int64_t ahead_enter_fs;
     struct chain chain;
     int64_t end_fs;   /* a word: when it set out */
     uint32_t stretch; /* a credit: what has taken the piece */
@@ -57,25 +55,22 @@ struct cause_of_call {
 };
 
 struct net;
+struct visits;
 
 struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
-    bool opens, services; /* an observer hears of them */
-    bool hop_asked;       /* the options named the hop engine */
-    bool by_station; /* the ways between stations are not told: sums takes them from the tables */
-    kb_breakdown *sums; /* borrowed; the last observer that is one; NULL: none */
-    /* Adds the way of a transaction, which ends with `last`: wires and nodes take these times in
-     * all, without the memory's overhead. */
-    void (*sums_way)(kb_breakdown *sums, const struct txn *x, const kb_span *last, int64_t wire_fs,
-                     int64_t overhead_fs);
+    bool opens, services;   /* an observer hears of them */
+    bool hop_asked;         /* the options named the hop engine */
+    bool by_station;        /* the ways between stations are not told: a breakdown has the tables */
+    struct visits *visits;  /* borrowed; of the last observer that is a breakdown; NULL: none */
     struct progress *slots; /* owned; [slot] */
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
-    int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
-    int64_t *early_enter_fs;          /* owned; the same of s->early: when its service begins */
-    struct net *net;                  /* owned; links router: router_paths.c; else NULL */
+    struct visitors *links, *early;   /* owned; of links, if fifo, and of s->early */
+    size_t n_links, n_early;
+    struct net *net; /* owned; links router: router_paths.c; else NULL */
     struct leaving leaving;
     uint32_t n_stretches;      /* told */
     struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */
@@ -144,6 +139,7 @@ void spans_show(struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_f
 
 void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
                         int64_t should_fs);
+const char *spans_op_name(uint32_t op);
 kb_place spans_source(const struct txn *x);
 const char *spans_command_name(const struct command *c);
 kb_place spans_memory(const struct kb_sim *s, uint32_t slot);

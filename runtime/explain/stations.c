@@ -8,14 +8,9 @@
  *                     station is free if it has an idle server
  *   memory, port      one server: memory_station.holder
  *   link              a transaction is let in as soon as it is known when it may enter, which may
- * be later: link_station.holder is the last in line. find_in_line() walks back along `ahead` to the
- * one that has entered by now.
+ *                     be later: visitors.c has the one that has entered by now
  *   early memory      the same: it is a station like a link (network/early_memory.h)
  *   port of a TCM     with links router: the last one that took its turn there, net_take_port()
- *
- * Example: three writes come to a link at 2.06, 4.07 and 6 ns, and hold it for 32 ns each: they
- * enter at 2.06, 34.06 and 66.06. At 6 ns the link's holder is the second one, which enters at
- * 34.06. Its `ahead` is the first, which entered at 2.06, so the third waits behind the first.
  *
  * A service is told when it begins, with its end if that is known (a link, an early memory), and
  * when it ends. Inside a memory it is cut into overhead and drain; a latency counts as overhead.
@@ -55,10 +50,10 @@ static kb_cause wait_for(kb_place place, enum station_kind station)
 
 /* -- coming to a station ----------------------------------------------------------------------- */
 
-/* A link, or a memory that is free early: transactions stand in line there. */
+/* A link, or a memory that is free early: what comes there stands in line. */
 struct line {
     const struct link_station *station; /* NULL: another kind of station */
-    int64_t *enter_fs;                  /* when its holder enters */
+    struct visitors *visitors;
 };
 
 static struct line line_at(const struct kb_sim *s, uint32_t slot, enum station_kind station,
@@ -68,29 +63,27 @@ static struct line line_at(const struct kb_sim *s, uint32_t slot, enum station_k
     uint64_t i = place_index(place);
 
     if (station == STATION_LINK)
-        return (struct line){&s->links[i], &spans_of(s)->link_enter_fs[i]};
+        return (struct line){&s->links[i], &spans_of(s)->links[i]};
     if (station == STATION_MEMORY && s->early && !is_inside(s, slot) &&
         memory_frees_early(cost_memory(s->topo, txn->dst, txn_writes(txn))))
-        return (struct line){&s->early[txn->dst], &spans_of(s)->early_enter_fs[txn->dst]};
+        return (struct line){&s->early[txn->dst], &spans_of(s)->early[txn->dst]};
     return (struct line){NULL, NULL};
 }
 
-/* The last in line may enter only later. Walks back to the transaction that holds the station at
- * `t`. */
-static uint32_t find_in_line(const struct kb_sim *s, uint64_t t, struct line line)
+/* The source and id of the visit that has such a station at `t`. False: it is free. */
+static bool find_in_line(uint64_t t, struct line line, kb_place *source, uint32_t *id)
 {
-    uint32_t slot = line.station->holder;
-    int64_t enter_fs = *line.enter_fs;
+    const struct visitor *front = NULL;
 
-    if ((uint64_t)line.station->free_fs <= t)
-        return TXN_NONE;
-    while ((uint64_t)enter_fs > t) {
-        const struct progress *at = &spans_of(s)->slots[slot];
-
-        slot = at->ahead;
-        enter_fs = at->ahead_enter_fs;
-    }
-    return slot;
+    if ((uint64_t)line.station->free_fs > t)
+        front = visitors_front(line.visitors, (int64_t)t);
+    else
+        visitors_forget(line.visitors);
+    if (!front)
+        return false;
+    *source = front->source;
+    *id = front->id;
+    return true;
 }
 
 /* Is it a port of a TCM that packets from routers take, too? network/memory.h serve_at_port() */
@@ -131,6 +124,8 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     uint64_t i = place_index(place);
     uint32_t holder = TXN_NONE;
 
+    if (line.station)
+        return find_in_line(t, line, source, id);
     switch (station) {
     case STATION_CHANNEL:
     case STATION_ENGINE:
@@ -139,9 +134,8 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
         return (station == STATION_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case STATION_LINK:
     case STATION_MEMORY:
-        holder = line.station         ? find_in_line(s, t, line)
-                 : sim_has_kernels(s) ? work_at(s, slot)->station->holder
-                                      : s->memories[txn->dst].holder;
+        holder =
+            sim_has_kernels(s) ? work_at(s, slot)->station->holder : s->memories[txn->dst].holder;
         break;
     }
     if (holder == TXN_NONE)
@@ -183,7 +177,6 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 {
     kb_place place = place_of_station(s, slot, station), behind;
     struct progress *at = &spans_of(s)->slots[slot];
-    struct line line = line_at(s, slot, station, place);
     uint32_t id;
     kb_span span;
 
@@ -195,10 +188,6 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     if (station == STATION_MEMORY && comes_to_queue(s, slot)) {
         spans_show(s, slot, place, (int64_t)t, -1);
         return;
-    }
-    if (line.station) {
-        at->ahead = line.station->holder;
-        at->ahead_enter_fs = *line.enter_fs;
     }
     if (is_shared_port(s, slot, place) ? !join_port(s, t, slot, place, &behind, &id)
                                        : !find_holder(s, t, slot, station, place, &behind, &id))
@@ -285,8 +274,11 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
     struct spans *w = spans_of(s);
     struct line line = line_at(s, slot, station, place);
 
-    if (line.station)
-        *line.enter_fs = (int64_t)t;
+    const struct txn *txn = &s->txns[slot];
+    struct visitor next = {(int64_t)t, spans_source(txn), txn->id};
+
+    if (line.station && !visitors_join(line.visitors, next))
+        spans_stop(s, KB_NO_MEMORY);
     switch (station) {
     case STATION_CHANNEL:
         w->channel_id[place_index(place)] = s->txns[slot].id;

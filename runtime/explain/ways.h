@@ -1,42 +1,44 @@
-/* ways.h -- the parts of routes that transactions have taken, and the pieces of time on them. */
+/* ways.h -- the ways that transactions have taken: how often, and the pieces of time on them. */
 #ifndef WAYS_H
 #define WAYS_H
-#include "engine/txn.h"
+#include "engine/station.h"
 #include "machine/cost.h"
 
-/* Pieces of a way that take time: wires and crossings, and nodes. */
-struct way_pieces {
-    uint32_t wires, nodes;
+/* Times at the two ends of a way that differ from transaction to transaction. */
+enum stay { STAY_START, STAY_MEMORY, STAY_OVERHEAD, STAY_DRAIN, STAY_RESPONSE, N_STAYS };
+
+/* All transactions of one source, memory and operation: they pass the same wires and nodes. */
+struct way_sum {
+    uint32_t src, dst;
+    uint16_t how; /* operation, plane and chiplet; 0: a free row */
+    uint64_t count;
+    int64_t passed_fs, response_fs; /* of one: wires and nodes; the response */
+    struct stay_sum {
+        uint64_t count; /* those that are no 0 */
+        wait_sum fs;
+    } stays[N_STAYS];
 };
 
-/* A part of a route, from where a request enters a cube to where it leaves it. */
-struct way_part {
-    uint32_t cube, to; /* `to`: the target's packed memory where the part depends on it, or 0 */
-    uint16_t segment;
-    uint8_t writes;
-    uint8_t chiplet; /* of its host */
-    struct way_pieces pieces;
-    uint64_t count; /* transactions; 0: a free row */
-};
-
-/* Without a part yet only `topo` and `mask` are set. */
+/* Without a way yet only `topo` and `mask` are set. */
 struct ways {
     const struct kb_topology *topo; /* borrowed */
     struct cost_mask mask;
-    struct way_part *part; /* owned: an open table, `cap` a power of two */
+    struct way_sum *way; /* owned: an open table, `cap` a power of two */
     size_t n, cap;
 };
 
-/* Counts the parts of the way of `x`, and adds up their pieces. False without memory. */
-bool ways_add(struct ways *w, const struct txn *x, struct way_pieces *sum);
+/* The way of `x`, until another one is asked for; NULL: no memory. */
+struct way_sum *ways_of(struct ways *w, const struct txn *x);
 
-/* What ways_each() calls: a piece of a wire or node, and how often it was passed. */
-typedef void way_told(void *arg, const kb_share *piece, uint64_t times);
+/* Some transaction of `way`, as far as that says where it goes. */
+struct txn ways_txn(const struct way_sum *way);
 
-void ways_each(const struct ways *w, way_told *each, void *arg);
+/* What ways_pass() calls: the piece of a wire or node. */
+typedef void way_told(void *arg, const kb_share *piece);
 
-/* Calls `each` for the wires and nodes of the way of `x` alone; of `w` only topo and mask count. */
-void ways_pass(const struct ways *w, const struct txn *x, way_told *each, void *arg);
+/* Calls `each` for the wires and nodes of the way of `x`. */
+void ways_pass(const struct kb_topology *t, const struct cost_mask *m, const struct txn *x,
+               way_told *each, void *arg);
 
 void ways_free(struct ways *w);
 

@@ -123,7 +123,6 @@ static ALWAYS_INLINE uint64_t serve_by_component(struct kb_sim *s, int how, uint
     answer = ask_memory(s, txn->dst, &request, start);
     memory->free_fs = (int64_t)(start + (uint64_t)answer.hold_fs); /* at most done_fs */
     memory->busy_fs += (uint64_t)answer.hold_fs;
-    memory->holder = slot;
     if (STATS && start > t && !link_wait(memory, t, start))
         fail(s, KB_NO_MEMORY);
     served->done_fs = answer.done_fs;

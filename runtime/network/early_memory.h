@@ -30,8 +30,7 @@
  *
  * Invariants
  *   - Nothing keeps the memory longer than its service lasts: its own bandwidth is at least that of
- *     the edge into it, which is one of the route. So `free` <= `done`, and a slot that is used
- *     again (kernels) is no holder any more.
+ *     the edge into it, which is one of the route. So `free` <= `done`.
  */
 #ifndef NETWORK_EARLY_MEMORY_H
 #define NETWORK_EARLY_MEMORY_H
@@ -73,7 +72,6 @@ static ALWAYS_INLINE void serve_early(struct kb_sim *s, int how, uint64_t t, uin
         return;
     }
     start = take_turn(s, memory, taken_fs(s, txn), t);
-    memory->holder = slot;
     if (is_told(s, how))
         observe_take(s, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;

@@ -120,10 +120,8 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             if (is_told(s, how))
                 observe_come(s, t, slot, STATION_LINK);
             t = take_turn(s, link, taken, t);
-            if (is_told(s, how)) {
-                link->holder = slot;
+            if (is_told(s, how))
                 observe_take(s, t, slot, STATION_LINK);
-            }
             at.step++;
             wire_fs = overhead_fs = 0;
         }
@@ -183,7 +181,6 @@ static inline void come_to_hop(struct kb_sim *s, int how, uint64_t t, uint32_t s
         observe_come(s, t, slot, STATION_LINK);
     enter =
         take_turn(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
-    s->links[link].holder = slot;
     if (is_told(s, how))
         observe_take(s, enter, slot, STATION_LINK);
     if (how & HOW_HOP)

@@ -23,6 +23,7 @@
 #include "engine/stations.h"
 #include "engine/engine.h"
 #include "engine/inorder.h"
+#include "engine/observer.h"
 #include "engine/router.h"
 #include "engine/split.h"
 #include "sim/sim.h"
@@ -388,6 +389,7 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, const struct a
     kb_status status = room_for(room, job->n) ? fill(s, job, why) : KB_NO_MEMORY;
 
     stations_make_all(s);
+    observe_begin(s);
     if (status == KB_OK)
         status = run_until(s, asked);
     if (status != KB_OK)
@@ -401,10 +403,11 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, const struct a
     return KB_OK;
 }
 
-/* Is one copy, of which nothing has to run? */
+/* Is one copy, of which nothing has to run, as nothing is to be told? */
 static bool is_formula(const struct kb_sim *s, const struct job *job)
 {
-    return job->n == 1 && !job->differ && !s->router && s->options.engine == KB_FUSED;
+    return job->n == 1 && !job->differ && !s->router && !s->observer &&
+           s->options.engine == KB_FUSED;
 }
 
 kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result *results,

@@ -159,6 +159,18 @@ for machine in packets slow; do
 done >"$work/pieces"
 equal "behind routers: packets, and the pieces of their time" \
     "packets 80.000001,80.000001 80.000001 0 slow 20.000001,20.000001 20.000001 0" "$(uniq "$work/pieces" | xargs)"
+# Done before all bytes could have passed: the drain ends there, and no piece is negative.
+sed 's/links: router, .*}$/links: fifo}/' "$work/slow.yaml" >"$work/early.yaml"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4096\n0,write,c0.pe0,c0.slice0,0,4096\n' >"$work/rows.csv"
+for engine in fused hop; do
+    call env KB_COMPONENTS=tests/machines/components:examples/components "$B/kernbench" replay --machine "$work/early.yaml" "$work/rows.csv" \
+        --quiet --engine $engine --breakdown --format csv
+    awk -F, '$1 == "all" { printf "%s %s ", $3, $7 }' "$work/out"
+    cp "$work/out" "$work/early.$engine"
+done >"$work/pieces"
+equal "done early: the drain is cut" "drain 20.000000 memory_wait 10.000000 drain 20.000000 memory_wait 10.000000" "$(xargs <"$work/pieces")"
+cmp -s "$work/early.fused" "$work/early.hop"
+ok "done early: a breakdown of visits as one by nodes"
 # never in a fresh state: the formula has the keys
 sed 's/impl: closed_page/impl: once/' "$work/packets.yaml" >"$work/once.yaml"
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n9,read,c0.pe0,c0.slice0,0,64\n' >"$work/rows.csv"

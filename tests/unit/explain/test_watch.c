@@ -2,6 +2,7 @@
  * right one; and the sums of it. */
 #include "support/any_topology.h"
 #include "support/sums.h"
+#include <time.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N, as in test_random.c. */
 enum { SEEDS = 40, LOADS = 3, MOST_ROWS = 120 };
@@ -716,6 +717,63 @@ static void sweeps_are_told_and_have_the_same_results(void **state)
     any_topology_free(topo);
 }
 
+static const char fifo_cube[] = "kernbench: 2\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                                "contention: {links: fifo}\n";
+
+/* Waits are told behind the source in front, in every point of a sweep. */
+static void sweeps_by_station_are_those_by_node(void **state)
+{
+    const kb_topology *topo = any_topology(fifo_cube);
+    kb_sim *sims[] = {new_sim(topo, (kb_options){.engine = KB_FUSED}),
+                      new_sim(topo, (kb_options){.engine = KB_HOP})};
+    kb_point points[12] = {0};
+    kb_point_result results[12];
+    char *rows[2];
+
+    (void)state;
+    for (uint32_t i = 0; i < 12; i++) {
+        points[i] = (kb_point){.op = KB_WRITE, .nbytes = 512, .inflight = 12 - i};
+        points[i].src = (kb_endpoint){KB_PE, 0, 0, i % 8};
+        points[i].dst = (kb_endpoint){KB_SLICE, 0, 0, 0};
+    }
+    for (int i = 0; i < 2; i++) {
+        kb_breakdown *why;
+        size_t n = 0;
+
+        assert_int_equal(kb_breakdown_new(sims[i], &why, NULL), KB_OK);
+        assert_int_equal(kb_sweep(sims[i], points, 12, results, &n, NULL), KB_OK);
+        rows[i] = rows_of(why);
+        kb_breakdown_free(why);
+        kb_sim_free(sims[i]);
+    }
+    assert_string_equal(rows[0], rows[1]);
+    free(rows[0]);
+    free(rows[1]);
+    any_topology_free(topo);
+}
+
+/* Requests of one host stand in one line: what is in front is known, not searched along the line.
+ */
+static void a_long_line_is_not_walked(void **state)
+{
+    enum { N = 100000, MS_PER_S = 1000, MOST_MS = 3000 };
+    const kb_topology *topo = any_topology(fifo_cube);
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_breakdown *why;
+    clock_t begin;
+
+    (void)state;
+    for (uint32_t i = 0; i < N; i++)
+        issue(sim, topo, 0, KB_H2D, "host", "c0.slice0", 4096);
+    assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
+    begin = clock();
+    run_all(sim);
+    assert_in_range((clock() - begin) * MS_PER_S / CLOCKS_PER_SEC, 0, MOST_MS);
+    kb_breakdown_free(why);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 static void keep_row(void *arg, const kb_breakdown_row *row)
 {
     kb_breakdown_row *kept = arg;
@@ -761,6 +819,8 @@ int main(void)
         cmocka_unit_test(the_second_read_of_a_slice_waits_behind_the_first),
         cmocka_unit_test(four_may_watch_and_none_once_it_has_begun),
         cmocka_unit_test(sweeps_are_told_and_have_the_same_results),
+        cmocka_unit_test(sweeps_by_station_are_those_by_node),
+        cmocka_unit_test(a_long_line_is_not_walked),
         cmocka_unit_test(pieces_are_those_of_the_judge),
         cmocka_unit_test(vectors_are_told_as_the_judge_has_them),
         cmocka_unit_test(what_has_ended_by_an_early_end_was_told_whole),

@@ -1,0 +1,295 @@
+/* visits.c -- sums of a breakdown, made of the visits of stations.
+ *
+ * An engine whose stations serve in order (engine/inorder.c) knows a visit as a whole as soon as it
+ * comes: arrival, begin, end. With the wires and nodes of the tables that is all of a transaction's
+ * time:
+ *
+ *   wait at a link          its own sums: by source, target, and source in front
+ *   other waits, overhead   sums of its way (explain/ways.c); a wait for a memory also by the
+ *   of the memory, drain    source in front
+ *   wires, nodes            of its way, which is counted when it ends
+ *   response                the same
+ *
+ * Invariant: visits, way and response add up to the time of each transaction, which is checked when
+ * it ends. A difference of one femtosecond ends the run with KB_INTERNAL.
+ */
+#include "explain/visits.h"
+#include "explain/spans.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* -- what is in front ----------------------------------------------------------------------- */
+
+/* The source that has the station as this visit arrives there; KB_NOWHERE: it is free. */
+static kb_place join(struct visits *v, struct visitors *at, const struct visit *visit,
+                     const struct txn *x)
+{
+    struct visitor next = {visit->begin_fs, spans_source(x), x->id};
+    const struct visitor *front = NULL;
+    kb_place behind;
+
+    if (visit->begin_fs > visit->arrive_fs)
+        front = visitors_front(at, visit->arrive_fs);
+    else
+        visitors_forget(at);
+    behind = front ? front->source : KB_NOWHERE;
+    if (!visitors_join(at, next))
+        sums_fail(v->sums, KB_NO_MEMORY);
+    return behind;
+}
+
+/* -- sums ----------------------------------------------------------------------------------- */
+
+/* Adds a piece of a transaction to all sums that have it. */
+static void add(struct sums *s, const struct txn *x, const struct term *piece)
+{
+    struct key target = {.by = KB_BREAKDOWN_TARGET, .of = place_of(KB_AT_MEMORY, x->dst)};
+    struct key op = {.by = KB_BREAKDOWN_OP, .of = sums_text(s, spans_op_name(x->op))};
+
+    if (!piece->count)
+        return;
+    if (piece->behind != KB_NOWHERE)
+        sums_part(s, (struct key){.by = KB_BREAKDOWN_WAIT, .of = piece->place}, piece);
+    sums_whole(s, piece);
+    sums_part(s, (struct key){.by = KB_BREAKDOWN_SOURCE, .of = spans_source(x)}, piece);
+    sums_part(s, target, piece);
+    sums_part(s, op, piece);
+}
+
+/* The way of `x`; NULL: no memory. */
+static struct way_sum *way_of(struct visits *v, const struct txn *x)
+{
+    struct way_sum *way = ways_of(&v->ways, x);
+
+    if (!way)
+        sums_fail(v->sums, KB_NO_MEMORY);
+    return way;
+}
+
+static void stay(struct way_sum *way, enum stay which, int64_t fs)
+{
+    way->stays[which].count += fs != 0;
+    way->stays[which].fs += fs;
+}
+
+/* The wait for a channel or an engine. */
+static void at_start(struct visits *v, const struct txn *x, int64_t wait_fs)
+{
+    struct way_sum *way = wait_fs ? way_of(v, x) : NULL;
+
+    if (way)
+        stay(way, STAY_START, wait_fs);
+}
+
+static void at_link(struct visits *v, const struct txn *x, const struct visit *visit)
+{
+    struct term wait = {.cause = KB_CAUSE_LINK_WAIT,
+                        .place = place_of(KB_AT_LINK, visit->number),
+                        .count = 1,
+                        .fs = visit->begin_fs - visit->arrive_fs};
+
+    wait.behind = join(v, &v->links[visit->number], visit, x);
+    if (wait.fs)
+        add(v->sums, x, &wait);
+}
+
+/* What of a service is more than the drain of the way is overhead; a component may take less. */
+static void at_memory(struct visits *v, const struct txn *x, const struct visit *visit)
+{
+    struct way_sum *way = way_of(v, x);
+    int64_t served_fs = visit->done_fs - visit->begin_fs;
+    int64_t drain_fs = visit->drain_fs < served_fs ? visit->drain_fs : served_fs;
+    struct term wait = {.cause = KB_CAUSE_MEMORY_WAIT,
+                        .place = place_of(KB_AT_MEMORY, visit->number),
+                        .count = 1,
+                        .fs = visit->begin_fs - visit->arrive_fs};
+
+    wait.behind = join(v, &v->memories[visit->number], visit, x);
+    if (wait.fs)
+        sums_part(v->sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = wait.place}, &wait);
+    if (!way)
+        return;
+    stay(way, STAY_MEMORY, visit->begin_fs - visit->arrive_fs);
+    stay(way, STAY_OVERHEAD, served_fs - drain_fs);
+    stay(way, STAY_DRAIN, drain_fs);
+}
+
+/* -- noting visits -------------------------------------------------------------------------- */
+
+static bool room(struct kb_sim *s, struct visits *v, uint32_t slot)
+{
+    int64_t *moved;
+
+    if (slot < v->n_slots)
+        return true;
+    moved = realloc(v->spent_fs, s->txns_cap * sizeof *moved);
+    if (!moved) {
+        spans_stop(s, KB_NO_MEMORY);
+        return false;
+    }
+    memset(moved + v->n_slots, 0, (s->txns_cap - v->n_slots) * sizeof *moved);
+    v->spent_fs = moved;
+    v->n_slots = s->txns_cap;
+    return true;
+}
+
+/* A channel is of the whole of a transaction, all else of its parts. */
+void visits_visit(struct kb_sim *s, const struct visit *visit)
+{
+    struct visits *v = spans_of(s)->visits;
+    const struct txn *x = &s->txns[visit->slot];
+    int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
+
+    if (!room(s, v, visit->slot))
+        return;
+    switch (visit->station) {
+    case STATION_CHANNEL:
+        at_start(v, x, wait_fs);
+        break;
+    case STATION_ENGINE:
+        at_start(v, x, wait_fs);
+        v->spent_fs[visit->slot] += wait_fs;
+        break;
+    case STATION_LINK:
+        at_link(v, x, visit);
+        v->spent_fs[visit->slot] += wait_fs;
+        break;
+    case STATION_MEMORY:
+        at_memory(v, x, visit);
+        v->spent_fs[visit->slot] += visit->done_fs - visit->arrive_fs;
+        break;
+    }
+}
+
+void visits_passed(struct visits *v, const struct txn *x)
+{
+    struct way_sum *way = way_of(v, x);
+
+    if (way)
+        way->count++;
+}
+
+void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot)
+{
+    struct visits *v = spans_of(s)->visits;
+    const struct txn *x = &s->txns[slot];
+    struct way_sum *way = way_of(v, x);
+    int64_t told_fs;
+
+    if (!way || slot >= v->n_slots) /* no memory */
+        return;
+    told_fs = v->spent_fs[slot] + (txn_of_host(x) ? 0 : x->wait_fs);
+    v->spent_fs[slot] = 0; /* traffic uses slots again */
+    told_fs += way->passed_fs + way->response_fs;
+    if (told_fs != (int64_t)end - x->issue_fs)
+        spans_inconsistent(s, "transaction", x->id, told_fs, (int64_t)end - x->issue_fs);
+    stay(way, STAY_RESPONSE, way->response_fs);
+    way->count++;
+}
+
+/* -- the ways ------------------------------------------------------------------------------- */
+
+/* The wires and nodes of a way, and those of one transaction until now. */
+struct passing {
+    struct sums *all;
+    uint64_t times;
+    struct term wires, nodes;
+};
+
+static void add_passed(void *arg, const kb_share *one)
+{
+    struct passing *p = arg;
+    struct term *of = one->cause == KB_CAUSE_WIRE ? &p->wires : &p->nodes;
+    struct term piece = {
+        .cause = one->cause, .count = p->times, .fs = (wait_sum)one->sum_fs * p->times};
+
+    of->count += piece.count;
+    of->fs += piece.fs;
+    sums_part(p->all, (struct key){.by = KB_BREAKDOWN_PLACE, .of = one->place}, &piece);
+}
+
+static void sum_passed(const struct visits *v, const struct way_sum *way, struct sums *all)
+{
+    const struct txn x = ways_txn(way);
+    struct passing p = {.all = all,
+                        .times = way->count,
+                        .wires.cause = KB_CAUSE_WIRE,
+                        .nodes.cause = KB_CAUSE_OVERHEAD};
+
+    if (!way->count)
+        return;
+    ways_pass(v->ways.topo, &v->ways.mask, &x, add_passed, &p);
+    add(all, &x, &p.wires);
+    add(all, &x, &p.nodes);
+}
+
+static void sum_stay(const struct way_sum *way, enum stay which, struct term piece,
+                     struct sums *all)
+{
+    const struct txn x = ways_txn(way);
+
+    piece.count = way->stays[which].count;
+    piece.fs = way->stays[which].fs;
+    add(all, &x, &piece);
+}
+
+/* A PE's channels, and the engines of an M_CPU, serve one source each. */
+static struct term wait_at_start(const struct kb_topology *t, const struct txn *x)
+{
+    uint64_t channel = 2 * (uint64_t)x->src + txn_writes(x);
+    uint64_t engine = 2 * (uint64_t)dst_cube(t, x->dst) + txn_writes(x);
+
+    return txn_of_host(x) ? (struct term){.cause = KB_CAUSE_ENGINE_WAIT,
+                                          .place = place_of(KB_AT_ENGINE, engine),
+                                          .behind = spans_source(x)}
+                          : (struct term){.cause = KB_CAUSE_CHANNEL_WAIT,
+                                          .place = place_of(KB_AT_CHANNEL, channel),
+                                          .behind = spans_source(x)};
+}
+
+static void sum_way(const struct visits *v, const struct way_sum *way, struct sums *all)
+{
+    const struct txn x = ways_txn(way);
+    kb_place memory = place_of(KB_AT_MEMORY, x.dst), source = spans_source(&x);
+
+    sum_passed(v, way, all);
+    sum_stay(way, STAY_START, wait_at_start(v->ways.topo, &x), all);
+    sum_stay(way, STAY_MEMORY, (struct term){.cause = KB_CAUSE_MEMORY_WAIT, .place = memory}, all);
+    sum_stay(way, STAY_OVERHEAD, (struct term){.cause = KB_CAUSE_OVERHEAD, .place = memory}, all);
+    sum_stay(way, STAY_DRAIN, (struct term){.cause = KB_CAUSE_DRAIN, .place = memory}, all);
+    sum_stay(way, STAY_RESPONSE, (struct term){.cause = KB_CAUSE_RESPONSE, .place = source}, all);
+}
+
+void visits_sum(const struct visits *v, struct sums *all)
+{
+    for (size_t i = 0; i < v->ways.cap; i++)
+        if (v->ways.way[i].how)
+            sum_way(v, &v->ways.way[i], all);
+}
+
+/* -- all of it ------------------------------------------------------------------------------ */
+
+static size_t n_memories(const struct kb_topology *t)
+{
+    return (size_t)sim_cubes(t) << t->unit_bits;
+}
+
+bool visits_make(struct visits *v, const struct kb_sim *s, struct sums *sums)
+{
+    const struct kb_topology *t = s->topo;
+
+    *v = (struct visits){.ways = {.topo = t, .mask = s->mask}, .sums = sums};
+    v->links = calloc(walk_n_links(t), sizeof *v->links);
+    v->memories = calloc(n_memories(t), sizeof *v->memories);
+    return v->links && v->memories;
+}
+
+void visits_free(struct visits *v)
+{
+    if (v->ways.topo) {
+        visitors_free(v->links, walk_n_links(v->ways.topo));
+        visitors_free(v->memories, n_memories(v->ways.topo));
+    }
+    free(v->spent_fs);
+    ways_free(&v->ways);
+}

@@ -723,9 +723,7 @@ break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
 break_it 'what a front passes on is done a femtosecond late' runtime/network/queueing.c 's/serving_end\(s, t, slot\);/serving_end(s, t + 1, slot);/'
-break_it 'a front is not woken while only its own requests are out' runtime/network/queueing.c 's/return q->waiting \|\| q->asked\.sent;/return q->waiting;/'
 break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/r\.drain_fs = drain_fs\(due->bytes.*;/r.drain_fs = 0;/'
-break_it 'wakes of a front before its ends' runtime/machine/queueing.h 's/enum due_kind \{ DUE_ENDED, DUE_WAKE,/enum due_kind { DUE_WAKE, DUE_ENDED,/'
 break_it 'a front is alone before a memory that is never busy' runtime/machine/queueing_alone.c 's/&l->free_fs, bytes/\&(int64_t){0}, bytes/'
 break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/r\.offset > memory->nbytes - r\.bytes/false/'
 break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
@@ -827,7 +825,8 @@ choose_tests() {
     *' runtime/explain/spread.c'*) tests=(flow) ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *' runtime/network/router'* | *' runtime/engine/router'*) tests=(router random_routers) ;;
-    *' runtime/network/queueing.c'* | *queueing_alone* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
+    *queueing_alone*) tests=(number) scripts=(components) ;;
+    *' runtime/network/queueing.c'* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

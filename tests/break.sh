@@ -132,9 +132,9 @@ break_it 'a slice with banks wakes too late' runtime/network/banks.c 's/return a
 break_it 'reads of many bursts are waited for too long' runtime/network/banks.c 's/>> b->channel_bits\)/>> 0)/'
 break_it 'requests that are expected stand in any order' runtime/network/banks.c 's/accesses\[\*link\]\.arrive_fs <= access->arrive_fs/true/'
 break_it 'two that arrive at once are accepted as they come' runtime/network/banks.c 's/accesses\[slice->expected\]\.arrive_fs > accesses\[slot\]\.arrive_fs/true/'
-break_it 'banks wake before what else is due' runtime/engine/calendar.h 's/calendar_least_fs\(c\) > ev_time_fs\(e\)/true/'
+break_it 'banks wake before what else is due' runtime/engine/inorder_loop.h 's/if \(wake < of_row\)/if (wake != EV_NONE)/'
 break_it 'a wake that is not in the queue is lost' runtime/engine/serving.c 's/^        wake = later;$/        wake = EV_NONE;/'
-break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder.c 's/done < EV_PAST && \(!s->instances\.queues\.of.*;/done < EV_PAST;/'
+break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder_steps.h 's/done < EV_PAST && !\(how & IN_CHOOSES.*;/done < EV_PAST;/'
 break_it 'a slice decides once for all channels of an instant' runtime/network/banks.c 's/next = fs < next \? fs : next;/next = fs;/'
 break_it 'a bus that is used behind the end' runtime/explain/bank_use.c 's/return until_fs > now_fs \? until_fs : now_fs;/return now_fs;/'
 break_it 'a row hit counts as a conflict' runtime/machine/bank_rules.h 's/segment->kind = BANK_HIT;/segment->kind = BANK_CONFLICT;/'
@@ -165,7 +165,7 @@ break_it 'the first bucket of a window is not due at once' $calendar 's/^       
 break_it 'a part ends its channel ahead of time' $inorder 's/whole_of\(s, slot\) == slot &&/true \&\&/'
 break_it 'the drain of the last link alone' $inorder 's/drain = taken > drain \? taken : drain;/drain = taken;/'
 break_it 'a memory passed with its link in runs of both ways' $program.c 's/\? FED_ONE_WAY : 0;/? FED_ONE_WAY | FED_ALWAYS : 0;/'
-break_it 'a component passed with its link' $program.c 's/if \(t->impls && t->impls->memories\)/if (false)/'
+break_it 'a component passed with its link' $program.c 's/if \(t->banked \|\| \(t->impls && t->impls->memories\)\)/if (t->banked)/'
 break_it 'a wrap link as long as others on the way of an engine' $program.c 's/entry\.lead_fs \+= mesh_extra_fs.*$//'
 break_it 'what other bytes took is not forgotten' $program.c 's/d->fs\[i\] = -1;/;/'
 break_it 'a bucket in the order of posting' $calendar 's/^        sort_few\(rows, n\);/        ;/'
@@ -439,8 +439,8 @@ break_it 'watch: a slot keeps the time of the one before' $visits 's/v->spent_fs
 break_it 'watch: a component that is done early drains for all of its way' $visits 's/visit->drain_fs < served_fs \?/1 ?/'
 break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'
 break_it 'watch: a way counted before all of its visits' $visits 's/stay\(way, STAY_RESPONSE, way->response_fs\);/;/'
-break_it 'watch: no visit of an engine' runtime/engine/inorder.c 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
-break_it 'watch: a link is visited as it is entered' runtime/engine/inorder.c 's/slot, t, enter\);/slot, enter, enter);/'
+break_it 'watch: no visit of an engine' runtime/engine/inorder_steps.h 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
+break_it 'watch: a link is visited as it is entered' runtime/engine/inorder_steps.h 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
 break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n == 1 && w->visits && /w->visits \&\& /'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
@@ -747,7 +747,7 @@ break_it 'decisions far away come when all else has' runtime/engine/agenda.h 's/
 break_it 'ports decide before arrivals of their instant' runtime/engine/inorder_loop.h 's/of_ports < of_rows/of_ports <= of_rows/; s/of_rows < s->stop_fs \? of_rows :/of_rows + 1 < s->stop_fs ? of_rows + 1 :/'
 break_it 'ports pass the events that they post' runtime/network/router_inside.h 's/s->router->until_fs = t;/;/'
 break_it 'a packet is announced when the one before is' runtime/network/router_end.c 's/r->arrivals\[r->flights\[slot\]\.arrivals\]\.at_fs/r->arrivals[r->flights[slot].last_arrival].at_fs/'
-break_it 'a stall of routers looks like an end' runtime/sim/stall.c 's/\? !s->inorder->ended :/? true :/'
+break_it 'a stall of routers looks like an end' runtime/sim/stall.c 's/\? !s->inorder->over :/? true :/'
 break_it 'a segment keeps its own waits behind one of its transaction' runtime/explain/router_paths.c 's/net_path_copy\(&net->waits, &segment->path, &last->path\);/;/'
 break_it 'a path may pass the same bytes twice' runtime/explain/router_paths.c 's/net->ports\[x->port\]\.number < x->number/true/'
 break_it 'waits that made nothing later count' runtime/explain/router_pieces.c 's/wait->fs > \*slack \? wait->fs - \*slack : 0/wait->fs/'
@@ -759,9 +759,7 @@ break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| memory_queues\(.*$/return banks_has(s, txn);/'
 break_it 'what a front passes on is done a femtosecond late' runtime/network/queueing.c 's/serving_end\(s, t, slot\);/serving_end(s, t + 1, slot);/'
-break_it 'a front is not woken while only its own requests are out' runtime/network/queueing.c 's/return q->waiting \|\| q->asked\.sent;/return q->waiting;/'
 break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/r\.drain_fs = drain_fs\(due->bytes.*;/r.drain_fs = 0;/'
-break_it 'wakes of a front before its ends' runtime/machine/queueing.h 's/enum due_kind \{ DUE_ENDED, DUE_WAKE,/enum due_kind { DUE_WAKE, DUE_ENDED,/'
 break_it 'a front is alone before a memory that is never busy' runtime/machine/queueing_alone.c 's/&l->free_fs, bytes/\&(int64_t){0}, bytes/'
 break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/r\.offset > memory->nbytes - r\.bytes/false/'
 break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
@@ -862,10 +860,11 @@ choose_tests() {
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
-    *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->ended'*)
+    *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
         tests=(router random_routers router_packets) scripts=(stall)
         ;;
-    *' runtime/network/queueing.c'* | *queueing_alone* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
+    *queueing_alone*) tests=(number) scripts=(components) ;;
+    *' runtime/network/queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

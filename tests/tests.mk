@@ -229,6 +229,11 @@ check-cost: setup $(ANY) $(KBGEN)
 	@.ci/install python3
 	@B=$(B) KBGEN=$(KBGEN) SEEDS=$(or $(SEEDS),1-2000) tests/run.sh tests/e2e/cost.sh
 
+## check-cache: hits of examples/components/cache.c beside those of a plain cache, ACCESSES=10000000; a few minutes
+.PHONY: check-cache
+check-cache: setup $(ANY)
+	@B=$(B) ACCESSES=$(or $(ACCESSES),10000000) tests/run.sh tests/e2e/chains.sh
+
 ## check-kill: kills simulators at 1000 random moments (KILLS), and make at each of its steps, and judges what is left
 .PHONY: check-kill
 check-kill: KILLS ?= 1000

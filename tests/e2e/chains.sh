@@ -87,6 +87,20 @@ printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,64\n100,rea
 replay --set "$cached" --set cube.hbm.model=server --quiet
 equal "a miss and a hit" "4.335000 104.085000" "$(cut -d, -f10 "$work/out" | tail -2 | xargs)"
 
+# What is sent while nothing waits comes to the banks at its time: as a write that is issued 50 ns later.
+header=issue_ns,op,src,dst,offset,nbytes
+printf '%s\n0,write,c0.pe0,c0.slice0,0,256\n50,read,c0.pe0,c0.slice0,64,64\n56,read,c0.pe0,c0.slice0,65536,64\n500,read,c0.pe0,c0.slice0,0,64\n' $header >"$work/rows.csv"
+for engine in "" "--fingerprint" "--engine hop"; do
+    # shellcheck disable=SC2086
+    replay --set 'cube.hbm.impl=[posted,builtin]' --set cube.hbm.write_ack=written --quiet $engine
+    cut -d, -f1,10 "$work/out" | tail -3 >"$work/posted"
+    sed 's/^0,/50,/' "$work/rows.csv" >"$work/later.csv"
+    # shellcheck disable=SC2086
+    call ${RUNNER:-} "$any" replay "$work/later.csv" --machine "$work/m.yaml" --set cube.hbm.write_ack=written --format csv --quiet $engine
+    cut -d, -f1,10 "$work/out" | tail -3 | cmp - "$work/posted"
+    ok "sent while nothing waits ${engine:-fused}"
+done
+
 # As many hits as a plain cache of 16 sets of 4 lines, which keeps the lines used last.
 awk -v n="${ACCESSES:-20000}" -v rows="$work/rows.csv" 'BEGIN {
     srand(31); print "issue_ns,op,src,dst,offset,nbytes" >rows
@@ -100,7 +114,7 @@ awk -v n="${ACCESSES:-20000}" -v rows="$work/rows.csv" 'BEGIN {
         for (w = found ? found - 1 : 3; w > 0; w--)
             tag[set, w] = tag[set, w - 1]
         tag[set, 0] = line + 1
-        printf "%d,%s,c0.pe0,c0.slice0,%d,%d\n", 1000 * i, rand() < 0.3 ? "write" : "read", 64 * line + 16 * int(4 * rand()), 16 >rows
+        printf "%.0f,%s,c0.pe0,c0.slice0,%d,%d\n", 1000 * i, rand() < 0.3 ? "write" : "read", 64 * line + 16 * int(4 * rand()), 16 >rows
     }
     print hits
 }' >"$work/hits"

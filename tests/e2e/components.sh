@@ -626,6 +626,7 @@ checks()
     ok "check-component $1: $4 times '$3', exit $2"
 }
 checks examples/components/open_page.c 0 pass 8
+checks examples/components/cache.c 0 pass 8
 checks $bad/beyond.c 1 "FAIL  alone" 1
 checks $bad/clock.c 1 "FAIL  formula = alone" 1
 

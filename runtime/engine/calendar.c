@@ -178,7 +178,7 @@ static void narrow(struct calendar *c, struct txn *txns, uint32_t slot)
 {
     unsigned width = c->width;
 
-    for (uint64_t shared = c->n_shared; shared > c->n_buckets; shared /= 2)
+    for (uint64_t shared = c->n_shared; shared > c->n_buckets && width > WIDTH_LEAST; shared /= 2)
         width--;
     count_again(c);
     set_width(c, txns, width);
@@ -333,6 +333,7 @@ static void sort_due(ev *rows, uint32_t n)
 /* Its list in order. Without memory there is no next event. */
 static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
 {
+    c->i_due = c->n_due = 0;
     for (; slot != TXN_NONE; slot = txns[slot].next) {
         if (!room_for(c, &c->due, &c->due_room, c->n_due))
             return;

@@ -248,6 +248,66 @@ static void no_memory(void **state)
     }
 }
 
+/* What an earlier bucket had does not stay in the list of the one that is due. */
+static void a_bucket_has_its_own_events(void **state)
+{
+    struct pair p = pair_of(ROWS);
+
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++) /* three instants in each bucket */
+        post(&p, i, (uint64_t)(i / 3 + 1) * 2000000 + i % 3, EV_ARRIVE);
+    while (p.n) {
+        take(&p);
+        assert_true(p.calendar->n_due <= 3);
+    }
+    drop(&p);
+}
+
+/* Before each event is taken it is looked at; until it is due, others may come before it. */
+static void looked_at_before_it_is_taken(void **state)
+{
+    struct pair p = pair_of(ROWS);
+    struct calendar *c = p.calendar;
+    uint64_t dice = 3;
+
+    (void)state;
+    assert_true(calendar_first(c, p.txns, UINT64_MAX) == EV_NONE);
+    for (uint32_t i = 1; i < ROWS; i++)
+        post(&p, i, 1000000 + near(&dice), EV_ARRIVE);
+    assert_true(calendar_first(c, p.txns, 0) == EV_NONE);
+    post(&p, 0, 1, EV_DONE);
+    for (uint32_t i = 0; i < TAKEN; i++) {
+        ev first = p.keys[0];
+        uint32_t slot;
+
+        assert_true(calendar_first(c, p.txns, UINT64_MAX) == first);
+        assert_true(calendar_first(c, p.txns, ev_time_fs(first)) == first);
+        slot = take(&p);
+        post(&p, slot, p.txns[slot].at_fs + near(&dice), EV_ARRIVE);
+    }
+    while (p.n)
+        take(&p);
+    drop(&p);
+}
+
+/* Rows crowd more and more: buckets become narrower, and none is lost. */
+static void buckets_become_narrower_within_a_window(void **state)
+{
+    struct pair p = pair_of(ROWS);
+    unsigned width = p.calendar->width;
+
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++)
+        post(&p, i, UINT64_C(1) << 24 | (uint64_t)i << 13, EV_ARRIVE);
+    for (uint32_t i = 0; i < ROWS / 2; i++)
+        take(&p);
+    assert_true(p.calendar->width < width);
+    while (p.n)
+        take(&p);
+    assert_true(calendar_take(p.calendar, p.txns) == TXN_NONE);
+    drop(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +316,9 @@ int main(void)
         cmocka_unit_test(everything_at_one_instant),
         cmocka_unit_test(any_density),
         cmocka_unit_test(cleared),
+        cmocka_unit_test(a_bucket_has_its_own_events),
+        cmocka_unit_test(looked_at_before_it_is_taken),
+        cmocka_unit_test(buckets_become_narrower_within_a_window),
         cmocka_unit_test(no_memory),
     };
 

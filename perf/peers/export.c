@@ -123,7 +123,7 @@ static double write_way(FILE *f, const struct set *set, unsigned pe, unsigned me
     return way.last_gbs;
 }
 
-/* docs/model.md "Bandwidth": rounded to the femtosecond. */
+/* docs/model.md "Units": rounded to the femtosecond. */
 static int64_t drain_fs(uint64_t nbytes, double gbs)
 {
     return llround((double)nbytes * 1e6 / gbs);

@@ -143,8 +143,8 @@ static inline void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot,
 }
 
 /*
- * All of a visit is known. A station is told of its visits in the order in which they arrive;
- * channels and engines, in which they begin. All visits of a transaction are told before its end.
+ * All of a visit is known. A station has its visits in the order in which they arrive;
+ * channels and engines, in which they begin. All visits of a transaction come before its end.
  */
 static inline void observe_visit(struct kb_sim *s, enum station_kind station, size_t number,
                                  uint32_t slot, uint64_t arrive, uint64_t begin)

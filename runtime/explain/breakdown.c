@@ -33,7 +33,7 @@
 struct kb_breakdown {
     const kb_topology *topo;
     struct sums sums;
-    struct visits visits; /* of transactions of which only stations are told */
+    struct visits visits; /* of transactions of which only stations are known */
     struct paths *paths;  /* owned */
 };
 

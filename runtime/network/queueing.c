@@ -6,7 +6,7 @@
  * Wait counted    queue_memory = done - arrival - what it would have been alone; it may be negative
  * Golden number   docs/components.md "A memory that queues"
  *
- * A request that comes has an event of class 2 in all engines, and is told to the component. What
+ * A request that comes has an event of class 2 in all engines, and the component hears of it. What
  * it asks for is kept in a heap (machine/queueing.h). The first wake of a memory has an event of
  * class 5, behind all arrivals of its instant, with the memory's number; at it the component is
  * woken for all that is due, by id. Since wakes lie ahead of the call that asks for them, none is

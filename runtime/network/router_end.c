@@ -1,7 +1,7 @@
 /* router_end.c -- where packets end: memories, and pe_dma and pcie_ep for answers.
  *
  * The end of a way holds nothing; what comes to a memory is a part of a transaction, of which that
- * is told when its first segment is there. A write is done when all of its parts have been served
+ * is known when its first segment is there. A write is done when all of its parts have been served
  * and its last tail is in, a read when the last tail is in at the requester, but not before its
  * first segment and its drain.
  *

@@ -133,7 +133,7 @@ static int copy_file(const char *path, char *reason)
     return n < 0 ? -1 : to;
 }
 
-/* The object of a copy, unless one with the same bytes is loaded; NULL: the reason is told. */
+/* The object of a copy, unless one with the same bytes is loaded; NULL: `reason` says why. */
 static void *load(const char *name, char *reason)
 {
     char hex[DIGEST_CHARS + 1];
@@ -156,7 +156,7 @@ static void *load(const char *name, char *reason)
         return object;
     return NULL;
 }
-/* The object of the file as it is now; NULL: the reason is told. */
+/* The object of the file as it is now; NULL: `reason` says why. */
 static void *load_now(const char *path, char *reason)
 {
     char name[NAME_BYTES];

@@ -5,7 +5,7 @@
  * runs (or kernels_run(), if kernels were launched), then sim/check.c looks for stations that were
  * busy for longer than the run lasted.
  *
- * Transactions are added in add.c; what has become of them is told in results.c.
+ * Transactions are added in add.c; what has become of them is in results.c.
  */
 #include "sim/sim.h"
 #include <stdlib.h>

@@ -48,12 +48,15 @@ struct txn {
         uint64_t address; /* before the run, of one that will be split */
     };
     uint64_t at_fs; /* of its next event, where it lies in the row: engine/calendar.h */
-    uint64_t nbytes : 40, op : 8, class : 8, stage : 8;   /* bytes, as these are written often */
-    uint64_t piped : 1, plane : 3, chiplet : 2, prio : 2; /* piped: its first arrival is to come */
+    uint64_t nbytes : 40, stage : 8;
+    uint64_t class : 6, prio : 2; /* of its next event; 8 bits, and 8 bits more: */
+    uint64_t op : 2, piped : 1, plane : 3, chiplet : 2; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;
     uint32_t next; /* slot of the next in the same list */
 };
+
+_Static_assert(sizeof(struct txn) == 64, "a transaction is a line of the cache");
 
 /* A PE's transaction takes a channel; a host's takes an engine. */
 static inline bool txn_of_host(const struct txn *x)

@@ -1,11 +1,13 @@
 /*
- * channel_queues.c -- how long the queues of channels were, found after a run from the times of rows.
+ * channel_queues.c -- how long the queues of channels were, found after a run from the times of
+ * rows.
  *
- * Where rows wait in the lists of their channels (engine/inorder.h) nothing counts them: a row is in
- * its list before it is issued. But its times tell when it waited: from its issue to its start. A
- * channel serves in order of (issue, id), so starts do not fall. Two cursors go through its rows: one
- * at the row that is issued, one at the first that has not started by then; what lies between them
- * waits.
+ * Where rows wait in the lists of their channels (engine/inorder.h) nothing counts them: a row is
+ * in its list before it is issued. But its times tell when it waited: from its issue to its start.
+ * A channel serves in order of (issue, id), so starts do not fall. Two cursors go through its rows:
+ * one at the row that is issued, one at the first that has not started by then; what lies between
+ * them waits. Rows that are listed wait for no others, so all of them are in s->order, if there is
+ * one.
  *
  * Example: one channel, service 18 ns, issues at 0, 10, 12. Starts are 0, 18, 36. At 12 the first
  * that has not started is the second row: two wait.
@@ -37,7 +39,7 @@ static int64_t start_fs(const struct kb_sim *s, uint32_t row)
     return x->stage == TXN_WAITING ? INT64_MAX : x->issue_fs + x->wait_fs;
 }
 
-/* Rows by channel, in order of ids: counted, then put into their places. */
+/* The rows of each channel, in order of issue: counted, then put into their places. */
 static void group(struct rows *r)
 {
     const struct kb_sim *s = r->sim;
@@ -52,29 +54,12 @@ static void group(struct rows *r)
         r->end[i] = sum;
         sum += n;
     }
-    for (uint32_t row = 0; row < s->n_txns; row++)
+    for (uint32_t i = 0; i < s->n_txns; i++) {
+        uint32_t row = s->order ? s->order[i] : i;
+
         if (!txn_of_host(&s->txns[row]))
             r->order[r->end[channel_of(&s->txns[row])]++] = row;
-}
-
-/* Merges two halves; rows that are in order are left as they are. `room`: for as many. */
-static void sort(const struct kb_sim *s, uint32_t *rows, uint32_t n, uint32_t *room)
-{
-    uint32_t half = n / 2, a = 0, b = half;
-
-    if (n < 2)
-        return;
-    sort(s, rows, half, room);
-    sort(s, rows + half, n - half, room);
-    if (s->txns[rows[half - 1]].issue_fs <= s->txns[rows[half]].issue_fs)
-        return;
-    for (uint32_t i = 0; i < n; i++) {
-        bool second = a == half || (b < n && s->txns[rows[b]].issue_fs < s->txns[rows[a]].issue_fs);
-
-        room[i] = rows[second ? b++ : a++];
     }
-    for (uint32_t i = 0; i < n; i++)
-        rows[i] = room[i];
 }
 
 static uint32_t longest(const struct kb_sim *s, const uint32_t *rows, uint32_t n, int64_t now_fs)
@@ -92,29 +77,24 @@ static uint32_t longest(const struct kb_sim *s, const uint32_t *rows, uint32_t n
     return most;
 }
 
-static void count(struct kb_sim *s, struct rows *r, uint32_t *room, int64_t now_fs)
+static void count(struct kb_sim *s, struct rows *r, int64_t now_fs)
 {
     uint32_t begin = 0;
 
     group(r);
-    for (size_t i = 0; i < n_channels(s); begin = r->end[i++]) {
-        if (!s->sorted)
-            sort(s, r->order + begin, r->end[i] - begin, room);
+    for (size_t i = 0; i < n_channels(s); begin = r->end[i++])
         s->channels[i].queue_max = longest(s, r->order + begin, r->end[i] - begin, now_fs);
-    }
 }
 
 bool channel_queues(struct kb_sim *s, int64_t now_fs)
 {
     struct rows r = {s, calloc(s->n_txns + 1ul, sizeof *r.order),
                      calloc(n_channels(s), sizeof *r.end)};
-    uint32_t *room = calloc(s->sorted ? 1 : s->n_txns + 1ul, sizeof *room);
-    bool ok = r.order && r.end && room;
+    bool ok = r.order && r.end;
 
     if (ok)
-        count(s, &r, room, now_fs);
+        count(s, &r, now_fs);
     free(r.order);
     free(r.end);
-    free(room);
     return ok;
 }

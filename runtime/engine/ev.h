@@ -88,6 +88,11 @@ static inline uint32_t ev_slot(ev e)
     return (uint32_t)e & (EV_MAX_SLOTS - 1);
 }
 
+static inline ev ev_least(ev a, ev b)
+{
+    return a < b ? a : b;
+}
+
 /* -- the heap, 4-ary ------------------------------------------------------------------------ */
 
 /*

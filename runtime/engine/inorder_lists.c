@@ -33,11 +33,10 @@ bool inorder_serves(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
 
-    bool chooses = t->banked || (t->impls && t->impls->queueing), routed = t->links == MODE_ROUTER;
-    bool watched = s->observer, by_visits = watched && s->observer->by_visits;
+    bool others = t->banked || (t->impls && t->impls->queueing) || t->links == MODE_ROUTER;
+    bool seen = !s->observer || (s->observer->by_visits && !others && !s->kernels);
 
-    return chooses + routed + (s->kernels != NULL) + watched < 2 &&
-           !(t->impls && t->impls->nodes) && watched == by_visits && s->options.engine == KB_FUSED;
+    return seen && !(t->impls && t->impls->nodes) && s->options.engine == KB_FUSED;
 }
 
 /* -- one row -------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
  * inorder_loop.h -- the loops of engine/inorder_steps.h: events of rows, one after the other, and
- * between them instants at which ports of routers decide.
+ * between them those of what else decides: kernels, memories that choose, ports of routers.
  */
 #ifndef INORDER_LOOP_H
 #define INORDER_LOOP_H
@@ -79,6 +79,43 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     return paused(s, t);
 }
 
+/* -- several agendas -------------------------------------------------------------------------- */
+
+/*
+ * Beside events of rows there are wakes of kernels, k->wakes; wakes of memories that choose, which
+ * are in the queue; and ports of routers, which have an agenda of their own. All have keys, and
+ * the least goes first: kernels behind all rows of an instant, memories and ports behind these.
+ *
+ * Behind routers the data of a kernel's read are those at the end of its service, while its row has
+ * the event of its end: that of its data is in the queue, too.
+ */
+static inline ev first_of_queue(const struct kb_sim *s)
+{
+    return ev_least(s->queue.first, s->inorder->soon);
+}
+
+static inline ev first_of_ports(struct kb_sim *s)
+{
+    return ev_make(router_next_fs(s->router), EV_ARBITER, UINT32_MAX, EV_MAX_SLOTS - 1);
+}
+
+/* Of kernels and the queue. */
+static ALWAYS_INLINE ev first_of_others(const struct kb_sim *s, int how)
+{
+    ev first = how & IN_KERNELS ? kernels_next(s) : EV_NONE;
+
+    return how & IN_CHOOSES ? ev_least(first, first_of_queue(s)) : first;
+}
+
+static ALWAYS_INLINE ev first_of_all(struct kb_sim *s, int how)
+{
+    ev first = first_of_others(s, how);
+
+    if (how & IN_ROUTED)
+        first = ev_least(first, first_of_ports(s));
+    return ev_least(first, calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(first)));
+}
+
 /* Memories that choose have said when some are done. */
 static inline void take_ends(struct kb_sim *s, int how)
 {
@@ -90,71 +127,88 @@ static inline void take_ends(struct kb_sim *s, int how)
     }
 }
 
-/* Memory `e` wakes. */
-static inline void wake_memory(struct kb_sim *s, int how, ev e)
+/* A memory wakes, or the data of a read are there. */
+static inline void take_of_queue(struct kb_sim *s, int how, ev e)
 {
     if (e == s->inorder->soon)
         s->inorder->soon = EV_NONE;
     else
         ev_take(&s->queue);
-    server_wake(s, how & IN_COUNTED, ev_time_fs(e), ev_id(e));
+    if (ev_class(e) == EV_DONE)
+        kernels_data_served(s, ev_slot(e));
+    else
+        server_wake(s, how, ev_time_fs(e), ev_id(e));
 }
 
-/* Memories that choose wake behind all else of an instant; their wakes are in the queue. */
-static ALWAYS_INLINE kb_status run_choosing_as(struct kb_sim *s, int how, uint64_t budget)
-{
-    struct calendar *calendar = &s->inorder->calendar;
-    uint64_t t = 0;
-
-    if (how & IN_LISTED && s->inorder->fresh)
-        begin_lists(s, how);
-    for (; budget > 0; budget--) {
-        ev wake = s->queue.first < s->inorder->soon ? s->queue.first : s->inorder->soon;
-        ev of_row = calendar_first(calendar, s->txns, ev_time_fs(wake));
-
-        t = ev_time_fs(wake < of_row ? wake : of_row);
-        if (t >= s->stop_fs)
-            return stop(s, t);
-        if (how & IN_COUNTED && sim_has_counted_all(s))
-            return KB_STOPPED;
-        if (wake < of_row)
-            wake_memory(s, how, wake);
-        else
-            go_all(s, how, handle(s, how, calendar_take(calendar, s->txns)));
-        take_ends(s, how);
-    }
-    return paused(s, t);
-}
-
-/*
- * Routers have an agenda of their own: of ports, which decide behind all else of an instant. Where
- * events are counted all decisions of an instant are one.
+/* All that decide at `t` do, channels of banks among them: where events are counted they are one.
  */
-static ALWAYS_INLINE kb_status run_routed_as(struct kb_sim *s, int how, uint64_t budget)
+static inline void decide_all(struct kb_sim *s, int how, uint64_t t)
+{
+    uint32_t index;
+
+    while ((index = router_run(s, t)) != NO_CHANNEL)
+        server_wake(s, how, t, memory_of_wake(index));
+}
+
+/* Ports decide at `t`, and on until anything else happens: `most` of them. Returns how many. */
+static inline uint64_t run_ports(struct kb_sim *s, int how, uint64_t t, uint64_t most)
 {
     struct calendar *calendar = &s->inorder->calendar;
+    ev row = calendar_first(calendar, s->txns, t);
+    uint64_t until = row == EV_NONE ? calendar_least_fs(calendar) : ev_time_fs(row);
+    uint64_t of_others = ev_time_fs(first_of_others(s, how));
+
+    if (how & IN_COUNTED) {
+        decide_all(s, how, t);
+        return 1;
+    }
+    until = of_others < until ? of_others : until;
+    return router_run_until(s, until < s->stop_fs ? until : s->stop_fs, most);
+}
+
+/* Takes `e`, the first of all; of ports `most` decisions. Returns how many events that were. */
+static ALWAYS_INLINE uint64_t take_first(struct kb_sim *s, int how, ev e, uint64_t most)
+{
+    uint64_t n = 1;
+
+    if (how & IN_KERNELS && e == kernels_next(s))
+        kernels_take(s, e);
+    else if (how & IN_CHOOSES && e == first_of_queue(s))
+        take_of_queue(s, how, e);
+    else if (how & IN_ROUTED && ev_class(e) == EV_ARBITER)
+        n = run_ports(s, how, ev_time_fs(e), most);
+    else
+        go_all(s, how, handle(s, how, calendar_take(&s->inorder->calendar, s->txns)));
+    if (how & IN_CHOOSES)
+        take_ends(s, how);
+    return n;
+}
+
+/* `take` is take_first(), or a call of it. */
+static ALWAYS_INLINE kb_status run_agendas(struct kb_sim *s, int how, uint64_t budget,
+                                           uint64_t (*take)(struct kb_sim *s, int how, ev e,
+                                                            uint64_t most))
+{
     uint64_t t = 0;
 
     if (how & IN_LISTED && s->inorder->fresh)
         begin_lists(s, how);
-    for (; budget > 0; budget--) {
-        uint64_t of_ports = router_next_fs(s->router);
-        ev first = calendar_first(calendar, s->txns, of_ports);
-        uint64_t of_rows = first == EV_NONE ? calendar_least_fs(calendar) : ev_time_fs(first);
+    while (budget > 0) {
+        ev e = first_of_all(s, how);
 
-        t = of_rows <= of_ports ? of_rows : of_ports;
+        t = ev_time_fs(e);
         if (t >= s->stop_fs)
             return stop(s, t);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
-        if (of_ports < of_rows && how & IN_COUNTED)
-            router_run(s, t);
-        else if (of_ports < of_rows)
-            budget -= router_run_until(s, of_rows < s->stop_fs ? of_rows : s->stop_fs, budget) - 1;
-        else
-            go_all(s, how, handle(s, how, calendar_take(calendar, s->txns)));
+        budget -= take(s, how, e, budget);
     }
     return paused(s, t);
+}
+
+static ALWAYS_INLINE kb_status run_all_as(struct kb_sim *s, int how, uint64_t budget)
+{
+    return run_agendas(s, how, budget, take_first);
 }
 
 #endif

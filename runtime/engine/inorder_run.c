@@ -12,13 +12,13 @@ RUN(run_several, run_as, IN_LISTED | IN_AHEAD | IN_SEVERAL)
 RUN(run_listed, run_as, IN_LISTED)
 RUN(run_issued, run_as, 0)
 RUN(run_counted, run_as, IN_COUNTED)
-RUN(choosing_ahead, run_choosing_as, IN_CHOOSES | IN_LISTED | IN_AHEAD)
-RUN(choosing_listed, run_choosing_as, IN_CHOOSES | IN_LISTED)
-RUN(choosing_issued, run_choosing_as, IN_CHOOSES)
-RUN(choosing_counted, run_choosing_as, IN_CHOOSES | IN_COUNTED)
-RUN(routed_listed, run_routed_as, IN_ROUTED | IN_LISTED)
-RUN(routed_issued, run_routed_as, IN_ROUTED)
-RUN(routed_counted, run_routed_as, IN_ROUTED | IN_COUNTED)
+RUN(choosing_ahead, run_all_as, IN_CHOOSES | IN_LISTED | IN_AHEAD)
+RUN(choosing_listed, run_all_as, IN_CHOOSES | IN_LISTED)
+RUN(choosing_issued, run_all_as, IN_CHOOSES)
+RUN(choosing_counted, run_all_as, IN_CHOOSES | IN_COUNTED)
+RUN(routed_listed, run_all_as, IN_ROUTED | IN_CHOOSES | IN_LISTED)
+RUN(routed_issued, run_all_as, IN_ROUTED | IN_CHOOSES)
+RUN(routed_counted, run_all_as, IN_ROUTED | IN_CHOOSES | IN_COUNTED)
 
 /* The same as one text that asks. */
 static __attribute__((noinline)) kb_status run_watched_as(struct kb_sim *s, int how,
@@ -35,7 +35,8 @@ static kb_status run_watched(struct kb_sim *s, uint64_t budget)
         s, sim_counts(s) ? IN_COUNTED : in->listed * IN_LISTED | in->ahead * IN_AHEAD, budget);
 }
 
-/* By what brings parts to memories, and what these are; by what need be no event. */
+/* By what brings parts to memories, and what these are; by what need be no event. Behind routers
+ * some may choose. */
 static kb_status (*const ways[][5])(struct kb_sim *s, uint64_t budget) = {
     {run_counted, run_issued, run_listed, run_ahead, run_several},
     {choosing_counted, choosing_issued, choosing_listed, choosing_ahead, choosing_ahead},

@@ -65,6 +65,7 @@
 #include "engine/engine.h"
 #include "engine/inorder_lists.h"
 #include "engine/traffic_end.h"
+#include "network/banks.h"
 #include "network/component_engine.h"
 #include "network/memory_behind.h"
 #include "network/server.h"
@@ -245,8 +246,15 @@ static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t s
 /* Its service ends at `t`: that is known to a memory which keeps order. */
 static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (how & IN_CHOOSES && is_chosen(s, &s->txns[slot]))
+    const struct txn *x = &s->txns[slot];
+
+    if (how & IN_ROUTED) {
+        if (txn_writes(x) && is_banked(s, x))
+            end_write_in_banks(s, slot);
+        router_leave(s, slot);
+    } else if (how & IN_CHOOSES && is_chosen(s, x)) {
         server_leave(s, t, slot);
+    }
 }
 
 /*
@@ -284,7 +292,7 @@ static __attribute__((noinline)) uint64_t ask_other(struct kb_sim *s, int how,
     if (service->server == SERVER_ASKED)
         return serve_by_component(s, 0, t, slot);
     s->txns[slot].stage = TXN_TO_MEMORY;
-    server_arrive(s, how & IN_COUNTED, t, slot);
+    server_arrive(s, how, t, slot);
     return COMPONENT_NEVER;
 }
 
@@ -441,21 +449,25 @@ static ALWAYS_INLINE void go_whole_of_kernel(struct kb_sim *s, int how, uint64_t
     struct known_cost *cost = kernels_known_cost(s, slot);
     const struct trip trip = txn_trip(T, x);
     struct link_station *memory = memory_for(s, how, slot);
+    uint64_t arrive;
     int64_t drain;
 
     if (cost->nbytes != x->nbytes || cost->dst != x->dst ||
         (!T->regular && cost->plane != x->plane))
         *cost = cost_known(T, &s->mask, &trip, txn_writes(x), x->nbytes);
     drain = cost->hold_fs - service_for(s, how, x)->done_fs;
-    if (how & IN_CALLED && !memory->coming &&
+    arrive = after(t, cost->way_fs);
+    if (how & IN_CALLED && !memory->coming && !(how & IN_CHOOSES && is_chosen(s, x)) &&
         cost->way_fs <= kernels_least_way_fs(s, dst_unit(T, x->dst))) {
-        serve(s, how, after(t, cost->way_fs), slot, drain);
+        serve(s, how, arrive, slot, drain);
         return;
     }
-    memory->coming++;
     x->drain_fs = drain;
+    if (is_expected(s, how, arrive, slot))
+        return;
+    memory->coming++;
     x->stage = TXN_TO_MEMORY;
-    put_off(s, after(t, cost->way_fs), EV_ARRIVE, slot);
+    put_off(s, arrive, EV_ARRIVE, slot);
 }
 
 /* A PE's leaves its channel at `t`. */
@@ -623,6 +635,17 @@ static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, ui
     return come_to_channel(s, how, t, slot);
 }
 
+/* A part of it comes from routers to its memory. */
+static inline void come_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct delivery part = router_part(s, slot);
+
+    if (is_banked(s, &s->txns[slot]))
+        banks_part_arrives(s, how, t, slot, &part);
+    else
+        part_arrives(s, how, t, slot, &part);
+}
+
 static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -641,9 +664,7 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
     if (how & IN_ROUTED) {
-        struct delivery part = router_part(s, slot);
-
-        part_arrives(s, 0, t, slot, &part);
+        come_behind(s, how, t, slot);
         return none;
     }
     if (how & IN_KERNELS && s->inorder->program.whole)
@@ -661,8 +682,6 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
     leave_memory(s, how, t, slot);
-    if (how & IN_ROUTED)
-        router_leave(s, slot);
     end(s, how, t, slot);
     if (of_host)
         return leave_engine(s, how, t, engine);
@@ -678,6 +697,8 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     struct goer next = none;
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (!inside)
+        leave_memory(s, how, t, slot);
     if (!inside && last)
         next = give_back(s, how, channel_of(s, &s->txns[whole]), t);
     go_all(s, how, next);

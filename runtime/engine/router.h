@@ -186,11 +186,6 @@ struct note {
     struct segment segment; /* that arrives */
 };
 
-/* A memory; a TCM has a port to read and one to write, which stages inside its PE use, too. */
-struct sink {
-    uint64_t free_fs[2];
-};
-
 enum { WAYS = 4096 }; /* ways that are remembered; a power of two */
 
 struct router_tally;
@@ -199,7 +194,7 @@ struct router {
     struct out_port *ports; /* owned; [walk_n_links()] */
     struct vc *vcs;         /* owned; [port][vc] */
     struct flight *flights; /* owned; [slot] */
-    struct sink *sinks;     /* owned; [dst_pack()] */
+    uint64_t *sinks;        /* owned; [dst_pack()]: when a memory is free, but of a TCM */
     struct parcel *parcels; /* owned; pools */
     struct arrival *arrivals;
     struct note *notes; /* of the hop engine */

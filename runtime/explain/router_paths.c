@@ -445,6 +445,14 @@ static void turn_back(struct net *net, struct net_flight *f, const struct net_pa
     net_path_clear(&net->waits, &f->first);
 }
 
+/* When the memory of a transaction is free, which has just taken a part of it. */
+static uint64_t free_fs_of(const struct kb_sim *s, const struct txn *txn)
+{
+    return unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))
+               ? (uint64_t)port_of_tcm(s, txn->dst, txn_writes(txn))->free_fs
+               : s->router->sinks[txn->dst];
+}
+
 void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint32_t packet)
 {
     struct net *net = net_of(s);
@@ -452,7 +460,7 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
     const struct txn *txn = &s->txns[slot];
     bool writes = txn_writes(txn);
     struct net_last *sink = sink_of(s, txn->dst, writes);
-    uint64_t free_fs = s->router->sinks[txn->dst].free_fs[sink - &net->sinks[2 * (size_t)txn->dst]];
+    uint64_t free_fs = free_fs_of(s, txn);
     struct net_path path = {NO_WAIT, 0};
 
     if (f->n) /* else the request was a delay */

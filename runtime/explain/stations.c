@@ -94,12 +94,12 @@ static bool is_shared_port(const struct kb_sim *s, uint32_t slot, kb_place place
 }
 
 /* When such a port is free, by what is known. */
-static uint64_t *port_free_of(const struct kb_sim *s, kb_place place, uint32_t *dst)
+static const int64_t *port_free_of(const struct kb_sim *s, kb_place place, uint32_t *dst)
 {
     uint32_t src = pe_src(s->topo, (uint32_t)place_index(place) / 4);
 
     *dst = dst_pack(s->topo, src_cube(s->topo, src), unit_of_tcm(s->topo, src_pe(s->topo, src)));
-    return &s->router->sinks[*dst].free_fs[place_index(place) % 4 == PORT_TCM_WRITE];
+    return &s->kernels->ports[place_index(place)].free_fs;
 }
 
 /* Takes its turn at such a port; false: it is free, and nothing is waited for. */
@@ -107,12 +107,12 @@ static bool join_port(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place plac
                       uint32_t *id)
 {
     uint32_t dst;
-    const uint64_t *free_fs = port_free_of(s, place, &dst);
+    const int64_t *free_fs = port_free_of(s, place, &dst);
     struct net_other before = net_take_port(s, slot, dst, place_index(place) % 4 == PORT_TCM_WRITE);
 
     *source = before.source;
     *id = before.id;
-    return *free_fs > t;
+    return (uint64_t)*free_fs > t;
 }
 
 /* The source and id of the transaction that holds a station at `t`. False: the station is free. */
@@ -301,7 +301,7 @@ static int64_t known_end_fs(const struct kb_sim *s, uint32_t slot, struct line l
     uint32_t dst;
 
     if (is_shared_port(s, slot, place))
-        return (int64_t)*port_free_of(s, place, &dst);
+        return *port_free_of(s, place, &dst);
     return line.station ? line.station->free_fs : -1;
 }
 

@@ -27,6 +27,7 @@
 #include "engine/traffic.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
+#include "network/router.h"
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 
@@ -91,6 +92,19 @@ struct usage {
     void *arg;
 };
 
+/* When the next event of a run of kernels is. */
+static uint64_t next_fs(const struct kb_sim *s)
+{
+    ev next = ev_least(s->kernels->wakes.next, s->queue.first);
+    uint64_t of_ports = s->router ? router_next_fs(s->router) : UINT64_MAX;
+
+    if (inorder_runs(s)) {
+        next = ev_least(next, s->inorder->soon);
+        next = ev_least(next, calendar_first(&s->inorder->calendar, s->txns, UINT64_MAX));
+    }
+    return of_ports < ev_time_fs(next) ? of_ports : ev_time_fs(next);
+}
+
 /*
  * The end of a run that is complete, else how far it has come: of kernels, which may run events
  * themselves, to the next event.
@@ -98,14 +112,12 @@ struct usage {
 static uint64_t lasted_fs(const struct kb_sim *s)
 {
     const struct kernels *k = s->kernels;
-    ev next;
 
     if (k ? k->launch == k->n_launches : s->n_done == sim_txn_count(s))
         return (uint64_t)s->end_fs;
     if (!k || s->status != KB_OK || !k->launched)
         return s->now_fs;
-    next = s->inorder ? calendar_first(&s->inorder->calendar, s->txns, UINT64_MAX) : s->queue.first;
-    return ev_time_fs(k->wakes.next < next ? k->wakes.next : next);
+    return next_fs(s);
 }
 
 static uint64_t past_fs(uint64_t t, uint64_t now_fs)
@@ -477,6 +489,8 @@ static void show_ports(const struct usage *u)
         kb_utilization use = {
             .kind = KB_AT_PORT, .count = pe->port[port].count, .bytes = pe->port_bytes[port]};
 
+        if (s->router && port <= PORT_TCM_WRITE)
+            continue; /* packets take it, too, and nothing counts for how long */
         if (s->inorder)
             use.count = pe->port_count[port];
         if (!use.count && !k->ports[i].free_fs && pe->port[port].holder == TXN_NONE)

@@ -26,11 +26,6 @@ static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t s
     s->kernels->heard->word(s, t, slot);
 }
 
-static inline ev kernels_next(const struct kb_sim *s)
-{
-    return s->kernels->wakes.next;
-}
-
 static inline void kernels_take(struct kb_sim *s, ev e)
 {
     s->kernels->heard->wake(s, e);

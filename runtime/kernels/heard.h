@@ -41,4 +41,10 @@ static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t s
     pe_word_arrived(s, t, slot);
 }
 
+static inline void kernels_take(struct kb_sim *s, ev e)
+{
+    wakes_take(&s->kernels->wakes);
+    kernel_event(s, ev_time_fs(e), ev_slot(e));
+}
+
 #endif

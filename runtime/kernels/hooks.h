@@ -33,22 +33,6 @@ static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
     return s->kernels->work[slot].command->pe->number;
 }
 
-static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
-{
-    const struct work *work = &s->kernels->work[slot];
-    const struct memory_station *ports = work->command->pe->port;
-    bool writes = work->station == &ports[PORT_TCM_WRITE];
-    uint32_t src = work->command->pe->src;
-
-    if (!writes && work->station != &ports[PORT_TCM_READ])
-        return NULL;
-    return &s->router
-                ->sinks[dst_pack(s->topo, src_cube(s->topo, src),
-                                 unit_of_tcm(s->topo, src_pe(s->topo, src)))]
-                .free_fs[writes];
-}
-
-/* In a run of engine/inorder_steps.h. */
 static inline __attribute__((always_inline)) struct link_station *kernels_port(struct kb_sim *s,
                                                                                uint32_t slot)
 {
@@ -57,6 +41,16 @@ static inline __attribute__((always_inline)) struct link_station *kernels_port(s
         work_is_dma(work) ? pe_of_tcm(s, s->txns[slot].dst) : work->command->pe;
 
     return &s->kernels->ports[pe->number * N_PORTS + (size_t)(work->station - pe->port)];
+}
+
+/* With routers packets take the ports of TCMs, too. */
+static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+
+    return work->station - work->command->pe->port <= PORT_TCM_WRITE
+               ? (uint64_t *)&kernels_port(s, slot)->free_fs
+               : NULL;
 }
 
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
@@ -69,6 +63,11 @@ static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t s
 static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
 {
     return s->kernels->least_way_fs[unit];
+}
+
+static inline ev kernels_next(const struct kb_sim *s)
+{
+    return s->kernels->wakes.next;
 }
 
 static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)

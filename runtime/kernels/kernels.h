@@ -26,6 +26,7 @@ struct kernels {
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     bool watched;                            /* sim_is_watched() */
+    int how;                                 /* pe/engine.c runs it: enum how, and more */
     const struct heard *heard;               /* kernels/engine.h */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
@@ -97,6 +98,13 @@ static inline struct tl_ctx *pe_of_tcm(const struct kb_sim *s, uint32_t dst)
     const struct kb_topology *t = s->topo;
 
     return &s->kernels->pes[pe_number(t, src_of_tcm(t, dst))];
+}
+
+/* The port of a TCM by which a transaction comes that reads it, or writes. */
+static inline struct link_station *port_of_tcm(const struct kb_sim *s, uint32_t dst, bool writes)
+{
+    return &s->kernels->ports[pe_of_tcm(s, dst)->number * N_PORTS +
+                              (writes ? PORT_TCM_WRITE : PORT_TCM_READ)];
 }
 
 /* `delay_fs` after `t`; EV_PAST if that is past the end of time. */

@@ -8,19 +8,22 @@
 #include "kernels/heard.h"
 #include "engine/inorder_steps.h"
 
-static __attribute__((noinline)) void issue_counted(struct kb_sim *s, uint64_t t, uint32_t slot)
+/* Nothing that is counted is left out. */
+static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    go_all(s, IN_KERNELS | IN_COUNTED, issue(s, IN_KERNELS | IN_COUNTED, t, slot));
+    int how = s->kernels->how | (s->kernels->how & IN_COUNTED ? 0 : IN_CALLED);
+
+    go_all(s, how, issue(s, how, t, slot));
 }
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     if (!s->inorder)
         by_steps_issue(s, t, slot);
-    else if (s->kernels->watched)
-        issue_counted(s, t, slot);
-    else
+    else if (s->kernels->how == IN_KERNELS)
         go_all(s, IN_KERNELS | IN_CALLED, issue(s, IN_KERNELS | IN_CALLED, t, slot));
+    else
+        issue_any(s, t, slot);
 }
 
 static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)

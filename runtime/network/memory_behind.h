@@ -16,12 +16,15 @@
 #include "network/component_behind.h"
 #include "network/router.h"
 
-/* When the memory of a transaction is free: a TCM has two ports. */
-static inline uint64_t *free_of(struct kb_sim *s, const struct txn *txn)
+/* When the memory of a transaction is free: of a TCM the port, which stages inside its PE use, too.
+ */
+static inline uint64_t *free_of(struct kb_sim *s, int how, uint32_t slot)
 {
-    uint32_t port = unit_is_tcm(T, dst_unit(T, txn->dst)) && txn_writes(txn);
+    uint32_t dst = s->txns[slot].dst;
 
-    return &s->router->sinks[txn->dst].free_fs[port];
+    if (how & HOW_KERNELS && unit_is_tcm(T, dst_unit(T, dst)))
+        return (uint64_t *)&kernels_port(s, slot)->free_fs;
+    return &s->router->sinks[dst];
 }
 
 /* The pace at which bytes of a transaction hold its memory. */
@@ -52,7 +55,7 @@ static inline struct turn serve_part(struct kb_sim *s, int how, uint32_t slot, u
 {
     struct txn *txn = &s->txns[slot];
     const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
-    uint64_t *free_fs = free_of(s, txn), start = *free_fs > t ? *free_fs : t;
+    uint64_t *free_fs = free_of(s, how, slot), start = *free_fs > t ? *free_fs : t;
     int64_t hold;
     double gbs;
 
@@ -106,7 +109,7 @@ static inline void answer_read(struct kb_sim *s, int how, uint32_t slot, uint64_
     }
     if (how & HOW_KERNELS) { /* its content is that at the end of its service */
         txn->stage = TXN_SERVED;
-        post(s, *free_of(s, txn), EV_DONE, slot);
+        post(s, *free_of(s, how, slot), EV_DONE, slot);
     }
     router_answer(s, after(start, memory_fs), slot);
 }
@@ -132,8 +135,8 @@ static inline void part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t 
         answer_read(s, how, slot, turn.start_fs);
         return;
     }
-    if (!is_served(s, how, slot) && *free_of(s, txn) > flight->served_fs)
-        flight->served_fs = *free_of(s, txn);
+    if (!is_served(s, how, slot) && *free_of(s, how, slot) > flight->served_fs)
+        flight->served_fs = *free_of(s, how, slot);
     if (--flight->packets_left == 0)
         end_packets(s, how, slot);
 }

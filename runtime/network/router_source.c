@@ -17,6 +17,7 @@
  * Goes first      the smallest (ready and engine taken, id, packet)
  * Wait counted    queue_engine, then queue_link
  */
+#include "network/banks.h"
 #include "network/router_inside.h"
 
 /* -- parcels -------------------------------------------------------------------------------- */
@@ -264,6 +265,8 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
     flight->extra_fs = flight->way->extra_fs;
     flight->return_fs = writes ? 0 : flight->way->return_fs;
+    if (is_banked(s, txn))
+        begin_whole(s, slot);
     if (delay)
         set_out_as_delay(s, t, slot);
     else

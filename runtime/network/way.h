@@ -15,8 +15,6 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
         s->instances.served[slot].delay_fs = 0;
     if (T->links == MODE_ROUTER) {
         router_set_out(s, t, slot);
-        if (is_banked(s, txn) && s->status == KB_OK)
-            begin_whole(s, slot);
     } else if (how & HOW_HOP) {
         const struct trip trip = txn_trip(T, txn);
 

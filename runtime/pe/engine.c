@@ -1,13 +1,12 @@
-/* engine.c -- runs of kernels over stations that serve in order, for any topology.
+/* engine.c -- runs of kernels, for any topology.
  *
  * The steps of a transaction are those of engine/inorder_steps.h, compiled here once more with the
- * calls of kernels/heard.h. There are two loops. run_kernels() is the fast one: nothing is counted,
- * and a kernel may run events itself, on its own stack, until its own is next: engine_until().
- * run_counted() serves fingerprints and bounds; there all events run in the loop. What else there
- * is, kernels/by_steps.c runs.
+ * calls of kernels/heard.h, and so is the loop. Between events a kernel may run others itself, on
+ * its own stack, until its own is next: engine_until(). Where events are counted, by fingerprints
+ * and bounds, all run in the loop. What is observed, and machines with nodes that are components,
+ * kernels/by_steps.c runs.
  *
- * Both choose between the calendar and k->wakes by the key (time, class, id): an event of class 4
- * comes after all others of its instant.
+ * An event of class 4, of k->wakes, comes after all events of rows of its instant.
  */
 #include "kernels/engine.h"
 #include "kernels/heard.h"
@@ -37,8 +36,7 @@ static void heard_word(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 static void heard_wake(struct kb_sim *s, ev e)
 {
-    wakes_take(&s->kernels->wakes);
-    kernel_event(s, ev_time_fs(e), ev_slot(e));
+    kernels_take(s, e);
 }
 
 static const struct heard heard = {.data = heard_data,
@@ -49,17 +47,6 @@ static const struct heard heard = {.data = heard_data,
 
 /* -- the loops -------------------------------------------------------------------------------- */
 
-/* One event of a run in which events are not counted. */
-static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, uint32_t slot)
-{
-    go_all(s, IN_KERNELS, handle(s, IN_KERNELS, slot));
-}
-
-static __attribute__((noinline)) void handle_counted(struct kb_sim *s, uint32_t slot)
-{
-    go_all(s, IN_KERNELS | IN_COUNTED, handle(s, IN_KERNELS | IN_COUNTED, slot));
-}
-
 /*
  * Events that come soon are known before this one is handled: ends of loads, whose channels and
  * commands are in no cache where there are thousands of PEs.
@@ -67,7 +54,7 @@ static __attribute__((noinline)) void handle_counted(struct kb_sim *s, uint32_t 
 static inline void prefetch_soon(struct kb_sim *s)
 {
     const struct calendar *c = &s->inorder->calendar;
-    uint32_t slot = calendar_soon(c, 3);
+    uint32_t slot = calendar_soon(c, 4);
     const struct work *work;
 
     if (slot == TXN_NONE)
@@ -79,72 +66,82 @@ static inline void prefetch_soon(struct kb_sim *s)
     prefetch_lines(work->command, 5);
 }
 
-/* The first event of the calendar, unless it is later than the first wake. */
-static inline ev first_event(struct kb_sim *s)
+/* A run that is plain, and not counted: a text of its own. */
+static __attribute__((noinline)) uint64_t take_plain(struct kb_sim *s, int how, ev e, uint64_t most)
 {
-    return calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(s->kernels->wakes.next));
+    (void)how;
+    if (s->kernels->many)
+        prefetch_soon(s);
+    return take_first(s, IN_KERNELS, e, most);
 }
 
-static ALWAYS_INLINE kb_status run_kernels(struct kb_sim *s, int how, uint64_t budget)
+/* All others are one text that asks. */
+static __attribute__((noinline)) uint64_t take_any(struct kb_sim *s, int how, ev e, uint64_t most)
+{
+    return take_first(s, how | IN_KERNELS, e, most);
+}
+
+static __attribute__((noinline)) kb_status run_plain(struct kb_sim *s, uint64_t budget)
+{
+    return run_agendas(s, IN_KERNELS, budget, take_plain);
+}
+
+static __attribute__((noinline)) kb_status run_any(struct kb_sim *s, int how, uint64_t budget)
+{
+    return run_agendas(s, how, budget, take_any);
+}
+
+static ALWAYS_INLINE bool until_as(struct kb_sim *s, int how, uint32_t pe)
 {
     struct kernels *k = s->kernels;
-    ev e = 0;
 
-    for (; budget > 0; budget--) {
-        ev next = k->wakes.next, first = first_event(s);
-        uint32_t slot;
+    while (k->ahead > 0) {
+        ev e = first_of_all(s, how);
 
-        e = next < first ? next : first;
-        if (ev_time_fs(e) >= s->stop_fs)
-            return stop(s, ev_time_fs(e));
-        if (how & IN_COUNTED && sim_has_counted_all(s))
-            return KB_STOPPED;
-        if (next < first) {
-            heard_wake(s, e);
-            continue;
+        if (ev_time_fs(e) >= s->stop_fs || (e == k->wakes.next && ev_slot(e) != pe))
+            return false;
+        if (e == k->wakes.next) {
+            wakes_take(&k->wakes);
+            k->now_fs = ev_time_fs(e);
+            return true;
         }
-        slot = calendar_take(&s->inorder->calendar, s->txns);
-        if (k->many)
-            prefetch_soon(s);
-        if (how & IN_COUNTED)
-            handle_counted(s, slot);
-        else
-            handle_kernels(s, slot);
+        k->ahead -= (uint32_t)(how == IN_KERNELS ? take_plain : take_any)(s, how, e, k->ahead);
     }
-    return paused(s, ev_time_fs(e));
+    return false;
+}
+
+static __attribute__((noinline)) bool until_any(struct kb_sim *s, uint32_t pe)
+{
+    return until_as(s, s->kernels->how, pe);
 }
 
 bool engine_until(struct kb_sim *s, uint32_t pe)
 {
-    struct kernels *k = s->kernels;
+    const struct kernels *k = s->kernels;
 
     if (k->watched)
         return false;
     if (!s->inorder)
         return by_steps_until(s, pe);
-    for (; k->ahead > 0; k->ahead--) {
-        ev next = k->wakes.next, e = first_event(s);
+    return k->how == IN_KERNELS ? until_as(s, IN_KERNELS, pe) : until_any(s, pe);
+}
 
-        if (ev_time_fs(next < e ? next : e) >= s->stop_fs || (next < e && ev_slot(next) != pe))
-            return false;
-        if (next < e) {
-            wakes_take(&k->wakes);
-            k->now_fs = ev_time_fs(next);
-            return true;
-        }
-        handle_kernels(s, calendar_take(&s->inorder->calendar, s->txns));
-    }
-    return false;
+/* Does an event lie before `e`, beside those of kernels? */
+static inline bool comes_before_all(struct kb_sim *s, ev e)
+{
+    if (!s->inorder)
+        return e < s->queue.first;
+    if (s->kernels->how == IN_KERNELS)
+        return e < calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(e));
+    return e < first_of_all(s, s->kernels->how & ~IN_KERNELS);
 }
 
 bool engine_skip_to(struct kb_sim *s, ev e)
 {
     struct kernels *k = s->kernels;
 
-    if (k->watched || !k->ahead || e > k->wakes.next || ev_time_fs(e) >= s->stop_fs)
-        return false;
-    if (s->inorder ? e > calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(e))
-                   : e > s->queue.first)
+    if (k->watched || !k->ahead || e > k->wakes.next || ev_time_fs(e) >= s->stop_fs ||
+        !comes_before_all(s, e))
         return false;
     k->ahead--;
     if (!s->inorder)
@@ -153,18 +150,27 @@ bool engine_skip_to(struct kb_sim *s, ev e)
     return true;
 }
 
-static __attribute__((noinline)) kb_status run_counted(struct kb_sim *s, uint64_t budget)
+/* What of the machine, and of the options, makes a run another than a plain one. */
+static int how_of_run(const struct kb_sim *s)
 {
-    return run_kernels(s, IN_KERNELS | IN_COUNTED, budget);
+    const struct kb_topology *t = s->topo;
+    bool chooses = t->banked || (t->impls && t->impls->queueing);
+    int machine = t->links == MODE_ROUTER ? IN_ROUTED | IN_CHOOSES : chooses ? IN_CHOOSES : 0;
+
+    return IN_KERNELS | machine | (s->kernels->watched ? IN_COUNTED : 0);
 }
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
-    s->kernels->watched = sim_is_watched(s);
-    s->kernels->heard = &heard;
+    struct kernels *k = s->kernels;
+
+    k->watched = sim_is_watched(s);
+    k->heard = &heard;
     if (!inorder_serves(s))
         return by_steps_run(s, budget);
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
-    return s->kernels->watched ? run_counted(s, budget) : run_kernels(s, IN_KERNELS, budget);
+    s->inorder->over = false;
+    k->how = how_of_run(s);
+    return k->how == IN_KERNELS ? run_plain(s, budget) : run_any(s, k->how, budget);
 }

@@ -36,7 +36,7 @@ bool inorder_serves(const struct kb_sim *s)
     bool chooses = t->banked || (t->impls && t->impls->queueing), routed = t->links == MODE_ROUTER;
     bool watched = s->observer, by_visits = watched && s->observer->by_visits;
 
-    return chooses + routed + (s->kernels != NULL) + watched < 2 &&
+    return chooses + routed + (s->kernels != NULL) < 2 && !(routed && watched) &&
            !(t->impls && t->impls->nodes) && watched == by_visits && s->options.engine == KB_FUSED;
 }
 

@@ -32,9 +32,7 @@ static uint32_t most_channels(const struct kb_topology *t)
 bool inorder_serves(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
-
-    bool others = t->banked || (t->impls && t->impls->queueing) || t->links == MODE_ROUTER;
-    bool seen = !s->observer || (s->observer->by_visits && !others && !s->kernels);
+    bool seen = !s->observer || (s->observer->by_visits && t->links != MODE_ROUTER && !s->kernels);
 
     return seen && !(t->impls && t->impls->nodes) && s->options.engine == KB_FUSED;
 }

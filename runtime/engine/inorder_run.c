@@ -20,19 +20,26 @@ RUN(routed_listed, run_all_as, IN_ROUTED | IN_CHOOSES | IN_LISTED)
 RUN(routed_issued, run_all_as, IN_ROUTED | IN_CHOOSES)
 RUN(routed_counted, run_all_as, IN_ROUTED | IN_CHOOSES | IN_COUNTED)
 
-/* The same as one text that asks. */
+/* The same as one text for each loop, which asks. */
 static __attribute__((noinline)) kb_status run_watched_as(struct kb_sim *s, int how,
                                                           uint64_t budget)
 {
     return run_as(s, how | IN_WATCHED, budget);
 }
 
+static __attribute__((noinline)) kb_status choosing_watched_as(struct kb_sim *s, int how,
+                                                               uint64_t budget)
+{
+    return run_all_as(s, how | IN_CHOOSES | IN_WATCHED, budget);
+}
+
 static kb_status run_watched(struct kb_sim *s, uint64_t budget)
 {
     const struct inorder *in = s->inorder;
 
-    return run_watched_as(
-        s, sim_counts(s) ? IN_COUNTED : in->listed * IN_LISTED | in->ahead * IN_AHEAD, budget);
+    int how = sim_counts(s) ? IN_COUNTED : in->listed * IN_LISTED | in->ahead * IN_AHEAD;
+
+    return (in->program.chooses ? choosing_watched_as : run_watched_as)(s, how, budget);
 }
 
 /* By what brings parts to memories, and what these are; by what need be no event. Behind routers

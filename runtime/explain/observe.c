@@ -5,7 +5,7 @@
  * KB_OBSERVERS_MAX, hear the same. They cannot be added once the run has begun: the pieces of time
  * of a transaction must be known from its issue on.
  */
-#include "explain/bank_pieces.h"
+#include "explain/server_pieces.h"
 #include "explain/router_paths.h"
 #include "explain/spans.h"
 #include "explain/visits.h"

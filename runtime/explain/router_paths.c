@@ -467,7 +467,7 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
         net_path_copy(&net->waits, &path, &f->segments[packet * packet_segments(s->topo)].path);
     else if (txn_of_host(txn))
         path.got_fs = txn->wait_fs;
-    if (banks_has(s, txn)) { /* its channels tell of themselves: explain/bank_pieces.c */
+    if (banks_has(s, txn)) { /* its channels tell of themselves: explain/server_pieces.c */
         if (!writes)
             turn_back(net, f, &path);
         net_path_clear(&net->waits, &path);

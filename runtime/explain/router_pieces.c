@@ -17,7 +17,7 @@
  * done 1 ns after that segment's tail, as its memory has 1 ns of overhead: so it has waited 2 ns.
  */
 #include "explain/router_paths.h"
-#include "explain/bank_pieces.h"
+#include "explain/server_pieces.h"
 #include "explain/ways.h"
 
 /* Pieces follow one another. */

@@ -15,11 +15,9 @@
  * A service is told when it begins, with its end if that is known (a link, an early memory), and
  * when it ends. Inside a memory it is cut into overhead and drain; a latency counts as overhead.
  */
-#include "explain/bank_pieces.h"
 #include "explain/router_paths.h"
-#include "explain/spans.h"
+#include "explain/server_pieces.h"
 #include "machine/walk.h"
-#include "network/banks_state.h"
 
 static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum station_kind station)
 {
@@ -145,32 +143,9 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     return true;
 }
 
-static bool comes_to_banks(const struct kb_sim *s, uint32_t slot)
+static bool is_chosen_here(const struct kb_sim *s, uint32_t slot)
 {
-    return s->banks && !is_inside(s, slot) && banks_has(s, &s->txns[slot]);
-}
-
-static bool comes_to_queue(const struct kb_sim *s, uint32_t slot)
-{
-    return !is_inside(s, slot) && memory_queues(s->topo, dst_unit(s->topo, s->txns[slot].dst));
-}
-
-/* The pieces of its time in a component that queues: what it waited more than alone, the rest. */
-static void queue_pieces_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
-{
-    const struct txn *txn = &s->txns[slot];
-    struct kb_cost c = sim_cost(s, txn);
-    int64_t alone_fs = c.memory_overhead_fs + c.drain_fs, at_fs = txn->arrive_fs;
-    int64_t overhead_fs = c.memory_overhead_fs > 0 ? c.memory_overhead_fs : 0;
-    int64_t wait_fs = (int64_t)t - at_fs - alone_fs;
-
-    spans_show(s, slot, place, at_fs, (int64_t)t);
-    if (wait_fs)
-        spans_piece(s, slot, KB_CAUSE_MEMORY_WAIT, place, at_fs, wait_fs);
-    at_fs += wait_fs;
-    if (overhead_fs)
-        spans_piece(s, slot, KB_CAUSE_OVERHEAD, place, at_fs, overhead_fs);
-    spans_piece(s, slot, KB_CAUSE_DRAIN, place, at_fs + overhead_fs, alone_fs - overhead_fs);
+    return !is_inside(s, slot) && txn_queues(s, &s->txns[slot]);
 }
 
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
@@ -181,12 +156,8 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     kb_span span;
 
     spans_close(s, t, slot);
-    if (station == STATION_MEMORY && comes_to_banks(s, slot)) {
-        bank_pieces_come(s, t, slot, place);
-        return;
-    }
-    if (station == STATION_MEMORY && comes_to_queue(s, slot)) {
-        spans_show(s, slot, place, (int64_t)t, -1);
+    if (station == STATION_MEMORY && is_chosen_here(s, slot)) {
+        server_pieces_come(s, t, slot, place);
         return;
     }
     if (is_shared_port(s, slot, place) ? !join_port(s, t, slot, place, &behind, &id)
@@ -332,12 +303,10 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
     kb_service service;
 
     spans_close(s, t, slot);
-    if (comes_to_banks(s, slot) && !w->net)
-        bank_pieces_leave(s, t, slot, place);
-    else if (comes_to_queue(s, slot))
-        queue_pieces_leave(s, t, slot, place);
-    else if (w->net && !is_inside(s, slot))
+    if (w->net && !is_inside(s, slot))
         net_leave(s, t, slot, place);
+    else if (is_chosen_here(s, slot))
+        server_pieces_leave(s, t, slot, place);
     else if (w->services && !line_at(s, slot, STATION_MEMORY, place).station &&
              !is_shared_port(s, slot, place)) {
         service = spans_service(s, slot, place, at->memory_since_fs, (int64_t)t);

@@ -1,12 +1,12 @@
 /* visits.c -- sums of a breakdown, made of the visits of stations.
  *
- * An engine whose stations serve in order (engine/inorder.c) knows a visit as a whole as soon as it
- * comes: arrival, begin, end. With the wires and nodes of the tables that is all of a transaction's
+ * The engine of arrivals (engine/inorder_steps.h) knows a visit as a whole as soon as it comes:
+ * arrival, begin, end; that of a memory that chooses as soon as its end is known. With the wires and nodes of the tables that is all of a transaction's
  * time:
  *
  *   wait at a link          its own sums: by source, target, and source in front
- *   other waits, overhead   sums of its way (explain/ways.c); a wait for a memory also by the
- *   of the memory, drain    source in front
+ *   other waits, overhead   sums of its way (explain/ways.c); a wait for a memory that serves in
+ *   of the memory, drain    order also by the source in front
  *   wires, nodes            of its way, which is counted when it ends
  *   response                the same
  *
@@ -14,7 +14,7 @@
  * it ends. A difference of one femtosecond ends the run with KB_INTERNAL.
  */
 #include "explain/visits.h"
-#include "explain/spans.h"
+#include "explain/server_pieces.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,25 +93,48 @@ static void at_link(struct visits *v, const struct txn *x, const struct visit *v
         add(v->sums, x, &wait);
 }
 
-/* What of a service is more than the drain of the way is overhead; a component may take less. */
-static void at_memory(struct visits *v, const struct txn *x, const struct visit *visit)
+/*
+ * The stays at a memory that serves in order. What of a service is more than the drain of the way is
+ * overhead; a component may take less.
+ */
+static struct stays stays_in_order(const struct visit *visit)
 {
-    struct way_sum *way = way_of(v, x);
     int64_t served_fs = visit->done_fs - visit->begin_fs;
     int64_t drain_fs = visit->drain_fs < served_fs ? visit->drain_fs : served_fs;
+
+    return (struct stays){.fs = {[STAY_MEMORY] = visit->begin_fs - visit->arrive_fs,
+                                 [STAY_OVERHEAD] = served_fs - drain_fs,
+                                 [STAY_DRAIN] = drain_fs}};
+}
+
+/* The wait for such a memory, by what is in front. */
+static void wait_in_order(struct visits *v, const struct txn *x, const struct visit *visit,
+                          int64_t wait_fs)
+{
     struct term wait = {.cause = KB_CAUSE_MEMORY_WAIT,
                         .place = place_of(KB_AT_MEMORY, visit->number),
                         .count = 1,
-                        .fs = visit->begin_fs - visit->arrive_fs};
+                        .fs = wait_fs};
 
     wait.behind = join(v, &v->memories[visit->number], visit, x);
-    if (wait.fs)
+    if (wait_fs)
         sums_part(v->sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = wait.place}, &wait);
-    if (!way)
-        return;
-    stay(way, STAY_MEMORY, visit->begin_fs - visit->arrive_fs);
-    stay(way, STAY_OVERHEAD, served_fs - drain_fs);
-    stay(way, STAY_DRAIN, drain_fs);
+}
+
+static void at_memory(const struct kb_sim *s, struct visits *v, const struct txn *x,
+                      const struct visit *visit)
+{
+    struct way_sum *way = way_of(v, x);
+    struct stays in;
+
+    if (txn_queues(s, x)) {
+        in = server_stays(s, (uint64_t)visit->done_fs, visit->slot);
+    } else {
+        in = stays_in_order(visit);
+        wait_in_order(v, x, visit, in.fs[STAY_MEMORY]);
+    }
+    for (unsigned i = STAY_MEMORY; way && i <= STAY_DRAIN; i++)
+        stay(way, i, in.fs[i]);
 }
 
 /* -- noting visits -------------------------------------------------------------------------- */
@@ -155,7 +178,7 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
         v->spent_fs[visit->slot] += wait_fs;
         break;
     case STATION_MEMORY:
-        at_memory(v, x, visit);
+        at_memory(s, v, x, visit);
         v->spent_fs[visit->slot] += visit->done_fs - visit->arrive_fs;
         break;
     }
@@ -254,9 +277,8 @@ static void sum_way(const struct visits *v, const struct way_sum *way, struct su
 
     sum_passed(v, way, all);
     sum_stay(way, STAY_START, wait_at_start(v->ways.topo, &x), all);
-    sum_stay(way, STAY_MEMORY, (struct term){.cause = KB_CAUSE_MEMORY_WAIT, .place = memory}, all);
-    sum_stay(way, STAY_OVERHEAD, (struct term){.cause = KB_CAUSE_OVERHEAD, .place = memory}, all);
-    sum_stay(way, STAY_DRAIN, (struct term){.cause = KB_CAUSE_DRAIN, .place = memory}, all);
+    for (unsigned i = STAY_MEMORY; i <= STAY_DRAIN; i++)
+        sum_stay(way, i, (struct term){.cause = stay_cause(i), .place = memory}, all);
     sum_stay(way, STAY_RESPONSE, (struct term){.cause = KB_CAUSE_RESPONSE, .place = source}, all);
 }
 

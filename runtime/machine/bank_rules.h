@@ -200,18 +200,33 @@ BANK_INLINE int64_t bank_command_fs(const struct bank_view *v, const struct bank
                              (writes ? b->cl_fs - b->cwl_fs + b->rtw_fs : b->cwl_fs + b->wtr_fs));
 }
 
-/* The segment's bursts have been sent or taken by `end`, the first of them by `first`. */
+/*
+ * Is a segment that `c` has granted at `t`, and that ends at `end`, the one of `access` that ends
+ * last? Of several that do, the first that was granted is; of these, that of the first channel. So
+ * it does not matter which channel catches up first.
+ */
+BANK_INLINE bool bank_ends_last(const struct bank_access *access, const struct bank_channel *c,
+                                int64_t t, int64_t end)
+{
+    if (end != access->last_fs)
+        return end > access->last_fs;
+    return t != access->granted_fs ? t < access->granted_fs : c < access->channel;
+}
+
+/* It has been granted at `t`; its bursts have been sent or taken by `end`, the first by `first`. */
 BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_channel *c,
                                   struct bank_pool *pool, const struct bank_segment *segment,
-                                  const struct bank *bank, int64_t first, int64_t end)
+                                  const struct bank *bank, int64_t t, int64_t first, int64_t end)
 {
     struct bank_access *access = &pool->accesses[segment->access];
 
     if (segment->writes && v->row->ack == ACK_ACCEPTED)
         return; /* it was done when it was accepted */
     access->first_fs = first < access->first_fs ? first : access->first_fs;
-    if (end > access->last_fs) {
+    if (bank_ends_last(access, c, t, end)) {
         access->last_fs = end;
+        access->granted_fs = t;
+        access->channel = c;
         access->prepared_fs = bank->prepared_fs;
         access->delay_fs = bank->delay_fs;
         access->ready_fs = bank->ready_fs;
@@ -272,7 +287,7 @@ BANK_INLINE void bank_grant(const struct bank_view *v, struct bank_channel *c,
     c->counts.bursts += segment->n;
     if (v->routed && !writes)
         bank_note_bursts(v, c, pool, i, data + b->ctrl_fs);
-    bank_end_segment(v, c, pool, segment, bank, data + b->ctrl_fs, data + more + b->ctrl_fs);
+    bank_end_segment(v, c, pool, segment, bank, t, data + b->ctrl_fs, data + more + b->ctrl_fs);
     bank_free_segment(pool, i);
 }
 

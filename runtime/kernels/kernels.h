@@ -26,7 +26,6 @@ struct kernels {
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     bool watched;                            /* sim_is_watched() */
-    const struct heard *heard;               /* kernels/engine.h */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 

@@ -4,48 +4,41 @@
  * calls of kernels/heard.h. There are two loops. run_kernels() is the fast one: nothing is counted,
  * and a kernel may run events itself, on its own stack, until its own is next: engine_until().
  * run_counted() serves fingerprints and bounds; there all events run in the loop. What else there
- * is, kernels/by_steps.c runs.
+ * is, engine/hop.c and kernels/by_steps.c run.
  *
  * Both choose between the calendar and k->wakes by the key (time, class, id): an event of class 4
  * comes after all others of its instant.
  */
+#include "engine/hop.h"
 #include "kernels/engine.h"
 #include "kernels/heard.h"
 #include "engine/inorder_loop.h"
 
 /* -- for engines that are compiled apart ------------------------------------------------------ */
 
-static void heard_data(struct kb_sim *s, uint32_t slot)
+static ev first_wake(const struct kb_sim *s)
 {
-    kernels_data_served(s, slot);
+    return s->kernels->wakes.next;
 }
 
-static void heard_end(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    kernels_end_service(s, t, slot);
-}
-
-static void heard_part(struct kb_sim *s, uint64_t t, uint32_t slot, bool last)
-{
-    kernels_end_part(s, t, slot, last);
-}
-
-static void heard_word(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    kernels_word_arrived(s, t, slot);
-}
-
-static void heard_wake(struct kb_sim *s, ev e)
+static void take_wake(struct kb_sim *s, ev e)
 {
     wakes_take(&s->kernels->wakes);
     kernel_event(s, ev_time_fs(e), ev_slot(e));
 }
 
-static const struct heard heard = {.data = heard_data,
-                                   .end = heard_end,
-                                   .part = heard_part,
-                                   .word = heard_word,
-                                   .wake = heard_wake};
+static const struct heard heard = {.station = kernels_station,
+                                   .inside = kernels_inside_pe,
+                                   .engine = kernels_engine_box,
+                                   .pe = kernels_pe_number,
+                                   .port_free = kernels_port_free,
+                                   .begin = kernels_begin_service,
+                                   .end = kernels_end_service,
+                                   .part = kernels_end_part,
+                                   .data = kernels_data_served,
+                                   .word = kernels_word_arrived,
+                                   .next = first_wake,
+                                   .wake = take_wake};
 
 /* -- the loops -------------------------------------------------------------------------------- */
 
@@ -100,7 +93,7 @@ static ALWAYS_INLINE kb_status run_kernels(struct kb_sim *s, int how, uint64_t b
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
         if (next < first) {
-            heard_wake(s, e);
+            take_wake(s, e);
             continue;
         }
         slot = calendar_take(&s->inorder->calendar, s->txns);
@@ -161,7 +154,9 @@ static __attribute__((noinline)) kb_status run_counted(struct kb_sim *s, uint64_
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
     s->kernels->watched = sim_is_watched(s);
-    s->kernels->heard = &heard;
+    s->heard = &heard;
+    if (s->options.engine == KB_HOP)
+        return hop_run(s, budget);
     if (!inorder_serves(s))
         return by_steps_run(s, budget);
     if (!inorder_begin(s))

@@ -2,6 +2,7 @@
  * that were made at run time. */
 #include "engine/engine.h"
 #include "engine/engine_watched.h"
+#include "engine/hop.h"
 #include "engine/inorder.h"
 #include "engine/steps.h"
 
@@ -38,16 +39,17 @@ static void join_links(struct kb_sim *s)
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
 {
-    bool any = sim_is_watched(s), told = s->observer && !any;
+    bool hop = s->options.engine == KB_HOP, any = sim_counts(s), told = s->observer && !any;
     kb_status status;
 
     join_links(s);
     s->started = true;
-    status = (inorder_serves(s) ? inorder_run
-              : told            ? engine_told
-              : any             ? engine_any
-              : s->topo->run    ? s->topo->run
-                                : engine_loaded)(s, budget);
+    status = (hop                 ? hop_run
+              : inorder_serves(s) ? inorder_run
+              : told              ? engine_told
+              : any               ? engine_any
+              : s->topo->run      ? s->topo->run
+                                  : engine_loaded)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)

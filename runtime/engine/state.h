@@ -10,6 +10,7 @@
 
 struct banks;
 struct dependencies;
+struct heard;
 struct host;
 struct inorder;
 struct kernels;
@@ -74,9 +75,10 @@ struct kb_sim {
     kb_status status; /* why the run has ended */
 
     /* Kernels; each owned, and NULL until there are some. */
-    struct host *host;       /* memories' contents, and the host's tensors */
-    struct kernels *kernels; /* PEs */
-    struct op_log *log;      /* records of operations, if the options asked for them */
+    struct host *host;         /* memories' contents, and the host's tensors */
+    struct kernels *kernels;   /* PEs */
+    const struct heard *heard; /* borrowed; what an engine asks of kernels: engine/hop.h */
+    struct op_log *log;        /* records of operations, if the options asked for them */
 
     struct traffic *traffic;   /* owned: issues transactions while it runs; NULL: there is none */
     struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */

@@ -1,8 +1,8 @@
 /* steps.h -- runs transactions over the routes of one topology: the order of steps.
  *
- * Runs in which stations serve in order have an engine of their own, engine/inorder_steps.h. This
- * one has all others: those that are watched, machines with nodes that are components, and runs of
- * kernels, or with routers, whose memories choose.
+ * Runs in which stations serve in order have an engine of their own, engine/inorder_steps.h, and so
+ * has what goes node by node, engine/hop.c. This one has all others: machines with nodes that are
+ * components, and runs of kernels, or with routers, whose memories choose.
  *
  * A transaction is a row of 64 bytes (engine/txn.h) that goes from station to station. A step is
  * a function that is called when its event is due, changes the row and its station, and posts the
@@ -22,8 +22,7 @@
  * Example: a read of 4 KiB of c0.slice1 by c0.pe0 on cube8, issued at 0, alone. issue: the read
  * channel is free, so it is taken at 0. set_out: the way is 0.095 ns of wire and 4 ns of overhead,
  * an arrival at the memory is posted for 4.095. There it is served, and done is posted for 36.095
- * (128 GB/s between the crossbars are the bottleneck: 32 ns). done frees memory and channel. The
- * hop engine has an event for each node and wire as well.
+ * (128 GB/s between the crossbars are the bottleneck: 32 ns). done frees memory and channel.
  *
  * This file is compiled behind the tables of a topology that needs it, in the generated topo.c (T
  * is a constant there), for any topology in engine/engine.c and engine/engine_watched.c, and with
@@ -100,7 +99,7 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
     struct txn *txn = &s->txns[slot];
 
     seen(s, how, t, EV_ARRIVE, record_id(s, slot));
-    if (!(how & HOW_HOP) && txn->piped)
+    if (txn->piped)
         leave_pipe(s, txn);
     switch (txn->stage) {
     case TXN_TO_LINK:
@@ -234,10 +233,6 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (!inside)
         leave_first(s, how, t, slot, whole, last);
     if (how & HOW_KERNELS) {
-        if (is_told(s, how))
-            observe_end(s, t, t, slot);
-        if (is_told(s, how) && last && whole != slot)
-            observe_end(s, t, t, whole);
         if (whole == slot)
             kernels_end_service(s, t, slot);
         else
@@ -286,8 +281,6 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
             kernels_word_arrived(s, t, slot);
         else if (T->impls && s->txns[slot].stage == TXN_TO_NODE)
             come_to_component(s, how, t, slot);
-        else if (how & HOW_HOP)
-            hop_on(s, t, slot);
         break;
     case EV_ISSUE:
         issue(s, how, t, slot);

@@ -1,5 +1,5 @@
-/* by_steps.c -- runs of kernels by the steps of engine/steps.h: those that are watched, and
- * machines with routers, banks, nodes that are components, or components that queue.
+/* by_steps.c -- runs of kernels by the steps of engine/steps.h: machines with routers, banks, nodes
+ * that are components, or components that queue.
  */
 #include "kernels/by_steps.h"
 
@@ -9,9 +9,9 @@ static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)
     handle(s, HOW_KERNELS, e);
 }
 
-static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, int how, uint64_t budget)
+static __attribute__((noinline)) kb_status run_counted(struct kb_sim *s, uint64_t budget)
 {
-    return run(s, how, budget);
+    return run(s, HOW_KERNELS | HOW_COUNTED, budget);
 }
 
 /*
@@ -81,5 +81,5 @@ bool by_steps_until(struct kb_sim *s, uint32_t pe)
 
 kb_status by_steps_run(struct kb_sim *s, uint64_t budget)
 {
-    return s->kernels->watched ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
+    return s->kernels->watched ? run_counted(s, budget) : run_kernels(s, budget);
 }

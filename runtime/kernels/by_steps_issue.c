@@ -3,16 +3,15 @@
  */
 #include "kernels/by_steps.h"
 
-static __attribute__((noinline)) void issue_watched(struct kb_sim *s, int how, uint64_t t,
-                                                    uint32_t slot)
+static __attribute__((noinline)) void issue_counted(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    issue(s, how, t, slot);
+    issue(s, HOW_KERNELS | HOW_COUNTED, t, slot);
 }
 
 void by_steps_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     if (s->kernels->watched)
-        issue_watched(s, how_watched(s), t, slot);
+        issue_counted(s, t, slot);
     else
         issue(s, HOW_KERNELS | HOW_CALLED, t, slot);
 }

@@ -27,13 +27,4 @@ bool by_steps_until(struct kb_sim *s, uint32_t pe);
 void by_steps_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 void by_steps_post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot);
 
-/* What it tells PEs: engine/no_kernels.h, kernels_...(); `wake` takes the first of k->wakes. */
-struct heard {
-    void (*data)(struct kb_sim *s, uint32_t slot);
-    void (*end)(struct kb_sim *s, uint64_t t, uint32_t slot);
-    void (*part)(struct kb_sim *s, uint64_t t, uint32_t slot, bool last);
-    void (*word)(struct kb_sim *s, uint64_t t, uint32_t slot);
-    void (*wake)(struct kb_sim *s, ev e);
-};
-
 #endif

@@ -43,14 +43,13 @@ static inline __attribute__((always_inline)) struct link_station *kernels_port(s
     return &s->kernels->ports[pe->number * N_PORTS + (size_t)(work->station - pe->port)];
 }
 
-/* With routers packets take the ports of TCMs, too. */
+/* With routers packets take the ports of TCMs, as stages do. */
 static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
 {
-    const struct work *work = &s->kernels->work[slot];
+    struct link_station *port = kernels_port(s, slot);
 
-    return work->station - work->command->pe->port <= PORT_TCM_WRITE
-               ? (uint64_t *)&kernels_port(s, slot)->free_fs
-               : NULL;
+    return (port - s->kernels->ports) % N_PORTS <= PORT_TCM_WRITE ? (uint64_t *)&port->free_fs
+                                                                  : NULL;
 }
 
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)

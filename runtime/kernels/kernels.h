@@ -27,7 +27,6 @@ struct kernels {
     bool launched;                           /* it runs */
     bool watched;                            /* sim_is_watched() */
     int how;                                 /* pe/engine.c runs it: enum how, and more */
-    const struct heard *heard;               /* kernels/engine.h */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 

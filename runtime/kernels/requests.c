@@ -4,6 +4,7 @@
  * engine only downwards.
  */
 #include "kernels/requests.h"
+#include "engine/hop.h"
 #include "kernels/engine.h"
 #include "kernels/heard.h"
 #include "engine/inorder_steps.h"
@@ -18,7 +19,9 @@ static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, ui
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (!s->inorder)
+    if (s->options.engine == KB_HOP)
+        hop_issue(s, t, slot);
+    else if (!s->inorder)
         by_steps_issue(s, t, slot);
     else if (s->kernels->how == IN_KERNELS)
         go_all(s, IN_KERNELS | IN_CALLED, issue(s, IN_KERNELS | IN_CALLED, t, slot));

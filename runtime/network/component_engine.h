@@ -25,13 +25,13 @@ static ALWAYS_INLINE const struct impl *engine_impl(const struct kb_sim *s, int 
     return box != N_BOXES && T->impls->of[box].serve ? &T->impls->of[box] : NULL;
 }
 
-static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t slot)
+static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t pe, uint32_t slot)
 {
     const struct served *work = &s->instances.served[slot];
 
     return (struct kb_request){
         .id = s->txns[slot].id,
-        .source = kernels_pe_number(s, slot),
+        .source = pe,
         .overhead_fs = s->txns[slot].hold_fs - work->cycles_fs,
         .m = work->m,
         .k = work->k,
@@ -41,12 +41,13 @@ static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t 
     };
 }
 
-/* Asks the component: how long the stage takes. Returns when its engine is free again. */
-static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uint64_t start,
-                                  uint32_t slot)
+/* Asks the component that is an engine of PE `pe`: how long the stage takes. Returns when the
+ * engine is free again. */
+static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uint32_t pe,
+                                  uint64_t start, uint32_t slot)
 {
     enum box box = (enum box)(impl - T->impls->of);
-    struct kb_request request = engine_request(s, slot);
+    struct kb_request request = engine_request(s, pe, slot);
     struct kb_served answer =
         impl->serve(s->instances.engines + (2 * (size_t)request.source + (box == BOX_MATH)) *
                                                instance_of_engine_bytes(T->impls),
@@ -71,7 +72,7 @@ static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uin
 static inline uint64_t ask_in_turn(struct kb_sim *s, const struct impl *impl,
                                    struct link_station *station, uint64_t start, uint32_t slot)
 {
-    uint64_t free_fs = ask_engine(s, impl, start, slot);
+    uint64_t free_fs = ask_engine(s, impl, kernels_pe_number(s, slot), start, slot);
     uint64_t done_fs = (uint64_t)s->instances.served[slot].done_fs;
 
     if (s->status != KB_OK)

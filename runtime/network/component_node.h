@@ -24,17 +24,11 @@
 /* What of a node is still before a transaction. */
 enum walk_phase { WALK_ARRIVES, WALK_LEAVES, WALK_LINK, WALK_WIRE };
 
-static inline const struct hop_row *hop_at(const struct kb_sim *s, const struct txn *txn)
-{
-    (void)s; /* T names it only where any topology runs */
-    return &T->hops[walk_segment(T, txn->at)->first_hop + txn->at.step];
-}
-
 /* Whether the engine goes by hops, although it makes no event of each. */
-static ALWAYS_INLINE bool walks_hops(const struct kb_sim *s, int how)
+static ALWAYS_INLINE bool walks_hops(const struct kb_sim *s)
 {
     (void)s; /* T names it only where any topology runs */
-    return !(how & HOW_HOP) && T->impls && T->impls->nodes;
+    return T->impls && T->impls->nodes;
 }
 
 /* It comes to a link by an event, or to the engine of an m_cpu. */
@@ -54,7 +48,7 @@ static inline void walk_on(struct kb_sim *s, int how, uint64_t t, enum walk_phas
 
     for (;; phase = WALK_ARRIVES) {
         const struct segment_row *seg = walk_segment(T, txn->at);
-        const struct hop_row *hop = hop_at(s, txn);
+        const struct hop_row *hop = node_of(s, txn);
 
         if (phase == WALK_ARRIVES && hop->owner == LINK_NONE) {
             txn->hold_fs = hold_fs(s, txn);
@@ -86,50 +80,12 @@ static inline void walk_on(struct kb_sim *s, int how, uint64_t t, enum walk_phas
     }
 }
 
-/* What a node is asked. */
-static inline struct kb_request node_request(const struct kb_sim *s, const struct hop_row *hop,
-                                             uint32_t slot)
-{
-    const struct txn *txn = &s->txns[slot];
-
-    return (struct kb_request){
-        .id = record_id(s, slot),
-        .op = txn->op,
-        .source = txn_of_host(txn) ? UINT32_MAX : pe_number(T, txn->src),
-        .bytes = txn->nbytes,
-        .overhead_fs = hop->overhead_fs & s->mask.overhead,
-        .k = 1,
-        .n = 1,
-    };
-}
-
 /* Its head is at a node that is a component. */
 static inline void come_to_component(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop = hop_at(s, txn);
-    const struct trip trip = txn_trip(T, txn);
-    const struct impl *impl = node_impl(s, txn, hop);
-    struct kb_request request = node_request(s, hop, slot);
-    size_t node = walk_node(T, hop, txn->at.cube, &trip);
-    int64_t delay_fs = impl->delay(s->instances.nodes + node * instance_of_node_bytes(T->impls),
-                                   &request, (int64_t)t);
+    int64_t delay_fs = ask_node(s, t, slot);
 
-    if (delay_fs < 0) {
-        instances_fault(s, (enum box)(impl - T->impls->of), slot, t,
-                        (struct kb_served){.hold_fs = delay_fs});
-        fail(s, KB_COMPONENT_ERROR);
-        return;
-    }
-    if (delay_fs == INT64_MAX) {
-        instances_never(s, (enum box)(impl - T->impls->of), slot);
-        return;
-    }
-    s->instances.served[slot].delay_fs += delay_fs - request.overhead_fs;
-    s->instances.served[slot].node_fs = delay_fs;
-    if (how & HOW_HOP)
-        spend_overhead(s, t, delay_fs, slot);
-    else
+    if (delay_fs != NODE_NEVER)
         walk_on(s, how, after(t, delay_fs), WALK_LEAVES, slot);
 }
 

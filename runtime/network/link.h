@@ -157,7 +157,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
 
     txn->at = walk_begin(T, &trip);
     if (!txn_of_host(txn)) {
-        ride(s, how, t, slot, !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS)) ? s->fed_first : 0, false);
+        ride(s, how, t, slot, !(how & (HOW_COUNTED | HOW_KERNELS)) ? s->fed_first : 0, false);
         return;
     }
     leg = &T->legs[walk_segment(T, txn->at)->first_leg];
@@ -183,18 +183,15 @@ static inline void come_to_hop(struct kb_sim *s, int how, uint64_t t, uint32_t s
         take_turn(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
     if (is_told(s, how))
         observe_take(s, enter, slot, STATION_LINK);
-    if (how & HOW_HOP)
-        take_wire(s, enter, slot);
-    else
-        walk_on(s, how, enter, WALK_WIRE, slot);
+    walk_on(s, how, enter, WALK_WIRE, slot);
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (how & HOW_HOP || walks_hops(s, how))
+    if (walks_hops(s))
         come_to_hop(s, how, t, slot);
     else
-        ride(s, how, t, slot, !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS)) ? s->fed : 0, true);
+        ride(s, how, t, slot, !(how & (HOW_COUNTED | HOW_KERNELS)) ? s->fed : 0, true);
 }
 
 #endif

@@ -37,7 +37,7 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
                                 uint64_t start, uint32_t slot)
 {
     const struct impl *engine = engine_impl(s, how, slot);
-    uint64_t free_fs = engine ? ask_engine(s, engine, start, slot) : 0;
+    uint64_t free_fs = engine ? ask_engine(s, engine, kernels_pe_number(s, slot), start, slot) : 0;
 
     memory->holder = slot;
     memory->start_fs = start;
@@ -69,7 +69,7 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int
 {
     const struct memory_station *m = memory_of(s, how, slot);
 
-    return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) && !(T->impls && T->impls->nodes) &&
+    return how & HOW_CALLED && !(how & HOW_COUNTED) && !(T->impls && T->impls->nodes) &&
            (m->holder == TXN_NONE || early) && m->under_way == 0 &&
            way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
 }
@@ -103,8 +103,8 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
  * With routers packets come to the ports of a TCM, too. Each is served in order of arrival, for a
  * time that is known then: the port keeps when it is free.
  */
-static ALWAYS_INLINE bool serve_at_port(struct kb_sim *s, int how, struct memory_station *memory,
-                                        uint64_t t, uint32_t slot)
+static ALWAYS_INLINE bool serve_at_port(struct kb_sim *s, struct memory_station *memory, uint64_t t,
+                                        uint32_t slot)
 {
     uint64_t *free_fs = kernels_port_free(s, slot), start;
     struct txn *txn = &s->txns[slot];
@@ -116,8 +116,6 @@ static ALWAYS_INLINE bool serve_at_port(struct kb_sim *s, int how, struct memory
     *free_fs = after(start, hold_fs);
     memory->busy_fs += (uint64_t)hold_fs;
     txn->service_fs = (int64_t)start;
-    if (is_told(s, how))
-        observe_take(s, start, slot, STATION_MEMORY);
     kernels_begin_service(s, start, slot);
     post(s, after(start, hold_fs), EV_DONE, slot);
     return true;
@@ -134,19 +132,17 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         observe_come(s, t, slot, STATION_MEMORY);
     bool inside = inside_pe(s, how, slot);
 
-    if (how & HOW_HOP && !inside)
-        txn->hold_fs = hold_fs(s, txn);
     if (!inside && is_chosen(s, txn)) {
         server_arrive(s, how, t, slot);
         return;
     }
-    if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
+    if (how & HOW_KERNELS && !inside)
         memory->under_way--;
     if (!inside && memory_is_early(s, how, slot)) {
         serve_early(s, how, t, slot);
         return;
     }
-    if (T->links == MODE_ROUTER && inside && serve_at_port(s, how, memory, t, slot))
+    if (T->links == MODE_ROUTER && inside && serve_at_port(s, memory, t, slot))
         return;
     if (memory->holder == TXN_NONE) {
         serve(s, how, memory, t, slot);

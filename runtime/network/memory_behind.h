@@ -13,6 +13,7 @@
  */
 #ifndef NETWORK_MEMORY_BEHIND_H
 #define NETWORK_MEMORY_BEHIND_H
+#include "engine/hop.h"
 #include "network/component_behind.h"
 #include "network/router.h"
 
@@ -23,7 +24,7 @@ static inline uint64_t *free_of(struct kb_sim *s, int how, uint32_t slot)
     uint32_t dst = s->txns[slot].dst;
 
     if (how & HOW_KERNELS && unit_is_tcm(T, dst_unit(T, dst)))
-        return (uint64_t *)&kernels_port(s, slot)->free_fs;
+        return s->heard->port_free(s, slot);
     return &s->router->sinks[dst];
 }
 

@@ -1,4 +1,4 @@
-/* way.h -- from one station to the next: by events of nodes, by links, or in one sum. */
+/* way.h -- from one station to the next: by links, or in one sum. */
 #ifndef NETWORK_WAY_H
 #define NETWORK_WAY_H
 #include "network/link.h"
@@ -15,12 +15,7 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
         s->instances.served[slot].delay_fs = 0;
     if (T->links == MODE_ROUTER) {
         router_set_out(s, t, slot);
-    } else if (how & HOW_HOP) {
-        const struct trip trip = txn_trip(T, txn);
-
-        txn->at = walk_begin(T, &trip);
-        come_to_node(s, t, slot);
-    } else if (walks_hops(s, how)) {
+    } else if (walks_hops(s)) {
         const struct trip trip = txn_trip(T, txn);
 
         txn->at = walk_begin(T, &trip);
@@ -54,13 +49,11 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
 {
     if (T->links == MODE_ROUTER) {
         router_go_on(s, t, slot);
-    } else if (how & HOW_HOP) {
-        come_to_link(s, t, slot);
-    } else if (walks_hops(s, how)) {
+    } else if (walks_hops(s)) {
         walk_on(s, how, t, WALK_LINK, slot);
     } else if (T->links == MODE_FIFO) {
         s->txns[slot].at.step++;
-        ride(s, how, t, slot, !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS)) ? s->fed : 0, false);
+        ride(s, how, t, slot, !(how & (HOW_COUNTED | HOW_KERNELS)) ? s->fed : 0, false);
     } else {
         leave_engine_ideal(s, how, t, slot);
     }

@@ -3,47 +3,39 @@
  * The steps of a transaction are those of engine/inorder_steps.h, compiled here once more with the
  * calls of kernels/heard.h, and so is the loop. Between events a kernel may run others itself, on
  * its own stack, until its own is next: engine_until(). Where events are counted, by fingerprints
- * and bounds, all run in the loop. What is observed, and machines with nodes that are components,
- * kernels/by_steps.c runs.
+ * and bounds, all run in the loop. What is observed, engine/hop.c runs.
  *
  * An event of class 4, of k->wakes, comes after all events of rows of its instant.
  */
+#include "engine/hop.h"
 #include "kernels/engine.h"
 #include "kernels/heard.h"
 #include "engine/inorder_loop.h"
 
 /* -- for engines that are compiled apart ------------------------------------------------------ */
 
-static void heard_data(struct kb_sim *s, uint32_t slot)
+static ev first_wake(const struct kb_sim *s)
 {
-    kernels_data_served(s, slot);
+    return s->kernels->wakes.next;
 }
 
-static void heard_end(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    kernels_end_service(s, t, slot);
-}
-
-static void heard_part(struct kb_sim *s, uint64_t t, uint32_t slot, bool last)
-{
-    kernels_end_part(s, t, slot, last);
-}
-
-static void heard_word(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    kernels_word_arrived(s, t, slot);
-}
-
-static void heard_wake(struct kb_sim *s, ev e)
+static void take_wake(struct kb_sim *s, ev e)
 {
     kernels_take(s, e);
 }
 
-static const struct heard heard = {.data = heard_data,
-                                   .end = heard_end,
-                                   .part = heard_part,
-                                   .word = heard_word,
-                                   .wake = heard_wake};
+static const struct heard heard = {.station = kernels_station,
+                                   .inside = kernels_inside_pe,
+                                   .engine = kernels_engine_box,
+                                   .pe = kernels_pe_number,
+                                   .port_free = kernels_port_free,
+                                   .begin = kernels_begin_service,
+                                   .end = kernels_end_service,
+                                   .part = kernels_end_part,
+                                   .data = kernels_data_served,
+                                   .word = kernels_word_arrived,
+                                   .next = first_wake,
+                                   .wake = take_wake};
 
 /* -- the loops -------------------------------------------------------------------------------- */
 
@@ -165,7 +157,9 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
     struct kernels *k = s->kernels;
 
     k->watched = sim_is_watched(s);
-    k->heard = &heard;
+    s->heard = &heard;
+    if (s->options.engine == KB_HOP)
+        return hop_run(s, budget);
     if (!inorder_serves(s))
         return by_steps_run(s, budget);
     if (!inorder_begin(s))

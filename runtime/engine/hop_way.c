@@ -11,6 +11,7 @@
 #include "machine/walk.h"
 #include "network/banks.h"
 #include "network/component_engine.h"
+#include "network/component_node.h"
 #include "network/memory_behind.h"
 #include "network/node.h"
 
@@ -46,7 +47,8 @@ static void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* A component stands for the node. */
 static void come_to_component(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    int64_t delay_fs = ask_node(s, t, slot);
+    const struct txn *txn = &s->txns[slot];
+    int64_t delay_fs = ask_node(s, t, slot, node_of(s, txn), txn->at.cube);
 
     if (delay_fs != NODE_NEVER)
         pass_node(s, t, delay_fs, slot);

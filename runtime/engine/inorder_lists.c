@@ -34,7 +34,7 @@ bool inorder_serves(const struct kb_sim *s)
     const struct kb_topology *t = s->topo;
     bool seen = !s->observer || (s->observer->by_visits && t->links != MODE_ROUTER && !s->kernels);
 
-    return seen && !(t->impls && t->impls->nodes) && s->options.engine == KB_FUSED;
+    return seen && s->options.engine == KB_FUSED;
 }
 
 /* -- one row -------------------------------------------------------------------------------- */
@@ -46,8 +46,8 @@ uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x)
     const struct host_row *host = program_host(p, T, x, &walked);
 
     x->step = host->begin;
-    x->stage = p->steps[host->begin.row].kind == STEP_ENGINE ? TXN_TO_ENGINE : TXN_TO_LINK;
-    x->drain_fs = 0;
+    x->stage = stage_to(&p->steps[host->begin.row]);
+    x->drain_fs = p->ideal ? program_whole_drain(p, T, x, host->link_gbs) : 0;
     return (uint64_t)host->lead_fs;
 }
 
@@ -57,7 +57,7 @@ static void leave_pcie_ep(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (T->links == MODE_ROUTER)
         router_set_out(s, t, slot);
     else
-        put_off(s, t + inorder_host_lead(s, &s->txns[slot]), EV_ARRIVE, slot);
+        put_off_arrival(s, t + inorder_host_lead(s, &s->txns[slot]), slot);
 }
 
 void inorder_leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -84,7 +84,7 @@ void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
 
     x->piped = true;
     if (lead_fs)
-        put_off(s, (uint64_t)x->issue_fs + lead_fs, EV_ARRIVE, slot);
+        put_off_arrival(s, (uint64_t)x->issue_fs + lead_fs, slot);
     else
         put_off(s, (uint64_t)x->issue_fs, EV_ISSUE, slot);
 }

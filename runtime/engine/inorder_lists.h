@@ -11,6 +11,23 @@ static ALWAYS_INLINE void put_off(struct kb_sim *s, uint64_t t, enum ev_class cl
         fail(s, KB_NO_MEMORY);
 }
 
+/* Its stage when it is on its way to the station of `step`. */
+static inline enum txn_stage stage_to(const struct step *step)
+{
+    static const uint8_t to[] = {
+        [STEP_LINK] = TXN_TO_LINK,     [STEP_TCM_LINK] = TXN_TO_LINK, [STEP_FAR_LINK] = TXN_TO_LINK,
+        [STEP_ENGINE] = TXN_TO_ENGINE, [STEP_NODE] = TXN_TO_NODE,     [STEP_MEMORY] = TXN_TO_MEMORY,
+    };
+
+    return (enum txn_stage)to[step->kind];
+}
+
+/* Its event there. A node is asked before others of that instant come to stations. */
+static ALWAYS_INLINE void put_off_arrival(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    put_off(s, t, s->txns[slot].stage == TXN_TO_NODE ? EV_HOP : EV_ARRIVE, slot);
+}
+
 static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
 {
     return &s->channels[2 * (size_t)x->src + txn_writes(x)];

@@ -8,6 +8,7 @@
  *
  *     issue    a PE's row comes to its channel. It takes it, or waits           set_out()
  *     arrive   at a link: takes it, goes on to the next station                 go()
+ *              at a node that is a component: asks it, goes on                  come_to_node()
  *              at the engine of an m_cpu: takes it, or waits                    come_to_engine()
  *              at the memory: its service, its end and all its times are known  serve()
  *     done     channel or engine go to the next, the transaction ends           done()
@@ -67,6 +68,7 @@
 #include "engine/traffic_end.h"
 #include "network/banks.h"
 #include "network/component_engine.h"
+#include "network/component_node.h"
 #include "network/memory_behind.h"
 #include "network/server.h"
 
@@ -387,11 +389,19 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, int how, uint64_t t, uint32_t 
         return;
     s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);
     s->txns[slot].step.cube = cube;
-    s->txns[slot].stage = step->kind == STEP_MEMORY   ? TXN_TO_MEMORY
-                          : step->kind == STEP_ENGINE ? TXN_TO_ENGINE
-                                                      : TXN_TO_LINK;
-    put_off(s, t, EV_ARRIVE, slot);
+    s->txns[slot].stage = stage_to(step);
+    put_off_arrival(s, t, slot);
     fetch_link(s, &s->txns[slot], step, cube);
+}
+
+/* It comes to the station of `step` at `t`: by an event, or, if that is no stop, it goes on. */
+static ALWAYS_INLINE struct goer come_to_step(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                       const struct step *step, uint32_t cube)
+{
+    if (step->fed & fed_of(s, how))
+        return (struct goer){slot, cube, t, step};
+    go_to(s, how, t, slot, step, cube);
+    return none;
 }
 
 /* Its head comes to a link: it takes it, and those behind it that are no stops. */
@@ -439,11 +449,32 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
     return none;
 }
 
+/* Its head comes to a node that is a component, which says when it goes on. */
+static __attribute__((noinline)) struct goer come_to_node(struct kb_sim *s, int how, uint64_t t,
+                                                          uint32_t slot)
+{
+    const struct program *p = &s->inorder->program;
+    struct txn *x = &s->txns[slot];
+    const struct step *step = &p->steps[x->step.row];
+    uint32_t cube = x->step.cube;
+    int64_t delay_fs;
+
+    if (x->piped)
+        leave_pipe_of(s, x);
+    delay_fs = ask_node(s, t, slot, &T->hops[step->station], cube);
+    if (delay_fs == NODE_NEVER)
+        return none;
+    t = after(t, delay_fs);
+    step = program_on(p, T, x, step, &cube, &t);
+    return come_to_step(s, how, t, slot, step, cube);
+}
+
 /*
  * Links ideal: a kernel's mostly goes the way of the one before. Where no way to its memory is
- * shorter, and nothing is coming there, nothing can come before it: it takes its turn at once.
+ * shorter, no node is asked, and nothing is coming there, nothing can come before it: it takes its
+ * turn at once.
  */
-static ALWAYS_INLINE void go_whole_of_kernel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct known_cost *cost = kernels_known_cost(s, slot);
@@ -456,13 +487,20 @@ static ALWAYS_INLINE void go_whole_of_kernel(struct kb_sim *s, int how, uint64_t
         (!T->regular && cost->plane != x->plane))
         *cost = cost_known(T, &s->mask, &trip, txn_writes(x), x->nbytes);
     drain = cost->hold_fs - service_for(s, how, x)->done_fs;
+    x->drain_fs = drain;
+    if (!s->inorder->program.whole) {
+        uint32_t cube;
+        const struct step *step = program_enter(&s->inorder->program, T, x, &cube, &t);
+
+        go_to(s, how, t, slot, step, cube);
+        return;
+    }
     arrive = after(t, cost->way_fs);
     if (how & IN_CALLED && !memory->coming && !(how & IN_CHOOSES && is_chosen(s, x)) &&
         cost->way_fs <= kernels_least_way_fs(s, dst_unit(T, x->dst))) {
         serve(s, how, arrive, slot, drain);
         return;
     }
-    x->drain_fs = drain;
     if (is_expected(s, how, arrive, slot))
         return;
     memory->coming++;
@@ -477,8 +515,8 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
         router_set_out(s, t, slot);
         return none;
     }
-    if (how & IN_KERNELS && s->inorder->program.whole) {
-        go_whole_of_kernel(s, how, t, slot);
+    if (how & IN_KERNELS && s->inorder->program.ideal) {
+        go_ideal_of_kernel(s, how, t, slot);
         return none;
     }
     uint32_t cube;
@@ -554,10 +592,7 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     uint32_t cube = x->step.cube;
     const struct step *step = program_behind_engine(p, T, x, &cube, &t);
 
-    if (step->fed & fed_of(s, how))
-        return (struct goer){slot, cube, t, step};
-    go_to(s, how, t, slot, step, cube);
-    return none;
+    return come_to_step(s, how, t, slot, step, cube);
 }
 
 static ALWAYS_INLINE struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t,
@@ -723,6 +758,8 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
         done_for_kernel(s, how, t, slot);
         return none;
     case EV_HOP:
+        if (s->txns[slot].stage == TXN_TO_NODE)
+            return come_to_node(s, how, t, slot);
         kernels_word_arrived(s, t, slot);
         return none;
     case EV_ISSUE:

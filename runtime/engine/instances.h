@@ -98,11 +98,13 @@ void instances_free(struct kb_sim *s);
 /* Room for `n` slots. False without memory. */
 bool instances_room(struct kb_sim *s, uint32_t n);
 
-/* The bytes of the transaction in `slot` lie at `offset` of its memory. */
+/* A new transaction in `slot`: its bytes lie at `offset` of its memory. */
 static inline void instance_place(struct instances *all, uint32_t slot, uint64_t offset)
 {
-    if (all->served)
-        all->served[slot].offset = offset;
+    if (!all->served)
+        return;
+    all->served[slot].offset = offset;
+    all->served[slot].delay_fs = 0;
 }
 
 /* The instance of memory `dst`, as at the start of a run; those of all nodes. */

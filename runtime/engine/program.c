@@ -33,17 +33,22 @@ int64_t program_divide(struct drains *d, double gbs, uint32_t rate)
 }
 
 /* The step of a leg: leg_row.fed says which runs pass it with the one before. */
-static struct step step_of_leg(const struct kb_topology *t, uint32_t row)
+static struct step step_of_leg(const struct kb_topology *t, const struct leg_row *leg)
 {
-    const struct leg_row *leg = &t->legs[row];
     bool near = leg->owner == LINK_CUBE || (t->regular && leg->owner == LINK_NEXT);
 
-    return (struct step){.station = near ? leg->station : (int32_t)row,
+    return (struct step){.station = near ? leg->station : (int32_t)(leg - t->legs),
                          .kind = leg->owner == LINK_NONE ? STEP_ENGINE
                                  : near                  ? STEP_LINK
                                                          : STEP_FAR_LINK,
                          .fed = leg->fed,
                          .exit = STEP_STAYS};
+}
+
+static struct step step_of_node(const struct kb_topology *t, const struct hop_row *hop)
+{
+    return (struct step){
+        .station = (int32_t)(hop - t->hops), .kind = STEP_NODE, .exit = STEP_STAYS};
 }
 
 /* The unit of a cube at which segment `number` ends, if it ends at one; of a host's any slice. */
@@ -74,19 +79,32 @@ static uint32_t n_steps(const struct kb_topology *t)
     uint32_t n = 2; /* of whole routes */
 
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++)
-        n += t->segments[i].n_legs + 1u;
+        n += (uint32_t)t->segments[i].n_legs + t->segments[i].n_hops;
     return n;
 }
 
-/* What lies behind leg `k` of a segment; of -1, before its first. */
-static int64_t lead_behind(const struct kb_topology *t, const struct cost_mask *m,
-                           const struct segment_row *seg, int k)
+/* The node of a hop in cubes of kind `kind`. */
+static const struct node_row *node_of(const struct kb_topology *t, const struct hop_row *hop,
+                                      uint32_t kind)
 {
-    const struct leg_row *next = &t->legs[seg->first_leg + (uint32_t)(k + 1)];
+    if (hop->chiplet == AT_CUBE)
+        return &t->cube_nodes[kind * t->n_cube_nodes + hop->node];
+    return hop->chiplet == AT_FABRIC ? &t->fabric_nodes[0] : &t->io_nodes[hop->node];
+}
 
-    if (k + 1 == seg->n_legs)
-        return cost_way_fs(m, seg->tail_wire_fs, seg->tail_overhead_fs);
-    return cost_way_fs(m, next->wire_fs, next->overhead_fs);
+/* Is the node of a hop of `segment` a component? */
+static bool is_asked(const struct kb_topology *t, const struct hop_row *hop, uint32_t segment)
+{
+    return t->impls && component_of_kind(t, node_of(t, hop, segment / t->n_segments)->kind);
+}
+
+/* One more step of a segment, of which there are `n`: where what lies behind it is added up. */
+static int64_t *add_step(struct program *p, const struct kb_topology *t, uint32_t segment,
+                         uint32_t n, struct step step, double gbs)
+{
+    p->steps[n] = step;
+    p->more[n] = (struct step_more){gbs, (uint16_t)(segment % t->n_segments)};
+    return &p->steps[n].lead_fs;
 }
 
 /* The memory at the end of a segment, and the link into it, which is as fast as it. */
@@ -97,33 +115,47 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
     uint32_t number = segment % t->n_segments;
     bool slice = unit_is_slice(t, unit_of(t, number));
 
-    if (unit_is_tcm(t, unit_of(t, number)))
+    if (!p->ideal && unit_is_tcm(t, unit_of(t, number)))
         p->steps[row - 1].kind = STEP_TCM_LINK;
-    p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
-    p->steps[row - 1].exit = STEP_STAYS;
-    p->steps[row] = (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)};
-    p->more[row] = (struct step_more){0};
+    if (!p->ideal)
+        p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
+    add_step(p, t, segment, row,
+             (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)}, 0);
 }
 
+/* The steps of a segment, from row `n` on: where links queue these are, too. The row behind. */
 static uint32_t make_segment(struct program *p, const struct kb_topology *t,
                              const struct cost_mask *m, uint32_t segment, uint32_t n)
 {
     const struct segment_row *seg = &t->segments[segment];
+    const struct leg_row *leg = &t->legs[seg->first_leg];
+    struct step_entry *entry = &p->entries[segment];
+    int64_t *lead_fs = &entry->lead_fs;
 
-    p->entries[segment] = (struct step_entry){lead_behind(t, m, seg, -1), n};
-    if (!seg->n_legs) /* not a part of any route */
-        return n;
-    for (int k = 0; k < seg->n_legs; k++, n++) {
-        uint32_t leg = seg->first_leg + (uint32_t)k;
+    *entry = (struct step_entry){0, n};
+    for (uint32_t k = 0; k < seg->n_hops; k++) {
+        const struct hop_row *hop = &t->hops[seg->first_hop + k];
 
-        p->steps[n] = step_of_leg(t, leg);
-        p->steps[n].lead_fs = lead_behind(t, m, seg, k);
-        p->more[n] =
-            (struct step_more){t->legs[leg].gbs + m->link_gbs, (uint16_t)(segment % t->n_segments)};
+        if (hop->owner == LINK_NONE) {
+            end_at_memory(p, t, m, segment, n);
+            return n + 1;
+        }
+        if (is_asked(t, hop, segment))
+            lead_fs = add_step(p, t, segment, n++, step_of_node(t, hop), 0);
+        else
+            *lead_fs += hop->overhead_fs & m->overhead;
+        *lead_fs += hop->cross_fs & m->wire;
+        if (leg->owner == LINK_NONE)
+            lead_fs = add_step(p, t, segment, n++, step_of_leg(t, leg++), 0);
+        if (!p->ideal)
+            lead_fs = add_step(p, t, segment, n++, step_of_leg(t, leg), leg->gbs + m->link_gbs);
+        leg++;
+        *lead_fs += hop->wire_fs & m->wire;
     }
-    p->steps[n - 1].exit = seg->exit;
-    if (seg->exit == N_EXITS)
-        end_at_memory(p, t, m, segment, n++);
+    if (n == entry->row)
+        entry->row = NO_STEP;
+    else
+        p->steps[n - 1].exit = seg->exit;
     return n;
 }
 
@@ -188,11 +220,12 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->seg_pass = t->seg_pass;
     p->seg_in = t->seg_in;
     p->one_kind = t->n_kinds == 1;
-    p->regular = t->regular;
+    p->ideal = t->links == MODE_IDEAL;
+    p->whole = p->ideal && !(t->impls && t->impls->nodes);
+    p->regular = t->regular && (p->whole || !p->ideal);
     p->many = walk_n_links(t) >= MANY_LINKS;
     p->mask = *m;
     p->last = p->drains;
-    p->whole = t->links == MODE_IDEAL;
     p->chooses = t->banked || (t->impls && t->impls->queueing);
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;
@@ -214,18 +247,13 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     return true;
 }
 
-/* Is a request that begins segment `i` at its first event later than it began? */
-static bool begins_with_delay(const struct program *p, const struct kb_topology *t, uint32_t i,
+/* Is a request that begins with `entry` at its first event later than it began? */
+static bool begins_with_delay(const struct program *p, const struct step_entry *entry,
                               unsigned fed_first)
 {
-    const struct step *step = &p->steps[p->entries[i].row];
-    int64_t sum = p->entries[i].lead_fs;
-
-    for (uint32_t k = 0; p->whole && k < t->segments[i].n_legs; k++)
-        sum += step[k].lead_fs;
-    if (sum > 0 || !t->segments[i].n_legs)
-        return sum > 0;
-    return step->fed & fed_first && step->lead_fs > 0;
+    if (entry->lead_fs > 0 || entry->row == NO_STEP)
+        return entry->lead_fs > 0;
+    return p->steps[entry->row].fed & fed_first && p->steps[entry->row].lead_fs > 0;
 }
 
 bool program_delays(const struct program *p, const struct kb_topology *t, unsigned fed_first)
@@ -237,7 +265,7 @@ bool program_delays(const struct program *p, const struct kb_topology *t, unsign
         bool of_pe = number - t->seg_local < t->planes * t->pes * t->n_units ||
                      number - t->seg_out < t->planes * t->pes * N_EXITS;
 
-        if (of_pe && t->segments[i].n_hops && !begins_with_delay(p, t, i, fed_first))
+        if (of_pe && t->segments[i].n_hops && !begins_with_delay(p, &p->entries[i], fed_first))
             delays = false;
     }
     return delays;
@@ -253,16 +281,32 @@ void program_free(struct program *p)
     free(p->hosts);
 }
 
+/* From `at` on, the begin of a segment, to the first step, in `*cube`. */
+static struct step_entry enter(const struct program *p, const struct kb_topology *t,
+                               const struct trip *trip, struct route_at at, uint32_t *cube)
+{
+    int64_t before_fs = 0;
+
+    for (;; at = walk_next(t, trip, at)) {
+        struct step_entry entry = p->entries[cube_kind(t, at.cube) * t->n_segments + at.segment];
+
+        entry.lead_fs += before_fs;
+        if (entry.row != NO_STEP) {
+            *cube = at.cube;
+            return entry;
+        }
+        before_fs = entry.lead_fs + (walk_extra_fs(t, at) & p->mask.wire);
+    }
+}
+
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
                                const struct txn *x, const struct step *step, uint32_t *cube)
 {
     const struct trip trip = txn_trip(t, x);
-    uint16_t segment = p->more[step - p->steps].segment;
-    struct route_at next = walk_next(t, &trip, (struct route_at){*cube, segment, 0});
-    struct step_entry entry = p->entries[cube_kind(t, next.cube) * t->n_segments + next.segment];
+    struct route_at at = {*cube, p->more[step - p->steps].segment, 0};
+    struct step_entry entry = enter(p, t, &trip, walk_next(t, &trip, at), cube);
 
-    entry.lead_fs += mesh_extra_fs(t, *cube, step->exit) & p->mask.wire;
-    *cube = next.cube;
+    entry.lead_fs += walk_extra_fs(t, at) & p->mask.wire;
     return entry;
 }
 
@@ -270,10 +314,8 @@ struct step_entry program_begin_walk(const struct program *p, const struct kb_to
                                      const struct txn *x, uint32_t *cube)
 {
     const struct trip trip = txn_trip(t, x);
-    struct route_at at = walk_begin(t, &trip);
 
-    *cube = at.cube;
-    return p->entries[cube_kind(t, at.cube) * t->n_segments + at.segment];
+    return enter(p, t, &trip, walk_begin(t, &trip), cube);
 }
 
 void program_make_host(const struct program *p, const struct kb_topology *t, const struct txn *x,

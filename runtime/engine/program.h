@@ -31,6 +31,7 @@ enum step_kind {
     STEP_TCM_LINK, /* the same, into a TCM: one way it may be faster than the other */
     STEP_FAR_LINK, /* not of this cube, and found by walk_link(): `station` is its row of legs */
     STEP_ENGINE,   /* of the m_cpu of this cube */
+    STEP_NODE,     /* a component, which says how long it takes: `station` is its row of hops */
     STEP_MEMORY    /* the route ends */
 };
 
@@ -50,6 +51,8 @@ struct step_more {
     double gbs;
     uint16_t segment;
 };
+
+enum { NO_STEP = UINT32_MAX }; /* the row of a segment that has none: all of it lies before */
 
 /* The begin of a segment: what lies before its first station, and the row of that. */
 struct step_entry {
@@ -72,8 +75,8 @@ struct host_row {
     bool made;
     struct step_at begin; /* its first step, and what lies before that: */
     int64_t lead_fs;
-    int64_t behind_fs; /* links ideal: from the engine to the memory */
-    double link_gbs;   /* the same: the smallest of the links */
+    int64_t behind_fs; /* of a whole route: from the engine to the memory */
+    double link_gbs;   /* links ideal: the smallest of them */
     int64_t response_fs;
 };
 
@@ -96,9 +99,11 @@ struct program {
     uint32_t stations; /* of the links of a cube */
     uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
         seg_in; /* of the topology, for the loop */
-    bool one_kind, regular;
-    bool many;  /* its stations do not fit the cache */
-    bool whole; /* links are ideal: a route is one step, or two with an engine, which are these: */
+    bool one_kind;
+    bool regular; /* the machine is, and no segment that goes on is without a step */
+    bool many;    /* its stations do not fit the cache */
+    bool ideal;   /* links are */
+    bool whole; /* and no node is asked: a route is one step, or two with an engine, which are: */
     uint32_t to_engine, to_memory;
     bool chooses; /* some memory does */
     uint32_t n_rates;
@@ -285,21 +290,30 @@ static inline int64_t program_whole_drain(const struct program *p, const struct 
     return drain_fs(x->nbytes, gbs < last ? gbs : last);
 }
 
-/* The first step of a PE's, to which it comes at `*t`, in `*cube`; its drain begins. */
+/* The first step of a PE's, to which it comes at `*at_fs`, in `*cube`. */
+static inline const struct step *program_enter(const struct program *p, const struct kb_topology *t,
+                                               const struct txn *x, uint32_t *cube, uint64_t *at_fs)
+{
+    struct step_entry entry = program_entry(p, t, x, cube);
+
+    *at_fs += (uint64_t)entry.lead_fs;
+    return &p->steps[entry.row];
+}
+
+/* The same; its drain begins. */
 static inline const struct step *program_begin(const struct program *p, const struct kb_topology *t,
                                                struct txn *x, uint32_t *cube, uint64_t *at_fs)
 {
-    if (!p->whole) {
-        struct step_entry entry = program_entry(p, t, x, cube);
-
+    if (!p->ideal) {
         x->drain_fs = 0;
-        *at_fs += (uint64_t)entry.lead_fs;
-        return &p->steps[entry.row];
+        return program_enter(p, t, x, cube, at_fs);
     }
     struct cost_row way = program_way(p, t, x);
 
-    *cube = 0;
     x->drain_fs = program_whole_drain(p, t, x, way.link_gbs);
+    if (!p->whole)
+        return program_enter(p, t, x, cube, at_fs);
+    *cube = 0;
     *at_fs += (uint64_t)cost_way_fs(&p->mask, way.wire_fs, way.overhead_fs);
     return &p->steps[p->to_memory];
 }
@@ -315,7 +329,7 @@ static inline const struct host_row *program_host(struct program *p, const struc
 {
     struct host_row *row = walked;
 
-    if (p->regular && (p->hosts || program_make_hosts(p, t)))
+    if (t->regular && (p->hosts || program_make_hosts(p, t)))
         row = &p->hosts[x->dst];
     if (row == walked || !row->made)
         program_make_host(p, t, x, row);
@@ -324,17 +338,15 @@ static inline const struct host_row *program_host(struct program *p, const struc
 
 /* From the engine on, at which a host's is at `*at_fs`. */
 static inline const struct step *program_behind_engine(struct program *p,
-                                                       const struct kb_topology *t, struct txn *x,
-                                                       uint32_t *cube, uint64_t *at_fs)
+                                                       const struct kb_topology *t,
+                                                       const struct txn *x, uint32_t *cube,
+                                                       uint64_t *at_fs)
 {
     struct host_row walked;
-    const struct host_row *row;
 
     if (!p->whole)
         return program_on(p, t, x, &p->steps[x->step.row], cube, at_fs);
-    row = program_host(p, t, x, &walked);
-    x->drain_fs = program_whole_drain(p, t, x, row->link_gbs);
-    *at_fs += (uint64_t)row->behind_fs;
+    *at_fs += (uint64_t)program_host(p, t, x, &walked)->behind_fs;
     return &p->steps[p->to_memory];
 }
 

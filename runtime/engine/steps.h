@@ -47,7 +47,7 @@
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/component_memory.h"
-#include "network/component_node.h"
+#include "network/component_walk.h"
 #include "network/early_memory.h"
 #include "network/link.h"
 #include "network/m_cpu.h"

@@ -240,6 +240,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
+    instance_place(&s->instances, slot, 0);
     if (s->banks || s->instances.served)
         place(s, number, source->n - 1, slot);
     if (traffic_walks(tr) && !walk_place(s, number, source->n - 1, slot)) {

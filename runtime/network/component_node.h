@@ -8,85 +8,60 @@
  * Golden number   docs/components.md "What is shipped"
  *
  * The delay is known only when the head arrives, and the component is asked in order of arrival. So
- * such a node is a stop for every engine: an event of class 1, as the hop engine has for all nodes.
- * In a machine with such nodes the fused engines go by the hops of the tables, too, and add up what
- * lies between two stops: walk_on(). Links are stops of their own then.
+ * such a node is a stop for every engine, and has an event of class 1: it is asked before others of
+ * that instant come to links. Links of such a machine are stops of their own.
  *
- * Example: cube8, c0.pe0 reads c1.slice0, and noc is a component. Stops: noc of cube 0, noc of cube
- * 1, the slice. Between the two noc's lie wires and two ucie: one sum.
+ * Example: cube8 with ideal links, c0.pe0 reads c1.slice0, and noc is a component. Stops: noc of
+ * cube 0, noc of cube 1, the slice. Between the two noc's lie wires and two ucie: one sum.
  */
 #ifndef NETWORK_COMPONENT_NODE_H
 #define NETWORK_COMPONENT_NODE_H
+#include "engine/how.h"
 #include "machine/walk.h"
-#include "network/memory.h"
-#include "network/node.h"
 
-/* What of a node is still before a transaction. */
-enum walk_phase { WALK_ARRIVES, WALK_LEAVES, WALK_LINK, WALK_WIRE };
+enum { NODE_NEVER = -1 }; /* it does not go on: never, or the run ends */
 
-/* Whether the engine goes by hops, although it makes no event of each. */
-static ALWAYS_INLINE bool walks_hops(const struct kb_sim *s)
+/* What a node is asked. */
+static inline struct kb_request node_request(const struct kb_sim *s, const struct hop_row *hop,
+                                             uint32_t slot)
 {
-    (void)s; /* T names it only where any topology runs */
-    return T->impls && T->impls->nodes;
+    const struct txn *txn = &s->txns[slot];
+
+    return (struct kb_request){
+        .id = record_id(s, slot),
+        .op = txn->op,
+        .source = txn_of_host(txn) ? UINT32_MAX : pe_number(T, txn->src),
+        .bytes = txn->nbytes,
+        .overhead_fs = hop->overhead_fs & s->mask.overhead,
+        .k = 1,
+        .n = 1,
+    };
 }
 
-/* It comes to a link by an event, or to the engine of an m_cpu. */
-static inline void stop_at(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)
+/* Its head is at `t` at the node of `hop`, in `cube`: how long that takes, or NODE_NEVER. */
+static inline int64_t ask_node(struct kb_sim *s, uint64_t t, uint32_t slot,
+                               const struct hop_row *hop, uint32_t cube)
 {
-    s->txns[slot].stage = stage;
-    post(s, t, EV_ARRIVE, slot);
-}
+    const struct trip trip = txn_trip(T, &s->txns[slot]);
+    const struct impl *impl = node_component(T, hop, cube);
+    const struct kb_request request = node_request(s, hop, slot);
+    size_t node = walk_node(T, hop, cube, &trip);
+    int64_t delay_fs = impl->delay(s->instances.nodes + node * instance_of_node_bytes(T->impls),
+                                   &request, (int64_t)t);
 
-/* On from a node, at `t`, to the next stop. */
-static inline void walk_on(struct kb_sim *s, int how, uint64_t t, enum walk_phase phase,
-                           uint32_t slot)
-{
-    struct txn *txn = &s->txns[slot];
-    const struct trip trip = txn_trip(T, txn);
-    int64_t wire_fs = 0, overhead_fs = 0;
-
-    for (;; phase = WALK_ARRIVES) {
-        const struct segment_row *seg = walk_segment(T, txn->at);
-        const struct hop_row *hop = node_of(s, txn);
-
-        if (phase == WALK_ARRIVES && hop->owner == LINK_NONE) {
-            txn->hold_fs = hold_fs(s, txn);
-            go_to_memory(s, how, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
-            return;
-        }
-        if (phase == WALK_ARRIVES && node_impl(s, txn, hop)) {
-            txn->stage = TXN_TO_NODE;
-            post(s, after(t, cost_way_fs(&s->mask, wire_fs, overhead_fs)), EV_HOP, slot);
-            return;
-        }
-        overhead_fs += phase == WALK_ARRIVES ? hop->overhead_fs : 0;
-        wire_fs += phase <= WALK_LEAVES ? hop->cross_fs : 0;
-        if (phase <= WALK_LEAVES && is_m_cpu(s, txn, hop)) {
-            stop_at(s, after(t, cost_way_fs(&s->mask, wire_fs, overhead_fs)), TXN_TO_ENGINE, slot);
-            return;
-        }
-        if (phase <= WALK_LINK && T->links == MODE_FIFO) {
-            stop_at(s, after(t, cost_way_fs(&s->mask, wire_fs, overhead_fs)), TXN_TO_LINK, slot);
-            return;
-        }
-        wire_fs += hop->wire_fs;
-        if (txn->at.step + 1 == seg->n_hops) {
-            wire_fs += walk_extra_fs(T, txn->at);
-            txn->at = walk_next(T, &trip, txn->at);
-        } else {
-            txn->at.step++;
-        }
+    if (delay_fs < 0) {
+        instances_fault(s, (enum box)(impl - T->impls->of), slot, t,
+                        (struct kb_served){.hold_fs = delay_fs});
+        fail(s, KB_COMPONENT_ERROR);
+        return NODE_NEVER;
     }
-}
-
-/* Its head is at a node that is a component. */
-static inline void come_to_component(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    int64_t delay_fs = ask_node(s, t, slot);
-
-    if (delay_fs != NODE_NEVER)
-        walk_on(s, how, after(t, delay_fs), WALK_LEAVES, slot);
+    if (delay_fs == INT64_MAX) {
+        instances_never(s, (enum box)(impl - T->impls->of), slot);
+        return NODE_NEVER;
+    }
+    s->instances.served[slot].delay_fs += delay_fs - request.overhead_fs;
+    s->instances.served[slot].node_fs = delay_fs;
+    return delay_fs;
 }
 
 #endif

@@ -61,7 +61,7 @@
 #ifndef NETWORK_LINK_H
 #define NETWORK_LINK_H
 #include "machine/walk.h"
-#include "network/component_node.h"
+#include "network/component_walk.h"
 #include "network/memory.h"
 #include "network/pcie_ep.h"
 

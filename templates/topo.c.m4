@@ -289,22 +289,9 @@ gen_map_parts([[gen_part_row]])m4_dnl
 ]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
-m4_dnl Nodes that are components need an engine of their own.
-m4_define([[gen_own_engine]],
-m4_eval(gen_has_nodes != 0))m4_dnl
-#define TOPOLOGY gen_name[[]]_topology
-m4_ifelse(gen_own_engine, 1, [[#define OWN_ENGINE
-]])m4_dnl
-#include "engine/engine.h"
-
-const struct kb_topology TOPOLOGY = {
+const struct kb_topology gen_name[[]]_topology = {
 gen_map_fields([[gen_field_row]])m4_dnl
 m4_ifelse(gen_n_parts, 0, [[]], [[    .impls = &components,
 ]])m4_dnl
-m4_ifelse(gen_own_engine, 1, [[    .run = engine_fused,
+    .release = topology_release,
 };
-
-#include "engine/steps.h"
-]], [[    .run = inorder_run,
-};
-]])m4_dnl

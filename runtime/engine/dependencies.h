@@ -27,7 +27,6 @@ kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
  *
  * returns  KB_TIME_RANGE, KB_NO_MEMORY: the run has to end
  */
-kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
-    EXPORTED(dependencies_ended);
+kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs);
 
 #endif

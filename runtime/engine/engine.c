@@ -1,19 +1,14 @@
-/* engine.c -- runs a simulation by the engine that serves it best, and the fused engine of tables
- * that were made at run time. */
+/* engine.c -- runs a simulation: by hop if its options ask for that, else by the engine of
+ * arrivals.
+ */
 #include "engine/engine.h"
-#include "engine/engine_watched.h"
 #include "engine/hop.h"
 #include "engine/inorder.h"
-#include "engine/steps.h"
 
-/* The tables were made at run time: as the engine of a topology, but they are no constants. */
-static kb_status engine_loaded(struct kb_sim *s, uint64_t budget)
-{
-    return run(s, 0, budget);
-}
+const char topology_release[] = KB_VERSION;
 
 /*
- * Which links are passed together with the one that feeds them: network/link.h, "Which links are
+ * Which links are passed together with the one that feeds them: network/turn.h, "Which links are
  * no stops". Where costs are left out several may enter a link at one instant.
  */
 static void join_links(struct kb_sim *s)
@@ -25,8 +20,6 @@ static void join_links(struct kb_sim *s)
         if (t->kinds[kind].read_channels > 1 || t->kinds[kind].write_channels > 1)
             one_channel = false;
     s->fed = s->fed_first = 0;
-    if (s->observer && !s->observer->by_visits)
-        return;
     if (t->links != MODE_FIFO || s->options.costs_off || sim_is_watched(s))
         return;
     if (t->impls && t->impls->nodes)
@@ -39,17 +32,11 @@ static void join_links(struct kb_sim *s)
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
 {
-    bool hop = s->options.engine == KB_HOP, any = sim_counts(s), told = s->observer && !any;
     kb_status status;
 
     join_links(s);
     s->started = true;
-    status = (hop                 ? hop_run
-              : inorder_serves(s) ? inorder_run
-              : told              ? engine_told
-              : any               ? engine_any
-              : s->topo->run      ? s->topo->run
-                                  : engine_loaded)(s, budget);
+    status = (s->options.engine == KB_HOP ? hop_run : inorder_run)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)

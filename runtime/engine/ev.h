@@ -48,7 +48,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "base/exported.h"
 
 /* Equal times run by class, then by id: docs/model.md "Order of events". */
 enum ev_class { EV_DONE, EV_HOP, EV_ARRIVE, EV_ISSUE, EV_KERNEL, EV_ARBITER };
@@ -120,7 +119,7 @@ static inline ev ev_heap_first(const struct ev_heap *h)
 }
 
 /* Takes the first event of a heap that has one. */
-void ev_heap_take(struct ev_heap *h) EXPORTED(ev_heap_take);
+void ev_heap_take(struct ev_heap *h);
 
 /* -- the calendar --------------------------------------------------------------------------- */
 
@@ -168,7 +167,7 @@ static inline void ev_queue_rewind(struct ev_queue *q)
 }
 
 /* An event far away, before another of its day, or without a node. False if there is no memory. */
-bool ev_push_slow(struct ev_queue *q, ev e) EXPORTED(ev_push_slow);
+bool ev_push_slow(struct ev_queue *q, ev e);
 
 /* False if there is no memory. */
 static inline bool ev_push(struct ev_queue *q, ev e)
@@ -203,7 +202,7 @@ static inline bool ev_push(struct ev_queue *q, ev e)
 }
 
 /* The first day from today on is a pile: puts it in order, and looks for the first event. */
-void ev_sort_pile(struct ev_queue *q, uint32_t day) EXPORTED(ev_sort_pile);
+void ev_sort_pile(struct ev_queue *q, uint32_t day);
 
 /* Looks for the first event: the first day from today on that has a list, or the heap. */
 static inline void ev_find_first(struct ev_queue *q)

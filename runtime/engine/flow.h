@@ -56,7 +56,6 @@
 #ifndef FLOW_H
 #define FLOW_H
 #include "engine/txn.h"
-#include "base/exported.h"
 #include "machine/walk.h"
 
 /* Transactions and their bytes. */
@@ -87,8 +86,7 @@ bool flows_init(struct flows *f, const struct kb_topology *t);
 void flows_free(struct flows *f, const struct kb_topology *t);
 
 /* Counts the nodes and edges of the route of `x`. */
-void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x)
-    EXPORTED(flows_walk);
+void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x);
 
 /* Nothing has been counted. */
 void flows_clear(struct flows *f, const struct kb_topology *t);

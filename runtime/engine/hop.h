@@ -5,7 +5,7 @@
 #define HOP_H
 #include "engine/state.h"
 
-/* Runs what kb_options.engine says is KB_HOP's, as kb_topology.run does the rest. */
+/* Runs what kb_options.engine says is KB_HOP's, as inorder_run() does the rest. */
 kb_status hop_run(struct kb_sim *s, uint64_t budget);
 
 /* A transaction is issued at `t`, which is now: a row's, or that of a kernel's command. */

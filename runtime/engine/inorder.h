@@ -1,12 +1,11 @@
 /*
- * inorder.h -- the engine of runs in which every station serves in order of arrival.
+ * inorder.h -- the engine of arrivals, which runs all that is not engine/hop.c's.
  *
- * Links, most memories, channels and engines of m_cpus do, so this engine runs replays, sweeps,
- * traffic and kernels; engine/steps.h runs what else there is. Memories that choose what they serve
- * (banks, components that queue: network/server.h) have wakes, which are all that is in its queue;
- * routers have an agenda of their own (network/router.h). It is one object code for all machines,
- * compiled or loaded, whose steps are those of engine/program.h, and whose events are in
- * engine/calendar.h.
+ * Links, most memories, channels and engines of m_cpus serve in order of arrival, and need nothing
+ * else. Memories that choose what they serve (banks, components that queue: network/server.h) have
+ * wakes, which are all that is in its queue; routers have an agenda of their own
+ * (network/router.h). It is one object code for all machines, compiled or loaded, whose steps are
+ * those of engine/program.h, and whose events are in engine/calendar.h.
  */
 #ifndef INORDER_H
 #define INORDER_H
@@ -14,6 +13,9 @@
 #include "engine/ends.h"
 #include "engine/program.h"
 #include "engine/state.h"
+
+/* Runs events, until none is left or for `budget` of them. */
+kb_status inorder_run(struct kb_sim *s, uint64_t budget);
 
 /* What this engine has beside the stations of `struct kb_sim`. */
 struct inorder {
@@ -31,9 +33,6 @@ struct inorder {
     ev soon;             /* the wake of a memory, which is not in the queue: mostly it is next */
     uint32_t known_ends; /* rows whose ends, at_fs, have become known: a list of txn.next */
 };
-
-/* Can it run what `s` is about to run? */
-bool inorder_serves(const struct kb_sim *s);
 
 /* The run is over, and all are idle again. */
 void inorder_rewind(struct kb_sim *s);

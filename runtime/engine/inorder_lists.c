@@ -29,14 +29,6 @@ static uint32_t most_channels(const struct kb_topology *t)
     return most;
 }
 
-bool inorder_serves(const struct kb_sim *s)
-{
-    const struct kb_topology *t = s->topo;
-    bool seen = !s->observer || (s->observer->by_visits && t->links != MODE_ROUTER && !s->kernels);
-
-    return seen && s->options.engine == KB_FUSED;
-}
-
 /* -- one row -------------------------------------------------------------------------------- */
 
 uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x)

@@ -1,8 +1,8 @@
 /* inorder_lists.h -- which rows of a run are issued next, and by what event. */
 #ifndef INORDER_LISTS_H
 #define INORDER_LISTS_H
+#include "engine/how.h"
 #include "engine/inorder.h"
-#include "network/pcie_ep.h"
 
 /* The event in the row of `slot`, which has none. Without memory the run ends. */
 static ALWAYS_INLINE void put_off(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
@@ -26,6 +26,15 @@ static inline enum txn_stage stage_to(const struct step *step)
 static ALWAYS_INLINE void put_off_arrival(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     put_off(s, t, s->txns[slot].stage == TXN_TO_NODE ? EV_HOP : EV_ARRIVE, slot);
+}
+
+/* The pipe of a host's: its rows need the same time to their first station. Links ideal: one for
+ * each cube; fifo: one for each SIP. */
+static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
+{
+    uint32_t cube = dst_cube(T, x->dst);
+
+    return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : cube];
 }
 
 static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)

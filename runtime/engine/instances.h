@@ -1,7 +1,6 @@
 /* instances.h -- the states of components: one for each station or node that one stands for. */
 #ifndef INSTANCES_H
 #define INSTANCES_H
-#include "base/exported.h"
 #include "engine/queues.h"
 #include "machine/tables.h"
 
@@ -115,13 +114,13 @@ void instances_clear_nodes(struct kb_sim *s);
  * The costs of `txn`, which has been served: by the tables, but where a component was asked, by its
  * answer. The memory's term may be negative.
  */
-struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn) EXPORTED(sim_cost);
+struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn);
 
 /* Component `impl`, which stands for memory `dst`, has answered what it may not. */
 void instances_fault(struct kb_sim *s, enum box box, uint32_t slot, uint64_t now_fs,
-                     struct kb_served answer) EXPORTED(instances_fault);
+                     struct kb_served answer);
 
 /* It never ends a transaction: the message of a run that goes on until nothing else is left. */
-void instances_never(struct kb_sim *s, enum box box, uint32_t slot) EXPORTED(instances_never);
+void instances_never(struct kb_sim *s, enum box box, uint32_t slot);
 
 #endif

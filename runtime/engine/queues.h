@@ -1,7 +1,6 @@
 /* queues.h -- the memories of one simulation that are queueing components. */
 #ifndef QUEUES_H
 #define QUEUES_H
-#include "base/exported.h"
 #include "machine/queueing.h"
 
 struct kb_sim;
@@ -41,17 +40,17 @@ bool queues_room(struct kb_sim *s, uint32_t n);
 void queue_clear(struct queueing_memory *q);
 
 /* The request `id` of memory `dst`, in `slot`, waits. Takes it out again; TXN_NONE: none does. */
-void queues_put(struct kb_sim *s, uint64_t id, uint32_t slot) EXPORTED(queues_put);
-uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id) EXPORTED(queues_take);
+void queues_put(struct kb_sim *s, uint64_t id, uint32_t slot);
+uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id);
 
 /* Component `impl`, which is memory `dst`, has asked for what it may not: the message. */
-void queue_fault(struct kb_sim *s, uint32_t dst) EXPORTED(queue_fault);
+void queue_fault(struct kb_sim *s, uint32_t dst);
 
 /* It has said that `id` is done, which does not wait in it. */
-void queue_fault_id(struct kb_sim *s, uint32_t dst, uint64_t id) EXPORTED(queue_fault_id);
+void queue_fault_id(struct kb_sim *s, uint32_t dst, uint64_t id);
 
 /* Nothing is left to happen. Does a request wait? Then the message says which memory never ends it.
  */
-bool queues_never_end(struct kb_sim *s) EXPORTED(queues_never_end);
+bool queues_never_end(struct kb_sim *s);
 
 #endif

@@ -204,7 +204,7 @@ struct router {
     struct router_tally *tally; /* owned; NULL: buffers are not counted */
     uint64_t until_fs;          /* router_run_until(): up to there */
     bool has_trains;            /* of this run: network/router_train.h */
-    bool has_wakes;             /* steps.h runs: an event in its queue stands for the agenda ... */
+    bool has_wakes;             /* hop runs: an event in its queue stands for the agenda ... */
     uint64_t wake_fs;           /* ... then; ROUTER_NEVER: there is none */
     int how;                    /* of the run: engine/how.h */
     /* Of the topology. */
@@ -248,7 +248,7 @@ bool router_room(struct kb_sim *s, uint32_t n);
 
 /* The way of the transaction in `slot`; NULL: no memory. */
 struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers);
-void router_leave_way(struct way *way) EXPORTED(router_leave_way);
+void router_leave_way(struct way *way);
 
 /* Twice the room. False: no memory. */
 bool vc_room(struct vc *vc);

@@ -62,11 +62,11 @@ static inline void split_later(struct txn *txn, uint64_t address)
 kb_status split_all(struct kb_sim *s, kb_error *why);
 
 /* Of a whole that has ended, the part that ended last; of another row, that itself. */
-const struct txn *split_last(const struct kb_sim *s, uint32_t slot) EXPORTED(split_last);
+const struct txn *split_last(const struct kb_sim *s, uint32_t slot);
 
 /* A part ends at `end`. When the whole ends; SPLIT_GOES_ON: not all of it has been served. */
 #define SPLIT_GOES_ON UINT64_MAX
-uint64_t split_ended(struct kb_sim *s, uint32_t slot, uint64_t end) EXPORTED(split_ended);
+uint64_t split_ended(struct kb_sim *s, uint32_t slot, uint64_t end);
 
 static inline bool is_split(const struct kb_sim *s, uint32_t slot)
 {
@@ -101,7 +101,6 @@ static inline uint64_t record_id(const struct kb_sim *s, uint32_t slot)
 /* Is `a` before `b` at equal times? Rows of one id are parts, in order of their slots. */
 static inline bool comes_before(const struct kb_sim *s, const struct txn *a, const struct txn *b)
 {
-    (void)s; /* T names it only where any topology runs */
     return a->id < b->id || (T->granule && a->id == b->id && a < b);
 }
 

@@ -29,7 +29,6 @@
  */
 #ifndef STATION_H
 #define STATION_H
-#include "base/exported.h"
 #include "engine/txn.h"
 
 /*
@@ -99,7 +98,7 @@ struct link_station {
 };
 
 /* Twice the room; false if there is no memory.  stations.c */
-bool link_room(struct link_station *l) EXPORTED(link_room);
+bool link_room(struct link_station *l);
 
 /* Idle and empty, as if nothing had passed. */
 void link_clear(struct link_station *l);

@@ -117,17 +117,16 @@ bool traffic_draw(struct traffic *tr, uint32_t source);
  * The engine's: a channel has taken a read or a write of `src`, PE number `pe`, at `t`, so its next
  * one may come.
  */
-void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool writes)
-    EXPORTED(traffic_next);
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool writes);
 
 /* What is wrong when a run of traffic ends as KB_BAD_REQUEST. */
 #define TRAFFIC_NO_WAY "there is no way between two cubes that a transaction of the traffic joins"
 
 /* Keeps a latency of transactions issued in `part`. False without memory. */
-bool traffic_keep(struct traffic *tr, uint32_t part, int64_t actual_fs) EXPORTED(traffic_keep);
+bool traffic_keep(struct traffic *tr, uint32_t part, int64_t actual_fs);
 
 /* Statistics of the parts of a split transaction, before their slots are used again. */
-void traffic_end_parts(struct kb_sim *s, uint32_t slot) EXPORTED(traffic_end_parts);
+void traffic_end_parts(struct kb_sim *s, uint32_t slot);
 
 static inline void traffic_no_memory(struct kb_sim *s)
 {

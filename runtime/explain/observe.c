@@ -53,13 +53,10 @@ static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net &&
-                    !(s->topo->impls && s->topo->impls->nodes);
-    if (!w->by_station)
-        return;
-    s->options.engine = KB_FUSED;
-    w->calls.by_visits = true;
-    w->calls.by_visits = inorder_serves(s);
+    w->calls.by_visits = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net &&
+                         !s->kernels && !(s->topo->impls && s->topo->impls->nodes);
+    if (w->calls.by_visits)
+        s->options.engine = KB_FUSED;
 }
 
 static void split(struct kb_sim *s, uint32_t whole, uint32_t part)

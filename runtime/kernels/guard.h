@@ -1,7 +1,6 @@
 /* guard.h -- code of a bench on a thread's own stack, its setup() or reference(), may crash. */
 #ifndef GUARD_H
 #define GUARD_H
-#include "base/exported.h"
 #include "kernels/co.h"
 #include <signal.h>
 
@@ -19,6 +18,6 @@ struct co_crash co_crash_of(int signal, const siginfo_t *info);
 
 /* Writes "crashed by an access to address 0x10 (SIGSEGV)". */
 enum { CRASH_BYTES = 80 };
-void co_crash_text(struct co_crash crash, char text[CRASH_BYTES]) EXPORTED(co_crash_text);
+void co_crash_text(struct co_crash crash, char text[CRASH_BYTES]);
 
 #endif

@@ -131,8 +131,8 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
     k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
-    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks || !k->least_way_fs ||
-        !k->issue_fs) {
+    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks ||
+        !k->least_way_fs || !k->issue_fs) {
         kernels_free(k);
         return NULL;
     }

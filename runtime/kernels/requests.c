@@ -21,8 +21,6 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     if (s->options.engine == KB_HOP)
         hop_issue(s, t, slot);
-    else if (!s->inorder)
-        by_steps_issue(s, t, slot);
     else if (s->kernels->how == IN_KERNELS)
         go_all(s, IN_KERNELS | IN_CALLED, issue(s, IN_KERNELS | IN_CALLED, t, slot));
     else
@@ -31,10 +29,10 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
-    if (s->inorder)
-        put_off(s, t, class, slot);
+    if (s->options.engine == KB_HOP)
+        post(s, t, class, slot);
     else
-        by_steps_post(s, t, class, slot);
+        put_off(s, t, class, slot);
 }
 
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)

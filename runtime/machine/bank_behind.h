@@ -30,7 +30,7 @@ void bank_room_free(struct bank_room *room);
 
 /* A packet, or a read, of bursts `range`: a row of accesses. BANK_NONE without memory. */
 uint32_t bank_new_packet(struct bank_pool *pool, const struct bank_row *row,
-                         struct bank_range range, bool writes) EXPORTED(bank_new_packet);
+                         struct bank_range range, bool writes);
 
 static inline void bank_free_packet(struct bank_pool *pool, uint32_t i)
 {
@@ -53,8 +53,7 @@ static inline uint64_t bank_last_burst(const struct bank_row *row, struct bank_b
  * `behind_fs` later than its bursts, had the way `f` for themselves.
  */
 int64_t bank_stream_fs(struct stream *f, const struct bank_row *row, const int64_t *ends_fs,
-                       struct bank_bytes bytes, int64_t behind_fs, int64_t drain_fs)
-    EXPORTED(bank_stream_fs);
+                       struct bank_bytes bytes, int64_t behind_fs, int64_t drain_fs);
 
 /* From the begin to the end of `f`, without a wait. */
 static inline int64_t stream_way_fs(const struct stream *f)
@@ -74,6 +73,6 @@ struct bank_alone bank_alone_behind(const struct kb_topology *t, const struct co
 /* Room for such a transaction, on a way of `n` channels: then that cannot fail. False: no memory.
  */
 bool bank_room_for(struct bank_room *room, const struct kb_topology *t, const struct bank_row *row,
-                   bool writes, struct bank_bytes bytes, uint32_t n) EXPORTED(bank_room_for);
+                   bool writes, struct bank_bytes bytes, uint32_t n);
 
 #endif

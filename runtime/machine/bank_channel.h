@@ -123,8 +123,8 @@ struct bank_pool {
 };
 
 /* False without memory: `pool` says so. bank_alone.c */
-bool bank_more_segments(struct bank_pool *pool) EXPORTED(bank_more_segments);
-bool bank_more_pieces(struct bank_pool *pool) EXPORTED(bank_more_pieces);
+bool bank_more_segments(struct bank_pool *pool);
+bool bank_more_pieces(struct bank_pool *pool);
 
 /* The numbers of a channel as they are in this run. */
 struct bank_view {

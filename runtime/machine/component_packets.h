@@ -59,7 +59,6 @@ static inline int64_t packet_end_fs(const struct kb_request *packet, struct kb_s
  */
 int64_t component_behind_fs(const struct kb_topology *t, const struct cost_mask *m,
                             const struct trip *trip, const struct impl *impl,
-                            const struct kb_request *asked, double gbs)
-    EXPORTED(component_behind_fs);
+                            const struct kb_request *asked, double gbs);
 
 #endif

@@ -23,7 +23,6 @@
 #ifndef COST_H
 #define COST_H
 #include <math.h>
-#include "base/exported.h"
 #include "machine/bank_alone.h"
 #include "machine/between.h"
 #include "machine/segments.h"
@@ -217,8 +216,7 @@ struct walked_cost {
 
 /* Of any machine: summed segment by segment along the walk. Of a PE's all is in `way`. walked.c
  */
-struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)
-    EXPORTED(cost_walked);
+struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip);
 
 /* What segment `segment` of a cube costs, not regular. */
 static inline const struct cost_row *cost_segment_at(const struct kb_topology *t, uint32_t cube,
@@ -419,8 +417,7 @@ static inline struct bank_range cost_range(const struct kb_topology *t, uint32_t
 }
 /* With routers: data of a read come back, and no channel is passed in no time. channels.c */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
-                     const struct trip *trip, bool writes, struct kb_cost *cost)
-    EXPORTED(cost_add_router);
+                     const struct trip *trip, bool writes, struct kb_cost *cost);
 
 /* kb_formula_fs() */
 static inline int64_t cost_formula_fs(const struct kb_cost *c)

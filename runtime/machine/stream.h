@@ -35,7 +35,7 @@ struct stream_end {
 };
 
 /* Room for a way of `n` channels; false without memory. */
-bool stream_room(struct stream *f, uint32_t n) EXPORTED(stream_room);
+bool stream_room(struct stream *f, uint32_t n);
 
 /* The way that channels `c` are; nothing has gone it. False without memory. */
 bool stream_of(struct stream *f, const struct kb_topology *t, const struct channels *c);

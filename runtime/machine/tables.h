@@ -1,6 +1,7 @@
 /* tables.h -- the rows of the generated tables, for the generator and the library alike. */
 #ifndef TABLES_H
 #define TABLES_H
+#include "base/exported.h"
 #include "kernbench.h"
 #include "machine/impl.h"
 
@@ -278,8 +279,10 @@ struct kb_topology {
 
     const struct impls *impls; /* boxes that are components; NULL: all are built in */
 
-    /* The engine compiled for it: runs until `budget` events are used up. */
-    kb_status (*run)(struct kb_sim *sim, uint64_t budget);
+    const char *release; /* topology_release, if it was compiled; NULL: it was made at run time */
 };
+
+/* Tables of another release would be read amiss: then the linker does not find this. */
+extern const char topology_release[] EXPORTED(release);
 
 #endif

@@ -7,7 +7,6 @@
 /* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
 static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *txn)
 {
-    (void)s; /* T names it only where any topology runs */
     return T->banked && unit_is_slice(T, dst_unit(T, txn->dst)) &&
            (T->banked == BANKED_ALL ||
             kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS);
@@ -31,6 +30,6 @@ void banks_arrive_at_back(struct kb_sim *s, int how, uint64_t t, const struct ba
 
 /* Behind routers a part of it has arrived: a packet of a write, a read. */
 void banks_part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                        const struct delivery *part) EXPORTED(banks_part_arrives);
+                        const struct delivery *part);
 
 #endif

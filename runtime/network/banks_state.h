@@ -17,9 +17,9 @@ struct bank_slice {
     struct bank_channel *channels; /* [channel] */
     uint32_t memory;               /* its station: dst_pack() */
     uint64_t order;                /* of its first channel among all that decide: engine/agenda.h */
-    int64_t wake_fs;                  /* the next event, at which all channels go on */
-    uint64_t pending;                 /* transactions, or packets, whose end is not known */
-    uint64_t busy[2];                 /* channels with anything to decide, a bit each */
+    int64_t wake_fs;               /* the next event, at which all channels go on */
+    uint64_t pending;              /* transactions, or packets, whose end is not known */
+    uint64_t busy[2];              /* channels with anything to decide, a bit each */
     uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
     bool full;                        /* at the last wake posted writes waited for room */
     enum bank_together together;
@@ -90,10 +90,10 @@ void banks_free(struct banks *b);
 bool banks_room(struct banks *b, uint32_t n);
 
 /* The slice that is memory `memory`, made if it is new. NULL without memory. */
-struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory) EXPORTED(banks_slice);
+struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory);
 
 /* Each channel of a slice whose channels were alike is on its own from now on. */
-void banks_part(struct kb_sim *s, struct bank_slice *slice) EXPORTED(banks_part);
+void banks_part(struct kb_sim *s, struct bank_slice *slice);
 
 /* How many channels of a slice are kept up, the first ones. */
 static inline uint32_t banks_kept(const struct bank_slice *slice)
@@ -120,8 +120,7 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
 
 /* What the transaction in `slot`, whose route drains it in `drain_fs`, would take if it were alone.
  */
-struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
-    EXPORTED(banks_alone);
+struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs);
 
 /* The bursts of the transaction in `slot`. */
 static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slot)

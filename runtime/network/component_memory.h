@@ -19,7 +19,6 @@
 /* Is one component both, slices and SRAMs? Then nothing asks which one a memory is. */
 static ALWAYS_INLINE bool is_one_component(const struct kb_sim *s)
 {
-    (void)s; /* T names it only where any topology runs */
     return T->impls->of[BOX_HBM].serve == T->impls->of[BOX_SRAM].serve;
 }
 

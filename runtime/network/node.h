@@ -20,7 +20,6 @@
 /* The node where it is. */
 static inline const struct hop_row *node_of(const struct kb_sim *s, const struct txn *txn)
 {
-    (void)s; /* T names it only where any topology runs */
     return &T->hops[walk_segment(T, txn->at)->first_hop + txn->at.step];
 }
 
@@ -28,7 +27,6 @@ static inline const struct hop_row *node_of(const struct kb_sim *s, const struct
 static inline const struct impl *node_impl(const struct kb_sim *s, const struct txn *txn,
                                            const struct hop_row *hop)
 {
-    (void)s; /* T names it only where any topology runs */
     return node_component(T, hop, txn->at.cube);
 }
 
@@ -36,7 +34,6 @@ static inline const struct impl *node_impl(const struct kb_sim *s, const struct 
 static inline bool is_m_cpu(const struct kb_sim *s, const struct txn *txn,
                             const struct hop_row *hop)
 {
-    (void)s; /* T names it only where any topology runs */
     return hop->chiplet == AT_CUBE &&
            walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU;
 }

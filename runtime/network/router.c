@@ -452,7 +452,7 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, uint64_t t, uint32_t index)
 
 /* -- an instant ----------------------------------------------------------------------------- */
 
-/* The engine of steps.h hears of the next one. */
+/* hop hears of the next one. */
 static inline uint32_t leave_instant(struct kb_sim *s)
 {
     struct router *r = s->router;

@@ -17,7 +17,7 @@
  * there: router_leave()
  *
  * A transaction has at most one of these at a time. Where no row has room for one, as in
- * engine/steps.h, it lies in the queue of events; so does one that stands for the whole agenda.
+ * engine/hop.c, it lies in the queue of events; so does one that stands for the whole agenda.
  */
 #ifndef NETWORK_ROUTER_H
 #define NETWORK_ROUTER_H
@@ -30,10 +30,10 @@
 #define NO_CHANNEL UINT32_MAX
 
 /* It leaves its channel at `t`; a host's, its pcie_ep. */
-void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot) EXPORTED(router_set_out);
+void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 /* A host's has its engine at `t`. */
-void router_go_on(struct kb_sim *s, uint64_t t, uint32_t slot) EXPORTED(router_go_on);
+void router_go_on(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 /* When ports decide next; ROUTER_NEVER: nothing waits for that. */
 static inline uint64_t router_next_fs(struct router *r)
@@ -46,7 +46,7 @@ static inline uint64_t router_next_fs(struct router *r)
  * decide in one row with them (router_ask_as()), it stops at one, and returns its index: the caller
  * lets it decide, and goes on. NO_CHANNEL: it has come to the end, of the instant or of the run.
  */
-uint32_t router_run(struct kb_sim *s, uint64_t t) EXPORTED(router_run);
+uint32_t router_run(struct kb_sim *s, uint64_t t);
 
 /* The same of all instants before `until`, where nothing else decides and nothing is counted:
  * `most` decisions at most, and none behind an event that they post. Returns how many there were.
@@ -54,11 +54,10 @@ uint32_t router_run(struct kb_sim *s, uint64_t t) EXPORTED(router_run);
 uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most);
 
 /* What has the place `order` among all that decide at `t` is asked to: a channel of banks. */
-void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
-    EXPORTED(router_ask_as);
+void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index);
 
 /* hop: an event of class 1. */
-void router_take_note(struct kb_sim *s, uint64_t t, uint32_t row) EXPORTED(router_take_note);
+void router_take_note(struct kb_sim *s, uint64_t t, uint32_t row);
 
 /* -- memories ------------------------------------------------------------------------------- */
 
@@ -76,29 +75,26 @@ struct turn {
 };
 
 /* The one that comes now. */
-struct delivery router_part(struct kb_sim *s, uint32_t slot) EXPORTED(router_part);
+struct delivery router_part(struct kb_sim *s, uint32_t slot);
 
 /* Its room comes back as its turn goes on. Of a part with a parcel. */
-void router_serve(struct kb_sim *s, const struct delivery *part, const struct turn *turn)
-    EXPORTED(router_serve);
+void router_serve(struct kb_sim *s, const struct delivery *part, const struct turn *turn);
 
 /* The data of a read begin their way back. False: no memory, the run ends. */
-bool router_turn_back(struct kb_sim *s, uint32_t slot) EXPORTED(router_turn_back);
+bool router_turn_back(struct kb_sim *s, uint32_t slot);
 
 /* They all do, at `t`. */
-void router_answer(struct kb_sim *s, uint64_t t, uint32_t slot) EXPORTED(router_answer);
+void router_answer(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 /* The same burst by burst: segment `number` of them will be ready at `t`. `*parcel` is that of the
  * segment before, of the same packet. */
-void router_send(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t number, uint32_t *parcel)
-    EXPORTED(router_send);
+void router_send(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t number, uint32_t *parcel);
 
 /*
  * All packets of a write have been served, or it is known when they will have been: it is done
  * `behind_fs` after its last tail, but not before `least_fs`.
  */
-void router_served(struct kb_sim *s, uint32_t slot, uint64_t least_fs, int64_t behind_fs)
-    EXPORTED(router_served);
+void router_served(struct kb_sim *s, uint32_t slot, uint64_t least_fs, int64_t behind_fs);
 
 /* It is done: it needs its way no more. */
 static inline void router_leave(struct kb_sim *s, uint32_t slot)

@@ -28,7 +28,6 @@
 /* The numbers of the slice that the transaction in `slot` goes to. */
 static inline const struct bank_row *bank_row_of_txn(const struct kb_sim *s, const struct txn *txn)
 {
-    (void)s; /* T names it only where any topology runs */
     return &kind_at(T, dst_cube(T, txn->dst))->banks;
 }
 

@@ -38,7 +38,7 @@ static inline bool router_is_hop(const struct router *r)
 
 /* -- asking --------------------------------------------------------------------------------- */
 
-/* The engine of steps.h has an event at the first instant of the agenda. */
+/* hop has an event at the first instant of the agenda. */
 static inline void wake(struct kb_sim *s, uint64_t t)
 {
     s->router->wake_fs = t;

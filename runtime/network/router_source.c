@@ -214,14 +214,12 @@ void router_go_on(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 /* -- the begin of a way --------------------------------------------------------------------- */
 
-/* How the run is watched: of steps.h the run's `how`, without what only concerns kernels. */
+/* Of the run's `how`, what concerns the network. */
 static int how_of_run(const struct kb_sim *s)
 {
-    int how = sim_counts(s) ? HOW_COUNTED : 0;
-
     if (s->options.engine == KB_HOP)
         return HOW_HOP | HOW_COUNTED;
-    return s->observer && !s->kernels ? how | HOW_COUNTED | HOW_TOLD : how;
+    return sim_counts(s) ? HOW_COUNTED : 0;
 }
 
 static uint32_t packets_of(const struct kb_sim *s, uint64_t nbytes)
@@ -249,7 +247,7 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     r->how = how_of_run(s);
     r->has_trains = !r->how && !r->tally && r->speedup == 1;
-    r->has_wakes = !(s->inorder && s->inorder->begun);
+    r->has_wakes = r->how & HOW_HOP;
     if (!writes)
         nbytes = T->command_bytes < T->segment_bytes ? T->command_bytes : T->segment_bytes;
     *flight = (struct flight){.way = router_way(s, slot, false),

@@ -29,12 +29,11 @@ static ALWAYS_INLINE bool is_chosen(const struct kb_sim *s, const struct txn *tx
     if (T->banked && unit_is_slice(T, unit) &&
         (T->banked == BANKED_ALL || kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS))
         return true;
-    (void)s; /* T names it only where any topology runs */
     return T->impls && T->impls->queueing && !unit_is_tcm(T, unit) && memory_queues(T, unit);
 }
 
 /* Its head has come at `t`, by an event. Its hold_fs says what it drains for, on its way. */
-void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot) EXPORTED(server_arrive);
+void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
 
 /*
  * Its head will come at `t`, draining for `drain`, and nothing is counted: need there be no event?
@@ -43,9 +42,9 @@ void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot) EXPORTE
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
 
 /* The wake of memory `dst` at `t`; nothing, if it was asked for an earlier one since. */
-void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst) EXPORTED(server_wake);
+void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst);
 
 /* Its service has ended at `t`. */
-void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot) EXPORTED(server_leave);
+void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 #endif

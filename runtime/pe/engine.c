@@ -113,16 +113,12 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 
     if (k->watched)
         return false;
-    if (!s->inorder)
-        return by_steps_until(s, pe);
     return k->how == IN_KERNELS ? until_as(s, IN_KERNELS, pe) : until_any(s, pe);
 }
 
 /* Does an event lie before `e`, beside those of kernels? */
 static inline bool comes_before_all(struct kb_sim *s, ev e)
 {
-    if (!s->inorder)
-        return e < s->queue.first;
     if (s->kernels->how == IN_KERNELS)
         return e < calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(e));
     return e < first_of_all(s, s->kernels->how & ~IN_KERNELS);
@@ -160,8 +156,6 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
     s->heard = &heard;
     if (s->options.engine == KB_HOP)
         return hop_run(s, budget);
-    if (!inorder_serves(s))
-        return by_steps_run(s, budget);
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
     s->inorder->over = false;

@@ -182,7 +182,7 @@ static void make(struct build *b, void *arg)
 /* The keys of `base`: as they were read, or from its resolved YAML. */
 static void take_base(struct source *source, const kb_topology *base)
 {
-    source->base = base->run ? NULL : ((const struct loaded *)base)->spec;
+    source->base = base->release ? NULL : ((const struct loaded *)base)->spec;
     source->file = base->name;
     source->text = base->config;
     source->len = strlen(base->config);

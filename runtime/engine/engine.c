@@ -38,16 +38,14 @@ static void join_links(struct kb_sim *s)
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
 {
-    bool any = sim_is_watched(s), told = s->observer && !any;
     kb_status status;
 
     join_links(s);
     s->started = true;
-    status = (inorder_serves(s) ? inorder_run
-              : told            ? engine_told
-              : any             ? engine_any
-              : s->topo->run    ? s->topo->run
-                                : engine_loaded)(s, budget);
+    status = (inorder_serves(s)   ? inorder_run
+              : sim_is_watched(s) ? engine_any
+              : s->topo->run      ? s->topo->run
+                                  : engine_loaded)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)

@@ -15,8 +15,3 @@ kb_status engine_any(struct kb_sim *s, uint64_t budget)
 
     return run(s, how, budget);
 }
-
-kb_status engine_told(struct kb_sim *s, uint64_t budget)
-{
-    return run(s, HOW_COUNTED | HOW_TOLD, budget);
-}

@@ -26,7 +26,6 @@ enum how {
     HOW_COUNTED = 2, /* arrivals and completions are counted, and go into the fingerprint */
     HOW_KERNELS = 4, /* transactions come from kernels, and share slots with their stages */
     HOW_CALLED = 8,  /* in an event of class 4: all others of its time have run */
-    HOW_TOLD = 16,   /* an observer hears of stations; with HOW_HOP of nodes and wires, too */
 };
 
 /* `delay_fs` after `t`, but never past EV_PAST: sums cannot wrap. */
@@ -96,7 +95,7 @@ static ALWAYS_INLINE bool sim_has_counted_all(const struct kb_sim *s)
 /* Does an observer hear of this step? */
 static ALWAYS_INLINE bool is_told(const struct kb_sim *s, int how)
 {
-    return how & (HOW_HOP | HOW_TOLD) && s->observer;
+    return how & HOW_HOP && s->observer;
 }
 
 /* Is the stage in `slot` inside a PE: on a port or an engine, for a time known beforehand? */

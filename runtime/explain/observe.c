@@ -46,20 +46,21 @@ static void free_observer(struct observer *o)
 }
 
 /*
- * Sums of transactions need no piece of a way: then the stations alone are told, and an engine that
- * has events for them alone will do. All else needs every node.
+ * Sums of transactions need no piece of a way: visits of stations will do, if the engine of
+ * arrivals serves the run. All else needs every node.
  */
 static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->by_station = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net &&
-                    !(s->topo->impls && s->topo->impls->nodes);
-    if (!w->by_station)
+    if (w->n > 1 || !w->visits || w->hop_asked || sim_counts(s))
         return;
     s->options.engine = KB_FUSED;
     w->calls.by_visits = true;
-    w->calls.by_visits = inorder_serves(s);
+    if (inorder_serves(s))
+        return;
+    s->options.engine = KB_HOP;
+    w->calls.by_visits = false;
 }
 
 static void split(struct kb_sim *s, uint32_t whole, uint32_t part)

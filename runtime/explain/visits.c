@@ -184,14 +184,6 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
     }
 }
 
-void visits_passed(struct visits *v, const struct txn *x)
-{
-    struct way_sum *way = way_of(v, x);
-
-    if (way)
-        way->count++;
-}
-
 void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot)
 {
     struct visits *v = spans_of(s)->visits;

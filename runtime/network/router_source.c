@@ -216,11 +216,9 @@ void router_go_on(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* How the run is watched: of steps.h the run's `how`, without what only concerns kernels. */
 static int how_of_run(const struct kb_sim *s)
 {
-    int how = sim_counts(s) ? HOW_COUNTED : 0;
-
     if (s->options.engine == KB_HOP)
         return HOW_HOP | HOW_COUNTED;
-    return s->observer && !s->kernels ? how | HOW_COUNTED | HOW_TOLD : how;
+    return sim_counts(s) ? HOW_COUNTED : 0;
 }
 
 static uint32_t packets_of(const struct kb_sim *s, uint64_t nbytes)

@@ -81,8 +81,8 @@ static void of_any_machine_with_banks(void **state)
 }
 
 /*
- * Segments of several channels end at one instant. Whichever channel is looked at first, the wait is
- * that of the one that was granted first.
+ * Segments of several channels end at one instant. Whichever channel is looked at first, the wait
+ * is that of the one that was granted first.
  */
 static void of_segments_that_end_together(void **state)
 {

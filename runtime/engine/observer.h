@@ -3,9 +3,9 @@
  *
  * The engine knows an observer as a table of functions. explain/ fills it when kb_sim_observe()
  * asks, and derives breakdowns, timelines and critical paths from the calls. The hop engine calls
- * all of them, one from station to station (HOW_TOLD) those about stations. Where all stations
- * serve in order, engine/inorder.c tells visits and ends instead, if that is enough (by_visits). No
- * engine of a run that is not watched tests s->observer, so it costs them nothing.
+ * all of them. The engine of arrivals (engine/inorder_steps.h) tells visits and ends instead, if
+ * that is enough (by_visits). No engine of a run that is not watched tests s->observer, so it costs
+ * them nothing.
  *
  * Every call about a transaction ends its current piece of time and may begin the next one. For a
  * read of 4 KiB that waits 10 ns for its channel the calls are: issue(t=0), come(0, channel),
@@ -156,7 +156,8 @@ static inline void observe_visit(struct kb_sim *s, enum station_kind station, si
                                           .begin_fs = (int64_t)begin});
 }
 
-/* The same of a memory, which is done with it at `done`; its way drains for `drain_fs`. */
+/* The same of a memory, which is done with it at `done`; its way drains for `drain_fs`. Where the
+ * memory chooses, neither begin nor drain is known. */
 static inline void observe_served(struct kb_sim *s, uint64_t done, uint32_t slot, int64_t drain_fs)
 {
     const struct txn *x = &s->txns[slot];

@@ -46,8 +46,8 @@ static void free_observer(struct observer *o)
 }
 
 /*
- * Sums of transactions need no piece of a way: then the stations alone are told, and an engine that
- * has events for them alone will do. All else needs every node.
+ * Sums of transactions need no piece of a way: visits of stations will do, if the engine of
+ * arrivals serves the run. All else needs every node.
  */
 static void begin(struct kb_sim *s)
 {

@@ -1,5 +1,5 @@
-/* server_pieces.c -- the pieces of a transaction's time at a memory that chooses, and what the buses
- * of banks serve.
+/* server_pieces.c -- the pieces of a transaction's time at a memory that chooses, and what the
+ * buses of banks serve.
  *
  * They are known when its end is, and follow one another in the order of enum stay. At a slice with
  * banks they are those of the segment that ended last:
@@ -35,8 +35,7 @@ static void split_wait(const struct kb_sim *s, uint32_t slot, int64_t wait_fs, s
     in->fs[STAY_REFRESH] = access->delay_fs;
     in->fs[STAY_ROW] = access->ready_fs - access->prepared_fs - access->delay_fs -
                        banks_alone(s, slot, access->drain_fs).row_fs;
-    in->fs[STAY_BUS] =
-        wait_fs - in->fs[STAY_MEMORY] - in->fs[STAY_REFRESH] - in->fs[STAY_ROW];
+    in->fs[STAY_BUS] = wait_fs - in->fs[STAY_MEMORY] - in->fs[STAY_REFRESH] - in->fs[STAY_ROW];
 }
 
 static struct stays in_banks(const struct kb_sim *s, int64_t t_fs, uint32_t slot)

@@ -1,5 +1,5 @@
-/* server_pieces.h -- the pieces of a transaction's time at a memory that chooses, and what the buses
- * of banks serve. */
+/* server_pieces.h -- the pieces of a transaction's time at a memory that chooses, and what the
+ * buses of banks serve. */
 #ifndef SERVER_PIECES_H
 #define SERVER_PIECES_H
 #include "explain/spans.h"

@@ -24,18 +24,16 @@
  *
  * Invariants
  *   - At most one piece is open per slot; observe_issue() starts with none.
- *   - The hop engine calls, or, where only sums of transactions are wanted (`by_station`), an
- *     engine that tells of stations alone; the way between is then counted at the end: add_way().
- *     Where all stations serve in order such runs need no pieces at all: explain/visits.c. All end
- *     at the same femtosecond, which the tests compare.
+ *   - The hop engine calls. Where only sums of transactions are wanted these are made of visits,
+ *     without any pieces: explain/visits.c. Both end at the same femtosecond, which the tests
+ *     compare.
  *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
  *
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
  * other, commands.c the chains of commands, observe.c the table of calls.
  */
 #include "explain/spans.h"
-#include "explain/visits.h"
-#include "network/banks_state.h"
+#include "explain/ways.h"
 #include <stdlib.h>
 #include <string.h>
 #include "data/dtype.h"
@@ -128,19 +126,11 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
                      &trip);
 }
 
-/* The edge that it takes next: behind its node, or, by stations, the link of its leg. */
+/* The edge behind its node. */
 static struct walk_edge next_edge(const struct kb_sim *s, struct route_at at)
 {
-    const struct kb_topology *t = s->topo;
-    const struct segment_row *seg = walk_segment(t, at);
-    const struct hop_row *hop;
+    const struct hop_row *hop = &s->topo->hops[walk_segment(s->topo, at)->first_hop + at.step];
 
-    if (spans_of(s)->by_station) {
-        const struct leg_row *leg = &t->legs[seg->first_leg + at.step];
-
-        return (struct walk_edge){leg->owner, leg->back, leg->link};
-    }
-    hop = &t->hops[seg->first_hop + at.step];
     return (struct walk_edge){hop->owner, hop->back, hop->link};
 }
 
@@ -407,18 +397,6 @@ static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot, const struc
                            c->overhead_fs);
 }
 
-/* Counts its wires and nodes, which were not told. */
-static void add_way(struct kb_sim *s, uint32_t slot, const struct kb_cost *c)
-{
-    struct progress *at = &spans_of(s)->slots[slot];
-    int64_t overhead_fs = c->overhead_fs - c->memory_overhead_fs;
-
-    at->told_fs += c->wire_fs + overhead_fs;
-    at->wire_fs += c->wire_fs;
-    at->overhead_fs += overhead_fs;
-    visits_passed(spans_of(s)->visits, &s->txns[slot]);
-}
-
 void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
@@ -436,8 +414,6 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
         c.memory_overhead_fs = 0;
     }
     last = spans_make(s, slot, (int64_t)end);
-    if (spans_of(s)->by_station && !is_whole(s, slot))
-        add_way(s, slot, &c);
     if (!is_whole(s, slot))
         check_txn(s, end, slot, &c);
     TELL(spans_of(s), end, &last);

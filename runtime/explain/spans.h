@@ -63,7 +63,6 @@ struct spans {
     int n;
     bool opens, services;   /* an observer hears of them */
     bool hop_asked;         /* the options named the hop engine */
-    bool by_station;        /* the ways between stations are not told: a breakdown has the tables */
     struct visits *visits;  /* borrowed; of the last observer that is a breakdown; NULL: none */
     struct progress *slots; /* owned; [slot] */
     uint32_t n_slots;

@@ -1,8 +1,8 @@
 /* visits.c -- sums of a breakdown, made of the visits of stations.
  *
  * The engine of arrivals (engine/inorder_steps.h) knows a visit as a whole as soon as it comes:
- * arrival, begin, end; that of a memory that chooses as soon as its end is known. With the wires and nodes of the tables that is all of a transaction's
- * time:
+ * arrival, begin, end; that of a memory that chooses as soon as its end is known. With the wires
+ * and nodes of the tables that is all of a transaction's time:
  *
  *   wait at a link          its own sums: by source, target, and source in front
  *   other waits, overhead   sums of its way (explain/ways.c); a wait for a memory that serves in
@@ -94,8 +94,8 @@ static void at_link(struct visits *v, const struct txn *x, const struct visit *v
 }
 
 /*
- * The stays at a memory that serves in order. What of a service is more than the drain of the way is
- * overhead; a component may take less.
+ * The stays at a memory that serves in order. What of a service is more than the drain of the way
+ * is overhead; a component may take less.
  */
 static struct stays stays_in_order(const struct visit *visit)
 {
@@ -182,14 +182,6 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
         v->spent_fs[visit->slot] += visit->done_fs - visit->arrive_fs;
         break;
     }
-}
-
-void visits_passed(struct visits *v, const struct txn *x)
-{
-    struct way_sum *way = way_of(v, x);
-
-    if (way)
-        way->count++;
 }
 
 void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot)

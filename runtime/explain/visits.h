@@ -22,9 +22,6 @@ void visits_free(struct visits *v);
 void visits_visit(struct kb_sim *s, const struct visit *visit);
 void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot);
 
-/* A transaction has gone its way; the rest of its time is counted elsewhere. */
-void visits_passed(struct visits *v, const struct txn *x);
-
 /* Adds the time of all ways to `all`. */
 void visits_sum(const struct visits *v, struct sums *all);
 

@@ -4,8 +4,8 @@
 #include "engine/station.h"
 #include "machine/cost.h"
 
-/* Times at the two ends of a way that differ from transaction to transaction; those at its memory in
- * the order in which they follow one another. */
+/* Times at the two ends of a way that differ from transaction to transaction; those at its memory
+ * in the order in which they follow one another. */
 enum stay {
     STAY_START,
     STAY_MEMORY,
@@ -26,10 +26,9 @@ struct stays {
 /* The cause of a stay; of STAY_START it is that of a PE. */
 static inline kb_cause stay_cause(enum stay stay)
 {
-    static const kb_cause causes[] = {KB_CAUSE_CHANNEL_WAIT, KB_CAUSE_MEMORY_WAIT,
-                                      KB_CAUSE_REFRESH_WAIT, KB_CAUSE_ROW_WAIT,
-                                      KB_CAUSE_BUS_WAIT,     KB_CAUSE_OVERHEAD,
-                                      KB_CAUSE_DRAIN,        KB_CAUSE_RESPONSE};
+    static const kb_cause causes[] = {
+        KB_CAUSE_CHANNEL_WAIT, KB_CAUSE_MEMORY_WAIT, KB_CAUSE_REFRESH_WAIT, KB_CAUSE_ROW_WAIT,
+        KB_CAUSE_BUS_WAIT,     KB_CAUSE_OVERHEAD,    KB_CAUSE_DRAIN,        KB_CAUSE_RESPONSE};
 
     return causes[stay];
 }

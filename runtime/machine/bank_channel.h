@@ -49,7 +49,7 @@ struct bank_access {
     int64_t prepared_fs, delay_fs, ready_fs; /* of the segment that ends last */
     int64_t granted_fs;                      /* and when its channel granted it */
     const struct bank_channel *channel;
-    uint32_t next;                           /* in the list of those expected, or done */
+    uint32_t next; /* in the list of those expected, or done */
     uint8_t writes;
 };
 

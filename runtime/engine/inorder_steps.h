@@ -388,7 +388,7 @@ static ALWAYS_INLINE void go_to(struct kb_sim *s, int how, uint64_t t, uint32_t 
 
 /* It comes to the station of `step` at `t`: by an event, or, if that is no stop, it goes on. */
 static ALWAYS_INLINE struct goer come_to_step(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                       const struct step *step, uint32_t cube)
+                                              const struct step *step, uint32_t cube)
 {
     if (step->fed & fed_of(s, how))
         return (struct goer){slot, cube, t, step};

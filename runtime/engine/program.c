@@ -119,8 +119,8 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
         p->steps[row - 1].kind = STEP_TCM_LINK;
     if (!p->ideal)
         p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
-    add_step(p, t, segment, row,
-             (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)}, 0);
+    add_step(p, t, segment, row, (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)},
+             0);
 }
 
 /* The steps of a segment, from row `n` on: where links queue these are, too. The row behind. */

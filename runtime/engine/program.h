@@ -103,7 +103,7 @@ struct program {
     bool regular; /* the machine is, and no segment that goes on is without a step */
     bool many;    /* its stations do not fit the cache */
     bool ideal;   /* links are */
-    bool whole; /* and no node is asked: a route is one step, or two with an engine, which are: */
+    bool whole;   /* and no node is asked: a route is one step, or two with an engine, which are: */
     uint32_t to_engine, to_memory;
     bool chooses; /* some memory does */
     uint32_t n_rates;

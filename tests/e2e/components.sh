@@ -208,20 +208,29 @@ of_engine()
     shift
     timeout 60 "$B/kernbench" "$@" --machine "$yaml" "${gates[@]}" --set contention.links=$links --engine "$engine" 2>&1
 }
+# engines_alike NAME: of $yaml with $gates and $links
+engines_alike()
+{
+    of_engine hop replay "$work/rows.csv" --fingerprint | grep -v warning >"$work/hop"
+    of_engine fused replay "$work/rows.csv" --fingerprint | grep -v warning >"$work/counted"
+    of_engine fused replay "$work/rows.csv" --quiet >"$work/fused"
+    [ "$(grep -c '^[0-9]' "$work/hop")" -eq 120 ] && cmp "$work/hop" "$work/counted" && grep '^[i0-9]' "$work/hop" | cmp - "$work/fused"
+    ok "$1: rows"
+    equal "$1: traffic" "$(of_engine hop load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)" \
+        "$(of_engine fused load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)"
+    equal "$1: kernels" "$(of_engine hop run copy --fingerprint)" "$(of_engine fused run copy --fingerprint)"
+    equal "$1: kernels, not counted" "$(of_engine hop run copy --quiet)" "$(of_engine fused run copy --quiet)"
+}
 for yaml in tests/machines/tray32.yaml tests/support/shapes/shape_{planes,ring,kinds}.yaml tests/support/odd.yaml; do
     for links in ideal fifo; do
-        name="gates of $(basename "$yaml" .yaml), $links"
-        of_engine hop replay "$work/rows.csv" --fingerprint | grep -v warning >"$work/hop"
-        of_engine fused replay "$work/rows.csv" --fingerprint | grep -v warning >"$work/counted"
-        of_engine fused replay "$work/rows.csv" --quiet >"$work/fused"
-        [ "$(grep -c '^[0-9]' "$work/hop")" -eq 120 ] && cmp "$work/hop" "$work/counted" && grep '^[i0-9]' "$work/hop" | cmp - "$work/fused"
-        ok "$name: rows"
-        equal "$name: traffic" "$(of_engine hop load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)" \
-            "$(of_engine fused load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)"
-        equal "$name: kernels" "$(of_engine hop run copy --fingerprint)" "$(of_engine fused run copy --fingerprint)"
-        equal "$name: kernels, not counted" "$(of_engine hop run copy --quiet)" "$(of_engine fused run copy --quiet)"
+        engines_alike "gates of $(basename "$yaml" .yaml), $links"
     done
 done
+# cubes that are passed without a stop, over wires of two lengths
+yaml=tests/machines/tray32.yaml links=ideal all=("${gates[@]}")
+gates=(--set cube.xbar.impl=gate --set sip.cube_mesh.wrap=xy --set sip.cube_mesh.wrap_mm=30)
+engines_alike "gates of crossbars alone"
+gates=("${all[@]}")
 # one that lets through all at once is as the node's own delay
 gates+=(--set cube.noc.gate.interval_ns=0 --set cube.xbar.gate.interval_ns=0 --set cube.ucie.gate.interval_ns=0
     --set sip.io.pcie_ep.gate.interval_ns=0 --set fabric.gate.interval_ns=0)

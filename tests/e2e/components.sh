@@ -190,6 +190,60 @@ call "$sim" replay "$work/rows.csv" --quiet
 equal "gate: only what comes within 4 ns waits" "0 0 0 1" \
     "$(awk -F, 'NR > 1 {print ($21 > $20 && $16 + $17 + $18 + $19 == 0) + 0}' "$work/out" | xargs)"
 
+# nodes of every kind, of machines of other shapes, too: the engine stops at those that are asked, hop at all
+printf 'issue_ns,op,src,dst,offset,nbytes\n' >"$work/rows.csv"
+for i in {0..119}; do
+    at="$((i % 7)),$([ $((i % 2)) -eq 0 ] && echo read || echo write)"
+    case $((i % 3)) in
+    0) echo "$at,c$((i % 4)).pe$((i % 2)),c$((i % 3)).slice0,0,$((i % 5 * 64 + 64))" ;;
+    1) echo "$at,c$((i % 3)).pe1,c$((i % 2)).sram,0,256" ;;
+    2) echo "$((i % 11)),$([ $((i % 2)) -eq 0 ] && echo d2h || echo h2d),host,c$((i % 4)).slice1,0,512" ;;
+    esac
+done >>"$work/rows.csv"
+gates=(--set cube.noc.impl=gate --set cube.xbar.impl=gate --set cube.ucie.impl=gate --set sip.io.pcie_ep.impl=gate --set fabric.impl=gate)
+# answers of a machine ENGINE COMMAND...: what it prints, with what it says of its events
+of_engine()
+{
+    local engine=$1
+    shift
+    timeout 60 "$B/kernbench" "$@" --machine "$yaml" "${gates[@]}" --set contention.links=$links --engine "$engine" 2>&1
+}
+# engines_alike NAME: of $yaml with $gates and $links
+engines_alike()
+{
+    of_engine hop replay "$work/rows.csv" --fingerprint | grep -v warning >"$work/hop"
+    of_engine fused replay "$work/rows.csv" --fingerprint | grep -v warning >"$work/counted"
+    of_engine fused replay "$work/rows.csv" --quiet >"$work/fused"
+    [ "$(grep -c '^[0-9]' "$work/hop")" -eq 120 ] && cmp "$work/hop" "$work/counted" && grep '^[i0-9]' "$work/hop" | cmp - "$work/fused"
+    ok "$1: rows"
+    equal "$1: traffic" "$(of_engine hop load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)" \
+        "$(of_engine fused load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)"
+    equal "$1: kernels" "$(of_engine hop run copy --fingerprint)" "$(of_engine fused run copy --fingerprint)"
+    equal "$1: kernels, not counted" "$(of_engine hop run copy --quiet)" "$(of_engine fused run copy --quiet)"
+}
+for yaml in tests/machines/tray32.yaml tests/support/shapes/shape_{planes,ring,kinds}.yaml tests/support/odd.yaml; do
+    for links in ideal fifo; do
+        engines_alike "gates of $(basename "$yaml" .yaml), $links"
+    done
+done
+# cubes that are passed without a stop, over wires of two lengths
+yaml=tests/machines/tray32.yaml links=ideal all=("${gates[@]}")
+gates=(--set cube.xbar.impl=gate --set sip.cube_mesh.wrap=xy --set sip.cube_mesh.wrap_mm=30)
+engines_alike "gates of crossbars alone"
+gates=("${all[@]}")
+# one that lets through all at once is as the node's own delay
+gates+=(--set cube.noc.gate.interval_ns=0 --set cube.xbar.gate.interval_ns=0 --set cube.ucie.gate.interval_ns=0
+    --set sip.io.pcie_ep.gate.interval_ns=0 --set fabric.gate.interval_ns=0)
+for v in cube8_mixed cube8_fifo_mixed vec1_0 vec3_1 vec5_2; do
+    yaml=tests/vectors/${v%_*}.yaml
+    call "$B/kernbench" replay --machine "$yaml" "${gates[@]}" "tests/vectors/$v.csv" --quiet
+    [ $code -eq 0 ] && cmp "$work/out" "tests/vectors/$v.expected.csv"
+    ok "gates without an interval: $v"
+    call "$B/kernbench" replay --machine "$yaml" "${gates[@]}" "tests/vectors/$v.csv" --fingerprint
+    [ $code -eq 0 ] && cmp "$work/out" "tests/vectors/$v.expected.csv" && cmp "$work/err" "tests/vectors/$v.fingerprint"
+    ok "gates without an interval, counted: $v"
+done
+
 # -- a memory that queues -----------------------------------------------------------------------
 
 # docs/components.md "A memory that queues"

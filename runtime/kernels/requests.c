@@ -16,10 +16,8 @@ static __attribute__((noinline)) void issue_counted(struct kb_sim *s, uint64_t t
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (s->options.engine == KB_HOP)
-        hop_issue(s, t, slot);
-    else if (!s->inorder)
-        by_steps_issue(s, t, slot);
+    if (!s->inorder)
+        (s->options.engine == KB_HOP ? hop_issue : by_steps_issue)(s, t, slot);
     else if (s->kernels->watched)
         issue_counted(s, t, slot);
     else

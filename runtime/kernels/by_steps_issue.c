@@ -15,8 +15,3 @@ void by_steps_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     else
         issue(s, HOW_KERNELS | HOW_CALLED, t, slot);
 }
-
-void by_steps_post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
-{
-    post(s, t, class, slot);
-}

@@ -29,7 +29,7 @@ static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class
     if (s->inorder)
         put_off(s, t, class, slot);
     else
-        by_steps_post(s, t, class, slot);
+        post(s, t, class, slot);
 }
 
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)

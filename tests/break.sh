@@ -31,10 +31,10 @@ break_it() {
     edits+=("$(printf '%q ' "${@:2}")")
 }
 
-engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
-memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
+how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
+pcie_ep=runtime/network/pcie_ep.h
 cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c add=runtime/sim/add.c results=runtime/sim/results.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
-feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c
+feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c hop=runtime/engine/hop.c hop_way=runtime/engine/hop_way.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ break_it 'barriers that do not move what follows' $traces 's/late = found.* if c
 
 # -- waiting for others ---------------------------------------------------------------------
 after=runtime/engine/dependencies.c
-break_it 'those that wait issued when done, before the response' $engine \
-    's/end_for_others\(s, txn->id, end\)/end_for_others(s, txn->id, t)/'
+break_it 'those that wait issued when done, before the response' runtime/engine/inorder_steps.h \
+    's/end_for_others\(s, s->txns\[slot\]\.id, end\)/end_for_others(s, s->txns[slot].id, t)/'
 break_it 'waiting for the first of several' $after 's/if \(--w->n_left == 0 &&/if (w->n_left-- \&\&/'
 break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end_fs, 0, \&issue_fs/'
 break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > txn->issue_fs\)/if (1)/'
@@ -91,20 +91,20 @@ break_it 'those that wait issued at their own time, too' $issue_order \
     's/if \(s->dependencies && dependencies_waits\(s->dependencies, slot\)\)/if (0)/'
 
 # -- stations -------------------------------------------------------------------------------
-break_it 'channel released at issue' $channel 's/^        channel->idle--;$//'
-break_it 'reads and writes of a PE share a channel' $channel \
-    's/(&s->channels\[2 \* .*x->src) \+ txn_writes\(x\)\]/\1]/'
-break_it 'reads and writes of an M_CPU share an engine' $m_cpu \
-    's/(&s->engines\[2 \* .*) \+ txn_writes\(x\)\]/\1]/'
-break_it 'memory that serves all at once' $memory 's/if \(memory->holder == TXN_NONE\)/if (1)/'
-break_it 'one HBM controller for a cube' $memory \
+break_it 'channel released at issue' $hop 's/^    station->idle--;$//'
+break_it 'reads and writes of a PE share a channel' $hop \
+    's/(&s->channels\[2 \* .*txn->src) \+ txn_writes\(txn\)\]/\1]/'
+break_it 'reads and writes of an M_CPU share an engine' $hop \
+    's/(&s->engines\[2 \* .*) \+ txn_writes\(txn\)\]/\1]/'
+break_it 'memory that serves all at once' $hop_way 's/if \(memory->holder == TXN_NONE\)/if (1)/'
+break_it 'one HBM controller for a cube' $hop_way \
     's/&s->memories\[s->txns\[slot\]\.dst\]/\&s->memories[dst_unit(T, s->txns[slot].dst) < T->pes ? dst_pack(T, dst_cube(T, s->txns[slot].dst), 0) : s->txns[slot].dst]/'
-break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//; s/\) \^ \(ptrdiff_t\)reads\]/)]/; s/ \^ reads\]/]/'
+break_it 'reads use the forward direction of a link' $hop_way 's/ \^ !txn_writes\(txn\)//'
 break_it 'a link free before its bytes have passed' runtime/network/turn.h 's/after\(enter, taken\)/after(t, taken)/'
 
 # -- interleaved addresses --------------------------------------------------------------------
 split=runtime/engine/split address=runtime/machine/address.h
-break_it 'the channel free when the first part is served' $engine 's/^    else if \(last\)$/    else/'
+break_it 'the channel free when the first part is served' $hop 's/^    else if \(last\)$/    else/'
 break_it 'parts in no order at equal times' $split.h 's/ \|\| \(T->granule && a->id == b->id && a < b\)//'
 break_it 'parts with the id of the whole in the fingerprint' $split.h 's/\(number << SPLIT_NUMBER_BIT\)/(number \& 0)/'
 break_it 'a whole that ends with its first part' $split.c 's/if \(s->txns\[part\]\.issue_fs > last->issue_fs\)/if (0)/'
@@ -177,9 +177,9 @@ break_it 'one pipe of host transactions for a SIP' $pcie_ep \
     's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
 break_it 'next in the pipe never sent' $pcie_ep \
     's/^        post\(s, \(uint64_t\)s->txns\[pipe->head\].*$/        ;/'
-break_it 'engine without its wait' $m_cpu 's/txn->wait_fs = \(int64_t\)t - txn->wait_fs;/txn->wait_fs = 0;/'
-break_it 'wait for the memory counted from issue' $memory \
-    's/start_fs - txn->arrive_fs/start_fs - txn->issue_fs/'
+break_it 'engine without its wait' $hop 's/: txn->wait_fs\);$/: (int64_t)t);/'
+break_it 'wait for the memory counted from issue' $hop_way \
+    's/service_fs - txn->arrive_fs/service_fs - txn->issue_fs/'
 break_it 'start stamped at issue' $results \
     's/r->start_fs = whole->issue_fs \+ .*;/r->start_fs = whole->issue_fs;/'
 # columns of requests and of results
@@ -210,11 +210,11 @@ break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies 
 break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
 break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
 break_it 'wires that cannot be left out' runtime/machine/cost.h 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
-break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
-break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
-break_it 'the edge into a memory not as its own' $link 's/^    if \(into_memory\)$/    if (false)/'
+break_it 'links without bandwidth still taken' $hop_way 's/->gbs \+ s->mask\.link_gbs;/->gbs;/'
+break_it 'a queue that forgets its longest' $hop_way 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
+break_it 'the edge into a memory not as its own' $hop_way 's/^    if \(seg->exit == N_EXITS && .*\)$/    if (false)/'
 break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
-break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, record_id\(s, slot\)\);$//'
+break_it 'completions not in the fingerprint' $hop 's/^    seen\(s, HOW_COUNTED, t, EV_DONE, record_id\(s, slot\)\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
 break_it 'a tie of the bridges goes right' $segments \
@@ -232,7 +232,7 @@ break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
 break_it 'links of neighbours mixed up' $walk 's/\? SIDE_W : SIDE_N/? SIDE_N : SIDE_W/'
 break_it 'one shore link for all rows' $walk 's/^        link \+= walk_shore_place\(t, trip, at\);$/        ;/'
-break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
+break_it 'response past the end of time' $hop 's/if \(end == EV_PAST\)/if (0)/'
 
 # -- statistics and memory ------------------------------------------------------------------
 break_it 'utilization: a transaction that enters a link at this instant waits' runtime/engine/station.h \
@@ -269,8 +269,8 @@ break_it 'the next launch before the last is back' $launch \
 break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'
 break_it 'woken by what was waited for before' $pe_cpu 's/^        pe->awaited = NULL;$//'
 break_it 'a kernel ends with its commands under way' $pe_cpu 's/if \(pe->outstanding == 0\)$/if (1)/'
-break_it 'DMA stamped at enqueue' $channel \
-    's/kernels_begin_service\(s, t, slot\)/kernels_begin_service(s, (uint64_t)txn->issue_fs, slot)/'
+break_it 'DMA stamped at enqueue' $hop \
+    's/s->heard->begin\(s, t, slot\)/s->heard->begin(s, (uint64_t)txn->issue_fs, slot)/'
 break_it 'a load that sees memory at issue' $pe_dma \
     's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c);/' \
     $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'

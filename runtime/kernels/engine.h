@@ -17,14 +17,4 @@ KERNELS_OWN bool engine_until(struct kb_sim *s, uint32_t pe);
  * and has been taken. */
 KERNELS_OWN bool engine_skip_to(struct kb_sim *s, ev e);
 
-/* -- by_steps.c: runs that are watched, and machines whose stations choose -------------------- */
-
-/* Both as those above. */
-kb_status by_steps_run(struct kb_sim *s, uint64_t budget);
-bool by_steps_until(struct kb_sim *s, uint32_t pe);
-
-/* A command's transaction is issued at `t`; the row of `slot` has an event at `t`. */
-void by_steps_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
-void by_steps_post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot);
-
 #endif

@@ -9,9 +9,13 @@
 #include "kernels/heard.h"
 #include "engine/inorder_steps.h"
 
-/* Nothing that is counted is left out. */
+/* Of any other run. Nothing that is counted is left out. */
 static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
+    if (s->options.engine == KB_HOP) {
+        hop_issue(s, t, slot);
+        return;
+    }
     int how = s->kernels->how | (s->kernels->how & IN_COUNTED ? 0 : IN_CALLED);
 
     go_all(s, how, issue(s, how, t, slot));
@@ -19,9 +23,7 @@ static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, ui
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (s->options.engine == KB_HOP)
-        hop_issue(s, t, slot);
-    else if (s->kernels->how == IN_KERNELS)
+    if (s->kernels->how == IN_KERNELS)
         go_all(s, IN_KERNELS | IN_CALLED, issue(s, IN_KERNELS | IN_CALLED, t, slot));
     else
         issue_any(s, t, slot);

@@ -3,8 +3,8 @@
  *
  * Links, most memories, channels and engines of m_cpus do, so this engine runs replays, sweeps,
  * traffic and kernels; engine/steps.h runs what else there is. Memories that choose what they serve
- * (banks, components that queue: network/server.h) have wakes, which are all that is in its queue;
- * routers have an agenda of their own (network/router.h). It is one object code for all machines,
+ * (banks, components that queue: network/server.h) have wakes, which are in its queue; routers have
+ * an agenda of their own (network/router.h). It is one object code for all machines,
  * compiled or loaded, whose steps are those of engine/program.h, and whose events are in
  * engine/calendar.h.
  */

@@ -1,8 +1,8 @@
 /* steps.h -- runs transactions over the routes of one topology: the order of steps.
  *
  * Runs in which stations serve in order have an engine of their own, engine/inorder_steps.h. This
- * one has all others: those that are watched, machines with nodes that are components, and runs of
- * kernels, or with routers, whose memories choose.
+ * one has all others: those of the hop engine, those that are observed, and machines with nodes that
+ * are components.
  *
  * A transaction is a row of 64 bytes (engine/txn.h) that goes from station to station. A step is
  * a function that is called when its event is due, changes the row and its station, and posts the

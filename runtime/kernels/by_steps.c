@@ -1,5 +1,5 @@
-/* by_steps.c -- runs of kernels by the steps of engine/steps.h: those that are watched, and
- * machines with routers, banks, nodes that are components, or components that queue.
+/* by_steps.c -- runs of kernels by the steps of engine/steps.h: those of the hop engine, those that
+ * are observed, and machines with nodes that are components.
  */
 #include "kernels/by_steps.h"
 

@@ -17,7 +17,7 @@ KERNELS_OWN bool engine_until(struct kb_sim *s, uint32_t pe);
  * and has been taken. */
 KERNELS_OWN bool engine_skip_to(struct kb_sim *s, ev e);
 
-/* -- by_steps.c: runs that are watched, and machines whose stations choose -------------------- */
+/* -- by_steps.c: runs that are observed, and machines with nodes that are components ----------- */
 
 /* Both as those above. */
 kb_status by_steps_run(struct kb_sim *s, uint64_t budget);

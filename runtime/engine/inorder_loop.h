@@ -116,7 +116,7 @@ static ALWAYS_INLINE ev first_of_all(struct kb_sim *s, int how)
     return ev_least(first, calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(first)));
 }
 
-/* Memories that choose have said when some are done. */
+/* Memories that choose have said when some are done, which need be no event. */
 static inline void take_ends(struct kb_sim *s, int how)
 {
     while (s->inorder->known_ends != TXN_NONE) {
@@ -166,20 +166,30 @@ static inline uint64_t run_ports(struct kb_sim *s, int how, uint64_t t, uint64_t
     return router_run_until(s, until < s->stop_fs ? until : s->stop_fs, most);
 }
 
+/* Is `e`, the first of all, in the queue? Of all else only ports decide in events of its last
+ * class.
+ */
+static ALWAYS_INLINE bool is_of_queue(const struct kb_sim *s, int how, ev e)
+{
+    if (how & IN_ROUTED)
+        return e == first_of_queue(s);
+    return how & IN_CHOOSES && ev_class(e) == EV_ARBITER;
+}
+
 /* Takes `e`, the first of all; of ports `most` decisions. Returns how many events that were. */
 static ALWAYS_INLINE uint64_t take_first(struct kb_sim *s, int how, ev e, uint64_t most)
 {
     uint64_t n = 1;
 
-    if (how & IN_KERNELS && e == kernels_next(s))
+    if (how & IN_KERNELS && ev_class(e) == EV_KERNEL)
         kernels_take(s, e);
-    else if (how & IN_CHOOSES && e == first_of_queue(s))
+    else if (is_of_queue(s, how, e))
         take_of_queue(s, how, e);
     else if (how & IN_ROUTED && ev_class(e) == EV_ARBITER)
         n = run_ports(s, how, ev_time_fs(e), most);
     else
         go_all(s, how, handle(s, how, calendar_take(&s->inorder->calendar, s->txns)));
-    if (how & IN_CHOOSES)
+    if (how & IN_CHOOSES && how & (IN_AHEAD | IN_WATCHED))
         take_ends(s, how);
     return n;
 }

@@ -370,12 +370,16 @@ static ALWAYS_INLINE void fetch_link(const struct kb_sim *s, const struct txn *x
         __builtin_prefetch(&s->links[(first + (size_t)(ptrdiff_t)step->station) ^ !txn_writes(x)]);
 }
 
-/* It comes to its memory at `t`: does the memory expect it, without an event? */
+/*
+ * It comes to its memory at `t`: does the memory expect it, without an event? Those of kernels come
+ * to many slices, each to one that has no wake: there an event costs less.
+ */
 static ALWAYS_INLINE bool is_expected(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
 
-    if (!(how & IN_CHOOSES) || how & IN_COUNTED || !server_expects(s, t, x->drain_fs, slot))
+    if (!(how & IN_CHOOSES) || how & (IN_COUNTED | IN_KERNELS) ||
+        !server_expects(s, t, x->drain_fs, slot))
         return false;
     x->stage = TXN_TO_MEMORY;
     return true;
@@ -501,8 +505,6 @@ static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t
         serve(s, how, arrive, slot, drain);
         return;
     }
-    if (is_expected(s, how, arrive, slot))
-        return;
     memory->coming++;
     x->stage = TXN_TO_MEMORY;
     put_off(s, arrive, EV_ARRIVE, slot);

@@ -108,7 +108,7 @@ static inline void answer_read(struct kb_sim *s, int how, uint32_t slot, uint64_
             return;
         memory_fs = s->instances.served[slot].memory_fs;
     }
-    if (how & HOW_KERNELS) { /* its content is that at the end of its service */
+    if (how & HOW_KERNELS) { /* its content is that at the end of its service; its row is needed */
         txn->stage = TXN_SERVED;
         post(s, *free_of(s, how, slot), EV_DONE, slot);
     }

@@ -17,7 +17,8 @@
  * there: router_leave()
  *
  * A transaction has at most one of these at a time. Where no row has room for one, as in
- * engine/hop.c, it lies in the queue of events; so does one that stands for the whole agenda.
+ * engine/hop.c, it lies in the queue of events; so does one that stands for the whole agenda. Of a
+ * kernel's read the end of its service is an event of its own, which lies there in any engine.
  */
 #ifndef NETWORK_ROUTER_H
 #define NETWORK_ROUTER_H

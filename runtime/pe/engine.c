@@ -39,6 +39,8 @@ static const struct heard heard = {.station = kernels_station,
 
 /* -- the loops -------------------------------------------------------------------------------- */
 
+enum { CHOOSING = IN_KERNELS | IN_CHOOSES };
+
 /*
  * Events that come soon are known before this one is handled: ends of loads, whose channels and
  * commands are in no cache where there are thousands of PEs.
@@ -46,7 +48,7 @@ static const struct heard heard = {.station = kernels_station,
 static inline void prefetch_soon(struct kb_sim *s)
 {
     const struct calendar *c = &s->inorder->calendar;
-    uint32_t slot = calendar_soon(c, 4);
+    uint32_t slot = calendar_soon(c, 3);
     const struct work *work;
 
     if (slot == TXN_NONE)
@@ -58,16 +60,37 @@ static inline void prefetch_soon(struct kb_sim *s)
     prefetch_lines(work->command, 5);
 }
 
-/* A run that is plain, and not counted: a text of its own. */
-static __attribute__((noinline)) uint64_t take_plain(struct kb_sim *s, int how, ev e, uint64_t most)
+/* A run that is plain, and not counted: its rows are a text of their own. */
+static __attribute__((noinline)) void handle_plain(struct kb_sim *s, uint32_t slot)
 {
-    (void)how;
-    if (s->kernels->many)
-        prefetch_soon(s);
-    return take_first(s, IN_KERNELS, e, most);
+    go_all(s, IN_KERNELS, handle(s, IN_KERNELS, slot));
 }
 
-/* All others are one text that asks. */
+static ALWAYS_INLINE uint64_t take_plain(struct kb_sim *s, int how, ev e, uint64_t most)
+{
+    uint32_t slot;
+
+    (void)how, (void)most;
+    if (ev_class(e) == EV_KERNEL) {
+        kernels_take(s, e);
+        return 1;
+    }
+    slot = calendar_take(&s->inorder->calendar, s->txns);
+    if (s->kernels->many)
+        prefetch_soon(s);
+    handle_plain(s, slot);
+    return 1;
+}
+
+/* The same where memories choose. */
+static __attribute__((noinline)) uint64_t take_choosing(struct kb_sim *s, int how, ev e,
+                                                        uint64_t most)
+{
+    (void)how;
+    return take_first(s, CHOOSING, e, most);
+}
+
+/* All others, those that are counted among them, are one text that asks. */
 static __attribute__((noinline)) uint64_t take_any(struct kb_sim *s, int how, ev e, uint64_t most)
 {
     return take_first(s, how | IN_KERNELS, e, most);
@@ -78,33 +101,42 @@ static __attribute__((noinline)) kb_status run_plain(struct kb_sim *s, uint64_t 
     return run_agendas(s, IN_KERNELS, budget, take_plain);
 }
 
-static __attribute__((noinline)) kb_status run_any(struct kb_sim *s, int how, uint64_t budget)
+static __attribute__((noinline)) kb_status run_choosing(struct kb_sim *s, uint64_t budget)
 {
-    return run_agendas(s, how, budget, take_any);
+    return run_agendas(s, CHOOSING, budget, take_choosing);
 }
 
-static ALWAYS_INLINE bool until_as(struct kb_sim *s, int how, uint32_t pe)
+static __attribute__((noinline)) kb_status run_any(struct kb_sim *s, uint64_t budget)
+{
+    return run_agendas(s, s->kernels->how, budget, take_any);
+}
+
+static ALWAYS_INLINE bool until_as(struct kb_sim *s, int how, uint32_t pe,
+                                   uint64_t (*take)(struct kb_sim *s, int how, ev e, uint64_t most))
 {
     struct kernels *k = s->kernels;
 
     while (k->ahead > 0) {
         ev e = first_of_all(s, how);
 
-        if (ev_time_fs(e) >= s->stop_fs || (e == k->wakes.next && ev_slot(e) != pe))
+        if (ev_time_fs(e) >= s->stop_fs || (ev_class(e) == EV_KERNEL && ev_slot(e) != pe))
             return false;
-        if (e == k->wakes.next) {
+        if (ev_class(e) == EV_KERNEL) {
             wakes_take(&k->wakes);
             k->now_fs = ev_time_fs(e);
             return true;
         }
-        k->ahead -= (uint32_t)(how == IN_KERNELS ? take_plain : take_any)(s, how, e, k->ahead);
+        k->ahead -= (uint32_t)take(s, how, e, k->ahead);
     }
     return false;
 }
 
-static __attribute__((noinline)) bool until_any(struct kb_sim *s, uint32_t pe)
+static __attribute__((noinline)) bool until_other(struct kb_sim *s, uint32_t pe)
 {
-    return until_as(s, s->kernels->how, pe);
+    int how = s->kernels->how;
+
+    return how == CHOOSING ? until_as(s, CHOOSING, pe, take_choosing)
+                           : until_as(s, how, pe, take_any);
 }
 
 bool engine_until(struct kb_sim *s, uint32_t pe)
@@ -113,7 +145,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 
     if (k->watched)
         return false;
-    return k->how == IN_KERNELS ? until_as(s, IN_KERNELS, pe) : until_any(s, pe);
+    return k->how == IN_KERNELS ? until_as(s, IN_KERNELS, pe, take_plain) : until_other(s, pe);
 }
 
 /* Does an event lie before `e`, beside those of kernels? */
@@ -160,5 +192,7 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
         return KB_NO_MEMORY;
     s->inorder->over = false;
     k->how = how_of_run(s);
-    return k->how == IN_KERNELS ? run_plain(s, budget) : run_any(s, k->how, budget);
+    return (k->how == IN_KERNELS ? run_plain
+            : k->how == CHOOSING ? run_choosing
+                                 : run_any)(s, budget);
 }

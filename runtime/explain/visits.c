@@ -68,7 +68,9 @@ static struct way_sum *way_of(struct visits *v, const struct txn *x)
 
 static void stay(struct way_sum *way, enum stay which, int64_t fs)
 {
-    way->stays[which].count += fs != 0;
+    if (!fs)
+        return;
+    way->stays[which].count++;
     way->stays[which].fs += fs;
 }
 

@@ -31,12 +31,13 @@ struct component {
     struct component_key *keys;
 };
 
-/* A component in place of a box. */
+/* A component in place of a box: of all cubes, or of some. */
 struct part {
     enum key key; /* KEY_cube_hbm_impl */
     enum box box;
     const struct component *component;
-    double *values; /* [n_keys] */
+    double *values;  /* [n_keys] */
+    bool below_cube; /* not in `cubes` alone */
     const struct part *next;
 };
 
@@ -57,8 +58,16 @@ enum key impl_of_section(enum key first, int depth);
  */
 void components_find(struct spec *spec);
 
-/* The part of `k`, which is an `impl`; NULL: the box is built in. */
+/*
+ * The part of `k`, which is an `impl`, in cubes with the keys of `spec`; NULL: the box is built in.
+ */
 const struct part *part_of_key(const struct spec *spec, enum key k);
+
+/*
+ * What stands in place of each box in cubes with the keys of `spec`: 0 is what is built in, another
+ * number that of the part, from 1 on.
+ */
+void parts_of_boxes(const struct spec *spec, uint16_t numbers[N_BOXES]);
 
 /* "{trp_ns: 14.0, banks: 16}" */
 const char *part_values_text(struct arena *a, const struct part *p);

@@ -113,6 +113,20 @@ struct hole_specs {
     struct hole_spec *rows;
 };
 
+/* A value for a key of a component, as it was written. The component's file says which it has. */
+struct param_spec {
+    enum key impl;         /* of the mapping around: KEY_cube_hbm_impl */
+    const char *component; /* the mapping that has it */
+    const char *key, *text;
+    bool plain; /* a scalar without quotes */
+    struct place key_at, at;
+};
+
+struct param_specs {
+    size_t n, room;
+    struct param_spec *rows;
+};
+
 /* Keys that some cubes have for themselves. */
 struct override_value {
     enum key key;
@@ -125,6 +139,7 @@ struct override_spec {
     struct place at;
     size_t n;
     struct override_value *values;
+    struct param_specs params; /* for its components */
     const char *keys; /* as YAML, without braces */
 };
 
@@ -138,20 +153,6 @@ struct override_specs {
 struct impl_spec {
     const char *name; /* NULL: builtin */
     bool front;       /* a list: what is built in stands behind it */
-};
-
-/* A value for a key of a component, as it was written. The component's file says which it has. */
-struct param_spec {
-    enum key impl;         /* of the mapping around: KEY_cube_hbm_impl */
-    const char *component; /* the mapping that has it */
-    const char *key, *text;
-    bool plain; /* a scalar without quotes */
-    struct place key_at, at;
-};
-
-struct param_specs {
-    size_t n, room;
-    struct param_spec *rows;
 };
 
 struct part; /* components.h */

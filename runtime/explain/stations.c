@@ -152,7 +152,7 @@ static bool comes_to_banks(const struct kb_sim *s, uint32_t slot)
 
 static bool comes_to_queue(const struct kb_sim *s, uint32_t slot)
 {
-    return !is_inside(s, slot) && memory_queues(s->topo, dst_unit(s->topo, s->txns[slot].dst));
+    return !is_inside(s, slot) && memory_queues(s->topo, s->txns[slot].dst);
 }
 
 /* The pieces of its time in a component that queues: what it waited more than alone, the rest. */
@@ -256,7 +256,7 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         overhead_fs = row->overhead_fs + row->latency_fs;
     }
     overhead_fs &= s->mask.overhead;
-    if (!is_inside(s, slot) && memory_is_component(topo, dst_unit(topo, txn->dst)))
+    if (!is_inside(s, slot) && memory_is_component(topo, txn->dst))
         overhead_fs = component_overhead_fs(s, t, slot, &length_fs);
     if (overhead_fs) {
         spans_open(s, t, slot, KB_CAUSE_OVERHEAD, place);

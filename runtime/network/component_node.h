@@ -116,13 +116,13 @@ static inline void come_to_component(struct kb_sim *s, int how, uint64_t t, uint
                                    &request, (int64_t)t);
 
     if (delay_fs < 0) {
-        instances_fault(s, (enum box)(impl - T->impls->of), slot, t,
+        instances_fault(s, impl, slot, t,
                         (struct kb_served){.hold_fs = delay_fs});
         fail(s, KB_COMPONENT_ERROR);
         return;
     }
     if (delay_fs == INT64_MAX) {
-        instances_never(s, (enum box)(impl - T->impls->of), slot);
+        instances_never(s, impl, slot);
         return;
     }
     s->instances.served[slot].delay_fs += delay_fs - request.overhead_fs;

@@ -148,8 +148,8 @@ const char *component_code(const struct spec *spec)
             all = arena_printf(a, "%s%s", all, code_of(a, p));
     all = arena_printf(
         a,
-        "%s#line 1 \"" COMPONENTS_END
-        "\"\nstruct impl {\n    const char *name;\n    int box;\n    size_t bytes;\n    void (*init)(void *);\n"
+        "%s#line 1 \"" COMPONENTS_END "\"\nstruct impl {\n    const char *name;\n    int box;\n    "
+                                      "size_t bytes;\n    void (*init)(void *);\n"
         "    struct kb_served (*serve)(void *, const struct kb_request *, int64_t);\n"
         "    int64_t (*delay)(void *, const struct kb_request *, int64_t);\n"
         "    void (*arrive)(void *, const struct kb_request *, int64_t, struct kb_handle *);\n"
@@ -159,8 +159,9 @@ const char *component_code(const struct spec *spec)
         "const struct impl kb_rt_components[] = {\n    {0},\n",
         all);
     for (const struct part *p = spec->parts; p; p = p->next)
-        all = arena_printf(a, "%s    {\"%s\", %d, sizeof(struct %s), component_%s_init, %s},\n", all,
-                           p->component->name, (int)p->box, p->component->name, p->component->name,
-                           named(a, members[p->component->kind], p->component->name));
+        all =
+            arena_printf(a, "%s    {\"%s\", %d, sizeof(struct %s), component_%s_init, %s},\n", all,
+                         p->component->name, (int)p->box, p->component->name, p->component->name,
+                         named(a, members[p->component->kind], p->component->name));
     return arena_printf(a, "%s};\n", all);
 }

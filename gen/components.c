@@ -13,7 +13,7 @@
 #include "component_file.h"
 #include "base/text.h"
 #include "machine/tables.h"
-#include "overrides.h"
+#include "parts.h"
 #include "value.h"
 #include <string.h>
 
@@ -359,7 +359,7 @@ static void find_own_parts(struct spec *spec, struct override_spec *o)
     struct spec *of = arena_alloc(spec->arena, sizeof *of);
 
     *of = *spec;
-    override_take(of, o);
+    spec_override(of, o);
     for (size_t i = 0; i < o->params.n; i++)
         *new_param(of) = o->params.rows[i];
     for (size_t v = 0; v < o->n; v++)
@@ -410,48 +410,11 @@ void components_find(struct spec *spec)
     }
     for (size_t i = 0; i < spec->cubes.n; i++)
         find_own_parts(spec, &spec->cubes.rows[i]);
-    overrides_say(spec);
     find_routes(spec);
     refuse_routers(spec);
 }
 
-void parts_of_boxes(const struct spec *spec, uint16_t numbers[N_BOXES])
-{
-    for (size_t i = 0; i < N_PLACES; i++) {
-        const struct part *wanted = part_of_key(spec, places[i].key), *p = spec->parts;
-        uint16_t n = wanted != NULL;
-
-        for (; wanted && p != wanted; p = p->next)
-            n++;
-        numbers[places[i].box] = n;
-    }
-}
-
 /* -- texts ------------------------------------------------------------------------------------ */
-
-const struct part *part_of_key(const struct spec *spec, enum key k)
-{
-    const char *name = ((const struct impl_spec *)spec_value(spec, k))->name;
-    const struct part *p = name ? spec->parts : NULL;
-
-    while (p && (p->key != k || strcmp(p->component->name, name) != 0))
-        p = p->next;
-    return p;
-}
-
-const char *part_values_text(struct arena *a, const struct part *p)
-{
-    const struct component *c = p->component;
-    const char *text = "";
-
-    for (size_t i = 0; i < c->n_keys; i++) {
-        const char *value = c->keys[i].integer ? arena_printf(a, "%lld", (long long)p->values[i])
-                                               : value_real_text(a, p->values[i]);
-
-        text = arena_printf(a, "%s%s%s: %s", text, i ? ", " : "", c->keys[i].name, value);
-    }
-    return arena_printf(a, "{%s}", text);
-}
 
 const char *component_paths(const struct spec *spec)
 {

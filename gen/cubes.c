@@ -15,7 +15,6 @@
  * But the contract counts them: a kind of cube is its keys and its missing PEs.
  */
 #include "cubes.h"
-#include "overrides.h"
 #include "pattern.h"
 #include "presets.h"
 #include "machine/tables.h"
@@ -80,7 +79,7 @@ static const struct spec *with_override(const struct finding *f, uint32_t kind,
     bool held = before->cube_hbm_model == MEMORY_BANKS;
 
     *spec = *before;
-    override_take(spec, o);
+    spec_override(spec, o);
     for (size_t i = 0; i < o->n; i++)
         held |= o->values[i].key == KEY_cube_hbm_hold;
     if (spec->cube_hbm_preset != before->cube_hbm_preset)

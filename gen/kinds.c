@@ -12,10 +12,10 @@
  */
 #include "kinds.h"
 #include "check.h"
-#include "components.h"
 #include "costs.h"
 #include "feeds.h"
 #include "nodes.h"
+#include "parts.h"
 #include "segments.h"
 #include <math.h>
 #include <inttypes.h>

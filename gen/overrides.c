@@ -9,8 +9,8 @@
  * 128.0}}}
  */
 #include "overrides.h"
-#include "components.h"
 #include "load.h"
+#include "parts.h"
 #include "value.h"
 #include <string.h>
 
@@ -133,16 +133,6 @@ static const char *all_text(struct arena *a, const struct override_specs *all)
     return arena_printf(a, "{%s}", text);
 }
 
-void override_take(struct spec *spec, const struct override_spec *o)
-{
-    for (size_t i = 0; i < o->n; i++) {
-        enum key k = o->values[i].key;
-
-        memcpy(spec_field(spec, k), o->values[i].value, key_rows[k].bytes);
-        spec->given[k][key_depth(k)] = o->values[i].given;
-    }
-}
-
 void overrides_say(struct spec *spec)
 {
     struct spec *own = arena_alloc(spec->arena, sizeof *own);
@@ -150,7 +140,7 @@ void overrides_say(struct spec *spec)
     for (size_t i = 0; i < spec->cubes.n; i++) {
         spec_init(own, spec->arena, spec->diag);
         own->parts = spec->parts;
-        override_take(own, &spec->cubes.rows[i]);
+        spec_override(own, &spec->cubes.rows[i]);
         spec->cubes.rows[i].keys = keys_text(own, first_key, 1);
     }
     if (spec->cubes.n)

@@ -7,9 +7,6 @@
 /* Reads the mapping `node`, cubes to keys; false after messages. */
 bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node);
 
-/* Gives `spec` the values of one row, and where they were written. */
-void override_take(struct spec *spec, const struct override_spec *o);
-
 /* Prints them again, after their values have changed. */
 void overrides_say(struct spec *spec);
 

@@ -83,6 +83,16 @@ void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, 
     spec->file = NULL;
 }
 
+void spec_override(struct spec *spec, const struct override_spec *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        enum key k = o->values[i].key;
+
+        memcpy(spec_field(spec, k), o->values[i].value, key_rows[k].bytes);
+        spec->given[k][key_depth(k)] = o->values[i].given;
+    }
+}
+
 /* The word that `k` is in this version, if it is a key whose default changed; else -1. */
 static int word_of_version(enum key k, int64_t version)
 {

@@ -140,7 +140,7 @@ struct override_spec {
     size_t n;
     struct override_value *values;
     struct param_specs params; /* for its components */
-    const char *keys; /* as YAML, without braces */
+    const char *keys;          /* as YAML, without braces */
 };
 
 struct override_specs {
@@ -220,6 +220,9 @@ void spec_forget(struct spec *spec, enum key k);
 
 /* A copy of `base`, whose memory must outlive it, to be changed. */
 void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, struct diag *diag);
+
+/* Gives it the values of a row of `cubes`, and where they were written. */
+void spec_override(struct spec *spec, const struct override_spec *o);
 
 /* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
 struct place spec_place(const struct spec *spec, enum key k);

@@ -24,7 +24,7 @@ enum box {
 struct impl {
     const char *name; /* of the component */
     enum box box;
-    size_t bytes;     /* of a state */
+    size_t bytes; /* of a state */
     void (*init)(void *state);
     struct kb_served (*serve)(void *state, const struct kb_request *r, int64_t now_fs);
     int64_t (*delay)(void *state, const struct kb_request *r, int64_t now_fs); /* of a node */

@@ -314,8 +314,8 @@ static inline const struct impl *node_component(const struct kb_topology *t,
         return NULL;
     if (hop->chiplet == AT_CUBE)
         return component_of_kind(t, cube, walk_cube_node(t, cube, hop->node)->kind);
-    return component_of_kind(t, cube, hop->chiplet == AT_FABRIC ? t->fabric_nodes[0].kind
-                                                                : t->io_nodes[hop->node].kind);
+    return component_of_kind(
+        t, cube, hop->chiplet == AT_FABRIC ? t->fabric_nodes[0].kind : t->io_nodes[hop->node].kind);
 }
 
 /* Of the links between cubes, the first of the cube's row: for each plane to the east and south. */

@@ -116,8 +116,7 @@ static inline void come_to_component(struct kb_sim *s, int how, uint64_t t, uint
                                    &request, (int64_t)t);
 
     if (delay_fs < 0) {
-        instances_fault(s, impl, slot, t,
-                        (struct kb_served){.hold_fs = delay_fs});
+        instances_fault(s, impl, slot, t, (struct kb_served){.hold_fs = delay_fs});
         fail(s, KB_COMPONENT_ERROR);
         return;
     }

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "components.h"
 #include "load.h"
+#include "overrides.h"
 #include "presets.h"
 #include <setjmp.h>
 #include <string.h>
@@ -47,6 +48,7 @@ bool build_read(struct build *b, const struct source *from)
     for (size_t i = 0; i < from->n_better; i++)
         better_make(&b->spec, from->better[i], from->factor);
     components_find(&b->spec);
+    overrides_say(&b->spec);
     return check_spec(&b->spec);
 }
 

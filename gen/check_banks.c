@@ -62,17 +62,6 @@ static void check_impl(const struct spec *spec)
             spec->cube_hbm_impl.name, spec->cube_hbm_impl.name);
 }
 
-static void check_room(const struct spec *spec)
-{
-    static const enum key keys[] = {KEY_cube_hbm_queue_bytes, KEY_cube_hbm_model};
-    enum key blamed = culprit(spec, keys, LENGTH(keys));
-
-    if (blamed != N_KEYS && spec->contention_links == MODE_ROUTER && spec->cube_hbm_queue_bytes > 0)
-        diag_error(spec->diag, spec_place(spec, blamed),
-                   "'cube.hbm.queue_bytes' is beside 'model: banks', whose channels have queues of "
-                   "their own ('queue'): leave it out");
-}
-
 static double ns(const struct spec *spec, enum key k)
 {
     return *(const double *)spec_value(spec, k);
@@ -115,7 +104,6 @@ void check_banks(const struct spec *spec)
         return;
     check_hold(spec);
     check_impl(spec);
-    check_room(spec);
     check_ras(spec);
     check_refresh(spec);
 }

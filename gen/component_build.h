@@ -29,7 +29,7 @@ struct impl;
 
 /* What came of it. */
 struct component_opening {
-    const struct impl *of; /* [N_BOXES]; never unloaded. NULL: it was not loaded */
+    const struct impl *of; /* [number of the part]; never unloaded. NULL: it was not loaded */
     enum opened what;
     char said[COMPONENT_SAID_BYTES];
     char compiler[DIGEST_CHARS +

@@ -148,20 +148,20 @@ const char *component_code(const struct spec *spec)
             all = arena_printf(a, "%s%s", all, code_of(a, p));
     all = arena_printf(
         a,
-        "%s#line 1 \"" COMPONENTS_END
-        "\"\nstruct impl {\n    const char *name;\n    size_t bytes;\n    void (*init)(void *);\n"
+        "%s#line 1 \"" COMPONENTS_END "\"\nstruct impl {\n    const char *name;\n    int box;\n    "
+                                      "size_t bytes;\n    void (*init)(void *);\n"
         "    struct kb_served (*serve)(void *, const struct kb_request *, int64_t);\n"
         "    int64_t (*delay)(void *, const struct kb_request *, int64_t);\n"
         "    void (*arrive)(void *, const struct kb_request *, int64_t, struct kb_handle *);\n"
         "    void (*wake)(void *, uint64_t, int64_t, struct kb_handle *);\n"
         "    void (*ended)(void *, uint64_t, int64_t, struct kb_handle *);\n};\n"
-        "extern const struct impl kb_rt_components[%d];\n"
-        "const struct impl kb_rt_components[%d] = {\n",
-        all, N_BOXES, N_BOXES);
+        "extern const struct impl kb_rt_components[];\n"
+        "const struct impl kb_rt_components[] = {\n    {0},\n",
+        all);
     for (const struct part *p = spec->parts; p; p = p->next)
-        all = arena_printf(a, "%s    [%d] = {\"%s\", sizeof(struct %s), component_%s_init, %s},\n",
-                           all, (int)p->box, p->component->name, p->component->name,
-                           p->component->name,
-                           named(a, members[p->component->kind], p->component->name));
+        all =
+            arena_printf(a, "%s    {\"%s\", %d, sizeof(struct %s), component_%s_init, %s},\n", all,
+                         p->component->name, (int)p->box, p->component->name, p->component->name,
+                         named(a, members[p->component->kind], p->component->name));
     return arena_printf(a, "%s};\n", all);
 }

@@ -3,7 +3,8 @@
  *
  * While the YAML is read it is not known yet which keys a component has, so the values below its
  * name are kept as they were written (struct param_spec). When file and --set are read, the file of
- * each component is found, and its header says which keys there are: components_find().
+ * each component is found, and its header says which keys there are: components_find(). A row of
+ * `cubes` asks for components as the file does, with its own keys in place of those below `cube`.
  *
  * Example: cube.hbm: {impl: mybank, mybank: {banks: 16}}. `mybank` is no key of cube.hbm, but a
  * mapping in a section that has an `impl`: its values are for a component of that name.
@@ -12,6 +13,7 @@
 #include "component_file.h"
 #include "base/text.h"
 #include "machine/tables.h"
+#include "parts.h"
 #include "value.h"
 #include <string.h>
 
@@ -240,15 +242,15 @@ static void give_values(const struct spec *spec, struct part *part)
 }
 
 /* Values below another name than that of `impl`, unless --set has chosen among several. */
-static void check_names(const struct spec *spec, enum key impl)
+static void check_names(const struct spec *spec, const struct param_specs *params, enum key impl)
 {
     const char *name = ((const struct impl_spec *)spec_value(spec, impl))->name;
     const char *done = NULL;
 
     if (spec->given[impl][key_depth(impl)].at.kind == PLACE_SET)
         return;
-    for (size_t i = 0; i < spec->params.n; i++) {
-        const struct param_spec *p = &spec->params.rows[i];
+    for (size_t i = 0; i < params->n; i++) {
+        const struct param_spec *p = &params->rows[i];
 
         if (p->impl != impl || (name && strcmp(p->component, name) == 0) ||
             (done && strcmp(p->component, done) == 0))
@@ -275,7 +277,7 @@ static bool same_values(const struct spec *spec, const struct part *part, const 
     return true;
 }
 
-/* The same component in another place; NULL: it is new. */
+/* The first part that is this component; NULL: it is new. */
 static const struct part *part_of_name(const struct spec *spec, const char *name)
 {
     for (const struct part *p = spec->parts; p; p = p->next)
@@ -305,17 +307,13 @@ static bool is_in_front(const struct spec *spec, enum key k, const struct part *
                       key_rows[k].path, impl->name, kind_names[part->component->kind]);
 }
 
-/* What stands at places[i]; NULL: the box is built in, or after a message. */
-static struct part *find_part(const struct spec *spec, size_t i)
+/* What `impl` says at places[i], as a new part; NULL after a message. */
+static struct part *new_part(const struct spec *spec, size_t i, const char *name)
 {
     enum key k = places[i].key;
-    const char *name = ((const struct impl_spec *)spec_value(spec, k))->name;
-    const struct part *other = name ? part_of_name(spec, name) : NULL;
-    struct part *part;
+    const struct part *other = part_of_name(spec, name);
+    struct part *part = arena_alloc(spec->arena, sizeof *part);
 
-    if (!name || spec->given[k][key_depth(k)].bad)
-        return NULL;
-    part = arena_alloc(spec->arena, sizeof *part);
     *part = (struct part){.key = k, .box = places[i].box};
     part->component = other ? other->component : component_read(spec, spec_place(spec, k), name);
     if (!part->component)
@@ -330,6 +328,48 @@ static struct part *find_part(const struct spec *spec, size_t i)
         return NULL;
     give_values(spec, part);
     return other && !same_values(spec, part, other) ? NULL : part;
+}
+
+/* Adds what `of` asks for at places[i] to the parts of `spec`, unless it is there. */
+static void find_part(struct spec *spec, struct spec *of, size_t i)
+{
+    enum key k = places[i].key;
+    struct impl_spec *impl = spec_field(of, k);
+    const struct part **last = &spec->parts;
+    struct part *part;
+
+    if (!impl->name || of->given[k][key_depth(k)].bad)
+        return;
+    of->parts = spec->parts;
+    part = new_part(of, i, impl->name);
+    if (!part)
+        return;
+    impl->name = part->component->name; /* one pointer, by which keys are compared */
+    part->below_cube = of == spec;
+    if (part_of_key(of, k))
+        return;
+    while (*last)
+        last = (const struct part **)&(*last)->next;
+    *last = part;
+}
+
+/* Those that the cubes of one row of `cubes` have for themselves. */
+static void find_own_parts(struct spec *spec, struct override_spec *o)
+{
+    struct spec *of = arena_alloc(spec->arena, sizeof *of);
+
+    *of = *spec;
+    spec_override(of, o);
+    for (size_t i = 0; i < o->params.n; i++)
+        *new_param(of) = o->params.rows[i];
+    for (size_t v = 0; v < o->n; v++)
+        for (size_t i = 0; i < N_PLACES; i++)
+            if (o->values[v].key == places[i].key) {
+                find_part(spec, of, i);
+                check_names(of, &o->params, places[i].key);
+                *(struct impl_spec *)o->values[v].value =
+                    *(const struct impl_spec *)spec_value(of, places[i].key);
+            }
 }
 
 /* Routers serve packets: memories are asked for each, engines never meet one. Memories that queue
@@ -355,7 +395,7 @@ static void find_routes(struct spec *spec)
     const char *name = spec->sip_routes_impl.name;
     enum key k = KEY_sip_routes_impl;
 
-    check_names(spec, k);
+    check_names(spec, &spec->params, k);
     spec->route_file = name && !spec->given[k][key_depth(k)].bad
                            ? route_file_read(spec, spec_place(spec, k), name)
                            : NULL;
@@ -363,46 +403,18 @@ static void find_routes(struct spec *spec)
 
 void components_find(struct spec *spec)
 {
-    const struct part **last = &spec->parts;
-
-    *last = NULL;
+    spec->parts = NULL;
     for (size_t i = 0; i < N_PLACES; i++) {
-        struct part *part = find_part(spec, i);
-
-        check_names(spec, places[i].key);
-        if (part) {
-            *last = part;
-            last = &part->next;
-        }
+        find_part(spec, spec, i);
+        check_names(spec, &spec->params, places[i].key);
     }
+    for (size_t i = 0; i < spec->cubes.n; i++)
+        find_own_parts(spec, &spec->cubes.rows[i]);
     find_routes(spec);
     refuse_routers(spec);
 }
 
 /* -- texts ------------------------------------------------------------------------------------ */
-
-const struct part *part_of_key(const struct spec *spec, enum key k)
-{
-    const struct part *p = spec->parts;
-
-    while (p && p->key != k)
-        p = p->next;
-    return p;
-}
-
-const char *part_values_text(struct arena *a, const struct part *p)
-{
-    const struct component *c = p->component;
-    const char *text = "";
-
-    for (size_t i = 0; i < c->n_keys; i++) {
-        const char *value = c->keys[i].integer ? arena_printf(a, "%lld", (long long)p->values[i])
-                                               : value_real_text(a, p->values[i]);
-
-        text = arena_printf(a, "%s%s%s: %s", text, i ? ", " : "", c->keys[i].name, value);
-    }
-    return arena_printf(a, "{%s}", text);
-}
 
 const char *component_paths(const struct spec *spec)
 {

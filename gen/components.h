@@ -31,12 +31,13 @@ struct component {
     struct component_key *keys;
 };
 
-/* A component in place of a box. */
+/* A component in place of a box: of all cubes, or of some. */
 struct part {
     enum key key; /* KEY_cube_hbm_impl */
     enum box box;
     const struct component *component;
-    double *values; /* [n_keys] */
+    double *values;  /* [n_keys] */
+    bool below_cube; /* not in `cubes` alone */
     const struct part *next;
 };
 
@@ -56,12 +57,6 @@ enum key impl_of_section(enum key first, int depth);
 /* Finds the files of all components and reads their headers into spec->parts; every mistake named.
  */
 void components_find(struct spec *spec);
-
-/* The part of `k`, which is an `impl`; NULL: the box is built in. */
-const struct part *part_of_key(const struct spec *spec, enum key k);
-
-/* "{trp_ns: 14.0, banks: 16}" */
-const char *part_values_text(struct arena *a, const struct part *p);
 
 /* The paths of all files, each once, on one line. */
 const char *component_paths(const struct spec *spec);

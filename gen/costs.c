@@ -37,10 +37,10 @@
 #include "costs.h"
 #include "bank_row.h"
 #include "check.h"
-#include "components.h"
 #include <math.h>
 #include <stdlib.h>
 #include "nodes.h"
+#include "parts.h"
 #include "segments.h"
 
 /*

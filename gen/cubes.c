@@ -79,13 +79,9 @@ static const struct spec *with_override(const struct finding *f, uint32_t kind,
     bool held = before->cube_hbm_model == MEMORY_BANKS;
 
     *spec = *before;
-    for (size_t i = 0; i < o->n; i++) {
-        enum key k = o->values[i].key;
-
-        memcpy(spec_field(spec, k), o->values[i].value, key_rows[k].bytes);
-        spec->given[k][key_depth(k)] = o->values[i].given;
-        held |= k == KEY_cube_hbm_hold;
-    }
+    spec_override(spec, o);
+    for (size_t i = 0; i < o->n; i++)
+        held |= o->values[i].key == KEY_cube_hbm_hold;
     if (spec->cube_hbm_preset != before->cube_hbm_preset)
         presets_take(spec);
     presets_leave_server(spec, held);

@@ -665,8 +665,8 @@ static void emit_fields(FILE *out, const struct kb_topology *t)
 
 /* -- components ------------------------------------------------------------------------------- */
 
-/* The boxes in whose place components stand. */
-static void emit_parts(FILE *out, const struct spec *spec)
+/* The components, and which of them stands in place of each box of each kind of cube. */
+static void emit_parts(FILE *out, const struct routes *r)
 {
     static const char *const boxes[N_BOXES] = {
         [BOX_FABRIC] = "fabric", [BOX_PCIE_EP] = "pcie_ep", [BOX_UCIE] = "ucie",
@@ -676,16 +676,21 @@ static void emit_parts(FILE *out, const struct spec *spec)
                                                          "engine"};
     unsigned has[N_COMPONENT_KINDS] = {0};
 
-    define_int(out, "n_parts", spec->parts != NULL);
+    define_int(out, "n_parts", r->spec->parts != NULL);
     begin_map(out, "parts");
-    for (const struct part *p = spec->parts; p; p = p->next) {
+    for (const struct part *p = r->spec->parts; p; p = p->next) {
         has[p->component->kind] = 1;
         fprintf(out, "$1([[%s]], [[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box],
                 p->component->name, kinds[p->component->kind], key_rows[p->key].path);
     }
     end_map(out);
+    begin_map(out, "boxes");
+    for (uint32_t i = 0; r->spec->parts && i < r->topo.n_kinds * N_BOXES; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, (unsigned)r->boxes[i]);
+    end_map(out);
     define_int(out, "has_memories", has[COMPONENT_MEMORY]);
     define_int(out, "has_queueing", has[COMPONENT_QUEUEING] || has[COMPONENT_FRONT]);
+    define_int(out, "has_fronts", has[COMPONENT_FRONT]);
     define_int(out, "has_nodes", has[COMPONENT_NODE]);
     define_int(out, "has_engines", has[COMPONENT_ENGINE]);
 }
@@ -728,7 +733,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
         emit_regular_costs(out, r);
     else
         emit_any_costs(out, r);
-    emit_parts(out, r->spec);
+    emit_parts(out, r);
     n *= r->n_host_sides;
     emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, n);
     emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, n * t->slices);

@@ -15,6 +15,7 @@
 #include "costs.h"
 #include "feeds.h"
 #include "nodes.h"
+#include "parts.h"
 #include "segments.h"
 #include <math.h>
 #include <inttypes.h>
@@ -49,6 +50,8 @@ static void begin_kind(struct routes *kind, const struct routes *r, const struct
     kind->noc = noc_make(spec, r->arena);
     if (r->up_down >> PLANES_MAX)
         noc_route_up_down(&kind->noc);
+    kind->boxes = arena_alloc(r->arena, N_BOXES * sizeof *kind->boxes);
+    parts_of_boxes(spec, kind->boxes);
     make_nodes(kind);
 }
 
@@ -130,6 +133,7 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     r->n_hops = r->n_legs = 0;
     join_segments(r, kinds, n_kinds);
     JOIN(kinds, 1);
+    JOIN(boxes, N_BOXES);
     JOIN(cube_nodes, r->topo.n_cube_nodes);
     JOIN(cube_links, r->topo.n_cube_links);
     JOIN(home_slices, pes);

@@ -10,6 +10,7 @@
  */
 #include "overrides.h"
 #include "load.h"
+#include "parts.h"
 #include "value.h"
 #include <string.h>
 
@@ -34,6 +35,7 @@ static void keep(const struct spec *own, struct override_spec *out)
         out->n += is_given(own, k);
     out->values = arena_alloc(a, (out->n + 1) * sizeof *out->values);
     out->n = 0;
+    out->params = own->params;
     for (enum key k = first_key; is_of_cube(k); k++) {
         if (!is_given(own, k))
             continue;
@@ -42,6 +44,18 @@ static void keep(const struct spec *own, struct override_spec *out)
         memcpy(value, spec_value(own, k), key_rows[k].bytes);
         out->values[out->n++] = (struct override_value){k, own->given[k][key_depth(k)], value};
     }
+}
+
+/* Of an `impl`, ", mybank: {banks: 16}": the values of a component that those below `cube` are not.
+ */
+static const char *component_text(const struct spec *own, enum key k)
+{
+    const struct part *part = key_rows[k].type == KEY_IMPL ? part_of_key(own, k) : NULL;
+
+    if (!part || part->below_cube || part->component->n_keys == 0)
+        return "";
+    return arena_printf(own->arena, ", %s: %s", part->component->name,
+                        part_values_text(own->arena, part));
 }
 
 /* "hbm: {bw_gbs: 128.0}, pes: 4": the given keys below the first `depth` words of `k`. */
@@ -56,21 +70,13 @@ static const char *keys_text(const struct spec *own, enum key k, int depth)
         bool leaf = key_depth(k) == depth + 1, begins = key_first(k, depth + 1) == k;
 
         if (leaf && is_given(own, k))
-            value = value_text(own, k);
+            value = arena_printf(a, "%s%s", value_text(own, k), component_text(own, k));
         else if (!leaf && begins && *keys_text(own, k, depth + 1))
             value = arena_printf(a, "{%s}", keys_text(own, k, depth + 1));
         if (*value)
             text = arena_printf(a, "%s%s%.*s: %s", text, *text ? ", " : "", (int)len, word, value);
     }
     return text;
-}
-
-static bool has_components(const struct spec *own)
-{
-    for (enum key k = first_key; is_of_cube(k); k++)
-        if (key_rows[k].type == KEY_IMPL && is_given(own, k))
-            return true;
-    return false;
 }
 
 static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *doc,
@@ -94,9 +100,6 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
     if (own->given[KEY_cube_noc_mesh_cols][3].key.kind != PLACE_NONE)
         return diag_error(spec->diag, own->given[KEY_cube_noc_mesh_cols][3].key,
                           "'noc.mesh' is the same for all cubes, give it below 'cube'");
-    if (has_components(own))
-        return diag_error(spec->diag, doc_place(doc, value),
-                          "'impl' is the same for all cubes, give it below 'cube'");
     keep(own, out);
     out->keys = keys_text(own, first_key, 1);
     return diag_count(spec->diag) == before;
@@ -135,16 +138,10 @@ void overrides_say(struct spec *spec)
     struct spec *own = arena_alloc(spec->arena, sizeof *own);
 
     for (size_t i = 0; i < spec->cubes.n; i++) {
-        struct override_spec *o = &spec->cubes.rows[i];
-
         spec_init(own, spec->arena, spec->diag);
-        for (size_t v = 0; v < o->n; v++) {
-            enum key k = o->values[v].key;
-
-            memcpy(spec_field(own, k), o->values[v].value, key_rows[k].bytes);
-            own->given[k][key_depth(k)] = o->values[v].given;
-        }
-        o->keys = keys_text(own, first_key, 1);
+        own->parts = spec->parts;
+        spec_override(own, &spec->cubes.rows[i]);
+        spec->cubes.rows[i].keys = keys_text(own, first_key, 1);
     }
     if (spec->cubes.n)
         spec->cubes.text = all_text(spec->arena, &spec->cubes);

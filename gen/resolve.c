@@ -1,7 +1,7 @@
 /* resolve.c -- the resolved YAML: the keys of a spec with their values, and the hash of that text.
  */
 #include "resolve.h"
-#include "components.h"
+#include "parts.h"
 #include "value.h"
 #include <string.h>
 #define XXH_INLINE_ALL

@@ -17,6 +17,8 @@ struct routes {
 #define TABLE(type, name) type *name;
 #include "machine/topology.def"
 
+    uint16_t *boxes; /* [kind][box]: parts_of_boxes() */
+
     /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
     uint32_t pes, slices, crossbars;
     struct noc noc;

@@ -51,13 +51,46 @@ void spec_init(struct spec *spec, struct arena *arena, struct diag *diag)
     spec->diag = diag;
 }
 
+/* Rows of its own, as their values may be changed. */
+static struct override_specs copy_overrides(struct arena *a, const struct override_specs *from)
+{
+    struct override_specs to = *from;
+
+    to.rows = arena_alloc(a, (to.n + 1) * sizeof *to.rows);
+    for (size_t i = 0; i < to.n; i++) {
+        struct override_spec *o = &to.rows[i];
+
+        *o = from->rows[i];
+        o->values = arena_alloc(a, (o->n + 1) * sizeof *o->values);
+        for (size_t v = 0; v < o->n; v++) {
+            size_t bytes = key_rows[from->rows[i].values[v].key].bytes;
+
+            o->values[v] = from->rows[i].values[v];
+            o->values[v].value = arena_alloc(a, bytes);
+            memcpy(o->values[v].value, from->rows[i].values[v].value, bytes);
+        }
+    }
+    return to;
+}
+
 void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, struct diag *diag)
 {
     *spec = *base;
+    spec->cubes = copy_overrides(arena, &base->cubes);
     spec->arena = arena;
     spec->diag = diag;
     spec->doc = NULL;
     spec->file = NULL;
+}
+
+void spec_override(struct spec *spec, const struct override_spec *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        enum key k = o->values[i].key;
+
+        memcpy(spec_field(spec, k), o->values[i].value, key_rows[k].bytes);
+        spec->given[k][key_depth(k)] = o->values[i].given;
+    }
 }
 
 /* The word that `k` is in this version, if it is a key whose default changed; else -1. */

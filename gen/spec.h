@@ -113,33 +113,6 @@ struct hole_specs {
     struct hole_spec *rows;
 };
 
-/* Keys that some cubes have for themselves. */
-struct override_value {
-    enum key key;
-    struct given given;
-    void *value; /* as in the field of the key */
-};
-
-struct override_spec {
-    const char *text; /* which cubes */
-    struct place at;
-    size_t n;
-    struct override_value *values;
-    const char *keys; /* as YAML, without braces */
-};
-
-struct override_specs {
-    size_t n;
-    struct override_spec *rows;
-    const char *text; /* of all, as YAML in flow style; NULL: there are none */
-};
-
-/* What an `impl` key says. */
-struct impl_spec {
-    const char *name; /* NULL: builtin */
-    bool front;       /* a list: what is built in stands behind it */
-};
-
 /* A value for a key of a component, as it was written. The component's file says which it has. */
 struct param_spec {
     enum key impl;         /* of the mapping around: KEY_cube_hbm_impl */
@@ -152,6 +125,34 @@ struct param_spec {
 struct param_specs {
     size_t n, room;
     struct param_spec *rows;
+};
+
+/* Keys that some cubes have for themselves. */
+struct override_value {
+    enum key key;
+    struct given given;
+    void *value; /* as in the field of the key */
+};
+
+struct override_spec {
+    const char *text; /* which cubes */
+    struct place at;
+    size_t n;
+    struct override_value *values;
+    struct param_specs params; /* for its components */
+    const char *keys;          /* as YAML, without braces */
+};
+
+struct override_specs {
+    size_t n;
+    struct override_spec *rows;
+    const char *text; /* of all, as YAML in flow style; NULL: there are none */
+};
+
+/* What an `impl` key says. */
+struct impl_spec {
+    const char *name; /* NULL: builtin */
+    bool front;       /* a list: what is built in stands behind it */
 };
 
 struct part; /* components.h */
@@ -219,6 +220,9 @@ void spec_forget(struct spec *spec, enum key k);
 
 /* A copy of `base`, whose memory must outlive it, to be changed. */
 void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, struct diag *diag);
+
+/* Gives it the values of a row of `cubes`, and where they were written. */
+void spec_override(struct spec *spec, const struct override_spec *o);
 
 /* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
 struct place spec_place(const struct spec *spec, enum key k);

@@ -59,8 +59,18 @@ m4_define([[gen_field_row]],
 ]])m4_dnl
 m4_dnl gen_part_row(BOX, COMPONENT, KIND, KEY)
 m4_define([[gen_part_row]],
-[[    .of[BOX_[[]]m4_translit($1, a-z, A-Z)] = {"$2", sizeof(struct $2), .init = component_$2_init, m4_ifelse($3, node, .delay = component_$2_delay, $3, queueing, [[.arrive = component_$2_arrive, .wake = component_$2_wake]], $3, front, [[.arrive = component_$2_arrive, .wake = component_$2_wake, .ended = component_$2_ended]], .serve = component_$2_serve)}, /* $4 */
+[[    {"$2", BOX_[[]]m4_translit($1, a-z, A-Z), sizeof(struct $2), .init = component_$2_init, m4_ifelse($3, node, .delay = component_$2_delay, $3, queueing, [[.arrive = component_$2_arrive, .wake = component_$2_wake]], $3, front, [[.arrive = component_$2_arrive, .wake = component_$2_wake, .ended = component_$2_ended]], .serve = component_$2_serve)}, /* $4 */
 ]])m4_dnl
+m4_dnl The member of a union for a state of a memory, a node, an engine.
+m4_define([[gen_memory_state]],
+[[m4_ifelse($3, node, [[]], $3, engine, [[]], [[    struct $2 $1_$2;
+]])]])m4_dnl
+m4_define([[gen_node_state]],
+[[m4_ifelse($3, node, [[    struct $2 $1_$2;
+]])]])m4_dnl
+m4_define([[gen_engine_state]],
+[[m4_ifelse($3, engine, [[    struct $2 $1_$2;
+]])]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */
 #include "topo.h"
@@ -278,10 +288,39 @@ m4_ifelse(gen_n_parts, 0, [[]], [[/* -- components -----------------------------
 
 #include "components.i" /* kbgen --component-code */
 
-static const struct impls components = {
+static const struct impl component_rows[] = {
+    {0},
 gen_map_parts([[gen_part_row]])m4_dnl
+};
+
+/* Which of them stands in place of each box: kind by kind. */
+static const uint16_t component_of_box[TOPO_KINDS * N_BOXES] = {
+gen_map_boxes([[gen_number_row]])m4_dnl
+};
+
+/* Of the size of the largest state. */
+union memory_state_any {
+    char none;
+gen_map_parts([[gen_memory_state]])m4_dnl
+};
+union node_state_any {
+    char none;
+gen_map_parts([[gen_node_state]])m4_dnl
+};
+union engine_state_any {
+    char none;
+gen_map_parts([[gen_engine_state]])m4_dnl
+};
+
+static const struct impls components = {
+    .of = component_rows,
+    .in = component_of_box,
+    .memory_bytes = sizeof(union memory_state_any),
+    .node_bytes = sizeof(union node_state_any),
+    .engine_bytes = sizeof(union engine_state_any),
     .memories = gen_has_memories,
     .queueing = gen_has_queueing,
+    .fronts = gen_has_fronts,
     .nodes = gen_has_nodes,
     .engines = gen_has_engines,
 };

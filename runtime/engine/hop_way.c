@@ -228,9 +228,11 @@ static struct memory_station *station_of(struct kb_sim *s, uint32_t slot)
 /* The component that is the engine of the stage in `slot`; NULL: there is none. */
 static const struct impl *component_of_engine(const struct kb_sim *s, uint32_t slot)
 {
-    enum box box = s->heard ? s->heard->engine(s, slot) : N_BOXES;
+    enum box box = s->heard && T->impls ? s->heard->engine(s, slot) : N_BOXES;
+    const struct impl *impl =
+        box == N_BOXES ? NULL : box_impl(T, src_cube(T, s->txns[slot].src), box);
 
-    return T->impls && box != N_BOXES && T->impls->of[box].serve ? &T->impls->of[box] : NULL;
+    return impl && impl->serve ? impl : NULL;
 }
 
 /* It holds the memory, port or engine from `t` on. */

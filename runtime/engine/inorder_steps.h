@@ -235,7 +235,7 @@ static ALWAYS_INLINE struct link_station *memory_for(struct kb_sim *s, int how, 
 /* Is its memory a component that queues? */
 static inline bool queues(const struct kb_sim *s, const struct txn *x)
 {
-    return T->impls && T->impls->queueing && memory_queues(T, dst_unit(T, x->dst));
+    return T->impls && T->impls->queueing && memory_queues(T, x->dst);
 }
 
 /* Its end is known now, and need not be an event. */

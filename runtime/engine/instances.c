@@ -25,7 +25,7 @@ void instance_clear_memory(struct kb_sim *s, uint32_t dst)
 
     if (!t->impls || !has_memories(t->impls) || unit_is_tcm(t, dst_unit(t, dst)))
         return;
-    impl = &t->impls->of[box_of_unit(t, dst_unit(t, dst))];
+    impl = memory_impl(t, dst);
     bytes = instance_of_memory_bytes(t->impls);
     state = s->instances.memories + dst * bytes;
     memset(state, 0, bytes);
@@ -63,7 +63,8 @@ void instances_clear_nodes(struct kb_sim *s)
     bytes = instance_of_node_bytes(t->impls);
     memset(s->instances.nodes, 0, walk_n_nodes(t) * bytes);
     for (size_t i = 0; i < walk_n_nodes(t); i++) {
-        const struct impl *impl = component_of_kind(t, walk_node_row(t, i)->kind);
+        uint32_t cube = i < walk_first_io_node(t) ? (uint32_t)(i / walk_cube_nodes(t)) : 0;
+        const struct impl *impl = component_of_kind(t, cube, walk_node_row(t, i)->kind);
 
         if (impl)
             impl->init(s->instances.nodes + i * bytes);
@@ -84,7 +85,8 @@ static bool make_engines(struct kb_sim *s)
 
     s->instances.engines = rows_new(2 * n + 1, bytes);
     for (size_t i = 0; s->instances.engines && i < 2 * n; i++) {
-        const struct impl *impl = &s->topo->impls->of[i % 2 ? BOX_MATH : BOX_GEMM];
+        const struct impl *impl =
+            box_impl(s->topo, pe_cube(s->topo, (uint32_t)i / 2), i % 2 ? BOX_MATH : BOX_GEMM);
 
         if (impl->init)
             impl->init(s->instances.engines + i * bytes);
@@ -136,7 +138,6 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     const struct kb_topology *t = s->topo;
     const struct trip trip = txn_trip(t, txn);
     struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
-    uint32_t unit = dst_unit(t, txn->dst);
     const struct served *served;
 
     if (s->banks && banks_has(s, txn))
@@ -145,13 +146,13 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
         return c;
     served = &s->instances.served[txn - s->txns];
     c.overhead_fs += served->delay_fs;
-    if (memory_queues(t, unit)) {
+    if (memory_queues(t, txn->dst)) {
         struct kb_cost alone =
             cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes, served->offset);
 
         c.overhead_fs += alone.memory_overhead_fs - c.memory_overhead_fs;
         c.memory_overhead_fs = alone.memory_overhead_fs;
-    } else if (memory_is_component(t, unit)) {
+    } else if (memory_is_component(t, txn->dst)) {
         int64_t in_memory_fs = t->links == MODE_ROUTER
                                    ? served->memory_fs
                                    : served->done_fs - txn->service_fs - c.drain_fs;
@@ -162,18 +163,17 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     return c;
 }
 
-void instances_never(struct kb_sim *s, enum box box, uint32_t slot)
+void instances_never(struct kb_sim *s, const struct impl *impl, uint32_t slot)
 {
     if (s->instances.never++ == 0)
         snprintf(s->instances.fault, FAULT_BYTES,
                  "transaction %u never ends: component '%s' of '%s' is never done with it",
-                 s->txns[slot].id, s->topo->impls->of[box].name, box_key(box));
+                 s->txns[slot].id, impl->name, box_key(impl->box));
 }
 
-void instances_fault(struct kb_sim *s, enum box box, uint32_t slot, uint64_t now_fs,
+void instances_fault(struct kb_sim *s, const struct impl *impl, uint32_t slot, uint64_t now_fs,
                      struct kb_served answer)
 {
-    const struct impl *impl = &s->topo->impls->of[box];
     double ns = 1.0 / (double)KB_FS_PER_NS;
 
     if (impl->delay)
@@ -181,12 +181,12 @@ void instances_fault(struct kb_sim *s, enum box box, uint32_t slot, uint64_t now
             s->instances.fault, FAULT_BYTES,
             "component '%s' of '%s' delays transaction %u, which comes at %.6f ns, by %.6f ns: "
             "a delay is 0 or more",
-            impl->name, box_key(box), s->txns[slot].id, (double)now_fs * ns,
+            impl->name, box_key(impl->box), s->txns[slot].id, (double)now_fs * ns,
             (double)answer.hold_fs * ns);
     else
         text_format(s->instances.fault, FAULT_BYTES,
                     "component '%s' of '%s' serves transaction %u, whose turn is at %.6f ns, with "
                     "hold %.6f ns and done at %.6f ns: 0 <= hold <= done - now must hold",
-                    impl->name, box_key(box), s->txns[slot].id, (double)now_fs * ns,
+                    impl->name, box_key(impl->box), s->txns[slot].id, (double)now_fs * ns,
                     (double)answer.hold_fs * ns, (double)answer.done_fs * ns);
 }

@@ -2,7 +2,7 @@
 #ifndef INSTANCES_H
 #define INSTANCES_H
 #include "engine/queues.h"
-#include "machine/tables.h"
+#include "machine/box_impl.h"
 
 struct kb_sim;
 struct txn;
@@ -42,53 +42,23 @@ static inline size_t instance_bytes(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-/* The largest of a memory: the stride of instances.memories. */
+/* The strides of instances.memories, .nodes and .engines. */
 static inline size_t instance_of_memory_bytes(const struct impls *impls)
 {
-    size_t hbm = instance_bytes(impls->of[BOX_HBM].bytes);
-    size_t sram = instance_bytes(impls->of[BOX_SRAM].bytes);
+    return instance_bytes(impls->memory_bytes);
+}
 
-    return hbm > sram ? hbm : sram;
+static inline size_t instance_of_node_bytes(const struct impls *impls)
+{
+    return instance_bytes(impls->node_bytes);
+}
+
+static inline size_t instance_of_engine_bytes(const struct impls *impls)
+{
+    return instance_bytes(impls->engine_bytes);
 }
 
 enum { FAULT_BYTES = 512 };
-
-/* The largest of a node: the stride of instances.nodes. */
-static inline size_t instance_of_node_bytes(const struct impls *impls)
-{
-    static const enum box boxes[] = {BOX_FABRIC, BOX_PCIE_EP, BOX_UCIE, BOX_NOC, BOX_XBAR};
-    size_t most = 0;
-
-    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
-        if (instance_bytes(impls->of[boxes[i]].bytes) > most)
-            most = instance_bytes(impls->of[boxes[i]].bytes);
-    return most;
-}
-
-/* The stride of instances.engines. */
-static inline size_t instance_of_engine_bytes(const struct impls *impls)
-{
-    size_t gemm = instance_bytes(impls->of[BOX_GEMM].bytes);
-    size_t math = instance_bytes(impls->of[BOX_MATH].bytes);
-
-    return gemm > math ? gemm : math;
-}
-
-/* The box of a memory of a cube. */
-static inline enum box box_of_unit(const struct kb_topology *t, uint32_t unit)
-{
-    return unit < t->slices ? BOX_HBM : BOX_SRAM;
-}
-
-static inline bool memory_is_component(const struct kb_topology *t, uint32_t unit)
-{
-    return t->impls && unit <= t->slices && t->impls->of[box_of_unit(t, unit)].bytes;
-}
-
-static inline bool memory_queues(const struct kb_topology *t, uint32_t unit)
-{
-    return t->impls && unit <= t->slices && t->impls->of[box_of_unit(t, unit)].arrive;
-}
 
 /* Idle instances of all; false without memory, and then instances_free() frees the rest. */
 bool instances_init(struct kb_sim *s);
@@ -116,11 +86,11 @@ void instances_clear_nodes(struct kb_sim *s);
  */
 struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn);
 
-/* Component `impl`, which stands for memory `dst`, has answered what it may not. */
-void instances_fault(struct kb_sim *s, enum box box, uint32_t slot, uint64_t now_fs,
+/* Component `impl` has answered what it may not. */
+void instances_fault(struct kb_sim *s, const struct impl *impl, uint32_t slot, uint64_t now_fs,
                      struct kb_served answer);
 
 /* It never ends a transaction: the message of a run that goes on until nothing else is left. */
-void instances_never(struct kb_sim *s, enum box box, uint32_t slot);
+void instances_never(struct kb_sim *s, const struct impl *impl, uint32_t slot);
 
 #endif

@@ -95,7 +95,9 @@ static const struct node_row *node_of(const struct kb_topology *t, const struct 
 /* Is the node of a hop of `segment` a component? */
 static bool is_asked(const struct kb_topology *t, const struct hop_row *hop, uint32_t segment)
 {
-    return t->impls && component_of_kind(t, node_of(t, hop, segment / t->n_segments)->kind);
+    uint32_t kind = segment / t->n_segments;
+
+    return t->impls && component_of_kind(t, kind, node_of(t, hop, kind)->kind);
 }
 
 /* One more step of a segment, of which there are `n`: where what lies behind it is added up. */
@@ -186,11 +188,12 @@ static struct service service_of(struct program *p, const struct cost_mask *m,
                             .own_rate = rate_of(p, cost_own_gbs(m, memory))};
 }
 
-static uint8_t server_of(const struct kb_topology *t, const struct memory_row *memory, enum box box)
+static uint8_t server_of(const struct kb_topology *t, const struct memory_row *memory,
+                         uint32_t kind, enum box box)
 {
-    if (memory->model == MEMORY_BANKS || (t->impls && t->impls->of[box].arrive))
+    if (memory->model != MEMORY_SERVER)
         return SERVER_CHOOSES;
-    return t->impls && t->impls->of[box].serve ? SERVER_ASKED : SERVER_ORDERED;
+    return t->impls && kind_impl(t, kind, box)->serve ? SERVER_ASKED : SERVER_ORDERED;
 }
 
 static void make_places(struct program *p, const struct kb_topology *t)
@@ -239,8 +242,8 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
         of[OF_SRAMS] = service_of(p, m, &t->kinds[kind].sram);
         of[OF_TCMS] = service_of(p, m, &t->kinds[kind].tcm_read);
         of[OF_TCMS + 1] = service_of(p, m, &t->kinds[kind].tcm_write);
-        of[OF_SLICES].server = server_of(t, &t->kinds[kind].hbm, BOX_HBM);
-        of[OF_SRAMS].server = server_of(t, &t->kinds[kind].sram, BOX_SRAM);
+        of[OF_SLICES].server = server_of(t, &t->kinds[kind].hbm, kind, BOX_HBM);
+        of[OF_SRAMS].server = server_of(t, &t->kinds[kind].sram, kind, BOX_SRAM);
     }
     if (t->regular)
         make_places(p, t);

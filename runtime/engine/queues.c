@@ -111,9 +111,9 @@ uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id)
 /* "component 'mybank' of 'cube.hbm.impl' " */
 static void say_name(struct kb_sim *s, uint32_t dst, char *text, size_t size)
 {
-    enum box box = box_of_unit(s->topo, dst_unit(s->topo, dst));
+    const struct impl *impl = memory_impl(s->topo, dst);
 
-    text_format(text, size, "component '%s' of '%s'", s->topo->impls->of[box].name, box_key(box));
+    text_format(text, size, "component '%s' of '%s'", impl->name, box_key(impl->box));
 }
 
 void queue_fault(struct kb_sim *s, uint32_t dst)

@@ -136,6 +136,7 @@ struct parcel {
     uint64_t ready_fs; /* of the first: its place in the queue */
     uint64_t hold_fs;  /* memory: for how long its packet keeps others away ... */
     double gbs;        /* ... of which its last bytes take so much of it */
+    uint64_t nbytes;   /* memory: of all that its transaction sends there */
     uint64_t *rows;    /* owned; m_cpu: when each segment is ready; memory: when its tail is in */
     uint32_t next;     /* in the queue of a source, or of a flight that has no engine yet */
     uint32_t slot;     /* of its transaction */

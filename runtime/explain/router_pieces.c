@@ -171,7 +171,7 @@ void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
         .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
     add_way(&p, &c);
-    if (memory_is_component(s->topo, dst_unit(s->topo, txn->dst))) {
+    if (memory_is_component(s->topo, txn->dst)) {
         slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, &c);
         behind_fs = slack < 0 ? -slack : 0;
         slack += behind_fs;

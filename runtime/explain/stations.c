@@ -227,7 +227,7 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         overhead_fs = row->overhead_fs + row->latency_fs;
     }
     overhead_fs &= s->mask.overhead;
-    if (!is_inside(s, slot) && memory_is_component(topo, dst_unit(topo, txn->dst)))
+    if (!is_inside(s, slot) && memory_is_component(topo, txn->dst))
         overhead_fs = component_overhead_fs(s, t, slot, &length_fs);
     if (overhead_fs) {
         spans_open(s, t, slot, KB_CAUSE_OVERHEAD, place);

@@ -468,7 +468,7 @@ static void show_memories(const struct usage *u)
         if (u->sim->banks && u->sim->banks->by_memory[i])
             bank_use_each(u->sim, u->sim->banks->by_memory[i], &use, u->now_fs, show_slice,
                           (void *)u);
-        else if (memory_queues(t, dst_unit(t, i)))
+        else if (memory_queues(t, i))
             show_queue(u, &u->sim->instances.queues.of[i], &use);
         else if (is_early)
             show_early(u, &early[i], &use);

@@ -102,6 +102,7 @@ struct bank_packet {
     uint32_t known;    /* bursts before the first that is not */
     uint32_t sent;     /* segments that have been told to the memory's port */
     uint32_t parcel;   /* to which they are added */
+    uint32_t place;    /* the parcel that keeps its room at the memory; NO_PARCEL: no limit */
     uint32_t next;     /* free, or touched */
     int64_t latest_fs; /* the end of the latest known burst */
     bool touched;      /* a burst has become known */

@@ -1,4 +1,5 @@
 /* component_cost.c -- the cost of a transaction that meets components, alone: in fresh states. */
+#include "machine/box_impl.h"
 #include "machine/component_packets.h"
 #include "machine/pes.h"
 #include "machine/queueing.h"
@@ -84,8 +85,7 @@ struct kb_cost cost_with_components(const struct kb_topology *t, const struct co
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);
-    const struct impl *impl =
-        &t->impls->of[dst_unit(t, trip->dst) < t->slices ? BOX_HBM : BOX_SRAM];
+    const struct impl *impl = memory_impl(t, trip->dst);
     struct kb_request asked = {
         .op = (uint8_t)op,
         .source = host ? UINT32_MAX : pe_number(t, trip->src),

@@ -20,10 +20,11 @@ enum box {
     N_BOXES
 };
 
-/* One of them, with its calls; all zero: the box is built in. */
+/* A component in place of one of them, with its calls; all zero: the box is built in. */
 struct impl {
     const char *name; /* of the component */
-    size_t bytes;     /* of a state */
+    enum box box;
+    size_t bytes; /* of a state */
     void (*init)(void *state);
     struct kb_served (*serve)(void *state, const struct kb_request *r, int64_t now_fs);
     int64_t (*delay)(void *state, const struct kb_request *r, int64_t now_fs); /* of a node */
@@ -34,11 +35,13 @@ struct impl {
     void (*ended)(void *state, uint64_t id, int64_t now_fs, struct kb_handle *h);
 };
 
-/* All of a machine. */
+/* All of a machine. Cubes of one kind have the same. */
 struct impls {
-    struct impl of[N_BOXES];
-    bool memories, queueing, nodes, engines; /* some of these */
-    const char *compiler;                    /* that built them: base/compiler_identity.h */
+    const struct impl *of; /* the first is what is built in */
+    const uint16_t *in;    /* [kind of a cube * N_BOXES + box]: which of them; machine/box_impl.h */
+    size_t memory_bytes, node_bytes, engine_bytes;   /* the largest state of a memory, ... */
+    bool memories, queueing, fronts, nodes, engines; /* some of these */
+    const char *compiler;                            /* that built them: base/compiler_identity.h */
 };
 
 /* The key that asks for it: "cube.hbm.impl". */

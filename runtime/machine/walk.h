@@ -26,6 +26,7 @@
  */
 #ifndef WALK_H
 #define WALK_H
+#include "machine/box_impl.h"
 #include "machine/mesh.h"
 
 /* The segment where a request is. */
@@ -277,26 +278,29 @@ static inline const struct node_row *walk_node_row(const struct kb_topology *t, 
     return node < io + n_io ? &t->io_nodes[(node - io) % N_IO_NODES] : &t->fabric_nodes[0];
 }
 
-/* The component that stands for nodes of this kind; NULL: they are plain delays. */
-static inline const struct impl *component_of_kind(const struct kb_topology *t, uint32_t kind)
+/* The component that stands for nodes of this kind in cubes of kind `in`; NULL: they are plain
+ * delays.
+ */
+static inline const struct impl *component_of_kind(const struct kb_topology *t, uint32_t in,
+                                                   uint32_t kind)
 {
     const struct impl *impl;
 
     switch (kind) {
     case NODE_NOC:
-        impl = &t->impls->of[BOX_NOC];
+        impl = kind_impl(t, in, BOX_NOC);
         break;
     case NODE_UCIE:
-        impl = &t->impls->of[BOX_UCIE];
+        impl = kind_impl(t, in, BOX_UCIE);
         break;
     case NODE_XBAR:
-        impl = &t->impls->of[BOX_XBAR];
+        impl = kind_impl(t, in, BOX_XBAR);
         break;
     case NODE_PCIE_EP:
-        impl = &t->impls->of[BOX_PCIE_EP];
+        impl = kind_impl(t, in, BOX_PCIE_EP);
         break;
     case NODE_SWITCH:
-        impl = &t->impls->of[BOX_FABRIC];
+        impl = kind_impl(t, in, BOX_FABRIC);
         break;
     default:
         return NULL;
@@ -311,9 +315,10 @@ static inline const struct impl *node_component(const struct kb_topology *t,
     if (!t->impls || !t->impls->nodes)
         return NULL;
     if (hop->chiplet == AT_CUBE)
-        return component_of_kind(t, walk_cube_node(t, cube, hop->node)->kind);
-    return component_of_kind(t, hop->chiplet == AT_FABRIC ? t->fabric_nodes[0].kind
-                                                          : t->io_nodes[hop->node].kind);
+        return component_of_kind(t, cube_kind(t, cube), walk_cube_node(t, cube, hop->node)->kind);
+    return component_of_kind(t, cube_kind(t, cube),
+                             hop->chiplet == AT_FABRIC ? t->fabric_nodes[0].kind
+                                                       : t->io_nodes[hop->node].kind);
 }
 
 /* Of the links between cubes, the first of the cube's row: for each plane to the east and south. */

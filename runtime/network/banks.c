@@ -486,7 +486,7 @@ void banks_part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
         observe_serve(s, t, t, slot, part->number);
     if (!slice || (!txn_writes(&s->txns[slot]) && !router_turn_back(s, slot)))
         return;
-    row = begin_packet_access(s, t, slot, part->from, part->nbytes);
+    row = begin_packet_access(s, t, slot, part);
     if (row != BANK_NONE)
         arrive_at(s, how, slice, t, row);
 }

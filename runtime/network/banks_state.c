@@ -23,7 +23,7 @@ struct banks *banks_new(const struct kb_topology *t)
     if (!b)
         return NULL;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
-    if (t->links == MODE_ROUTER || (t->impls && t->impls->of[BOX_HBM].ended))
+    if (t->links == MODE_ROUTER || (t->impls && t->impls->fronts))
         bank_pool_begin(&b->pool); /* what comes has rows of its own */
     if (t->links == MODE_ROUTER)
         b->behind = calloc(1, sizeof *b->behind);

@@ -138,7 +138,7 @@ static inline bool banks_has(const struct kb_sim *s, const struct txn *txn)
 /* The same of any memory that decides by itself: banks, or a component that queues. */
 static inline bool txn_queues(const struct kb_sim *s, const struct txn *txn)
 {
-    return banks_has(s, txn) || memory_queues(s->topo, dst_unit(s->topo, txn->dst));
+    return banks_has(s, txn) || memory_queues(s->topo, txn->dst);
 }
 
 /* May a wait for a memory be negative? A row may be open that alone would have been closed. */

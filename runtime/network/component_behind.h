@@ -29,7 +29,7 @@ static ALWAYS_INLINE struct kb_request request_behind(const struct kb_sim *s, ui
 static inline void keep_alone(struct kb_sim *s, uint32_t slot, const struct kb_request *whole)
 {
     const struct txn *txn = &s->txns[slot];
-    const struct impl *impl = &T->impls->of[box_of_unit(T, dst_unit(T, txn->dst))];
+    const struct impl *impl = memory_impl(T, txn->dst);
     const struct trip trip = txn_trip(T, txn);
     int64_t *alone_fs = &s->instances.served[slot].alone_fs;
 
@@ -47,7 +47,7 @@ static inline void end_never(struct kb_sim *s, uint32_t slot)
     uint64_t *served_fs = &s->router->flights[slot].served_fs;
 
     if (*served_fs != ROUTER_NEVER)
-        instances_never(s, box_of_unit(T, dst_unit(T, s->txns[slot].dst)), slot);
+        instances_never(s, memory_impl(T, s->txns[slot].dst), slot);
     *served_fs = ROUTER_NEVER;
 }
 

@@ -17,12 +17,16 @@
 /* The component that serves the stage in `slot`; NULL: it is built in, or a port. */
 static ALWAYS_INLINE const struct impl *engine_impl(const struct kb_sim *s, int how, uint32_t slot)
 {
+    const struct impl *impl;
     enum box box;
 
     if (!(how & HOW_KERNELS) || !T->impls || !T->impls->engines)
         return NULL;
     box = kernels_engine_box(s, slot);
-    return box != N_BOXES && T->impls->of[box].serve ? &T->impls->of[box] : NULL;
+    if (box == N_BOXES)
+        return NULL;
+    impl = box_impl(T, src_cube(T, s->txns[slot].src), box);
+    return impl->serve ? impl : NULL;
 }
 
 static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t pe, uint32_t slot)
@@ -46,20 +50,19 @@ static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t 
 static inline uint64_t ask_engine(struct kb_sim *s, const struct impl *impl, uint32_t pe,
                                   uint64_t start, uint32_t slot)
 {
-    enum box box = (enum box)(impl - T->impls->of);
     struct kb_request request = engine_request(s, pe, slot);
     struct kb_served answer =
-        impl->serve(s->instances.engines + (2 * (size_t)request.source + (box == BOX_MATH)) *
+        impl->serve(s->instances.engines + (2 * (size_t)request.source + (impl->box == BOX_MATH)) *
                                                instance_of_engine_bytes(T->impls),
                     &request, (int64_t)start);
 
     if (!is_answer(start, answer)) {
-        instances_fault(s, box, slot, start, answer);
+        instances_fault(s, impl, slot, start, answer);
         fail(s, KB_COMPONENT_ERROR);
         return EV_PAST;
     }
     if (answer.done_fs == INT64_MAX)
-        instances_never(s, box, slot);
+        instances_never(s, impl, slot);
     s->txns[slot].hold_fs = answer.done_fs - (int64_t)start;
     s->instances.served[slot].done_fs = answer.done_fs;
     return start + (uint64_t)answer.hold_fs;

@@ -16,20 +16,21 @@
 #define NETWORK_COMPONENT_MEMORY_H
 #include "network/turn.h"
 
-/* Is one component both, slices and SRAMs? Then nothing asks which one a memory is. */
-static ALWAYS_INLINE bool is_one_component(const struct kb_sim *s)
+/* Is one component both, slice and SRAM of a cube? Then nothing asks which one a memory is. */
+static ALWAYS_INLINE bool is_one_component(const struct kb_sim *s, uint32_t cube)
 {
-    return T->impls->of[BOX_HBM].serve == T->impls->of[BOX_SRAM].serve;
+    return box_impl(T, cube, BOX_HBM)->serve == box_impl(T, cube, BOX_SRAM)->serve;
 }
 
 /* Does a component stand for the memory of the transaction in `slot`, no stage inside a PE? */
 static ALWAYS_INLINE bool is_served(const struct kb_sim *s, int how, uint32_t slot)
 {
-    uint32_t unit = dst_unit(T, s->txns[slot].dst);
+    uint32_t dst = s->txns[slot].dst;
 
-    if (!T->impls || !T->impls->memories || (how & HOW_KERNELS && unit_is_tcm(T, unit)))
+    if (!T->impls || !T->impls->memories || (how & HOW_KERNELS && unit_is_tcm(T, dst_unit(T, dst))))
         return false;
-    return is_one_component(s) || T->impls->of[box_of_unit(T, unit)].serve;
+    return is_one_component(s, dst_cube(T, dst)) ? box_impl(T, dst_cube(T, dst), BOX_HBM)->serve
+                                                 : memory_impl(T, dst)->serve;
 }
 
 /* The state of memory `dst`. */
@@ -38,15 +39,16 @@ static ALWAYS_INLINE unsigned char *memory_state(const struct kb_sim *s, uint32_
     return s->instances.memories + dst * instance_of_memory_bytes(T->impls);
 }
 
-/* Its call: in a compiled topology each of the two is inlined. */
+/* Its call: in a compiled topology whose cubes are alike each of the two is inlined. */
 static ALWAYS_INLINE struct kb_served ask_memory(const struct kb_sim *s, uint32_t dst,
                                                  const struct kb_request *request, uint64_t start)
 {
     unsigned char *state = memory_state(s, dst);
+    uint32_t cube = dst_cube(T, dst);
 
-    return is_one_component(s) || unit_is_slice(T, dst_unit(T, dst))
-               ? T->impls->of[BOX_HBM].serve(state, request, (int64_t)start)
-               : T->impls->of[BOX_SRAM].serve(state, request, (int64_t)start);
+    return is_one_component(s, cube) || unit_is_slice(T, dst_unit(T, dst))
+               ? box_impl(T, cube, BOX_HBM)->serve(state, request, (int64_t)start)
+               : box_impl(T, cube, BOX_SRAM)->serve(state, request, (int64_t)start);
 }
 
 /* What the component is asked. The transaction's hold_fs is known: its drain is in it. */
@@ -87,13 +89,13 @@ static ALWAYS_INLINE bool is_end(uint64_t start, struct kb_served a)
 static __attribute__((noinline)) void end_by_component(struct kb_sim *s, uint32_t slot,
                                                        uint64_t start, struct kb_served answer)
 {
-    enum box box = box_of_unit(T, dst_unit(T, s->txns[slot].dst));
+    const struct impl *impl = memory_impl(T, s->txns[slot].dst);
 
     if (is_answer(start, answer)) {
-        instances_never(s, box, slot);
+        instances_never(s, impl, slot);
         return;
     }
-    instances_fault(s, box, slot, start, answer);
+    instances_fault(s, impl, slot, start, answer);
     fail(s, KB_COMPONENT_ERROR);
 }
 
@@ -116,7 +118,7 @@ static ALWAYS_INLINE uint64_t serve_by_component(struct kb_sim *s, int how, uint
     struct kb_served answer;
 
     if (__builtin_expect(memory->free_fs == INT64_MAX, false)) { /* held without end */
-        instances_never(s, box_of_unit(T, dst_unit(T, txn->dst)), slot);
+        instances_never(s, memory_impl(T, txn->dst), slot);
         return COMPONENT_NEVER;
     }
     answer = ask_memory(s, txn->dst, &request, start);

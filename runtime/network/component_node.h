@@ -50,13 +50,12 @@ static inline int64_t ask_node(struct kb_sim *s, uint64_t t, uint32_t slot,
                                    &request, (int64_t)t);
 
     if (delay_fs < 0) {
-        instances_fault(s, (enum box)(impl - T->impls->of), slot, t,
-                        (struct kb_served){.hold_fs = delay_fs});
+        instances_fault(s, impl, slot, t, (struct kb_served){.hold_fs = delay_fs});
         fail(s, KB_COMPONENT_ERROR);
         return NODE_NEVER;
     }
     if (delay_fs == INT64_MAX) {
-        instances_never(s, (enum box)(impl - T->impls->of), slot);
+        instances_never(s, impl, slot);
         return NODE_NEVER;
     }
     s->instances.served[slot].delay_fs += delay_fs - request.overhead_fs;

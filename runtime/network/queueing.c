@@ -159,7 +159,7 @@ static void wake_first(struct kb_sim *s, int how, const struct impl *impl,
 /* It is woken for all that is due. */
 void queue_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
-    const struct impl *impl = &T->impls->of[box_of_unit(T, dst_unit(T, dst))];
+    const struct impl *impl = memory_impl(T, dst);
     struct queueing_memory *q = &s->instances.queues.of[dst];
 
     if (q->event_fs != (int64_t)t)
@@ -177,7 +177,7 @@ void queue_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     uint32_t dst = s->txns[slot].dst;
-    const struct impl *impl = &T->impls->of[box_of_unit(T, dst_unit(T, dst))];
+    const struct impl *impl = memory_impl(T, dst);
     struct queueing_memory *q = &s->instances.queues.of[dst];
     struct kb_request request = memory_request(s, slot);
 

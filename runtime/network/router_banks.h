@@ -17,6 +17,10 @@
  * before them, all have ends are put into the queue of the slice's port, with the time at which
  * they will be ready. That is later than now in every engine, so the engines agree.
  *
+ * With queue_bytes a packet of a write keeps its room at the port until it has been accepted, or
+ * written, and a read's command until its last burst has ended. So a slice whose channels are full
+ * holds up the network before it.
+ *
  * Example: docs/network.md. A read of 128 bytes, two bursts of one row, ends at 30 and 32 ns. Its
  * first segment of 64 bytes leaves the slice at 30, the second when the first has left.
  */
@@ -24,6 +28,7 @@
 #define NETWORK_ROUTER_BANKS_H
 #include "network/banks_state.h"
 #include "network/router.h"
+#include <math.h>
 
 /* The numbers of the slice that the transaction in `slot` goes to. */
 static inline const struct bank_row *bank_row_of_txn(const struct kb_sim *s, const struct txn *txn)
@@ -78,6 +83,17 @@ static inline struct stream *stream_back(struct kb_sim *s, uint32_t slot)
             .gbs = way->rows[i].gbs, .hop_fs = channel_fs(port->wire_fs) + way->rows[i].ready_fs};
     }
     return f;
+}
+
+/* A packet has been accepted or written, or all bursts of a read have ends: its room comes back. */
+static inline void leave_port(struct kb_sim *s, uint32_t row)
+{
+    const struct bank_pool *pool = &s->banks->pool;
+    const struct delivery part = {.parcel = pool->packets[row].place};
+    const struct turn turn = {.start_fs = (uint64_t)pool->accesses[row].done_fs, .gbs = INFINITY};
+
+    if (part.parcel != NO_PARCEL)
+        router_serve(s, &part, &turn);
 }
 
 /* All bursts of a read have ends: in service_fs goes when its data would all be there, alone on
@@ -170,6 +186,7 @@ static inline void post_ends_behind(struct kb_sim *s, int how, struct bank_slice
 
         pool->ended = pool->accesses[row].next;
         slice->pending--;
+        leave_port(s, row);
         if (pool->accesses[row].writes)
             end_packet(s, row);
         else
@@ -192,11 +209,11 @@ static inline void begin_whole(struct kb_sim *s, uint32_t slot)
 }
 
 /*
- * Bytes [from, from + nbytes) of the transaction in `slot` have come: to the rules an access.
- * BANK_NONE, and the run ends: no memory.
+ * A part of the transaction in `slot` has come: to the rules an access. BANK_NONE, and the run
+ * ends: no memory.
  */
 static inline uint32_t begin_packet_access(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                           uint64_t from, uint64_t nbytes)
+                                           const struct delivery *part)
 {
     struct txn *txn = &s->txns[slot];
     struct banks_behind *behind = s->banks->behind;
@@ -204,19 +221,20 @@ static inline uint32_t begin_packet_access(struct kb_sim *s, uint64_t t, uint32_
     struct bank_pool *pool = &s->banks->pool;
     const struct bank_row *b = bank_row_of_txn(s, txn);
     const struct way *way = s->router->flights[slot].way;
-    uint32_t row = bank_new_packet(pool, b, bank_range(b, behind->offsets[slot] + from, nbytes),
-                                   txn_writes(txn));
+    uint32_t row = bank_new_packet(
+        pool, b, bank_range(b, behind->offsets[slot] + part->from, part->nbytes), txn_writes(txn));
 
-    if (from == 0)
+    if (part->from == 0)
         txn->arrive_fs = whole->arrive_fs = (int64_t)t;
     if (row == BANK_NONE || !stream_room(&behind->stream, way->n) ||
-        (from == 0 && !bank_room_for(&behind->room, s->topo, b, txn_writes(txn),
-                                     bytes_in_banks(s, slot), way->n))) {
+        (part->from == 0 && !bank_room_for(&behind->room, s->topo, b, txn_writes(txn),
+                                           bytes_in_banks(s, slot), way->n))) {
         fail(s, KB_NO_MEMORY);
         return BANK_NONE;
     }
     pool->packets[row].slot = slot;
     pool->packets[row].parcel = NO_PARCEL;
+    pool->packets[row].place = part->parcel;
     pool->accesses[row].id = record_id(s, slot);
     pool->accesses[row].arrive_fs = (int64_t)t;
     return row;

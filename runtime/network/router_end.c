@@ -14,11 +14,11 @@
 /* -- room ----------------------------------------------------------------------------------- */
 
 /* Where the packet that begins at `from` ends. */
-static uint64_t packet_end(const struct kb_sim *s, const struct flight *flight, uint64_t from)
+static uint64_t packet_end(const struct kb_sim *s, uint64_t nbytes, uint64_t from)
 {
-    uint64_t left = flight->nbytes - from;
+    uint64_t left = nbytes - from;
 
-    return T->packet_bytes && left > T->packet_bytes ? from + T->packet_bytes : flight->nbytes;
+    return T->packet_bytes && left > T->packet_bytes ? from + T->packet_bytes : nbytes;
 }
 
 /* Segment `number`, whose tail is in at `tail`, will have been served: its room comes back. */
@@ -26,10 +26,9 @@ static void give_room(struct kb_sim *s, uint32_t input, const struct parcel *par
                       uint32_t number, uint64_t tail)
 {
     struct router *r = s->router;
-    const struct flight *flight = &r->flights[parcel->slot];
-    uint32_t nbytes = bytes_of(r, flight, number);
+    uint32_t nbytes = bytes_of_segment(r, parcel->nbytes, number);
     uint64_t from = (uint64_t)number * r->segment_bytes + nbytes;
-    uint64_t end = packet_end(s, flight, (uint64_t)parcel->first * r->segment_bytes);
+    uint64_t end = packet_end(s, parcel->nbytes, (uint64_t)parcel->first * r->segment_bytes);
     int64_t served = 0;
 
     if (txn_writes(&s->txns[parcel->slot]))
@@ -49,6 +48,7 @@ static void open_packet(struct kb_sim *s, uint32_t input, const struct segment *
     if (row == NO_PARCEL)
         return;
     r->parcels[row].first = segment->number;
+    r->parcels[row].nbytes = r->flights[segment->slot].nbytes;
     r->parcels[row].in = 0;
 }
 
@@ -140,7 +140,7 @@ struct delivery router_part(struct kb_sim *s, uint32_t slot)
         return part;
     part.number = r->arrivals[row].packet;
     part.from = (uint64_t)part.number * T->packet_bytes;
-    part.nbytes = packet_end(s, flight, part.from) - part.from;
+    part.nbytes = packet_end(s, flight->nbytes, part.from) - part.from;
     if (flight->arrivals != UINT32_MAX)
         announce_first(s, slot);
     return part;

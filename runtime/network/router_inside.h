@@ -213,12 +213,17 @@ static inline bool begins_packet(const struct router *r, uint32_t number)
     return number % r->packet_segments == 0; /* of a whole transaction there are never so many */
 }
 
+static inline uint32_t bytes_of_segment(const struct router *r, uint64_t nbytes, uint32_t number)
+{
+    uint64_t left = nbytes - (uint64_t)number * r->segment_bytes;
+
+    return left < r->segment_bytes ? (uint32_t)left : r->segment_bytes;
+}
+
 static inline uint32_t bytes_of(const struct router *r, const struct flight *flight,
                                 uint32_t number)
 {
-    uint64_t left = flight->nbytes - (uint64_t)number * r->segment_bytes;
-
-    return left < r->segment_bytes ? (uint32_t)left : r->segment_bytes;
+    return bytes_of_segment(r, flight->nbytes, number);
 }
 
 /* -- sources and ends: router_source.c, router_end.c ------------------------------------------ */

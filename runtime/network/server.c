@@ -18,7 +18,7 @@ bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slo
 
 void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
-    if (memory_queues(s->topo, dst_unit(s->topo, dst)))
+    if (memory_queues(s->topo, dst))
         queue_wake(s, how, t, dst);
     if (s->banks && s->banks->by_memory[dst]) /* those behind a component come last */
         banks_wake(s, how, t, s->banks->by_memory[dst]);

@@ -29,7 +29,7 @@ static ALWAYS_INLINE bool is_chosen(const struct kb_sim *s, const struct txn *tx
     if (T->banked && unit_is_slice(T, unit) &&
         (T->banked == BANKED_ALL || kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS))
         return true;
-    return T->impls && T->impls->queueing && !unit_is_tcm(T, unit) && memory_queues(T, unit);
+    return T->impls && T->impls->queueing && memory_queues(T, txn->dst);
 }
 
 /* Its head has come at `t`, by an event. Its hold_fs says what it drains for, on its way. */

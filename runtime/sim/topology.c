@@ -130,12 +130,42 @@ struct making {
     struct spec *spec; /* the arena's: what was read, for variants */
 };
 
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What a machine has that has this part, with a state of so many bytes. */
+static void add_part(struct impls *impls, const struct part *part, size_t bytes)
+{
+    switch (part->component->kind) {
+    case COMPONENT_NODE:
+        impls->nodes = true;
+        impls->node_bytes = most(impls->node_bytes, bytes);
+        return;
+    case COMPONENT_ENGINE:
+        impls->engines = true;
+        impls->engine_bytes = most(impls->engine_bytes, bytes);
+        return;
+    case COMPONENT_FRONT:
+        impls->fronts = true; /* fall through */
+    case COMPONENT_QUEUEING:
+        impls->queueing = true;
+        break;
+    case COMPONENT_MEMORY:
+    case N_COMPONENT_KINDS:
+        impls->memories = true;
+    }
+    impls->memory_bytes = most(impls->memory_bytes, bytes);
+}
+
 /* Compiles the components, or finds them compiled, and gives their calls to the topology. */
 static void take_components(struct build *b)
 {
     const struct part *first = diag_count(&b->diag) ? NULL : b->spec.parts;
     struct component_opening *o;
     struct impls *impls;
+    size_t i = 0;
 
     if (!first)
         return;
@@ -153,15 +183,9 @@ static void take_components(struct build *b)
         return;
     }
     impls = arena_alloc(&b->arena, sizeof *impls);
-    memcpy(impls->of, o->of, sizeof impls->of);
-    impls->compiler = o->compiler;
-    for (const struct part *p = first; p; p = p->next) {
-        impls->memories |= p->component->kind == COMPONENT_MEMORY;
-        impls->queueing |=
-            p->component->kind == COMPONENT_QUEUEING || p->component->kind == COMPONENT_FRONT;
-        impls->nodes |= p->component->kind == COMPONENT_NODE;
-        impls->engines |= p->component->kind == COMPONENT_ENGINE;
-    }
+    *impls = (struct impls){.of = o->of, .in = b->routes.boxes, .compiler = o->compiler};
+    for (const struct part *p = first; p; p = p->next)
+        add_part(impls, p, o->of[++i].bytes);
     b->routes.topo.impls = impls;
 }
 

@@ -136,6 +136,9 @@ static void print_memory(FILE *out, struct dice *rng, const struct plan *p, bool
         if (chance(rng, 50))
             print_gbs(out, rng, ", bw_gbs");
         judge_print_banks(out, rng);
+        if (p->packets && chance(rng, 30))
+            fprintf(out, ", queue_bytes: %" PRIu32,
+                    p->segment * p->packets + below(rng, 3) * p->segment);
         return;
     }
     fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");

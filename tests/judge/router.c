@@ -29,6 +29,8 @@ struct segment {
     int64_t packet_fs; /* in a source: when its packet could leave */
     int64_t taken_fs;  /* by its last channel: how long its bytes take */
     bool held_room;    /* of the channel that it came by */
+    struct port *port; /* of banks: that channel's, while it keeps room there */
+    int64_t tail_fs;   /* of it */
 };
 
 /* What moves one way: a write's data, a read's command, or its data. */
@@ -110,7 +112,8 @@ struct txn {
     int64_t last_free_fs;
     /* of a memory with banks */
     bool banked;
-    int64_t *ends_fs; /* of a read, by burst: 0 is not known yet */
+    int64_t *ends_fs;   /* of a read, by burst: 0 is not known yet */
+    int64_t *leaves_fs; /* by packet: it needs no room any more; 0: not known yet */
     uint64_t burst_bytes;
     int64_t burst_fs, alone_fs, first_burst_fs, accepted_fs;
     bool posted;
@@ -495,6 +498,7 @@ static void find_alone(struct sim *s, struct txn *x)
     bursts = (x->piece.offset + x->piece.nbytes - 1) / x->burst_bytes - first_burst(x) + 1;
     if (is_read(x))
         x->ends_fs = judge_alloc(bursts, sizeof *x->ends_fs);
+    x->leaves_fs = judge_alloc(x->to.n_segments, sizeof *x->leaves_fs);
     x->alone_fs = is_read(x) ? read_in_banks_fs(s, x) : write_in_banks_fs(s, x);
     x->result.overhead_fs +=
         x->alone_fs - x->result.drain_fs - x->memory_overhead_fs - x->latency_fs;
@@ -1129,6 +1133,38 @@ static void burst_ends(void *arg, const struct judge_access *access, uint64_t nu
     }
 }
 
+/* The room of a segment in the memory's queue is free again. */
+static void post_room(struct sim *s, struct segment *g, struct port *p, int64_t served_fs)
+{
+    if (g->held_room)
+        post(s, max_fs(g->tail_fs, served_fs), JUDGE_HOP, NULL,
+             (struct thing){.what = CREDIT,
+                            .port = p,
+                            .vc = g->vc,
+                            .bytes = (int64_t)(g->b1 - g->b0),
+                            .of_memory = true});
+}
+
+/* Room at banks: of a packet until it has been accepted or written, of a command until the last
+ * burst of its read has ended. */
+static void keep_room(struct sim *s, struct segment *g, struct port *p)
+{
+    int64_t leaves_fs = g->flow->txn->leaves_fs[g->packet];
+
+    if (leaves_fs > 0)
+        post_room(s, g, p, leaves_fs);
+    else
+        g->port = p;
+}
+
+static void leave_room(struct sim *s, struct txn *x, uint64_t packet, int64_t fs)
+{
+    x->leaves_fs[packet] = fs;
+    for (size_t i = 0; i < x->to.n_segments; i++)
+        if (x->to.segments[i].packet == packet && x->to.segments[i].port)
+            post_room(s, &x->to.segments[i], x->to.segments[i].port, fs);
+}
+
 /* All is in, and has been accepted or written. */
 static void finish_banked(struct sim *s, struct txn *x)
 {
@@ -1151,6 +1187,7 @@ static void access_ends(void *arg, const struct judge_access *access, int64_t do
     int64_t *ready_fs;
 
     note_done(x, access, done_fs);
+    leave_room(s, x, access->packet, done_fs - x->memory_overhead_fs - x->latency_fs);
     if (!is_read(x)) {
         if (--x->packets_left == 0 && x->to.n_in == x->to.n_segments)
             finish_banked(s, x);
@@ -1200,20 +1237,6 @@ static void serve_read(struct sim *s, struct txn *x)
          (struct thing){.what = DATA, .txn = x});
 }
 
-/* The room of a segment in the memory's queue is free again. */
-static void post_room(struct sim *s, const struct segment *g, struct port *p, int64_t served_fs)
-{
-    int64_t fs = max_fs(add_fs(s, s->now_fs, g->taken_fs), served_fs);
-
-    if (g->held_room)
-        post(s, fs, JUDGE_HOP, NULL,
-             (struct thing){.what = CREDIT,
-                            .port = p,
-                            .vc = g->vc,
-                            .bytes = (int64_t)(g->b1 - g->b0),
-                            .of_memory = true});
-}
-
 /* A packet's first segment is in: it has the memory when those before it are served. */
 static void serve_packet(struct sim *s, struct segment *g)
 {
@@ -1245,11 +1268,15 @@ static void into_memory(struct sim *s, struct segment *g, struct port *p)
     uint64_t packet_begin = s->packet_bytes ? g->packet * s->packet_bytes : 0;
     int64_t served_fs, done_fs;
 
+    g->tail_fs = add_fs(s, s->now_fs, g->taken_fs);
     if (g->held_room)
         hold(s, &p->counted[g->vc], (int64_t)(g->b1 - g->b0));
+    if (x->banked)
+        keep_room(s, g, p);
     if (f->command) {
         serve_read(s, x);
-        post_room(s, g, p, r->service_fs);
+        if (!x->banked)
+            post_room(s, g, p, r->service_fs);
         return;
     }
     if (x->banked) {
@@ -1510,6 +1537,7 @@ static void tear_down(struct sim *s)
             clear_flow(&s->all[i].parts[p].to);
             clear_flow(&s->all[i].parts[p].back);
             free(s->all[i].parts[p].ends_fs);
+            free(s->all[i].parts[p].leaves_fs);
         }
         free(s->all[i].parts);
     }

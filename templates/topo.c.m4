@@ -328,6 +328,7 @@ static const struct impls components = {
 ]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
+extern const struct kb_topology gen_name[[]]_topology __attribute__((visibility("default")));
 const struct kb_topology gen_name[[]]_topology = {
 gen_map_fields([[gen_field_row]])m4_dnl
 m4_ifelse(gen_n_parts, 0, [[]], [[    .impls = &components,

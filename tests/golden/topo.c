@@ -813,10 +813,8 @@ static const struct cost_row cost_launch[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_PES
 
 /* -- all of it ------------------------------------------------------------------------------ */
 
-#define TOPOLOGY two_cubes_topology
-#include "engine/engine.h"
-
-const struct kb_topology TOPOLOGY = {
+extern const struct kb_topology two_cubes_topology __attribute__((visibility("default")));
+const struct kb_topology two_cubes_topology = {
     .name = TOPO_NAME,
     .config = config,
     .hash = TOPO_HASH,
@@ -921,5 +919,5 @@ const struct kb_topology TOPOLOGY = {
     .cost_host_in = cost_host_in,
     .cost_segment = NULL,
     .cost_launch = cost_launch,
-    .run = inorder_run,
+    .release = topology_release,
 };

@@ -312,7 +312,7 @@ static void come_from_routers(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct delivery part = router_part(s, slot);
 
-    if (is_banked(s, &s->txns[slot]))
+    if (banks_has(s, &s->txns[slot]))
         banks_part_arrives(s, hop_how(s), t, slot, &part);
     else
         part_arrives(s, hop_how(s), t, slot, &part);
@@ -344,7 +344,7 @@ void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     txn->hold_fs = hold_fs(s, txn);
-    if (is_chosen(s, txn))
+    if (txn_queues(s, txn))
         server_arrive(s, hop_how(s), t, slot);
     else if (is_early(s, txn))
         serve_early(s, t, slot);
@@ -373,7 +373,7 @@ void hop_leave_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (hop_is_routed(s, slot))
         router_leave(s, slot);
-    else if (!hop_is_inside(s, slot) && is_chosen(s, &s->txns[slot]))
+    else if (!hop_is_inside(s, slot) && txn_queues(s, &s->txns[slot]))
         server_leave(s, t, slot);
     else if (memory->holder == slot)
         give_back(s, memory, t, slot);

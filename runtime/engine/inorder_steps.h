@@ -232,17 +232,11 @@ static ALWAYS_INLINE struct link_station *memory_for(struct kb_sim *s, int how, 
     return comes_to_tcm(s, how, x) ? kernels_port(s, slot) : &s->early[x->dst];
 }
 
-/* Is its memory a component that queues? */
-static inline bool queues(const struct kb_sim *s, const struct txn *x)
-{
-    return T->impls && T->impls->queueing && memory_queues(T, x->dst);
-}
-
 /* Its end is known now, and need not be an event. */
 static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t slot, uint64_t done)
 {
     return how & IN_AHEAD && !txn_of_host(&s->txns[slot]) && whole_of(s, slot) == slot &&
-           done < EV_PAST && !(how & IN_CHOOSES && queues(s, &s->txns[slot]));
+           done < EV_PAST && !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
 }
 
 /* Its service ends at `t`: that is known to a memory which keeps order. */
@@ -251,10 +245,10 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, ui
     const struct txn *x = &s->txns[slot];
 
     if (how & IN_ROUTED) {
-        if (txn_writes(x) && is_banked(s, x))
+        if (txn_writes(x) && banks_has(s, x))
             end_write_in_banks(s, slot);
         router_leave(s, slot);
-    } else if (how & IN_CHOOSES && is_chosen(s, x)) {
+    } else if (how & IN_CHOOSES && txn_queues(s, x)) {
         server_leave(s, t, slot);
     }
 }
@@ -500,7 +494,7 @@ static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t
         return;
     }
     arrive = after(t, cost->way_fs);
-    if (how & IN_CALLED && !memory->coming && !(how & IN_CHOOSES && is_chosen(s, x)) &&
+    if (how & IN_CALLED && !memory->coming && !(how & IN_CHOOSES && txn_queues(s, x)) &&
         cost->way_fs <= kernels_least_way_fs(s, dst_unit(T, x->dst))) {
         serve(s, how, arrive, slot, drain);
         return;
@@ -677,7 +671,7 @@ static inline void come_behind(struct kb_sim *s, int how, uint64_t t, uint32_t s
 {
     struct delivery part = router_part(s, slot);
 
-    if (is_banked(s, &s->txns[slot]))
+    if (banks_has(s, &s->txns[slot]))
         banks_part_arrives(s, how, t, slot, &part);
     else
         part_arrives(s, how, t, slot, &part);

@@ -141,7 +141,7 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
     const struct served *served;
 
-    if (s->banks && banks_has(s, txn))
+    if (banks_has(s, txn))
         cost_add_banks(&c, banks_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
     if (!t->impls)
         return c;

@@ -78,20 +78,20 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
     p->channel += (uint64_t)txn->wait_fs;
-    if (T->banked && banks_has(s, txn))
+    if (banks_has(s, txn))
         memory_fs += traffic_add_banks(s, txn, p);
-    else if (T->impls && memory_queues(T, txn->dst))
+    else if (memory_queues(T, txn->dst))
         p->memory += traffic_wait_in_queue(s, txn);
     else
         p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    if (T->impls && memory_queues(T, txn->dst)) /* it may be negative, no sum is */
+    if (memory_queues(T, txn->dst)) /* it may be negative, no sum is */
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
     else if (T->impls && memory_is_component(T, txn->dst))
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + (int64_t)overhead_fs +
                                      traffic_in_component_fs(s, txn, way.link_gbs));
     else
         p->overhead += overhead_fs + (uint64_t)memory_fs;
-    if (T->links == MODE_ROUTER && T->banked && banks_has(s, txn)) /* service_fs is its end */
+    if (T->links == MODE_ROUTER && banks_has(s, txn)) /* service_fs is its end */
         served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
     else if (T->links == MODE_ROUTER && memory_is_component(T, txn->dst))
         served_fs = txn->service_fs - txn->arrive_fs + s->instances.served[txn - s->txns].memory_fs;
@@ -109,7 +109,7 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
 
     channel->wait_fs += x->wait_fs;
-    if ((T->banked && banks_has(s, x)) || memory_queues(T, x->dst))
+    if (txn_queues(s, x))
         ; /* such a memory has no wait of its own */
     else if (!sim_keeps_order(s, x->dst))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;

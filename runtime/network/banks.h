@@ -4,14 +4,6 @@
 #include "network/router_banks.h"
 #include "network/server.h"
 
-/* Does the transaction in `slot`, which is no stage inside a PE, go to a slice with banks? */
-static ALWAYS_INLINE bool is_banked(const struct kb_sim *s, const struct txn *txn)
-{
-    return T->banked && unit_is_slice(T, dst_unit(T, txn->dst)) &&
-           (T->banked == BANKED_ALL ||
-            kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS);
-}
-
 /* As those of network/server.h. */
 void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
 bool banks_expect(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);

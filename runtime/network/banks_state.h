@@ -128,17 +128,23 @@ static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slo
     return s->banks ? s->banks->accesses[slot].range : (struct bank_range){0, 0};
 }
 
-/* Does `txn` go to a slice with banks? Its service_fs is its end, once it has been served. */
+/* Does `txn`, no stage inside a PE, go to a slice with banks? Its service_fs is its end, once it
+ * has been served. */
 static inline bool banks_has(const struct kb_sim *s, const struct txn *txn)
 {
-    return s->banks && unit_is_slice(s->topo, dst_unit(s->topo, txn->dst)) &&
-           kind_at(s->topo, dst_cube(s->topo, txn->dst))->hbm.model == MEMORY_BANKS;
+    const struct kb_topology *t = s->topo;
+
+    return t->banked && unit_is_slice(t, dst_unit(t, txn->dst)) &&
+           (t->banked == BANKED_ALL ||
+            kind_at(t, dst_cube(t, txn->dst))->hbm.model == MEMORY_BANKS);
 }
 
-/* The same of any memory that decides by itself: banks, or a component that queues. */
+/* The same of any memory that chooses: banks, or a component that queues. */
 static inline bool txn_queues(const struct kb_sim *s, const struct txn *txn)
 {
-    return banks_has(s, txn) || memory_queues(s->topo, txn->dst);
+    const struct impls *impls = s->topo->impls;
+
+    return banks_has(s, txn) || (impls && impls->queueing && memory_queues(s->topo, txn->dst));
 }
 
 /* May a wait for a memory be negative? A row may be open that alone would have been closed. */

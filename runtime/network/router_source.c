@@ -263,7 +263,7 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
     flight->extra_fs = flight->way->extra_fs;
     flight->return_fs = writes ? 0 : flight->way->return_fs;
-    if (is_banked(s, txn))
+    if (banks_has(s, txn))
         begin_whole(s, slot);
     if (delay)
         set_out_as_delay(s, t, slot);

@@ -21,17 +21,6 @@
 #include "engine/how.h"
 #include "engine/serving.h"
 
-/* Does the transaction in `slot`, which is no stage inside a PE, go to a memory that chooses? */
-static ALWAYS_INLINE bool is_chosen(const struct kb_sim *s, const struct txn *txn)
-{
-    uint32_t unit = dst_unit(T, txn->dst);
-
-    if (T->banked && unit_is_slice(T, unit) &&
-        (T->banked == BANKED_ALL || kind_at(T, dst_cube(T, txn->dst))->hbm.model == MEMORY_BANKS))
-        return true;
-    return T->impls && T->impls->queueing && memory_queues(T, txn->dst);
-}
-
 /* Its head has come at `t`, by an event. Its hold_fs says what it drains for, on its way. */
 void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
 

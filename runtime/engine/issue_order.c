@@ -88,23 +88,34 @@ static unsigned differing_bits(const struct sorting *of, const uint32_t *part, u
     return differ ? 64 - (unsigned)__builtin_clzll(differ) : 0;
 }
 
-/* Splits `part` by the highest of the `bits` in which times differ; at[i] becomes the end of i. */
-static void split(struct sorting *of, uint32_t *part, uint32_t n, unsigned shift, uint32_t *at)
+/* Splits `part` by `split_bits` from `shift` on; at[i] becomes the end of i. */
+static void split(struct sorting *of, uint32_t *part, uint32_t n, unsigned shift,
+                  unsigned split_bits, uint32_t *at)
 {
-    enum { PARTS = 1 << SPLIT_BITS };
+    const uint32_t n_parts = 1u << split_bits;
 
     for (uint32_t i = 0; i < n; i++)
-        at[issue_of(of, part[i]) >> shift & (PARTS - 1)]++;
-    count_up(at, PARTS);
+        at[issue_of(of, part[i]) >> shift & (n_parts - 1)]++;
+    count_up(at, n_parts);
     for (uint32_t i = 0; i < n; i++)
-        of->spare[at[issue_of(of, part[i]) >> shift & (PARTS - 1)]++] = part[i];
+        of->spare[at[issue_of(of, part[i]) >> shift & (n_parts - 1)]++] = part[i];
     memcpy(part, of->spare, n * sizeof *part);
+}
+
+/* So many bits that each part of times which lie evenly is FEW / 2 at most. */
+static unsigned bits_to_split(uint32_t n)
+{
+    unsigned bits = 0;
+
+    while (bits < SPLIT_BITS && n >> bits > FEW / 2)
+        bits++;
+    return bits;
 }
 
 static void sort(struct sorting *of, uint32_t *part, uint32_t n)
 {
     uint32_t ends[1 << SPLIT_BITS] = {0}, begin = 0;
-    unsigned bits = differing_bits(of, part, n);
+    unsigned bits = differing_bits(of, part, n), split_bits = bits_to_split(n), shift;
 
     if (n <= FEW) {
         sort_few(of, part, n, bits);
@@ -112,9 +123,10 @@ static void sort(struct sorting *of, uint32_t *part, uint32_t n)
     }
     if (!bits)
         return;
-    split(of, part, n, bits > SPLIT_BITS ? bits - SPLIT_BITS : 0, ends);
-    for (uint32_t i = 0; i < 1 << SPLIT_BITS; i++) {
-        if (bits > SPLIT_BITS && ends[i] - begin > 1)
+    shift = bits > split_bits ? bits - split_bits : 0;
+    split(of, part, n, shift, split_bits, ends);
+    for (uint32_t i = 0; i < 1u << split_bits; i++) {
+        if (shift && ends[i] - begin > 1)
             sort(of, part + begin, ends[i] - begin);
         begin = ends[i];
     }

@@ -72,7 +72,7 @@ m4_define([[gen_engine_state]],
 [[m4_ifelse($3, engine, [[    struct $2 $1_$2;
 ]])]])m4_dnl
 gen_banner
-/* topo.c -- the tables of gen_name, and the engine compiled against them. */
+/* topo.c -- the tables of gen_name. */
 #include "topo.h"
 
 /* The resolved YAML. */

@@ -9,8 +9,8 @@
  *   bits  27..0    slot of the transaction, which takes no part in the order: ids are unique
  *
  * Events run by (time, class, id) and by nothing else, above all not in the order in which they
- * were posted: the fused engine leaves events out and posts the rest in another order than the hop
- * engine, and must serve the same transaction first. docs/model.md "Order of events".
+ * were posted: the engine of arrivals leaves events out and posts the rest in another order than
+ * hop, and must serve the same transaction first. docs/model.md "Order of events".
  *
  * Most events lie shortly ahead, some tens of ns. The time from now on is cut into EV_DAYS days of
  * 2^shift fs. Each day has a list in order, and a bitmap of two levels finds the first day in use

@@ -1,10 +1,10 @@
 /* how.h -- how a run is compiled, and what every step uses: events, failure, counting.
  *
- * The engine is one source for several engines. Each step takes `how`, a constant at every place
- * where speed matters, so that the compiler keeps only the branches that this engine needs: the
- * fused engine of a topology is run(s, 0, ...), and contains no test for an observer, a
- * fingerprint or a kernel. ALWAYS_INLINE is what makes `how` constant: left to itself gcc made one
- * function that asks at every step, which took 62 ns per transaction instead of 55.
+ * A step is one source for several loops. Each takes `how`, a constant at every place where speed
+ * matters, so that the compiler keeps only the branches that this loop needs: that of plain replays
+ * contains no test for a fingerprint or a kernel. ALWAYS_INLINE is what makes `how` constant: left
+ * to itself gcc made one function that asks at every step, which took 62 ns per transaction instead
+ * of 55.
  */
 #ifndef HOW_H
 #define HOW_H
@@ -18,10 +18,9 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum how {
-    HOW_HOP = 1,     /* an event for each node and wire; else one from station to station */
+    HOW_HOP = 1,     /* engine/hop.c: an event for each node and wire, and observers hear of it */
     HOW_COUNTED = 2, /* arrivals and completions are counted, and go into the fingerprint */
     HOW_KERNELS = 4, /* transactions come from kernels, and share slots with their stages */
-    HOW_CALLED = 8,  /* in an event of class 4: all others of its time have run */
 };
 
 /* `delay_fs` after `t`, but never past EV_PAST: sums cannot wrap. */
@@ -92,12 +91,6 @@ static ALWAYS_INLINE bool sim_has_counted_all(const struct kb_sim *s)
 static ALWAYS_INLINE bool is_told(const struct kb_sim *s, int how)
 {
     return how & HOW_HOP && s->observer;
-}
-
-/* Is the stage in `slot` inside a PE: on a port or an engine, for a time known beforehand? */
-static ALWAYS_INLINE bool inside_pe(struct kb_sim *s, int how, uint32_t slot)
-{
-    return how & HOW_KERNELS && kernels_inside_pe(s, slot);
 }
 
 /*

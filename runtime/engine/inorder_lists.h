@@ -115,7 +115,7 @@ uint64_t inorder_host_lead(struct kb_sim *s, struct txn *x);
 void inorder_leave_host(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 /*
- * The first of a pipe (network/pcie_ep.h) arrives at its first station by an event. If that takes
+ * The first of a pipe (kb_sim.pipes) arrives at its first station by an event. If that takes
  * no time, or if not all of a pipe take as long, it is issued by one. Then the next one follows.
  */
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe);

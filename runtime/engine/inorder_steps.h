@@ -75,7 +75,7 @@
 enum {
     IN_COUNTED = HOW_COUNTED, /* every issue, arrival and end is an event, and is counted */
     IN_KERNELS = HOW_KERNELS, /* transactions are kernels', and share slots with their stages */
-    IN_CALLED = HOW_CALLED,   /* in an event of class 4: all others of its time have run */
+    IN_CALLED = 8,            /* in an event of class 4: all others of its time have run */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
     IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */

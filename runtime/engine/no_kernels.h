@@ -1,21 +1,15 @@
 /* no_kernels.h -- the calls from the engine to kernels, where a run has none: they do nothing.
  *
- * The steps of an engine are compiled several times: for any topology, for one, for runs of
- * kernels. The first two know nothing of kernels; they get these definitions, and the compiler
- * drops the calls, because HOW_KERNELS is not set there. kernels/hooks.h defines the same functions
- * itself, so that a step and the kernel that it wakes become one function. No symbol of kernels is
- * named where there are none: this also links at -O0.
+ * The steps of the engine of arrivals are compiled twice: for runs of kernels (pe/engine.c), and
+ * for all others (engine/inorder_run.c). The second knows nothing of kernels; it gets these
+ * definitions, and the compiler drops the calls, because HOW_KERNELS is not set there.
+ * kernels/hooks.h and kernels/heard.h define the same functions themselves, so that a step and the
+ * kernel that it wakes become one function. No symbol of kernels is named where there are none:
+ * this also links at -O0. hop asks by pointers instead, struct heard of engine/hop.h.
  */
 #ifndef NO_KERNELS_H
 #define NO_KERNELS_H
 #include "engine/state.h"
-
-/* The station that the stage in `slot` comes to: a memory, or a port or engine of a PE. */
-static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
-{
-    (void)s, (void)slot;
-    return NULL;
-}
 
 /* Is it a stage inside a PE, which takes a port or an engine for a time known beforehand? */
 static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
@@ -37,15 +31,8 @@ static inline uint32_t kernels_pe_number(const struct kb_sim *s, uint32_t slot)
     return 0;
 }
 
-/* The same where it keeps order, as the time at which it is free. */
+/* The port or engine of a PE that it comes to: the time at which that is free. */
 static inline struct link_station *kernels_port(struct kb_sim *s, uint32_t slot)
-{
-    (void)s, (void)slot;
-    return NULL;
-}
-
-/* With routers: when the port of a TCM is free that the stage in `slot` takes; NULL: it is none. */
-static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
 {
     (void)s, (void)slot;
     return NULL;

@@ -82,7 +82,7 @@ static inline void split_count_part(struct kb_sim *s, uint32_t slot)
         s->more_parts[2 * (size_t)txn->src + txn_writes(txn)]++;
 }
 
-/* -- for the steps: T is a constant there --------------------------------------------------- */
+/* -- for the steps -------------------------------------------------------------------------- */
 
 /* The transaction that the row in `slot` is a part of, or itself. */
 static inline uint32_t whole_of(const struct kb_sim *s, uint32_t slot)

@@ -3,7 +3,6 @@
 #define STATE_H
 #include "machine/cost.h"
 #include "engine/ev.h"
-#include "base/exported.h"
 #include "engine/flow.h"
 #include "engine/instances.h"
 #include "engine/station.h"
@@ -37,8 +36,7 @@ struct kb_sim {
     uint32_t n_order, next_row;
     bool sorted, started;
     uint8_t ways; /* of its transactions: bits of txn_way() */
-    /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
-     */
+    /* The legs passed together where links are fifo, by leg_row.fed: network/turn.h ... */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
     int64_t last_issue_fs;
     uint32_t n_done; /* complete: responses have come back, too */
@@ -169,7 +167,7 @@ static inline bool sim_counts(const struct kb_sim *s)
     return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
 }
 
-/* The fused engine of a topology leaves events out: it does not serve a run that needs all. */
+/* Needs the run all its events? Then none is left out. */
 static inline bool sim_is_watched(const struct kb_sim *s)
 {
     return s->options.engine == KB_HOP || sim_counts(s);

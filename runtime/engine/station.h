@@ -9,10 +9,9 @@
  *
  * The three differ in what is known beforehand. A channel is held until the memory has served the
  * transaction, which depends on all others: so it has a list of those that wait, and each turn
- * needs an event. A memory's service time is known when it begins (network/memory.h). A link is
- * free again at a known time and lets the head go on at once: it needs no queue at all, only
- * free_fs (network/link.h). A memory that serves in order is such a station, too
- * (engine/inorder_steps.h, network/early_memory.h).
+ * needs an event. A link is free again at a known time and lets the head go on at once: it needs
+ * no queue at all, only free_fs. A memory that serves in order is such a station, too:
+ * network/turn.h.
  *
  * Lists go through txn.next. A transaction is in at most one list at a time, so no list allocates.
  *
@@ -72,7 +71,6 @@ struct station {
 /* A memory: one at a time, until it is done. One cache line. */
 struct memory_station {
     uint32_t head, tail;        /* of the queue; head TXN_NONE: empty */
-    uint64_t under_way;         /* of kernels: transactions that will arrive by an event */
     uint32_t holder;            /* slot that is served: the one a waiting transaction waits for */
     uint32_t queued, queue_max; /* transactions that have arrived and wait */
     uint32_t count;             /* of kernels: services that have ended; ids have as many bits */

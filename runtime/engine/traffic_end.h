@@ -1,9 +1,8 @@
 /*
  * traffic_end.h -- a transaction of traffic has ended: its terms and statistics are summed.
  *
- * This is compiled with the steps, where T is a constant: then the cost of the way and the places
- * of the counters are a few loads, as they were when the transaction set out (load on cube8: 1070
- * instructions a transaction, as functions of the library 1209).
+ * This is compiled with the steps: the cost of the way and the places of the counters are a few
+ * loads, as they were when the transaction set out.
  */
 #ifndef TRAFFIC_END_H
 #define TRAFFIC_END_H

@@ -9,7 +9,7 @@
  *   memory, port      one server: memory_station.holder
  *   link              a transaction is let in as soon as it is known when it may enter, which may
  *                     be later: visitors.c has the one that has entered by now
- *   early memory      the same: it is a station like a link (network/early_memory.h)
+ *   early memory      the same: it is a station like a link (network/turn.h)
  *   port of a TCM     with links router: the last one that took its turn there, net_take_port()
  *
  * A service is told when it begins, with its end if that is known (a link, an early memory), and
@@ -84,7 +84,7 @@ static bool find_in_line(uint64_t t, struct line line, kb_place *source, uint32_
     return true;
 }
 
-/* Is it a port of a TCM that packets from routers take, too? network/memory.h serve_at_port() */
+/* Is it a port of a TCM that packets from routers take, too? engine/hop_way.c, serve_at_port() */
 static bool is_shared_port(const struct kb_sim *s, uint32_t slot, kb_place place)
 {
     return spans_of(s)->net && is_inside(s, slot) && kb_place_kind_of(place) == KB_AT_PORT &&

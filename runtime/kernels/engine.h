@@ -1,10 +1,10 @@
-/* engine.h -- the engines of runs with kernels, for any topology. */
+/* engine.h -- the loops of runs with kernels: pe/engine.c. */
 #ifndef KERNELS_ENGINE_H
 #define KERNELS_ENGINE_H
 #include "engine/state.h"
 #include "kernels/unit.h"
 
-/* Runs events and kernels, as kb_topology.run does events alone. */
+/* Runs events and kernels, as engine_run() does events alone. */
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget);
 
 /*

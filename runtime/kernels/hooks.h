@@ -1,7 +1,6 @@
 /* hooks.h -- what the steps of an engine ask of kernels: engine/no_kernels.h tells each call.
  *
- * What a stage needs to know lies here. What follows when one ends is in kernels/heard.h, or, for
- * engines that are compiled apart from the boxes of PEs, behind a call.
+ * What a stage needs to know lies here. What follows when one ends is in kernels/heard.h.
  */
 #ifndef KERNELS_HOOKS_H
 #define KERNELS_HOOKS_H
@@ -11,6 +10,7 @@
 #include "engine/split.h"
 #include "kernels/service.h"
 
+/* hop: the station that the stage in `slot` comes to, a memory, or a port or engine of a PE. */
 static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
 {
     return s->kernels->work[slot].station;
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) struct link_station *kernels_port(s
     return &s->kernels->ports[pe->number * N_PORTS + (size_t)(work->station - pe->port)];
 }
 
-/* With routers packets take the ports of TCMs, as stages do. */
+/* With routers packets take the ports of TCMs, as stages do: when that one is free. NULL: none. */
 static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
 {
     struct link_station *port = kernels_port(s, slot);

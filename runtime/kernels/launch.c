@@ -69,9 +69,9 @@ static int64_t way_fs(const struct kb_sim *s, const struct cost_row *c)
  * and of every way out of a cube plus every way into one. For slice 0 of cube8 that is 2.085 ns,
  * the own PE's way.
  *
- * It is for network/memory.h: comes_first(). A read that is issued now and takes no longer than
- * the least way cannot be overtaken, if nothing else is in flight to its memory. So the memory is
- * reserved at once, and the event of the arrival is left out.
+ * It is for go_ideal_of_kernel() of engine/inorder_steps.h. A read that is issued now and takes no
+ * longer than the least way cannot be overtaken, if nothing else is in flight to its memory. So it
+ * takes its turn there at once, and the event of the arrival is left out.
  */
 static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
 {
@@ -98,8 +98,6 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
 
         k->least_way_fs[unit] = no_least ? -1 : least_way_fs(s, unit);
     }
-    for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++)
-        s->memories[i].under_way = 0;
 }
 
 static void find_issue_times(const struct kb_sim *s, struct kernels *k)

@@ -7,8 +7,8 @@
  *     3       pe_cpu issues it. pe_dma_load() takes room in the TCM for the result (pe_tcm.c) and
  *             a slot of the engine (slots.c), and gives the slot to the engine (requests.c): the
  *             transaction gets a read channel at once, and sets out.
- *     5.085   It is at the slice, which is idle and serves it (engine/steps.h, network/).
- *     21.085  The service has ended: kernels_end_service() in steps.h. First the tensor gets the
+ *     5.085   It is at the slice, which is idle and serves it (engine/inorder_steps.h).
+ *     21.085  The service has ended: kernels_end_service() in heard.h. First the tensor gets the
  *             version that lies there now (pe_dma_bind_load(), data/mem.c). Then service.c writes
  *             a record, if there is a log. Then pe_stage_done() in pe_cpu ends the command, and the
  *             PE wakes: tl_load_at() returns the tensor.

@@ -191,7 +191,7 @@ struct bank_row {
 #include "machine/topology.def"
 };
 
-/* Is it free for the next before its transaction is done?  network/early_memory.h */
+/* Is it free for the next before its transaction is done?  network/turn.h */
 static inline bool memory_frees_early(const struct memory_row *memory)
 {
     return memory->model == MEMORY_SERVER && (memory->hold != HOLD_ROUTE || memory->latency_fs > 0);

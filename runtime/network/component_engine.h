@@ -6,9 +6,8 @@
  * Wait counted    engine_wait of --breakdown
  * Golden number   docs/components.md "What is shipped"
  *
- * The engine is asked when the service begins. If it is free before the stage is done, as a
- * pipeline is, there are two events of class 0: at the first it goes to the next, and only the
- * second one ends the stage.
+ * The engine is asked when the service begins, and says two times: when it is free, and when the
+ * stage is done. As a pipeline it may be free before: then the next stage begins sooner.
  */
 #ifndef NETWORK_COMPONENT_ENGINE_H
 #define NETWORK_COMPONENT_ENGINE_H
@@ -83,28 +82,6 @@ static inline uint64_t ask_in_turn(struct kb_sim *s, const struct impl *impl,
     station->free_fs = (int64_t)free_fs;
     station->busy_fs += free_fs - start;
     return done_fs == INT64_MAX && free_fs != done_fs ? COMPONENT_NEVER : done_fs;
-}
-
-/* At `t`, an event of its end: is it only the engine that is free? Then the end comes later. */
-static ALWAYS_INLINE bool frees_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    int64_t done_fs;
-
-    if (!engine_impl(s, how, slot))
-        return false;
-    done_fs = s->instances.served[slot].done_fs;
-    if (t == (uint64_t)done_fs)
-        return false;
-    if (done_fs != INT64_MAX)
-        post(s, (uint64_t)done_fs, EV_DONE, slot);
-    return true;
-}
-
-/* Was the engine given back before the end of the stage? */
-static ALWAYS_INLINE bool freed_engine(const struct kb_sim *s, int how,
-                                       const struct memory_station *engine, uint32_t slot)
-{
-    return engine_impl(s, how, slot) && engine->holder != slot;
 }
 
 #endif

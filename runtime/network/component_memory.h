@@ -5,12 +5,9 @@
  * Wait counted    queue_memory = service begins - arrival (KB_WAIT_MEMORY)
  * Golden number   docs/components.md
  *
- * It is a memory that is free before its transaction is done (network/early_memory.h), but both
+ * It is a memory that is free before its transaction is done (network/turn.h), but both
  * times are known only when its turn has come: then the component is asked, once. So each arrival
  * has an event, and turns are taken in order.
- *
- * In a topology that was compiled with the component all of this folds: the call is inlined, and
- * of the request only the fields remain that the component reads.
  */
 #ifndef NETWORK_COMPONENT_MEMORY_H
 #define NETWORK_COMPONENT_MEMORY_H
@@ -39,7 +36,7 @@ static ALWAYS_INLINE unsigned char *memory_state(const struct kb_sim *s, uint32_
     return s->instances.memories + dst * instance_of_memory_bytes(T->impls);
 }
 
-/* Its call: in a compiled topology whose cubes are alike each of the two is inlined. */
+/* Its call. */
 static ALWAYS_INLINE struct kb_served ask_memory(const struct kb_sim *s, uint32_t dst,
                                                  const struct kb_request *request, uint64_t start)
 {

@@ -12,8 +12,7 @@
  * m_cpu, where a host's packets end and begin again
  * It holds        packets of hosts, without limit, until their transaction has its engine and they
  *                 have gone on
- * For how long    its overhead; then they wait for the engine (network/m_cpu.h), then as at any
- *                 source
+ * For how long    its overhead; then they wait for the engine, then as at any source
  * Goes first      the smallest (ready and engine taken, id, packet)
  * Wait counted    queue_engine, then queue_link
  */

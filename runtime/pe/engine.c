@@ -12,7 +12,7 @@
 #include "kernels/heard.h"
 #include "engine/inorder_loop.h"
 
-/* -- for engines that are compiled apart ------------------------------------------------------ */
+/* -- for hop, which is compiled apart --------------------------------------------------------- */
 
 static ev first_wake(const struct kb_sim *s)
 {
@@ -164,8 +164,6 @@ bool engine_skip_to(struct kb_sim *s, ev e)
         !comes_before_all(s, e))
         return false;
     k->ahead--;
-    if (!s->inorder)
-        ev_advance(&s->queue, e);
     k->now_fs = ev_time_fs(e);
     return true;
 }

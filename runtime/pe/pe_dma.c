@@ -2,7 +2,7 @@
  *
  * What it holds   a read channel (loads, tiles of a composite, slots in SRAM or HBM) or a write
  *                 channel (stores, atomics, result tiles, pieces of messages)
- * For how long    from its start until its last byte has been served: network/channel.h
+ * For how long    from its start until its last byte has been served
  * Lets in first   first come, first served. A command's transaction joins in the event of its issue
  *                 (class 4), that of a tile or a piece by an event of its own (class 2), so at one
  *                 instant tiles come before commands.

@@ -2,8 +2,7 @@
  * contents.
  *
  * What it holds   one service at each of two ports: reads (FETCH, loads of other PEs) and writes
- *                 (STORE, stores and messages of other PEs). The station is pe->port[];
- *                 network/memory.h.
+ *                 (STORE, stores and messages of other PEs). The station is pe->port[].
  * For how long    bytes / read_gbs or bytes / write_gbs: pe_fetch_store.c. A DMA of another PE
  *                 holds it for its whole drain.
  * Lets in first   first come, first served

@@ -12,7 +12,7 @@
  * 0.095 + 4 + 32 + 13.990 = 50.085. A row that does not add up is KB_INTERNAL, not a result.
  *
  * The wait for links is the one term that is not measured: it is the rest between start and
- * arrival, see network/link.h. It must not be negative, and must be 0 with ideal links.
+ * arrival, see network/turn.h. It must not be negative, and must be 0 with ideal links.
  *
  * Most machines have tables for all of it. For these `plain` is a constant of result_of(), and what
  * banks, routers, components and parts need is not even asked for.

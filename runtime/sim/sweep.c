@@ -435,7 +435,7 @@ kb_status kb_sweep_until(kb_sim *s, const kb_point *points, size_t n, bool (*sto
             status = run_job(s, &job, &asked, &room, &results[i], why);
     }
     free(room.actual_fs);
-    inorder_free(s); /* kernels may run next, by another engine */
+    inorder_free(s); /* kernels may run next, in another loop */
     s->inorder = NULL;
     if (n_run)
         *n_run = status == KB_OK ? i : i ? i - 1 : 0;

@@ -32,13 +32,13 @@ allows()
 
 refuses runtime/base/x.c machine/tables.h base
 refuses runtime/engine/x.c data/mem.h engine
-refuses runtime/data/x.h network/link.h data
+refuses runtime/data/x.h network/turn.h data
 refuses runtime/pe/x.c phase2/graph.h pe
 refuses runtime/phase2/x.c kernels/co.h phase2
 refuses runtime/explain/x.c sim/sim.h explain
 refuses runtime/cli/x.c sim/sim.h cli
 refuses gen/x.c machine/cost.h gen
-allows runtime/engine/x.c network/link.h
+allows runtime/engine/x.c network/turn.h
 allows runtime/network/x.h engine/ev.h
 allows runtime/kernels/x.c pe/slots.h
 allows runtime/record/x.c data/mem.h

@@ -1,5 +1,5 @@
 /* Generated from two_cubes.yaml by kbgen 0.1.0; edit that file, not this. */
-/* topo.c -- the tables of two_cubes, and the engine compiled against them. */
+/* topo.c -- the tables of two_cubes. */
 #include "topo.h"
 
 /* The resolved YAML. */

@@ -32,7 +32,6 @@ break_it() {
 }
 
 how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
-pcie_ep=runtime/network/pcie_ep.h
 cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c add=runtime/sim/add.c results=runtime/sim/results.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
 feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c hop=runtime/engine/hop.c hop_way=runtime/engine/hop_way.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
@@ -49,7 +48,7 @@ break_it 'bent routes are taken for whole' gen/detours.c 's/return steps == 0 \|
 break_it 'a cube beside the bent ones is no seed' gen/detours.c 's/least = s->far\[next\] \+ 1;/least = s->far[next] + 2;/'
 break_it 'all packages are alike' gen/sips.c 's/!are_alike\(r, first\[sip\], sip\)/false/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
-break_it 'two hosts in one pipe' runtime/network/pcie_ep.h 's/!T->regular \|\| //'
+break_it 'all of a pipe take as long where cubes differ' runtime/engine/inorder_lists.c 's/bool one_lead = T->regular && /bool one_lead = /'
 break_it 'a home slice of the next crossbar node' gen/nodes.c 's/crossbar_of_slice\(r, slice\) <= pe &&/crossbar_of_slice(r, slice) <= pe + 1 \&\&/'
 break_it 'an odd PE in the second half' gen/nodes.c 's/\(r->crossbars \+ 1\) \/ 2/r->crossbars \/ 2/'
 break_it 'the first item of cubes wins' gen/cubes.c 's/&spec->cubes\.rows\[i\]/\&spec->cubes.rows[spec->cubes.n - 1 - i]/'
@@ -70,8 +69,8 @@ break_it 'days without piles' runtime/engine/ev.c 's/return q->n_nodes >= PILES_
 break_it 'a pipe for each pair of cubes' $state 's/t->sips : cubes\)/t->sips : cubes * cubes)/'
 break_it 'unsorted rows taken as they come' $add 's/a->sorted && r->issue_fs >= a->last_issue_fs/true/'
 break_it 'equal issue times in the opposite order' $issue_order \
-    's/to\[at\[digit_of\(&from\[i\], shift\)\]\+\+\] = from\[i\]/to[at[digit_of(\&from[n - 1 - i], shift)]++] = from[n - 1 - i]/'
-break_it 'the highest digit of issue times not looked at' $issue_order 's/bits >> shift; shift/bits >> shift >> DIGIT_BITS; shift/'
+    's/to\[at\[from\[i\](.*)\]\+\+\] = from\[i\]/to[at[from[n - 1 - i]\1]++] = from[n - 1 - i]/'
+break_it 'the highest digit of issue times not looked at' $issue_order 's/shift < bits; shift/shift + DIGIT_BITS < bits; shift/'
 
 # -- traces of tt-npe -----------------------------------------------------------------------
 npe=examples/tt_npe_to_csv.py traces=tests/validate/traces.py
@@ -88,7 +87,15 @@ break_it 'waiting for the first of several' $after 's/if \(--w->n_left == 0 &&/i
 break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end_fs, 0, \&issue_fs/'
 break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > txn->issue_fs\)/if (1)/'
 break_it 'those that wait issued at their own time, too' $issue_order \
-    's/if \(s->dependencies && dependencies_waits\(s->dependencies, slot\)\)/if (0)/'
+    's/if \(!s->dependencies \|\| .*/if (true)/'
+
+# -- memories that choose, in runs of kernels and behind routers -------------------------------
+break_it 'a memory that chooses wakes before kernels of its instant' runtime/engine/serving.c 's/ev_make\(t, EV_ARBITER, dst,/ev_make(t, inorder_runs(s) ? EV_ISSUE : EV_ARBITER, dst,/' runtime/engine/inorder_loop.h 's/IN_CHOOSES && ev_class\(e\) == EV_ARBITER/IN_CHOOSES \&\& e == first_of_queue(s)/; s/if \(ev_class\(e\) == EV_DONE\)/if (!is_wake_of_memory(ev_slot(e)))/'
+break_it "a kernel's data behind routers are those of its end" runtime/engine/inorder_loop.h 's/^        kernels_data_served\(s, ev_slot\(e\)\);/        ;/'
+break_it 'an end that is watched but not ahead is put off' runtime/engine/serving.c 's/!s->inorder->ahead && !s->observer/!s->inorder->ahead/'
+break_it 'queue_bytes do not bound banks behind routers' runtime/network/router_banks.h 's/pool->packets\[row\]\.place = part->parcel;/pool->packets[row].place = NO_PARCEL;/'
+break_it 'components of the first kind of cube for all' runtime/machine/box_impl.h 's/kind_impl\(t, cube_kind\(t, cube\), box\)/kind_impl(t, 0, box)/'
+break_it 'a node that is a component comes by an arrival' runtime/engine/inorder_lists.h 's/== TXN_TO_NODE \? EV_HOP : EV_ARRIVE/> TXN_DONE ? EV_ARRIVE : EV_ARRIVE/'
 
 # -- stations -------------------------------------------------------------------------------
 break_it 'channel released at issue' $hop 's/^    station->idle--;$//'
@@ -122,7 +129,7 @@ break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr
 break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
 break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
 break_it 'data of a read behind routers go before their bursts end' runtime/network/router_banks.h 's/<= read->known\)/<= read->known + 1)/'
-break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/slot, part->from, part->nbytes\);/slot, 0, s->txns[slot].nbytes);/'
+break_it 'packets of a write behind routers come to banks whole' runtime/network/router_banks.h 's/offsets\[slot\] \+ part->from, part->nbytes\)/offsets[slot], txn->nbytes)/'
 break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/bank_later\(txn->arrive_fs \+ whole->drain_fs,/bank_later(txn->arrive_fs,/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
 break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
@@ -132,7 +139,7 @@ break_it 'a slice with banks wakes too late' runtime/network/banks.c 's/return a
 break_it 'reads of many bursts are waited for too long' runtime/network/banks.c 's/>> b->channel_bits\)/>> 0)/'
 break_it 'requests that are expected stand in any order' runtime/network/banks.c 's/accesses\[\*link\]\.arrive_fs <= access->arrive_fs/true/'
 break_it 'two that arrive at once are accepted as they come' runtime/network/banks.c 's/accesses\[slice->expected\]\.arrive_fs > accesses\[slot\]\.arrive_fs/true/'
-break_it 'banks wake before what else is due' runtime/engine/inorder_loop.h 's/if \(wake < of_row\)/if (wake != EV_NONE)/'
+break_it 'banks wake before what else is due' runtime/engine/serving.c 's/ev_make\(t, EV_ARBITER, dst,/ev_make(t, inorder_runs(s) ? EV_DONE : EV_ARBITER, dst,/' runtime/engine/inorder_loop.h 's/IN_CHOOSES && ev_class\(e\) == EV_ARBITER/IN_CHOOSES \&\& e == first_of_queue(s)/; s/if \(ev_class\(e\) == EV_DONE\)/if (!is_wake_of_memory(ev_slot(e)))/'
 break_it 'a wake that is not in the queue is lost' runtime/engine/serving.c 's/^        wake = later;$/        wake = EV_NONE;/'
 break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder_steps.h 's/done < EV_PAST && !\(how & IN_CHOOSES.*;/done < EV_PAST;/'
 break_it 'a slice decides once for all channels of an instant' runtime/network/banks.c 's/next = fs < next \? fs : next;/next = fs;/'
@@ -166,17 +173,17 @@ break_it 'a part ends its channel ahead of time' $inorder 's/whole_of\(s, slot\)
 break_it 'the drain of the last link alone' $inorder 's/drain = taken > drain \? taken : drain;/drain = taken;/'
 break_it 'a memory passed with its link in runs of both ways' $program.c 's/\? FED_ONE_WAY : 0;/? FED_ONE_WAY | FED_ALWAYS : 0;/'
 break_it 'a component passed with its link' $program.c 's/if \(t->banked \|\| \(t->impls && t->impls->memories\)\)/if (t->banked)/'
-break_it 'a wrap link as long as others on the way of an engine' $program.c 's/entry\.lead_fs \+= mesh_extra_fs.*$//'
+break_it 'a wrap link as long as others on the way of an engine' $program.c 's/^    entry\.lead_fs \+= walk_extra_fs.*$//'
 break_it 'what other bytes took is not forgotten' $program.c 's/d->fs\[i\] = -1;/;/'
 break_it 'a bucket in the order of posting' $calendar 's/^        sort_few\(rows, n\);/        ;/'
 break_it 'a crowded bucket in the order of posting' $calendar 's/^        sort_many\(rows, n\);/        ;/'
 break_it 'what lies far comes behind all windows' $calendar 's/if \(opens == c->far_window\)/if (window == UINT64_MAX)/'
 break_it 'an event of the bucket that is due comes with the next' runtime/engine/calendar.h 's/if \(bucket <= c->now\)/if (bucket < c->now)/'
 break_it 'the queue of a channel counts what has started' runtime/explain/channel_queues.c 's/<= issue_fs\)$/< issue_fs - 1)/'
-break_it 'one pipe of host transactions for a SIP' $pcie_ep \
+break_it 'one pipe of host transactions for a SIP' runtime/engine/inorder_lists.h \
     's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
-break_it 'next in the pipe never sent' $pcie_ep \
-    's/^        post\(s, \(uint64_t\)s->txns\[pipe->head\].*$/        ;/'
+break_it 'next in the pipe never sent' runtime/engine/inorder_lists.h \
+    's/^        inorder_post_pipe\(s, pipe\);$/        ;/'
 break_it 'engine without its wait' $hop 's/: txn->wait_fs\);$/: (int64_t)t);/'
 break_it 'wait for the memory counted from issue' $hop_way \
     's/service_fs - txn->arrive_fs/service_fs - txn->issue_fs/'
@@ -194,7 +201,6 @@ break_it 'large rows copied in part' runtime/base/rows.c 's/memcpy\(to, rows, by
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
 break_it 'drain held twice, counted once' $cost \
     's/^( +)drain_fs\(nbytes, cost_bottleneck/\12 * drain_fs(nbytes, cost_bottleneck/'
-early=runtime/network/early_memory.h
 break_it 'hold: own held for the drain of the route' $cost 's/if \(memory->hold == HOLD_ROUTE\)/if (1)/'
 break_it 'latency held' $cost 's/return hold_fs - \(memory->latency_fs & m->overhead\);/return hold_fs;/'
 break_it 'latency not waited for' $cost 's/memory->overhead_fs \+ memory->latency_fs\)/memory->overhead_fs)/'
@@ -302,13 +308,13 @@ break_it 'kept: what was read before, written or not' $mem 's/again->changes == 
 break_it 'kept: what was read before of another memory' $mem 's/ && again->area == area//'
 break_it 'kept: a shorter read of before' $mem 's/again->nbytes == nbytes && //'
 break_it 'kept: what a memory held before it was cleared' $mem 's/^    m->areas\[area\]\.changes\+\+;$//'
-break_it 'kept: the cost of a way to another memory' runtime/network/noc.h 's/ \|\| cost->dst != txn->dst//'
+break_it 'kept: the cost of a way to another memory' $inorder 's/ \|\| cost->dst != x->dst//'
 break_it 'kept: the cost of other bytes' $inorder 's/cost->nbytes != x->nbytes/!cost->nbytes/'
 break_it 'kept: the memory found first' $tl_check 's/if \(offset >= m->nbytes\)/if (!m->nbytes)/'
 break_it 'kept: a load of other extents' $tl_memory 's/if \(\(int64_t\)moved->shape\.dim\[i\] != shape->dim\[i\]\)/if (0)/'
 break_it 'kept: a load of another type' $tl_memory 's/moved->dtype != \(uint32_t\)dtype \|\| //'
-break_it 'an own issue before the events of others' runtime/pe/engine.c 's/s->inorder \? e > calendar_first\(.*/s->inorder ? false/'
-break_it 'a kernel that goes on before the events of others' runtime/pe/engine.c 's/if \(next < e\) \{/if (next < e || ev_slot(next) == pe) {/'
+break_it 'an own issue before the events of others' runtime/pe/engine.c 's/return e < (calendar_first|first_of_all)\(.*/return true;/'
+break_it 'a kernel that goes on before the events of others' runtime/pe/engine.c 's/ev e = first_of_all\(s, how\);/ev e = ev_slot(k->wakes.next) == pe ? k->wakes.next : first_of_all(s, how);/'
 break_it 'a bucket that begins behind a wake is due' $calendar 's/if \(next_bucket\(c\) > until_fs >> c->width\)/if (false)/'
 break_it 'a port of another TCM' runtime/kernels/hooks.h 's/work_is_dma\(work\) \? pe_of_tcm\(.*\) : work/true ? work/'
 break_it 'a link into a TCM as fast as into an SRAM' $program.c 's/= STEP_TCM_LINK;/= STEP_LINK;/'
@@ -744,7 +750,7 @@ break_it 'a source goes on where others pass' runtime/engine/router.c 's/port->i
 break_it 'a router has a longer lead than its overhead' runtime/engine/router.c 's/\(uint64_t\)\(at->overhead_fs & s->mask\.overhead\)/2 * (uint64_t)at->overhead_fs + 1/'
 break_it 'decisions of a bucket in any order' runtime/engine/agenda.c 's/^    sort\(a->due \+ .*\);$//'
 break_it 'decisions far away come when all else has' runtime/engine/agenda.h 's/return a->n_heap && .* \? /return a->n_heap \&\& first == \&none ? /'
-break_it 'ports decide before arrivals of their instant' runtime/engine/inorder_loop.h 's/of_ports < of_rows/of_ports <= of_rows/; s/of_rows < s->stop_fs \? of_rows :/of_rows + 1 < s->stop_fs ? of_rows + 1 :/'
+break_it 'ports decide before arrivals of their instant' runtime/engine/inorder_loop.h 's/EV_ARBITER, UINT32_MAX, EV_MAX_SLOTS - 1\)/EV_DONE, 0, 0)/; s/EV_ARBITER\)$/EV_DONE \&\& e == first_of_ports(s))/'
 break_it 'ports pass the events that they post' runtime/network/router_inside.h 's/s->router->until_fs = t;/;/'
 break_it 'a packet is announced when the one before is' runtime/network/router_end.c 's/r->arrivals\[r->flights\[slot\]\.arrivals\]\.at_fs/r->arrivals[r->flights[slot].last_arrival].at_fs/'
 break_it 'a stall of routers looks like an end' runtime/sim/stall.c 's/\? !s->inorder->over :/? true :/'

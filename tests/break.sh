@@ -825,6 +825,11 @@ choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
+    *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
+    *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;
+    *kernels_data_served*) tests=(kernel_random router) scripts=(routers) ;;
+    *NO_PARCEL*) tests=(router_packets router random_routers) scripts=(routers) ;;
+    *' runtime/machine/box_impl.h '* | *TXN_TO_NODE*) tests=(cubes random) scripts=(components) ;;
     *' tools/taken.sh '*) tests=() scripts=(install) ;;
     *' runtime/cli/out/out_md'* | *' runtime/cli/out/out_table'* | *' runtime/cli/view/svg.c '*entity* | *' runtime/cli/options/words.c '*is_plain*)
         tests=(number) scripts=(hostile)

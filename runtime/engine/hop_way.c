@@ -308,16 +308,6 @@ static int64_t hold_fs(const struct kb_sim *s, const struct txn *txn)
                         txn->nbytes);
 }
 
-static void come_from_routers(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    struct delivery part = router_part(s, slot);
-
-    if (banks_has(s, &s->txns[slot]))
-        banks_part_arrives(s, hop_how(s), t, slot, &part);
-    else
-        part_arrives(s, hop_how(s), t, slot, &part);
-}
-
 static void come_to_port(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     uint64_t *free_fs = T->links == MODE_ROUTER ? s->heard->port_free(s, slot) : NULL;
@@ -333,7 +323,7 @@ void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
     struct txn *txn = &s->txns[slot];
 
     if (hop_is_routed(s, slot)) {
-        come_from_routers(s, t, slot);
+        come_from_routers(s, hop_how(s), t, slot);
         return;
     }
     txn->arrive_fs = (int64_t)t;

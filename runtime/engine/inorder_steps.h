@@ -666,17 +666,6 @@ static ALWAYS_INLINE struct goer issue(struct kb_sim *s, int how, uint64_t t, ui
     return come_to_channel(s, how, t, slot);
 }
 
-/* A part of it comes from routers to its memory. */
-static inline void come_behind(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct delivery part = router_part(s, slot);
-
-    if (banks_has(s, &s->txns[slot]))
-        banks_part_arrives(s, how, t, slot, &part);
-    else
-        part_arrives(s, how, t, slot, &part);
-}
-
 static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -695,7 +684,7 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     if (x->stage == TXN_TO_ENGINE)
         return come_to_engine(s, how, t, slot);
     if (how & IN_ROUTED) {
-        come_behind(s, how, t, slot);
+        come_from_routers(s, how, t, slot);
         return none;
     }
     if (how & IN_KERNELS && s->inorder->program.whole)

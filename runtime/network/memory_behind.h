@@ -14,6 +14,7 @@
 #ifndef NETWORK_MEMORY_BEHIND_H
 #define NETWORK_MEMORY_BEHIND_H
 #include "engine/hop.h"
+#include "network/banks.h"
 #include "network/component_behind.h"
 #include "network/router.h"
 
@@ -140,6 +141,17 @@ static inline void part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t 
         flight->served_fs = *free_of(s, how, slot);
     if (--flight->packets_left == 0)
         end_packets(s, how, slot);
+}
+
+/* The part of the transaction in `slot` that is next comes from routers to its memory at `t`. */
+static inline void come_from_routers(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct delivery part = router_part(s, slot);
+
+    if (banks_has(s, &s->txns[slot]))
+        banks_part_arrives(s, how, t, slot, &part);
+    else
+        part_arrives(s, how, t, slot, &part);
 }
 
 #endif

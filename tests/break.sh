@@ -827,7 +827,7 @@ choose_tests() {
     *' Makefile '*) tests=() scripts=(killed_make) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;
-    *kernels_data_served*) tests=(kernel_random router) scripts=(routers) ;;
+    *kernels_data_served*) tests=(router_content) scripts=() ;;
     *NO_PARCEL*) tests=(router_packets router random_routers) scripts=(routers) ;;
     *' runtime/machine/box_impl.h '* | *TXN_TO_NODE*) tests=(cubes random) scripts=(components) ;;
     *' tools/taken.sh '*) tests=() scripts=(install) ;;

@@ -1,12 +1,12 @@
 /* hold.c -- the hold model: take the first event, push it again a delay later, over and over. */
 #include "hold.h"
 #include "bench.h"
-#include "engine/ev.h"
+#include "engine/calendar.h"
 #include <stdlib.h>
 
 enum { N_DELAYS = 65536, HOLDS = 500000, WARM_UP = HOLDS / 4 };
 
-const char *const hold_queue_names[] = {[HOLD_HEAP] = "heap", [HOLD_EV] = "ev"};
+const char *const hold_queue_names[] = {[HOLD_HEAP] = "heap", [HOLD_CALENDAR] = "calendar"};
 const char *const hold_delays_names[] = {[HOLD_UNIFORM] = "uniform", [HOLD_MODEL] = "model"};
 
 /* -- the textbook's heap, 4-ary, of the keys that the event queue has ----------------------- */
@@ -93,19 +93,19 @@ static double hold_heap(struct heap *h, const uint64_t *delays, uint64_t *order)
     return (bench_processor_ns() - begin) / HOLDS;
 }
 
-static double hold_ev(struct ev_queue *q, const uint64_t *delays, uint64_t *order)
+static double hold_calendar(struct calendar *c, struct txn *txns, const uint64_t *delays,
+                            uint64_t *order)
 {
     double begin = 0;
 
     for (int i = -WARM_UP; i < HOLDS; i++) {
         if (i == 0)
             begin = bench_processor_ns();
-        ev e = q->first;
-        *order = *order * 31 + (uint64_t)e + ev_time_fs(e);
-        ev_take(q);
-        if (!ev_push(q, later(e, delays[(unsigned)i % N_DELAYS])))
+        uint32_t slot = calendar_take(c, txns);
+        uint64_t at_fs = txns[slot].at_fs;
+        *order = *order * 31 + (uint64_t)calendar_key(txns, slot) + at_fs;
+        if (!calendar_post(c, txns, slot, at_fs + delays[(unsigned)i % N_DELAYS], EV_ARRIVE))
             return -1;
-        ev_find_first(q);
     }
     return (bench_processor_ns() - begin) / HOLDS;
 }
@@ -124,19 +124,23 @@ static double fill_and_hold_heap(const uint64_t *delays, size_t pending, uint64_
     return ns;
 }
 
-static double fill_and_hold_ev(const uint64_t *delays, size_t pending, uint64_t *order)
+static double fill_and_hold_calendar(const uint64_t *delays, size_t pending, uint64_t *order)
 {
-    static struct ev_queue q;
-    bool ok = ev_queue_init(&q);
+    static struct calendar c;
+    struct txn *txns = calloc(pending, sizeof *txns);
+    bool ok = txns != NULL;
     double ns = -1;
 
-    for (uint32_t i = 0; ok && i < pending; i++)
-        ok = ev_push(&q, ev_make(delays[i % N_DELAYS], EV_ARRIVE, i, i));
-    if (ok) {
-        ev_find_first(&q);
-        ns = hold_ev(&q, delays, order);
+    calendar_clear(&c);
+    for (uint32_t i = 0; ok && i < pending; i++) {
+        txns[i].id = i;
+        ok = calendar_post(&c, txns, i, delays[i % N_DELAYS], EV_ARRIVE);
     }
-    ev_queue_free(&q);
+    if (ok)
+        ns = hold_calendar(&c, txns, delays, order);
+    calendar_free(&c);
+    c = (struct calendar){0};
+    free(txns);
     return ns;
 }
 
@@ -149,5 +153,5 @@ double hold_ns(enum hold_queue queue, enum hold_delays delays, size_t pending, u
         list[i] = delay_fs(delays, &seed);
     *order = 0;
     return queue == HOLD_HEAP ? fill_and_hold_heap(list, pending, order)
-                              : fill_and_hold_ev(list, pending, order);
+                              : fill_and_hold_calendar(list, pending, order);
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum hold_queue { HOLD_HEAP, HOLD_EV, N_HOLD_QUEUES };
+enum hold_queue { HOLD_HEAP, HOLD_CALENDAR, N_HOLD_QUEUES };
 
 /* uniform: 0..20 ns; model: the delays that routes and drains have, so that many times tie. */
 enum hold_delays { HOLD_UNIFORM, HOLD_MODEL, N_HOLD_DELAYS };

@@ -3,15 +3,15 @@
  *
  * Customers come at random (Poisson) to one server, wait in a line, first come first served, and
  * are served for a random (exponential) time. An event is an arrival or the end of a service; each
- * is taken from the queue of events (ev.h) and posts the next. The time that a customer
- * spends is measured from the time of arrival, which travels with the customer. Simulation
+ * is taken from the calendar of events (engine/calendar.h) and posts the next. The time that a
+ * customer spends is measured from the time of arrival, which travels with the customer. Simulation
  * libraries are often compared by this model, with a load of 0.9 as here.
  *
  * usage: mm1 CUSTOMERS ROUNDS   samples to stdout (bench.h); ends with 1 if the mean time spent or
  *                               the mean number of customers is not what theory says
  */
 #include "bench.h"
-#include "engine/ev.h"
+#include "engine/calendar.h"
 #include "base/rng.h"
 #include <math.h>
 #include <stdbool.h>
@@ -102,8 +102,11 @@ static bool line_grow(struct line *l)
     return true;
 }
 
+enum { NEXT_ARRIVAL, NEXT_END, N_ROWS };
+
 struct mm1 {
-    struct ev_queue queue;
+    struct calendar calendar;
+    struct txn rows[N_ROWS];
     struct rng rng;
     struct line line;
     uint64_t customers; /* to come */
@@ -115,7 +118,8 @@ static inline bool post(struct mm1 *m, uint64_t now_fs, double mean_fs, enum ev_
 {
     uint64_t delay_fs = (uint64_t)(int64_t)(mean_fs * exponential(&m->rng));
 
-    return ev_push(&m->queue, ev_make(now_fs + delay_fs, class, 0, 0));
+    return calendar_post(&m->calendar, m->rows, class == EV_DONE ? NEXT_END : NEXT_ARRIVAL,
+                         now_fs + delay_fs, class);
 }
 
 static inline bool arrive(struct mm1 *m, uint64_t now_fs)
@@ -146,14 +150,10 @@ static bool run(struct mm1 *m)
     bool ok = post(m, 0, INTERVAL_FS, EV_ARRIVE);
     uint64_t now_fs = 0, events = 0;
 
-    ev_find_first(&m->queue);
-    while (ok && m->queue.first != EV_NONE) {
-        ev e = m->queue.first;
-
-        now_fs = ev_time_fs(e);
+    for (uint32_t row; ok && (row = calendar_take(&m->calendar, m->rows)) != TXN_NONE;) {
+        now_fs = m->rows[row].at_fs;
         events++;
-        ev_take(&m->queue);
-        ok = ev_class(e) == EV_DONE ? leave(m, now_fs) : arrive(m, now_fs);
+        ok = row == NEXT_END ? leave(m, now_fs) : arrive(m, now_fs);
     }
     m->events = events;
     m->end_fs = now_fs;
@@ -205,13 +205,14 @@ int main(int argc, char **argv)
 
         m = (struct mm1){.rng = rng_new((uint64_t)round, "mm1"), .customers = customers};
         m.line = (struct line){.arrived_fs = malloc(64 * sizeof(uint64_t)), .size = 64};
-        if (!m.line.arrived_fs || !ev_queue_init(&m.queue))
+        calendar_clear(&m.calendar);
+        if (!m.line.arrived_fs)
             return 5;
         double begin_ns = bench_processor_ns();
         if (!run(&m))
             return 5;
         double ns = bench_processor_ns() - begin_ns;
-        ev_queue_free(&m.queue);
+        calendar_free(&m.calendar);
         free(m.line.arrived_fs);
         if (!report(&m, ns, round))
             return 1;

@@ -316,7 +316,7 @@ static void sample_hold(enum hold_delays delays, size_t pending, int round)
         snprintf(name + strlen(name), sizeof name - strlen(name), " %zu", pending);
         printf("%s,ns,%d,%.4f\n", name, round, ns);
     }
-    if (order[HOLD_HEAP] != order[HOLD_EV]) {
+    if (order[HOLD_HEAP] != order[HOLD_CALENDAR]) {
         fprintf(stderr, "txn: %s: the queues disagree at %zu pending\n", name, pending);
         exit(1);
     }

@@ -59,13 +59,6 @@ break_it 'classes in the opposite order' $ev \
     's/\(uint64_t\)class <</(uint64_t)(4 - class) <</; s/return \(enum ev_class\)\((.*)\);/return (enum ev_class)(4 - (\1));/'
 break_it 'ids in the opposite order' $ev 's/\(uint64_t\)id <</(uint64_t)(uint32_t)~id <</'
 break_it 'a sibling of the heap forgotten' runtime/engine/ev.c 's/rows\[c \+ 3\] < rows\[c \+ 2\]/0/'
-break_it 'days of the calendar not in order' $ev 's/if \(q->nodes\[tail\]\.e > e\)/if (0)/'
-break_it 'an earlier push not seen as the first' $ev 's/if \(e < q->first\)/if (0)/'
-break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
-break_it 'days cut again with their events left behind' runtime/engine/ev.c 's/!clear_days\(q\)/0/'
-break_it 'a pile left when it is its day' $ev 's/ev_sort_pile\(q, day\);$/;/'
-break_it 'a pile without the list that it was' runtime/engine/ev.c 's/q->days\[day\]\.head & ~EV_PILE\};/0};/'
-break_it 'days without piles' runtime/engine/ev.c 's/return q->n_nodes >= PILES_FROM;/return false;/'
 break_it 'a pipe for each pair of cubes' $state 's/t->sips : cubes\)/t->sips : cubes * cubes)/'
 break_it 'unsorted rows taken as they come' $add 's/a->sorted && r->issue_fs >= a->last_issue_fs/true/'
 break_it 'equal issue times in the opposite order' $issue_order \
@@ -92,6 +85,8 @@ break_it 'those that wait issued at their own time, too' $issue_order \
 
 # -- memories that choose, in runs of kernels and behind routers -------------------------------
 break_it 'a memory that chooses wakes before kernels of its instant' runtime/engine/serving.c 's/ev_make\(t, EV_ARBITER, dst,/ev_make(t, inorder_runs(s) ? EV_ISSUE : EV_ARBITER, dst,/' runtime/engine/inorder_loop.h 's/IN_CHOOSES && ev_class\(e\) == EV_ARBITER/IN_CHOOSES \&\& e == first_of_queue(s)/; s/if \(ev_class\(e\) == EV_DONE\)/if (!is_wake_of_memory(ev_slot(e)))/'
+break_it 'data of reads behind routers are nobody'"'"'s in hop' runtime/engine/hop.c 's/^        s->heard->data\(s, slot\);/        ;/'
+break_it 'what traffic drew first is not listed' runtime/engine/inorder_lists.c 's/^        list_drawn\(s\);//'
 break_it "a kernel's data behind routers are those of its end" runtime/engine/inorder_loop.h 's/^        kernels_data_served\(s, ev_slot\(e\)\);/        ;/'
 break_it 'an end that is watched but not ahead is put off' runtime/engine/serving.c 's/!s->inorder->ahead && !s->observer/!s->inorder->ahead/'
 break_it 'queue_bytes do not bound banks behind routers' runtime/network/router_banks.h 's/pool->packets\[row\]\.place = part->parcel;/pool->packets[row].place = NO_PARCEL;/'
@@ -827,7 +822,7 @@ choose_tests() {
     *' Makefile '*) tests=() scripts=(killed_make) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;
-    *kernels_data_served*) tests=(router_content) scripts=() ;;
+    *kernels_data_served* | *heard-*data*) tests=(router_content) scripts=() ;;
     *NO_PARCEL*) tests=(router_packets router random_routers) scripts=(routers) ;;
     *' runtime/machine/box_impl.h '* | *TXN_TO_NODE*) tests=(cubes random) scripts=(components) ;;
     *' tools/taken.sh '*) tests=() scripts=(install) ;;

@@ -36,6 +36,7 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
 
     join_links(s);
     s->started = true;
+    s->over = false;
     status = (s->options.engine == KB_HOP ? hop_run : inorder_run)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;

@@ -264,11 +264,6 @@ static void done(struct kb_sim *s, uint64_t t, uint32_t slot)
     struct txn *txn = &s->txns[slot];
     uint32_t whole;
 
-    if (routed && s->heard && txn->stage == TXN_SERVED) { /* its data are on their way back */
-        txn->stage = TXN_TO_MEMORY;
-        s->heard->data(s, slot);
-        return;
-    }
     if (hop_frees_engine(s, t, slot))
         return;
     whole = inside ? slot : whole_of(s, slot);
@@ -300,6 +295,7 @@ static void decide_all(struct kb_sim *s, uint64_t t)
         server_wake(s, hop_how(s), t, memory_of_wake(index));
 }
 
+/* An event of the row of its slot, or the wake of a kernel. */
 static void handle(struct kb_sim *s, ev e)
 {
     uint64_t t = ev_time_fs(e);
@@ -310,9 +306,7 @@ static void handle(struct kb_sim *s, ev e)
         done(s, t, slot);
         break;
     case EV_HOP:
-        if (T->links == MODE_ROUTER && ev_id(e) == NOTE_ID)
-            router_take_note(s, t, slot);
-        else if (s->heard && s->txns[slot].stage == TXN_CREDIT)
+        if (s->heard && s->txns[slot].stage == TXN_CREDIT)
             s->heard->word(s, t, slot);
         else
             hop_on(s, t, slot);
@@ -326,13 +320,25 @@ static void handle(struct kb_sim *s, ev e)
     case EV_KERNEL:
         s->heard->wake(s, e);
         break;
-    case EV_ARBITER:
-        if (is_wake_of_memory(slot))
-            server_wake(s, hop_how(s), t, memory_of_wake(slot));
-        else
-            decide_all(s, t);
+    case EV_ARBITER: /* none has a row */
         break;
     }
+}
+
+/* An event of the queue. */
+static void handle_else(struct kb_sim *s, ev e)
+{
+    uint64_t t = ev_time_fs(e);
+    uint32_t slot = ev_slot(e);
+
+    if (ev_class(e) == EV_HOP)
+        router_take_note(s, t, slot);
+    else if (ev_class(e) == EV_DONE)
+        s->heard->data(s, slot);
+    else if (is_wake_of_memory(slot))
+        server_wake(s, hop_how(s), t, memory_of_wake(slot));
+    else
+        decide_all(s, t);
 }
 
 /* The first event that is not in the queue: a row is issued, or a kernel goes on. */
@@ -348,25 +354,31 @@ static ev next_start(const struct kb_sim *s)
     return ev_make((uint64_t)s->txns[slot].issue_fs, EV_ISSUE, s->txns[slot].id, slot);
 }
 
-/* Takes the first of all events from where it lies. */
+/* Takes `e`, the first of all events, from where it lies, and runs it. */
 static void take(struct kb_sim *s, ev e)
 {
-    if (e == s->queue.first) {
+    if (e == ev_first(&s->queue)) {
         ev_take(&s->queue);
+        handle_else(s, e);
         return;
     }
-    ev_advance(&s->queue, e);
-    if (!s->heard)
+    if (e == calendar_first(&s->calendar, s->txns, ev_time_fs(e)))
+        calendar_take(&s->calendar, s->txns);
+    else if (!s->heard)
         s->next_row++;
+    handle(s, e);
 }
 
 /* No event is left that may run. */
 static kb_status stop(struct kb_sim *s, ev e)
 {
+    if (s->calendar.no_memory)
+        fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
         return s->status;
     s->now_fs = s->stop_fs - 1;
-    if (e == EV_NONE)
+    s->over = e == EV_NONE;
+    if (s->over)
         return KB_OK;
     return ev_time_fs(e) == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
@@ -376,15 +388,13 @@ kb_status hop_run(struct kb_sim *s, uint64_t budget)
     ev e = 0;
 
     for (; budget > 0; budget--) {
-        ev start = next_start(s);
-
-        e = start < s->queue.first ? start : s->queue.first;
+        e = ev_least(next_start(s), ev_first(&s->queue));
+        e = ev_least(e, calendar_first(&s->calendar, s->txns, ev_time_fs(e)));
         if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
         if (sim_has_counted_all(s))
             return KB_STOPPED;
         take(s, e);
-        handle(s, e);
     }
     s->now_fs = ev_time_fs(e);
     return s->status != KB_OK ? s->status : KB_AGAIN;

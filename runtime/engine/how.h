@@ -38,17 +38,25 @@ static void fail(struct kb_sim *s, kb_status status)
     s->stop_fs = 0;
 }
 
-/* The same as post(), its id being known. */
-static ALWAYS_INLINE void post_as(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t id,
-                                  uint32_t slot)
+/* The event in the row of `slot`, which has none. Without memory the run ends. */
+static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
-    if (!ev_push(&s->queue, ev_make(t, class, id, slot)))
+    if (!calendar_post(&s->calendar, s->txns, slot, t < EV_PAST ? t : EV_PAST, class))
         fail(s, KB_NO_MEMORY);
 }
 
-static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+/* Any other event. */
+static inline void post_else(struct kb_sim *s, ev e)
 {
-    post_as(s, t, class, s->txns[slot].id, slot);
+    if (!ev_push(&s->queue, e))
+        fail(s, KB_NO_MEMORY);
+}
+
+/* Behind routers the data of the read in `slot` are those at `t`; its row has the event of its
+ * end. */
+static inline void post_data(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    post_else(s, ev_make(t, EV_DONE, s->txns[slot].id, slot));
 }
 
 /*

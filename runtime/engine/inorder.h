@@ -4,12 +4,10 @@
  * Links, most memories, channels and engines of m_cpus serve in order of arrival, and need nothing
  * else. Memories that choose what they serve (banks, components that queue: network/server.h) have
  * wakes, which are in its queue; routers have an agenda of their own (network/router.h). It is one
- * object code for all machines, compiled or loaded, whose steps are those of engine/program.h, and
- * whose events are in engine/calendar.h.
+ * object code for all machines, compiled or loaded, whose steps are those of engine/program.h.
  */
 #ifndef INORDER_H
 #define INORDER_H
-#include "engine/calendar.h"
 #include "engine/ends.h"
 #include "engine/program.h"
 #include "engine/state.h"
@@ -19,13 +17,11 @@ kb_status inorder_run(struct kb_sim *s, uint64_t budget);
 
 /* What this engine has beside the stations of `struct kb_sim`. */
 struct inorder {
-    struct calendar calendar;
     struct program program;
     bool begun;          /* what follows is of the run that goes on */
     bool delays;         /* program_delays() */
     unsigned delays_of;  /* of which fed_first, + 1 */
     bool fresh;          /* its lists have not begun */
-    bool over;           /* no event is left */
     bool listed;         /* rows wait in the lists of their channels, and have no event there */
     bool ahead;          /* and the next one sets out ahead of time, as soon as that is known */
     bool several;        /* so does that of a channel with several servers: engine/ends.h */

@@ -78,7 +78,7 @@ void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
     if (lead_fs)
         put_off_arrival(s, (uint64_t)x->issue_fs + lead_fs, slot);
     else
-        put_off(s, (uint64_t)x->issue_fs, EV_ISSUE, slot);
+        post(s, (uint64_t)x->issue_fs, EV_ISSUE, slot);
 }
 
 void inorder_post_row(struct kb_sim *s)
@@ -89,7 +89,7 @@ void inorder_post_row(struct kb_sim *s)
         return;
     s->next_row++;
     s->txns[slot].piped = true;
-    put_off(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
+    post(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
 }
 
 /* Behind all that are in its list. */
@@ -104,10 +104,8 @@ bool inorder_issue(struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
 
-    if (!inorder_runs(s))
-        return ev_push(&s->queue, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
-    if (!s->inorder->listed)
-        return calendar_post(&s->inorder->calendar, s->txns, slot, (uint64_t)x->issue_fs, EV_ISSUE);
+    if (!inorder_lists(s))
+        return calendar_post(&s->calendar, s->txns, slot, (uint64_t)x->issue_fs, EV_ISSUE);
     list_row(s, slot);
     return true;
 }
@@ -135,16 +133,16 @@ static void post_pipes(struct kb_sim *s)
             inorder_post_pipe(s, &s->pipes[i]);
 }
 
-/* Traffic has drawn its first transactions before the engine was known. */
-static void take_over_queue(struct kb_sim *s)
+/* Traffic has drawn its first transactions, which have events, before the engine was known. */
+static void list_drawn(struct kb_sim *s)
 {
-    while (s->queue.first != EV_NONE) {
-        uint32_t slot = ev_slot(s->queue.first);
+    uint32_t slot;
 
-        ev_take(&s->queue);
-        if (!inorder_issue(s, slot))
-            fail(s, KB_NO_MEMORY);
-    }
+    while ((slot = calendar_take(&s->calendar, s->txns)) != TXN_NONE)
+        list_row(s, slot);
+    if (s->calendar.no_memory)
+        fail(s, KB_NO_MEMORY);
+    calendar_clear(&s->calendar);
 }
 
 /* -- channels of several servers -------------------------------------------------------------- */
@@ -242,9 +240,7 @@ bool inorder_begin(struct kb_sim *s)
         return true;
     if (!s->inorder && !make(s))
         return false;
-    calendar_clear(&s->inorder->calendar);
     s->inorder->begun = s->inorder->fresh = true;
-    s->inorder->over = false;
     s->inorder->known_ends = TXN_NONE;
     s->inorder->soon = EV_NONE;
     find_delays(s);
@@ -256,18 +252,19 @@ bool inorder_begin(struct kb_sim *s)
         return false;
     }
     if (s->inorder->listed) {
+        list_drawn(s);
         list_rows(s);
         if (s->ways & WAY_OF_HOST)
             post_pipes(s);
     } else {
         inorder_post_row(s);
     }
-    take_over_queue(s);
     return true;
 }
 
 void inorder_rewind(struct kb_sim *s)
 {
+    calendar_clear(&s->calendar);
     if (s->inorder)
         s->inorder->begun = false;
 }
@@ -276,7 +273,6 @@ void inorder_free(struct kb_sim *s)
 {
     if (!s->inorder)
         return;
-    calendar_free(&s->inorder->calendar);
     free_ends(s);
     program_free(&s->inorder->program);
     free(s->inorder);

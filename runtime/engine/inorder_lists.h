@@ -4,13 +4,6 @@
 #include "engine/how.h"
 #include "engine/inorder.h"
 
-/* The event in the row of `slot`, which has none. Without memory the run ends. */
-static ALWAYS_INLINE void put_off(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
-{
-    if (!calendar_post(&s->inorder->calendar, s->txns, slot, t < EV_PAST ? t : EV_PAST, class))
-        fail(s, KB_NO_MEMORY);
-}
-
 /* Its stage when it is on its way to the station of `step`. */
 static inline enum txn_stage stage_to(const struct step *step)
 {
@@ -25,7 +18,7 @@ static inline enum txn_stage stage_to(const struct step *step)
 /* Its event there. A node is asked before others of that instant come to stations. */
 static ALWAYS_INLINE void put_off_arrival(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    put_off(s, t, s->txns[slot].stage == TXN_TO_NODE ? EV_HOP : EV_ARRIVE, slot);
+    post(s, t, s->txns[slot].stage == TXN_TO_NODE ? EV_HOP : EV_ARRIVE, slot);
 }
 
 /* The pipe of a host's: its rows need the same time to their first station. Links ideal: one for
@@ -105,7 +98,7 @@ static inline void inorder_post_head(struct kb_sim *s, struct station *channel)
     uint32_t slot = txn_take(&channel->queue, s->txns);
 
     channel->posted = true;
-    put_off(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
+    post(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
 }
 
 /* The time from the issue of a host's to its first station, to which its step and stage are set. */

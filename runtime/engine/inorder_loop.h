@@ -17,13 +17,13 @@ static kb_status stop(struct kb_sim *s, uint64_t t)
 {
     if (s->inorder->several)
         inorder_give_back_ends(s);
-    if (s->inorder->calendar.no_memory)
+    if (s->calendar.no_memory)
         fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
         return s->status;
     s->now_fs = s->stop_fs - 1;
-    s->inorder->over = t == UINT64_MAX;
-    if (s->inorder->over)
+    s->over = t == UINT64_MAX;
+    if (s->over)
         return KB_OK;
     return t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
@@ -67,7 +67,7 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     if (how & IN_LISTED && s->inorder->fresh)
         begin_lists(s, how);
     for (; budget > 0; budget--) {
-        uint32_t slot = calendar_take(&s->inorder->calendar, s->txns);
+        uint32_t slot = calendar_take(&s->calendar, s->txns);
 
         if (time_of(s, slot) >= s->stop_fs)
             return stop(s, time_of(s, slot));
@@ -91,7 +91,7 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
  */
 static inline ev first_of_queue(const struct kb_sim *s)
 {
-    return ev_least(s->queue.first, s->inorder->soon);
+    return ev_least(ev_first(&s->queue), s->inorder->soon);
 }
 
 static inline ev first_of_ports(struct kb_sim *s)
@@ -113,7 +113,7 @@ static ALWAYS_INLINE ev first_of_all(struct kb_sim *s, int how)
 
     if (how & IN_ROUTED)
         first = ev_least(first, first_of_ports(s));
-    return ev_least(first, calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(first)));
+    return ev_least(first, calendar_first(&s->calendar, s->txns, ev_time_fs(first)));
 }
 
 /* Memories that choose have said when some are done, which need be no event. */
@@ -153,7 +153,7 @@ static inline void decide_all(struct kb_sim *s, int how, uint64_t t)
 /* Ports decide at `t`, and on until anything else happens: `most` of them. Returns how many. */
 static inline uint64_t run_ports(struct kb_sim *s, int how, uint64_t t, uint64_t most)
 {
-    struct calendar *calendar = &s->inorder->calendar;
+    struct calendar *calendar = &s->calendar;
     ev row = calendar_first(calendar, s->txns, t);
     uint64_t until = row == EV_NONE ? calendar_least_fs(calendar) : ev_time_fs(row);
     uint64_t of_others = ev_time_fs(first_of_others(s, how));
@@ -188,7 +188,7 @@ static ALWAYS_INLINE uint64_t take_first(struct kb_sim *s, int how, ev e, uint64
     else if (how & IN_ROUTED && ev_class(e) == EV_ARBITER)
         n = run_ports(s, how, ev_time_fs(e), most);
     else
-        go_all(s, how, handle(s, how, calendar_take(&s->inorder->calendar, s->txns)));
+        go_all(s, how, handle(s, how, calendar_take(&s->calendar, s->txns)));
     if (how & IN_CHOOSES && how & (IN_AHEAD | IN_WATCHED))
         take_ends(s, how);
     return n;

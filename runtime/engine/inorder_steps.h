@@ -265,7 +265,7 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
     if (how & IN_WATCHED)
         observe_served(s, done, slot, drain);
     if (!ends_ahead(s, how, slot, done)) {
-        put_off(s, done, EV_DONE, slot);
+        post(s, done, EV_DONE, slot);
         return none;
     }
     leave_memory(s, how, done, slot);
@@ -335,7 +335,7 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
     x->service_fs = (int64_t)start;
     kernels_begin_service(s, start, slot);
     if (done != COMPONENT_NEVER)
-        put_off(s, done, EV_DONE, slot);
+        post(s, done, EV_DONE, slot);
 }
 
 /* -- the way -------------------------------------------------------------------------------- */
@@ -501,7 +501,7 @@ static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t
     }
     memory->coming++;
     x->stage = TXN_TO_MEMORY;
-    put_off(s, arrive, EV_ARRIVE, slot);
+    post(s, arrive, EV_ARRIVE, slot);
 }
 
 /* A PE's leaves its channel at `t`. */

@@ -5,12 +5,8 @@
 
 void serving_end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (!inorder_runs(s)) {
+    if (!inorder_runs(s) || (!s->inorder->ahead && !s->observer)) { /* nothing follows before */
         post(s, t, EV_DONE, slot);
-        return;
-    }
-    if (!s->inorder->ahead && !s->observer) { /* nothing follows before */
-        put_off(s, t, EV_DONE, slot);
         return;
     }
     s->txns[slot].at_fs = t;
@@ -32,6 +28,6 @@ void serving_wake(struct kb_sim *s, uint64_t t, uint32_t dst)
         s->inorder->soon = wake;
         wake = later;
     }
-    if (wake != EV_NONE && !ev_push(&s->queue, wake))
-        fail(s, KB_NO_MEMORY);
+    if (wake != EV_NONE)
+        post_else(s, wake);
 }

@@ -68,6 +68,7 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->sorted = true;
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
+    calendar_clear(&s->calendar);
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
            flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));
 }
@@ -85,6 +86,7 @@ void sim_clear(struct kb_sim *s)
     free(s->splits);
     free(s->more_parts);
     ev_queue_free(&s->queue);
+    calendar_free(&s->calendar);
     inorder_free(s);
 }
 

@@ -2,7 +2,7 @@
 #ifndef STATE_H
 #define STATE_H
 #include "machine/cost.h"
-#include "engine/ev.h"
+#include "engine/calendar.h"
 #include "engine/flow.h"
 #include "engine/instances.h"
 #include "engine/station.h"
@@ -24,9 +24,10 @@ struct kb_sim {
     struct kb_options options;
     struct cost_mask mask;
 
-    struct ev_queue queue;
-    struct inorder *inorder; /* owned; NULL until its engine has run: engine/inorder.h */
-    struct txn *txns;        /* owned; slot = row */
+    struct calendar calendar; /* events of rows */
+    struct ev_queue queue;    /* of all else */
+    struct inorder *inorder;  /* owned; NULL until its engine has run: engine/inorder.h */
+    struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
     uint32_t n_parts;     /* rows of parts, behind those of transactions */
     struct split *splits; /* owned; [slot]; NULL: slices are contiguous, nothing is split */
@@ -71,6 +72,7 @@ struct kb_sim {
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
     uint64_t now_fs;  /* how far a run has come that has not reached its end */
     kb_status status; /* why the run has ended */
+    bool over;        /* no event is left */
 
     /* Kernels; each owned, and NULL until there are some. */
     struct host *host;         /* memories' contents, and the host's tensors */

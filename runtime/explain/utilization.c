@@ -95,13 +95,12 @@ struct usage {
 /* When the next event of a run of kernels is. */
 static uint64_t next_fs(const struct kb_sim *s)
 {
-    ev next = ev_least(s->kernels->wakes.next, s->queue.first);
+    ev next = ev_least(s->kernels->wakes.next, ev_first(&s->queue));
     uint64_t of_ports = s->router ? router_next_fs(s->router) : UINT64_MAX;
 
-    if (inorder_runs(s)) {
+    if (inorder_runs(s))
         next = ev_least(next, s->inorder->soon);
-        next = ev_least(next, calendar_first(&s->inorder->calendar, s->txns, UINT64_MAX));
-    }
+    next = ev_least(next, calendar_first(&((struct kb_sim *)s)->calendar, s->txns, UINT64_MAX));
     return of_ports < ev_time_fs(next) ? of_ports : ev_time_fs(next);
 }
 
@@ -526,7 +525,7 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
             show_vcs(&u);
         show_channels(&u);
         show_engines(&u);
-        if (s->queue.first == EV_NONE &&
+        if (ev_first(&s->queue) == EV_NONE &&
             (!s->kernels || s->kernels->launch == s->kernels->n_launches))
             banks_finish(s);
         show_memories(&u);

@@ -29,26 +29,18 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
         issue_any(s, t, slot);
 }
 
-static inline void post_in_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
-{
-    if (s->options.engine == KB_HOP)
-        post(s, t, class, slot);
-    else
-        put_off(s, t, class, slot);
-}
-
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)
 {
     s->txns[slot].stage = stage;
     if (s->observer && !observe_issue(s, t, slot))
         return;
-    post_in_row(s, t, EV_ARRIVE, slot);
+    post(s, t, EV_ARRIVE, slot);
 }
 
 void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot)
 {
     s->txns[slot].stage = TXN_CREDIT;
-    post_in_row(s, later(t, way_fs), EV_HOP, slot);
+    post(s, later(t, way_fs), EV_HOP, slot);
 }
 
 void engine_fail(struct kb_sim *s, kb_status status)

@@ -110,8 +110,7 @@ static inline void answer_read(struct kb_sim *s, int how, uint32_t slot, uint64_
         memory_fs = s->instances.served[slot].memory_fs;
     }
     if (how & HOW_KERNELS) { /* its content is that at the end of its service; its row is needed */
-        txn->stage = TXN_SERVED;
-        post(s, *free_of(s, how, slot), EV_DONE, slot);
+        post_data(s, *free_of(s, how, slot), slot);
     }
     router_answer(s, after(start, memory_fs), slot);
 }

@@ -111,10 +111,8 @@ static inline void end_read(struct kb_sim *s, int how, uint32_t row)
         bank_stream_fs(stream_back(s, read->slot), bank_row_of_txn(s, txn), read->ends_fs,
                        bytes_in_banks(s, read->slot), behind_banks_fs(s, txn), whole->drain_fs) -
         s->router->flights[read->slot].return_fs;
-    if (how & HOW_KERNELS) { /* its content is that at the end of its last burst */
-        txn->stage = TXN_SERVED;
-        post(s, (uint64_t)s->banks->pool.accesses[row].last_fs, EV_DONE, read->slot);
-    }
+    if (how & HOW_KERNELS) /* its content is that at the end of its last burst */
+        post_data(s, (uint64_t)s->banks->pool.accesses[row].last_fs, read->slot);
 }
 
 /* -- writes --------------------------------------------------------------------------------- */

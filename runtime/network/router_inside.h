@@ -42,8 +42,7 @@ static inline bool router_is_hop(const struct router *r)
 static inline void wake(struct kb_sim *s, uint64_t t)
 {
     s->router->wake_fs = t;
-    if (!ev_push(&s->queue, ev_make(t, EV_ARBITER, 0, 0)))
-        fail(s, KB_NO_MEMORY);
+    post_else(s, ev_make(t, EV_ARBITER, 0, 0));
 }
 
 static inline void ask_agenda(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
@@ -77,8 +76,7 @@ static inline void router_post_note(struct kb_sim *s, uint64_t t, const struct n
         return;
     }
     s->router->notes[row] = *note;
-    if (!ev_push(&s->queue, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row)))
-        fail(s, KB_NO_MEMORY);
+    post_else(s, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row));
 }
 
 /* At `t` something changes that the port reads. */
@@ -93,10 +91,7 @@ static ALWAYS_INLINE void changes(struct kb_sim *s, uint32_t index, uint64_t t)
 /* An event of the row in `slot`. */
 static inline void post_row(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
-    if (s->inorder && s->inorder->begun)
-        put_off(s, t, class, slot);
-    else
-        post(s, t, class, slot);
+    post(s, t, class, slot);
     if (t < s->router->until_fs)
         s->router->until_fs = t;
 }

@@ -47,7 +47,7 @@ enum { CHOOSING = IN_KERNELS | IN_CHOOSES };
  */
 static inline void prefetch_soon(struct kb_sim *s)
 {
-    const struct calendar *c = &s->inorder->calendar;
+    const struct calendar *c = &s->calendar;
     uint32_t slot = calendar_soon(c, 3);
     const struct work *work;
 
@@ -75,7 +75,7 @@ static ALWAYS_INLINE uint64_t take_plain(struct kb_sim *s, int how, ev e, uint64
         kernels_take(s, e);
         return 1;
     }
-    slot = calendar_take(&s->inorder->calendar, s->txns);
+    slot = calendar_take(&s->calendar, s->txns);
     if (s->kernels->many)
         prefetch_soon(s);
     handle_plain(s, slot);
@@ -152,7 +152,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 static inline bool comes_before_all(struct kb_sim *s, ev e)
 {
     if (s->kernels->how == IN_KERNELS)
-        return e < calendar_first(&s->inorder->calendar, s->txns, ev_time_fs(e));
+        return e < calendar_first(&s->calendar, s->txns, ev_time_fs(e));
     return e < first_of_all(s, s->kernels->how & ~IN_KERNELS);
 }
 
@@ -184,11 +184,11 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 
     k->watched = sim_is_watched(s);
     s->heard = &heard;
+    s->over = false;
     if (s->options.engine == KB_HOP)
         return hop_run(s, budget);
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
-    s->inorder->over = false;
     k->how = how_of_run(s);
     return (k->how == IN_KERNELS ? run_plain
             : k->how == CHOOSING ? run_choosing

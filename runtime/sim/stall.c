@@ -64,12 +64,6 @@ static bool has_flights(const struct kb_sim *s)
     return false;
 }
 
-/* Is something still to happen? */
-static bool has_events(const struct kb_sim *s)
-{
-    return s->inorder && s->inorder->begun ? !s->inorder->over : s->queue.first != EV_NONE;
-}
-
 kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *why)
 {
     kb_error told = {"packets wait for each other: "};
@@ -77,7 +71,7 @@ kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *wh
 
     if (status != KB_OK && status != KB_STOPPED && status != KB_DEADLOCK)
         return status; /* it has failed, perhaps before an event was made */
-    if (!s->router || has_events(s) || !has_flights(s))
+    if (!s->router || !s->over || !has_flights(s))
         return status;
     at = find_waiting(s);
     if (at == UINT32_MAX && s->instances.never)

@@ -220,7 +220,6 @@ static void clear(struct kb_sim *s, const struct job *job)
     s->started = false;
     s->end_fs = 0;
     s->now_fs = 0;
-    ev_queue_rewind(&s->queue);
     inorder_rewind(s);
 }
 

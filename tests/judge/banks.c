@@ -341,12 +341,15 @@ static void drop_if_over(struct judge_banks *b, struct visit *visit)
 
 static void accept(struct judge_banks *b, struct channel *c, int64_t t)
 {
+    int64_t in_queue[] = {queued(c, false), queued(c, true)};
+
     for (struct segment *s = c->segments; s; s = s->next) {
         const struct judge_access *access = &s->of->access;
 
-        if (s->accepted || queued(c, access->write) >= b->queue)
+        if (s->accepted || in_queue[access->write] >= b->queue)
             continue;
         s->accepted = true;
+        in_queue[access->write]++;
         s->of->not_accepted--;
         if (access->write && b->posted && s->of->not_accepted == 0)
             b->user.done(b->user.arg, access,

@@ -71,12 +71,12 @@ static bool open_object(struct object *o, uint16_t type)
 /* A text of a table of texts; "?": there is none. */
 static const char *text_at(const struct object *o, const Elf64_Shdr *table, uint32_t offset)
 {
-    const char *texts = (const char *)o->bytes + table->sh_offset;
+    const char *text;
 
-    return table->sh_type == SHT_STRTAB && offset < table->sh_size &&
-                   memchr(texts + offset, 0, table->sh_size - offset)
-               ? texts + offset
-               : "?";
+    if (table->sh_type != SHT_STRTAB || offset >= table->sh_size)
+        return "?";
+    text = (const char *)o->bytes + table->sh_offset + offset;
+    return memchr(text, 0, table->sh_size - offset) ? text : "?";
 }
 
 static const char *section_name(const struct object *o, const Elf64_Shdr *section)
@@ -96,12 +96,13 @@ static bool each_symbol(const struct object *o, uint32_t type,
 {
     for (size_t i = 0; i < o->n; i++) {
         const Elf64_Shdr *table = &o->sections[i];
-        const Elf64_Sym *symbols = (const void *)(o->bytes + table->sh_offset);
+        const Elf64_Sym *symbols;
 
         if (table->sh_type != type)
             continue;
         if (table->sh_offset % sizeof(uint64_t) || table->sh_link >= o->n)
             return finds(o, OBJECT_UNKNOWN, "");
+        symbols = (const void *)(o->bytes + table->sh_offset);
         for (size_t k = 1; k < table->sh_size / sizeof *symbols; k++)
             if (!each(o, &symbols[k], text_at(o, &o->sections[table->sh_link], symbols[k].st_name),
                       arg))

@@ -85,8 +85,7 @@ break_it 'those that wait issued at their own time, too' $issue_order \
 
 # -- memories that choose, in runs of kernels and behind routers -------------------------------
 break_it 'a memory that chooses wakes before kernels of its instant' runtime/engine/serving.c 's/ev_make\(t, EV_ARBITER, dst,/ev_make(t, inorder_runs(s) ? EV_ISSUE : EV_ARBITER, dst,/' runtime/engine/inorder_loop.h 's/IN_CHOOSES && ev_class\(e\) == EV_ARBITER/IN_CHOOSES \&\& e == first_of_queue(s)/; s/if \(ev_class\(e\) == EV_DONE\)/if (!is_wake_of_memory(ev_slot(e)))/'
-break_it 'data of reads behind routers are nobody'"'"'s in hop' runtime/engine/hop.c 's/^        s->heard->data\(s, slot\);/        ;/'
-break_it 'what traffic drew first is not listed' runtime/engine/inorder_lists.c 's/^        list_drawn\(s\);//'
+break_it 'hop tells no data of reads behind routers' runtime/engine/hop.c 's/^        s->heard->data\(s, slot\);/        ;/'
 break_it "a kernel's data behind routers are those of its end" runtime/engine/inorder_loop.h 's/^        kernels_data_served\(s, ev_slot\(e\)\);/        ;/'
 break_it 'an end that is watched but not ahead is put off' runtime/engine/serving.c 's/!s->inorder->ahead && !s->observer/!s->inorder->ahead/'
 break_it 'queue_bytes do not bound banks behind routers' runtime/network/router_banks.h 's/pool->packets\[row\]\.place = part->parcel;/pool->packets[row].place = NO_PARCEL;/'

@@ -133,18 +133,6 @@ static void post_pipes(struct kb_sim *s)
             inorder_post_pipe(s, &s->pipes[i]);
 }
 
-/* Traffic has drawn its first transactions, which have events, before the engine was known. */
-static void list_drawn(struct kb_sim *s)
-{
-    uint32_t slot;
-
-    while ((slot = calendar_take(&s->calendar, s->txns)) != TXN_NONE)
-        list_row(s, slot);
-    if (s->calendar.no_memory)
-        fail(s, KB_NO_MEMORY);
-    calendar_clear(&s->calendar);
-}
-
 /* -- channels of several servers -------------------------------------------------------------- */
 
 bool times_room(struct times *t)
@@ -252,7 +240,6 @@ bool inorder_begin(struct kb_sim *s)
         return false;
     }
     if (s->inorder->listed) {
-        list_drawn(s);
         list_rows(s);
         if (s->ways & WAY_OF_HOST)
             post_pipes(s);

@@ -157,32 +157,42 @@ static int64_t slack_in_component(const struct kb_sim *s, uint64_t t, uint32_t s
     return end_fs - (int64_t)t;
 }
 
-void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
+static void tell_pieces(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory,
+                        const struct kb_cost *c)
 {
     const struct net_flight *f = &spans_of(s)->net->flights[slot];
     const struct txn *txn = &s->txns[slot];
-    struct kb_cost c = sim_cost(s, txn);
     bool banked = banks_has(s, txn);
     const struct net_path *last =
-        banked ? last_path_in_banks(s, t, slot, &c) : last_path(s, t, slot, &c);
-    int64_t slack = banked ? slack_in_banks(s, slot, last, &c) : slack_of(s, slot, last, &c);
+        banked ? last_path_in_banks(s, t, slot, c) : last_path(s, t, slot, c);
+    int64_t slack = banked ? slack_in_banks(s, slot, last, c) : slack_of(s, slot, last, c);
     int64_t behind_fs = 0;
     struct told p = {
         .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
-    add_way(&p, &c);
+    add_way(&p, c);
     if (memory_is_component(s->topo, txn->dst)) {
-        slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, &c);
+        slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, c);
         behind_fs = slack < 0 ? -slack : 0;
         slack += behind_fs;
     }
     add_waits(&p, &spans_of(s)->net->waits, (last ? last : &f->first)->last, &slack);
     if (banked)
         p.at_fs = bank_pieces_wait(s, slot, memory, p.at_fs,
-                                   queued_service_fs(s, txn, &c) - txn->arrive_fs);
+                                   queued_service_fs(s, txn, c) - txn->arrive_fs);
     else
         add(&p, KB_CAUSE_MEMORY_WAIT, memory, txn->service_fs - txn->arrive_fs, &f->at_memory);
     add(&p, KB_CAUSE_ROUTER_WAIT, memory, behind_fs, &none);
-    add(&p, KB_CAUSE_OVERHEAD, memory, c.memory_overhead_fs, &none);
-    add(&p, KB_CAUSE_DRAIN, memory, c.drain_fs, &none);
+    add(&p, KB_CAUSE_OVERHEAD, memory, c->memory_overhead_fs, &none);
+    add(&p, KB_CAUSE_DRAIN, memory, c->drain_fs, &none);
+}
+
+void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
+{
+    struct kb_cost c = sim_cost(s, &s->txns[slot]);
+
+    if (c.memory_overhead_fs == COST_NO_MEMORY)
+        spans_stop(s, KB_NO_MEMORY);
+    else
+        tell_pieces(s, t, slot, memory, &c);
 }

@@ -25,37 +25,37 @@
  * the fewest digits that read back to the same value; names are quoted, since [[ and ]] cannot be
  * part of one.
  */
-#include "emit.h"
-#include "components.h"
-#include "nodes.h"
-#include "base/text.h"
-#include "machine/mesh.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define LENGTH(a) (sizeof(a) / sizeof *(a))
+#include "components.h"
+#include "emit.h"
+#include "emit_parts.h"
+#include "machine/mesh.h"
 
 /* In comments, and in C. */
 static const char *const side_names[] = {"N", "E", "S", "W", "IO"};
+
 static const char *const exit_names[] = {"SIDE_N", "SIDE_E",  "SIDE_S",
                                          "SIDE_W", "EXIT_IO", "N_EXITS"};
+
 static const char *const chiplet_names[] = {
 #define CHIPLET(NAME) "AT_" #NAME,
 #include "machine/kinds.def"
 };
+
 static const char *const owner_names[] = {
 #define OWNER(NAME) "LINK_" #NAME,
 #include "machine/kinds.def"
 };
+
 static const char *const kind_names[] = {
 #define KIND(NAME, name, on_way, placed) "NODE_" #NAME,
 #include "machine/kinds.def"
 };
 
 /* The shortest decimal that reads back equal, as a C constant. */
-static const char *real(double x, char text[TEXT_DOUBLE_BYTES])
+const char *emit_real(double x, char text[TEXT_DOUBLE_BYTES])
 {
     if (isinf(x))
         return "INFINITY";
@@ -65,52 +65,52 @@ static const char *real(double x, char text[TEXT_DOUBLE_BYTES])
     return text;
 }
 
-static void define(FILE *out, const char *name, const char *value)
+void emit_define(FILE *out, const char *name, const char *value)
 {
     fprintf(out, "m4_define([[gen_%s]], [[%s]])m4_dnl\n", name, value);
 }
 
-static void define_int(FILE *out, const char *name, uint64_t value)
+void emit_define_int(FILE *out, const char *name, uint64_t value)
 {
     fprintf(out, "m4_define([[gen_%s]], [[%" PRIu64 "]])m4_dnl\n", name, value);
 }
 
 /* A table is a macro that applies its argument to every row. Its rows are printed between these
  * calls. */
-static void begin_map(FILE *out, const char *name)
+void emit_begin_map(FILE *out, const char *name)
 {
     fprintf(out, "m4_define([[gen_map_%s]], [[m4_dnl\n", name);
 }
 
-static void end_map(FILE *out)
+void emit_end_map(FILE *out)
 {
     fputs("]])m4_dnl\n", out);
 }
 
 static void emit_nodes(FILE *out, const char *name, const struct node_row *rows, uint32_t n)
 {
-    begin_map(out, name);
+    emit_begin_map(out, name);
     for (uint32_t i = 0; i < n; i++) {
         char x[40], y[40];
 
         fprintf(out, "$1(%u, [[%s]], [[%s]], %" PRId64 ", %s, %s)m4_dnl\n", i, rows[i].name,
-                kind_names[rows[i].kind], rows[i].overhead_fs, real(rows[i].x_mm, x),
-                real(rows[i].y_mm, y));
+                kind_names[rows[i].kind], rows[i].overhead_fs, emit_real(rows[i].x_mm, x),
+                emit_real(rows[i].y_mm, y));
     }
-    end_map(out);
+    emit_end_map(out);
 }
 
 static void emit_links(FILE *out, const char *name, const struct link_row *rows, uint32_t n)
 {
-    begin_map(out, name);
+    emit_begin_map(out, name);
     for (uint32_t i = 0; i < n; i++) {
         char mm[40], gbs[40];
 
         fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i, rows[i].from,
                 rows[i].to, exit_names[rows[i].leaves], rows[i].both_ways, rows[i].wire_fs,
-                real(rows[i].length_mm, mm), real(rows[i].gbs, gbs));
+                emit_real(rows[i].length_mm, mm), emit_real(rows[i].gbs, gbs));
     }
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* The name of a node of a cube: the same in each kind that has it. */
@@ -132,7 +132,7 @@ static const char *hop_name(const struct routes *r, const struct hop_row *hop)
 
 static void emit_hops(FILE *out, const struct routes *r)
 {
-    begin_map(out, "hops");
+    emit_begin_map(out, "hops");
     for (uint32_t i = 0; i < r->n_hops; i++) {
         const struct hop_row *hop = &r->hops[i];
         char gbs[40];
@@ -141,24 +141,24 @@ static void emit_hops(FILE *out, const struct routes *r)
                 "$1(%u, [[%s]], %u, [[%s]], %u, %u, %" PRId64 ", %" PRId64 ", %" PRId64
                 ", [[%s]], [[%s]])m4_dnl\n",
                 i, chiplet_names[hop->chiplet], hop->node, owner_names[hop->owner], hop->link,
-                hop->back, hop->overhead_fs, hop->cross_fs, hop->wire_fs, real(hop->gbs, gbs),
+                hop->back, hop->overhead_fs, hop->cross_fs, hop->wire_fs, emit_real(hop->gbs, gbs),
                 hop_name(r, hop));
     }
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* Of each hop, if any has one: machine/vcs.h */
 static void emit_shares(FILE *out, const char *name, const struct routes *r, const uint8_t *shares)
 {
-    begin_map(out, name);
+    emit_begin_map(out, name);
     for (uint32_t i = 0; i < r->n_hops; i++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", i, shares[i]);
-    end_map(out);
+    emit_end_map(out);
 }
 
 static void emit_legs(FILE *out, const struct routes *r)
 {
-    begin_map(out, "legs");
+    emit_begin_map(out, "legs");
     for (uint32_t i = 0; i < r->n_legs; i++) {
         const struct leg_row *leg = &r->legs[i];
         char gbs[40];
@@ -166,28 +166,28 @@ static void emit_legs(FILE *out, const struct routes *r)
         fprintf(out,
                 "$1(%u, [[%s]], %u, %u, %u, %" PRId32 ", %" PRId64 ", %" PRId64 ", [[%s]])m4_dnl\n",
                 i, owner_names[leg->owner], leg->back, leg->fed, leg->link, leg->station,
-                leg->wire_fs, leg->overhead_fs, real(leg->gbs, gbs));
+                leg->wire_fs, leg->overhead_fs, emit_real(leg->gbs, gbs));
     }
-    end_map(out);
+    emit_end_map(out);
 }
 
 static void emit_cube_rows(FILE *out, const struct routes *r)
 {
-    begin_map(out, "cube_rows");
+    emit_begin_map(out, "cube_rows");
     for (uint32_t i = 0; i < r->n_cube_rows; i++)
         fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
                 r->cube_rows[i].pes, r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
                 r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].before,
                 r->cube_rows[i].there, r->cube_rows[i].kind);
-    end_map(out);
+    emit_end_map(out);
 }
 
 static void emit_home_slices(FILE *out, const struct routes *r)
 {
-    begin_map(out, "home_slices");
+    emit_begin_map(out, "home_slices");
     for (uint32_t i = 0; i < r->topo.n_kinds * r->topo.pes; i++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->home_slices[i]);
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* Segments [first, end) of one kind of cubes, whose rows begin at `of_kind`. */
@@ -211,10 +211,10 @@ static void emit_segment_rows(FILE *out, const struct routes *r, uint32_t of_kin
 static void emit_segments(FILE *out, const char *name, const struct routes *r, uint32_t first,
                           uint32_t end)
 {
-    begin_map(out, name);
+    emit_begin_map(out, name);
     for (uint32_t kind = 0; kind < r->topo.n_kinds; kind++)
         emit_segment_rows(out, r, kind * r->n_segments, first, end);
-    end_map(out);
+    emit_end_map(out);
 }
 
 static void emit_all_segments(FILE *out, const struct routes *r)
@@ -230,9 +230,9 @@ static void emit_all_segments(FILE *out, const struct routes *r)
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
+/* The ends of row `i` of a table of costs, for a comment: "pe1 -> slice3". */
 enum { WAY_BYTES = 40 };
 
-/* The ends of row `i` of a table of costs, for a comment: "pe1 -> slice3". */
 typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 
 /* `from` -> memory `unit` of a cube. */
@@ -300,15 +300,15 @@ static void way_launch(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 static void emit_costs(FILE *out, const char *name, const struct routes *r, way_fn way_of,
                        const struct cost_row *rows, uint32_t n)
 {
-    begin_map(out, name);
+    emit_begin_map(out, name);
     for (uint32_t i = 0; i < n; i++) {
         char gbs[40], way[WAY_BYTES];
 
         way_of(r, i, way);
         fprintf(out, "$1(%u, %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n", i, rows[i].wire_fs,
-                rows[i].overhead_fs, real(rows[i].link_gbs, gbs), way);
+                rows[i].overhead_fs, emit_real(rows[i].link_gbs, gbs), way);
     }
-    end_map(out);
+    emit_end_map(out);
 }
 
 static void emit_mesh(FILE *out, const struct routes *r)
@@ -316,7 +316,7 @@ static void emit_mesh(FILE *out, const struct routes *r)
     int64_t w = r->topo.w, h = r->topo.h;
     const struct mesh_row *row = r->cost_mesh;
 
-    begin_map(out, "cost_mesh");
+    emit_begin_map(out, "cost_mesh");
     for (int64_t dy = 1 - h; dy < h; dy++)
         for (int64_t dx = 1 - w; dx < w; dx++, row++) {
             char gbs[40];
@@ -325,23 +325,23 @@ static void emit_mesh(FILE *out, const struct routes *r)
                     "$1(%td, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64
                     ", %" PRId64 ")m4_dnl\n",
                     row - r->cost_mesh, exit_names[row->exit], exit_names[row->side],
-                    row->cost.wire_fs, row->cost.overhead_fs, real(row->cost.link_gbs, gbs), dx,
-                    dy);
+                    row->cost.wire_fs, row->cost.overhead_fs, emit_real(row->cost.link_gbs, gbs),
+                    dx, dy);
         }
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* The resolved YAML, one C string for each line. It has no character that C needs to escape. */
 static void emit_config(FILE *out, const char *config)
 {
-    begin_map(out, "config");
+    emit_begin_map(out, "config");
     while (*config) {
         size_t len = strcspn(config, "\n");
 
         fprintf(out, "$1([[\"%.*s\\n\"]])m4_dnl\n", (int)len, config);
         config += len + (config[len] == '\n');
     }
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* The file's name, with '_' for each character that could mean something to m4 or end a C comment.
@@ -368,28 +368,28 @@ static void define_upper(FILE *out, const char *name, const char *text)
 /* The place of each cube in a table of distances. */
 static void emit_cube_pos(FILE *out, const struct routes *r)
 {
-    begin_map(out, "cube_pos");
+    emit_begin_map(out, "cube_pos");
     for (uint32_t cube = 0; cube < r->topo.w * r->topo.h; cube++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", cube, r->cube_pos[cube]);
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* -- planes --------------------------------------------------------------------------------- */
 
 static void emit_planes(FILE *out, const struct routes *r)
 {
-    begin_map(out, "planes");
+    emit_begin_map(out, "planes");
     for (uint32_t i = 0; i < r->topo.planes; i++) {
         const struct plane_row *row = &r->plane_rows[i];
 
         fprintf(out, "$1(%u, [[%s]], %u, %u, %u, %u, %u)m4_dnl\n", i, row->name, row->dirs,
                 row->y_first, row->one_way, row->in_parts, row->has_detours);
     }
-    end_map(out);
-    begin_map(out, "io_sides");
+    emit_end_map(out);
+    emit_begin_map(out, "io_sides");
     for (uint32_t i = 0; i < r->topo.chiplets; i++)
         fprintf(out, "$1(%u, [[%s]])m4_dnl\n", i, exit_names[r->io_sides[i]]);
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* Letters and digits, as C strings of a line each: much faster to compile than rows. */
@@ -397,11 +397,11 @@ static void emit_letters(FILE *out, const char *name, const uint8_t *text, size_
 {
     enum { LINE = 80 };
 
-    begin_map(out, name);
+    emit_begin_map(out, name);
     for (size_t i = 0; i < n; i += LINE)
         fprintf(out, "$1([[\"%.*s\"]])m4_dnl\n", (int)(n - i < LINE ? n - i : LINE),
                 (const char *)text + i);
-    end_map(out);
+    emit_end_map(out);
 }
 
 /* Only where something is missing or broken. */
@@ -410,17 +410,17 @@ static void emit_gaps(FILE *out, const struct routes *r)
     const struct kb_topology *t = &r->topo;
     size_t cubes = (size_t)t->sips * t->cubes;
 
-    begin_map(out, "detour_of");
+    emit_begin_map(out, "detour_of");
     for (size_t i = 0; t->has_gaps && i < cubes * t->planes; i++)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->detour_of[i]);
-    end_map(out);
-    begin_map(out, "shores");
+    emit_end_map(out);
+    emit_begin_map(out, "shores");
     for (size_t i = 0; i < r->n_shores; i++)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->shores[i]);
-    end_map(out);
+    emit_end_map(out);
     emit_letters(out, "cube_edges", r->cube_edges,
                  t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
-    define_int(out, "n_detours", r->n_detours);
+    emit_define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
 }
 
@@ -429,11 +429,11 @@ static void emit_stops(FILE *out, const struct routes *r)
 {
     const struct kb_topology *t = &r->topo;
 
-    define_int(out, "n_stops", r->n_stops);
-    begin_map(out, "stop_of");
+    emit_define_int(out, "n_stops", r->n_stops);
+    emit_begin_map(out, "stop_of");
     for (size_t i = 0; r->n_stops && i < (size_t)t->sips * t->cubes; i++)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->stop_of[i]);
-    end_map(out);
+    emit_end_map(out);
     emit_letters(out, "stops", r->stops, (size_t)r->n_stops * t->n_cube_nodes);
 }
 
@@ -445,7 +445,7 @@ static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 
 static void emit_between(FILE *out, const struct routes *r)
 {
-    begin_map(out, "between");
+    emit_begin_map(out, "between");
     for (uint32_t i = 0; i < r->n_between_rows; i++) {
         const struct mesh_row *way = &r->between[i].way;
         char gbs[40];
@@ -453,13 +453,13 @@ static void emit_between(FILE *out, const struct routes *r)
         fprintf(out,
                 "$1(%u, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64 ")m4_dnl\n", i,
                 exit_names[way->exit], exit_names[way->side], way->cost.wire_fs,
-                way->cost.overhead_fs, real(way->cost.link_gbs, gbs), r->between[i].ucie_fs);
+                way->cost.overhead_fs, emit_real(way->cost.link_gbs, gbs), r->between[i].ucie_fs);
     }
-    end_map(out);
-    begin_map(out, "between_of");
+    emit_end_map(out);
+    emit_begin_map(out, "between_of");
     for (uint32_t i = 0; i < r->n_between_of; i++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->between_of[i]);
-    end_map(out);
+    emit_end_map(out);
     if (r->topo.between_by == BY_DISTANCE)
         emit_cube_pos(out, r);
 }
@@ -487,182 +487,6 @@ static void emit_regular_costs(FILE *out, const struct routes *r)
     emit_costs(out, "cost_host", r, way_host, t->cost_host, t->w);
 }
 
-/* -- fields --------------------------------------------------------------------------------- */
-
-enum form {
-    FORM_NUMBER,
-    FORM_REAL,
-    FORM_TRIPLE,
-    FORM_MEMORY,
-    FORM_PE,
-    FORM_BANKS,
-    FORM_TEXT,
-    FORM_TABLE
-};
-
-/* One row of topology.def. */
-struct field {
-    const char *name, *c;
-    enum form form;
-    size_t offset, bytes;
-};
-
-#define MEMBER(type, name) offsetof(type, name), sizeof(((type *)0)->name)
-
-static const struct field fields[] = {
-#define FIELD(form, type, name, c) {#name, c, FORM_##form, MEMBER(struct kb_topology, name)},
-#include "machine/topology.def"
-};
-
-static const struct field kind_fields[] = {
-#define KIND_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct kind_row, name)},
-#include "machine/topology.def"
-};
-
-static const struct field bank_fields[] = {
-#define BANK_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct bank_row, name)},
-#include "machine/topology.def"
-};
-
-static const struct field pe_fields[] = {
-#define PE_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct pe_row, name)},
-#include "machine/topology.def"
-};
-
-/* An integer of any width; none is negative. */
-static uint64_t integer(const void *at, size_t bytes)
-{
-    switch (bytes) {
-    case sizeof(uint8_t):
-        return *(const uint8_t *)at;
-    case sizeof(uint16_t):
-        return *(const uint16_t *)at;
-    case sizeof(uint32_t):
-        return *(const uint32_t *)at;
-    default:
-        return *(const uint64_t *)at;
-    }
-}
-
-static void put_memory(FILE *out, const struct memory_row *m)
-{
-    static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
-    static const char *const models[] = {"MEMORY_SERVER", "MEMORY_BANKS", "MEMORY_QUEUEING"};
-    char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
-
-    fprintf(out,
-            "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 ", .wire_fs = %" PRId64
-            ",\n            .latency_fs = %" PRId64 ", .own_gbs = %s, .edge_gbs = %s,"
-            "\n            .bare_gbs = %s, .hold = %s, .model = %s%s%s}",
-            m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
-            real(m->own_gbs, own_gbs), real(m->edge_gbs, edge_gbs), real(m->bare_gbs, bare_gbs),
-            holds[m->hold], models[m->model], m->behind ? ", .behind = " : "",
-            m->behind ? models[m->behind] : "");
-}
-
-static void put_value(FILE *out, const struct field *f, const void *row);
-
-static void put_pe(FILE *out, const struct pe_row *pe)
-{
-    fputs("{\n", out);
-    for (size_t i = 0; i < LENGTH(pe_fields); i++) {
-        fprintf(out, "            .%s = ", pe_fields[i].name);
-        put_value(out, &pe_fields[i], pe);
-        fputs(",\n", out);
-    }
-    fputs("        }", out);
-}
-
-/* All zero where no slice has banks. */
-static void put_banks(FILE *out, const struct bank_row *banks)
-{
-    fputs("{", out);
-    for (size_t i = 0; i < LENGTH(bank_fields); i++) {
-        const struct field *f = &bank_fields[i];
-
-        if (i % 4 == 0)
-            fputs("\n           ", out);
-        fprintf(out, " .%s = ", f->name);
-        put_value(out, f, banks);
-        fputs(",", out);
-    }
-    fputs("\n        }", out);
-}
-
-/* Field `f` of `row`, as topo.c initialises it. */
-static void put_value(FILE *out, const struct field *f, const void *row)
-{
-    const void *at = (const char *)row + f->offset;
-    const uint32_t *three = at;
-    char text[40];
-
-    if (f->form == FORM_TABLE && !*(void *const *)at) {
-        fputs("NULL", out);
-        return;
-    }
-    if (f->c) {
-        fputs(f->c, out);
-        return;
-    }
-    switch (f->form) {
-    case FORM_NUMBER:
-        fprintf(out, "%" PRIu64, integer(at, f->bytes));
-        break;
-    case FORM_REAL:
-        fputs(real(*(const double *)at, text), out);
-        break;
-    case FORM_TRIPLE:
-        fprintf(out, "{%u, %u, %u}", three[0], three[1], three[2]);
-        break;
-    case FORM_MEMORY:
-        put_memory(out, at);
-        break;
-    case FORM_PE:
-        put_pe(out, at);
-        break;
-    case FORM_BANKS:
-        if (((const struct bank_row *)at)->burst_fs)
-            put_banks(out, at);
-        else
-            fputs("{0}", out);
-        break;
-    case FORM_TEXT:
-    case FORM_TABLE: /* always by a name, or NULL */
-        break;
-    }
-}
-
-static void emit_kinds(FILE *out, const struct routes *r)
-{
-    begin_map(out, "kinds");
-    for (uint32_t kind = 0; kind < r->topo.n_kinds; kind++) {
-        fprintf(out, "$1(%u, [[", kind);
-        for (size_t i = 0; i < LENGTH(kind_fields); i++) {
-            fprintf(out, "        .%s = ", kind_fields[i].name);
-            put_value(out, &kind_fields[i], &r->kinds[kind]);
-            fputs(",\n", out);
-        }
-        fputs("]])m4_dnl\n", out);
-    }
-    end_map(out);
-}
-
-/* Each number as a macro, for topo.h, and the initialiser of struct kb_topology. */
-static void emit_fields(FILE *out, const struct kb_topology *t)
-{
-    for (size_t i = 0; i < LENGTH(fields); i++)
-        if (fields[i].form == FORM_NUMBER)
-            define_int(out, fields[i].name,
-                       integer((const char *)t + fields[i].offset, fields[i].bytes));
-    begin_map(out, "fields");
-    for (size_t i = 0; i < LENGTH(fields); i++) {
-        fprintf(out, "$1([[%s]], [[", fields[i].name);
-        put_value(out, &fields[i], t);
-        fputs("]])m4_dnl\n", out);
-    }
-    end_map(out);
-}
-
 /* -- components ------------------------------------------------------------------------------- */
 
 /* The components, and which of them stands in place of each box of each kind of cube. */
@@ -676,23 +500,23 @@ static void emit_parts(FILE *out, const struct routes *r)
                                                          "engine"};
     unsigned has[N_COMPONENT_KINDS] = {0};
 
-    define_int(out, "n_parts", r->spec->parts != NULL);
-    begin_map(out, "parts");
+    emit_define_int(out, "n_parts", r->spec->parts != NULL);
+    emit_begin_map(out, "parts");
     for (const struct part *p = r->spec->parts; p; p = p->next) {
         has[p->component->kind] = 1;
         fprintf(out, "$1([[%s]], [[%s]], [[%s]], [[%s]])m4_dnl\n", boxes[p->box],
                 p->component->name, kinds[p->component->kind], key_rows[p->key].path);
     }
-    end_map(out);
-    begin_map(out, "boxes");
+    emit_end_map(out);
+    emit_begin_map(out, "boxes");
     for (uint32_t i = 0; r->spec->parts && i < r->topo.n_kinds * N_BOXES; i++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", i, (unsigned)r->boxes[i]);
-    end_map(out);
-    define_int(out, "has_memories", has[COMPONENT_MEMORY]);
-    define_int(out, "has_queueing", has[COMPONENT_QUEUEING] || has[COMPONENT_FRONT]);
-    define_int(out, "has_fronts", has[COMPONENT_FRONT]);
-    define_int(out, "has_nodes", has[COMPONENT_NODE]);
-    define_int(out, "has_engines", has[COMPONENT_ENGINE]);
+    emit_end_map(out);
+    emit_define_int(out, "has_memories", has[COMPONENT_MEMORY]);
+    emit_define_int(out, "has_queueing", has[COMPONENT_QUEUEING] || has[COMPONENT_FRONT]);
+    emit_define_int(out, "has_fronts", has[COMPONENT_FRONT]);
+    emit_define_int(out, "has_nodes", has[COMPONENT_NODE]);
+    emit_define_int(out, "has_engines", has[COMPONENT_ENGINE]);
 }
 
 bool emit(const struct routes *r, const char *input, FILE *out)
@@ -700,15 +524,15 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     const struct kb_topology *t = &r->topo;
     uint32_t n = t->n_kinds;
 
-    define(out, "version", KB_VERSION);
+    emit_define(out, "version", KB_VERSION);
     define_input(out, input);
-    define(out, "name", t->name);
+    emit_define(out, "name", t->name);
     define_upper(out, "NAME", t->name);
-    define(out, "hash", t->hash);
+    emit_define(out, "hash", t->hash);
     define_upper(out, "LINKS", key_rows[KEY_contention_links].words[t->links]);
     emit_fields(out, t);
-    define_int(out, "n_hops", r->n_hops);
-    define_int(out, "n_legs", r->n_legs);
+    emit_define_int(out, "n_hops", r->n_hops);
+    emit_define_int(out, "n_legs", r->n_legs);
     emit_config(out, t->config);
     emit_kinds(out, r);
     emit_nodes(out, "cube_nodes", t->cube_nodes, n * t->n_cube_nodes);

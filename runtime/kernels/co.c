@@ -36,73 +36,16 @@
  * end in the switch (a tail call), which returns to their callers directly.
  */
 #include "kernels/co.h"
-
-#include "kernels/co_watch.h"
-#include "kernels/guard.h"
-
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-/* CO_UCONTEXT is for machines without an assembly of their own, and defined by a test. */
-#if !(defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__)))
-#define CO_UCONTEXT
-#endif
-
-enum {
-    STACK_BYTES = 256 << 10,
-    GUARD_BYTES = 256 << 10, /* a multiple of any page size */
-    GUARDS_MAX = 30000,      /* two mappings each, of 65530 */
-    CHUNK_STACKS_FIRST = 8,
-    CHUNK_STACKS_MOST = 64,
-    CANARY_WORDS = 32,
-    SIGNAL_STACK_BYTES = 64 << 10,
-};
-
-/* Neighbours begin their stacks at different places of a page, so in different cache sets. */
-enum { STAGGER_STEP_BYTES = 5 * 64, STAGGER_MOST_BYTES = 2048 };
-
-#define CANARY UINT64_C(0xc0de57ac4ed6e000)
-
-/* Lies at the top of its stack, so that a coroutine that does little touches one page only. */
-struct co {
-#ifdef CO_UCONTEXT
-    ucontext_t own, resumer;
-#else
-    void *own, *resumer; /* stack pointers of the side that does not run */
-#endif
-    enum co_state state;
-    bool guarded;
-    struct co_crash crash;
-    void (*entry)(void *arg);
-    void *arg;
-    struct co_pool *pool;
-    char *bottom;    /* lowest byte of the stack; the guard ends here */
-    struct co *next; /* in the pool's list of dropped ones */
-    struct co_watch watch;
-};
-
-/* Several stacks of one mapping, each above its guard. */
-struct chunk {
-    struct chunk *next;
-    char *base;
-    size_t n, n_used;
-    bool guarded;
-};
-
-struct co_pool {
-    size_t stack_bytes;
-    size_t n_stacks; /* in all chunks */
-    size_t n_used;   /* of them, ever */
-    size_t guards_left;
-    struct chunk *chunks; /* owned; the first may have stacks never used */
-    struct co *dropped;
-};
+#include "kernels/co_parts.h"
+#include "kernels/co_watch.h"
+#include "kernels/guard.h"
 
 /*
  * The coroutine that this thread has resumed last: it runs, or has yielded since. Then it may be
@@ -120,147 +63,6 @@ static _Thread_local bool catches_crashes __attribute__((tls_model("initial-exec
 static bool is_on_stack(const struct resumed *r, uintptr_t sp)
 {
     return sp - (uintptr_t)r->guard < (uintptr_t)r->co - (uintptr_t)r->guard;
-}
-
-/* -- stacks ----------------------------------------------------------------------------------- */
-
-static size_t slot_bytes(const struct co_pool *pool)
-{
-    return GUARD_BYTES + pool->stack_bytes;
-}
-
-static size_t chunk_bytes(const struct co_pool *pool, size_t n)
-{
-    return n * slot_bytes(pool);
-}
-
-struct co_pool *co_pool_new(size_t stack_bytes)
-{
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    struct co_pool *pool;
-
-    if (stack_bytes > SIZE_MAX / 4 / CHUNK_STACKS_MOST || !(pool = calloc(1, sizeof *pool)))
-        return NULL;
-    if (stack_bytes == 0)
-        stack_bytes = STACK_BYTES;
-    pool->stack_bytes = (stack_bytes + page_bytes - 1) / page_bytes * page_bytes;
-    pool->guards_left = GUARDS_MAX;
-    return pool;
-}
-
-void co_pool_free(struct co_pool *pool)
-{
-    if (!pool)
-        return;
-    for (struct chunk *c = pool->chunks, *next; c; c = next) {
-        next = c->next;
-        munmap(c->base, chunk_bytes(pool, c->n));
-        free(c);
-    }
-    free(pool);
-}
-
-/* Huge pages would make each stack take all of its address space. */
-static char *map(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-
-    if (p == MAP_FAILED)
-        return NULL;
-    madvise(p, bytes, MADV_NOHUGEPAGE);
-    return p;
-}
-
-/*
- * Guards all stacks of a chunk, or none. When the system refuses one, the guards before it are
- * undone, which leaves the process mappings for other things.
- */
-static void guard(struct co_pool *pool, struct chunk *c)
-{
-    if (pool->guards_left < c->n)
-        return;
-    for (size_t i = 0; i < c->n; i++)
-        if (mprotect(c->base + chunk_bytes(pool, i), GUARD_BYTES, PROT_NONE) != 0) {
-            mprotect(c->base, chunk_bytes(pool, i), PROT_READ | PROT_WRITE);
-            pool->guards_left = 0;
-            return;
-        }
-    pool->guards_left -= c->n;
-    c->guarded = true;
-}
-
-/* Doubles the stacks of the pool, within bounds: few cost little, and many are few mappings. */
-static size_t next_chunk_stacks(const struct co_pool *pool)
-{
-    if (pool->n_stacks < CHUNK_STACKS_FIRST)
-        return CHUNK_STACKS_FIRST;
-    return pool->n_stacks < CHUNK_STACKS_MOST ? pool->n_stacks : CHUNK_STACKS_MOST;
-}
-
-static bool add_chunk(struct co_pool *pool)
-{
-    struct chunk *c = calloc(1, sizeof *c);
-
-    if (!c)
-        return false;
-    c->n = next_chunk_stacks(pool);
-    c->base = map(chunk_bytes(pool, c->n));
-    if (!c->base) {
-        free(c);
-        return false;
-    }
-    guard(pool, c);
-    c->next = pool->chunks;
-    pool->chunks = c;
-    pool->n_stacks += c->n;
-    return true;
-}
-
-/* A stack never used; NULL: no memory. */
-static struct co *take_new(struct co_pool *pool)
-{
-    if (pool->n_used == pool->n_stacks && !add_chunk(pool))
-        return NULL;
-
-    struct chunk *c = pool->chunks;
-    char *bottom = c->base + chunk_bytes(pool, c->n_used++) + GUARD_BYTES;
-    size_t stagger = pool->n_used++ * STAGGER_STEP_BYTES % STAGGER_MOST_BYTES;
-    size_t room = (sizeof(struct co) + 63) / 64 * 64;
-    struct co *co = (void *)(bottom + pool->stack_bytes - stagger - room);
-
-    co->pool = pool;
-    co->bottom = bottom;
-    co->guarded = c->guarded;
-    return co;
-}
-
-static struct co *take_dropped(struct co_pool *pool)
-{
-    struct co *co = pool->dropped;
-
-    pool->dropped = co->next;
-    return co;
-}
-
-static void set_canary(struct co *co)
-{
-    uint64_t *words = (void *)co->bottom;
-
-    for (size_t i = 0; i < CANARY_WORDS; i++)
-        words[i] = CANARY + i;
-}
-
-/* Frames may have been where it lies, so AddressSanitizer must not see these reads. */
-__attribute__((no_sanitize("address"))) static bool canary_is_whole(const struct co *co)
-{
-    const uint64_t *words = (const void *)co->bottom;
-    uint64_t changes = 0;
-
-    co_watch_peek(words, CANARY_WORDS * sizeof *words);
-    for (size_t i = 0; i < CANARY_WORDS; i++)
-        changes |= words[i] ^ (CANARY + i);
-    return changes == 0;
 }
 
 /* -- the switch, by assembly or by ucontext --------------------------------------------------- */
@@ -417,7 +219,7 @@ static void run(struct co *co)
 
 struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg)
 {
-    struct co *co = pool->dropped ? take_dropped(pool) : take_new(pool);
+    struct co *co = pool->dropped ? co_take_dropped(pool) : co_take_new(pool);
 
     if (!co)
         return NULL;
@@ -426,7 +228,7 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg)
     co->arg = arg;
     co_watch_new(&co->watch, co->bottom, watched_bytes(co));
     if (!co->guarded)
-        set_canary(co);
+        co_set_canary(co);
     prepare(co);
     return co;
 }
@@ -481,7 +283,7 @@ __attribute__((noinline)) static enum co_state resume_and_return(struct co *co)
         co_watch_yield(&co->watch, true);
     co_watch_yielded(&co->watch);
     resumed = outer;
-    if (!co->guarded && !canary_is_whole(co))
+    if (!co->guarded && !co_canary_is_whole(co))
         co->state = CO_OVERFLOWED;
     return co->state;
 }
@@ -524,11 +326,15 @@ void co_drop(struct co *co)
 /* The signals of faults, those of an overflow first; and the handlers that were there before ours.
  */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+
 enum { N_OVERFLOWS = 2, N_FAULTS = sizeof faults / sizeof *faults };
+
 static struct sigaction old_handlers[N_FAULTS];
 
 static pthread_mutex_t set_up_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static pthread_key_t signal_stack; /* unmapped with its thread */
+
 static bool has_key;
 
 /* The stack pointer tells whether the coroutine resumed last is the one that runs. */
@@ -634,7 +440,7 @@ static bool ensure_signal_stack(void)
         return false;
     if (!(old.ss_flags & SS_DISABLE))
         return true;
-    stack.ss_sp = map(SIGNAL_STACK_BYTES);
+    stack.ss_sp = co_map(SIGNAL_STACK_BYTES);
     if (!stack.ss_sp)
         return false;
     if (sigaltstack(&stack, NULL) == 0 && pthread_setspecific(signal_stack, stack.ss_sp) == 0)

@@ -20,6 +20,7 @@
 #include "pe/pe_math.c"
 #include "kernels/compute.c"
 #include "pe/pe_scheduler.c"
+#include "pe/pe_ipcq_queue.c"
 #include "pe/pe_ipcq.c"
 #include "kernels/barrier.c"
 #include "pe/pe_cpu.c"

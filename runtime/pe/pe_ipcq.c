@@ -37,18 +37,15 @@
  * Two PEs that both send more than all slots hold before either receives wait for each other:
  * deadlock.c.
  */
-#include "pe/pe_ipcq.h"
-#include "data/host.h"
+#include "pe/boxes.h"
+#include <stdlib.h>
 #include "kernels/error.h"
 #include "kernels/observe.h"
 #include "kernels/pool.h"
 #include "kernels/requests.h"
 #include "machine/address.h"
-#include "machine/endpoint.h"
-#include "pe/boxes.h"
-#include <stdlib.h>
-
-enum { ROWS_FIRST = 64 }; /* a power of two */
+#include "pe/pe_ipcq.h"
+#include "pe/pe_ipcq_queue.h"
 
 static void queue_free(struct queue *q)
 {
@@ -96,7 +93,7 @@ static struct ipcq *ipcq_new(struct kernels *k, const struct kb_topology *t)
 }
 
 /* Made for the first queue. NULL after a message. */
-static struct ipcq *ipcq_of(struct command *c)
+struct ipcq *ipcq_of(struct command *c)
 {
     struct kernels *k = c->pe->kernels;
 
@@ -112,214 +109,6 @@ void ipcq_clear(struct kernels *k)
         k->pes[i].ring_bytes = 0;
 }
 
-/* -- finding a queue -------------------------------------------------------------------------- */
-
-/* The memory in which a PE receives: slots lie at its end, other things before them. */
-struct room {
-    uint64_t size, used;
-    uint64_t *taken; /* by slots */
-    uint32_t memory; /* packed */
-};
-
-static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
-{
-    const struct kb_topology *t = s->topo;
-    struct ipcq *ipcq = s->kernels->ipcq;
-    const struct kind_row *kind = pe_kind(pe);
-    uint32_t cube = src_cube(t, pe->src);
-    struct room r;
-
-    if (kind->pe.ipcq_space == QUEUE_TCM) {
-        r = (struct room){kind->tcm_read.nbytes, 0, &pe->ring_bytes, pe->tcm};
-        for (struct tcm_block *b = pe->blocks; b; b = b->next)
-            r.used = b->offset + b->nbytes;
-    } else if (kind->pe.ipcq_space == QUEUE_SRAM) {
-        r = (struct room){kind->sram.nbytes, 0, &ipcq->sram_bytes[cube],
-                          dst_pack(t, cube, unit_of_sram(t))};
-    } else {
-        uint32_t slice = pe_slice(t, pe->src);
-
-        r = (struct room){kind->hbm.nbytes, host_slice_used(s->host, slice),
-                          &ipcq->hbm_bytes[slice_index(t, slice)], slice};
-    }
-    return r;
-}
-
-/* False after a message. */
-static bool place_slots(struct command *c, struct queue *q)
-{
-    struct kb_sim *s = c->pe->sim;
-    const struct pe_row *pe = &pe_kind(&s->kernels->pes[q->receiver])->pe;
-    struct room r = room_of(s, &s->kernels->pes[q->receiver]);
-    uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
-    uint64_t left = r.size - r.used - *r.taken;
-    kb_endpoint memory = endpoint_unpack_memory(s->topo, r.memory);
-    char name[KB_ENDPOINT_BYTES];
-
-    if (nbytes <= left) {
-        *r.taken += nbytes;
-        q->memory = r.memory;
-        q->address = address_of(s->topo, r.memory, r.size - *r.taken);
-        return true;
-    }
-    kb_endpoint_name(&memory, name);
-    kernel_error(c->pe, c->call, c->here,
-                 "no room for the %u slots of %u bytes of a queue: at the end of %s %llu of its "
-                 "%llu bytes are free, others have %llu",
-                 pe->ipcq_slots, pe->ipcq_slot_bytes, name, (unsigned long long)left,
-                 (unsigned long long)r.size, (unsigned long long)*r.taken);
-    return false;
-}
-
-static struct queue *queue_new(struct command *c, uint32_t sender, uint32_t receiver, uint32_t tag)
-{
-    struct kb_sim *s = c->pe->sim;
-    struct kernels *k = s->kernels;
-    const struct pe_row *row = &pe_kind(&k->pes[receiver])->pe;
-    struct queue *q = calloc(1, sizeof *q + row->ipcq_slots * sizeof *q->slot);
-
-    if (!q) {
-        kernel_no_memory(c->pe);
-        return NULL;
-    }
-    q->n_slots = row->ipcq_slots;
-    q->slot_bytes = row->ipcq_slot_bytes;
-    q->sender = sender;
-    q->receiver = receiver;
-    q->tag = tag;
-    q->credit_fs = word_fs(s, &k->pes[receiver], &k->pes[sender]);
-    if (place_slots(c, q))
-        return q;
-    free(q);
-    return NULL;
-}
-
-static uint64_t hash_of(uint32_t sender, uint32_t receiver, uint32_t tag)
-{
-    uint64_t h = ((uint64_t)sender << 32 | receiver) * 16 + tag;
-
-    h *= UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 32;
-}
-
-/* Twice the rows, once there are as many queues. False: no memory. */
-static bool more_rows(struct ipcq *ipcq)
-{
-    size_t n = 2 * ipcq->n_rows;
-    struct queue **rows;
-
-    if (ipcq->n_queues < ipcq->n_rows)
-        return true;
-    rows = calloc(n, sizeof *rows);
-    if (!rows)
-        return false;
-    for (size_t i = 0; i < ipcq->n_rows; i++) {
-        while (ipcq->queues[i]) {
-            struct queue *q = ipcq->queues[i];
-            struct queue **row = &rows[hash_of(q->sender, q->receiver, q->tag) & (n - 1)];
-
-            ipcq->queues[i] = q->next;
-            q->next = *row;
-            *row = q;
-        }
-    }
-    free(ipcq->queues);
-    ipcq->queues = rows;
-    ipcq->n_rows = n;
-    return true;
-}
-
-static struct queue *add_queue(struct command *c, struct ipcq *ipcq, uint32_t sender,
-                               uint32_t receiver, uint32_t tag)
-{
-    struct queue *q = queue_new(c, sender, receiver, tag);
-    struct queue **row;
-
-    if (!q)
-        return NULL;
-    if (!more_rows(ipcq)) {
-        kernel_no_memory(c->pe);
-        free(q);
-        return NULL;
-    }
-    row = &ipcq->queues[hash_of(sender, receiver, tag) & (ipcq->n_rows - 1)];
-    q->next = *row;
-    ipcq->n_queues++;
-    return *row = q;
-}
-
-/* NULL: there is none. */
-struct queue *ipcq_look_up(const struct ipcq *ipcq, uint32_t sender, uint32_t receiver,
-                           uint32_t tag)
-{
-    struct queue *q = ipcq->queues[hash_of(sender, receiver, tag) & (ipcq->n_rows - 1)];
-
-    while (q && (q->sender != sender || q->receiver != receiver || q->tag != tag))
-        q = q->next;
-    return q;
-}
-
-/* NULL after a message. */
-static struct queue *find_queue(struct command *c, uint32_t sender, uint32_t receiver, uint32_t tag)
-{
-    struct ipcq *ipcq = ipcq_of(c);
-    struct queue *q;
-
-    if (!ipcq)
-        return NULL;
-    q = ipcq_look_up(ipcq, sender, receiver, tag);
-    return q ? q : add_queue(c, ipcq, sender, receiver, tag);
-}
-
-/* The bytes of whole elements that a slot holds; the bytes of an element are a power of two. */
-static uint64_t most_bytes(const struct command *c)
-{
-    uint64_t elem = dtype_bytes(c->op.in[0].dtype);
-
-    return c->slot_bytes & ~(elem - 1);
-}
-
-static uint64_t piece_offset(const struct command *c, uint32_t piece)
-{
-    return piece * most_bytes(c);
-}
-
-static uint64_t piece_bytes(const struct command *c, uint32_t piece)
-{
-    uint64_t rest = c->nbytes - piece_offset(c, piece), most = most_bytes(c);
-
-    return rest < most ? rest : most;
-}
-
-static struct filled *slot_of(struct queue *q, uint32_t piece)
-{
-    return &q->slot[piece % q->n_slots];
-}
-
-static uint64_t slot_address(const struct queue *q, uint32_t piece)
-{
-    return q->address + (uint64_t)(piece % q->n_slots) * q->slot_bytes;
-}
-
-bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int tag)
-{
-    uint64_t most;
-
-    c->slot_bytes = pe_kind(&c->pe->kernels->pes[receiver])->pe.ipcq_slot_bytes;
-    most = most_bytes(c);
-    if (most == 0) {
-        kernel_error(c->pe, c->call, c->here,
-                     "an element of %llu bytes is larger than a slot of %u",
-                     (unsigned long long)dtype_bytes(c->op.in[0].dtype), c->slot_bytes);
-        return false;
-    }
-    c->pieces = c->nbytes <= most ? 1 : (uint32_t)parts_of(c->nbytes, most);
-    c->pieces_left = c->pieces;
-    c->piece = 0;
-    c->queue = find_queue(c, sender, receiver, (uint32_t)tag);
-    return c->queue;
-}
-
 /* -- sending ---------------------------------------------------------------------------------- */
 
 /* A piece of a command, as a stage of its own. */
@@ -332,7 +121,7 @@ static struct token *piece_new(struct kb_sim *s, struct command *c, uint32_t in_
         return NULL;
     }
     *token = (struct token){.command = c, .number = c->piece, .i = in_queue, .queue = c->queue};
-    token->fetch_bytes = piece_bytes(c, c->piece);
+    token->fetch_bytes = ipcq_piece_bytes(c, c->piece);
     return token;
 }
 
@@ -346,13 +135,14 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
     struct queue *q = c->queue;
     struct token *token = piece_new(s, c, q->issued);
     struct stage stage = {.command = c, .token = token, .stage = STAGE_DMA_WRITE, .data_op = true};
-    struct filled *filled = slot_of(q, q->issued);
+    struct filled *filled = ipcq_slot_of(q, q->issued);
     uint32_t slot;
 
     if (!token)
         return false;
     stage.id = c->op.id + c->piece;
-    slot = pe_dma_slot(s, t, &stage, q->memory, slot_address(q, q->issued), token->fetch_bytes);
+    slot =
+        pe_dma_slot(s, t, &stage, q->memory, ipcq_slot_address(q, q->issued), token->fetch_bytes);
     if (slot == TXN_NONE)
         return false;
     *filled = (struct filled){.nbytes = token->fetch_bytes,
@@ -374,7 +164,7 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
 /* The credit of the next slot is on its way, and the sender waits for it. */
 static void send_credit(struct kb_sim *s, struct queue *q)
 {
-    const struct filled *next = slot_of(q, q->issued);
+    const struct filled *next = ipcq_slot_of(q, q->issued);
     struct token *token = token_new(s->kernels);
     struct stage stage = {.stage = STAGE_COMMAND, .id = next->free_id, .token = token};
     uint32_t slot;
@@ -398,13 +188,13 @@ static void wait_for_slot(struct kb_sim *s, struct command *c)
     c->queue->sending = c;
     if (s->observer)
         observe_wait(s, c, c->op.id + c->piece, c->queue->receiver);
-    if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
+    if (ipcq_slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
         send_credit(s, c->queue);
 }
 
 void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    while (c->piece < c->pieces && slot_of(c->queue, c->queue->issued)->free_fs <= t)
+    while (c->piece < c->pieces && ipcq_slot_of(c->queue, c->queue->issued)->free_fs <= t)
         if (!send_piece(s, t, c, c->piece == 0))
             return;
     c->async = c->piece == c->pieces;
@@ -422,7 +212,7 @@ void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
     do {
         if (!send_piece(s, t, c, false))
             return;
-    } while (c->piece < c->pieces && slot_of(q, q->issued)->free_fs < t);
+    } while (c->piece < c->pieces && ipcq_slot_of(q, q->issued)->free_fs < t);
     if (c->piece < c->pieces) {
         wait_for_slot(s, c);
         return;
@@ -471,16 +261,17 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
         return;
     stage.id = c->op.id + 1 + c->piece;
     if (c->piece == 0)
-        c->result->view = slot_of(q, q->taken)->sent;
-    token->next_id = slot_of(q, q->taken)->id;
+        c->result->view = ipcq_slot_of(q, q->taken)->sent;
+    token->next_id = ipcq_slot_of(q, q->taken)->id;
     c->result->maker = token->next_id; /* in the end that of the last */
-    *slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
+    *ipcq_slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
     q->taken++;
     c->piece++;
     if (tcm)
         pe_fetch(s, t, &stage, token->fetch_bytes);
     else
-        pe_dma_begin(s, t, &stage, q->memory, slot_address(q, q->taken - 1), token->fetch_bytes);
+        pe_dma_begin(s, t, &stage, q->memory, ipcq_slot_address(q, q->taken - 1),
+                     token->fetch_bytes);
 }
 
 /* Gives the pieces that have come to the receives that wait for them. */
@@ -489,9 +280,9 @@ static void give_pieces(struct kb_sim *s, uint64_t t, struct queue *q)
     struct command *c;
 
     while ((c = q->receiving) && q->taken != q->issued) {
-        const struct filled *slot = slot_of(q, q->taken);
+        const struct filled *slot = ipcq_slot_of(q, q->taken);
 
-        if (!slot->full || !fits(c, slot, piece_bytes(c, c->piece)))
+        if (!slot->full || !fits(c, slot, ipcq_piece_bytes(c, c->piece)))
             return;
         take_piece(s, t, c);
         if (c->piece == c->pieces)
@@ -520,20 +311,20 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
 static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
 {
     struct queue *q = work->token->queue;
-    struct filled *slot = slot_of(q, work->token->i);
+    struct filled *slot = ipcq_slot_of(q, work->token->i);
 
     slot->free_fs = t + (uint64_t)q->credit_fs;
     slot->free_id = work->id;
     if (s->observer)
         slot->taken = observe_taken(s);
-    if (q->sending && slot == slot_of(q, q->issued))
+    if (q->sending && slot == ipcq_slot_of(q, q->issued))
         send_credit(s, q);
 }
 
 /* A piece is in its slot. */
 static void arrived(struct kb_sim *s, const struct token *token)
 {
-    struct filled *slot = slot_of(token->queue, token->i);
+    struct filled *slot = ipcq_slot_of(token->queue, token->i);
 
     slot->full = true;
     slot->id = token->command->op.id + token->number;
@@ -570,7 +361,7 @@ void ipcq_set_moved(struct op_token *r, const struct token *token)
 {
     r->token = token->number;
     r->nbytes = token->fetch_bytes;
-    r->address = slot_address(token->queue, token->i);
+    r->address = ipcq_slot_address(token->queue, token->i);
     r->space = (uint8_t)address_space(r->address);
 }
 
@@ -583,12 +374,12 @@ struct op ipcq_record(const struct work *work)
     op.id = work->id;
     op.ipcq = true;
     if (token->command->pieces > 1) {
-        op.in[0].address += piece_offset(token->command, token->number);
-        op.in[0].view.offset += piece_offset(token->command, token->number);
+        op.in[0].address += ipcq_piece_offset(token->command, token->number);
+        op.in[0].view.offset += ipcq_piece_offset(token->command, token->number);
         op.in[0].shape.rank = 1;
         op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
     }
-    op.out.address = slot_address(token->queue, token->i);
+    op.out.address = ipcq_slot_address(token->queue, token->i);
     op.out.space = (uint8_t)address_space(op.out.address);
     return op;
 }
@@ -606,15 +397,15 @@ static void count_queue(struct queue *q, kb_launch_result *r, struct queue **fir
     if (q->taken == q->issued)
         return;
     for (uint32_t i = q->taken; i != q->issued; i++)
-        r->unreceived += slot_of(q, i)->last;
+        r->unreceived += ipcq_slot_of(q, i)->last;
     if (*first && is_before(*first, q))
         return;
     *first = q;
     r->unreceived_from = q->sender;
     r->unreceived_to = q->receiver;
     r->unreceived_tag = q->tag;
-    r->unreceived_file = slot_of(q, q->taken)->here.file;
-    r->unreceived_line = slot_of(q, q->taken)->here.line;
+    r->unreceived_file = ipcq_slot_of(q, q->taken)->here.file;
+    r->unreceived_line = ipcq_slot_of(q, q->taken)->here.line;
 }
 
 void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r)

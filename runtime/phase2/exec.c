@@ -28,63 +28,12 @@
  * whatever the order of the threads: operands of a wrong operation may be wrong themselves.
  */
 #include "phase2/exec.h"
-#include "machine/endpoint.h"
-#include "machine/pes.h"
-#include "phase2/gemm.h"
-#include "phase2/graph.h"
-#include "phase2/math_op.h"
-#include "phase2/reference.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { BATCH_MAX = 32, OPERANDS_MAX = 3 + 2 * TL_EPILOGUES_MAX, THREADS_MAX = 256 };
-enum { INDEX_BYTES = 21 * KB_RANK_MAX + 4, CALLED_BYTES = 256 };
-
-/* An operation that is being computed. */
-struct running {
-    struct op op;
-    uint32_t node;
-    unsigned char *out;         /* owned until finish() */
-    struct version *product[2]; /* GEMM: versions of a and b */
-    uint32_t n_copies;
-    struct version *copies[OPERANDS_MAX]; /* owned; of operands that are not aligned */
-};
-
-/* A product of several parts, which threads take one after the other. */
-struct shared {
-    struct running r;
-    struct shared *next;
-    uint32_t n_parts, taken, done;
-};
-
-/* The ready nodes of one group: a heap, lowest first. */
-struct ready {
-    uint32_t *nodes; /* borrowed from exec->heaps */
-    uint32_t n;
-};
-
-struct exec {
-    struct op_log *log;
-    const struct kb_topology *topo;
-    struct kb_compute_options options;
-    struct graph graph;
-    struct gemm_pool *pool;
-    uint32_t *heaps; /* owned; [n_ops] */
-
-    pthread_mutex_t lock; /* of all below, of reference counts, and of gathering */
-    pthread_cond_t more;
-    struct ready ready[GRAPH_GROUPS_MAX];
-    struct shared *shared; /* owned */
-    uint32_t left;         /* operations that are not computed */
-    uint32_t busy, idle;   /* threads */
-    kb_status status;
-    uint32_t failed; /* op_id of the first operation that failed, by id */
-    uint32_t bound;  /* nodes from here on are not computed: an earlier one was wrong */
-    kb_error why;
-};
+#include "machine/endpoint.h"
+#include "phase2/exec_parts.h"
 
 /* -- what may run --------------------------------------------------------------------------- */
 
@@ -126,7 +75,7 @@ static struct ready *ready_lowest(struct exec *exec, uint32_t *group)
 }
 
 /* One of the nodes that `node` waits for is done. A join is done with the last of them. */
-static void arrive(struct exec *exec, uint32_t node)
+void exec_arrive(struct exec *exec, uint32_t node)
 {
     const struct graph_node *n = &exec->graph.nodes[node];
 
@@ -137,224 +86,7 @@ static void arrive(struct exec *exec, uint32_t node)
         return;
     }
     for (uint32_t e = n->first; e < n[1].first; e++)
-        arrive(exec, exec->graph.edges[e]);
-}
-
-/* -- failing -------------------------------------------------------------------------------- */
-
-/* Of several failures that of the lowest id is reported. Returns false. */
-static bool fail(struct exec *exec, uint32_t op_id, kb_status status, const kb_error *why)
-{
-    pthread_mutex_lock(&exec->lock);
-    if (exec->status == KB_OK || op_id < exec->failed || status != KB_DIFFERENT) {
-        exec->status = status;
-        exec->failed = op_id;
-        if (why)
-            exec->why = *why;
-        else
-            endpoint_error(&exec->why, "out of memory");
-    }
-    pthread_mutex_unlock(&exec->lock);
-    return false;
-}
-
-/*
- * An operation is wrong. Later ones need not be computed, but earlier ones that are still running
- * may be wrong, too, and then they are to be reported. Ids and nodes have the same order.
- */
-static bool differ(struct exec *exec, const struct running *r, const kb_error *why)
-{
-    pthread_mutex_lock(&exec->lock);
-    if (r->node < exec->bound)
-        exec->bound = r->node;
-    pthread_mutex_unlock(&exec->lock);
-    return fail(exec, r->op.id, KB_DIFFERENT, why);
-}
-
-static bool no_memory(struct exec *exec, const struct running *r)
-{
-    return fail(exec, r->op.id, KB_NO_MEMORY, NULL);
-}
-
-/* -- one operation -------------------------------------------------------------------------- */
-
-struct bind {
-    struct exec *exec;
-    struct running *r;
-    bool ok;
-};
-
-/* Copies an operand that is not aligned to its elements: its bytes may have been stored elsewhere,
- * as elements of another type. */
-static void align_operand(struct bind *b, struct op_tensor *t)
-{
-    uint64_t nbytes = dims_elements(&t->shape) * kb_dtype_bytes((kb_dtype)t->dtype);
-    const unsigned char *at = t->view.v->bytes + t->view.offset;
-    struct version *copy;
-
-    if ((uintptr_t)at % kb_dtype_bytes((kb_dtype)t->dtype) == 0)
-        return;
-    copy = version_new_bytes(nbytes);
-    if (!copy) {
-        b->ok = false;
-        return;
-    }
-    memcpy(copy->bytes, at, nbytes);
-    b->r->copies[b->r->n_copies++] = copy;
-    t->view = (struct view){copy, 0};
-}
-
-/* Pieces are gathered by the first operation that needs them. */
-static void bind_operand(void *arg, struct op_tensor *t)
-{
-    struct bind *b = arg;
-
-    if (t->view.v->kind == VERSION_PIECES) {
-        pthread_mutex_lock(&b->exec->lock);
-        b->ok = b->ok && version_bytes(t->view.v);
-        pthread_mutex_unlock(&b->exec->lock);
-    }
-    if (b->ok)
-        align_operand(b, t);
-}
-
-/* Unpacks operation `node`, binds its operands, and makes room for its result. */
-static bool start(struct exec *exec, uint32_t node, struct running *r)
-{
-    struct bind b = {exec, r, true};
-    kb_error why;
-    kb_status status = op_log_compute(exec->log, node, &r->op, &why);
-
-    r->node = node;
-    r->n_copies = 0;
-    r->out = NULL;
-    if (status != KB_OK) {
-        r->op.depends = (struct op_ids){.n = 0};
-        return fail(exec, 0, status, &why);
-    }
-    for (uint32_t i = 0; i < 2; i++)
-        r->product[i] = r->op.in[i].view.v;
-    graph_operands(&r->op, bind_operand, &b);
-    if (b.ok)
-        r->out = malloc(r->op.out.view.v->nbytes);
-    return r->out || no_memory(exec, r);
-}
-
-static void component(const struct exec *exec, const struct op *op, char name[KB_NODE_BYTES])
-{
-    const char *unit = op->composite ? "pe_scheduler" : op->kind == OP_GEMM ? "pe_gemm" : "pe_math";
-    const struct kb_topology *t = exec->topo;
-
-    if (t) {
-        uint32_t src = pe_src(t, op->pe), cube = src_cube(t, src);
-
-        snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.pe%u.%s", cube / t->cubes, cube % t->cubes,
-                 src_pe(t, src), unit);
-    } else {
-        snprintf(name, KB_NODE_BYTES, "pe %u, %s", op->pe, unit);
-    }
-}
-
-/* ", kernel gemm, benches/gemm.c:61"; empty if that is not known. */
-static void name_call(struct exec *exec, uint32_t id, char text[CALLED_BYTES])
-{
-    const struct op_note *note;
-
-    pthread_mutex_lock(&exec->lock);
-    note = op_log_note_of(exec->log, id);
-    if (note)
-        snprintf(text, CALLED_BYTES, ", kernel %s, %s:%d", note->kernel, note->file, note->line);
-    else
-        text[0] = '\0';
-    pthread_mutex_unlock(&exec->lock);
-}
-
-/* " [2,4]"; empty for a single axis, where the number of the element says it. */
-static void name_index(const struct dims *shape, uint64_t i, char text[INDEX_BYTES])
-{
-    uint64_t rest = dims_elements(shape);
-    size_t n = 0;
-
-    text[0] = '\0';
-    for (uint32_t axis = 0; axis < shape->rank && shape->rank > 1; axis++) {
-        rest /= shape->dim[axis];
-        n += (size_t)snprintf(text + n, INDEX_BYTES - n, "%s%llu", axis ? "," : " [",
-                              (unsigned long long)(i / rest));
-        i %= rest;
-    }
-    if (n > 0)
-        snprintf(text + n, INDEX_BYTES - n, "]");
-}
-
-static bool verify(struct exec *exec, const struct running *r)
-{
-    struct reference_difference d;
-    char where[KB_NODE_BYTES], index[INDEX_BYTES], called[CALLED_BYTES];
-    kb_error why;
-
-    if (!exec->options.verify_ops || reference_same(&r->op, r->out, &d))
-        return true;
-    component(exec, &r->op, where);
-    name_call(exec, r->op.id, called);
-    name_index(&r->op.out.shape, d.index, index);
-    endpoint_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
-                   r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where,
-                   called, (unsigned long long)d.index, index, d.got, d.want);
-    return differ(exec, r, &why);
-}
-
-static bool compute(struct exec *exec, struct running *r, struct gemm_memory *memory)
-{
-    if (r->op.kind == OP_MATH) {
-        math_run(&r->op, r->out);
-    } else {
-        for (uint32_t part = 0, n = gemm_parts(&r->op); part < n; part++)
-            if (!gemm_part(&r->op, part, r->out, memory))
-                return no_memory(exec, r);
-    }
-    return verify(exec, r);
-}
-
-static void drop_copies(struct running *r)
-{
-    for (uint32_t i = 0; i < r->n_copies; i++)
-        version_drop(r->copies[i]);
-    r->n_copies = 0;
-}
-
-/* The operation is not computed in this run; the log keeps it. */
-static void give_up(struct running *r)
-{
-    drop_copies(r);
-    op_ids_clear(&r->op.depends);
-    free(r->out);
-    r->out = NULL;
-}
-
-/* A product with operand `v` is done; after the last one, its packed form is freed. */
-static void forget_product(struct exec *exec, struct version *v)
-{
-    struct graph_version *e = graph_find(&exec->graph, v);
-
-    if (e && --e->products == 0)
-        gemm_forget(v);
-}
-
-/* The result is known. Under the lock. */
-static void finish(struct exec *exec, struct running *r)
-{
-    const struct graph_node *n = &exec->graph.nodes[r->node];
-
-    drop_copies(r);
-    if (r->op.kind == OP_GEMM)
-        for (uint32_t i = 0; i < 2; i++)
-            forget_product(exec, r->product[i]);
-    version_set_bytes(r->op.out.view.v, r->out);
-    r->out = NULL;
-    op_log_computed(exec->log, r->node, &r->op);
-    for (uint32_t e = n->first; e < n[1].first; e++)
-        arrive(exec, exec->graph.edges[e]);
-    exec->left--;
+        exec_arrive(exec, exec->graph.edges[e]);
 }
 
 /* -- threads -------------------------------------------------------------------------------- */
@@ -414,9 +146,9 @@ static bool share(struct exec *exec, uint32_t node)
     struct shared *s = calloc(1, sizeof *s);
 
     if (!s)
-        return fail(exec, 0, KB_NO_MEMORY, NULL);
-    if (!start(exec, node, &s->r)) {
-        give_up(&s->r);
+        return exec_fail(exec, 0, KB_NO_MEMORY, NULL);
+    if (!exec_start(exec, node, &s->r)) {
+        exec_give_up(&s->r);
         free(s);
         return false;
     }
@@ -444,16 +176,16 @@ static bool run_part(struct exec *exec, const struct job *job, struct gemm_memor
     bool last;
 
     if (!gemm_part(&s->r.op, job->part, s->r.out, memory))
-        return no_memory(exec, &s->r);
+        return exec_no_memory(exec, &s->r);
     pthread_mutex_lock(&exec->lock);
     last = ++s->done == s->n_parts;
     pthread_mutex_unlock(&exec->lock);
     if (!last)
         return true;
-    if (!verify(exec, &s->r))
+    if (!exec_verify(exec, &s->r))
         return false;
     pthread_mutex_lock(&exec->lock);
-    finish(exec, &s->r);
+    exec_finish(exec, &s->r);
     unlink_shared(exec, s);
     pthread_mutex_unlock(&exec->lock);
     return true;
@@ -480,7 +212,7 @@ static bool compute_batch(struct worker *w, uint32_t i, uint32_t n)
 {
     if (i + 1 < n) /* a batch is of small products */
         look_ahead(&w->memory, &w->batch[i].op, &w->batch[i + 1]);
-    return compute(w->exec, &w->batch[i], &w->memory);
+    return exec_compute(w->exec, &w->batch[i], &w->memory);
 }
 
 static void run_nodes(struct worker *w, const struct job *job)
@@ -488,17 +220,17 @@ static void run_nodes(struct worker *w, const struct job *job)
     struct exec *exec = w->exec;
     uint32_t started = 0, done = 0;
 
-    while (started < job->n && start(exec, job->nodes[started], &w->batch[started]))
+    while (started < job->n && exec_start(exec, job->nodes[started], &w->batch[started]))
         started++;
     if (started < job->n)
-        give_up(&w->batch[started]);
+        exec_give_up(&w->batch[started]);
     while (done < started && compute_batch(w, done, started))
         done++;
     for (uint32_t i = done; i < started; i++)
-        give_up(&w->batch[i]);
+        exec_give_up(&w->batch[i]);
     pthread_mutex_lock(&exec->lock);
     for (uint32_t i = 0; i < done; i++)
-        finish(exec, &w->batch[i]);
+        exec_finish(exec, &w->batch[i]);
     pthread_mutex_unlock(&exec->lock);
 }
 
@@ -633,7 +365,7 @@ static bool exec_init(struct exec *exec)
 static void exec_end(struct exec *exec)
 {
     while (exec->shared) {
-        give_up(&exec->shared->r);
+        exec_give_up(&exec->shared->r);
         unlink_shared(exec, exec->shared);
     }
     for (uint32_t i = 0; i < exec->graph.slots; i++)

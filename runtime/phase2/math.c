@@ -33,39 +33,16 @@
  * reference.c computes the same in another way, to verify it; the two share no arithmetic.
  */
 #include "phase2/math_op.h"
-#include "data/cast.h"
 #include <math.h>
-#include <string.h>
+#include "data/cast.h"
+#include "phase2/math_parts.h"
 
-/* Elements that are converted, computed and rounded at a time, in buffers on the stack. */
-enum { CHUNK = 256 };
-
-union chunk {
-    float f32[CHUNK];
-    double f64[CHUNK];
-    int64_t i64[CHUNK];
-    uint64_t u64[CHUNK];
-    uint8_t bytes[CHUNK * 8];
-};
-
-static size_t at_most(uint64_t n, size_t most)
+size_t math_at_most(uint64_t n, size_t most)
 {
     return n < most ? (size_t)n : most;
 }
 
 /* -- operands ------------------------------------------------------------------------------- */
-
-#define BY_SIZE(SIZE, X)                                                                           \
-    switch (SIZE) {                                                                                \
-    case 1:                                                                                        \
-        X(uint8_t) break;                                                                          \
-    case 2:                                                                                        \
-        X(uint16_t) break;                                                                         \
-    case 4:                                                                                        \
-        X(uint32_t) break;                                                                         \
-    default:                                                                                       \
-        X(uint64_t) break;                                                                         \
-    }
 
 /* Copies elements that are `stride` apart to contiguous ones. */
 static void gather(void *to, const void *from, int64_t stride, size_t bytes, size_t n)
@@ -110,8 +87,8 @@ static const void *stored(const struct math_lane *lane, uint64_t i, size_t n, un
  * contiguous and of that type, they are used where they lie; else they are gathered into one
  * buffer and converted into another, 4 KiB of stack together.
  */
-static const void *loaded(const struct math_lane *lane, uint64_t i, size_t n, kb_dtype dtype,
-                          union chunk *buffer)
+const void *math_loaded(const struct math_lane *lane, uint64_t i, size_t n, kb_dtype dtype,
+                        union chunk *buffer)
 {
     union chunk as_stored;
     const void *from;
@@ -121,423 +98,6 @@ static const void *loaded(const struct math_lane *lane, uint64_t i, size_t n, kb
     from = stored(lane, i, n, &as_stored);
     cast_elements(dtype, buffer->bytes, lane->dtype, from, n);
     return buffer->bytes;
-}
-
-/* -- elementwise, floats -------------------------------------------------------------------- */
-
-/* A division by 0 follows IEEE 754; it is no mistake. */
-#define DIVIDES __attribute__((no_sanitize("float-divide-by-zero")))
-
-/* Does not overflow for large |x|. */
-static double sigmoid(double x)
-{
-    double e = exp(-fabs(x));
-
-    return x < 0 ? e / (1 + e) : 1 / (1 + e);
-}
-
-DIVIDES static double rsqrt(double x)
-{
-    return 1 / sqrt(x);
-}
-
-#define EACH(OP, VALUE)                                                                            \
-    case OP:                                                                                       \
-        _Pragma("omp simd") for (size_t i = 0; i < n; i++) o[i] = (VALUE);                         \
-        break;
-
-#define LARGER(x, y)  ((x) > (y) || (x) != (x) ? (x) : (y))
-#define SMALLER(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
-
-#define FLOAT_ARITHMETIC(NAME, T, FMA, SQRT, ABS)                                                  \
-    DIVIDES static void NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z, size_t n)  \
-    {                                                                                              \
-        switch (math) {                                                                            \
-            EACH(TL_ADD, x[i] + y[i])                                                              \
-            EACH(TL_SUB, x[i] - y[i])                                                              \
-            EACH(TL_MUL, x[i] * y[i])                                                              \
-            EACH(TL_DIV, x[i] / y[i])                                                              \
-            EACH(TL_NEG, -x[i])                                                                    \
-            EACH(TL_ABS, ABS(x[i]))                                                                \
-            EACH(TL_MAXIMUM, LARGER(x[i], y[i]))                                                   \
-            EACH(TL_MINIMUM, SMALLER(x[i], y[i]))                                                  \
-        case TL_SQRT:                                                                              \
-            for (size_t i = 0; i < n; i++)                                                         \
-                o[i] = SQRT(x[i]);                                                                 \
-            break;                                                                                 \
-        case TL_CLAMP:                                                                             \
-            for (size_t i = 0; i < n; i++) {                                                       \
-                T low = LARGER(x[i], y[i]);                                                        \
-                o[i] = SMALLER(low, z[i]);                                                         \
-            }                                                                                      \
-            break;                                                                                 \
-        case TL_FMA:                                                                               \
-            for (size_t i = 0; i < n; i++)                                                         \
-                o[i] = FMA(x[i], y[i], z[i]);                                                      \
-            break;                                                                                 \
-        CASES_SPECIAL:                                                                             \
-        case TL_WHERE:                                                                             \
-        CASES_COMPARE:                                                                             \
-        CASES_REDUCE:                                                                              \
-        CASES_SOURCE:                                                                              \
-        CASES_WHOLE:                                                                               \
-            break;                                                                                 \
-        }                                                                                          \
-    }
-
-FLOAT_ARITHMETIC(arithmetic_f32, float, fmaf, sqrtf, fabsf)
-FLOAT_ARITHMETIC(arithmetic_f64, double, fma, sqrt, fabs)
-
-/* f32 is computed in f64: its error is little more than half a unit in the last place, for any
- * libm. */
-#define FLOAT_SPECIAL(NAME, T)                                                                     \
-    DIVIDES static void NAME(enum tl_op math, T *o, const T *x, size_t n)                          \
-    {                                                                                              \
-        double (*const f)(double) = special(math);                                                 \
-                                                                                                   \
-        for (size_t i = 0; i < n; i++)                                                             \
-            o[i] = (T)f((double)x[i]);                                                             \
-    }
-
-static double (*special(enum tl_op math))(double)
-{
-    switch (math) {
-    case TL_EXP:
-        return exp;
-    case TL_LOG:
-        return log;
-    case TL_RSQRT:
-        return rsqrt;
-    case TL_TANH:
-        return tanh;
-    case TL_SIGMOID:
-        return sigmoid;
-    case TL_ERF:
-        return erf;
-    CASES_ARITHMETIC:
-    CASES_OF_FLOATS:
-    case TL_WHERE:
-    CASES_COMPARE:
-    CASES_REDUCE:
-    CASES_SOURCE:
-    CASES_WHOLE:
-        break;
-    }
-    return NULL;
-}
-
-FLOAT_SPECIAL(special_f32, float)
-FLOAT_SPECIAL(special_f64, double)
-
-static bool is_special(enum tl_op math)
-{
-    return special(math) != NULL;
-}
-
-/* -- elementwise, integers ------------------------------------------------------------------ */
-
-/* X(dtype, its C type, the unsigned type in which its arithmetic wraps, suffix). */
-#define INTEGERS(X)                                                                                \
-    X(KB_I8, int8_t, uint32_t, i8)                                                                 \
-    X(KB_I16, int16_t, uint32_t, i16)                                                              \
-    X(KB_I32, int32_t, uint32_t, i32)                                                              \
-    X(KB_I64, int64_t, uint64_t, i64)                                                              \
-    X(KB_U8, uint8_t, uint32_t, u8)                                                                \
-    X(KB_U16, uint16_t, uint32_t, u16)                                                             \
-    X(KB_U32, uint32_t, uint32_t, u32)                                                             \
-    X(KB_U64, uint64_t, uint64_t, u64)
-
-/*
- * Integers wrap, and never trap. The C operators work on int, where i8 and i16 cannot overflow but
- * i32 can, so arithmetic is done in an unsigned type and cut: 100 + 100 is -56 in i8. Division
- * truncates, by zero gives 0, and the one quotient that does not exist, -128 / -1 in i8, wraps to
- * -128.
- */
-#define IS_MINUS_1(T, y) ((T)-1 < (T)1 && (y) == (T)-1)
-#define NEGATED(T, U, x) ((T)(0 - (U)(x)))
-#define DIVIDED(T, U, x, y)                                                                        \
-    ((T)((y) == 0 ? (T)0 : IS_MINUS_1(T, y) ? NEGATED(T, U, x) : (T)((x) / (y))))
-#define IS_NEGATIVE(x) (!((x) >= 1) && (x) != 0)
-
-#define INTEGER_ARITHMETIC(D, T, U, NAME)                                                          \
-    static void arithmetic_##NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z,       \
-                                  size_t n)                                                        \
-    {                                                                                              \
-        switch (math) {                                                                            \
-            EACH(TL_ADD, (T)((U)x[i] + (U)y[i]))                                                   \
-            EACH(TL_SUB, (T)((U)x[i] - (U)y[i]))                                                   \
-            EACH(TL_MUL, (T)((U)x[i] * (U)y[i]))                                                   \
-            EACH(TL_NEG, NEGATED(T, U, x[i]))                                                      \
-            EACH(TL_ABS, IS_NEGATIVE(x[i]) ? NEGATED(T, U, x[i]) : x[i])                           \
-            EACH(TL_MAXIMUM, x[i] > y[i] ? x[i] : y[i])                                            \
-            EACH(TL_MINIMUM, x[i] < y[i] ? x[i] : y[i])                                            \
-        case TL_CLAMP:                                                                             \
-            for (size_t i = 0; i < n; i++) {                                                       \
-                T low = x[i] > y[i] ? x[i] : y[i];                                                 \
-                o[i] = low < z[i] ? low : z[i];                                                    \
-            }                                                                                      \
-            break;                                                                                 \
-        case TL_DIV:                                                                               \
-            for (size_t i = 0; i < n; i++)                                                         \
-                o[i] = DIVIDED(T, U, x[i], y[i]);                                                  \
-            break;                                                                                 \
-        CASES_OF_FLOATS:                                                                           \
-        CASES_SPECIAL:                                                                             \
-        case TL_WHERE:                                                                             \
-        CASES_COMPARE:                                                                             \
-        CASES_REDUCE:                                                                              \
-        CASES_SOURCE:                                                                              \
-        CASES_WHOLE:                                                                               \
-            break;                                                                                 \
-        }                                                                                          \
-    }
-INTEGERS(INTEGER_ARITHMETIC)
-
-/* -- elementwise, any ----------------------------------------------------------------------- */
-
-#define COMPARE(NAME, T)                                                                           \
-    static void compare_##NAME(enum tl_op math, uint8_t *o, const T *x, const T *y, size_t n)      \
-    {                                                                                              \
-        switch (math) {                                                                            \
-            EACH(TL_LT, x[i] < y[i])                                                               \
-            EACH(TL_LE, x[i] <= y[i])                                                              \
-            EACH(TL_GT, x[i] > y[i])                                                               \
-            EACH(TL_GE, x[i] >= y[i])                                                              \
-            EACH(TL_EQ, x[i] == y[i])                                                              \
-        case TL_NE:                                                                                \
-            for (size_t i = 0; i < n; i++)                                                         \
-                o[i] = x[i] != y[i];                                                               \
-            break;                                                                                 \
-        CASES_ELEMENT:                                                                             \
-        CASES_REDUCE:                                                                              \
-        CASES_SOURCE:                                                                              \
-        CASES_WHOLE:                                                                               \
-            break;                                                                                 \
-        }                                                                                          \
-    }
-COMPARE(f32, float)
-COMPARE(f64, double)
-#define COMPARE_INTEGER(D, T, U, NAME) COMPARE(NAME, T)
-INTEGERS(COMPARE_INTEGER)
-
-static void compare(enum tl_op math, kb_dtype dtype, uint8_t *o, const void *x, const void *y,
-                    size_t n)
-{
-#define COMPARE_CASE(D, T, U, NAME)                                                                \
-    case D:                                                                                        \
-        compare_##NAME(math, o, x, y, n);                                                          \
-        break;
-    switch (dtype) {
-        INTEGERS(COMPARE_CASE)
-        COMPARE_CASE(KB_F32, , , f32)
-        COMPARE_CASE(KB_F64, , , f64)
-        COMPARE_CASE(KB_BOOL, , , u8)
-    case KB_DEFAULT: /* not of tensors; the other two are computed in f32 */
-    case KB_F16:
-    case KB_BF16:
-        break;
-    }
-}
-
-static void where(size_t bytes, void *o, const uint8_t *c, const void *x, const void *y, size_t n)
-{
-#define WHERE(T)                                                                                   \
-    for (size_t i = 0; i < n; i++)                                                                 \
-        ((T *)o)[i] = c[i] ? ((const T *)x)[i] : ((const T *)y)[i];
-    BY_SIZE(bytes, WHERE)
-}
-
-static void arithmetic(enum tl_op math, kb_dtype dtype, void *o, const void *const in[3], size_t n)
-{
-#define ARITHMETIC_CASE(D, T, U, NAME)                                                             \
-    case D:                                                                                        \
-        arithmetic_##NAME(math, o, in[0], in[1], in[2], n);                                        \
-        break;
-    switch (dtype) {
-        INTEGERS(ARITHMETIC_CASE)
-    case KB_F64:
-        if (is_special(math))
-            special_f64(math, o, in[0], n);
-        else
-            arithmetic_f64(math, o, in[0], in[1], in[2], n);
-        break;
-    case KB_F32:
-        if (is_special(math))
-            special_f32(math, o, in[0], n);
-        else
-            arithmetic_f32(math, o, in[0], in[1], in[2], n);
-        break;
-    case KB_DEFAULT: /* not of tensors; the next two are computed in f32, and there is no arithmetic
-                        of bool */
-    case KB_F16:
-    case KB_BF16:
-    case KB_BOOL:
-        break;
-    }
-}
-
-/* One chunk; all operands have the type in which it is computed. */
-static void compute_chunk(enum tl_op math, kb_dtype dtype, void *o, const void *const in[3],
-                          size_t n)
-{
-    if (math == TL_WHERE)
-        where(kb_dtype_bytes(dtype), o, in[0], in[1], in[2], n);
-    else if (math_rows[math].group == MATH_COMPARE)
-        compare(math, dtype, o, in[0], in[1], n);
-    else
-        arithmetic(math, dtype, o, in, n);
-}
-
-/*
- * One run of elements whose operands have one stride each. Operands that do not change along the
- * run, scalars and broadcast ones, are loaded for the first chunk only. A comparison makes bool
- * and a condition is bool, whatever the type of the others.
- */
-void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3],
-                   kb_dtype out_dtype, void *out, size_t n)
-{
-    kb_dtype in_dtype = math == TL_WHERE ? dtype : dtype_computed(dtype);
-    kb_dtype made = math_rows[math].group == MATH_COMPARE ? KB_BOOL : in_dtype;
-    size_t operands = math_rows[math].operands, out_bytes = kb_dtype_bytes(out_dtype), chunk;
-    union chunk buffer[3], result;
-    const void *x[3] = {NULL, NULL, NULL};
-
-    for (size_t i = 0; i < n; i += chunk) {
-        unsigned char *place = (unsigned char *)out + i * out_bytes;
-        void *o = made == out_dtype ? (void *)place : &result;
-
-        chunk = at_most(n - i, CHUNK);
-        for (size_t j = 0; j < operands; j++)
-            if (i == 0 || (in[j].at && in[j].stride))
-                x[j] = loaded(&in[j], i, chunk, math == TL_WHERE && j == 0 ? KB_BOOL : in_dtype,
-                              &buffer[j]);
-        compute_chunk(math, in_dtype, o, x, chunk);
-        if (made != out_dtype)
-            cast_elements(out_dtype, place, made, &result, chunk);
-    }
-}
-
-/* -- broadcasting --------------------------------------------------------------------------- */
-
-void math_strides(const struct dims *shape, const struct dims *to, int64_t stride[KB_RANK_MAX])
-{
-    int64_t step = 1;
-
-    for (uint32_t i = 0; i < to->rank; i++) {
-        uint32_t axis = to->rank - 1 - i;
-        uint32_t extent = i < shape->rank ? shape->dim[shape->rank - 1 - i] : 1;
-
-        stride[axis] = extent > 1 ? step : 0;
-        step *= extent;
-    }
-}
-
-/* Operands with strides along the axes of the result. */
-struct walk {
-    struct dims shape;
-    uint32_t n_in;
-    struct math_lane in[3];
-    int64_t stride[3][KB_RANK_MAX];
-};
-
-/* In all operands, do this axis and the next one form one axis? */
-static bool continues(const struct walk *w, uint32_t axis)
-{
-    for (uint32_t j = 0; j < w->n_in; j++)
-        if (w->stride[j][axis] != w->stride[j][axis + 1] * (int64_t)w->shape.dim[axis + 1])
-            return false;
-    return true;
-}
-
-static void remove_axis(struct walk *w, uint32_t axis)
-{
-    w->shape.rank--;
-    for (uint32_t i = axis; i < w->shape.rank; i++) {
-        w->shape.dim[i] = w->shape.dim[i + 1];
-        for (uint32_t j = 0; j < w->n_in; j++)
-            w->stride[j][i] = w->stride[j][i + 1];
-    }
-}
-
-/*
- * Removes axes of one element, then joins neighbours from the inside out. For x[32, 64] + y[32,
- * 64] both have strides {64, 1}, and 64 = 1 * 64: one axis of 2048. For y[1, 64] the strides are
- * {0, 1}, and 0 is not 64: the axes stay two, and there are 32 runs of 64.
- */
-static void join_axes(struct walk *w)
-{
-    for (uint32_t axis = w->shape.rank; axis-- > 0;)
-        if (w->shape.dim[axis] == 1)
-            remove_axis(w, axis);
-    for (uint32_t axis = w->shape.rank; axis-- > 1;)
-        if (continues(w, axis - 1)) {
-            w->shape.dim[axis] *= w->shape.dim[axis - 1];
-            remove_axis(w, axis - 1);
-        }
-}
-
-static void walk_init(struct walk *w, const struct op *op)
-{
-    w->shape = op->out.shape;
-    w->n_in = op->n_in;
-    for (uint32_t j = 0; j < op->n_in; j++) {
-        const struct op_tensor *t = &op->in[j];
-
-        memset(w->stride[j], 0, sizeof w->stride[j]);
-        w->in[j] = (struct math_lane){.dtype = (kb_dtype)t->dtype, .scalar = t->scalar};
-        if (t->is_scalar)
-            continue;
-        w->in[j].at = t->view.v->bytes + t->view.offset;
-        math_strides(&t->shape, &w->shape, w->stride[j]);
-    }
-    join_axes(w);
-}
-
-/* The operands of run `number` along the last axis. */
-static void run_of(const struct walk *w, uint64_t number, struct math_lane in[3])
-{
-    uint32_t last = w->shape.rank - 1;
-
-    for (uint32_t j = 0; j < w->n_in; j++) {
-        in[j] = w->in[j];
-        in[j].stride = w->stride[j][last];
-    }
-    for (uint32_t axis = last; axis-- > 0; number /= w->shape.dim[axis])
-        for (uint32_t j = 0; j < w->n_in; j++)
-            if (in[j].at)
-                in[j].at += (int64_t)(number % w->shape.dim[axis]) * w->stride[j][axis] *
-                            (int64_t)kb_dtype_bytes(in[j].dtype);
-}
-
-/* The type in which an elementwise operation or a comparison is computed: that of its tensors. */
-static kb_dtype computed_in(const struct op *op)
-{
-    const struct op_tensor *t = op->in;
-
-    if (op->math == TL_WHERE)
-        return (kb_dtype)op->out.dtype;
-    while (t->is_scalar) /* one of them is none */
-        t++;
-    return (kb_dtype)t->dtype;
-}
-
-static void run_elements(const struct op *op, unsigned char *out)
-{
-    struct walk w = {.n_in = 0};
-    struct math_lane in[3];
-    uint64_t runs, n;
-    kb_dtype to = (kb_dtype)op->out.dtype;
-
-    walk_init(&w, op);
-    if (w.shape.rank == 0)
-        w.shape = (struct dims){.rank = 1, .dim = {1}};
-    n = w.shape.dim[w.shape.rank - 1];
-    runs = dims_elements(&w.shape) / n;
-    for (uint64_t i = 0; i < runs; i++) {
-        run_of(&w, i, in);
-        math_elements((enum tl_op)op->math, computed_in(op), in, to,
-                      out + i * n * kb_dtype_bytes(to), (size_t)n);
-    }
 }
 
 /* -- over an axis --------------------------------------------------------------------------- */
@@ -551,6 +111,7 @@ static void run_elements(const struct op *op, unsigned char *out)
  * 0 has chunk 4. The error grows with the logarithm of n, where that of a running sum grows with n.
  */
 enum { LEVELS = 56 };
+
 #define SUMS(T, NAME)                                                                              \
     struct sums_##NAME {                                                                           \
         uint64_t chunks;                                                                           \
@@ -587,6 +148,7 @@ enum { LEVELS = 56 };
                 sum = s->level[i] + sum;                                                           \
         return sum;                                                                                \
     }
+
 SUMS(float, f32)
 SUMS(double, f64)
 
@@ -598,11 +160,12 @@ SUMS(double, f64)
         size_t chunk;                                                                              \
                                                                                                    \
         for (uint64_t i = 0; i < n; i += chunk) {                                                  \
-            chunk = at_most(n - i, CHUNK);                                                         \
-            sums_add_##NAME(&s, loaded(line, i, chunk, DTYPE, &buffer), chunk);                    \
+            chunk = math_at_most(n - i, CHUNK);                                                    \
+            sums_add_##NAME(&s, math_loaded(line, i, chunk, DTYPE, &buffer), chunk);               \
         }                                                                                          \
         return sums_total_##NAME(&s);                                                              \
     }
+
 LINE_SUM(float, f32, KB_F32)
 LINE_SUM(double, f64, KB_F64)
 
@@ -615,8 +178,8 @@ static uint64_t line_sum_integer(const struct math_lane *line, uint64_t n)
     for (uint64_t i = 0; i < n; i += chunk) {
         const uint64_t *x;
 
-        chunk = at_most(n - i, CHUNK);
-        x = loaded(line, i, chunk, dtype_is_signed(line->dtype) ? KB_I64 : KB_U64, &buffer);
+        chunk = math_at_most(n - i, CHUNK);
+        x = math_loaded(line, i, chunk, dtype_is_signed(line->dtype) ? KB_I64 : KB_U64, &buffer);
         for (size_t j = 0; j < chunk; j++)
             sum += x[j];
     }
@@ -659,8 +222,8 @@ DIVIDES static void sum_or_mean(bool mean, const struct math_lane *line, uint64_
         for (uint64_t i = 0; i < n; i += chunk) {                                                  \
             const T *x;                                                                            \
                                                                                                    \
-            chunk = at_most(n - i, CHUNK);                                                         \
-            x = loaded(line, i, chunk, DTYPE, &buffer);                                            \
+            chunk = math_at_most(n - i, CHUNK);                                                    \
+            x = math_loaded(line, i, chunk, DTYPE, &buffer);                                       \
             for (size_t j = 0; j < chunk; j++)                                                     \
                 if (i + j == 0 ||                                                                  \
                     (best == best && ((smallest ? x[j] < best : x[j] > best) || x[j] != x[j]))) {  \
@@ -671,6 +234,7 @@ DIVIDES static void sum_or_mean(bool mean, const struct math_lane *line, uint64_
         *value = best;                                                                             \
         return place;                                                                              \
     }
+
 EXTREME(double, f64, KB_F64)
 EXTREME(int64_t, i64, KB_I64)
 EXTREME(uint64_t, u64, KB_U64)
@@ -781,7 +345,7 @@ static void run_reduce(const struct op *op, unsigned char *out)
     static void powers_##NAME(const struct math_lane *line, uint64_t i, size_t n, T largest, T *e) \
     {                                                                                              \
         union chunk buffer;                                                                        \
-        const T *x = loaded(line, i, n, DTYPE, &buffer);                                           \
+        const T *x = math_loaded(line, i, n, DTYPE, &buffer);                                      \
                                                                                                    \
         for (size_t j = 0; j < n; j++)                                                             \
             e[j] = (T)exp((double)(x[j] - largest));                                               \
@@ -797,13 +361,13 @@ static void run_reduce(const struct op *op, unsigned char *out)
                                                                                                    \
         extreme_f64(false, line, n, &largest);                                                     \
         for (uint64_t i = 0; i < n; i += chunk) {                                                  \
-            chunk = at_most(n - i, CHUNK);                                                         \
+            chunk = math_at_most(n - i, CHUNK);                                                    \
             powers_##NAME(line, i, chunk, (T)largest, e);                                          \
             sums_add_##NAME(&s, e, chunk);                                                         \
         }                                                                                          \
         sum = sums_total_##NAME(&s);                                                               \
         for (uint64_t i = 0; i < n; i += chunk) {                                                  \
-            chunk = at_most(n - i, CHUNK);                                                         \
+            chunk = math_at_most(n - i, CHUNK);                                                    \
             if (n > CHUNK)                                                                         \
                 powers_##NAME(line, i, chunk, (T)largest, e);                                      \
             for (size_t j = 0; j < chunk; j++)                                                     \
@@ -813,6 +377,7 @@ static void run_reduce(const struct op *op, unsigned char *out)
                     chunk);                                                                        \
         }                                                                                          \
     }
+
 SOFTMAX_LINE(float, f32, KB_F32)
 SOFTMAX_LINE(double, f64, KB_F64)
 
@@ -891,7 +456,7 @@ static void run_source(const struct op *op, unsigned char *out)
     size_t chunk;
 
     for (uint64_t i = 0; i < n; i += chunk) {
-        chunk = at_most(n - i, CHUNK);
+        chunk = math_at_most(n - i, CHUNK);
         for (size_t j = 0; j < chunk; j++)
             x[j] = start + (double)(i + j) * step;
         cast_elements(to, out + i * kb_dtype_bytes(to), KB_F64, x, chunk);
@@ -905,7 +470,7 @@ void math_run(const struct op *op, unsigned char *out)
     switch ((enum math_group)math_rows[op->math].group) {
     case MATH_ELEMENT:
     case MATH_COMPARE:
-        run_elements(op, out);
+        math_run_elements(op, out);
         break;
     case MATH_CAST:
         cast_elements((kb_dtype)op->out.dtype, out, (kb_dtype)t->dtype,

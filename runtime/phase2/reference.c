@@ -25,41 +25,26 @@
  *
  * The way in is reference_same(), at the end of the file: product_same() for a GEMM, math_same()
  * for all else. From there, one function makes the wanted value of one element: row_times_column()
- * and after_epilogues(); element_of() of elementwise operations; line_sum() and line_extreme() of
- * reductions; softmax_line_same(); moved(), cast() and source().
+ * and after_epilogues(); reference_element_of() of elementwise operations; line_sum() and
+ * line_extreme() of reductions; softmax_line_same(); moved(), cast() and source().
  */
 #include "phase2/reference.h"
-#include "data/dtype.h"
-#include "data/cast.h"
-#include "phase2/gemm.h"
-#include "phase2/math_op.h"
-#include "base/text.h"
-#include <stdio.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
+#include "base/text.h"
+#include "data/cast.h"
+#include "data/dtype.h"
+#include "phase2/gemm.h"
+#include "phase2/math_op.h"
+#include "phase2/reference_parts.h"
 
-/* An element: a float as f64, an integer modulo 2^64, sign-extended by its type. */
-struct number {
-    bool is_float;
-    double f;
-    uint64_t i;
-};
-
-/* The right value of an element, and how far a float may be from it. */
-struct wanted {
-    struct number value;
-    double scale; /* of its terms: reference.h */
-    double slack; /* further tolerance */
-    bool exact;
-};
-
-static struct number of_float(double f)
+struct number reference_of_float(double f)
 {
     return (struct number){.is_float = true, .f = f};
 }
 
-static struct number of_integer(uint64_t i)
+struct number reference_of_integer(uint64_t i)
 {
     return (struct number){.i = i};
 }
@@ -75,7 +60,7 @@ static struct number element(kb_dtype dtype, const unsigned char *bytes, uint64_
     return n;
 }
 
-static struct number of_tensor(const struct op_tensor *t, uint64_t i)
+struct number reference_of_tensor(const struct op_tensor *t, uint64_t i)
 {
     unsigned char rounded[8];
 
@@ -89,14 +74,14 @@ static struct number of_tensor(const struct op_tensor *t, uint64_t i)
  * As an element of `dtype`; a float stays unrounded. Integers of a narrower type wrap: 200 as i8
  * is -56, and as a number it is 2^64 - 56, sign-extended.
  */
-static struct number as(kb_dtype dtype, struct number n, bool is_signed)
+struct number reference_as(kb_dtype dtype, struct number n, bool is_signed)
 {
     unsigned char bytes[8];
 
     if (n.is_float && dtype_is_float(dtype))
         return n;
     if (dtype_is_float(dtype))
-        return of_float(is_signed ? (double)(int64_t)n.i : (double)n.i);
+        return reference_of_float(is_signed ? (double)(int64_t)n.i : (double)n.i);
     if (n.is_float)
         cast_elements(dtype, bytes, KB_F64, &n.f, 1);
     else
@@ -144,8 +129,8 @@ static void describe(kb_dtype dtype, struct number n, char text[32])
 }
 
 /* Element `index` of the result; `t`: of floats. */
-static bool agrees(const struct op *op, const unsigned char *out, uint64_t index, double t,
-                   const struct wanted *w, struct reference_difference *d)
+bool reference_agrees(const struct op *op, const unsigned char *out, uint64_t index, double t,
+                      const struct wanted *w, struct reference_difference *d)
 {
     kb_dtype dtype = (kb_dtype)op->out.dtype;
     struct number got = element(dtype, out, index);
@@ -158,335 +143,6 @@ static bool agrees(const struct op *op, const unsigned char *out, uint64_t index
     return false;
 }
 
-/* -- elementwise ---------------------------------------------------------------------------- */
-
-#define NO_TRAP __attribute__((no_sanitize("float-divide-by-zero")))
-
-NO_TRAP static double float_value(enum tl_op math, double x, double y, double z)
-{
-    switch (math) {
-    case TL_ADD:
-        return x + y;
-    case TL_SUB:
-        return x - y;
-    case TL_MUL:
-        return x * y;
-    case TL_DIV:
-        return x / y;
-    case TL_NEG:
-        return -x;
-    case TL_ABS:
-        return fabs(x);
-    case TL_MAXIMUM:
-        return isnan(x) || isnan(y) ? NAN : fmax(x, y);
-    case TL_MINIMUM:
-        return isnan(x) || isnan(y) ? NAN : fmin(x, y);
-    case TL_FMA:
-        return fma(x, y, z);
-    case TL_CLAMP:
-        return isnan(x) || isnan(y) || isnan(z) ? NAN : fmin(fmax(x, y), z);
-    case TL_EXP:
-        return exp(x);
-    case TL_LOG:
-        return log(x);
-    case TL_SQRT:
-        return sqrt(x);
-    case TL_RSQRT:
-        return 1 / sqrt(x);
-    case TL_TANH:
-        return tanh(x);
-    case TL_SIGMOID:
-        return 1 / (1 + exp(-x));
-    case TL_ERF:
-        return erf(x);
-    case TL_WHERE:
-    CASES_COMPARE:
-    CASES_REDUCE:
-    CASES_SOURCE:
-    CASES_WHOLE:
-        break;
-    }
-    return NAN;
-}
-
-static bool less(bool is_signed, uint64_t x, uint64_t y)
-{
-    return is_signed ? (int64_t)x < (int64_t)y : x < y;
-}
-
-/*
- * By magnitudes and a sign, since the machine's own division traps for the smallest integer
- * divided by -1. By zero it is 0.
- */
-static uint64_t quotient(bool is_signed, uint64_t x, uint64_t y)
-{
-    bool negative = is_signed && (x ^ y) >> 63;
-    uint64_t q;
-
-    if (y == 0)
-        return 0;
-    if (is_signed) {
-        x = x >> 63 ? -x : x;
-        y = y >> 63 ? -y : y;
-    }
-    q = x / y;
-    return negative ? -q : q;
-}
-
-static uint64_t integer_value(enum tl_op math, bool is_signed, uint64_t x, uint64_t y, uint64_t z)
-{
-    switch (math) {
-    case TL_ADD:
-        return x + y;
-    case TL_SUB:
-        return x - y;
-    case TL_MUL:
-        return x * y;
-    case TL_DIV:
-        return quotient(is_signed, x, y);
-    case TL_NEG:
-        return -x;
-    case TL_ABS:
-        return less(is_signed, x, 0) ? -x : x;
-    case TL_MAXIMUM:
-        return less(is_signed, x, y) ? y : x;
-    case TL_MINIMUM:
-        return less(is_signed, y, x) ? y : x;
-    case TL_CLAMP:
-        x = less(is_signed, x, y) ? y : x;
-        return less(is_signed, z, x) ? z : x;
-    CASES_OF_FLOATS:
-    CASES_SPECIAL:
-    case TL_WHERE:
-    CASES_COMPARE:
-    CASES_REDUCE:
-    CASES_SOURCE:
-    CASES_WHOLE:
-        break;
-    }
-    return 0;
-}
-
-/* -1, 0, 1; 2: one of them is NaN. */
-static int order(bool is_signed, struct number x, struct number y)
-{
-    if (x.is_float)
-        return x.f < y.f ? -1 : x.f > y.f ? 1 : x.f == y.f ? 0 : 2;
-    return less(is_signed, x.i, y.i) ? -1 : x.i != y.i;
-}
-
-static bool compares(enum tl_op math, int o)
-{
-    switch (math) {
-    case TL_LT:
-        return o == -1;
-    case TL_LE:
-        return o == -1 || o == 0;
-    case TL_GT:
-        return o == 1;
-    case TL_GE:
-        return o == 1 || o == 0;
-    case TL_EQ:
-        return o == 0;
-    case TL_NE:
-        return o != 0;
-    CASES_ELEMENT:
-    CASES_REDUCE:
-    CASES_SOURCE:
-    CASES_WHOLE:
-        break;
-    }
-    return false;
-}
-
-/* One element, in `dtype`. */
-static struct number value_of(enum tl_op math, kb_dtype dtype, const struct number x[3])
-{
-    bool is_signed = dtype_is_signed(dtype);
-
-    if (math_rows[math].group == MATH_COMPARE)
-        return of_integer(compares(math, order(is_signed, x[0], x[1])));
-    if (math == TL_WHERE)
-        return x[0].i != 0 ? x[1] : x[2];
-    if (x[0].is_float)
-        return of_float(float_value(math, x[0].f, x[1].f, x[2].f));
-    return as(dtype, of_integer(integer_value(math, is_signed, x[0].i, x[1].i, x[2].i)), false);
-}
-
-/* The index of the operand's element that is broadcast to element `index` of the result. */
-static uint64_t place_in(const struct dims *shape, const struct dims *to, uint64_t index)
-{
-    int64_t stride[KB_RANK_MAX];
-    uint64_t place = 0;
-
-    math_strides(shape, to, stride);
-    for (uint32_t axis = to->rank; axis-- > 0; index /= to->dim[axis])
-        place += index % to->dim[axis] * (uint64_t)stride[axis];
-    return place;
-}
-
-static bool only_selects(enum tl_op math)
-{
-    return math == TL_NEG || math == TL_ABS || math == TL_MAXIMUM || math == TL_MINIMUM ||
-           math == TL_CLAMP || math == TL_WHERE;
-}
-
-/* The type of the tensors, whose elements are compared or computed. */
-static kb_dtype tensors_dtype(const struct op *op)
-{
-    const struct op_tensor *t = &op->in[op->math == TL_WHERE];
-
-    while (t->is_scalar) /* one of them is none */
-        t++;
-    return (kb_dtype)t->dtype;
-}
-
-static struct wanted element_of(const struct op *op, uint64_t index)
-{
-    struct wanted w = {.exact = only_selects((enum tl_op)op->math)};
-    struct number x[3] = {{.i = 0}};
-
-    for (uint32_t i = 0; i < op->n_in; i++) {
-        const struct op_tensor *t = &op->in[i];
-
-        x[i] = of_tensor(t, t->is_scalar ? 0 : place_in(&t->shape, &op->out.shape, index));
-    }
-    w.value = value_of((enum tl_op)op->math, tensors_dtype(op), x);
-    return w;
-}
-
-/* -- over an axis --------------------------------------------------------------------------- */
-
-struct line {
-    const struct op_tensor *t;
-    uint64_t first, stride, n;
-};
-
-static struct number on_line(const struct line *l, uint64_t i)
-{
-    return of_tensor(l->t, l->first + i * l->stride);
-}
-
-static struct wanted line_sum(const struct op *op, const struct line *l)
-{
-    struct wanted w = {.value.is_float = dtype_is_float((kb_dtype)op->out.dtype)};
-    double n = op->math == TL_MEAN ? (double)l->n : 1;
-
-    for (uint64_t i = 0; i < l->n; i++) {
-        struct number x = on_line(l, i);
-
-        w.value.f += x.f / n;
-        w.scale += fabs(x.f) / n;
-        w.value.i += x.i;
-    }
-    if (!w.value.is_float)
-        w.value = as((kb_dtype)op->out.dtype, w.value, false);
-    return w;
-}
-
-static bool better(enum tl_op math, bool is_signed, struct number x, struct number best)
-{
-    int o = order(is_signed, x, best);
-
-    if (best.is_float && isnan(best.f))
-        return false;
-    return o == 2 || o == (math == TL_MIN ? -1 : 1);
-}
-
-static struct wanted line_extreme(const struct op *op, const struct line *l)
-{
-    struct wanted w = {.value = on_line(l, 0), .exact = true};
-    uint64_t place = 0;
-
-    for (uint64_t i = 1; i < l->n; i++) {
-        struct number x = on_line(l, i);
-
-        if (better((enum tl_op)op->math, dtype_is_signed((kb_dtype)l->t->dtype), x, w.value)) {
-            w.value = x;
-            place = i;
-        }
-    }
-    if (op->math == TL_ARGMAX)
-        w.value = of_integer(place);
-    return w;
-}
-
-static struct line line_of(const struct op *op, uint64_t number)
-{
-    struct math_lines l = math_lines(op);
-
-    return (struct line){&op->in[0], number / l.inner * l.n * l.inner + number % l.inner, l.inner,
-                         l.n};
-}
-
-static struct wanted reduced(const struct op *op, const struct line *l)
-{
-    switch ((enum tl_op)op->math) {
-    case TL_SUM:
-    case TL_MEAN:
-        return line_sum(op, l);
-    case TL_MAX:
-    case TL_MIN:
-    case TL_ARGMAX:
-        return line_extreme(op, l);
-    CASES_ELEMENT:
-    CASES_COMPARE:
-    CASES_SOURCE:
-    CASES_WHOLE:
-        break;
-    }
-    return (struct wanted){.value = of_float(NAN)};
-}
-
-static bool reduce_same(const struct op *op, const unsigned char *out, double t,
-                        struct reference_difference *d)
-{
-    for (uint64_t i = 0; i < dims_elements(&op->out.shape); i++) {
-        struct line l = line_of(op, i);
-        struct wanted w = reduced(op, &l);
-
-        if (!agrees(op, out, i, t, &w, d))
-            return false;
-    }
-    return true;
-}
-
-NO_TRAP static bool softmax_line_same(const struct op *op, const unsigned char *out,
-                                      const struct line *l, double t,
-                                      struct reference_difference *d)
-{
-    double largest = -INFINITY, sum = 0;
-
-    for (uint64_t i = 0; i < l->n; i++) {
-        double x = on_line(l, i).f;
-
-        largest = isnan(x) || x > largest ? x : largest;
-    }
-    for (uint64_t i = 0; i < l->n; i++)
-        sum += exp(on_line(l, i).f - largest);
-    for (uint64_t i = 0; i < l->n; i++) {
-        struct wanted w = {.value = of_float(exp(on_line(l, i).f - largest) / sum)};
-
-        if (!agrees(op, out, l->first + i * l->stride, t, &w, d))
-            return false;
-    }
-    return true;
-}
-
-static bool softmax_same(const struct op *op, const unsigned char *out, double t,
-                         struct reference_difference *d)
-{
-    struct math_lines lines = math_lines(op);
-
-    for (uint64_t i = 0; i < lines.outer * lines.inner; i++) {
-        struct line l = line_of(op, i);
-
-        if (!softmax_line_same(op, out, &l, t, d))
-            return false;
-    }
-    return true;
-}
-
 /* -- shapes and constants ------------------------------------------------------------------- */
 
 static struct wanted moved(const struct op *op, uint64_t index)
@@ -495,16 +151,17 @@ static struct wanted moved(const struct op *op, uint64_t index)
     uint64_t columns = s->dim[s->rank - 1], rows = s->dim[s->rank - 2];
     uint64_t first = index / (rows * columns) * rows * columns, at = index - first;
 
-    return (struct wanted){of_tensor(&op->in[0], first + at % rows * columns + at / rows), 0, 0,
-                           true};
+    return (struct wanted){reference_of_tensor(&op->in[0], first + at % rows * columns + at / rows),
+                           0, 0, true};
 }
 
 static struct wanted cast(const struct op *op, uint64_t index)
 {
-    struct number x = of_tensor(&op->in[0], index);
+    struct number x = reference_of_tensor(&op->in[0], index);
 
     return (struct wanted){
-        as((kb_dtype)op->out.dtype, x, dtype_is_signed((kb_dtype)op->in[0].dtype)), 0, 0, false};
+        reference_as((kb_dtype)op->out.dtype, x, dtype_is_signed((kb_dtype)op->in[0].dtype)), 0, 0,
+        false};
 }
 
 static double step_between(const struct op *op)
@@ -526,9 +183,9 @@ static double step_between(const struct op *op)
 static struct wanted source(const struct op *op, uint64_t index)
 {
     double step = step_between(op);
-    struct number x = of_float(op->in[0].scalar + (double)index * step);
+    struct number x = reference_of_float(op->in[0].scalar + (double)index * step);
 
-    return (struct wanted){as((kb_dtype)op->out.dtype, x, true), 0, 0, false};
+    return (struct wanted){reference_as((kb_dtype)op->out.dtype, x, true), 0, 0, false};
 }
 
 /* Of operations whose elements are computed one by one. */
@@ -543,12 +200,12 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
         return source(op, index);
     case MATH_ELEMENT:
     case MATH_COMPARE:
-        return element_of(op, index);
+        return reference_element_of(op, index);
     case MATH_REDUCE: /* line by line */
     case MATH_SOFTMAX:
         break;
     }
-    return (struct wanted){.value = of_float(NAN)};
+    return (struct wanted){.value = reference_of_float(NAN)};
 }
 
 static bool math_same(const struct op *op, const unsigned char *out, struct reference_difference *d)
@@ -556,13 +213,13 @@ static bool math_same(const struct op *op, const unsigned char *out, struct refe
     double t = dtype_tolerance((kb_dtype)op->out.dtype);
 
     if (math_rows[op->math].group == MATH_REDUCE)
-        return reduce_same(op, out, t, d);
+        return reference_reduce_same(op, out, t, d);
     if (math_rows[op->math].group == MATH_SOFTMAX)
-        return softmax_same(op, out, t, d);
+        return reference_softmax_same(op, out, t, d);
     for (uint64_t i = 0; i < dims_elements(&op->out.shape); i++) {
         struct wanted w = math_wanted(op, i);
 
-        if (!agrees(op, out, i, t, &w, d))
+        if (!reference_agrees(op, out, i, t, &w, d))
             return false;
     }
     return true;
@@ -586,8 +243,10 @@ static struct wanted row_times_column(const struct product *p, uint32_t i, uint3
     struct wanted w = {.value.is_float = dtype_is_float((kb_dtype)p->op->in[0].dtype)};
 
     for (uint32_t k = 0; k < p->op->k; k++) {
-        struct number a = of_tensor(&p->op->in[0], (uint64_t)(i * p->a.row + k * p->a.column));
-        struct number b = of_tensor(&p->op->in[1], (uint64_t)(k * p->b.row + j * p->b.column));
+        struct number a =
+            reference_of_tensor(&p->op->in[0], (uint64_t)(i * p->a.row + k * p->a.column));
+        struct number b =
+            reference_of_tensor(&p->op->in[1], (uint64_t)(k * p->b.row + j * p->b.column));
 
         w.value.f += a.f * b.f;
         w.scale += fabs(a.f * b.f);
@@ -611,10 +270,11 @@ static struct number after_epilogues(const struct product *p, struct number acc,
             const struct op_tensor *t = &op->epilogue[e].operand[o];
             uint64_t at = (uint64_t)i * op->n + j;
 
-            x[1 + o] = of_tensor(t, t->is_scalar ? 0 : place_in(&t->shape, &matrix, at));
-            x[1 + o] = as(dtype, x[1 + o], dtype_is_signed((kb_dtype)t->dtype));
+            x[1 + o] = reference_of_tensor(
+                t, t->is_scalar ? 0 : reference_place_in(&t->shape, &matrix, at));
+            x[1 + o] = reference_as(dtype, x[1 + o], dtype_is_signed((kb_dtype)t->dtype));
         }
-        acc = value_of((enum tl_op)op->epilogue[e].math, dtype, x);
+        acc = reference_value_of((enum tl_op)op->epilogue[e].math, dtype, x);
     }
     return acc;
 }
@@ -631,7 +291,7 @@ static double slack(const struct product *p, const struct wanted *sum, double wa
     double off = p->t * fmax(1, sum->scale), far = 0;
 
     for (int side = -1; side <= 1; side += 2) {
-        struct number n = after_epilogues(p, of_float(sum->value.f + side * off), i, j);
+        struct number n = after_epilogues(p, reference_of_float(sum->value.f + side * off), i, j);
 
         far = fmax(far, fabs(n.f - want));
     }
@@ -644,15 +304,16 @@ static struct wanted product_element(const struct product *p, uint32_t i, uint32
     bool is_signed = dtype_is_signed((kb_dtype)op->in[0].dtype);
     struct wanted sum = row_times_column(p, i, j), w = sum;
 
-    w.value = as(p->sums, sum.value, is_signed);
+    w.value = reference_as(p->sums, sum.value, is_signed);
     if (op->n_epilogues) {
-        w.value = after_epilogues(p, as((kb_dtype)op->dtype_acc, w.value, is_signed), i, j);
+        w.value =
+            after_epilogues(p, reference_as((kb_dtype)op->dtype_acc, w.value, is_signed), i, j);
         is_signed = dtype_is_signed((kb_dtype)op->dtype_acc);
         if (w.value.is_float && sum.value.is_float)
             w.slack = slack(p, &sum, w.value.f, i, j);
         w.scale = 0;
     }
-    w.value = as((kb_dtype)op->out.dtype, w.value, is_signed);
+    w.value = reference_as((kb_dtype)op->out.dtype, w.value, is_signed);
     return w;
 }
 
@@ -691,7 +352,8 @@ static bool product_same(const struct op *op, const unsigned char *out,
         for (uint32_t j = 0; j < op->n; j++) {
             struct wanted w = product_element(&p, i, j);
 
-            if (!agrees(op, out, (uint64_t)(i * p.out.row + j * p.out.column), p.t, &w, d))
+            if (!reference_agrees(op, out, (uint64_t)(i * p.out.row + j * p.out.column), p.t, &w,
+                                  d))
                 return false;
         }
     return true;

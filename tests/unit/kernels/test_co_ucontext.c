@@ -4,6 +4,8 @@
  * link: -Wl,--wrap=calloc,--wrap=free,--wrap=mmap,--wrap=munmap,--wrap=mprotect
  */
 #define CO_UCONTEXT
-#include "kernels/co.c" /* in place of the library's */
+/* in place of the library's */
+#include "kernels/co.c"
+#include "kernels/co_stacks.c"
 
 #include "test_co.c"

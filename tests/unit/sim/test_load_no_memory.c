@@ -110,7 +110,7 @@ static void keys_without_memory(void **state)
 }
 
 /* What libyaml loses then is counted above; a sanitizer need not say it again. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:__wrap_malloc\n";

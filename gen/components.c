@@ -379,7 +379,7 @@ static void refuse_routers(const struct spec *spec)
     const struct part *part = spec->parts;
 
     while (part &&
-           (part->component->kind == COMPONENT_ENGINE || part->component->kind == COMPONENT_MEMORY))
+           part->component->kind != COMPONENT_NODE)
         part = part->next;
     if (part && spec->contention_links == MODE_ROUTER)
         diag_error(

@@ -269,8 +269,8 @@ static void done(struct kb_sim *s, uint64_t t, uint32_t slot)
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, HOW_COUNTED, t, EV_DONE, record_id(s, slot));
-    if (routed && banks_has(s, txn) && txn_writes(txn))
-        end_write_in_banks(s, slot);
+    if (routed && txn_queues(s, txn) && txn_writes(txn))
+        end_write_in_server(s, slot);
     if (s->observer)
         observe_leave(s, t, slot);
     hop_leave_memory(s, t, slot);

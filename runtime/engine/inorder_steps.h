@@ -245,8 +245,8 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, ui
     const struct txn *x = &s->txns[slot];
 
     if (how & IN_ROUTED) {
-        if (txn_writes(x) && banks_has(s, x))
-            end_write_in_banks(s, slot);
+        if (txn_writes(x) && txn_queues(s, x))
+            end_write_in_server(s, slot);
         router_leave(s, slot);
     } else if (how & IN_CHOOSES && txn_queues(s, x)) {
         server_leave(s, t, slot);
@@ -288,7 +288,7 @@ static __attribute__((noinline)) uint64_t ask_other(struct kb_sim *s, int how,
     if (service->server == SERVER_ASKED)
         return serve_by_component(s, 0, t, slot);
     s->txns[slot].stage = TXN_TO_MEMORY;
-    server_arrive(s, how, t, slot);
+    server_arrive(s, how, t, slot, &(struct delivery[]){whole_delivery(&s->txns[slot])}[0]);
     return COMPONENT_NEVER;
 }
 

@@ -124,8 +124,6 @@ bool instances_room(struct kb_sim *s, uint32_t n)
 
     if (!s->topo->impls)
         return true;
-    if (s->topo->impls->queueing && !queues_room(s, n))
-        return false;
     moved = realloc(s->instances.served, n * sizeof *moved);
     if (!moved)
         return false;

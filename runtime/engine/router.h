@@ -22,13 +22,13 @@
 #ifndef ROUTER_H
 #define ROUTER_H
 #include "engine/agenda.h"
+#include "engine/delivery.h"
 #include "engine/state.h"
 #include "machine/channels.h"
 
 #define ROUTER_NEVER UINT64_MAX
 enum { NO_VC = 255 };
 #define NO_INPUT  UINT32_MAX
-#define NO_PARCEL UINT32_MAX
 #define NO_NOTE   UINT32_MAX
 
 struct way_row;
@@ -161,15 +161,12 @@ struct flight {
     uint64_t nbytes;    /* of its direction */
     uint64_t first_fs;  /* arrival of its first segment at the end */
     uint64_t tail_fs;   /* the last tail there */
-    uint64_t served_fs; /* when the memory is free of the last packet served; of a component: the
-                           end as it has answered until now, ROUTER_NEVER: none */
-    uint64_t start_fs;  /* when service of the first begins */
     uint64_t done_fs;
-    uint64_t least_fs; /* a write, of which the memory has begun to serve all: done then ... */
-    int64_t behind_fs; /* ... or so long behind its last tail; < 0: not all has been served */
+    uint64_t least_fs; /* it ends then, as far as its parts are known; ROUTER_NEVER: not at all; */
+    int64_t behind_fs; /* a write not before so long behind its last tail */
     int64_t extra_fs, return_fs;     /* terms of its result */
     uint32_t n, in;                  /* segments: of all; in at the end */
-    uint32_t packets_left;           /* that its memory has not begun to serve */
+    uint32_t packets_left;           /* whose end is not known */
     uint32_t arrivals, last_arrival; /* packets on their last channel, in order */
     uint32_t held, last_held;        /* parcels at an m_cpu whose engine it has not got */
     uint8_t answers;                 /* its segments are an answer */

@@ -42,7 +42,7 @@ static inline bool router_is_hop(const struct router *r)
 static inline void wake(struct kb_sim *s, uint64_t t)
 {
     s->router->wake_fs = t;
-    post_else(s, ev_make(t, EV_ARBITER, 0, 0));
+    post_else(s, ev_make(t, EV_ARBITER, UINT32_MAX, 0)); /* memories that queue wake before */
 }
 
 static inline void ask_agenda(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)

@@ -253,7 +253,6 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
                               .nbytes = nbytes,
                               .n = segments_of(r, nbytes),
                               .packets_left = packets_of(s, nbytes),
-                              .behind_fs = -1,
                               .arrivals = UINT32_MAX,
                               .held = NO_PARCEL};
     if (!flight->way) {
@@ -262,7 +261,7 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
     flight->extra_fs = flight->way->extra_fs;
     flight->return_fs = writes ? 0 : flight->way->return_fs;
-    if (banks_has(s, txn))
+    if (banks_are_behind(s, txn))
         begin_whole(s, slot);
     if (delay)
         set_out_as_delay(s, t, slot);

@@ -81,7 +81,7 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
 
     if (plain || !s->topo->impls)
         return cost_formula_fs(c);
-    if (s->router && memory_is_component(s->topo, x->dst))
+    if (s->router && memory_is_component(s->topo, x->dst) && !memory_queues(s->topo, x->dst))
         return cost_formula_fs(c) - c->memory_overhead_fs +
                s->instances.served[x - s->txns].alone_fs;
     range = banks_range(s, (uint32_t)(x - s->txns));

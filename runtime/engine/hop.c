@@ -332,7 +332,7 @@ static void handle_else(struct kb_sim *s, ev e)
     uint32_t slot = ev_slot(e);
 
     if (ev_class(e) == EV_HOP)
-        router_take_note(s, t, slot);
+        router_take_note(s, e);
     else if (ev_class(e) == EV_DONE)
         s->heard->data(s, slot);
     else if (is_wake_of_memory(slot))

@@ -127,7 +127,7 @@ static inline void take_ends(struct kb_sim *s, int how)
     }
 }
 
-/* A memory wakes, or the data of a read are there. */
+/* A memory wakes, the data of a read are there, or a packet comes to a component. */
 static inline void take_of_queue(struct kb_sim *s, int how, ev e)
 {
     if (e == s->inorder->soon)
@@ -136,6 +136,8 @@ static inline void take_of_queue(struct kb_sim *s, int how, ev e)
         ev_take(&s->queue);
     if (ev_class(e) == EV_DONE)
         kernels_data_served(s, ev_slot(e));
+    else if (ev_class(e) == EV_HOP)
+        router_take_note(s, e);
     else
         server_wake(s, how, ev_time_fs(e), ev_id(e));
 }

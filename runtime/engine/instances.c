@@ -63,9 +63,7 @@ void instances_clear_nodes(struct kb_sim *s)
     bytes = instance_of_node_bytes(t->impls);
     memset(s->instances.nodes, 0, walk_n_nodes(t) * bytes);
     for (size_t i = 0; i < walk_n_nodes(t); i++) {
-        uint32_t cube = i < walk_first_io_node(t) ? (uint32_t)(i / walk_cube_nodes(t)) : 0;
-        const struct impl *impl =
-            component_of_kind(t, cube_kind(t, cube), walk_node_row(t, i)->kind);
+        const struct impl *impl = component_at(t, i);
 
         if (impl)
             impl->init(s->instances.nodes + i * bytes);

@@ -390,7 +390,7 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
     note_last(s, segment, g);
     segment->since_fs = there + (uint64_t)row->ready_fs;
     segment->waits = segment->blocked = 0;
-    if (row->end != END_ROUTER)
+    if (row->end > END_NODE)
         note_end(s, there, segment, g, (enum channel_end)row->end);
     tell_service(s, g->slot, place_of(KB_AT_LINK, g->port), t, t + g->taken_fs);
 }

@@ -22,6 +22,7 @@
  *   - A VC is owned by one packet from its first grant to the end of its last segment, so the
  *     segments of a packet are in a buffer one behind the other.
  */
+#include "network/component_node.h"
 #include "network/router_inside.h"
 
 /* What may go by a port. */
@@ -306,8 +307,14 @@ static ALWAYS_INLINE void reach(struct kb_sim *s, uint64_t t, uint64_t taken, ui
     }
     last = segment; /* only this has an address: the other one is never in memory */
     switch (last.row->end) {
+    case END_NODE:
     case END_ROUTER:
-        router_post_note(s, t, &(struct note){.kind = NOTE_ARRIVE, .port = input, .segment = last});
+        router_post_note(s, t,
+                         &(struct note){.kind = last.row->end == END_NODE && last.begins
+                                                    ? NOTE_HEAD
+                                                    : NOTE_ARRIVE,
+                                        .port = input,
+                                        .segment = last});
         break;
     case END_M_CPU:
         come_to_m_cpu(s, input, &last);
@@ -524,15 +531,72 @@ static void ask_for_inputs(struct kb_sim *s, uint64_t t, uint32_t port)
     }
 }
 
-void router_take_note(struct kb_sim *s, uint64_t t, uint32_t row)
+/* The note of the head that comes at `t`, of the transaction in `slot`; it is free now. */
+static struct note take_head(struct router *r, uint64_t t, uint32_t slot)
 {
-    struct router *r = s->router;
-    struct note note = r->notes[row];
+    uint32_t *link = &r->flights[slot].heads, row;
 
+    while (r->notes[*link].at_fs != t)
+        link = &r->notes[*link].next;
+    row = *link;
+    *link = r->notes[row].next;
     r->notes[row].next = r->free_note;
     r->free_note = row;
-    if (note.kind == NOTE_ARRIVE)
-        put(s, note.port, note.segment);
+    return r->notes[row];
+}
+
+/* A component says when a packet goes on whose head is there at `t`. */
+static void ask_for_packet(struct kb_sim *s, uint64_t t, const struct note *note)
+{
+    struct router *r = s->router;
+    struct vc *vc = &r->vcs[note->port];
+    const struct segment *head = &note->segment;
+    const struct flight *flight = &r->flights[head->slot];
+    int64_t overhead_fs = flight->way->overheads[head->row - flight->way->rows];
+
+    vc->node_never = true;
+    vc->node_fs = ask_node_of(s, t, head->slot, r->ports[vc->port].end_node,
+                              bytes_of_packet(r, flight->nbytes, head->number), overhead_fs);
+    if (vc->node_fs == NODE_NEVER)
+        return;
+    vc->node_fs -= overhead_fs;
+    if (head->number == 0)
+        s->instances.served[head->slot].delay_fs += vc->node_fs;
+    vc->node_never = false;
+}
+
+/* A segment comes to a buffer at `t`: at a component when that lets its packet go on. */
+static void arrive(struct kb_sim *s, uint64_t t, const struct note *note)
+{
+    struct vc *vc = &s->router->vcs[note->port];
+    struct segment segment = note->segment;
+    uint64_t before = vc->n ? vc->rows[(vc->first + vc->n - 1) & (vc->room - 1)].ready_fs : 0;
+
+    if (segment.row->end == END_NODE) {
+        if (note->kind == NOTE_HEAD)
+            ask_for_packet(s, t, note);
+        segment.ready_fs = vc->node_never ? ROUTER_NEVER
+                                          : latest(after(segment.ready_fs, vc->node_fs), before);
+    }
+    put(s, note->port, segment);
+}
+
+void router_take_note(struct kb_sim *s, ev e)
+{
+    struct router *r = s->router;
+    uint64_t t = ev_time_fs(e);
+    uint32_t row = ev_slot(e);
+    struct note note;
+
+    if (ev_id(e) == NOTE_ID) {
+        note = r->notes[row];
+        r->notes[row].next = r->free_note;
+        r->free_note = row;
+    } else {
+        note = take_head(r, t, row);
+    }
+    if (note.kind == NOTE_ARRIVE || note.kind == NOTE_HEAD)
+        arrive(s, t, &note);
     else if (note.kind == NOTE_SERVER)
         ask_for_inputs(s, t, note.port);
     else

@@ -26,7 +26,7 @@
 #include "engine/how.h"
 #include "engine/router.h"
 
-/* Events of class 1 whose id is this are notes: no transaction has it. */
+/* Events of class 1 of the queue whose id is this are notes by themselves: no transaction has it. */
 #define NOTE_ID UINT32_MAX
 
 #define NO_CHANNEL UINT32_MAX
@@ -58,8 +58,8 @@ uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most);
 /* What has the place `order` among all that decide at `t` is asked to: a channel of banks. */
 void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index);
 
-/* hop: an event of class 1. */
-void router_take_note(struct kb_sim *s, uint64_t t, uint32_t row);
+/* An event of class 1 that is in the queue. */
+void router_take_note(struct kb_sim *s, ev e);
 
 /* -- memories ------------------------------------------------------------------------------- */
 

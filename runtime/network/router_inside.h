@@ -66,17 +66,31 @@ static ALWAYS_INLINE void ask(struct kb_sim *s, uint32_t index, uint64_t t)
     ask_agenda(s, t, port->order, index);
 }
 
-/* hop: an event of class 1 at `t`. */
+/*
+ * An event of class 1 at `t`. Heads that come to a component at one instant do so in the order of
+ * their transactions: they have the event of that, which finds its note in its flight.
+ */
 static inline void router_post_note(struct kb_sim *s, uint64_t t, const struct note *note)
 {
-    uint32_t row = router_new_note(s->router);
+    struct router *r = s->router;
+    uint32_t row = router_new_note(r), slot = note->segment.slot;
+    uint64_t at = t < EV_PAST ? t : EV_PAST;
 
     if (row == NO_NOTE) {
         fail(s, KB_NO_MEMORY);
         return;
     }
-    s->router->notes[row] = *note;
-    post_else(s, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row));
+    r->notes[row] = *note;
+    if (t < r->until_fs)
+        r->until_fs = t;
+    if (note->kind != NOTE_HEAD) {
+        post_else(s, ev_make(at, EV_HOP, NOTE_ID, row));
+        return;
+    }
+    r->notes[row].at_fs = at;
+    r->notes[row].next = r->flights[slot].heads;
+    r->flights[slot].heads = row;
+    post_else(s, ev_make(at, EV_HOP, s->txns[slot].id, slot));
 }
 
 /* At `t` something changes that the port reads. */
@@ -219,6 +233,15 @@ static inline uint32_t bytes_of(const struct router *r, const struct flight *fli
                                 uint32_t number)
 {
     return bytes_of_segment(r, flight->nbytes, number);
+}
+
+/* Of the packet that begins with segment `number`. */
+static inline uint64_t bytes_of_packet(const struct router *r, uint64_t nbytes, uint32_t number)
+{
+    uint64_t left = nbytes - (uint64_t)number * r->segment_bytes;
+    uint64_t most = (uint64_t)r->packet_segments * r->segment_bytes;
+
+    return left < most ? left : most;
 }
 
 /* -- sources and ends: router_source.c, router_end.c ------------------------------------------ */

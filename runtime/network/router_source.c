@@ -17,6 +17,7 @@
  * Wait counted    queue_engine, then queue_link
  */
 #include "network/banks.h"
+#include "network/component_node.h"
 #include "network/router_inside.h"
 
 /* -- parcels -------------------------------------------------------------------------------- */
@@ -235,6 +236,19 @@ static void set_out_as_delay(struct kb_sim *s, uint64_t t, uint32_t slot)
     post_row(s, after(t, way->source_fs + way->delay_fs[0]), EV_ARRIVE, slot);
 }
 
+/* The node where it begins is a component, which is asked once for all of it. */
+static void send_by_component(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct flight *flight = &s->router->flights[slot];
+    const struct way *way = flight->way;
+    int64_t fs = ask_node_of(s, t, slot, way->source, flight->nbytes, way->source_fs);
+
+    if (fs == NODE_NEVER)
+        return;
+    s->instances.served[slot].delay_fs += fs - way->source_fs;
+    send_all(s, after(t, fs), slot);
+}
+
 void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct router *r = s->router;
@@ -254,6 +268,7 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
                               .n = segments_of(r, nbytes),
                               .packets_left = packets_of(s, nbytes),
                               .arrivals = UINT32_MAX,
+                              .heads = NO_NOTE,
                               .held = NO_PARCEL};
     if (!flight->way) {
         fail(s, KB_NO_MEMORY);
@@ -265,6 +280,8 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
         begin_whole(s, slot);
     if (delay)
         set_out_as_delay(s, t, slot);
+    else if (flight->way->source != NO_NODE)
+        send_by_component(s, t, slot);
     else
         send_all(s, after(t, flight->way->source_fs), slot);
 }

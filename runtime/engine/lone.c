@@ -1,6 +1,7 @@
 /* lone.c -- a transaction by itself: an idle simulation that is kept, and cleared behind each. */
 #include "engine/lone.h"
 #include "engine/engine.h"
+#include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/stations.h"
 #include "network/banks_state.h"
@@ -96,6 +97,7 @@ static void clear(struct kb_sim *lone)
     lone->started = false;
     lone->now_fs = 0;
     lone->end_fs = 0;
+    inorder_rewind(lone);
 }
 
 static struct lone run(const struct kb_sim *s, struct lone_runs *runs, const struct txn *txn,

@@ -195,6 +195,7 @@ static void post(struct sim *s, int64_t fs, enum judge_class class, const struct
                                                 .class = class,
                                                 .id = x ? x->id : 0,
                                                 .part = x ? x->part : 0,
+                                                .packet = thing.what == ARRIVES ? thing.segment->packet : 0,
                                                 .step = s->n_things++});
 }
 

@@ -19,7 +19,9 @@ static inline void queued_arrive(struct queued *s, const struct kb_request *r, i
     int64_t fs = r->own_fs, more = r->overhead_fs + r->latency_fs;
 
     s->free_fs = start + r->overhead_fs + r->own_fs;
-    if (r->op == KB_OP_READ || r->op == KB_OP_D2H || fs < r->drain_fs)
+    if (r->op == KB_OP_READ || r->op == KB_OP_D2H)
+        fs = r->drain_fs;
+    else if (fs < r->drain_fs && !(r->id >> 32 & 0xffff)) /* the first packet */
         fs = r->drain_fs;
     kb_done(h, r->id, start + more + fs > now_fs ? start + more + fs : now_fs + 1);
 }

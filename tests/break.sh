@@ -733,8 +733,8 @@ break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/a
 # routers: trains, their agenda, and beside the events of rows
 train=runtime/network/router_train.h
 break_it 'a train goes on past what may come' $train 's/x\.horizon = after\(t, \(int64_t\)port->lead_fs\);/x.horizon = EV_PAST - 1;/'
-break_it 'a train does not see what is behind other packets' $train 's/\(vc->run != port->coming\) \| //'
-break_it 'a train takes a server that others may have' $train 's/\(vc->n != from->held\) \| //'
+break_it 'a train does not see what is behind other packets' $train 's/vc->run == port->coming && //'
+break_it 'a train takes a server that others may have' $train 's/ && vc->n == r->ports\[vc->port\]\.held//'
 break_it 'a train needs no room' $train 's/x->row->endless \? 0 : room_at\(x->to, nbytes\)/0/'
 break_it 'a train takes no room' $train 's/^        take_room\(to, nbytes\);$/        ;/'
 break_it 'a train gives back no room' $train 's/^            train_credit\(.*\);$/            ;/'

@@ -33,8 +33,8 @@ static void give_room(struct kb_sim *s, uint32_t input, const struct parcel *par
 
     if (txn_writes(&s->txns[parcel->slot]))
         served = (int64_t)parcel->hold_fs - part_fs(from, end - from, parcel->gbs);
-    give_credit(s, input, true, latest(tail, after(parcel->ready_fs, served > 0 ? served : 0)),
-                nbytes);
+    give_credit(s, s->router->how, input, true,
+                latest(tail, after(parcel->ready_fs, served > 0 ? served : 0)), nbytes);
 }
 
 /* The packet that comes to `input` has its first segment in. */

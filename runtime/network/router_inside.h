@@ -31,9 +31,10 @@ static inline uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline bool router_is_hop(const struct router *r)
+/* `how` of the run: a constant where it is that of no run that is counted. */
+static ALWAYS_INLINE bool router_is_hop(int how)
 {
-    return __builtin_expect(r->how & HOW_HOP, false);
+    return __builtin_expect(how & HOW_HOP, false);
 }
 
 /* -- asking --------------------------------------------------------------------------------- */
@@ -94,9 +95,9 @@ static inline void router_post_note(struct kb_sim *s, uint64_t t, const struct n
 }
 
 /* At `t` something changes that the port reads. */
-static ALWAYS_INLINE void changes(struct kb_sim *s, uint32_t index, uint64_t t)
+static ALWAYS_INLINE void changes(struct kb_sim *s, int how, uint32_t index, uint64_t t)
 {
-    if (router_is_hop(s->router))
+    if (router_is_hop(how))
         router_post_note(s, t, &(struct note){.kind = NOTE_ASK, .port = index});
     else
         ask(s, index, t);
@@ -135,7 +136,7 @@ static inline uint64_t server_free(const struct router *r, const struct out_port
 }
 
 /* The input has a first segment, since `t`: it waits for its port. */
-static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, uint32_t input, uint64_t t)
+static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, int how, uint32_t input, uint64_t t)
 {
     struct router *r = s->router;
     struct vc *vc = &r->vcs[input];
@@ -147,9 +148,9 @@ static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, uint32_t input, uint64
     vc->from_fs = t;
     vc->next = port->inputs;
     port->inputs = input;
-    if (!router_is_hop(r))
+    if (!router_is_hop(how))
         ready = latest(latest(ready, port->free_fs), server_free(r, &r->ports[vc->port]));
-    changes(s, index, ready);
+    changes(s, how, index, ready);
 }
 
 /* Segments at the front of a buffer that leave by the same port, from the one at `from` on. */
@@ -164,7 +165,8 @@ static inline uint32_t run_of(const struct vc *vc, uint32_t from)
 }
 
 /* A segment comes to a buffer. */
-static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, struct segment segment)
+static ALWAYS_INLINE void put(struct kb_sim *s, int how, uint32_t input,
+                              const struct segment *segment)
 {
     struct vc *vc = &s->router->vcs[input];
 
@@ -172,18 +174,18 @@ static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, struct segment s
         fail(s, KB_NO_MEMORY);
         return;
     }
-    vc->rows[(vc->first + vc->n++) & (vc->room - 1)] = segment;
+    vc->rows[(vc->first + vc->n++) & (vc->room - 1)] = *segment;
     s->router->ports[vc->port].held++;
-    s->router->ports[next_port(&segment)].coming++;
+    s->router->ports[next_port(segment)].coming++;
     if (vc->run == vc->n - 1)
         vc->run = run_of(vc, vc->run);
     if (vc->n == 1)
-        wait_for_port(s, input, 0);
+        wait_for_port(s, how, input, 0);
 }
 
 /* A place of `nbytes` in the buffer of `input` is free, and known to be so at `t`. */
-static ALWAYS_INLINE void give_credit(struct kb_sim *s, uint32_t input, bool of_memory, uint64_t t,
-                                      uint64_t nbytes)
+static ALWAYS_INLINE void give_credit(struct kb_sim *s, int how, uint32_t input, bool of_memory,
+                                      uint64_t t, uint64_t nbytes)
 {
     struct vc *vc = &s->router->vcs[input];
     struct out_port *port = &s->router->ports[vc->port];
@@ -206,8 +208,8 @@ static ALWAYS_INLINE void give_credit(struct kb_sim *s, uint32_t input, bool of_
         vc->due[(vc->due_first + i) & (vc->due_room - 1)] = *before;
     }
     vc->due[(vc->due_first + i) & (vc->due_room - 1)] = (struct credit){t, nbytes};
-    if (port->starved || router_is_hop(s->router))
-        changes(s, vc->port, t);
+    if (port->starved || router_is_hop(how))
+        changes(s, how, vc->port, t);
 }
 
 /* -- segments and packets ------------------------------------------------------------------- */

@@ -53,8 +53,8 @@ static void queue_parcel(struct kb_sim *s, uint32_t row)
     *link = row;
     if (parcel->next == NO_PARCEL)
         port->source_last = row;
-    if (port->source == row || router_is_hop(r))
-        changes(s, index, parcel->ready_fs);
+    if (port->source == row || router_is_hop(r->how))
+        changes(s, r->how, index, parcel->ready_fs);
 }
 
 uint32_t make_parcel(struct kb_sim *s, uint32_t slot, uint32_t hop, uint64_t ready_fs)
@@ -119,8 +119,8 @@ static void tell_port(struct kb_sim *s, uint32_t row, uint64_t ready_fs)
     const struct parcel *parcel = &r->parcels[row];
     uint32_t index = r->flights[parcel->slot].way->rows[parcel->hop].port;
 
-    if (r->ports[index].source == row || router_is_hop(r))
-        changes(s, index, ready_fs);
+    if (r->ports[index].source == row || router_is_hop(r->how))
+        changes(s, r->how, index, ready_fs);
 }
 
 void router_send(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t number, uint32_t *parcel)

@@ -84,17 +84,14 @@ static void keep_stop(struct kb_sim *s, struct stage_visits *stage, struct stop 
     stage->stop[stage->n++] = stop;
 }
 
-/* The visits of a port or an engine of a PE; NULL: no memory. */
-static struct visitors *port_at(struct kb_sim *s, struct visits *v, kb_place place)
+/* The visits of the station `i` of `n` of its kind; NULL: no memory. */
+static struct visitors *station_at(struct kb_sim *s, struct visitors **all, uint32_t n, size_t i)
 {
-    if (!v->ports)
-        v->ports = calloc((size_t)s->kernels->n_pes * N_PORTS, sizeof *v->ports);
-    if (!v->ports) {
+    if (!*all)
+        *all = calloc(n, sizeof **all);
+    if (!*all)
         no_memory(s);
-        return NULL;
-    }
-    v->n_ports = s->kernels->n_pes * N_PORTS;
-    return &v->ports[place_index(place)];
+    return *all ? &(*all)[i] : NULL;
 }
 
 void stages_free(struct visits *v)
@@ -102,6 +99,7 @@ void stages_free(struct visits *v)
     for (uint32_t i = 0; i < v->n_stages; i++)
         free(v->stages[i].stop);
     free(v->stages);
+    visitors_free(v->channels, v->n_channels);
     visitors_free(v->ports, v->n_ports);
 }
 
@@ -192,22 +190,24 @@ static void follow(struct kb_sim *s, uint32_t slot, const struct chain *from)
         chain_copy(s, chain, from);
 }
 
-static void at_channel(struct kb_sim *s, const struct visit *visit)
+static void at_channel(struct kb_sim *s, struct visits *v, const struct visit *visit)
 {
-    struct spans *w = spans_of(s);
-    const struct txn *x = &s->txns[visit->slot];
+    struct visitors *at = station_at(s, &v->channels, v->n_channels, visit->number);
     int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
+    struct visitor behind;
 
-    if (wait_fs) {
-        spans_piece_behind(s, visit->slot, KB_CAUSE_CHANNEL_WAIT,
-                           place_of(KB_AT_CHANNEL, visit->number), visit->arrive_fs, wait_fs,
-                           spans_source(x), w->channel_id[visit->number]);
-        follow(s, visit->slot, &w->leaving.chain);
-    }
-    w->channel_id[visit->number] = x->id;
+    if (!at)
+        return;
+    behind = visits_join(v, at, visit, &s->txns[visit->slot]);
+    if (!wait_fs)
+        return;
+    spans_piece_behind(s, visit->slot, KB_CAUSE_CHANNEL_WAIT,
+                       place_of(KB_AT_CHANNEL, visit->number), visit->arrive_fs, wait_fs,
+                       behind.source, behind.id);
+    follow(s, visit->slot, &spans_of(s)->leaving.chain);
 }
 
-/* Is it free again before what it serves is done, so that nobody waits for an end? */
+/* Is it free again before what it serves is done, so that nothing waits for an end? */
 static bool frees_early(const struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
@@ -221,7 +221,9 @@ static void wait_in_order(struct kb_sim *s, struct visits *v, const struct stage
                           const struct visit *visit)
 {
     bool port = kb_place_kind_of(stage->place) == KB_AT_PORT;
-    struct visitors *at = port ? port_at(s, v, stage->place) : &v->memories[visit->number];
+    struct visitors *at =
+        port ? station_at(s, &v->ports, v->n_ports, place_index(stage->place))
+             : &v->memories[visit->number];
     const struct visitor *last = at ? visitors_last(at) : NULL;
     int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
     struct visitor behind;
@@ -274,7 +276,7 @@ void stages_visit(struct kb_sim *s, struct visits *v, const struct visit *visit)
         return;
     switch (visit->station) {
     case STATION_CHANNEL:
-        at_channel(s, visit);
+        at_channel(s, v, visit);
         break;
     case STATION_LINK:
         at_link(s, v, stage, visit);

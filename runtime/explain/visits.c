@@ -18,6 +18,7 @@
 #include "explain/server_pieces.h"
 #include <stdlib.h>
 #include <string.h>
+#include "machine/pes.h"
 
 /* -- what is in front ----------------------------------------------------------------------- */
 
@@ -314,7 +315,10 @@ bool visits_make(struct visits *v, const struct kb_sim *s, struct sums *sums)
 {
     const struct kb_topology *t = s->topo;
 
-    *v = (struct visits){.ways = {.topo = t, .mask = s->mask}, .sums = sums};
+    *v = (struct visits){.ways = {.topo = t, .mask = s->mask},
+                         .sums = sums,
+                         .n_channels = 2 * sim_cubes(t) << t->pe_bits,
+                         .n_ports = N_PORTS * pe_count(t)};
     v->links = calloc(walk_n_links(t), sizeof *v->links);
     v->memories = calloc(n_memories(t), sizeof *v->memories);
     return v->links && v->memories;

@@ -13,9 +13,10 @@ struct visits {
     struct visitors *links, *memories; /* owned */
     int64_t *spent_fs;                 /* owned; [slot] at stations, but its channel */
     uint32_t n_slots;
-    struct visitors *ports;      /* owned; [pe * N_PORTS + port]; NULL: none was visited */
+    /* Of kernels: owned; channels, and [pe * N_PORTS + port]; NULL: none was visited. */
+    struct visitors *channels, *ports;
     struct stage_visits *stages; /* owned; [slot] */
-    uint32_t n_ports, n_stages;
+    uint32_t n_channels, n_ports, n_stages;
     struct sums *sums; /* borrowed: of waits */
 };
 

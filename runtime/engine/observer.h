@@ -33,7 +33,7 @@ struct visit {
     size_t number; /* of the station, of its kind; of a link in the direction of its data; of a node
                       that of its hop, in the cube of the row's step */
     int64_t arrive_fs, begin_fs; /* of a node: when it goes on */
-    int64_t done_fs, drain_fs; /* a memory: when it is done, and how long the way drains */
+    int64_t done_fs, drain_fs;   /* a memory: when it is done, and how long the way drains */
 };
 
 /* The piece of a message that has left a slot, for the sender that waits for that slot. */
@@ -158,8 +158,8 @@ static inline void observe_visit(struct kb_sim *s, enum station_kind station, si
                                           .begin_fs = (int64_t)begin});
 }
 
-/* The same of a memory, port or engine, which is done with it at `done`; its way drains for `drain_fs`. Where the
- * memory chooses, neither begin nor drain is known. */
+/* The same of a memory, port or engine, which is done with it at `done`; its way drains for
+ * `drain_fs`. Where the memory chooses, neither begin nor drain is known. */
 static inline void observe_served(struct kb_sim *s, uint64_t done, uint32_t slot, int64_t drain_fs)
 {
     const struct txn *x = &s->txns[slot];

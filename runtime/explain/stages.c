@@ -155,8 +155,7 @@ static void tell_way(struct kb_sim *s, struct stage_visits *stage, uint32_t slot
 static void at_link(struct kb_sim *s, struct visits *v, struct stage_visits *stage,
                     const struct visit *visit)
 {
-    struct visitor behind =
-        visits_join(v, &v->links[visit->number], visit, &s->txns[visit->slot]);
+    struct visitor behind = visits_join(v, &v->links[visit->number], visit, &s->txns[visit->slot]);
     int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
 
     if (wait_fs)
@@ -221,9 +220,8 @@ static void wait_in_order(struct kb_sim *s, struct visits *v, const struct stage
                           const struct visit *visit)
 {
     bool port = kb_place_kind_of(stage->place) == KB_AT_PORT;
-    struct visitors *at =
-        port ? station_at(s, &v->ports, v->n_ports, place_index(stage->place))
-             : &v->memories[visit->number];
+    struct visitors *at = port ? station_at(s, &v->ports, v->n_ports, place_index(stage->place))
+                               : &v->memories[visit->number];
     const struct visitor *last = at ? visitors_last(at) : NULL;
     int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
     struct visitor behind;
@@ -244,8 +242,8 @@ static struct stays stays_inside(const struct kb_sim *s, const struct visit *vis
     int64_t overhead_fs = stations_inside(s, visit->slot, rest);
     int64_t served_fs = visit->done_fs - visit->begin_fs;
 
-    return (struct stays){.fs = {[STAY_OVERHEAD] = overhead_fs,
-                                 [STAY_DRAIN] = served_fs - overhead_fs}};
+    return (struct stays){
+        .fs = {[STAY_OVERHEAD] = overhead_fs, [STAY_DRAIN] = served_fs - overhead_fs}};
 }
 
 static void at_memory(struct kb_sim *s, struct visits *v, struct stage_visits *stage,

@@ -147,7 +147,7 @@ static __attribute__((noinline)) bool until_other(struct kb_sim *s, uint32_t pe)
 {
     int how = s->kernels->how;
 
-    return how == CHOOSING     ? until_as(s, CHOOSING, pe, take_choosing)
+    return how == CHOOSING    ? until_as(s, CHOOSING, pe, take_choosing)
            : how & IN_WATCHED ? until_as(s, how, pe, take_watched)
                               : until_as(s, how, pe, take_any);
 }
@@ -204,8 +204,8 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
     k->how = how_of_run(s);
-    return (k->how == IN_KERNELS     ? run_plain
-            : k->how == CHOOSING     ? run_choosing
+    return (k->how == IN_KERNELS  ? run_plain
+            : k->how == CHOOSING  ? run_choosing
             : k->how & IN_WATCHED ? run_watched
-                                     : run_any)(s, budget);
+                                  : run_any)(s, budget);
 }

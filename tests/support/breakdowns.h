@@ -48,8 +48,8 @@ static inline void assert_same_lines(uint64_t seed, const char *is, const char *
         same++;
     while (same > 0 && is[same - 1] != '\n')
         same--;
-    fail_msg("seed %" PRIu64 ":\n%.*s\nnot\n%.*s", seed, (int)strcspn(is + same, "\n"),
-             is + same, (int)strcspn(should + same, "\n"), should + same);
+    fail_msg("seed %" PRIu64 ":\n%.*s\nnot\n%.*s", seed, (int)strcspn(is + same, "\n"), is + same,
+             (int)strcspn(should + same, "\n"), should + same);
 }
 
 #endif

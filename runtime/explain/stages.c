@@ -9,8 +9,8 @@
  *   engine            was kept at its places; the wait. Its service, when it leaves
  *
  * A stage that has waited for another one of its command follows from the end of that one, and
- * takes over its chain. The one in front knows who waits next: stage_visits.follower. So a service
- * is told when it is over.
+ * takes over its chain. The one in front knows which waits next: stage_visits.follower. So a
+ * service is told when it is over.
  *
  * Example: two tiles of a composite come to the GEMM engine at 28 and 40 ns, which takes each for
  * 16 ns. The second one's visit is known at 40: it begins at 44. Its wait of 4 ns is told, and it

@@ -413,7 +413,7 @@ break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(doubl
 
 # -- observing ------------------------------------------------------------------------------
 spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
-observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+observe=runtime/explain/observe.c stages=runtime/explain/stages.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
@@ -440,6 +440,14 @@ break_it 'watch: a slot keeps the time of the one before' $visits 's/v->spent_fs
 break_it 'watch: a component that is done early drains for all of its way' $visits 's/visit->drain_fs < served_fs \?/1 ?/'
 break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'
 break_it 'watch: a way counted before all of its visits' $visits 's/stay\(way, STAY_RESPONSE, way->response_fs\);/;/'
+break_it 'watch: a stage does not follow from the one that it has waited for' $stages 's/v->stages\[last->slot\]\.follower = visit->slot \+ 1;/;/'
+break_it 'watch: nor behind a channel' $stages 's/follow\(s, visit->slot, &spans_of\(s\)->leaving\.chain\);/;/'
+break_it 'watch: a stage follows from one whose memory was free before' $stages 's/wait_fs && last && !frees_early\(s, visit->slot\)/wait_fs \&\& last/'
+break_it 'watch: a stage takes over a chain of another command' $stages 's/from->command == chain->command/1/'
+break_it 'watch: a service of a stage is told as it begins' $stages 's/stage->stays\.fs\[STAY_MEMORY\] = 0; \/\* it is told \*\//stage->stays.fs[STAY_MEMORY] = 0; tell_service(s, stage, visit->slot); stage->stays = (struct stays){{0}};/' $stages 's/^static void tell_way\(/static void tell_service(struct kb_sim *s, const struct stage_visits *stage, uint32_t slot);\nstatic void tell_way(/'
+break_it 'watch: waits of a way behind its wires' $stages 's/^    tell\(w, piece->cause, piece->place, piece->sum_fs\);/    (void)0;/' $stages 's/^    const struct stop \*stop = w->stop;/    const struct stop *stop = w->stop;\n    tell(w, piece->cause, piece->place, piece->sum_fs);/'
+break_it 'watch: a node that is a component takes what the tables say, too' $ways 's/node_component\(t, hop, at\.cube\) \? 0 : hop->overhead_fs/hop->overhead_fs/'
+break_it 'watch: a part of a kernel begins without its channel' runtime/engine/inorder_steps.h 's/observe_split\(s, whole, part\);/;/'
 break_it 'watch: no visit of an engine' runtime/engine/inorder_steps.h 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
 break_it 'watch: a link is visited as it is entered' runtime/engine/inorder_steps.h 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
@@ -871,6 +879,8 @@ choose_tests() {
     *' runtime/base/text.c '*locale*) tests=(number) scripts=(locale) ;;
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
+    *node_component*) tests=() scripts=(components) ;;
+    *' runtime/explain/stages.c '* | *observe_split*) tests=(kernel_random) scripts=() ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *'node_fs), '* | *'head->number'*) tests=(number) scripts=(components) ;;
     *'behind routers a component queues'* | *'behind routers packets of one'* | *'is not held for its tail'*) tests=(number) scripts=(components) ;;
@@ -888,7 +898,7 @@ choose_tests() {
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
     *drain_fs*served_fs*) tests=(watch) scripts=(components) ;;
-    *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
+    *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel kernel_random) ;;
     esac
 }
 

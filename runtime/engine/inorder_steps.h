@@ -334,8 +334,11 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
     }
     x->service_fs = (int64_t)start;
     kernels_begin_service(s, start, slot);
-    if (done != COMPONENT_NEVER)
-        post(s, done, EV_DONE, slot);
+    if (done == COMPONENT_NEVER)
+        return;
+    if (how & IN_WATCHED)
+        observe_served(s, done, slot, x->hold_fs);
+    post(s, done, EV_DONE, slot);
 }
 
 /* -- the way -------------------------------------------------------------------------------- */
@@ -462,6 +465,8 @@ static __attribute__((noinline)) struct goer come_to_node(struct kb_sim *s, int 
     delay_fs = ask_node(s, t, slot, &T->hops[step->station], cube);
     if (delay_fs == NODE_NEVER)
         return none;
+    if (how & IN_WATCHED)
+        observe_visit(s, STATION_NODE, (size_t)step->station, slot, t, after(t, delay_fs));
     t = after(t, delay_fs);
     step = program_on(p, T, x, step, &cube, &t);
     return come_to_step(s, how, t, slot, step, cube);
@@ -630,6 +635,8 @@ static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[whole].issue_fs;
         s->txns[part].wait_fs = s->txns[whole].wait_fs;
+        if (how & IN_WATCHED)
+            observe_split(s, whole, part);
         go_through(s, how, leave_pe(s, how, t, part)); /* no end of a part is ahead of time */
     }
 }
@@ -717,6 +724,8 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     struct goer next = none;
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (how & IN_WATCHED)
+        observe_leave(s, t, slot);
     if (!inside)
         leave_memory(s, how, t, slot);
     if (!inside && last)
@@ -730,6 +739,8 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
         kernels_end_service(s, t, slot);
     else
         kernels_end_part(s, t, slot, last);
+    if (how & IN_WATCHED)
+        observe_left(s);
 }
 
 static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot)

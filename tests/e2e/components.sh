@@ -337,6 +337,11 @@ engines_alike()
     equal "$1: traffic" "$(of_engine hop load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)" \
         "$(of_engine fused load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)"
     equal "$1: kernels" "$(of_engine hop run copy --fingerprint)" "$(of_engine fused run copy --fingerprint)"
+    for command in "replay $work/rows.csv" "run copy"; do
+        # shellcheck disable=SC2086
+        equal "$1: breakdown, ${command%% *}" "$(of_engine hop $command --quiet --breakdown --format csv | md5sum)" \
+            "$(of_engine fused $command --quiet --breakdown --format csv | md5sum)"
+    done
     equal "$1: kernels, not counted" "$(of_engine hop run copy --quiet)" "$(of_engine fused run copy --quiet)"
 }
 for yaml in tests/machines/tray32.yaml tests/support/shapes/shape_{planes,ring,kinds}.yaml tests/support/odd.yaml; do

@@ -24,6 +24,8 @@ struct inorder {
     bool fresh;          /* its lists have not begun */
     bool listed;         /* rows wait in the lists of their channels, and have no event there */
     bool ahead;          /* and the next one sets out ahead of time, as soon as that is known */
+    bool engines;        /* and engines of m_cpus serve in order, each as one server */
+    bool engine_lists;   /* rows of hosts wait in their lists, and their arrival there is no event */
     bool several;        /* so does that of a channel with several servers: engine/ends.h */
     struct ends *ends;   /* owned; [channel]; NULL: that was never so */
     ev soon;             /* the wake of a memory, which is not in the queue: mostly it is next */

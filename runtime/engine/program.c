@@ -147,8 +147,13 @@ static uint32_t make_segment(struct program *p, const struct kb_topology *t,
         else
             *lead_fs += hop->overhead_fs & m->overhead;
         *lead_fs += hop->cross_fs & m->wire;
-        if (leg->owner == LINK_NONE)
-            lead_fs = add_step(p, t, segment, n++, step_of_leg(t, leg++), 0);
+        if (leg->owner == LINK_NONE) {
+            struct step engine = step_of_leg(t, leg++);
+
+            if (n > entry->row && p->steps[n - 1].kind == STEP_LINK && t->planes == 1)
+                engine.fed = FED_ENGINE; /* all come over that link */
+            lead_fs = add_step(p, t, segment, n++, engine, 0);
+        }
         if (!p->ideal)
             lead_fs = add_step(p, t, segment, n++, step_of_leg(t, leg), leg->gbs + m->link_gbs);
         leg++;

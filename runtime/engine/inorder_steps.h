@@ -32,6 +32,10 @@
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there. With several servers it is so where the first event of a request is its
  *      arrival, as with ideal links, whose routes are one step: engine/ends.h.
+ *      An engine of an m_cpu that is one server is held until such an end, too. What comes to it
+ *      begins at the later of its arrival and the end before, so neither need be an event: it is
+ *      passed with the link into it, and over ideal links, where all come to it as they are issued,
+ *      rows of hosts wait in its list.
  *
  * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
  * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
@@ -355,11 +359,7 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
 static __attribute__((noinline)) struct link_station *
 far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct txn *x)
 {
-    const struct leg_row *leg = &T->legs[step->station];
-    struct walk_edge edge = {leg->owner, leg->back, leg->link};
-    const struct trip trip = txn_trip(T, x);
-
-    return &s->links[walk_link(T, edge, cube, &trip) ^ !txn_writes(x)];
+    return &s->links[program_far_link(&s->inorder->program, T, x, step, cube) ^ !txn_writes(x)];
 }
 
 /*

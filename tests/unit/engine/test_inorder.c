@@ -116,13 +116,13 @@ static const kb_topology *topology_of_links(const char *links)
 
 /*
  * The same of a host's: over ideal links its arrival at the engine and its end are no events, nor
- * where links queue, and there each comes to three stations that others come to, too. Those of one
+ * where links queue, and there each has an event at four links. Those of one
  * engine are as hop has them, waits among them.
  */
 static void an_engine_needs_no_events(void **state)
 {
     static const char *const links[] = {"ideal", "fifo"};
-    static const uint64_t events[] = {4, 4 * 3};
+    static const uint64_t events[] = {4, 4 * 4};
 
     (void)state;
     for (int i = 0; i < 2; i++) {

@@ -28,28 +28,33 @@ static kb_status stop(struct kb_sim *s, uint64_t t)
     return t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
-/* The run begins: the first rows of a list set out. */
-static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
+/* What sets out first of `list`, of a channel or of an engine. */
+static ALWAYS_INLINE struct goer first_of_list(struct kb_sim *s, int how, struct station *list,
+                                               bool of_engine)
 {
-    struct goer goer = how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
-
-    go_all(s, how, goer);
+    if (of_engine)
+        return next_of_engine(s, how, list, 0);
+    return how & IN_SEVERAL ? next_of_several(s, list) : next_listed(s, list, 0);
 }
 
-/* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
+/* The run begins with the first of all lists: by these, or by rows where these are fewer, as in
+ * points of a sweep. */
 static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
 {
     size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
-    bool by_rows = !s->traffic && s->n_txns < n_channels;
+    size_t n_lists = n_channels + s->inorder->engine_lists * (size_t)2 * sim_cubes(T);
+    bool by_rows = !s->traffic && s->n_txns < n_lists;
 
     s->inorder->fresh = false;
-    for (size_t i = 0; !by_rows && i < n_channels; i++)
-        begin_list(s, how, &s->channels[i]);
-    for (uint32_t slot = 0; by_rows && slot < s->n_txns; slot++) {
-        struct station *channel = channel_of(s, &s->txns[slot]);
+    for (size_t i = 0; i < (by_rows ? s->n_txns : n_lists); i++) {
+        const struct txn *x = &s->txns[i];
+        bool of_engine = by_rows ? txn_of_host(x) : i >= n_channels;
+        struct station *list = !by_rows ? of_engine ? &s->engines[i - n_channels] : &s->channels[i]
+                               : of_engine ? engine_of(s, x)
+                                           : channel_of(s, x);
 
-        if (channel->queue.head == slot && channel->idle)
-            begin_list(s, how, channel);
+        if (list->idle && (!by_rows || list->queue.head == i))
+            go_all(s, how, first_of_list(s, how, list, of_engine));
     }
 }
 

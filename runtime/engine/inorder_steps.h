@@ -32,6 +32,10 @@
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there. With several servers it is so where the first event of a request is its
  *      arrival, as with ideal links, whose routes are one step: engine/ends.h.
+ *      An engine of an m_cpu that is one server is held until such an end, too. What comes to it
+ *      begins at the later of its arrival and the end before, so neither need be an event: it is
+ *      passed with the link into it, and over ideal links, where all come to it as they are issued,
+ *      rows of hosts wait in its list.
  *
  * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
  * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
@@ -95,6 +99,12 @@ struct goer {
 };
 
 static const struct goer none = {.slot = TXN_NONE};
+
+/* Is an engine of an m_cpu the time at which it is free, and an end there no event? */
+static ALWAYS_INLINE bool engines_in_order(const struct kb_sim *s, int how)
+{
+    return how & IN_LISTED && s->inorder->engines;
+}
 
 /* Which steps are no stops: bits of step.fed. */
 static ALWAYS_INLINE unsigned fed_of(const struct kb_sim *s, int how)
@@ -235,8 +245,10 @@ static ALWAYS_INLINE struct link_station *memory_for(struct kb_sim *s, int how, 
 /* Its end is known now, and need not be an event. */
 static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t slot, uint64_t done)
 {
-    return how & IN_AHEAD && !txn_of_host(&s->txns[slot]) && whole_of(s, slot) == slot &&
-           done < EV_PAST && !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
+    bool known = txn_of_host(&s->txns[slot]) ? engines_in_order(s, how) : how & IN_AHEAD;
+
+    return known && whole_of(s, slot) == slot && done < EV_PAST &&
+           !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
 }
 
 /* Its service ends at `t`: that is known to a memory which keeps order. */
@@ -253,9 +265,11 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, ui
     }
 }
 
+static struct goer leave_engine(struct kb_sim *s, int how, uint64_t t, const struct txn *x);
+
 /*
- * Its service, of which `drain` is for its bytes, ends at `done`: the next of its channel follows,
- * if that need be no event.
+ * Its service, of which `drain` is for its bytes, ends at `done`: the next of its channel, or of
+ * its engine, follows, if that need be no event.
  */
 static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot,
                                         int64_t drain)
@@ -270,6 +284,8 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
     }
     leave_memory(s, how, done, slot);
     end(s, how, done, slot);
+    if (txn_of_host(&s->txns[slot]))
+        return leave_engine(s, how, done, &s->txns[slot]);
     if (!(how & IN_SEVERAL))
         return give_back(s, how, channel, done);
     inorder_ends_of_several(s, channel, done);
@@ -346,11 +362,7 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
 static __attribute__((noinline)) struct link_station *
 far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct txn *x)
 {
-    const struct leg_row *leg = &T->legs[step->station];
-    struct walk_edge edge = {leg->owner, leg->back, leg->link};
-    const struct trip trip = txn_trip(T, x);
-
-    return &s->links[walk_link(T, edge, cube, &trip) ^ !txn_writes(x)];
+    return &s->links[program_far_link(&s->inorder->program, T, x, step, cube) ^ !txn_writes(x)];
 }
 
 /*
@@ -405,6 +417,8 @@ static ALWAYS_INLINE struct goer come_to_step(struct kb_sim *s, int how, uint64_
     return none;
 }
 
+static struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
+
 /* Its head comes to a link: it takes it, and those behind it that are no stops. */
 static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
 {
@@ -444,6 +458,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
             break;
         if (step->kind == STEP_MEMORY)
             return serve(s, how, t < EV_PAST ? t : EV_PAST, slot, drain);
+        if (step->kind == STEP_ENGINE) {
+            x->drain_fs = drain;
+            x->step = (struct step_at){(uint32_t)(step - p->steps), cube};
+            return come_to_engine(s, how, t < EV_PAST ? t : EV_PAST, slot);
+        }
     }
     x->drain_fs = drain;
     go_to(s, how, t, slot, step, cube);
@@ -572,20 +591,38 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
 
 /* -- hosts ---------------------------------------------------------------------------------- */
 
-/* It has an engine from `t` on, and goes on. wait_fs, the time of its arrival, becomes its wait. */
+/* It waits for an engine that keeps order, from the time of its arrival until `t`. */
+static ALWAYS_INLINE void wait_for_engine(struct kb_sim *s, struct station *engine, uint64_t t,
+                                          const struct txn *x)
+{
+    struct link_station *turns = &s->turns[engine - s->engines];
+
+    if (!link_wait(turns, (uint64_t)x->wait_fs, t))
+        fail(s, KB_NO_MEMORY);
+    engine->queue_max = turns->queue_max;
+}
+
+/*
+ * It has an engine that is free from `t` on, as soon as it is there, and goes on. wait_fs, the time
+ * of its arrival, becomes its wait.
+ */
 static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct station *engine,
                                              uint64_t t, uint32_t slot)
 {
     struct program *p = &s->inorder->program;
     struct txn *x = &s->txns[slot];
+    uint64_t came = (uint64_t)x->wait_fs;
 
+    if (t < came)
+        t = came;
+    else if (STATS && engines_in_order(s, how) && t > came)
+        wait_for_engine(s, engine, t, x);
     engine->idle--;
     engine->holder = slot;
     engine->busy_fs -= t;
     if (how & IN_WATCHED)
-        observe_visit(s, STATION_ENGINE, (size_t)(engine - s->engines), slot, (uint64_t)x->wait_fs,
-                      t);
-    x->wait_fs = (int64_t)t - x->wait_fs;
+        observe_visit(s, STATION_ENGINE, (size_t)(engine - s->engines), slot, came, t);
+    x->wait_fs = (int64_t)(t - came);
     if (how & IN_ROUTED) {
         router_go_on(s, t, slot);
         return none;
@@ -596,27 +633,46 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     return come_to_step(s, how, t, slot, step, cube);
 }
 
-static ALWAYS_INLINE struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t,
-                                                uint32_t slot)
+/* It comes to its engine at `t`, behind all that come there before it. */
+static __attribute__((noinline)) struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t,
+                                                            uint32_t slot)
 {
     struct station *engine = engine_of(s, &s->txns[slot]);
+    bool in_order = engines_in_order(s, how);
 
     s->txns[slot].wait_fs = (int64_t)t;
     if (engine->idle)
-        return take_engine(s, how, engine, t, slot);
-    station_enqueue(engine, s->txns, slot);
+        return take_engine(s, how, engine,
+                           in_order ? (uint64_t)s->turns[engine - s->engines].free_fs : t, slot);
+    if (in_order)
+        txn_append(&engine->queue, s->txns, slot);
+    else
+        station_enqueue(engine, s->txns, slot);
     return none;
 }
 
-/* Its service has ended at `t`: the engine goes to the first that waits. */
-static ALWAYS_INLINE struct goer leave_engine(struct kb_sim *s, int how, uint64_t t,
-                                              struct station *engine)
+/* The first that waits for `engine`, which is free from `t` on. */
+static ALWAYS_INLINE struct goer next_of_engine(struct kb_sim *s, int how, struct station *engine,
+                                                uint64_t t)
 {
-    engine->busy_fs += t;
-    engine->idle++;
     if (!station_waited_for(engine))
         return none;
+    if (engines_in_order(s, how))
+        return take_engine(s, how, engine, t, txn_take(&engine->queue, s->txns));
     return take_engine(s, how, engine, t, station_dequeue(engine, s->txns));
+}
+
+/* The service of `x`, a host's, ends at `t`: its engine goes to the first that waits. */
+static __attribute__((noinline)) struct goer leave_engine(struct kb_sim *s, int how, uint64_t t,
+                                                          const struct txn *x)
+{
+    struct station *engine = engine_of(s, x);
+
+    engine->busy_fs += t;
+    engine->idle++;
+    if (engines_in_order(s, how))
+        s->turns[engine - s->engines].free_fs = (int64_t)t;
+    return next_of_engine(s, how, engine, t);
 }
 
 /* And all that follows from it at once. */
@@ -704,14 +760,13 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
 {
     uint32_t whole = whole_of(s, slot);
     bool last = is_last_part(s, slot, whole), of_host = txn_of_host(&s->txns[slot]);
-    struct station *engine = engine_of(s, &s->txns[slot]);
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
     leave_memory(s, how, t, slot);
     end(s, how, t, slot);
     if (of_host)
-        return leave_engine(s, how, t, engine);
+        return leave_engine(s, how, t, &s->txns[slot]);
     return last ? give_back(s, how, channel, t) : none;
 }
 

@@ -51,7 +51,7 @@ uint64_t sim_bytes(const struct kb_topology *t)
 {
     uint64_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     uint64_t bytes = (2 * pes + 2 * cubes) * sizeof(struct station);
-
+    bytes += 2 * cubes * sizeof(struct link_station);
     bytes += memories * sizeof(struct memory_station);
     if (t->links != MODE_ROUTER)
         bytes += memories * sizeof(struct link_station);

@@ -50,6 +50,7 @@ struct kb_sim {
     bool all_made;
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
+    struct link_station *turns;      /* the same, of those that keep order: engine/inorder.h */
     struct memory_station *memories; /* [dst_pack()] */
     struct link_station *early;      /* the same, of those that keep order; NULL: none does */
     struct banks *banks;             /* the same, of those with banks; NULL: none has */

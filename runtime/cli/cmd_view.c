@@ -170,7 +170,7 @@ static enum exit_code draw(void *arg, struct sink *s)
     if (v->dot)
         view_topology_dot(v->cli, level, v->at, v->utilization, s);
     else
-        view_topology(v->cli, level, v->at, v->utilization, v->picture->name, s);
+        view_topology(v->cli, level, v->at, v->utilization, NULL, s);
     return EXIT_OK;
 }
 

@@ -64,6 +64,7 @@ struct scene {
     const struct cli *cli;
     const struct view_utilization *utilization; /* NULL: none */
     const char *prefix;                         /* of ids */
+    bool in_page;
     char title[SCENE_LABEL_BYTES];
     const char *level;
     const char *note; /* below the legend; NULL: none */

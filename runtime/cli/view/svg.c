@@ -23,145 +23,15 @@
 
 /* -- colours -------------------------------------------------------------------------------- */
 
-/* A CSS variable, and its value on a light and on a dark page. */
-struct colour {
-    const char *name, *light, *dark;
-};
-
-/*
- * Colours of utilization (heat): the busiest stands out most from the page in both schemes, and
- * lightness changes in one direction, so that hues need not be seen.
- */
-static const struct colour colours[] = {
-    {"bg", "#ffffff", "#14181d"},      {"ink", "#1c2128", "#e3e8ee"},
-    {"dim", "#5c6672", "#98a3af"},     {"grid", "#e1e5ea", "#2b323a"},
-    {"line", "#7b8794", "#7d8894"},    {"plane", "#f5f7f9", "#1a1f26"},
-    {"box", "#e9eef4", "#28313b"},     {"memory", "#d9ecdf", "#1f3a2c"},
-    {"compute", "#f6e6d0", "#43331d"}, {"io", "#e6e0f3", "#352c4a"},
-    {"accent", "#0b6bcb", "#66b2ff"},  {"second", "#c2570c", "#ffa657"},
-    {"third", "#5b3a9e", "#b99cff"},   {"u0", "#dde3e9", "#323b45"},
-    {"u1", "#f6dc8c", "#54491f"},      {"u2", "#f3b95b", "#785618"},
-    {"u3", "#e88f3c", "#9a5512"},      {"u4", "#c04f1e", "#e2933a"},
-    {"u5", "#a5341f", "#f5ba62"},      {"u6", "#7a1616", "#ffe3a8"},
-    {"u7", "#2e0a33", "#ffffff"},
-};
-
-enum { N_COLOURS = sizeof colours / sizeof *colours };
-
-/* The style of a class. A second `colour` of "" is none. */
-static const struct rule {
-    const char *selector, *property, *colour, *more;
-} rules[] = {
-    {".bg", "fill", "bg", ""},
-    {"text", "fill", "ink", "stroke:none;"},
-    {".dim", "fill", "dim", ""},
-    {".title", "fill", "ink", "font-size:15px;font-weight:600;"},
-    {".small", "fill", "dim", "font-size:9px;"},
-    {".in", "fill", "ink", "font-size:9px;"},
-    {".gbs", "fill", "dim", "font-size:9px;"},
-    {".strong", "fill", "ink", "font-weight:700;"},
-    {".grid", "stroke", "grid", "fill:none;stroke-width:1;"},
-    {".axis", "stroke", "line", "fill:none;stroke-width:1;"},
-    {".wire", "stroke", "line", "fill:none;stroke-width:1.2;"},
-    {".dash", "stroke", "line", "fill:none;stroke-dasharray:4 3;"},
-    {".head", "fill", "line", "stroke:none;"},
-    {".plane", "fill", "plane", "stroke-width:1;"},
-    {".box", "fill", "box", "stroke-width:1;"},
-    {".memory", "fill", "memory", "stroke-width:1;"},
-    {".compute", "fill", "compute", "stroke-width:1;"},
-    {".io", "fill", "io", "stroke-width:1;"},
-    {".plane,svg.kb .box,svg.kb .memory,svg.kb .compute,svg.kb .io,svg.kb .fill", "stroke", "line",
-     ""},
-    {".dot", "fill", "accent", "stroke:none;"},
-    {".s1", "stroke", "accent", "fill:none;stroke-width:2;"},
-    {".s2", "stroke", "second", "fill:none;stroke-width:2;"},
-    {".s3", "stroke", "third", "fill:none;stroke-width:2;"},
-    {".f1", "fill", "accent", "stroke:none;"},
-    {".f2", "fill", "second", "stroke:none;"},
-    {".f3", "fill", "third", "stroke:none;"},
-};
-
-const char *svg_colour(const char *class_name)
+const char *svg_colour(const char *class_name, char colour[SVG_COLOUR_BYTES])
 {
-    for (size_t i = 0; i < N_COLOURS; i++)
-        if (strcmp(colours[i].name, class_name) == 0)
-            return colours[i].light;
-    return "none";
-}
+    char name[32];
+    const char *found;
 
-/* "fill:#fff;fill:var(--kb-bg,#fff)": a program without CSS variables takes the first. */
-static void put_colour(struct sink *s, const char *property, const char *name)
-{
-    const char *light = svg_colour(name);
-
-    sink_text(s, property);
-    sink_char(s, ':');
-    sink_text(s, light);
-    sink_char(s, ';');
-    sink_text(s, property);
-    sink_text(s, ":var(--kb-");
-    sink_text(s, name);
-    sink_char(s, ',');
-    sink_text(s, light);
-    sink_text(s, ");");
-}
-
-static void put_rule(struct sink *s, const char *selector, const char *property, const char *colour,
-                     const char *more)
-{
-    sink_text(s, "svg.kb ");
-    sink_text(s, selector);
-    sink_char(s, '{');
-    put_colour(s, property, colour);
-    sink_text(s, more);
-    sink_text(s, "}\n");
-}
-
-/* From this class on, texts on a filled shape have the colour of the page. */
-enum { HEAT_STRONG = 4 };
-
-/*
- * A class of heat colours lines and fills, and texts on a fill: these take the colour of the page
- * where the fill is dark on light pages, light on dark ones.
- */
-static void put_heat_rules(struct sink *s)
-{
-    char selector[64], name[16];
-
-    for (int i = 0; i < SVG_HEATS; i++) {
-        sprintf(name, "u%d", i);
-        sprintf(selector, ".%s.fill", name);
-        put_rule(s, selector, "fill", name, "");
-        sprintf(selector, ".%s.wire", name);
-        put_rule(s, selector, "stroke", name,
-                 i < HEAT_STRONG ? "stroke-width:2;" : "stroke-width:3;");
-        sprintf(selector, ".%s.head", name);
-        put_rule(s, selector, "fill", name, "");
-        sprintf(selector, "g.%s text", name);
-        put_rule(s, selector, "fill", i < HEAT_STRONG ? "ink" : "bg", "");
-    }
-}
-
-/*
- * The plain style is that of a light page; a reader with a dark scheme gets the second column of
- * `colours`.
- */
-static void put_style(struct sink *s)
-{
-    sink_text(s, "<style>\nsvg.kb{font:11px ui-sans-serif,system-ui,Helvetica,Arial,\"DejaVu "
-                 "Sans\",sans-serif}\n");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        put_rule(s, rules[i].selector, rules[i].property, rules[i].colour, rules[i].more);
-    put_heat_rules(s);
-    sink_text(s, "@media (prefers-color-scheme:dark){svg.kb{");
-    for (size_t i = 0; i < N_COLOURS; i++) {
-        sink_text(s, "--kb-");
-        sink_text(s, colours[i].name);
-        sink_char(s, ':');
-        sink_text(s, colours[i].dark);
-        sink_char(s, ';');
-    }
-    sink_text(s, "}}\n</style>\n");
+    snprintf(name, sizeof name, "(--kb-%.16s,", class_name);
+    found = strstr(svg_css, name);
+    snprintf(colour, SVG_COLOUR_BYTES, "%.7s", found ? found + strlen(name) : "none");
+    return colour;
 }
 
 /* -- raw pieces ----------------------------------------------------------------------------- */
@@ -262,7 +132,11 @@ void svg_begin(struct svg *g, const char *title)
     svg_inside(g);
     svg_escape(s, title);
     sink_text(s, "</title>\n");
-    put_style(s);
+    if (!g->in_page) {
+        sink_text(s, "<style>\n");
+        sink_text(s, svg_css);
+        sink_text(s, "</style>\n");
+    }
     svg_rect(g, "bg", 0, 0, g->width, g->height);
 }
 

@@ -80,7 +80,10 @@ static void draw(struct scene *sc, enum view_level level, struct view_at at,
 void view_topology(const struct cli *cli, enum view_level level, struct view_at at,
                    const struct view_utilization *utilization, const char *prefix, struct sink *s)
 {
-    struct scene sc = {.cli = cli, .utilization = utilization, .prefix = prefix};
+    struct scene sc = {.cli = cli,
+                       .utilization = utilization,
+                       .prefix = prefix ? prefix : view_pictures[level].name,
+                       .in_page = prefix};
 
     draw(&sc, level, at, scene_svg, s);
 }

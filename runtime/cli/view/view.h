@@ -49,7 +49,8 @@ void view_utilization_free(struct view_utilization *utilization);
 /* -- pictures ------------------------------------------------------------------------------- */
 
 /*
- * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids (svg.h).
+ * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids, in a page which
+ * has svg_css (svg.h); NULL: the picture stands alone.
  * `utilization` may be NULL: no colours.
  */
 void view_topology(const struct cli *cli, enum view_level level, struct view_at at,

@@ -329,9 +329,9 @@
             .sort((a, b) => b.pct - a.pct);
     }
 
-    // The busiest place of all: "link c1 > c2 is busy 78.9 % of the time".
+    // The busiest place; DMA channels do not count, which are held while transactions wait elsewhere.
     function busiestTile() {
-        const first = use.rows[0], pct = first && use.get(first, "util_pct");
+        const first = use.rows.find((row) => use.get(row, "kind") !== "channel"), pct = first && use.get(first, "util_pct");
 
         if (!pct)
             return null;
@@ -430,8 +430,8 @@
             const calm = rows.rows.filter((row) => rows.get(row, "mean_ns") !== null), first = rows.only(calm).best("rate", -1);
 
             return {
-                tiles: [at && rows.get(at, "saturation_rate") !== null ? tile("saturation", rows.show(at, "saturation_rate"), "of the rate", notes.find((line) => /saturation/.test(line)))
-                        : tile("saturation", "none", "", notes.find((line) => /saturat/.test(line)) ?? "no rate of the list saturates the machine"),
+                tiles: [at && rows.get(at, "saturation_rate") !== null ? tile("saturates at rate", rows.show(at, "saturation_rate"), "", notes.find((line) => /saturation/.test(line)))
+                        : tile("saturates at rate", "none", "", notes.find((line) => /saturat/.test(line)) ?? "no rate of the list saturates the machine"),
                     accepted ? tile("most accepted", rows.show(accepted, "accepted_gbs"), "GB/s", `at rate ${rows.show(accepted, "rate")}, where ${rows.show(accepted, "offered_gbs")} are offered`,
                         100 * rows.get(accepted, "accepted_gbs") / rows.get(accepted, "offered_gbs")) : null,
                     first ? tile("mean latency", rows.show(first, "mean_ns"), "ns", `at ${nameOf(first)}; ${rows.show(first, "p99_ns")} ns for 99 %` +
@@ -472,7 +472,7 @@
             tiles: [tile("lowest latency", rows.show(low, latency), "ns", nameOf(low)), tile("highest latency", rows.show(high, latency), "ns", nameOf(high)),
                 fast ? tile("highest throughput", rows.show(fast, throughput), "GB/s", nameOf(fast)) : null,
                 tile(page.command === "sweep" ? "points" : "cases", rows.all, "", keysThatVary())],
-            left: curvePlots(), right: distanceMap(),
+            ...curvePlots(),
         } : null;
     }
     const keysThatVary = () => ["src", "dst", "nbytes", "inflight", "op"].filter((name) => rows.varies(name))
@@ -520,13 +520,15 @@
                                 rows.varies("op") ? rows.get(row, "op") : []].flat().join(", ");
 
         if (!all.length || (page.command === "sweep" && !ofBytes && !rows.varies("inflight")))
-            return partsPlot();
+            return { left: partsPlot(), right: distanceMap() };
         if (page.command === "probe")
-            return draw.plot("Throughput of transactions one after the other", curvesOf(all, x, "eff_bw_gbs", label), { x: across, y: { label: "GB/s" } });
-        const latency = curvesOf(all, x, "mean_ns", label), drawn = differing(latency), names = new Set(drawn.map((c) => c.name));
-        return [draw.plot("Latency", drawn, { x: across, y: { label: "mean latency, ns" } }),
-            draw.plot("Throughput", curvesOf(all, x, "gbs", label).filter((c) => names.has(c.name)), { x: across, y: { label: "GB/s" } }),
-            latency.length > drawn.length ? html("p", { class: "detail" }, `There are ${latency.length} lines; these differ most.`) : null];
+            return { right: distanceMap(), left: draw.plot("Throughput of transactions one after the other", curvesOf(all, x, "eff_bw_gbs", label), { x: across, y: { label: "GB/s" } }) };
+        const latency = curvesOf(all, x, "mean_ns", label), drawn = differing(latency);
+        const gbs = new Map(curvesOf(all, x, "gbs", label).map((c) => [c.name, c]));
+
+        return { left: [draw.plot("Latency", drawn, { x: across, y: { label: "mean latency, ns" } }),
+                        latency.length > drawn.length ? html("p", { class: "detail" }, `There are ${latency.length} lines; these differ most.`) : null],
+                 right: draw.plot("Throughput", drawn.map((c) => gbs.get(c.name)).filter(Boolean), { x: across, y: { label: "GB/s" } }) };
     }
 
     // A rate is saturated if it is not steady, or less than 97 % of its offer is accepted.
@@ -543,7 +545,7 @@
                 if (full < 0)
                     return null;
                 const from = x.at(full ? (offered(drawn[full - 1]) + offered(drawn[full])) / 2 : offered(drawn[0]));
-                return svg("g", { "data-saturated": offered(drawn[full]) }, svg("rect", { class: "plane", x: from, y: box.top, width: box.right - from, height: box.bottom - box.top }),
+                return svg("g", { "data-saturated": offered(drawn[full]) }, svg("rect", { class: "shade", x: from, y: box.top, width: box.right - from, height: box.bottom - box.top }),
                     text(box.right - 6, box.bottom - 8, `saturated at ${short(offered(drawn[full]))} GB/s`, { class: "dim", "text-anchor": "end" }));
             } });
     }
@@ -639,7 +641,14 @@
         sweep: (row) => `${rows.get(row, "src")} \u2192 ${rows.get(row, "dst")}`,
     };
     const partBars = () => labels[page.command] ? barsOf(labels[page.command]) : [];
-    const partsPlot = () => stacked("Mean latency, and its parts", partBars(), page.command === "probe");
+    // Once in the page: on the first screen if it has nothing else.
+    let isDrawn = false;
+    function partsPlot() {
+        if (isDrawn)
+            return null;
+        isDrawn = true;
+        return stacked("Mean latency, and its parts", partBars(), page.command === "probe");
+    }
 
     function timeGoes() {
         const ops = [...sums.where("by", "all"), ...sums.where("by", "op")].map((row) => ({ label: sums.get(row, "of") || "all commands", parts: partsOf(sums, row) }));
@@ -658,17 +667,20 @@
                 html("div", { class: "pair" }, stacked("Shares of the time of commands, by operation", ops), roofline()),
                 partsTable("lines", "Parts of the critical path, by kernel and line", lines), partsTable("sums", "Parts of the time of commands, by operation", ops)];
         const made = partBars();
-        return [["sweep", "probe"].includes(page.command) && curvePlots() instanceof Element && !rows.varies("nbytes") ? null : partsPlot(),
-                partsTable("shares", "Parts of latency", made)];
+        return [partsPlot(), partsTable("shares", "Parts of latency", made)];
     }
 
     // -- from every PE to every memory ------------------------------------------------------------------
 
     const cubeOf = (name) => name.includes(".pe") || name.includes(".slice") ? name.replace(/\.(pe|slice)\d+$/, "") : name;
 
+    let isMapped = false; // once in the page, too
     function distanceMap() {
-        return distances ? draw.map("Zero-load latency of a read: rows are PEs, columns memories", { from: distances.from, to: distances.to, values: distances.mean,
-                                                                                                   cube: cubeOf, side: distances.from.length }) : null;
+        if (isMapped || !distances)
+            return null;
+        isMapped = true;
+        return draw.map("Zero-load latency of a read: rows are PEs, columns memories", { from: distances.from, to: distances.to, values: distances.mean,
+                                                                                                   cube: cubeOf, side: distances.from.length });
     }
 
     function distanceFrame() {
@@ -781,7 +793,8 @@
         if (distances)
             section("distances", "From every PE to every memory", `A read of ${distances.bytes} bytes, alone on the machine, takes ${fixed(least(distances.best ?? distances.mean), 2)} to ` +
                 `${fixed(most(distances.worst ?? distances.mean), 2)} ns.` + (distances.every > 1 ? ` The map shows one cube in ${distances.every}.` : ""),
-                ["sweep", "probe"].includes(page.command) && summary ? null : distanceMap(), table("nearest", "Latency from each row of the map", distanceFrame()));
+                html("div", { class: "pair" }, distanceMap(),
+                     table("nearest", "Latency from each row of the map", distanceFrame())));
         section("config", "Configuration", null, html("details", {}, html("summary", {}, "All keys, with their defaults: " + (data.rows?.topology?.hash ?? "")),
             html("pre", { tabindex: 0 }, data.rows?.topology?.config ?? "")));
     }
@@ -803,7 +816,7 @@
         width_ = main.clientWidth;
     }).observe(main);
     fitAll();
-    addEventListener("beforeprint", () => { document.body.style.width = "62rem"; fitAll(); });
+    addEventListener("beforeprint", () => { document.body.style.width = "1040px"; fitAll(); });
     addEventListener("afterprint", () => { document.body.style.width = ""; fitAll(); });
     for (const box of document.querySelectorAll(".picture, .scroll"))
         new ResizeObserver(() => box.parentElement.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1)).observe(box);

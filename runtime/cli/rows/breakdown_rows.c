@@ -38,7 +38,7 @@
 
 enum {
     TOP_FOR_PEOPLE = 3,
-    TOP_FOR_PAGES = 10,
+    TOP_FOR_PAGES = 8,
     STEPS_PER_TOP = 4,
     STEP_BYTES = 256,
     NOTE_BYTES = 256

@@ -281,11 +281,12 @@ def check_first_screen(browser, name, command, data):
     use = data["use"]
     edges = {row[1]: row[2] for row in use["rows"] if row[0] == "edge"}
     listed = browser.execute_script("""
-        return [...document.querySelectorAll(".map + .ranking li")].map((e) => [e.querySelector("strong").textContent,
+        return [...document.querySelectorAll(".links li")].map((e) => [e.querySelector("strong").textContent,
             e.querySelector(".share").textContent])""")
     drawn = browser.execute_script("""
-        return [...document.querySelectorAll("#machine figure:first-of-type g.edge[data-pct]")].map((e) =>
-            e.dataset.from + " -> " + e.dataset.to)""")
+        const edges = (id) => [...document.querySelectorAll(`#${id} g.edge[data-pct]`)];
+        const busy = ["picture-system", "picture-sip"].map(edges).find((all) => all.some((e) => e.dataset.pct >= 1)) ?? [];
+        return busy.map((e) => e.dataset.from + " -> " + e.dataset.to)""")
     drawn = {name: edges.get(name) for name in drawn if edges.get(name)}
     busiest = sorted((v for v in drawn.values() if v >= 1), reverse=True)[:5]
     equal([share for _, share in listed], [shown(use, [v], 0, "p") + " %" for v in busiest], f"{name}: the busiest links are listed")

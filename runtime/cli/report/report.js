@@ -187,11 +187,13 @@
             this.full = columns.map((_, c) => c).filter((c) => all.length < 2 ? all[0]?.[c] !== null : kinds[c].size > 1);
             const fixedOnes = columns.map((_, c) => c).filter((c) => all.length > 1 && kinds[c].size === 1 && all[0][c] !== null && all[0][c] !== 0);
             this.same.textContent = fixedOnes.length ? "The same in all rows: " +
-                fixedOnes.map((c) => `${columns[c]} ${this.cell(all[0], c)}`).join(", ") + "." : "";
+                fixedOnes.map((c) => `${columns[c]} ${this.words(all[0], c)}`).join(", ") + "." : "";
             if (!this.full.length)
                 this.full = columns.map((_, c) => c);
         }
         cell(row, c) { return shown(row[c], this.frame.types[c], this.digits.checked); }
+        isPlace(c) { return PLACES.has(this.frame.columns[c]) && !this.isNumber(c); }
+        words(row, c) { return this.isPlace(c) && row[c] !== null ? place(row[c]) : this.cell(row, c); }
         isNumber(c) { return this.frame.types[c] !== "t"; }
         heads() {
             this.head.replaceChildren(...this.shownColumns.map((c) => {
@@ -248,8 +250,8 @@
                 row.some((_, c) => this.cell(row, c).toLowerCase().includes(word))));
 
             this.body.replaceChildren(...found.slice(0, this.limit).map((row) => html("tr", {}, this.shownColumns.map((c) => {
-                const words_ = this.cell(row, c), is = PLACES.has(this.frame.columns[c]) && !this.isNumber(c);
-                return html("td", { class: this.isNumber(c) ? "n" : undefined, title: is ? words_ : undefined }, is ? place(words_) : words_);
+                return html("td", { class: this.isNumber(c) ? "n" : undefined, title: this.isPlace(c) ? this.cell(row, c) : undefined },
+                            this.words(row, c));
             }))));
             const { all, rows: kept, columns } = this.frame;
             const hidden = this.full.length - this.shownColumns.length;
@@ -276,14 +278,15 @@
 
     // The outermost picture that has links, cropped to its components, with numbers at the busiest links.
     function busiestLinks() {
-        const outer = pictures.get("system") ?? pictures.get("sip");
-        const copy = outer?.querySelector("svg").cloneNode(true);
+        const [copy, links] = ["system", "sip"].filter((name) => pictures.has(name)).map((name) => {
+            const drawn = pictures.get(name).querySelector("svg").cloneNode(true);
+            return [drawn, [...drawn.querySelectorAll("g[data-level] g.edge[data-pct]")].filter((edge) => Number(edge.dataset.pct) >= 1)
+                .sort((a, b) => b.dataset.pct - a.dataset.pct).slice(0, 5)];
+        }).sort((a, b) => (b[1].length > 0) - (a[1].length > 0))[0] ?? [];
         const level = copy?.querySelector("g[data-level]");
 
         if (!level)
             return null;
-        const links = [...level.querySelectorAll("g.edge[data-pct]")].filter((edge) => Number(edge.dataset.pct) >= 1)
-            .sort((a, b) => b.dataset.pct - a.dataset.pct).slice(0, 5);
         copy.querySelectorAll("[id]").forEach((e) => e.removeAttribute("id"));
         copy.removeAttribute("aria-labelledby");
         copy.setAttribute("aria-label", "The machine" + (use.rows.length ? ", coloured by how busy it was" : ""));
@@ -315,10 +318,10 @@
         const list = links.map((edge) => {
             const name = `${edge.dataset.from} -> ${edge.dataset.to}`;
             const row = use.where("name", name)[0];
-            return { name: place(name), pct: Number(edge.dataset.pct), colour: "c-link",
+            return { name: place(name), pct: row ? use.get(row, "util_pct") : Number(edge.dataset.pct), colour: "c-link",
                      words: row && use.get(row, "queue_max") ? `queue of ${use.show(row, "queue_mean")} on average, ${use.get(row, "queue_max")} at most` : "" };
         });
-        return [figure, ranking(`The busiest links${page.when}`, list), ranking("The busiest of each other kind", busiestKinds())];
+        return [figure, html("div", { class: "links" }, ranking(`The busiest links${page.when}`, list)), ranking("The busiest of each other kind", busiestKinds())];
     }
 
     function busiestKinds() {

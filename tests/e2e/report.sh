@@ -117,7 +117,7 @@ ok "sweep: no machine that was busy, as there were many"
 
 colours=$(sed -n '/prefers-color-scheme:dark/p' page.html | grep -o -- '--kb-[a-z0-9]*:' | sort -u)
 [ -n "$colours" ] && nothing "$(for colour in $colours; do
-    grep -q -- "    $colour light-dark(#" page.html || echo "$colour is not set"
+    grep -q -- "^$colour light-dark(#" page.html || echo "$colour is not set"
 done)"
 ok "the page sets every colour of its pictures, which follow its theme"
 

@@ -1,4 +1,4 @@
-/* svg.h -- pictures: shapes, texts, colours and axes, written as SVG. */
+/* svg.h -- pictures: shapes, texts and colours, written as SVG. */
 #ifndef SVG_H
 #define SVG_H
 #include "cli/out/sink.h"
@@ -79,22 +79,5 @@ const char *svg_colour(const char *class_name, char colour[SVG_COLOUR_BYTES]);
 
 /* A legend of the classes, with per cent; returns its width. */
 double svg_heat_legend(struct svg *g, double x, double y);
-
-/* -- axes ----------------------------------------------------------------------------------- */
-
-struct svg_axis {
-    const char *label; /* with its unit */
-    bool log;
-    double px_from, px_to; /* where `from` and `to` are */
-    double from, to;       /* svg_axis_fit() sets them */
-};
-
-/* Sets round ends, with `low` and `high` between them. Log: both above 0. */
-void svg_axis_fit(struct svg_axis *axis, double low, double high);
-double svg_axis_at(const struct svg_axis *axis, double value);
-
-/* Draws an axis with ticks, numbers, its label, and a grid up to the other end of the plot. */
-void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y);
-void svg_axis_y(struct svg *g, const struct svg_axis *axis, double x, double grid_x);
 
 #endif

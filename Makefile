@@ -159,7 +159,7 @@ $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/
 
 # The text of component.h, which is compiled with components at run time.
 c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
-    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+    $(or $(2),cat) $(1) | od -An -v -tu1 | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/component_h.c: runtime/include/component.h
 	@mkdir -p $(@D)
 	$(Q){ echo '/* Generated from $<. */'; echo '#include "gen/component_build.h"'; $(call c_string,$<); } > $(NEW) $(PUT)

@@ -85,6 +85,9 @@ void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct si
 void out_json_head(const struct rows *rows, const struct origin *origin, struct sink *s);
 void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_json_tail(struct sink *s);
+/* A string, and the value of a cell, for other objects. */
+void out_json_string(struct sink *s, const char *text);
+void out_json_cell(struct sink *s, const struct cell *cell);
 void out_jsonl_head(const struct rows *rows, const struct origin *origin, struct sink *s);
 void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_md_head(const struct rows *rows, struct sink *s);

@@ -12,10 +12,16 @@ from pathlib import Path
 
 from cffi import FFI
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+ROOT = next(folder for folder in (HERE / "source", HERE.parent) if (folder / "Makefile").exists())
 BUILD = Path(os.environ.get("KERNBENCH_BUILD") or ROOT / "build")
-HEADERS = ["kernbench.h", "tl.h", "cli/query/query.h"]
+HEADERS = ["kernbench.h", "tl.h", "cli/main.h", "cli/query/query.h"]
 FOLDERS = [ROOT / "runtime/include", ROOT / "runtime"]
+
+
+def tool(*words: str) -> str:
+    """What a program prints."""
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
 def preprocessed() -> str:
@@ -37,7 +43,7 @@ def declarations() -> str:
 
 
 def helpers() -> str:
-    return (ROOT / "python/helpers.c").read_text()
+    return (HERE / "helpers.c").read_text()
 
 
 def helper_declarations() -> str:
@@ -46,16 +52,18 @@ def helper_declarations() -> str:
     return "".join(head + ";\n" for head in heads)
 
 
-ffi = FFI()
-ffi.cdef(declarations())
-ffi.cdef(helper_declarations() + "static char *const KB_VERSION;\nvoid free(void *);\n")
-ffi.set_source(
-    "kernbench._native",
-    "".join(f'#include "{name}"\n' for name in HEADERS) + "#include <stdlib.h>\n" + helpers(),
-    include_dirs=[str(folder) for folder in FOLDERS],
-    extra_objects=[str(BUILD / "_python/libquery.a")],
-    library_dirs=[str(BUILD)],
-    libraries=["kernbench"],
-    extra_compile_args=["-O2", "-g0", "-fvisibility=hidden"],
-    extra_link_args=["-Wl,-rpath,$ORIGIN", *(BUILD / "_python/libs").read_text().split(), "-lm", "-lpthread"],
-)
+def module() -> FFI:
+    """The module, for cffi; the library is built by now."""
+    ffi = FFI()
+    ffi.cdef(declarations())
+    ffi.cdef(helper_declarations() + "static char *const KB_VERSION;\nvoid free(void *);\n")
+    ffi.set_source(
+        "kernbench._native",
+        "".join(f'#include "{name}"\n' for name in HEADERS) + "#include <stdlib.h>\n" + helpers(),
+        include_dirs=[str(folder) for folder in FOLDERS],
+        extra_objects=[str(BUILD / "_python/libquery.a")],
+        library_dirs=[str(BUILD), str(BUILD / "_python/carried")],
+        libraries=["kernbench"],
+        extra_compile_args=["-O2", "-g0", "-fvisibility=hidden"],
+        extra_link_args=["-Wl,-rpath,$ORIGIN", *(BUILD / "_python/libs").read_text().split(), "-lm", "-lpthread"])
+    return ffi

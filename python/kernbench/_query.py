@@ -178,7 +178,7 @@ class Query:
         request.n_words = len(texts)
         request.frame = frame.c if frame is not None else ffi.NULL
         request.keep_run = keep_run
-        self.attrs = {"kernbench": " ".join(words)}
+        self.attrs: Dict[str, Any] = {"kernbench": " ".join(words)}
         self.c = started(request, (machine, frame))
         made_of_text = ffi.string(lib.kb_query_provenance(self.c)).decode()
         if made_of_text:
@@ -206,4 +206,4 @@ class Query:
             raise error(code, messages_of(self.c))
         n = ffi.new("size_t *")
         text = lib.kb_query_text(self.c, n)
-        return ffi.buffer(text, n[0])[:].decode(errors="replace")
+        return str(ffi.buffer(text, n[0])[:].decode(errors="replace"))

@@ -4,9 +4,10 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from ._native import ffi, lib
+from ._types import Array
 
 try:
-    import pandas
+    import pandas as pandas
 except ImportError:  # optional
     pandas = None
 
@@ -22,7 +23,7 @@ class Memory:
                                     "data": (int(ffi.cast("uintptr_t", pointer)), False)}
 
 
-def array_of(pointer: Any, n: int, kind: str, owner: Any) -> np.ndarray:
+def array_of(pointer: Any, n: int, kind: str, owner: Any) -> Array:
     """An array of what lies there, without a copy."""
     if n == 0:
         return np.empty(0, kind)
@@ -46,10 +47,10 @@ class Table:
         self.texts = np.array([ffi.string(self.c.texts[k]).decode(errors="replace")
                                for k in range(self.c.n_texts)], object)
 
-    def values(self, column: Any, kind: str) -> np.ndarray:
+    def values(self, column: Any, kind: str) -> Array:
         return array_of(column.values, self.c.n_rows, kind, self.query)
 
-    def mixed(self, column: Any, kinds: np.ndarray) -> np.ndarray:
+    def mixed(self, column: Any, kinds: Array) -> Array:
         """Cells of several kinds: objects."""
         numbers = self.values(column, "<u8")
         reals = self.values(column, "<f8")
@@ -65,7 +66,7 @@ class Table:
                 cells[i] = float(reals[i])
         return cells
 
-    def counts(self, column: Any, kinds: Optional[np.ndarray]) -> Any:
+    def counts(self, column: Any, kinds: Optional[Array]) -> Any:
         """Whole numbers; with empty cells pandas' own kind of them, or floats."""
         counts = self.values(column, "<u8")
         if not counts.size or counts.max() < 1 << 63:
@@ -125,7 +126,8 @@ def is_number(text: str) -> bool:
 def rows_of(columns: Dict[str, Any], attrs: Dict[str, Any], copy: bool = True) -> Any:
     """A DataFrame of columns; without pandas a record array."""
     if pandas is None:
-        return np.rec.fromarrays(list(columns.values()), names=list(columns))
+        records: Any = np.rec
+        return records.fromarrays(list(columns.values()), names=list(columns))
     frame = pandas.DataFrame(columns, copy=copy)
     frame.attrs.update(attrs)
     return frame

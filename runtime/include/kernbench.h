@@ -10,7 +10,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define KB_VERSION   "0.1.0"
+#define KB_VERSION   "0.2.0"
 #define KB_ABI       0 /* the number in libkernbench.so.0 */
 #define KB_FS_PER_NS INT64_C(1000000)
 

@@ -170,7 +170,7 @@ static void put_slope(struct roofline *r)
     svg_inside(&r->g);
     svg_line(&r->g, "s1", x1, y1, x2, y2);
     snprintf(text, sizeof text, "memory: %.24s GB/s", svg_short(r->gbs, 2, number));
-    if (hypot(x2 - x1, y2 - y1) < svg_text_width(text, LETTER) + 20) {
+    if (svg_length(x2 - x1, y2 - y1) < svg_text_width(text, LETTER) + 20) {
         svg_text(&r->g, NULL, LEFT, TOP - 5, SVG_START, text);
         svg_close(&r->g, "g");
         return;

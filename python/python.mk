@@ -13,7 +13,9 @@ $(QUERY_LIB): $(CLI_OBJ) $(patsubst %.c,$(O)/%.o,$(filter-out $(BASE_OF_CLI),$(w
 # What python/setup.py asks for. Debian's archives are not for shared objects: the wheel carries the
 # shared libraries of the command line beside ours, by names of their own (libsqlite3-kernbench.so.0),
 # so that a program with another copy of one of them has both.
-CARRIED := $(patsubst lib%.a,%,$(notdir $(filter %.a,$(CLI_LIBS)))) $(patsubst -l%,%,$(filter -l%,$(CLI_LIBS)))
+# KB_SYSTEM=yes: a distribution's package has all of them, and ours, elsewhere, and carries none.
+SHARED_OF_CLI := $(patsubst lib%.a,%,$(notdir $(filter %.a,$(CLI_LIBS)))) $(patsubst -l%,%,$(filter -l%,$(CLI_LIBS)))
+CARRIED := $(if $(KB_SYSTEM),,$(SHARED_OF_CLI))
 .PHONY: python-parts
 python-parts: $(QUERY_LIB) $(SHARED) $(PY)/carried/done $(PY)/libs $(PY)/parts
 $(PY)/carried/done: $(PY)/libs python/python.mk
@@ -24,7 +26,7 @@ $(PY)/carried/done: $(PY)/libs python/python.mk
 	    ln -s $$to lib$$l-kernbench.so || exit; done
 	@touch $@
 $(PY)/libs: FORCE
-	$(call keep,$(CARRIED:%=-l%-kernbench) $(YAML_LIB) $(MD_LIB))
+	$(call keep,$(if $(KB_SYSTEM),$(SHARED_OF_CLI:%=-l%),$(CARRIED:%=-l%-kernbench)) $(YAML_LIB) $(MD_LIB))
 # Whose notices go with it: of each a name, and a file of the package that it is from.
 $(PY)/parts: FORCE
 	@mkdir -p $(@D)

@@ -17,7 +17,7 @@ from wheel.bdist_wheel import bdist_wheel
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from native import BUILD, ROOT, tool  # noqa: E402
+from native import BUILD, ROOT, SYSTEM, tool  # noqa: E402
 
 HEADER = (ROOT / "runtime/include/kernbench.h").read_text()
 VERSION = re.search(r'KB_VERSION\s+"(.*)"', HEADER)[1]
@@ -88,7 +88,7 @@ class BuildPackage(build_py):
     def run(self):
         super().run()
         to = Path(self.build_lib) / "kernbench"
-        for file in [BUILD / "libkernbench.so.0", *(PARTS / "carried").glob("*.so.*")]:
+        for file in [] if SYSTEM else [BUILD / "libkernbench.so.0", *(PARTS / "carried").glob("*.so.*")]:
             shutil.copy2(file, to)  # of a link the file behind it
         for folder, files in {"include": ROOT.glob("runtime/include/*.h"),
                               "topologies": ROOT.glob("topologies/*.yaml")}.items():

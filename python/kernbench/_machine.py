@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Tuple, Union, overload
 
 from ._arguments import given, split
+from ._arrow import ArrowRows
 from ._bench import is_compiled, judge
 from ._errors import BadInput, Different, Error, error
 from ._frame import Frame
 from ._native import ffi, lib
 from ._query import Query, c_text, made_of, word, words_of
+from ._rows import Table
+from ._result import Result, result_of
 from ._tensors import Tensors
 from ._types import Keys, Option, Path as AnyPath, Rows, Size, Values
 
@@ -83,6 +86,35 @@ class Commands:
     def _vary(self) -> List[str]:
         return []
 
+    def _asked_machine(self) -> "Machine":
+        raise NotImplementedError
+
+    def _origin(self, words: List[str]) -> Dict[str, Any]:
+        """What rows are of, as JSON has it."""
+        machine = self._asked_machine()
+        seeds = [text[7:] for text in words if text.startswith("--seed=")]
+        return {"topology": machine.name, "hash": machine.hash, "config": machine.config,
+                "version": str(ffi.string(lib.KB_VERSION).decode()),
+                "command": " ".join(text for text in words if not text.startswith(("--stats=", "--oplog=", "--quiet"))),
+                "seed": int(seeds[-1]) if seeds and seeds[-1].isdigit() else 0}
+
+    @property
+    def arrow(self) -> "Commands":
+        """The same commands, with rows by the Arrow C data interface, without a copy: m.arrow.probe()
+        is a kernbench.ArrowRows, which pyarrow.table() and polars.DataFrame() take."""
+        return ArrowCommands(self)
+
+    def result(self, what: Any, **arguments: Any) -> "Result":
+        """All about one run, as frames: rows, statistics of stations, breakdown, and for kernels the op log.
+
+        what       a bench; transactions as replay() takes them; or "load", with pattern and one rate
+        arguments  those of run(), replay() or load()
+
+        >>> r = m.result("gemm", M=256)
+        >>> r.rows, r.stats.nlargest(3, "util_pct"), r.breakdown, r.oplog
+        """
+        return result_of(self, what, arguments)
+
     def _query(self, command: str, operands: Any = (), frame: Any = None, keep_run: bool = False,
                **options: Any) -> Query:
         options.setdefault("format", "csv")
@@ -91,7 +123,10 @@ class Commands:
 
     def _rows(self, command: str, operands: Any = (), frame: Any = None, quiet: Any = False,
               **options: Any) -> Rows:
-        return self._query(command, operands, frame, quiet=quiet, **options).rows(quiet)
+        return self._rows_of(self._query(command, operands, frame, quiet=quiet, **options), quiet)
+
+    def _rows_of(self, query: Query, quiet: Any) -> Any:
+        return query.rows(quiet)
 
     def probe(self, *, bytes: Size = 4096, case: Optional[str] = None, **options: Option) -> Rows:
         """Latencies of typical accesses, each alone, from near to far.
@@ -275,7 +310,7 @@ class Commands:
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
         query = self._query("run", operands, keep_run=bool(tensors or reference), quiet=quiet, **options)
-        rows = query.rows(quiet)
+        rows = self._rows_of(query, quiet)
         if not (tensors or reference):
             return rows
         found = Tensors(query)
@@ -297,6 +332,31 @@ def indexed(rows: Any, frame: Optional[Frame]) -> Any:
         ids = rows["id"].to_numpy()
         rows.index = frame.index if len(ids) == len(frame.index) else frame.index[ids]
     return rows
+
+
+class ArrowCommands(Commands):
+    """The commands of a machine or of its variants; rows are ArrowRows."""
+
+    def __init__(self, commands: Commands):
+        self._commands = commands
+        self._topo = commands._topo
+
+    def _vary(self) -> List[str]:
+        return self._commands._vary()
+
+    def _asked_machine(self) -> "Machine":
+        return self._commands._asked_machine()
+
+    def _rows_of(self, query: Query, quiet: Any) -> Any:
+        return query.rows(quiet, arrow_rows)
+
+
+def arrow_rows(query: Any, attrs: Dict[str, Any]) -> Any:
+    """The rows of a query that wrote one table; None: it wrote none."""
+    if lib.kb_query_table_count(query) == 0:
+        return None
+    table = Table(query, 0)
+    return ArrowRows(table, {**attrs, "columns": table.meanings()})
 
 
 class Picture(str):
@@ -321,6 +381,9 @@ class Variants(Commands):
     def _vary(self) -> List[str]:
         return self._words
 
+    def _asked_machine(self) -> "Machine":
+        return self._machine
+
     def __repr__(self) -> str:
         return f"<kernbench.Variants of {self._machine!r}: {' '.join(self._words)}>"
 
@@ -337,6 +400,11 @@ def vary(machine: "Machine", keys: Keys) -> Variants:
     >>> v.run("gemm", M=512)[["cube.hbm.bw_gbs", "cube.noc.bw_gbs", "kernel_ns"]]
     """
     return Variants(machine, keys)
+
+
+def columns() -> Rows:
+    """The data dictionary: a row for each column that any table has, its type, unit, group and meaning."""
+    return Query(None, ["describe", "--format=csv", "columns"]).rows()
 
 
 def machines() -> List[str]:
@@ -489,6 +557,13 @@ class Machine(Commands):
         if made.hash != known:
             raise error(3, [f"{made.name}: it was pickled as {known}, and is {made.hash} now: its components have changed"])
         return made
+
+    def _asked_machine(self) -> "Machine":
+        return self
+
+    def keys(self) -> Rows:
+        """The keys of the machine: value, type, and the least and most, or the words, that each may be."""
+        return self._rows("describe", ["keys"])
 
     def set(self, keys: Optional[Keys] = None, **more: Any) -> "Machine":
         """Another machine, with these keys changed: m.set({"cube.hbm.bw_gbs": 512})."""

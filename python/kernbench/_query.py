@@ -4,7 +4,7 @@ import re
 import sys
 import time
 import warnings
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from ._errors import Note, error
 from ._native import ffi, lib
@@ -180,11 +180,13 @@ class Query:
         request.keep_run = keep_run
         self.attrs: Dict[str, Any] = {"kernbench": " ".join(words)}
         self.c = started(request, (machine, frame))
+        if machine is not None:
+            self.attrs["origin"] = machine._origin(words)
         made_of_text = ffi.string(lib.kb_query_provenance(self.c)).decode()
         if made_of_text:
             self.attrs["provenance"] = made_of_text
 
-    def rows(self, quiet: bool = False) -> Any:
+    def rows(self, quiet: bool = False, all_rows: Callable[[Any, Dict[str, Any]], Any] = all_rows) -> Any:
         """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""
         code = lib.kb_query_code(self.c)
         messages = messages_of(self.c)

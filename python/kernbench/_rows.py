@@ -78,12 +78,27 @@ class Table:
             return pandas.arrays.IntegerArray(counts.copy(), empty)
         return np.where(empty, np.nan, counts)
 
+    def kinds(self, column: Any) -> Optional[Array]:
+        """kb_cell_kind of each cell; None: all have that of the column."""
+        if column.kinds == ffi.NULL:
+            return None
+        return array_of(column.kinds, self.c.n_rows, "|u1", self.query)
+
+    def meanings(self) -> Dict[str, Dict[str, str]]:
+        """What the data dictionary says of its columns: unit, group and meaning."""
+        found = {}
+        for i in range(self.c.n_columns):
+            column = self.c.columns[i]
+            if column.meaning != ffi.NULL:
+                found[ffi.string(column.name).decode()] = {
+                    part: ffi.string(getattr(column, part)).decode() for part in ("unit", "group", "meaning")}
+        return found
+
     def column(self, column: Any) -> Any:
         """Column `column` as an array."""
         kind = column.kind
-        kinds = None
-        if column.kinds != ffi.NULL:
-            kinds = array_of(column.kinds, self.c.n_rows, "|u1", self.query)
+        kinds = self.kinds(column)
+        if kinds is not None:
             there = set(np.unique(kinds)) - {lib.KB_CELL_NONE}
             if len(there) > 1:
                 return self.mixed(column, kinds)
@@ -112,7 +127,7 @@ class Table:
     def rows(self, attrs: Dict[str, Any]) -> Any:
         """All rows."""
         few = self.c.n_rows * self.c.n_columns < FEW_CELLS
-        return rows_of(self.columns(), attrs, copy=few)
+        return rows_of(self.columns(), {**attrs, "columns": self.meanings()}, copy=few)
 
 
 def is_number(text: str) -> bool:

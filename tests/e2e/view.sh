@@ -376,7 +376,7 @@ refused "no file for the other" 2 "view latency needs FILE, a result of load" vi
 refused "three operands" 2 "view: 'y' is one operand too many" view cube x y
 refused "rows of a picture" 2 "view draws pictures, as svg or dot, not as csv" view --format csv
 refused "a picture of rows" 2 "probe prints rows: svg is a format of view" probe --format svg
-refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, md, svg, dot" view --format png
+refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, ndjson, md, svg, dot" view --format png
 for file in a.png a.pdf a.jpg a.jpeg a.webp; do
     refused "-o $file" 2 "-o $file: view writes .svg, .dot or .gv" view -o $file
     [ ! -e $file ]

@@ -158,11 +158,11 @@ def column_of(table: Table, c: Any) -> Column:
     return Column(name, "l", codes, none, texts_column("", different), metadata=metadata)
 
 
-def capsule(struct: Any, name: bytes, gone: Any) -> Any:
+def capsule(struct: Any, name: str, gone: Any) -> Any:
     """A PyCapsule of a struct of malloc(), which is freed with it."""
     new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-    return new(int(ffi.cast("uintptr_t", struct)), name, int(ffi.cast("uintptr_t", gone)))
+    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p,) * 3  # the name is kept, not copied
+    return new(int(ffi.cast("uintptr_t", struct)), int(ffi.cast("uintptr_t", NAMES[name])), int(ffi.cast("uintptr_t", gone)))
 
 
 NAMES = {name: ffi.new("char[]", name.encode()) for name in ("arrow_schema", "arrow_array", "arrow_array_stream")}
@@ -203,16 +203,16 @@ class ArrowRows:
     def __arrow_c_schema__(self) -> Any:
         struct = lib.kernbench_arrow_schema_new()
         self.put_schema(struct)
-        return capsule(struct, ffi.string(NAMES["arrow_schema"]), lib.kernbench_schema_gone_at())
+        return capsule(struct, "arrow_schema", lib.kernbench_schema_gone_at())
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
         struct = lib.kernbench_arrow_array_new()
         self.put_array(struct)
-        return self.__arrow_c_schema__(), capsule(struct, ffi.string(NAMES["arrow_array"]), lib.kernbench_array_gone_at())
+        return self.__arrow_c_schema__(), capsule(struct, "arrow_array", lib.kernbench_array_gone_at())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         struct = lib.kernbench_arrow_stream_new()
         struct.get_schema, struct.get_next = lib.kernbench_stream_schema, lib.kernbench_stream_next
         struct.get_last_error, struct.release = lib.kernbench_stream_error, lib.kernbench_release_stream
         struct.private_data = keep([self, False])
-        return capsule(struct, ffi.string(NAMES["arrow_array_stream"]), lib.kernbench_stream_gone_at())
+        return capsule(struct, "arrow_array_stream", lib.kernbench_stream_gone_at())

@@ -138,7 +138,7 @@ static const char schema_head[] =
     "\"args\":{\"type\":\"object\",\"description\":\"of run: all arguments of the bench\"},\n"
     "\"notes\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\n"
     "\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\n"
-    "\"patternProperties\":{\"[.]\":{\"description\":\"a key of the machine that was varied\"}},\n"
+    "\"patternProperties\":{\"[.]|^sips$|^ns_per_mm$\":{\"description\":\"a key of the machine that was varied\"}},\n"
     "\"properties\":{\n";
 
 /* An empty cell is null in any column. */

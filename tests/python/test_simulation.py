@@ -119,8 +119,8 @@ def test_observers(m):
     spans = sim.spans()
     sums = (spans.end_ns - spans.begin_ns).groupby(spans.id).sum()
     assert list(sums.round(6)) == list(sim.rows().actual_ns)
-    waits = spans[spans.cause == "memory_wait"]
-    assert set(waits.place) == {"c0.slice0"} and "c0.pe0" in set(waits.behind)
+    waits = spans[spans.cause == "link_wait"]
+    assert any("hbm_ctrl.slice0" in place for place in waits.place) and "c0.pe0" in set(waits.behind)
 
 
 def test_an_observer_that_fails_is_an_exception(m):

@@ -228,7 +228,7 @@ TOPO_FILE := $(if $(findstring /,$(TOPO))$(filter %.yaml,$(TOPO)),$(TOPO),topolo
 KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)') '$(TOPO_FILE)'
 
 # The name in the YAML names folder and binary: kbgen writes it to this file, which make then reads.
-TOPO_GOALS := all topology install
+TOPO_GOALS := all topology install uninstall
 ifneq ($(filter $(TOPO_GOALS),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(and $(SET),$(if $(NAME)$(MAKE_RESTARTS),,yes)),)
 $(info make: SET without NAME: the variant takes the name and the place of $(TOPO); NAME=... gives it its own)

@@ -38,6 +38,10 @@ segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine
 
 # -- order ----------------------------------------------------------------------------------
 mesh=runtime/machine/mesh.h
+break_it 'a live run goes past its pause' runtime/engine/inorder_loop.h 's/return ev_time_fs\(first\) >= s->pause_fs/return ev_time_fs(first) > s->pause_fs/'
+break_it 'a live run by hop goes past its pause' runtime/engine/hop.c 's/ev_time_fs\(e\) >= s->pause_fs/ev_time_fs(e) > s->pause_fs/'
+break_it 'a row that comes later is not issued' runtime/sim/add.c 's/slot = first; slot < s->n_txns/slot = first + 1; slot < s->n_txns/'
+break_it 'a live run takes rows of its past' runtime/sim/sim.c 's/s->from_fs = status == KB_AGAIN \? s->now_fs : \(uint64_t\)to_fs;/s->from_fs = 0;/'
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
 break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'

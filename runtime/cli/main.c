@@ -146,7 +146,21 @@ static enum exit_code find_sources(struct cli *cli)
     if (o->shard.n && !digest_works())
         return say(cli->program, EXIT_SYSTEM,
                    "--shard: this build has no libmd, and cannot say what a part is made of");
-    return o->sqlite || o->shard.n || session_here() ? sources_of(cli, &cli->sources) : EXIT_OK;
+    return o->sqlite || o->shard.n || o->origin || session_here() ? sources_of(cli, &cli->sources)
+                                                                  : EXIT_OK;
+}
+
+/* --origin: what the rows are of, beside them. */
+static enum exit_code write_origin(const struct cli *cli)
+{
+    struct origin origin = cmd_origin(cli);
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.origin);
+
+    if (code)
+        return code;
+    out_json_origin(&origin, &s);
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 /* Rows stay in the database if what was printed stays. */
@@ -163,6 +177,8 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
+    if (!code && !closed && cli->opts.origin)
+        code = write_origin(cli);
     return gate_end(cli, closed ? closed : code);
 }
 

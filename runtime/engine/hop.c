@@ -394,8 +394,11 @@ kb_status hop_run(struct kb_sim *s, uint64_t budget)
             return stop(s, e);
         if (sim_has_counted_all(s))
             return KB_STOPPED;
+        if (ev_time_fs(e) >= s->pause_fs)
+            return sim_paused(s, s->pause_fs);
         take(s, e);
+        if (sim_pauses(s))
+            break;
     }
-    s->now_fs = ev_time_fs(e);
-    return s->status != KB_OK ? s->status : KB_AGAIN;
+    return sim_paused(s, ev_time_fs(e));
 }

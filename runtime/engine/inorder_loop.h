@@ -58,11 +58,17 @@ static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
     }
 }
 
-/* It has been as many events as it might; the last was at `t`. */
-static kb_status paused(struct kb_sim *s, uint64_t t)
+/* Is the next event, which stays, at pause_fs or later? */
+static inline bool is_paused(struct kb_sim *s)
 {
-    s->now_fs = t;
-    return s->status != KB_OK ? s->status : KB_AGAIN;
+    ev first;
+
+    if (s->pause_fs == UINT64_MAX)
+        return false;
+    first = calendar_first(&s->calendar, s->txns, s->pause_fs);
+    if (first == EV_NONE)
+        return calendar_least_fs(&s->calendar) != UINT64_MAX;
+    return ev_time_fs(first) >= s->pause_fs;
 }
 
 static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget)
@@ -72,6 +78,8 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     if (how & IN_LISTED && s->inorder->fresh)
         begin_lists(s, how);
     for (; budget > 0; budget--) {
+        if (how & IN_COUNTED && is_paused(s))
+            return sim_paused(s, s->pause_fs);
         uint32_t slot = calendar_take(&s->calendar, s->txns);
 
         if (time_of(s, slot) >= s->stop_fs)
@@ -80,8 +88,10 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
             return KB_STOPPED;
         t = s->txns[slot].at_fs;
         go_all(s, how, handle(s, how, slot));
+        if (how & IN_COUNTED && sim_pauses(s))
+            return sim_paused(s, t);
     }
-    return paused(s, t);
+    return sim_paused(s, t);
 }
 
 /* -- several agendas -------------------------------------------------------------------------- */
@@ -218,9 +228,13 @@ static ALWAYS_INLINE kb_status run_agendas(struct kb_sim *s, int how, uint64_t b
             return stop(s, t);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
+        if (how & IN_COUNTED && t >= s->pause_fs)
+            return sim_paused(s, s->pause_fs);
         budget -= take(s, how, e, budget);
+        if (how & IN_COUNTED && sim_pauses(s))
+            return sim_paused(s, t);
     }
-    return paused(s, t);
+    return sim_paused(s, t);
 }
 
 static ALWAYS_INLINE kb_status run_all_as(struct kb_sim *s, int how, uint64_t budget)

@@ -71,6 +71,8 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->sorted = true;
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
+    s->pause_fs = UINT64_MAX;
+    s->pause_done = UINT32_MAX;
     calendar_clear(&s->calendar);
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
            flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));

@@ -150,7 +150,7 @@ void stations_make_for_rows(struct kb_sim *s)
 
     if (s->all_made)
         return;
-    if (s->traffic || s->observer || s->router || s->topo->impls ||
+    if (s->traffic || s->observer || s->router || s->topo->impls || s->options.live ||
         n >= sim_cubes(s->topo) / CUBES_A_ROW) {
         stations_make_all(s);
         return;

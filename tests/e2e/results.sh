@@ -77,7 +77,7 @@ run run all_reduce count=64 --race --sqlite view.db --quiet && run run copy L=64
 equal "sqlite: a view with the columns of later runs" "2 ring" \
     "$(sql view.db "SELECT count(*) || ' ' || replace(max(algorithm), 'halving', 'ring') FROM run_result")"
 equal "sqlite: the origin of a run" \
-    "3|kernbench.run/1|run|cube8 run softmax M=5 N=7 --verify --seed 7 --format csv|cube8|1|1|0.1.0|7" \
+    "3|kernbench.run/1|run|cube8 run softmax M=5 N=7 --verify --seed 7 --format csv|cube8|1|1|0.2.0|7" \
     "$(sql a.db "SELECT id, schema, command, command_line, topology,
         hash = '$("$SIM" info --format csv | sed -n 's/^hash,//p')',
         config LIKE 'kernbench: 1%', version, seed FROM run WHERE id = 3")"

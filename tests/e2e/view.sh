@@ -286,7 +286,7 @@ refused "no such picture" 2 "unknown picture 'cubes', did you mean 'cube'?" view
 refused "two operands" 2 "view: 'x' is one operand too many" view cube x
 refused "rows of a picture" 2 "view draws pictures, as svg or dot, not as csv" view --format csv
 refused "a picture of rows" 2 "probe prints rows: svg is a format of view" probe --format svg
-refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, md, svg, dot" view --format png
+refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, ndjson, md, svg, dot" view --format png
 for file in a.png a.pdf a.jpg a.jpeg a.webp; do
     refused "-o $file" 2 "-o $file: view writes .svg, .dot or .gv" view -o $file
     [ ! -e $file ]

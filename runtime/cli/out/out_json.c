@@ -8,6 +8,7 @@
  *           ]}
  *   jsonl   {"schema":...,"seed":0}
  *           {"case":"pe-local-hbm",...}
+ *   ndjson  the lines of rows alone, which readers of tables take as they are
  *
  * The origin holds the whole configuration of the machine, so that a result can be repeated from
  * its own file, and "notes" if all rows may mislead. Keys of rows are the names of columns. Numbers
@@ -138,6 +139,17 @@ void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct s
 void out_json_tail(struct sink *s)
 {
     sink_text(s, "\n]}\n");
+}
+
+void out_json_origin(const struct origin *origin, struct sink *s)
+{
+    const struct rows none = {0};
+    char sources[PROVENANCE_BYTES];
+
+    put_origin(&none, origin, s);
+    provenance_write(origin->sources, sources);
+    put_pair(s, ",", "provenance", sources);
+    sink_text(s, "}\n");
 }
 
 void out_jsonl_head(const struct rows *rows, const struct origin *origin, struct sink *s)

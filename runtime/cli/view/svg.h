@@ -2,6 +2,7 @@
 #ifndef SVG_H
 #define SVG_H
 #include "cli/out/sink.h"
+#include <math.h>
 
 /* The style of pictures, svg.css: colours are CSS variables (--kb-ink, --kb-bg, ...) for a light and
  * a dark page, which a page may override on svg.kb. */
@@ -36,6 +37,12 @@ enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 struct svg_point {
     double x, y;
 };
+
+/* Of a line, in px; by hypot() a program would need a newer glibc than by anything else. */
+static inline double svg_length(double dx, double dy)
+{
+    return sqrt(dx * dx + dy * dy);
+}
 
 void svg_rect(struct svg *g, const char *classes, double x, double y, double w, double h);
 void svg_line(struct svg *g, const char *classes, double x1, double y1, double x2, double y2);

@@ -332,7 +332,7 @@ demo: setup
 	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
--include tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
+-include tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
 
 # -- house -------------------------------------------------------------------------------------
 
@@ -344,5 +344,5 @@ clean:
 ## help: lists all targets and variables
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
+	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
 	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

@@ -123,7 +123,7 @@ struct ArrowArrayStream {
 };
 
 /* For each kind: an empty struct in a capsule of that name, and the end of the capsule, which
- * releases what nobody has moved out of it. */
+ * releases what is still in it. */
 #define ARROW_CAPSULE(STRUCT, kind, name)                                                          \
     static void kind##_gone(PyObject *capsule)                                                     \
     {                                                                                              \

@@ -600,10 +600,11 @@ break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ \|\| !isatty\(ST
 break_it 'a backslash that roff takes for its own' runtime/base/help_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
 
 # -- reports --------------------------------------------------------------------------------
-page=runtime/cli/report/report_table.c
-break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
-break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
-break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
+break_it 'a script that a name can end' runtime/cli/report/report.c 's/memchr\(from, .<., /memchr(from, 0, /'
+break_it 'zeros that belong to a number taken away' runtime/cli/report/report_json.c 's/!memchr\(from, .\.., \(size_t\)\(s->at - from\)\) \|\| //'
+break_it 'rows of a page without an end' runtime/cli/report/report_json.c 's/n\+\+ >= REPORT_ROWS_KEPT/n++ >= 9 * REPORT_ROWS_KEPT/'
+break_it 'lines of kernels without sums' runtime/cli/rows/breakdown_rows.c 's/ && row->by != KB_BREAKDOWN_PATH\)/)/'
+break_it 'nothing for readers without scripts' runtime/cli/report/report.c 's/^    put_sink\(s, &r->figures\);//'
 break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'

@@ -2,7 +2,7 @@
 
 Numbers are not copied: the buffers of a column are where the library wrote it. Texts are
 dictionaries, of which the numbers are not copied either. Each struct keeps what it shows alive
-until whoever has it calls its release(): docs of the interface: "The Arrow C data interface".
+until its release() is called.
 """
 import ctypes
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -26,7 +26,7 @@ def keep(shown: Any) -> Any:
 
 
 def let_go(struct: Any) -> None:
-    """Releases a struct and those below it that nobody has taken out of it."""
+    """Releases a struct, and those below it that have not been moved elsewhere."""
     for i in range(struct.n_children):
         if struct.children[i].release:
             struct.children[i].release(struct.children[i])

@@ -311,6 +311,38 @@ def check_causes(browser, name, data):
     ok(f"{max(lines):.2f} ns" in first, f"{name}: and the line of the kernel with most of it comes first", first)
 
 
+def check_roofline(browser, name, data):
+    """Roofs and points of the plot, by the rows and the limits of the data."""
+    rows, limits = data["rows"], data["limits"]
+    found = browser.execute_script("""
+        return [[...document.querySelectorAll("[data-roof]")].map((e) => e.dataset.roof),
+                [...document.querySelectorAll("[data-slope]")].map((e) => e.dataset.slope),
+                [...document.querySelectorAll(".point")].map((e) => [e.dataset.name, +e.dataset.x, +e.dataset.y])]""")
+    at = {c: i for i, c in enumerate(rows["columns"])}
+    points = [[row[at["kernel"]], float(operations / (row[at["dma_read_bytes"]] + row[at["dma_write_bytes"]])),
+               float(operations / row[at["kernel_ns"]])] for row in rows["rows"]
+              if (operations := 2 * row[at["gemm_macs"]] + row[at["math_elements"]])]
+    equal(found[:2], [[str(limits["gemm_gops"]), str(limits["math_gops"])], [str(limits["memory_gbs"])]],
+          f"{name}: the roofline has the peaks of the machine")
+    ok(len(found[2]) == len(points) and all(a[0] == b[0] and abs(a[1] / b[1] - 1) < 1e-9 and abs(a[2] / b[2] - 1) < 1e-9
+                                            for a, b in zip(found[2], points)), f"{name}: and a point for each launch", (found[2], points))
+
+
+def check_curves(browser, name, data):
+    """Of `load`: as many points as rates, and in the order of their latency."""
+    rows = data["rows"]
+    curves = browser.execute_script("""
+        return Object.fromEntries([...document.querySelectorAll("[data-curve]")].map((e) => [e.dataset.curve,
+            [...e.querySelectorAll("circle")].map((c) => [+c.getAttribute("cx"), +c.getAttribute("cy")])]))""")
+    at = {c: i for i, c in enumerate(rows["columns"])}
+    for curve, column in (("mean", "mean_ns"), ("half of them", "p50_ns"), ("99 % of transactions", "p99_ns")):
+        rates = sorted((row[at["offered_gbs"]], row[at[column]]) for row in rows["rows"] if row[at["mean_ns"]] is not None)
+        drawn = curves[curve]
+        ok(len(drawn) == len(rates) and [x for x, _ in drawn] == sorted(x for x, _ in drawn) and
+           sorted(range(len(rates)), key=lambda i: rates[i][1]) == sorted(range(len(rates)), key=lambda i: -drawn[i][1]),
+           f"{name}: the curve of {column} has its rates, higher where it is slower", (drawn, rates))
+
+
 def column_of(browser, table, name):
     return browser.execute_script("""
         const table = document.getElementById(arguments[0]);
@@ -478,6 +510,9 @@ def check_page(browser, folder, topology, what, arguments):
     check_first_screen(browser, name, arguments[0], data)
     if arguments[0] == "run":
         check_causes(browser, name, data)
+        check_roofline(browser, name, data)
+    if arguments[0] == "load":
+        check_curves(browser, name, data)
     check_tables(browser, name, [program, *arguments], data)
     ids = [t["id"] for t in browser.execute_script(TABLES) if t["id"] in KEPT]
     for table in ids if topology == "cube8" else ids[:1]:

@@ -136,13 +136,12 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
 {
     struct lone_runs *runs = s->lone;
     const struct txn *x = &s->txns[slot];
-    const struct lone_key key = {
-        .nbytes = x->nbytes,
-        .offset = s->instances.served[slot].offset,
-        .src = x->src,
-        .dst = x->dst,
-        .way = 1u + (x->op | (uint32_t)x->plane << 2 | (uint32_t)x->chiplet << 5 |
-                     (uint32_t)x->prio << 7)};
+    const struct lone_key key = {.nbytes = x->nbytes,
+                                 .offset = s->instances.served[slot].offset,
+                                 .src = x->src,
+                                 .dst = x->dst,
+                                 .way = 1u + (x->op | (uint32_t)x->plane << 2 |
+                                              (uint32_t)x->chiplet << 5 | (uint32_t)x->prio << 7)};
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
                      (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
     uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));

@@ -44,7 +44,8 @@ static bool make_lists(struct kb_sim *s)
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (t->links != MODE_ROUTER || !t->impls || s->lone) && (!t->banked || s->banks) && (!t->granule || s->more_parts);
+    return s->pipes && (t->links != MODE_ROUTER || !t->impls || s->lone) &&
+           (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)

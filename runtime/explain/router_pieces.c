@@ -150,7 +150,8 @@ static int64_t slack_in_component(const struct kb_sim *s, uint64_t t, uint32_t s
     const struct net_waits *waits = &spans_of(s)->net->waits;
     const struct txn *txn = &s->txns[slot];
     int64_t end_fs = p->at_fs + (txn_of_host(txn) ? txn->wait_fs : 0) +
-                     queued_service_fs(s, txn, c) - txn->arrive_fs + c->memory_overhead_fs + c->drain_fs;
+                     queued_service_fs(s, txn, c) - txn->arrive_fs + c->memory_overhead_fs +
+                     c->drain_fs;
 
     for (uint32_t i = last; i != NO_WAIT; i = waits->rows[i].before)
         end_fs += waits->rows[i].fs;

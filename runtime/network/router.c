@@ -564,8 +564,8 @@ static void arrive(struct kb_sim *s, uint64_t t, const struct note *note)
     if (segment.row->end == END_NODE) {
         if (note->kind == NOTE_HEAD)
             ask_for_packet(s, t, note);
-        segment.ready_fs = vc->node_never ? ROUTER_NEVER
-                                          : latest(after(segment.ready_fs, vc->node_fs), before);
+        segment.ready_fs =
+            vc->node_never ? ROUTER_NEVER : latest(after(segment.ready_fs, vc->node_fs), before);
     }
     put(s, s->router->how, note->port, &segment);
 }

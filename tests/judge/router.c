@@ -191,12 +191,13 @@ static void post(struct sim *s, int64_t fs, enum judge_class class, const struct
         s->things = judge_grow(s->things, s->things_room, sizeof *s->things);
     }
     s->things[s->n_things] = thing;
-    judge_post(&s->events, (struct judge_event){.fs = fs,
-                                                .class = class,
-                                                .id = x ? x->id : 0,
-                                                .part = x ? x->part : 0,
-                                                .packet = thing.what == ARRIVES ? thing.segment->packet : 0,
-                                                .step = s->n_things++});
+    judge_post(&s->events,
+               (struct judge_event){.fs = fs,
+                                    .class = class,
+                                    .id = x ? x->id : 0,
+                                    .part = x ? x->part : 0,
+                                    .packet = thing.what == ARRIVES ? thing.segment->packet : 0,
+                                    .step = s->n_things++});
 }
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)

@@ -41,7 +41,7 @@ OF_ALL = bin/kbgen bin/kernbench $(patsubst runtime/%,%,$(wildcard runtime/inclu
 ## uninstall: takes away what install has put under PREFIX for TOPO, and with the last machine all the rest
 .PHONY: uninstall
 uninstall:
-	@test -f $(IN)share/kernbench/machines/$(N)' || { echo "make: no machine '$(N)' is installed in "$(IN)"'" >&2; exit 2; }
+	@test -f $(IN)share/kernbench/machines/$(N)' || { echo "make: no machine '$(N)' is installed in" $(IN)' >&2; exit 2; }
 	cd $(IN)' && rm -f $(OF_MACHINE)
 	cd $(IN)' && { rmdir share/kernbench/machines 2>/dev/null || exit 0; \
 	    rm -rf $(OF_ALL) share/kernbench share/doc/kernbench; \

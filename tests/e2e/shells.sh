@@ -33,7 +33,7 @@ completes()
 completes 'cube8 pr' probe
 completes 'cube8 pro --qu' --quiet
 completes 'cube8 probe --fo' --format
-completes 'cube8 probe --format ' 'table csv json jsonl md'
+completes 'cube8 probe --format ' 'table csv json jsonl ndjson md'
 completes 'cube8 probe --format j' 'json jsonl'
 completes 'cube8 view --format ' 'svg dot'
 completes 'cube8 view ' 'system sip cube pe'

@@ -214,8 +214,8 @@
             this.table.classList.add("measured");
             const width = new Map([...this.head.cells].map((cell, i) => [this.shownColumns[i], cell.offsetWidth]));
             this.table.classList.remove("measured");
-            const order = [...this.full].reverse().filter((c) => this.frame.ranks[c] >= 0)
-                .sort((a, b) => this.frame.ranks[a] - this.frame.ranks[b]);
+            const rank = (c) => this.frame.ranks[c] >= 0 ? this.frame.ranks[c] : Infinity;
+            const order = this.full.slice(2).reverse().sort((a, b) => rank(a) === rank(b) ? 0 : rank(a) - rank(b));
             let sum = [...width.values()].reduce((a, b) => a + b, 0);
             const gone = new Set();
             while (sum > this.scroll.clientWidth && order.length) {
@@ -779,7 +779,7 @@
 
     function sections() {
         const summary = summaries[page.command]?.() ?? null, lines = mergedNotes();
-        const noted = lines.length ? html("div", { id: "notes" }, html("h3", {}, "To know before you use the numbers"), html("ul", {}, lines.map((line) => html("li", {}, line)))) : null;
+        const noted = lines.length ? html("div", { id: "notes" }, html("h3", {}, "Notes"), html("ul", {}, lines.map((line) => html("li", {}, line)))) : null;
 
         section("summary", "At a glance", data.deadlock ?? null, summary ? html("dl", { class: "tiles" }, summary.tiles) : null,
             summary ? html("div", { class: "pair" }, html("div", {}, summary.left), summary.right ? html("div", {}, summary.right) : null) : null, noted);

@@ -88,7 +88,7 @@ break_it 'a memory that chooses wakes before kernels of its instant' runtime/eng
 break_it 'hop tells no data of reads behind routers' runtime/engine/hop.c 's/^        s->heard->data\(s, slot\);/        ;/'
 break_it "a kernel's data behind routers are those of its end" runtime/engine/inorder_loop.h 's/^        kernels_data_served\(s, ev_slot\(e\)\);/        ;/'
 break_it 'an end that is watched but not ahead is put off' runtime/engine/serving.c 's/!s->inorder->ahead && !s->observer/!s->inorder->ahead/'
-break_it 'queue_bytes do not bound banks behind routers' runtime/network/router_banks.h 's/pool->packets\[row\]\.place = part->parcel;/pool->packets[row].place = NO_PARCEL;/'
+break_it 'queue_bytes do not bound banks behind routers' runtime/network/banks.c 's/packets\[row\]\.place = part->parcel;/packets[row].place = NO_PARCEL;/'
 break_it 'components of the first kind of cube for all' runtime/machine/box_impl.h 's/kind_impl\(t, cube_kind\(t, cube\), box\)/kind_impl(t, 0, box)/'
 break_it 'a node that is a component comes by an arrival' runtime/engine/inorder_lists.h 's/== TXN_TO_NODE \? EV_HOP : EV_ARRIVE/> TXN_DONE ? EV_ARRIVE : EV_ARRIVE/'
 
@@ -124,8 +124,8 @@ break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr
 break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
 break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
 break_it 'data of a read behind routers go before their bursts end' runtime/network/router_banks.h 's/<= read->known\)/<= read->known + 1)/'
-break_it 'packets of a write behind routers come to banks whole' runtime/network/router_banks.h 's/offsets\[slot\] \+ part->from, part->nbytes\)/offsets[slot], txn->nbytes)/'
-break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/bank_later\(txn->arrive_fs \+ whole->drain_fs,/bank_later(txn->arrive_fs,/'
+break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/offset_of\(s, slot\) \+ part->from, part->nbytes,/offset_of(s, slot), txn->nbytes,/'
+break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/least_fs = whole->arrive_fs \+ whole->drain_fs;/least_fs = whole->arrive_fs;/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
 break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
 break_it 'data of channels that were alike belong to the first' runtime/network/banks_state.c 's/pool->bursts\[from\] \^ channel/pool->bursts[from]/'
@@ -728,7 +728,7 @@ break_it 'segments take no room in a buffer' runtime/network/router.c 's/^    vc
 break_it 'a credit comes back without its last byte' runtime/network/router_inside.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
 break_it 'round robin begins at the same input each time' runtime/network/router.c 's/port->last = \(uint32_t\)offer->turn;/;/'
-break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/int64_t memory_fs = cost_in_memory_fs\(/int64_t memory_fs = 0 * cost_in_memory_fs(/'
+break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/after\(turn\.start_fs, overhead_fs \+ latency_fs\);/turn.start_fs;/'
 
 # routers: trains, their agenda, and beside the events of rows
 train=runtime/network/router_train.h
@@ -759,10 +759,10 @@ break_it 'a VC is stalled though its segment is not ready' runtime/engine/router
 break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| \(impls.*$/return banks_has(s, txn);/'
-break_it 'what a front passes on is done a femtosecond late' runtime/network/queueing.c 's/serving_end\(s, t, slot\);/serving_end(s, t + 1, slot);/'
-break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/r\.drain_fs = drain_fs\(due->bytes.*;/r.drain_fs = 0;/'
+break_it 'what a front passes on is done a femtosecond late' runtime/network/banks.c 's/^        serving_end\(s, end, slot\);/        serving_end(s, end + 1, slot);/'
+break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/int64_t drain = drain_fs\(due->bytes.*;/int64_t drain = 0;/'
 break_it 'a front is alone before a memory that is never busy' runtime/machine/queueing_alone.c 's/&l->free_fs, bytes/\&(int64_t){0}, bytes/'
-break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/r\.offset > memory->nbytes - r\.bytes/false/'
+break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/due->offset > memory->nbytes - due->bytes/false/'
 break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
 break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
@@ -774,8 +774,14 @@ break_it 'behind routers a packet counts only when its data are in' $packets.h '
 break_it 'behind routers data leave before their turn' $packets.h 's/return fs > 0 \? fs : 0/return fs/'
 break_it 'behind routers a packet alone finds the memory free' $packets.c 's/later\(a->free_fs, t\)/t/'
 break_it 'behind routers a write alone ends with its first packet' $packets.c 's/if \(from % size == 0\)/if (from == 0)/'
-break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/flight->served_fs = end_fs >/flight->served_fs = from == 0 \&\& end_fs >/'
-break_it 'behind routers room comes back at the pace of the route' runtime/network/memory_behind.h 's/if \(hold_fs < part_fs\(part->from, part->nbytes, gbs\)\)/if (false)/'
+break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/turn->end_fs = \(uint64_t\)packet_end_fs\(asked, answer\);/turn->end_fs = 0;/'
+break_it 'behind routers room comes back at the pace of the route' runtime/network/component_behind.h 's/hold_fs - asked->overhead_fs < asked->drain_fs/false/'
+break_it 'behind routers a component queues packets as if each were the first' runtime/network/queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
+break_it 'behind routers packets of one transaction have one number' runtime/network/queueing.c 's/\(uint64_t\)part->number << 32/0/'
+break_it 'behind routers a write that queues is not held for its tail' runtime/network/router_end.c 's/latest\(after\(flight->tail_fs, flight->behind_fs\), flight->least_fs\)/flight->least_fs/'
+break_it 'a node lets what is behind a head go by its overhead' runtime/network/router.c 's/latest\(after\(segment\.ready_fs, vc->node_fs\), before\)/segment.begins ? latest(after(segment.ready_fs, vc->node_fs), before) : latest(segment.ready_fs, before)/'
+break_it 'a node is passed before the packet ahead' runtime/network/router.c 's/vc->node_fs\), before\);/vc->node_fs), 0);/'
+break_it 'each packet of a transaction is overhead in nodes' runtime/network/router.c 's/if \(head->number == 0\)/if (true)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
 break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
@@ -866,6 +872,8 @@ choose_tests() {
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
+    *'node_fs), '* | *'head->number'*) tests=(number) scripts=(components) ;;
+    *'behind routers a component queues'* | *'behind routers packets of one'* | *'is not held for its tail'*) tests=(number) scripts=(components) ;;
     *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
         tests=(router random_routers router_packets) scripts=(stall)
         ;;

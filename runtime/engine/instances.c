@@ -2,6 +2,7 @@
 #include "engine/instances.h"
 #include "base/rows.h"
 #include "base/text.h"
+#include "engine/lone.h"
 #include "engine/state.h"
 #include "machine/pes.h"
 #include "machine/place.h"
@@ -143,7 +144,16 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
         return c;
     served = &s->instances.served[txn - s->txns];
     c.overhead_fs += served->delay_fs;
-    if (memory_queues(t, txn->dst)) {
+    if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
+        struct lone lone = lone_of(s, (uint32_t)(txn - s->txns));
+
+        if (lone.fs == COST_NO_MEMORY)
+            c.memory_overhead_fs = COST_NO_MEMORY;
+        else if (lone.fs != INT64_MAX) {
+            c.overhead_fs += lone.memory_fs - c.memory_overhead_fs;
+            c.memory_overhead_fs = lone.memory_fs;
+        }
+    } else if (memory_queues(t, txn->dst)) {
         struct kb_cost alone =
             cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes, served->offset);
 

@@ -28,9 +28,9 @@
 
 #define ROUTER_NEVER UINT64_MAX
 enum { NO_VC = 255 };
-#define NO_INPUT  UINT32_MAX
-#define NO_NOTE   UINT32_MAX
-#define NO_NODE   UINT32_MAX
+#define NO_INPUT UINT32_MAX
+#define NO_NOTE  UINT32_MAX
+#define NO_NODE  UINT32_MAX
 
 struct way_row;
 
@@ -64,9 +64,9 @@ struct vc {
     uint64_t from_fs; /* the first may leave from then on */
     uint32_t next;    /* in the list of inputs of a port: INPUT numbers */
     uint32_t parcel;  /* at an m_cpu, or a memory with a limit: of the packet that comes */
-    int64_t node_fs;  /* what a component there takes for the packet that comes, less its overhead */
-    bool node_never;  /* it never lets it go on */
-    uint8_t out_vc;   /* that the packet of the first owns at its port; NO_VC: none yet */
+    int64_t node_fs; /* what a component there takes for the packet that comes, less its overhead */
+    bool node_never; /* it never lets it go on */
+    uint8_t out_vc;  /* that the packet of the first owns at its port; NO_VC: none yet */
 };
 
 enum { MAX_SPEEDUP = 4 };
@@ -129,7 +129,7 @@ struct way {
     int64_t extra_fs;  /* of channels without a wire: 1 fs each */
     int64_t return_fs; /* of an answer: without what the ends cost */
     int64_t
-        delay_fs[2]; /* of a request that takes no link: to the m_cpu or the memory; behind it */
+        delay_fs[2];    /* of a request that takes no link: to the m_cpu or the memory; behind it */
     int64_t *overheads; /* [n], behind the rows: of the nodes at the ends; NULL: no component */
     struct way_row rows[];
 };
@@ -164,9 +164,9 @@ struct arrival {
 
 struct flight {
     struct way *way;
-    uint64_t nbytes;    /* of its direction */
-    uint64_t first_fs;  /* arrival of its first segment at the end */
-    uint64_t tail_fs;   /* the last tail there */
+    uint64_t nbytes;   /* of its direction */
+    uint64_t first_fs; /* arrival of its first segment at the end */
+    uint64_t tail_fs;  /* the last tail there */
     uint64_t done_fs;
     uint64_t least_fs; /* it ends then, as far as its parts are known; ROUTER_NEVER: not at all; */
     int64_t behind_fs; /* a write not before so long behind its last tail */

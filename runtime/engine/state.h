@@ -13,6 +13,7 @@ struct heard;
 struct host;
 struct inorder;
 struct kernels;
+struct lone_runs;
 struct op_log;
 struct race;
 struct router;
@@ -61,6 +62,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct instances instances; /* of components */
+    struct lone_runs *lone;     /* owned; times alone where these run: engine/lone.h; else NULL */
     struct router *router;      /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */

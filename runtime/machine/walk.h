@@ -324,8 +324,7 @@ static inline const struct impl *node_component(const struct kb_topology *t,
 /* The same of node number `node`: walk_node(). */
 static inline const struct impl *component_at(const struct kb_topology *t, size_t node)
 {
-    uint32_t cube =
-        node < walk_first_io_node(t) ? (uint32_t)(node / walk_cube_nodes(t)) : 0;
+    uint32_t cube = node < walk_first_io_node(t) ? (uint32_t)(node / walk_cube_nodes(t)) : 0;
 
     if (!t->impls || !t->impls->nodes)
         return NULL;

@@ -412,7 +412,8 @@ static int64_t decide(struct kb_sim *s, int how, struct bank_slice *slice, uint3
 
     if (bank_decide(&slice->view, c, &s->banks->pool, channel, t, &granted)) {
         seen(s, how, (uint64_t)t, EV_ARBITER, granted.id);
-        if (is_told(s, how) && (s->router || !slice->view.routed))
+        if (is_told(s, how) && (s->router || !slice->view.routed) &&
+            !memory_queues(s->topo, slice->memory)) /* a front tells of itself */
             observe_bus(s, slice, channel, &granted);
     }
     if (how & HOW_HOP)
@@ -521,13 +522,12 @@ static void arrive_as_row(struct kb_sim *s, int how, struct bank_slice *slice, u
     const struct txn *txn = &s->txns[slot];
     uint32_t row;
 
-    if (s->router && ((!txn_writes(txn) && !router_turn_back(s, slot)) ||
-                      !room_behind_routers(s, slot, part))) {
+    if (s->router &&
+        ((!txn_writes(txn) && !router_turn_back(s, slot)) || !room_behind_routers(s, slot, part))) {
         fail(s, KB_NO_MEMORY);
         return;
     }
-    row = new_row(s, slice, t, offset_of(s, slot) + part->from, part->nbytes,
-                  txn_writes(txn));
+    row = new_row(s, slice, t, offset_of(s, slot) + part->from, part->nbytes, txn_writes(txn));
     if (row == BANK_NONE)
         return;
     if (part->from == 0)
@@ -540,8 +540,7 @@ static void arrive_as_row(struct kb_sim *s, int how, struct bank_slice *slice, u
     arrive_at(s, how, slice, t, row);
 }
 
-void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                  const struct delivery *part)
+void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot, const struct delivery *part)
 {
     const struct txn *txn = &s->txns[slot];
     struct bank_slice *slice = slice_of(s, txn->dst);
@@ -561,8 +560,8 @@ void banks_arrive_of_front(struct kb_sim *s, int how, uint32_t memory, const str
 {
     struct bank_slice *slice = slice_of(s, memory);
     uint64_t t = (uint64_t)due->t_fs;
-    uint32_t row = slice ? new_row(s, slice, t, due->offset, due->bytes, due->op == KB_OP_WRITE)
-                         : BANK_NONE;
+    uint32_t row =
+        slice ? new_row(s, slice, t, due->offset, due->bytes, due->op == KB_OP_WRITE) : BANK_NONE;
 
     if (row == BANK_NONE)
         return;

@@ -48,8 +48,7 @@ static inline void keep_alone(struct kb_sim *s, uint32_t slot, const struct kb_r
     const struct trip trip = txn_trip(T, txn);
     int64_t *alone_fs = &s->instances.served[slot].alone_fs;
 
-    *alone_fs =
-        component_behind_fs(T, &s->mask, &trip, impl, whole, way_gbs(s, slot));
+    *alone_fs = component_behind_fs(T, &s->mask, &trip, impl, whole, way_gbs(s, slot));
     if (*alone_fs == COST_NO_MEMORY)
         fail(s, KB_NO_MEMORY);
     else if (*alone_fs == INT64_MAX) /* never: the keys stand, as in cost_with_components() */

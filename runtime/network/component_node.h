@@ -65,8 +65,8 @@ static inline int64_t ask_node(struct kb_sim *s, uint64_t t, uint32_t slot,
 {
     const struct trip trip = txn_trip(T, &s->txns[slot]);
     int64_t overhead_fs = hop->overhead_fs & s->mask.overhead;
-    int64_t delay_fs = ask_node_of(s, t, slot, walk_node(T, hop, cube, &trip),
-                                   s->txns[slot].nbytes, overhead_fs);
+    int64_t delay_fs =
+        ask_node_of(s, t, slot, walk_node(T, hop, cube, &trip), s->txns[slot].nbytes, overhead_fs);
 
     if (delay_fs == NODE_NEVER)
         return delay_fs;

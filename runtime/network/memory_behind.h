@@ -57,7 +57,8 @@ static inline struct turn take_part(struct kb_sim *s, uint32_t slot, uint64_t t,
         return turn;
     }
     if (part->from == 0) {
-        uint64_t drained = after(turn.start_fs, overhead_fs + drain_fs(txn->nbytes, way_gbs(s, slot)));
+        uint64_t drained =
+            after(turn.start_fs, overhead_fs + drain_fs(txn->nbytes, way_gbs(s, slot)));
 
         turn.end_fs = drained > turn.end_fs ? drained : turn.end_fs;
     }
@@ -89,10 +90,9 @@ static inline void part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t 
     struct txn *txn = &s->txns[slot];
     uint64_t *free_fs = free_of(s, how, slot);
     const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
-    struct turn turn =
-        is_served(s, how, slot)
-            ? take_by_component(s, slot, t, part, free_fs)
-            : take_part(s, slot, t, part, service_gbs(s, txn, memory), free_fs);
+    struct turn turn = is_served(s, how, slot)
+                           ? take_by_component(s, slot, t, part, free_fs)
+                           : take_part(s, slot, t, part, service_gbs(s, txn, memory), free_fs);
 
     s->memories[txn->dst].busy_fs += turn.hold_fs;
     if (part->from == 0)

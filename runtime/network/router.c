@@ -531,13 +531,15 @@ static void ask_for_inputs(struct kb_sim *s, uint64_t t, uint32_t port)
     }
 }
 
-/* The note of the head that comes at `t`, of the transaction in `slot`; it is free now. */
+/* The note of the first head that comes at `t`, of the transaction in `slot`; it is free now. */
 static struct note take_head(struct router *r, uint64_t t, uint32_t slot)
 {
-    uint32_t *link = &r->flights[slot].heads, row;
+    uint32_t *link = NULL, row;
 
-    while (r->notes[*link].at_fs != t)
-        link = &r->notes[*link].next;
+    for (uint32_t *at = &r->flights[slot].heads; *at != NO_NOTE; at = &r->notes[*at].next)
+        if (r->notes[*at].at_fs == t &&
+            (!link || r->notes[*at].segment.number < r->notes[*link].segment.number))
+            link = at;
     row = *link;
     *link = r->notes[row].next;
     r->notes[row].next = r->free_note;
@@ -575,8 +577,8 @@ static void arrive(struct kb_sim *s, uint64_t t, const struct note *note)
     if (segment.row->end == END_NODE) {
         if (note->kind == NOTE_HEAD)
             ask_for_packet(s, t, note);
-        segment.ready_fs = vc->node_never ? ROUTER_NEVER
-                                          : latest(after(segment.ready_fs, vc->node_fs), before);
+        segment.ready_fs =
+            vc->node_never ? ROUTER_NEVER : latest(after(segment.ready_fs, vc->node_fs), before);
     }
     put(s, note->port, segment);
 }

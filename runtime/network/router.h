@@ -26,7 +26,8 @@
 #include "engine/how.h"
 #include "engine/router.h"
 
-/* Events of class 1 of the queue whose id is this are notes by themselves: no transaction has it. */
+/* Events of class 1 of the queue whose id is this are notes by themselves: no transaction has it.
+ */
 #define NOTE_ID UINT32_MAX
 
 #define NO_CHANNEL UINT32_MAX
@@ -66,7 +67,7 @@ void router_take_note(struct kb_sim *s, ev e);
 /* The turn of a part at a memory, and what comes of it. */
 struct turn {
     uint64_t start_fs, hold_fs; /* when it begins, and for how long it keeps others away */
-    double gbs; /* its last bytes take it at that pace: their room comes back then */
+    double gbs;        /* its last bytes take it at that pace: their room comes back then */
     uint64_t end_fs;   /* the data of a read leave, a packet of a write is served; ROUTER_NEVER */
     int64_t behind_fs; /* the write is not done before so long behind its last tail */
 };

@@ -120,8 +120,8 @@ KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/emit_fields.c gen/limits.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
-# The library neither prints nor starts threads of a command: these are of command lines.
-BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c runtime/base/watch.c)
+# The library neither prints nor starts threads or processes of a command: these are of command lines.
+BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c runtime/base/workers.c runtime/base/watch.c)
 LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c))) $(if $(filter no,$(YAML)),,$(filter-out $(KBGEN_SRC),$(GEN_SRC)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty except on its own architecture
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
@@ -159,7 +159,7 @@ $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/
 
 # The text of component.h, which is compiled with components at run time.
 c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
-    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+    $(or $(2),cat) $(1) | od -An -v -tu1 | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/component_h.c: runtime/include/component.h
 	@mkdir -p $(@D)
 	$(Q){ echo '/* Generated from $<. */'; echo '#include "gen/component_build.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
@@ -228,7 +228,7 @@ TOPO_FILE := $(if $(findstring /,$(TOPO))$(filter %.yaml,$(TOPO)),$(TOPO),topolo
 KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)') '$(TOPO_FILE)'
 
 # The name in the YAML names folder and binary: kbgen writes it to this file, which make then reads.
-TOPO_GOALS := all topology install
+TOPO_GOALS := all topology install uninstall
 ifneq ($(filter $(TOPO_GOALS),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(and $(SET),$(if $(NAME)$(MAKE_RESTARTS),,yes)),)
 $(info make: SET without NAME: the variant takes the name and the place of $(TOPO); NAME=... gives it its own)

@@ -17,7 +17,7 @@ struct page {
     void (*rows)(struct report *r, const struct rows *rows, const struct origin *origin);
     void (*deadlock)(struct report *r, const struct rows *rows, const struct origin *origin,
                      const char *why);
-    /* NULL: the page has no breakdown, and none is made */
+    /* Rows of --breakdown, and sums by cause. NULL: none is made */
     void (*breakdown)(struct report *r, const struct rows *causes, const struct rows *sums);
     void (*machine)(struct report *r, const kb_topology *topo);         /* that it is of */
     void (*sim)(struct report *r, const kb_sim *sim, const char *when); /* " at rate 0.8" */

@@ -147,8 +147,22 @@ static enum exit_code find_sources(struct cli *cli)
         return say(cli->program, EXIT_SYSTEM,
                    "--%s: this build has no libmd, and cannot say what results are made of",
                    o->resume ? "resume" : "shard");
-    return o->sqlite || o->shard.n || o->resume || session_here() ? sources_of(cli, &cli->sources)
-                                                                  : EXIT_OK;
+    return o->sqlite || o->shard.n || o->resume || o->origin || session_here()
+               ? sources_of(cli, &cli->sources)
+               : EXIT_OK;
+}
+
+/* --origin: what the rows are of, beside them. */
+static enum exit_code write_origin(const struct cli *cli)
+{
+    struct origin origin = cmd_origin(cli);
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.origin);
+
+    if (code)
+        return code;
+    out_json_origin(&origin, &s);
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 /* Is the journal more than what was written: is something missing there, or is it a part itself? */
@@ -172,6 +186,8 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
+    if (!code && !closed && cli->opts.origin)
+        code = write_origin(cli);
     code = gate_end(cli, closed ? closed : code);
     if (!stop_leaves())
         journal_close(cli->journal, is_needed(cli, code));

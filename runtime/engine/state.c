@@ -48,7 +48,7 @@ uint64_t sim_bytes(const struct kb_topology *t)
 {
     uint64_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     uint64_t bytes = (2 * pes + 2 * cubes) * sizeof(struct station);
-
+    bytes += 2 * cubes * sizeof(struct link_station);
     bytes += memories * sizeof(struct memory_station);
     if (t->links != MODE_ROUTER)
         bytes += memories * sizeof(struct link_station);
@@ -68,6 +68,8 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->sorted = true;
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
+    s->pause_fs = UINT64_MAX;
+    s->pause_done = UINT32_MAX;
     calendar_clear(&s->calendar);
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
            flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));

@@ -1,5 +1,5 @@
 /*
- * report_utilization.c -- the utilization of a simulation, in a table and pictures of a report.
+ * report_machine.c -- what a simulation has used, as data and pictures of a report.
  *
  * The page shows the machine from outside in: the tray (if there are several SIPs), a SIP, a cube,
  * a PE. The closer views are of the busiest place: the cube with the busiest memory, engine or
@@ -7,11 +7,10 @@
  * of each is drawn, without colours.
  *
  * For `report run gemm` on cube8, one SIP, that is three pictures: the SIP, its busiest cube, the
- * busiest PE of that. The table below has the 1112 rows of --stats, the busiest first.
+ * busiest PE of that. The table has the rows of --stats that have a utilization, the busiest first.
  */
-#include "cli/report/report_utilization.h"
 #include "cli/out/memory.h"
-#include "cli/out/say.h"
+#include "cli/report/report_parts.h"
 #include "cli/view/view.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,85 +46,63 @@ void utilization_free(struct report_utilization *u)
 }
 
 /* Columns of --stats, the most important first. */
-static const char *const shown[] = {"kind",       "name",           "util_pct",     "busy_ns",
-                                    "count",      "bytes",          "queue_mean",   "queue_max",
-                                    "gbs",        "servers",        "buffer_bytes", "buffer_mean",
-                                    "buffer_max", "credit_stall_ns"};
+static const char *const shown[] = {
+    "kind",           "name",        "util_pct",    "busy_ns",      "count",       "bytes",
+    "queue_mean",     "queue_max",   "gbs",         "servers",      "row_hits",    "row_misses",
+    "row_conflicts",  "activations", "refresh_pct", "buffer_bytes", "buffer_mean", "buffer_max",
+    "credit_stall_ns"};
 
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
 struct shown_rows {
     struct rows all;
+    const kb_utilization *use;
     size_t column[N_SHOWN]; /* of `all` */
-    size_t n;               /* the last are those of VCs: without routers there are none */
+    size_t n;
 };
 
-/* A row of --stats with its columns in the order of `shown`. */
+/* A row of --stats with its columns in the order of `shown`; nodes, which nothing waits for, have
+ * none. */
 static bool shown_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct shown_rows *rows = arg;
     struct cell all[ROW_CELLS_MAX];
 
-    if (!rows->all.row(rows->all.arg, i, all))
+    if (!rows->use[i].servers || !rows->all.row(rows->all.arg, i, all))
         return false;
     for (size_t c = 0; c < rows->n; c++)
         cells[c] = all[rows->column[c]];
     return true;
 }
 
-/* Columns are found by name in the rows of --stats, so a new column there changes nothing here. */
-void utilization_table(const struct report_utilization *u, struct sink *s)
+static size_t find_column(const struct rows *rows, const char *name)
 {
-    struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
+    size_t c = 0;
+
+    while (c < rows->n_columns && strcmp(rows->columns[c].name, name) != 0)
+        c++;
+    return c;
+}
+
+/* A machine without banks, or without routers, lacks their columns. */
+void utilization_table(const struct report_utilization *u, struct sink *json)
+{
+    struct shown_rows of = {.all = utilization_rows_table(&u->stats), .use = u->stats.use};
     struct column columns[N_SHOWN];
+    struct rows rows = {.columns = columns, .n_rows = of.all.n_rows, .row = shown_row, .arg = &of};
 
     if (of.all.n_rows == 0)
         return;
-    for (; of.n < N_SHOWN; of.n++) {
-        of.column[of.n] = report_column(&of.all, shown[of.n]);
-        if (of.column[of.n] == SIZE_MAX)
-            break;
-        columns[of.n] = of.all.columns[of.column[of.n]];
+    for (size_t i = 0; i < N_SHOWN; i++) {
+        size_t c = find_column(&of.all, shown[i]);
+
+        if (c == of.all.n_columns)
+            continue;
+        of.column[of.n] = c;
+        columns[of.n++] = of.all.columns[c];
     }
-    struct rows rows = {.columns = columns,
-                        .n_columns = of.n,
-                        .n_rows = of.all.n_rows,
-                        .row = shown_row,
-                        .arg = &of};
-
-    lead_begin(s);
-    html_count(s, rows.n_rows);
-    sink_text(s, " places carried traffic");
-    html_text(s, u->when);
-    sink_text(s, ", the busiest first.");
-    lead_end(s);
-    report_table(s, "use",
-                 rows.n_columns == N_SHOWN
-                     ? "Memories, channels, engines, ports, edges, virtual channels, nodes"
-                     : "Memories, channels, engines, ports, edges, nodes",
-                 &rows, NULL);
-}
-
-/* The sentence of the pictures. */
-static void put_lead(const struct report_utilization *u, const struct cli *cli, struct sink *s)
-{
-    static const char *const kinds[] = {
-        [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",          [KB_AT_LINK] = "link",
-        [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine",      [KB_AT_PORT] = "port",
-        [KB_AT_BANKS] = "HBM channel", [KB_AT_VC] = "virtual channel",
-    };
-    const kb_utilization *most = u->stats.n > 0 ? &u->stats.use[0] : NULL;
-
-    if (most && most->util_pct > 0) {
-        lead_busiest(s, kinds[most->kind], most->name, most->util_pct, u->when);
-        return;
-    }
-    lead_begin(s);
-    html_count(s, kb_pe_count(cli->topo));
-    sink_text(s, " PEs and ");
-    html_count(s, kb_slice_count(cli->topo));
-    sink_text(s, " HBM slices, drawn to scale.");
-    lead_end(s);
+    rows.n_columns = of.n;
+    json_table(json, "use", &rows, NULL);
 }
 
 /* -- pictures ------------------------------------------------------------------------------- */
@@ -218,17 +195,11 @@ static struct view_at busiest(const struct report_utilization *u)
 static void put_picture(struct sink *s, const struct cli *cli, enum view_level level,
                         struct view_at at, const struct view_utilization *usage, const char *prefix)
 {
-    char caption[80];
-
-    snprintf(caption, sizeof caption,
-             level == VIEW_SYSTEM ? "The tray"
-             : level == VIEW_SIP  ? "SIP %u"
-             : level == VIEW_CUBE ? "SIP %u, cube %u"
-                                  : "SIP %u, cube %u, PE %u",
-             at.sip, at.cube, at.pe);
-    html_begin_picture(s, caption, true);
+    sink_text(s, "<figure class=machine id=picture-");
+    sink_text(s, prefix);
+    sink_text(s, "><div class=picture>");
     view_topology(cli, level, at, usage, prefix, s);
-    html_end_picture(s);
+    sink_text(s, "</div></figure>\n");
 }
 
 /* Of routers: the machine and a cube, coloured by buffers. */
@@ -239,9 +210,6 @@ static void put_buffers(const struct report_utilization *u, const struct cli *cl
 
     if (!fills)
         return;
-    sink_text(s, "<p>Coloured by how full the buffers of routers were");
-    html_text(s, u->when);
-    sink_text(s, ", in the mean: of each router its fullest one.</p>\n");
     for (int level = VIEW_SIP; level <= VIEW_CUBE; level++)
         if (view_find_part(cli, (enum view_level)level, &at))
             put_picture(s, cli, (enum view_level)level, at, fills,
@@ -251,7 +219,7 @@ static void put_buffers(const struct report_utilization *u, const struct cli *cl
 
 /* From the outermost level inwards, all coloured by the same simulation. */
 enum exit_code utilization_pictures(const struct report_utilization *u, const struct cli *cli,
-                                    struct sink *s)
+                                    struct sink *html)
 {
     bool used = u->stats.n > 0;
     static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
@@ -261,20 +229,14 @@ enum exit_code utilization_pictures(const struct report_utilization *u, const st
 
     if (u->stats.failed)
         code = cmd_fail(cli, KB_NO_MEMORY, NULL);
-    put_lead(u, cli, s);
-    if (used) {
-        sink_text(s, "<p>Coloured by how busy each part was");
-        html_text(s, u->when);
-        sink_text(s, "; closer views are of where it was busiest.</p>\n");
-    }
     for (int level = first; level < N_VIEW_LEVELS && !code; level++) {
         struct view_at at = busiest(u);
 
         if (view_find_part(cli, (enum view_level)level, &at))
-            put_picture(s, cli, (enum view_level)level, at, usage, prefixes[level]);
+            put_picture(html, cli, (enum view_level)level, at, usage, prefixes[level]);
     }
     if (used && !code)
-        put_buffers(u, cli, s);
+        put_buffers(u, cli, html);
     view_utilization_free(usage);
     return code;
 }

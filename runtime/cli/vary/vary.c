@@ -232,6 +232,29 @@ static enum exit_code check_options(const struct cli *cli)
     return EXIT_OK;
 }
 
+/* Arguments are those of the bench that `run` has, each given once. */
+static enum exit_code check_arguments(const struct vary *v)
+{
+    const struct opts *o = &v->cli->opts;
+
+    for (size_t k = 0; k < v->variants.n_keys; k++) {
+        const struct varied_key *key = &v->variants.key[k];
+        const char *name = key->path + (key->is_argument ? strlen(VARY_ARGUMENT) : 0);
+        size_t len = strlen(name);
+
+        if (!key->is_argument)
+            continue;
+        if (o->command != COMMAND_RUN)
+            return say(v->cli->program, EXIT_USAGE, "--vary %s is of the benches that run has",
+                       key->path);
+        for (size_t i = 1; i < o->n_operands; i++)
+            if (strncmp(o->operand[i], name, len) == 0 && o->operand[i][len] == '=')
+                return say(v->cli->program, EXIT_USAGE, "--vary %s, and '%s', are given both",
+                           key->path, o->operand[i]);
+    }
+    return EXIT_OK;
+}
+
 /* From a base that was read at run time variants are made quickest: a compiled one is read now. */
 static enum exit_code make_base(struct vary *v)
 {
@@ -263,6 +286,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->all.key_columns = v->columns;
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
+    if (!code)
+        code = check_arguments(v);
     v->first = plan_first(cli, v->variants.n);
     v->n = plan_count(cli, v->variants.n);
     for (size_t k = 0; k < v->variants.n_keys; k++)

@@ -48,16 +48,28 @@ static void begin_slot(struct vary *v, struct slot *s, uint64_t i)
     s->code = EXIT_OK;
 }
 
+/* The words of variant `i` that are of the machine, or those that are of the bench. Returns how
+ * many. */
+static size_t words_of(const struct vary *v, uint64_t i, bool arguments,
+                       const char *words[VARY_KEYS_MAX])
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < v->variants.n_keys; k++)
+        if (v->variants.key[k].is_argument == arguments)
+            words[n++] = variants_word(&v->variants, i, k);
+    return n;
+}
+
 /* The tables of machine `i`; messages are kept. */
 static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_t i)
 {
     const char *words[VARY_KEYS_MAX];
-    kb_topology_source source = {.base = v->base, .sets = words, .n_sets = v->variants.n_keys};
+    kb_topology_source source = {
+        .base = v->base, .sets = words, .n_sets = words_of(v, i, false, words)};
     char *messages;
     kb_status status;
 
-    for (size_t k = 0; k < v->variants.n_keys; k++)
-        words[k] = variants_word(&v->variants, i, k);
     status = kb_topology_load(&source, &s->topo, &messages);
     if (status == KB_NO_MEMORY)
         memory_lacks();
@@ -70,9 +82,24 @@ static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_
     return EXIT_OK;
 }
 
-static enum exit_code run_command(const struct vary *v, struct slot *s)
+/* Puts `words`, arguments with values, behind the operands `o` has. Returns what is to be freed. */
+static const char **add_operands(struct opts *o, const char *const *words, size_t n)
+{
+    const char **all = memory_new(o->n_operands + n + 1, sizeof *all);
+
+    memcpy(all, o->operand, o->n_operands * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        all[o->n_operands++] = words[i] + strlen(VARY_ARGUMENT);
+    o->operand = all;
+    return all;
+}
+
+static enum exit_code run_command(const struct vary *v, struct slot *s, uint64_t i)
 {
     struct cli cli = *v->cli;
+    const char *words[VARY_KEYS_MAX];
+    size_t n_words = words_of(v, i, true, words);
+    const char **operands = add_operands(&cli.opts, words, n_words);
 
     cli.topo = s->topo;
     cli.info = s->info;
@@ -86,7 +113,9 @@ static enum exit_code run_command(const struct vary *v, struct slot *s)
     cli.opts.resume = false;
     cli.opts.quiet = true;
     cli.opts.dry_run = false;
-    return v->start(&cli);
+    enum exit_code code = v->start(&cli);
+    free(operands);
+    return code;
 }
 
 bool vary_slot_row(void *arg, uint64_t i, struct cell *cells)
@@ -130,7 +159,7 @@ void vary_do_machine(void *arg, unsigned thread, uint64_t i)
     say_into(&s->said);
     s->code = make_machine(v, s, i);
     if (!s->code)
-        s->code = run_command(v, s);
+        s->code = run_command(v, s, i);
     say_into(NULL);
     if (vary_is_streamed(v) && s->rows.n_rows > 0) {
         struct rows rows = {.columns = s->rows.columns,

@@ -16,6 +16,7 @@
 #include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/stations.h"
+#include "machine/alone.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
 
@@ -38,10 +39,12 @@ static bool make_lists(struct kb_sim *s)
 
     if (t->banked)
         s->banks = banks_new(t);
+    if (t->banked || t->impls)
+        s->idle = calloc(1, sizeof *s->idle);
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (!t->banked || s->banks) && (!t->granule || s->more_parts);
+    return s->pipes && (!t->banked || s->banks) && (s->idle || !(t->banked || t->impls)) && (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -81,6 +84,9 @@ void sim_clear(struct kb_sim *s)
     free(s->pipes);
     stations_free(s);
     banks_free(s->banks);
+    if (s->idle)
+        idle_clear(s->idle);
+    free(s->idle);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
     free(s->splits);

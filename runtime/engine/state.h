@@ -11,6 +11,7 @@ struct banks;
 struct dependencies;
 struct heard;
 struct host;
+struct idle;
 struct inorder;
 struct kernels;
 struct op_log;
@@ -61,6 +62,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct instances instances; /* of components */
+    struct idle *idle;          /* owned; what is asked for times alone: machine/alone.h */
     struct router *router;      /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */

@@ -25,22 +25,6 @@ static ALWAYS_INLINE struct kb_request request_behind(const struct kb_sim *s, ui
     return request;
 }
 
-/* What it would have taken alone, for its result. */
-static inline void keep_alone(struct kb_sim *s, uint32_t slot, const struct kb_request *whole)
-{
-    const struct txn *txn = &s->txns[slot];
-    const struct impl *impl = memory_impl(T, txn->dst);
-    const struct trip trip = txn_trip(T, txn);
-    int64_t *alone_fs = &s->instances.served[slot].alone_fs;
-
-    *alone_fs =
-        component_behind_fs(T, &s->mask, &trip, impl, whole, s->router->flights[slot].way->gbs);
-    if (*alone_fs == COST_NO_MEMORY)
-        fail(s, KB_NO_MEMORY);
-    else if (*alone_fs == INT64_MAX) /* never: the keys stand, as in cost_with_components() */
-        *alone_fs = whole->overhead_fs + whole->latency_fs;
-}
-
 /* The answer is never: its memory is free again, but it has no end. */
 static inline void end_never(struct kb_sim *s, uint32_t slot)
 {
@@ -86,8 +70,6 @@ static inline int64_t hold_behind(struct kb_sim *s, uint32_t slot, uint64_t star
 
         flight->served_fs = end_fs > flight->served_fs ? end_fs : flight->served_fs;
     }
-    if (from == 0 && !s->traffic)
-        keep_alone(s, slot, &whole);
     return answer.hold_fs;
 }
 

@@ -224,9 +224,7 @@ static inline uint32_t begin_packet_access(struct kb_sim *s, uint64_t t, uint32_
 
     if (part->from == 0)
         txn->arrive_fs = whole->arrive_fs = (int64_t)t;
-    if (row == BANK_NONE || !stream_room(&behind->stream, way->n) ||
-        (part->from == 0 && !bank_room_for(&behind->room, s->topo, b, txn_writes(txn),
-                                           bytes_in_banks(s, slot), way->n))) {
+    if (row == BANK_NONE || !stream_room(&behind->stream, way->n)) {
         fail(s, KB_NO_MEMORY);
         return BANK_NONE;
     }

@@ -20,6 +20,7 @@
 #include "sim/sim.h"
 #include "engine/router.h"
 #include "engine/split.h"
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
@@ -75,21 +76,14 @@ INLINE int64_t done_fs(const struct kb_sim *s, bool plain, const struct txn *x,
 INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
                           const struct kb_cost *c)
 {
-    struct bank_range range;
     struct kb_cost alone;
     struct trip trip;
 
     if (plain || !s->topo->impls)
         return cost_formula_fs(c);
-    if (s->router && memory_is_component(s->topo, x->dst))
-        return cost_formula_fs(c) - c->memory_overhead_fs +
-               s->instances.served[x - s->txns].alone_fs;
-    range = banks_range(s, (uint32_t)(x - s->txns));
     trip = txn_trip(s->topo, x);
-    alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
-                                 s->instances.served[x - s->txns].offset);
-    if (range.end)
-        cost_add_banks(&alone, banks_alone(s, (uint32_t)(x - s->txns), alone.drain_fs).fs);
+    alone = cost_alone(s->idle, s->topo, &s->mask, x->op, &trip, x->nbytes,
+                       s->instances.served[x - s->txns].offset);
     return cost_formula_fs(&alone);
 }
 
@@ -155,6 +149,10 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->end_fs = r->done_fs + c.response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
     r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
+    if (!plain && __builtin_expect(idle_has_lost(s->idle), false)) {
+        *r = (kb_result){0};
+        return KB_NO_MEMORY;
+    }
     if (__builtin_expect((uint64_t)r->end_fs > sim_last_fs(s), false))
         return KB_PENDING; /* its completion has been seen, but its response is not back */
     return consistent(s, plain, r) ? KB_OK : KB_INTERNAL;

@@ -36,15 +36,17 @@ static bool make_lists(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
     size_t cubes = sim_cubes(t);
+    bool is_by_tables = !t->banked && !t->impls; /* what a transaction takes alone */
 
     if (t->banked)
         s->banks = banks_new(t);
-    if (t->banked || t->impls)
-        s->idle = calloc(1, sizeof *s->idle);
+    if (!is_by_tables)
+        s->idle = idle_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (!t->banked || s->banks) && (s->idle || !(t->banked || t->impls)) && (!t->granule || s->more_parts);
+    return s->pipes && (!t->banked || s->banks) && (s->idle || is_by_tables) &&
+           (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -84,9 +86,7 @@ void sim_clear(struct kb_sim *s)
     free(s->pipes);
     stations_free(s);
     banks_free(s->banks);
-    if (s->idle)
-        idle_clear(s->idle);
-    free(s->idle);
+    idle_free(s->idle);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
     free(s->splits);

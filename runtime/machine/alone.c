@@ -236,17 +236,16 @@ static struct alone served_by_banks(struct idle *idle, const struct alone_of *of
 static struct alone in_banks(struct idle *idle, const struct alone_of *of)
 {
     struct coming coming = coming_of(idle, of);
-    struct alone alone;
+    struct alone alone = {.fs = NO_MEMORY};
 
     if (!begin_banks(idle, of))
-        return (struct alone){.fs = NO_MEMORY};
+        return alone;
     make_accesses(idle, of, &coming);
     for (uint32_t row = 0; row < idle->n_accesses && !idle->pool.lost; row++)
         come_to_channels(idle, row);
     settle(idle, BANK_NEVER_FS - 1);
-    alone = served_by_banks(idle, of, coming.tail_fs);
-    if (idle->pool.lost)
-        alone.fs = NO_MEMORY;
+    if (!idle->pool.lost)
+        alone = served_by_banks(idle, of, coming.tail_fs);
     end_banks(idle);
     return alone;
 }
@@ -279,14 +278,22 @@ static void begin_state(const struct impl *impl, unsigned char *state)
     impl->init(state);
 }
 
+/* The narrowest edge of its way. */
+static double route_gbs(const struct alone_of *of)
+{
+    struct cost_row way =
+        of->op >= KB_H2D ? cost_of_host(of->t, &of->trip) : cost_of_pe(of->t, &of->trip);
+
+    return cost_bottleneck_gbs(of->m, way.link_gbs, memory_of(of));
+}
+
 static int64_t in_component(struct idle *idle, const struct alone_of *of, const struct impl *impl)
 {
     _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
     struct kb_request whole = request_of(of);
     struct coming coming = coming_of(idle, of);
     int64_t free_fs = 0, done_fs = 0, added = 0;
-    double gbs =
-        coming.way ? cost_by_tables(of->t, of->m, of->op, &of->trip, of->nbytes).bottleneck_gbs : 0;
+    double gbs = coming.way ? route_gbs(of) : 0;
     struct part part;
 
     begin_state(impl, state);
@@ -426,7 +433,7 @@ static struct alone run(struct idle *idle, const struct alone_of *of)
 
     if (impl && impl->arrive)
         return (struct alone){.fs = in_queue(idle, of, impl)};
-    if (!find_way(idle, of))
+    if ((!impl || writes(of)) && !find_way(idle, of))
         return (struct alone){.fs = NO_MEMORY};
     return impl ? (struct alone){.fs = in_component(idle, of, impl)} : in_banks(idle, of);
 }
@@ -475,8 +482,8 @@ struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
     uint64_t mixed = asked.offset ^ asked.nbytes << 20 ^ (uint64_t)asked.src << 20 ^
                      (uint64_t)asked.dst << 40 ^ asked.way << 8;
 
-    known = &idle->known[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58];
-    if (!memcmp(known, &asked, offsetof(struct alone_known, alone)))
+    known = idle->keeps ? &idle->known[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58] : &asked;
+    if (known != &asked && !memcmp(known, &asked, offsetof(struct alone_known, alone)))
         return known->alone;
     asked.alone = run(idle, of);
     if (asked.alone.fs == NO_MEMORY) {
@@ -514,24 +521,31 @@ static int64_t nodes_more_fs(const struct alone_of *of)
     }
 }
 
+void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost *c)
+{
+    if (alone_is_asked(of->t, of->trip.dst))
+        cost_set_memory(c, alone_in_memory(idle, of).fs);
+    if (of->t->impls && of->t->impls->nodes)
+        c->overhead_fs += nodes_more_fs(of);
+}
+
 struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const struct cost_mask *m,
                           kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
                           uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
-    const struct alone_of of = {.t = t,
-                                .m = m,
-                                .op = op,
-                                .trip = *trip,
-                                .nbytes = nbytes,
-                                .offset = offset,
-                                .drain_fs = c.drain_fs};
 
-    if (alone_is_asked(t, trip->dst))
-        cost_set_memory(&c, alone_in_memory(idle, &of).fs);
-    if (t->impls && t->impls->nodes)
-        c.overhead_fs += nodes_more_fs(&of);
+    cost_add_alone(idle, &(struct alone_of){t, m, op, *trip, nbytes, offset, c.drain_fs}, &c);
     return c;
+}
+
+struct idle *idle_new(void)
+{
+    struct idle *idle = calloc(1, sizeof *idle + ALONE_KNOWN * sizeof *idle->known);
+
+    if (idle)
+        idle->keeps = true;
+    return idle;
 }
 
 void idle_clear(struct idle *idle)
@@ -542,4 +556,11 @@ void idle_clear(struct idle *idle)
     queueing_free(&idle->queue);
     channels_free(&idle->route);
     free(idle->way.hops);
+}
+
+void idle_free(struct idle *idle)
+{
+    if (idle)
+        idle_clear(idle);
+    free(idle);
 }

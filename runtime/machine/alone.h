@@ -58,12 +58,16 @@ struct idle {
     struct queueing queue;
     struct channels route;
     struct stream way;
-    struct alone_known known[ALONE_KNOWN];
     bool lost; /* there was no memory for an answer, which is worth nothing */
+    bool keeps;
+    struct alone_known known[]; /* [ALONE_KNOWN], if it keeps answers */
 };
 
-/* Frees what it owns. */
+/* One that keeps answers. NULL without memory. */
+struct idle *idle_new(void);
+/* Frees what it owns; the second itself, too, unless it is NULL. */
 void idle_clear(struct idle *idle);
+void idle_free(struct idle *idle);
 
 /* Was there no memory for an answer since this was asked? */
 static inline bool idle_has_lost(struct idle *idle)
@@ -97,6 +101,9 @@ static inline void cost_set_memory(struct kb_cost *c, int64_t fs)
     c->overhead_fs += fs - c->drain_fs - c->memory_overhead_fs;
     c->memory_overhead_fs = fs - c->drain_fs;
 }
+
+/* Makes costs by the tables what they are alone, where banks and components take part. */
+void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost *c);
 
 /*
  * All costs of a transaction alone, whose bytes lie at `offset` of its memory. Where components

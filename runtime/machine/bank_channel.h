@@ -171,7 +171,9 @@ static inline void bank_free_segment(struct bank_pool *pool, uint32_t i)
 static inline void bank_drop(const struct bank_view *v, struct bank_channel *c,
                              struct bank_pool *pool)
 {
-    for (uint32_t number = 0; number < bank_count(v->row); number++)
+    bool waits = c->queued[BANK_READ] | c->queued[BANK_WRITE];
+
+    for (uint32_t number = 0; waits && number < bank_count(v->row); number++)
         for (unsigned writes = 0; writes < 2; writes++) {
             struct bank *bank = &c->banks[number];
             uint32_t i = c->waiting[writes] >> number & 1 ? bank->head[writes] : BANK_NONE;

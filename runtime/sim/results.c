@@ -76,14 +76,19 @@ INLINE int64_t done_fs(const struct kb_sim *s, bool plain, const struct txn *x,
 INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
                           const struct kb_cost *c)
 {
-    struct kb_cost alone;
-    struct trip trip;
+    const struct memory_row *memory = cost_memory(s->topo, x->dst, txn_writes(x));
+    const struct served *served;
+    struct kb_cost alone = *c;
 
     if (plain || !s->topo->impls)
         return cost_formula_fs(c);
-    trip = txn_trip(s->topo, x);
-    alone = cost_alone(s->idle, s->topo, &s->mask, x->op, &trip, x->nbytes,
-                       s->instances.served[x - s->txns].offset);
+    served = &s->instances.served[x - s->txns];
+    alone.overhead_fs -= served->delay_fs; /* by the tables again */
+    cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
+    cost_add_alone(s->idle,
+                   &(struct alone_of){s->topo, &s->mask, x->op, txn_trip(s->topo, x), x->nbytes,
+                                      served->offset, c->drain_fs},
+                   &alone);
     return cost_formula_fs(&alone);
 }
 

@@ -2,6 +2,7 @@
 #include "engine/instances.h"
 #include "base/rows.h"
 #include "base/text.h"
+#include "engine/lone.h"
 #include "engine/state.h"
 #include "machine/alone.h"
 #include "machine/pes.h"
@@ -64,9 +65,7 @@ void instances_clear_nodes(struct kb_sim *s)
     bytes = instance_of_node_bytes(t->impls);
     memset(s->instances.nodes, 0, walk_n_nodes(t) * bytes);
     for (size_t i = 0; i < walk_n_nodes(t); i++) {
-        uint32_t cube = i < walk_first_io_node(t) ? (uint32_t)(i / walk_cube_nodes(t)) : 0;
-        const struct impl *impl =
-            component_of_kind(t, cube_kind(t, cube), walk_node_row(t, i)->kind);
+        const struct impl *impl = component_at(t, i);
 
         if (impl)
             impl->init(s->instances.nodes + i * bytes);
@@ -125,8 +124,6 @@ bool instances_room(struct kb_sim *s, uint32_t n)
 
     if (!s->topo->impls)
         return true;
-    if (s->topo->impls->queueing && !queues_room(s, n))
-        return false;
     moved = realloc(s->instances.served, n * sizeof *moved);
     if (!moved)
         return false;
@@ -169,11 +166,17 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
     const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
 
-    if (txn_queues(s, txn))
+    if (lone_is_run(s, txn) && memory_queues(t, txn->dst)) {
+        struct lone lone = lone_of(s, (uint32_t)(txn - s->txns));
+
+        if (lone.fs != INT64_MAX)
+            cost_set_memory(&c, lone.memory_fs + c.drain_fs);
+    } else if (txn_queues(s, txn)) {
         cost_set_memory(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
-    else if (memory_is_component(t, txn->dst))
+    } else if (memory_is_component(t, txn->dst)) {
         cost_set_memory(&c, t->links == MODE_ROUTER ? served->memory_fs + c.drain_fs
                                                     : served->done_fs - txn->service_fs);
+    }
     if (served)
         c.overhead_fs += served->delay_fs;
     return c;

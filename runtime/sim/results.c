@@ -18,6 +18,7 @@
  * banks, routers, components and parts need is not even asked for.
  */
 #include "sim/sim.h"
+#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/split.h"
 #include "machine/alone.h"
@@ -82,6 +83,11 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
 
     if (plain || !s->topo->impls)
         return cost_formula_fs(c);
+    if (lone_is_run(s, x)) {
+        struct lone lone = lone_of(s, (uint32_t)(x - s->txns));
+
+        return lone.fs == INT64_MAX ? cost_formula_fs(c) : lone.fs;
+    }
     served = &s->instances.served[x - s->txns];
     alone.overhead_fs -= served->delay_fs; /* by the tables again */
     cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);

@@ -26,7 +26,7 @@ install: topology $(ANY) $(PUBLIC_LIB)
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
 	install -d $(IN)share/kernbench/topologies' $(IN)share/kernbench/machines' $(IN)share/doc/kernbench/docs/pictures'
 	install -m 644 topologies/*.yaml $(IN)share/kernbench/topologies'
-	install -m 644 docs/pictures/*.svg $(IN)share/doc/kernbench/docs/pictures'
+	install -m 644 docs/pictures/*.svg docs/pictures/*.png $(IN)share/doc/kernbench/docs/pictures'
 	install -m 644 docs/*.md $(IN)share/doc/kernbench/docs'
 	install -m 644 README.md CHANGELOG.md LICENSE $(IN)share/doc/kernbench'
 	printf '%s\n' $(OF_MACHINE) > $(IN)share/kernbench/machines/$(N)'

@@ -166,8 +166,8 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
     const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
 
-    if (lone_is_run(s, txn) && memory_queues(t, txn->dst)) {
-        struct lone lone = lone_of(s, (uint32_t)(txn - s->txns));
+    if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
+        struct lone lone = s->lone_of(s, (uint32_t)(txn - s->txns));
 
         if (lone.fs != INT64_MAX)
             cost_set_memory(&c, lone.memory_fs + c.drain_fs);

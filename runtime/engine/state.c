@@ -14,7 +14,6 @@
 #include <string.h>
 #include "base/rows.h"
 #include "engine/inorder.h"
-#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/stations.h"
 #include "machine/alone.h"
@@ -43,13 +42,11 @@ static bool make_lists(struct kb_sim *s)
         s->banks = banks_new(t);
     if (!is_by_tables)
         s->idle = idle_new();
-    if (t->links == MODE_ROUTER && t->impls)
-        s->lone = lone_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (t->links != MODE_ROUTER || !t->impls || s->lone) &&
-           (!t->banked || s->banks) && (s->idle || is_by_tables) && (!t->granule || s->more_parts);
+    return s->pipes && (!t->banked || s->banks) && (s->idle || is_by_tables) &&
+           (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -88,7 +85,6 @@ void sim_clear(struct kb_sim *s)
     router_free(s);
     flows_free(&s->flows, s->topo);
     instances_free(s);
-    lone_free(s->lone);
     free(s->pipes);
     stations_free(s);
     banks_free(s->banks);

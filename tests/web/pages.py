@@ -37,6 +37,7 @@ PAGES = (
     ("cube8", "replay", ["replay", "benches/one_slice.csv"]),
     ("cube8", "run", ["run", "gemm", "M=128", "N=128", "--verify"]),
     ("cube8", "why", ["why", "gemm", "M=64"]),
+    ("cube8", "study", ["study", "tests/web/study.yaml"]),
     ("tray32", "probe", ["probe", "--bytes", "64K"]),
     ("tray32", "sweep", ["sweep", "--src", "s*.host,c0.pe0", "--dst", "s*.c0.slice0", "--inflight",
                          "1:8", "--op", "h2d,d2h,read"]),
@@ -343,6 +344,20 @@ def check_curves(browser, name, data):
            f"{name}: the curve of {column} has its rates, higher where it is slower", (drawn, rates))
 
 
+def check_variants(browser, name, data):
+    """Of `study`: a point for each variant, the front, bars of gains, a curve over the key of three values alone."""
+    rows = data["rows"]
+    at = {c: i for i, c in enumerate(rows["columns"])}
+    found = browser.execute_script("""
+        return [...document.querySelectorAll(".point")].map((e) => [e.dataset.name, +e.dataset.x, +e.dataset.y])""")
+    wanted = [[row[at["variant"]], float(row[at["cost"]]), float(row[at["gain_pct"]])] for row in rows["rows"]]
+    equal(sorted(found), sorted(wanted), f"{name}: a point of cost and gain for each variant")
+    text = browser.find_element(By.TAG_NAME, "main").text
+    equal([title in text for title in ("Gain by variant, %: run gemm M=128", "and the Pareto front: run gemm M=128",
+                                       "Time over cube.noc.bw_gbs", "Time over sip.d2d.bw_gbs")],
+          [True, True, True, False], f"{name}: its pictures")
+
+
 def column_of(browser, table, name):
     return browser.execute_script("""
         const table = document.getElementById(arguments[0]);
@@ -530,6 +545,8 @@ def check_page(browser, folder, topology, what, arguments):
         check_roofline(browser, name, data)
     if arguments[0] == "load":
         check_curves(browser, name, data)
+    if arguments[0] == "study":
+        check_variants(browser, name, data)
     check_tables(browser, name, [program, *arguments], data)
     ids = [t["id"] for t in browser.execute_script(TABLES) if t["id"] in KEPT]
     for table in ids if topology == "cube8" else ids[:1]:

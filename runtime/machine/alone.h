@@ -1,8 +1,13 @@
 /* alone.h -- what a transaction costs when it is alone, from its arrival at an idle machine on.
  *
- * Tables say it all of machines whose memories keep order. A memory that is a component, queues or
- * has banks is asked instead: the transaction comes to an idle copy of it, at 0, and is served by
- * the same rules and calls as in a run. There are no refreshes. Behind routers a write comes by
+ * There are three answers, and each is for what the one before cannot say:
+ *   - tables (cost.h): of machines whose memories keep order, and of each way;
+ *   - an idle memory: of a memory that is a component or has banks, which is this file;
+ *   - a whole run (engine/lone.h): behind routers, where packets pass components on their way, or
+ *     wait in one that queues, and neither the way nor the memory takes a time of its own.
+ *
+ * The transaction comes to an idle copy of the memory, at 0, and is served by the same rules and
+ * calls as in a run. There are no refreshes. Behind routers a write comes by
  * packets, as the segments arrive that have their way for themselves (stream.h), and data go back
  * so; of what that takes the way itself is no part.
  *

@@ -14,16 +14,16 @@ formula_of()
         sed -nE 's/^.* bytes alone: wire (.*) = formula (.*) ns;.*$/\1 \2/p' | sed -E 's/ \+ [a-z]+//g'
 }
 
-# replayed ROW ARGUMENT...: the same of a row of replay
+# replayed ARGUMENT...: the same of each row of $work/rows.csv by replay, a line each
 replayed()
 {
-    local row=$1
-
-    shift
-    printf 'issue_ns,op,src,dst,offset,nbytes\n%s\n' "$row" >"$work/row.csv"
-    "$ANY" replay "$work/row.csv" "$@" --quiet --format csv >"$work/out"
-    echo "$(field wire_ns 1) $(field overhead_ns 1) $(field drain_ns 1) $(field response_ns 1)" \
-        "$(field return_ns 1) $(field formula_ns 1)" | tr -s ' '
+    "$ANY" replay "$work/rows.csv" "$@" --quiet --format csv |
+        awk -F, 'NR == 1 { n = split("wire_ns overhead_ns drain_ns response_ns return_ns formula_ns", name, " ")
+                           for (i = 1; i <= NF; i++) at[$i] = i
+                           next }
+            { line = ""
+              for (k = 1; k <= n; k++) if (at[name[k]] && $at[name[k]] != "") line = line " " $at[name[k]]
+              print substr(line, 2) }'
 }
 
 # sums "TERM... SUM": are the terms together the sum?
@@ -35,20 +35,27 @@ sums()
 # alike NAME ARGUMENT...: for reads and writes near and far, and the host's, of several sizes
 alike()
 {
-    local name=$1 op src dst bytes found bad=''
+    local name=$1 op src dst bytes found row=0 bad='' replayed
 
     shift
+    echo issue_ns,op,src,dst,offset,nbytes >"$work/rows.csv"
     while read -r op src dst; do
-        for bytes in 1 64 4096 65537; do
+        printf "0,$op,$src,$dst,0,%s\n" $sizes
+    done <<<"$ways" >>"$work/rows.csv"
+    mapfile -t replayed < <(replayed "$@")
+    while read -r op src dst; do
+        for bytes in $sizes; do
             found=$(formula_of "$src" "$dst" --op "$op" --bytes $bytes "$@")
-            [ -n "$found" ] && [ "$found" = "$(replayed "0,$op,$src,$dst,0,$bytes" "$@")" ] && sums "$found" ||
-                bad+="$op $src $dst $bytes: $found"$'\n'
+            [ -n "$found" ] && [ "$found" = "${replayed[row]}" ] && sums "$found" ||
+                bad+="$op $src $dst $bytes: $found, replay ${replayed[row]}"$'\n'
+            row=$((row + 1))
         done
     done <<<"$ways"
     nothing "$bad"
     ok "$name"
 }
 
+sizes='1 64 4096 65537'
 ways='read c0.pe0 c0.slice0
 write c0.pe1 c1.slice1
 read c1.pe0 c0.sram

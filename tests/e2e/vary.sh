@@ -41,6 +41,23 @@ varied load load --pattern uniform --rate 0.1,0.3 --txns 200 --seeds 1
 varied run run gemm M=64 N=64 K=64
 varied "run --verify" run softmax M=64 N=256 --verify
 
+# -- arguments of a bench -----------------------------------------------------------------------
+
+for jobs in 1 2; do
+    run run gemm N=64 --vary arg.M=64:256:x2 --vary cube.noc.bw_gbs=128,256 --vary arg.K=32,64 --format csv -j $jobs
+    { head -1 out && for m in 64 128 256; do for bw in 128 256; do for k in 32 64; do
+        "$SIM" run gemm M=$m N=64 K=$k --set cube.noc.bw_gbs=$bw --format csv | sed "1d;s/^/$m,$bw,$k,/"
+    done; done; done; } >want
+    [ $code -eq 0 ] && [ "$(head -1 out | cut -d, -f1-4)" = arg.M,cube.noc.bw_gbs,arg.K,bench ] && [ "$(wc -l <want)" -eq 13 ] && same want out
+    ok "arguments of a bench, with -j $jobs: rows as of runs that have them"
+done
+run run gemm N=64 K=64 --vary arg.M=64,0,x --format json
+[ $code -eq 2 ] && [ "$(jq -r '.rows[].failed' out | sed 's/.*integer in //' | paste -sd ' ')" = "null 1..65536, not '0' 1..65536, not 'x'" ]
+ok "an argument that cannot be has a row that says why"
+refused "an argument that the bench does not have" 2 "unknown argument 'Q' of gemm" run gemm --vary arg.Q=1
+refused "an argument that is given, too" 2 "--vary arg.M, and 'M=64', are given both" run gemm M=64 --vary arg.M=64
+refused "an argument of no bench" 2 "--vary arg.M is of the benches that run has" probe --vary arg.M=64
+
 # -- lists --------------------------------------------------------------------------------------
 
 # values LIST EXPECTED: what a list makes of a key

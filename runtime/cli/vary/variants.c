@@ -4,7 +4,8 @@
  * A list has items with commas between them; a comma inside of brackets or braces belongs to its
  * item, as in cube.pe.pe_scheduler.tile=[32,64,32],[64,64,64]. An item FIRST:LAST, FIRST:LAST:STEP
  * or FIRST:LAST:xFACTOR is a range, as sweep has them; any other one is a value as --set takes it.
- * What a key may be is the library's to say.
+ * What a key may be is the library's to say; arg.NAME is an argument of a bench, which says what it
+ * may be.
  *
  * Numbers of ranges are counted in millionths, exactly: 0.1:0.3:0.1 has three values. A range of
  * decimals needs a step.
@@ -162,6 +163,7 @@ static bool read_list(struct reading *r, const char *word)
     r->key->path = memory_part(word, (size_t)(list - word) - 1);
     r->key->value_at = (size_t)(list - word);
     r->key->numbers = true;
+    r->key->is_argument = strncmp(word, VARY_ARGUMENT, strlen(VARY_ARGUMENT)) == 0;
     if (strcmp(r->key->path, "kernbench") == 0)
         return bad(r, list, strlen(list),
                    "is a version of the machine's file, and its keys are known already: edit it");

@@ -1,4 +1,5 @@
-/* variants.h -- machines by the values of some keys: all combinations, or points among them. */
+/* variants.h -- machines, and arguments of a bench, by the values of some keys: all combinations,
+ * or points among them. */
 #ifndef VARIANTS_H
 #define VARIANTS_H
 #include "cli/options/opts.h"
@@ -15,8 +16,9 @@ struct varied_key {
     char *path;   /* owned */
     char **words; /* owned, the strings too: KEY=VALUE as --set takes it */
     size_t n, room;
-    size_t value_at; /* of each word */
-    bool numbers;    /* all values are numbers, as JSON has them */
+    size_t value_at;  /* of each word */
+    bool numbers;     /* all values are numbers, as JSON has them */
+    bool is_argument; /* of a bench, "arg.NAME"; else it is a key of the machine */
 };
 
 /* Which of all combinations there are. */
@@ -50,6 +52,9 @@ uint64_t variants_level(const struct variants *v, uint64_t c, size_t k);
 
 /* The word KEY=VALUE of key `k` in variant `i`. */
 const char *variants_word(const struct variants *v, uint64_t i, size_t k);
+
+/* What is before the name of an argument. */
+#define VARY_ARGUMENT "arg."
 
 /* "cube.pes=4, sips=2": variant `i` in messages. */
 void variants_label(const struct variants *v, uint64_t i, char label[VARY_LABEL_BYTES]);

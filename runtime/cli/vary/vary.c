@@ -30,487 +30,23 @@
 #include "cli/vary/vary.h"
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
-#include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "cli/out/scatter.h"
 #include "cli/out/stop.h"
-#include "cli/fail_if.h"
-#include "cli/gate.h"
 #include "cli/part.h"
 #include "cli/plan/plan.h"
 #include "cli/rows/utilization_rows.h"
-#include "cli/vary/all_rows.h"
+#include "cli/vary/vary_run.h"
 #include <malloc.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     WINDOW_PER_THREAD = 8,
-    SAID_MOST = 100,
     TABLE_BYTES = 32 << 20,
-    HELD_BYTES = 64 << 20,
 };
 
 static const double dry_run_s = 0.2;
-
-/* One machine in work, or done and not given yet. */
-struct slot {
-    const kb_topology *topo; /* owned; NULL: freed already */
-    kb_info info;
-    struct cell keys[VARY_KEYS_MAX];
-    struct captured rows, stats;
-    struct sink text; /* of the rows */
-    struct said said;
-    char program[VARY_LABEL_BYTES + 64];
-    struct gates gates; /* of its command */
-    enum exit_code code;
-    size_t held; /* bytes, since it is done */
-};
-
-struct vary {
-    const struct cli *cli;
-    enum exit_code (*start)(const struct cli *cli);
-    struct variants variants;
-    struct column columns[VARY_KEYS_MAX];
-    const kb_topology *base; /* what the machines are variants of; borrowed, or */
-    const kb_topology *own;  /* owned: that, if it had to be made; else NULL */
-    uint64_t stride;         /* from one machine to the next, modulo their number */
-    unsigned threads;
-    uint64_t window;
-    struct slot *slot;      /* owned; machine i is at i % window */
-    atomic_size_t held;     /* bytes, by machines that wait for their turn */
-    struct sink sink, *out; /* where rows go; NULL: a dry run */
-    struct all_rows all;    /* for a table */
-    uint64_t first, n;      /* machines of this part, which is mostly the whole */
-    bool begun, any_row;    /* the head is written; a row is */
-    uint64_t n_done, n_failed;
-    double end_s;               /* of a dry run */
-    bool different, lacks;      /* a machine has; one lacked memory, or a file */
-    enum exit_code failed;      /* of the first machine that has failed */
-    struct all_rows stats;      /* of --stats */
-    struct captured columns_of; /* a machine that did not fail: its columns */
-    struct failure *failure;    /* owned: those before any that did not, */
-    size_t n_failures, failures_room;
-};
-
-struct failure {
-    uint64_t machine;
-    char *why; /* owned */
-};
-
-static struct origin origin_of(const struct vary *v)
-{
-    struct origin origin = cmd_origin(v->cli);
-
-    if (v->cli->opts.breakdown)
-        origin.command = "causes";
-    return origin;
-}
-
-/* -- one machine ---------------------------------------------------------------------------- */
-
-static uint64_t number_of(const struct vary *v, uint64_t i)
-{
-    return v->first + (uint64_t)((unsigned __int128)i * v->stride % v->n);
-}
-
-/* Text that is long is not kept for the next one. */
-static void free_slot(struct vary *v, struct slot *s)
-{
-    captured_free(&s->rows);
-    captured_free(&s->stats);
-    kb_topology_free(s->topo);
-    s->topo = NULL;
-    if (s->text.end - s->text.buffer > SINK_BYTES) {
-        sink_free(&s->text);
-        sink_open_memory(&s->text);
-    }
-    atomic_fetch_sub(&v->held, s->held);
-    s->held = 0;
-}
-
-/* What it had may be there still, if another process has taken it. */
-static void begin_slot(struct vary *v, struct slot *s, uint64_t i)
-{
-    char label[VARY_LABEL_BYTES];
-
-    free_slot(v, s);
-    variants_label(&v->variants, i, label);
-    snprintf(s->program, sizeof s->program, "%.60s%s%s", v->cli->program,
-             *v->cli->program ? ": " : "", label);
-    all_rows_keys(&v->variants, i, s->keys);
-    s->rows =
-        (struct captured){.key_columns = v->columns, .keys = s->keys, .n_keys = v->variants.n_keys};
-    s->stats = s->rows;
-    s->text.at = s->text.buffer;
-    s->said = (struct said){.n = 0};
-    s->gates = (struct gates){0};
-    s->code = EXIT_OK;
-}
-
-/* The tables of machine `i`; messages are kept. */
-static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_t i)
-{
-    const char *words[VARY_KEYS_MAX];
-    kb_topology_source source = {.base = v->base, .sets = words, .n_sets = v->variants.n_keys};
-    char *messages;
-    kb_status status;
-
-    for (size_t k = 0; k < v->variants.n_keys; k++)
-        words[k] = variants_word(&v->variants, i, k);
-    status = kb_topology_load(&source, &s->topo, &messages);
-    if (status == KB_NO_MEMORY)
-        memory_lacks();
-    if (status && messages)
-        say_lines("%.*s", (int)strcspn(messages, "") - 1, messages);
-    free(messages);
-    if (status)
-        return status == KB_BAD_REQUEST ? EXIT_USAGE : EXIT_INPUT;
-    kb_topology_info(s->topo, &s->info);
-    return EXIT_OK;
-}
-
-static enum exit_code run_command(const struct vary *v, struct slot *s)
-{
-    struct cli cli = *v->cli;
-
-    cli.topo = s->topo;
-    cli.info = s->info;
-    cli.program = s->program;
-    cli.gates = &s->gates;
-    cli.varied = &s->rows;
-    cli.varied_stats = &s->stats;
-    cli.sqlite = NULL;
-    cli.opts.jobs = 1;
-    cli.opts.shard = (struct shard){0}; /* of machines, not of what each has */
-    cli.opts.resume = false;
-    cli.opts.quiet = true;
-    cli.opts.dry_run = false;
-    return v->start(&cli);
-}
-
-static bool slot_row(void *arg, uint64_t i, struct cell *cells)
-{
-    return captured_row(arg, i - 1, cells); /* never the first of all: see give_text() */
-}
-
-/* Do rows go to a program that runs commands itself? */
-static bool is_asked_by_program(const struct vary *v)
-{
-    return v->sink.session;
-}
-
-static bool is_streamed(const struct vary *v)
-{
-    return v->out && v->cli->opts.format != FORMAT_TABLE && !is_asked_by_program(v);
-}
-
-/* From now on it waits for its turn. */
-static void hold(struct vary *v, struct slot *s)
-{
-    s->held = s->rows.rows.room + s->stats.rows.room + (size_t)(s->text.end - s->text.buffer);
-    atomic_fetch_add(&v->held, s->held);
-}
-
-static bool holds_enough(void *arg)
-{
-    const struct vary *v = arg;
-
-    return atomic_load(&v->held) > HELD_BYTES + v->window * SINK_BYTES;
-}
-
-static void do_machine(void *arg, unsigned thread, uint64_t i)
-{
-    struct vary *v = arg;
-    struct slot *s = &v->slot[i % v->window];
-
-    (void)thread;
-    i = number_of(v, i);
-    begin_slot(v, s, i);
-    say_into(&s->said);
-    s->code = make_machine(v, s, i);
-    if (!s->code)
-        s->code = run_command(v, s);
-    say_into(NULL);
-    if (is_streamed(v) && s->rows.n_rows > 0) {
-        struct rows rows = {.columns = s->rows.columns,
-                            .n_columns = s->rows.n_columns,
-                            .n_rows = s->rows.n_rows,
-                            .row = slot_row,
-                            .arg = &s->rows};
-
-        out_rows(&rows, 1, 1 + s->rows.n_rows, v->cli->opts.format, &s->text);
-    }
-    if (!v->cli->sqlite && s->topo) {
-        kb_topology_free(s->topo);
-        s->topo = NULL;
-    }
-    hold(v, s);
-}
-
-/* -- as bytes --------------------------------------------------------------------------------- */
-
-static void pack_machine(void *arg, uint64_t i, struct packed *to)
-{
-    const struct vary *v = arg;
-    const struct slot *s = &v->slot[i % v->window];
-    size_t n = (size_t)(s->text.at - s->text.buffer);
-
-    PACKED_PUT(to, s->code);
-    PACKED_PUT(to, s->gates);
-    PACKED_PUT(to, s->said);
-    PACKED_PUT(to, n);
-    packed_put(to, s->text.buffer, n);
-    captured_pack(&s->rows, to);
-    captured_pack(&s->stats, to);
-}
-
-/* A machine that has run elsewhere; its tables are made again if the database wants them. */
-static void unpack_machine(void *arg, uint64_t i, struct packed *from)
-{
-    struct vary *v = arg;
-    struct slot *s = &v->slot[i % v->window];
-    size_t n;
-
-    i = number_of(v, i);
-    begin_slot(v, s, i);
-    if (v->cli->sqlite)
-        make_machine(v, s, i);
-    PACKED_TAKE(from, s->code);
-    PACKED_TAKE(from, s->gates);
-    PACKED_TAKE(from, s->said);
-    PACKED_TAKE(from, n);
-    sink_bytes(&s->text, packed_next(from, n), n);
-    captured_unpack(&s->rows, from);
-    captured_unpack(&s->stats, from);
-    hold(v, s);
-}
-
-static void machine_died(void *arg, uint64_t i, enum exit_code code, const char *why,
-                         const char *said)
-{
-    struct vary *v = arg;
-    struct slot *s = &v->slot[i % v->window];
-
-    begin_slot(v, s, number_of(v, i));
-    s->code = code;
-    say_into(&s->said);
-    if (*why)
-        say(s->program, code, "%s", why);
-    if (*said)
-        say_lines("%.*s", (int)strlen(said) - (said[strlen(said) - 1] == '\n'), said);
-    say_into(NULL);
-}
-
-static bool is_complete(const struct slot *s)
-{
-    return s->code == EXIT_OK || s->code == EXIT_DIFFERENT;
-}
-
-/* Was it ended, and not by its machine? */
-static bool is_cut(const struct slot *s)
-{
-    return s->code == EXIT_INTERRUPTED || s->code == EXIT_LIMIT;
-}
-
-/* What lacked memory or a file could run the next time. */
-static bool is_final(void *arg, uint64_t i)
-{
-    const struct vary *v = arg;
-    const struct slot *s = &v->slot[i % v->window];
-
-    return !is_cut(s) && s->code != EXIT_SYSTEM;
-}
-
-/* -- in order ------------------------------------------------------------------------------- */
-
-/* In JSON a comma stands before each row: the first of all has none. */
-static void give_text(struct vary *v, const struct slot *s)
-{
-    size_t n = (size_t)(s->text.at - s->text.buffer), skip = 0;
-    struct origin origin = origin_of(v);
-    struct rows rows = {.columns = s->rows.columns, .n_columns = s->rows.n_columns};
-
-    if (!v->begun && s->rows.n_columns > 0) {
-        out_head(&rows, &origin, v->cli->opts.format, v->out);
-        v->begun = true;
-    }
-    if (n > 0 && !v->any_row && v->cli->opts.format == FORMAT_JSON)
-        skip = 1;
-    v->any_row = v->any_row || n > 0;
-    sink_bytes(v->out, s->text.buffer + skip, n - skip);
-    sink_flush(v->out);
-}
-
-/* A run of its own in the database, whose parameters are the keys, too. */
-static bool own_row(void *arg, uint64_t i, struct cell *cells)
-{
-    struct captured *c = arg;
-    struct cell all[ROW_CELLS_MAX];
-
-    captured_row(c, i, all);
-    memcpy(cells, all + c->n_keys, (c->n_columns - c->n_keys) * sizeof *cells);
-    return true;
-}
-
-static void give_database(const struct vary *v, struct slot *s, uint64_t i)
-{
-    struct origin origin = origin_of(v);
-    size_t n = origin.n_params;
-    struct origin_arg *params = memory_new(n + VARY_KEYS_MAX, sizeof *params);
-    struct rows rows = {.columns = s->rows.columns + s->rows.n_keys,
-                        .n_columns = s->rows.n_columns - s->rows.n_keys,
-                        .n_rows = s->rows.n_rows,
-                        .row = own_row,
-                        .arg = &s->rows};
-
-    memcpy(params, origin.params, n * sizeof *params);
-    for (size_t k = 0; k < v->variants.n_keys; k++)
-        params[n++] = (struct origin_arg){.name = v->variants.key[k].path,
-                                          .value = variants_word(&v->variants, i, k) +
-                                                   v->variants.key[k].value_at};
-    origin.info = &s->info;
-    origin.params = params;
-    origin.n_params = n;
-    origin.args = s->rows.args;
-    origin.n_args = s->rows.n_args;
-    out_sqlite_add(v->cli->sqlite, &rows, &origin);
-    free(params);
-}
-
-static bool machine_row(void *arg, uint64_t i, struct cell *cells)
-{
-    return captured_row(arg, i, cells);
-}
-
-/* Its rows, held against --fail-if, go where all go. */
-static void give_rows(struct vary *v, struct slot *s, uint64_t i)
-{
-    struct rows rows = {.columns = s->rows.columns,
-                        .n_columns = s->rows.n_columns,
-                        .n_rows = s->rows.n_rows,
-                        .row = machine_row,
-                        .arg = &s->rows};
-
-    gate_add(v->cli->gates, &s->gates);
-    if (!v->cli->opts.breakdown)
-        fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
-    if (is_streamed(v))
-        give_text(v, s);
-    else if (is_asked_by_program(v))
-        tables_add_more(&v->sink.session->tables, origin_of(v).command, &rows);
-    else
-        all_rows_keep(&v->all, number_of(v, i), &s->rows);
-    if (s->stats.n_rows > 0)
-        all_rows_keep(&v->stats, number_of(v, i), &s->stats);
-}
-
-/* -- what failed ------------------------------------------------------------------------------ */
-
-/* The first line that it has said, without the name that it has there. */
-static char *reason_of(const struct slot *s)
-{
-    const char *said = s->said.text;
-    size_t len = strlen(s->program);
-
-    if (strncmp(said, s->program, len) == 0 && strncmp(said + len, ": ", 2) == 0)
-        said += len + 2;
-    return s->said.n > 0 ? memory_part(said, strcspn(said, "\n")) : memory_text("failed");
-}
-
-/* The row of a machine that failed, where all rows go. */
-static void put_failure(struct vary *v, const struct failure *f)
-{
-    struct captured row = v->columns_of;
-    struct slot s = {.rows = {0}};
-
-    all_rows_keys(&v->variants, f->machine, s.keys);
-    row.keys = s.keys;
-    captured_failure(&row, v->cli->opts.format == FORMAT_CSV || v->cli->opts.format == FORMAT_MD
-                               ? NULL
-                               : f->why);
-    if (is_streamed(v)) {
-        struct rows rows = {.columns = row.columns,
-                            .n_columns = row.n_columns,
-                            .n_rows = 1,
-                            .row = slot_row,
-                            .arg = &row};
-
-        sink_open_memory(&s.text);
-        out_rows(&rows, 1, 2, v->cli->opts.format, &s.text);
-        s.rows = v->columns_of;
-        give_text(v, &s);
-        sink_free(&s.text);
-    } else {
-        all_rows_keep(&v->all, f->machine, &row);
-    }
-    packed_free(&row.rows);
-}
-
-/* Those that waited for a machine which tells the columns. */
-static void put_failures(struct vary *v, const struct captured *columns)
-{
-    if (v->columns_of.n_columns > 0)
-        return;
-    v->columns_of = *columns;
-    v->columns_of.rows = (struct packed){0};
-    v->columns_of.n_rows = v->columns_of.next = v->columns_of.n_args = 0;
-    v->columns_of.args = NULL;
-    for (size_t k = 0; k < v->n_failures; k++) {
-        put_failure(v, &v->failure[k]);
-        free(v->failure[k].why);
-    }
-    v->n_failures = 0;
-}
-
-static void give_failure(struct vary *v, const struct slot *s, uint64_t i)
-{
-    struct failure f = {.machine = number_of(v, i)};
-
-    v->failed = v->failed ? v->failed : s->code;
-    v->lacks = v->lacks || !is_final(v, i);
-    if (v->n_failed++ < SAID_MOST && s->said.n > 0)
-        say_lines("%.*s", (int)s->said.n - 1, s->said.text);
-    if (!v->out || is_asked_by_program(v))
-        return;
-    f.why = reason_of(s);
-    if (v->columns_of.n_columns == 0) {
-        v->failure = memory_room(v->failure, v->n_failures, &v->failures_room, sizeof f);
-        v->failure[v->n_failures++] = f;
-        return;
-    }
-    put_failure(v, &f);
-    free(f.why);
-}
-
-/* -- in order, all of them -------------------------------------------------------------------- */
-
-static bool give_machine(void *arg, uint64_t i)
-{
-    struct vary *v = arg;
-    struct slot *s = &v->slot[i % v->window];
-    bool complete = is_complete(s), cut = is_cut(s);
-
-    if (cut) {
-        free_slot(v, s);
-        return false;
-    }
-    v->n_done++;
-    v->different = v->different || s->code == EXIT_DIFFERENT;
-    if (complete && v->out && !is_asked_by_program(v))
-        put_failures(v, &s->rows);
-    if (complete && v->cli->sqlite && v->out)
-        give_database(v, s, i);
-    if (complete && v->out)
-        give_rows(v, s, i);
-    else if (!complete)
-        give_failure(v, s, i);
-    free_slot(v, s);
-    if (!v->out)
-        return complete && progress_now_s() < v->end_s;
-    return (complete || !is_asked_by_program(v)) && sink_ok(v->out) && !all_rows_error(&v->all);
-}
 
 /* -- all of them ---------------------------------------------------------------------------- */
 
@@ -526,7 +62,7 @@ static void make_room(struct vary *v)
 static void free_room(struct vary *v)
 {
     for (uint64_t i = 0; v->slot && i < v->window; i++) {
-        free_slot(v, &v->slot[i]);
+        vary_free_slot(v, &v->slot[i]);
         sink_free(&v->slot[i].text);
     }
     all_rows_free(&v->all);
@@ -547,13 +83,13 @@ static enum exit_code run_machines(struct vary *v)
                             .window = v->window,
                             .apart = kernels && !session_here(),
                             .first = v->first,
-                            .work = do_machine,
-                            .give = give_machine,
-                            .is_final = is_final,
-                            .pack = pack_machine,
-                            .unpack = unpack_machine,
-                            .died = machine_died,
-                            .full = holds_enough,
+                            .work = vary_do_machine,
+                            .give = vary_give_machine,
+                            .is_final = vary_is_final,
+                            .pack = vary_pack_machine,
+                            .unpack = vary_unpack_machine,
+                            .died = vary_machine_died,
+                            .full = vary_holds_enough,
                             .arg = v};
 
     return plan_run(&machines);
@@ -563,9 +99,9 @@ static enum exit_code run_machines(struct vary *v)
 static bool end_output(struct vary *v)
 {
     struct rows table = all_rows_table(&v->all);
-    struct origin origin = origin_of(v);
+    struct origin origin = vary_origin(v);
 
-    if (is_streamed(v) && v->begun)
+    if (vary_is_streamed(v) && v->begun)
         out_tail(&(struct rows){0}, v->cli->opts.format, v->out);
     else if (table.n_columns > 0)
         out_write(&table, &origin, FORMAT_TABLE, v->out);
@@ -587,7 +123,7 @@ static enum exit_code say_end(const struct vary *v)
     }
     if (v->failed)
         return cmd_say(v->cli, v->failed, "%llu of %llu machines failed%s", failed, total,
-                       failed > SAID_MOST ? ", the first of them are told above" : "");
+                       failed > VARY_SAID_MOST ? ", the first of them are told above" : "");
     return v->different ? EXIT_DIFFERENT : EXIT_OK;
 }
 
@@ -696,6 +232,29 @@ static enum exit_code check_options(const struct cli *cli)
     return EXIT_OK;
 }
 
+/* Arguments are those of the bench that `run` has, each given once. */
+static enum exit_code check_arguments(const struct vary *v)
+{
+    const struct opts *o = &v->cli->opts;
+
+    for (size_t k = 0; k < v->variants.n_keys; k++) {
+        const struct varied_key *key = &v->variants.key[k];
+        const char *name = key->path + (key->is_argument ? strlen(VARY_ARGUMENT) : 0);
+        size_t len = strlen(name);
+
+        if (!key->is_argument)
+            continue;
+        if (o->command != COMMAND_RUN)
+            return say(v->cli->program, EXIT_USAGE, "--vary %s is of the benches that run has",
+                       key->path);
+        for (size_t i = 1; i < o->n_operands; i++)
+            if (strncmp(o->operand[i], name, len) == 0 && o->operand[i][len] == '=')
+                return say(v->cli->program, EXIT_USAGE, "--vary %s, and '%s', are given both",
+                           key->path, o->operand[i]);
+    }
+    return EXIT_OK;
+}
+
 /* From a base that was read at run time variants are made quickest: a compiled one is read now. */
 static enum exit_code make_base(struct vary *v)
 {
@@ -727,6 +286,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->all.key_columns = v->columns;
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
+    if (!code)
+        code = check_arguments(v);
     v->first = plan_first(cli, v->variants.n);
     v->n = plan_count(cli, v->variants.n);
     for (size_t k = 0; k < v->variants.n_keys; k++)

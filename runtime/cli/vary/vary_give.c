@@ -1,0 +1,210 @@
+/*
+ * vary_give.c -- the rows of --vary, machine by machine and in order; those of machines that
+ * failed, too.
+ */
+#include "cli/vary/vary_run.h"
+#include "cli/fail_if.h"
+#include "cli/out/memory.h"
+#include "cli/out/progress.h"
+#include "cli/out/session.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct origin vary_origin(const struct vary *v)
+{
+    struct origin origin = cmd_origin(v->cli);
+
+    if (v->cli->opts.breakdown)
+        origin.command = "causes";
+    return origin;
+}
+
+/* -- in order ------------------------------------------------------------------------------- */
+
+/* In JSON a comma stands before each row: the first of all has none. */
+static void give_text(struct vary *v, const struct slot *s)
+{
+    size_t n = (size_t)(s->text.at - s->text.buffer), skip = 0;
+    struct origin origin = vary_origin(v);
+    struct rows rows = {.columns = s->rows.columns, .n_columns = s->rows.n_columns};
+
+    if (!v->begun && s->rows.n_columns > 0) {
+        out_head(&rows, &origin, v->cli->opts.format, v->out);
+        v->begun = true;
+    }
+    if (n > 0 && !v->any_row && v->cli->opts.format == FORMAT_JSON)
+        skip = 1;
+    v->any_row = v->any_row || n > 0;
+    sink_bytes(v->out, s->text.buffer + skip, n - skip);
+    sink_flush(v->out);
+}
+
+/* A run of its own in the database, whose parameters are the keys, too. */
+static bool own_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct captured *c = arg;
+    struct cell all[ROW_CELLS_MAX];
+
+    captured_row(c, i, all);
+    memcpy(cells, all + c->n_keys, (c->n_columns - c->n_keys) * sizeof *cells);
+    return true;
+}
+
+static void give_database(const struct vary *v, struct slot *s, uint64_t i)
+{
+    struct origin origin = vary_origin(v);
+    size_t n = origin.n_params;
+    struct origin_arg *params = memory_new(n + VARY_KEYS_MAX, sizeof *params);
+    struct rows rows = {.columns = s->rows.columns + s->rows.n_keys,
+                        .n_columns = s->rows.n_columns - s->rows.n_keys,
+                        .n_rows = s->rows.n_rows,
+                        .row = own_row,
+                        .arg = &s->rows};
+
+    memcpy(params, origin.params, n * sizeof *params);
+    for (size_t k = 0; k < v->variants.n_keys; k++)
+        params[n++] = (struct origin_arg){.name = v->variants.key[k].path,
+                                          .value = variants_word(&v->variants, i, k) +
+                                                   v->variants.key[k].value_at};
+    origin.info = &s->info;
+    origin.params = params;
+    origin.n_params = n;
+    origin.args = s->rows.args;
+    origin.n_args = s->rows.n_args;
+    out_sqlite_add(v->cli->sqlite, &rows, &origin);
+    free(params);
+}
+
+static bool machine_row(void *arg, uint64_t i, struct cell *cells)
+{
+    return captured_row(arg, i, cells);
+}
+
+/* Its rows, held against --fail-if, go where all go. */
+static void give_rows(struct vary *v, struct slot *s, uint64_t i)
+{
+    struct rows rows = {.columns = s->rows.columns,
+                        .n_columns = s->rows.n_columns,
+                        .n_rows = s->rows.n_rows,
+                        .row = machine_row,
+                        .arg = &s->rows};
+
+    gate_add(v->cli->gates, &s->gates);
+    if (!v->cli->opts.breakdown)
+        fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
+    if (vary_is_streamed(v))
+        give_text(v, s);
+    else if (vary_is_asked_by_program(v))
+        tables_add_more(&v->sink.session->tables, vary_origin(v).command, &rows);
+    else
+        all_rows_keep(&v->all, vary_number(v, i), &s->rows);
+    if (s->stats.n_rows > 0)
+        all_rows_keep(&v->stats, vary_number(v, i), &s->stats);
+}
+
+/* -- what failed ------------------------------------------------------------------------------ */
+
+/* The first line that it has said, without the name that it has there. */
+static char *reason_of(const struct slot *s)
+{
+    const char *said = s->said.text;
+    size_t len = strlen(s->program);
+
+    if (strncmp(said, s->program, len) == 0 && strncmp(said + len, ": ", 2) == 0)
+        said += len + 2;
+    return s->said.n > 0 ? memory_part(said, strcspn(said, "\n")) : memory_text("failed");
+}
+
+/* The row of a machine that failed, where all rows go. */
+static void put_failure(struct vary *v, const struct failure *f)
+{
+    struct captured row = v->columns_of;
+    struct slot s = {.rows = {0}};
+
+    all_rows_keys(&v->variants, f->machine, s.keys);
+    row.keys = s.keys;
+    captured_failure(&row, v->cli->opts.format == FORMAT_CSV || v->cli->opts.format == FORMAT_MD
+                               ? NULL
+                               : f->why);
+    if (vary_is_streamed(v)) {
+        struct rows rows = {.columns = row.columns,
+                            .n_columns = row.n_columns,
+                            .n_rows = 1,
+                            .row = vary_slot_row,
+                            .arg = &row};
+
+        sink_open_memory(&s.text);
+        out_rows(&rows, 1, 2, v->cli->opts.format, &s.text);
+        s.rows = v->columns_of;
+        give_text(v, &s);
+        sink_free(&s.text);
+    } else {
+        all_rows_keep(&v->all, f->machine, &row);
+    }
+    packed_free(&row.rows);
+}
+
+/* Those that waited for a machine which tells the columns. */
+static void put_failures(struct vary *v, const struct captured *columns)
+{
+    if (v->columns_of.n_columns > 0)
+        return;
+    v->columns_of = *columns;
+    v->columns_of.rows = (struct packed){0};
+    v->columns_of.n_rows = v->columns_of.next = v->columns_of.n_args = 0;
+    v->columns_of.args = NULL;
+    for (size_t k = 0; k < v->n_failures; k++) {
+        put_failure(v, &v->failure[k]);
+        free(v->failure[k].why);
+    }
+    v->n_failures = 0;
+}
+
+static void give_failure(struct vary *v, const struct slot *s, uint64_t i)
+{
+    struct failure f = {.machine = vary_number(v, i)};
+
+    v->failed = v->failed ? v->failed : s->code;
+    v->lacks = v->lacks || !vary_is_final(v, i);
+    if (v->n_failed++ < VARY_SAID_MOST && s->said.n > 0)
+        say_lines("%.*s", (int)s->said.n - 1, s->said.text);
+    if (!v->out || vary_is_asked_by_program(v))
+        return;
+    f.why = reason_of(s);
+    if (v->columns_of.n_columns == 0) {
+        v->failure = memory_room(v->failure, v->n_failures, &v->failures_room, sizeof f);
+        v->failure[v->n_failures++] = f;
+        return;
+    }
+    put_failure(v, &f);
+    free(f.why);
+}
+
+/* -- in order, all of them -------------------------------------------------------------------- */
+
+bool vary_give_machine(void *arg, uint64_t i)
+{
+    struct vary *v = arg;
+    struct slot *s = &v->slot[i % v->window];
+    bool complete = vary_is_complete(s), cut = vary_is_cut(s);
+
+    if (cut) {
+        vary_free_slot(v, s);
+        return false;
+    }
+    v->n_done++;
+    v->different = v->different || s->code == EXIT_DIFFERENT;
+    if (complete && v->out && !vary_is_asked_by_program(v))
+        put_failures(v, &s->rows);
+    if (complete && v->cli->sqlite && v->out)
+        give_database(v, s, i);
+    if (complete && v->out)
+        give_rows(v, s, i);
+    else if (!complete)
+        give_failure(v, s, i);
+    vary_free_slot(v, s);
+    if (!v->out)
+        return complete && progress_now_s() < v->end_s;
+    return (complete || !vary_is_asked_by_program(v)) && sink_ok(v->out) &&
+           !all_rows_error(&v->all);
+}

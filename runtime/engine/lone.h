@@ -1,5 +1,6 @@
 /* lone.h -- what a transaction takes behind routers where components are asked for each packet: it
- * runs by itself, on an idle machine of the same kind: sim/lone_runs.h.
+ * runs by itself, on an idle machine of the same kind: sim/lone_runs.h. All else that memories take
+ * alone is machine/alone.h, which says when it is which.
  */
 #ifndef LONE_H
 #define LONE_H

@@ -65,8 +65,7 @@ static int64_t serve_alone(const struct bank_view *v, struct bank_pool *pool, st
     struct bank_channel c;
     int64_t last_fs = 0;
 
-    bank_begin(v, &c, banks);
-    c.refresh_fs = BANK_NEVER_FS;
+    bank_begin_alone(v, &c, banks);
     c.alike = alike;
     bank_add_piece(&c, pool, 0, burst);
     for (int64_t t = 0; t != BANK_NEVER_FS; t = c.next_fs) {

@@ -157,8 +157,7 @@ static int64_t serve_packets(const struct bank_view *v, struct bank_pool *pool, 
     uint32_t last = BANK_NONE;
     int64_t last_fs = -1;
 
-    bank_begin(v, &c, banks);
-    c.refresh_fs = BANK_NEVER_FS;
+    bank_begin_alone(v, &c, banks);
     c.alike = alike;
     for (uint32_t i = 0; i < n; i++) {
         struct bank_range range = pool->accesses[i].range;

@@ -39,10 +39,8 @@ static bool make_channels(struct lonely *l)
         l->channels = NULL;
         return false;
     }
-    for (uint32_t i = 0; i < n; i++) {
-        bank_begin(&l->view, &l->channels[i], rows + i * banks);
-        l->channels[i].refresh_fs = BANK_NEVER_FS;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        bank_begin_alone(&l->view, &l->channels[i], rows + i * banks);
     return true;
 }
 

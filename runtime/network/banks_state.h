@@ -70,10 +70,10 @@ struct banks_behind {
 static inline __attribute__((always_inline)) struct bank_range
 banks_alike(const struct bank_row *row, struct bank_range range)
 {
-    uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits;
+    uint32_t bits = row->channel_bits + bank_bits_of_rank(row);
     uint64_t at;
 
-    bits = row->hash == HASH_XOR ? 2 * bits + row->column_bits
+    bits = row->hash == HASH_XOR ? 2 * bits + row->rank_bits + row->column_bits
                                  : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
     at = range.at & ((UINT64_C(1) << bits) - 1);
     return (struct bank_range){at, at + (range.end - range.at)};

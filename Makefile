@@ -159,7 +159,7 @@ $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c runtime/base/
 
 # The text of component.h, which is compiled with components at run time.
 c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
-    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+    $(or $(2),cat) $(1) | od -An -v -tu1 | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/component_h.c: runtime/include/component.h
 	@mkdir -p $(@D)
 	$(Q){ echo '/* Generated from $<. */'; echo '#include "gen/component_build.h"'; $(call c_string,$<); } > $(NEW) $(PUT)
@@ -228,7 +228,7 @@ TOPO_FILE := $(if $(findstring /,$(TOPO))$(filter %.yaml,$(TOPO)),$(TOPO),topolo
 KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)') '$(TOPO_FILE)'
 
 # The name in the YAML names folder and binary: kbgen writes it to this file, which make then reads.
-TOPO_GOALS := all topology install
+TOPO_GOALS := all topology install uninstall
 ifneq ($(filter $(TOPO_GOALS),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(and $(SET),$(if $(NAME)$(MAKE_RESTARTS),,yes)),)
 $(info make: SET without NAME: the variant takes the name and the place of $(TOPO); NAME=... gives it its own)
@@ -332,7 +332,7 @@ demo: setup
 	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
--include tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
+-include tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk
 
 # -- house -------------------------------------------------------------------------------------
 
@@ -344,5 +344,5 @@ clean:
 ## help: lists all targets and variables
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk runtime/mpi/mpi.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
+	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk)
 	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

@@ -372,23 +372,6 @@ static void find_own_parts(struct spec *spec, struct override_spec *o)
             }
 }
 
-/* Routers serve packets: memories are asked for each, engines never meet one. Memories that queue
- * and nodes do not know of them yet. */
-static void refuse_routers(const struct spec *spec)
-{
-    const struct part *part = spec->parts;
-
-    while (part &&
-           (part->component->kind == COMPONENT_ENGINE || part->component->kind == COMPONENT_MEMORY))
-        part = part->next;
-    if (part && spec->contention_links == MODE_ROUTER)
-        diag_error(
-            spec->diag, spec_place(spec, KEY_contention_links),
-            "'contention.links: router' and '%s: %s' do not go together: memories that queue "
-            "and nodes that are components are for ideal and fifo links",
-            key_rows[part->key].path, part->component->name);
-}
-
 /* The table of routes has no keys, and is no part. */
 static void find_routes(struct spec *spec)
 {
@@ -411,7 +394,6 @@ void components_find(struct spec *spec)
     for (size_t i = 0; i < spec->cubes.n; i++)
         find_own_parts(spec, &spec->cubes.rows[i]);
     find_routes(spec);
-    refuse_routers(spec);
 }
 
 /* -- texts ------------------------------------------------------------------------------------ */

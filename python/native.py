@@ -12,10 +12,17 @@ from pathlib import Path
 
 from cffi import FFI
 
-ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+ROOT = next(folder for folder in (HERE / "source", HERE.parent) if (folder / "Makefile").exists())
 BUILD = Path(os.environ.get("KERNBENCH_BUILD") or ROOT / "build")
-HEADERS = ["kernbench.h", "tl.h", "cli/query/query.h"]
+SYSTEM = bool(os.environ.get("KB_SYSTEM"))  # all libraries are the system's
+HEADERS = ["kernbench.h", "tl.h", "cli/main.h", "cli/query/query.h"]
 FOLDERS = [ROOT / "runtime/include", ROOT / "runtime"]
+
+
+def tool(*words: str) -> str:
+    """What a program prints."""
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
 def preprocessed() -> str:
@@ -37,25 +44,36 @@ def declarations() -> str:
 
 
 def helpers() -> str:
-    return (ROOT / "python/helpers.c").read_text()
+    return (HERE / "helpers.c").read_text()
 
 
 def helper_declarations() -> str:
-    """The first lines of the functions in helpers.c."""
-    heads = re.findall(r"^static (\w[^;{}]*\))\n\{", helpers(), flags=re.M)
-    return "".join(head + ";\n" for head in heads)
+    """The structs of helpers.c, and the first lines of its functions that Python may call."""
+    structs = re.findall(r"^struct \w+ \{.*?^\};\n", helpers(), flags=re.M | re.S)
+    heads = re.findall(r"^static (\w[^;{}]*kernbench_[^;{}]*\))\n\{", helpers(), flags=re.M)
+    return re.sub(r"/\*.*?\*/", "", "".join(structs)) + "".join(head + ";\n" for head in heads)
 
 
-ffi = FFI()
-ffi.cdef(declarations())
-ffi.cdef(helper_declarations() + "static char *const KB_VERSION;\nvoid free(void *);\n")
-ffi.set_source(
-    "kernbench._native",
-    "".join(f'#include "{name}"\n' for name in HEADERS) + "#include <stdlib.h>\n" + helpers(),
-    include_dirs=[str(folder) for folder in FOLDERS],
-    extra_objects=[str(BUILD / "_python/libquery.a")],
-    library_dirs=[str(BUILD)],
-    libraries=["kernbench"],
-    extra_compile_args=["-O2", "-g0", "-fvisibility=hidden"],
-    extra_link_args=["-Wl,-rpath,$ORIGIN", *(BUILD / "_python/libs").read_text().split(), "-lm", "-lpthread"],
-)
+def module() -> FFI:
+    """The module, for cffi; the library is built by now."""
+    ffi = FFI()
+    ffi.cdef(declarations())
+    ffi.cdef(helper_declarations() + "static char *const KB_VERSION;\nvoid free(void *);\n"
+             'extern "Python" void kernbench_heard(void *arg, const kb_span *last);\n'
+             'extern "Python" void kernbench_endpoint(void *arg, const kb_endpoint *end);\n'
+             'extern "Python" void kernbench_release_schema(struct ArrowSchema *);\n'
+             'extern "Python" void kernbench_release_array(struct ArrowArray *);\n'
+             'extern "Python" void kernbench_release_stream(struct ArrowArrayStream *);\n'
+             'extern "Python" int kernbench_stream_schema(struct ArrowArrayStream *, struct ArrowSchema *);\n'
+             'extern "Python" int kernbench_stream_next(struct ArrowArrayStream *, struct ArrowArray *);\n'
+             'extern "Python" const char *kernbench_stream_error(struct ArrowArrayStream *);\n')
+    ffi.set_source(
+        "kernbench._native",
+        "".join(f'#include "{name}"\n' for name in HEADERS) + "#include <stdlib.h>\n" + helpers(),
+        include_dirs=[str(folder) for folder in FOLDERS],
+        extra_objects=[str(BUILD / "_python/libquery.a")],
+        library_dirs=[str(BUILD), str(BUILD / "_python/carried")],
+        libraries=["kernbench"],
+        extra_compile_args=["-O2", "-g0", "-fvisibility=hidden"],
+        extra_link_args=[*([] if SYSTEM else ["-Wl,-rpath,$ORIGIN"]), *(BUILD / "_python/libs").read_text().split(), "-lm", "-lpthread"])
+    return ffi

@@ -38,6 +38,10 @@ segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine
 
 # -- order ----------------------------------------------------------------------------------
 mesh=runtime/machine/mesh.h
+break_it 'a live run goes past its pause' runtime/engine/inorder_loop.h 's/return ev_time_fs\(first\) >= s->pause_fs/return ev_time_fs(first) > s->pause_fs/'
+break_it 'a live run by hop goes past its pause' runtime/engine/hop.c 's/ev_time_fs\(e\) >= s->pause_fs/ev_time_fs(e) > s->pause_fs/'
+break_it 'a row that comes later is not issued' runtime/sim/add.c 's/slot = first; slot < s->n_txns/slot = first + 1; slot < s->n_txns/'
+break_it 'a live run takes rows of its past' runtime/sim/sim.c 's/s->from_fs = status == KB_AGAIN \? s->now_fs : \(uint64_t\)to_fs;/s->from_fs = 0;/'
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
 break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
@@ -48,7 +52,7 @@ break_it 'bent routes are taken for whole' gen/detours.c 's/return steps == 0 \|
 break_it 'a cube beside the bent ones is no seed' gen/detours.c 's/least = s->far\[next\] \+ 1;/least = s->far[next] + 2;/'
 break_it 'all packages are alike' gen/sips.c 's/!are_alike\(r, first\[sip\], sip\)/false/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
-break_it 'all of a pipe take as long where cubes differ' runtime/engine/inorder_lists.c 's/bool one_lead = T->regular && /bool one_lead = /'
+break_it 'all of a pipe take as long where cubes differ' runtime/engine/inorder_lists.c 's/return T->regular && !s->splits/return !s->splits/'
 break_it 'a home slice of the next crossbar node' gen/nodes.c 's/crossbar_of_slice\(r, slice\) <= pe &&/crossbar_of_slice(r, slice) <= pe + 1 \&\&/'
 break_it 'an odd PE in the second half' gen/nodes.c 's/\(r->crossbars \+ 1\) \/ 2/r->crossbars \/ 2/'
 break_it 'the first item of cubes wins' gen/cubes.c 's/&spec->cubes\.rows\[i\]/\&spec->cubes.rows[spec->cubes.n - 1 - i]/'
@@ -88,7 +92,7 @@ break_it 'a memory that chooses wakes before kernels of its instant' runtime/eng
 break_it 'hop tells no data of reads behind routers' runtime/engine/hop.c 's/^        s->heard->data\(s, slot\);/        ;/'
 break_it "a kernel's data behind routers are those of its end" runtime/engine/inorder_loop.h 's/^        kernels_data_served\(s, ev_slot\(e\)\);/        ;/'
 break_it 'an end that is watched but not ahead is put off' runtime/engine/serving.c 's/!s->inorder->ahead && !s->observer/!s->inorder->ahead/'
-break_it 'queue_bytes do not bound banks behind routers' runtime/network/router_banks.h 's/pool->packets\[row\]\.place = part->parcel;/pool->packets[row].place = NO_PARCEL;/'
+break_it 'queue_bytes do not bound banks behind routers' runtime/network/banks.c 's/packets\[row\]\.place = part->parcel;/packets[row].place = NO_PARCEL;/'
 break_it 'components of the first kind of cube for all' runtime/machine/box_impl.h 's/kind_impl\(t, cube_kind\(t, cube\), box\)/kind_impl(t, 0, box)/'
 break_it 'a node that is a component comes by an arrival' runtime/engine/inorder_lists.h 's/== TXN_TO_NODE \? EV_HOP : EV_ARRIVE/> TXN_DONE ? EV_ARRIVE : EV_ARRIVE/'
 
@@ -124,8 +128,8 @@ break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr
 break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
 break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
 break_it 'data of a read behind routers go before their bursts end' runtime/network/router_banks.h 's/<= read->known\)/<= read->known + 1)/'
-break_it 'packets of a write behind routers come to banks whole' runtime/network/router_banks.h 's/offsets\[slot\] \+ part->from, part->nbytes\)/offsets[slot], txn->nbytes)/'
-break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/bank_later\(txn->arrive_fs \+ whole->drain_fs,/bank_later(txn->arrive_fs,/'
+break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/offset_of\(s, slot\) \+ part->from, part->nbytes,/offset_of(s, slot), txn->nbytes,/'
+break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/least_fs = whole->arrive_fs \+ whole->drain_fs;/least_fs = whole->arrive_fs;/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
 break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
 break_it 'data of channels that were alike belong to the first' runtime/network/banks_state.c 's/pool->bursts\[from\] \^ channel/pool->bursts[from]/'
@@ -136,7 +140,7 @@ break_it 'requests that are expected stand in any order' runtime/network/banks.c
 break_it 'two that arrive at once are accepted as they come' runtime/network/banks.c 's/accesses\[slice->expected\]\.arrive_fs > accesses\[slot\]\.arrive_fs/true/'
 break_it 'banks wake before what else is due' runtime/engine/serving.c 's/ev_make\(t, EV_ARBITER, dst,/ev_make(t, inorder_runs(s) ? EV_DONE : EV_ARBITER, dst,/' runtime/engine/inorder_loop.h 's/IN_CHOOSES && ev_class\(e\) == EV_ARBITER/IN_CHOOSES \&\& e == first_of_queue(s)/; s/if \(ev_class\(e\) == EV_DONE\)/if (!is_wake_of_memory(ev_slot(e)))/'
 break_it 'a wake that is not in the queue is lost' runtime/engine/serving.c 's/^        wake = later;$/        wake = EV_NONE;/'
-break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder_steps.h 's/done < EV_PAST && !\(how & IN_CHOOSES.*;/done < EV_PAST;/'
+break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder_steps.h 's/!\(how & IN_CHOOSES && memory_queues.*;/true;/'
 break_it 'a slice decides once for all channels of an instant' runtime/network/banks.c 's/next = fs < next \? fs : next;/next = fs;/'
 break_it 'a bus that is used behind the end' runtime/explain/bank_use.c 's/return until_fs > now_fs \? until_fs : now_fs;/return now_fs;/'
 break_it 'a row hit counts as a conflict' runtime/machine/bank_rules.h 's/segment->kind = BANK_HIT;/segment->kind = BANK_CONFLICT;/'
@@ -161,6 +165,12 @@ break_it 'the first end that is known, though one that has not arrived may end b
 break_it 'ends in the order in which they were known' $ends 's/t->at\[\(i - 1\) & mask\] > fs/false/'
 break_it 'servers whose ends are known are not given back' $lists 's/s->channels\[i\]\.idle \+= ends->ends\.n;/;/'
 break_it 'a host at the rows of another memory' $program.h 's/&p->hosts\[x->dst\]/\&p->hosts[x->dst \& 1]/'
+break_it 'an engine begins with one that is still to come' $inorder 's/^    if \(t < came\)$/    if (false)/'
+break_it 'an engine that keeps order is free at once' $inorder 's/(s->turns\[engine - s->engines\]\.free_fs) = \(int64_t\)t;/\1 = 0;/'
+break_it 'those that wait for an engine ahead of time are not counted' $inorder 's/^    engine->queue_max = turns->queue_max;$/    ;/'
+break_it 'an engine with several servers as one' $lists 's/ && has_one_engine\(s->topo\);/;/'
+break_it 'an engine passed with the link of any plane' $program.c 's/ && t->planes == 1\)/)/'
+break_it 'a host passes the first link of its chiplet again' $program.c 's/return row->links\[i\];/return row->links[0];/'
 break_it 'links ideal: the drain of the links alone' $program.h 's/gbs < last \? gbs : last\)/gbs)/'
 break_it 'what is posted into the bucket that is due comes behind it' runtime/engine/calendar.h 's/\(!c->n_late \|\| c->due\[c->i_due\] < c->late\[0\]\)/true/'
 break_it 'the first bucket of a window is not due at once' $calendar 's/^        if \(c->n_late\)/        if (false)/'
@@ -413,7 +423,7 @@ break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(doubl
 
 # -- observing ------------------------------------------------------------------------------
 spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
-observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+observe=runtime/explain/observe.c stages=runtime/explain/stages.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
@@ -440,6 +450,14 @@ break_it 'watch: a slot keeps the time of the one before' $visits 's/v->spent_fs
 break_it 'watch: a component that is done early drains for all of its way' $visits 's/visit->drain_fs < served_fs \?/1 ?/'
 break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'
 break_it 'watch: a way counted before all of its visits' $visits 's/stay\(way, STAY_RESPONSE, way->response_fs\);/;/'
+break_it 'watch: a stage does not follow from the one that it has waited for' $stages 's/v->stages\[last->slot\]\.follower = visit->slot \+ 1;/;/'
+break_it 'watch: nor behind a channel' $stages 's/follow\(s, visit->slot, &spans_of\(s\)->leaving\.chain\);/;/'
+break_it 'watch: a stage follows from one whose memory was free before' $stages 's/wait_fs && last && !frees_early\(s, visit->slot\)/wait_fs \&\& last/'
+break_it 'watch: a stage takes over a chain of another command' $stages 's/from->command == chain->command/1/'
+break_it 'watch: a service of a stage is told as it begins' $stages 's/stage->stays\.fs\[STAY_MEMORY\] = 0; \/\* it is told \*\//stage->stays.fs[STAY_MEMORY] = 0; tell_service(s, stage, visit->slot); stage->stays = (struct stays){{0}};/' $stages 's/^static void tell_way\(/static void tell_service(struct kb_sim *s, const struct stage_visits *stage, uint32_t slot);\nstatic void tell_way(/'
+break_it 'watch: waits of a way behind its wires' $stages 's/^    tell\(w, piece->cause, piece->place, piece->sum_fs\);/    (void)0;/' $stages 's/^    const struct stop \*stop = w->stop;/    const struct stop *stop = w->stop;\n    tell(w, piece->cause, piece->place, piece->sum_fs);/'
+break_it 'watch: a node that is a component takes what the tables say, too' $ways 's/node_component\(t, hop, at\.cube\) \? 0 : hop->overhead_fs/hop->overhead_fs/'
+break_it 'watch: a part of a kernel begins without its channel' runtime/engine/inorder_steps.h 's/observe_split\(s, whole, part\);/;/'
 break_it 'watch: no visit of an engine' runtime/engine/inorder_steps.h 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
 break_it 'watch: a link is visited as it is entered' runtime/engine/inorder_steps.h 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
@@ -582,10 +600,11 @@ break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ \|\| !isatty\(ST
 break_it 'a backslash that roff takes for its own' runtime/base/help_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
 
 # -- reports --------------------------------------------------------------------------------
-page=runtime/cli/report/report_table.c
-break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
-break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
-break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
+break_it 'a script that a name can end' runtime/cli/report/report.c 's/memchr\(from, .<., /memchr(from, 0, /'
+break_it 'zeros that belong to a number taken away' runtime/cli/report/report_json.c 's/!memchr\(from, .\.., \(size_t\)\(s->at - from\)\) \|\| //'
+break_it 'rows of a page without an end' runtime/cli/report/report_json.c 's/n\+\+ >= REPORT_ROWS_KEPT/n++ >= 9 * REPORT_ROWS_KEPT/'
+break_it 'lines of kernels without sums' runtime/cli/rows/breakdown_rows.c 's/ && row->by != KB_BREAKDOWN_PATH\)/)/'
+break_it 'nothing for readers without scripts' runtime/cli/report/report.c 's/^    put_sink\(s, &r->figures\);//'
 break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
@@ -728,13 +747,13 @@ break_it 'segments take no room in a buffer' runtime/network/router.c 's/^    vc
 break_it 'a credit comes back without its last byte' runtime/network/router_inside.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
 break_it 'round robin begins at the same input each time' runtime/network/router.c 's/port->last = \(uint32_t\)offer->turn;/;/'
-break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/int64_t memory_fs = cost_in_memory_fs\(/int64_t memory_fs = 0 * cost_in_memory_fs(/'
+break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/after\(turn\.start_fs, overhead_fs \+ latency_fs\);/turn.start_fs;/'
 
 # routers: trains, their agenda, and beside the events of rows
 train=runtime/network/router_train.h
 break_it 'a train goes on past what may come' $train 's/x\.horizon = after\(t, \(int64_t\)port->lead_fs\);/x.horizon = EV_PAST - 1;/'
-break_it 'a train does not see what is behind other packets' $train 's/\(vc->run != port->coming\) \| //'
-break_it 'a train takes a server that others may have' $train 's/\(vc->n != from->held\) \| //'
+break_it 'a train does not see what is behind other packets' $train 's/vc->run == port->coming && //'
+break_it 'a train takes a server that others may have' $train 's/ && vc->n == r->ports\[vc->port\]\.held//'
 break_it 'a train needs no room' $train 's/x->row->endless \? 0 : room_at\(x->to, nbytes\)/0/'
 break_it 'a train takes no room' $train 's/^        take_room\(to, nbytes\);$/        ;/'
 break_it 'a train gives back no room' $train 's/^            train_credit\(.*\);$/            ;/'
@@ -759,10 +778,10 @@ break_it 'a VC is stalled though its segment is not ready' runtime/engine/router
 break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| \(impls.*$/return banks_has(s, txn);/'
-break_it 'what a front passes on is done a femtosecond late' runtime/network/queueing.c 's/serving_end\(s, t, slot\);/serving_end(s, t + 1, slot);/'
-break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/r\.drain_fs = drain_fs\(due->bytes.*;/r.drain_fs = 0;/'
+break_it 'what a front passes on is done a femtosecond late' runtime/network/banks.c 's/^        serving_end\(s, end, slot\);/        serving_end(s, end + 1, slot);/'
+break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/int64_t drain = drain_fs\(due->bytes.*;/int64_t drain = 0;/'
 break_it 'a front is alone before a memory that is never busy' runtime/machine/queueing_alone.c 's/&l->free_fs, bytes/\&(int64_t){0}, bytes/'
-break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/r\.offset > memory->nbytes - r\.bytes/false/'
+break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/due->offset > memory->nbytes - due->bytes/false/'
 break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
 break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
@@ -774,8 +793,14 @@ break_it 'behind routers a packet counts only when its data are in' $packets.h '
 break_it 'behind routers data leave before their turn' $packets.h 's/return fs > 0 \? fs : 0/return fs/'
 break_it 'behind routers a packet alone finds the memory free' $packets.c 's/later\(a->free_fs, t\)/t/'
 break_it 'behind routers a write alone ends with its first packet' $packets.c 's/if \(from % size == 0\)/if (from == 0)/'
-break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/flight->served_fs = end_fs >/flight->served_fs = from == 0 \&\& end_fs >/'
-break_it 'behind routers room comes back at the pace of the route' runtime/network/memory_behind.h 's/if \(hold_fs < part_fs\(part->from, part->nbytes, gbs\)\)/if (false)/'
+break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/turn->end_fs = \(uint64_t\)packet_end_fs\(asked, answer\);/turn->end_fs = 0;/'
+break_it 'behind routers room comes back at the pace of the route' runtime/network/component_behind.h 's/hold_fs - asked->overhead_fs < asked->drain_fs/false/'
+break_it 'behind routers a component queues packets as if each were the first' runtime/network/queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
+break_it 'behind routers packets of one transaction have one number' runtime/network/queueing.c 's/\(uint64_t\)part->number << 32/0/'
+break_it 'behind routers a write that queues is not held for its tail' runtime/network/router_end.c 's/latest\(after\(flight->tail_fs, flight->behind_fs\), flight->least_fs\)/flight->least_fs/'
+break_it 'a node lets what is behind a head go by its overhead' runtime/network/router.c 's/latest\(after\(segment\.ready_fs, vc->node_fs\), before\)/segment.begins ? latest(after(segment.ready_fs, vc->node_fs), before) : latest(segment.ready_fs, before)/'
+break_it 'a node is passed before the packet ahead' runtime/network/router.c 's/vc->node_fs\), before\);/vc->node_fs), 0);/'
+break_it 'each packet of a transaction is overhead in nodes' runtime/network/router.c 's/if \(head->number == 0\)/if (true)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
 break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
@@ -865,7 +890,11 @@ choose_tests() {
     *' runtime/base/text.c '*locale*) tests=(number) scripts=(locale) ;;
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
+    *node_component*) tests=() scripts=(components) ;;
+    *' runtime/explain/stages.c '* | *observe_split*) tests=(kernel_random) scripts=() ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
+    *'node_fs), '* | *'head->number'*) tests=(number) scripts=(components) ;;
+    *'behind routers a component queues'* | *'behind routers packets of one'* | *'is not held for its tail'*) tests=(number) scripts=(components) ;;
     *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
         tests=(router random_routers router_packets) scripts=(stall)
         ;;
@@ -880,7 +909,7 @@ choose_tests() {
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
     *drain_fs*served_fs*) tests=(watch) scripts=(components) ;;
-    *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
+    *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel kernel_random) ;;
     esac
 }
 

@@ -275,6 +275,7 @@ pictures: setup
 	+@$(call make_topology,cube8) && $(MAKE) $(ANY)
 	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
 	docs/pictures/back_pressure.py $(ANY) docs/pictures/back_pressure.svg
+	command -v chromium >/dev/null && docs/pictures/report.py $(B)/cube8/cube8 docs/pictures/report.png || echo "report.png stays: no chromium"
 
 ## golden: rewrites tests/golden, after a template or the generator has changed on purpose
 .PHONY: golden

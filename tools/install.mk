@@ -1,4 +1,4 @@
-# install.mk -- `make install`: what is put under PREFIX.
+# install.mk -- `make install` and `make uninstall`: what is put under PREFIX, and taken away.
 
 ## install: simulator, kernbench, kbgen, manual pages, completions, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
 IN = '$(subst ','\'',$(DESTDIR)$(PREFIX))/
@@ -24,3 +24,25 @@ install: topology $(ANY) $(PUBLIC_LIB)
 	$(call put_pages,$(RUNNER) $(ANY),kernbench)
 	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
+	install -d $(IN)share/kernbench/topologies' $(IN)share/kernbench/machines' $(IN)share/doc/kernbench/pictures'
+	install -m 644 topologies/*.yaml $(IN)share/kernbench/topologies'
+	install -m 644 docs/pictures/* $(IN)share/doc/kernbench/pictures'
+	install -m 644 docs/*.md README.md CHANGELOG.md LICENSE $(IN)share/doc/kernbench'
+	printf '%s\n' $(OF_MACHINE) > $(IN)share/kernbench/machines/$(N)'
+
+# Files of one machine, and of all of them, below PREFIX.
+pages_of = share/man/man1/$(1).1 share/bash-completion/completions/$(1) share/zsh/site-functions/_$(1) share/fish/vendor_completions.d/$(1).fish
+libs_of = $(addprefix lib/lib$(1),.a .so .so.$(SO) .so.$(SO_VERSION)) lib/pkgconfig/$(1).pc
+OF_MACHINE = bin/$(N) include/$(N).h $(call libs_of,$(N)) $(call pages_of,$(N)) share/kernbench/machines/$(N)
+OF_ALL = bin/kbgen bin/kernbench $(patsubst runtime/%,%,$(wildcard runtime/include/*.h)) $(call libs_of,kernbench) \
+    $(call pages_of,kbgen) $(call pages_of,kernbench)
+
+## uninstall: takes away what install has put under PREFIX for TOPO, and with the last machine all the rest
+.PHONY: uninstall
+uninstall:
+	@test -f $(IN)share/kernbench/machines/$(N)' || { echo "make: no machine '$(N)' is installed in "$(IN)"'" >&2; exit 2; }
+	cd $(IN)' && rm -f $(OF_MACHINE)
+	cd $(IN)' && { rmdir share/kernbench/machines 2>/dev/null || exit 0; \
+	    rm -rf $(OF_ALL) share/kernbench share/doc/kernbench; \
+	    rmdir -p --ignore-fail-on-non-empty bin include lib/pkgconfig share/doc share/man/man1 share/bash-completion/completions \
+	        share/zsh/site-functions share/fish/vendor_completions.d 2>/dev/null; true; }

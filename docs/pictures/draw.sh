@@ -11,8 +11,3 @@ for picture in sip cube pe; do
 done
 "$sim" load --pattern hotspot:20 --rate 0.02 --quiet --stats "$work/busy.csv" -o "$work/load.csv"
 "$sim" view sip --stats "$work/busy.csv" -o "$folder/busy.svg"
-"$sim" load --pattern uniform --rate 0.01:0.08:0.01 --txns 20000 --quiet |
-    "$sim" view latency - -o "$folder/latency.svg"
-for bench in attention gemm gemm_composite layernorm mlp qkv_gemm softmax threshold; do
-    "$sim" run $bench --format csv --quiet
-done | awk 'NR == 1 || !/^bench,/' | "$sim" view roofline - -o "$folder/roofline.svg"

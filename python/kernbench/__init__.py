@@ -13,10 +13,12 @@ its rows as a DataFrame (without pandas as a numpy record array): same columns, 
 Names of columns end in their unit: _ns, _gbs (GB/s), _pct (per cent), _bytes.
 
     Machine     a machine: probe, route, replay, sweep, load, run, breakdown, why, race, inspect
+    Simulation  transactions that are added while time runs, and results to branch on
     compile     a bench of your own, in C
     vary        the same question to many machines
     benches     the benches that run() takes
     diff        the largest changes between two files of results
+    columns     what the columns of all tables mean, and their units
     machines    the machines that come with the package
     Error       what is raised; BadArgument, BadInput, Different, Deadlock, KernelError,
                 LimitReached are Errors
@@ -28,12 +30,15 @@ turns it off. docs/python.md has more.
 """
 from ._bench import Bench, compile
 from ._errors import BadArgument, BadInput, Deadlock, Different, Error, KernelError, LimitReached, Note
-from ._machine import Machine, Picture, Variants, benches, diff, machines, vary
+from ._arrow import ArrowRows
+from ._machine import Machine, Picture, Variants, benches, columns, diff, machines, vary
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._query import progress
+from ._result import Result
+from ._simulation import Simulation
 from ._tensors import Tensors
 
 __version__ = _ffi.string(_lib.KB_VERSION).decode()
-__all__ = ["Machine", "Variants", "vary", "benches", "machines", "diff", "compile", "Bench", "Tensors", "Picture", "progress",
+__all__ = ["Machine", "Simulation", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "Tensors", "Picture", "progress",
            "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "LimitReached", "Note"]

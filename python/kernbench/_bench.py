@@ -17,7 +17,8 @@ FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fstack-clash-protec
          "-ffp-contract=off"]
 
 # Objects call the functions of the library, which must be in sight of them.
-_LIBRARY = ffi.dlopen(str(HERE / "libkernbench.so.0"), ffi.RTLD_NOW | ffi.RTLD_GLOBAL)
+_FILE = HERE / "libkernbench.so.0"  # of a distribution's package it is where libraries are
+_LIBRARY = ffi.dlopen(str(_FILE) if _FILE.exists() else _FILE.name, ffi.RTLD_NOW | ffi.RTLD_GLOBAL)
 
 
 def is_compiled(name: str) -> bool:

@@ -1,6 +1,6 @@
 """_errors.py -- what is raised: every failure of the library, with its text and place."""
 import re
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Tuple, Union
 
 PLACE = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<text>.*)$", re.S)
 ROW = re.compile(r"^row (?P<line>\d+), column '(?P<column>\w+)': (?P<text>.*)$", re.S)
@@ -25,7 +25,9 @@ class Error(Exception):
     def __init__(self, code: int, messages: List[str], rows: Any = None, key: Optional[str] = None):
         super().__init__("\n".join(messages))
         self.code, self.messages, self.rows, self.key = code, messages, rows, key
-        self.file = self.line = self.column = None
+        self.file: Optional[str] = None
+        self.line: Optional[int] = None
+        self.column: Union[int, str, None] = None
         place = PLACE.match(messages[0]) or ROW.match(messages[0])
         if place:
             self.file = place.groupdict().get("file")
@@ -33,7 +35,7 @@ class Error(Exception):
             column = place["column"]
             self.column = int(column) if column.isdigit() else column
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self.code, self.messages, self.rows, self.key)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ._errors import BadInput
 from ._native import ffi, lib
 from ._rows import pandas
+from ._types import Array
 
 REQUIRED = ("issue_ns", "op", "src", "dst", "nbytes")
 OPTIONAL = ("offset", "after", "think_ns", "plane")
@@ -62,24 +63,26 @@ def check_names(columns: Dict[str, Any]) -> None:
         raise bad(missing[0], "it is missing: transactions have " + ", ".join(REQUIRED))
 
 
-def plain_array(name: str, column: Any) -> np.ndarray:
+def plain_array(name: str, column: Any) -> Array:
     """A column as a one-dimensional array; pandas' NA become NaN."""
+    columns: Any = np
+    masks: Any = np.ma
     if hasattr(column, "to_numpy"):
         missing = getattr(column, "isna", None)
         if missing is not None and str(column.dtype) in NULLABLE and column.isna().any():
             array = column.to_numpy(dtype="float64", na_value=np.nan)
         else:
             array = column.to_numpy()
-    elif isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):
-        array = np.where(np.ma.getmaskarray(column), None, column.data)
+    elif isinstance(column, np.ma.MaskedArray) and masks.is_masked(column):
+        array = columns.where(masks.getmaskarray(column), None, column.data)
     else:
         array = array_of_cells(column)
     if array.ndim != 1:
         raise bad(name, f"it has {array.ndim} dimensions, not one")
-    return array
+    return np.asarray(array)
 
 
-def array_of_cells(column: Any) -> np.ndarray:
+def array_of_cells(column: Any) -> Array:
     """An array; of a list, numbers among texts stay numbers, and lists in it are cells."""
     if isinstance(column, np.ndarray):
         return np.asarray(column)
@@ -98,7 +101,7 @@ NULLABLE = {sign + "nt" + bits for sign in ("I", "UI") for bits in ("8", "16", "
     "Float32", "Float64"}
 
 
-def first(mask: np.ndarray) -> int:
+def first(mask: Array) -> int:
     return int(np.argmax(mask))
 
 
@@ -110,7 +113,7 @@ def as_real(cell: Any) -> float:
         return np.inf
 
 
-def times_fs(name: str, column: Any) -> np.ndarray:
+def times_fs(name: str, column: Any) -> Array:
     """Times in ns as whole femtoseconds."""
     array = plain_array(name, column)
     if array.dtype.kind == "O" and all(is_missing(cell) or isinstance(cell, Real) for cell in array):
@@ -124,7 +127,7 @@ def times_fs(name: str, column: Any) -> np.ndarray:
         raise bad(name, f"{array[row]} is not a time: 0 to {NS_MAX:.0f} ns", row)
     if array.dtype.kind != "f":
         return np.ascontiguousarray(array.astype(np.int64) * FS_PER_NS)
-    return np.rint(array.astype(np.float64) * FS_PER_NS).astype(np.int64)
+    return np.asarray(np.rint(array.astype(np.float64) * FS_PER_NS), np.int64)
 
 
 def size_of(name: str, cell: Any, row: Any) -> int:
@@ -142,7 +145,7 @@ SIZE_DIGITS = 20  # more are above 2^63
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def sizes(name: str, column: Any) -> np.ndarray:
+def sizes(name: str, column: Any) -> Array:
     """Whole numbers that are not negative."""
     array = plain_array(name, column)
     if array.dtype.kind in "OU":
@@ -165,7 +168,7 @@ def sizes(name: str, column: Any) -> np.ndarray:
 # -- texts ----------------------------------------------------------------------------------------
 
 
-def numbered_by_object(array: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+def numbered_by_object(array: Array) -> Optional[Tuple[Array, Array]]:
     """Which object each cell is, and where each stands first; None: too many different ones."""
     n = len(array)
     codes = np.empty(n, np.uint32)
@@ -178,7 +181,7 @@ def numbered_by_object(array: np.ndarray) -> Optional[Tuple[np.ndarray, np.ndarr
     return (codes, where[:count]) if count else None
 
 
-def numbered(name: str, array: np.ndarray) -> Tuple[np.ndarray, List[Any]]:
+def numbered(name: str, array: Array) -> Tuple[Array, List[Any]]:
     """Numbers of the different cells, and these cells."""
     if array.dtype.kind == "O" and array.flags.c_contiguous and len(array):
         found = numbered_by_object(array)
@@ -265,7 +268,7 @@ class Frame:
             if name in columns:
                 self.put_texts(name, columns[name], may_lack=True)
 
-    def put(self, name: str, kind: str, array: np.ndarray) -> None:
+    def put(self, name: str, kind: str, array: Array) -> None:
         self.kept.append(array)
         setattr(self.c, name, ffi.from_buffer(kind, array))
 
@@ -277,7 +280,7 @@ class Frame:
         setattr(self.c, f"n_{name}s", len(texts.strings))
 
     @staticmethod
-    def offsets(column: Any) -> np.ndarray:
+    def offsets(column: Any) -> Array:
         """Beside an address there is none: NaN, as pandas reads an empty field."""
         array = plain_array("offset", column)
         if array.dtype.kind == "f":
@@ -285,7 +288,7 @@ class Frame:
         return sizes("offset", array)
 
     @staticmethod
-    def thinks(column: Any) -> np.ndarray:
+    def thinks(column: Any) -> Array:
         array = plain_array("think_ns", column)
         if array.dtype.kind == "f":
             array = np.where(np.isnan(array), 0, array)

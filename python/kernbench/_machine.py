@@ -3,18 +3,22 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Tuple, Union, overload
 
 from ._arguments import given, split
+from ._arrow import ArrowRows
 from ._bench import is_compiled, judge
 from ._errors import BadInput, Different, Error, error
 from ._frame import Frame
 from ._native import ffi, lib
 from ._query import Query, c_text, made_of, word, words_of
+from ._rows import Table
+from ._result import Result, result_of
 from ._tensors import Tensors
+from ._types import Keys, Option, Path as AnyPath, Rows, Size, Values
 
 SHIPPED = Path(__file__).parent / "topologies"
-Source = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+Source = Union[AnyPath, Mapping[str, Any]]
 
 
 # -- YAML -----------------------------------------------------------------------------------------
@@ -82,17 +86,49 @@ class Commands:
     def _vary(self) -> List[str]:
         return []
 
-    def _query(self, command: str, operands: Sequence[Any] = (), frame: Optional[Frame] = None,
-               keep_run: bool = False, **options: Any) -> Query:
+    def _asked_machine(self) -> "Machine":
+        raise NotImplementedError
+
+    def _origin(self, words: List[str]) -> Dict[str, Any]:
+        """What rows are of, as JSON has it."""
+        machine = self._asked_machine()
+        seeds = [text[7:] for text in words if text.startswith("--seed=")]
+        return {"topology": machine.name, "hash": machine.hash, "config": machine.config,
+                "version": str(ffi.string(lib.KB_VERSION).decode()),
+                "command": " ".join(text for text in words if not text.startswith(("--stats=", "--oplog=", "--quiet"))),
+                "seed": int(seeds[-1]) if seeds and seeds[-1].isdigit() else 0}
+
+    @property
+    def arrow(self) -> "Commands":
+        """The same commands, with rows by the Arrow C data interface, without a copy: m.arrow.probe()
+        is a kernbench.ArrowRows, which pyarrow.table() and polars.DataFrame() take."""
+        return ArrowCommands(self)
+
+    def result(self, what: Any, **arguments: Any) -> "Result":
+        """All about one run, as frames: rows, statistics of stations, breakdown, and for kernels the op log.
+
+        what       a bench; transactions as replay() takes them; or "load", with pattern and one rate
+        arguments  those of run(), replay() or load()
+
+        >>> r = m.result("gemm", M=256)
+        >>> r.rows, r.stats.nlargest(3, "util_pct"), r.breakdown, r.oplog
+        """
+        return result_of(self, what, arguments)
+
+    def _query(self, command: str, operands: Any = (), frame: Any = None, keep_run: bool = False,
+               **options: Any) -> Query:
         options.setdefault("format", "csv")
         words = words_of(command, list(operands), options)
         return Query(self, words[:1] + self._vary() + words[1:], frame, keep_run)
 
-    def _rows(self, command: str, operands: Sequence[Any] = (), frame: Optional[Frame] = None,
-              quiet: bool = False, **options: Any) -> Any:
-        return self._query(command, operands, frame, quiet=quiet, **options).rows(quiet)
+    def _rows(self, command: str, operands: Any = (), frame: Any = None, quiet: Any = False,
+              **options: Any) -> Rows:
+        return self._rows_of(self._query(command, operands, frame, quiet=quiet, **options), quiet)
 
-    def probe(self, *, bytes: Union[int, str] = 4096, case: Optional[str] = None, **options: Any):
+    def _rows_of(self, query: Query, quiet: Any) -> Any:
+        return query.rows(quiet)
+
+    def probe(self, *, bytes: Size = 4096, case: Optional[str] = None, **options: Option) -> Rows:
         """Latencies of typical accesses, each alone, from near to far.
 
         bytes   of an access, 4096 or "64K"
@@ -103,7 +139,7 @@ class Commands:
         return self._rows("probe", bytes=bytes, case=case, **options)
 
     def replay(self, transactions: Any, *, until_ns: Optional[float] = None,
-               max_events: Optional[int] = None, **options: Any):
+               max_events: Optional[int] = None, **options: Option) -> Rows:
         """The times of transactions, a row for each, in ns.
 
         transactions  a DataFrame (or record array, or dict of columns) with the columns issue_ns,
@@ -123,8 +159,8 @@ class Commands:
             raise
         return indexed(rows, frame)
 
-    def sweep(self, src: Any, dst: Any, *, bytes: Any = 4096, inflight: Any = 1, op: Any = None,
-              jobs: Optional[int] = None, **options: Any):
+    def sweep(self, src: Values, dst: Values, *, bytes: Values = 4096, inflight: Values = 1,
+              op: Optional[Values] = None, jobs: Optional[int] = None, **options: Option) -> Rows:
         """All combinations of sources, targets, sizes and loads, each on an idle machine.
 
         src, dst  lists of endpoints, or patterns: "c0.pe[0-3]", "c*.slice*"
@@ -136,9 +172,9 @@ class Commands:
         return self._rows("sweep", src=src, dst=dst, bytes=bytes, inflight=inflight, op=op,
                           jobs=jobs, **options)
 
-    def load(self, pattern: str, rate: Any, *, bytes: Union[int, str] = 4096,
+    def load(self, pattern: str, rate: Values, *, bytes: Size = 4096,
              op: Optional[str] = None, txns: int = 100_000, seeds: int = 3, seed: int = 0,
-             arrivals: Optional[str] = None, jobs: Optional[int] = None, **options: Any):
+             arrivals: Optional[str] = None, jobs: Optional[int] = None, **options: Option) -> Rows:
         """Throughput and latency of random traffic of all PEs, a row for each rate.
 
         pattern   "uniform", "local", "neighbor", "transpose", "bitcomp", "hotspot:25",
@@ -155,7 +191,7 @@ class Commands:
         return self._rows("load", pattern=pattern, rate=rate, bytes=bytes, op=op, txns=txns,
                           seeds=seeds, seed=seed, arrivals=arrivals, jobs=jobs, **options)
 
-    def breakdown(self, what: Any, **arguments: Any):
+    def breakdown(self, what: Any, **arguments: Any) -> Rows:
         """Where the time goes: the latency breakdown of a run, of transactions or of traffic.
 
         what       the name of a bench; transactions as replay() takes them; or "load"
@@ -168,7 +204,7 @@ class Commands:
         command, operands, frame, options = self._asked(what, arguments, "run", "replay")
         return self._rows(command, operands, frame, breakdown=True, **options)
 
-    def why(self, what: Any, *, by: Optional[str] = None, **arguments: Any):
+    def why(self, what: Any, *, by: Optional[str] = None, **arguments: Any) -> Rows:
         """The bottleneck: what a run gains with one limit less, or with one key of the machine better.
 
         what       as breakdown() takes it
@@ -182,7 +218,7 @@ class Commands:
         command, operands, frame, options = self._asked(what, {**arguments, **given(by=by)}, "why", "why")
         return self._rows(command, operands, frame, **options)
 
-    def race(self, bench: str, **arguments: Any):
+    def race(self, bench: str, **arguments: Any) -> Rows:
         """Data races of a bench, two rows for each: its accesses. No rows: there are none."""
         operands, options = split(os.fspath(bench), arguments)
         try:
@@ -190,7 +226,7 @@ class Commands:
         except Different as found:
             return found.rows
 
-    def inspect(self, bench: str, op: Any = None, **arguments: Any):
+    def inspect(self, bench: str, op: Union[int, str, None] = None, **arguments: Any) -> Rows:
         """All about one operation of a bench: its inputs, results, their makers, its line.
 
         op  an op_id of the op log, or "last" (default)
@@ -199,7 +235,8 @@ class Commands:
         return self._rows("run", operands, inspect=options.pop("op", "last"), **options)
 
     @staticmethod
-    def _asked(what: Any, arguments: Mapping[str, Any], of_bench: str, of_rows: str):
+    def _asked(what: Any, arguments: Mapping[str, Any], of_bench: str,
+               of_rows: str) -> Tuple[str, List[str], Optional[Frame], Dict[str, Any]]:
         """Command, operands, transactions and options of what is asked about."""
         name = os.fspath(what) if isinstance(what, (str, os.PathLike)) else None
         is_file = name is not None and ("/" in name or "." in name) and not is_compiled(name)
@@ -227,14 +264,23 @@ class Commands:
             words[:1] = of_bench
         return Query(self, ["report"] + words_of(command, words, options), frame).text()
 
-    def view(self, *operands: Any, **options: Any) -> "Picture":
+    def view(self, *operands: AnyPath, **options: Option) -> "Picture":
         """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
         return Picture(Query(self, words_of("view", list(operands), options)).text())
 
-    def run(self, bench: str, *, args: Optional[Mapping[str, Any]] = None,
+    @overload
+    def run(self, bench: str, *, tensors: Literal[True], args: Optional[Mapping[str, Any]] = ...,
+            verify: Union[bool, str, None] = ..., seed: Optional[int] = ...,
+            reference: Optional[Callable[..., Any]] = ..., **arguments: Any) -> Tuple[Rows, Tensors]: ...
+
+    @overload
+    def run(self, bench: str, *, tensors: Optional[Literal[False]] = ..., args: Optional[Mapping[str, Any]] = ...,
+            verify: Union[bool, str, None] = ..., seed: Optional[int] = ...,
+            reference: Optional[Callable[..., Any]] = ..., **arguments: Any) -> Rows: ...
+
+    def run(self, bench: str, *, tensors: Optional[bool] = None, args: Optional[Mapping[str, Any]] = None,
             verify: Union[bool, str, None] = None, seed: Optional[int] = None,
-            tensors: Optional[bool] = None, reference: Optional[Callable[..., Any]] = None,
-            **arguments: Any):
+            reference: Optional[Callable[..., Any]] = None, **arguments: Any) -> Any:
         """The kernels of a bench: a row of times (ns) and counts for every launch.
 
         bench      its name: kernbench.benches() lists them, with their arguments
@@ -264,7 +310,7 @@ class Commands:
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
         query = self._query("run", operands, keep_run=bool(tensors or reference), quiet=quiet, **options)
-        rows = query.rows(quiet)
+        rows = self._rows_of(query, quiet)
         if not (tensors or reference):
             return rows
         found = Tensors(query)
@@ -288,6 +334,31 @@ def indexed(rows: Any, frame: Optional[Frame]) -> Any:
     return rows
 
 
+class ArrowCommands(Commands):
+    """The commands of a machine or of its variants; rows are ArrowRows."""
+
+    def __init__(self, commands: Commands):
+        self._commands = commands
+        self._topo = commands._topo
+
+    def _vary(self) -> List[str]:
+        return self._commands._vary()
+
+    def _asked_machine(self) -> "Machine":
+        return self._commands._asked_machine()
+
+    def _rows_of(self, query: Query, quiet: Any) -> Any:
+        return query.rows(quiet, arrow_rows)
+
+
+def arrow_rows(query: Any, attrs: Dict[str, Any]) -> Any:
+    """The rows of a query that wrote one table; None: it wrote none."""
+    if lib.kb_query_table_count(query) == 0:
+        return None
+    table = Table(query, 0)
+    return ArrowRows(table, {**attrs, "columns": table.meanings()})
+
+
 class Picture(str):
     """An SVG, which notebooks show."""
 
@@ -298,7 +369,7 @@ class Picture(str):
 class Variants(Commands):
     """A machine for each combination of values of some keys: what vary() returns."""
 
-    def __init__(self, machine: "Machine", keys: Mapping[str, Any]):
+    def __init__(self, machine: "Machine", keys: Keys):
         if not isinstance(machine, Machine) or not isinstance(keys, Mapping):
             raise TypeError("vary() takes a Machine and a dict of keys and their values, not "
                             f"{type(machine).__name__} and {type(keys).__name__}")
@@ -310,11 +381,14 @@ class Variants(Commands):
     def _vary(self) -> List[str]:
         return self._words
 
+    def _asked_machine(self) -> "Machine":
+        return self._machine
+
     def __repr__(self) -> str:
         return f"<kernbench.Variants of {self._machine!r}: {' '.join(self._words)}>"
 
 
-def vary(machine: "Machine", keys: Mapping[str, Any]) -> Variants:
+def vary(machine: "Machine", keys: Keys) -> Variants:
     """The same question to many machines: every combination of the values of `keys`.
 
     keys  path: values; a list, or a text as --vary has it: "128:512:x2"
@@ -328,17 +402,22 @@ def vary(machine: "Machine", keys: Mapping[str, Any]) -> Variants:
     return Variants(machine, keys)
 
 
+def columns() -> Rows:
+    """The data dictionary: a row for each column that any table has, its type, unit, group and meaning."""
+    return Query(None, ["describe", "--format=csv", "columns"]).rows()
+
+
 def machines() -> List[str]:
     """The names of the machines that come with the package."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
-def benches():
+def benches() -> Rows:
     """The benches that run() takes: a row for each, and one for each of its arguments."""
     return Query(None, ["list", "--format=csv"]).rows()
 
 
-def diff(a: Any, b: Any, **options: Any):
+def diff(a: AnyPath, b: AnyPath, **options: Option) -> Rows:
     """The largest changes between two files of results, CSV or JSON: tolerance=, atol=, bound=, top=."""
     query = Query(None, words_of("diff", [os.fspath(a), os.fspath(b)], {"format": "csv", **options}))
     try:
@@ -443,17 +522,17 @@ class Machine(Commands):
     @property
     def name(self) -> str:
         """Its name, as the YAML has it."""
-        return ffi.string(self._info.name).decode()
+        return str(ffi.string(self._info.name).decode())
 
     @property
     def config(self) -> str:
         """Its YAML, with every default: what a result depends on."""
-        return ffi.string(self._info.config).decode()
+        return str(ffi.string(self._info.config).decode())
 
     @property
     def hash(self) -> str:
         """16 hexadecimal digits of `config`, which results tell."""
-        return ffi.string(self._info.hash).decode()
+        return str(ffi.string(self._info.hash).decode())
 
     def __repr__(self) -> str:
         return f"<kernbench.Machine {self.name} {self.hash}>"
@@ -467,7 +546,7 @@ class Machine(Commands):
     def __hash__(self) -> int:
         return hash((self.hash, self.config))
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return Machine._again, (self.config, self._file, self.hash)
 
     @staticmethod
@@ -479,7 +558,14 @@ class Machine(Commands):
             raise error(3, [f"{made.name}: it was pickled as {known}, and is {made.hash} now: its components have changed"])
         return made
 
-    def set(self, keys: Optional[Mapping[str, Any]] = None, **more: Any) -> "Machine":
+    def _asked_machine(self) -> "Machine":
+        return self
+
+    def keys(self) -> Rows:
+        """The keys of the machine: value, type, and the least and most, or the words, that each may be."""
+        return self._rows("describe", ["keys"])
+
+    def set(self, keys: Optional[Keys] = None, **more: Any) -> "Machine":
         """Another machine, with these keys changed: m.set({"cube.hbm.bw_gbs": 512})."""
         made = Machine.__new__(Machine)
         made._load(self, {**(keys or {}), **more})
@@ -487,12 +573,12 @@ class Machine(Commands):
 
     # -- commands of one machine
 
-    def info(self):
+    def info(self) -> Rows:
         """The machine and how the library was built: rows of name and value."""
         return self._rows("info")
 
     def route(self, src: str, dst: str, *, op: Optional[str] = None,
-              bytes: Union[int, str] = 4096, plane: Optional[str] = None):
+              bytes: Size = 4096, plane: Optional[str] = None) -> Rows:
         """The nodes between two endpoints, and the cost (ns) of each and of the wire into it.
 
         >>> m.route("c0.pe0", "c5.slice3").cumulative_ns.iloc[-1]

@@ -4,7 +4,7 @@ import re
 import sys
 import time
 import warnings
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from ._errors import Note, error
 from ._native import ffi, lib
@@ -178,13 +178,15 @@ class Query:
         request.n_words = len(texts)
         request.frame = frame.c if frame is not None else ffi.NULL
         request.keep_run = keep_run
-        self.attrs = {"kernbench": " ".join(words)}
+        self.attrs: Dict[str, Any] = {"kernbench": " ".join(words)}
         self.c = started(request, (machine, frame))
+        if machine is not None:
+            self.attrs["origin"] = machine._origin(words)
         made_of_text = ffi.string(lib.kb_query_provenance(self.c)).decode()
         if made_of_text:
             self.attrs["provenance"] = made_of_text
 
-    def rows(self, quiet: bool = False) -> Any:
+    def rows(self, quiet: bool = False, all_rows: Callable[[Any, Dict[str, Any]], Any] = all_rows) -> Any:
         """Its rows; raises what went wrong. Notes become warnings, and are in `attrs`."""
         code = lib.kb_query_code(self.c)
         messages = messages_of(self.c)
@@ -206,4 +208,4 @@ class Query:
             raise error(code, messages_of(self.c))
         n = ffi.new("size_t *")
         text = lib.kb_query_text(self.c, n)
-        return ffi.buffer(text, n[0])[:].decode(errors="replace")
+        return str(ffi.buffer(text, n[0])[:].decode(errors="replace"))

@@ -4,9 +4,10 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from ._native import ffi, lib
+from ._types import Array
 
 try:
-    import pandas
+    import pandas as pandas
 except ImportError:  # optional
     pandas = None
 
@@ -22,7 +23,7 @@ class Memory:
                                     "data": (int(ffi.cast("uintptr_t", pointer)), False)}
 
 
-def array_of(pointer: Any, n: int, kind: str, owner: Any) -> np.ndarray:
+def array_of(pointer: Any, n: int, kind: str, owner: Any) -> Array:
     """An array of what lies there, without a copy."""
     if n == 0:
         return np.empty(0, kind)
@@ -46,10 +47,10 @@ class Table:
         self.texts = np.array([ffi.string(self.c.texts[k]).decode(errors="replace")
                                for k in range(self.c.n_texts)], object)
 
-    def values(self, column: Any, kind: str) -> np.ndarray:
+    def values(self, column: Any, kind: str) -> Array:
         return array_of(column.values, self.c.n_rows, kind, self.query)
 
-    def mixed(self, column: Any, kinds: np.ndarray) -> np.ndarray:
+    def mixed(self, column: Any, kinds: Array) -> Array:
         """Cells of several kinds: objects."""
         numbers = self.values(column, "<u8")
         reals = self.values(column, "<f8")
@@ -65,7 +66,7 @@ class Table:
                 cells[i] = float(reals[i])
         return cells
 
-    def counts(self, column: Any, kinds: Optional[np.ndarray]) -> Any:
+    def counts(self, column: Any, kinds: Optional[Array]) -> Any:
         """Whole numbers; with empty cells pandas' own kind of them, or floats."""
         counts = self.values(column, "<u8")
         if not counts.size or counts.max() < 1 << 63:
@@ -77,12 +78,27 @@ class Table:
             return pandas.arrays.IntegerArray(counts.copy(), empty)
         return np.where(empty, np.nan, counts)
 
+    def kinds(self, column: Any) -> Optional[Array]:
+        """kb_cell_kind of each cell; None: all have that of the column."""
+        if column.kinds == ffi.NULL:
+            return None
+        return array_of(column.kinds, self.c.n_rows, "|u1", self.query)
+
+    def meanings(self) -> Dict[str, Dict[str, str]]:
+        """What the data dictionary says of its columns: unit, group and meaning."""
+        found = {}
+        for i in range(self.c.n_columns):
+            column = self.c.columns[i]
+            if column.meaning != ffi.NULL:
+                found[ffi.string(column.name).decode()] = {
+                    part: ffi.string(getattr(column, part)).decode() for part in ("unit", "group", "meaning")}
+        return found
+
     def column(self, column: Any) -> Any:
         """Column `column` as an array."""
         kind = column.kind
-        kinds = None
-        if column.kinds != ffi.NULL:
-            kinds = array_of(column.kinds, self.c.n_rows, "|u1", self.query)
+        kinds = self.kinds(column)
+        if kinds is not None:
             there = set(np.unique(kinds)) - {lib.KB_CELL_NONE}
             if len(there) > 1:
                 return self.mixed(column, kinds)
@@ -111,7 +127,7 @@ class Table:
     def rows(self, attrs: Dict[str, Any]) -> Any:
         """All rows."""
         few = self.c.n_rows * self.c.n_columns < FEW_CELLS
-        return rows_of(self.columns(), attrs, copy=few)
+        return rows_of(self.columns(), {**attrs, "columns": self.meanings()}, copy=few)
 
 
 def is_number(text: str) -> bool:
@@ -125,7 +141,8 @@ def is_number(text: str) -> bool:
 def rows_of(columns: Dict[str, Any], attrs: Dict[str, Any], copy: bool = True) -> Any:
     """A DataFrame of columns; without pandas a record array."""
     if pandas is None:
-        return np.rec.fromarrays(list(columns.values()), names=list(columns))
+        records: Any = np.rec
+        return records.fromarrays(list(columns.values()), names=list(columns))
     frame = pandas.DataFrame(columns, copy=copy)
     frame.attrs.update(attrs)
     return frame

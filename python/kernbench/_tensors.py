@@ -1,12 +1,12 @@
 """_tensors.py -- the tensors of a run as numpy arrays."""
-from collections.abc import Mapping
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Dict, Iterator, Mapping, Tuple
 
 import numpy as np
 
 from ._errors import error
 from ._native import ffi, lib
 from ._rows import array_of
+from ._types import Array
 
 # numpy has no bf16: the bits, which bf16() makes floats of
 DTYPES = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i8": "|i1", "i16": "<i2",
@@ -15,7 +15,7 @@ DTYPES = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i8": "|i1", 
 ROLES = ("input", "output", "scratch")
 
 
-def bf16(bits: np.ndarray) -> np.ndarray:
+def bf16(bits: Array) -> Array:
     """The numbers that bits of bf16 stand for, as float32."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
@@ -24,7 +24,7 @@ def shape_of(shape: Any) -> Tuple[int, ...]:
     return tuple(shape.dim[i] for i in range(shape.rank))
 
 
-class Tensors(Mapping):
+class Tensors(Mapping[str, Array]):
     """The tensors of a run by their names, as numpy arrays.
 
     t["c"] is the whole tensor: without a copy if it lies in the memory of one PE, or if all PEs have
@@ -38,7 +38,7 @@ class Tensors(Mapping):
         self._run = lib.kb_query_run(query.c)
         self._tensors: Dict[str, Any] = {}
         self._roles: Dict[str, str] = {}
-        self._whole: Dict[str, np.ndarray] = {}
+        self._whole: Dict[str, Array] = {}
         role = ffi.new("kb_bench_role *")
         for i in range(lib.KB_BENCH_TENSORS_MAX):
             tensor = lib.kb_bench_tensor(self._run, i, role)
@@ -64,13 +64,13 @@ class Tensors(Mapping):
 
     def dtype(self, name: str) -> str:
         """The type of its elements, as kernbench has it: "f16"."""
-        return ffi.string(lib.kb_dtype_name(lib.kb_tensor_dtype(self._tensors[name]))).decode()
+        return str(ffi.string(lib.kb_dtype_name(lib.kb_tensor_dtype(self._tensors[name]))).decode())
 
     def shape(self, name: str) -> Tuple[int, ...]:
         """Its extents, in elements."""
         return shape_of(lib.kb_tensor_shape(self._tensors[name]))
 
-    def _read(self, name: str) -> np.ndarray:
+    def _read(self, name: str) -> Array:
         whole = np.empty(self.shape(name), DTYPES[self.dtype(name)])
         why = ffi.new("kb_error *")
         if lib.kb_tensor_read(self._tensors[name], ffi.from_buffer("char[]", whole), why):
@@ -82,7 +82,7 @@ class Tensors(Mapping):
         if not 0 <= pe < n:
             raise error(2, [f"tensor '{name}' has no part on PE {pe}: PEs are 0..{n - 1}"])
 
-    def part(self, name: str, pe: int) -> np.ndarray:
+    def part(self, name: str, pe: int) -> Array:
         """The part in the slice of PE `pe` (numbered over all SIPs and cubes), without a copy."""
         tensor = self._tensors[name]
         self._check(name, pe)
@@ -105,7 +105,7 @@ class Tensors(Mapping):
         """The kb_tensor, for cffi."""
         return self._tensors[name]
 
-    def raw(self, name: str) -> np.ndarray:
+    def raw(self, name: str) -> Array:
         """The whole tensor as its bits are: of bf16 uint16."""
         if name not in self._whole:
             first = lib.kb_tensor_shard(self._tensors[name], 0)
@@ -114,6 +114,6 @@ class Tensors(Mapping):
             self._whole[name].flags.writeable = False
         return self._whole[name]
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Array:
         whole = self.raw(name)
         return bf16(whole) if self.dtype(name) == "bf16" else whole

@@ -1,5 +1,6 @@
 /*
- * parallel.c -- work cut into numbered blocks: several threads do them, one takes them in order.
+ * parallel.c -- work cut into numbered blocks: threads or processes do them, one thread takes them
+ * in order.
  *
  * The caller has n blocks. Any thread may do a block (work()); the caller's own thread takes the
  * finished blocks in the order 0, 1, 2, ... (give()). So what give() sees does not depend on the
@@ -23,8 +24,8 @@
  * One lock guards all of it. It is taken twice per block, and blocks last milliseconds, so that it
  * is never busy; a lock-free queue would gain nothing. work(), give() and wait() run without it.
  *
- * With parallel_ranks other processes do blocks, too: they are handed out from the same `next`, in
- * the same window, and look like those of one more thread.
+ * With pack() processes do the blocks (workers.c): the caller's thread hands them out from the same
+ * `next`, in the same window, and takes what comes back.
  *
  * The caller does no work itself: it waits for blocks, calls wait() ten times a second (for the
  * progress line) and looks at stop(). Threads block the signals that end programs, so that these
@@ -33,7 +34,7 @@
  * Ctrl-C ends a run within a second, whatever the block computes. The state of the run then belongs
  * to that thread, and is not freed.
  */
-#include "base/parallel.h"
+#include "base/workers.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -43,13 +44,10 @@
 
 enum {
     WAIT_MS = 100, /* between two calls of wait() */
-    POLL_MS = 1,   /* between two looks at other processes */
     STACK_BYTES = 8 << 20,
 };
 
 _Thread_local void *parallel_owner;
-
-const struct parallel_ranks *parallel_ranks;
 
 /* `lock` guards all but `b` and `owner`; `given` changes on the thread of the caller alone. */
 struct parallel_run {
@@ -60,14 +58,13 @@ struct parallel_run {
     uint64_t next;          /* to be begun */
     uint64_t given;         /* so many */
     bool *done;             /* owned; of block i at i % window */
-    struct worker *workers; /* owned */
-    unsigned n_workers, n_working;
-    bool ended;                         /* nothing is begun any more */
-    const struct parallel_ranks *ranks; /* NULL: no other process does any */
-    uint64_t looked;                    /* at them, so many times */
+    struct thread *threads; /* owned */
+    unsigned n_threads, n_working;
+    struct workers *workers; /* owned: processes in place of threads; NULL: none */
+    bool ended;              /* nothing is begun any more */
 };
 
-struct worker {
+struct thread {
     struct parallel_run *run;
     unsigned number;
     pthread_t thread;
@@ -77,8 +74,10 @@ struct worker {
 static bool may_begin(struct parallel_run *r)
 {
     while (r->next < r->b.n && r->next - r->given < r->b.window && r->b.have &&
-           r->b.have(r->b.arg, r->next))
+           r->b.have(r->b.arg, r->next)) {
         r->done[r->next++ % r->b.window] = true;
+        pthread_cond_signal(&r->done_one);
+    }
     if (r->next > r->given && r->b.full && r->b.full(r->b.arg))
         return false;
     return r->next < r->b.n && r->next - r->given < r->b.window;
@@ -97,15 +96,15 @@ static bool begin(struct parallel_run *r, uint64_t *i)
 
 static void *work(void *arg)
 {
-    const struct worker *w = arg;
-    struct parallel_run *r = w->run;
+    const struct thread *t = arg;
+    struct parallel_run *r = t->run;
     uint64_t i;
 
     parallel_owner = r->owner;
     pthread_mutex_lock(&r->lock);
     while (begin(r, &i)) {
         pthread_mutex_unlock(&r->lock);
-        r->b.work(r->b.arg, w->number, i);
+        r->b.work(r->b.arg, t->number, i);
         pthread_mutex_lock(&r->lock);
         r->done[i % r->b.window] = true;
         pthread_cond_signal(&r->done_one);
@@ -118,7 +117,7 @@ static void *work(void *arg)
 
 /* Signals are the main thread's: only it waits in a way that they interrupt. Stacks do not depend
  * on `ulimit -s`. */
-static void start(struct parallel_run *r)
+static void start_threads(struct parallel_run *r)
 {
     sigset_t ours, before;
     pthread_attr_t large;
@@ -131,13 +130,13 @@ static void start(struct parallel_run *r)
     pthread_attr_init(&large);
     pthread_attr_setstacksize(&large, STACK_BYTES);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
-    while (r->n_workers < r->b.threads && r->n_workers < r->b.n) {
-        struct worker *w = &r->workers[r->n_workers];
+    while (r->n_threads < r->b.threads && r->n_threads < r->b.n) {
+        struct thread *t = &r->threads[r->n_threads];
 
-        *w = (struct worker){.run = r, .number = r->n_workers};
-        if (pthread_create(&w->thread, &large, work, w) != 0)
+        *t = (struct thread){.run = r, .number = r->n_threads};
+        if (pthread_create(&t->thread, &large, work, t) != 0)
             break;
-        r->n_workers++;
+        r->n_threads++;
     }
     pthread_attr_destroy(&large);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -154,32 +153,38 @@ static void wait_for_done(struct parallel_run *r, int ms)
     pthread_cond_timedwait(&r->done_one, &r->lock, &until);
 }
 
-bool parallel_take(struct parallel_run *r, uint64_t *i)
+/* For workers.c, on the caller's thread, which is the only one then. */
+static bool take(void *run, uint64_t *i)
 {
-    bool any;
+    struct parallel_run *r = run;
 
-    pthread_mutex_lock(&r->lock);
-    any = !r->ended && may_begin(r);
-    if (any)
-        *i = r->next++;
-    pthread_mutex_unlock(&r->lock);
-    return any;
+    if (r->ended || !may_begin(r))
+        return false;
+    *i = r->next++;
+    return true;
 }
 
-void parallel_put(struct parallel_run *r, uint64_t i)
+static void put(void *run, uint64_t i)
 {
-    pthread_mutex_lock(&r->lock);
+    struct parallel_run *r = run;
+
     r->done[i % r->b.window] = true;
-    pthread_mutex_unlock(&r->lock);
 }
 
-/* What is between two waits: other processes each time, wait() ten times a second. */
-static void look_around(struct parallel_run *r)
+/* Until something was done, or WAIT_MS have passed; the lock is held. */
+static void wait_for_any(struct parallel_run *r)
 {
-    if (r->ranks)
-        r->ranks->poll(&r->b, r);
-    if (r->b.wait && (!r->ranks || r->looked++ % (WAIT_MS / POLL_MS) == 0))
+    if (r->workers) {
+        workers_hand_out(r->workers, take, r);
+        bool due = r->done[r->given % r->b.window];
+        r->ended = !workers_receive(r->workers, put, r, due ? 0 : WAIT_MS);
+    } else {
+        wait_for_done(r, WAIT_MS);
+    }
+    pthread_mutex_unlock(&r->lock);
+    if (r->b.wait)
         r->b.wait(r->b.arg);
+    pthread_mutex_lock(&r->lock);
 }
 
 /* Gives the block that is due. False if give() wants no more. */
@@ -205,10 +210,7 @@ static bool give_all(struct parallel_run *r)
         }
         if ((r->b.stop && r->b.stop()) || r->ended)
             return true;
-        wait_for_done(r, r->ranks ? POLL_MS : WAIT_MS);
-        pthread_mutex_unlock(&r->lock);
-        look_around(r);
-        pthread_mutex_lock(&r->lock);
+        wait_for_any(r);
     }
     return true;
 }
@@ -223,36 +225,42 @@ static bool join(struct parallel_run *r)
     if (stopped && r->n_working > 0)
         return false;
     pthread_mutex_unlock(&r->lock);
-    for (unsigned i = 0; i < r->n_workers; i++)
-        pthread_join(r->workers[i].thread, NULL);
+    for (unsigned i = 0; i < r->n_threads; i++)
+        pthread_join(r->threads[i].thread, NULL);
     pthread_mutex_lock(&r->lock);
     return true;
 }
 
+/* False: there is neither a thread nor a process. */
+static bool start(struct parallel_run *r)
+{
+    if (r->b.pack)
+        return (r->workers = workers_begin(&r->b)) != NULL;
+    start_threads(r);
+    r->n_working = r->n_threads;
+    return r->n_threads > 0;
+}
+
 static enum parallel_end run(struct parallel_run *r)
 {
-    if (r->ranks)
-        r->ranks->begin(&r->b);
     pthread_mutex_lock(&r->lock);
-    start(r);
-    r->n_working = r->n_workers;
-    bool more = r->n_workers > 0 && give_all(r);
+    bool started = start(r), more = started && give_all(r);
     r->ended = true;
     pthread_cond_broadcast(&r->given_one);
-    if (r->ranks)
-        r->ranks->end(&r->b);
     bool joined = join(r);
+    if (r->workers)
+        workers_end(r->workers);
     if (more) /* interrupted: what was in work is done now */
         give_all(r);
     pthread_mutex_unlock(&r->lock);
-    return !joined ? PARALLEL_LEFT : r->n_workers > 0 ? PARALLEL_ENDED : PARALLEL_NO_THREAD;
+    return !joined ? PARALLEL_LEFT : started ? PARALLEL_ENDED : PARALLEL_NO_THREAD;
 }
 
 static void release(struct parallel_run *r)
 {
     if (!r)
         return;
-    free(r->workers);
+    free(r->threads);
     free(r->done);
     free(r);
 }
@@ -262,18 +270,15 @@ enum parallel_end parallel_run(const struct parallel *b)
     pthread_condattr_t monotonic;
     enum parallel_end end;
 
-    if (parallel_serves() && b->pack)
-        return parallel_ranks->serve(b);
     struct parallel_run *r = calloc(1, sizeof *r);
     if (r)
         *r = (struct parallel_run){.b = *b,
                                    .owner = parallel_owner,
-                                   .ranks = b->pack ? parallel_ranks : NULL,
                                    .lock = PTHREAD_MUTEX_INITIALIZER,
                                    .given_one = PTHREAD_COND_INITIALIZER,
                                    .done = calloc(b->window, sizeof *r->done),
-                                   .workers = calloc(b->threads, sizeof *r->workers)};
-    if (!r || !r->done || !r->workers) {
+                                   .threads = calloc(b->threads, sizeof *r->threads)};
+    if (!r || !r->done || !r->threads) {
         release(r);
         return PARALLEL_NO_THREAD;
     }
@@ -291,8 +296,6 @@ enum parallel_end parallel_run(const struct parallel *b)
 
 unsigned parallel_threads(void)
 {
-    if (parallel_ranks) /* one for each process: they are as many as there are cores */
-        return 1;
     cpu_set_t set;
     long n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
                                                          : sysconf(_SC_NPROCESSORS_ONLN);

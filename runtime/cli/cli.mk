@@ -32,12 +32,12 @@ $(O)/benches.c: $(O)/benches.names
 $(O)/benches.names: FORCE
 	$(call keep,$(BENCHES))
 
-# Style and script of a report's page, as C strings.
-REPORT_FILES := runtime/cli/report/report.css runtime/cli/report/report.js
+# Styles and script of pictures and of a report's page, as C strings; without indentation, and lines of comments.
+REPORT_FILES := runtime/cli/view/svg.css runtime/cli/report/report.css runtime/cli/report/report_plots.js runtime/cli/report/report.js
 $(O)/report_files.c: $(REPORT_FILES)
 	@mkdir -p $(@D)
-	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; \
-	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $(NEW) $(PUT)
+	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; echo '#include "cli/view/svg.h"'; \
+	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f),sed "s|^ *||; /^\/\//d");) } > $(NEW) $(PUT)
 
 # Timelines: our part of Perfetto's schema, compiled by protobuf-c.
 $(O)/perfetto.pb-c.c: runtime/cli/trace/perfetto.proto

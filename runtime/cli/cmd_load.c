@@ -2,7 +2,7 @@
  * cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate.
  *
  * For each rate there are --seeds simulations with seeds s, s + 1, ..., each with --txns
- * transactions at random times. Simulation i (of rate i / seeds) is a block of base/parallel.c: any
+ * transactions at random times. Simulation i (of rate i / seeds) is an item of a plan: any
  * thread runs it, the main thread takes them in order, and when the last one of a rate is in, makes
  * that rate's point of all of them and frees them. So the result does not depend on the number of
  * threads, and at most `window` simulations are in memory.
@@ -25,15 +25,14 @@
  * and points; run() gives the jobs to threads (do_job()), which come back in order (give_job());
  * the last job of a rate becomes a point (end_point()); then rows, notes and warnings.
  */
-#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/rows/load_rows.h"
-#include "cli/out/progress.h"
 #include "cli/out/speed.h"
 #include "cli/out/say.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/stop.h"
+#include "cli/plan/plan.h"
 #include "base/text.h"
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
@@ -53,7 +52,7 @@ struct job {
     kb_sim *sim; /* owned */
     _Atomic uint64_t n_done;
     bool ended;                   /* it has run to its end */
-    struct utilization_rows used; /* of a simulation that another process has run */
+    struct utilization_rows used; /* of a simulation that the journal has */
     kb_status status;
     kb_error why;
 };
@@ -62,9 +61,10 @@ struct load {
     const struct cli *cli;
     struct load_points all;
     uint64_t seeds;                /* simulations of each rate */
+    uint64_t first;                /* the number of the plan's simulation 0 */
     kb_breakdown *breakdown;       /* owned; of the only simulation; NULL: not wanted */
     kb_sim **sims;                 /* owned, as they are; of the rate that is due */
-    struct utilization_rows *used; /* owned; of those that another process has run */
+    struct utilization_rows *used; /* owned; of those that the journal has */
     struct job *jobs;              /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
     struct trace *trace;           /* NULL: none; of the first simulation */
@@ -73,7 +73,6 @@ struct load {
     uint64_t n_done;               /* simulations that were given */
     struct utilization_rows stats; /* of the first simulation */
     struct warn_aim aim;
-    struct progress progress;
     struct speed speed;
     uint64_t transactions; /* that have run */
     double simulated_fs;
@@ -113,6 +112,7 @@ static void begin_job(const struct load *load, struct job *job, uint64_t i)
                           .buffers = cmd_counts_buffers(load->cli)};
     kb_traffic traffic = load->all.asked.traffic;
 
+    i += load->first;
     traffic.rate = list_rate(load->all.asked.rates.value[i / load->seeds]);
     traffic.seed = load->cli->opts.seed + i % load->seeds;
     job->why = (kb_error){""};
@@ -142,7 +142,7 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     }
 }
 
-/* -- between processes ---------------------------------------------------------------------- */
+/* -- in a journal ---------------------------------------------------------------------- */
 
 static void put(void *to, const void *bytes, size_t n)
 {
@@ -171,8 +171,6 @@ static void pack_job(void *arg, uint64_t i, struct packed *to)
         packed_put(to, used.use, used.n * sizeof *used.use);
         utilization_rows_free(&used);
     }
-    kb_sim_free(job->sim);
-    job->sim = NULL;
 }
 
 static void unpack_job(void *arg, uint64_t i, struct packed *from)
@@ -222,7 +220,8 @@ static void show_point(struct load *load, size_t i)
     cmd_show(load->cli, load->sims[0], when);
 }
 
-/* Calls `each` for every component of simulation `k` of the rate, whichever process has run it. */
+/* Calls `each` for every component of simulation `k` of the rate, whether it has run here or not.
+ */
 static kb_status each_use(const struct load *load, size_t k,
                           void (*each)(void *arg, const kb_utilization *use), void *arg)
 {
@@ -248,7 +247,12 @@ static kb_status end_point(struct load *load)
         status = each_use(load, i, warn_aim_add, &load->aim);
     if (status)
         return status;
-    utilization_rows_take(&load->stats, load->cli, load->sims[0]);
+    if (load->cli->opts.stats && load->used[0].n > 0) {
+        load->stats = load->used[0]; /* of the journal */
+        load->used[0] = (struct utilization_rows){0};
+    } else {
+        utilization_rows_take(&load->stats, load->cli, load->sims[0]);
+    }
     point->missed = warn_aim_missed(&load->aim);
     load->all.n++;
     show_point(load, load->all.n - 1);
@@ -294,10 +298,25 @@ static bool give_job(void *arg, uint64_t i)
     return load->status == KB_OK;
 }
 
-static void show_progress(void *arg)
+/* In a part of --shard, which has simulations and no rates: the journal has it. */
+static bool leave_job(void *arg, uint64_t i)
 {
     struct load *load = arg;
-    uint64_t all = load->all.asked.traffic.txns * load->all.asked.rates.n * load->seeds;
+    struct job *job = &load->jobs[i % load->window];
+
+    load->status = job->status;
+    load->why = job->why;
+    kb_sim_free(job->sim);
+    job->sim = NULL;
+    utilization_rows_free(&job->used);
+    atomic_store_explicit(&job->n_done, 0, memory_order_relaxed);
+    load->n_done += job->ended;
+    return job->ended;
+}
+
+static uint64_t n_transactions(void *arg)
+{
+    struct load *load = arg;
     uint64_t done = load->all.asked.traffic.txns * load->n_done;
 
     /* what a simulation issues beyond --txns is not counted: it would be taken back at its end */
@@ -306,17 +325,23 @@ static void show_progress(void *arg)
 
         done += n < load->all.asked.traffic.txns ? n : load->all.asked.traffic.txns;
     }
-    progress_show(&load->progress, done < all ? done : all, all, "transactions");
+    return done;
+}
+
+/* Has it run to its end? */
+static bool is_final(void *arg, uint64_t i)
+{
+    const struct load *load = arg;
+
+    return load->jobs[i % load->window].ended;
 }
 
 /* -- the load ------------------------------------------------------------------------------- */
 
 static void make_room(struct load *load)
 {
-    const struct opts *o = &load->cli->opts;
-
-    load->threads = o->jobs ? o->jobs : parallel_threads();
-    load->window = parallel_window(load->threads * AHEAD_PER_THREAD);
+    load->threads = plan_threads(load->cli);
+    load->window = load->threads * AHEAD_PER_THREAD;
     load->all.point = memory_new(load->all.asked.rates.n, sizeof *load->all.point);
     load->sims = memory_new(load->seeds, sizeof(kb_sim *));
     load->used = memory_new(load->seeds, sizeof *load->used);
@@ -340,31 +365,28 @@ static void free_room(struct load *load)
 
 static enum exit_code run(struct load *load)
 {
-    struct parallel blocks = {.stop = stop_asked,
-                              .n = load->all.asked.rates.n * load->seeds,
-                              .threads = load->threads,
-                              .window = load->window,
-                              .work = do_job,
-                              .give = give_job,
-                              .wait = show_progress,
-                              .pack = pack_job,
-                              .unpack = unpack_job,
-                              .arg = load};
+    uint64_t all = load->all.asked.rates.n * load->seeds;
+    struct plan sims = {.cli = load->cli,
+                        .things = "transactions",
+                        .n = plan_count(load->cli, all),
+                        .threads = load->threads,
+                        .window = load->window,
+                        .first = load->first,
+                        .work = do_job,
+                        .give = load->cli->opts.shard.n ? leave_job : give_job,
+                        .is_final = is_final,
+                        .pack = pack_job,
+                        .unpack = unpack_job,
+                        .part_is_journal = true,
+                        .total = plan_count(load->cli, all) * load->all.asked.traffic.txns,
+                        .done = n_transactions,
+                        .arg = load};
 
-    progress_begin(&load->progress, load->cli->opts.quiet);
     speed_begin(&load->speed);
-    switch (parallel_run(&blocks)) {
-    case PARALLEL_NO_THREAD:
-        return cmd_fail(load->cli, KB_NO_MEMORY, NULL);
-    case PARALLEL_LEFT:
-        stop_leave();
-        break;
-    case PARALLEL_ENDED:
-        break;
-    }
-    stop_heard();
+    enum exit_code code = plan_run(&sims);
     speed_end(&load->speed);
-    progress_end(&load->progress);
+    if (code)
+        return code;
     return load->status ? cmd_fail(load->cli, load->status, &load->why) : EXIT_OK;
 }
 
@@ -440,6 +462,19 @@ static enum exit_code load_into(void *arg, struct sink *out)
     return EXIT_INTERRUPTED;
 }
 
+/* Only its journal is written. */
+static enum exit_code run_part(struct load *load)
+{
+    make_room(load);
+    stop_defer(true);
+    enum exit_code code = run(load);
+    stop_defer(false);
+    if (code || load->n_done == plan_count(load->cli, load->all.asked.rates.n * load->seeds))
+        return code;
+    cmd_note(load->cli, "%s: the same command goes on from here", stop_word());
+    return EXIT_INTERRUPTED;
+}
+
 enum exit_code cmd_load(const struct cli *cli)
 {
     struct load *load = memory_new(1, sizeof *load);
@@ -452,7 +487,8 @@ enum exit_code cmd_load(const struct cli *cli)
     if (!code)
         code = trace_open(&load->trace, cli);
     if (!code) {
-        code = cmd_output(cli, load_into, load);
+        load->first = plan_first(cli, load->all.asked.rates.n * load->seeds);
+        code = cli->opts.shard.n ? run_part(load) : cmd_output(cli, load_into, load);
         code = trace_close(load->trace, code);
         code = stats_file_write(&load->stats, cli, NULL, 0, code);
     }

@@ -10,6 +10,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/part.h"
+#include "cli/plan/journal.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -115,6 +116,15 @@ static enum exit_code take_first_line(struct merging *m, FILE *in, uint64_t i)
     char *line = read_line(in, &len);
     enum exit_code code = EXIT_OK;
 
+    if (journal_is(m->part))
+        code = say(m->cli->program, EXIT_USAGE,
+                   "%s has results, and no rows: the same command joins them, with --resume in "
+                   "place of --shard",
+                   m->part);
+    if (code) {
+        free(line);
+        return code;
+    }
     line = memory_resize(line, len + 1, 1);
     line[len > 0 ? len - 1 : 0] = '\0';
     if (ferror(in))

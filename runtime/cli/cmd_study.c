@@ -1,48 +1,76 @@
 /*
  * cmd_study.c -- `study FILE`: variants of a machine, a table of what each gains, binds and costs.
  *
- * The order of the work: study/study_read.c reads the file, study/study_machine.c makes every
- * machine once, so that a mistake in the last variant is told before the first has run,
- * study/study_run.c runs all commands on all of them, and study/study_rows.c makes the table. What
- * ran is printed in any case: the exit code tells of a variant that failed, or of Ctrl-C. What
- * lacked memory or a file could run the next time, so the table without it is a part, as after
- * Ctrl-C.
+ * The order of the work: study/study_read.c reads the file, study/study_machine.c looks at what it
+ * says, study/study_run.c runs all commands on all variants, study/study_search.c says which come
+ * next, if there is a search, and study/study_rows.c makes the table. What ran is printed in any
+ * case: the exit code tells of a variant that failed, or of Ctrl-C. What lacked memory or a file
+ * could run the next time, so the table without it is a part, as after Ctrl-C.
+ *
+ * A part of --shard is no table: its file is the journal of its runs, and the same study with
+ * --resume takes them from there.
  */
 #include "cli/out/memory.h"
-#include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "cli/study/study_rows.h"
+#include "cli/study/study_run.h"
+#include "cli/study/study_search.h"
 #include <stdlib.h>
 
 struct work {
     struct study study;
-    struct study_outcome *outcomes; /* owned */
-    enum exit_code failed;          /* the code of a variant that failed */
+    struct study_results results;
 };
+
+static enum exit_code run_all(struct work *w)
+{
+    enum exit_code code = study_run(&w->study, 0, &w->results);
+
+    for (uint64_t from = study_n_variants(&w->study);
+         !code && !w->results.lacks && study_search_next(&w->study, &w->results);
+         from = study_n_variants(&w->study))
+        code = study_run(&w->study, from, &w->results);
+    return code;
+}
 
 static enum exit_code study_into(void *arg, struct sink *s)
 {
     struct work *w = arg;
     struct cli cli = *w->study.cli;
-    struct study_rows rows;
-    enum exit_code code = study_run(&w->study, w->outcomes);
-    struct rows table = study_rows(&rows, &w->study, w->outcomes);
-    size_t all = w->study.n_variants * w->study.n_commands;
+    enum exit_code code = run_all(w);
 
+    if (code && code != EXIT_INTERRUPTED)
+        return code;
+    struct study_rows *rows = memory_new(1, sizeof *rows);
+    struct rows table = study_rows(rows, &w->study, &w->results);
     cli.topo = w->study.base; /* rows and pages are of that machine */
     cli.info = w->study.info;
     if (cli.report)
         cli.page->machine(cli.report, cli.topo);
     cmd_write(&cli, &table, s);
     sink_flush(s);
-    study_rows_free(&rows);
-    if (code == EXIT_INTERRUPTED) {
-        cmd_note(&cli, "%s: %zu of %zu runs complete", stop_word(), rows.n, all);
-        return code;
-    }
-    w->failed = code;
-    return code == EXIT_SYSTEM ? EXIT_INTERRUPTED : EXIT_OK; /* the rows stay */
+    if (code)
+        cmd_note(&cli, "%s: %zu of %llu runs complete", stop_word(), rows->n,
+                 (unsigned long long)w->results.n);
+    study_rows_free(rows);
+    free(rows);
+    return code || w->results.lacks ? EXIT_INTERRUPTED : EXIT_OK; /* the rows stay */
+}
+
+/* Only its journal is written. */
+static enum exit_code run_part(struct work *w)
+{
+    const struct cli *cli = w->study.cli;
+
+    if (w->study.n_searched > 0)
+        return cmd_say(cli, EXIT_USAGE, "a search goes by all results: it takes no --shard");
+    stop_defer(true);
+    enum exit_code code = study_run(&w->study, 0, &w->results);
+    stop_defer(false);
+    if (code == EXIT_INTERRUPTED)
+        cmd_note(cli, "%s: the same command goes on from here", stop_word());
+    return code;
 }
 
 enum exit_code cmd_study(const struct cli *cli)
@@ -55,12 +83,12 @@ enum exit_code cmd_study(const struct cli *cli)
     if (!code)
         code = study_check(&w->study);
     if (!code) {
-        w->outcomes = memory_new(w->study.n_variants * w->study.n_commands, sizeof *w->outcomes);
-        code = cmd_output(cli, study_into, w);
+        study_search_begin(&w->study);
+        code = cli->opts.shard.n ? run_part(w) : cmd_output(cli, study_into, w);
     }
-    if (!code || w->failed == EXIT_SYSTEM)
-        code = w->failed;
-    free(w->outcomes);
+    if (!code || w->results.lacks)
+        code = w->results.lacks ? EXIT_SYSTEM : w->results.failed;
+    study_results_free(&w->results);
     study_free(&w->study);
     free(w);
     return code;

@@ -6,7 +6,7 @@
  * made from their number alone) are cut into blocks of consecutive numbers. A thread takes the next
  * block, runs its points in the thread's own simulation, and prints their rows into the block's own
  * buffer. The main thread takes the blocks in order and writes the buffers to the output
- * (base/parallel.c). So formatting, which takes longer than a point that is answered from tables,
+ * (plan/plan.c). So formatting, which takes longer than a point that is answered from tables,
  * runs in parallel, too, and memory stays at `window` blocks however many points there are.
  *
  * Size of a block: at least BLOCKS_PER_THREAD blocks for each thread, so that all threads end at
@@ -16,7 +16,7 @@
  * of which up to 8 (the window: 2 threads x 4) are in work or wait for their turn.
  *
  * Invariants:
- *   - Block i uses the buffers of slot i % window. parallel.c begins block i only after block
+ *   - Block i uses the buffers of slot i % window. The plan begins block i only after block
  *     i - window was given, so no other block uses them.
  *   - A view keeps its place in the lists (struct points_at) from row to row: the next point costs
  *     some ns, any other point a search. Each block has its own.
@@ -30,23 +30,22 @@
  * points are alike (the last list turns first), so it takes the blocks with a stride of about 0.618
  * times their number: soon there are some from everywhere, and each block comes once.
  */
-#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/fail_if.h"
 #include "cli/in/points.h"
-#include "cli/out/progress.h"
 #include "cli/out/say.h"
 #include "cli/out/scatter.h"
 #include "cli/out/session.h"
 #include "cli/out/speed.h"
 #include "cli/out/stop.h"
+#include "cli/plan/plan.h"
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     BLOCK_POINTS = 1024,        /* at most */
     BLOCK_TRANSACTIONS = 65536, /* about: some ten ms */
     BLOCKS_PER_THREAD = 4,
+    THREADS_KEPT = 16,   /* a journal has the same blocks whatever -j is */
     POINTS_AT_ONCE = 64, /* between two looks at stop_asked() */
 };
 
@@ -126,7 +125,6 @@ struct sweep {
     double simulated_fs;
     double end_s; /* of a dry run */
     struct column with_return[N_COLUMNS + 1];
-    struct progress progress;
     kb_status status;
     kb_error why;
 };
@@ -235,7 +233,7 @@ static void do_block(void *arg, unsigned thread, uint64_t i)
         out_rows(&rows, b->view.first, b->view.first + b->n_run, s->cli->opts.format, &b->text);
 }
 
-/* A block that another process has done: its results, and its rows as text. */
+/* The result of a block: its points, and its rows as text. */
 static void pack_block(void *arg, uint64_t i, struct packed *to)
 {
     struct sweep *s = arg;
@@ -265,12 +263,13 @@ static void unpack_block(void *arg, uint64_t i, struct packed *from)
     sink_bytes(&b->text, packed_next(from, n), n);
 }
 
-static double now_s(void)
+/* Has it run to its end? */
+static bool is_final(void *arg, uint64_t i)
 {
-    struct timespec t;
+    const struct sweep *s = arg;
+    const struct block *b = &s->block[i % s->window];
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return !b->status && b->n_run == b->n;
 }
 
 static bool give_block(void *arg, uint64_t i)
@@ -294,15 +293,13 @@ static bool give_block(void *arg, uint64_t i)
         sink_bytes(s->out, b->text.buffer, (size_t)(b->text.at - b->text.buffer));
         sink_flush(s->out);
     }
-    progress_show(&s->progress, s->n_done, s->n, "points");
-    return b->n_run == b->n && (!s->out || sink_ok(s->out)) && (s->out || now_s() < s->end_s);
+    return b->n_run == b->n && (!s->out || sink_ok(s->out)) &&
+           (s->out || progress_now_s() < s->end_s);
 }
 
-static void show_progress(void *arg)
+static uint64_t n_done(void *arg)
 {
-    struct sweep *s = arg;
-
-    progress_show(&s->progress, s->n_done, s->n, "points");
+    return ((const struct sweep *)arg)->n_done;
 }
 
 /* -- the sweep ------------------------------------------------------------------------------ */
@@ -311,7 +308,8 @@ static void show_progress(void *arg)
 static uint64_t points_of_block(const struct sweep *s)
 {
     uint64_t mean = s->points.n_transactions / s->points.n;
-    uint64_t n = s->n / parallel_window(s->threads * BLOCKS_PER_THREAD);
+    unsigned threads = s->cli->opts.resume ? THREADS_KEPT : s->threads;
+    uint64_t n = s->n / ((uint64_t)threads * BLOCKS_PER_THREAD);
 
     n = n < BLOCK_POINTS ? n : BLOCK_POINTS;
     n = n < BLOCK_TRANSACTIONS / mean ? n : BLOCK_TRANSACTIONS / mean;
@@ -323,7 +321,7 @@ static void make_room(struct sweep *s, bool keep)
 {
     s->block_points = points_of_block(s);
     s->n_blocks = (s->n + s->block_points - 1) / s->block_points;
-    s->window = parallel_window(s->threads * BLOCKS_PER_THREAD);
+    s->window = s->threads * BLOCKS_PER_THREAD;
     s->block = memory_new(s->window, sizeof *s->block);
     s->sims = memory_new(s->threads, sizeof(kb_sim *));
     if (keep)
@@ -352,31 +350,25 @@ static void free_room(struct sweep *s)
 /* Runs all blocks. What was complete is complete also after a failure. */
 static enum exit_code run_blocks(struct sweep *s)
 {
-    struct parallel blocks = {.stop = stop_asked,
-                              .n = s->n_blocks,
-                              .threads = s->threads,
-                              .window = s->window,
-                              .work = do_block,
-                              .give = give_block,
-                              .wait = show_progress,
-                              .pack = pack_block,
-                              .unpack = unpack_block,
-                              .arg = s};
+    struct plan blocks = {.cli = s->cli,
+                          .things = "points",
+                          .n = s->n_blocks,
+                          .threads = s->threads,
+                          .window = s->window,
+                          .work = do_block,
+                          .give = give_block,
+                          .is_final = is_final,
+                          .pack = pack_block,
+                          .unpack = unpack_block,
+                          .total = s->n,
+                          .done = n_done,
+                          .arg = s};
 
-    progress_begin(&s->progress, s->cli->opts.quiet);
     speed_begin(&s->speed);
-    switch (parallel_run(&blocks)) {
-    case PARALLEL_NO_THREAD:
-        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
-    case PARALLEL_LEFT:
-        stop_leave();
-        break;
-    case PARALLEL_ENDED:
-        break;
-    }
-    stop_heard();
+    enum exit_code code = plan_run(&blocks);
     speed_end(&s->speed);
-    progress_end(&s->progress);
+    if (code)
+        return code;
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
 }
 
@@ -467,12 +459,12 @@ static enum exit_code dry_run(struct sweep *s)
     make_room(s, false);
     s->prints = true;
     s->stride = scatter_stride(s->n_blocks);
-    double begin_s = now_s();
+    double begin_s = progress_now_s();
     s->end_s = begin_s + dry_run_s;
     enum exit_code code = run_blocks(s);
     if (code || s->n_done == 0)
         return code ? code : EXIT_INTERRUPTED;
-    dry.estimated_s = (now_s() - begin_s) * (double)s->points.n / (double)s->n_done;
+    dry.estimated_s = (progress_now_s() - begin_s) * (double)s->points.n / (double)s->n_done;
     return cmd_print(s->cli, &rows);
 }
 
@@ -484,10 +476,10 @@ enum exit_code cmd_sweep(const struct cli *cli)
     s->cli = cli;
     cmd_add_return(columns, N_COLUMNS, &return_column, s->with_return);
     s->stride = 1;
-    s->first = shard_first(&cli->opts.shard, s->points.n);
-    s->n = shard_count(&cli->opts.shard, s->points.n);
+    s->first = plan_first(cli, s->points.n);
+    s->n = plan_count(cli, s->points.n);
     if (!code) {
-        s->threads = cli->opts.jobs ? cli->opts.jobs : parallel_threads();
+        s->threads = plan_threads(cli);
         code = cli->opts.dry_run ? dry_run(s) : cmd_output(cli, sweep_into, s);
     }
     if (stop_leaves())

@@ -1,8 +1,7 @@
-/* cmd_view.c -- `view`: pictures of the topology, of its utilization, and of results.
+/* cmd_view.c -- `view`: pictures of the topology, and of its utilization.
  *
- * Two kinds: a level of the topology (system, sip, cube, pe; without a word the highest that the
- * tray has), as SVG or DOT, coloured by the file of --stats if there is one; and a plot of a file
- * of results (roofline of `run`, latency of `load`), as SVG. view.c has the table of both.
+ * A picture is of a level (system, sip, cube, pe; without a word the highest that the tray has), as
+ * SVG or DOT, coloured by the file of --stats if there is one.
  *
  * --at says which part a level shows: "c3", "s1.c3", "c3.pe2". A part that does not exist is a
  * mistake before anything is drawn: "--at 'c9': a SIP has cubes 0..7".
@@ -19,8 +18,7 @@ enum { SHOWN_BYTES = 64 };
 /* One run of the command. */
 struct viewing {
     const struct cli *cli;
-    int level;                          /* N_VIEW_LEVELS or more: a plot of a file */
-    const struct view_picture *picture; /* the same in the table */
+    enum view_level level;
     struct view_at at;
     struct view_utilization *utilization; /* owned; NULL: none */
     bool dot;
@@ -73,12 +71,9 @@ static enum exit_code read_at(struct viewing *v)
     const kb_info *info = &v->cli->info;
 
     if (!at) {
-        if (v->level < N_VIEW_LEVELS) /* else a file is shown */
-            view_find_part(v->cli, (enum view_level)v->level, &v->at);
+        view_find_part(v->cli, v->level, &v->at);
         return EXIT_OK;
     }
-    if (v->level >= N_VIEW_LEVELS)
-        return refuse(v, "this picture is of a file, it has no --at");
     if (v->level == VIEW_SYSTEM)
         return refuse(v, expected[VIEW_SYSTEM]);
     bool any = take_number(&at, "s", &v->at.sip);
@@ -114,48 +109,15 @@ static enum exit_code check_there(const struct viewing *v)
 
 /* -- the request ---------------------------------------------------------------------------- */
 
-static enum exit_code find_picture(struct viewing *v, const char *word)
-{
-    const char *names[N_VIEW_PICTURES];
-
-    for (int i = 0; i < N_VIEW_PICTURES; i++) {
-        names[i] = view_pictures[i].name;
-        if (strcmp(word, names[i]) == 0) {
-            v->level = i;
-            v->picture = &view_pictures[i];
-            return EXIT_OK;
-        }
-    }
-    return say_unknown(v->cli->program, "picture", "", word, names, N_VIEW_PICTURES);
-}
-
 static enum exit_code read_picture(struct viewing *v)
 {
     const struct opts *o = &v->cli->opts;
-    const char *word =
-        o->n_operands > 0 ? o->operand[0] : view_pictures[view_first(&v->cli->info)].name;
-    enum exit_code code = find_picture(v, word);
 
-    if (code)
-        return code;
-    const char *of = v->picture->result_of;
-    if (!of && o->n_operands > 1)
-        return say(v->cli->program, EXIT_USAGE, "view %s: '%s' is one operand too many", word,
-                   o->operand[1]);
-    if (of && o->n_operands < 2)
-        return say(v->cli->program, EXIT_USAGE, "view %s needs FILE, a result of %s", word, of);
-    if (of && o->stats)
-        return say(v->cli->program, EXIT_USAGE, "view %s takes no --stats", word);
-    return EXIT_OK;
-}
-
-static enum exit_code read_format(struct viewing *v)
-{
-    v->dot = v->cli->opts.format == FORMAT_DOT;
-    if (v->dot && v->picture->result_of)
-        return say(v->cli->program, EXIT_USAGE, "view %s is no graph: it has no format dot",
-                   v->picture->name);
-    return EXIT_OK;
+    v->dot = o->format == FORMAT_DOT;
+    v->level = o->n_operands > 0 ? view_find(o->operand[0]) : view_first(&v->cli->info);
+    return v->level < N_VIEW_LEVELS ? EXIT_OK
+                                    : say_unknown(v->cli->program, "picture", "", o->operand[0],
+                                                  view_levels, N_VIEW_LEVELS);
 }
 
 /* -- the picture ---------------------------------------------------------------------------- */
@@ -163,14 +125,11 @@ static enum exit_code read_format(struct viewing *v)
 static enum exit_code draw(void *arg, struct sink *s)
 {
     const struct viewing *v = arg;
-    enum view_level level = (enum view_level)v->level;
 
-    if (v->picture->draw_file)
-        return v->picture->draw_file(v->cli, v->cli->opts.operand[1], s);
     if (v->dot)
-        view_topology_dot(v->cli, level, v->at, v->utilization, s);
+        view_topology_dot(v->cli, v->level, v->at, v->utilization, s);
     else
-        view_topology(v->cli, level, v->at, v->utilization, v->picture->name, s);
+        view_topology(v->cli, v->level, v->at, v->utilization, NULL, s);
     return EXIT_OK;
 }
 
@@ -180,10 +139,8 @@ enum exit_code cmd_view(const struct cli *cli)
     enum exit_code code = read_picture(&v);
 
     if (!code)
-        code = read_format(&v);
-    if (!code)
         code = read_at(&v);
-    if (!code && v.level < N_VIEW_LEVELS)
+    if (!code)
         code = check_there(&v);
     if (!code && cli->opts.stats)
         code = view_utilization_read(&v.utilization, cli, cli->opts.stats);

@@ -176,6 +176,10 @@ void cmd_write_as(const struct cli *cli, const char *name, const struct rows *ro
 {
     struct origin origin = cmd_origin(cli);
 
+    if (cli->varied) {
+        captured_rows(cli->varied, rows, NULL, 0);
+        return;
+    }
     origin.command = name;
     out_write(rows, &origin, cli->opts.format, s);
     cmd_add(cli, rows, &origin, s);

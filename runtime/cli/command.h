@@ -7,6 +7,7 @@
 
 struct captured;
 struct gates;
+struct journal;
 struct report;
 
 /* How a report is told the results of a command, which are then not printed. Pointers, as
@@ -16,7 +17,7 @@ struct page {
     void (*rows)(struct report *r, const struct rows *rows, const struct origin *origin);
     void (*deadlock)(struct report *r, const struct rows *rows, const struct origin *origin,
                      const char *why);
-    /* NULL: the page has no breakdown, and none is made */
+    /* Rows of --breakdown, and sums by cause. NULL: none is made */
     void (*breakdown)(struct report *r, const struct rows *causes, const struct rows *sums);
     void (*machine)(struct report *r, const kb_topology *topo);         /* that it is of */
     void (*sim)(struct report *r, const kb_sim *sim, const char *when); /* " at rate 0.8" */
@@ -36,9 +37,11 @@ struct cli {
     struct provenance sources; /* of what is kept, or handed to a program; else nothing */
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
     struct captured
-        *varied;           /* borrowed: what takes the rows of one machine of --vary; NULL: none */
-    struct gates *gates;   /* borrowed: what --fail-if and the like have found */
-    struct report *report; /* borrowed: the page that is wanted instead of rows; NULL: none */
+        *varied; /* borrowed: what takes the rows of one machine of --vary; NULL: none */
+    struct captured *varied_stats; /* borrowed: the same of its --stats */
+    struct gates *gates;           /* borrowed: what --fail-if and the like have found */
+    struct journal *journal;       /* borrowed: results that are kept for --resume, if it is open */
+    struct report *report;   /* borrowed: the page that is wanted instead of rows; NULL: none */
     const struct page *page; /* how to tell it; not NULL if there is one */
 };
 

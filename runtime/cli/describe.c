@@ -197,19 +197,14 @@ static void offer_endpoints(struct completing *c, unsigned ends)
 static int picture_of(const struct completing *c)
 {
     const struct described *d = c->help->arg;
-    int i = 0;
 
-    if (c->n_operands == 0)
-        return (int)view_first(d->info);
-    while (i < N_VIEW_PICTURES && strcmp(view_pictures[i].name, c->operand[0]) != 0)
-        i++;
-    return i;
+    return (int)(c->n_operands > 0 ? view_find(c->operand[0]) : view_first(d->info));
 }
 
 static void offer_pictures(struct completing *c)
 {
-    for (int i = 0; i < N_VIEW_PICTURES; i++)
-        help_offer(c, view_pictures[i].name, NULL);
+    for (int i = 0; i < N_VIEW_LEVELS; i++)
+        help_offer(c, view_levels[i], NULL);
 }
 
 /* Offers the places that the picture can show. */

@@ -2,7 +2,6 @@
  * gate.c -- gates: what a command line asks of its results, and the exit code of the answer.
  */
 #include "cli/gate.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/diff/number.h"
@@ -60,12 +59,10 @@ void gate_cut(const struct cli *cli, const char *things, uint64_t done, uint64_t
                    (unsigned long long)done, (unsigned long long)total, things);
 }
 
-/* What no row was asked has no answer; but a part of several may have no rows, and of several
- * processes one sees them. */
+/* What no row was asked has no answer; but a part of several may have no rows. */
 static void count_nothing(const struct cli *cli)
 {
-    if (cli->opts.fail_if.n > 0 && cli->gates->n_rows == 0 && cli->opts.shard.n == 0 &&
-        !parallel_serves())
+    if (cli->opts.fail_if.n > 0 && cli->gates->n_rows == 0 && cli->opts.shard.n == 0)
         gate_count(cli->gates, GATE_UNDECIDED, "--fail-if cannot be decided: there are no rows");
 }
 

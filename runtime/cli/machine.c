@@ -50,6 +50,8 @@ static void say_messages(const char *messages)
 /* Commands that need no machine. */
 static bool needs_machine(const struct opts *o)
 {
+    if (o->command == COMMAND_DESCRIBE)
+        return o->n_operands == 1 && strcmp(o->operand[0], "keys") == 0;
     return o->command != COMMAND_DIFF && o->command != COMMAND_LIST &&
            o->command != COMMAND_STUDY && o->command != COMMAND_CC && o->command != COMMAND_MERGE;
 }

@@ -14,7 +14,6 @@
  * and the table here follow from the row.
  */
 #include "cli/main.h"
-#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
@@ -24,6 +23,7 @@
 #include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "cli/out/stop.h"
+#include "cli/plan/journal.h"
 #include "cli/report/report.h"
 #include "cli/sources.h"
 #include "cli/vary/vary.h"
@@ -143,10 +143,33 @@ static enum exit_code find_sources(struct cli *cli)
 {
     const struct opts *o = &cli->opts;
 
-    if (o->shard.n && !digest_works())
+    if ((o->shard.n || o->resume) && !digest_works())
         return say(cli->program, EXIT_SYSTEM,
-                   "--shard: this build has no libmd, and cannot say what a part is made of");
-    return o->sqlite || o->shard.n || session_here() ? sources_of(cli, &cli->sources) : EXIT_OK;
+                   "--%s: this build has no libmd, and cannot say what results are made of",
+                   o->resume ? "resume" : "shard");
+    return o->sqlite || o->shard.n || o->resume || o->origin || session_here()
+               ? sources_of(cli, &cli->sources)
+               : EXIT_OK;
+}
+
+/* --origin: what the rows are of, beside them. */
+static enum exit_code write_origin(const struct cli *cli)
+{
+    struct origin origin = cmd_origin(cli);
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.origin);
+
+    if (code)
+        return code;
+    out_json_origin(&origin, &s);
+    return sink_close(&s, cli->program, SINK_KEEP);
+}
+
+/* Is the journal more than what was written: is something missing there, or is it a part itself? */
+static bool is_needed(const struct cli *cli, enum exit_code code)
+{
+    return !cli->journal->complete || cli->opts.shard.n > 0 || code == EXIT_SYSTEM ||
+           code == EXIT_INTERRUPTED || code == EXIT_LIMIT;
 }
 
 /* Rows stay in the database if what was printed stays. */
@@ -163,7 +186,12 @@ static enum exit_code run_command(struct cli *cli)
     else
         code = cli->opts.report ? cmd_report(cli) : start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
-    return gate_end(cli, closed ? closed : code);
+    if (!code && !closed && cli->opts.origin)
+        code = write_origin(cli);
+    code = gate_end(cli, closed ? closed : code);
+    if (!stop_leaves())
+        journal_close(cli->journal, is_needed(cli, code));
+    return code;
 }
 
 /*
@@ -200,29 +228,6 @@ static bool ask_for_stack(void)
     return true;
 }
 
-/* Do several processes share this command line? What is of one simulation, one process does. */
-static bool is_shared(const struct opts *o)
-{
-    bool of_one = o->report || o->stats || o->breakdown || o->trace;
-
-    return !of_one && (o->vary.n > 0 || o->command == COMMAND_SWEEP || o->command == COMMAND_LOAD ||
-                       o->command == COMMAND_STUDY);
-}
-
-/* What this process does of a command line that several run. True: all of it is done. */
-static bool is_done_elsewhere(struct opts *o)
-{
-    if (!parallel_serves()) {
-        if (!is_shared(o))
-            parallel_ranks = NULL;
-        return false;
-    }
-    o->output = NULL;
-    o->sqlite = NULL;
-    o->quiet = true;
-    return !is_shared(o);
-}
-
 /* Does it simulate the machine as it is? */
 static bool simulates(const struct opts *o)
 {
@@ -238,11 +243,9 @@ static enum exit_code run_limited(struct cli *cli)
 {
     enum { BYTES_OF_MB = 1000000 };
     const struct opts *o = &cli->opts;
-    bool serves = parallel_serves(); /* the process that it serves has the limits */
     struct limits limits;
-    enum exit_code code =
-        limits_begin(&limits, cli->program, serves ? 0 : (double)o->limit_us * 1e-6,
-                     serves ? 0 : o->limit_mb * BYTES_OF_MB, o->quiet || o->fingerprint);
+    enum exit_code code = limits_begin(&limits, cli->program, (double)o->limit_us * 1e-6,
+                                       o->limit_mb * BYTES_OF_MB, o->quiet || o->fingerprint);
 
     if (!code)
         code = machine_open(cli);
@@ -259,7 +262,7 @@ int main_line(struct cli *cli, int argc, char **argv)
 
     if (!code && opts_asks(&cli->opts))
         code = print_help(cli);
-    else if (!code && !is_done_elsewhere(&cli->opts))
+    else if (!code)
         code = run_limited(cli);
     return (int)code;
 }
@@ -274,7 +277,8 @@ void main_close(struct cli *cli)
 __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc, char **argv)
 {
     struct gates gates = {0};
-    struct cli cli = {.topo = topo, .gates = &gates};
+    struct journal journal = {0};
+    struct cli cli = {.topo = topo, .gates = &gates, .journal = &journal};
 
     if (topo)
         kb_topology_info(topo, &cli.info);
@@ -286,7 +290,7 @@ __attribute__((noinline)) static int run_line(const kb_topology *topo, int argc,
         return (int)complete(&cli, argc - 2, argv + 2);
     int code = main_line(&cli, argc, argv);
     if (stop_leaves())
-        exit(parallel_leave(code));
+        exit(code);
     main_close(&cli);
     return code;
 }

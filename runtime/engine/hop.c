@@ -269,8 +269,8 @@ static void done(struct kb_sim *s, uint64_t t, uint32_t slot)
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, HOW_COUNTED, t, EV_DONE, record_id(s, slot));
-    if (routed && banks_has(s, txn) && txn_writes(txn))
-        end_write_in_banks(s, slot);
+    if (routed && txn_queues(s, txn) && txn_writes(txn))
+        end_write_in_server(s, slot);
     if (s->observer)
         observe_leave(s, t, slot);
     hop_leave_memory(s, t, slot);
@@ -332,7 +332,7 @@ static void handle_else(struct kb_sim *s, ev e)
     uint32_t slot = ev_slot(e);
 
     if (ev_class(e) == EV_HOP)
-        router_take_note(s, t, slot);
+        router_take_note(s, e);
     else if (ev_class(e) == EV_DONE)
         s->heard->data(s, slot);
     else if (is_wake_of_memory(slot))
@@ -394,8 +394,11 @@ kb_status hop_run(struct kb_sim *s, uint64_t budget)
             return stop(s, e);
         if (sim_has_counted_all(s))
             return KB_STOPPED;
+        if (ev_time_fs(e) >= s->pause_fs)
+            return sim_paused(s, s->pause_fs);
         take(s, e);
+        if (sim_pauses(s))
+            break;
     }
-    s->now_fs = ev_time_fs(e);
-    return s->status != KB_OK ? s->status : KB_AGAIN;
+    return sim_paused(s, ev_time_fs(e));
 }

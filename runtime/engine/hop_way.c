@@ -335,7 +335,7 @@ void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
     txn->hold_fs = hold_fs(s, txn);
     if (txn_queues(s, txn))
-        server_arrive(s, hop_how(s), t, slot);
+        server_arrive(s, hop_how(s), t, slot, &(struct delivery[]){whole_delivery(txn)}[0]);
     else if (is_early(s, txn))
         serve_early(s, t, slot);
     else

@@ -18,15 +18,17 @@ kb_status inorder_run(struct kb_sim *s, uint64_t budget);
 /* What this engine has beside the stations of `struct kb_sim`. */
 struct inorder {
     struct program program;
-    bool begun;          /* what follows is of the run that goes on */
-    bool delays;         /* program_delays() */
-    unsigned delays_of;  /* of which fed_first, + 1 */
-    bool fresh;          /* its lists have not begun */
-    bool listed;         /* rows wait in the lists of their channels, and have no event there */
-    bool ahead;          /* and the next one sets out ahead of time, as soon as that is known */
-    bool several;        /* so does that of a channel with several servers: engine/ends.h */
-    struct ends *ends;   /* owned; [channel]; NULL: that was never so */
-    ev soon;             /* the wake of a memory, which is not in the queue: mostly it is next */
+    bool begun;         /* what follows is of the run that goes on */
+    bool delays;        /* program_delays() */
+    unsigned delays_of; /* of which fed_first, + 1 */
+    bool fresh;         /* its lists have not begun */
+    bool listed;        /* rows wait in the lists of their channels, and have no event there */
+    bool ahead;         /* and the next one sets out ahead of time, as soon as that is known */
+    bool engines;       /* and engines of m_cpus serve in order, each as one server */
+    bool engine_lists;  /* rows of hosts wait in their lists, and their arrival there is no event */
+    bool several;       /* so does that of a channel with several servers: engine/ends.h */
+    struct ends *ends;  /* owned; [channel]; NULL: that was never so */
+    ev soon;            /* the wake of a memory, which is not in the queue: mostly it is next */
     uint32_t known_ends; /* rows whose ends, at_fs, have become known: a list of txn.next */
 };
 

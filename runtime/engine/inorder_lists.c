@@ -67,12 +67,17 @@ void inorder_leave_host(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
 }
 
+/* Do all of a pipe need the same time to their first station? */
+static bool has_one_lead(const struct kb_sim *s)
+{
+    return T->regular && !s->splits && T->links != MODE_ROUTER;
+}
+
 void inorder_post_pipe(struct kb_sim *s, struct txn_list *pipe)
 {
     uint32_t slot = txn_take(pipe, s->txns);
     struct txn *x = &s->txns[slot];
-    bool one_lead = T->regular && !s->splits && T->links != MODE_ROUTER;
-    uint64_t lead_fs = one_lead ? inorder_host_lead(s, x) : 0;
+    uint64_t lead_fs = has_one_lead(s) ? inorder_host_lead(s, x) : 0;
 
     x->piped = true;
     if (lead_fs)
@@ -92,12 +97,26 @@ void inorder_post_row(struct kb_sim *s)
     post(s, (uint64_t)s->txns[slot].issue_fs, EV_ISSUE, slot);
 }
 
+/*
+ * The list in which a host's waits: that of its engine, if all that come there take as long, so
+ * that they come as they are issued; wait_fs is when. Else that of its pipe.
+ */
+static struct txn_list *list_of_host(struct kb_sim *s, struct txn *x)
+{
+    uint64_t lead_fs = s->inorder->engine_lists ? inorder_host_lead(s, x) : 0;
+
+    if (!lead_fs)
+        return pipe_of(s, x);
+    x->wait_fs = (int64_t)after((uint64_t)x->issue_fs, (int64_t)lead_fs);
+    return &engine_of(s, x)->queue;
+}
+
 /* Behind all that are in its list. */
 static void list_row(struct kb_sim *s, uint32_t slot)
 {
-    const struct txn *x = &s->txns[slot];
+    struct txn *x = &s->txns[slot];
 
-    txn_append(txn_of_host(x) ? pipe_of(s, x) : &channel_of(s, x)->queue, s->txns, slot);
+    txn_append(txn_of_host(x) ? list_of_host(s, x) : &channel_of(s, x)->queue, s->txns, slot);
 }
 
 bool inorder_issue(struct kb_sim *s, uint32_t slot)
@@ -174,6 +193,27 @@ static bool has_one_event(const struct kb_sim *s)
            !s->splits && (s->traffic || s->n_txns >= n_channels(s));
 }
 
+static bool has_one_engine(const struct kb_topology *t)
+{
+    bool one = true;
+
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        one = one && t->kinds[kind].read_engines == 1 && t->kinds[kind].write_engines == 1;
+    return one;
+}
+
+/* Engines of m_cpus: do they keep order, and have they lists? */
+static void find_engines(struct kb_sim *s)
+{
+    struct inorder *in = s->inorder;
+
+    in->engines = in->listed && s->ways & WAY_OF_HOST && !s->options.costs_off &&
+                  s->topo->links != MODE_ROUTER && has_one_engine(s->topo);
+    in->engine_lists = in->engines && in->program.whole && has_one_lead(s);
+    if (in->engines)
+        s->fed |= FED_ENGINE;
+}
+
 /* More servers than that have more to be kept in order than an event costs. */
 enum { SERVERS_MOST = 64 };
 
@@ -235,6 +275,7 @@ bool inorder_begin(struct kb_sim *s)
     s->inorder->listed = is_listed(s);
     s->inorder->ahead = s->inorder->listed && most_channels(s->topo) == 1 &&
                         !s->options.costs_off && s->topo->links != MODE_ROUTER;
+    find_engines(s);
     if (!make_ends(s)) {
         s->inorder->begun = false;
         return false;

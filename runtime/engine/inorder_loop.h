@@ -28,36 +28,47 @@ static kb_status stop(struct kb_sim *s, uint64_t t)
     return t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
-/* The run begins: the first rows of a list set out. */
-static ALWAYS_INLINE void begin_list(struct kb_sim *s, int how, struct station *channel)
+/* What sets out first of `list`, of a channel or of an engine. */
+static ALWAYS_INLINE struct goer first_of_list(struct kb_sim *s, int how, struct station *list,
+                                               bool of_engine)
 {
-    struct goer goer = how & IN_SEVERAL ? next_of_several(s, channel) : next_listed(s, channel, 0);
-
-    go_all(s, how, goer);
+    if (of_engine)
+        return next_of_engine(s, how, list, 0);
+    return how & IN_SEVERAL ? next_of_several(s, list) : next_listed(s, list, 0);
 }
 
-/* All lists: by channels, or by rows where these are fewer, as in points of a sweep. */
+/* The run begins with the first of all lists: by these, or by rows where these are fewer, as in
+ * points of a sweep. */
 static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
 {
     size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
-    bool by_rows = !s->traffic && s->n_txns < n_channels;
+    size_t n_lists = n_channels + s->inorder->engine_lists * (size_t)2 * sim_cubes(T);
+    bool by_rows = !s->traffic && s->n_txns < n_lists;
 
     s->inorder->fresh = false;
-    for (size_t i = 0; !by_rows && i < n_channels; i++)
-        begin_list(s, how, &s->channels[i]);
-    for (uint32_t slot = 0; by_rows && slot < s->n_txns; slot++) {
-        struct station *channel = channel_of(s, &s->txns[slot]);
+    for (size_t i = 0; i < (by_rows ? s->n_txns : n_lists); i++) {
+        const struct txn *x = &s->txns[i];
+        bool of_engine = by_rows ? txn_of_host(x) : i >= n_channels;
+        struct station *list = !by_rows ? of_engine ? &s->engines[i - n_channels] : &s->channels[i]
+                               : of_engine ? engine_of(s, x)
+                                           : channel_of(s, x);
 
-        if (channel->queue.head == slot && channel->idle)
-            begin_list(s, how, channel);
+        if (list->idle && (!by_rows || list->queue.head == i))
+            go_all(s, how, first_of_list(s, how, list, of_engine));
     }
 }
 
-/* It has been as many events as it might; the last was at `t`. */
-static kb_status paused(struct kb_sim *s, uint64_t t)
+/* Is the next event, which stays, at pause_fs or later? */
+static inline bool is_paused(struct kb_sim *s)
 {
-    s->now_fs = t;
-    return s->status != KB_OK ? s->status : KB_AGAIN;
+    ev first;
+
+    if (s->pause_fs == UINT64_MAX)
+        return false;
+    first = calendar_first(&s->calendar, s->txns, s->pause_fs);
+    if (first == EV_NONE)
+        return calendar_least_fs(&s->calendar) != UINT64_MAX;
+    return ev_time_fs(first) >= s->pause_fs;
 }
 
 static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget)
@@ -67,6 +78,8 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     if (how & IN_LISTED && s->inorder->fresh)
         begin_lists(s, how);
     for (; budget > 0; budget--) {
+        if (how & IN_COUNTED && is_paused(s))
+            return sim_paused(s, s->pause_fs);
         uint32_t slot = calendar_take(&s->calendar, s->txns);
 
         if (time_of(s, slot) >= s->stop_fs)
@@ -75,8 +88,10 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
             return KB_STOPPED;
         t = s->txns[slot].at_fs;
         go_all(s, how, handle(s, how, slot));
+        if (how & IN_COUNTED && sim_pauses(s))
+            return sim_paused(s, t);
     }
-    return paused(s, t);
+    return sim_paused(s, t);
 }
 
 /* -- several agendas -------------------------------------------------------------------------- */
@@ -127,7 +142,7 @@ static inline void take_ends(struct kb_sim *s, int how)
     }
 }
 
-/* A memory wakes, or the data of a read are there. */
+/* A memory wakes, the data of a read are there, or a packet comes to a component. */
 static inline void take_of_queue(struct kb_sim *s, int how, ev e)
 {
     if (e == s->inorder->soon)
@@ -136,6 +151,8 @@ static inline void take_of_queue(struct kb_sim *s, int how, ev e)
         ev_take(&s->queue);
     if (ev_class(e) == EV_DONE)
         kernels_data_served(s, ev_slot(e));
+    else if (ev_class(e) == EV_HOP)
+        router_take_note(s, e);
     else
         server_wake(s, how, ev_time_fs(e), ev_id(e));
 }
@@ -211,9 +228,13 @@ static ALWAYS_INLINE kb_status run_agendas(struct kb_sim *s, int how, uint64_t b
             return stop(s, t);
         if (how & IN_COUNTED && sim_has_counted_all(s))
             return KB_STOPPED;
+        if (how & IN_COUNTED && t >= s->pause_fs)
+            return sim_paused(s, s->pause_fs);
         budget -= take(s, how, e, budget);
+        if (how & IN_COUNTED && sim_pauses(s))
+            return sim_paused(s, t);
     }
-    return paused(s, t);
+    return sim_paused(s, t);
 }
 
 static ALWAYS_INLINE kb_status run_all_as(struct kb_sim *s, int how, uint64_t budget)

@@ -32,6 +32,10 @@
  *      be an event: when a service begins its end is known, and the next row of that channel sets
  *      out then and there. With several servers it is so where the first event of a request is its
  *      arrival, as with ideal links, whose routes are one step: engine/ends.h.
+ *      An engine of an m_cpu that is one server is held until such an end, too. What comes to it
+ *      begins at the later of its arrival and the end before, so neither need be an event: it is
+ *      passed with the link into it, and over ideal links, where all come to it as they are issued,
+ *      rows of hosts wait in its list.
  *
  * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
  * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
@@ -95,6 +99,12 @@ struct goer {
 };
 
 static const struct goer none = {.slot = TXN_NONE};
+
+/* Is an engine of an m_cpu the time at which it is free, and an end there no event? */
+static ALWAYS_INLINE bool engines_in_order(const struct kb_sim *s, int how)
+{
+    return how & IN_LISTED && s->inorder->engines;
+}
 
 /* Which steps are no stops: bits of step.fed. */
 static ALWAYS_INLINE unsigned fed_of(const struct kb_sim *s, int how)
@@ -235,8 +245,10 @@ static ALWAYS_INLINE struct link_station *memory_for(struct kb_sim *s, int how, 
 /* Its end is known now, and need not be an event. */
 static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t slot, uint64_t done)
 {
-    return how & IN_AHEAD && !txn_of_host(&s->txns[slot]) && whole_of(s, slot) == slot &&
-           done < EV_PAST && !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
+    bool known = txn_of_host(&s->txns[slot]) ? engines_in_order(s, how) : how & IN_AHEAD;
+
+    return known && whole_of(s, slot) == slot && done < EV_PAST &&
+           !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
 }
 
 /* Its service ends at `t`: that is known to a memory which keeps order. */
@@ -245,17 +257,19 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, ui
     const struct txn *x = &s->txns[slot];
 
     if (how & IN_ROUTED) {
-        if (txn_writes(x) && banks_has(s, x))
-            end_write_in_banks(s, slot);
+        if (txn_writes(x) && txn_queues(s, x))
+            end_write_in_server(s, slot);
         router_leave(s, slot);
     } else if (how & IN_CHOOSES && txn_queues(s, x)) {
         server_leave(s, t, slot);
     }
 }
 
+static struct goer leave_engine(struct kb_sim *s, int how, uint64_t t, const struct txn *x);
+
 /*
- * Its service, of which `drain` is for its bytes, ends at `done`: the next of its channel follows,
- * if that need be no event.
+ * Its service, of which `drain` is for its bytes, ends at `done`: the next of its channel, or of
+ * its engine, follows, if that need be no event.
  */
 static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done, uint32_t slot,
                                         int64_t drain)
@@ -270,6 +284,8 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
     }
     leave_memory(s, how, done, slot);
     end(s, how, done, slot);
+    if (txn_of_host(&s->txns[slot]))
+        return leave_engine(s, how, done, &s->txns[slot]);
     if (!(how & IN_SEVERAL))
         return give_back(s, how, channel, done);
     inorder_ends_of_several(s, channel, done);
@@ -288,7 +304,7 @@ static __attribute__((noinline)) uint64_t ask_other(struct kb_sim *s, int how,
     if (service->server == SERVER_ASKED)
         return serve_by_component(s, 0, t, slot);
     s->txns[slot].stage = TXN_TO_MEMORY;
-    server_arrive(s, how, t, slot);
+    server_arrive(s, how, t, slot, &(struct delivery[]){whole_delivery(&s->txns[slot])}[0]);
     return COMPONENT_NEVER;
 }
 
@@ -334,8 +350,11 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
     }
     x->service_fs = (int64_t)start;
     kernels_begin_service(s, start, slot);
-    if (done != COMPONENT_NEVER)
-        post(s, done, EV_DONE, slot);
+    if (done == COMPONENT_NEVER)
+        return;
+    if (how & IN_WATCHED)
+        observe_served(s, done, slot, x->hold_fs);
+    post(s, done, EV_DONE, slot);
 }
 
 /* -- the way -------------------------------------------------------------------------------- */
@@ -343,11 +362,7 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
 static __attribute__((noinline)) struct link_station *
 far_link(struct kb_sim *s, const struct step *step, uint32_t cube, const struct txn *x)
 {
-    const struct leg_row *leg = &T->legs[step->station];
-    struct walk_edge edge = {leg->owner, leg->back, leg->link};
-    const struct trip trip = txn_trip(T, x);
-
-    return &s->links[walk_link(T, edge, cube, &trip) ^ !txn_writes(x)];
+    return &s->links[program_far_link(&s->inorder->program, T, x, step, cube) ^ !txn_writes(x)];
 }
 
 /*
@@ -402,6 +417,8 @@ static ALWAYS_INLINE struct goer come_to_step(struct kb_sim *s, int how, uint64_
     return none;
 }
 
+static struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
+
 /* Its head comes to a link: it takes it, and those behind it that are no stops. */
 static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
 {
@@ -441,6 +458,11 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
             break;
         if (step->kind == STEP_MEMORY)
             return serve(s, how, t < EV_PAST ? t : EV_PAST, slot, drain);
+        if (step->kind == STEP_ENGINE) {
+            x->drain_fs = drain;
+            x->step = (struct step_at){(uint32_t)(step - p->steps), cube};
+            return come_to_engine(s, how, t < EV_PAST ? t : EV_PAST, slot);
+        }
     }
     x->drain_fs = drain;
     go_to(s, how, t, slot, step, cube);
@@ -462,6 +484,8 @@ static __attribute__((noinline)) struct goer come_to_node(struct kb_sim *s, int 
     delay_fs = ask_node(s, t, slot, &T->hops[step->station], cube);
     if (delay_fs == NODE_NEVER)
         return none;
+    if (how & IN_WATCHED)
+        observe_visit(s, STATION_NODE, (size_t)step->station, slot, t, after(t, delay_fs));
     t = after(t, delay_fs);
     step = program_on(p, T, x, step, &cube, &t);
     return come_to_step(s, how, t, slot, step, cube);
@@ -567,20 +591,38 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
 
 /* -- hosts ---------------------------------------------------------------------------------- */
 
-/* It has an engine from `t` on, and goes on. wait_fs, the time of its arrival, becomes its wait. */
+/* It waits for an engine that keeps order, from the time of its arrival until `t`. */
+static ALWAYS_INLINE void wait_for_engine(struct kb_sim *s, struct station *engine, uint64_t t,
+                                          const struct txn *x)
+{
+    struct link_station *turns = &s->turns[engine - s->engines];
+
+    if (!link_wait(turns, (uint64_t)x->wait_fs, t))
+        fail(s, KB_NO_MEMORY);
+    engine->queue_max = turns->queue_max;
+}
+
+/*
+ * It has an engine that is free from `t` on, as soon as it is there, and goes on. wait_fs, the time
+ * of its arrival, becomes its wait.
+ */
 static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct station *engine,
                                              uint64_t t, uint32_t slot)
 {
     struct program *p = &s->inorder->program;
     struct txn *x = &s->txns[slot];
+    uint64_t came = (uint64_t)x->wait_fs;
 
+    if (t < came)
+        t = came;
+    else if (STATS && engines_in_order(s, how) && t > came)
+        wait_for_engine(s, engine, t, x);
     engine->idle--;
     engine->holder = slot;
     engine->busy_fs -= t;
     if (how & IN_WATCHED)
-        observe_visit(s, STATION_ENGINE, (size_t)(engine - s->engines), slot, (uint64_t)x->wait_fs,
-                      t);
-    x->wait_fs = (int64_t)t - x->wait_fs;
+        observe_visit(s, STATION_ENGINE, (size_t)(engine - s->engines), slot, came, t);
+    x->wait_fs = (int64_t)(t - came);
     if (how & IN_ROUTED) {
         router_go_on(s, t, slot);
         return none;
@@ -591,27 +633,46 @@ static ALWAYS_INLINE struct goer take_engine(struct kb_sim *s, int how, struct s
     return come_to_step(s, how, t, slot, step, cube);
 }
 
-static ALWAYS_INLINE struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t,
-                                                uint32_t slot)
+/* It comes to its engine at `t`, behind all that come there before it. */
+static __attribute__((noinline)) struct goer come_to_engine(struct kb_sim *s, int how, uint64_t t,
+                                                            uint32_t slot)
 {
     struct station *engine = engine_of(s, &s->txns[slot]);
+    bool in_order = engines_in_order(s, how);
 
     s->txns[slot].wait_fs = (int64_t)t;
     if (engine->idle)
-        return take_engine(s, how, engine, t, slot);
-    station_enqueue(engine, s->txns, slot);
+        return take_engine(s, how, engine,
+                           in_order ? (uint64_t)s->turns[engine - s->engines].free_fs : t, slot);
+    if (in_order)
+        txn_append(&engine->queue, s->txns, slot);
+    else
+        station_enqueue(engine, s->txns, slot);
     return none;
 }
 
-/* Its service has ended at `t`: the engine goes to the first that waits. */
-static ALWAYS_INLINE struct goer leave_engine(struct kb_sim *s, int how, uint64_t t,
-                                              struct station *engine)
+/* The first that waits for `engine`, which is free from `t` on. */
+static ALWAYS_INLINE struct goer next_of_engine(struct kb_sim *s, int how, struct station *engine,
+                                                uint64_t t)
 {
-    engine->busy_fs += t;
-    engine->idle++;
     if (!station_waited_for(engine))
         return none;
+    if (engines_in_order(s, how))
+        return take_engine(s, how, engine, t, txn_take(&engine->queue, s->txns));
     return take_engine(s, how, engine, t, station_dequeue(engine, s->txns));
+}
+
+/* The service of `x`, a host's, ends at `t`: its engine goes to the first that waits. */
+static __attribute__((noinline)) struct goer leave_engine(struct kb_sim *s, int how, uint64_t t,
+                                                          const struct txn *x)
+{
+    struct station *engine = engine_of(s, x);
+
+    engine->busy_fs += t;
+    engine->idle++;
+    if (engines_in_order(s, how))
+        s->turns[engine - s->engines].free_fs = (int64_t)t;
+    return next_of_engine(s, how, engine, t);
 }
 
 /* And all that follows from it at once. */
@@ -630,6 +691,8 @@ static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[whole].issue_fs;
         s->txns[part].wait_fs = s->txns[whole].wait_fs;
+        if (how & IN_WATCHED)
+            observe_split(s, whole, part);
         go_through(s, how, leave_pe(s, how, t, part)); /* no end of a part is ahead of time */
     }
 }
@@ -697,14 +760,13 @@ static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uin
 {
     uint32_t whole = whole_of(s, slot);
     bool last = is_last_part(s, slot, whole), of_host = txn_of_host(&s->txns[slot]);
-    struct station *engine = engine_of(s, &s->txns[slot]);
     struct station *channel = channel_of(s, &s->txns[whole]);
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
     leave_memory(s, how, t, slot);
     end(s, how, t, slot);
     if (of_host)
-        return leave_engine(s, how, t, engine);
+        return leave_engine(s, how, t, &s->txns[slot]);
     return last ? give_back(s, how, channel, t) : none;
 }
 
@@ -717,6 +779,8 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     struct goer next = none;
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (how & IN_WATCHED)
+        observe_leave(s, t, slot);
     if (!inside)
         leave_memory(s, how, t, slot);
     if (!inside && last)
@@ -730,6 +794,8 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
         kernels_end_service(s, t, slot);
     else
         kernels_end_part(s, t, slot, last);
+    if (how & IN_WATCHED)
+        observe_left(s);
 }
 
 static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot)

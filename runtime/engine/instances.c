@@ -2,6 +2,7 @@
 #include "engine/instances.h"
 #include "base/rows.h"
 #include "base/text.h"
+#include "engine/lone.h"
 #include "engine/state.h"
 #include "machine/pes.h"
 #include "machine/place.h"
@@ -63,9 +64,7 @@ void instances_clear_nodes(struct kb_sim *s)
     bytes = instance_of_node_bytes(t->impls);
     memset(s->instances.nodes, 0, walk_n_nodes(t) * bytes);
     for (size_t i = 0; i < walk_n_nodes(t); i++) {
-        uint32_t cube = i < walk_first_io_node(t) ? (uint32_t)(i / walk_cube_nodes(t)) : 0;
-        const struct impl *impl =
-            component_of_kind(t, cube_kind(t, cube), walk_node_row(t, i)->kind);
+        const struct impl *impl = component_at(t, i);
 
         if (impl)
             impl->init(s->instances.nodes + i * bytes);
@@ -124,8 +123,6 @@ bool instances_room(struct kb_sim *s, uint32_t n)
 
     if (!s->topo->impls)
         return true;
-    if (s->topo->impls->queueing && !queues_room(s, n))
-        return false;
     moved = realloc(s->instances.served, n * sizeof *moved);
     if (!moved)
         return false;
@@ -147,7 +144,16 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
         return c;
     served = &s->instances.served[txn - s->txns];
     c.overhead_fs += served->delay_fs;
-    if (memory_queues(t, txn->dst)) {
+    if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
+        struct lone lone = lone_of(s, (uint32_t)(txn - s->txns));
+
+        if (lone.fs == COST_NO_MEMORY)
+            c.memory_overhead_fs = COST_NO_MEMORY;
+        else if (lone.fs != INT64_MAX) {
+            c.overhead_fs += lone.memory_fs - c.memory_overhead_fs;
+            c.memory_overhead_fs = lone.memory_fs;
+        }
+    } else if (memory_queues(t, txn->dst)) {
         struct kb_cost alone =
             cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes, served->offset);
 

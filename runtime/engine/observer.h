@@ -22,16 +22,18 @@ struct command;
 struct tl_ctx;
 struct router_grant;
 
-/* Stations, in the order in which a transaction comes to them. */
-enum station_kind { STATION_CHANNEL, STATION_ENGINE, STATION_LINK, STATION_MEMORY };
+/* Stations, in the order in which a transaction comes to them. A node is one if it is a component;
+ * a memory may be a port or an engine of a PE. */
+enum station_kind { STATION_CHANNEL, STATION_ENGINE, STATION_LINK, STATION_NODE, STATION_MEMORY };
 
 /* A visit of a station, told when all of it is known; times may be still to come. */
 struct visit {
     enum station_kind station;
     uint32_t slot;
-    size_t number; /* of the station, of its kind; of a link in the direction of its data */
-    int64_t arrive_fs, begin_fs;
-    int64_t done_fs, drain_fs; /* a memory: when it is done, and how long the way drains */
+    size_t number; /* of the station, of its kind; of a link in the direction of its data; of a node
+                      that of its hop, in the cube of the row's step */
+    int64_t arrive_fs, begin_fs; /* of a node: when it goes on */
+    int64_t done_fs, drain_fs;   /* a memory: when it is done, and how long the way drains */
 };
 
 /* The piece of a message that has left a slot, for the sender that waits for that slot. */
@@ -156,8 +158,8 @@ static inline void observe_visit(struct kb_sim *s, enum station_kind station, si
                                           .begin_fs = (int64_t)begin});
 }
 
-/* The same of a memory, which is done with it at `done`; its way drains for `drain_fs`. Where the
- * memory chooses, neither begin nor drain is known. */
+/* The same of a memory, port or engine, which is done with it at `done`; its way drains for
+ * `drain_fs`. Where the memory chooses, neither begin nor drain is known. */
 static inline void observe_served(struct kb_sim *s, uint64_t done, uint32_t slot, int64_t drain_fs)
 {
     const struct txn *x = &s->txns[slot];

@@ -147,8 +147,13 @@ static uint32_t make_segment(struct program *p, const struct kb_topology *t,
         else
             *lead_fs += hop->overhead_fs & m->overhead;
         *lead_fs += hop->cross_fs & m->wire;
-        if (leg->owner == LINK_NONE)
-            lead_fs = add_step(p, t, segment, n++, step_of_leg(t, leg++), 0);
+        if (leg->owner == LINK_NONE) {
+            struct step engine = step_of_leg(t, leg++);
+
+            if (n > entry->row && p->steps[n - 1].kind == STEP_LINK && t->planes == 1)
+                engine.fed = FED_ENGINE; /* all come over that link */
+            lead_fs = add_step(p, t, segment, n++, engine, 0);
+        }
         if (!p->ideal)
             lead_fs = add_step(p, t, segment, n++, step_of_leg(t, leg), leg->gbs + m->link_gbs);
         leg++;
@@ -302,9 +307,38 @@ static struct step_entry enter(const struct program *p, const struct kb_topology
     }
 }
 
+/* The way of a host's that leaves the IO chiplet; NULL: it is not kept. */
+static const struct host_row *known_way_in(const struct program *p, const struct txn *x)
+{
+    const struct host_row *row = p->hosts && txn_of_host(x) ? &p->hosts[x->dst] : NULL;
+
+    return row && row->made ? row : NULL;
+}
+
+size_t program_far_link(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                        const struct step *step, uint32_t cube)
+{
+    const struct host_row *row = known_way_in(p, x);
+    size_t i = row ? (size_t)(step - p->steps) - row->begin.row : HOST_LINKS;
+
+    if (i < HOST_LINKS)
+        return row->links[i];
+    const struct leg_row *leg = &t->legs[step->station];
+    struct walk_edge edge = {leg->owner, leg->back, leg->link};
+    const struct trip trip = txn_trip(t, x);
+
+    return walk_link(t, edge, cube, &trip);
+}
+
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
                                const struct txn *x, const struct step *step, uint32_t *cube)
 {
+    const struct host_row *row = step->exit == EXIT_IO ? known_way_in(p, x) : NULL;
+
+    if (row) {
+        *cube = row->in.cube;
+        return (struct step_entry){row->in_lead_fs, row->in.row};
+    }
     const struct trip trip = txn_trip(t, x);
     struct route_at at = {*cube, p->more[step - p->steps].segment, 0};
     struct step_entry entry = enter(p, t, &trip, walk_next(t, &trip, at), cube);
@@ -321,6 +355,27 @@ struct step_entry program_begin_walk(const struct program *p, const struct kb_to
     return enter(p, t, &trip, walk_begin(t, &trip), cube);
 }
 
+/* From its first step to the exit of the IO chiplet, over which it comes into a cube. */
+static void make_way_in(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                        struct host_row *row)
+{
+    const struct step *step = &p->steps[row->begin.row];
+    struct step_entry entry;
+
+    for (uint32_t i = 0;; i++, step++) {
+        if (step->kind == STEP_FAR_LINK && i < HOST_LINKS)
+            row->links[i] = (uint32_t)program_far_link(p, t, x, step, row->begin.cube);
+        if (step->exit != STEP_STAYS || step->kind == STEP_MEMORY)
+            break;
+    }
+    if (step->exit != EXIT_IO)
+        return;
+    row->in.cube = row->begin.cube;
+    entry = program_walk(p, t, x, step, &row->in.cube);
+    row->in.row = entry.row;
+    row->in_lead_fs = entry.lead_fs;
+}
+
 void program_make_host(const struct program *p, const struct kb_topology *t, const struct txn *x,
                        struct host_row *row)
 {
@@ -329,7 +384,6 @@ void program_make_host(const struct program *p, const struct kb_topology *t, con
     struct cost_row all = cost_add(to, &behind);
 
     *row = (struct host_row){
-        .made = true,
         .begin = {p->to_engine, dst_cube(t, x->dst)},
         .lead_fs = cost_way_fs(&p->mask, to.wire_fs, to.overhead_fs),
         .behind_fs = cost_way_fs(&p->mask, behind.wire_fs, behind.overhead_fs),
@@ -341,7 +395,10 @@ void program_make_host(const struct program *p, const struct kb_topology *t, con
 
         row->begin.row = entry.row;
         row->lead_fs = entry.lead_fs;
+        if (t->regular)
+            make_way_in(p, t, x, row);
     }
+    row->made = true;
 }
 
 struct host_row *program_make_hosts(struct program *p, const struct kb_topology *t)

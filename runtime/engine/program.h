@@ -36,6 +36,7 @@ enum step_kind {
 };
 
 enum { STEP_STAYS = N_EXITS }; /* step.exit: it is not the last of its segment */
+enum { FED_ENGINE = 16 };      /* step.fed, beside leg_row.fed: an engine that keeps order */
 
 struct step {
     int64_t lead_fs; /* behind its station: to the next, or to the end of the segment */
@@ -71,8 +72,12 @@ struct drains {
 };
 
 /* A host's way to a memory. */
+enum { HOST_LINKS = 4 };
 struct host_row {
     bool made;
+    uint32_t links[HOST_LINKS]; /* of its first steps, of the IO chiplet: program_far_link() */
+    struct step_at in;          /* its first step in a cube, and what lies before that: */
+    int64_t in_lead_fs;
     struct step_at begin; /* its first step, and what lies before that: */
     int64_t lead_fs;
     int64_t behind_fs; /* of a whole route: from the engine to the memory */
@@ -242,6 +247,11 @@ static inline const struct step *program_on(const struct program *p, const struc
     *t += (uint64_t)step->lead_fs;
     return step->exit == STEP_STAYS ? step + 1 : program_leave(p, topo, x, step, cube, t);
 }
+
+/* The edge of STEP_FAR_LINK `step`, in `cube`: the number of its station for what a write brings.
+ */
+size_t program_far_link(const struct program *p, const struct kb_topology *t, const struct txn *x,
+                        const struct step *step, uint32_t cube);
 
 /* The first step of a route, in `*cube`. Of any machine. */
 struct step_entry program_begin_walk(const struct program *p, const struct kb_topology *t,

@@ -27,6 +27,11 @@ void queue_clear(struct queueing_memory *q)
     *q = (struct queueing_memory){.asked = q->asked, .event_fs = INT64_MAX};
 }
 
+int64_t queue_busy_fs(const struct queueing_memory *q, int64_t now_fs)
+{
+    return q->busy_fs + (q->waiting || q->last_fs > now_fs ? now_fs : q->last_fs) - q->since_fs;
+}
+
 /* -- the table -------------------------------------------------------------------------------- */
 
 static uint32_t place_of_id(const struct queues *q, uint64_t id)
@@ -39,40 +44,45 @@ static uint32_t next_place(const struct queues *q, uint32_t i)
     return (i + 1) & ((UINT32_C(1) << q->bits) - 1);
 }
 
-static void put(struct queues *q, struct waiting row)
+static void put(struct queues *q, const struct waiting *row)
 {
-    uint32_t i = place_of_id(q, row.id);
+    uint32_t i = place_of_id(q, row->id);
 
     while (q->waiting[i].slot != TXN_NONE)
         i = next_place(q, i);
-    q->waiting[i] = row;
+    q->waiting[i] = *row;
 }
 
-bool queues_room(struct kb_sim *s, uint32_t n)
+/* Twice the room. */
+static bool grow(struct queues *q)
 {
-    struct queues old = s->instances.queues, *q = &s->instances.queues;
-    unsigned bits = 4;
+    enum { FIRST_BITS = 4 };
+    struct queues old = *q;
 
-    while (UINT64_C(1) << bits < 2 * (uint64_t)n)
-        bits++;
-    q->waiting = malloc(sizeof *q->waiting << bits);
+    q->bits = old.waiting ? old.bits + 1 : FIRST_BITS;
+    q->waiting = malloc(sizeof *q->waiting << q->bits);
     if (!q->waiting) {
         *q = old;
         return false;
     }
-    q->bits = bits;
-    for (uint64_t i = 0; i < UINT64_C(1) << bits; i++)
+    for (uint64_t i = 0; i < UINT64_C(1) << q->bits; i++)
         q->waiting[i].slot = TXN_NONE;
     for (uint64_t i = 0; old.waiting && i < UINT64_C(1) << old.bits; i++)
         if (old.waiting[i].slot != TXN_NONE)
-            put(q, old.waiting[i]);
+            put(q, &old.waiting[i]);
     free(old.waiting);
     return true;
 }
 
-void queues_put(struct kb_sim *s, uint64_t id, uint32_t slot)
+bool queues_put(struct kb_sim *s, const struct waiting *request)
 {
-    put(&s->instances.queues, (struct waiting){id, slot});
+    struct queues *q = &s->instances.queues;
+
+    if ((!q->waiting || (uint64_t)q->n + 1 > UINT64_C(1) << q->bits >> 1) && !grow(q))
+        return false;
+    q->n++;
+    put(q, request);
+    return true;
 }
 
 /* Row `hole` is free: those behind it that belong before it move up. */
@@ -91,19 +101,21 @@ static void close_hole(struct queues *q, uint32_t hole)
     q->waiting[hole].slot = TXN_NONE;
 }
 
-uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id)
+struct waiting queues_take(struct kb_sim *s, uint32_t dst, uint64_t id)
 {
     struct queues *q = &s->instances.queues;
+    struct waiting found = {.slot = TXN_NONE};
 
-    for (uint32_t i = place_of_id(q, id); q->waiting[i].slot != TXN_NONE; i = next_place(q, i)) {
-        uint32_t slot = q->waiting[i].slot;
-
-        if (q->waiting[i].id != id || s->txns[slot].dst != dst)
+    for (uint32_t i = place_of_id(q, id); q->n && q->waiting[i].slot != TXN_NONE;
+         i = next_place(q, i)) {
+        if (q->waiting[i].id != id || s->txns[q->waiting[i].slot].dst != dst)
             continue;
+        found = q->waiting[i];
         close_hole(q, i);
-        return slot;
+        q->n--;
+        break;
     }
-    return TXN_NONE;
+    return found;
 }
 
 /* -- what it does wrong ----------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* queues.h -- the memories of one simulation that are queueing components. */
 #ifndef QUEUES_H
 #define QUEUES_H
+#include "engine/delivery.h"
 #include "machine/queueing.h"
 
 struct kb_sim;
@@ -11,15 +12,17 @@ struct queueing_memory {
     struct queueing asked;
     int64_t event_fs;  /* its next event; INT64_MAX: it has none */
     uint32_t waiting;  /* requests that have come, and it has not said when they are done */
-    uint32_t inside;   /* requests that have come and are not done */
     uint32_t wakes;    /* since it was done with one */
-    uint64_t busy_fs;  /* with requests inside; modulo 2^64 while it has some */
+    int64_t last_fs;   /* the last end of all that has come and does not wait */
+    int64_t busy_fs;   /* with requests inside, before ... */
+    int64_t since_fs;  /* ... it began to have some, the last time */
     int64_t behind_fs; /* the memory behind it, which has no banks, is free then */
 };
 
-/* A request that waits, found by its id. */
+/* A request that waits, found by its id: a part of the transaction in `slot`. */
 struct waiting {
     uint64_t id;
+    struct delivery part;
     uint32_t slot; /* TXN_NONE: the row is free */
 };
 
@@ -27,21 +30,23 @@ struct queues {
     struct queueing_memory *of; /* owned; [dst_pack()] */
     struct waiting *waiting; /* owned; a hash table of 2^bits rows, at most half of them in use */
     unsigned bits;
+    uint32_t n; /* in use */
 };
 
 /* Idle queues of `n` memories. False without memory; queues_free() frees the rest. */
 bool queues_init(struct queues *q, uint32_t n);
 void queues_free(struct queues *q, uint32_t n);
 
-/* Room for as many requests that wait. False without memory. */
-bool queues_room(struct kb_sim *s, uint32_t n);
-
 /* Memory `dst` is idle again, and time begins at 0. */
 void queue_clear(struct queueing_memory *q);
 
-/* The request `id` of memory `dst`, in `slot`, waits. Takes it out again; TXN_NONE: none does. */
-void queues_put(struct kb_sim *s, uint64_t id, uint32_t slot);
-uint32_t queues_take(struct kb_sim *s, uint32_t dst, uint64_t id);
+/* For how long it has had requests inside by `now_fs`. */
+int64_t queue_busy_fs(const struct queueing_memory *q, int64_t now_fs);
+
+/* A request waits; false without memory. Takes request `id` of memory `dst` out again: its slot is
+ * TXN_NONE if none does. */
+bool queues_put(struct kb_sim *s, const struct waiting *request);
+struct waiting queues_take(struct kb_sim *s, uint32_t dst, uint64_t id);
 
 /* Component `impl`, which is memory `dst`, has asked for what it may not: the message. */
 void queue_fault(struct kb_sim *s, uint32_t dst);

@@ -196,6 +196,14 @@ static void set_lead(struct kb_sim *s, struct out_port *port, const struct chann
         port->lead_fs = (uint64_t)(at->overhead_fs & s->mask.overhead);
 }
 
+static uint32_t end_node_of(const struct kb_topology *t, const struct channel_row *row)
+{
+    size_t node[2];
+
+    edge_nodes(t, row->last, node);
+    return (uint32_t)node[1];
+}
+
 static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
@@ -208,6 +216,7 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
     port->gbs = row->gbs;
     port->wire_fs = row->wire_fs;
     port->end_edge = (uint32_t)row->last;
+    port->end_node = end_node_of(t, row);
     port->order = order_of(t, row);
     set_lead(s, port, row);
     port->rank = rank_of_input(t, row->last);
@@ -243,6 +252,22 @@ static void set_sums(struct way *way, const struct channels *c)
     }
 }
 
+/* Components have each packet ask them. */
+static void set_components(const struct kb_topology *t, struct way *way, const struct channels *c)
+{
+    size_t node[2];
+
+    way->source = NO_NODE;
+    if (!t->impls || !t->impls->nodes)
+        return;
+    edge_nodes(t, c->rows[0].first, node);
+    if (component_at(t, node[0]))
+        way->source = (uint32_t)node[0];
+    way->overheads = (int64_t *)&way->rows[c->n];
+    for (uint32_t i = 0; i < c->n; i++)
+        way->overheads[i] = c->rows[i].node_fs - c->rows[i].cross_fs;
+}
+
 /* The first way says how long segments take. */
 static void set_pace(struct router *r, double gbs)
 {
@@ -260,10 +285,11 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
 
     if (!channels_find(c, t, &s->mask, &trip, txn_writes(txn), answers))
         return NULL;
-    way = calloc(1, sizeof *way + c->n * sizeof way->rows[0]);
+    way = calloc(1, sizeof *way + c->n * (sizeof way->rows[0] + sizeof way->overheads[0]));
     if (!way)
         return NULL;
     set_sums(way, c);
+    set_components(t, way, c);
     set_pace(s->router, way->gbs);
     way->n = c->n;
     for (uint32_t i = 0; i < c->n; i++) {

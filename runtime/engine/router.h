@@ -22,14 +22,15 @@
 #ifndef ROUTER_H
 #define ROUTER_H
 #include "engine/agenda.h"
+#include "engine/delivery.h"
 #include "engine/state.h"
 #include "machine/channels.h"
 
 #define ROUTER_NEVER UINT64_MAX
 enum { NO_VC = 255 };
-#define NO_INPUT  UINT32_MAX
-#define NO_PARCEL UINT32_MAX
-#define NO_NOTE   UINT32_MAX
+#define NO_INPUT UINT32_MAX
+#define NO_NOTE  UINT32_MAX
+#define NO_NODE  UINT32_MAX
 
 struct way_row;
 
@@ -63,7 +64,9 @@ struct vc {
     uint64_t from_fs; /* the first may leave from then on */
     uint32_t next;    /* in the list of inputs of a port: INPUT numbers */
     uint32_t parcel;  /* at an m_cpu, or a memory with a limit: of the packet that comes */
-    uint8_t out_vc;   /* that the packet of the first owns at its port; NO_VC: none yet */
+    int64_t node_fs; /* what a component there takes for the packet that comes, less its overhead */
+    bool node_never; /* it never lets it go on */
+    uint8_t out_vc;  /* that the packet of the first owns at its port; NO_VC: none yet */
 };
 
 enum { MAX_SPEEDUP = 4 };
@@ -80,6 +83,7 @@ struct out_port {
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
     uint32_t end_edge;       /* the station of the last edge of its channel */
+    uint32_t end_node;       /* the node at its end: walk_node() */
     uint32_t rank;           /* at the node at its end, of round robin */
     uint32_t last;           /* round robin: turn_of() what went last, plus 1 */
     uint64_t source_from_fs; /* the next of its source may leave from then on */
@@ -120,11 +124,13 @@ struct way {
     uint32_t key;
     uint32_t n, n_to_m_cpu;
     int64_t source_fs; /* of the node where it begins */
+    uint32_t source;   /* that node, if it is a component; else NO_NODE */
     double gbs;        /* the narrowest */
     int64_t extra_fs;  /* of channels without a wire: 1 fs each */
     int64_t return_fs; /* of an answer: without what the ends cost */
     int64_t
-        delay_fs[2]; /* of a request that takes no link: to the m_cpu or the memory; behind it */
+        delay_fs[2];    /* of a request that takes no link: to the m_cpu or the memory; behind it */
+    int64_t *overheads; /* [n], behind the rows: of the nodes at the ends; NULL: no component */
     struct way_row rows[];
 };
 
@@ -158,32 +164,31 @@ struct arrival {
 
 struct flight {
     struct way *way;
-    uint64_t nbytes;    /* of its direction */
-    uint64_t first_fs;  /* arrival of its first segment at the end */
-    uint64_t tail_fs;   /* the last tail there */
-    uint64_t served_fs; /* when the memory is free of the last packet served; of a component: the
-                           end as it has answered until now, ROUTER_NEVER: none */
-    uint64_t start_fs;  /* when service of the first begins */
+    uint64_t nbytes;   /* of its direction */
+    uint64_t first_fs; /* arrival of its first segment at the end */
+    uint64_t tail_fs;  /* the last tail there */
     uint64_t done_fs;
-    uint64_t least_fs; /* a write, of which the memory has begun to serve all: done then ... */
-    int64_t behind_fs; /* ... or so long behind its last tail; < 0: not all has been served */
+    uint64_t least_fs; /* it ends then, as far as its parts are known; ROUTER_NEVER: not at all; */
+    int64_t behind_fs; /* a write not before so long behind its last tail */
     int64_t extra_fs, return_fs;     /* terms of its result */
     uint32_t n, in;                  /* segments: of all; in at the end */
-    uint32_t packets_left;           /* that its memory has not begun to serve */
+    uint32_t packets_left;           /* whose end is not known */
     uint32_t arrivals, last_arrival; /* packets on their last channel, in order */
+    uint32_t heads;                  /* notes: of packets that come to components */
     uint32_t held, last_held;        /* parcels at an m_cpu whose engine it has not got */
     uint8_t answers;                 /* its segments are an answer */
     uint8_t has_engine;
     uint8_t told_engine; /* its event at the engine is posted */
 };
 
-/* hop: what happens at an event of class 1. */
-enum note_kind { NOTE_ASK, NOTE_SERVER, NOTE_ARRIVE };
+/* What happens at an event of class 1, which hop has, and components: NOTE_ARRIVE, NOTE_HEAD. */
+enum note_kind { NOTE_ASK, NOTE_SERVER, NOTE_ARRIVE, NOTE_HEAD };
 
 struct note {
     uint32_t next; /* of free ones */
     uint32_t port;
     uint8_t kind, vc;
+    uint64_t at_fs;
     struct segment segment; /* that arrives */
 };
 

@@ -173,7 +173,7 @@ bool router_tally_grant(struct kb_sim *s, uint64_t t, const struct router_grant 
     to->nbytes += nbytes;
     to->busy_fs += g->taken_fs;
     spend(to, t, ready_from(r, g), limited ? nbytes : 0); /* an answer is taken as it comes */
-    if ((row->end == END_ROUTER || (limited && row->end == END_MEMORY)) &&
+    if ((row->end <= END_NODE || (limited && row->end == END_MEMORY)) &&
         !append(&to->in, t + (uint64_t)channel_fs(port->wire_fs), nbytes))
         return false;
     return g->input == NO_INPUT || leave(&r->tally->vcs[g->input], t + g->taken_fs);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "base/rows.h"
 #include "engine/inorder.h"
+#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/stations.h"
 #include "machine/walk.h"
@@ -38,17 +39,20 @@ static bool make_lists(struct kb_sim *s)
 
     if (t->banked)
         s->banks = banks_new(t);
+    if (t->links == MODE_ROUTER && t->impls)
+        s->lone = lone_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (!t->banked || s->banks) && (!t->granule || s->more_parts);
+    return s->pipes && (t->links != MODE_ROUTER || !t->impls || s->lone) &&
+           (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
 {
     uint64_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     uint64_t bytes = (2 * pes + 2 * cubes) * sizeof(struct station);
-
+    bytes += 2 * cubes * sizeof(struct link_station);
     bytes += memories * sizeof(struct memory_station);
     if (t->links != MODE_ROUTER)
         bytes += memories * sizeof(struct link_station);
@@ -68,6 +72,8 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->sorted = true;
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
+    s->pause_fs = UINT64_MAX;
+    s->pause_done = UINT32_MAX;
     calendar_clear(&s->calendar);
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
            flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));
@@ -78,6 +84,7 @@ void sim_clear(struct kb_sim *s)
     router_free(s);
     flows_free(&s->flows, s->topo);
     instances_free(s);
+    lone_free(s->lone);
     free(s->pipes);
     stations_free(s);
     banks_free(s->banks);

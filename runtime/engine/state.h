@@ -13,6 +13,7 @@ struct heard;
 struct host;
 struct inorder;
 struct kernels;
+struct lone_runs;
 struct op_log;
 struct race;
 struct router;
@@ -49,6 +50,7 @@ struct kb_sim {
     bool all_made;
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
+    struct link_station *turns;      /* the same, of those that keep order: engine/inorder.h */
     struct memory_station *memories; /* [dst_pack()] */
     struct link_station *early;      /* the same, of those that keep order; NULL: none does */
     struct banks *banks;             /* the same, of those with banks; NULL: none has */
@@ -61,6 +63,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct instances instances; /* of components */
+    struct lone_runs *lone;     /* owned; times alone where these run: engine/lone.h; else NULL */
     struct router *router;      /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
@@ -71,6 +74,10 @@ struct kb_sim {
     uint64_t fingerprint;
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
     uint64_t now_fs;  /* how far a run has come that has not reached its end */
+    /* Option live: the run pauses before events at pause_fs, or behind the completion number
+     * pause_done; rows may be issued from `from_fs` on. */
+    uint64_t pause_fs, from_fs;
+    uint32_t pause_done;
     kb_status status; /* why the run has ended */
     bool over;        /* no event is left */
 
@@ -163,10 +170,25 @@ void sim_clear(struct kb_sim *s);
 /* Room for `n` rows of transactions and parts; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);
 
-/* A fingerprint, or an early end, needs every arrival and completion to be an event. */
+/* A fingerprint, an early end and rows that are added while time runs need every arrival and
+ * completion to be an event. */
 static inline bool sim_counts(const struct kb_sim *s)
 {
-    return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
+    return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0 ||
+           s->options.live;
+}
+
+/* The run stands at `t`, and may go on. */
+static inline kb_status sim_paused(struct kb_sim *s, uint64_t t)
+{
+    s->now_fs = t;
+    return s->status != KB_OK ? s->status : KB_AGAIN;
+}
+
+/* Has the completion come that the run pauses behind? */
+static inline bool sim_pauses(const struct kb_sim *s)
+{
+    return s->n_done >= s->pause_done;
 }
 
 /* Needs the run all its events? Then none is left out. */

@@ -82,6 +82,7 @@ static void make_cube(struct kb_sim *s, uint32_t cube)
     s->made[cube] = true;
     make_servers(s, s->channels, 2 * pes * cube, 2 * pes, KB_COST_CHANNELS, channels_of);
     make_servers(s, s->engines, 2 * (size_t)cube, 2, KB_COST_ENGINES, engines_of);
+    make_links(s->turns + 2 * (size_t)cube, 2);
     make_memories(s->memories + units * cube, units);
     if (s->early)
         make_links(s->early + units * cube, units);
@@ -95,7 +96,7 @@ struct array {
     size_t n, row_bytes;
 };
 
-enum { N_ARRAYS = 5 };
+enum { N_ARRAYS = 6 };
 
 static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
 {
@@ -109,6 +110,7 @@ static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
     out[3] = (struct array){(void **)&s->early, t->links != MODE_ROUTER ? memories : 0,
                             sizeof *s->early};
     out[4] = (struct array){(void **)&s->links, links, sizeof *s->links};
+    out[5] = (struct array){(void **)&s->turns, 2 * cubes, sizeof *s->turns};
 }
 
 void stations_make_all(struct kb_sim *s)
@@ -148,7 +150,7 @@ void stations_make_for_rows(struct kb_sim *s)
 
     if (s->all_made)
         return;
-    if (s->traffic || s->observer || s->router || s->topo->impls ||
+    if (s->traffic || s->observer || s->router || s->topo->impls || s->options.live ||
         n >= sim_cubes(s->topo) / CUBES_A_ROW) {
         stations_make_all(s);
         return;
@@ -199,6 +201,8 @@ static void free_all_rings(struct kb_sim *s)
     size_t units = (size_t)1 << t->unit_bits, links = stations_links_of_cube(t);
 
     for (uint32_t cube = 0; s->made && cube < sim_cubes(t); cube++) {
+        if (s->made[cube])
+            stations_free_rings(s->turns + 2 * (size_t)cube, 2);
         if (s->made[cube] && s->early)
             stations_free_rings(s->early + units * cube, units);
         if (s->made[cube] && s->links)

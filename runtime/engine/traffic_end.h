@@ -92,6 +92,9 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         p->overhead += overhead_fs + (uint64_t)memory_fs;
     if (T->links == MODE_ROUTER && banks_has(s, txn)) /* service_fs is its end */
         served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
+    else if (T->links == MODE_ROUTER && memory_queues(T, txn->dst)) /* so it is */
+        served_fs = txn->service_fs - txn->arrive_fs -
+                    drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
     else if (T->links == MODE_ROUTER && memory_is_component(T, txn->dst))
         served_fs = txn->service_fs - txn->arrive_fs + s->instances.served[txn - s->txns].memory_fs;
     if (T->links == MODE_ROUTER)

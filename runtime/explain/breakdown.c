@@ -95,25 +95,41 @@ static void on_stretch(void *arg, const kb_stretch *stretch)
     sums_fail(&why->sums, paths_stretch(why->paths, stretch));
 }
 
+/* A command's piece, but at its place: to the sums of the run, of its name, and of its PE. */
+static void add_of_command(struct sums *sums, uint32_t name, kb_place pe, const struct term *piece)
+{
+    if (!piece->count)
+        return;
+    sums_part(sums, (struct key){.by = KB_BREAKDOWN_ALL}, piece);
+    sums_part(sums, (struct key){.by = KB_BREAKDOWN_OP, .of = name}, piece);
+    sums_part(sums, (struct key){.by = KB_BREAKDOWN_PE, .of = pe}, piece);
+}
+
+/* Wires and nodes are many, of which only the sums by place say where: they are added up first. */
 static void on_finish(void *arg, const kb_command *command)
 {
     kb_breakdown *why = arg;
-    const kb_topology *t = why->topo;
-    uint32_t src = pe_src(t, command->pe);
-
     struct sums *sums = &why->sums;
+    kb_place pe = place_of(KB_AT_PE, pe_src(why->topo, command->pe));
+    struct term passed[2] = {{.cause = KB_CAUSE_WIRE}, {.cause = KB_CAUSE_OVERHEAD}};
     uint32_t name = sums_text(sums, command->name);
 
     sums_fail(sums, paths_finish(why->paths, command));
     for (size_t i = 0; i < command->n_shares; i++) {
         struct term piece = term_of(&command->share[i]);
 
-        sums_whole(sums, &piece);
-        sums_part(sums, (struct key){.by = KB_BREAKDOWN_OP, .of = name}, &piece);
-        sums_part(sums, (struct key){.by = KB_BREAKDOWN_PE, .of = place_of(KB_AT_PE, src)}, &piece);
+        sums_part(sums, (struct key){.by = KB_BREAKDOWN_PLACE, .of = piece.place}, &piece);
         if (is_for_pe(piece.cause))
             sums_part(sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = piece.place}, &piece);
+        if (piece.cause == KB_CAUSE_WIRE || piece.cause == KB_CAUSE_OVERHEAD) {
+            passed[piece.cause == KB_CAUSE_OVERHEAD].count += piece.count;
+            passed[piece.cause == KB_CAUSE_OVERHEAD].fs += piece.fs;
+        } else {
+            add_of_command(sums, name, pe, &piece);
+        }
     }
+    add_of_command(sums, name, pe, &passed[0]);
+    add_of_command(sums, name, pe, &passed[1]);
 }
 
 static void on_start(void *arg, const kb_kernel_run *run)

@@ -45,18 +45,26 @@ static void free_observer(struct observer *o)
     spans_free((struct spans *)o);
 }
 
+static void split_by_visits(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    if (s->kernels)
+        spans_split(s, whole, part);
+}
+
 /*
- * Sums of transactions need no piece of a way: visits of stations will do, if the engine of
- * arrivals serves the run. All else needs every node.
+ * Sums need no piece of a way as it begins: visits of stations will do, if the engine of arrivals
+ * serves the run. All else needs every node.
  */
 static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->calls.by_visits = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net &&
-                         !s->kernels && !(s->topo->impls && s->topo->impls->nodes);
-    if (w->calls.by_visits)
-        s->options.engine = KB_FUSED;
+    w->calls.by_visits = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net;
+    if (!w->calls.by_visits)
+        return;
+    w->calls.leave = stages_leave;
+    w->calls.split = split_by_visits;
+    s->options.engine = KB_FUSED;
 }
 
 static void split(struct kb_sim *s, uint32_t whole, uint32_t part)

@@ -186,7 +186,7 @@ static void begin_at_source(struct kb_sim *s, struct net_segment *segment, const
         net_path_copy(&net->waits, &segment->path, &net->flights[x->slot].base);
     else
         segment->path.got_fs += (int64_t)(x->ready_fs - segment->since_fs);
-    if (x->hop == 0 && s->router->flights[x->slot].answers && banks_has(s, txn))
+    if (x->hop == 0 && s->router->flights[x->slot].answers && txn_queues(s, txn))
         segment->path.got_fs += (int64_t)x->ready_fs - txn->arrive_fs;
     segment->since_fs = x->ready_fs;
 }
@@ -390,7 +390,7 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
     note_last(s, segment, g);
     segment->since_fs = there + (uint64_t)row->ready_fs;
     segment->waits = segment->blocked = 0;
-    if (row->end != END_ROUTER)
+    if (row->end > END_NODE)
         note_end(s, there, segment, g, (enum channel_end)row->end);
     tell_service(s, g->slot, place_of(KB_AT_LINK, g->port), t, t + g->taken_fs);
 }
@@ -467,7 +467,7 @@ void net_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint
         net_path_copy(&net->waits, &path, &f->segments[packet * packet_segments(s->topo)].path);
     else if (txn_of_host(txn))
         path.got_fs = txn->wait_fs;
-    if (banks_has(s, txn)) { /* its channels tell of themselves: explain/server_pieces.c */
+    if (txn_queues(s, txn)) { /* it tells of itself: explain/server_pieces.c */
         if (!writes)
             turn_back(net, f, &path);
         net_path_clear(&net->waits, &path);

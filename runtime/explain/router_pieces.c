@@ -149,8 +149,9 @@ static int64_t slack_in_component(const struct kb_sim *s, uint64_t t, uint32_t s
 {
     const struct net_waits *waits = &spans_of(s)->net->waits;
     const struct txn *txn = &s->txns[slot];
-    int64_t end_fs = p->at_fs + (txn_of_host(txn) ? txn->wait_fs : 0) + txn->service_fs -
-                     txn->arrive_fs + c->memory_overhead_fs + c->drain_fs;
+    int64_t end_fs = p->at_fs + (txn_of_host(txn) ? txn->wait_fs : 0) +
+                     queued_service_fs(s, txn, c) - txn->arrive_fs + c->memory_overhead_fs +
+                     c->drain_fs;
 
     for (uint32_t i = last; i != NO_WAIT; i = waits->rows[i].before)
         end_fs += waits->rows[i].fs;
@@ -162,26 +163,31 @@ static void tell_pieces(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place me
 {
     const struct net_flight *f = &spans_of(s)->net->flights[slot];
     const struct txn *txn = &s->txns[slot];
-    bool banked = banks_has(s, txn);
+    bool banked = banks_has(s, txn), queues = txn_queues(s, txn);
     const struct net_path *last =
-        banked ? last_path_in_banks(s, t, slot, c) : last_path(s, t, slot, c);
-    int64_t slack = banked ? slack_in_banks(s, slot, last, c) : slack_of(s, slot, last, c);
+        queues ? last_path_in_banks(s, t, slot, c) : last_path(s, t, slot, c);
+    int64_t slack = queues ? slack_in_banks(s, slot, last, c) : slack_of(s, slot, last, c);
     int64_t behind_fs = 0;
     struct told p = {
         .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
     add_way(&p, c);
-    if (memory_is_component(s->topo, txn->dst)) {
+    if (s->topo->impls)
+        add(&p, KB_CAUSE_OVERHEAD, KB_NOWHERE, s->instances.served[slot].delay_fs, &none);
+    if (memory_is_component(s->topo, txn->dst) || (s->topo->impls && s->topo->impls->nodes)) {
         slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, c);
         behind_fs = slack < 0 ? -slack : 0;
         slack += behind_fs;
     }
     add_waits(&p, &spans_of(s)->net->waits, (last ? last : &f->first)->last, &slack);
+    if (s->topo->impls) /* nor less than nothing was waited for in ports */
+        behind_fs -= slack > 0 ? slack : 0;
     if (banked)
         p.at_fs = bank_pieces_wait(s, slot, memory, p.at_fs,
                                    queued_service_fs(s, txn, c) - txn->arrive_fs);
     else
-        add(&p, KB_CAUSE_MEMORY_WAIT, memory, txn->service_fs - txn->arrive_fs, &f->at_memory);
+        add(&p, KB_CAUSE_MEMORY_WAIT, memory, queued_service_fs(s, txn, c) - txn->arrive_fs,
+            &f->at_memory);
     add(&p, KB_CAUSE_ROUTER_WAIT, memory, behind_fs, &none);
     add(&p, KB_CAUSE_OVERHEAD, memory, c->memory_overhead_fs, &none);
     add(&p, KB_CAUSE_DRAIN, memory, c->drain_fs, &none);

@@ -157,6 +157,17 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
 
 /* -- stations.c: waits and services --------------------------------------------------------- */
 
+/* The cause of a wait for a station at `place`. */
+kb_cause stations_wait(kb_place place, enum station_kind station);
+
+/* The overhead of a stage inside a PE; `cause`: of the rest of its service. */
+int64_t stations_inside(const struct kb_sim *s, uint32_t slot, kb_cause *cause);
+
+/* Has it come to a memory that chooses? */
+bool stations_chooses(const struct kb_sim *s, uint32_t slot);
+
+/* Its service has ended: what begins now may follow from its chain. */
+void stations_leaves(struct kb_sim *s, uint64_t t, uint32_t slot);
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
 void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
 void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot);

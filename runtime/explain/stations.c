@@ -30,13 +30,14 @@ static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum sta
         return place_of(KB_AT_ENGINE, 2 * (uint64_t)dst_cube(s->topo, txn->dst) + txn_writes(txn));
     case STATION_LINK:
         return spans_link(s, slot);
+    case STATION_NODE:
     case STATION_MEMORY:
         break;
     }
     return spans_memory(s, slot);
 }
 
-static kb_cause wait_for(kb_place place, enum station_kind station)
+kb_cause stations_wait(kb_place place, enum station_kind station)
 {
     if (kb_place_kind_of(place) == KB_AT_PORT)
         return place_index(place) % 4 < PORT_GEMM ? KB_CAUSE_PORT_WAIT : KB_CAUSE_ENGINE_WAIT;
@@ -131,6 +132,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
         *id = (station == STATION_CHANNEL ? spans_of(s)->channel_id : spans_of(s)->engine_id)[i];
         return (station == STATION_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case STATION_LINK:
+    case STATION_NODE:
     case STATION_MEMORY:
         holder =
             sim_has_kernels(s) ? work_at(s, slot)->station->holder : s->memories[txn->dst].holder;
@@ -143,7 +145,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     return true;
 }
 
-static bool is_chosen_here(const struct kb_sim *s, uint32_t slot)
+bool stations_chooses(const struct kb_sim *s, uint32_t slot)
 {
     return !is_inside(s, slot) && txn_queues(s, &s->txns[slot]);
 }
@@ -156,14 +158,14 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     kb_span span;
 
     spans_close(s, t, slot);
-    if (station == STATION_MEMORY && is_chosen_here(s, slot)) {
+    if (station == STATION_MEMORY && stations_chooses(s, slot)) {
         server_pieces_come(s, t, slot, place);
         return;
     }
     if (is_shared_port(s, slot, place) ? !join_port(s, t, slot, place, &behind, &id)
                                        : !find_holder(s, t, slot, station, place, &behind, &id))
         return;
-    spans_open(s, t, slot, wait_for(place, station), place);
+    spans_open(s, t, slot, stations_wait(place, station), place);
     at->behind = behind;
     at->behind_id = id;
     if (!spans_of(s)->opens)
@@ -205,6 +207,18 @@ static int64_t component_overhead_fs(const struct kb_sim *s, uint64_t t, uint32_
     return *length_fs > drain ? *length_fs - drain : 0;
 }
 
+int64_t stations_inside(const struct kb_sim *s, uint32_t slot, kb_cause *cause)
+{
+    enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
+    const struct pe_row *pe = &pe_kind(work_at(s, slot)->command->pe)->pe;
+
+    *cause = stage == STAGE_GEMM || stage == STAGE_MATH ? KB_CAUSE_COMPUTE : KB_CAUSE_PORT;
+    return (stage == STAGE_GEMM   ? pe->gemm_overhead_fs
+            : stage == STAGE_MATH ? pe->math_overhead_fs
+                                  : 0) &
+           s->mask.overhead;
+}
+
 /* Opens the pieces of a service: the overhead, then the drain; inside a PE, port or engine. */
 static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
 {
@@ -214,19 +228,12 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
     int64_t overhead_fs, length_fs = txn->hold_fs;
 
     if (is_inside(s, slot)) {
-        enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
-
-        cause = stage == STAGE_GEMM || stage == STAGE_MATH ? KB_CAUSE_COMPUTE : KB_CAUSE_PORT;
-        const struct pe_row *pe = &pe_kind(work_at(s, slot)->command->pe)->pe;
-        overhead_fs = stage == STAGE_GEMM   ? pe->gemm_overhead_fs
-                      : stage == STAGE_MATH ? pe->math_overhead_fs
-                                            : 0;
+        overhead_fs = stations_inside(s, slot, &cause);
     } else {
         const struct memory_row *row = cost_memory(topo, txn->dst, txn_writes(txn));
 
-        overhead_fs = row->overhead_fs + row->latency_fs;
+        overhead_fs = (row->overhead_fs + row->latency_fs) & s->mask.overhead;
     }
-    overhead_fs &= s->mask.overhead;
     if (!is_inside(s, slot) && memory_is_component(topo, txn->dst))
         overhead_fs = component_overhead_fs(s, t, slot, &length_fs);
     if (overhead_fs) {
@@ -246,7 +253,7 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
     struct line line = line_at(s, slot, station, place);
 
     const struct txn *txn = &s->txns[slot];
-    struct visitor next = {(int64_t)t, spans_source(txn), txn->id};
+    struct visitor next = {(int64_t)t, spans_source(txn), txn->id, slot};
 
     if (line.station && !visitors_join(line.visitors, next))
         spans_stop(s, KB_NO_MEMORY);
@@ -262,6 +269,7 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
         w->slots[slot].memory_since_fs = (int64_t)t;
         break;
     case STATION_LINK:
+    case STATION_NODE:
         break;
     }
 }
@@ -295,26 +303,32 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 
 /* -- leaving it -------------------------------------------------------------------------------- */
 
+void stations_leaves(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct leaving *leaving = &spans_of(s)->leaving;
+
+    chain_swap(&leaving->chain, &spans_of(s)->slots[slot].chain);
+    leaving->end_fs = (int64_t)t;
+    leaving->stretch = KB_NO_ID;
+}
+
 void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct spans *w = spans_of(s);
-    struct progress *at = &w->slots[slot];
     kb_place place = spans_memory(s, slot);
     kb_service service;
 
     spans_close(s, t, slot);
     if (w->net && !is_inside(s, slot))
         net_leave(s, t, slot, place);
-    else if (is_chosen_here(s, slot))
+    else if (stations_chooses(s, slot))
         server_pieces_leave(s, t, slot, place);
     else if (w->services && !line_at(s, slot, STATION_MEMORY, place).station &&
              !is_shared_port(s, slot, place)) {
-        service = spans_service(s, slot, place, at->memory_since_fs, (int64_t)t);
+        service = spans_service(s, slot, place, w->slots[slot].memory_since_fs, (int64_t)t);
         TELL(w, release, &service);
     }
-    chain_swap(&w->leaving.chain, &at->chain);
-    w->leaving.end_fs = (int64_t)t;
-    w->leaving.stretch = KB_NO_ID;
+    stations_leaves(s, t, slot);
 }
 
 void stations_left(struct kb_sim *s)

@@ -443,7 +443,7 @@ static void show_queue(const struct usage *u, const struct queueing_memory *queu
                        kb_utilization *use)
 {
     use->servers = 1;
-    use->busy_fs = (int64_t)(queue->busy_fs + (queue->inside ? u->now_fs : 0));
+    use->busy_fs = queue_busy_fs(queue, (int64_t)u->now_fs);
     show(u, use, 0);
 }
 

@@ -7,7 +7,7 @@
 struct visitor {
     int64_t begin_fs;
     kb_place source;
-    uint32_t id;
+    uint32_t id, slot;
 };
 
 /* Visits of a station that serves in order of arrival, and is free again at a known time. */
@@ -26,6 +26,12 @@ const struct visitor *visitors_front(struct visitors *v, int64_t t);
 static inline void visitors_forget(struct visitors *v)
 {
     v->n = 0;
+}
+
+/* The last visit; NULL: the station is free, or it was lost. */
+static inline const struct visitor *visitors_last(const struct visitors *v)
+{
+    return v->n ? &v->ring[(v->first + v->n - 1) & (v->room - 1)] : NULL;
 }
 
 /* Adds the next visit. False: no memory. */

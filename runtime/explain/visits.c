@@ -7,7 +7,8 @@
  *   wait at a link          its own sums: by source, target, and source in front
  *   other waits, overhead   sums of its way (explain/ways.c); a wait for a memory that serves in
  *   of the memory, drain    order also by the source in front
- *   wires, nodes            of its way, which is counted when it ends
+ *   wires, nodes            of its way, which is counted when it ends; a node that is a component
+ *                           says at each visit how long it takes, and is its own sum
  *   response                the same
  *
  * Invariant: visits, way and response add up to the time of each transaction, which is checked when
@@ -17,22 +18,21 @@
 #include "explain/server_pieces.h"
 #include <stdlib.h>
 #include <string.h>
+#include "machine/pes.h"
 
 /* -- what is in front ----------------------------------------------------------------------- */
 
-/* The source that has the station as this visit arrives there; KB_NOWHERE: it is free. */
-static kb_place join(struct visits *v, struct visitors *at, const struct visit *visit,
-                     const struct txn *x)
+struct visitor visits_join(struct visits *v, struct visitors *at, const struct visit *visit,
+                           const struct txn *x)
 {
-    struct visitor next = {visit->begin_fs, spans_source(x), x->id};
+    struct visitor next = {visit->begin_fs, spans_source(x), x->id, visit->slot}, behind;
     const struct visitor *front = NULL;
-    kb_place behind;
 
     if (visit->begin_fs > visit->arrive_fs)
         front = visitors_front(at, visit->arrive_fs);
     else
         visitors_forget(at);
-    behind = front ? front->source : KB_NOWHERE;
+    behind = front ? *front : (struct visitor){.source = KB_NOWHERE};
     if (!visitors_join(at, next))
         sums_fail(v->sums, KB_NO_MEMORY);
     return behind;
@@ -90,16 +90,12 @@ static void at_link(struct visits *v, const struct txn *x, const struct visit *v
                         .count = 1,
                         .fs = visit->begin_fs - visit->arrive_fs};
 
-    wait.behind = join(v, &v->links[visit->number], visit, x);
+    wait.behind = visits_join(v, &v->links[visit->number], visit, x).source;
     if (wait.fs)
         add(v->sums, x, &wait);
 }
 
-/*
- * The stays at a memory that serves in order. What of a service is more than the drain of the way
- * is overhead; a component may take less.
- */
-static struct stays stays_in_order(const struct visit *visit)
+struct stays visits_in_order(const struct visit *visit)
 {
     int64_t served_fs = visit->done_fs - visit->begin_fs;
     int64_t drain_fs = visit->drain_fs < served_fs ? visit->drain_fs : served_fs;
@@ -118,7 +114,7 @@ static void wait_in_order(struct visits *v, const struct txn *x, const struct vi
                         .count = 1,
                         .fs = wait_fs};
 
-    wait.behind = join(v, &v->memories[visit->number], visit, x);
+    wait.behind = visits_join(v, &v->memories[visit->number], visit, x).source;
     if (wait_fs)
         sums_part(v->sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = wait.place}, &wait);
 }
@@ -132,11 +128,27 @@ static void at_memory(const struct kb_sim *s, struct visits *v, const struct txn
     if (txn_queues(s, x)) {
         in = server_stays(s, (uint64_t)visit->done_fs, visit->slot);
     } else {
-        in = stays_in_order(visit);
+        in = visits_in_order(visit);
         wait_in_order(v, x, visit, in.fs[STAY_MEMORY]);
     }
     for (unsigned i = STAY_MEMORY; way && i <= STAY_DRAIN; i++)
         stay(way, i, in.fs[i]);
+}
+
+/* A node that is a component. Its way counts what the tables have for it. Returns what is more. */
+static int64_t at_node(const struct kb_sim *s, struct visits *v, const struct txn *x,
+                       const struct visit *visit)
+{
+    const struct trip trip = txn_trip(s->topo, x);
+    const struct hop_row *hop = &s->topo->hops[visit->number];
+    struct term piece = {.cause = KB_CAUSE_OVERHEAD,
+                         .place = ways_node(s->topo, hop, x->step.cube, &trip),
+                         .count = 1,
+                         .fs = visit->begin_fs - visit->arrive_fs};
+
+    if (piece.fs)
+        add(v->sums, x, &piece);
+    return (int64_t)piece.fs - (hop->overhead_fs & s->mask.overhead);
 }
 
 /* -- noting visits -------------------------------------------------------------------------- */
@@ -165,6 +177,10 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
     const struct txn *x = &s->txns[visit->slot];
     int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
 
+    if (s->kernels) {
+        stages_visit(s, v, visit);
+        return;
+    }
     if (!room(s, v, visit->slot))
         return;
     switch (visit->station) {
@@ -178,6 +194,9 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
     case STATION_LINK:
         at_link(v, x, visit);
         v->spent_fs[visit->slot] += wait_fs;
+        break;
+    case STATION_NODE:
+        v->spent_fs[visit->slot] += at_node(s, v, x, visit);
         break;
     case STATION_MEMORY:
         at_memory(s, v, x, visit);
@@ -220,6 +239,8 @@ static void add_passed(void *arg, const kb_share *one)
     struct term piece = {
         .cause = one->cause, .count = p->times, .fs = (wait_sum)one->sum_fs * p->times};
 
+    if (!one->sum_fs)
+        return;
     of->count += piece.count;
     of->fs += piece.fs;
     sums_part(p->all, (struct key){.by = KB_BREAKDOWN_PLACE, .of = one->place}, &piece);
@@ -294,7 +315,10 @@ bool visits_make(struct visits *v, const struct kb_sim *s, struct sums *sums)
 {
     const struct kb_topology *t = s->topo;
 
-    *v = (struct visits){.ways = {.topo = t, .mask = s->mask}, .sums = sums};
+    *v = (struct visits){.ways = {.topo = t, .mask = s->mask},
+                         .sums = sums,
+                         .n_channels = 2 * sim_cubes(t) << t->pe_bits,
+                         .n_ports = N_PORTS * pe_count(t)};
     v->links = calloc(walk_n_links(t), sizeof *v->links);
     v->memories = calloc(n_memories(t), sizeof *v->memories);
     return v->links && v->memories;
@@ -307,5 +331,6 @@ void visits_free(struct visits *v)
         visitors_free(v->memories, n_memories(v->ways.topo));
     }
     free(v->spent_fs);
+    stages_free(v);
     ways_free(&v->ways);
 }

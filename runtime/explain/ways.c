@@ -116,8 +116,7 @@ void ways_free(struct ways *w)
 
 static void tell(kb_cause cause, kb_place place, int64_t fs, way_told *each, void *arg)
 {
-    if (fs)
-        each(arg, &(kb_share){.cause = cause, .place = place, .count = 1, .sum_fs = fs});
+    each(arg, &(kb_share){.cause = cause, .place = place, .count = 1, .sum_fs = fs});
 }
 
 /* Those of the segment at `at`. */
@@ -134,7 +133,9 @@ static void pass_segment(const struct kb_topology *t, const struct cost_mask *m,
         size_t link = walk_link(t, edge, at.cube, &trip) ^ !txn_writes(x);
         int64_t wire_fs = hop->wire_fs + (i + 1 == seg->n_hops ? walk_extra_fs(t, at) : 0);
 
-        tell(KB_CAUSE_OVERHEAD, node, hop->overhead_fs & m->overhead, each, arg);
+        int64_t overhead_fs = node_component(t, hop, at.cube) ? 0 : hop->overhead_fs;
+
+        tell(KB_CAUSE_OVERHEAD, node, overhead_fs & m->overhead, each, arg);
         tell(KB_CAUSE_WIRE, node, hop->cross_fs & m->wire, each, arg);
         tell(KB_CAUSE_WIRE, place_of(KB_AT_LINK, link), wire_fs & m->wire, each, arg);
     }

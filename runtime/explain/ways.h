@@ -59,7 +59,8 @@ struct way_sum *ways_of(struct ways *w, const struct txn *x);
 /* Some transaction of `way`, as far as that says where it goes. */
 struct txn ways_txn(const struct way_sum *way);
 
-/* What ways_pass() calls: the piece of a wire or node. */
+/* What ways_pass() calls: the piece of a wire or node; one of 0 has no length, or is that of a node
+ * that is a component. */
 typedef void way_told(void *arg, const kb_share *piece);
 
 /* Calls `each` for the wires and nodes of the way of `x`. */

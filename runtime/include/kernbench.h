@@ -10,7 +10,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define KB_VERSION   "0.1.0"
+#define KB_VERSION   "0.2.0"
 #define KB_ABI       0 /* the number in libkernbench.so.0 */
 #define KB_FS_PER_NS INT64_C(1000000)
 
@@ -378,6 +378,7 @@ typedef struct kb_options {
     size_t stack_bytes;         /* of a kernel; 0: 256 KiB */
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
     bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
+    bool live;    /* transactions are added while time runs, too: kb_sim_run_to() */
 } kb_options;
 
 /* One transaction. */
@@ -445,7 +446,8 @@ void kb_sim_free(kb_sim *sim);
 enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
 
 /*
- * Adds a transaction, before the first kb_sim_run(). Its id is the number of transactions added
+ * Adds a transaction, before the first kb_sim_run(), or with option `live` whenever it is issued at
+ * a time that kb_sim_run_to() has not passed. Its id is the number of transactions added
  * before it. They may be added in any order of time.
  *
  * returns  KB_BAD_REQUEST with the reason in `why` (may be NULL); KB_NO_MEMORY
@@ -512,6 +514,20 @@ kb_status kb_sim_check_dependencies(kb_sim *sim, uint64_t *id, kb_error *why);
  *          KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: the run has ended, and results so far stay
  */
 kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
+
+/*
+ * With option `live`: runs all that happens before `to_fs` (to_fs > 0); with `first` it ends right
+ * behind the first event in which transactions complete, too. Transactions may be added afterwards
+ * that are issued at `to_fs` or later, or at the time of that event. They have the times that they
+ * would have had if they had been added before the run, or had waited for what completed. There
+ * may be no dependencies, and slices are contiguous.
+ *
+ * from_fs  the earliest time at which a transaction may be issued from now on. May be NULL
+ * returns  KB_OK: all that was added is complete; KB_AGAIN: it is not; KB_BAD_REQUEST: the
+ *          simulation is not live, or time would go back; else as kb_sim_run(), which runs a
+ *          simulation to its end: it takes no transaction any more
+ */
+kb_status kb_sim_run_to(kb_sim *sim, int64_t to_fs, bool first, int64_t *from_fs, kb_error *why);
 
 uint64_t kb_sim_count(const kb_sim *sim); /* transactions added */
 uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */

@@ -21,6 +21,7 @@
  *     it, and kernels_run() returns it at once, however often it is called.
  */
 #include "base/rows.h"
+#include "engine/observer.h"
 #include "engine/stations.h"
 #include "data/host.h"
 #include "kernels/barrier.h"
@@ -413,6 +414,8 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
 
     if (k->on)
         return endpoint_error(why, "a kernel cannot run the simulation that runs it");
+    if (!k->launched && k->launch == 0)
+        observe_begin(s);
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);

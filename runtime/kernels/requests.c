@@ -18,6 +18,8 @@ static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, ui
     }
     int how = s->kernels->how | (s->kernels->how & IN_COUNTED ? 0 : IN_CALLED);
 
+    if (how & IN_WATCHED && !observe_issue(s, t, slot))
+        return;
     go_all(s, how, issue(s, how, t, slot));
 }
 

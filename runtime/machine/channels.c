@@ -111,16 +111,18 @@ static void step(struct walker *w)
     }
 }
 
-static enum channel_end end_at(enum node_kind kind, bool is_memory)
+static enum channel_end end_at(const struct walker *w, const struct hop_row *hop)
 {
-    return is_memory ? END_MEMORY : kind == NODE_M_CPU ? END_M_CPU : END_ROUTER;
+    if (hop->owner == LINK_NONE)
+        return END_MEMORY;
+    if (node_component(w->t, hop, w->at.cube))
+        return END_NODE;
+    return kind_of(w, hop) == NODE_M_CPU ? END_M_CPU : END_ROUTER;
 }
 
 /* The next channel, into w->row; false behind the last. */
 static bool next(struct walker *w)
 {
-    enum node_kind to;
-
     if (hop_at(w)->owner == LINK_NONE)
         return false;
     w->row = (struct channel_row){.gbs = (double)INFINITY};
@@ -131,16 +133,16 @@ static bool next(struct walker *w)
         add_edge(w, hop);
         step(w);
         hop = hop_at(w);
-        to = kind_of(w, hop);
-        w->row.end = (uint8_t)end_at(to, hop->owner == LINK_NONE);
+        w->row.end = (uint8_t)end_at(w, hop);
         if (w->row.end != END_ROUTER || stops(w->t, hop, w->at.cube, w->trip))
             break;
         w->row.wire_fs += (hop->cross_fs & w->mask->wire) + overhead_fs(w, hop);
     }
     if (w->row.end == END_MEMORY)
         return true;
-    w->row.node_fs = overhead_fs(w, hop_at(w)) + (hop_at(w)->cross_fs & w->mask->wire);
-    w->back_fs = overhead_back_fs(w, hop_at(w)) + (hop_at(w)->cross_fs & w->mask->wire);
+    w->row.cross_fs = hop_at(w)->cross_fs & w->mask->wire;
+    w->row.node_fs = overhead_fs(w, hop_at(w)) + w->row.cross_fs;
+    w->back_fs = overhead_back_fs(w, hop_at(w)) + w->row.cross_fs;
     return true;
 }
 
@@ -191,9 +193,10 @@ static void reverse(struct channels *c)
         row->last = first ^ 1;
         if (i + 1 < c->n) {
             row->node_fs = c->rows[i + 1].back_fs;
+            row->cross_fs = c->rows[i + 1].cross_fs;
             row->end = c->rows[i + 1].end;
         } else {
-            row->node_fs = 0;
+            row->node_fs = row->cross_fs = 0;
             row->end = END_SINK;
         }
     }

@@ -14,6 +14,7 @@
  *     io_noc         always. An io_cpu never
  *     pcie_ep        where other SIPs are; else it is an end
  *     switch         with three SIPs or more
+ *     a component    in place of one of these: always
  *
  * Example: three cubes in a row, c0.pe0 -> c2.slice0. Four channels: pe_dma > noc of c0; noc >
  * ucie-E > ucie-W > noc of c1, the same to c2, and noc > hbm_ctrl, past the one xbar.
@@ -25,8 +26,9 @@
 #define CHANNELS_H
 #include "machine/vcs.h"
 
-/* What is at the end of a channel. */
-enum channel_end { END_ROUTER, END_M_CPU, END_MEMORY, END_SINK };
+/* What is at the end of a channel: a router, one that is a component and says how long packets take
+ * there, or an end of the way. */
+enum channel_end { END_ROUTER, END_NODE, END_M_CPU, END_MEMORY, END_SINK };
 
 struct channel_row {
     size_t port; /* its number: the station of its first edge; of a memory with one crossbar node
@@ -34,6 +36,7 @@ struct channel_row {
     size_t first, last; /* the stations of its first edge, and of its last one: walk_link() */
     int64_t wire_fs;    /* with overheads and crossings of the nodes between its edges */
     int64_t node_fs;    /* of the node at its end: overhead and crossing; 0 of a memory */
+    int64_t cross_fs;   /* of that the crossing, which takes wire */
     int64_t back_fs;    /* the same, come to from there: SIPs in a grid pay for their direction */
     double gbs;
     uint8_t end;                          /* enum channel_end */

@@ -24,7 +24,7 @@ static int64_t memory_fs(const struct kb_topology *t, const struct cost_mask *m,
     const struct kind_row *kind = kind_at(t, dst_cube(t, trip->dst));
     int64_t done_fs;
 
-    if (t->links == MODE_ROUTER)
+    if (t->links == MODE_ROUTER && !impl->arrive)
         return component_behind_fs(t, m, trip, impl, asked, c->bottleneck_gbs);
     done_fs = impl->arrive ? queueing_alone_fs(impl, m, cost_memory(t, trip->dst, false),
                                                &kind->banks, asked)

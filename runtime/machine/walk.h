@@ -321,6 +321,16 @@ static inline const struct impl *node_component(const struct kb_topology *t,
                                                        : t->io_nodes[hop->node].kind);
 }
 
+/* The same of node number `node`: walk_node(). */
+static inline const struct impl *component_at(const struct kb_topology *t, size_t node)
+{
+    uint32_t cube = node < walk_first_io_node(t) ? (uint32_t)(node / walk_cube_nodes(t)) : 0;
+
+    if (!t->impls || !t->impls->nodes)
+        return NULL;
+    return component_of_kind(t, cube_kind(t, cube), walk_node_row(t, node)->kind);
+}
+
 /* Of the links between cubes, the first of the cube's row: for each plane to the east and south. */
 static inline uint32_t walk_first_d2d(const struct kb_topology *t)
 {

@@ -76,23 +76,53 @@ static inline struct bank_slice *slice_of(struct kb_sim *s, uint32_t memory)
     return slice;
 }
 
-/* Behind a component: that hears of the ends. */
-static void tell_ends(struct kb_sim *s, struct bank_slice *slice)
+/* All of a row of its own has been served, or accepted. */
+static void end_row(struct kb_sim *s, int how, const struct bank_slice *slice, uint32_t row)
 {
-    const struct memory_row *memory = cost_memory(s->topo, slice->memory, false);
+    const struct bank_access *access = &s->banks->pool.accesses[row];
+    const struct memory_row *memory = cost_memory(s->topo, slice->memory, access->writes);
+    uint32_t slot = s->banks->pool.packets[row].slot;
+    uint64_t end = after((uint64_t)access->done_fs, cost_in_memory_fs(&s->mask, memory));
+
+    if (slot == TXN_NONE) {
+        queue_request_ends(s, slice->memory, access->id, end);
+        return;
+    }
+    if (s->router && access->writes) {
+        leave_port(s, row);
+        end_packet(s, row);
+    } else if (s->router) {
+        leave_port(s, row);
+        end_read(s, how, row);
+    } else {
+        if (s->instances.served)
+            s->instances.served[slot].done_fs = (int64_t)end;
+        serving_end(s, end, slot);
+    }
+    if (memory_queues(s->topo, slice->memory))
+        queue_passed_ends(s, slice->memory, end);
+}
+
+/* Bursts of rows of their own have been granted the bus of channels of `slice`. */
+static void post_ends_of_rows(struct kb_sim *s, int how, struct bank_slice *slice)
+{
     struct bank_pool *pool = &s->banks->pool;
 
-    for (; pool->touched != BANK_NONE; pool->touched = pool->packets[pool->touched].next)
-        pool->packets[pool->touched].touched = false;
-    while (pool->ended != BANK_NONE) {
-        uint32_t row = pool->ended, slot = pool->packets[row].slot;
-        const struct bank_access access = pool->accesses[row];
+    while (pool->touched != BANK_NONE) {
+        uint32_t row = pool->touched;
 
-        pool->ended = access.next;
+        pool->touched = pool->packets[row].next;
+        pool->packets[row].touched = false;
+        if (s->router && pool->packets[row].slot != TXN_NONE)
+            send_known(s, row);
+    }
+    while (pool->ended != BANK_NONE) {
+        uint32_t row = pool->ended;
+
+        pool->ended = pool->accesses[row].next;
         slice->pending--;
+        end_row(s, how, slice, row);
         bank_free_packet(pool, row);
-        queue_behind_ends(s, slice->memory, slot, access.id,
-                          after((uint64_t)access.done_fs, cost_in_memory_fs(&s->mask, memory)));
     }
     if (pool->lost)
         fail(s, KB_NO_MEMORY);
@@ -104,10 +134,7 @@ static inline void post_ends(struct kb_sim *s, int how, struct bank_slice *slice
     struct bank_pool *pool = &s->banks->pool;
 
     if (slice->view.routed) {
-        if (s->router)
-            post_ends_behind(s, how, slice);
-        else
-            tell_ends(s, slice);
+        post_ends_of_rows(s, how, slice);
         return;
     }
     while (pool->ended != BANK_NONE) {
@@ -389,7 +416,8 @@ static int64_t decide(struct kb_sim *s, int how, struct bank_slice *slice, uint3
 
     if (bank_decide(&slice->view, c, &s->banks->pool, channel, t, &granted)) {
         seen(s, how, (uint64_t)t, EV_ARBITER, granted.id);
-        if (is_told(s, how) && (s->router || !slice->view.routed))
+        if (is_told(s, how) && (s->router || !slice->view.routed) &&
+            !memory_queues(s->topo, slice->memory)) /* a front tells of itself */
             observe_bus(s, slice, channel, &granted);
     }
     if (how & HOW_HOP)
@@ -469,49 +497,79 @@ static void arrive_at(struct kb_sim *s, int how, struct bank_slice *slice, uint6
         post_ends(s, how, slice);
 }
 
-void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* An access of its own, of bytes of `slice`, has come. BANK_NONE, and the run ends: no memory. */
+static uint32_t new_row(struct kb_sim *s, const struct bank_slice *slice, uint64_t t,
+                        uint64_t offset, uint64_t nbytes, bool writes)
+{
+    const struct bank_row *b = slice->view.row;
+    uint32_t row = bank_new_packet(&s->banks->pool, b, bank_range(b, offset, nbytes), writes);
+
+    if (row == BANK_NONE) {
+        fail(s, KB_NO_MEMORY);
+        return row;
+    }
+    s->banks->pool.packets[row].slot = TXN_NONE;
+    s->banks->pool.packets[row].parcel = s->banks->pool.packets[row].place = NO_PARCEL;
+    s->banks->pool.accesses[row].arrive_fs = (int64_t)t;
+    return row;
+}
+
+static uint64_t offset_of(const struct kb_sim *s, uint32_t slot)
+{
+    return s->router ? bytes_in_banks(s, slot).offset : s->instances.served[slot].offset;
+}
+
+/* A part of the transaction in `slot` comes as an access of its own. */
+static void arrive_as_row(struct kb_sim *s, int how, struct bank_slice *slice, uint64_t t,
+                          uint32_t slot, const struct delivery *part)
+{
+    const struct txn *txn = &s->txns[slot];
+    uint32_t row;
+
+    if (s->router &&
+        ((!txn_writes(txn) && !router_turn_back(s, slot)) || !room_behind_routers(s, slot, part))) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    row = new_row(s, slice, t, offset_of(s, slot) + part->from, part->nbytes, txn_writes(txn));
+    if (row == BANK_NONE)
+        return;
+    if (part->from == 0)
+        s->banks->accesses[slot].arrive_fs = (int64_t)t;
+    s->banks->pool.packets[row].slot = slot;
+    s->banks->pool.packets[row].place = part->parcel;
+    s->banks->pool.accesses[row].id = record_id(s, slot);
+    if (!s->router)
+        s->banks->pool.accesses[row].drain_fs = txn->hold_fs - behind_banks_fs(s, txn);
+    arrive_at(s, how, slice, t, row);
+}
+
+void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot, const struct delivery *part)
 {
     const struct txn *txn = &s->txns[slot];
     struct bank_slice *slice = slice_of(s, txn->dst);
 
     if (!slice)
         return;
+    if (slice->view.routed) {
+        arrive_as_row(s, how, slice, t, slot, part);
+        return;
+    }
     begin_access(s, slice, t, txn->hold_fs - behind_banks_fs(s, txn), slot);
     arrive_at(s, how, slice, t, slot);
 }
 
-void banks_part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                        const struct delivery *part)
+void banks_arrive_of_front(struct kb_sim *s, int how, uint32_t memory, const struct due *due,
+                           int64_t drain_fs)
 {
-    struct bank_slice *slice = slice_of(s, s->txns[slot].dst);
-    uint32_t row;
+    struct bank_slice *slice = slice_of(s, memory);
+    uint64_t t = (uint64_t)due->t_fs;
+    uint32_t row =
+        slice ? new_row(s, slice, t, due->offset, due->bytes, due->op == KB_OP_WRITE) : BANK_NONE;
 
-    if (is_told(s, how))
-        observe_serve(s, t, t, slot, part->number);
-    if (!slice || (!txn_writes(&s->txns[slot]) && !router_turn_back(s, slot)))
+    if (row == BANK_NONE)
         return;
-    row = begin_packet_access(s, t, slot, part);
-    if (row != BANK_NONE)
-        arrive_at(s, how, slice, t, row);
-}
-
-void banks_arrive_at_back(struct kb_sim *s, int how, uint64_t t, const struct bank_request *r)
-{
-    struct bank_slice *slice = slice_of(s, r->dst);
-    struct bank_pool *pool = &s->banks->pool;
-    uint32_t row;
-
-    if (!slice)
-        return;
-    row = bank_new_packet(pool, slice->view.row, bank_range(slice->view.row, r->offset, r->bytes),
-                          r->writes);
-    if (row == BANK_NONE) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    pool->packets[row].slot = r->slot;
-    pool->accesses[row].id = r->id;
-    pool->accesses[row].drain_fs = r->drain_fs;
-    pool->accesses[row].arrive_fs = (int64_t)t;
+    s->banks->pool.accesses[row].id = due->id;
+    s->banks->pool.accesses[row].drain_fs = drain_fs;
     arrive_at(s, how, slice, t, row);
 }

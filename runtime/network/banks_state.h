@@ -139,6 +139,16 @@ static inline bool banks_has(const struct kb_sim *s, const struct txn *txn)
             kind_at(t, dst_cube(t, txn->dst))->hbm.model == MEMORY_BANKS);
 }
 
+/* The same, or do they stand behind a component to which it goes? */
+static inline bool banks_are_behind(const struct kb_sim *s, const struct txn *txn)
+{
+    const struct kb_topology *t = s->topo;
+    const struct memory_row *hbm = &kind_at(t, dst_cube(t, txn->dst))->hbm;
+
+    return t->banked && unit_is_slice(t, dst_unit(t, txn->dst)) &&
+           (hbm->model == MEMORY_BANKS || hbm->behind == MEMORY_BANKS);
+}
+
 /* The same of any memory that chooses: banks, or a component that queues. */
 static inline bool txn_queues(const struct kb_sim *s, const struct txn *txn)
 {

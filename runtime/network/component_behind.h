@@ -12,17 +12,32 @@
 #define NETWORK_COMPONENT_BEHIND_H
 #include "machine/component_packets.h"
 #include "network/component_memory.h"
+#include "network/router.h"
+
+/* The narrowest edge of the way of the transaction in `slot`. */
+static inline double way_gbs(const struct kb_sim *s, uint32_t slot)
+{
+    return s->router->flights[slot].way->gbs;
+}
 
 /* The transaction in `slot`, as it would be asked whole. */
 static ALWAYS_INLINE struct kb_request request_behind(const struct kb_sim *s, uint32_t slot)
 {
-    const struct txn *txn = &s->txns[slot];
-    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
     struct kb_request request = memory_request(s, slot);
 
-    request.drain_fs = drain_fs(txn->nbytes, s->router->flights[slot].way->gbs);
-    request.own_fs = drain_fs(txn->nbytes, cost_own_gbs(&s->mask, memory));
+    request.drain_fs = drain_fs(s->txns[slot].nbytes, way_gbs(s, slot));
     return request;
+}
+
+/* The same of a part of `whole`. */
+static inline struct kb_request part_request(const struct kb_sim *s, uint32_t slot,
+                                             const struct kb_request *whole,
+                                             const struct delivery *part)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    return packet_request(whole, part->from, part->nbytes, way_gbs(s, slot),
+                          cost_own_gbs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn))));
 }
 
 /* What it would have taken alone, for its result. */
@@ -33,62 +48,72 @@ static inline void keep_alone(struct kb_sim *s, uint32_t slot, const struct kb_r
     const struct trip trip = txn_trip(T, txn);
     int64_t *alone_fs = &s->instances.served[slot].alone_fs;
 
-    *alone_fs =
-        component_behind_fs(T, &s->mask, &trip, impl, whole, s->router->flights[slot].way->gbs);
+    *alone_fs = component_behind_fs(T, &s->mask, &trip, impl, whole, way_gbs(s, slot));
     if (*alone_fs == COST_NO_MEMORY)
         fail(s, KB_NO_MEMORY);
     else if (*alone_fs == INT64_MAX) /* never: the keys stand, as in cost_with_components() */
         *alone_fs = whole->overhead_fs + whole->latency_fs;
 }
 
-/* The answer is never: its memory is free again, but it has no end. */
-static inline void end_never(struct kb_sim *s, uint32_t slot)
+/* What `answer` to the part `asked` of `whole` makes of its turn. */
+static inline void set_end(struct turn *turn, const struct kb_request *whole,
+                           const struct kb_request *asked, bool first, bool writes,
+                           struct kb_served answer)
 {
-    uint64_t *served_fs = &s->router->flights[slot].served_fs;
+    int64_t fs = first ? added_fs(asked, (int64_t)turn->start_fs, answer) : 0;
 
-    if (*served_fs != ROUTER_NEVER)
-        instances_never(s, memory_impl(T, s->txns[slot].dst), slot);
-    *served_fs = ROUTER_NEVER;
+    if (!first) {
+        turn->end_fs = (uint64_t)packet_end_fs(asked, answer);
+        return;
+    }
+    turn->end_fs = after(turn->start_fs, fs + (writes ? whole->drain_fs : 0));
+    turn->behind_fs = fs < whole->latency_fs ? fs : whole->latency_fs;
 }
 
-/* Bytes `from` on of the transaction in `slot` have their turn at `start`: how long they hold it.
- */
-static inline int64_t hold_behind(struct kb_sim *s, uint32_t slot, uint64_t start, uint64_t from,
-                                  uint64_t nbytes)
+/* A component holds it for what it says. If that is the drain at least, its last bytes come at the
+ * pace of the route, else at its own. */
+static inline double pace_of(const struct kb_sim *s, uint32_t slot, const struct kb_request *asked,
+                             int64_t hold_fs)
 {
-    struct txn *txn = &s->txns[slot];
-    struct flight *flight = &s->router->flights[slot];
-    struct served *served = &s->instances.served[slot];
+    const struct txn *txn = &s->txns[slot];
+
+    return hold_fs - asked->overhead_fs < asked->drain_fs
+               ? cost_own_gbs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)))
+               : way_gbs(s, slot);
+}
+
+/* A part that has come at `t` has its turn when the component is free, at `*free_fs`, which it says
+ * for the next one. */
+static inline struct turn take_by_component(struct kb_sim *s, uint32_t slot, uint64_t t,
+                                            const struct delivery *part, uint64_t *free_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+    struct turn turn = {.start_fs = *free_fs > t ? *free_fs : t, .end_fs = ROUTER_NEVER};
     struct kb_request whole = request_behind(s, slot), asked = whole;
-    struct kb_served answer;
+    struct kb_served answer = {.done_fs = INT64_MAX};
 
-    if (__builtin_expect(start == INT64_MAX, false)) { /* held without end: nothing is asked */
-        end_never(s, slot);
-        return 0;
-    }
     if (txn_writes(txn))
-        asked = packet_request(&whole, from, nbytes, flight->way->gbs,
-                               cost_own_gbs(&s->mask, cost_memory(T, txn->dst, true)));
-    answer = ask_memory(s, txn->dst, &asked, start);
-    if (__builtin_expect(!is_answer(start, answer), false)) {
-        end_by_component(s, slot, start, answer);
-        return 0;
+        asked = part_request(s, slot, &whole, part);
+    if (turn.start_fs != INT64_MAX) /* else it is held without end: nothing is asked */
+        answer = ask_memory(s, txn->dst, &asked, turn.start_fs);
+    if (__builtin_expect(!is_answer(turn.start_fs, answer), false)) {
+        end_by_component(s, slot, turn.start_fs, answer);
+        return turn;
     }
+    turn.hold_fs = (uint64_t)answer.hold_fs;
+    turn.gbs = pace_of(s, slot, &asked, answer.hold_fs);
+    *free_fs = after(turn.start_fs, answer.hold_fs);
     if (__builtin_expect(answer.done_fs == INT64_MAX, false)) {
-        end_never(s, slot);
-        return answer.hold_fs;
+        if (s->router->flights[slot].least_fs != ROUTER_NEVER)
+            instances_never(s, memory_impl(T, txn->dst), slot);
+        return turn;
     }
-    if (from == 0)
-        served->memory_fs = added_fs(&asked, (int64_t)start, answer);
-    if (txn_writes(txn)) {
-        uint64_t end_fs = from ? (uint64_t)packet_end_fs(&asked, answer)
-                               : after(start, served->memory_fs + whole.drain_fs);
-
-        flight->served_fs = end_fs > flight->served_fs ? end_fs : flight->served_fs;
-    }
-    if (from == 0 && !s->traffic)
+    if (part->from == 0)
+        s->instances.served[slot].memory_fs = added_fs(&asked, (int64_t)turn.start_fs, answer);
+    set_end(&turn, &whole, &asked, part->from == 0, txn_writes(txn), answer);
+    if (part->from == 0 && !s->traffic)
         keep_alone(s, slot, &whole);
-    return answer.hold_fs;
+    return turn;
 }
 
 #endif

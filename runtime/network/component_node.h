@@ -21,9 +21,9 @@
 
 enum { NODE_NEVER = -1 }; /* it does not go on: never, or the run ends */
 
-/* What a node is asked. */
-static inline struct kb_request node_request(const struct kb_sim *s, const struct hop_row *hop,
-                                             uint32_t slot)
+/* What a node is asked of `nbytes` of a transaction. */
+static inline struct kb_request node_request(const struct kb_sim *s, int64_t overhead_fs,
+                                             uint64_t nbytes, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
 
@@ -31,21 +31,19 @@ static inline struct kb_request node_request(const struct kb_sim *s, const struc
         .id = record_id(s, slot),
         .op = txn->op,
         .source = txn_of_host(txn) ? UINT32_MAX : pe_number(T, txn->src),
-        .bytes = txn->nbytes,
-        .overhead_fs = hop->overhead_fs & s->mask.overhead,
+        .bytes = nbytes,
+        .overhead_fs = overhead_fs,
         .k = 1,
         .n = 1,
     };
 }
 
-/* Its head is at `t` at the node of `hop`, in `cube`: how long that takes, or NODE_NEVER. */
-static inline int64_t ask_node(struct kb_sim *s, uint64_t t, uint32_t slot,
-                               const struct hop_row *hop, uint32_t cube)
+/* The head of `nbytes` is at `t` at a node: how long that takes, or NODE_NEVER. */
+static inline int64_t ask_node_of(struct kb_sim *s, uint64_t t, uint32_t slot, size_t node,
+                                  uint64_t nbytes, int64_t overhead_fs)
 {
-    const struct trip trip = txn_trip(T, &s->txns[slot]);
-    const struct impl *impl = node_component(T, hop, cube);
-    const struct kb_request request = node_request(s, hop, slot);
-    size_t node = walk_node(T, hop, cube, &trip);
+    const struct impl *impl = component_at(T, node);
+    const struct kb_request request = node_request(s, overhead_fs, nbytes, slot);
     int64_t delay_fs = impl->delay(s->instances.nodes + node * instance_of_node_bytes(T->impls),
                                    &request, (int64_t)t);
 
@@ -58,7 +56,21 @@ static inline int64_t ask_node(struct kb_sim *s, uint64_t t, uint32_t slot,
         instances_never(s, impl, slot);
         return NODE_NEVER;
     }
-    s->instances.served[slot].delay_fs += delay_fs - request.overhead_fs;
+    return delay_fs;
+}
+
+/* The head of a transaction is at `t` at the node of `hop`, in `cube`. */
+static inline int64_t ask_node(struct kb_sim *s, uint64_t t, uint32_t slot,
+                               const struct hop_row *hop, uint32_t cube)
+{
+    const struct trip trip = txn_trip(T, &s->txns[slot]);
+    int64_t overhead_fs = hop->overhead_fs & s->mask.overhead;
+    int64_t delay_fs =
+        ask_node_of(s, t, slot, walk_node(T, hop, cube, &trip), s->txns[slot].nbytes, overhead_fs);
+
+    if (delay_fs == NODE_NEVER)
+        return delay_fs;
+    s->instances.served[slot].delay_fs += delay_fs - overhead_fs;
     s->instances.served[slot].node_fs = delay_fs;
     return delay_fs;
 }

@@ -12,8 +12,8 @@
  *
  *     EV_ARRIVE, TXN_TO_ENGINE    the first segment of a host's is ready at the m_cpu; when that
  * has an engine, router_go_on() EV_ARRIVE, TXN_TO_MEMORY    a part comes to its memory:
- * router_part() says which. The memory answers when that has its turn, router_serve(), and by one
- * call for the whole: router_answer() of a read, router_served() of a write EV_DONE the data are
+ * router_part() says which. The memory answers when that has its turn, router_serve(), and when its
+ * end is known: router_answer() of a read, router_part_ends() of a packet EV_DONE the data are
  * there: router_leave()
  *
  * A transaction has at most one of these at a time. Where no row has room for one, as in
@@ -22,10 +22,12 @@
  */
 #ifndef NETWORK_ROUTER_H
 #define NETWORK_ROUTER_H
+#include "engine/delivery.h"
 #include "engine/how.h"
 #include "engine/router.h"
 
-/* Events of class 1 whose id is this are notes: no transaction has it. */
+/* Events of class 1 of the queue whose id is this are notes by themselves: no transaction has it.
+ */
 #define NOTE_ID UINT32_MAX
 
 #define NO_CHANNEL UINT32_MAX
@@ -57,22 +59,17 @@ uint64_t router_run_until(struct kb_sim *s, uint64_t until, uint64_t most);
 /* What has the place `order` among all that decide at `t` is asked to: a channel of banks. */
 void router_ask_as(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index);
 
-/* hop: an event of class 1. */
-void router_take_note(struct kb_sim *s, uint64_t t, uint32_t row);
+/* An event of class 1 that is in the queue. */
+void router_take_note(struct kb_sim *s, ev e);
 
 /* -- memories ------------------------------------------------------------------------------- */
 
-/* Bytes of a transaction that come to its memory at once: a packet of a write, or a read. */
-struct delivery {
-    uint64_t from, nbytes;
-    uint32_t number; /* of its packet */
-    uint32_t parcel; /* what keeps its room there; NO_PARCEL: there is no limit */
-};
-
-/* Its turn at a memory. */
+/* The turn of a part at a memory, and what comes of it. */
 struct turn {
     uint64_t start_fs, hold_fs; /* when it begins, and for how long it keeps others away */
-    double gbs; /* its last bytes take it at that pace: their room comes back then */
+    double gbs;        /* its last bytes take it at that pace: their room comes back then */
+    uint64_t end_fs;   /* the data of a read leave, a packet of a write is served; ROUTER_NEVER */
+    int64_t behind_fs; /* the write is not done before so long behind its last tail */
 };
 
 /* The one that comes now. */
@@ -92,10 +89,10 @@ void router_answer(struct kb_sim *s, uint64_t t, uint32_t slot);
 void router_send(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t number, uint32_t *parcel);
 
 /*
- * All packets of a write have been served, or it is known when they will have been: it is done
- * `behind_fs` after its last tail, but not before `least_fs`.
+ * A packet of a write has been served, or it is known when it will have been: the write is done
+ * `behind_fs` after its last tail, but not before `end_fs`. ROUTER_NEVER: never.
  */
-void router_served(struct kb_sim *s, uint32_t slot, uint64_t least_fs, int64_t behind_fs);
+void router_part_ends(struct kb_sim *s, uint32_t slot, uint64_t end_fs, int64_t behind_fs);
 
 /* It is done: it needs its way no more. */
 static inline void router_leave(struct kb_sim *s, uint32_t slot)

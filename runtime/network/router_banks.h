@@ -117,27 +117,40 @@ static inline void end_read(struct kb_sim *s, int how, uint32_t row)
 
 /* -- writes --------------------------------------------------------------------------------- */
 
-/* All packets of a write have been accepted, or written. */
-static inline void serve_write_in_banks(struct kb_sim *s, uint32_t slot)
+/* When a write may be done, as far as its banks as a whole say; 0: it did not come to them. */
+static inline uint64_t least_in_banks(const struct kb_sim *s, uint32_t slot)
 {
-    struct txn *txn = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
     const struct bank_access *whole = &s->banks->accesses[slot];
-    int64_t behind_fs = behind_banks_fs(s, txn);
-    int64_t least_fs =
-        bank_later(txn->arrive_fs + whole->drain_fs, (int64_t)s->router->flights[slot].served_fs);
+    int64_t least_fs;
 
+    if (!banks_are_behind(s, txn) || whole->arrive_fs == BANK_NEVER_FS)
+        return 0;
+    least_fs = whole->arrive_fs + whole->drain_fs;
     if (bank_row_of_txn(s, txn)->ack == ACK_WRITTEN)
         least_fs = bank_later(least_fs, whole->first_fs + whole->drain_fs -
                                             s->banks->by_memory[txn->dst]->view.burst_fs);
-    router_served(s, slot, after((uint64_t)least_fs, behind_fs), behind_fs);
+    return after((uint64_t)least_fs, behind_banks_fs(s, txn));
+}
+
+/* A part of a write has its end: the last of them is that of all. */
+static inline void end_part_of_write(struct kb_sim *s, uint32_t slot, uint64_t end_fs,
+                                     int64_t behind_fs)
+{
+    if (s->banks && s->router->flights[slot].packets_left == 1) {
+        uint64_t least_fs = least_in_banks(s, slot);
+
+        end_fs = least_fs > end_fs ? least_fs : end_fs;
+    }
+    router_part_ends(s, slot, end_fs, behind_fs);
 }
 
 /* It is done: in service_fs goes what it has taken behind its last tail, and its drain. */
-static inline void end_write_in_banks(struct kb_sim *s, uint32_t slot)
+static inline void end_write_in_server(struct kb_sim *s, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     const struct flight *flight = &s->router->flights[slot];
-    int64_t drained_fs = txn->arrive_fs + s->banks->accesses[slot].drain_fs;
+    int64_t drained_fs = txn->arrive_fs + drain_fs(txn->nbytes, flight->way->gbs);
 
     txn->service_fs =
         drained_fs + (int64_t)flight->done_fs - bank_later(drained_fs, (int64_t)flight->tail_fs);
@@ -148,11 +161,9 @@ static inline void end_packet(struct kb_sim *s, uint32_t row)
 {
     const struct bank_access *access = &s->banks->pool.accesses[row];
     uint32_t slot = s->banks->pool.packets[row].slot;
-    struct flight *flight = &s->router->flights[slot];
     struct bank_access *whole = &s->banks->accesses[slot];
+    int64_t behind_fs = behind_banks_fs(s, &s->txns[slot]);
 
-    if ((uint64_t)access->done_fs > flight->served_fs)
-        flight->served_fs = (uint64_t)access->done_fs;
     if (access->first_fs < whole->first_fs)
         whole->first_fs = access->first_fs;
     if (access->last_fs > whole->last_fs) {
@@ -161,39 +172,10 @@ static inline void end_packet(struct kb_sim *s, uint32_t row)
         whole->delay_fs = access->delay_fs;
         whole->ready_fs = access->ready_fs;
     }
-    if (--flight->packets_left == 0)
-        serve_write_in_banks(s, slot);
+    end_part_of_write(s, slot, after((uint64_t)access->done_fs, behind_fs), behind_fs);
 }
 
 /* -- both ----------------------------------------------------------------------------------- */
-
-/* Bursts have been granted the bus of channels of `slice`. */
-static inline void post_ends_behind(struct kb_sim *s, int how, struct bank_slice *slice)
-{
-    struct bank_pool *pool = &s->banks->pool;
-
-    while (pool->touched != BANK_NONE) {
-        uint32_t row = pool->touched;
-
-        pool->touched = pool->packets[row].next;
-        pool->packets[row].touched = false;
-        send_known(s, row);
-    }
-    while (pool->ended != BANK_NONE) {
-        uint32_t row = pool->ended;
-
-        pool->ended = pool->accesses[row].next;
-        slice->pending--;
-        leave_port(s, row);
-        if (pool->accesses[row].writes)
-            end_packet(s, row);
-        else
-            end_read(s, how, row);
-        bank_free_packet(pool, row);
-    }
-    if (pool->lost)
-        fail(s, KB_NO_MEMORY);
-}
 
 /* The transaction in `slot` sets out: none of its packets, which may pass each other, has come. */
 static inline void begin_whole(struct kb_sim *s, uint32_t slot)
@@ -201,41 +183,21 @@ static inline void begin_whole(struct kb_sim *s, uint32_t slot)
     struct bank_access *whole = &s->banks->accesses[slot];
 
     whole->drain_fs = drain_fs(s->txns[slot].nbytes, s->router->flights[slot].way->gbs);
-    whole->first_fs = BANK_NEVER_FS;
+    whole->arrive_fs = whole->first_fs = BANK_NEVER_FS;
     whole->last_fs = 0;
     whole->writes = (uint8_t)txn_writes(&s->txns[slot]);
 }
 
-/*
- * A part of the transaction in `slot` has come: to the rules an access. BANK_NONE, and the run
- * ends: no memory.
- */
-static inline uint32_t begin_packet_access(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                           const struct delivery *part)
+/* Room for what a part of the transaction in `slot` needs. False: no memory. */
+static inline bool room_behind_routers(struct kb_sim *s, uint32_t slot, const struct delivery *part)
 {
-    struct txn *txn = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
     struct banks_behind *behind = s->banks->behind;
-    struct bank_access *whole = &s->banks->accesses[slot];
-    struct bank_pool *pool = &s->banks->pool;
-    const struct bank_row *b = bank_row_of_txn(s, txn);
-    const struct way *way = s->router->flights[slot].way;
-    uint32_t row = bank_new_packet(
-        pool, b, bank_range(b, behind->offsets[slot] + part->from, part->nbytes), txn_writes(txn));
+    uint32_t n = s->router->flights[slot].way->n;
 
-    if (part->from == 0)
-        txn->arrive_fs = whole->arrive_fs = (int64_t)t;
-    if (row == BANK_NONE || !stream_room(&behind->stream, way->n) ||
-        (part->from == 0 && !bank_room_for(&behind->room, s->topo, b, txn_writes(txn),
-                                           bytes_in_banks(s, slot), way->n))) {
-        fail(s, KB_NO_MEMORY);
-        return BANK_NONE;
-    }
-    pool->packets[row].slot = slot;
-    pool->packets[row].parcel = NO_PARCEL;
-    pool->packets[row].place = part->parcel;
-    pool->accesses[row].id = record_id(s, slot);
-    pool->accesses[row].arrive_fs = (int64_t)t;
-    return row;
+    return stream_room(&behind->stream, n) &&
+           (part->from || bank_room_for(&behind->room, s->topo, bank_row_of_txn(s, txn),
+                                        txn_writes(txn), bytes_in_banks(s, slot), n));
 }
 
 #endif

@@ -33,8 +33,8 @@ static void give_room(struct kb_sim *s, uint32_t input, const struct parcel *par
 
     if (txn_writes(&s->txns[parcel->slot]))
         served = (int64_t)parcel->hold_fs - part_fs(from, end - from, parcel->gbs);
-    give_credit(s, input, true, latest(tail, after(parcel->ready_fs, served > 0 ? served : 0)),
-                nbytes);
+    give_credit(s, s->router->how, input, true,
+                latest(tail, after(parcel->ready_fs, served > 0 ? served : 0)), nbytes);
 }
 
 /* The packet that comes to `input` has its first segment in. */
@@ -151,17 +151,19 @@ static void finish_write(struct kb_sim *s, uint32_t slot)
 {
     struct flight *flight = &s->router->flights[slot];
 
+    if (flight->least_fs == ROUTER_NEVER)
+        return;
     flight->done_fs = latest(after(flight->tail_fs, flight->behind_fs), flight->least_fs);
     post_row(s, flight->done_fs, EV_DONE, slot);
 }
 
-void router_served(struct kb_sim *s, uint32_t slot, uint64_t least_fs, int64_t behind_fs)
+void router_part_ends(struct kb_sim *s, uint32_t slot, uint64_t end_fs, int64_t behind_fs)
 {
     struct flight *flight = &s->router->flights[slot];
 
-    flight->least_fs = least_fs;
-    flight->behind_fs = behind_fs;
-    if (flight->in == flight->n)
+    flight->least_fs = latest(flight->least_fs, end_fs);
+    flight->behind_fs = behind_fs > flight->behind_fs ? behind_fs : flight->behind_fs;
+    if (--flight->packets_left == 0 && flight->in == flight->n)
         finish_write(s, slot);
 }
 
@@ -183,7 +185,7 @@ void come_in(struct kb_sim *s, uint64_t t, uint64_t taken, uint32_t input,
     if (!txn_writes(&s->txns[segment->slot]))
         return;
     flight->tail_fs = latest(flight->tail_fs, t + taken);
-    if (++flight->in == flight->n && flight->behind_fs >= 0)
+    if (++flight->in == flight->n && !flight->packets_left)
         finish_write(s, segment->slot);
 }
 

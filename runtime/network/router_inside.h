@@ -31,9 +31,10 @@ static inline uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline bool router_is_hop(const struct router *r)
+/* `how` of the run: a constant where it is that of no run that is counted. */
+static ALWAYS_INLINE bool router_is_hop(int how)
 {
-    return __builtin_expect(r->how & HOW_HOP, false);
+    return __builtin_expect(how & HOW_HOP, false);
 }
 
 /* -- asking --------------------------------------------------------------------------------- */
@@ -42,7 +43,7 @@ static inline bool router_is_hop(const struct router *r)
 static inline void wake(struct kb_sim *s, uint64_t t)
 {
     s->router->wake_fs = t;
-    post_else(s, ev_make(t, EV_ARBITER, 0, 0));
+    post_else(s, ev_make(t, EV_ARBITER, UINT32_MAX, 0)); /* memories that queue wake before */
 }
 
 static inline void ask_agenda(struct kb_sim *s, uint64_t t, uint64_t order, uint32_t index)
@@ -66,23 +67,37 @@ static ALWAYS_INLINE void ask(struct kb_sim *s, uint32_t index, uint64_t t)
     ask_agenda(s, t, port->order, index);
 }
 
-/* hop: an event of class 1 at `t`. */
+/*
+ * An event of class 1 at `t`. Heads that come to a component at one instant do so in the order of
+ * their transactions: they have the event of that, which finds its note in its flight.
+ */
 static inline void router_post_note(struct kb_sim *s, uint64_t t, const struct note *note)
 {
-    uint32_t row = router_new_note(s->router);
+    struct router *r = s->router;
+    uint32_t row = router_new_note(r), slot = note->segment.slot;
+    uint64_t at = t < EV_PAST ? t : EV_PAST;
 
     if (row == NO_NOTE) {
         fail(s, KB_NO_MEMORY);
         return;
     }
-    s->router->notes[row] = *note;
-    post_else(s, ev_make(t < EV_PAST ? t : EV_PAST, EV_HOP, NOTE_ID, row));
+    r->notes[row] = *note;
+    if (t < r->until_fs)
+        r->until_fs = t;
+    if (note->kind != NOTE_HEAD) {
+        post_else(s, ev_make(at, EV_HOP, NOTE_ID, row));
+        return;
+    }
+    r->notes[row].at_fs = at;
+    r->notes[row].next = r->flights[slot].heads;
+    r->flights[slot].heads = row;
+    post_else(s, ev_make(at, EV_HOP, s->txns[slot].id, slot));
 }
 
 /* At `t` something changes that the port reads. */
-static ALWAYS_INLINE void changes(struct kb_sim *s, uint32_t index, uint64_t t)
+static ALWAYS_INLINE void changes(struct kb_sim *s, int how, uint32_t index, uint64_t t)
 {
-    if (router_is_hop(s->router))
+    if (router_is_hop(how))
         router_post_note(s, t, &(struct note){.kind = NOTE_ASK, .port = index});
     else
         ask(s, index, t);
@@ -121,7 +136,7 @@ static inline uint64_t server_free(const struct router *r, const struct out_port
 }
 
 /* The input has a first segment, since `t`: it waits for its port. */
-static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, uint32_t input, uint64_t t)
+static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, int how, uint32_t input, uint64_t t)
 {
     struct router *r = s->router;
     struct vc *vc = &r->vcs[input];
@@ -133,9 +148,9 @@ static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, uint32_t input, uint64
     vc->from_fs = t;
     vc->next = port->inputs;
     port->inputs = input;
-    if (!router_is_hop(r))
+    if (!router_is_hop(how))
         ready = latest(latest(ready, port->free_fs), server_free(r, &r->ports[vc->port]));
-    changes(s, index, ready);
+    changes(s, how, index, ready);
 }
 
 /* Segments at the front of a buffer that leave by the same port, from the one at `from` on. */
@@ -150,7 +165,8 @@ static inline uint32_t run_of(const struct vc *vc, uint32_t from)
 }
 
 /* A segment comes to a buffer. */
-static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, struct segment segment)
+static ALWAYS_INLINE void put(struct kb_sim *s, int how, uint32_t input,
+                              const struct segment *segment)
 {
     struct vc *vc = &s->router->vcs[input];
 
@@ -158,18 +174,18 @@ static ALWAYS_INLINE void put(struct kb_sim *s, uint32_t input, struct segment s
         fail(s, KB_NO_MEMORY);
         return;
     }
-    vc->rows[(vc->first + vc->n++) & (vc->room - 1)] = segment;
+    vc->rows[(vc->first + vc->n++) & (vc->room - 1)] = *segment;
     s->router->ports[vc->port].held++;
-    s->router->ports[next_port(&segment)].coming++;
+    s->router->ports[next_port(segment)].coming++;
     if (vc->run == vc->n - 1)
         vc->run = run_of(vc, vc->run);
     if (vc->n == 1)
-        wait_for_port(s, input, 0);
+        wait_for_port(s, how, input, 0);
 }
 
 /* A place of `nbytes` in the buffer of `input` is free, and known to be so at `t`. */
-static ALWAYS_INLINE void give_credit(struct kb_sim *s, uint32_t input, bool of_memory, uint64_t t,
-                                      uint64_t nbytes)
+static ALWAYS_INLINE void give_credit(struct kb_sim *s, int how, uint32_t input, bool of_memory,
+                                      uint64_t t, uint64_t nbytes)
 {
     struct vc *vc = &s->router->vcs[input];
     struct out_port *port = &s->router->ports[vc->port];
@@ -192,8 +208,8 @@ static ALWAYS_INLINE void give_credit(struct kb_sim *s, uint32_t input, bool of_
         vc->due[(vc->due_first + i) & (vc->due_room - 1)] = *before;
     }
     vc->due[(vc->due_first + i) & (vc->due_room - 1)] = (struct credit){t, nbytes};
-    if (port->starved || router_is_hop(s->router))
-        changes(s, vc->port, t);
+    if (port->starved || router_is_hop(how))
+        changes(s, how, vc->port, t);
 }
 
 /* -- segments and packets ------------------------------------------------------------------- */
@@ -219,6 +235,15 @@ static inline uint32_t bytes_of(const struct router *r, const struct flight *fli
                                 uint32_t number)
 {
     return bytes_of_segment(r, flight->nbytes, number);
+}
+
+/* Of the packet that begins with segment `number`. */
+static inline uint64_t bytes_of_packet(const struct router *r, uint64_t nbytes, uint32_t number)
+{
+    uint64_t left = nbytes - (uint64_t)number * r->segment_bytes;
+    uint64_t most = (uint64_t)r->packet_segments * r->segment_bytes;
+
+    return left < most ? left : most;
 }
 
 /* -- sources and ends: router_source.c, router_end.c ------------------------------------------ */

@@ -17,6 +17,7 @@
  * Wait counted    queue_engine, then queue_link
  */
 #include "network/banks.h"
+#include "network/component_node.h"
 #include "network/router_inside.h"
 
 /* -- parcels -------------------------------------------------------------------------------- */
@@ -52,8 +53,8 @@ static void queue_parcel(struct kb_sim *s, uint32_t row)
     *link = row;
     if (parcel->next == NO_PARCEL)
         port->source_last = row;
-    if (port->source == row || router_is_hop(r))
-        changes(s, index, parcel->ready_fs);
+    if (port->source == row || router_is_hop(r->how))
+        changes(s, r->how, index, parcel->ready_fs);
 }
 
 uint32_t make_parcel(struct kb_sim *s, uint32_t slot, uint32_t hop, uint64_t ready_fs)
@@ -118,8 +119,8 @@ static void tell_port(struct kb_sim *s, uint32_t row, uint64_t ready_fs)
     const struct parcel *parcel = &r->parcels[row];
     uint32_t index = r->flights[parcel->slot].way->rows[parcel->hop].port;
 
-    if (r->ports[index].source == row || router_is_hop(r))
-        changes(s, index, ready_fs);
+    if (r->ports[index].source == row || router_is_hop(r->how))
+        changes(s, r->how, index, ready_fs);
 }
 
 void router_send(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t number, uint32_t *parcel)
@@ -235,6 +236,19 @@ static void set_out_as_delay(struct kb_sim *s, uint64_t t, uint32_t slot)
     post_row(s, after(t, way->source_fs + way->delay_fs[0]), EV_ARRIVE, slot);
 }
 
+/* The node where it begins is a component, which is asked once for all of it. */
+static void send_by_component(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct flight *flight = &s->router->flights[slot];
+    const struct way *way = flight->way;
+    int64_t fs = ask_node_of(s, t, slot, way->source, flight->nbytes, way->source_fs);
+
+    if (fs == NODE_NEVER)
+        return;
+    s->instances.served[slot].delay_fs += fs - way->source_fs;
+    send_all(s, after(t, fs), slot);
+}
+
 void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct router *r = s->router;
@@ -253,8 +267,8 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
                               .nbytes = nbytes,
                               .n = segments_of(r, nbytes),
                               .packets_left = packets_of(s, nbytes),
-                              .behind_fs = -1,
                               .arrivals = UINT32_MAX,
+                              .heads = NO_NOTE,
                               .held = NO_PARCEL};
     if (!flight->way) {
         fail(s, KB_NO_MEMORY);
@@ -262,10 +276,12 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
     flight->extra_fs = flight->way->extra_fs;
     flight->return_fs = writes ? 0 : flight->way->return_fs;
-    if (banks_has(s, txn))
+    if (banks_are_behind(s, txn))
         begin_whole(s, slot);
     if (delay)
         set_out_as_delay(s, t, slot);
+    else if (flight->way->source != NO_NODE)
+        send_by_component(s, t, slot);
     else
         send_all(s, after(t, flight->way->source_fs), slot);
 }

@@ -62,7 +62,7 @@ static ALWAYS_INLINE void train_pass(struct kb_sim *s, struct out_port *port, st
     struct vc *to = x->to;
     struct segment segment = {
         .row = x->row, .slot = x->slot, .number = x->number, .nbytes = nbytes, .ends = ends};
-    uint64_t taken = time_taken(s->router, segment);
+    uint64_t taken = time_taken(s->router, &segment);
     uint64_t arrives = after(x->next_fs, (int64_t)x->hand_fs);
 
     x->last_fs = x->next_fs;
@@ -75,7 +75,7 @@ static ALWAYS_INLINE void train_pass(struct kb_sim *s, struct out_port *port, st
         take_room(to, nbytes);
     segment.ready_fs = after(arrives, x->row->ready_fs);
     if (x->row->end != END_ROUTER)
-        reach(s, arrives, taken, x->there, segment);
+        reach(s, 0, arrives, taken, x->there, &segment);
     else if (to->n < to->room || vc_room(to))
         to->rows[(to->first + to->n++) & (to->room - 1)] = segment;
     else
@@ -101,7 +101,7 @@ static ALWAYS_INLINE void train_end(struct kb_sim *s, struct out_port *port, str
     if (to->run == x->n_before)
         to->run = run_of(to, to->run);
     if (x->n_before == 0 && to->n) /* without memory it has come to nothing */
-        wait_for_port(s, x->there, 0);
+        wait_for_port(s, 0, x->there, 0);
 }
 
 /* A place in the buffer of `vc` is free, and known to be so at `t`, behind all that were before. */
@@ -152,7 +152,7 @@ static uint64_t train_left(struct kb_sim *s, uint32_t index, uint32_t input, str
     port->inputs = NO_INPUT;
     vc->run = run_of(vc, 0);
     if (vc->n)
-        wait_for_port(s, input, x->last_fs + 1);
+        wait_for_port(s, 0, input, x->last_fs + 1);
     return ROUTER_NEVER;
 }
 
@@ -169,8 +169,6 @@ static uint64_t train_of_input(struct kb_sim *s, uint32_t index, uint64_t t)
     const struct segment *front = front_of(vc);
     struct train x;
 
-    if ((vc->out_vc == NO_VC) | (vc->run != port->coming) | (vc->n != from->held) | port->begins)
-        return NO_TRAIN;
     x = train_of(r, port, index, front->row + 1, vc->out_vc);
     if (!x.row->endless && x.row->end != END_ROUTER)
         return NO_TRAIN;
@@ -201,8 +199,6 @@ static uint64_t train_of_source(struct kb_sim *s, uint32_t index, uint64_t t)
     struct train x;
     uint32_t left;
 
-    if (port->source_vc == NO_VC || port->coming)
-        return NO_TRAIN;
     x = train_of(r, port, index, &flight->way->rows[parcel->hop], port->source_vc);
     if (!x.row->endless && x.row->end != END_ROUTER)
         return NO_TRAIN;
@@ -247,11 +243,22 @@ static inline bool is_wanted(const struct out_port *port)
     return port->inputs != NO_INPUT || port->source != NO_PARCEL;
 }
 
-static inline bool goes_in_trains(const struct router *r, const struct out_port *port)
+/* Is all that could go by the port the packet that has begun at its only input? */
+static ALWAYS_INLINE bool is_alone(const struct router *r, const struct out_port *port)
 {
-    if ((port->inputs == NO_INPUT) == (port->source == NO_PARCEL))
+    const struct vc *vc = &r->vcs[port->inputs];
+
+    return vc->run == port->coming && vc->out_vc != NO_VC && vc->n == r->ports[vc->port].held &&
+           !port->begins;
+}
+
+static ALWAYS_INLINE bool goes_in_trains(const struct router *r, const struct out_port *port)
+{
+    if (!r->has_trains)
         return false;
-    return (port->inputs == NO_INPUT || r->vcs[port->inputs].next == NO_INPUT) && r->has_trains;
+    if (port->inputs == NO_INPUT)
+        return port->source_vc != NO_VC && port->coming == 0;
+    return port->source == NO_PARCEL && is_alone(r, port);
 }
 
 /*

@@ -3,12 +3,15 @@
 #include "network/banks.h"
 #include "network/queueing.h"
 
-void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                   const struct delivery *part)
 {
+    if (is_told(s, how) && s->router)
+        observe_serve(s, t, t, slot, part->number);
     if (banks_has(s, &s->txns[slot]))
-        banks_arrive(s, how, t, slot);
+        banks_arrive(s, how, t, slot, part);
     else
-        queue_arrive(s, how, t, slot);
+        queue_arrive(s, how, t, slot, part);
 }
 
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
@@ -26,9 +29,5 @@ void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 
 void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct txn *txn = &s->txns[slot];
-
-    if (!banks_has(s, txn))
-        queue_leave(s, t, txn->dst);
-    txn->service_fs = (int64_t)t; /* its end: the begin is not defined */
+    s->txns[slot].service_fs = (int64_t)t; /* its end: the begin is not defined */
 }

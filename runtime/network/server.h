@@ -6,7 +6,10 @@
  *
  *     arrive   the head of a part has come                                     server_arrive()
  *     wake     the time that the memory has asked for, behind all arrivals     server_wake()
- *     done     an event of class 0 in the row of the part, at its end          server_leave()
+ *     done     an event of class 0 in the row of the transaction, at its end   server_leave()
+ *
+ * A part is a whole transaction or, behind routers, a packet of a write, or a read. There each part
+ * says when it has its end, and network/router_end.c when that of the transaction is.
  *
  * Banks (network/banks.c) and components that queue (network/queueing.c) are such memories. A
  * memory that serves in order of arrival needs none of this, as its end is known when it is come to
@@ -18,11 +21,20 @@
  */
 #ifndef NETWORK_SERVER_H
 #define NETWORK_SERVER_H
+#include "engine/delivery.h"
 #include "engine/how.h"
 #include "engine/serving.h"
 
-/* Its head has come at `t`, by an event. Its hold_fs says what it drains for, on its way. */
-void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
+/* All of a transaction. */
+static inline struct delivery whole_delivery(const struct txn *txn)
+{
+    return (struct delivery){.nbytes = txn->nbytes, .parcel = NO_PARCEL};
+}
+
+/* The head of `part` has come at `t`, by an event. Its hold_fs says what it drains for, on its way.
+ */
+void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                   const struct delivery *part);
 
 /*
  * Its head will come at `t`, draining for `drain`, and nothing is counted: need there be no event?

@@ -34,6 +34,9 @@
  *                      at one instant in order of ids, as events would come. That holds for rows
  *                      that are sorted and for traffic; with one channel two never set out at one
  *                      instant.
+ *   an engine          That of an m_cpu, if it is one server: all come to it over the link into it
+ *                      (FED_ENGINE). One may wait in its list before it is there, so it begins at
+ *                      the later of its arrival and the end of the one before.
  *   behind an engine   The link after an m_cpu with one engine: two never set out at one instant.
  *
  * An event at the next stop is posted earlier than it would be, but with the same key (time, class,

@@ -3,7 +3,7 @@
  * The steps of a transaction are those of engine/inorder_steps.h, compiled here once more with the
  * calls of kernels/heard.h, and so is the loop. Between events a kernel may run others itself, on
  * its own stack, until its own is next: engine_until(). Where events are counted, by fingerprints
- * and bounds, all run in the loop. What is observed, engine/hop.c runs.
+ * and bounds, all run in the loop. What observers hear node by node, engine/hop.c runs.
  *
  * An event of class 4, of k->wakes, comes after all events of rows of its instant.
  */
@@ -93,7 +93,14 @@ static __attribute__((noinline)) uint64_t take_choosing(struct kb_sim *s, int ho
 /* All others, those that are counted among them, are one text that asks. */
 static __attribute__((noinline)) uint64_t take_any(struct kb_sim *s, int how, ev e, uint64_t most)
 {
-    return take_first(s, how | IN_KERNELS, e, most);
+    return take_first(s, (how & ~IN_WATCHED) | IN_KERNELS, e, most);
+}
+
+/* The same where an observer hears of each visit. */
+static __attribute__((noinline)) uint64_t take_watched(struct kb_sim *s, int how, ev e,
+                                                       uint64_t most)
+{
+    return take_first(s, how | IN_KERNELS | IN_WATCHED, e, most);
 }
 
 static __attribute__((noinline)) kb_status run_plain(struct kb_sim *s, uint64_t budget)
@@ -109,6 +116,11 @@ static __attribute__((noinline)) kb_status run_choosing(struct kb_sim *s, uint64
 static __attribute__((noinline)) kb_status run_any(struct kb_sim *s, uint64_t budget)
 {
     return run_agendas(s, s->kernels->how, budget, take_any);
+}
+
+static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, uint64_t budget)
+{
+    return run_agendas(s, s->kernels->how, budget, take_watched);
 }
 
 static ALWAYS_INLINE bool until_as(struct kb_sim *s, int how, uint32_t pe,
@@ -135,8 +147,9 @@ static __attribute__((noinline)) bool until_other(struct kb_sim *s, uint32_t pe)
 {
     int how = s->kernels->how;
 
-    return how == CHOOSING ? until_as(s, CHOOSING, pe, take_choosing)
-                           : until_as(s, how, pe, take_any);
+    return how == CHOOSING    ? until_as(s, CHOOSING, pe, take_choosing)
+           : how & IN_WATCHED ? until_as(s, how, pe, take_watched)
+                              : until_as(s, how, pe, take_any);
 }
 
 bool engine_until(struct kb_sim *s, uint32_t pe)
@@ -175,7 +188,8 @@ static int how_of_run(const struct kb_sim *s)
     bool chooses = t->banked || (t->impls && t->impls->queueing);
     int machine = t->links == MODE_ROUTER ? IN_ROUTED | IN_CHOOSES : chooses ? IN_CHOOSES : 0;
 
-    return IN_KERNELS | machine | (s->kernels->watched ? IN_COUNTED : 0);
+    return IN_KERNELS | machine | (s->kernels->watched ? IN_COUNTED : 0) |
+           (s->observer ? IN_WATCHED : 0);
 }
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
@@ -190,7 +204,8 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
     k->how = how_of_run(s);
-    return (k->how == IN_KERNELS ? run_plain
-            : k->how == CHOOSING ? run_choosing
-                                 : run_any)(s, budget);
+    return (k->how == IN_KERNELS  ? run_plain
+            : k->how == CHOOSING  ? run_choosing
+            : k->how & IN_WATCHED ? run_watched
+                                  : run_any)(s, budget);
 }

@@ -10,6 +10,7 @@
  */
 #include "sim/sim.h"
 #include "sim/destination.h"
+#include "engine/inorder.h"
 #include "engine/split.h"
 #include "engine/traffic.h"
 #include "machine/endpoint.h"
@@ -46,7 +47,8 @@ struct row {
 /* Rows that are being added: what the simulation becomes when all are right. */
 struct adding {
     struct kb_sim *sim;
-    bool closed; /* it takes no transactions */
+    bool closed;     /* it takes no transactions */
+    int64_t from_fs; /* no row may be issued before that */
     uint32_t n_txns;
     int64_t last_issue_fs;
     bool sorted;
@@ -139,6 +141,19 @@ INLINE kb_status check_ends(const struct kb_topology *t, const struct row *r, kb
     return endpoint_check_route(r->op, r->src->at, r->dst->at, why);
 }
 
+static __attribute__((noinline)) kb_status refuse_time(const struct adding *a, kb_error *why)
+{
+    if (a->from_fs == 0)
+        return endpoint_error(why, "a transaction cannot be issued before time 0");
+    if (a->from_fs == INT64_MAX)
+        return endpoint_error(why, "the simulation has run to its end, it takes no more "
+                                   "transactions");
+    return endpoint_error(why,
+                          "the simulation has come to %.6f ns: a transaction cannot be issued "
+                          "before",
+                          (double)a->from_fs / KB_FS_PER_NS);
+}
+
 INLINE kb_status check_row(const struct adding *a, const struct row *r, kb_error *why)
 {
     const struct kb_topology *t = a->sim->topo;
@@ -149,8 +164,8 @@ INLINE kb_status check_row(const struct adding *a, const struct row *r, kb_error
         return endpoint_error(why, "a TCM is reached by kernels only");
     if (UNLIKELY(r->plane | r->prio) && check_extras(t, r, why) != KB_OK)
         return KB_BAD_REQUEST;
-    if (UNLIKELY(r->issue_fs < 0))
-        return endpoint_error(why, "a transaction cannot be issued before time 0");
+    if (UNLIKELY(r->issue_fs < a->from_fs))
+        return refuse_time(a, why);
     if (UNLIKELY(a->closed))
         return refuse_all(a->sim, why);
     return UNLIKELY(!has_size(r)) ? refuse_size(r, why) : KB_OK;
@@ -231,7 +246,8 @@ INLINE kb_status add_row(struct adding *a, struct row *r, kb_error *why)
 INLINE kb_status begin(struct adding *a, struct kb_sim *s, size_t n, kb_error *why)
 {
     *a = (struct adding){.sim = s,
-                         .closed = s->kernels || s->traffic || s->started,
+                         .closed = s->kernels || s->traffic || (s->started && !s->options.live),
+                         .from_fs = s->from_fs < INT64_MAX ? (int64_t)s->from_fs : INT64_MAX,
                          .n_txns = s->n_txns,
                          .last_issue_fs = s->last_issue_fs,
                          .sorted = s->sorted,
@@ -239,14 +255,25 @@ INLINE kb_status begin(struct adding *a, struct kb_sim *s, size_t n, kb_error *w
     return a->closed ? KB_OK : room_for(s, n, why);
 }
 
-INLINE void end(const struct adding *a)
+/* Rows that come while time runs are events at once. */
+static __attribute__((noinline)) kb_status issue_rows(struct kb_sim *s, uint32_t first)
+{
+    for (uint32_t slot = first; slot < s->n_txns; slot++)
+        if (!inorder_issue(s, slot))
+            return s->status = KB_NO_MEMORY;
+    return KB_OK;
+}
+
+INLINE kb_status end(const struct adding *a)
 {
     struct kb_sim *s = a->sim;
+    uint32_t first = s->n_txns;
 
     s->n_txns = a->n_txns;
     s->last_issue_fs = a->last_issue_fs;
     s->sorted = a->sorted;
     s->ways = a->ways;
+    return UNLIKELY(s->started) ? issue_rows(s, first) : KB_OK;
 }
 
 kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
@@ -269,7 +296,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
     if (status == KB_OK)
         status = add_row(&a, &row, why);
     if (status == KB_OK)
-        end(&a);
+        status = end(&a);
     return status;
 }
 
@@ -349,8 +376,8 @@ kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, 
         free(ends);
     }
     if (status == KB_OK)
-        end(&a);
-    else if (bad)
+        return end(&a);
+    if (bad)
         *bad = right;
     return status;
 }

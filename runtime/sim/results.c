@@ -18,6 +18,7 @@
  * banks, routers, components and parts need is not even asked for.
  */
 #include "sim/sim.h"
+#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/split.h"
 #include "machine/endpoint.h"
@@ -81,6 +82,11 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
 
     if (plain || !s->topo->impls)
         return cost_formula_fs(c);
+    if (lone_is_run(s, x)) {
+        struct lone lone = lone_of(s, (uint32_t)(x - s->txns));
+
+        return lone.fs == COST_NO_MEMORY || lone.fs == INT64_MAX ? cost_formula_fs(c) : lone.fs;
+    }
     if (s->router && memory_is_component(s->topo, x->dst))
         return cost_formula_fs(c) - c->memory_overhead_fs +
                s->instances.served[x - s->txns].alone_fs;

@@ -101,8 +101,8 @@ static kb_status start(struct kb_sim *s, kb_error *why)
 
     if (status == KB_BAD_REQUEST)
         return status;
-    if (s->dependencies)
-        s->sorted = false; /* transactions that wait are not in the list */
+    if (s->dependencies || s->options.live)
+        s->sorted = false; /* transactions that wait, or are added later, are not in the list */
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
     if (status == KB_OK)
@@ -127,14 +127,55 @@ static kb_status run(struct kb_sim *s, uint64_t budget, kb_error *why)
     return status == KB_OK ? engine_run(s, budget) : status;
 }
 
-kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+/* Runs, and looks at what has become of it. */
+static kb_status run_checked(struct kb_sim *s, uint64_t budget, kb_error *why)
 {
-    REFUSE_NULL(s, "sim", why);
-    kb_status status = sim_check_stall(s, run(s, budget ? budget : UINT64_MAX, why), why);
+    kb_status status = sim_check_stall(s, run(s, budget, why), why);
 
     if (status == KB_OK)
         status = sim_check_stations(s, why);
     return sim_explain(s, status, why);
+}
+
+kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+{
+    REFUSE_NULL(s, "sim", why);
+    s->from_fs = s->options.live ? UINT64_MAX : 0;
+    s->pause_fs = UINT64_MAX;
+    s->pause_done = UINT32_MAX;
+    return run_checked(s, budget ? budget : UINT64_MAX, why);
+}
+
+/* What a run up to `to_fs` needs, before it begins. */
+static kb_status check_live(const struct kb_sim *s, int64_t to_fs, kb_error *why)
+{
+    if (!s->options.live || s->kernels || s->traffic)
+        return endpoint_error(why, "the simulation is not live: it has no option live, or has "
+                                   "kernels or traffic");
+    if (s->dependencies || s->topo->granule)
+        return endpoint_error(why, "a live simulation has no dependencies, and no interleaved "
+                                   "addresses");
+    if (to_fs <= 0 || (uint64_t)to_fs < s->from_fs)
+        return endpoint_error(why, "the simulation has come to a later time, or to its end");
+    return KB_OK;
+}
+
+kb_status kb_sim_run_to(kb_sim *s, int64_t to_fs, bool first, int64_t *from_fs, kb_error *why)
+{
+    REFUSE_NULL(s, "sim", why);
+    kb_status status = check_live(s, to_fs, why);
+
+    if (status != KB_OK)
+        return status;
+    s->pause_fs = (uint64_t)to_fs;
+    s->pause_done = first ? s->n_done + 1 : UINT32_MAX;
+    status = run_checked(s, UINT64_MAX, why);
+    s->from_fs = status == KB_AGAIN ? s->now_fs : (uint64_t)to_fs;
+    if (status == KB_AGAIN && s->n_done == s->n_txns)
+        status = KB_OK;
+    if (from_fs)
+        *from_fs = (int64_t)s->from_fs;
+    return status;
 }
 
 uint64_t kb_sim_count(const kb_sim *s)

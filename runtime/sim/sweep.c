@@ -187,8 +187,10 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
         link_clear(&s->early[row->dst]);
     instance_clear_memory(s, row->dst);
     instances_clear_nodes(s);
-    if (of_host(job))
+    if (of_host(job)) {
         clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
+        link_clear(&s->turns[2 * dst_cube(s->topo, row->dst) + writes(job)]);
+    }
     if (s->links)
         clear_links(s, job, &trip);
 }

@@ -68,7 +68,7 @@ sed 's/KB_BENCHES(&bench_moe)/const kb_bench bench_two = {.name = "two"};\nKB_BE
 "$SIM" cc two.c
 refused "'./two.so' has 2 benches: name one as ./two.so:moe" 2 "'./two.so' has 2 benches: name one as ./two.so:moe" run ./two.so
 sed 's/#include <tl.h>/&\n#undef KB_ABI\n#define KB_ABI 77/' moe.c >abi.c && "$SIM" cc abi.c
-refused "'./abi.so' was compiled for another interface (77, release 0.1.0); this is 0, release 0.1.0: compile it again" 3 "'./abi.so' was compiled for another interface (77, release 0.1.0); this is 0, release 0.1.0: compile it again" run ./abi.so
+refused "'./abi.so' was compiled for another interface (77, release 0.2.0); this is 0, release 0.2.0: compile it again" 3 "'./abi.so' was compiled for another interface (77, release 0.2.0); this is 0, release 0.2.0: compile it again" run ./abi.so
 sed 's/^static void moe(/void tl_of_tomorrow(tl_ctx *tl);\n&/; s/    if (tokens == 0)/    tl_of_tomorrow(tl);\n&/' moe.c >lacks.c &&
     "$SIM" cc lacks.c
 refused "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" 3 "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" run ./lacks.so

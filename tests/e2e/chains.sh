@@ -33,9 +33,14 @@ replay() { call ${RUNNER:-} "$any" replay "$work/rows.csv" --machine "$work/m.ya
 # id, done and end: what a component in front might change
 ends() { cut -d, -f1,10,11 "$work/out"; }
 
+routers="--set contention.links=router --set contention.packet_bytes=1024"
 kinds=("" "--set contention.links=ideal" "--set cube.hbm.model=server" "--set cube.hbm.model=server --set contention.links=ideal"
     "--set cube.hbm.write_ack=written" "--set addressing.granule=4096" "--set cube.hbm.queue=2 --set cube.hbm.banks=2"
-    "--set cube.pe.pe_dma.read_channels=4 --set cube.hbm.map=low")
+    "--set cube.pe.pe_dma.read_channels=4 --set cube.hbm.map=low"
+    "$routers" "$routers --set cube.hbm.model=server" "$routers --set cube.hbm.write_ack=written --set cube.hbm.queue=2"
+    "$routers --set cube.hbm.queue_bytes=4096 --set cube.hbm.latency_ns=3 --set cube.hbm.overhead_ns=2"
+    "$routers --set cube.hbm.queue_bytes=4096 --set cube.hbm.model=server --set cube.hbm.latency_ns=3 --set cube.hbm.overhead_ns=2"
+    "$routers --set addressing.granule=4096 --set contention.command_bytes=16")
 for kind in "${kinds[@]}"; do
     # shellcheck disable=SC2086
     replay $kind --quiet
@@ -67,19 +72,23 @@ done
 cached="cube.hbm.impl=[cache,builtin]"
 for command in "sweep --src c0.pe* --dst c*.slice* --inflight 1,5" "load --pattern uniform --rate 0.05 --txns 500 --seeds 1" \
     "run copy L=4096" "run gemm M=64 N=64 K=64"; do
-    # shellcheck disable=SC2086
-    call ${RUNNER:-} "$any" $command --machine "$work/m.yaml" --set "$cached" --format csv --quiet
-    cp "$work/out" "$work/fused"
-    # shellcheck disable=SC2086
-    call ${RUNNER:-} "$any" $command --machine "$work/m.yaml" --set "$cached" --format csv --quiet --engine hop
-    [ "$code" -eq 0 ] && [ "$(wc -l <"$work/fused")" -gt 1 ] && cmp "$work/out" "$work/fused"
-    ok "cache: ${command%% -*} by both engines"
+    for links in fifo router; do
+        # shellcheck disable=SC2086
+        call ${RUNNER:-} "$any" $command --machine "$work/m.yaml" --set "$cached" --format csv --quiet --set contention.links=$links
+        cp "$work/out" "$work/fused"
+        # shellcheck disable=SC2086
+        call ${RUNNER:-} "$any" $command --machine "$work/m.yaml" --set "$cached" --format csv --quiet --set contention.links=$links --engine hop
+        [ "$code" -eq 0 ] && [ "$(wc -l <"$work/fused")" -gt 1 ] && cmp "$work/out" "$work/fused"
+        ok "cache, $links: ${command%% -*} by both engines"
+    done
 done
-for more in --breakdown "--trace $work/t.json" "--stats $work/s.csv"; do
-    # shellcheck disable=SC2086
-    replay --set "$cached" --quiet $more
-    [ "$code" -eq 0 ]
-    ok "cache: ${more%% *}"
+for links in fifo router; do
+    for more in --breakdown "--trace $work/t.json" "--stats $work/s.csv"; do
+        # shellcheck disable=SC2086
+        replay --set "$cached" --quiet --set contention.links=$links $more
+        [ "$code" -eq 0 ]
+        ok "cache, $links: ${more%% *}"
+    done
 done
 
 # docs/components.md "In front of a memory": a line of 64 bytes at 256 GB/s, 2 ns for a hit
@@ -118,10 +127,11 @@ awk -v n="${ACCESSES:-20000}" -v rows="$work/rows.csv" 'BEGIN {
     }
     print hits
 }' >"$work/hits"
-for model in banks server; do
-    replay --set "$cached" --set cube.hbm.cache.sets=16 --set cube.hbm.cache.ways=4 --set cube.hbm.model=$model --quiet
-    equal "${ACCESSES:-20000} accesses before $model: hits of a plain cache" "$(cat "$work/hits")" \
-        "$(awk -F, 'NR > 1 && $10 - $8 < 2.0000001 { hits++ } END { print hits }' "$work/out")"
+for model in "banks fifo" "server fifo" "banks router" "server router"; do
+    set -- $model
+    replay --set "$cached" --set cube.hbm.cache.sets=16 --set cube.hbm.cache.ways=4 --set cube.hbm.model=$1 --set contention.links=$2 --quiet
+    equal "${ACCESSES:-20000} accesses before $1, $2: hits of a plain cache" "$(cat "$work/hits")" \
+        "$(awk -F, -v back="$([ "$2" = router ] && echo 16)" 'NR > 1 && $10 - $8 - (back ? $back : 0) < 2.0000001 { hits++ } END { print hits }' "$work/out")"
 done
 
 # What is refused, by name
@@ -138,7 +148,6 @@ refused "a memory with something behind it" "'server' is a memory, and has nothi
 refused "two components" "'builtin', which is what the other keys say" "cube.hbm.impl=[cache,cache]"
 refused "three" "a name, or [NAME, builtin]" "cube.hbm.impl=[cache,cache,builtin]"
 refused "a component beside banks" "leave one of them out, or write [server, builtin]" "cube.hbm.impl=server"
-refused "behind routers" "do not go together" "cube.hbm.impl=[cache,builtin]" "contention.links=router"
 
 printf '/* kernbench component: front far\n */\nstruct far { int none; };\nstatic inline void far_init(struct far *s) { (void)s; }
 static inline void far_arrive(struct far *s, const struct kb_request *r, int64_t now_fs, struct kb_handle *h)

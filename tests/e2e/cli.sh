@@ -58,7 +58,7 @@ refused "an unknown command without a near one lists all" 2 "info, probe, route,
 refused "an unknown option suggests the nearest" 2 "did you mean '--format'?" probe --fromat csv
 refused "an unknown letter" 2 "unknown option '-x'" probe -x
 refused "an unknown format suggests the nearest" 2 "did you mean 'jsonl'?" probe --format josnl
-refused "an unknown format lists all" 2 "table, csv, json, jsonl, md" probe --format yaml
+refused "an unknown format lists all" 2 "table, csv, json, jsonl, ndjson, md" probe --format yaml
 refused "an unknown engine suggests the nearest" 2 "did you mean 'fused'?" probe --engine fuse
 refused "an option of other commands" 2 "it is an option of probe, replay" route c0.pe0 c0.sram --engine hop
 refused "an unknown case suggests the nearest" 2 "did you mean 'pe-sram'?" probe --case pe-srma
@@ -94,8 +94,8 @@ helps()
     ok "$1 --help: $2"
 }
 
-helps probe "--format F        print as table, csv, json, jsonl or md (default table)"
-helps load "--format F        print as table, csv, json, jsonl or md (default csv)"
+helps probe "--format F        print as table, csv, json, jsonl, ndjson or md (default table)"
+helps load "--format F        print as table, csv, json, jsonl, ndjson or md (default csv)"
 helps load "--op OP           read (default) or write"
 helps load "--bytes N         bytes per transaction (default 4096; K, M, G)"
 helps load "--seed N          seed of the first simulation (default 0)"
@@ -117,7 +117,7 @@ run --help
 grep -q -- "--bytes N .*; sweep: a list (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
-    "unknown option '--rates': it is one of --format, --output, --machine, --set, --vary, --shard, --sqlite, --engine, --quiet, --limit-s, --limit-mb, --case, --bytes, --dry-run, --jobs, --columns, --fail-if, --help, --version" probe --rates
+    "unknown option '--rates': it is one of --format, --output, --machine, --set, --vary, --shard, --sqlite, --origin, --engine, --quiet, --limit-s, --limit-mb, --case, --bytes, --dry-run, --jobs, --columns, --fail-if, --help, --version" probe --rates
 refused "which has it" 2 "unknown option '--rates', did you mean '--rate'?" load --rates
 refused "the command may come later" 2 "unknown option '--rates': it is one of --format" --rates probe
 refused "or not at all" 2 "unknown option '--rates', did you mean '--rate'?" --rates

@@ -48,7 +48,7 @@ name=$(printf 'a\033[31mb\nc\302\233d\377')
 refused "a name with control characters is shown without them" 3 'cannot read a\x1b[31mb\x0ac\xc2\x9bd\xff: No such file' \
     replay "$name"
 printf '%s\n' x >"$name"
-for command in "diff $name $name" "view roofline $name" "replay $name" "load --rate 0.1 --pattern matrix:$name" \
+for command in "diff $name $name" "view --stats $name" "replay $name" "load --rate 0.1 --pattern matrix:$name" \
     "sweep --src $name --dst c0.slice0" "run $name" "run gemm $name=1" "route $name c0.slice0" "probe --case $name" \
     "--$name" "$name" "replay rows.csv -o no/$name" "run softmax --dump $name/$name --quiet" "replay rows.csv --sqlite no/$name" \
     "run softmax --oplog no/$name" "replay rows.csv --trace $name/t.json" "replay rows.csv --stats no/$name.csv"; do

@@ -89,6 +89,17 @@ put_quick PREFIX="$prefix" TOPO=tray32 NAME=tray_wide SET='cube.hbm.bw_gbs=512 c
     [ "$(pkg-config --libs-only-l tray_wide | xargs)" = '-ltray_wide -lkernbench' ]
 ok "a variant by SET and NAME"
 
+for y in topologies/*.yaml; do cmp "$y" "$prefix/share/kernbench/$y" || break; done &&
+    cmp docs/python.md "$prefix/share/doc/kernbench/python.md" && cmp LICENSE "$prefix/share/doc/kernbench/LICENSE" &&
+    "$prefix/bin/kernbench" probe --machine "$prefix/share/kernbench/topologies/cube1.yaml" >"$work/out"
+ok "machines, documents and licence"
+mkdir "$work/gone" && cp -a "$prefix/." "$work/gone" && echo 'of others' >"$work/gone/include/others.h"
+for topo in cube8 tray32; do make -s B="$B" TOPO=$topo PREFIX="$work/gone" uninstall || break; done
+[ -x "$work/gone/bin/tray_wide" ] && [ -f "$work/gone/include/kernbench.h" ] && [ ! -e "$work/gone/bin/cube8" ] &&
+    make -s B="$B" SET='cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512' TOPO=tray32 NAME=tray_wide PREFIX="$work/gone" uninstall
+equal "make uninstall takes away a machine, with the last one all, and nothing of others" ". ./include ./include/others.h" \
+    "$(cd "$work/gone" && find . | sort | xargs)"
+
 # -- names that something else has ------------------------------------------------------------
 
 # taken NAME TEXT: is refused, and this is said

@@ -111,7 +111,6 @@ within "$SIM" replay many.csv $on --set cube.hbm.bw_gbs=64 -o slow.csv
 within "$SIM" diff replay.csv slow.csv --top "$ROWS" --format csv
 [ $code -eq 1 ] && [ "$(wc -l <out)" -gt "$ROWS" ]
 ok "diff"
-holds "view" 10 "$SIM" view latency load.csv $on
 
 # -- operations of kernels: 351,104 ---------------------------------------------------------------
 

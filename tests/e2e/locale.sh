@@ -95,7 +95,6 @@ both "view --format dot" 0 "$SIM" view --format dot
 "$SIM" probe --bytes 4K --format json -o "$work/b.json"
 "$SIM" load --pattern uniform --rate 0.1:0.4:0.1 --txns 2000 -o "$work/load.csv" 2>/dev/null
 both "view --stats" 0 "$SIM" view --stats "$work/s.csv"
-both "view of results" 0 "$SIM" view latency "$work/load.csv"
 both "diff" 1 "$SIM" diff "$work/a.json" "$work/b.json" --format json
 both "diff, a bound" 1 "$SIM" diff "$work/a.json" "$work/b.json" --bound 0.5
 printf 'src,dst,weight\nc0.pe0,c1.slice0,0.5\nc0.pe1,c1.slice3,2.5e-1\n' >"$work/m.csv"

@@ -66,48 +66,43 @@ lacks()
     ! grep -qF -- "$1" page.html
 }
 
+# data FILTER: what jq finds in the data of the page
+data()
+{
+    sed -n '/<script type="application\/json" id=data>/,/<\/script>/p' page.html |
+        sed '1s/^<script[^>]*>//;$s/<.script>$//' | jq -c "$@"
+}
+
 run report run gemm M=64 --verify --seed 7 -o page.html
 shows '<title>run gemm on cube8</title>' 'cube8 run gemm M=64 --verify --seed 7' '<dd>7</dd>' \
-    "<dd>$("$SIM" info --format csv | sed -n 's/^hash,//p')</dd>" 'M=64 N=256 K=256 dtype=f16' \
-    'Roofline' 'id="use-json"' '  hbm:'
-ok "run: command, hash, seed, all arguments, roofline, what was busy, configuration"
+    "<dd>$("$SIM" info --format csv | sed -n 's/^hash,//p')</dd>" '\n  hbm:\n'
+ok "run: command, hash, seed, configuration"
+equal "run: all arguments" '{"M":64,"N":256,"K":256,"dtype":"f16"}' "$(data .rows.args)"
 "$SIM" run gemm M=64 --seed 7 --quiet --stats use.json >out
-equal "and as much of each as --stats has" "$(jq -c '.rows[] | [.name, .util_pct, .count, .queue_max]' use.json | sort)" \
-    "$(sed -n '/id="use-json"/,/^]}/p' page.html | sed '1d;$d;s/,$//' | jq -c '[.name, .util_pct, .count, .queue_max]' | sort)"
-[ "$(grep -c '^<section' page.html)" -eq 8 ] &&
-    [ "$(grep -A2 '^<section' page.html | grep -cE '^<p class=lead>[^<]+[.]</p>$')" -eq 8 ]
-ok "each section begins with a sentence"
-run report run gemm M=64 -o page.html && shows "takes $("$SIM" run gemm M=64 --quiet --format csv | awk -F, 'NR == 2 {
-    printf "%.2f ns on %s PEs, at %.2f TFLOP/s, %.1f %% of the peak", $5, $3, $14, $15 }')"
-ok "run: which says what the table has"
-run report replay one_slice.csv -o page.html && shows 'memory c0.slice0 binds: 97.1 %.' \
-    'Latency is 18.09 ns (id 0, c0.pe0 → c0.slice0, 4096 bytes) to 110.87 ns (id 4, host → c0.slice0, 4096 bytes).'
-ok "replay: what binds, and how much"
-run report sweep --src 'c0.pe*' --dst 'c*.slice*' --bytes 64,4096 -o page.html --quiet
-shows 'There are 512 lines; these differ most.' '>c0.pe0 → c0.slice0<' &&
-    [ "$(grep -o '>c0.pe[0-7] → c[0-7].slice[0-7]</text>' page.html | sort | uniq -c | awk '$1 != 3' | wc -l)" -le 24 ]
-ok "sweep: eight lines of 512, the fastest among them"
+equal "and as much of each place as --stats has" "$(jq -c '.rows[] | select(.servers) | [.name, .util_pct, .count, .queue_max]' use.json | sort)" \
+    "$(data '.use as $u | ["name", "util_pct", "count", "queue_max"] as $n | [$n[] | . as $c | $u.columns | index($c)] as $i |
+        $u.rows[] as $r | [$i[] | $r[.]]' | sort)"
+equal "the roofs are those of all PEs and slices" "524288 4096 16384" "$(data -r '.limits | "\(.gemm_gops) \(.math_gops) \(.memory_gbs)"')"
+"$SIM" run gemm M=64 --seed 7 --quiet --breakdown --format csv >why.csv
+equal "the critical path, by kernel and line, adds up to what --breakdown has" \
+    "$(awk -F, '$1 == "path" { sum[$2] += $7 } END { for (of in sum) printf "%s %.3f\n", of, sum[of] }' why.csv | sort)" \
+    "$(data -r '.sums.rows[] | select(.[0] == "path") | [.[1], (.[2:] | add)] | @tsv' | awk -F'\t' '{ printf "%s %.3f\n", $1, $2 }' | sort)"
+[ "$(grep -c '^<figure class=machine' page.html)" -eq 3 ] && [ "$(stat -c %s page.html)" -lt 300000 ]
+ok "SIP, cube and PE are drawn, and the page is no larger than it has to be"
 run report load --pattern local --rate 0.2,1.0 --txns 20000 -o page.html
-grep -q 'rate 1: no steady state found' err && shows '<li>rate 1: no steady state found' \
-    '<li>saturation begins between rate 0.2 and 1' 'was at rate 0.2;'
+grep -q 'rate 1: no steady state found' err && data -r '.notes[]' | grep -q '^rate 1: no steady state found' &&
+    data -r '.notes[]' | grep -q '^saturation begins between rate 0.2 and 1' && [ "$(data -r .page.when)" = ' at rate 0.2' ]
 ok "load: what stderr says, the note, and the machine at the rate below saturation"
-run report load --pattern uniform --rate 0.1,0.2 --txns 60 --seeds 1 -o page.html
-equal "load: what was said of one rate is not said again of the next" 1 \
-    "$(grep -o '<li>warning: rate 0.1: 22 of the 64 slices aimed at [^<]*; also at rate 0.2</li>' page.html | wc -l)"
-lacks 'rate 0.2: 22 of'
-ok "load: nor with its rate"
 run report load --pattern hotspot:20 --rate 0.06 --txns 20000 --seeds 1 -o page.html --quiet
 shows '>Cube c0, topology' '>PE c0.pe0, topology'
 ok "load: closer views are of the hot slice, not of a DMA that waits for it"
-run report run list_walk -o page.html --quiet
-lacks 'Roofline'
-ok "run: no roofline without operations"
 run report replay many.csv --until 300 -o page.html
-shows "<li>$(cat err)</li>"
-ok "replay: how far it came"
+equal "replay: how far it came" "$(cat err)" "$(data -r '.notes[]' | head -1)"
+run report why gemm M=64 --quiet -o page.html
+equal "why: its rows" "$("$SIM" why gemm M=64 --quiet --format csv | cut -d, -f1)" "$(data -r '.rows | .columns[0], .rows[][0]')"
 if [ -x "$B/_t/broken" ]; then
     call "$B/_t/broken" report run wrong --verify -o page.html
-    [ $code -eq 1 ] && grep -q 'verification failed' err && shows '<li>verification failed: ' '<td>fail</td>'
+    [ $code -eq 1 ] && grep -q 'verification failed' err && data -r '.notes[]' | grep -q '^verification failed: ' && shows '<dd>fail</dd>'
     ok "run: that a verification failed, and exit 1"
     rm page.html
     call "$B/_t/broken" report run peek --verify -o page.html
@@ -117,22 +112,19 @@ else
     skip "run: a verification that fails" "there is no $B/_t/broken"
 fi
 run report sweep --src c0.pe0 --dst 'c*.slice*' -o page.html --quiet
-lacks 'id="use"'
+[ "$(data .use)" = null ]
 ok "sweep: no machine that was busy, as there were many"
 
 colours=$(sed -n '/prefers-color-scheme:dark/p' page.html | grep -o -- '--kb-[a-z0-9]*:' | sort -u)
 [ -n "$colours" ] && nothing "$(for colour in $colours; do
-    grep -q -- "    $colour light-dark(#" page.html || echo "$colour is not set"
+    grep -q -- "^$colour light-dark(#" page.html || echo "$colour is not set"
 done)"
 ok "the page sets every colour of its pictures, which follow its theme"
 
 # -- more rows than a page has -----------------------------------------------------------------------------
 
 run report sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 64:1664:64 --quiet -o page.html
-rows=$(grep -c '^{"src"' page.html) shown=$(sed '1,/id="rows"/d; /id="rows-json"/q' page.html | grep -c '^<tr>')
-equal "of 106496 rows a page keeps 100000, and shows 1000" "0 100000 1000" "$code $rows $shown"
-shows 'The page has the first 100000 of 106496 rows'
-ok "and says so"
+equal "of 106496 rows a page keeps 100000" "0 [100000,106496]" "$code $(data '.rows | [(.rows | length), .all]')"
 
 # -- texts of others ----------------------------------------------------------------------------
 
@@ -163,12 +155,12 @@ code=0
 timeout --preserve-status -s INT 1 "$SIM" report load --pattern local --rate 0.1,0.2 --txns 1000000000 \
     --seeds 1 -o cut.html >out 2>err || code=$?
 [ $code -eq 130 ] && [ ! -e cut.html ] && tail -1 cut.html.partial | grep -qx '</html>' &&
-    grep -q '<li>interrupted: 0 of 2 rates' cut.html.partial
+    grep -q '"interrupted: 0 of 2 rates' cut.html.partial
 ok "Ctrl-C keeps what is known, and the page says so"
 
 # -- refusals -----------------------------------------------------------------------------------
 
-can='probe, replay, sweep, load, run'
+can='probe, replay, sweep, load, run, why'
 refused "report of nothing" 2 "report needs a command, one of $can" report
 for command in info list diff route view report; do
     refused "report of $command" 2 "there is no report of $command, only of $can" report $command

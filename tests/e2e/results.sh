@@ -77,7 +77,7 @@ run run all_reduce count=64 --race --sqlite view.db --quiet && run run copy L=64
 equal "sqlite: a view with the columns of later runs" "2 ring" \
     "$(sql view.db "SELECT count(*) || ' ' || replace(max(algorithm), 'halving', 'ring') FROM run_result")"
 equal "sqlite: the origin of a run" \
-    "3|kernbench.run/1|run|cube8 run softmax M=5 N=7 --verify --seed 7 --format csv|cube8|1|1|0.1.0|7" \
+    "3|kernbench.run/1|run|cube8 run softmax M=5 N=7 --verify --seed 7 --format csv|cube8|1|1|0.2.0|7" \
     "$(sql a.db "SELECT id, schema, command, command_line, topology,
         hash = '$("$SIM" info --format csv | sed -n 's/^hash,//p')',
         config LIKE 'kernbench: 1%', version, seed FROM run WHERE id = 3")"
@@ -459,7 +459,7 @@ bad "a column twice" "bad.in:1:5: two columns 'a'" 'a,b,a\n'
 bad "a column without a name" 'bad.in:1:3: column 2 has no name' 'a,\n'
 for header in name,name,util_pct name,,util_pct ,name,util_pct name,util_pct, ,,; do
     printf '%s\n' "$header" a,b,1 >heading.csv
-    for view in "view sip --stats" "view roofline" "view latency" "diff a.csv"; do
+    for view in "view sip --stats" "diff a.csv"; do
         run $view heading.csv -o nowhere
         [ $code -eq 3 ] && [ ! -e nowhere ] && grep -Eq "^heading.csv:1:[0-9]+: (column [0-9] has no name|two columns 'name')$" err
         ok "$view: the columns $header"

@@ -36,7 +36,7 @@ completes 'cube8 probe --fo' --format
 completes 'cube8 probe --format ' 'table csv json jsonl md'
 completes 'cube8 probe --format j' 'json jsonl'
 completes 'cube8 view --format ' 'svg dot'
-completes 'cube8 view ' 'system sip cube pe roofline latency'
+completes 'cube8 view ' 'system sip cube pe'
 completes 'cube8 view sip --at ' s0
 completes 'cube8 view pe --at c' 'c0. c1. c2. c3. c4. c5. c6. c7.'
 completes 'cube8 view pe --at c1.pe' 'c1.pe0 c1.pe1 c1.pe2 c1.pe3 c1.pe4 c1.pe5 c1.pe6 c1.pe7'
@@ -73,7 +73,6 @@ completes 'cube8 nonsense ' ''
 touch rows.csv other
 mkdir folder
 completes 'cube8 replay ro' rows.csv
-completes 'cube8 view roofline ro' rows.csv
 completes 'cube8 view cube ro' ''
 completes 'cube8 replay rows.csv -o ot' other
 completes 'cube8 replay rows.csv --output=ot' other

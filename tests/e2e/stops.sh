@@ -86,7 +86,7 @@ for file in o.csv o.json o.jsonl; do
     refused "diff does not take $file.partial for a result" 3 "is of a run that was interrupted" \
         diff $file.partial $file.partial
 done
-refused "nor does view" 3 "is of a run that was interrupted" view latency o.csv.partial
+refused "nor does view" 3 "is of a run that was interrupted" view --stats o.csv.partial
 cp o.csv.partial renamed.csv
 run diff renamed.csv renamed.csv
 [ $code -eq 0 ]

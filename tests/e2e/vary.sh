@@ -97,22 +97,64 @@ refused "the version of the file" 2 "--vary kernbench: '1,2' is a version of the
 refused "--dry-run alone" 2 "--dry-run needs --vary, which is not given" probe --dry-run
 refused "-j alone" 2 "--jobs needs --vary, which is not given" probe -j 2
 refused "standard input" 2 "standard input only once" replay - --vary sips=1,2
-for option in --breakdown "--stats a.csv" --fingerprint "--trace a.json"; do
+for option in --fingerprint "--trace a.json"; do
     # shellcheck disable=SC2086
     refused "$option" 2 "--vary makes one table of many machines, without ${option% *}" replay rows.csv --vary sips=1,2 $option
 done
 
-# -- what stays ---------------------------------------------------------------------------------
+# -- machines that fail -------------------------------------------------------------------------
 
 for jobs in 1 2; do
-    run probe --case pe-local-hbm --vary cube.pes=4,8,99,16 --format csv -j $jobs
-    [ $code -eq 2 ] && [ "$(wc -l <out)" -eq 3 ] && says "'cube.pes' must be 0..64, not '99'" &&
-        says "failed at cube.pes=99: 2 of 4 machines complete"
-    ok "machines before one that fails, -j $jobs"
+    run probe --case pe-local-hbm --vary cube.pes=99,4,98,16 --format csv -j $jobs
+    [ $code -eq 2 ] && [ "$(wc -l <out)" -eq 5 ] && says "'cube.pes' must be 0..64, not '99'" &&
+        says "2 of 4 machines failed" && grep -q '^99,,*$' out && grep -q '^98,,*$' out && [ "$(cut -d, -f1 out | xargs)" = "cube.pes 99 4 98 16" ]
+    ok "a machine that cannot be has a row, and ends nothing, -j $jobs"
 done
+run probe --case pe-local-hbm --vary cube.pes=99,4 --format json
+[ $code -eq 2 ] && [ "$(jq -c '[.rows[].failed]' out)" = "[\"--set cube.pes=99: 'cube.pes' must be 0..64, not '99'\",null]" ]
+ok "JSON says why"
+run probe --case pe-local-hbm --vary cube.pes=99,4 --format table --columns all
+grep -q "failed" out && grep -q "must be 0..64" out
+ok "so does a table"
+run run layernorm M=64 N=65536 dtype=f64 --vary cube.pe.pe_tcm.size_mb=1,16 --format csv
+[ $code -eq 7 ] && [ "$(wc -l <out)" -eq 3 ] && says TCM && says "1 of 2 machines failed"
+ok "a kernel that fails on one of them"
+run probe --case pe-local-hbm --vary cube.pes=98,99 --format csv -o a.csv
+[ $code -eq 2 ] && [ ! -e a.csv ] && [ ! -e a.csv.partial ] && says "2 of 2 machines failed"
+ok "nothing is written if all fail"
 run probe --case pe-local-hbm --vary cube.pes=4,99 --format csv -o a.csv
-[ $code -eq 2 ] && [ ! -e a.csv ] && [ "$(wc -l <a.csv.partial)" -eq 2 ]
-ok "... and in a file"
+[ $code -eq 2 ] && [ "$(wc -l <a.csv)" -eq 3 ]
+ok "one that failed is in the file, which is whole"
+cat >crash.c <<'C'
+#include <tl.h>
+#include <signal.h>
+static void crash(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_num_programs(tl, 0) == 4 || tl_num_programs(tl, 0) == 32)
+        raise(SIGKILL);
+    tl_store(tl, 0, tl_full(tl, KB_F16, KB_SHAPE(64), 1));
+}
+static void setup(kb_bench_run *run) { kb_bench_launch(run, "crash", crash, NULL, 0); }
+const kb_bench bench_crash = {.name = "crash", .summary = "dies with 4 PEs", .setup = setup};
+KB_BENCHES(&bench_crash);
+C
+"$SIM" cc crash.c 2>cc.err
+run run ./crash.so:crash --vary cube.pes=2,4,8 --format csv
+[ $code -eq 6 ] && [ "$(wc -l <out)" -eq 4 ] && says "ended by signal 9" && grep -q '^4,,*$' out
+ok "a process that dies: the other machines have their rows"
+
+# -- what else there is of each -------------------------------------------------------------------
+
+run replay rows.csv --vary sips=1,2 --format csv --breakdown
+[ $code -eq 0 ] && head -1 out | grep -q '^sips,by,of,cause,' && sed -n 's/^2,//p' out >second && "$SIM" replay rows.csv --set sips=2 --breakdown --format csv | sed 1d | same - second
+ok "--breakdown: that of each"
+run replay rows.csv --vary sips=1,2 --format csv --stats use.csv
+[ $code -eq 0 ] && sed -n 's/^2,//p' use.csv >second && "$SIM" replay rows.csv --set sips=2 --stats two.csv --quiet >out && sed 1d two.csv | same - second
+ok "--stats: that of each"
+
+# -- what stays ---------------------------------------------------------------------------------
+
 env --default-signal=INT "$SIM" load --pattern uniform --rate 0.1 --txns 2000 --vary cube.hbm.bw_gbs=64:4000 --format csv >many 2>said &
 pid=$!
 sleep 1

@@ -111,8 +111,6 @@ CASES = {
     "view cube": ("view cube -o o.dot", ["o.dot"]),
     "view pe": ("view pe --at c1.pe2", []),
     "view stats": ("view --stats in/stats.csv -o o.svg", ["o.svg"]),
-    "view roofline": ("view roofline in/run.csv", []),
-    "view latency": ("view latency in/load.csv", []),
     "diff csv": ("diff in/a.csv in/b.csv --bound 1000000 -o o", ["o"]),
     "diff json": ("diff in/a.json in/b.json --bound 1000000 --format json", []),
     "diff jsonl": ("diff in/a.jsonl in/b.csv --bound 1000000 --columns actual_ns", []),

@@ -1,4 +1,4 @@
-/* Generated from two_cubes.yaml by kbgen 0.1.0; edit that file, not this. */
+/* Generated from two_cubes.yaml by kbgen 0.2.0; edit that file, not this. */
 /* topo.c -- the tables of two_cubes. */
 #include "topo.h"
 

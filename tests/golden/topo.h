@@ -1,4 +1,4 @@
-/* Generated from two_cubes.yaml by kbgen 0.1.0; edit that file, not this. */
+/* Generated from two_cubes.yaml by kbgen 0.2.0; edit that file, not this. */
 /* topo.h -- what is constant in two_cubes: sizes, counts, and where its segments begin. */
 #ifndef TOPO_H
 #define TOPO_H

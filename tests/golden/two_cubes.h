@@ -1,4 +1,4 @@
-/* Generated from two_cubes.yaml by kbgen 0.1.0; edit that file, not this. */
+/* Generated from two_cubes.yaml by kbgen 0.2.0; edit that file, not this. */
 /* two_cubes.h -- the topology two_cubes, to be used with kernbench.h. */
 #ifndef TWO_CUBES_H
 #define TWO_CUBES_H

@@ -28,7 +28,6 @@ STEPS = [
     [["explain"]],
     [["sim"]],
     [["cli"]],
-    [["mpi"]],
 ]
 ROOMS = {folder: (step, room)
          for step, rooms in enumerate(STEPS) for room, folders in enumerate(rooms) for folder in folders}

@@ -14,6 +14,8 @@ static bool before(const struct judge_event *a, const struct judge_event *b)
         return a->id < b->id;
     if (a->part != b->part)
         return a->part < b->part;
+    if (a->packet != b->packet)
+        return a->packet < b->packet;
     return a->step < b->step;
 }
 

@@ -124,6 +124,7 @@ struct judge_topo {
     double size_mm[2];   /* of cubes, then */
     bool *is_hole;       /* by place of the mesh */
     bool *is_router;     /* by node, of a machine with routers; else NULL */
+    bool *is_gate;       /* a noc whose `impl` is gate: beside them */
     uint32_t stages;     /* of meshes inside cubes that are kept apart by VCs: 1 to 4 */
     bool detours_apart;  /* they have VCs of their own */
     uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */

@@ -170,8 +170,10 @@ void judge_find_routers(struct judge_topo *t)
 
     add_all(t, all);
     t->is_router = judge_alloc(t->n_nodes, sizeof *t->is_router);
+    t->is_gate = judge_alloc(t->n_nodes, sizeof *t->is_gate);
     for (size_t i = 0; i < t->n_nodes; i++) {
-        t->is_router[i] = branches(&all[i]) && !is_part_of_slice(t, i);
+        t->is_gate[i] = strcmp(judge_text(t, "cube.noc.impl"), "gate") == 0 && names(t, i, ".noc");
+        t->is_router[i] = t->is_gate[i] || (branches(&all[i]) && !is_part_of_slice(t, i));
         free(all[i].list);
     }
     free(all);
@@ -250,7 +252,8 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
         link.channel = channel_of(t, net, &w, begin, i);
         path.head_fs += link.delay_fs + (link.channel->wire_fs > 1 ? link.channel->wire_fs : 1);
         path.links[path.n++] = link;
-        link = (struct judge_link){.delay_fs = i + 1 < w.n ? delay_at(t, &w, i) : 0};
+        link = (struct judge_link){.delay_fs = i + 1 < w.n ? delay_at(t, &w, i) : 0,
+                                   .node = w.nodes[i]};
         begin = i;
     }
     clear_way(&w);

@@ -30,6 +30,7 @@ struct judge_share {
 struct judge_link {
     struct judge_channel *channel;
     int64_t delay_fs; /* 0 at the source */
+    size_t node;      /* where it begins */
     struct judge_share share;
 };
 

@@ -70,6 +70,7 @@ struct port {
         struct segment **line;
         size_t n;
         int64_t from_fs; /* the front is a candidate from then on */
+        int64_t gate_fs; /* what the packet that comes waits for in a node that is a gate */
     } input[VCS_MAX];
     int64_t server_fs[SPEEDUP_MAX];
     struct judge_vc counted[VCS_MAX];
@@ -176,6 +177,7 @@ struct sim {
     uint32_t vcs[N_CLASSES], prios, speedup;
     uint64_t segment_bytes, packet_bytes, command_bytes;
     int64_t buffer_bytes, credit_fs;
+    int64_t *gates, interval_fs; /* by node: its next may go then; so long behind the last */
     bool by_turns;
 };
 
@@ -189,11 +191,13 @@ static void post(struct sim *s, int64_t fs, enum judge_class class, const struct
         s->things = judge_grow(s->things, s->things_room, sizeof *s->things);
     }
     s->things[s->n_things] = thing;
-    judge_post(&s->events, (struct judge_event){.fs = fs,
-                                                .class = class,
-                                                .id = x ? x->id : 0,
-                                                .part = x ? x->part : 0,
-                                                .step = s->n_things++});
+    judge_post(&s->events,
+               (struct judge_event){.fs = fs,
+                                    .class = class,
+                                    .id = x ? x->id : 0,
+                                    .part = x ? x->part : 0,
+                                    .packet = thing.what == ARRIVES ? thing.segment->packet : 0,
+                                    .step = s->n_things++});
 }
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -1315,12 +1319,35 @@ static void into_reader(struct sim *s, struct segment *g)
              (struct thing){.what = DONE, .txn = x});
 }
 
+/*
+ * A node may be a gate: "it lets one transaction through in an interval, the others wait", and "a
+ * node is asked when the head of a packet is there". What is behind the head takes as long.
+ */
+static void pass_gate(struct sim *s, struct segment *g, struct port *p)
+{
+    int64_t *next_fs = &s->gates[path_of(g)->links[g->at].node];
+    int64_t *wait_fs = &p->input[g->vc].gate_fs;
+    size_t n = p->input[g->vc].n;
+
+    if (g->first) {
+        *wait_fs = max_fs(*next_fs - s->now_fs, 0);
+        *next_fs = s->now_fs + *wait_fs + s->interval_fs;
+        if (g->number == 0)
+            g->flow->txn->result.overhead_fs += *wait_fs;
+    }
+    g->ready_fs = add_fs(s, g->ready_fs, *wait_fs);
+    if (n > 0)
+        g->ready_fs = max_fs(g->ready_fs, p->input[g->vc].line[n - 1]->ready_fs);
+}
+
 /* A segment has come to the end of its channel. */
 static void arrive(struct sim *s, struct segment *g, struct port *p)
 {
     if (!ends_behind(g)) {
         g->at++;
         g->ready_fs = add_fs(s, s->now_fs, path_of(g)->links[g->at].delay_fs);
+        if (s->t->is_gate[path_of(g)->links[g->at].node])
+            pass_gate(s, g, p);
         p->input[g->vc].line =
             judge_grow(p->input[g->vc].line, p->input[g->vc].n + 1, sizeof(struct segment *));
         p->input[g->vc].line[p->input[g->vc].n++] = g;
@@ -1514,6 +1541,8 @@ static void read_values(struct sim *s)
     s->by_turns = strcmp(judge_text(s->t, "contention.arbiter"), "rr") == 0;
     if (s->vcs[REQUEST] + s->vcs[RESPONSE] > VCS_MAX || s->speedup > SPEEDUP_MAX)
         judge_die("too many VCs or input servers");
+    s->interval_fs = judge_ns(judge_number(s->t, "cube.noc.gate.interval_ns"));
+    s->gates = judge_alloc(s->t->n_nodes, sizeof *s->gates);
     s->memories = judge_alloc(s->t->n_nodes, sizeof *s->memories);
     for (int write = 0; write < 2; write++) {
         s->stations[write] = judge_alloc(s->t->n_nodes, sizeof *s->stations[write]);
@@ -1562,6 +1591,7 @@ static void tear_down(struct sim *s)
     free(s->ports);
     free(s->inputs);
     free(s->memories);
+    free(s->gates);
     free(s->things);
     free(s->events.heap);
 }
@@ -1617,6 +1647,26 @@ static struct judge_vc *counted_vcs(const struct sim *s, size_t *n)
     return vcs;
 }
 
+static bool has_gates(const struct judge_topo *t)
+{
+    for (size_t i = 0; i < t->n_nodes; i++)
+        if (t->is_gate[i])
+            return true;
+    return false;
+}
+
+/* What a row takes when nothing else is there. */
+static int64_t alone_fs(const struct judge_topo *t, struct judge_row row)
+{
+    struct judge_result result;
+    uint64_t fingerprint;
+
+    row.issue_fs = 0;
+    row.n_after = 0;
+    judge_replay_routers(t, &row, 1, NULL, NULL, &result, &fingerprint);
+    return result.actual_fs;
+}
+
 bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                           struct judge_vc **vcs, size_t *n_vcs, struct judge_result *results,
                           uint64_t *fingerprint)
@@ -1638,6 +1688,8 @@ bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *ro
     }
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    for (size_t i = 0; ok && has_gates(t) && i < n; i++)
+        results[i].formula_fs = n == 1 ? results[i].actual_fs : alone_fs(t, rows[i]);
     if (vcs)
         *vcs = counted_vcs(&s, n_vcs);
     tear_down(&s);

@@ -586,6 +586,7 @@ void judge_free(struct judge_topo *t)
     free(t->first_edge);
     free(t->steps);
     free(t->is_router);
+    free(t->is_gate);
     free(t->is_hole);
     free(t->pes);
     free(t);

@@ -2,7 +2,8 @@
 """pages.py -- pages of `report` in a browser: what they show, and what can be done with them.
 
 TAP on stdout. B names the build, with the tests' simulators of cube8 and tray32. Needs Debian's chromium,
-chromium-driver, python3-selenium and python3-html5lib. Numbers are compared with --format json.
+chromium-driver, python3-selenium and python3-html5lib. Numbers are compared with --format json, those of the
+first screen with the rows of the page.
 With a word, only the pages that have it in their names: pages.py "cube8 run".
 """
 import decimal
@@ -20,7 +21,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from shown import ROWS_SHOWN, shown
+from shown import DECIMALS, PLACES, ROWS_SHOWN, place, shown
 
 BUILD = os.environ.get("B", "build")
 WIDTHS = (1280, 390)
@@ -35,6 +36,7 @@ PAGES = (
                        "--seeds", "2"]),
     ("cube8", "replay", ["replay", "benches/one_slice.csv"]),
     ("cube8", "run", ["run", "gemm", "M=128", "N=128", "--verify"]),
+    ("cube8", "why", ["why", "gemm", "M=64"]),
     ("tray32", "probe", ["probe", "--bytes", "64K"]),
     ("tray32", "sweep", ["sweep", "--src", "s*.host,c0.pe0", "--dst", "s*.c0.slice0", "--inflight",
                          "1:8", "--op", "h2d,d2h,read"]),
@@ -167,9 +169,9 @@ for (const table of all("table"))
     need(name(table.caption), "caption of " + table.id);
 for (const head of all("th"))
     need(head.scope === "col" && head.ariaSort, "scope and order of " + head.textContent);
-for (const svg of all("svg"))
-    need(svg.getAttribute("role") === "img" &&
-         document.getElementById(svg.getAttribute("aria-labelledby")), "title of a picture");
+for (const svg of all("svg:not([aria-hidden=true])"))
+    need(svg.getAttribute("role") === "img" && (svg.getAttribute("aria-label") ||
+         document.getElementById(svg.getAttribute("aria-labelledby"))), "title of a picture");
 const ids = all("[id]").map((e) => e.id);
 for (const id of ids)
     need(ids.indexOf(id) === ids.lastIndexOf(id), "one element only with id " + id);
@@ -184,10 +186,12 @@ return [...document.querySelectorAll("table")].map((table) => ({
     columns: [...table.tHead.rows[0].cells].map((e) => e.textContent.trim()),
     rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((e) => e.textContent)),
     rights: [...table.tBodies[0].rows[0].cells].map((e) => getComputedStyle(e).textAlign === "right"),
-    json: JSON.parse(document.getElementById(table.id + "-json").textContent)}));
+    same: table.closest(".rows").querySelector(".same").textContent,
+    runs_over: table.parentElement.scrollWidth > table.parentElement.clientWidth + 1}));
 """
 
-# -- numbers --------------------------------------------------------------------------------------
+# Tables of the page that are rows of its data, and those that its script makes of them.
+KEPT = {"rows": "rows", "why": "breakdown", "use": "use"}
 
 # -- tests of a page ------------------------------------------------------------------------------
 
@@ -216,97 +220,200 @@ def check_looks(browser, name, url):
                 ok(not faint, f"{where}: every text stands out", "\n".join(faint))
 
 
-def check_tables(browser, name, command):
-    tables = {table["id"]: table for table in browser.execute_script(TABLES)}
-    source = browser.execute_script("return document.getElementById('rows-json').textContent")
-    ours = json.loads(source, parse_float=decimal.Decimal)
+def data_of(browser):
+    source = browser.execute_script("return document.getElementById('data').textContent")
+    return json.loads(source, parse_float=decimal.Decimal)
+
+
+def check_tables(browser, name, command, data):
     theirs = json.loads(subprocess.run(command + ["--format", "json", "--quiet"], check=True,
                                        capture_output=True).stdout, parse_float=decimal.Decimal)
-    theirs["command"] = theirs["command"].replace(" --format json", "")
-    equal({k: v for k, v in ours.items() if k != "rows"},
-          {k: v for k, v in theirs.items() if k != "rows"}, f"{name}: has its origin, as JSON does")
-    ok(ours["rows"] == theirs["rows"], f"{name}: has the rows of --format json")
-    for table in tables.values():
-        source = browser.execute_script("return document.getElementById(arguments[0]).textContent",
-                                        table["id"] + "-json")
-        rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
-        expected = [[shown(k, v) for k, v in row.items()] for row in rows[:ROWS_SHOWN]]
+    ours = [dict(zip(data["rows"]["columns"], row)) for row in data["rows"]["rows"]]
+    ok(ours == theirs["rows"], f"{name}: has the rows of --format json")
+    for table in browser.execute_script(TABLES):
+        ok(table["rows"], f"{name}: table {table['id']} has rows")
+        if table["id"] not in KEPT:
+            continue
+        kept = data[KEPT[table["id"]]]
+        expected = [[shown(kept, row, kept["columns"].index(c)) for c in table["columns"]] for row in kept["rows"][:ROWS_SHOWN]]
         wrong = [pair for pair in zip(table["rows"], expected) if pair[0] != pair[1]]
         ok(not wrong and len(table["rows"]) == len(expected) and expected,
-           f"{name}: table {table['id']} shows the numbers of its JSON", wrong[:2])
-        rights = [any(not isinstance(row[column], (str, type(None))) for row in rows)
-                  for column in table["columns"]]
-        empty = [all(row[column] is None for row in rows) for column in table["columns"]]
-        ok(all(r == f or e for r, f, e in zip(table["rights"], rights, empty)),
-           f"{name}: in table {table['id']} numbers stand at the right", table["rights"])
+           f"{name}: table {table['id']} shows the numbers of the data", wrong[:2])
+        rights = [kept["types"][kept["columns"].index(c)] != "t" for c in table["columns"]]
+        equal(table["rights"], rights, f"{name}: in table {table['id']} numbers stand at the right")
+        ok(not table["runs_over"], f"{name}: table {table['id']} has as many columns as fit", table["columns"])
+        unsaid = [c for i, c in enumerate(kept["columns"]) if c not in table["columns"] and len(kept["rows"]) > 1 and
+                  len({row[i] for row in kept["rows"]}) == 1 and kept["rows"][0][i] not in (None, 0) and
+                  f"{c} {shown(kept, kept['rows'][0], i)}" not in table["same"] and len(kept["rows"]) <= 2000]
+        equal(unsaid, [], f"{name}: what is the same in all rows of {table['id']} is said above it")
 
 
-def column_of(browser, table, column):
-    return browser.execute_script(
-        "return [...document.getElementById(arguments[0]).tBodies[0].rows].map("
-        "(row) => row.cells[arguments[1]].textContent)", table, column)
+def figure(browser, label):
+    return browser.execute_script("""
+        const tile = [...document.querySelectorAll(".tile")].find((e) => e.querySelector("dt").textContent.startsWith(arguments[0]));
+        return tile && tile.querySelector(".figure").textContent;""", label)
 
 
-def check_sorting(browser, name, table):
+# Of each command the tiles of its first screen that are numbers of its rows: label, column, which of them.
+TILES = {
+    "run": (("kernel time", "kernel_ns", max), ("of the peak", "peak_pct", max)),
+    "why": (("kernel time", "kernel_ns", max), ("most saved", "saved_pct", max)),
+    "replay": (("last end", "end_ns", max),),
+    "load": (("most accepted", "accepted_gbs", max),),
+    "sweep": (("lowest latency", "mean_ns", min), ("highest latency", "mean_ns", max), ("highest throughput", "gbs", max)),
+    "probe": (("lowest latency", "actual_ns", min), ("highest throughput", "eff_bw_gbs", max)),
+}
+
+
+def check_first_screen(browser, name, command, data):
+    rows = data["rows"]
+    for label, column, which in TILES[command]:
+        i = rows["columns"].index(column)
+        value = which(row[i] for row in rows["rows"] if row[i] is not None)
+        label = "longest kernel" if label == "kernel time" and command == "run" and len(rows["rows"]) > 1 else label
+        if label == "of the peak" and len(rows["rows"]) > 1:
+            continue  # that of the longest one
+        equal(figure(browser, label), shown(rows, [value], 0, rows["types"][i]), f"{name}: the first screen says the {label} of its rows")
+    bottom = browser.execute_script("return document.querySelector('.tiles').getBoundingClientRect().bottom")
+    ok(bottom < 450, f"{name}: and does so in its upper half", bottom)
+    if "use" not in data:
+        return
+    use = data["use"]
+    edges = {row[1]: row[2] for row in use["rows"] if row[0] == "edge"}
+    listed = browser.execute_script("""
+        return [...document.querySelectorAll(".links li")].map((e) => [e.querySelector("strong").textContent,
+            e.querySelector(".share").textContent])""")
+    drawn = browser.execute_script("""
+        const edges = (id) => [...document.querySelectorAll(`#${id} g.edge[data-pct]`)];
+        const busy = ["picture-system", "picture-sip"].map(edges).find((all) => all.some((e) => e.dataset.pct >= 1)) ?? [];
+        return busy.map((e) => e.dataset.from + " -> " + e.dataset.to)""")
+    drawn = {name: edges.get(name) for name in drawn if edges.get(name)}
+    busiest = sorted((v for v in drawn.values() if v >= 1), reverse=True)[:5]
+    equal([share for _, share in listed], [shown(use, [v], 0, "p") + " %" for v in busiest], f"{name}: the busiest links are listed")
+    by_name = {(place(k), shown(use, [v], 0, "p") + " %") for k, v in drawn.items()}
+    ok(all(tuple(line) in by_name for line in listed), f"{name}: each with its name", listed)
+    equal(len(browser.find_elements(By.CSS_SELECTOR, ".map .badge")), len(listed), f"{name}: and has its number in the picture")
+
+
+def check_causes(browser, name, data):
+    """Shares of the critical path, from the sums of the data."""
+    sums = data["sums"]
+    paths = [row for row in sums["rows"] if row[0] == "path"]
+    kernels = [row for row in paths if ":" not in row[1]]
+    longest = max(kernels, key=lambda row: sum(row[2:]))
+    shares = sorted((100 * ns / sum(longest[2:]) for ns in longest[2:] if ns), reverse=True)[:5]
+    found = browser.execute_script("""
+        return [...document.querySelectorAll("#summary .ranking:first-child .share")].map((e) => parseFloat(e.textContent))""")
+    ok(len(found) == len(shares) and all(abs(a - float(b)) <= 0.051 for a, b in zip(found, shares)),
+       f"{name}: the causes of the critical path are ranked", (found, shares))
+    lines = [sum(row[2:]) for row in paths if ":" in row[1]]
+    first = browser.execute_script("return document.querySelector('#summary .ranking + .ranking li').textContent")
+    ok(f"{max(lines):.2f} ns" in first, f"{name}: and the line of the kernel with most of it comes first", first)
+
+
+def check_roofline(browser, name, data):
+    """Roofs and points of the plot, by the rows and the limits of the data."""
+    rows, limits = data["rows"], data["limits"]
+    found = browser.execute_script("""
+        return [[...document.querySelectorAll("[data-roof]")].map((e) => e.dataset.roof),
+                [...document.querySelectorAll("[data-slope]")].map((e) => e.dataset.slope),
+                [...document.querySelectorAll(".point")].map((e) => [e.dataset.name, +e.dataset.x, +e.dataset.y])]""")
+    at = {c: i for i, c in enumerate(rows["columns"])}
+    points = [[row[at["kernel"]], float(operations / (row[at["dma_read_bytes"]] + row[at["dma_write_bytes"]])),
+               float(operations / row[at["kernel_ns"]])] for row in rows["rows"]
+              if (operations := 2 * row[at["gemm_macs"]] + row[at["math_elements"]])]
+    equal(found[:2], [[str(limits["gemm_gops"]), str(limits["math_gops"])], [str(limits["memory_gbs"])]],
+          f"{name}: the roofline has the peaks of the machine")
+    ok(len(found[2]) == len(points) and all(a[0] == b[0] and abs(a[1] / b[1] - 1) < 1e-9 and abs(a[2] / b[2] - 1) < 1e-9
+                                            for a, b in zip(found[2], points)), f"{name}: and a point for each launch", (found[2], points))
+
+
+def check_curves(browser, name, data):
+    """Of `load`: as many points as rates, and in the order of their latency."""
+    rows = data["rows"]
+    curves = browser.execute_script("""
+        return Object.fromEntries([...document.querySelectorAll("[data-curve]")].map((e) => [e.dataset.curve,
+            [...e.querySelectorAll("circle")].map((c) => [+c.getAttribute("cx"), +c.getAttribute("cy")])]))""")
+    at = {c: i for i, c in enumerate(rows["columns"])}
+    for curve, column in (("mean", "mean_ns"), ("half of them", "p50_ns"), ("99 % of transactions", "p99_ns")):
+        rates = sorted((row[at["offered_gbs"]], row[at[column]]) for row in rows["rows"] if row[at["mean_ns"]] is not None)
+        drawn = curves[curve]
+        ok(len(drawn) == len(rates) and [x for x, _ in drawn] == sorted(x for x, _ in drawn) and
+           sorted(range(len(rates)), key=lambda i: rates[i][1]) == sorted(range(len(rates)), key=lambda i: -drawn[i][1]),
+           f"{name}: the curve of {column} has its rates, higher where it is slower", (drawn, rates))
+
+
+def column_of(browser, table, name):
+    return browser.execute_script("""
+        const table = document.getElementById(arguments[0]);
+        const at = [...table.tHead.rows[0].cells].findIndex((e) => e.textContent === arguments[1]);
+        return [...table.tBodies[0].rows].map((row) => row.cells[at].textContent)""", table, name)
+
+
+def check_sorting(browser, name, table, kept):
     heads = browser.find_elements(By.CSS_SELECTOR, f"#{table} th")
-    whole = browser.execute_script(
-        "return JSON.parse(document.getElementById(arguments[0] + '-json').textContent)"
-        ".rows.map((row) => Object.values(row))", table)
-    numeric = [i for i in range(len(heads)) if all(isinstance(row[i], (int, float, type(None))) for row in whole)]
-    varied = max(numeric, key=lambda i: len({row[i] for row in whole}))
-    button = heads[varied].find_element(By.TAG_NAME, "button")
+    names = [head.text for head in heads]
+    values = {n: [row[kept["columns"].index(n)] for row in kept["rows"]] for n in names}
+    numeric = [n for n in names if all(isinstance(v, (int, decimal.Decimal, type(None))) for v in values[n])]
+    varied = max(numeric, key=lambda n: len(set(values[n])))
+    head = heads[names.index(varied)]
+    button = head.find_element(By.TAG_NAME, "button")
     texts = column_of(browser, table, varied)
-    values = [row[varied] for row in whole if row[varied] is not None]
 
     def is_order(descending):
         found = [float(text) for text in column_of(browser, table, varied) if text]
-        first = sorted(values, reverse=descending)[:ROWS_SHOWN]
-        return found == sorted(found, reverse=descending) and \
-            all(abs(a - b) <= 0.06 for a, b in zip(found, first)) and len(texts) == min(len(whole), ROWS_SHOWN)
+        first = sorted((v for v in values[varied] if v is not None), reverse=descending)[:ROWS_SHOWN]
+        return found == sorted(found, reverse=descending) and len(texts) == min(len(kept["rows"]), ROWS_SHOWN) and \
+            all(abs(a - float(b)) <= 0.06 for a, b in zip(found, first))
 
     browser.execute_script("arguments[0].click()", button)
-    ok(is_order(False) and heads[varied].get_attribute("aria-sort") == "ascending",
-       f"{name}: a click sorts {table} by {button.text}, numerically", column_of(browser, table, varied)[:9])
+    ok(is_order(False) and head.get_attribute("aria-sort") == "ascending",
+       f"{name}: a click sorts {table} by {varied}, numerically", column_of(browser, table, varied)[:9])
     button.send_keys(Keys.ENTER)
-    ok(is_order(True) and heads[varied].get_attribute("aria-sort") == "descending",
+    ok(is_order(True) and head.get_attribute("aria-sort") == "descending",
        f"{name}: Enter sorts {table} the other way", column_of(browser, table, varied)[:9])
     button.send_keys(Keys.SPACE)
     marked = browser.find_elements(By.CSS_SELECTOR, f"#{table} th:not([aria-sort=none])")
     ok(is_order(False) and len(marked) == 1, f"{name}: so does the space bar, and one column is marked")
 
 
-def check_filter(browser, name, table):
+def check_filter(browser, name, table, kept):
     box = browser.find_element(By.CSS_SELECTOR, f"input[aria-controls={table}]")
     output = browser.find_element(By.XPATH, f"//input[@aria-controls='{table}']/../../output")
-    rows = browser.execute_script(
-        "return JSON.parse(document.getElementById(arguments[0] + '-json').textContent)"
-        ".rows.map((row) => Object.values(row))", table)
-    word = next((v for v in reversed(rows[-1]) if isinstance(v, str)), str(rows[-1][0])).split()[0]
+    rows = kept["rows"]
+    word = next((v for v in reversed(rows[-1]) if isinstance(v, str)), None)
+    word = word.split()[0] if word else shown(kept, rows[-1], 0)
     box.send_keys(word.upper())
-    found = browser.execute_script(
-        "return [...document.getElementById(arguments[0]).tBodies[0].rows].map((row) => row.textContent)", table)
-    expected = sum(any(word in str(v) for v in row) for row in rows)
-    ok(found and all(word in text for text in found) and len(found) == min(expected, ROWS_SHOWN) and
-       output.text.startswith(f"{expected} of {len(rows)} rows"),
-       f"{name}: the filter of {table} leaves rows with '{word}'", f"{expected} {output.text} {found[:3]}")
+    expected = sum(any(word.lower() in shown(kept, row, i, full=True).lower() for i in range(len(row))) for row in rows)
+    found = len(browser.find_elements(By.CSS_SELECTOR, f"#{table} tbody tr"))
+    ok(found == min(expected, ROWS_SHOWN) and output.text.startswith(f"{expected} of {len(rows)} rows"),
+       f"{name}: the filter of {table} leaves rows with '{word}'", f"{expected} {output.text} {found}")
     box.send_keys(" nothingofthekind")
-    equal(output.text, f"0 of {len(rows)} rows", f"{name}: none, if there are none")
+    ok(output.text.startswith(f"0 of {len(rows)} rows"), f"{name}: none, if there are none", output.text)
     box.send_keys(Keys.CONTROL, "a")
     box.send_keys(Keys.DELETE)
-    equal(len(column_of(browser, table, 0)), min(len(rows), ROWS_SHOWN), f"{name}: all, without words")
+    shown_rows = browser.find_elements(By.CSS_SELECTOR, f"#{table} tbody tr")
+    equal(len(shown_rows), min(len(rows), ROWS_SHOWN), f"{name}: all, without words")
 
 
-def check_digits(browser, name):
-    box = browser.find_element(By.CSS_SELECTOR, "#results .tools input[type=checkbox]")
-    source = browser.execute_script("return document.getElementById('rows-json').textContent")
-    rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
-    box.send_keys(Keys.SPACE)
-    found = next(t for t in browser.execute_script(TABLES) if t["id"] == "rows")["rows"]
-    exact = {tuple("" if v is None else shown(k, v) if k in ("rate", "saturation_rate") else str(v) for k, v in row.items())
-             for row in rows}  # in any order: they were sorted before
-    ok(all(tuple(row) in exact for row in found) and len(found) == min(len(rows), ROWS_SHOWN),
-       f"{name}: all digits are there, if wanted", found[:1])
-    box.send_keys(Keys.SPACE)
+def check_digits(browser, name, kept):
+    digits, columns = browser.find_elements(By.CSS_SELECTOR, "#results .tools input[type=checkbox]")
+    digits.send_keys(Keys.SPACE)
+    columns.send_keys(Keys.SPACE)
+    found = next(t for t in browser.execute_script(TABLES) if t["id"] == "rows")
+    equal(found["columns"], kept["columns"], f"{name}: all columns are there, if wanted")
+    exact = {tuple("" if v is None else f"{v:.6f}" if isinstance(v, (int, decimal.Decimal)) and t in DECIMALS else place(str(v)) if c in PLACES else
+                   str(v) for c, t, v in zip(kept["columns"], kept["types"], row))
+             for row in kept["rows"]}  # in any order: they were sorted before
+    ok(all(tuple(row) in exact for row in found["rows"]) and len(found["rows"]) == min(len(kept["rows"]), ROWS_SHOWN),
+       f"{name}: and all digits", found["rows"][:1])
+    digits.send_keys(Keys.SPACE)
+    columns.send_keys(Keys.SPACE)
+    more = browser.find_element(By.CSS_SELECTOR, "#results .more")
+    equal(more.is_displayed(), len(kept["rows"]) > ROWS_SHOWN, f"{name}: a button for more rows, if there are")
+    if more.is_displayed():
+        more.send_keys(Keys.ENTER)
+        equal(len(browser.find_elements(By.CSS_SELECTOR, "#rows tbody tr")), min(len(kept["rows"]), 1100), f"{name}: which shows them")
 
 
 def check_theme(browser, name, url):
@@ -380,7 +487,7 @@ def check_paper(browser, name, url):
     browser.get(url)
     seen = browser.execute_script("""
         return [getComputedStyle(document.documentElement).backgroundColor,
-                [...document.querySelectorAll("nav, .tools, #theme, #copy")].filter(
+                [...document.querySelectorAll("nav, .tools, .more, #theme, #copy")].filter(
                     (e) => e.getClientRects().length).length,
                 document.documentElement.scrollWidth <= innerWidth]""")
     equal(seen, ["rgb(255, 255, 255)", 0, True], f"{name}: on paper it is white, fits, and has no buttons")
@@ -399,12 +506,19 @@ def check_page(browser, folder, topology, what, arguments):
     check_looks(browser, name, url)
     look(browser, 1280, "light")
     browser.get(url)
-    check_tables(browser, name, [program, *arguments])
-    ids = [t["id"] for t in browser.execute_script(TABLES)]
+    data = data_of(browser)
+    check_first_screen(browser, name, arguments[0], data)
+    if arguments[0] == "run":
+        check_causes(browser, name, data)
+        check_roofline(browser, name, data)
+    if arguments[0] == "load":
+        check_curves(browser, name, data)
+    check_tables(browser, name, [program, *arguments], data)
+    ids = [t["id"] for t in browser.execute_script(TABLES) if t["id"] in KEPT]
     for table in ids if topology == "cube8" else ids[:1]:
-        check_sorting(browser, name, table)
-        check_filter(browser, name, table)
-    check_digits(browser, name)
+        check_sorting(browser, name, table, data[KEPT[table]])
+        check_filter(browser, name, table, data[KEPT[table]])
+    check_digits(browser, name, data["rows"])
     equal(browser.get_log("browser"), [], f"{name}: still nothing on the console")
     check_keyboard(browser, name, url)
     if topology == "cube8":

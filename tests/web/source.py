@@ -2,15 +2,14 @@
 """source.py PAGE JSON -- the source of a page of `report`, without a browser.
 
 Prints what is wrong with it: elements that are not closed, ids that come twice, what would be
-fetched from elsewhere, rows that are not those of JSON, which --format json has printed.
+fetched from elsewhere, rows that are not those of JSON, which --format json has printed, and what a
+reader without scripts sees of them.
 """
 import decimal
 import html.parser
 import json
 import re
 import sys
-
-from shown import ROWS_SHOWN, shown
 
 EMPTY = {"meta", "link", "input", "wbr"}  # elements that HTML does not close
 
@@ -19,8 +18,8 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.ids, self.faults = [], set(), []
-        self.json, self.cells = {}, {}
-        self.table = self.text = None  # the text of a cell or a script, in pieces
+        self.data, self.figures = None, []  # the JSON; texts of the noscript element
+        self.text = None  # of a script, or of a figure, in pieces
 
     def handle_startendtag(self, tag, attributes):
         self.look(tag, dict(attributes))
@@ -31,10 +30,7 @@ class Page(html.parser.HTMLParser):
         if tag in EMPTY:
             return
         self.open.append((tag, attributes))
-        if tag == "table":
-            self.table = attributes["id"]
-            self.cells[self.table] = []
-        if tag in ("td", "script"):
+        if tag == "script" or tag in ("dt", "dd") and "noscript" in [t for t, _ in self.open]:
             self.text = []
 
     def look(self, tag, attributes):
@@ -52,14 +48,19 @@ class Page(html.parser.HTMLParser):
             self.faults.append(f"</{tag}> at {self.getpos()}, open are {[t for t, _ in self.open]}")
             return
         _, attributes = self.open.pop()
-        if tag == "td":
-            self.cells[self.table].append("".join(self.text))
-        if tag == "script" and attributes.get("type") == "application/json":
-            self.json[attributes["id"]] = json.loads("".join(self.text), parse_float=decimal.Decimal)
+        if self.text is not None and tag in ("dt", "dd"):
+            self.figures.append("".join(self.text))
+            self.text = None
+        if tag == "script" and attributes.get("id") == "data":
+            self.data = json.loads("".join(self.text), parse_float=decimal.Decimal)
 
     def handle_data(self, data):
         if self.text is not None:
             self.text.append(data)
+
+
+def rows_of(table):
+    return [dict(zip(table["columns"], row)) for row in table["rows"]]
 
 
 def main():
@@ -75,14 +76,22 @@ def main():
         faults.append("no doctype, language or character set")
     for pattern in (r"@import", r"url\(", r"\bfetch\(", r"XMLHttpRequest", r"https?://(?!www\.w3\.org/2000/svg)"):
         faults += [f"has {pattern}"] if re.search(pattern, source) else []
+    if re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", source):
+        faults.append("a text could become HTML or a script")
+    rows = page.data["rows"]
     expected["command"] = expected["command"].replace(" --format json", "")
-    if page.json["rows-json"] != expected:
+    ours = {k: v for k, v in rows.items() if k not in ("columns", "types", "ranks", "all")}
+    ours["rows"] = rows_of(rows)
+    if ours != expected or rows["all"] != len(expected["rows"]):
         faults.append("rows are not those of --format json")
-    for table, cells in page.cells.items():
-        rows = page.json[table + "-json"]["rows"][:ROWS_SHOWN]
-        texts = [shown(column, value) for row in rows for column, value in row.items()]
-        if cells != texts:
-            faults.append(f"table {table} shows {[p for p in zip(cells, texts) if p[0] != p[1]][:3]}")
+    for name, table in page.data.items():
+        if isinstance(table, dict) and "columns" in table and \
+                {len(row) for row in table["rows"]} | {len(table["types"]), len(table["ranks"])} != {len(table["columns"])}:
+            faults.append(f"{name}: not as many cells as columns")
+    first = expected["rows"][0] if expected["rows"] else {}
+    shown = [text for k, v in first.items() if v is not None for text in (k, str(v))]
+    if page.figures != shown:
+        faults.append(f"without scripts: {[p for p in zip(page.figures, shown) if p[0] != p[1]][:3]}")
     print("\n".join(faults))
 
 

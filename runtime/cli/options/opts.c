@@ -287,6 +287,33 @@ static enum exit_code check_columns(const struct reading *r)
     return code;
 }
 
+/* A part that is the journal of its runs, of which the whole makes rows. */
+static enum exit_code check_kept_part(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    if (o->output && !o->sqlite && !o->stats && !o->breakdown && !o->trace)
+        return EXIT_OK;
+    return say(r->program, EXIT_USAGE,
+               "--shard of %s keeps results for --resume in a file: -o FILE, and no --sqlite, "
+               "--stats, --breakdown or --trace",
+               opts_command_name(o->command));
+}
+
+/* What an observer sees is not in a journal. */
+static enum exit_code check_resume(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    if (!o->resume || o->vary.n > 0 || (!o->breakdown && !o->trace && !o->report && !o->dry_run))
+        return EXIT_OK;
+    return say(r->program, EXIT_USAGE, "--resume keeps results, and no --%s",
+               o->breakdown ? "breakdown"
+               : o->trace   ? "trace"
+               : o->report  ? "report"
+                            : "dry-run");
+}
+
 /* Parts are joined by their files' names, and by lines: nothing else is known of them. */
 static enum exit_code check_shard(const struct reading *r)
 {
@@ -297,9 +324,11 @@ static enum exit_code check_shard(const struct reading *r)
     if (o->report || o->dry_run)
         return say(r->program, EXIT_USAGE, "%s is of the whole, it takes no --shard",
                    o->report ? "a report" : "--dry-run");
+    if (o->command == COMMAND_STUDY || (o->command == COMMAND_LOAD && o->vary.n == 0))
+        return check_kept_part(r);
     if (o->command != COMMAND_SWEEP && o->vary.n == 0)
         return say(r->program, EXIT_USAGE,
-                   "--shard needs --vary: parts are points of a sweep, or machines");
+                   "--shard needs --vary: parts are points of a sweep, rates, or machines");
     if (!o->output || o->format != FORMAT_CSV || o->sqlite)
         return say(r->program, EXIT_USAGE,
                    "--shard writes CSV to a file: -o FILE, --format csv, and no --sqlite");
@@ -338,9 +367,9 @@ static enum exit_code check_taken(const struct reading *r)
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
-        check_taken,   check_needs, check_replaced, check_report, check_format,
-        check_stats,   check_why,   check_picture,  check_files,  check_bytes,
-        check_columns, check_shard, check_terminal};
+        check_taken,   check_needs, check_replaced, check_report,  check_format,
+        check_stats,   check_why,   check_picture,  check_files,   check_bytes,
+        check_columns, check_shard, check_resume,   check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)

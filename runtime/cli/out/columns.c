@@ -9,48 +9,46 @@
 #include <stdint.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *group;
-    bool stays;
-} names[] = {
-#define COLUMN_NAME(name, group)  {name, #group, false},
-#define COLUMN_STAYS(name, group) {name, #group, true},
+const struct column_meaning columns_meanings[] = {
+#define COLUMN_NAME(name, group, type, unit, meaning)  {name, #group, #type, unit, meaning, false},
+#define COLUMN_STAYS(name, group, type, unit, meaning) {name, #group, #type, unit, meaning, true},
 #include "cli/out/columns.def"
 };
 
-enum { N_NAMES = sizeof names / sizeof *names };
+enum { N_NAMES = sizeof columns_meanings / sizeof *columns_meanings };
+
+const size_t columns_n = N_NAMES;
 
 const char *const columns_words[] = {
     COLUMNS_ALL,
 #define COLUMNS_GROUP(name, help) #name,
 #include "cli/out/columns.def"
-#define COLUMN_NAME(name, group)  name,
-#define COLUMN_STAYS(name, group) name,
+#define COLUMN_NAME(name, ...)  name,
+#define COLUMN_STAYS(name, ...) name,
 #include "cli/out/columns.def"
 };
 
 const size_t columns_n_words = sizeof columns_words / sizeof *columns_words;
 const size_t columns_n_groups = sizeof columns_words / sizeof *columns_words - N_NAMES;
 
-static size_t find(const char *name)
+const struct column_meaning *columns_find(const char *name)
 {
-    size_t i = 0;
-
-    while (i < N_NAMES && strcmp(names[i].name, name) != 0)
-        i++;
-    return i;
+    for (size_t i = 0; i < N_NAMES; i++)
+        if (strcmp(columns_meanings[i].name, name) == 0)
+            return &columns_meanings[i];
+    return NULL;
 }
 
 size_t columns_rank(const char *name)
 {
-    size_t i = find(name);
+    const struct column_meaning *found = columns_find(name);
 
-    return i < N_NAMES && !names[i].stays ? i : SIZE_MAX;
+    return found && !found->stays ? (size_t)(found - columns_meanings) : SIZE_MAX;
 }
 
 bool columns_has(const char *name)
 {
-    return find(name) < N_NAMES;
+    return columns_find(name) != NULL;
 }
 
 static bool is_word(const char *word, size_t len, const char *name)
@@ -72,11 +70,12 @@ static const char *next_word(const char **list, size_t *len)
 
 bool columns_listed(const char *list, const char *name)
 {
-    size_t i = find(name), len;
+    const struct column_meaning *found = columns_find(name);
+    size_t len;
 
     for (const char *word; (word = next_word(&list, &len));)
         if (is_word(word, len, name) || is_word(word, len, COLUMNS_ALL) ||
-            (i < N_NAMES && is_word(word, len, names[i].group)))
+            (found && is_word(word, len, found->group)))
             return true;
     return false;
 }

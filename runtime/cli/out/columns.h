@@ -7,6 +7,21 @@
 /* --columns ALL: a table is as wide as it is. */
 #define COLUMNS_ALL "all"
 
+/* What a column is: a row of columns.def. */
+struct column_meaning {
+    const char *name, *group, *type; /* type: text, integer, number, any */
+    const char *unit;                /* "ns"; "": none */
+    const char *meaning;
+    bool stays; /* in a table that is too wide */
+};
+
+/* The data dictionary, in the order of columns.def. */
+extern const struct column_meaning columns_meanings[];
+extern const size_t columns_n;
+
+/* That of a column; NULL: there is none such, as of keys of a machine. */
+const struct column_meaning *columns_find(const char *name);
+
 /* When a table that is too wide leaves the column out: 0 goes first. SIZE_MAX: it stays. */
 size_t columns_rank(const char *name);
 

@@ -63,7 +63,7 @@ void memory_lacks(void)
     if (undo_last)
         undo_last(undo_arg);
     stop_remove();
-    _exit(parallel_leave((int)say(name, EXIT_SYSTEM, "out of memory")));
+    _exit((int)say(name, EXIT_SYSTEM, "out of memory"));
 }
 
 static void *checked(void *p)

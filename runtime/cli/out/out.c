@@ -45,6 +45,7 @@ void out_head(const struct rows *rows, const struct origin *origin, enum format 
     case FORMAT_MD:
         out_md_head(rows, s);
         break;
+    case FORMAT_NDJSON:
     case FORMAT_TABLE:
     case FORMAT_SVG:
     case FORMAT_DOT:
@@ -64,6 +65,7 @@ void out_rows(const struct rows *rows, uint64_t from, uint64_t to, enum format f
         out_json_rows(rows, from, to, s);
         break;
     case FORMAT_JSONL:
+    case FORMAT_NDJSON:
         out_jsonl_rows(rows, from, to, s);
         break;
     case FORMAT_MD:

@@ -11,7 +11,8 @@ enum format {
 #define FORMATS                                                                                    \
     FORMAT(TABLE, table)                                                                           \
     FORMAT(CSV, csv)                                                                               \
-    FORMAT(JSON, json) FORMAT(JSONL, jsonl) FORMAT(MD, md) FORMAT(SVG, svg) FORMAT(DOT, dot)
+    FORMAT(JSON, json)                                                                             \
+    FORMAT(JSONL, jsonl) FORMAT(NDJSON, ndjson) FORMAT(MD, md) FORMAT(SVG, svg) FORMAT(DOT, dot)
     FORMATS
 #undef FORMAT
         N_FORMATS
@@ -85,6 +86,12 @@ void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct si
 void out_json_head(const struct rows *rows, const struct origin *origin, struct sink *s);
 void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_json_tail(struct sink *s);
+/* A string, and the value of a cell, for other objects. */
+void out_json_string(struct sink *s, const char *text);
+void out_json_cell(struct sink *s, const struct cell *cell);
+
+/* The origin alone, and what the rows are made of, as one object. */
+void out_json_origin(const struct origin *origin, struct sink *s);
 void out_jsonl_head(const struct rows *rows, const struct origin *origin, struct sink *s);
 void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_md_head(const struct rows *rows, struct sink *s);

@@ -8,6 +8,7 @@
  *           ]}
  *   jsonl   {"schema":...,"seed":0}
  *           {"case":"pe-local-hbm",...}
+ *   ndjson  the lines of rows alone, which readers of tables take as they are
  *
  * The origin holds the whole configuration of the machine, so that a result can be repeated from
  * its own file, and "notes" if all rows may mislead. Keys of rows are the names of columns. Numbers
@@ -24,8 +25,8 @@ static bool is_plain(char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* A string. The command line may be any bytes; JSON may not. Most are short and plain. */
-static void put_string(struct sink *s, const char *text)
+/* The command line may be any bytes; JSON may not. Most are short and plain. */
+void out_json_string(struct sink *s, const char *text)
 {
     sink_char(s, '"');
     while (*text) {
@@ -41,13 +42,13 @@ static void put_string(struct sink *s, const char *text)
     sink_char(s, '"');
 }
 
-static void put_cell(struct sink *s, const struct cell *cell)
+void out_json_cell(struct sink *s, const struct cell *cell)
 {
     bool is_double = cell->type == CELL_FRACTION || cell->type == CELL_DECIMAL ||
                      cell->type == CELL_PERCENT || cell->type == CELL_ERROR;
 
     if (cell->type == CELL_TEXT)
-        put_string(s, cell->text);
+        out_json_string(s, cell->text);
     else if (cell->type == CELL_NONE || (is_double && !isfinite(cell->value)))
         sink_text(s, "null");
     else
@@ -58,9 +59,9 @@ static void put_row(const struct rows *rows, const struct cell *cells, struct si
 {
     for (size_t c = 0; c < rows->n_columns; c++) {
         sink_char(s, c > 0 ? ',' : '{');
-        put_string(s, rows->columns[c].name);
+        out_json_string(s, rows->columns[c].name);
         sink_char(s, ':');
-        put_cell(s, &cells[c]);
+        out_json_cell(s, &cells[c]);
     }
     sink_char(s, '}');
 }
@@ -69,9 +70,9 @@ static void put_row(const struct rows *rows, const struct cell *cells, struct si
 static void put_pair(struct sink *s, const char *before, const char *key, const char *text)
 {
     sink_text(s, before);
-    put_string(s, key);
+    out_json_string(s, key);
     sink_char(s, ':');
-    put_string(s, text);
+    out_json_string(s, text);
 }
 
 /* ,"args":{"M":256,"dtype":"f16"} */
@@ -83,12 +84,12 @@ static void put_args(const struct origin *origin, struct sink *s)
 
         if (i > 0)
             sink_char(s, ',');
-        put_string(s, arg->name);
+        out_json_string(s, arg->name);
         sink_char(s, ':');
         if (arg->is_number)
             sink_text(s, arg->value);
         else
-            put_string(s, arg->value);
+            out_json_string(s, arg->value);
     }
     sink_char(s, '}');
 }
@@ -110,7 +111,7 @@ static void put_origin(const struct rows *rows, const struct origin *origin, str
         put_args(origin, s);
     if (rows->warning && *rows->warning) {
         sink_text(s, ",\"notes\":[");
-        put_string(s, rows->warning);
+        out_json_string(s, rows->warning);
         sink_char(s, ']');
     }
 }
@@ -138,6 +139,17 @@ void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct s
 void out_json_tail(struct sink *s)
 {
     sink_text(s, "\n]}\n");
+}
+
+void out_json_origin(const struct origin *origin, struct sink *s)
+{
+    const struct rows none = {0};
+    char sources[PROVENANCE_BYTES];
+
+    put_origin(&none, origin, s);
+    provenance_write(origin->sources, sources);
+    put_pair(s, ",", "provenance", sources);
+    sink_text(s, "}\n");
 }
 
 void out_jsonl_head(const struct rows *rows, const struct origin *origin, struct sink *s)

@@ -7,6 +7,8 @@
  * first needed; cells of other commands are NULL. So one query compares runs: SELECT value,
  * avg(mean_ns) FROM result JOIN param USING (run) WHERE name = '--bytes' GROUP BY value.
  *
+ * `columns` says what each of these is: type, unit, group and meaning, from the data dictionary.
+ *
  * `result` is wide; what one command has printed is the view COMMAND_result, with its columns
  * alone: SELECT * FROM load_result. A view is made again when its command prints a new column.
  *
@@ -20,6 +22,7 @@
  * reported at once and not after hours. `application_id` in its header tells ours.
  */
 #include "cli/out/out_sqlite.h"
+#include "cli/out/columns.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -144,6 +147,21 @@ static bool add_params(struct out_sqlite *db, int64_t run, const struct origin_a
 static const char *sql_type(enum cell_type type)
 {
     return type == CELL_TEXT ? "TEXT" : type == CELL_COUNT ? "INTEGER" : "REAL";
+}
+
+/* What it is, for readers: once. */
+static bool add_meaning(struct out_sqlite *db, const char *name)
+{
+    const struct column_meaning *of = columns_find(name);
+    char *sql;
+
+    if (!of)
+        return true;
+    sql = sqlite3_mprintf("INSERT OR IGNORE INTO columns VALUES (%Q, %Q, %Q, %Q, %Q)", name,
+                          of->type, of->unit, of->group, of->meaning);
+    bool ok = db_finish(db, db_prepare(db, sql));
+    sqlite3_free(sql);
+    return ok;
 }
 
 /* A column that no command has had yet. */
@@ -285,7 +303,7 @@ static bool add_all(struct out_sqlite *db, const struct rows *rows, const struct
         !add_params(db, run, origin->args, origin->n_args))
         return false;
     for (size_t c = 0; c < rows->n_columns; c++)
-        if (!add_column(db, &rows->columns[c]))
+        if (!add_column(db, &rows->columns[c]) || !add_meaning(db, rows->columns[c].name))
             return false;
     return make_view(db, rows, origin->command) && add_rows(db, run, rows);
 }

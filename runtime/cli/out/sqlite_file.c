@@ -38,6 +38,11 @@ static const char schema[] =
     "CREATE TABLE result (run INTEGER NOT NULL REFERENCES run (id), row INTEGER NOT NULL,"
     " PRIMARY KEY (run, row)) WITHOUT ROWID;";
 
+/* What the columns of `result` are; files of earlier versions lack it. */
+static const char meanings[] =
+    "CREATE TABLE IF NOT EXISTS columns (name TEXT PRIMARY KEY, type TEXT NOT NULL,"
+    " unit TEXT NOT NULL, \"group\" TEXT NOT NULL, meaning TEXT NOT NULL) WITHOUT ROWID";
+
 /* -- failures ------------------------------------------------------------------------------- */
 
 /* Says why; false. The first failure is the one that counts. */
@@ -276,7 +281,8 @@ bool db_begin(struct out_sqlite *db)
     db->begun = true;
     if (!is_new)
         return db_add_column(db, "run", "partial", PARTIAL_COLUMN) &&
-               db_add_column(db, "run", "provenance", PROVENANCE_COLUMN);
-    return (db_run(db, schema) && db_run(db, "PRAGMA application_id = 0x6b626e63;"
-                                             "PRAGMA user_version = 1"));
+               db_add_column(db, "run", "provenance", PROVENANCE_COLUMN) && db_run(db, meanings);
+    return (db_run(db, schema) && db_run(db, meanings) &&
+            db_run(db, "PRAGMA application_id = 0x6b626e63;"
+                       "PRAGMA user_version = 1"));
 }

@@ -44,7 +44,7 @@ enum {
 };
 
 /* A handler has no argument of ours: what it sees can only be static. */
-static volatile sig_atomic_t deferring, term_asks;
+static volatile sig_atomic_t deferring;
 static atomic_bool asked; /* any thread looks */
 static const char *volatile removed[STOP_FILES];
 static volatile int64_t asked_ms;
@@ -103,7 +103,7 @@ void stop_forget(void)
 void stop_exit(int code)
 {
     stop_remove();
-    _exit(parallel_leave(code));
+    _exit(code);
 }
 
 static void end_by(int signal_number)
@@ -113,14 +113,9 @@ static void end_by(int signal_number)
     raise(signal_number);
 }
 
-static bool asks(int signal_number)
-{
-    return signal_number == SIGINT || (signal_number == SIGTERM && term_asks);
-}
-
 static void on_signal(int signal_number)
 {
-    if (!asks(signal_number) || !deferring || !note_ctrl_c())
+    if (signal_number != SIGINT || !deferring || !note_ctrl_c())
         end_by(signal_number);
 }
 
@@ -160,11 +155,6 @@ void stop_catch(void)
     catch_one(SIGTERM, on_signal);
     catch_one(SIGHUP, on_signal);
     catch_one(SIGALRM, on_timer);
-}
-
-void stop_at_term(void)
-{
-    term_asks = true;
 }
 
 void stop_defer(bool deferred)
@@ -219,11 +209,6 @@ bool stop_asked(void)
     const struct session *s = session_here();
 
     return atomic_load_explicit(s ? &s->asked : &asked, memory_order_relaxed);
-}
-
-void stop_ask(void)
-{
-    asked = true;
 }
 
 bool stop_heard(void)

@@ -22,11 +22,7 @@ _Noreturn void stop_now(enum stop_limit limit); /* of a command line */
 enum stop_limit stop_limit(void);
 const char *stop_word(void);
 
-/* SIGTERM asks as SIGINT does: it is how the ranks of a job are told that one has died. */
-void stop_at_term(void);
 bool stop_asked(void);
-/* As the first SIGINT, but however long it takes: a process that works for this one has failed. */
-void stop_ask(void);
 
 /* Ends the program without giving anything back, except that it removes temporary files. */
 _Noreturn void stop_exit(int code);

@@ -8,6 +8,7 @@
  * column get a byte for each cell that tells its kind.
  */
 #include "cli/out/tables.h"
+#include "cli/out/columns.h"
 #include "base/parallel.h"
 #include "cli/out/memory.h"
 #include <math.h>
@@ -319,11 +320,17 @@ static void make_room(struct table *t, uint64_t n)
 
 static void end(struct table *t)
 {
-    for (size_t c = 0; c < t->n_columns; c++)
+    for (size_t c = 0; c < t->n_columns; c++) {
+        const struct column_meaning *of = columns_find(t->names[c]);
+
         t->shown[c] = (kb_query_column){.name = t->names[c],
                                         .kind = t->columns[c].kind,
                                         .kinds = t->columns[c].kinds,
-                                        .values = t->columns[c].values};
+                                        .values = t->columns[c].values,
+                                        .unit = of ? of->unit : NULL,
+                                        .group = of ? of->group : NULL,
+                                        .meaning = of ? of->meaning : NULL};
+    }
 }
 
 static void add_rows(struct table *t, const struct rows *rows)

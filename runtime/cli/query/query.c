@@ -16,6 +16,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/session.h"
 #include "cli/out/stop.h"
+#include "cli/plan/journal.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct kb_query {
     struct session session;
     struct cli cli;
     struct gates gates;
+    struct journal journal;
     char **words; /* owned, the strings too; up to NULL */
     int n_words;
     const kb_topology_source *source; /* borrowed; NULL: a command runs */
@@ -119,6 +121,7 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out)
     q->source = request->source;
     q->cli.program = "";
     q->cli.gates = &q->gates;
+    q->cli.journal = &q->journal;
     if (request->topo) {
         q->cli.topo = request->topo;
         kb_topology_info(request->topo, &q->cli.info);

@@ -53,6 +53,8 @@ typedef struct kb_query_column {
     kb_cell_kind kind;    /* of all cells if `kinds` is NULL, else of most */
     const uint8_t *kinds; /* kb_cell_kind of each cell; NULL: all have `kind` */
     const void *values;   /* 8 bytes each */
+    /* From the data dictionary; NULL: it has none, as of keys of a machine. */
+    const char *unit, *group, *meaning;
 } kb_query_column;
 
 typedef struct kb_query_table {

@@ -3,258 +3,139 @@
  *
  * `report run gemm` is `run gemm`, but its rows go to the page instead of standard output. Commands
  * know nothing about pages: command.c calls `report_page` by pointers, with rows where it would
- * print them and with each note; a few commands hand over the simulation for its utilization
- * (report_sim()).
+ * print them and with each note; a few commands hand over the simulation for its utilization.
  *
- * The page has up to nine sections, in the order of `parts`. Each is written to a buffer in
- * memory, as calls come in any order; report_write() adds those that need no run (the machine,
- * distances, the configuration), leaves out the empty ones, and writes the rest. The sections of
- * `report run gemm` are:
+ * The page is a shell with four things in it: the head, which says what was run; a script of JSON
+ * with all numbers; pictures of the machine, as `view` draws them; and report.js, which makes
+ * tables, plots and sentences of the numbers. The members of the JSON are
  *
- *     notes       none: nothing went to stderr
- *     plots       a roofline, with one point for the launch
- *     causes      bars and tables of --breakdown: overhead, drain, waits, ..., and where
- *     results     the row that `run gemm` prints
- *     machine     the pictures of `view`, coloured: the SIP, its busiest cube, the busiest PE
- *     distances   zero-load latency from every PE to every slice: a map of 64 x 64
- *     busy        the rows of --stats, the busiest first
- *     banks       none: no memory has banks
- *     config      the YAML of the topology, with all defaults
+ *     page        what was run: command, subject, machine, when the utilization is of
+ *     limits      peak rates of the machine: the roofs of its roofline
+ *     notes       lines that stderr has about the result, and those below a table
+ *     rows        the rows of the command, with the origin that --format json has
+ *     breakdown   the rows of --breakdown; `sums`: of operations and lines of kernels, by cause
+ *     use         the rows of --stats, the busiest first
+ *     distances   zero-load latency from every PE to every slice
  *
- * Invariants: the page needs no network (report.css and report.js are compiled in, and pictures are
- * SVG); it can be read without scripts (report.js sorts, filters, copies, and changes the theme);
- * it has no date, so the same command gives the same bytes.
- *
- * A table has its first 1000 rows as HTML, and for sorting up to 100000 as JSON, of which report.js
- * makes rows. So numbers are rounded twice, in C and in JavaScript, both times from the same six
- * decimals and halves up (report_round()). printf would round the binary value: 2.675 down, 2.665
- * up.
+ * Invariants: the page needs no network; without scripts it says the first row of its results; it
+ * has no date, so the same command gives the same bytes; texts of others are escaped in HTML by
+ * svg_escape(), and in JSON each '<' is \u003c, so that none can end the script.
  */
 #include "cli/report/report.h"
+#include "base/text.h"
 #include "cli/out/memory.h"
 #include "cli/report/report_parts.h"
-#include "cli/report/report_utilization.h"
-#include "cli/out/say.h"
-#include <errno.h>
+#include "cli/view/svg.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the page. On wide screens plots and causes stand side by side, and so do machine
- * and distances: report.css. */
-enum part {
-    PART_NOTES,
-    PART_PLOTS,
-    PART_BREAKDOWN,
-    PART_ROWS,
-    PART_MACHINE,
-    PART_DISTANCES,
-    PART_UTILIZATION,
-    PART_BANKS,
-    PART_CONFIG,
-    N_PARTS
-};
-
-static const struct {
-    const char *id, *title;
-} parts[N_PARTS] = {
-    [PART_NOTES] = {"notes", "Notes"},
-    [PART_PLOTS] = {"plots", "At a glance"},
-    [PART_ROWS] = {"results", "Results"},
-    [PART_BREAKDOWN] = {"causes", "Where the time goes"},
-    [PART_MACHINE] = {"machine", "The machine"},
-    [PART_DISTANCES] = {"distances", "From every PE to every memory"},
-    [PART_UTILIZATION] = {"busy", "How busy it was"},
-    [PART_BANKS] = {"banks", "Rows of memories"},
-    [PART_CONFIG] = {"config", "Configuration"},
-};
-
-/* A line of the notes. */
-struct note {
-    char *line;  /* owned: "rate 0.2: no steady state found" */
-    char *rates; /* owned: other rates with the same note: ", 0.3, 0.4"; NULL: none */
-};
-
-/* The sections that are not empty are in the page. */
 struct report {
     const struct cli *cli;
-    struct cli other;  /* `cli`, if the command has simulated another machine */
-    struct note *note; /* owned */
-    size_t n_notes;
-    struct sink part[N_PARTS];
+    struct cli other;     /* `cli`, if the command has simulated another machine */
+    struct sink notes;    /* strings of JSON, with commas between them */
+    struct sink data;     /* members of the object */
+    struct sink figures;  /* HTML: the first row, for readers without scripts */
+    struct sink pictures; /* HTML */
     struct report_utilization utilization;
-    char *args; /* owned: "M=512 dtype=f16"; NULL: the command takes none */
 };
 
 struct report *report_new(const struct cli *cli)
 {
     struct report *r = memory_new(1, sizeof *r);
 
-    for (int i = 0; i < N_PARTS; i++)
-        sink_open_memory(&r->part[i]);
+    sink_open_memory(&r->notes);
+    sink_open_memory(&r->data);
+    sink_open_memory(&r->figures);
+    sink_open_memory(&r->pictures);
     r->cli = cli;
     return r;
 }
 
 void report_free(struct report *r)
 {
-    for (int i = 0; r && i < N_PARTS; i++)
-        sink_free(&r->part[i]);
-    for (size_t i = 0; r && i < r->n_notes; i++) {
-        free(r->note[i].line);
-        free(r->note[i].rates);
-    }
-    if (r) {
-        free(r->note);
-        free(r->args);
-        utilization_free(&r->utilization);
-    }
+    if (!r)
+        return;
+    sink_free(&r->notes);
+    sink_free(&r->data);
+    sink_free(&r->figures);
+    sink_free(&r->pictures);
+    utilization_free(&r->utilization);
     free(r);
 }
 
-/* A part without a byte is left out of the page and of its contents. */
-static bool is_empty(const struct sink *s)
+static void put_sink(struct sink *to, const struct sink *from)
 {
-    return s->at == s->buffer;
+    sink_bytes(to, from->buffer, (size_t)(from->at - from->buffer));
 }
 
 /* -- results of commands -------------------------------------------------------------------- */
 
-/* The number in "rate 0.2: TEXT", with or without words before it; NULL: there is none. */
-static const char *find_rate(const char *line, size_t *len)
-{
-    const char *rate = strstr(line, "rate ");
-
-    if (!rate)
-        return NULL;
-    rate += strlen("rate ");
-    *len = strspn(rate, "0123456789.");
-    return *len > 0 && rate[*len] == ':' ? rate : NULL;
-}
-
-/* Are two lines the same except for the rate? */
-static bool is_same_note(const char *a, const char *b)
-{
-    size_t a_len, b_len;
-    const char *a_rate = find_rate(a, &a_len), *b_rate = find_rate(b, &b_len);
-
-    return a_rate && b_rate && a_rate - a == b_rate - b &&
-           strncmp(a, b, (size_t)(a_rate - a)) == 0 && strcmp(a_rate + a_len, b_rate + b_len) == 0;
-}
-
-/* Appends ", RATE". */
-static void add_rate(struct note *note, const char *rate, size_t len)
-{
-    size_t before = note->rates ? strlen(note->rates) : 0;
-
-    note->rates = memory_resize(note->rates, before + len + sizeof ", ", 1);
-    sprintf(note->rates + before, ", %.*s", (int)len, rate);
-}
-
-/* Adds a line, or only its rate to a line that is the same otherwise. */
-static void add_note(struct report *r, const char *line)
-{
-    size_t i = 0, len;
-
-    while (i < r->n_notes && !is_same_note(r->note[i].line, line))
-        i++;
-    if (i < r->n_notes) {
-        const char *rate = find_rate(line, &len);
-
-        add_rate(&r->note[i], rate, len);
-        return;
-    }
-    r->note = memory_resize(r->note, r->n_notes + 1, sizeof *r->note);
-    r->note[r->n_notes++] = (struct note){.line = memory_text(line)};
-}
-
-/* Each line of `text` is one. */
-static void add_notes(struct report *r, const char *text)
+/* Each line of `text` is a note. */
+static void take_notes(struct report *r, const char *text)
 {
     char *lines = memory_text(text);
 
-    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
-        add_note(r, line);
+    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));) {
+        if (r->notes.at != r->notes.buffer)
+            sink_char(&r->notes, ',');
+        out_json_string(&r->notes, line);
+    }
     free(lines);
 }
 
-void report_note(struct report *r, const char *line)
+/* A name and a value of the head, or of the first row. */
+static void put_fact(struct sink *s, const char *name, const char *value)
 {
-    if (r)
-        add_notes(r, line);
+    sink_text(s, "<div><dt>");
+    svg_escape(s, name);
+    sink_text(s, "</dt><dd>");
+    svg_escape(s, value);
+    sink_text(s, "</dd></div>\n");
 }
 
-/* "LINE; also at rate 0.3, 0.4", an item each. */
-static void put_notes(struct report *r)
+static void take_figures(struct report *r, const struct rows *rows)
 {
-    struct sink *s = &r->part[PART_NOTES];
+    struct cell cells[ROW_CELLS_MAX];
+    char number[TEXT_NUMBER_BYTES];
+    uint64_t i = 0;
 
-    for (size_t i = 0; i < r->n_notes; i++) {
-        const struct note *note = &r->note[i];
-
-        sink_text(s, "<li>");
-        html_text(s, note->line);
-        if (note->rates) {
-            sink_text(s, "; also at rate ");
-            sink_text(s, note->rates + strlen(", "));
-        }
-        sink_text(s, "</li>");
+    while (i < rows->n_rows && !rows->row(rows->arg, i, cells))
+        i++;
+    for (size_t c = 0; i < rows->n_rows && c < rows->n_columns; c++) {
+        if (cells[c].type == CELL_NONE)
+            continue;
+        if (cells[c].type != CELL_TEXT)
+            *cell_put_exact(number, &cells[c]) = '\0';
+        put_fact(&r->figures, rows->columns[c].name,
+                 cells[c].type == CELL_TEXT ? cells[c].text : number);
     }
 }
 
-/* All arguments of a bench, including those that have their default. */
-static void keep_args(struct report *r, const struct origin *origin)
+static void take_rows(struct report *r, const struct rows *rows, const struct origin *origin)
 {
-    struct sink s;
-
-    if (!origin->args)
-        return;
-    sink_open_memory(&s);
-    for (size_t i = 0; i < origin->n_args; i++) {
-        sink_text(&s, i > 0 ? " " : "");
-        sink_text(&s, origin->args[i].name);
-        sink_char(&s, '=');
-        sink_text(&s, origin->args[i].value);
-    }
-    sink_char(&s, '\0');
-    free(r->args);
-    r->args = memory_text(s.buffer);
-    sink_free(&s);
-}
-
-void report_rows(struct report *r, const struct rows *rows, const struct origin *origin)
-{
-    keep_args(r, origin);
     if (rows->note)
-        add_notes(r, rows->note);
-    report_plots(&r->part[PART_PLOTS], r->cli, rows);
-    lead_results(&r->part[PART_ROWS], r->cli, rows);
-    report_table(&r->part[PART_ROWS], "rows", "Rows of the results", rows, origin);
-    report_breakdown(&r->part[PART_BREAKDOWN], r->cli, rows);
+        take_notes(r, rows->note);
+    take_figures(r, rows);
+    json_table(&r->data, "rows", rows, origin);
 }
 
-void report_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
-                     const char *why)
+static void take_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
+                          const char *why)
 {
-    add_notes(r, why);
-    if (rows->note)
-        add_notes(r, rows->note);
-    lead_begin(&r->part[PART_ROWS]);
-    html_text(&r->part[PART_ROWS], why);
-    lead_end(&r->part[PART_ROWS]);
-    report_table(&r->part[PART_ROWS], "rows", "Deadlocked commands", rows, origin);
+    take_notes(r, why);
+    json_text(&r->data, "deadlock", why);
+    take_rows(r, rows, origin);
 }
 
-void report_breakdown_rows(struct report *r, const struct rows *causes, const struct rows *sums)
+static void take_breakdown(struct report *r, const struct rows *causes, const struct rows *sums)
 {
-    struct sink *s = &r->part[PART_BREAKDOWN];
-
-    if (sums)
-        report_breakdown_sums(s, r->cli, sums);
-    report_table(s, "why", "Causes, places, and what was ahead", causes, NULL);
+    json_table(&r->data, "breakdown", causes, NULL);
+    json_table(&r->data, "sums", sums, NULL);
 }
 
-void report_machine(struct report *r, const kb_topology *topo)
+/* It must be there until the page is written. */
+static void take_machine(struct report *r, const kb_topology *topo)
 {
     r->other = *r->cli;
     r->other.topo = topo;
@@ -262,21 +143,12 @@ void report_machine(struct report *r, const kb_topology *topo)
     r->cli = &r->other;
 }
 
-void report_sim(struct report *r, const kb_sim *sim, const char *when)
+static void take_sim(struct report *r, const kb_sim *sim, const char *when)
 {
-    if (r)
-        utilization_take(&r->utilization, sim, when);
+    utilization_take(&r->utilization, sim, when);
 }
 
-/* -- the page ------------------------------------------------------------------------------- */
-
-static void put_fact(struct sink *s, const char *name, const char *value)
-{
-    sink_text(s, "<div>");
-    html_element(s, "dt", name);
-    html_element(s, "dd", value);
-    sink_text(s, "</div>\n");
-}
+/* -- the head of the page ------------------------------------------------------------------- */
 
 /* The subject of the command, for the title: "gemm", "uniform"; "": none. */
 static const char *subject(const struct opts *o)
@@ -285,6 +157,7 @@ static const char *subject(const struct opts *o)
 
     switch (o->command) {
     case COMMAND_RUN:
+    case COMMAND_WHY:
         return o->operand[0];
     case COMMAND_REPLAY:
         slash = strrchr(o->operand[0], '/');
@@ -301,39 +174,14 @@ static void put_title(const struct report *r, struct sink *s)
 {
     const struct opts *o = &r->cli->opts;
 
-    html_text(s, opts_command_name(o->command));
-    if (*subject(o)) {
-        sink_char(s, ' ');
-        html_text(s, subject(o));
-    }
+    svg_escape(s, opts_command_name(o->command));
+    sink_text(s, *subject(o) ? " " : "");
+    svg_escape(s, subject(o));
     sink_text(s, " on ");
-    html_text(s, r->cli->info.name);
+    svg_escape(s, r->cli->info.name);
 }
 
-/* What a reader needs to repeat the run: machine, configuration, seed, arguments, command line. */
-static void put_facts(const struct report *r, struct sink *s)
-{
-    const kb_info *info = &r->cli->info;
-    char text[160];
-
-    sink_text(s, "<dl class=facts>\n");
-    put_fact(s, "topology", info->name);
-    put_fact(s, "configuration", info->hash);
-    snprintf(text, sizeof text, "%u SIP%s of %u x %u cubes of %u PE%s, links %s", info->sips,
-             info->sips == 1 ? "" : "s", info->mesh_w, info->mesh_h, info->pes_per_cube,
-             info->pes_per_cube == 1 ? "" : "s", info->links);
-    put_fact(s, "machine", text);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)r->cli->opts.seed);
-    put_fact(s, "seed", text);
-    if (r->args && *r->args)
-        put_fact(s, "arguments", r->args);
-    put_fact(s, "kernbench", KB_VERSION);
-    sink_text(s, "</dl>\n<div class=command><code id=command>");
-    html_text(s, r->cli->opts.command_line);
-    sink_text(s, "</code> <button type=button id=copy hidden>Copy</button></div>\n");
-}
-
-/* Style, title and facts. "data:," keeps a browser from asking a server for an icon. */
+/* "data:," keeps a browser from asking a server for an icon. */
 static void put_head(const struct report *r, struct sink *s)
 {
     sink_text(s, "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
@@ -342,64 +190,102 @@ static void put_head(const struct report *r, struct sink *s)
                  "<link rel=icon href=\"data:,\">\n<title>");
     put_title(r, s);
     sink_text(s, "</title>\n<style>\n");
+    sink_text(s, svg_css);
     sink_text(s, report_css);
     sink_text(s, "</style>\n</head>\n<body>\n<a class=skip href=\"#main\">Skip to the results</a>\n"
                  "<header>\n<h1>");
     put_title(r, s);
-    sink_text(s, "</h1>\n<button type=button id=theme hidden>Theme: system</button>\n");
-    put_facts(r, s);
-    sink_text(s, "</header>\n");
+    sink_text(s, "</h1>\n<button type=button id=theme hidden>Theme: system</button>\n"
+                 "<div class=command><code id=command>");
+    svg_escape(s, r->cli->opts.command_line);
+    sink_text(s, "</code> <button type=button id=copy hidden>Copy</button></div>\n");
 }
 
-/* Links to the sections that are there. */
-static void put_contents(const struct report *r, struct sink *s)
+/* What a reader needs to repeat the run; report.js adds the arguments. */
+static void put_facts(const struct report *r, struct sink *s)
 {
-    sink_text(s, "<nav aria-label=Contents>\n<ol>\n");
-    for (int i = 0; i < N_PARTS; i++)
-        if (!is_empty(&r->part[i])) {
-            sink_text(s, "<li><a href=\"#");
-            sink_text(s, parts[i].id);
-            sink_text(s, "\">");
-            sink_text(s, parts[i].title);
-            sink_text(s, "</a></li>\n");
-        }
-    sink_text(s, "</ol>\n</nav>\n");
+    const kb_info *info = &r->cli->info;
+    char text[160];
+
+    sink_text(s, "<dl class=facts id=facts>\n");
+    put_fact(s, "topology", info->name);
+    put_fact(s, "configuration", info->hash);
+    snprintf(text, sizeof text, "%u SIP%s of %u x %u cubes of %u PE%s, links %s", info->sips,
+             info->sips == 1 ? "" : "s", info->mesh_w, info->mesh_h, info->pes_per_cube,
+             info->pes_per_cube == 1 ? "" : "s", info->links);
+    put_fact(s, "machine", text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)r->cli->opts.seed);
+    put_fact(s, "seed", text);
+    put_fact(s, "kernbench", KB_VERSION);
+    sink_text(s, "</dl>\n</header>\n");
 }
 
-/* A section with its heading. Notes are a list; the buffer has its items. */
-static void put_part(const struct report *r, enum part i, struct sink *s)
-{
-    const char *list = i == PART_NOTES ? "ul" : NULL;
-    char notes[80];
+/* -- the data ------------------------------------------------------------------------------- */
 
-    sink_text(s, "<section id=");
-    sink_text(s, parts[i].id);
-    sink_text(s, ">\n");
-    html_element(s, "h2", parts[i].title);
-    sink_text(s, "\n");
-    if (list) {
-        snprintf(notes, sizeof notes, "%zu %s before you use the numbers.", r->n_notes,
-                 r->n_notes == 1 ? "thing to know" : "things to know");
-        lead_begin(s);
-        sink_text(s, notes);
-        lead_end(s);
+/* Peaks are those of all PEs and slices, also of a launch on fewer. A product and a sum are two
+ * operations. */
+static void put_limits(const struct report *r, struct sink *s)
+{
+    double pes = kb_pe_count(r->cli->topo);
+    kb_limits limits;
+
+    kb_topology_limits(r->cli->topo, &limits);
+    json_key(s, "limits");
+    sink_char(s, '{');
+    json_number(s, "pes", pes);
+    json_number(s, "slices", kb_slice_count(r->cli->topo));
+    json_number(s, "gemm_gops", 2 * limits.gemm_macs_per_ns * pes);
+    json_number(s, "math_gops", limits.math_elements_per_ns * pes);
+    json_number(s, "memory_gbs", limits.slice_gbs * kb_slice_count(r->cli->topo));
+    sink_char(s, '}');
+}
+
+static void put_page(const struct report *r, struct sink *s)
+{
+    const struct opts *o = &r->cli->opts;
+
+    json_key(s, "page");
+    sink_char(s, '{');
+    json_text(s, "command", opts_command_name(o->command));
+    json_text(s, "subject", subject(o));
+    json_text(s, "links", r->cli->info.links);
+    json_text(s, "when", r->utilization.when ? r->utilization.when : "");
+    sink_char(s, '}');
+}
+
+/* A '<' could end the script ("</script>"). JSON has it in strings only, where \u003c is the same.
+ */
+static void put_escaped(struct sink *s, const struct sink *json)
+{
+    const char *from = json->buffer;
+
+    while (from < json->at) {
+        const char *less = memchr(from, '<', (size_t)(json->at - from));
+        const char *end = less ? less : json->at;
+
+        sink_bytes(s, from, (size_t)(end - from));
+        sink_text(s, less ? "\\u003c" : "");
+        from = less ? less + 1 : end;
     }
-    sink_text(s, list ? "<ul>\n" : "");
-    sink_bytes(s, r->part[i].buffer, (size_t)(r->part[i].at - r->part[i].buffer));
-    sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
 }
 
-/* The YAML is long, so it is folded away. */
-static void put_config(const struct report *r, struct sink *s)
+static void put_data(const struct report *r, struct sink *s)
 {
-    lead_begin(s);
-    sink_text(s, "The machine that all numbers are of.");
-    lead_end(s);
-    sink_text(s, "<details><summary>All keys, with their defaults: ");
-    html_text(s, r->cli->info.hash);
-    sink_text(s, "</summary>\n<pre tabindex=0>");
-    html_text(s, r->cli->info.config);
-    sink_text(s, "</pre></details>\n");
+    struct sink head;
+
+    sink_open_memory(&head);
+    sink_char(&head, '{');
+    put_page(r, &head);
+    put_limits(r, &head);
+    json_key(&head, "notes");
+    sink_char(&head, '[');
+    put_sink(&head, &r->notes);
+    sink_text(&head, "],\n");
+    sink_text(s, "<script type=\"application/json\" id=data>");
+    put_escaped(s, &head);
+    put_escaped(s, &r->data);
+    sink_text(s, "}</script>\n");
+    sink_free(&head);
 }
 
 /* Bytes of the reads in the map of distances. */
@@ -408,35 +294,35 @@ static uint64_t bytes_of(const struct opts *o)
     return o->command == COMMAND_PROBE || o->command == COMMAND_LOAD ? o->bytes : 4096;
 }
 
-enum exit_code report_write(struct report *r, struct sink *s)
+static enum exit_code write_page(struct report *r, struct sink *s)
 {
-    const struct cli *cli = r->cli;
-    enum exit_code code = utilization_pictures(&r->utilization, cli, &r->part[PART_MACHINE]);
+    enum exit_code code = utilization_pictures(&r->utilization, r->cli, &r->pictures);
 
     if (!code)
-        code = report_distances(&r->part[PART_DISTANCES], cli, bytes_of(&cli->opts));
+        code = report_distances(&r->data, r->cli, bytes_of(&r->cli->opts));
     if (code)
         return code;
-    put_notes(r);
-    utilization_table(&r->utilization, &r->part[PART_UTILIZATION]);
-    report_banks(&r->utilization, &r->part[PART_BANKS]);
-    put_config(r, &r->part[PART_CONFIG]);
+    utilization_table(&r->utilization, &r->data);
     put_head(r, s);
-    put_contents(r, s);
-    sink_text(s, "<main id=main>\n");
-    for (int i = 0; i < N_PARTS; i++)
-        if (!is_empty(&r->part[i]))
-            put_part(r, (enum part)i, s);
-    sink_text(s, "</main>\n<script>\n");
+    put_facts(r, s);
+    sink_text(s, "<noscript><p>Tables and plots of this page are made by its script, which your "
+                 "browser does not run. The first row of the results:</p>\n<dl class=facts>\n");
+    put_sink(s, &r->figures);
+    sink_text(s, "</dl></noscript>\n<main id=main>\n<div id=pictures>\n");
+    put_sink(s, &r->pictures);
+    sink_text(s, "</div>\n</main>\n");
+    put_data(r, s);
+    sink_text(s, "<script>\n");
+    sink_text(s, report_plots_js);
     sink_text(s, report_js);
     sink_text(s, "</script>\n</body>\n</html>\n");
     return EXIT_OK;
 }
 
-const struct page report_page = {.note = report_note,
-                                 .rows = report_rows,
-                                 .deadlock = report_deadlock,
-                                 .breakdown = report_breakdown_rows,
-                                 .sim = report_sim,
-                                 .machine = report_machine,
-                                 .write = report_write};
+const struct page report_page = {.note = take_notes,
+                                 .rows = take_rows,
+                                 .deadlock = take_deadlock,
+                                 .breakdown = take_breakdown,
+                                 .sim = take_sim,
+                                 .machine = take_machine,
+                                 .write = write_page};

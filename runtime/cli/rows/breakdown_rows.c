@@ -14,8 +14,8 @@
  * `pct` is relative to all time of what the row is of; for a step, to its own time. For example
  * "op dma_write overhead 52.7" says: of the time of all dma_write, 52.7 % was overhead of nodes.
  *
- * A report shows the same rows, and in addition one row for each operation with a column for each
- * cause (breakdown_report()), from which it draws bars.
+ * A report shows the same rows, and in addition one row for each operation, and each line of a kernel
+ * on the critical path, with a column for each cause (breakdown_report()), from which it draws bars.
  *
  * Example, the first rows of `run gemm --breakdown` on cube8:
  *
@@ -38,7 +38,7 @@
 
 enum {
     TOP_FOR_PEOPLE = 3,
-    TOP_FOR_PAGES = 20,
+    TOP_FOR_PAGES = 8,
     STEPS_PER_TOP = 4,
     STEP_BYTES = 256,
     NOTE_BYTES = 256
@@ -323,14 +323,15 @@ enum exit_code breakdown_rows_print(const struct cli *cli, kb_breakdown *why, st
 
 /* All causes of one thing. */
 struct sum {
+    kb_breakdown_by by;
     char *of; /* owned */
     double ns[KB_N_CAUSES];
 };
 
 #define SUM(NAME, name, column, is_wait) COLUMN(#column, CELL_NS, struct sum, ns[KB_CAUSE_##NAME]),
 
-/* The names are those that report_breakdown.c looks for. */
-static const struct column sum_columns[] = {COLUMN("of", CELL_TEXT, struct sum, of),
+static const struct column sum_columns[] = {COLUMN_WORD("by", struct sum, by, by_names),
+                                            COLUMN("of", CELL_TEXT, struct sum, of),
                                             KB_CAUSES(SUM)};
 
 enum {
@@ -343,19 +344,21 @@ struct sums {
     size_t n, cap;
 };
 
-/* Sums of everything, and of each operation; the rows of one thing come together. */
+/* Sums of everything, of each operation, and of each kernel and line on the critical path; the rows
+ * of one thing come together. */
 static void add_sum(void *arg, const kb_breakdown_row *row)
 {
     struct sums *s = arg;
-    const char *of = row->by == KB_BREAKDOWN_ALL ? "all" : row->of;
+    struct sum *last = s->n > 0 ? &s->sum[s->n - 1] : NULL;
 
-    if (row->by != KB_BREAKDOWN_ALL && row->by != KB_BREAKDOWN_OP)
+    if (row->by != KB_BREAKDOWN_ALL && row->by != KB_BREAKDOWN_OP && row->by != KB_BREAKDOWN_PATH)
         return;
-    if (s->n == 0 || strcmp(s->sum[s->n - 1].of, of) != 0) {
+    if (!last || last->by != row->by || strcmp(last->of, row->of) != 0) {
         s->sum = memory_room(s->sum, s->n, &s->cap, sizeof *s->sum);
-        s->sum[s->n++] = (struct sum){.of = memory_text(of)};
+        last = &s->sum[s->n++];
+        *last = (struct sum){.by = row->by, .of = memory_text(row->of)};
     }
-    s->sum[s->n - 1].ns[row->cause] += row->sum_ns;
+    last->ns[row->cause] += row->sum_ns;
 }
 
 static bool sum_row(void *arg, uint64_t i, struct cell *cells)
@@ -373,7 +376,6 @@ static void free_sums(struct sums *s)
     free(s->sum);
 }
 
-/* Rows of transactions have their terms; commands of kernels are summed here. */
 enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
 {
     struct breakdown_rows c = {.cli = cli, .top = TOP_FOR_PAGES};
@@ -388,7 +390,7 @@ enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
     if (!cmd_has_return(cli))
         sums.n_columns -= N_ROUTER_CAUSES;
     if (!status)
-        cli->page->breakdown(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
+        cli->page->breakdown(cli->report, &causes, &sums);
     free_all(&c);
     free_sums(&s);
     return status ? cmd_fail(cli, status, NULL) : EXIT_OK;

@@ -10,6 +10,7 @@
  */
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/say.h"
+#include "cli/vary/captured.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,19 +87,29 @@ static enum exit_code write_file(const char *path, const char *program, const st
 enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
                                 const struct origin_arg *args, size_t n_args, enum exit_code code)
 {
-    const char *path = cli->opts.stats;
-    struct origin origin = cmd_origin(cli);
     struct rows rows = utilization_rows_table(stats);
-    enum exit_code written;
 
-    if (!path || cmd_end(code) == SINK_DROP)
+    if (!cli->opts.stats || cmd_end(code) == SINK_DROP)
         return code;
     if (stats->failed)
         return cmd_fail(cli, KB_NO_MEMORY, NULL);
+    if (!cli->varied)
+        return stats_file_print(&rows, cli, args, n_args, code);
+    captured_rows(cli->varied_stats, &rows, args, n_args);
+    return code;
+}
+
+enum exit_code stats_file_print(const struct rows *rows, const struct cli *cli,
+                                const struct origin_arg *args, size_t n_args, enum exit_code code)
+{
+    const char *path = cli->opts.stats;
+    struct origin origin = cmd_origin(cli);
+    enum exit_code written;
+
     origin.command = "stats";
     origin.args = args;
     origin.n_args = n_args;
-    written = (is_database(path) ? write_database : write_file)(path, cli->program, &rows, &origin,
+    written = (is_database(path) ? write_database : write_file)(path, cli->program, rows, &origin,
                                                                 cmd_end(code));
     return written ? written : code;
 }

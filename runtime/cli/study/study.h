@@ -2,12 +2,14 @@
 #ifndef STUDY_H
 #define STUDY_H
 #include "cli/command.h"
+#include "cli/out/say.h"
+#include "cli/vary/variants.h"
 
 enum {
-    STUDY_VARIANTS_MAX = 10000,
     STUDY_COMMANDS_MAX = 64,
-    STUDY_KEYS_MAX = 16,   /* each becomes a column */
-    STUDY_NAME_BYTES = 64, /* of a variant that the file names */
+    STUDY_KEYS_MAX = VARY_KEYS_MAX, /* each becomes a column */
+    STUDY_NAME_BYTES = 64,          /* of a variant that the file names */
+    STUDY_VALUE_BYTES = 64,         /* of a value of `vary` */
 };
 
 /* A key that a variant changes, or that has a cost. */
@@ -20,15 +22,22 @@ struct study_key {
     int line, column;  /* where the file has it first */
 };
 
-struct study_variant {
-    char *name;                  /* owned; of a combination its values: "256,128" */
-    char *full;                  /* owned: with the keys, for messages; NULL: `name` */
+/* A variant that the file names. */
+struct study_named {
+    char *name;                  /* owned */
     char *value[STUDY_KEYS_MAX]; /* owned: of each key; NULL: that of the base machine */
     double own_cost;             /* NAN: none */
     int line, column;
-    char hash[24];        /* of its machine: these three are set by study_check() */
-    struct provenance of; /* of the machine */
-    double cost;          /* of all that it changes; NAN: the study has no costs */
+};
+
+/* Any variant, as study_variant() tells it. */
+struct study_variant {
+    char
+        name[STUDY_KEYS_MAX * (STUDY_VALUE_BYTES + 1)]; /* of a combination its values: "256,128" */
+    char full[STUDY_KEYS_MAX * 256];                    /* with the keys, for messages */
+    const char *value[STUDY_KEYS_MAX]; /* borrowed: of each key; NULL: that of the base machine */
+    double cost;                       /* of all that it changes; NAN: the study has no costs */
+    int line, column;
 };
 
 struct study_command {
@@ -38,7 +47,8 @@ struct study_command {
     int at_line, column;
 };
 
-/* What the file says. Variant 0 is the base machine. */
+/* What the file says. Variant 0 is the base machine, then come those with names, then the points of
+ * `vary`. */
 struct study {
     const struct cli *cli;
     const char *file; /* borrowed */
@@ -47,13 +57,18 @@ struct study {
     size_t n_sets;
     struct study_key key[STUDY_KEYS_MAX];
     size_t n_keys;
-    struct study_variant *variant; /* owned */
-    size_t n_variants, variants_room;
+    struct study_named *named; /* owned */
+    size_t n_named, named_room;
+    struct variants points;          /* of `vary` */
+    size_t point_key[VARY_KEYS_MAX]; /* the number of each of its keys in `key` */
+    int vary_line, vary_column;
+    uint64_t n_searched; /* points that the search for the front may run; 0: there is none */
     struct study_command command[STUDY_COMMANDS_MAX];
     size_t n_commands;
     bool has_costs;
     const kb_topology *base; /* owned if it is not that of the program */
-    kb_info info;            /* of it */
+    const kb_topology *from; /* what machines are made of: that, or a copy made at run time */
+    kb_info info;            /* of base */
 };
 
 /* What a variant did with a command. Of fixed size: it comes through a pipe. */
@@ -75,29 +90,26 @@ struct study_outcome {
 enum exit_code study_read(struct study *s, const struct cli *cli, const char *file);
 void study_free(struct study *s);
 
-/* Makes each machine once, and finds its hash and cost; says what is wrong with it. As above. */
+/* Makes the base machine and each with a name once, and says what is wrong with them, with keys and
+ * with commands. As above. */
 enum exit_code study_check(struct study *s);
 
-/* The topology of a variant, to be given back with kb_topology_free(); after messages NULL. */
-const kb_topology *study_machine(const struct study *s, const struct study_variant *variant);
-
-/*
- * Runs all commands on all variants, the base machine first; outcomes[v * n_commands + c]. What
- * `cli->sqlite` has already is taken from there.
- *
- * returns  EXIT_OK; the code of the first that failed, after a message that names it;
- *          EXIT_INTERRUPTED
- */
-enum exit_code study_run(const struct study *s, struct study_outcome *outcomes);
-
-/* The name of a variant, with its keys if the file gives it none. */
-static inline const char *study_name(const struct study_variant *v)
+/* How many variants there are, and variant `v` of them. */
+static inline uint64_t study_n_variants(const struct study *s)
 {
-    return v->full ? v->full : v->name;
+    return s->n_named + s->points.n;
 }
+void study_variant(const struct study *s, uint64_t v, struct study_variant *out);
+double study_cost(const struct study *s, uint64_t v); /* NAN: the study has no costs */
 
-/* Runs one, in this process. */
-void study_run_one(const struct study *s, size_t variant, size_t command,
+/* The topology of variant `v`, to be given back with kb_topology_free(); after messages NULL. */
+const kb_topology *study_machine(const struct study *s, uint64_t v);
+
+/* "FILE:LINE:COLUMN: variant NAME: TEXT" on stderr. */
+void study_say(const struct study *s, uint64_t variant, const char *text);
+
+/* Runs one, in this process; what it says is its caller's to take. */
+void study_run_one(const struct study *s, uint64_t variant, size_t command,
                    struct study_outcome *out);
 
 #endif

@@ -1,30 +1,28 @@
 /*
- * study_machine.c -- the machines of a study: each is made once to see that it can be, for its hash
- * and its cost, and again where it runs.
+ * study_machine.c -- the machines of a study: made where they run; those with names before, too, to
+ * see that they can be.
  *
- * A variant is the YAML of the base machine with its keys replaced, so it has the hash, and all
- * digits, of a topology that was compiled with these keys. A machine takes well under a
- * millisecond, so none is kept: memory does not grow with the number of variants.
+ * A variant is the base machine with its keys replaced, so it has the hash, and all digits, of a
+ * topology that was compiled with these keys. It is told by its number, and a machine takes well
+ * under a millisecond, so nothing is kept: memory does not grow with the number of variants.
  */
 #include "base/text.h"
 #include "cli/benches.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
-#include "cli/sources.h"
 #include "cli/study/study.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What went wrong, a line each, with the place and the name of the variant. */
-static void say_mistakes(const struct study *s, const struct study_variant *v, char *messages)
+void study_say(const struct study *s, uint64_t variant, const char *text)
 {
-    for (char *rest = messages, *line; (line = strsep(&rest, "\n"));)
-        if (*line && v)
-            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, study_name(v), line);
-        else if (*line)
-            say_line("%s: %s", s->file, line);
+    struct study_variant *v = memory_new(1, sizeof *v);
+
+    study_variant(s, variant, v);
+    say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, v->full, text);
+    free(v);
 }
 
 /* "cube.noc.bw_gbs=256" of each key that the variant changes. Returns how many; owned. */
@@ -44,29 +42,51 @@ static size_t make_sets(const struct study *s, const struct study_variant *v,
     return n;
 }
 
-const kb_topology *study_machine(const struct study *s, const struct study_variant *variant)
+const kb_topology *study_machine(const struct study *s, uint64_t number)
 {
+    struct study_variant *v = memory_new(1, sizeof *v);
     char *sets[STUDY_KEYS_MAX], *messages = NULL;
-    size_t n_sets = make_sets(s, variant, sets);
     const kb_topology *topo = NULL;
-    kb_topology_source source = {.file = s->info.name,
-                                 .text = s->info.config,
-                                 .nbytes = strlen(s->info.config),
-                                 .sets = (const char *const *)sets,
-                                 .n_sets = n_sets};
+
+    study_variant(s, number, v);
+    size_t n_sets = make_sets(s, v, sets);
+    kb_topology_source source = {
+        .base = s->from, .sets = (const char *const *)sets, .n_sets = n_sets};
     kb_status status = kb_topology_load(&source, &topo, &messages);
 
     if (status == KB_NO_MEMORY)
         memory_lacks();
     if (status && messages)
-        say_mistakes(s, variant, messages);
+        say_lines("%.*s", (int)strlen(messages) - 1, messages);
     free(messages);
     for (size_t i = 0; i < n_sets; i++)
         free(sets[i]);
+    free(v);
     return status ? NULL : topo;
 }
 
+/* The mistakes of a machine, each with its place: those of a variant, or of the base machine. */
+static void say_mistakes(const struct study *s, const uint64_t *variant, char *messages)
+{
+    for (char *rest = messages, *line; (line = strsep(&rest, "\n"));)
+        if (*line && variant)
+            study_say(s, *variant, line);
+        else if (*line)
+            say_line("%s: %s", s->file, line);
+}
+
 /* -- the base machine ----------------------------------------------------------------------- */
+
+/* Machines are made quickest from one that was read at run time. */
+static enum exit_code copy_base(struct study *s)
+{
+    kb_topology_source source = {.base = s->base};
+
+    s->from = s->base;
+    return s->cli->loaded || kb_topology_load(&source, &s->from, NULL) == KB_OK
+               ? EXIT_OK
+               : cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+}
 
 /* That of the program, or of --machine, unless the file has one or changes its keys. */
 static enum exit_code make_base(struct study *s)
@@ -83,7 +103,7 @@ static enum exit_code make_base(struct study *s)
         return say(cli->program, EXIT_USAGE,
                    "%s has a machine of its own: leave out --machine and --set", s->file);
     if (!s->machine && s->n_sets == 0)
-        return EXIT_OK;
+        return copy_base(s);
     kb_topology_source source = {
         .file = s->machine ? s->machine : cli->info.name,
         .text = s->machine ? NULL : cli->info.config,
@@ -102,6 +122,7 @@ static enum exit_code make_base(struct study *s)
         return EXIT_INPUT;
     }
     kb_topology_info(s->base, &s->info);
+    s->from = s->base;
     return EXIT_OK;
 }
 
@@ -143,10 +164,9 @@ static bool find_values(struct study *s)
 
 /* -- variants ------------------------------------------------------------------------------- */
 
-/* Its own, and for each key with a cost what it has more than the base machine. */
-static double cost_of(const struct study *s, const struct study_variant *v)
+static double cost_of(const struct study *s, const struct study_variant *v, double own_cost)
 {
-    double cost = isnan(v->own_cost) ? 0 : v->own_cost;
+    double cost = isnan(own_cost) ? 0 : own_cost;
     char *end;
 
     for (size_t k = 0; k < s->n_keys; k++)
@@ -155,19 +175,97 @@ static double cost_of(const struct study *s, const struct study_variant *v)
     return cost;
 }
 
-static bool check_variant(struct study *s, struct study_variant *v)
+/* The names of a point of `vary`. */
+static void name_point(const struct study *s, struct study_variant *out)
 {
-    const kb_topology *topo = study_machine(s, v);
-    kb_info info;
+    const struct variants *points = &s->points;
+    size_t n = 0, m = 0;
 
+    for (size_t a = 0; a < points->n_keys; a++) {
+        const char *value = out->value[s->point_key[a]];
+
+        n += (size_t)text_format(out->name + n, sizeof out->name - n, "%s%s", a ? "," : "", value);
+        m += (size_t)text_format(out->full + m, sizeof out->full - m, "%s%.150s=%s", a ? " " : "",
+                                 points->key[a].path, value);
+    }
+    out->line = s->vary_line;
+    out->column = s->vary_column;
+}
+
+/* Its values, and its cost. */
+static void find_delta(const struct study *s, uint64_t v, struct study_variant *out)
+{
+    double own_cost = v < s->n_named ? s->named[v].own_cost : NAN;
+    uint64_t c = v < s->n_named ? 0 : variants_combination(&s->points, v - s->n_named);
+
+    memset(out->value, 0, sizeof out->value);
+    if (v < s->n_named)
+        memcpy(out->value, s->named[v].value, sizeof out->value);
+    for (size_t a = 0; v >= s->n_named && a < s->points.n_keys; a++) {
+        const struct varied_key *key = &s->points.key[a];
+
+        out->value[s->point_key[a]] = key->words[variants_level(&s->points, c, a)] + key->value_at;
+    }
+    out->cost = s->has_costs ? cost_of(s, out, own_cost) : NAN;
+}
+
+double study_cost(const struct study *s, uint64_t v)
+{
+    struct study_variant out;
+
+    find_delta(s, v, &out);
+    return out.cost;
+}
+
+void study_variant(const struct study *s, uint64_t v, struct study_variant *out)
+{
+    find_delta(s, v, out);
+    if (v >= s->n_named) {
+        name_point(s, out);
+        return;
+    }
+    snprintf(out->name, sizeof out->name, "%s", s->named[v].name);
+    snprintf(out->full, sizeof out->full, "%s", s->named[v].name);
+    out->line = s->named[v].line;
+    out->column = s->named[v].column;
+}
+
+/* Can the machine of a variant with a name be made? False after messages. */
+static bool check_variant(struct study *s, uint64_t v)
+{
+    struct said said = {.n = 0};
+
+    say_into(&said);
+    const kb_topology *topo = study_machine(s, v);
+    say_into(NULL);
     if (!topo)
-        return false;
-    kb_topology_info(topo, &info);
-    snprintf(v->hash, sizeof v->hash, "%s", info.hash);
-    sources_of_machine(&v->of, topo);
+        say_mistakes(s, &v, said.text);
     kb_topology_free(topo);
-    v->cost = s->has_costs ? cost_of(s, v) : NAN;
-    return true;
+    return topo;
+}
+
+/* A key of `vary` that the base machine does not have: is there such a key? Its first value tells.
+ * Which values are possible, a run says. */
+static bool check_point_key(struct study *s, size_t a)
+{
+    const struct varied_key *key = &s->points.key[a];
+    const struct study_key *of = &s->key[s->point_key[a]];
+    const char *set = key->words[0];
+    kb_topology_source source = {.base = s->from, .sets = &set, .n_sets = 1};
+    const kb_topology *topo = NULL;
+    char *messages = NULL;
+
+    if (of->base)
+        return true;
+    kb_status status = kb_topology_load(&source, &topo, &messages);
+    if (status == KB_NO_MEMORY)
+        memory_lacks();
+    if (status)
+        say_line("%s:%d:%d: %.*s", s->file, of->line, of->column,
+                 messages ? (int)strcspn(messages, "\n") : 0, messages ? messages : "");
+    kb_topology_free(topo);
+    free(messages);
+    return !status;
 }
 
 /* -- commands ------------------------------------------------------------------------------- */
@@ -234,17 +332,18 @@ enum exit_code study_check(struct study *s)
     ok = find_values(s);
     for (size_t c = 0; c < s->n_commands; c++)
         ok = check_command(s, &s->command[c]) && ok;
-    for (size_t v = 0; v < s->n_variants; v++)
-        ok = check_variant(s, &s->variant[v]) && ok;
+    for (size_t v = 0; v < s->n_named; v++)
+        ok = check_variant(s, v) && ok;
+    for (size_t a = 0; a < s->points.n_keys; a++)
+        ok = check_point_key(s, a) && ok;
     return ok ? EXIT_OK : EXIT_INPUT;
 }
 
 /* -- the end -------------------------------------------------------------------------------- */
 
-static void free_variant(struct study_variant *v)
+static void free_named(struct study_named *v)
 {
     free(v->name);
-    free(v->full);
     for (size_t k = 0; k < STUDY_KEYS_MAX; k++)
         free(v->value[k]);
 }
@@ -259,8 +358,9 @@ static void free_command(struct study_command *c)
 
 void study_free(struct study *s)
 {
-    for (size_t i = 0; i < s->n_variants; i++)
-        free_variant(&s->variant[i]);
+    for (size_t i = 0; i < s->n_named; i++)
+        free_named(&s->named[i]);
+    variants_free(&s->points);
     for (size_t i = 0; i < s->n_commands; i++)
         free_command(&s->command[i]);
     for (size_t i = 0; i < s->n_keys; i++) {
@@ -270,8 +370,10 @@ void study_free(struct study *s)
     for (size_t i = 0; i < s->n_sets; i++)
         free(s->set[i]);
     free(s->set);
-    free(s->variant);
+    free(s->named);
     free(s->machine);
+    if (s->from && s->from != s->base)
+        kb_topology_free(s->from);
     if (s->base && s->base != s->cli->topo)
         kb_topology_free(s->base);
 }

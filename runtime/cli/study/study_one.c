@@ -9,6 +9,7 @@
 #include "cli/gate.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/plan/journal.h"
 #include "cli/rows/place_text.h"
 #include "cli/study/study.h"
 #include <math.h>
@@ -123,18 +124,21 @@ static enum exit_code start(const struct cli *cli)
     }
 }
 
-void study_run_one(const struct study *s, size_t variant, size_t command, struct study_outcome *out)
+void study_run_one(const struct study *s, uint64_t variant, size_t command,
+                   struct study_outcome *out)
 {
     const struct study_command *c = &s->command[command];
     struct gates gates = {0};
+    struct journal journal = {0};
     struct cli cli = {.program = s->cli->program,
                       .gates = &gates,
-                      .topo = study_machine(s, &s->variant[variant]),
+                      .journal = &journal,
+                      .topo = study_machine(s, variant),
                       .report = (struct report *)(void *)out,
                       .page = &collecting};
     enum exit_code code;
 
-    *out = (struct study_outcome){.state = STUDY_FAILED, .code = EXIT_SYSTEM};
+    *out = (struct study_outcome){.state = STUDY_FAILED, .code = EXIT_INPUT};
     if (!cli.topo)
         return;
     kb_topology_info(cli.topo, &cli.info);

@@ -9,13 +9,15 @@
  *       d2d_x2: {sip.d2d.bw_gbs: 256}
  *     vary:                                   # ... every combination
  *       cube.noc.bw_gbs: [128, 256]
+ *     sample: {sobol: 1000}                   # of these combinations so many points
+ *     search: {front: 500}                    # or from there on towards the Pareto front
  *     cost:
  *       sip.d2d.bw_gbs: 0.5                   # for each GB/s more than in the base machine
  *       d2d_x2: 10                            # of a variant, besides
  *
  * Keys and values are texts here: the library knows what they may be, and judges them when
- * study_check() makes the machine of each variant. All mistakes are told in one run, with their
- * places. Combinations of `vary` come in the order of the file, the last key fastest.
+ * study_check() makes the machines with names, or a run its own. All mistakes are told in one run,
+ * with their places. Combinations of `vary` come in the order of the file, the last key fastest.
  */
 #include "base/text.h"
 #include "cli/out/memory.h"
@@ -23,6 +25,7 @@
 #include "cli/study/study.h"
 #include <errno.h>
 #include <math.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +39,6 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
 }
 #else
 #include "cli/study/study_yaml.h"
-
-enum { VALUE_BYTES = 64, VALUES_MAX = STUDY_VARIANTS_MAX };
 
 /* The reading of one file. */
 struct reader {
@@ -84,6 +85,16 @@ static bool is_scalar(struct reader *r, const yaml_node_t *n, const char *what)
     return false;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(text_of(a), text_of(b));
+}
+
+static void leave(void *key)
+{
+    (void)key; /* of the document */
+}
+
 /* Calls `each` for every pair of a mapping; a message if it is none. */
 static void each_pair(struct reader *r, const yaml_node_t *map, const char *what,
                       void (*each)(struct reader *r, const yaml_node_t *key,
@@ -94,23 +105,34 @@ static void each_pair(struct reader *r, const yaml_node_t *map, const char *what
         bad(r, map, "%s must be a mapping, as NAME: VALUE", what);
         return;
     }
-    if (map->data.mapping.pairs.top - map->data.mapping.pairs.start > STUDY_VARIANTS_MAX) {
-        bad(r, map, "%s has more than %d names", what, STUDY_VARIANTS_MAX);
-        return;
-    }
+    void *seen = NULL;
     for (const yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
          p++) {
         const yaml_node_t *key = node(r, p->key);
 
         if (!is_scalar(r, key, "a name"))
             continue;
-        for (const yaml_node_pair_t *q = map->data.mapping.pairs.start; q < p; q++)
-            if (node(r, q->key)->type == YAML_SCALAR_NODE &&
-                strcmp(text_of(node(r, q->key)), text_of(key)) == 0)
-                bad(r, key, "'%s' again, see line %zu", text_of(key),
-                    node(r, q->key)->start_mark.line + 1);
+        const yaml_node_t *const *first = tsearch(key, &seen, by_text);
+        if (!first)
+            memory_lacks();
+        if (*first != key)
+            bad(r, key, "'%s' again, see line %zu", text_of(key), (*first)->start_mark.line + 1);
         each(r, key, node(r, p->value), arg);
     }
+    tdestroy(seen, leave);
+}
+
+/* The value of a word of the file; NULL: it is not there. */
+static const yaml_node_t *find(struct reader *r, const char *name)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
+
+    for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
+         p < root->data.mapping.pairs.top; p++)
+        if (node(r, p->key)->type == YAML_SCALAR_NODE &&
+            strcmp(text_of(node(r, p->key)), name) == 0)
+            return node(r, p->value);
+    return NULL;
 }
 
 /* -- keys ----------------------------------------------------------------------------------- */
@@ -201,18 +223,16 @@ static char *value_text(struct reader *r, const yaml_node_t *value, const char *
 
 /* -- variants ------------------------------------------------------------------------------- */
 
-static struct study_variant *add_variant(struct reader *r, const yaml_node_t *at, const char *name)
+static struct study_named *add_named(struct reader *r, const yaml_node_t *at, const char *name)
 {
     struct study *s = r->s;
 
-    s->variant = memory_room(s->variant, s->n_variants, &s->variants_room, sizeof *s->variant);
-    s->variant[s->n_variants] =
-        (struct study_variant){.name = memory_text(name),
-                               .own_cost = NAN,
-                               .cost = NAN,
-                               .line = at ? (int)at->start_mark.line + 1 : 1,
-                               .column = at ? (int)at->start_mark.column + 1 : 1};
-    return &s->variant[s->n_variants++];
+    s->named = memory_room(s->named, s->n_named, &s->named_room, sizeof *s->named);
+    s->named[s->n_named] = (struct study_named){.name = memory_text(name),
+                                                .own_cost = NAN,
+                                                .line = at ? (int)at->start_mark.line + 1 : 1,
+                                                .column = at ? (int)at->start_mark.column + 1 : 1};
+    return &s->named[s->n_named++];
 }
 
 static void read_change(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
@@ -222,7 +242,7 @@ static void read_change(struct reader *r, const yaml_node_t *key, const yaml_nod
 
     if (k == STUDY_KEYS_MAX)
         return;
-    struct study_variant *v = &r->s->variant[*(size_t *)variant];
+    struct study_named *v = &r->s->named[*(size_t *)variant];
     free(v->value[k]); /* a key that stands twice was told */
     v->value[k] = value_text(r, value, text_of(key));
     r->s->key[k].is_changed = true;
@@ -233,7 +253,7 @@ static void read_variant(struct reader *r, const yaml_node_t *key, const yaml_no
 {
     const char *name = text_of(key);
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+");
-    size_t number = r->s->n_variants;
+    size_t number = r->s->n_named;
 
     (void)arg;
     if (name[n] || n >= STUDY_NAME_BYTES)
@@ -241,32 +261,23 @@ static void read_variant(struct reader *r, const yaml_node_t *key, const yaml_no
             STUDY_NAME_BYTES - 1);
     else if (strcmp(name, "base") == 0)
         bad(r, key, "'base' is the machine without changes, it is always there");
-    add_variant(r, key, name);
+    add_named(r, key, name);
     each_pair(r, value, "a variant", read_change, &number);
 }
 
 /* -- vary ----------------------------------------------------------------------------------- */
 
-/* The values of one varied key. */
-struct values {
-    size_t key;
-    char (*text)[VALUE_BYTES]; /* owned */
-    size_t n, room;
-};
-
-struct axes {
-    struct values axis[STUDY_KEYS_MAX];
-    size_t n;
-};
-
-static void add_value(struct values *v, const char *text)
+static void add_value(struct varied_key *key, const char *text)
 {
-    v->text = memory_room(v->text, v->n, &v->room, sizeof *v->text);
-    snprintf(v->text[v->n++], VALUE_BYTES, "%s", text);
+    char *word = memory_new(key->value_at + strlen(text) + 1, 1);
+
+    sprintf(word, "%s=%s", key->path, text);
+    key->words = memory_room(key->words, key->n, &key->room, sizeof *key->words);
+    key->words[key->n++] = word;
 }
 
 /* As a key has it: six decimals at most, none that are zeros. */
-static void add_number(struct values *v, double value)
+static void add_number(struct varied_key *v, double value)
 {
     char text[TEXT_NUMBER_BYTES];
     size_t n = (size_t)text_format(text, sizeof text, "%.6f", value);
@@ -279,7 +290,7 @@ static void add_number(struct values *v, double value)
 }
 
 /* FIRST:LAST:STEP or FIRST:LAST:xFACTOR; false: it is no range. */
-static bool read_range(struct reader *r, const yaml_node_t *at, struct values *v)
+static bool read_range(struct reader *r, const yaml_node_t *at, struct varied_key *v)
 {
     const char *text = text_of(at);
     char *end;
@@ -301,21 +312,21 @@ static bool read_range(struct reader *r, const yaml_node_t *at, struct values *v
         return true;
     }
     double at_value = first;
-    for (size_t i = 0; at_value <= last * (1 + 1e-12) && i <= VALUES_MAX; i++) {
+    for (size_t i = 0; at_value <= last * (1 + 1e-12) && i <= VARY_VALUES_MAX; i++) {
         add_number(v, at_value);
         at_value = times ? at_value * step : first + (double)(i + 1) * step;
     }
     return true;
 }
 
-static void read_item(struct reader *r, const yaml_node_t *at, struct values *v)
+static void read_item(struct reader *r, const yaml_node_t *at, struct varied_key *v)
 {
     char *text = value_text(r, at, "a value");
 
     if (!text || (at->type == YAML_SCALAR_NODE && read_range(r, at, v)))
         (void)0; /* told, or taken */
-    else if (strlen(text) >= VALUE_BYTES)
-        bad(r, at, "a value has at most %d characters", VALUE_BYTES - 1);
+    else if (strlen(text) >= STUDY_VALUE_BYTES)
+        bad(r, at, "a value has at most %d characters", STUDY_VALUE_BYTES - 1);
     else
         add_value(v, text);
     free(text);
@@ -323,14 +334,17 @@ static void read_item(struct reader *r, const yaml_node_t *at, struct values *v)
 
 static void read_axis(struct reader *r, const yaml_node_t *key, const yaml_node_t *value, void *arg)
 {
-    struct axes *axes = arg;
+    struct variants *points = &r->s->points;
     size_t k = is_key(r, key) ? key_number(r, key) : STUDY_KEYS_MAX;
 
-    if (k == STUDY_KEYS_MAX || axes->n == STUDY_KEYS_MAX)
+    (void)arg;
+    if (k == STUDY_KEYS_MAX || points->n_keys == VARY_KEYS_MAX)
         return;
-    struct values *v = &axes->axis[axes->n++];
-    v->key = k;
+    r->s->point_key[points->n_keys] = k;
     r->s->key[k].is_changed = true;
+    struct varied_key *v = &points->key[points->n_keys++];
+    v->path = memory_text(text_of(key));
+    v->value_at = strlen(v->path) + 1;
     if (value->type == YAML_SEQUENCE_NODE)
         for (const yaml_node_item_t *i = value->data.sequence.items.start;
              i < value->data.sequence.items.top; i++)
@@ -341,43 +355,73 @@ static void read_axis(struct reader *r, const yaml_node_t *key, const yaml_node_
         bad(r, value, "'%s' has no values", text_of(key));
 }
 
-/* Combination `i`, the last key fastest. */
-static void add_combination(struct reader *r, const yaml_node_t *at, const struct axes *axes,
-                            size_t i)
-{
-    const char *chosen[STUDY_KEYS_MAX];
-    char name[STUDY_KEYS_MAX * (VALUE_BYTES + 1)] = "", full[STUDY_KEYS_MAX * 256] = "";
-    size_t n = 0, m = 0;
-
-    for (size_t a = axes->n; a-- > 0; i /= axes->axis[a].n)
-        chosen[a] = axes->axis[a].text[i % axes->axis[a].n];
-    for (size_t a = 0; a < axes->n; a++) {
-        const char *comma = a > 0 ? "," : "", *blank = a > 0 ? " " : "";
-
-        n += (size_t)text_format(name + n, sizeof name - n, "%s%s", comma, chosen[a]);
-        m += (size_t)text_format(full + m, sizeof full - m, "%s%.150s=%s", blank,
-                                 r->s->key[axes->axis[a].key].name, chosen[a]);
-    }
-    struct study_variant *v = add_variant(r, at, name);
-    v->full = memory_text(full);
-    for (size_t a = 0; a < axes->n; a++)
-        v->value[axes->axis[a].key] = memory_text(chosen[a]);
-}
-
 static void read_vary(struct reader *r, const yaml_node_t *value)
 {
-    struct axes axes = {.n = 0};
+    struct variants *points = &r->s->points;
     double n = 1;
 
-    each_pair(r, value, "'vary'", read_axis, &axes);
-    for (size_t a = 0; a < axes.n; a++)
-        n *= (double)axes.axis[a].n;
-    if (!r->failed && n + (double)r->s->n_variants - 1 > STUDY_VARIANTS_MAX)
-        bad(r, value, "%.0f combinations; a study has at most %d variants", n, STUDY_VARIANTS_MAX);
-    for (size_t i = 0; !r->failed && axes.n > 0 && (double)i < n; i++)
-        add_combination(r, value, &axes, i);
-    for (size_t a = 0; a < axes.n; a++)
-        free(axes.axis[a].text);
+    each_pair(r, value, "'vary'", read_axis, NULL);
+    r->s->vary_line = (int)value->start_mark.line + 1;
+    r->s->vary_column = (int)value->start_mark.column + 1;
+    for (size_t a = 0; a < points->n_keys; a++)
+        n *= (double)points->key[a].n;
+    if (n > 1e18) /* they are numbered */
+        bad(r, value, "%.0f combinations are more than can be numbered", n);
+    else
+        points->n = points->n_grid = points->n_keys > 0 ? (uint64_t)n : 0;
+    if (n > VARIANTS_MAX && !find(r, "sample") && !find(r, "search") && !r->failed)
+        bad(r, value, "%.0f combinations; a study runs at most %d of them, see 'sample'", n,
+            VARIANTS_MAX);
+}
+
+/* -- sample, search ------------------------------------------------------------------------- */
+
+/* A number from 1 to VARIANTS_MAX; 0 after a message. */
+static uint64_t read_number(struct reader *r, const yaml_node_t *at, const char *what)
+{
+    uint64_t n = 0;
+
+    if (is_scalar(r, at, what) &&
+        (!text_read_count(text_of(at), strlen(text_of(at)), &n) || n < 1 || n > VARIANTS_MAX)) {
+        bad(r, at, "'%s' is no number of points, 1 to %d", text_of(at), VARIANTS_MAX);
+        return 0;
+    }
+    return n;
+}
+
+static void read_sample(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
+                        void *arg)
+{
+    struct variants *points = &r->s->points;
+    bool sobol = strcmp(text_of(key), "sobol") == 0;
+
+    (void)arg;
+    if (strcmp(text_of(key), "seed") == 0) {
+        if (is_scalar(r, value, "a seed") &&
+            !text_read_count(text_of(value), strlen(text_of(value)), &points->seed))
+            bad(r, value, "'%s' is no seed", text_of(value));
+    } else if (!sobol && strcmp(text_of(key), "random") != 0) {
+        bad(r, key, "unknown key '%s': a sample is sobol: N, or random: N with seed: S",
+            text_of(key));
+    } else if (points->n_keys == 0) {
+        bad(r, key, "a sample is of the combinations of 'vary', and there are none");
+    } else {
+        points->kind = sobol ? POINTS_SOBOL : POINTS_RANDOM;
+        points->n = read_number(r, value, "a sample");
+    }
+}
+
+static void read_search(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
+                        void *arg)
+{
+    (void)arg;
+    if (strcmp(text_of(key), "front") != 0)
+        bad(r, key, "unknown key '%s': a search is front: N, the points that it may run",
+            text_of(key));
+    else if (r->s->points.n_keys == 0)
+        bad(r, key, "a search is among the combinations of 'vary', and there are none");
+    else
+        r->s->n_searched = read_number(r, value, "a search");
 }
 
 /* -- commands ------------------------------------------------------------------------------- */
@@ -452,9 +496,9 @@ static void read_cost(struct reader *r, const yaml_node_t *key, const yaml_node_
         bad(r, value, "cost '%s' is not a number", text_of(value));
         return;
     }
-    for (size_t v = 0; v < s->n_variants; v++)
-        if (strcmp(s->variant[v].name, text_of(key)) == 0) {
-            s->variant[v].own_cost = cost;
+    for (size_t v = 0; v < s->n_named; v++)
+        if (strcmp(s->named[v].name, text_of(key)) == 0) {
+            s->named[v].own_cost = cost;
             return;
         }
     if (!strpbrk(text_of(key), "._") && strcmp(text_of(key), "sips") != 0) {
@@ -466,24 +510,11 @@ static void read_cost(struct reader *r, const yaml_node_t *key, const yaml_node_
         s->key[k].cost = cost;
 }
 
-/* The value of a word of the file; NULL: it is not there. */
-static const yaml_node_t *find(struct reader *r, const char *name)
-{
-    const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
-
-    for (const yaml_node_pair_t *p = root->data.mapping.pairs.start;
-         p < root->data.mapping.pairs.top; p++)
-        if (node(r, p->key)->type == YAML_SCALAR_NODE &&
-            strcmp(text_of(node(r, p->key)), name) == 0)
-            return node(r, p->value);
-    return NULL;
-}
-
 static void check_word(struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
                        void *arg)
 {
-    static const char *const words[] = {"machine",  "set",  "command", "commands",
-                                        "variants", "vary", "cost"};
+    static const char *const words[] = {"machine", "set",    "command", "commands", "variants",
+                                        "vary",    "sample", "search",  "cost"};
     enum { N_WORDS = sizeof words / sizeof *words };
     const char *near = text_nearest(text_of(key), strlen(text_of(key)), words, N_WORDS);
 
@@ -495,7 +526,9 @@ static void check_word(struct reader *r, const yaml_node_t *key, const yaml_node
     if (near)
         bad(r, key, "unknown key '%s', did you mean '%s'?", text_of(key), near);
     else
-        bad(r, key, "unknown key '%s': a study has machine, set, commands, variants, vary and cost",
+        bad(r, key,
+            "unknown key '%s': a study has machine, set, commands, variants, vary, sample, search "
+            "and cost",
             text_of(key));
 }
 
@@ -506,7 +539,7 @@ static void read_document(struct reader *r)
     bool has_variants = find(r, "variants") || find(r, "vary");
 
     each_pair(r, root, "a study", check_word, NULL);
-    add_variant(r, NULL, "base");
+    add_named(r, NULL, "base");
     if ((n = find(r, "machine")) && is_scalar(r, n, "'machine'"))
         r->s->machine = memory_text(text_of(n));
     if ((n = find(r, "set")))
@@ -519,8 +552,14 @@ static void read_document(struct reader *r)
         each_pair(r, n, "'variants'", read_variant, NULL);
     if ((n = find(r, "vary")))
         read_vary(r, n);
+    if ((n = find(r, "sample")))
+        each_pair(r, n, "'sample'", read_sample, NULL);
+    if ((n = find(r, "search")))
+        each_pair(r, n, "'search'", read_search, NULL);
     if ((n = find(r, "cost")))
         each_pair(r, n, "'cost'", read_cost, NULL);
+    if (r->s->n_searched > 0 && !r->s->has_costs && !r->failed)
+        bad(r, find(r, "search"), "a search for the front needs costs");
     if (r->s->n_commands == 0 && !r->failed)
         bad(r, root, "a study needs commands, as 'commands: [run gemm]'");
     if (!has_variants && !r->failed)

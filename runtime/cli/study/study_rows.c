@@ -24,7 +24,7 @@ struct row {
     int64_t time_fs;
     double gain, bound_pct, cost;
     bool ok, has_cost, on_front;
-    const char *state;
+    const char *state, *failed;
 };
 
 static const struct column front_columns[] = {
@@ -42,6 +42,7 @@ static const struct column columns[] = {
     COLUMN_IF("cost", CELL_DECIMAL, struct row, cost, has_cost),
     COLUMN_IF("on_front", CELL_COUNT, struct row, on_front, has_cost),
     COLUMN("state", CELL_TEXT, struct row, state),
+    COLUMN_IF("failed", CELL_TEXT, struct row, failed, failed),
 };
 
 enum {
@@ -51,20 +52,25 @@ enum {
 
 /* -- numbers -------------------------------------------------------------------------------- */
 
-static const struct study_outcome *base_of(const struct study_rows *r, size_t outcome)
+static const struct study_result *result(const struct study_rows *r, uint64_t i)
 {
-    return &r->outcomes[outcome % r->s->n_commands];
+    return &r->results->result[i];
 }
 
-static const struct study_variant *variant_of(const struct study_rows *r, size_t outcome)
+static uint64_t variant_of(const struct study_rows *r, uint64_t i)
 {
-    return &r->s->variant[outcome / r->s->n_commands];
+    return i / r->s->n_commands;
+}
+
+static size_t command_of(const struct study_rows *r, uint64_t i)
+{
+    return (size_t)(i % r->s->n_commands);
 }
 
 /* NAN: one of both is not known. */
-static double gain_of(const struct study_rows *r, size_t outcome)
+static double gain_of(const struct study_rows *r, uint64_t i)
 {
-    const struct study_outcome *o = &r->outcomes[outcome], *base = base_of(r, outcome);
+    const struct study_result *o = result(r, i), *base = result(r, command_of(r, i));
 
     if (o->state != STUDY_OK || base->state != STUDY_OK || base->time_fs <= 0)
         return NAN;
@@ -76,11 +82,11 @@ static double gain_of(const struct study_rows *r, size_t outcome)
 static int compare(const void *a, const void *b, void *arg)
 {
     const struct study_rows *r = arg;
-    size_t i = *(const size_t *)a, k = *(const size_t *)b, n = r->s->n_commands;
-    const struct study_outcome *x = &r->outcomes[i], *y = &r->outcomes[k];
+    uint64_t i = *(const uint64_t *)a, k = *(const uint64_t *)b;
+    const struct study_result *x = result(r, i), *y = result(r, k);
 
-    if (i % n != k % n)
-        return i % n < k % n ? -1 : 1;
+    if (command_of(r, i) != command_of(r, k))
+        return command_of(r, i) < command_of(r, k) ? -1 : 1;
     if (x->state != y->state)
         return x->state == STUDY_OK ? -1 : 1;
     if (x->state == STUDY_OK && x->time_fs != y->time_fs)
@@ -90,13 +96,19 @@ static int compare(const void *a, const void *b, void *arg)
 
 static void sort_rows(struct study_rows *r)
 {
-    size_t all = r->s->n_variants * r->s->n_commands;
-
-    r->order = memory_new(all + 1, sizeof *r->order);
-    for (size_t i = 0; i < all; i++)
-        if (r->outcomes[i].state != STUDY_WAITS)
+    r->order = memory_new(r->results->n + 1, sizeof *r->order);
+    for (uint64_t i = 0; i < r->results->n; i++) {
+        if (result(r, i)->state != STUDY_WAITS)
             r->order[r->n++] = i;
+        r->n_failed += result(r, i)->state == STUDY_FAILED;
+    }
     qsort_r(r->order, r->n, sizeof *r->order, compare, r);
+}
+
+static bool are_alike(const struct study_rows *r, uint64_t i, uint64_t k)
+{
+    return command_of(r, i) == command_of(r, k) && result(r, i)->state == result(r, k)->state &&
+           result(r, i)->time_fs == result(r, k)->time_fs;
 }
 
 /* Of equal gains only the cheapest are on it. */
@@ -104,23 +116,20 @@ static void find_front(struct study_rows *r)
 {
     double cheapest = INFINITY;
 
-    r->on_front = memory_new(r->s->n_variants * r->s->n_commands + 1, sizeof *r->on_front);
-    for (size_t i = 0, end; i < r->n; i = end) {
-        size_t first = r->order[i];
+    r->on_front = memory_new(r->results->n + 1, sizeof *r->on_front);
+    for (size_t i = 0, end; i < r->n && r->s->has_costs; i = end) {
+        uint64_t first = r->order[i];
         double least = INFINITY;
 
-        if (i > 0 && first % r->s->n_commands != r->order[i - 1] % r->s->n_commands)
+        if (i > 0 && command_of(r, first) != command_of(r, r->order[i - 1]))
             cheapest = INFINITY;
-        for (end = i; end < r->n && r->order[end] % r->s->n_commands == first % r->s->n_commands &&
-                      r->outcomes[r->order[end]].state == r->outcomes[first].state &&
-                      r->outcomes[r->order[end]].time_fs == r->outcomes[first].time_fs;
-             end++)
-            least = fmin(least, variant_of(r, r->order[end])->cost);
+        for (end = i; end < r->n && are_alike(r, first, r->order[end]); end++)
+            least = fmin(least, study_cost(r->s, variant_of(r, r->order[end])));
+        if (result(r, first)->state != STUDY_OK || !(least < cheapest))
+            continue;
+        cheapest = least;
         for (size_t k = i; k < end; k++)
-            r->on_front[r->order[k]] = r->outcomes[first].state == STUDY_OK && least < cheapest &&
-                                       variant_of(r, r->order[k])->cost <= least;
-        if (r->outcomes[first].state == STUDY_OK)
-            cheapest = fmin(cheapest, least);
+            r->on_front[r->order[k]] = study_cost(r->s, variant_of(r, r->order[k])) <= least;
     }
 }
 
@@ -139,32 +148,36 @@ static struct cell value_cell(const struct study *s, const struct study_variant 
 
 static bool study_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct study_rows *r = arg;
-    size_t outcome = r->order[i];
+    struct study_rows *r = arg;
+    uint64_t number = r->order[i];
     const struct study *s = r->s;
-    const struct study_variant *v = variant_of(r, outcome);
-    const struct study_outcome *o = &r->outcomes[outcome];
-    struct row row = {.variant = v->name,
-                      .command = s->command[outcome % s->n_commands].line,
-                      .metric = o->metric,
-                      .bound = *o->bound ? o->bound : NULL,
-                      .algorithm = *o->algorithm ? o->algorithm : NULL,
+    const struct study_result *o = result(r, number);
+    const struct study_results *all = r->results;
+    bool ok = o->state == STUDY_OK;
+
+    study_variant(s, variant_of(r, number), &r->shown);
+    struct row row = {.variant = r->shown.name,
+                      .command = s->command[command_of(r, number)].line,
+                      .metric = study_text(all, o->metric),
+                      .bound = study_text(all, o->bound),
+                      .algorithm = study_text(all, o->algorithm),
                       .time_fs = o->time_fs,
-                      .gain = gain_of(r, outcome),
+                      .gain = gain_of(r, number),
                       .bound_pct = o->bound_pct,
-                      .cost = v->cost,
-                      .ok = o->state == STUDY_OK,
-                      .has_cost = s->has_costs && o->state == STUDY_OK,
-                      .on_front = r->on_front[outcome],
-                      .state = o->state == STUDY_OK ? "ok" : "failed"};
+                      .cost = r->shown.cost,
+                      .ok = ok,
+                      .has_cost = s->has_costs && ok,
+                      .on_front = r->on_front[number],
+                      .state = ok ? "ok" : "failed",
+                      .failed = study_text(all, o->failed)};
     size_t n = 0;
 
     record_cells(front_columns, r->n_front, &row, cells);
     n += r->n_front;
     for (size_t k = 0; k < s->n_keys; k++)
         if (s->key[k].is_changed)
-            cells[n++] = value_cell(s, v, k);
-    record_cells(columns, N_COLUMNS, &row, &cells[n]);
+            cells[n++] = value_cell(s, &r->shown, k);
+    record_cells(columns, r->n_columns - n, &row, &cells[n]);
     if (isnan(row.gain))
         cells[n + 2] = cell_none();
     return true;
@@ -183,7 +196,13 @@ static void make_columns(struct study_rows *r)
                 (struct column){.name = r->s->key[k].name,
                                 .type = isnan(r->s->key[k].base_value) ? CELL_TEXT : CELL_DECIMAL};
     memcpy(&r->columns[r->n_columns], columns, sizeof columns);
-    r->n_columns += N_COLUMNS;
+    r->n_columns += r->n_failed > 0 ? N_COLUMNS : N_COLUMNS - 1; /* "failed" comes last */
+}
+
+static const char *full_name(struct study_rows *r, uint64_t i)
+{
+    study_variant(r->s, variant_of(r, i), &r->shown);
+    return r->shown.full;
 }
 
 /* "best: both, 25.5 % less time than base", a line for each command; and what gains nothing. */
@@ -192,7 +211,7 @@ static void make_note(struct study_rows *r)
     size_t n = r->s->n_commands, used = 0;
 
     for (size_t i = 0; i < r->n; i++) {
-        size_t best = r->order[i];
+        uint64_t best = r->order[i];
         double gain = gain_of(r, best);
 
         if (i > 0 && best % n == r->order[i - 1] % n)
@@ -209,14 +228,14 @@ static void make_note(struct study_rows *r)
         else
             used += (size_t)text_format(r->note + used, sizeof r->note - used,
                                         "best: %.120s, %.1f %% less time than base",
-                                        study_name(variant_of(r, best)), gain);
+                                        full_name(r, best), gain);
     }
 }
 
 struct rows study_rows(struct study_rows *r, const struct study *s,
-                       const struct study_outcome *outcomes)
+                       const struct study_results *results)
 {
-    *r = (struct study_rows){.s = s, .outcomes = outcomes};
+    *r = (struct study_rows){.s = s, .results = results};
     sort_rows(r);
     find_front(r);
     make_columns(r);

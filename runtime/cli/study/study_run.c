@@ -1,52 +1,79 @@
 /*
- * study_run.c -- all commands of a study on all its variants: a process each, on all cores.
+ * study_run.c -- all commands of a study on all its variants, as items of a plan.
  *
- * A job is a command on a variant. It runs in a process of its own (fork), which writes one
- * study_outcome into a file without a name that it shares with us. So a variant that fails, or
- * brings its kernel down, takes nothing else with it, and commands need not know that others run
- * beside them. Jobs begin in their order, as many at a time as there are threads; outcomes have
- * places of their own, so nothing depends on which job ends first.
+ * A run is a command on a variant: number v * n_commands + c. It is done by a process of its own
+ * (base/workers.c), so a variant that fails, or brings its kernel down, takes nothing else with it.
+ * What it says on stderr is told only if it fails, with the variant's name before it, and of the
+ * first SAID_MOST that fail; its first line is the reason in the table.
  *
- * With --sqlite each outcome is kept as soon as it is there, with the record of all that it is made
- * of (cli/sources.h): a study that was interrupted, or that has more variants now, runs the rest.
- * What was made of something else is done again, and stderr says of what. Two variants with the
- * same hash run once.
- *
- * What a job says on stderr is told only if it fails, with the variant's name before it.
- *
- * Of the ranks of an MPI job each runs jobs one after the other, by parallel_run(): a block is a
- * job, and its outcome is what comes back. The processes are made as before.
+ * With --sqlite each outcome is kept as soon as it is there, by the hash of its machine, with the
+ * record of all that it is made of (cli/sources.h): another study that has the same machine takes
+ * it. What was made of something else is done again, and stderr says of what.
  */
-#include "base/parallel.h"
+#include "cli/study/study_run.h"
 #include "base/text.h"
 #include "cli/out/memory.h"
-#include "cli/out/progress.h"
-#include "cli/out/say.h"
 #include "cli/out/stop.h"
-#include "cli/study/study_job.h"
+#include "cli/plan/plan.h"
 #include "cli/sources.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-enum { NAP_MS = 2, NAMES_MOST = 8, LIST_BYTES = 1024, NO_RECORD = 1 << N_PROVENANCE };
+enum {
+    WINDOW_PER_THREAD = 16,
+    SAID_MOST = 100,
+    NAMES_MOST = 8,
+    LIST_BYTES = 1024,
+    REASON_BYTES = 256,
+    NO_RECORD = 1 << N_PROVENANCE
+};
+
+/* A run in work, or done and not given yet. */
+struct slot {
+    struct study_outcome outcome;
+    struct said said;
+    bool was_kept;
+    uint64_t found; /* 1 + the run whose machine these are of: */
+    char hash[24];
+    struct provenance of;
+};
+
+/* Results of a command that were kept and differ, all in the same parts. */
+struct difference {
+    size_t command, n;
+    unsigned parts;
+    char list[LIST_BYTES]; /* the first variants */
+    size_t len;
+};
 
 struct runs {
     const struct study *s;
-    struct study_outcome *outcomes; /* borrowed */
-    struct study_job *job;          /* owned */
-    unsigned n_jobs;                /* at a time */
-    struct provenance *of;          /* owned: of each command */
-    unsigned *differs;              /* owned: of each job, how what was kept differs */
-    size_t n, next, done;
-    char **said;         /* owned, each too: what a job that failed has said; NULL: it did not */
-    enum exit_code code; /* of what kept jobs from running */
-    struct progress progress;
+    struct study_results *results; /* borrowed */
+    uint64_t first;                /* the number of the plan's run 0 */
+    uint64_t window;
+    struct slot *slot;             /* owned; run i of the plan is at i % window */
+    struct provenance *of;         /* owned: of each command */
+    struct difference *difference; /* owned */
+    size_t n_differences, differences_room;
+    uint64_t n_done, n_failed;
 };
+
+static struct slot *slot_of(const struct runs *r, uint64_t i)
+{
+    return &r->slot[i % r->window];
+}
+
+static uint64_t variant_of(const struct runs *r, uint64_t i)
+{
+    return (r->first + i) / r->s->n_commands;
+}
+
+static size_t command_of(const struct runs *r, uint64_t i)
+{
+    return (size_t)((r->first + i) % r->s->n_commands);
+}
 
 /* -- results that are kept ------------------------------------------------------------------ */
 
@@ -63,40 +90,43 @@ static enum exit_code sources_now(const struct study *s, size_t command, struct 
     return code;
 }
 
-static const struct study_variant *variant_of(const struct runs *r, size_t job)
+/* Finds the hash and the record of a run's machine. False after messages: there is none. */
+static bool find_machine(struct runs *r, uint64_t i)
 {
-    return &r->s->variant[job / r->s->n_commands];
-}
+    struct slot *slot = slot_of(r, i);
+    struct said said = {.n = 0};
+    kb_info info;
 
-/* The record of a job's result, as the study began. */
-static struct provenance sources_of_job(const struct runs *r, size_t job)
-{
-    static const enum provenance_part machine[] = {PROVENANCE_MACHINE, PROVENANCE_COMPONENTS,
-                                                   PROVENANCE_COMPILER};
-    struct provenance of = r->of[job % r->s->n_commands];
-
-    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
-        memcpy(of.of[machine[i]], variant_of(r, job)->of.of[machine[i]], sizeof *of.of);
-    return of;
+    say_into(&said); /* the run says it, too */
+    const kb_topology *topo = study_machine(r->s, variant_of(r, i));
+    say_into(NULL);
+    if (!topo)
+        return false;
+    slot->found = i + 1;
+    kb_topology_info(topo, &info);
+    snprintf(slot->hash, sizeof slot->hash, "%s", info.hash);
+    slot->of = r->of[command_of(r, i)];
+    sources_of_machine(&slot->of, topo);
+    kb_topology_free(topo);
+    return true;
 }
 
 /* If a file of the command was changed meanwhile, it is unknown what the result is of. */
-static void keep(const struct runs *r, size_t job)
+static void keep(struct runs *r, uint64_t i)
 {
-    const struct study_outcome *o = &r->outcomes[job];
+    const struct slot *slot = slot_of(r, i);
+    const struct study_outcome *o = &slot->outcome;
     char text[sizeof *o + 2 * TEXT_NUMBER_BYTES], pct[TEXT_NUMBER_BYTES];
-    size_t command = job % r->s->n_commands;
+    size_t command = command_of(r, i);
+    struct provenance now = {0};
 
-    if (!r->s->cli->sqlite)
-        return;
-    struct provenance now = {0}, of = sources_of_job(r, job);
-    if (sources_now(r->s, command, &now) || provenance_differs(&now, &r->of[command]))
+    if (!r->s->cli->sqlite || slot->was_kept || !(slot->found == i + 1 || find_machine(r, i)) ||
+        sources_now(r->s, command, &now) || provenance_differs(&now, &r->of[command]))
         return;
     text_format(pct, sizeof pct, "%.17g", o->bound_pct);
     snprintf(text, sizeof text, "%s\t%" PRId64 "\t%s\t%s\t%s", o->metric, o->time_fs, pct,
              o->algorithm, o->bound);
-    out_sqlite_keep(r->s->cli->sqlite, variant_of(r, job)->hash, r->s->command[command].line, &of,
-                    text);
+    out_sqlite_keep(r->s->cli->sqlite, slot->hash, r->s->command[command].line, &slot->of, text);
 }
 
 /* The next field of a kept result. */
@@ -109,327 +139,273 @@ static bool take_field(char **rest, char *to, size_t bytes)
     return field;
 }
 
-/* What is kept of the same machine and command, if it was made of all the same. */
-static char *find_text(struct runs *r, size_t job)
+static bool read_kept(char *text, struct study_outcome *o)
 {
-    struct provenance of = sources_of_job(r, job), was = {0};
-    char *text = out_sqlite_kept(r->s->cli->sqlite, variant_of(r, job)->hash,
-                                 r->s->command[job % r->s->n_commands].line, &was);
+    char time[32], pct[TEXT_NUMBER_BYTES], *end, *rest = text;
 
-    if (text)
-        r->differs[job] = *was.of[PROVENANCE_COMMAND] ? provenance_differs(&of, &was) : NO_RECORD;
-    if (!text || !r->differs[job])
-        return text;
-    free(text);
-    return NULL;
+    *o = (struct study_outcome){.state = STUDY_OK};
+    if (!take_field(&rest, o->metric, sizeof o->metric) || !take_field(&rest, time, sizeof time) ||
+        !take_field(&rest, pct, sizeof pct) ||
+        !take_field(&rest, o->algorithm, sizeof o->algorithm) ||
+        !take_field(&rest, o->bound, sizeof o->bound))
+        return false;
+    o->time_fs = strtoll(time, NULL, 10);
+    o->bound_pct = text_to_double(pct, &end);
+    return true;
 }
 
-static bool find_kept(struct runs *r, size_t job)
+static void note_difference(struct runs *r, uint64_t i, unsigned parts)
 {
-    struct study_outcome o = {.state = STUDY_OK};
-    char time[32], pct[TEXT_NUMBER_BYTES], *end;
-    char *text = find_text(r, job), *rest = text;
-    bool ok = text && take_field(&rest, o.metric, sizeof o.metric) &&
-              take_field(&rest, time, sizeof time) && take_field(&rest, pct, sizeof pct) &&
-              take_field(&rest, o.algorithm, sizeof o.algorithm) &&
-              take_field(&rest, o.bound, sizeof o.bound);
+    struct study_variant *v = memory_new(1, sizeof *v);
+    struct difference *d = NULL;
+    size_t command = command_of(r, i);
 
-    if (ok) {
-        o.time_fs = strtoll(time, NULL, 10);
-        o.bound_pct = text_to_double(pct, &end);
-        r->outcomes[job] = o;
+    for (size_t k = 0; k < r->n_differences && !d; k++)
+        if (r->difference[k].command == command && r->difference[k].parts == parts)
+            d = &r->difference[k];
+    if (!d) {
+        r->difference = memory_room(r->difference, r->n_differences, &r->differences_room,
+                                    sizeof *r->difference);
+        d = &r->difference[r->n_differences++];
+        *d = (struct difference){.command = command, .parts = parts};
     }
-    free(text);
-    return ok;
+    study_variant(r->s, variant_of(r, i), v);
+    if (d->n++ < NAMES_MOST && d->len + strlen(v->full) + 3 < LIST_BYTES)
+        d->len += (size_t)snprintf(d->list + d->len, LIST_BYTES - d->len, "%s%s",
+                                   d->n > 1 ? ", " : "", v->full);
+    free(v);
 }
 
-/* The outcome of an earlier job of the same machine and command. */
-static bool find_same(struct runs *r, size_t job)
+/* Is the result of the same machine and command kept, made of all the same? */
+static bool find_kept(void *arg, uint64_t i)
 {
-    size_t n = r->s->n_commands;
+    struct runs *r = arg;
+    struct slot *slot = slot_of(r, i);
+    struct provenance was = {0};
 
-    for (size_t i = job % n; i < job; i += n)
-        if (r->outcomes[i].state == STUDY_OK &&
-            strcmp(variant_of(r, i)->hash, variant_of(r, job)->hash) == 0) {
-            r->outcomes[job] = r->outcomes[i];
-            return true;
-        }
-    return false;
+    slot->was_kept = false;
+    if (!r->s->cli->sqlite || !find_machine(r, i))
+        return false;
+    char *text =
+        out_sqlite_kept(r->s->cli->sqlite, slot->hash, r->s->command[command_of(r, i)].line, &was);
+    if (!text)
+        return false;
+    unsigned differs =
+        *was.of[PROVENANCE_COMMAND] ? provenance_differs(&slot->of, &was) : NO_RECORD;
+    if (differs)
+        note_difference(r, i, differs);
+    else
+        slot->was_kept = read_kept(text, &slot->outcome);
+    free(text);
+    return slot->was_kept;
 }
 
 /* -- what was done again ------------------------------------------------------------------- */
 
-/* The names of the variants whose result of `command` differed so; how many there are. */
-static size_t list_variants(const struct runs *r, size_t command, unsigned differs,
-                            char list[LIST_BYTES])
+static void say_again(const struct runs *r, const struct difference *d)
 {
-    size_t n = 0, len = 0;
+    const struct study_command *c = &r->s->command[d->command];
+    char names[PROVENANCE_NAMES_BYTES];
 
-    *list = '\0';
-    for (size_t job = command; job < r->n; job += r->s->n_commands) {
-        const char *name = study_name(variant_of(r, job));
-
-        if (r->differs[job] != differs)
-            continue;
-        if (n++ < NAMES_MOST && len + strlen(name) + 3 < LIST_BYTES)
-            len += (size_t)sprintf(list + len, "%s%s", n > 1 ? ", " : "", name);
-    }
-    if (n > NAMES_MOST)
-        snprintf(list + len, LIST_BYTES - len, ", ...");
-    return n;
-}
-
-static void say_again(const struct runs *r, size_t command, unsigned differs)
-{
-    const struct study_command *c = &r->s->command[command];
-    char list[LIST_BYTES], names[PROVENANCE_NAMES_BYTES];
-    size_t n = list_variants(r, command, differs, list);
-
-    provenance_names(differs, names);
-    say_line(
-        "%s:%d:%d: '%s' is done again, as the result%s %s not %s%s: %s", r->s->file, c->at_line,
-        c->column, c->line, n > 1 ? "s that were kept" : " that was kept", n > 1 ? "are" : "is",
-        differs == NO_RECORD ? "known to be of the same as this" : "of the same ", names, list);
+    provenance_names(d->parts, names);
+    say_line("%s:%d:%d: '%s' is done again, as the result%s %s not %s%s: %s%s", r->s->file,
+             c->at_line, c->column, c->line, d->n > 1 ? "s that were kept" : " that was kept",
+             d->n > 1 ? "are" : "is",
+             d->parts == NO_RECORD ? "known to be of the same as this" : "of the same ", names,
+             d->list, d->n > NAMES_MOST ? ", ..." : "");
 }
 
 /* A line for each command and each set of what differed. */
 static void say_what_differed(const struct runs *r)
 {
     for (size_t c = 0; c < r->s->n_commands; c++)
-        for (size_t job = c; job < r->n; job += r->s->n_commands) {
-            size_t first = c;
-
-            while (first < job && r->differs[first] != r->differs[job])
-                first += r->s->n_commands;
-            if (r->differs[job] && first == job)
-                say_again(r, c, r->differs[job]);
-        }
+        for (size_t k = 0; k < r->n_differences; k++)
+            if (r->difference[k].command == c)
+                say_again(r, &r->difference[k]);
 }
 
 /* -- what failed --------------------------------------------------------------------------- */
 
-/* Names the variant and the command, and repeats what the job has said. */
-static void say_failure(const struct runs *r, size_t number)
+/* Names the variant and the command, and repeats what the run has said. */
+static void say_failure(const struct runs *r, uint64_t i)
 {
-    const struct study *s = r->s;
-    const struct study_variant *v = variant_of(r, number);
-    char *rest = r->said[number];
+    struct slot *slot = slot_of(r, i);
+    char *rest = slot->said.text, line[LIST_BYTES];
 
-    for (char *line; (line = strsep(&rest, "\n"));)
-        if (*line)
-            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, study_name(v), line);
-    say_line("%s:%d:%d: variant %s: '%s' ended with %d", s->file, v->line, v->column, study_name(v),
-             s->command[number % s->n_commands].line, r->outcomes[number].code);
+    for (char *next; (next = strsep(&rest, "\n"));)
+        if (*next)
+            study_say(r->s, variant_of(r, i), next);
+    snprintf(line, sizeof line, "'%s' ended with %d", r->s->command[command_of(r, i)].line,
+             slot->outcome.code);
+    study_say(r->s, variant_of(r, i), line);
 }
 
-/* In the order of jobs, whichever failed first. The code is that of the first. */
-static enum exit_code say_failures(const struct runs *r)
+/* The first line that it has said, without the program's name. */
+static void reason_of(const struct runs *r, uint64_t i, char reason[REASON_BYTES])
 {
-    enum exit_code code = EXIT_OK;
+    const struct slot *slot = slot_of(r, i);
+    const char *said = slot->said.text, *program = r->s->cli->program;
+    size_t len = strlen(program);
 
-    for (size_t i = 0; i < r->n; i++)
-        if (r->said[i]) {
-            say_failure(r, i);
-            code = code ? code : (enum exit_code)r->outcomes[i].code;
-            free(r->said[i]);
-        }
-    return code;
+    if (strncmp(said, program, len) == 0 && strncmp(said + len, ": ", 2) == 0)
+        said += len + 2;
+    if (slot->said.n == 0)
+        snprintf(reason, REASON_BYTES, "ended with %d", slot->outcome.code);
+    else
+        snprintf(reason, REASON_BYTES, "%.*s", (int)strcspn(said, "\n"), said);
 }
 
-/* -- one process, which looks at its jobs ---------------------------------------------------- */
+/* -- items of the plan ----------------------------------------------------------------------- */
 
-static void end_job(struct runs *r, size_t number)
-{
-    if (r->outcomes[number].state == STUDY_OK)
-        keep(r, number);
-    r->done++;
-}
-
-/* Takes all that have ended; false: none had. */
-static bool reap(struct runs *r)
-{
-    bool any = false;
-
-    for (unsigned i = 0; i < r->n_jobs; i++) {
-        struct study_job *job = &r->job[i];
-
-        if (job->pid && study_job_ended(job, &r->outcomes[job->number], &r->said[job->number])) {
-            end_job(r, job->number);
-            any = true;
-        }
-    }
-    return any;
-}
-
-static unsigned n_running(const struct runs *r)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < r->n_jobs; i++)
-        n += r->job[i].pid != 0;
-    return n;
-}
-
-/* Begins jobs while there is room; those whose result is there already are done at once. */
-static void begin_jobs(struct runs *r)
-{
-    for (unsigned i = 0; i < r->n_jobs && r->next < r->n; i++) {
-        if (r->job[i].pid)
-            continue;
-        while (r->next < r->n && (find_kept(r, r->next) || find_same(r, r->next))) {
-            r->next++;
-            r->done++;
-        }
-        if (r->next < r->n && study_job_begin(&r->job[i], r->s, r->next))
-            r->next++;
-        else
-            return;
-    }
-}
-
-static void stop_jobs(struct runs *r)
-{
-    for (unsigned i = 0; i < r->n_jobs; i++)
-        if (r->job[i].pid)
-            study_job_stop(&r->job[i]);
-}
-
-/* A job ends, or there is nothing to do: a short sleep. */
-static void run_all(struct runs *r)
-{
-    bool stopped = false;
-
-    while (r->done < r->n && !(stopped && n_running(r) == 0)) {
-        if (stop_asked() && !stopped) {
-            stop_jobs(r);
-            stopped = true;
-        }
-        if (!stopped)
-            begin_jobs(r);
-        if (!stopped && n_running(r) == 0 && r->next < r->n) { /* no process can be made */
-            r->code =
-                say(r->s->cli->program, EXIT_SYSTEM, "cannot start a process: %s", strerror(errno));
-            return;
-        }
-        if (!reap(r))
-            usleep(NAP_MS * 1000);
-        progress_show(&r->progress, r->done, r->n, "runs");
-    }
-}
-
-/* -- ranks ---------------------------------------------------------------------------------- */
-
-/* A whole job, on thread `i`, whose result is not there already. */
-static void do_job(void *arg, unsigned i, uint64_t number)
+static void do_run(void *arg, unsigned thread, uint64_t i)
 {
     struct runs *r = arg;
-    struct study_job *job = &r->job[i];
+    struct slot *slot = slot_of(r, i);
 
-    if (r->outcomes[number].state == STUDY_OK)
-        return;
-    while (!stop_asked() && !study_job_begin(job, r->s, number))
-        usleep(NAP_MS * 1000);
-    while (job->pid && !study_job_ended(job, &r->outcomes[number], &r->said[number])) {
-        if (stop_asked())
-            study_job_kill(job); /* it writes nothing that would have to be removed */
-        usleep(NAP_MS * 1000);
-    }
+    (void)thread;
+    slot->said = (struct said){.n = 0};
+    say_into(&slot->said);
+    study_run_one(r->s, variant_of(r, i), command_of(r, i), &slot->outcome);
+    say_into(NULL);
 }
 
-static bool give_job(void *arg, uint64_t number)
+static void pack_run(void *arg, uint64_t i, struct packed *to)
 {
-    end_job(arg, number);
+    const struct slot *slot = slot_of(arg, i);
+
+    PACKED_PUT(to, slot->outcome);
+    PACKED_PUT(to, slot->said.n);
+    packed_put(to, slot->said.text, slot->said.n);
+}
+
+static void unpack_run(void *arg, uint64_t i, struct packed *from)
+{
+    struct slot *slot = slot_of(arg, i);
+
+    PACKED_TAKE(from, slot->outcome);
+    PACKED_TAKE(from, slot->said.n);
+    packed_take(from, slot->said.text, slot->said.n);
+    slot->said.text[slot->said.n] = '\0';
+    slot->was_kept = false;
+}
+
+static void run_died(void *arg, uint64_t i, enum exit_code code, const char *why, const char *said)
+{
+    struct slot *slot = slot_of(arg, i);
+
+    slot->outcome = (struct study_outcome){.state = STUDY_FAILED, .code = (int)code};
+    slot->said = (struct said){.n = 0};
+    say_into(&slot->said);
+    if (*why)
+        say_line("%s", why);
+    if (*said)
+        say_lines("%.*s", (int)strlen(said) - (said[strlen(said) - 1] == '\n'), said);
+    say_into(NULL);
+    slot->was_kept = false;
+}
+
+/* What lacked memory or a file could run the next time. */
+static bool is_final(void *arg, uint64_t i)
+{
+    return slot_of(arg, i)->outcome.code != EXIT_SYSTEM;
+}
+
+static bool give_run(void *arg, uint64_t i)
+{
+    struct runs *r = arg;
+    struct slot *slot = slot_of(r, i);
+    char reason[REASON_BYTES] = "";
+
+    r->n_done++;
+    if (slot->outcome.state == STUDY_OK) {
+        keep(r, i);
+    } else {
+        reason_of(r, i, reason);
+        if (!r->results->failed)
+            r->results->failed = (enum exit_code)slot->outcome.code;
+        r->results->lacks = r->results->lacks || !is_final(r, i);
+        if (r->n_failed++ < SAID_MOST && !r->s->cli->opts.shard.n)
+            say_failure(r, i);
+    }
+    study_results_put(r->results, r->first + i, &slot->outcome, reason);
     return true;
 }
 
-static void show_jobs(void *arg)
-{
-    struct runs *r = arg;
+/* -- all of them ------------------------------------------------------------------------------ */
 
-    progress_show(&r->progress, r->done, r->n, "runs");
+/* The record of each command, if results are kept anywhere; and of the study, from all of them. */
+static enum exit_code find_sources(struct runs *r, struct provenance *all)
+{
+    const struct cli *cli = r->s->cli;
+    struct digest d;
+    enum exit_code code = EXIT_OK;
+
+    r->of = memory_new(r->s->n_commands, sizeof *r->of);
+    if (!cli->sqlite && !cli->opts.resume && !cli->opts.shard.n)
+        return EXIT_OK;
+    *all = cli->sources;
+    digest_of("study", strlen("study"), all->of[PROVENANCE_COMMAND]); /* its file is an input */
+    digest_begin(&d);
+    digest_add_text(&d, all->of[PROVENANCE_INPUTS]);
+    for (size_t c = 0; c < r->s->n_commands && !code; c++) {
+        char text[PROVENANCE_BYTES];
+
+        code = sources_now(r->s, c, &r->of[c]);
+        provenance_write(&r->of[c], text);
+        digest_add_text(&d, text);
+    }
+    digest_end(&d, all->of[PROVENANCE_INPUTS]);
+    return code;
 }
 
-static bool is_kept(void *arg, uint64_t number)
+static enum exit_code run_plan(struct runs *r, uint64_t first, uint64_t n,
+                               const struct provenance *of)
 {
-    return ((struct runs *)arg)->outcomes[number].state == STUDY_OK;
+    const struct cli *cli = r->s->cli;
+    struct plan plan = {.cli = cli,
+                        .things = "runs",
+                        .n = n,
+                        .threads = plan_threads(cli),
+                        .window = (uint64_t)plan_threads(cli) * WINDOW_PER_THREAD,
+                        .apart = true,
+                        .first = first,
+                        .work = do_run,
+                        .give = give_run,
+                        .is_final = is_final,
+                        .pack = pack_run,
+                        .unpack = unpack_run,
+                        .died = run_died,
+                        .have = find_kept,
+                        .of = of,
+                        .part_is_journal = true,
+                        .arg = r};
+
+    r->first = first;
+    r->window = plan.window;
+    r->slot = memory_new(r->window, sizeof *r->slot);
+    enum exit_code code = plan_run(&plan);
+    free(r->slot);
+    return code;
 }
 
-static void pack_job(void *arg, uint64_t number, struct packed *to)
+enum exit_code study_run(const struct study *s, uint64_t from, struct study_results *results)
 {
-    struct runs *r = arg;
+    struct runs r = {.s = s, .results = results};
+    struct provenance of = {0};
+    uint64_t all = study_n_variants(s) * s->n_commands, begin = from * s->n_commands;
+    uint64_t first = begin + plan_first(s->cli, all - begin), n = plan_count(s->cli, all - begin);
+    enum exit_code code = find_sources(&r, &of);
 
-    PACKED_PUT(to, r->outcomes[number]);
-    packed_put_text(to, r->said[number]);
-}
-
-static void unpack_job(void *arg, uint64_t number, struct packed *from)
-{
-    struct runs *r = arg;
-
-    PACKED_TAKE(from, r->outcomes[number]);
-    r->said[number] = packed_take_text(from);
-}
-
-/* All jobs are begun in any order of ends; those that are kept are not handed out. */
-static void run_ranks(struct runs *r)
-{
-    struct parallel b = {.n = r->n,
-                         .threads = r->n_jobs,
-                         .window = r->n,
-                         .work = do_job,
-                         .give = give_job,
-                         .wait = show_jobs,
-                         .stop = stop_asked,
-                         .have = is_kept,
-                         .pack = pack_job,
-                         .unpack = unpack_job,
-                         .arg = r};
-
-    for (size_t i = 0; i < r->n && r->s->cli->sqlite; i++)
-        find_kept(r, i);
-    if (parallel_run(&b) == PARALLEL_NO_THREAD)
-        memory_lacks();
-    for (size_t i = r->done; i < r->n; i++) /* interrupted: done behind one that is not */
-        if (r->outcomes[i].state == STUDY_OK)
-            end_job(r, i);
-}
-
-enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
-{
-    struct runs r = {.s = s,
-                     .outcomes = outcomes,
-                     .n_jobs = s->cli->opts.jobs ? s->cli->opts.jobs : parallel_threads(),
-                     .n = s->n_variants * s->n_commands};
-
-    r.of = memory_new(s->n_commands, sizeof *r.of);
-    for (size_t c = 0; c < s->n_commands && s->cli->sqlite; c++)
-        if ((r.code = sources_now(s, c, &r.of[c]))) {
-            free(r.of);
-            return r.code;
-        }
-    r.said = memory_new(r.n, sizeof *r.said);
-    r.job = memory_new(r.n_jobs, sizeof *r.job);
-    r.differs = memory_new(r.n, sizeof *r.differs);
-    struct study_outcome *shared = mmap(NULL, r.n_jobs * sizeof *shared, PROT_READ | PROT_WRITE,
-                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        memory_lacks();
-    for (unsigned i = 0; i < r.n_jobs; i++)
-        r.job[i].out = &shared[i];
-    progress_begin(&r.progress, s->cli->opts.quiet);
-    if (parallel_ranks)
-        run_ranks(&r);
-    else
-        run_all(&r);
-    progress_end(&r.progress);
-    munmap(shared, r.n_jobs * sizeof *shared);
+    study_results_resize(results, all);
+    if (!code)
+        code = run_plan(&r, first, n, &of);
     say_what_differed(&r);
+    if (r.n_failed > SAID_MOST && !s->cli->opts.shard.n)
+        say_line("%s: %llu more runs failed, the table says why", s->file,
+                 (unsigned long long)(r.n_failed - SAID_MOST));
     free(r.of);
-    free(r.differs);
-    free(r.job);
-    enum exit_code failed = say_failures(&r);
-    free(r.said);
-    if (r.code)
-        return r.code;
-    return stop_heard() || r.done < r.n ? EXIT_INTERRUPTED : failed;
+    free(r.difference);
+    if (code)
+        return code;
+    return stop_heard() || r.n_done < n ? EXIT_INTERRUPTED : EXIT_OK;
 }

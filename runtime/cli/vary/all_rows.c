@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct part {
-    uint64_t machine, n_rows;
+    uint64_t machine, n_rows, n_columns;
 };
 
 void all_rows_keys(const struct variants *v, uint64_t i, struct cell keys[VARY_KEYS_MAX])
@@ -23,13 +23,13 @@ void all_rows_keys(const struct variants *v, uint64_t i, struct cell keys[VARY_K
 
 void all_rows_keep(struct all_rows *all, uint64_t i, const struct captured *rows)
 {
-    struct part part = {i, rows->n_rows};
+    struct part part = {i, rows->n_rows, rows->n_columns};
 
-    if (all->one.n_columns == 0) {
+    if (all->n_columns < rows->n_columns) {
         all->one.key_columns = all->key_columns;
         all->one.keys = all->keys;
         all->one.n_keys = rows->n_keys;
-        all->one.n_columns = rows->n_columns;
+        all->n_columns = rows->n_columns;
         memcpy(all->one.columns, rows->columns, sizeof all->one.columns);
     }
     aside_put(&all->aside, &part, sizeof part);
@@ -50,6 +50,7 @@ static bool take_machine(struct all_rows *all)
     packed_take(rows, &part, sizeof part);
     all_rows_keys(all->variants, part.machine, all->keys);
     all->one.n_rows = part.n_rows;
+    all->one.n_columns = part.n_columns;
     all->one.next = 0;
     return aside_take(&all->aside, rows);
 }
@@ -65,13 +66,16 @@ static bool kept_row(void *arg, uint64_t i, struct cell *cells)
     while (i - all->first >= all->one.n_rows)
         if (!take_machine(all))
             return false;
-    return captured_row(&all->one, i - all->first, cells);
+    captured_row(&all->one, i - all->first, cells);
+    for (size_t c = all->one.n_columns; c < all->n_columns; c++)
+        cells[c] = cell_none();
+    return true;
 }
 
 struct rows all_rows_table(struct all_rows *all)
 {
     return (struct rows){.columns = all->one.columns,
-                         .n_columns = all->one.n_columns,
+                         .n_columns = all->n_columns,
                          .n_rows = all->n,
                          .row = kept_row,
                          .arg = all};

@@ -11,7 +11,8 @@ struct all_rows {
     const struct column *key_columns;
     struct aside aside;
     uint64_t n;          /* rows */
-    struct captured one; /* owned: the machine whose rows are taken, with the columns of all; */
+    struct captured one; /* owned: the machine whose rows are taken, with the columns of all, */
+    size_t n_columns;    /* so many, of which a machine may have less; */
     uint64_t first;      /* its first row, of all, */
     struct cell keys[VARY_KEYS_MAX];
 };

@@ -72,6 +72,20 @@ void captured_rows(struct captured *c, const struct rows *rows, const struct ori
     keep_args(c, args, n_args);
 }
 
+void captured_failure(struct captured *c, const char *why)
+{
+    struct cell cells[ROW_CELLS_MAX];
+    size_t n = c->n_columns - c->n_keys;
+
+    for (size_t i = 0; i < n; i++)
+        cells[i] = cell_none();
+    if (why) {
+        c->columns[c->n_columns++] = (struct column)COLUMN_BY_HAND("failed", CELL_TEXT);
+        cells[n++] = cell_text(why);
+    }
+    keep_row(c, cells, n);
+}
+
 static void take_row(struct captured *c, struct cell *cells)
 {
     for (size_t i = c->n_keys; i < c->n_columns; i++)

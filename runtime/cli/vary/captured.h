@@ -21,6 +21,9 @@ struct captured {
 void captured_rows(struct captured *c, const struct rows *rows, const struct origin_arg *args,
                    size_t n_args);
 
+/* In place of rows: one without results, and if `why` is not NULL, with that under `failed`. */
+void captured_failure(struct captured *c, const char *why);
+
 /* A row of what was kept, as struct rows wants it; quickest one after the other. */
 bool captured_row(struct captured *c, uint64_t i, struct cell *cells);
 

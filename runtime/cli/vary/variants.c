@@ -1,5 +1,5 @@
 /*
- * variants.c -- the machines of --vary: every combination of the values of some keys.
+ * variants.c -- machines by the values of some keys: all combinations, or points among them.
  *
  * A list has items with commas between them; a comma inside of brackets or braces belongs to its
  * item, as in cube.pe.pe_scheduler.tile=[32,64,32],[64,64,64]. An item FIRST:LAST, FIRST:LAST:STEP
@@ -15,6 +15,7 @@
 #include "cli/vary/variants.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "cli/vary/sobol.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,7 @@ static bool is_twice(const struct variants *v, const char *path)
 
 enum exit_code variants_read(struct variants *v, const struct set_list *words, const char *program)
 {
-    *v = (struct variants){.n = 1};
+    *v = (struct variants){.n_grid = 1};
     if (words->n > VARY_KEYS_MAX)
         return say(program, EXIT_USAGE, "--vary is given more than %d times", VARY_KEYS_MAX);
     for (size_t i = 0; i < words->n; i++) {
@@ -195,8 +196,8 @@ enum exit_code variants_read(struct variants *v, const struct set_list *words, c
             return EXIT_USAGE;
         if (is_twice(v, r.key->path))
             return say(program, EXIT_USAGE, "--vary has %s twice", r.key->path);
-        v->n *= r.key->n;
-        if (v->n > VARIANTS_MAX)
+        v->n = v->n_grid *= r.key->n;
+        if (v->n_grid > VARIANTS_MAX)
             return say(program, EXIT_USAGE, "--vary makes more than %d machines", VARIANTS_MAX);
     }
     return EXIT_OK;
@@ -210,13 +211,54 @@ void variants_free(struct variants *v)
         free(v->key[k].words);
         free(v->key[k].path);
     }
+    free(v->list);
+}
+
+/* -- points ----------------------------------------------------------------------------------- */
+
+/* A number of 64 bits that depends on all of these: splitmix64. */
+static uint64_t drawn(uint64_t seed, uint64_t i, uint64_t k)
+{
+    uint64_t z = seed + (i * VARY_KEYS_MAX + k + 1) * 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* A point of the unit interval, in 2^-64, becomes one of `n` values. */
+static uint64_t value_at(uint64_t at, uint64_t n)
+{
+    return (uint64_t)((unsigned __int128)at * n >> 64);
+}
+
+uint64_t variants_combination(const struct variants *v, uint64_t i)
+{
+    uint64_t c = 0;
+
+    if (v->kind == POINTS_GRID)
+        return i;
+    if (v->kind == POINTS_LIST)
+        return v->list[i];
+    for (size_t k = 0; k < v->n_keys; k++) {
+        uint64_t at =
+            v->kind == POINTS_SOBOL ? (uint64_t)sobol_at(i, k) << 32 : drawn(v->seed, i, k);
+
+        c = c * v->key[k].n + value_at(at, v->key[k].n);
+    }
+    return c;
+}
+
+uint64_t variants_level(const struct variants *v, uint64_t c, size_t k)
+{
+    for (size_t last = v->n_keys - 1; last > k; last--)
+        c /= v->key[last].n;
+    return c % v->key[k].n;
 }
 
 const char *variants_word(const struct variants *v, uint64_t i, size_t k)
 {
-    for (size_t last = v->n_keys - 1; last > k; last--)
-        i /= v->key[last].n;
-    return v->key[k].words[i % v->key[k].n];
+    return v->key[k].words[variants_level(v, variants_combination(v, i), k)];
 }
 
 void variants_label(const struct variants *v, uint64_t i, char label[VARY_LABEL_BYTES])

@@ -1,4 +1,4 @@
-/* variants.h -- the machines of --vary: every combination of the values of some keys. */
+/* variants.h -- machines by the values of some keys: all combinations, or points among them. */
 #ifndef VARIANTS_H
 #define VARIANTS_H
 #include "cli/options/opts.h"
@@ -19,17 +19,34 @@ struct varied_key {
     bool numbers;    /* all values are numbers, as JSON has them */
 };
 
-/* All combinations, numbered from 0; the last key turns first. */
+/* Which of all combinations there are. */
+enum points_kind {
+    POINTS_GRID,   /* all; the last key turns first */
+    POINTS_RANDOM, /* so many, each drawn by itself; some may be drawn twice */
+    POINTS_SOBOL,  /* so many, spread evenly: see sobol.h */
+    POINTS_LIST,   /* those of `list` */
+};
+
+/* They are numbered from 0. */
 struct variants {
     struct varied_key key[VARY_KEYS_MAX];
     size_t n_keys;
-    uint64_t n;
+    uint64_t n_grid; /* all combinations */
+    enum points_kind kind;
+    uint64_t n, seed;
+    uint64_t *list; /* owned: combinations */
 };
 
 /* Reads KEY=LIST words. Free with variants_free(), also after a failure; EXIT_USAGE after a
  * message. */
 enum exit_code variants_read(struct variants *v, const struct set_list *words, const char *program);
 void variants_free(struct variants *v);
+
+/* The combination that variant `i` is. */
+uint64_t variants_combination(const struct variants *v, uint64_t i);
+
+/* The number of the value that key `k` has in combination `c`. */
+uint64_t variants_level(const struct variants *v, uint64_t c, size_t k);
 
 /* The word KEY=VALUE of key `k` in variant `i`. */
 const char *variants_word(const struct variants *v, uint64_t i, size_t k);

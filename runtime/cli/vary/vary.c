@@ -1,33 +1,35 @@
 /*
  * vary.c -- --vary: one command on every machine of a list, and one table of all their rows.
  *
- * Machine `i` is a block of base/parallel.c. A thread makes its tables (kb_topology_load()), calls
- * the command with a struct cli of its own, whose `varied` takes the rows, makes text of them, and
+ * Machine `i` is an item of a plan. A worker makes its tables (kb_topology_load()), calls the
+ * command with a struct cli of its own, whose `varied` takes the rows, makes text of them, and
  * frees the machine. The main thread takes the texts in order of machines. So neither rows nor
- * messages depend on the number of threads, and no more than `window` machines are in memory.
+ * messages depend on the number of workers, and no more than `window` machines are in memory. Where
+ * kernels run, which may bring a process down, workers are processes; in a program that runs
+ * commands itself they are threads, as it must not be copied.
  *
  * The command does not know: it writes by cmd_write(), which gives the rows to captured.c. Its
  * messages go to a text of the thread (say_into()), which is printed if the machine fails, with the
- * keys as the name of the program. The first machine that fails ends the run; all before it are
- * complete, and stay.
+ * keys as the name of the program.
+ *
+ * A machine that fails has one row: its keys, and nothing else; JSON and a table say why under
+ * `failed`, as stderr does in any case, for the first SAID_MOST. CSV has no such column: its
+ * columns must not depend on what comes later, or parts of --shard could not be joined. What failed
+ * before any machine has told the columns waits until one does. A database has no run of it. A
+ * program that runs commands itself hears of the first failure at once.
  *
  * A table is as wide as its widest row, so for FORMAT_TABLE all rows are kept to the end, outside
  * of memory (all_rows.h). A program that runs commands itself gets the rows of each machine as it
  * comes. A database gets a run for each machine, with its hash and YAML; the keys are parameters of
  * that run, and not columns.
  *
- * Invariant: what thread and main thread share of machine `i` is in slot i % window, which is the
- * thread's until work() returns, and then the main thread's until give() does.
- *
  * Memory: machines that are done and wait for their turn hold at most HELD_BYTES, or no other is
- * begun; besides there is one machine for each thread. Example: 64 machines that replay 100,000
+ * begun; besides there is one machine for each worker. Example: 64 machines that replay 100,000
  * rows each, as JSON, are 65 MB each: two threads then have two in work and one that waits.
  */
 #include "cli/vary/vary.h"
-#include "base/parallel.h"
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
-#include "cli/out/progress.h"
 #include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "cli/out/scatter.h"
@@ -35,6 +37,8 @@
 #include "cli/fail_if.h"
 #include "cli/gate.h"
 #include "cli/part.h"
+#include "cli/plan/plan.h"
+#include "cli/rows/utilization_rows.h"
 #include "cli/vary/all_rows.h"
 #include <malloc.h>
 #include <stdatomic.h>
@@ -43,6 +47,7 @@
 
 enum {
     WINDOW_PER_THREAD = 8,
+    SAID_MOST = 100,
     TABLE_BYTES = 32 << 20,
     HELD_BYTES = 64 << 20,
 };
@@ -54,7 +59,7 @@ struct slot {
     const kb_topology *topo; /* owned; NULL: freed already */
     kb_info info;
     struct cell keys[VARY_KEYS_MAX];
-    struct captured rows;
+    struct captured rows, stats;
     struct sink text; /* of the rows */
     struct said said;
     char program[VARY_LABEL_BYTES + 64];
@@ -79,12 +84,29 @@ struct vary {
     struct all_rows all;    /* for a table */
     uint64_t first, n;      /* machines of this part, which is mostly the whole */
     bool begun, any_row;    /* the head is written; a row is */
-    uint64_t n_done;
-    double end_s; /* of a dry run */
-    bool different;
-    enum exit_code code; /* of the machine that failed */
-    struct progress progress;
+    uint64_t n_done, n_failed;
+    double end_s;               /* of a dry run */
+    bool different, lacks;      /* a machine has; one lacked memory, or a file */
+    enum exit_code failed;      /* of the first machine that has failed */
+    struct all_rows stats;      /* of --stats */
+    struct captured columns_of; /* a machine that did not fail: its columns */
+    struct failure *failure;    /* owned: those before any that did not, */
+    size_t n_failures, failures_room;
 };
+
+struct failure {
+    uint64_t machine;
+    char *why; /* owned */
+};
+
+static struct origin origin_of(const struct vary *v)
+{
+    struct origin origin = cmd_origin(v->cli);
+
+    if (v->cli->opts.breakdown)
+        origin.command = "causes";
+    return origin;
+}
 
 /* -- one machine ---------------------------------------------------------------------------- */
 
@@ -97,6 +119,7 @@ static uint64_t number_of(const struct vary *v, uint64_t i)
 static void free_slot(struct vary *v, struct slot *s)
 {
     captured_free(&s->rows);
+    captured_free(&s->stats);
     kb_topology_free(s->topo);
     s->topo = NULL;
     if (s->text.end - s->text.buffer > SINK_BYTES) {
@@ -119,6 +142,7 @@ static void begin_slot(struct vary *v, struct slot *s, uint64_t i)
     all_rows_keys(&v->variants, i, s->keys);
     s->rows =
         (struct captured){.key_columns = v->columns, .keys = s->keys, .n_keys = v->variants.n_keys};
+    s->stats = s->rows;
     s->text.at = s->text.buffer;
     s->said = (struct said){.n = 0};
     s->gates = (struct gates){0};
@@ -156,9 +180,11 @@ static enum exit_code run_command(const struct vary *v, struct slot *s)
     cli.program = s->program;
     cli.gates = &s->gates;
     cli.varied = &s->rows;
+    cli.varied_stats = &s->stats;
     cli.sqlite = NULL;
     cli.opts.jobs = 1;
     cli.opts.shard = (struct shard){0}; /* of machines, not of what each has */
+    cli.opts.resume = false;
     cli.opts.quiet = true;
     cli.opts.dry_run = false;
     return v->start(&cli);
@@ -183,7 +209,7 @@ static bool is_streamed(const struct vary *v)
 /* From now on it waits for its turn. */
 static void hold(struct vary *v, struct slot *s)
 {
-    s->held = s->rows.rows.room + (size_t)(s->text.end - s->text.buffer);
+    s->held = s->rows.rows.room + s->stats.rows.room + (size_t)(s->text.end - s->text.buffer);
     atomic_fetch_add(&v->held, s->held);
 }
 
@@ -223,7 +249,7 @@ static void do_machine(void *arg, unsigned thread, uint64_t i)
     hold(v, s);
 }
 
-/* -- between processes ---------------------------------------------------------------------- */
+/* -- as bytes --------------------------------------------------------------------------------- */
 
 static void pack_machine(void *arg, uint64_t i, struct packed *to)
 {
@@ -237,9 +263,10 @@ static void pack_machine(void *arg, uint64_t i, struct packed *to)
     PACKED_PUT(to, n);
     packed_put(to, s->text.buffer, n);
     captured_pack(&s->rows, to);
+    captured_pack(&s->stats, to);
 }
 
-/* A machine that another process has run; its tables are made again if the database wants them. */
+/* A machine that has run elsewhere; its tables are made again if the database wants them. */
 static void unpack_machine(void *arg, uint64_t i, struct packed *from)
 {
     struct vary *v = arg;
@@ -256,7 +283,44 @@ static void unpack_machine(void *arg, uint64_t i, struct packed *from)
     PACKED_TAKE(from, n);
     sink_bytes(&s->text, packed_next(from, n), n);
     captured_unpack(&s->rows, from);
+    captured_unpack(&s->stats, from);
     hold(v, s);
+}
+
+static void machine_died(void *arg, uint64_t i, enum exit_code code, const char *why,
+                         const char *said)
+{
+    struct vary *v = arg;
+    struct slot *s = &v->slot[i % v->window];
+
+    begin_slot(v, s, number_of(v, i));
+    s->code = code;
+    say_into(&s->said);
+    if (*why)
+        say(s->program, code, "%s", why);
+    if (*said)
+        say_lines("%.*s", (int)strlen(said) - (said[strlen(said) - 1] == '\n'), said);
+    say_into(NULL);
+}
+
+static bool is_complete(const struct slot *s)
+{
+    return s->code == EXIT_OK || s->code == EXIT_DIFFERENT;
+}
+
+/* Was it ended, and not by its machine? */
+static bool is_cut(const struct slot *s)
+{
+    return s->code == EXIT_INTERRUPTED || s->code == EXIT_LIMIT;
+}
+
+/* What lacked memory or a file could run the next time. */
+static bool is_final(void *arg, uint64_t i)
+{
+    const struct vary *v = arg;
+    const struct slot *s = &v->slot[i % v->window];
+
+    return !is_cut(s) && s->code != EXIT_SYSTEM;
 }
 
 /* -- in order ------------------------------------------------------------------------------- */
@@ -265,7 +329,7 @@ static void unpack_machine(void *arg, uint64_t i, struct packed *from)
 static void give_text(struct vary *v, const struct slot *s)
 {
     size_t n = (size_t)(s->text.at - s->text.buffer), skip = 0;
-    struct origin origin = cmd_origin(v->cli);
+    struct origin origin = origin_of(v);
     struct rows rows = {.columns = s->rows.columns, .n_columns = s->rows.n_columns};
 
     if (!v->begun && s->rows.n_columns > 0) {
@@ -292,7 +356,7 @@ static bool own_row(void *arg, uint64_t i, struct cell *cells)
 
 static void give_database(const struct vary *v, struct slot *s, uint64_t i)
 {
-    struct origin origin = cmd_origin(v->cli);
+    struct origin origin = origin_of(v);
     size_t n = origin.n_params;
     struct origin_arg *params = memory_new(n + VARY_KEYS_MAX, sizeof *params);
     struct rows rows = {.columns = s->rows.columns + s->rows.n_keys,
@@ -330,54 +394,130 @@ static void give_rows(struct vary *v, struct slot *s, uint64_t i)
                         .arg = &s->rows};
 
     gate_add(v->cli->gates, &s->gates);
-    fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
+    if (!v->cli->opts.breakdown)
+        fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
     if (is_streamed(v))
         give_text(v, s);
     else if (is_asked_by_program(v))
-        tables_add_more(&v->sink.session->tables, cmd_origin(v->cli).command, &rows);
+        tables_add_more(&v->sink.session->tables, origin_of(v).command, &rows);
     else
         all_rows_keep(&v->all, number_of(v, i), &s->rows);
+    if (s->stats.n_rows > 0)
+        all_rows_keep(&v->stats, number_of(v, i), &s->stats);
 }
+
+/* -- what failed ------------------------------------------------------------------------------ */
+
+/* The first line that it has said, without the name that it has there. */
+static char *reason_of(const struct slot *s)
+{
+    const char *said = s->said.text;
+    size_t len = strlen(s->program);
+
+    if (strncmp(said, s->program, len) == 0 && strncmp(said + len, ": ", 2) == 0)
+        said += len + 2;
+    return s->said.n > 0 ? memory_part(said, strcspn(said, "\n")) : memory_text("failed");
+}
+
+/* The row of a machine that failed, where all rows go. */
+static void put_failure(struct vary *v, const struct failure *f)
+{
+    struct captured row = v->columns_of;
+    struct slot s = {.rows = {0}};
+
+    all_rows_keys(&v->variants, f->machine, s.keys);
+    row.keys = s.keys;
+    captured_failure(&row, v->cli->opts.format == FORMAT_CSV || v->cli->opts.format == FORMAT_MD
+                               ? NULL
+                               : f->why);
+    if (is_streamed(v)) {
+        struct rows rows = {.columns = row.columns,
+                            .n_columns = row.n_columns,
+                            .n_rows = 1,
+                            .row = slot_row,
+                            .arg = &row};
+
+        sink_open_memory(&s.text);
+        out_rows(&rows, 1, 2, v->cli->opts.format, &s.text);
+        s.rows = v->columns_of;
+        give_text(v, &s);
+        sink_free(&s.text);
+    } else {
+        all_rows_keep(&v->all, f->machine, &row);
+    }
+    packed_free(&row.rows);
+}
+
+/* Those that waited for a machine which tells the columns. */
+static void put_failures(struct vary *v, const struct captured *columns)
+{
+    if (v->columns_of.n_columns > 0)
+        return;
+    v->columns_of = *columns;
+    v->columns_of.rows = (struct packed){0};
+    v->columns_of.n_rows = v->columns_of.next = v->columns_of.n_args = 0;
+    v->columns_of.args = NULL;
+    for (size_t k = 0; k < v->n_failures; k++) {
+        put_failure(v, &v->failure[k]);
+        free(v->failure[k].why);
+    }
+    v->n_failures = 0;
+}
+
+static void give_failure(struct vary *v, const struct slot *s, uint64_t i)
+{
+    struct failure f = {.machine = number_of(v, i)};
+
+    v->failed = v->failed ? v->failed : s->code;
+    v->lacks = v->lacks || !is_final(v, i);
+    if (v->n_failed++ < SAID_MOST && s->said.n > 0)
+        say_lines("%.*s", (int)s->said.n - 1, s->said.text);
+    if (!v->out || is_asked_by_program(v))
+        return;
+    f.why = reason_of(s);
+    if (v->columns_of.n_columns == 0) {
+        v->failure = memory_room(v->failure, v->n_failures, &v->failures_room, sizeof f);
+        v->failure[v->n_failures++] = f;
+        return;
+    }
+    put_failure(v, &f);
+    free(f.why);
+}
+
+/* -- in order, all of them -------------------------------------------------------------------- */
 
 static bool give_machine(void *arg, uint64_t i)
 {
     struct vary *v = arg;
     struct slot *s = &v->slot[i % v->window];
-    bool complete = s->code == EXIT_OK || s->code == EXIT_DIFFERENT;
+    bool complete = is_complete(s), cut = is_cut(s);
 
-    if (!complete) {
-        v->code = s->code;
-        if (s->code != EXIT_INTERRUPTED && s->said.n > 0)
-            say_lines("%.*s", (int)s->said.n - 1, s->said.text);
+    if (cut) {
         free_slot(v, s);
         return false;
     }
     v->n_done++;
     v->different = v->different || s->code == EXIT_DIFFERENT;
-    if (v->cli->sqlite && v->out)
+    if (complete && v->out && !is_asked_by_program(v))
+        put_failures(v, &s->rows);
+    if (complete && v->cli->sqlite && v->out)
         give_database(v, s, i);
-    if (v->out)
+    if (complete && v->out)
         give_rows(v, s, i);
+    else if (!complete)
+        give_failure(v, s, i);
     free_slot(v, s);
-    progress_show(&v->progress, v->n_done, v->n, "machines");
     if (!v->out)
-        return progress_now_s() < v->end_s;
-    return sink_ok(v->out) && !all_rows_error(&v->all);
-}
-
-static void show_progress(void *arg)
-{
-    struct vary *v = arg;
-
-    progress_show(&v->progress, v->n_done, v->n, "machines");
+        return complete && progress_now_s() < v->end_s;
+    return (complete || !is_asked_by_program(v)) && sink_ok(v->out) && !all_rows_error(&v->all);
 }
 
 /* -- all of them ---------------------------------------------------------------------------- */
 
 static void make_room(struct vary *v)
 {
-    v->threads = v->cli->opts.jobs ? v->cli->opts.jobs : parallel_threads();
-    v->window = parallel_window(v->threads * WINDOW_PER_THREAD);
+    v->threads = plan_threads(v->cli);
+    v->window = v->threads * WINDOW_PER_THREAD;
     v->slot = memory_new(v->window, sizeof *v->slot);
     for (uint64_t i = 0; i < v->window; i++)
         sink_open_memory(&v->slot[i].text);
@@ -390,37 +530,40 @@ static void free_room(struct vary *v)
         sink_free(&v->slot[i].text);
     }
     all_rows_free(&v->all);
+    all_rows_free(&v->stats);
+    for (size_t k = 0; k < v->n_failures; k++)
+        free(v->failure[k].why);
+    free(v->failure);
     free(v->slot);
 }
 
 static enum exit_code run_machines(struct vary *v)
 {
-    struct parallel machines = {.stop = stop_asked,
-                                .n = v->n,
-                                .threads = v->threads,
-                                .window = v->window,
-                                .work = do_machine,
-                                .give = give_machine,
-                                .wait = show_progress,
-                                .full = holds_enough,
-                                .pack = pack_machine,
-                                .unpack = unpack_machine,
-                                .arg = v};
+    bool kernels = v->cli->opts.command == COMMAND_RUN;
+    struct plan machines = {.cli = v->cli,
+                            .things = "machines",
+                            .n = v->n,
+                            .threads = v->threads,
+                            .window = v->window,
+                            .apart = kernels && !session_here(),
+                            .first = v->first,
+                            .work = do_machine,
+                            .give = give_machine,
+                            .is_final = is_final,
+                            .pack = pack_machine,
+                            .unpack = unpack_machine,
+                            .died = machine_died,
+                            .full = holds_enough,
+                            .arg = v};
 
-    progress_begin(&v->progress, v->cli->opts.quiet);
-    enum parallel_end end = parallel_run(&machines);
-    if (end == PARALLEL_LEFT)
-        stop_leave();
-    stop_heard();
-    progress_end(&v->progress);
-    return end == PARALLEL_NO_THREAD ? cmd_fail(v->cli, KB_NO_MEMORY, NULL) : EXIT_OK;
+    return plan_run(&machines);
 }
 
 /* False after a message. */
 static bool end_output(struct vary *v)
 {
     struct rows table = all_rows_table(&v->all);
-    struct origin origin = cmd_origin(v->cli);
+    struct origin origin = origin_of(v);
 
     if (is_streamed(v) && v->begun)
         out_tail(&(struct rows){0}, v->cli->opts.format, v->out);
@@ -433,21 +576,34 @@ static bool end_output(struct vary *v)
     return !all_rows_error(&v->all);
 }
 
-/* What ended the run before its end, if anything did. */
+/* What ended the run before its end, if anything did; and what failed. */
 static enum exit_code say_end(const struct vary *v)
 {
-    unsigned long long done = v->n_done, total = v->n;
-    char label[VARY_LABEL_BYTES];
+    unsigned long long done = v->n_done, total = v->n, failed = v->n_failed;
 
-    if (v->n_done == v->n || !sink_ok(v->out))
-        return v->different ? EXIT_DIFFERENT : EXIT_OK;
-    if (v->code && v->code != EXIT_INTERRUPTED) {
-        variants_label(&v->variants, v->first + v->n_done, label);
-        return cmd_say(v->cli, v->code, "failed at %s: %llu of %llu machines complete", label, done,
-                       total);
+    if (v->n_done < v->n && sink_ok(v->out) && !v->failed) {
+        cmd_note(v->cli, "%s: %llu of %llu machines complete", stop_word(), done, total);
+        return EXIT_INTERRUPTED;
     }
-    cmd_note(v->cli, "%s: %llu of %llu machines complete", stop_word(), done, total);
-    return EXIT_INTERRUPTED;
+    if (v->failed)
+        return cmd_say(v->cli, v->failed, "%llu of %llu machines failed%s", failed, total,
+                       failed > SAID_MOST ? ", the first of them are told above" : "");
+    return v->different ? EXIT_DIFFERENT : EXIT_OK;
+}
+
+/* Machines that failed are in the rows; what was not run, or could run the next time, is not. */
+static enum sink_end how_it_ends(const struct vary *v, enum exit_code code, bool any)
+{
+    if (cmd_end(code) == SINK_KEEP || (any && v->n_done == v->n && !v->lacks))
+        return SINK_KEEP;
+    return any || cmd_end(code) == SINK_PARTIAL ? SINK_PARTIAL : SINK_DROP;
+}
+
+static enum exit_code write_stats(struct vary *v)
+{
+    struct rows rows = all_rows_table(&v->stats);
+
+    return stats_file_print(&rows, v->cli, NULL, 0, EXIT_OK);
 }
 
 static enum exit_code run_into(struct vary *v)
@@ -461,15 +617,16 @@ static enum exit_code run_into(struct vary *v)
     stop_defer(true);
     part_begin(cli, v->out);
     code = run_machines(v);
+    bool any = v->columns_of.n_columns > 0;
     bool whole = code || end_output(v);
     if (!code)
         code = whole ? say_end(v) : EXIT_SYSTEM;
-    if (cmd_end(code) == SINK_KEEP)
+    enum sink_end end = how_it_ends(v, code, any && whole);
+    if (end == SINK_KEEP)
         part_end(cli, v->out);
-    closed = sink_close(&v->sink, cli->program,
-                        cmd_end(code) != SINK_DROP ? cmd_end(code)
-                        : v->n_done > 0 && whole   ? SINK_PARTIAL
-                                                   : SINK_DROP);
+    closed = sink_close(&v->sink, cli->program, end);
+    if (cli->opts.stats && end != SINK_DROP && !closed)
+        closed = write_stats(v);
     stop_defer(false);
     return closed && !(closed == EXIT_INTERRUPTED && code) ? closed : code;
 }
@@ -508,8 +665,8 @@ static enum exit_code run_dry(struct vary *v)
     stop_defer(true);
     enum exit_code code = run_machines(v);
     stop_defer(false);
-    if (code || v->code || v->n_done == 0)
-        return code ? code : v->code ? v->code : EXIT_INTERRUPTED;
+    if (code || v->failed || v->n_done == 0)
+        return code ? code : v->failed ? v->failed : EXIT_INTERRUPTED;
     dry.estimated_s = (progress_now_s() - begin_s) * (double)v->n / (double)v->n_done;
     return cmd_print(v->cli, &rows);
 }
@@ -521,10 +678,8 @@ static enum exit_code check_options(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
     const char *other = o->report          ? "report"
-                        : o->breakdown     ? "--breakdown"
                         : o->race          ? "--race"
                         : o->inspect.n > 0 ? "--inspect"
-                        : o->stats         ? "--stats"
                         : o->trace         ? "--trace"
                         : o->oplog         ? "--oplog"
                         : o->dump          ? "--dump"
@@ -572,13 +727,17 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->all.key_columns = v->columns;
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
-    v->first = shard_first(&cli->opts.shard, v->variants.n);
-    v->n = shard_count(&cli->opts.shard, v->variants.n);
+    v->first = plan_first(cli, v->variants.n);
+    v->n = plan_count(cli, v->variants.n);
     for (size_t k = 0; k < v->variants.n_keys; k++)
         v->columns[k] = (struct column)COLUMN_BY_HAND(
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
     if (!code)
         code = make_base(v);
+    v->stats.variants = v->all.variants;
+    v->stats.key_columns = v->all.key_columns;
+    if (!code)
+        code = stats_file_check(cli);
     if (!code) {
         make_room(v);
         code = cli->opts.dry_run ? run_dry(v) : run_into(v);

@@ -64,6 +64,7 @@ struct scene {
     const struct cli *cli;
     const struct view_utilization *utilization; /* NULL: none */
     const char *prefix;                         /* of ids */
+    bool in_page;
     char title[SCENE_LABEL_BYTES];
     const char *level;
     const char *note; /* below the legend; NULL: none */
@@ -147,16 +148,5 @@ void view_busiest_all(struct view_busiest *b, const struct view_utilization *uti
  * transactions wait elsewhere. */
 double view_utilization_most(const struct view_utilization *utilization, uint32_t first,
                              uint32_t end);
-
-/* -- files ---------------------------------------------------------------------------------- */
-
-/* False after a message: the file says that it is of another topology. */
-bool view_check_hash(struct results *r, const struct cli *cli);
-
-/* Finds a column that results of command `of` have. False after a message. */
-bool view_find_column(struct results *r, const char *name, const char *of, int *out);
-
-/* A number of the last row, 0 or more; NaN: the cell is empty. False after a message. */
-bool view_read_number(struct results *r, int column, double *out);
 
 #endif

@@ -109,7 +109,8 @@ static void put_label(const struct scene_node *n, struct sink *s)
 /* Outlines are dashed boxes; neato draws them below the boxes inside, since they come first. */
 static void put_node(const struct scene *sc, const struct scene_node *n, struct sink *s)
 {
-    const char *fill = svg_colour(isnan(n->pct) ? n->classes : svg_heat(n->pct));
+    char colour[SVG_COLOUR_BYTES];
+    const char *fill = svg_colour(isnan(n->pct) ? n->classes : svg_heat(n->pct), colour);
 
     sink_text(s, "  ");
     put_quoted(s, n->name);
@@ -133,6 +134,7 @@ static void put_node(const struct scene *sc, const struct scene_node *n, struct 
 
 static void put_edge(const struct scene *sc, const struct scene_edge *e, struct sink *s)
 {
+    char colour[SVG_COLOUR_BYTES];
     char gbs[SVG_NUMBER_BYTES], pct[SVG_NUMBER_BYTES + 2], text[sizeof gbs + sizeof pct + 16];
 
     sink_text(s, "  ");
@@ -146,7 +148,7 @@ static void put_edge(const struct scene *sc, const struct scene_edge *e, struct 
     put_quoted(s, text);
     if (!isnan(e->util.pct)) {
         sink_text(s, ", penwidth=2, color=");
-        put_quoted(s, svg_colour(svg_heat(e->util.pct)));
+        put_quoted(s, svg_colour(svg_heat(e->util.pct), colour));
     }
     put_pct(e->util.pct, s);
     sink_text(s, "];\n");

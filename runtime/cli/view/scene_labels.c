@@ -99,7 +99,7 @@ static bool label_at(struct scene_drawing *d, const struct scene_edge *e, uint32
 {
     const struct svg_point *a = &e->at[k - 1], *b = &e->at[k];
     bool level = fabs(a->x - b->x) >= fabs(a->y - b->y);
-    double len = hypot(a->x - b->x, a->y - b->y);
+    double len = svg_length(a->x - b->x, a->y - b->y);
     double x = a->x + part * (b->x - a->x), y = a->y + part * (b->y - a->y);
     double w = svg_text_width(text, SCENE_SMALL), h = SCENE_SMALL, gap = SCENE_SIDE_PX + 3.6;
     bool up = level == across; /* the text is turned */
@@ -130,7 +130,7 @@ static uint32_t longest(const struct scene_edge *e, uint32_t tried)
     double most = -1;
 
     for (uint32_t k = 1; k < e->n_at; k++) {
-        double len = hypot(e->at[k].x - e->at[k - 1].x, e->at[k].y - e->at[k - 1].y);
+        double len = svg_length(e->at[k].x - e->at[k - 1].x, e->at[k].y - e->at[k - 1].y);
 
         if (!(tried >> k & 1) && len > most && !(e->stubs && k == 2)) {
             most = len;

@@ -220,7 +220,7 @@ static void put_dots(struct scene_drawing *d)
 /* The unit vector of the line that ends at point `k`; 0, 0 if it has no length. */
 static struct svg_point direction(const struct scene_edge *e, uint32_t k)
 {
-    double dx = e->at[k].x - e->at[k - 1].x, dy = e->at[k].y - e->at[k - 1].y, len = hypot(dx, dy);
+    double dx = e->at[k].x - e->at[k - 1].x, dy = e->at[k].y - e->at[k - 1].y, len = svg_length(dx, dy);
 
     return len > 0 ? (struct svg_point){dx / len, dy / len} : (struct svg_point){0, 0};
 }
@@ -244,7 +244,7 @@ static void put_head(struct scene_drawing *d, const struct scene_edge *e,
                      const struct svg_point *end, bool whole)
 {
     struct svg_point way = direction(e, e->n_at - 1);
-    double last = hypot(end->x - e->at[e->n_at - 2].x, end->y - e->at[e->n_at - 2].y);
+    double last = svg_length(end->x - e->at[e->n_at - 2].x, end->y - e->at[e->n_at - 2].y);
     double head = whole && d->sc->of_cubes ? fmin(HEAD_PX, last) : HEAD_PX;
     double side = head * 0.6, back_x = end->x - head * way.x, back_y = end->y - head * way.y;
     struct svg_point at[] = {*end,
@@ -356,7 +356,7 @@ static void put_title(struct scene_drawing *d)
 /* Everything that decides the size is found first, since an <svg> begins with it. */
 void scene_svg(struct scene *sc, struct sink *s)
 {
-    struct scene_drawing d = {.sc = sc, .g = {.s = s, .prefix = sc->prefix}};
+    struct scene_drawing d = {.sc = sc, .g = {.s = s, .prefix = sc->prefix, .in_page = sc->in_page}};
     char title[SCENE_LABEL_BYTES + 64], number[SVG_NUMBER_BYTES];
 
     legend_find_busiest(&d);

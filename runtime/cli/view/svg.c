@@ -10,8 +10,7 @@
  * The width of a text has to be known without a font: svg_text_width() adds up a
  * width for each letter, of the widest of the usual sans-serif fonts.
  *
- * Two parts use it: scenes (scene_svg.c), and plots and bars (view_plot.c, report/). A shape is
- * started, gets attributes, and is closed: svg_start(), svg_attr(), svg_inside() if it has
+ * A shape is started, gets attributes, and is closed: svg_start(), svg_attr(), svg_inside() if it has
  * contents, svg_close() or svg_empty(). Numbers have two decimals and no trailing zeros, so that
  * files are short and the same on any machine.
  */
@@ -23,145 +22,15 @@
 
 /* -- colours -------------------------------------------------------------------------------- */
 
-/* A CSS variable, and its value on a light and on a dark page. */
-struct colour {
-    const char *name, *light, *dark;
-};
-
-/*
- * Colours of utilization (heat): the busiest stands out most from the page in both schemes, and
- * lightness changes in one direction, so that hues need not be seen.
- */
-static const struct colour colours[] = {
-    {"bg", "#ffffff", "#14181d"},      {"ink", "#1c2128", "#e3e8ee"},
-    {"dim", "#5c6672", "#98a3af"},     {"grid", "#e1e5ea", "#2b323a"},
-    {"line", "#7b8794", "#7d8894"},    {"plane", "#f5f7f9", "#1a1f26"},
-    {"box", "#e9eef4", "#28313b"},     {"memory", "#d9ecdf", "#1f3a2c"},
-    {"compute", "#f6e6d0", "#43331d"}, {"io", "#e6e0f3", "#352c4a"},
-    {"accent", "#0b6bcb", "#66b2ff"},  {"second", "#c2570c", "#ffa657"},
-    {"third", "#5b3a9e", "#b99cff"},   {"u0", "#dde3e9", "#323b45"},
-    {"u1", "#f6dc8c", "#54491f"},      {"u2", "#f3b95b", "#785618"},
-    {"u3", "#e88f3c", "#9a5512"},      {"u4", "#c04f1e", "#e2933a"},
-    {"u5", "#a5341f", "#f5ba62"},      {"u6", "#7a1616", "#ffe3a8"},
-    {"u7", "#2e0a33", "#ffffff"},
-};
-
-enum { N_COLOURS = sizeof colours / sizeof *colours };
-
-/* The style of a class. A second `colour` of "" is none. */
-static const struct rule {
-    const char *selector, *property, *colour, *more;
-} rules[] = {
-    {".bg", "fill", "bg", ""},
-    {"text", "fill", "ink", "stroke:none;"},
-    {".dim", "fill", "dim", ""},
-    {".title", "fill", "ink", "font-size:15px;font-weight:600;"},
-    {".small", "fill", "dim", "font-size:9px;"},
-    {".in", "fill", "ink", "font-size:9px;"},
-    {".gbs", "fill", "dim", "font-size:9px;"},
-    {".strong", "fill", "ink", "font-weight:700;"},
-    {".grid", "stroke", "grid", "fill:none;stroke-width:1;"},
-    {".axis", "stroke", "line", "fill:none;stroke-width:1;"},
-    {".wire", "stroke", "line", "fill:none;stroke-width:1.2;"},
-    {".dash", "stroke", "line", "fill:none;stroke-dasharray:4 3;"},
-    {".head", "fill", "line", "stroke:none;"},
-    {".plane", "fill", "plane", "stroke-width:1;"},
-    {".box", "fill", "box", "stroke-width:1;"},
-    {".memory", "fill", "memory", "stroke-width:1;"},
-    {".compute", "fill", "compute", "stroke-width:1;"},
-    {".io", "fill", "io", "stroke-width:1;"},
-    {".plane,svg.kb .box,svg.kb .memory,svg.kb .compute,svg.kb .io,svg.kb .fill", "stroke", "line",
-     ""},
-    {".dot", "fill", "accent", "stroke:none;"},
-    {".s1", "stroke", "accent", "fill:none;stroke-width:2;"},
-    {".s2", "stroke", "second", "fill:none;stroke-width:2;"},
-    {".s3", "stroke", "third", "fill:none;stroke-width:2;"},
-    {".f1", "fill", "accent", "stroke:none;"},
-    {".f2", "fill", "second", "stroke:none;"},
-    {".f3", "fill", "third", "stroke:none;"},
-};
-
-const char *svg_colour(const char *class_name)
+const char *svg_colour(const char *class_name, char colour[SVG_COLOUR_BYTES])
 {
-    for (size_t i = 0; i < N_COLOURS; i++)
-        if (strcmp(colours[i].name, class_name) == 0)
-            return colours[i].light;
-    return "none";
-}
+    char name[32];
+    const char *found;
 
-/* "fill:#fff;fill:var(--kb-bg,#fff)": a program without CSS variables takes the first. */
-static void put_colour(struct sink *s, const char *property, const char *name)
-{
-    const char *light = svg_colour(name);
-
-    sink_text(s, property);
-    sink_char(s, ':');
-    sink_text(s, light);
-    sink_char(s, ';');
-    sink_text(s, property);
-    sink_text(s, ":var(--kb-");
-    sink_text(s, name);
-    sink_char(s, ',');
-    sink_text(s, light);
-    sink_text(s, ");");
-}
-
-static void put_rule(struct sink *s, const char *selector, const char *property, const char *colour,
-                     const char *more)
-{
-    sink_text(s, "svg.kb ");
-    sink_text(s, selector);
-    sink_char(s, '{');
-    put_colour(s, property, colour);
-    sink_text(s, more);
-    sink_text(s, "}\n");
-}
-
-/* From this class on, texts on a filled shape have the colour of the page. */
-enum { HEAT_STRONG = 4 };
-
-/*
- * A class of heat colours lines and fills, and texts on a fill: these take the colour of the page
- * where the fill is dark on light pages, light on dark ones.
- */
-static void put_heat_rules(struct sink *s)
-{
-    char selector[64], name[16];
-
-    for (int i = 0; i < SVG_HEATS; i++) {
-        sprintf(name, "u%d", i);
-        sprintf(selector, ".%s.fill", name);
-        put_rule(s, selector, "fill", name, "");
-        sprintf(selector, ".%s.wire", name);
-        put_rule(s, selector, "stroke", name,
-                 i < HEAT_STRONG ? "stroke-width:2;" : "stroke-width:3;");
-        sprintf(selector, ".%s.head", name);
-        put_rule(s, selector, "fill", name, "");
-        sprintf(selector, "g.%s text", name);
-        put_rule(s, selector, "fill", i < HEAT_STRONG ? "ink" : "bg", "");
-    }
-}
-
-/*
- * The plain style is that of a light page; a reader with a dark scheme gets the second column of
- * `colours`.
- */
-static void put_style(struct sink *s)
-{
-    sink_text(s, "<style>\nsvg.kb{font:11px ui-sans-serif,system-ui,Helvetica,Arial,\"DejaVu "
-                 "Sans\",sans-serif}\n");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        put_rule(s, rules[i].selector, rules[i].property, rules[i].colour, rules[i].more);
-    put_heat_rules(s);
-    sink_text(s, "@media (prefers-color-scheme:dark){svg.kb{");
-    for (size_t i = 0; i < N_COLOURS; i++) {
-        sink_text(s, "--kb-");
-        sink_text(s, colours[i].name);
-        sink_char(s, ':');
-        sink_text(s, colours[i].dark);
-        sink_char(s, ';');
-    }
-    sink_text(s, "}}\n</style>\n");
+    snprintf(name, sizeof name, "(--kb-%.16s,", class_name);
+    found = strstr(svg_css, name);
+    snprintf(colour, SVG_COLOUR_BYTES, "%.7s", found ? found + strlen(name) : "none");
+    return colour;
 }
 
 /* -- raw pieces ----------------------------------------------------------------------------- */
@@ -262,7 +131,11 @@ void svg_begin(struct svg *g, const char *title)
     svg_inside(g);
     svg_escape(s, title);
     sink_text(s, "</title>\n");
-    put_style(s);
+    if (!g->in_page) {
+        sink_text(s, "<style>\n");
+        sink_text(s, svg_css);
+        sink_text(s, "</style>\n");
+    }
     svg_rect(g, "bg", 0, 0, g->width, g->height);
 }
 
@@ -435,136 +308,4 @@ double svg_heat_legend(struct svg *g, double x, double y)
         svg_close(g, "g");
     }
     return SVG_HEATS * WIDTH;
-}
-
-/* -- axes ----------------------------------------------------------------------------------- */
-
-enum { TICKS = 6, TICK_PX = 5, LABEL_PX = 34 };
-
-/* 1, 2 or 5 times a power of ten, near `span` / TICKS. */
-static double step_of(double span)
-{
-    double step = pow(10, floor(log10(span / TICKS)));
-
-    return span / step >= 5 * TICKS ? 5 * step : span / step >= 2 * TICKS ? 2 * step : step;
-}
-
-static double step_of_axis(const struct svg_axis *axis)
-{
-    return step_of(axis->to - axis->from);
-}
-
-/* The n-th of 1, 2, 5, 10, 20, ..., downwards from 1 below 0. */
-static double round_number(int n)
-{
-    static const double digits[] = {1, 2, 5};
-    int tens = n >= 0 ? n / 3 : -((2 - n) / 3);
-
-    return digits[n - 3 * tens] * pow(10, tens);
-}
-
-/*
- * The ends are ticks: a linear axis ends at multiples of its step, a logarithmic one at 1, 2 or 5
- * times a power of ten. Throughput from 0 to 4552 GB/s has steps of 500 and ends at 5000; latency
- * from 18 to 1200 ns on a logarithmic axis goes from 10 to 2000.
- */
-void svg_axis_fit(struct svg_axis *axis, double low, double high)
-{
-    if (axis->log) {
-        int first = 3 * (int)floor(log10(low)), last;
-
-        while (round_number(first + 1) <= low)
-            first++;
-        for (last = first + 1; round_number(last) < high; last++)
-            ;
-        axis->from = round_number(first);
-        axis->to = round_number(last);
-        return;
-    }
-    if (high <= low)
-        high = low + 1;
-    double step = step_of(high - low);
-    axis->from = step * floor(low / step);
-    axis->to = step * ceil(high / step);
-}
-
-double svg_axis_at(const struct svg_axis *axis, double value)
-{
-    double part = axis->log ? log(value / axis->from) / log(axis->to / axis->from)
-                            : (value - axis->from) / (axis->to - axis->from);
-
-    return axis->px_from + part * (axis->px_to - axis->px_from);
-}
-
-/* The number of a tick, without trailing zeros. */
-static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYTES])
-{
-    int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
-
-    if (fabs(value) < 1e7)
-        return svg_short(value, decimals < 9 ? decimals : 9, text);
-    text_format(text, SVG_NUMBER_BYTES, "%.4g", value);
-    return text;
-}
-
-/* A longer logarithmic axis has ticks at powers of ten only. */
-enum { ALL_DIGITS_MOST = 4 };
-
-/* The next tick, from *i = 0 on; false after the last. */
-static bool next_tick(const struct svg_axis *axis, int *i, double *value, double *step)
-{
-    if (axis->log) {
-        bool all = axis->to / axis->from <= pow(10, ALL_DIGITS_MOST);
-        int first = 3 * (int)floor(log10(axis->from) + 1e-9);
-
-        do
-            *value = round_number(first + (all ? 1 : 3) * (*i)++);
-        while (*value < axis->from * (1 - 1e-9));
-        *step = *value;
-    } else {
-        *step = step_of_axis(axis);
-        *value = axis->from + (*i)++ * *step;
-    }
-    return *value <= axis->to * (1 + 1e-9);
-}
-
-/* Ticks that would overlap the number before them have none. */
-void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
-{
-    double value, step, free_from = -INFINITY;
-
-    for (int i = 0; next_tick(axis, &i, &value, &step);) {
-        double x = svg_axis_at(axis, value);
-        char buffer[SVG_NUMBER_BYTES];
-        const char *text = tick_text(value, step, buffer);
-        double half = svg_text_width(text, 11) / 2;
-
-        svg_line(g, "grid", x, y, x, grid_y);
-        svg_line(g, "axis", x, y, x, y + TICK_PX);
-        if (x - half < free_from)
-            continue;
-        svg_text(g, "dim", x, y + TICK_PX + 12, SVG_MIDDLE, text);
-        free_from = x + half + 4;
-    }
-    svg_line(g, "axis", axis->px_from, y, axis->px_to, y);
-    svg_text(g, NULL, (axis->px_from + axis->px_to) / 2, y + LABEL_PX + 2, SVG_MIDDLE, axis->label);
-}
-
-void svg_axis_y(struct svg *g, const struct svg_axis *axis, double x, double grid_x)
-{
-    double value, step, widest = 0;
-
-    for (int i = 0; next_tick(axis, &i, &value, &step);) {
-        double y = svg_axis_at(axis, value);
-        char buffer[SVG_NUMBER_BYTES];
-        const char *text = tick_text(value, step, buffer);
-
-        svg_line(g, "grid", x, y, grid_x, y);
-        svg_line(g, "axis", x - TICK_PX, y, x, y);
-        svg_text(g, "dim", x - TICK_PX - 3, y + 4, SVG_END, text);
-        widest = fmax(widest, svg_text_width(text, 11));
-    }
-    svg_line(g, "axis", x, axis->px_from, x, axis->px_to);
-    svg_text_up(g, NULL, x - TICK_PX - 10 - widest, (axis->px_from + axis->px_to) / 2, SVG_MIDDLE,
-                axis->label);
 }

@@ -1,16 +1,18 @@
-/* svg.h -- pictures: shapes, texts, colours and axes, written as SVG. */
+/* svg.h -- pictures: shapes, texts and colours, written as SVG. */
 #ifndef SVG_H
 #define SVG_H
 #include "cli/out/sink.h"
+#include <math.h>
 
-/*
- * A picture that is being written. It has its own <style>: colours are CSS variables (--kb-ink,
- * --kb-bg, ...; see svg.c) for a light and a dark page, which a page may override on svg.kb. All
- * lengths are in px, and written with at most two decimals.
- */
+/* The style of pictures, svg.css: colours are CSS variables (--kb-ink, --kb-bg, ...) for a light and
+ * a dark page, which a page may override on svg.kb. */
+extern const char svg_css[];
+
+/* A picture that is being written. All lengths are in px, and written with at most two decimals. */
 struct svg {
     struct sink *s;
     const char *prefix; /* of ids: pictures in one page need different ones; borrowed */
+    bool in_page;       /* which has the style already; else the picture has its own */
     double width, height;
 };
 
@@ -35,6 +37,12 @@ enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 struct svg_point {
     double x, y;
 };
+
+/* Of a line, in px; by hypot() a program would need a newer glibc than by anything else. */
+static inline double svg_length(double dx, double dy)
+{
+    return sqrt(dx * dx + dy * dy);
+}
 
 void svg_rect(struct svg *g, const char *classes, double x, double y, double w, double h);
 void svg_line(struct svg *g, const char *classes, double x1, double y1, double x2, double y2);
@@ -72,27 +80,11 @@ enum { SVG_HEATS = 8 };
  * drawn, and makes texts on them legible. NaN: "". */
 const char *svg_heat(double pct);
 
-/* The fill of a class on a light page: "#f6dc8c"; "none". */
-const char *svg_colour(const char *class_name);
+/* The fill of a class on a light page: "#f6dc8c"; "none". Returns `colour`. */
+enum { SVG_COLOUR_BYTES = 8 };
+const char *svg_colour(const char *class_name, char colour[SVG_COLOUR_BYTES]);
 
 /* A legend of the classes, with per cent; returns its width. */
 double svg_heat_legend(struct svg *g, double x, double y);
-
-/* -- axes ----------------------------------------------------------------------------------- */
-
-struct svg_axis {
-    const char *label; /* with its unit */
-    bool log;
-    double px_from, px_to; /* where `from` and `to` are */
-    double from, to;       /* svg_axis_fit() sets them */
-};
-
-/* Sets round ends, with `low` and `high` between them. Log: both above 0. */
-void svg_axis_fit(struct svg_axis *axis, double low, double high);
-double svg_axis_at(const struct svg_axis *axis, double value);
-
-/* Draws an axis with ticks, numbers, its label, and a grid up to the other end of the plot. */
-void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y);
-void svg_axis_y(struct svg *g, const struct svg_axis *axis, double x, double grid_x);
 
 #endif

@@ -1,20 +1,24 @@
 /*
- * view.c -- the pictures that there are; those of a level are a scene, written as SVG or DOT.
+ * view.c -- the pictures that there are: each is a scene, written as SVG or DOT.
  *
- * `view_pictures` is the one list of names: the command, its help and the completion of shells read
+ * `view_levels` is the one list of names: the command, its help and the completion of shells read
  * it. A new level also needs its function in `fill`.
  */
 #include "cli/out/say.h"
 #include "cli/view/scene.h"
+#include <string.h>
 
-const struct view_picture view_pictures[N_VIEW_PICTURES] = {
-    [VIEW_SYSTEM] = {"system", NULL, NULL},
-    [VIEW_SIP] = {"sip", NULL, NULL},
-    [VIEW_CUBE] = {"cube", NULL, NULL},
-    [VIEW_PE] = {"pe", NULL, NULL},
-    [VIEW_ROOFLINE] = {"roofline", "run", view_roofline_file},
-    [VIEW_LATENCY] = {"latency", "load", view_latency_file},
-};
+const char *const view_levels[N_VIEW_LEVELS] = {
+    [VIEW_SYSTEM] = "system", [VIEW_SIP] = "sip", [VIEW_CUBE] = "cube", [VIEW_PE] = "pe"};
+
+enum view_level view_find(const char *name)
+{
+    int i = 0;
+
+    while (i < N_VIEW_LEVELS && strcmp(view_levels[i], name) != 0)
+        i++;
+    return (enum view_level)i;
+}
 
 /* Places the components and edges of a level in a scene. */
 static void (*const fill[N_VIEW_LEVELS])(struct scene *sc, struct view_at at) = {
@@ -71,7 +75,7 @@ bool view_find_part(const struct cli *cli, enum view_level level, struct view_at
 static void draw(struct scene *sc, enum view_level level, struct view_at at,
                  void (*write)(struct scene *sc, struct sink *s), struct sink *s)
 {
-    sc->level = view_pictures[level].name;
+    sc->level = view_levels[level];
     fill[level](sc, at);
     write(sc, s);
     scene_free(sc);
@@ -80,7 +84,10 @@ static void draw(struct scene *sc, enum view_level level, struct view_at at,
 void view_topology(const struct cli *cli, enum view_level level, struct view_at at,
                    const struct view_utilization *utilization, const char *prefix, struct sink *s)
 {
-    struct scene sc = {.cli = cli, .utilization = utilization, .prefix = prefix};
+    struct scene sc = {.cli = cli,
+                       .utilization = utilization,
+                       .prefix = prefix ? prefix : view_levels[level],
+                       .in_page = prefix};
 
     draw(&sc, level, at, scene_svg, s);
 }

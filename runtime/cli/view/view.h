@@ -1,13 +1,10 @@
-/* view.h -- pictures of a topology, of how busy it was, and of results: each one <svg>. */
+/* view.h -- pictures of a topology, and of how busy it was: each one <svg>. */
 #ifndef VIEW_H
 #define VIEW_H
 #include "cli/command.h"
 #include "cli/diff/results.h"
 
 enum view_level { VIEW_SYSTEM, VIEW_SIP, VIEW_CUBE, VIEW_PE, N_VIEW_LEVELS };
-
-/* All that `view` draws: the levels of a topology, then plots of results. */
-enum { VIEW_ROOFLINE = N_VIEW_LEVELS, VIEW_LATENCY, N_VIEW_PICTURES };
 
 /* The outermost level, which is drawn if no picture is named: the system, or of one SIP the SIP. */
 enum view_level view_first(const kb_info *info);
@@ -49,7 +46,8 @@ void view_utilization_free(struct view_utilization *utilization);
 /* -- pictures ------------------------------------------------------------------------------- */
 
 /*
- * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids (svg.h).
+ * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids, in a page which
+ * has svg_css (svg.h); NULL: the picture stands alone.
  * `utilization` may be NULL: no colours.
  */
 void view_topology(const struct cli *cli, enum view_level level, struct view_at at,
@@ -59,42 +57,10 @@ void view_topology(const struct cli *cli, enum view_level level, struct view_at 
 void view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
                        const struct view_utilization *utilization, struct sink *s);
 
-/* One launch, as a point under a roofline. */
-struct view_launch {
-    const char *kernel;
-    double operations; /* 2 * gemm_macs + math_elements */
-    double bytes;      /* read and written by DMA */
-    double ns;
-};
+/* The names of levels. */
+extern const char *const view_levels[N_VIEW_LEVELS];
 
-/* Does any of them have a point in the roofline? */
-bool view_roofline_shows(const struct view_launch *launch, size_t n);
-
-void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                   const char *prefix, struct sink *s);
-
-/* One rate of `load`. */
-struct view_rate {
-    double offered_gbs, accepted_gbs, mean_ns, p50_ns, p99_ns;
-    bool steady;
-};
-
-/* `what` is the line below the title: pattern, bytes. */
-void view_latency(const struct cli *cli, const struct view_rate *rate, size_t n, const char *what,
-                  const char *prefix, struct sink *s);
-
-/* The same from a file of results, "-" for stdin: EXIT_INPUT, EXIT_SYSTEM after a message. */
-enum exit_code view_roofline_file(const struct cli *cli, const char *path, struct sink *s);
-enum exit_code view_latency_file(const struct cli *cli, const char *path, struct sink *s);
-
-/* A picture is either of a level, and has no draw_file, or of a file of results. */
-struct view_picture {
-    const char *name;
-    const char *result_of; /* the command that printed the results; NULL: a level */
-    enum exit_code (*draw_file)(const struct cli *cli, const char *path, struct sink *s);
-};
-
-/* A new picture is a row of this table, and a value of the enum. */
-extern const struct view_picture view_pictures[N_VIEW_PICTURES];
+/* The level of that name; N_VIEW_LEVELS: there is none. */
+enum view_level view_find(const char *name);
 
 #endif

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/diff/number.h"
 #include "cli/out/say.h"
 #include "cli/out/memory.h"
 #include "cli/view/scene.h"
@@ -219,6 +220,56 @@ bool view_utilization_add(struct view_utilization *u, const char *name, double p
 
 /* -- the file ------------------------------------------------------------------------------- */
 
+enum { SHOWN_BYTES = 64 };
+
+/* False after a message: the file says that it is of another topology. */
+static bool check_hash(struct results *r, const struct cli *cli)
+{
+    char name[SHOWN_BYTES], hash[SHOWN_BYTES];
+    const struct results_origin *o = &r->origin;
+    const char *topology = o->topology ? o->topology : "";
+
+    if (!o->hash || strcmp(o->hash, cli->info.hash) == 0)
+        return true;
+    r->code =
+        say(cli->program, EXIT_INPUT, "%s is of another topology: %s %s, this is %s %s", r->name,
+            text_show(topology, strlen(topology), name, sizeof name),
+            text_show(o->hash, strlen(o->hash), hash, sizeof hash), cli->info.name, cli->info.hash);
+    return false;
+}
+
+/* Finds a column that results of command `of` have. False after a message. */
+static bool need_column(struct results *r, const char *name, const char *of, int *out)
+{
+    for (size_t c = 0; c < r->n_columns; c++)
+        if (strcmp(r->columns[c], name) == 0) {
+            *out = (int)c;
+            return true;
+        }
+    r->code = say(r->program, EXIT_INPUT, "%s has no column '%s': it is no result of %s", r->name,
+                  name, of);
+    return false;
+}
+
+/* A number of the last row, 0 or more; NaN: the cell is empty. False after a message. */
+static bool read_number(struct results *r, int column, double *out)
+{
+    const char *text = r->cells[column];
+    struct number number;
+    char shown[SHOWN_BYTES];
+
+    *out = NAN;
+    if (!text)
+        return true;
+    if (number_read(text, &number)) {
+        *out = number.exact ? (double)number.millionths / 1e6 : number.value;
+        if (*out >= 0 && isfinite(*out))
+            return true;
+    }
+    return results_bad_row(r, "%s '%s' is not a number from 0 on", r->columns[column],
+                           text_show(text, strlen(text), shown, sizeof shown));
+}
+
 /* The columns that are read; of `kind` and `to` -1: there is none. */
 struct used_columns {
     int name, pct, kind, to, room, mean;
@@ -252,7 +303,7 @@ static bool read_conflicts(struct results *r, const struct used_columns *c, doub
     double rows[3], sum = 0;
 
     for (int i = 0; i < 3; i++) {
-        if (!view_read_number(r, c->rows[i], &rows[i]))
+        if (!read_number(r, c->rows[i], &rows[i]))
             return false;
         sum += rows[i];
     }
@@ -268,7 +319,7 @@ static bool add_row(struct view_utilization *u, struct results *r, const struct 
 
     if (is_vc(r, c))
         return true;
-    if (u->conflicts ? !read_conflicts(r, c, &pct) : !view_read_number(r, c->pct, &pct))
+    if (u->conflicts ? !read_conflicts(r, c, &pct) : !read_number(r, c->pct, &pct))
         return false;
     return (name && view_utilization_add(u, name, pct)) || refuse_name(r, name);
 }
@@ -281,7 +332,7 @@ static bool add_buffer(struct view_utilization *u, struct results *r, const stru
 
     if (!is_vc(r, c))
         return true;
-    if (!view_read_number(r, c->room, &room) || !view_read_number(r, c->mean, &mean))
+    if (!read_number(r, c->room, &room) || !read_number(r, c->mean, &mean))
         return false;
     if (!(room > 0))
         return true;
@@ -295,15 +346,15 @@ static void read_rows(struct view_utilization *u, struct results *r, const struc
     struct used_columns c = {.kind = find_column(r, "kind"), .to = find_column(r, "to")};
     bool buffers = cli->opts.buffers;
 
-    if (r->code || !view_check_hash(r, cli) || r->n_columns == 0 ||
-        !view_find_column(r, "name", "--stats", &c.name) ||
-        !view_find_column(r, "util_pct", "--stats", &c.pct))
+    if (r->code || !check_hash(r, cli) || r->n_columns == 0 ||
+        !need_column(r, "name", "--stats", &c.name) ||
+        !need_column(r, "util_pct", "--stats", &c.pct))
         return;
-    if (buffers && (!view_find_column(r, "buffer_bytes", "--stats with routers", &c.room) ||
-                    !view_find_column(r, "buffer_mean", "--stats with routers", &c.mean)))
+    if (buffers && (!need_column(r, "buffer_bytes", "--stats with routers", &c.room) ||
+                    !need_column(r, "buffer_mean", "--stats with routers", &c.mean)))
         return;
     for (int i = 0; u->conflicts && i < 3; i++)
-        if (!view_find_column(r, rows[i], "--stats of a machine with banks", &c.rows[i]))
+        if (!need_column(r, rows[i], "--stats of a machine with banks", &c.rows[i]))
             return;
     while (results_next(r) && (buffers ? add_buffer : add_row)(u, r, &c))
         ;

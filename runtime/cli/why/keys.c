@@ -31,9 +31,9 @@
  * Example, `broadcast` on cube8, by 2: cube.xbar.pe_gbs and cube.hbm.bw_gbs gain nothing alone, and
  * are busy for 15 % of the time only. Together they gain 17 %, the most of all 946 pairs.
  */
-#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
+#include "cli/plan/plan.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/why/search.h"
 #include <math.h>
@@ -159,37 +159,78 @@ static bool give_variant(void *arg, uint64_t i)
     return true;
 }
 
-static void show_progress(void *arg)
+static uint64_t n_given(void *arg)
+{
+    return ((const struct search *)arg)->n_given;
+}
+
+static bool is_final(void *arg, uint64_t i)
+{
+    const struct search *s = arg;
+    const struct variant *v = &s->variants[s->begin + i];
+
+    return (v->outcome.ended || v->mistake) && !ends_search(&v->outcome);
+}
+
+/* Of a key alone, the links that it stands for, too. */
+static void pack_variant(void *arg, uint64_t i, struct packed *to)
+{
+    const struct search *s = arg;
+    const struct variant *v = &s->variants[s->begin + i];
+    const struct series_key *links = v->n == 1 ? &s->numbers[v->numbers[0]].links : NULL;
+    bool has = links && links->has;
+
+    rerun_pack(&v->outcome, to);
+    packed_put_text(to, v->mistake);
+    PACKED_PUT(to, has);
+    if (has) {
+        PACKED_PUT(to, links->busiest_pct);
+        packed_put(to, links->has, s->series.n);
+    }
+}
+
+static void unpack_variant(void *arg, uint64_t i, struct packed *from)
 {
     struct search *s = arg;
+    struct variant *v = &s->variants[s->begin + i];
+    bool has;
 
-    progress_show(&s->progress, s->n_given, s->n_variants, "runs");
+    rerun_unpack(&v->outcome, from);
+    v->mistake = packed_take_text(from);
+    PACKED_TAKE(from, has);
+    if (has) {
+        struct series_key *links = &s->numbers[v->numbers[0]].links;
+
+        PACKED_TAKE(from, links->busiest_pct);
+        links->has = memory_new(s->series.n + 1, 1);
+        packed_take(from, links->has, s->series.n);
+    }
 }
 
 /* Runs the variants from `begin` on. */
 static enum exit_code run_step(struct search *s, size_t begin)
 {
-    struct parallel blocks = {.stop = stop_asked,
-                              .n = s->n_variants - begin,
-                              .threads = rerun_threads(s->rerun),
-                              .window = s->n_variants - begin + 1,
-                              .work = do_variant,
-                              .give = give_variant,
-                              .wait = show_progress,
-                              .arg = s};
+    struct plan runs = {.cli = s->cli,
+                        .things = "runs",
+                        .n = s->n_variants - begin,
+                        .threads = plan_threads(s->cli),
+                        .window = s->n_variants - begin + 1,
+                        .first = begin,
+                        .work = do_variant,
+                        .give = give_variant,
+                        .is_final = is_final,
+                        .pack = pack_variant,
+                        .unpack = unpack_variant,
+                        .total = s->n_variants,
+                        .done = n_given,
+                        .arg = s};
 
     s->begin = begin;
     if (begin == s->n_variants || stop_asked())
         return EXIT_OK;
-    switch (parallel_run(&blocks)) {
-    case PARALLEL_NO_THREAD:
-        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
-    case PARALLEL_LEFT:
-        stop_leave();
-        break;
-    case PARALLEL_ENDED:
-        break;
-    }
+    enum exit_code code = plan_run(&runs);
+    if (code)
+        return code;
     return s->failed ? rerun_code(s->rerun, s->failed) : EXIT_OK;
 }
 
@@ -375,13 +416,11 @@ static enum exit_code run_all(struct search *s)
     if (code || !s->variants[0].outcome.ended)
         return code;
     s->n_given = 1;
-    progress_begin(&s->progress, s->cli->opts.quiet);
     for (size_t i = 0; i < s->n_numbers; i++)
         add_variant(s, &i, 1);
     code = run_step(s, 1);
     if (!code && !stop_asked())
         code = search_sets(s);
-    progress_end(&s->progress);
     return code;
 }
 

@@ -9,7 +9,7 @@
  * A run may even get slower without a limit: transactions arrive earlier and in another order, and
  * one of them may get ahead of others on which more depends.
  *
- * The runs after the first are done in parallel (base/parallel.c). A deadlock in any run replaces
+ * The runs after the first are items of a plan. A deadlock in any run replaces
  * the table.
  *
  * Example, the first rows of `why gemm` on cube8, whose kernels take 837.77 ns:
@@ -25,9 +25,9 @@
  * This gemm is limited by the ports of the TCM more than by its engine. Memories alone save
  * nothing, links alone 56 ns, and both together 184.68: behind each of them stands the other.
  */
-#include "base/parallel.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
+#include "cli/plan/plan.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/why/rerun.h"
 #include <stdio.h>
@@ -79,7 +79,6 @@ struct ablation {
     struct column columns[ROW_CELLS_MAX];
     size_t n_columns;
     struct limit_row shown; /* being printed */
-    struct progress progress;
 };
 
 /* -- the runs ------------------------------------------------------------------------------- */
@@ -104,24 +103,37 @@ static bool give_run(void *arg, uint64_t i)
     return true;
 }
 
-static void show_progress(void *arg)
+static bool is_final(void *arg, uint64_t i)
 {
-    struct ablation *w = arg;
+    const struct outcome *o = &((const struct ablation *)arg)->running[i + 1];
 
-    progress_show(&w->progress, w->n_given, n_limits(w->cli) - 1, "runs");
+    return o->ended && !o->status && !o->code;
+}
+
+static void pack_run(void *arg, uint64_t i, struct packed *to)
+{
+    rerun_pack(&((const struct ablation *)arg)->running[i + 1], to);
+}
+
+static void unpack_run(void *arg, uint64_t i, struct packed *from)
+{
+    rerun_unpack(&((struct ablation *)arg)->running[i + 1], from);
 }
 
 /* The first run alone: mistakes in the input are reported once. */
 static enum exit_code run_all(struct ablation *w)
 {
-    struct parallel blocks = {.stop = stop_asked,
-                              .n = n_limits(w->cli) - 1,
-                              .threads = rerun_threads(w->rerun),
-                              .window = N_LIMITS,
-                              .work = do_run,
-                              .give = give_run,
-                              .wait = show_progress,
-                              .arg = w};
+    struct plan runs = {.cli = w->cli,
+                        .things = "runs",
+                        .n = n_limits(w->cli) - 1,
+                        .threads = plan_threads(w->cli),
+                        .window = N_LIMITS,
+                        .work = do_run,
+                        .give = give_run,
+                        .is_final = is_final,
+                        .pack = pack_run,
+                        .unpack = unpack_run,
+                        .arg = w};
     enum exit_code code;
 
     rerun_first(w->rerun, &w->running[0]);
@@ -129,17 +141,7 @@ static enum exit_code run_all(struct ablation *w)
     code = rerun_code(w->rerun, &w->outcomes[0]);
     if (code || !w->outcomes[0].ended)
         return code;
-    progress_begin(&w->progress, w->cli->opts.quiet);
-    switch (parallel_run(&blocks)) {
-    case PARALLEL_NO_THREAD:
-        return cmd_fail(w->cli, KB_NO_MEMORY, NULL);
-    case PARALLEL_LEFT:
-        stop_leave();
-        break;
-    case PARALLEL_ENDED:
-        break;
-    }
-    progress_end(&w->progress);
+    code = plan_run(&runs);
     for (size_t i = 1; i < n_limits(w->cli) && !code; i++)
         code = rerun_code(w->rerun, &w->outcomes[i]);
     return code;

@@ -11,12 +11,12 @@
  * is 51.2 GB/s for each PE, and 0.1 of 512 GB/s.
  */
 #include "cli/why/rerun.h"
-#include "base/parallel.h"
 #include "cli/benches.h"
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
+#include "cli/plan/plan.h"
 #include "cli/rows/warn.h"
 #include <math.h>
 #include <stdio.h>
@@ -286,9 +286,15 @@ void rerun_say_unsteady(const struct rerun *r, const struct outcome *first)
                  r->cli->opts.rate);
 }
 
-unsigned rerun_threads(const struct rerun *r)
+void rerun_pack(const struct outcome *o, struct packed *to)
 {
-    return r->cli->opts.jobs ? r->cli->opts.jobs : parallel_threads();
+    PACKED_PUT(to, *o);
+}
+
+void rerun_unpack(struct outcome *o, struct packed *from)
+{
+    PACKED_TAKE(from, *o);
+    o->stuck = NULL;
 }
 
 /* -- the dry run ---------------------------------------------------------------------------- */
@@ -315,7 +321,7 @@ enum exit_code rerun_estimate(struct rerun *r,
                               uint64_t (*most_runs)(void *arg, const struct outcome *first),
                               void *arg)
 {
-    struct dry_run dry = {.threads = rerun_threads(r)};
+    struct dry_run dry = {.threads = plan_threads(r->cli)};
     struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
     struct outcome first = {0};
     double begin_s = progress_now_s();

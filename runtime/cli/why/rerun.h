@@ -2,8 +2,8 @@
 #ifndef RERUN_H
 #define RERUN_H
 #include "cli/command.h"
+#include "base/packed.h"
 #include "cli/in/pattern.h"
-#include "cli/out/progress.h"
 
 enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD };
 
@@ -60,8 +60,9 @@ enum exit_code rerun_estimate(struct rerun *r,
                               uint64_t (*most_runs)(void *arg, const struct outcome *first),
                               void *arg);
 
-/* The threads that runs may use. */
-unsigned rerun_threads(const struct rerun *r);
+/* The result of a run as bytes, if it has ended well, and from them. */
+void rerun_pack(const struct outcome *o, struct packed *to);
+void rerun_unpack(struct outcome *o, struct packed *from);
 
 /* The cases of `why`. */
 enum exit_code why_limits(struct rerun *r);

@@ -41,7 +41,6 @@ struct search {
     size_t candidates[CANDIDATES_MAX];
     size_t n_candidates;
     bool whole; /* all pairs are run, not those of candidates only */
-    struct progress progress;
 };
 
 /* Prints what is known: all, or what was complete before Ctrl-C. */

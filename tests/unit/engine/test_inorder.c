@@ -21,14 +21,8 @@ static kb_sim *any_rows(const kb_topology *topo, kb_options options, size_t n, u
     return sim;
 }
 
-/* Every row as the hop engine has it, which goes node by node and keeps queues. */
-static void assert_as_hop(const kb_topology *topo, size_t n, uint64_t most)
+static void assert_same_results(kb_sim *fused, kb_sim *hop, size_t n)
 {
-    kb_sim *fused = any_rows(topo, (kb_options){.engine = KB_FUSED}, n, most);
-    kb_sim *hop = any_rows(topo, (kb_options){.engine = KB_HOP}, n, most);
-
-    run_all(fused);
-    run_all(hop);
     for (size_t i = 0; i < n; i++) {
         kb_result a, b;
 
@@ -37,6 +31,17 @@ static void assert_as_hop(const kb_topology *topo, size_t n, uint64_t most)
         assert_memory_equal(&a, &b, sizeof a);
     }
     assert_true(kb_sim_end_fs(fused) == kb_sim_end_fs(hop));
+}
+
+/* Every row as the hop engine has it, which goes node by node and keeps queues. */
+static void assert_as_hop(const kb_topology *topo, size_t n, uint64_t most)
+{
+    kb_sim *fused = any_rows(topo, (kb_options){.engine = KB_FUSED}, n, most);
+    kb_sim *hop = any_rows(topo, (kb_options){.engine = KB_HOP}, n, most);
+
+    run_all(fused);
+    run_all(hop);
+    assert_same_results(fused, hop, n);
     kb_sim_free(fused);
     kb_sim_free(hop);
 }
@@ -94,6 +99,51 @@ static void two_reads_are_two_events(void **state)
     assert_int_equal(r.done_fs, 2 * 18085000);
     kb_sim_free(sim);
     any_topology_free(topo);
+}
+
+static const kb_topology *topology_of_links(const char *links)
+{
+    char yaml[128];
+    const kb_topology *topo;
+
+    snprintf(yaml, sizeof yaml,
+             "kernbench: 2\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\ncontention: {links: %s}\n",
+             links);
+    topo = any_topology(yaml);
+    assert_non_null(topo);
+    return topo;
+}
+
+/*
+ * The same of a host's: over ideal links its arrival at the engine and its end are no events, nor
+ * where links queue, and there each has an event at four links. Those of one
+ * engine are as hop has them, waits among them.
+ */
+static void an_engine_needs_no_events(void **state)
+{
+    static const char *const links[] = {"ideal", "fifo"};
+    static const uint64_t events[] = {4, 4 * 4};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const kb_topology *topo = topology_of_links(links[i]);
+        kb_sim *fused = new_sim(topo, (kb_options){0});
+        kb_sim *hop = new_sim(topo, (kb_options){.engine = KB_HOP});
+        kb_error why = {""};
+
+        for (int k = 0; k < 4; k++) {
+            issue(fused, topo, k, KB_H2D, "host", "c1.slice1", 4096);
+            issue(hop, topo, k, KB_H2D, "host", "c1.slice1", 4096);
+        }
+        run_all(hop);
+        assert_int_equal(kb_sim_run(fused, events[i], &why), KB_AGAIN);
+        assert_int_equal(kb_sim_done(fused), 4);
+        assert_int_equal(kb_sim_run(fused, 1, &why), KB_OK);
+        assert_same_results(fused, hop, 4);
+        kb_sim_free(fused);
+        kb_sim_free(hop);
+        any_topology_free(topo);
+    }
 }
 
 /*
@@ -194,6 +244,7 @@ int main(void)
         cmocka_unit_test(more_bandwidths_than_are_kept),
         cmocka_unit_test(more_sizes_than_are_kept),
         cmocka_unit_test(two_reads_are_two_events),
+        cmocka_unit_test(an_engine_needs_no_events),
         cmocka_unit_test(issued_as_the_channel_becomes_free),
         cmocka_unit_test(stopped_anywhere),
         cmocka_unit_test(several_channels_without_events_for_ends),

@@ -1,5 +1,6 @@
 /* test_kernel_random.c -- random kernels on random machines: times, ids and records as the judge's.
  */
+#include "support/breakdowns.h"
 #include "support/programs.h"
 #include "support/split.h"
 #include <unistd.h>
@@ -269,6 +270,31 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
     kb_sim_free(sim);
 }
 
+/* A breakdown, with the critical path, of its program on `engine`. */
+static char *breakdown_by(struct scenario *s, kb_engine engine)
+{
+    kb_sim *sim = launch_program(s, (kb_options){.engine = engine});
+    kb_breakdown *why;
+    kb_launch_result r;
+    char *text;
+
+    assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
+    run_launched(s, sim, 0, &r);
+    text = breakdown_text(why);
+    kb_sim_free(sim);
+    return text;
+}
+
+/* That made of visits is that made of pieces. */
+static void assert_breakdowns(struct scenario *s)
+{
+    char *visits = breakdown_by(s, KB_FUSED), *pieces = breakdown_by(s, KB_HOP);
+
+    assert_same_lines(s->seed, visits, pieces);
+    free(visits);
+    free(pieces);
+}
+
 static uint64_t n_seeds(uint64_t otherwise)
 {
     const char *wanted = getenv("KB_SEEDS");
@@ -281,6 +307,7 @@ static void assert_runs(struct scenario *s)
     assert_run(s, (kb_options){0}, 0);
     assert_run(s, (kb_options){.fingerprint = true, .oplog = true}, 0);
     assert_run(s, (kb_options){.engine = KB_HOP, .fingerprint = true}, 1 + s->seed % 50);
+    assert_breakdowns(s);
 }
 
 static void random_kernels_take_the_judges_times(void **state)

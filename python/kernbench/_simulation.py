@@ -1,0 +1,329 @@
+"""_simulation.py -- one simulation, to which transactions are added while time runs."""
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
+
+import numpy as np
+
+from ._errors import BadArgument, error
+from ._frame import FS_PER_NS, Frame
+from ._machine import Machine
+from ._native import ffi, lib
+from ._rows import array_of, rows_of
+from ._types import Array, Rows
+
+OPS = {"read": lib.KB_READ, "write": lib.KB_WRITE, "h2d": lib.KB_H2D, "d2h": lib.KB_D2H}
+TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs", "wire_fs", "overhead_fs",
+         "drain_fs", "response_fs", "return_fs", "formula_fs", "actual_fs")
+WAITS = ("channel", "engine", "link", "memory")
+KINDS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
+                         "offset": np.uint64}
+C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
+SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
+Numbers = Union[int, Sequence[int], Array]
+
+
+@ffi.def_extern()  # type: ignore[misc]
+def kernbench_heard(arg: Any, last: Any) -> None:
+    ffi.from_handle(arg)(last.id, last.end_fs)
+
+
+@ffi.def_extern()  # type: ignore[misc]
+def kernbench_endpoint(arg: Any, end: Any) -> None:
+    text = ffi.new("char[]", lib.KB_ENDPOINT_BYTES)
+    lib.kb_endpoint_name(end, text)
+    ffi.from_handle(arg).append(ffi.string(text).decode())
+
+
+def said(why: Any) -> str:
+    return str(ffi.string(why.text).decode(errors="replace"))
+
+
+class Simulation:
+    """A machine on which transactions run, and time stops where you say: a closed loop in Python.
+
+    machine      a Machine
+    engine       "fused", or "hop": slower, same results
+    spans        keep the pieces of all transactions, for spans(); by the engine hop
+    fingerprint  keep one of all events
+
+    Transactions come as columns of arrays, and results are arrays. run_to() runs what happens
+    before a time; whatever is added then has the times that it would have had if it had been known
+    from the beginning.
+
+    >>> sim = kernbench.Simulation(kernbench.Machine("cube8"))
+    >>> pe, near = sim.endpoints("c0.pe[0-3]"), sim.endpoints("c0.slice0")
+    >>> first = sim.add(issue_ns=0, src=pe, dst=near, nbytes=4096)
+    >>> while sim.run_to(1000, first=True):            # behind each completion
+    ...     for row in sim.completed():
+    ...         sim.add(issue_fs=sim.now_fs, op="write", src=pe[row % 4], dst=near, nbytes=64)
+    """
+
+    def __init__(self, machine: Machine, *, engine: str = "fused", spans: bool = False,
+                 fingerprint: bool = False):
+        if not isinstance(machine, Machine):
+            raise TypeError(f"a simulation is of a Machine, not {type(machine).__name__}")
+        if engine not in ("fused", "hop"):
+            raise BadArgument(2, [f"engine is 'fused' or 'hop', not {engine!r}"])
+        options = ffi.new("kb_options *")
+        options.live = True
+        options.fingerprint = fingerprint
+        options.engine = lib.KB_HOP if engine == "hop" else lib.KB_FUSED
+        out = ffi.new("kb_sim **")
+        if lib.kb_sim_new(machine._topo, options, out):
+            raise MemoryError("kb_sim_new")
+        self.machine = machine
+        self.now_fs = 0
+        self._why = ffi.new("kb_error *")
+        self._recorder: Any = None
+        self._heard: List[Any] = []  # handles of observers
+        self._failed: List[BaseException] = []  # of observers
+        self._names: Dict[str, int] = {}
+        self._ends = ffi.new("kb_endpoint[]", 64)
+        self._pending: List[Array] = []  # numbers that completed() has not returned
+        self._c = ffi.gc(out[0], lib.kb_sim_free)
+        if spans:
+            self._record()
+
+    # -- endpoints
+
+    def _check(self, status: int) -> None:
+        if status:
+            text = said(self._why) or f"status {status}"
+            self._why.text = b"\0"
+            raise error(2 if status == lib.KB_BAD_REQUEST else 6, [text])
+
+    def _number(self, name: str) -> int:
+        number = self._names.get(name)
+        if number is None:
+            number = len(self._names)
+            if number == len(self._ends):
+                more = ffi.new("kb_endpoint[]", 2 * number)
+                ffi.memmove(more, self._ends, ffi.sizeof("kb_endpoint") * number)
+                self._ends = more
+            text = name.encode()
+            self._check(lib.kb_endpoint_parse(self.machine._topo, text, len(text), self._ends + number, self._why))
+            self._names[name] = number
+        return number
+
+    def endpoints(self, names: Union[str, Iterable[str]]) -> Array:
+        """Numbers of endpoints, which add() takes: of names, or of a pattern, "c0.pe[0-3]", "c*.slice*"."""
+        if not isinstance(names, str):
+            return np.array([self._number(name) for name in names], np.uint32)
+        found: List[str] = []
+        handle, text = ffi.new_handle(found), names.encode()
+        self._check(lib.kb_endpoint_select(self.machine._topo, text, len(text), lib.kernbench_endpoint,
+                                            handle, self._why))
+        return self.endpoints(found)
+
+    # -- transactions
+
+    def add(self, transactions: Any = None, *, src: Optional[Numbers] = None, dst: Optional[Numbers] = None,
+            nbytes: Numbers = 64, issue_ns: Any = None, issue_fs: Optional[Numbers] = None,
+            op: Union[str, Numbers] = "read", offset: Numbers = 0) -> Array:
+        """Adds transactions, issued at now_ns or later; returns their numbers.
+
+        transactions  as Machine.replay() takes them, with names of endpoints; or the columns:
+        src, dst      numbers that endpoints() returned; arrays, or one for all
+        nbytes        bytes of each; offset: where they begin in the target
+        issue_ns      when they are issued (default: now), or issue_fs, in whole femtoseconds
+        op            "read", "write", "h2d", "d2h" for all, or an array of KB_READ, ...
+
+        All of them are added, or none: then kernbench.BadArgument says why.
+        """
+        if transactions is not None:
+            frame = Frame(transactions)
+            return self.add(src=self._codes(frame, "src"), dst=self._codes(frame, "dst"),
+                            nbytes=self._column(frame, "nbytes", "<u8"), op=self._ops(frame),
+                            issue_fs=self._column(frame, "issue_fs", "<i8"),
+                            offset=self._column(frame, "offset", "<u8"))
+        if src is None or dst is None:
+            raise BadArgument(2, ["transactions have src, dst and nbytes"])
+        if issue_fs is None:
+            issue_fs = self.now_fs if issue_ns is None else np.rint(np.asarray(issue_ns, float) * FS_PER_NS).astype(np.int64)
+        if isinstance(op, str):
+            if op not in OPS:
+                raise BadArgument(2, [f"op {op!r}: read, write, h2d, d2h"])
+            op = OPS[op]
+        given = dict(src=src, dst=dst, nbytes=nbytes, issue_fs=issue_fs, op=op, offset=offset)
+        arrays = [np.asarray(given[name], kind) for name, kind in KINDS.items()]
+        n = max(array.size for array in arrays)
+        rows = ffi.new("kb_transaction_columns *")
+        rows.ends, rows.n_ends = self._ends, len(self._names)
+        kept = []
+        for name, array in zip(KINDS, arrays):
+            if array.ndim > 1 or array.size not in (1, n):
+                raise BadArgument(2, [f"{name} has the shape {array.shape}: one number for each of {n} transactions, or for all"])
+            full = np.ascontiguousarray(np.broadcast_to(array, n))
+            kept.append(full)
+            setattr(rows, name, ffi.from_buffer(C_ARRAYS[name], full))
+        first = self.count
+        self._check(lib.kb_sim_add_many(self._c, rows, n, ffi.NULL, self._why))
+        ids = np.arange(first, first + n)
+        self._pending.append(ids)
+        return ids
+
+    def _column(self, frame: Frame, name: str, kind: str) -> Array:
+        return array_of(getattr(frame.c, name), int(frame.c.n), kind, frame).copy()
+
+    def _texts(self, frame: Frame, name: str) -> List[str]:
+        texts = getattr(frame.c, name + "s")
+        return [ffi.string(texts[i]).decode() for i in range(getattr(frame.c, f"n_{name}s"))]
+
+    def _codes(self, frame: Frame, name: str) -> Array:
+        return np.asarray(self.endpoints(self._texts(frame, name))[self._column(frame, name, "<u4")])
+
+    def _ops(self, frame: Frame) -> Array:
+        texts = self._texts(frame, "op")
+        for text in texts:
+            if text not in OPS:
+                raise BadArgument(2, [f"op {text!r}: read, write, h2d, d2h"])
+        return np.asarray(np.array([OPS[text] for text in texts], np.uint8)[self._column(frame, "op", "<u4")])
+
+    # -- time
+
+    def _ran(self, status: int) -> bool:
+        if self._failed:
+            raise self._failed.pop()
+        if status not in (lib.KB_OK, lib.KB_AGAIN):
+            self._check(status)
+        return bool(status == lib.KB_AGAIN)
+
+    def run_to(self, to_ns: Optional[float] = None, *, to_fs: Optional[int] = None, first: bool = False) -> bool:
+        """Runs what happens before a time, and returns whether any transaction is not complete; with
+        `first` only until the next ones complete, and returns whether any have.
+
+        Transactions may be added then from now_ns on: `to_ns`, or the time of the completion.
+        """
+        if to_fs is None:
+            if to_ns is None:
+                raise BadArgument(2, ["run_to() needs a time: to_ns or to_fs"])
+            to_fs = round(to_ns * FS_PER_NS)
+        if not 0 < to_fs < 1 << 63:
+            raise BadArgument(2, [f"{to_fs} fs is no time to run to"])
+        now, before = ffi.new("int64_t *"), self.done
+        more = self._ran(lib.kb_sim_run_to(self._c, to_fs, first, now, self._why))
+        self.now_fs = int(now[0])
+        return self.done > before if first else more
+
+    def run(self) -> None:
+        """Runs to the end: nothing can be added any more."""
+        self._ran(lib.kb_sim_run(self._c, 0, self._why))
+        self.now_fs = int(lib.kb_sim_end_fs(self._c))
+
+    @property
+    def now_ns(self) -> float:
+        """The earliest time at which a transaction may be issued; after run() the end."""
+        return self.now_fs / FS_PER_NS
+
+    @property
+    def count(self) -> int:
+        """Transactions that were added."""
+        return int(lib.kb_sim_count(self._c))
+
+    @property
+    def done(self) -> int:
+        """Transactions that are complete."""
+        return int(lib.kb_sim_done(self._c))
+
+    @property
+    def fingerprint(self) -> int:
+        """Of all events so far, if it was asked for."""
+        return int(lib.kb_sim_fingerprint(self._c))
+
+    # -- results
+
+    def completed(self) -> Array:
+        """The numbers of those that have completed since the last call."""
+        pending = np.concatenate(self._pending or [np.empty(0, np.int64)])
+        if not pending.size:
+            return pending
+        first = int(pending[0])
+        status = np.empty(int(pending[-1]) - first + 1, np.uint8)
+        out = ffi.new("kb_result_columns *", {"status": ffi.from_buffer("uint8_t[]", status)})
+        self._found(lib.kb_sim_results(self._c, first, status.size, out))
+        ready = status[pending - first] == lib.KB_OK
+        self._pending = [pending[~ready]]
+        return np.asarray(pending[ready])
+
+    def _found(self, status: int) -> None:
+        if status not in (lib.KB_OK, lib.KB_PENDING):
+            raise error(6, [f"the results cannot be had: status {status}"])
+
+    def times(self, *names: str, first: int = 0, n: Optional[int] = None) -> Dict[str, Array]:
+        """Times of transactions `first` and the `n` behind it in fs, an array for each name: "end_fs",
+        "queue_link_fs" (default: all). What is not complete is 0; "status" is not 0 then."""
+        n = self.count - first if n is None else n
+        known = ("status", *TIMES, *(f"queue_{wait}_fs" for wait in WAITS))
+        out, arrays = ffi.new("kb_result_columns *"), {}
+        for name in names or known:
+            if name not in known:
+                raise BadArgument(2, [f"no times are called {name!r}: {', '.join(known)}"])
+            array = np.empty(n, np.uint8 if name == "status" else np.int64)
+            place = ffi.from_buffer("uint8_t[]" if name == "status" else "int64_t[]", array)
+            if name.startswith("queue_"):
+                out.wait_fs[WAITS.index(name[6:-3])] = place
+            else:
+                setattr(out, name, place)
+            arrays[name] = array
+        if lib.kb_sim_results(self._c, first, n, out) == lib.KB_BAD_REQUEST:
+            raise BadArgument(2, [f"there are {self.count} transactions, not {first} + {n}"])
+        return arrays
+
+    def rows(self) -> Rows:
+        """All that are complete as rows: id, times in ns as Machine.replay() has them."""
+        found = self.times()
+        ready = found.pop("status") == lib.KB_OK
+        columns: Dict[str, Any] = {"id": np.flatnonzero(ready)}
+        for name, array in found.items():
+            columns[name[:-3] + "_ns"] = array[ready] / FS_PER_NS
+        return rows_of(columns, {"kernbench": "simulation", "origin": {"hash": self.machine.hash}})
+
+    # -- observers
+
+    def observe(self, end: Callable[[int, int], Any]) -> None:
+        """Calls end(id, end_fs) as each transaction ends; before anything runs. The engine hop runs then.
+
+        It must not call the simulation: it may note what it hears, for when run_to() returns.
+        """
+        def heard(number: int, end_fs: int) -> None:
+            try:
+                end(number, end_fs)
+            except BaseException as failed:  # which C cannot carry
+                self._failed.append(failed)
+
+        handle = ffi.new_handle(heard)
+        watch = ffi.new("kb_observer *", {"arg": handle, "end": lib.kernbench_heard})
+        self._check(lib.kb_sim_observe(self._c, watch, self._why))
+        self._heard.append(handle)
+
+    def _record(self) -> None:
+        self._recorder = ffi.gc(lib.kernbench_recorder_new(), lib.kernbench_recorder_free)
+        if self._recorder == ffi.NULL:
+            raise MemoryError("kernbench_recorder_new")
+        watch = ffi.new("kb_observer *", {"arg": self._recorder})
+        lib.kernbench_recorder_watch(watch)
+        self._check(lib.kb_sim_observe(self._c, watch, self._why))
+
+    def spans(self) -> Rows:
+        """The pieces of all transactions so far: id, cause, place, behind, begin_ns, end_ns."""
+        if self._recorder is None:
+            raise BadArgument(2, ["spans are kept by Simulation(machine, spans=True)"])
+        n = ffi.new("size_t *")
+        spans = lib.kernbench_recorder_spans(self._recorder, n)
+        raw = np.frombuffer(ffi.buffer(spans, n[0] * ffi.sizeof("struct kernbench_span")), np.dtype(list(SPAN_FIELDS))).copy()
+        causes = np.array([ffi.string(lib.kb_cause_name(i)).decode() for i in range(lib.KB_N_CAUSES)], object)
+        columns = {"id": raw["id"], "cause": causes[raw["cause"]], "place": self._places(raw["place"]),
+                   "behind": self._places(raw["behind"]), "begin_ns": raw["begin_fs"] / FS_PER_NS,
+                   "end_ns": raw["end_fs"] / FS_PER_NS}
+        return rows_of(columns, {"kernbench": "simulation", "origin": {"hash": self.machine.hash}})
+
+    def _places(self, places: Array) -> Array:
+        different, codes = np.unique(places, return_inverse=True)
+        text = ffi.new("char[]", lib.KB_PLACE_BYTES)
+        names = []
+        for place in different:
+            lib.kb_place_name(self.machine._topo, int(place), text)
+            names.append(ffi.string(text).decode())
+        return np.asarray(np.array(names, object)[codes])
+
+    def __repr__(self) -> str:
+        return f"<kernbench.Simulation of {self.machine.name}: {self.done} of {self.count} done, {self.now_ns} ns>"

@@ -1,0 +1,156 @@
+/* lone.c -- a transaction by itself: an idle simulation that is kept, and cleared behind each. */
+#include "engine/lone.h"
+#include "engine/engine.h"
+#include "engine/inorder.h"
+#include "engine/router.h"
+#include "engine/stations.h"
+#include "network/banks_state.h"
+#include <stdlib.h>
+
+/* What the answer depends on: all of its row but when it came, and where its bytes lie. */
+struct lone_key {
+    uint64_t nbytes, offset;
+    uint32_t src, dst, way;
+};
+
+enum { LONE_BITS = 6 };
+
+struct lone_runs {
+    struct kb_sim *sim; /* owned; idle; NULL: none was needed yet */
+    struct lone_key keys[1 << LONE_BITS];
+    struct lone known[1 << LONE_BITS];
+};
+
+bool lone_is_run(const struct kb_sim *s, const struct txn *txn)
+{
+    return s->router && s->topo->impls &&
+           (s->topo->impls->nodes || memory_queues(s->topo, txn->dst));
+}
+
+struct lone_runs *lone_new(void)
+{
+    return calloc(1, sizeof(struct lone_runs));
+}
+
+static void free_sim(struct lone_runs *runs)
+{
+    if (runs->sim)
+        sim_clear(runs->sim);
+    free(runs->sim);
+    runs->sim = NULL;
+}
+
+void lone_free(struct lone_runs *runs)
+{
+    if (runs)
+        free_sim(runs);
+    free(runs);
+}
+
+/* The idle simulation has one row, as of `txn`. False: no memory. */
+static bool fill(const struct kb_sim *s, struct lone_runs *runs, const struct txn *txn,
+                 uint64_t offset)
+{
+    const struct kb_options options = {.costs_off = s->options.costs_off};
+    struct kb_sim *lone = runs->sim;
+
+    if (!lone) {
+        lone = runs->sim = calloc(1, sizeof *lone);
+        if (!lone || !sim_init(lone, s->topo, &options) || !sim_room(lone, 1))
+            return false;
+        stations_make_all(lone);
+    }
+    lone->txns[0] = (struct txn){.nbytes = txn->nbytes,
+                                 .op = txn->op,
+                                 .stage = TXN_WAITING,
+                                 .plane = txn->plane,
+                                 .chiplet = txn->chiplet,
+                                 .prio = txn->prio,
+                                 .src = txn->src,
+                                 .dst = txn->dst,
+                                 .next = TXN_NONE};
+    if (lone->splits)
+        split_none(lone, 0);
+    banks_place(lone, 0, offset);
+    instance_place(&lone->instances, 0, offset);
+    lone->n_txns = 1;
+    lone->ways = txn_way(lone->txns);
+    return true;
+}
+
+/* It is idle again. */
+static void clear(struct kb_sim *lone)
+{
+    const struct txn *x = &lone->txns[0];
+    struct station *first =
+        txn_of_host(x) ? &lone->engines[2 * (size_t)dst_cube(lone->topo, x->dst) + txn_writes(x)]
+                       : &lone->channels[2 * (size_t)x->src + txn_writes(x)];
+
+    *first = (struct station){.queue.head = TXN_NONE, .holder = TXN_NONE, .idle = first->idle};
+    lone->memories[x->dst] = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
+    banks_clear(lone, x->dst);
+    instance_clear_memory(lone, x->dst);
+    instances_clear_nodes(lone);
+    router_clear(lone);
+    lone->n_txns = lone->next_row = 0;
+    lone->n_done = 0;
+    lone->started = false;
+    lone->now_fs = 0;
+    lone->end_fs = 0;
+    inorder_rewind(lone);
+}
+
+static struct lone run(const struct kb_sim *s, struct lone_runs *runs, const struct txn *txn,
+                       uint64_t offset)
+{
+    const struct trip trip = txn_trip(s->topo, txn);
+    struct lone lone = {.fs = COST_NO_MEMORY};
+    struct kb_sim *sim;
+    kb_status status;
+
+    if (!fill(s, runs, txn, offset)) {
+        free_sim(runs);
+        return lone;
+    }
+    sim = runs->sim;
+    status = engine_run(sim, UINT64_MAX);
+    if (status != KB_OK) {
+        lone.fs = status == KB_NO_MEMORY ? COST_NO_MEMORY : INT64_MAX;
+        free_sim(runs);
+        return lone;
+    }
+    lone.fs = sim->end_fs;
+    lone.memory_fs = sim->txns[0].service_fs - sim->txns[0].arrive_fs -
+                     cost_by_tables(s->topo, &s->mask, txn->op, &trip, txn->nbytes).drain_fs;
+    clear(sim);
+    return lone;
+}
+
+static bool is_same(const struct lone_key *a, const struct lone_key *b)
+{
+    return a->nbytes == b->nbytes && a->offset == b->offset && a->src == b->src &&
+           a->dst == b->dst && a->way == b->way;
+}
+
+struct lone lone_of(const struct kb_sim *s, uint32_t slot)
+{
+    struct lone_runs *runs = s->lone;
+    const struct txn *x = &s->txns[slot];
+    const struct lone_key key = {.nbytes = x->nbytes,
+                                 .offset = s->instances.served[slot].offset,
+                                 .src = x->src,
+                                 .dst = x->dst,
+                                 .way = 1u + (x->op | (uint32_t)x->plane << 2 |
+                                              (uint32_t)x->chiplet << 5 | (uint32_t)x->prio << 7)};
+    uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
+                     (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
+    uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));
+
+    if (!is_same(&runs->keys[place], &key)) {
+        runs->known[place] = run(s, runs, x, key.offset);
+        runs->keys[place] = key;
+        if (runs->known[place].fs == COST_NO_MEMORY)
+            runs->keys[place].way = 0;
+    }
+    return runs->known[place];
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# plan.sh -- many runs: killed at any moment and resumed they have the bytes of a run in one piece; and what goes
+# with what.
+#
+# TAP on stdout. B names the build, SIM the simulator of cube8 in it.
+. "$(dirname "$0")/../support/tap.sh"
+needs_cube8
+
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n5,write,c0.pe1,c0.slice0,0,64\n' >rows.csv
+cat >s.yaml <<'END_OF_STUDY'
+commands: [run gemm M=64 N=64 K=64, load --pattern uniform --rate 0.02 --seeds 1 --txns 3000]
+variants: {noc_x2: {cube.noc.bw_gbs: 256}, small: {cube.pe.pe_tcm.size_mb: 1}}
+vary: {cube.noc.bw_gbs: "100:140", cube.pes: [8, 99]}
+cost: {cube.noc.bw_gbs: 0.5}
+END_OF_STUDY
+
+# -- killed and resumed ---------------------------------------------------------------------------
+
+# lives NAME ARGUMENT...: killed after 50, 100, ... ms, until it ends by itself: the bytes of a run in one piece
+lives()
+{
+    local name=$1 kills=0 ms=50 whole
+
+    shift
+    rm -f p.csv* w.csv last
+    call "$SIM" "$@" --quiet -o w.csv
+    whole=$code
+    code=137
+    while [ $code -eq 137 ] && [ $kills -lt 40 ]; do
+        code=0
+        { timeout -s KILL $((ms / 1000)).$(printf %03d $((ms % 1000))) "$SIM" "$@" --quiet -o p.csv --resume >out 2>err || code=$?; } 2>killed
+        kills=$((kills + (code == 137))) ms=$((ms + 50))
+        [ -e p.csv.journal ] && cp p.csv.journal last
+    done
+    [ $code -eq $whole ] && [ $kills -gt 0 ] && same w.csv p.csv && [ ! -e p.csv.journal ]
+    ok "$name, killed and resumed"
+    # a record that a death has cut in two
+    [ -s last ] && head -c -5 last >p.csv.journal
+    rm -f p.csv
+    call "$SIM" "$@" --quiet -o p.csv --resume -j 1
+    [ $code -eq $whole ] && same w.csv p.csv && [ ! -e p.csv.journal ]
+    ok "$name, from a journal that is cut, with another -j"
+}
+lives "a study" study s.yaml --format csv
+lives "machines" run gemm M=64 N=64 K=64 --vary cube.noc.bw_gbs=100:200 --vary cube.pes=8,99 --format csv
+lives "machines as JSON" replay rows.csv --vary cube.noc.bw_gbs=100:1500 --vary cube.pes=8,99 --format json
+lives "a sweep" sweep --src 'c*.pe*' --dst 'c*.slice*' --inflight 1,30 --format csv
+lives "rates" load --pattern uniform --rate 0.02:0.1:0.01 --seeds 2 --txns 20000 --format csv
+lives "rates, as a table" load --pattern uniform --rate 0.02:0.1:0.01 --seeds 2 --txns 20000 --format table
+lives "limits" why gemm M=512 N=512 K=256 --format csv
+lives "keys" why copy --by key --format csv
+
+# a journal is of what it says
+"$SIM" study s.yaml --quiet -o p.csv --shard 1/1 2>err
+cp p.csv.1of1 p.csv.journal && rm p.csv.1of1
+sed -i 's/0.5}/0.6}/' s.yaml
+refused "results of another study" 3 "p.csv.journal has results that are not of the same inputs: remove it to begin again" study s.yaml -o p.csv --resume
+sed -i 's/0.6}/0.5}/' s.yaml
+echo mine >p.csv.journal
+refused "a file that is no journal" 3 "p.csv.journal is no journal of results" study s.yaml -o p.csv --resume
+[ "$(cat p.csv.journal)" = mine ] && rm p.csv.journal
+ok "and it stays"
+refused "no output" 2 "--resume needs --output, which is not given" study s.yaml --resume
+
+# -- parts ------------------------------------------------------------------------------------------
+
+# parted NAME ARGUMENT...: three parts by themselves, and the whole of them without another run
+parted()
+{
+    local name=$1 i
+
+    shift
+    rm -f p.csv* w.csv
+    call "$SIM" "$@" --quiet -o w.csv --format csv
+    local whole=$code
+    for i in 3 1 2; do "$SIM" "$@" --quiet -o p.csv --format csv --shard $i/3 2>err; done
+    [ ! -e p.csv ] && [ -s p.csv.3of3 ] && call timeout 20 "$SIM" "$@" --quiet -o p.csv --format csv --resume
+    [ $code -eq $whole ] && same w.csv p.csv && [ ! -e p.csv.journal ] && [ -e p.csv.1of3 ]
+    ok "parts of $name"
+    rm p.csv p.csv.2of3
+    call "$SIM" "$@" --quiet -o p.csv --format csv --resume
+    [ $code -eq $whole ] && same w.csv p.csv
+    ok "$name without one of its parts, which is run"
+}
+parted "a study" study s.yaml
+parted "rates" load --pattern uniform --rate 0.02:0.06:0.01 --seeds 2 --txns 5000
+refused "merge of parts that are no rows" 2 "p.csv.1of3 has results, and no rows: the same command joins them, with --resume in place of --shard" merge p.csv
+
+# -- points -------------------------------------------------------------------------------------------
+
+# drawn SAMPLE: the values of the points of a sample of 16 x 16
+drawn()
+{
+    printf '%s\n' 'command: probe --case pe-local-hbm' 'vary: {cube.hbm.bw_gbs: "101:116", cube.noc.bw_gbs: "101:116"}' "sample: $1" >d.yaml
+    run study d.yaml --format csv
+    sed -n 's/^"\([^"]*\)".*/\1/p' out | sort
+}
+drawn '{sobol: 16}' >points
+equal "of 16 points of Sobol each value of each key has one" "16 16 16" \
+    "$(wc -l <points) $(cut -d, -f1 points | sort -u | wc -l) $(cut -d, -f2 points | sort -u | wc -l)"
+equal "the first are those of Joe and Kuo: 0 0, 1/2 1/2, 3/4 1/4, 1/4 3/4" "101,101 105,113 109,109 113,105" "$(drawn '{sobol: 4}' | xargs)"
+drawn '{random: 50, seed: 1}' >one && drawn '{random: 50, seed: 1}' >again && drawn '{random: 50, seed: 2}' >other
+[ "$(wc -l <one)" -eq 50 ] && same one again && ! cmp -s one other
+ok "random points, by their seed"
+
+cat >f.yaml <<'END_OF_STUDY'
+command: run gemm M=128 N=128 K=128
+vary: {cube.noc.bw_gbs: "64:512:16", sip.d2d.bw_gbs: "64:512:16", cube.hbm.bw_gbs: [128, 256]}
+cost: {cube.noc.bw_gbs: 0.5, sip.d2d.bw_gbs: 1, cube.hbm.bw_gbs: 0.1}
+END_OF_STUDY
+"$SIM" study f.yaml --quiet --format csv >grid.csv
+echo 'search: {front: 400}' >>f.yaml
+run study f.yaml --quiet --format csv
+python3 - grid.csv out <<'PYTHON'
+import csv, sys
+grid, found = ([(float(r["cost"]), float(r["time_ns"])) for r in csv.DictReader(open(f)) if r["on_front"] == "1"] for f in sys.argv[1:])
+n = sum(1 for _ in open(sys.argv[2])) - 1
+assert n <= 402, n
+missed = [p for p in set(grid) if p not in found]
+assert len(missed) <= len(set(grid)) // 10, (len(set(grid)), missed)
+PYTHON
+ok "a search of 400 of 1,682 points finds nine tenths of the front, or more"
+cp out one && run study f.yaml --quiet --format csv -j 1 && same one out
+ok "it is the same with another -j"
+
+# -- what goes with what --------------------------------------------------------------------------------
+
+: >none
+rate="--pattern local --rate 0.05 --seeds 1 --txns 500"
+cat >few.yaml <<'END_OF_STUDY'
+command: probe --case pe-local-hbm
+vary: {cube.hbm.bw_gbs: [128, 256]}
+END_OF_STUDY
+declare -A line=([vary]="replay rows.csv --vary sips=1,2" [study]="study few.yaml" [why]="why copy" [load]="load $rate" [run]="run copy")
+declare -A with=([breakdown]=--breakdown [stats]="--stats u.csv" [shard]="--shard 1/2 -o x.csv" [sqlite]="--sqlite d.db"
+    [resume]="--resume -o x.csv" [fail-if]="--fail-if time_ns>1e9 --fail-if queue_channel_ns<0")
+declare -A no=([study/breakdown]="--breakdown" [study/stats]="--stats" [why/breakdown]="--breakdown" [why/stats]="--stats" [why/shard]="--shard"
+    [run/shard]="--shard needs --vary" [run/resume]="--resume needs --vary")
+for what in vary study why load run; do
+    for option in breakdown stats shard sqlite resume fail-if; do
+        rm -f x.csv* u.csv d.db
+        words=${with[$option]}
+        [ $option != fail-if ] || case $what in
+            vary) words="--fail-if actual_ns<0" ;;
+            study) words="--fail-if time_ns<0" ;;
+            why) words="--fail-if kernel_ns<0" ;;
+            load) words="--fail-if mean_ns<0" ;;
+            run) words="--fail-if kernel_ns<0" ;;
+        esac
+        # shellcheck disable=SC2086
+        run ${line[$what]} $words --quiet --format csv
+        if [ -n "${no[$what/$option]-}" ]; then
+            [ $code -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && says "${no[$what/$option]}"
+            ok "$what and $option: makes no sense, and a line says so"
+            continue
+        fi
+        case $option in
+            breakdown) [ $code -eq 0 ] && grep -q ',drain,\|,engine' out ;;
+            stats) [ $code -eq 0 ] && [ "$(wc -l <u.csv)" -gt 10 ] ;;
+            shard) [ $code -eq 0 ] && [ -s x.csv.1of2 ] ;;
+            sqlite) [ $code -eq 0 ] && [ -s d.db ] ;;
+            resume) [ $code -eq 0 ] && [ -s x.csv ] && [ ! -e x.csv.journal ] ;;
+            fail-if)
+                # shellcheck disable=SC2086
+                [ $code -eq 0 ] && run ${line[$what]} ${words/</>} --quiet --format csv && [ $code -eq 1 ] && says "failed by --fail-if"
+                ;;
+        esac
+        ok "$what and $option"
+    done
+done
+plan

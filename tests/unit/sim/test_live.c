@@ -1,0 +1,176 @@
+/*
+ * test_live.c -- transactions that are added while time runs have the times that the judge has for
+ * all of them together.
+ */
+#include "support/any_topology.h"
+#include "support/scenario.h"
+
+enum { SEEDS = 10, SORTED_LOADS = 4 };
+
+/* -- windows ------------------------------------------------------------------------------------
+ */
+
+/* Runs up to `to_fs`, at a completion after the other or at once. */
+static void run_to(kb_sim *sim, int64_t to_fs, bool first, const struct scenario *s)
+{
+    kb_error why = {""};
+    uint64_t done;
+    kb_status status;
+
+    do {
+        done = kb_sim_done(sim);
+        status = kb_sim_run_to(sim, to_fs, first, NULL, &why);
+        if (status != KB_OK && status != KB_AGAIN)
+            fail_msg("seed %" PRIu64 ": status %d: %s", s->seed, (int)status, why.text);
+    } while (first && kb_sim_done(sim) > done);
+}
+
+/* Each row is added when the run has come to a time that is drawn, its issue at most. */
+static void assert_live_run(struct scenario *s, kb_engine engine, bool first)
+{
+    kb_sim *sim =
+        new_sim(s->topo, (kb_options){.engine = engine, .fingerprint = true, .live = true});
+    int64_t now_fs = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        kb_transaction row = request_of(&s->rows[i]);
+
+        if (row.issue_fs > now_fs && draw(&s->dice) % 3) {
+            now_fs = row.issue_fs - (int64_t)(draw(&s->dice) % 2) * (row.issue_fs - now_fs) / 2;
+            run_to(sim, now_fs, first, s);
+        }
+        add(sim, &row);
+    }
+    assert_int_equal(run_by(sim, 0, s), KB_OK);
+    for (size_t i = 0; i < s->n; i++)
+        assert_row(s, sim, engine, i);
+    if (kb_sim_fingerprint(sim) != s->fingerprint)
+        fail_msg("seed %" PRIu64 ", %s: another fingerprint", s->seed, engine_name(engine));
+    kb_sim_free(sim);
+}
+
+static void check_machine(void (*machine)(FILE *out, uint64_t seed), uint64_t seed)
+{
+    struct scenario s = {.seed = seed, .dice = seed};
+    char *yaml = printed(machine, seed);
+    struct judge_topo *t = judge_load_text(yaml);
+
+    s.topo = any_topology(yaml); /* NULL: the draw is no machine, as some with gaps are not */
+    assert_non_null(t);
+    for (int load = 0; s.topo && load < SORTED_LOADS; load++) {
+        draw_load(&s, t, load % 2 ? LOAD_READS : LOAD_SORTED, false);
+        for (int way = 0; s.n && way < 4; way++)
+            assert_live_run(&s, way % 2 ? KB_HOP : KB_FUSED, way / 2);
+        drop_load(&s);
+    }
+    any_topology_free(s.topo);
+    judge_free(t);
+    free(yaml);
+}
+
+static void rows_of_a_live_run_have_the_times_of_all_at_once(void **state)
+{
+    static void (*const machines[])(FILE * out, uint64_t seed) = {
+        judge_random_topo, judge_random_shape, judge_random_banks, judge_random_routers};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        for (size_t i = 0; i < LENGTH(machines); i++)
+            check_machine(machines[i], seed);
+}
+
+/* -- a closed loop ------------------------------------------------------------------------------
+ */
+
+#define CUBE8 "kernbench: 2\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n"
+
+static kb_transaction read_of(uint32_t pe, int64_t issue_fs)
+{
+    return (kb_transaction){
+        .issue_fs = issue_fs, .src = {KB_PE, 0, 0, pe}, .dst = {KB_SLICE, 0, 0, 0}, .nbytes = 4096};
+}
+
+/* What is issued as another one completes is what waits for it, without a time to think. */
+static void a_row_that_is_added_at_a_completion_is_one_that_waited(void **state)
+{
+    const kb_topology *t = any_topology(CUBE8);
+    kb_sim *live = new_sim(t, (kb_options){.live = true}), *known = new_sim(t, (kb_options){0});
+    const uint64_t first = 0;
+    int64_t from_fs = 0;
+
+    (void)state;
+    for (uint32_t pe = 0; pe < 3; pe++) {
+        add(live, &(kb_transaction[]){read_of(pe, 0)}[0]);
+        add(known, &(kb_transaction[]){read_of(pe, 0)}[0]);
+    }
+    assert_int_equal(kb_sim_run_to(live, INT64_MAX, true, &from_fs, NULL), KB_AGAIN);
+    assert_true(from_fs == result_of(live, 0).end_fs);
+    add(live, &(kb_transaction[]){read_of(0, from_fs)}[0]);
+    add(known, &(kb_transaction[]){read_of(0, 0)}[0]);
+    assert_int_equal(kb_sim_add_dependencies(known, 3, &first, 1, 0, NULL), KB_OK);
+    run_all(live);
+    run_all(known);
+    for (uint64_t id = 0; id < 4; id++)
+        assert_true(result_of(live, id).end_fs == result_of(known, id).end_fs);
+    kb_sim_free(live);
+    kb_sim_free(known);
+    any_topology_free(t);
+}
+
+/* -- what is refused ----------------------------------------------------------------------------
+ */
+
+static void assert_refused(kb_sim *sim, int64_t to_fs, const char *text)
+{
+    kb_error why = {""};
+
+    assert_int_equal(kb_sim_run_to(sim, to_fs, false, NULL, &why), KB_BAD_REQUEST);
+    assert_non_null(strstr(why.text, text));
+}
+
+static void assert_too_early(kb_sim *sim, int64_t issue_fs, const char *text)
+{
+    kb_error why = {""};
+    kb_transaction row = read_of(0, issue_fs);
+
+    assert_int_equal(kb_sim_add(sim, &row, &why), KB_BAD_REQUEST);
+    assert_non_null(strstr(why.text, text));
+}
+
+static void time_does_not_go_back(void **state)
+{
+    const kb_topology *t = any_topology(CUBE8),
+                      *split = any_topology(CUBE8 "addressing: {granule: 256}\n");
+    kb_sim *live = new_sim(t, (kb_options){.live = true}), *plain = new_sim(t, (kb_options){0});
+    kb_sim *parts = new_sim(split, (kb_options){.live = true});
+
+    (void)state;
+    assert_refused(plain, 1, "not live");
+    assert_refused(parts, 1, "no interleaved");
+    assert_refused(live, 0, "later time");
+    add(live, &(kb_transaction[]){read_of(0, 5)}[0]);
+    assert_int_equal(kb_sim_run_to(live, 1000000, false, NULL, NULL), KB_AGAIN);
+    assert_too_early(live, 999999, "has come to 1.000000 ns");
+    add(live, &(kb_transaction[]){read_of(1, 1000000)}[0]);
+    assert_refused(live, 999999, "later time");
+    assert_int_equal(kb_sim_run_to(live, INT64_MAX, false, NULL, NULL), KB_OK);
+    run_all(live);
+    assert_too_early(live, INT64_MAX - 1, "to its end");
+    assert_int_equal(kb_sim_done(live), 2);
+    kb_sim_free(live);
+    kb_sim_free(plain);
+    kb_sim_free(parts);
+    any_topology_free(t);
+    any_topology_free(split);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_a_live_run_have_the_times_of_all_at_once),
+        cmocka_unit_test(a_row_that_is_added_at_a_completion_is_one_that_waited),
+        cmocka_unit_test(time_does_not_go_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

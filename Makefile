@@ -120,8 +120,8 @@ KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/emit_fields.c gen/limits.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
-# The library neither prints nor starts threads of a command: these are of command lines.
-BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c runtime/base/watch.c)
+# The library neither prints nor starts threads or processes of a command: these are of command lines.
+BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c runtime/base/workers.c runtime/base/watch.c)
 LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c))) $(if $(filter no,$(YAML)),,$(filter-out $(KBGEN_SRC),$(GEN_SRC)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty except on its own architecture
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)

@@ -738,7 +738,14 @@ break_it 'a part of the points of each machine, too' runtime/cli/vary/vary.c 's/
 break_it 'a flush that doubles what is in memory' runtime/cli/out/sink.c 's/^    if \(s->fd >= 0\)$/    if (s->fd < 0)\n        grow(s);\n    else/'
 break_it 'the machine after the one whose rows come back' runtime/cli/vary/all_rows.c 's/&part, sizeof part\);$/\&part, sizeof part), part.machine++;/'
 break_it 'a temporary file that is full, and nothing said' runtime/cli/out/aside.c 's/a->error = errno \? errno : EIO;/;/'
-break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/bool complete = s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/bool complete = true;/'
+break_it 'rows of a machine that failed are printed' runtime/cli/vary/vary.c 's/return s->code == EXIT_OK \|\| s->code == EXIT_DIFFERENT;/return true;/'
+break_it 'a journal of something else is taken' runtime/cli/plan/journal.c 's/begin \? provenance_differs\(&was, of\) : 0/0/'
+break_it 'a record that is spoilt is taken' runtime/cli/plan/journal.c 's/sum_of\(h, to->bytes\) == h->sum/true/'
+break_it 'a journal begins with the second result' runtime/cli/plan/plan.c 's/journal_take\(j, p->first \+ i,/journal_take(j, p->first + i + 1,/'
+break_it 'a part of a study is all of it' runtime/cli/study/study_run.c 's/n = plan_count\(s->cli, all - begin\)/n = all - begin/'
+break_it 'a search for the front that goes up only' runtime/cli/study/study_search.c 's/if \(level > 0\)/if (0)/'
+break_it 'all keys of a Sobol point alike' runtime/cli/vary/sobol.c 's/unsigned s = directions\[k\]/unsigned s = directions[0 * k]/'
+break_it 'a crash of a process is no failure' runtime/cli/plan/plan.c 's/enum exit_code code = EXIT_INTERNAL;/enum exit_code code = EXIT_OK;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.c 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
 break_it 'an input server is free at once' runtime/network/router.c 's/port->server_fs\[server\] = until;/(void)until;/' runtime/network/router_train.h 's/from->server_fs\[0\] = x->free_fs;//'
@@ -859,12 +866,13 @@ choose_tests() {
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
-    *' runtime/cli/'* | *' runtime/base/help'* | *' runtime/base/parallel'*)
+    *' runtime/cli/'* | *' runtime/base/help'* | *' runtime/base/parallel'* | *' runtime/base/workers'*)
         tests=(number lists)
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
         *cli/why/*) scripts=(knockout bykey pairs) ;;
+        *cli/plan/* | *sobol.c* | *study_run.c* | *study_search.c* | *workers.c*) scripts=(vary plan) ;;
         *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;
         *cli/study/* | *out_kept.c* | *launch_rows.c* | *load_rows.c*) scripts=(study load run) ;;
         *cli/view/*) scripts=(view) ;;

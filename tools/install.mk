@@ -24,10 +24,11 @@ install: topology $(ANY) $(PUBLIC_LIB)
 	$(call put_pages,$(RUNNER) $(ANY),kernbench)
 	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
-	install -d $(IN)share/kernbench/topologies' $(IN)share/kernbench/machines' $(IN)share/doc/kernbench/pictures'
+	install -d $(IN)share/kernbench/topologies' $(IN)share/kernbench/machines' $(IN)share/doc/kernbench/docs/pictures'
 	install -m 644 topologies/*.yaml $(IN)share/kernbench/topologies'
-	install -m 644 docs/pictures/* $(IN)share/doc/kernbench/pictures'
-	install -m 644 docs/*.md README.md CHANGELOG.md LICENSE $(IN)share/doc/kernbench'
+	install -m 644 docs/pictures/*.svg docs/pictures/*.png $(IN)share/doc/kernbench/docs/pictures'
+	install -m 644 docs/*.md $(IN)share/doc/kernbench/docs'
+	install -m 644 README.md CHANGELOG.md LICENSE $(IN)share/doc/kernbench'
 	printf '%s\n' $(OF_MACHINE) > $(IN)share/kernbench/machines/$(N)'
 
 # Files of one machine, and of all of them, below PREFIX.
@@ -40,7 +41,7 @@ OF_ALL = bin/kbgen bin/kernbench $(patsubst runtime/%,%,$(wildcard runtime/inclu
 ## uninstall: takes away what install has put under PREFIX for TOPO, and with the last machine all the rest
 .PHONY: uninstall
 uninstall:
-	@test -f $(IN)share/kernbench/machines/$(N)' || { echo "make: no machine '$(N)' is installed in "$(IN)"'" >&2; exit 2; }
+	@test -f $(IN)share/kernbench/machines/$(N)' || { echo "make: no machine '$(N)' is installed in" $(IN)' >&2; exit 2; }
 	cd $(IN)' && rm -f $(OF_MACHINE)
 	cd $(IN)' && { rmdir share/kernbench/machines 2>/dev/null || exit 0; \
 	    rm -rf $(OF_ALL) share/kernbench share/doc/kernbench; \

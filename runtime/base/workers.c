@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,23 +86,26 @@ static bool read_all(int fd, void *bytes, size_t n)
 static _Noreturn void do_blocks(const struct parallel *b, const struct worker *w, unsigned number)
 {
     struct packed result = {0};
+    bool handed = true; /* the last result */
     uint64_t i;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(w->said, STDERR_FILENO);
     b->enter(b->arg);
-    while (read_all(w->from, &i, sizeof i)) {
+    while (handed && read_all(w->from, &i, sizeof i)) {
         if (lseek(STDERR_FILENO, 0, SEEK_SET) == 0 && ftruncate(STDERR_FILENO, 0) != 0)
             break;
         b->work(b->arg, number, i);
         result.n = 0;
         b->pack(b->arg, i, &result);
-        if (result.lost || !write_all(w->to, &i, sizeof i) ||
-            !write_all(w->to, &result.n, sizeof result.n) ||
-            !write_all(w->to, result.bytes, result.n))
-            break;
+        handed = !result.lost && write_all(w->to, &i, sizeof i) &&
+                 write_all(w->to, &result.n, sizeof result.n) &&
+                 write_all(w->to, result.bytes, result.n);
     }
-    _exit(result.lost ? ENOMEM : 0);
+    if (!handed)
+        dprintf(STDERR_FILENO, "the result of a run could not be handed over: %s\n",
+                result.lost ? "out of memory" : strerror(errno));
+    _exit(handed ? 0 : WORKER_FAILED);
 }
 
 /* -- its life --------------------------------------------------------------------------------- */
@@ -175,14 +179,17 @@ static bool is_worth_another(struct workers *w, uint64_t block, int status)
     return true;
 }
 
-/* Its pipe has ended. The oldest block died with it, the others go back. */
+/* Its pipe has ended, or cannot be read: then it is ended, too. The oldest block died with it, the
+ * others go back. */
 static void bury(struct workers *w, unsigned number, void (*put)(void *run, uint64_t i), void *run)
 {
     struct worker *one = &w->worker[number];
     char said[SAID_BYTES + 1] = "";
     ssize_t n = pread(one->said, said, SAID_BYTES, 0);
-    int status = end_worker(one);
+    int status;
 
+    kill(one->pid, SIGKILL); /* nothing to one that has ended */
+    status = end_worker(one);
     said[n > 0 ? n : 0] = '\0';
     for (unsigned k = 1; k < one->n_blocks; k++)
         w->back[w->n_back++] = one->block[k];
@@ -231,7 +238,8 @@ void workers_hand_out(struct workers *w, bool (*take)(void *run, uint64_t *i), v
             else if (!take(run, &i))
                 return;
             one->block[one->n_blocks++] = i;
-            write_all(one->to, &i, sizeof i); /* one that has died is found by its other pipe */
+            if (!write_all(one->to, &i, sizeof i))
+                kill(one->pid, SIGKILL); /* it would wait; its other pipe says that it has died */
         }
 }
 

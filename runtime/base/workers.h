@@ -5,6 +5,9 @@
 
 struct workers;
 
+/* The exit status of one that cannot hand over a result, with a message: as of a failed command. */
+enum { WORKER_FAILED = 5 };
+
 /* Starts one for each thread that `b` asks for; NULL: none could be. */
 struct workers *workers_begin(const struct parallel *b);
 

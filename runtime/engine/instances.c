@@ -145,7 +145,7 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     served = &s->instances.served[txn - s->txns];
     c.overhead_fs += served->delay_fs;
     if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
-        struct lone lone = lone_of(s, (uint32_t)(txn - s->txns));
+        struct lone lone = s->lone_of(s, (uint32_t)(txn - s->txns));
 
         if (lone.fs == COST_NO_MEMORY)
             c.memory_overhead_fs = COST_NO_MEMORY;

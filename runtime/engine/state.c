@@ -14,7 +14,6 @@
 #include <string.h>
 #include "base/rows.h"
 #include "engine/inorder.h"
-#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/stations.h"
 #include "machine/walk.h"
@@ -39,13 +38,10 @@ static bool make_lists(struct kb_sim *s)
 
     if (t->banked)
         s->banks = banks_new(t);
-    if (t->links == MODE_ROUTER && t->impls)
-        s->lone = lone_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (t->links != MODE_ROUTER || !t->impls || s->lone) &&
-           (!t->banked || s->banks) && (!t->granule || s->more_parts);
+    return s->pipes && (!t->banked || s->banks) && (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -84,7 +80,6 @@ void sim_clear(struct kb_sim *s)
     router_free(s);
     flows_free(&s->flows, s->topo);
     instances_free(s);
-    lone_free(s->lone);
     free(s->pipes);
     stations_free(s);
     banks_free(s->banks);

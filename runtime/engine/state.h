@@ -13,6 +13,7 @@ struct heard;
 struct host;
 struct inorder;
 struct kernels;
+struct lone;
 struct lone_runs;
 struct op_log;
 struct race;
@@ -63,8 +64,10 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct instances instances; /* of components */
-    struct lone_runs *lone;     /* owned; times alone where these run: engine/lone.h; else NULL */
-    struct router *router;      /* owned; links router: ports, segments, packets; else NULL */
+    /* Times alone where these run: engine/lone.h; else NULL. sim/ knows how, as it takes a run. */
+    struct lone (*lone_of)(const struct kb_sim *s, uint32_t slot);
+    struct lone_runs *lone; /* owned by sim/ */
+    struct router *router;  /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
     bool counted;       /* from the times of transactions: the next time these are cleared first */

@@ -16,7 +16,8 @@ void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
 
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
 {
-    return banks_has(s, &s->txns[slot]) && banks_expect(s, t, drain_fs, slot);
+    return banks_has(s, &s->txns[slot]) && !s->banks->pool.routed &&
+           banks_expect(s, t, drain_fs, slot);
 }
 
 void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)

@@ -18,12 +18,12 @@
  * banks, routers, components and parts need is not even asked for.
  */
 #include "sim/sim.h"
-#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/split.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
+#include "sim/lone_runs.h"
 #include <string.h>
 
 /* What a row needs stands in one place: passed from function to function, its costs would be in

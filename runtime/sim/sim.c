@@ -25,6 +25,7 @@
 #include "machine/walk.h"
 #include "network/banks_state.h"
 #include "engine/observer.h"
+#include "sim/lone_runs.h"
 
 static bool options_are_known(const kb_options *o)
 {
@@ -46,7 +47,7 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     s = calloc(1, sizeof *s);
     if (!s)
         return KB_NO_MEMORY;
-    if (!sim_init(s, topo, options)) {
+    if (!sim_init(s, topo, options) || !lone_begin(s)) {
         kb_sim_free(s);
         return KB_NO_MEMORY;
     }
@@ -65,6 +66,7 @@ void kb_sim_free(kb_sim *s)
     op_log_free(s->log); /* it may hold parts of fills, which are the host's */
     host_free(s->host);
     race_free(s->race);
+    lone_free(s->lone);
     sim_clear(s);
     free(s);
 }

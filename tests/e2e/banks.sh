@@ -130,11 +130,10 @@ refused "statistics without banks" 3 "s.csv has no column 'row_hits': it is no r
     view --stats s.csv --conflicts
 # shellcheck disable=SC2086
 run report replay rows.csv $one -o page.html
-[ $code -eq 0 ] && grep -q '33.3 % of all segments closed another row' page.html &&
-    sed -n '/id="channels-json"/,/^]}/p' page.html | grep -q '"row_conflicts":1'
-ok "a report has a section of rows"
+[ $code -eq 0 ] && grep -q '"sip0.cube0.hbm_ctrl.slice0.ch0",[^]]*,1,1,1,2,' page.html
+ok "a report has the rows of a channel: a hit, a miss, a conflict, two activations"
 run report replay rows.csv -o page.html
-[ $code -eq 0 ] && ! grep -q 'id=banks\|channels-json' page.html
+[ $code -eq 0 ] && ! grep -q 'slice0.ch0' page.html
 ok "and none without banks"
 
 # why --by key: times of rows are keys like others

@@ -53,6 +53,17 @@ for kind in "${kinds[@]}"; do
     done
 done
 
+# In front of the banks of one cube alone.
+for links in fifo ideal router; do
+    replay --set contention.links=$links --quiet
+    ends >"$work/alone"
+    for engine in fused hop; do
+        replay --set contention.links=$links --quiet --engine $engine --set "cubes={c0: {hbm: {impl: [through, builtin]}}}"
+        [ "$code" -eq 0 ] && ends | cmp - "$work/alone"
+        ok "through of one cube, $links: $engine"
+    done
+done
+
 # A cache: what all engines say.
 for kind in "${kinds[@]}"; do
     prints=

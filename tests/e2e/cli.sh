@@ -117,7 +117,7 @@ run --help
 grep -q -- "--bytes N .*; sweep: a list (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
-    "unknown option '--rates': it is one of --format, --output, --machine, --set, --vary, --shard, --sqlite, --origin, --engine, --quiet, --limit-s, --limit-mb, --case, --bytes, --dry-run, --jobs, --columns, --fail-if, --help, --version" probe --rates
+    "unknown option '--rates': it is one of --format, --output, --machine, --set, --vary, --shard, --resume, --sqlite, --origin, --engine, --quiet, --limit-s, --limit-mb, --case, --bytes, --dry-run, --jobs, --columns, --fail-if, --help, --version" probe --rates
 refused "which has it" 2 "unknown option '--rates', did you mean '--rate'?" load --rates
 refused "the command may come later" 2 "unknown option '--rates': it is one of --format" --rates probe
 refused "or not at all" 2 "unknown option '--rates', did you mean '--rate'?" --rates

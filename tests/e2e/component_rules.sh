@@ -30,23 +30,36 @@ prints()
 {
     call "$KBGEN" --component-code "$work/bad.yaml"
 }
-compilers=gcc
-if command -v clang >/dev/null; then compilers="gcc clang"; fi
+# Each case is compiled once to be loaded and once for topo.c: by gcc the one and by clang the other, in turns.
+other=gcc
+if command -v clang >/dev/null; then other=clang; fi
+turns=0
+# both_ways CHECK: calls CHECK for each way, with CC and $way set
+both_ways()
+{
+    local compilers=(gcc $other) k=$((turns++ % 2))
 
-# refuses NAME TEXT HEAD EXPRESSION: refused with that, by both compilers, loaded or for topo.c, and nothing is left
+    CC=${compilers[k]} way=probes
+    "$@"
+    CC=${compilers[1 - k]} way=prints
+    "$@"
+}
+
+is_refused()
+{
+    CC=$CC $way
+    [ $code -eq 3 ] && [ ! -s "$work/out" ] && grep -qE "$text" "$work/err" && [ -z "$(ls "$work/tmp")" ] &&
+        [ -z "$(ls "$work/cache/kernbench" 2>/dev/null)" ]
+    ok "$name, $CC, $way: $text"
+}
+
+# refuses NAME TEXT HEAD EXPRESSION: refused with that, loaded or for topo.c, and nothing is left
 refuses()
 {
     local name=$1 text=$2
     component "$name" "$3" "$4" >"$work/components/$name.c"
     machine "$name"
-    for CC in $compilers; do
-        for way in probes prints; do
-            CC=$CC $way
-            [ $code -eq 3 ] && [ ! -s "$work/out" ] && grep -qE "$text" "$work/err" && [ -z "$(ls "$work/tmp")" ] &&
-                [ -z "$(ls "$work/cache/kernbench" 2>/dev/null)" ]
-            ok "$name, $CC, $way: $text"
-        done
-    done
+    both_ways is_refused
 }
 
 # -- what is kept from one call to the next -----------------------------------------------------
@@ -131,19 +144,21 @@ refuses its_folder "error|$only" '#include "counts.c"' 0
 
 # -- what it may have ---------------------------------------------------------------------------
 
-# takes NAME HEAD EXPRESSION: both compilers, loaded and for topo.c
+is_taken()
+{
+    CC=$CC $way
+    [ $code -eq 0 ] && [ -z "$(ls "$work/tmp")" ]
+    ok "$name, $CC, $way"
+}
+
+# takes NAME HEAD EXPRESSION: loaded and for topo.c
 takes()
 {
+    local name=$1
+
     component "$1" "$2" "$3" >"$work/components/$1.c"
     machine "$1"
-    for CC in $compilers; do
-        rm -rf "$work/cache"
-        for way in probes prints; do
-            CC=$CC $way
-            [ $code -eq 0 ] && [ -z "$(ls "$work/tmp")" ]
-            ok "$1, $CC, $way"
-        done
-    done
+    both_ways is_taken
 }
 takes includes_all '#include "component.h"
 #include <stddef.h>

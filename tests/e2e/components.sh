@@ -89,11 +89,18 @@ answers_behind "kernels" run gemm M=32 N=32 K=32 --breakdown --format csv
 other=("${as_server[@]}")
 behind_routers "route" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=route --set cube.sram.hold=route
 
+# odd_rows SEED N: so many rows of the judge for the odd machine; the judge plays each packet, so none is large
+odd_rows()
+{
+    "$B/_t/judge" rows "$1" "$work/odd.yaml" "$2" |
+        awk -F, -v OFS=, 'NR > 1 && ($6 ~ /[KM]$/ || $6 > 5000) { $6 = 1500 + 7 * NR } { print }' >"$work/odd.csv"
+}
+
 # Odd machines of the judge, which knows of no component: server as each one's memories hold. A machine that packets
 # could close a circle on is refused.
 judged=0
 for ((seed = 1; seed <= 12; seed++)); do
-    "$B/_t/judge" topo $seed routers >"$work/odd.yaml" && "$B/_t/judge" rows $seed "$work/odd.yaml" 24 >"$work/odd.csv"
+    "$B/_t/judge" topo $seed routers >"$work/odd.yaml" && odd_rows $seed 24
     holds=$(sed -n 's/^  \(hbm\|sram\): .*hold: \([a-z]*\).*/\1=\2/p' "$work/odd.yaml")
     own=$([ "${holds#*hbm=own}" != "$holds" ] && echo 1 || echo 0)
     other=(--set cube.hbm.impl=server --set cube.hbm.server.hold_own=$own)
@@ -127,7 +134,7 @@ odd_ends()
     for ((seed = 1; seed <= 12; seed++)); do
         "$B/_t/judge" topo $seed "$kind" | sed "s/^\(  hbm: .*hold: \)route/\1own/$edit" >"$work/odd.yaml"
         if grep -q 'plane: hash' "$work/odd.yaml"; then continue; fi # alone its number, and so its plane, is another
-        "$B/_t/judge" rows $seed "$work/odd.yaml" 40 >"$work/odd.csv"
+        odd_rows $seed 40
         "$B/_t/judge" replay "$work/odd.yaml" "$work/odd.csv" 2>/dev/null | cut -d, -f"$columns" >"$work/want"
         for engine in fused hop; do
             call env KB_COMPONENTS=examples/components:tests/machines/components "$B/kernbench" replay --machine "$work/odd.yaml" "$@" \
@@ -160,7 +167,7 @@ judged=0
 for ((seed = 1; seed <= 30; seed++)); do
     routers=$([ $((seed % 3)) = 0 ] && echo routers)
     # shellcheck disable=SC2086
-    "$B/_t/judge" topo $seed $routers >"$work/odd.yaml" && "$B/_t/judge" rows $seed "$work/odd.yaml" 40 >"$work/odd.csv"
+    "$B/_t/judge" topo $seed $routers >"$work/odd.yaml" && odd_rows $seed 40
     if grep -Eq '^cubes:|model: banks' "$work/odd.yaml"; then continue; fi
     "$B/_t/judge" replay "$work/odd.yaml" "$work/odd.csv" >"$work/want" 2>"$work/err" && cat "$work/err" >>"$work/want"
     case $(grep '^  hbm: ' "$work/odd.yaml") in
@@ -337,7 +344,8 @@ engines_alike()
     equal "$1: traffic" "$(of_engine hop load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)" \
         "$(of_engine fused load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)"
     equal "$1: kernels" "$(of_engine hop run copy --fingerprint)" "$(of_engine fused run copy --fingerprint)"
-    for command in "replay $work/rows.csv" "run copy"; do
+    # of the largest machine a breakdown takes as long as all others
+    [ "$yaml" = tests/machines/tray32.yaml ] || for command in "replay $work/rows.csv" "run copy"; do
         # shellcheck disable=SC2086
         equal "$1: breakdown, ${command%% *}" "$(of_engine hop $command --quiet --breakdown --format csv | md5sum)" \
             "$(of_engine fused $command --quiet --breakdown --format csv | md5sum)"

@@ -127,7 +127,7 @@ for option in --breakdown "--inspect 3" "--fingerprint" "--phase2 on" "--until 1
 done
 call "$SIM" report run jam -o page.html
 [ "$code" -eq 4 ] && [ "$(head -1 page.html)" = "<!doctype html>" ] && [ "$(tail -1 page.html)" = "</html>" ] &&
-    grep -q '<li>circle 1: c0.pe0 waits for c0.pe1' page.html && grep -q 'Deadlocked commands' page.html
+    page_data page.html -e '(.notes[1] | startswith("circle 1: c0.pe0 waits for c0.pe1")) and .rows.rows[0][0] == "c0.pe0"' >out
 ok "report: the rows, and the circle among its notes"
 call "$SIM" why jam --format csv -o why.csv
 [ "$code" -eq 4 ] && [ ! -s out ] && [ "$(head -1 why.csv)" = $columns ] && [ "$(wc -l <why.csv)" -eq 5 ]

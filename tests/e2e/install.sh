@@ -90,7 +90,7 @@ put_quick PREFIX="$prefix" TOPO=tray32 NAME=tray_wide SET='cube.hbm.bw_gbs=512 c
 ok "a variant by SET and NAME"
 
 for y in topologies/*.yaml; do cmp "$y" "$prefix/share/kernbench/$y" || break; done &&
-    cmp docs/python.md "$prefix/share/doc/kernbench/python.md" && cmp LICENSE "$prefix/share/doc/kernbench/LICENSE" &&
+    cmp "$prefix/share/doc/kernbench/docs/python.md" docs/python.md && cmp LICENSE "$prefix/share/doc/kernbench/LICENSE" &&
     "$prefix/bin/kernbench" probe --machine "$prefix/share/kernbench/topologies/cube1.yaml" >"$work/out"
 ok "machines, documents and licence"
 mkdir "$work/gone" && cp -a "$prefix/." "$work/gone" && echo 'of others' >"$work/gone/include/others.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # large.sh -- each command with ROWS rows through each door, under a limit of 1 GB of memory: formats, files, pages,
-# databases, parts, machines of --vary; with PY, a Python that has the package, and MPI also through these.
+# databases, parts, machines of --vary; with PY, a Python that has the package also through these.
 #
 # ROWS is 20,000, MACHINES a twentieth, VARIANTS of a study a fiftieth of these; make check-large takes 100,000 of the
 # first two and 10,000 variants. Needs python3.
@@ -14,7 +14,7 @@ cp "$root/topologies/cube8.yaml" .
 on="--machine cube8.yaml --quiet"
 LIMIT_KB=$((1 << 20))
 (ulimit -v $LIMIT_KB && "$SIM" --version >where) 2>where || none "this build needs more than 1 GB by itself"
-export OPENBLAS_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OPENBLAS_NUM_THREADS=1
 
 # within COMMAND...: $code, out and err as of call, under the limit
 within()
@@ -201,26 +201,4 @@ if [ -n "${PY-}" ]; then
     done
 fi
 
-# -- MPI ----------------------------------------------------------------------------------------
-
-# ranks NAME FILE WORD...: stdout of three ranks is that file
-ranks()
-{
-    local name=$1 file=$2
-
-    shift 2
-    within mpirun -q --oversubscribe -np 3 "$MPI" "$@" $on --format csv
-    [ $code -eq 0 ] && cmp out "$file"
-    ok "MPI, $name"
-}
-
-if [ -n "${MPI-}" ]; then
-    export OMPI_MCA_btl_vader_single_copy_mechanism=none
-    ranks "replay" replay.csv replay many.csv
-    ranks "sweep" sweep.csv $sweep
-    ranks "load" load.csv load --pattern uniform --rate "$rates" --txns 10 --seeds 1
-    ranks "sweep --vary" sweep-vary.csv $sweep --vary cube.hbm.bw_gbs=256
-    ranks "replay --vary" replay-vary.csv replay many.csv --vary cube.hbm.bw_gbs=256
-    ranks "machines" probe-vary.csv probe --case pe-local-hbm --vary cube.hbm.bw_gbs=1:"$MACHINES"
-fi
 plan

@@ -52,7 +52,12 @@ lives "keys" why copy --by key --format csv
 
 # a journal is of what it says
 "$SIM" study s.yaml --quiet -o p.csv --shard 1/1 2>err
-cp p.csv.1of1 p.csv.journal && rm p.csv.1of1
+mv p.csv.1of1 part && { head -c -5 part && printf '\377\377\377\377\377'; } >p.csv.journal
+"$SIM" study s.yaml --quiet --format csv -o w.csv 2>err
+call "$SIM" study s.yaml --quiet --format csv -o p.csv --resume
+[ $code -eq 3 ] && same w.csv p.csv
+ok "a record that is spoilt is made again"
+cp part p.csv.journal
 sed -i 's/0.5}/0.6}/' s.yaml
 refused "results of another study" 3 "p.csv.journal has results that are not of the same inputs: remove it to begin again" study s.yaml -o p.csv --resume
 sed -i 's/0.6}/0.5}/' s.yaml

@@ -69,8 +69,7 @@ lacks()
 # data FILTER: what jq finds in the data of the page
 data()
 {
-    sed -n '/<script type="application\/json" id=data>/,/<\/script>/p' page.html |
-        sed '1s/^<script[^>]*>//;$s/<.script>$//' | jq -c "$@"
+    page_data page.html "$@"
 }
 
 run report run gemm M=64 --verify --seed 7 -o page.html

@@ -216,7 +216,6 @@ class Test:
         if not UNSAFE.search(decoded(name)):  # those are left out of pages
             need(any(told(text, name) for text in tags_of(data).text if "cube8 replay" in text),
                  "the name is not on the page")
-        self.same_form(name, self.load, "svg", b"view", b"latency", b"FILE")
         self.same_form(name, self.stats, "svg", b"view", b"--stats", b"FILE")
 
     def database(self, name):

@@ -174,7 +174,6 @@ ARGUMENTS = [
     (lambda m: m.why("gemm", by="keys"), "by"),
     (lambda m: m.why("load", pattern="uniform", rate=[0.1, 0.2]), "one rate"),
     (lambda m: kernbench.vary(m, {"cube.hbm.bw_gbz": [1]}).probe(), "did you mean 'cube.hbm.bw_gbs'?"),
-    (lambda m: kernbench.vary(m, {"cube.hbm.bw_gbs": [1]}).breakdown("gemm"), "vary"),
 ]
 
 

@@ -99,6 +99,13 @@ run()
     call "$SIM" "$@"
 }
 
+# page_data FILE FILTER...: what jq finds in the data of a page of `report`
+page_data()
+{
+    sed -n '/<script type="application\/json" id=data>/,/<\/script>/p' "$1" |
+        sed '1s/^<script[^>]*>//;$s/<.script>$//' | jq -c "${@:2}"
+}
+
 says()
 {
     grep -qF -- "$1" "$work/err"

@@ -37,6 +37,7 @@ PAGES = (
     ("cube8", "replay", ["replay", "benches/one_slice.csv"]),
     ("cube8", "run", ["run", "gemm", "M=128", "N=128", "--verify"]),
     ("cube8", "why", ["why", "gemm", "M=64"]),
+    ("cube8", "study", ["study", "tests/web/study.yaml"]),
     ("tray32", "probe", ["probe", "--bytes", "64K"]),
     ("tray32", "sweep", ["sweep", "--src", "s*.host,c0.pe0", "--dst", "s*.c0.slice0", "--inflight",
                          "1:8", "--op", "h2d,d2h,read"]),
@@ -303,11 +304,11 @@ def check_causes(browser, name, data):
     longest = max(kernels, key=lambda row: sum(row[2:]))
     shares = sorted((100 * ns / sum(longest[2:]) for ns in longest[2:] if ns), reverse=True)[:5]
     found = browser.execute_script("""
-        return [...document.querySelectorAll("#summary .ranking:first-child .share")].map((e) => parseFloat(e.textContent))""")
+        return [...document.querySelectorAll("#summary .pair > :first-child > .ranking:first-child .share")].map((e) => parseFloat(e.textContent))""")
     ok(len(found) == len(shares) and all(abs(a - float(b)) <= 0.051 for a, b in zip(found, shares)),
        f"{name}: the causes of the critical path are ranked", (found, shares))
     lines = [sum(row[2:]) for row in paths if ":" in row[1]]
-    first = browser.execute_script("return document.querySelector('#summary .ranking + .ranking li').textContent")
+    first = browser.execute_script("return document.querySelector('#summary .pair > :first-child > .ranking + .ranking li').textContent")
     ok(f"{max(lines):.2f} ns" in first, f"{name}: and the line of the kernel with most of it comes first", first)
 
 
@@ -341,6 +342,20 @@ def check_curves(browser, name, data):
         ok(len(drawn) == len(rates) and [x for x, _ in drawn] == sorted(x for x, _ in drawn) and
            sorted(range(len(rates)), key=lambda i: rates[i][1]) == sorted(range(len(rates)), key=lambda i: -drawn[i][1]),
            f"{name}: the curve of {column} has its rates, higher where it is slower", (drawn, rates))
+
+
+def check_variants(browser, name, data):
+    """Of `study`: a point for each variant, the front, bars of gains, a curve over the key of three values alone."""
+    rows = data["rows"]
+    at = {c: i for i, c in enumerate(rows["columns"])}
+    found = browser.execute_script("""
+        return [...document.querySelectorAll(".point")].map((e) => [e.dataset.name, +e.dataset.x, +e.dataset.y])""")
+    wanted = [[row[at["variant"]], float(row[at["cost"]]), float(row[at["gain_pct"]])] for row in rows["rows"]]
+    equal(sorted(found), sorted(wanted), f"{name}: a point of cost and gain for each variant")
+    text = browser.find_element(By.TAG_NAME, "main").text
+    equal([title in text for title in ("Gain by variant, %: run gemm M=128", "and the Pareto front: run gemm M=128",
+                                       "Time over cube.noc.bw_gbs", "Time over sip.d2d.bw_gbs")],
+          [True, True, True, False], f"{name}: its pictures")
 
 
 def column_of(browser, table, name):
@@ -493,6 +508,23 @@ def check_paper(browser, name, url):
     equal(seen, ["rgb(255, 255, 255)", 0, True], f"{name}: on paper it is white, fits, and has no buttons")
 
 
+def check_hostile(browser, folder):
+    """Tags in the name of a file and of kernels stay texts, also where the script writes them."""
+    name = "hostile names"
+    odd = os.path.join(folder, "a<img src=x onerror=alert(1)>&\"b.csv")
+    shutil.copy("benches/one_slice.csv", odd)
+    hostile = os.path.join(BUILD, "_t", "hostile")
+    for program, arguments in ((os.path.join(BUILD, "_m", "cube8", "cube8"), ["replay", odd]), (hostile, ["run", "copy"])):
+        if not os.path.exists(program):
+            continue
+        path = os.path.join(folder, "hostile.html")
+        subprocess.run([program, "report", *arguments, "--quiet", "-o", path], check=True, capture_output=True)
+        browser.get("file://" + path)
+        made = browser.execute_script("return [document.images.length, document.scripts.length, document.querySelectorAll('main b').length]")
+        equal(made, [0, 2, 0], f"{name}: {arguments[0]}: no text became an element")
+        equal(browser.get_log("browser"), [], f"{name}: {arguments[0]}: and the page is whole")
+
+
 def check_page(browser, folder, topology, what, arguments):
     name = f"{topology} {what}"
     program = os.path.join(BUILD, "_m", topology, topology)
@@ -513,6 +545,8 @@ def check_page(browser, folder, topology, what, arguments):
         check_roofline(browser, name, data)
     if arguments[0] == "load":
         check_curves(browser, name, data)
+    if arguments[0] == "study":
+        check_variants(browser, name, data)
     check_tables(browser, name, [program, *arguments], data)
     ids = [t["id"] for t in browser.execute_script(TABLES) if t["id"] in KEPT]
     for table in ids if topology == "cube8" else ids[:1]:
@@ -539,6 +573,8 @@ def main():
                     check_page(browser, folder, topology, what, arguments)
                 except Exception:  # of the browser or a test: the other pages are still to be seen
                     ok(False, f"{name}: can be tested", traceback.format_exc())
+            if not sys.argv[1:] or "hostile" in sys.argv[1:]:
+                check_hostile(browser, folder)
         finally:
             browser.quit()
     print(f"1..{count}")

@@ -4,9 +4,9 @@
  * The file is a line that says what the results are of, and then a record for each: the number of
  * the item, the length of its result, a sum over all of it, and its bytes. A record is one write()
  * at the end. Whatever ends the process, and wherever, leaves whole records, and at most one that
- * is cut: its sum does not fit, and the next run cuts it off. Results come in the order of items
- * but for those that were not final, as for want of memory; these are done again later, and stand
- * behind others. So the file is a few runs of consecutive items, which is all that is kept in
+ * is cut: its sum does not fit, and the next run cuts it off. Results come in the order of items;
+ * those that were not final, as for want of memory, are done again later, and stand behind others.
+ * So the file is a few runs of consecutive items, which is all that is kept in
  * memory.
  *
  * It is for the same program on the same machine: numbers are as they lie in memory. What the power

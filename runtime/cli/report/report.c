@@ -314,6 +314,8 @@ static enum exit_code write_page(struct report *r, struct sink *s)
     put_data(r, s);
     sink_text(s, "<script>\n");
     sink_text(s, report_plots_js);
+    sink_text(s, report_tables_js);
+    sink_text(s, report_sections_js);
     sink_text(s, report_js);
     sink_text(s, "</script>\n</body>\n</html>\n");
     return EXIT_OK;

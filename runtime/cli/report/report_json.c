@@ -73,9 +73,9 @@ void json_ns(struct sink *s, int64_t fs)
 static char letter_of(enum cell_type type)
 {
     static const char letters[] = {
-        [CELL_NONE] = '-', [CELL_TEXT] = 't',    [CELL_COUNT] = 'c',   [CELL_NS] = 'n',
-        [CELL_FRACTION] = 'f', [CELL_DECIMAL] = 'd', [CELL_PERCENT] = 'p', [CELL_ERROR] = 'e',
-        [CELL_NUMBER] = 'd',
+        [CELL_NONE] = '-',    [CELL_TEXT] = 't',     [CELL_COUNT] = 'c',
+        [CELL_NS] = 'n',      [CELL_FRACTION] = 'f', [CELL_DECIMAL] = 'd',
+        [CELL_PERCENT] = 'p', [CELL_ERROR] = 'e',    [CELL_NUMBER] = 'd',
     };
 
     return letters[type];

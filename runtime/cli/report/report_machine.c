@@ -47,9 +47,9 @@ void utilization_free(struct report_utilization *u)
 
 /* Columns of --stats, the most important first. */
 static const char *const shown[] = {
-    "kind",        "name",       "util_pct",   "busy_ns",         "count",    "bytes",
-    "queue_mean",  "queue_max",  "gbs",        "servers",         "row_hits", "row_misses",
-    "row_conflicts", "activations", "refresh_pct", "buffer_bytes", "buffer_mean", "buffer_max",
+    "kind",           "name",        "util_pct",    "busy_ns",      "count",       "bytes",
+    "queue_mean",     "queue_max",   "gbs",         "servers",      "row_hits",    "row_misses",
+    "row_conflicts",  "activations", "refresh_pct", "buffer_bytes", "buffer_mean", "buffer_max",
     "credit_stall_ns"};
 
 enum { N_SHOWN = sizeof shown / sizeof *shown };
@@ -89,8 +89,7 @@ void utilization_table(const struct report_utilization *u, struct sink *json)
 {
     struct shown_rows of = {.all = utilization_rows_table(&u->stats), .use = u->stats.use};
     struct column columns[N_SHOWN];
-    struct rows rows = {
-        .columns = columns, .n_rows = of.all.n_rows, .row = shown_row, .arg = &of};
+    struct rows rows = {.columns = columns, .n_rows = of.all.n_rows, .row = shown_row, .arg = &of};
 
     if (of.all.n_rows == 0)
         return;

@@ -6,8 +6,9 @@
 
 enum { REPORT_ROWS_KEPT = 100000 /* of a table */ };
 
-/* Style and script of every page: report.css; report_plots.js, then report.js. */
-extern const char report_css[], report_plots_js[], report_js[];
+/* Style and script of every page: report.css, and four scripts in this order. */
+extern const char report_css[], report_plots_js[], report_tables_js[], report_sections_js[],
+    report_js[];
 
 /* -- JSON ----------------------------------------------------------------------------------- */
 
@@ -20,9 +21,9 @@ void json_key(struct sink *s, const char *key);
 void json_ns(struct sink *s, int64_t fs);
 
 /*
- * A member with the first REPORT_ROWS_KEPT rows: lists of values, so that the names of columns stand
- * there once, in "columns", beside the type of each (a letter, see report.js) and when it is left
- * out if there is no room. With `origin` it begins as --format json does.
+ * A member with the first REPORT_ROWS_KEPT rows: lists of values, so that the names of columns
+ * stand there once, in "columns", beside the type of each (a letter, see report.js) and when it is
+ * left out if there is no room. With `origin` it begins as --format json does.
  */
 void json_table(struct sink *s, const char *key, const struct rows *rows,
                 const struct origin *origin);

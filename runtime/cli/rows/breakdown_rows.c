@@ -14,8 +14,9 @@
  * `pct` is relative to all time of what the row is of; for a step, to its own time. For example
  * "op dma_write overhead 52.7" says: of the time of all dma_write, 52.7 % was overhead of nodes.
  *
- * A report shows the same rows, and in addition one row for each operation, and each line of a kernel
- * on the critical path, with a column for each cause (breakdown_report()), from which it draws bars.
+ * A report shows the same rows, and in addition one row for each operation, and each line of a
+ * kernel on the critical path, with a column for each cause (breakdown_report()), from which it
+ * draws bars.
  *
  * Example, the first rows of `run gemm --breakdown` on cube8:
  *

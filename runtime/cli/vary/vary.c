@@ -617,7 +617,7 @@ static enum exit_code run_into(struct vary *v)
     stop_defer(true);
     part_begin(cli, v->out);
     code = run_machines(v);
-    bool any = v->columns_of.n_columns > 0;
+    bool any = v->n_done > v->n_failed;
     bool whole = code || end_output(v);
     if (!code)
         code = whole ? say_end(v) : EXIT_SYSTEM;

@@ -356,7 +356,8 @@ static void put_title(struct scene_drawing *d)
 /* Everything that decides the size is found first, since an <svg> begins with it. */
 void scene_svg(struct scene *sc, struct sink *s)
 {
-    struct scene_drawing d = {.sc = sc, .g = {.s = s, .prefix = sc->prefix, .in_page = sc->in_page}};
+    struct scene_drawing d = {.sc = sc,
+                              .g = {.s = s, .prefix = sc->prefix, .in_page = sc->in_page}};
     char title[SCENE_LABEL_BYTES + 64], number[SVG_NUMBER_BYTES];
 
     legend_find_busiest(&d);

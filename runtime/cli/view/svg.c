@@ -10,9 +10,9 @@
  * The width of a text has to be known without a font: svg_text_width() adds up a
  * width for each letter, of the widest of the usual sans-serif fonts.
  *
- * A shape is started, gets attributes, and is closed: svg_start(), svg_attr(), svg_inside() if it has
- * contents, svg_close() or svg_empty(). Numbers have two decimals and no trailing zeros, so that
- * files are short and the same on any machine.
+ * A shape is started, gets attributes, and is closed: svg_start(), svg_attr(), svg_inside() if it
+ * has contents, svg_close() or svg_empty(). Numbers have two decimals and no trailing zeros, so
+ * that files are short and the same on any machine.
  */
 #include "cli/view/svg.h"
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "cli/out/sink.h"
 #include <math.h>
 
-/* The style of pictures, svg.css: colours are CSS variables (--kb-ink, --kb-bg, ...) for a light and
- * a dark page, which a page may override on svg.kb. */
+/* The style of pictures, svg.css: colours are CSS variables (--kb-ink, --kb-bg, ...) for a light
+ * and a dark page, which a page may override on svg.kb. */
 extern const char svg_css[];
 
 /* A picture that is being written. All lengths are in px, and written with at most two decimals. */

@@ -1,5 +1,6 @@
-/* lone.c -- a transaction by itself: an idle simulation that is kept, and cleared behind each. */
-#include "engine/lone.h"
+/* lone_runs.c -- a transaction by itself: an idle simulation that is kept, and cleared behind each.
+ */
+#include "sim/lone_runs.h"
 #include "engine/engine.h"
 #include "engine/inorder.h"
 #include "engine/router.h"
@@ -27,9 +28,13 @@ bool lone_is_run(const struct kb_sim *s, const struct txn *txn)
            (s->topo->impls->nodes || memory_queues(s->topo, txn->dst));
 }
 
-struct lone_runs *lone_new(void)
+bool lone_begin(struct kb_sim *s)
 {
-    return calloc(1, sizeof(struct lone_runs));
+    if (!s->router || !s->topo->impls)
+        return true;
+    s->lone_of = lone_of;
+    s->lone = calloc(1, sizeof *s->lone);
+    return s->lone;
 }
 
 static void free_sim(struct lone_runs *runs)

@@ -125,7 +125,10 @@ break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/\(t
 break_it 'writes of a walk at its reads' runtime/engine/traffic_walk.c 's/\(tr->steps \/ 2\)\)/0)/'
 break_it 'random places that repeat' runtime/engine/traffic.h 's/<< 32 \| k\);/<< 32);/'
 break_it 'reads and writes mixed by halves' runtime/engine/traffic.c 's/fs \/ tr->request\.writes;/fs \/ 0.5;/'
-break_it 'a posted write alone: the channel served last' runtime/machine/bank_alone.c 's/last_fs = bank_later\(last_fs, (serve_alone\(.*\))\);/last_fs = \1;/'
+break_it 'a posted write alone: the channel served last' runtime/machine/bank_queue.h 's/access->last_fs = bank_later\(access->last_fs, t \+ 1\);/access->last_fs = t + 1;/'
+break_it 'a time alone is known by too few bits of an address' runtime/machine/alone.c 's/range\.at & \(\(UINT64_C\(1\) << bits\) - 1\)/range.at \& 1/'
+break_it 'a time alone is that of another number of bytes' runtime/machine/alone.c 's/k\.nbytes = range\.end - range\.at;/k.nbytes = 2;/'
+break_it 'a time alone has refreshes' runtime/machine/alone.c 's/^        c->refresh_fs = BANK_NEVER_FS;$//'
 break_it 'pieces of channels that were alike' runtime/network/banks_state.c 's/\.at \^= channel;/.at ^= 0;/'
 break_it 'data of a read behind routers go before their bursts end' runtime/network/router_banks.h 's/<= read->known\)/<= read->known + 1)/'
 break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/offset_of\(s, slot\) \+ part->from, part->nbytes,/offset_of(s, slot), txn->nbytes,/'
@@ -787,7 +790,7 @@ break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| \(impls.*$/return banks_has(s, txn);/'
 break_it 'what a front passes on is done a femtosecond late' runtime/network/banks.c 's/^        serving_end\(s, end, slot\);/        serving_end(s, end + 1, slot);/'
 break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/int64_t drain = drain_fs\(due->bytes.*;/int64_t drain = 0;/'
-break_it 'a front is alone before a memory that is never busy' runtime/machine/queueing_alone.c 's/&l->free_fs, bytes/\&(int64_t){0}, bytes/'
+break_it 'a front is alone before a memory that is never busy' runtime/machine/alone.c 's/&in->behind_fs, bytes/\&(int64_t){0}, bytes/'
 break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/due->offset > memory->nbytes - due->bytes/false/'
 break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
 break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
@@ -798,8 +801,8 @@ break_it 'behind routers a packet is asked for the whole write' $packets.h 's/pa
 break_it 'behind routers each packet pays the overhead' $packets.h 's/from \? 0 : whole->overhead_fs/whole->overhead_fs/'
 break_it 'behind routers a packet counts only when its data are in' $packets.h 's/answer\.hold_fs < drain_fs \? answer\.hold_fs : drain_fs/drain_fs/'
 break_it 'behind routers data leave before their turn' $packets.h 's/return fs > 0 \? fs : 0/return fs/'
-break_it 'behind routers a packet alone finds the memory free' $packets.c 's/later\(a->free_fs, t\)/t/'
-break_it 'behind routers a write alone ends with its first packet' $packets.c 's/if \(from % size == 0\)/if (from == 0)/'
+break_it 'behind routers a packet alone finds the memory free' runtime/machine/alone.c 's/bank_later\(free_fs, part\.t_fs\)/part.t_fs/'
+break_it 'behind routers a write alone ends with its first packet' runtime/machine/alone.c 's/done_fs = bank_later\(done_fs, part\.from \?/done_fs = bank_later(done_fs, part.from ? done_fs :/'
 break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/turn->end_fs = \(uint64_t\)packet_end_fs\(asked, answer\);/turn->end_fs = 0;/'
 break_it 'behind routers room comes back at the pace of the route' runtime/network/component_behind.h 's/hold_fs - asked->overhead_fs < asked->drain_fs/false/'
 break_it 'behind routers a component queues packets as if each were the first' runtime/network/queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
@@ -906,7 +909,8 @@ choose_tests() {
     *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
         tests=(router random_routers router_packets) scripts=(stall)
         ;;
-    *queueing_alone*) tests=(number) scripts=(components) ;;
+    *' runtime/machine/alone.c'*behind* | *' runtime/machine/alone.c'*part*) tests=(number) scripts=(components) ;;
+    *' runtime/machine/alone.c'*) tests=(banks random) ;;
     *' runtime/network/queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;

@@ -44,7 +44,7 @@ places() {
 # What a tree comes to, a value a line.
 measure() {
     of_files runtime/engine runtime/network
-    named runtime/machine bank_alone bank_behind component_cost component_packets
+    named runtime/machine alone bank_alone bank_behind component_cost component_packets queueing_alone
     named runtime/explain bank_ router_ stations
     places 'how &' runtime/engine runtime/network runtime/pe
     places '(T|t|topo)->links [!=]=' runtime/engine runtime/network runtime/pe

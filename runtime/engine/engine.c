@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "engine/hop.h"
 #include "engine/inorder.h"
+#include "machine/alone.h"
 
 const char topology_release[] = KB_VERSION;
 
@@ -38,6 +39,8 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
     s->started = true;
     s->over = false;
     status = (s->options.engine == KB_HOP ? hop_run : inorder_run)(s, budget);
+    if (status == KB_OK && idle_has_lost(s->idle))
+        status = KB_NO_MEMORY;
     if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "engine/lone.h"
 #include "engine/state.h"
+#include "machine/alone.h"
 #include "machine/pes.h"
 #include "machine/place.h"
 #include "machine/walk.h"
@@ -131,42 +132,53 @@ bool instances_room(struct kb_sim *s, uint32_t n)
     return true;
 }
 
+/* Where its bytes lie in its memory. */
+static uint64_t offset_of(const struct kb_sim *s, uint32_t slot)
+{
+    return s->topo->impls ? s->instances.served[slot].offset : s->banks->behind->offsets[slot];
+}
+
+struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+    struct alone_of of = {.t = s->topo,
+                          .m = &s->mask,
+                          .op = txn->op,
+                          .trip = txn_trip(s->topo, txn),
+                          .nbytes = txn->nbytes,
+                          .drain_fs = drain_fs};
+
+    if (banks_has(s, txn) && !s->banks->behind) { /* bursts are what is kept of where it lies */
+        const struct bank_row *row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks;
+
+        of.offset = s->banks->accesses[slot].range.at << row->burst_bits;
+        of.nbytes = (s->banks->accesses[slot].range.end << row->burst_bits) - of.offset;
+    } else {
+        of.offset = offset_of(s, slot);
+    }
+    return alone_in_memory(s->idle, &of);
+}
+
 struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
     const struct trip trip = txn_trip(t, txn);
     struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
-    const struct served *served;
+    const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
 
-    if (banks_has(s, txn))
-        cost_add_banks(&c, banks_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
-    if (!t->impls)
-        return c;
-    served = &s->instances.served[txn - s->txns];
-    c.overhead_fs += served->delay_fs;
     if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
         struct lone lone = s->lone_of(s, (uint32_t)(txn - s->txns));
 
-        if (lone.fs == COST_NO_MEMORY)
-            c.memory_overhead_fs = COST_NO_MEMORY;
-        else if (lone.fs != INT64_MAX) {
-            c.overhead_fs += lone.memory_fs - c.memory_overhead_fs;
-            c.memory_overhead_fs = lone.memory_fs;
-        }
-    } else if (memory_queues(t, txn->dst)) {
-        struct kb_cost alone =
-            cost_with_components(t, &s->mask, txn->op, &trip, txn->nbytes, served->offset);
-
-        c.overhead_fs += alone.memory_overhead_fs - c.memory_overhead_fs;
-        c.memory_overhead_fs = alone.memory_overhead_fs;
+        if (lone.fs != INT64_MAX)
+            cost_set_memory(&c, lone.memory_fs + c.drain_fs);
+    } else if (txn_queues(s, txn)) {
+        cost_set_memory(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
     } else if (memory_is_component(t, txn->dst)) {
-        int64_t in_memory_fs = t->links == MODE_ROUTER
-                                   ? served->memory_fs
-                                   : served->done_fs - txn->service_fs - c.drain_fs;
-
-        c.overhead_fs += in_memory_fs - c.memory_overhead_fs;
-        c.memory_overhead_fs = in_memory_fs;
+        cost_set_memory(&c, t->links == MODE_ROUTER ? served->memory_fs + c.drain_fs
+                                                    : served->done_fs - txn->service_fs);
     }
+    if (served)
+        c.overhead_fs += served->delay_fs;
     return c;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/queues.h"
 #include "machine/box_impl.h"
 
+struct alone;
 struct kb_sim;
 struct txn;
 
@@ -19,10 +20,7 @@ struct served {
     /* of a stage of an engine that is a component, from its begin on */
     uint32_t m, k, n;
     uint64_t cycles;
-    union {
-        int64_t cycles_fs;
-        int64_t alone_fs; /* behind routers: of a transaction alone, as memory_fs */
-    };
+    int64_t cycles_fs;
 };
 
 /* All NULL: no box of the machine is a component. */
@@ -79,6 +77,10 @@ static inline void instance_place(struct instances *all, uint32_t slot, uint64_t
 /* The instance of memory `dst`, as at the start of a run; those of all nodes. */
 void instance_clear_memory(struct kb_sim *s, uint32_t dst);
 void instances_clear_nodes(struct kb_sim *s);
+
+/* What the transaction in `slot`, whose route drains it in `drain_fs`, would take of its memory if
+ * it were alone. */
+struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs);
 
 /*
  * The costs of `txn`, which has been served: by the tables, but where a component was asked, by its

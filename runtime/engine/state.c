@@ -16,6 +16,7 @@
 #include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/stations.h"
+#include "machine/alone.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
 
@@ -35,13 +36,17 @@ static bool make_lists(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
     size_t cubes = sim_cubes(t);
+    bool is_by_tables = !t->banked && !t->impls; /* what a transaction takes alone */
 
     if (t->banked)
         s->banks = banks_new(t);
+    if (!is_by_tables)
+        s->idle = idle_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (!t->banked || s->banks) && (!t->granule || s->more_parts);
+    return s->pipes && (!t->banked || s->banks) && (s->idle || is_by_tables) &&
+           (!t->granule || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -83,6 +88,7 @@ void sim_clear(struct kb_sim *s)
     free(s->pipes);
     stations_free(s);
     banks_free(s->banks);
+    idle_free(s->idle);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
     free(s->splits);

@@ -11,6 +11,7 @@ struct banks;
 struct dependencies;
 struct heard;
 struct host;
+struct idle;
 struct inorder;
 struct kernels;
 struct lone;
@@ -64,6 +65,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct instances instances; /* of components */
+    struct idle *idle;          /* owned; what is asked for times alone: machine/alone.h */
     /* Times alone where these run: engine/lone.h; else NULL. sim/ knows how, as it takes a run. */
     struct lone (*lone_of)(const struct kb_sim *s, uint32_t slot);
     struct lone_runs *lone; /* owned by sim/ */

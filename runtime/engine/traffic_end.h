@@ -9,6 +9,7 @@
 #include "engine/how.h"
 #include "engine/router.h"
 #include "engine/traffic.h"
+#include "machine/alone.h"
 #include "network/banks.h"
 
 /* The wait for a slice with banks: the rest, which may be negative. What it adds alone is returned.
@@ -18,10 +19,9 @@ static inline int64_t traffic_add_banks(const struct kb_sim *s, const struct txn
 {
     uint32_t slot = (uint32_t)(txn - s->txns);
     int64_t drain_fs = s->banks->accesses[slot].drain_fs;
-    int64_t alone_fs = banks_alone(s, slot, drain_fs).fs;
+    int64_t alone_fs = sim_alone(s, slot, drain_fs).fs;
 
-    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs -
-                                behind_banks_fs(s, txn));
+    p->memory += (unsigned_sum)((wait_sum)txn->service_fs - txn->arrive_fs - alone_fs);
     return alone_fs - drain_fs;
 }
 
@@ -78,7 +78,7 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->wire += wire_fs;
     p->channel += (uint64_t)txn->wait_fs;
     if (banks_has(s, txn))
-        memory_fs += traffic_add_banks(s, txn, p);
+        memory_fs = traffic_add_banks(s, txn, p);
     else if (memory_queues(T, txn->dst))
         p->memory += traffic_wait_in_queue(s, txn);
     else

@@ -197,8 +197,5 @@ void net_leave(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place memory)
 {
     struct kb_cost c = sim_cost(s, &s->txns[slot]);
 
-    if (c.memory_overhead_fs == COST_NO_MEMORY)
-        spans_stop(s, KB_NO_MEMORY);
-    else
-        tell_pieces(s, t, slot, memory, &c);
+    tell_pieces(s, t, slot, memory, &c);
 }

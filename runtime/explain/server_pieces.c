@@ -19,6 +19,7 @@
  */
 #include "explain/server_pieces.h"
 #include "engine/split.h"
+#include "machine/alone.h"
 
 /* -- how long ------------------------------------------------------------------------------- */
 
@@ -34,20 +35,18 @@ static void split_wait(const struct kb_sim *s, uint32_t slot, int64_t wait_fs, s
     in->fs[STAY_MEMORY] = access->prepared_fs - access->arrive_fs;
     in->fs[STAY_REFRESH] = access->delay_fs;
     in->fs[STAY_ROW] = access->ready_fs - access->prepared_fs - access->delay_fs -
-                       banks_alone(s, slot, access->drain_fs).row_fs;
+                       sim_alone(s, slot, access->drain_fs).row_fs;
     in->fs[STAY_BUS] = wait_fs - in->fs[STAY_MEMORY] - in->fs[STAY_REFRESH] - in->fs[STAY_ROW];
 }
 
 static struct stays in_banks(const struct kb_sim *s, int64_t t_fs, uint32_t slot)
 {
     const struct bank_access *access = &s->banks->accesses[slot];
-    const struct txn *x = &s->txns[slot];
-    int64_t behind_fs = cost_in_memory_fs(&s->mask, cost_memory(s->topo, x->dst, access->writes));
-    int64_t alone_fs = banks_alone(s, slot, access->drain_fs).fs;
-    struct stays in = {.fs = {[STAY_OVERHEAD] = alone_fs - access->drain_fs + behind_fs,
+    int64_t alone_fs = sim_alone(s, slot, access->drain_fs).fs;
+    struct stays in = {.fs = {[STAY_OVERHEAD] = alone_fs - access->drain_fs,
                               [STAY_DRAIN] = access->drain_fs}};
 
-    split_wait(s, slot, t_fs - behind_fs - access->arrive_fs - alone_fs, &in);
+    split_wait(s, slot, t_fs - access->arrive_fs - alone_fs, &in);
     return in;
 }
 

@@ -539,7 +539,8 @@ uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
  */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_transaction *out);
 
-/* Returns the times of transaction `id`. KB_PENDING: it is not complete. */
+/* Returns the times of transaction `id`. KB_PENDING: it is not complete. KB_NO_MEMORY: to find out
+ * what it takes alone of a memory with banks or components. */
 kb_status kb_sim_result(const kb_sim *sim, uint64_t id, kb_result *out);
 
 /*

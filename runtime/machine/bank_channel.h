@@ -43,9 +43,9 @@ struct bank_access {
     uint64_t id;
     uint64_t left; /* segments to be granted; of a posted write, to be accepted */
     int64_t arrive_fs, drain_fs;
-    int64_t first_fs;                        /* the earliest end of a segment's first burst */
-    int64_t last_fs;                         /* the latest end */
-    int64_t done_fs;                         /* once nothing is left */
+    int64_t first_fs; /* the earliest end of a segment's first burst */
+    int64_t last_fs;  /* the latest end; 1 fs behind the last that was accepted */
+    int64_t done_fs;  /* once nothing is left */
     int64_t prepared_fs, delay_fs, ready_fs; /* of the segment that ends last */
     int64_t granted_fs;                      /* and when its channel granted it */
     const struct bank_channel *channel;
@@ -125,13 +125,14 @@ struct bank_pool {
     uint32_t ended;              /* accesses that are done, a list */
     bool lost;                   /* there was no memory */
     bool routed;                 /* behind routers: these are used */
+    bool whole;                  /* nothing asks when a burst of a read ends */
     uint64_t *bursts;            /* owned; [segment]: its first */
     struct bank_packet *packets; /* owned; [packet] */
     uint32_t n_packets, free_packet;
     uint32_t touched; /* reads of which bursts have become known, a list */
 };
 
-/* False without memory: `pool` says so. bank_alone.c */
+/* False without memory: `pool` says so. bank_pool.c */
 bool bank_more_segments(struct bank_pool *pool);
 bool bank_more_pieces(struct bank_pool *pool);
 
@@ -174,14 +175,6 @@ static inline void bank_begin(const struct bank_view *v, struct bank_channel *c,
         banks[i] = (struct bank){.row = BANK_CLOSED};
 }
 
-/* It is never refreshed: of one that answers what an access takes alone. */
-static inline void bank_begin_alone(const struct bank_view *v, struct bank_channel *c,
-                                    struct bank *banks)
-{
-    bank_begin(v, c, banks);
-    c->refresh_fs = BANK_NEVER_FS;
-}
-
 static inline int64_t bank_later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -197,7 +190,9 @@ static inline void bank_free_segment(struct bank_pool *pool, uint32_t i)
 static inline void bank_drop(const struct bank_view *v, struct bank_channel *c,
                              struct bank_pool *pool)
 {
-    for (uint32_t number = 0; number < bank_count(v->row); number++)
+    bool waits = c->queued[BANK_READ] | c->queued[BANK_WRITE];
+
+    for (uint32_t number = 0; waits && number < bank_count(v->row); number++)
         for (unsigned writes = 0; writes < 2; writes++) {
             struct bank *bank = &c->banks[number];
             uint32_t i = c->waiting[writes] >> number & 1 ? bank->head[writes] : BANK_NONE;

@@ -96,8 +96,12 @@ BANK_INLINE void bank_accepted(const struct bank_view *v, const struct bank_chan
 {
     struct bank_access *access = &pool->accesses[slot];
 
-    if (access->writes && v->row->ack == ACK_ACCEPTED && (access->left -= c->alike) == 0)
-        bank_end_access(pool, slot, bank_later(t + 1, access->arrive_fs + access->drain_fs));
+    if (!access->writes || v->row->ack != ACK_ACCEPTED)
+        return;
+    access->last_fs = bank_later(access->last_fs, t + 1); /* channels need not go on together */
+    if ((access->left -= c->alike) == 0)
+        bank_end_access(pool, slot,
+                        bank_later(access->last_fs, access->arrive_fs + access->drain_fs));
 }
 
 BANK_INLINE void bank_accept(const struct bank_view *v, struct bank_channel *c,

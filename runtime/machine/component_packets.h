@@ -53,12 +53,4 @@ static inline int64_t packet_end_fs(const struct kb_request *packet, struct kb_s
     return answer.done_fs - drain_fs + (answer.hold_fs < drain_fs ? answer.hold_fs : drain_fs);
 }
 
-/*
- * What `asked` of a trip through routers, alone, adds to the drain of its route of `gbs`, in a
- * fresh state of `impl`. INT64_MAX: it never ends; below -INT64_MAX: no memory.
- */
-int64_t component_behind_fs(const struct kb_topology *t, const struct cost_mask *m,
-                            const struct trip *trip, const struct impl *impl,
-                            const struct kb_request *asked, double gbs);
-
 #endif

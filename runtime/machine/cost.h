@@ -23,7 +23,7 @@
 #ifndef COST_H
 #define COST_H
 #include <math.h>
-#include "machine/bank_alone.h"
+#include "machine/bank_map.h"
 #include "machine/between.h"
 #include "machine/segments.h"
 
@@ -444,54 +444,6 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
     c.return_fs = 0;
     if (t->links == MODE_ROUTER)
         cost_add_router(t, m, trip, writes, &c);
-    return c;
-}
-
-/*
- * The same where components take part: each asked alone, in a fresh state, at time 0. A memory's
- * term may be negative, if it is done before the drain of the route.
- */
-struct kb_cost cost_with_components(const struct kb_topology *t, const struct cost_mask *m,
-                                    kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
-                                    uint64_t offset);
-
-/*
- * What a slice with banks adds to the drain of a transaction that takes `alone_fs` of it alone: the
- * opening of rows, and what their order and their timings take longer than the route. Below 0:
- * there was no memory to find out, and the cost is not known.
- */
-#define COST_NO_MEMORY INT64_MIN
-static inline void cost_add_banks(struct kb_cost *c, int64_t alone_fs)
-{
-    if (alone_fs < 0) {
-        c->memory_overhead_fs = COST_NO_MEMORY;
-        return;
-    }
-    c->memory_overhead_fs += alone_fs - c->drain_fs;
-    c->overhead_fs += alone_fs - c->drain_fs;
-}
-
-/* The same of a slice with banks behind routers; -1: there was no memory. bank_behind.c */
-int64_t cost_behind_fs(const struct kb_topology *t, const struct cost_mask *m,
-                       const struct trip *trip, bool writes, uint64_t offset, uint64_t nbytes,
-                       int64_t drain_fs);
-
-/* Of a transaction alone, whose bytes lie at `offset` of its memory. */
-static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
-                                     uint64_t offset)
-{
-    bool writes = op == KB_WRITE || op == KB_H2D;
-    struct bank_range range = cost_range(t, trip->dst, offset, nbytes);
-    struct kb_cost c = t->impls ? cost_with_components(t, m, op, trip, nbytes, 0)
-                                : cost_by_tables(t, m, op, trip, nbytes);
-
-    if (range.end && t->links == MODE_ROUTER)
-        cost_add_banks(&c, cost_behind_fs(t, m, trip, writes, offset, nbytes, c.drain_fs));
-    else if (range.end)
-        cost_add_banks(&c, bank_alone(m, &kind_at(t, dst_cube(t, trip->dst))->banks, writes, range,
-                                      c.drain_fs, NULL)
-                               .fs);
     return c;
 }
 

@@ -79,12 +79,4 @@ static inline int64_t behind_done_fs(const struct cost_mask *m, const struct mem
     return begin_fs + cost_in_memory_fs(m, memory) + drain_fs;
 }
 
-/*
- * When `impl`, in a fresh state, is done with `asked`, which comes to it at 0 and is alone;
- * INT64_MAX: never, or without memory. What it sends to the memory behind is alone there.
- */
-int64_t queueing_alone_fs(const struct impl *impl, const struct cost_mask *m,
-                          const struct memory_row *memory, const struct bank_row *banks,
-                          const struct kb_request *asked);
-
 #endif

@@ -7,6 +7,7 @@
  * wires and 6000000 fs of overheads. With 4096 bytes at 128 GB/s, 32000000 fs, that is the formula:
  * 38.41 ns.
  */
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "machine/names.h"
 #include "machine/walk.h"
@@ -41,6 +42,7 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
     REFUSE_NULL(t && src && dst && out, "topo, src, dst, out", why);
     char name[KB_ENDPOINT_BYTES];
     const struct cost_mask whole = cost_without(0);
+    struct idle idle = {.lost = false};
     struct trip trip;
     kb_status status = find_trip(t, plane, op, src, dst, &trip, why);
 
@@ -54,8 +56,9 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
                               (unsigned long long)nbytes, name,
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
-    *out = cost_of(t, &whole, op, &trip, nbytes, 0);
-    if (out->memory_overhead_fs == COST_NO_MEMORY) {
+    *out = cost_alone(&idle, t, &whole, op, &trip, nbytes, 0);
+    idle_clear(&idle);
+    if (idle_has_lost(&idle)) {
         endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;
     }

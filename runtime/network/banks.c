@@ -526,8 +526,8 @@ static void arrive_as_row(struct kb_sim *s, int how, struct bank_slice *slice, u
     const struct txn *txn = &s->txns[slot];
     uint32_t row;
 
-    if (s->router &&
-        ((!txn_writes(txn) && !router_turn_back(s, slot)) || !room_behind_routers(s, slot, part))) {
+    if (s->router && ((!txn_writes(txn) && !router_turn_back(s, slot)) ||
+                      !stream_room(&s->banks->behind->stream, s->router->flights[slot].way->n))) {
         fail(s, KB_NO_MEMORY);
         return;
     }

@@ -4,18 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for what bank_alone() needs, so that no result can fail; NULL: the stack is enough. */
-static bool room_alone(struct banks *b, const struct kb_topology *t)
-{
-    uint32_t longest = 0;
-
-    for (uint32_t i = 0; i < t->n_kinds; i++)
-        longest = t->kinds[i].banks.queue > longest ? t->kinds[i].banks.queue : longest;
-    if (longest > BANK_ALONE_QUEUE)
-        b->alone = malloc(longest * sizeof *b->alone);
-    return longest <= BANK_ALONE_QUEUE || b->alone;
-}
-
 struct banks *banks_new(const struct kb_topology *t)
 {
     struct banks *b = calloc(1, sizeof *b);
@@ -27,8 +15,7 @@ struct banks *banks_new(const struct kb_topology *t)
         bank_pool_begin(&b->pool); /* what comes has rows of its own */
     if (t->links == MODE_ROUTER)
         b->behind = calloc(1, sizeof *b->behind);
-    if (room_alone(b, t))
-        b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
+    b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
     if (!b->by_memory || (t->links == MODE_ROUTER && !b->behind)) {
         banks_free(b);
         return NULL;
@@ -55,11 +42,9 @@ void banks_free(struct banks *b)
     free(b->slices);
     free(b->by_memory);
     free(b->accesses);
-    free(b->alone);
     if (b->behind) {
         free(b->behind->offsets);
         free(b->behind->stream.hops);
-        bank_room_free(&b->behind->room);
     }
     free(b->behind);
     bank_pool_free(&b->pool);
@@ -296,45 +281,4 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     if (__builtin_expect(b->behind != NULL, false))
         b->behind->offsets[slot] = offset;
     b->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
-}
-
-static bool is_known(const struct bank_known *a, const struct bank_known *b)
-{
-    return a->row == b->row && a->range.at == b->range.at && a->range.end == b->range.end &&
-           a->drain_fs == b->drain_fs && a->writes == b->writes;
-}
-
-/* Of more than one burst: what was found for one like it, or found now. */
-static __attribute__((noinline)) struct bank_alone known_alone(const struct kb_sim *s,
-                                                               uint32_t slot, int64_t drain_fs)
-{
-    const struct txn *txn = &s->txns[slot];
-    struct bank_known wanted = {.row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,
-                                .drain_fs = drain_fs,
-                                .writes = txn_writes(txn)};
-    struct bank_known *known;
-    uint64_t mixed;
-
-    wanted.range = banks_alike(wanted.row, s->banks->accesses[slot].range);
-    mixed = (wanted.range.at ^ wanted.range.end << 20) * UINT64_C(0x9e3779b97f4a7c15);
-    known = &s->banks->known[mixed >> 58];
-    if (!is_known(known, &wanted)) {
-        *known = wanted;
-        known->alone = bank_alone(&s->mask, wanted.row, wanted.writes, wanted.range, drain_fs,
-                                  s->banks->alone);
-    }
-    return known->alone;
-}
-
-struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
-{
-    const struct txn *txn = &s->txns[slot];
-    struct bank_range range = s->banks->accesses[slot].range;
-
-    if (s->banks->behind)
-        return banks_alone_behind(s, slot, drain_fs);
-    if (range.end - range.at > 1)
-        return known_alone(s, slot, drain_fs);
-    return bank_alone(&s->mask, &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks,
-                      txn_writes(txn), range, drain_fs, NULL);
 }

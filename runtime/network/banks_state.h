@@ -2,7 +2,7 @@
 #ifndef BANKS_STATE_H
 #define BANKS_STATE_H
 #include "engine/how.h"
-#include "machine/bank_behind.h"
+#include "machine/bank_pool.h"
 #include "machine/bank_rules.h"
 #include "machine/place.h"
 
@@ -25,62 +25,20 @@ struct bank_slice {
     enum bank_together together;
 };
 
-/* What a transaction takes alone, kept: mostly the next one is like one before. */
-struct bank_known {
-    const struct bank_row *row; /* NULL: nothing */
-    struct bank_range range;
-    int64_t drain_fs;
-    struct bank_alone alone;
-    bool writes;
-};
-
-/* The same behind routers: where it begins in its first burst, and its way, matter, too. */
-struct bank_known_behind {
-    struct bank_known known;
-    struct bank_bytes bytes;
-    uint32_t src, dst, way;
-};
-
-enum { BANKS_KNOWN = 64 };
-
 struct banks {
     struct bank_slice **by_memory; /* owned; [dst_pack()]; NULL: nothing has come to it */
     struct bank_slice **slices;    /* owned, as what they point to, as they were made */
     uint32_t n_slices, slices_cap;
     struct bank_pool pool;
     struct bank_access *accesses; /* owned; [slot] */
-    struct bank_segment *alone;   /* owned; room of bank_alone(); NULL: it needs none */
-    struct bank_known known[BANKS_KNOWN];
     struct banks_behind *behind; /* owned; behind routers: NULL elsewhere */
 };
 
 /* Behind routers accesses of the rules are packets, and `accesses` what transactions are in all. */
 struct banks_behind {
-    uint64_t *offsets;     /* owned; [slot]: where its bytes lie in its slice */
-    struct stream stream;  /* of the read whose data are counted */
-    struct bank_room room; /* of what a transaction takes alone */
-    struct bank_known_behind known[BANKS_KNOWN];
+    uint64_t *offsets;    /* owned; [slot]: where its bytes lie in its slice */
+    struct stream stream; /* of the read whose data are counted */
 };
-
-/*
- * What matters of where a range begins. Bits of an address that all its bursts share say which
- * channels, banks and rows it comes to, but not their order, unless a hash mixes them with others:
- * rows are alike then up to what the hash takes of them.
- */
-static inline __attribute__((always_inline)) struct bank_range
-banks_alike(const struct bank_row *row, struct bank_range range)
-{
-    uint32_t bits = row->channel_bits + bank_bits_of_rank(row);
-    uint64_t at;
-
-    bits = row->hash == HASH_XOR ? 2 * bits + row->rank_bits + row->column_bits
-                                 : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
-    at = range.at & ((UINT64_C(1) << bits) - 1);
-    return (struct bank_range){at, at + (range.end - range.at)};
-}
-
-/* Behind routers what banks_alone() is. banks_behind.c */
-struct bank_alone banks_alone_behind(const struct kb_sim *s, uint32_t slot, int64_t drain_fs);
 
 /* Of a machine whose slices have banks. NULL without memory. */
 struct banks *banks_new(const struct kb_topology *t);
@@ -117,10 +75,6 @@ void banks_clear(struct kb_sim *s, uint32_t memory);
 /* Which bursts the transaction in `slot` has, of a slice: `offset` is where its bytes lie in that.
  */
 void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
-
-/* What the transaction in `slot`, whose route drains it in `drain_fs`, would take if it were alone.
- */
-struct bank_alone banks_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs);
 
 /* The bursts of the transaction in `slot`. */
 static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slot)

@@ -40,21 +40,6 @@ static inline struct kb_request part_request(const struct kb_sim *s, uint32_t sl
                           cost_own_gbs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn))));
 }
 
-/* What it would have taken alone, for its result. */
-static inline void keep_alone(struct kb_sim *s, uint32_t slot, const struct kb_request *whole)
-{
-    const struct txn *txn = &s->txns[slot];
-    const struct impl *impl = memory_impl(T, txn->dst);
-    const struct trip trip = txn_trip(T, txn);
-    int64_t *alone_fs = &s->instances.served[slot].alone_fs;
-
-    *alone_fs = component_behind_fs(T, &s->mask, &trip, impl, whole, way_gbs(s, slot));
-    if (*alone_fs == COST_NO_MEMORY)
-        fail(s, KB_NO_MEMORY);
-    else if (*alone_fs == INT64_MAX) /* never: the keys stand, as in cost_with_components() */
-        *alone_fs = whole->overhead_fs + whole->latency_fs;
-}
-
 /* What `answer` to the part `asked` of `whole` makes of its turn. */
 static inline void set_end(struct turn *turn, const struct kb_request *whole,
                            const struct kb_request *asked, bool first, bool writes,
@@ -111,8 +96,6 @@ static inline struct turn take_by_component(struct kb_sim *s, uint32_t slot, uin
     if (part->from == 0)
         s->instances.served[slot].memory_fs = added_fs(&asked, (int64_t)turn.start_fs, answer);
     set_end(&turn, &whole, &asked, part->from == 0, txn_writes(txn), answer);
-    if (part->from == 0 && !s->traffic)
-        keep_alone(s, slot, &whole);
     return turn;
 }
 

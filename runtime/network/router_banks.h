@@ -188,16 +188,4 @@ static inline void begin_whole(struct kb_sim *s, uint32_t slot)
     whole->writes = (uint8_t)txn_writes(&s->txns[slot]);
 }
 
-/* Room for what a part of the transaction in `slot` needs. False: no memory. */
-static inline bool room_behind_routers(struct kb_sim *s, uint32_t slot, const struct delivery *part)
-{
-    const struct txn *txn = &s->txns[slot];
-    struct banks_behind *behind = s->banks->behind;
-    uint32_t n = s->router->flights[slot].way->n;
-
-    return stream_room(&behind->stream, n) &&
-           (part->from || bank_room_for(&behind->room, s->topo, bank_row_of_txn(s, txn),
-                                        txn_writes(txn), bytes_in_banks(s, slot), n));
-}
-
 #endif

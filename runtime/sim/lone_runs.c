@@ -5,6 +5,7 @@
 #include "engine/inorder.h"
 #include "engine/router.h"
 #include "engine/stations.h"
+#include "machine/alone.h"
 #include "network/banks_state.h"
 #include <stdlib.h>
 
@@ -109,21 +110,17 @@ static struct lone run(const struct kb_sim *s, struct lone_runs *runs, const str
                        uint64_t offset)
 {
     const struct trip trip = txn_trip(s->topo, txn);
-    struct lone lone = {.fs = COST_NO_MEMORY};
+    struct lone lone = {.fs = INT64_MAX};
     struct kb_sim *sim;
     kb_status status;
 
-    if (!fill(s, runs, txn, offset)) {
+    status = fill(s, runs, txn, offset) ? engine_run(runs->sim, UINT64_MAX) : KB_NO_MEMORY;
+    if (status != KB_OK) {
+        s->idle->lost |= status == KB_NO_MEMORY;
         free_sim(runs);
         return lone;
     }
     sim = runs->sim;
-    status = engine_run(sim, UINT64_MAX);
-    if (status != KB_OK) {
-        lone.fs = status == KB_NO_MEMORY ? COST_NO_MEMORY : INT64_MAX;
-        free_sim(runs);
-        return lone;
-    }
     lone.fs = sim->end_fs;
     lone.memory_fs = sim->txns[0].service_fs - sim->txns[0].arrive_fs -
                      cost_by_tables(s->topo, &s->mask, txn->op, &trip, txn->nbytes).drain_fs;
@@ -154,7 +151,7 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
     if (!is_same(&runs->keys[place], &key)) {
         runs->known[place] = run(s, runs, x, key.offset);
         runs->keys[place] = key;
-        if (runs->known[place].fs == COST_NO_MEMORY)
+        if (s->idle->lost)
             runs->keys[place].way = 0;
     }
     return runs->known[place];

@@ -20,6 +20,7 @@
 #include "sim/sim.h"
 #include "engine/router.h"
 #include "engine/split.h"
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
@@ -76,26 +77,24 @@ INLINE int64_t done_fs(const struct kb_sim *s, bool plain, const struct txn *x,
 INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
                           const struct kb_cost *c)
 {
-    struct bank_range range;
-    struct kb_cost alone;
-    struct trip trip;
+    const struct memory_row *memory = cost_memory(s->topo, x->dst, txn_writes(x));
+    const struct served *served;
+    struct kb_cost alone = *c;
 
     if (plain || !s->topo->impls)
         return cost_formula_fs(c);
     if (lone_is_run(s, x)) {
         struct lone lone = lone_of(s, (uint32_t)(x - s->txns));
 
-        return lone.fs == COST_NO_MEMORY || lone.fs == INT64_MAX ? cost_formula_fs(c) : lone.fs;
+        return lone.fs == INT64_MAX ? cost_formula_fs(c) : lone.fs;
     }
-    if (s->router && memory_is_component(s->topo, x->dst))
-        return cost_formula_fs(c) - c->memory_overhead_fs +
-               s->instances.served[x - s->txns].alone_fs;
-    range = banks_range(s, (uint32_t)(x - s->txns));
-    trip = txn_trip(s->topo, x);
-    alone = cost_with_components(s->topo, &s->mask, x->op, &trip, x->nbytes,
-                                 s->instances.served[x - s->txns].offset);
-    if (range.end)
-        cost_add_banks(&alone, banks_alone(s, (uint32_t)(x - s->txns), alone.drain_fs).fs);
+    served = &s->instances.served[x - s->txns];
+    alone.overhead_fs -= served->delay_fs; /* by the tables again */
+    cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
+    cost_add_alone(s->idle,
+                   &(struct alone_of){s->topo, &s->mask, x->op, txn_trip(s->topo, x), x->nbytes,
+                                      served->offset, c->drain_fs},
+                   &alone);
     return cost_formula_fs(&alone);
 }
 
@@ -161,6 +160,10 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->end_fs = r->done_fs + c.response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
     r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
+    if (!plain && __builtin_expect(idle_has_lost(s->idle), false)) {
+        *r = (kb_result){0};
+        return KB_NO_MEMORY;
+    }
     if (__builtin_expect((uint64_t)r->end_fs > sim_last_fs(s), false))
         return KB_PENDING; /* its completion has been seen, but its response is not back */
     return consistent(s, plain, r) ? KB_OK : KB_INTERNAL;

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
 #include "engine/stations.h"
@@ -108,8 +109,8 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .offset = to.offset,
                         .address = p->address};
     if (!job->differ)
-        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
-    return job->cost.memory_overhead_fs == COST_NO_MEMORY ? KB_NO_MEMORY : KB_OK;
+        job->cost = cost_alone(s->idle, s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
+    return idle_has_lost(s->idle) ? KB_NO_MEMORY : KB_OK;
 }
 
 /* -- one point ------------------------------------------------------------------------------ */
@@ -388,6 +389,7 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, const struct a
 {
     struct waits waits = {0};
     kb_status status = room_for(room, job->n) ? fill(s, job, why) : KB_NO_MEMORY;
+    bool adds_up;
 
     stations_make_all(s);
     observe_begin(s);
@@ -395,7 +397,10 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, const struct a
         status = run_until(s, asked);
     if (status != KB_OK)
         return status == KB_STOPPED ? status : sim_explain(s, status, why);
-    if (s->n_done != job->n || !add_up(s, job, room->actual_fs, &waits)) {
+    adds_up = s->n_done == job->n && add_up(s, job, room->actual_fs, &waits);
+    if (idle_has_lost(s->idle))
+        return sim_explain(s, KB_NO_MEMORY, why);
+    if (!adds_up) {
         endpoint_error(why, "a latency is not the sum of its terms");
         return KB_INTERNAL;
     }

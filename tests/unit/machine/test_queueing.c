@@ -39,19 +39,24 @@ static void three_wake(void *state, uint64_t id, int64_t now, struct kb_handle *
         kb_done(h, 4, now + 10);
 }
 
-static const struct impl three = {.name = "three",
-                                  .bytes = sizeof(struct three),
-                                  .init = three_init,
-                                  .arrive = three_arrive,
-                                  .wake = three_wake};
-
 static void wakes_run_by_time_and_id_and_equal_ones_are_one(void **state)
 {
     struct kb_request asked = {.id = 4};
+    struct queueing q = {.now_fs = 0};
+    struct three three;
 
     (void)state;
-    assert_int_equal(queueing_alone_fs(&three, NULL, &(struct memory_row){.hold = 0}, NULL, &asked),
-                     17);
+    queueing_begin(&q);
+    three_init(&three);
+    three_arrive(&three, &asked, 0, &q.h);
+    while (!q.ends.n) {
+        struct due due = queueing_take(&q);
+
+        q.now_fs = due.t_fs;
+        three_wake(&three, due.id, due.t_fs, &q.h);
+    }
+    assert_int_equal(q.ends.rows[0].t_fs, 17);
+    queueing_free(&q);
     assert_true(seen.ids[0] == 9 && seen.ids[1] == 1 && seen.ids[2] == 2);
     assert_true(seen.times[0] == 5 && seen.times[1] == 7 && seen.times[2] == 7);
 }

@@ -1,13 +1,11 @@
-/* bank_behind.h -- slices with banks behind routers: packets, data as they become known, and what a
- * transaction takes alone.
+/* bank_pool.h -- slices with banks behind routers: packets, and data as they become known.
  *
  * A write comes by packets, each an access of its own to the rules (bank_rules.h), from the arrival
  * of its first segment on. A read is one access; each of its bursts has an end, and a segment of
  * data is ready when its bursts and the segment before it are. struct bank_packet keeps the ends.
  */
-#ifndef BANK_BEHIND_H
-#define BANK_BEHIND_H
-#include "machine/bank_alone.h"
+#ifndef BANK_POOL_H
+#define BANK_POOL_H
 #include "machine/bank_channel.h"
 #include "machine/stream.h"
 
@@ -16,17 +14,9 @@ struct bank_bytes {
     uint64_t offset, nbytes;
 };
 
-/* What bank_alone_behind() needs; all zeros at first. */
-struct bank_room {
-    struct channels channels;
-    struct stream stream;
-    struct bank_pool pool;
-};
-
 /* No segment, piece or packet. */
 void bank_pool_begin(struct bank_pool *pool);
 void bank_pool_free(struct bank_pool *pool);
-void bank_room_free(struct bank_room *room);
 
 /* A packet, or a read, of bursts `range`: a row of accesses. BANK_NONE without memory. */
 uint32_t bank_new_packet(struct bank_pool *pool, const struct bank_row *row,
@@ -64,15 +54,5 @@ static inline int64_t stream_way_fs(const struct stream *f)
         fs += f->hops[i].hop_fs;
     return fs;
 }
-
-/* As bank_alone(), of a trip through routers. */
-struct bank_alone bank_alone_behind(const struct kb_topology *t, const struct cost_mask *m,
-                                    const struct trip *trip, bool writes, struct bank_bytes bytes,
-                                    int64_t drain_fs, struct bank_room *room);
-
-/* Room for such a transaction, on a way of `n` channels: then that cannot fail. False: no memory.
- */
-bool bank_room_for(struct bank_room *room, const struct kb_topology *t, const struct bank_row *row,
-                   bool writes, struct bank_bytes bytes, uint32_t n);
 
 #endif

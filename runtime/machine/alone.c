@@ -1,0 +1,567 @@
+/* alone.c -- what a transaction takes alone of a memory that components or banks are: its models,
+ * run on an idle copy. */
+#include "machine/alone.h"
+#include "machine/bank_rules.h"
+#include "machine/box_impl.h"
+#include "machine/component_packets.h"
+#include "machine/pes.h"
+#include "machine/walk.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* An answer: there was no memory to find it. */
+#define NO_MEMORY INT64_MIN
+
+static bool writes(const struct alone_of *of)
+{
+    return of->op == KB_WRITE || of->op == KB_H2D;
+}
+
+static const struct memory_row *memory_of(const struct alone_of *of)
+{
+    return cost_memory(of->t, of->trip.dst, writes(of));
+}
+
+static const struct bank_row *banks_of(const struct alone_of *of)
+{
+    return &kind_at(of->t, dst_cube(of->t, of->trip.dst))->banks;
+}
+
+/* -- how it comes ----------------------------------------------------------------------------- */
+
+/* What is still to come: a read is one part, a write behind routers one for each packet. */
+struct coming {
+    struct stream *way; /* NULL: one part, at once */
+    uint64_t nbytes, size, from;
+    int64_t first_fs,
+        tail_fs; /* arrivals: of the first segment of all; of the last tail, less that */
+};
+
+struct part {
+    int64_t t_fs; /* its first segment arrives: 0 of the first part */
+    uint64_t from, nbytes;
+};
+
+/* Finds its way, that of a read backwards. False: no memory. */
+static bool find_way(struct idle *idle, const struct alone_of *of)
+{
+    if (of->t->links != MODE_ROUTER)
+        return true;
+    if (!channels_find(&idle->route, of->t, of->m, &of->trip, writes(of), !writes(of)) ||
+        !stream_of(&idle->way, of->t, &idle->route))
+        return false;
+    stream_clear(&idle->way);
+    return true;
+}
+
+static struct coming coming_of(struct idle *idle, const struct alone_of *of)
+{
+    bool streams = of->t->links == MODE_ROUTER && writes(of);
+
+    return (struct coming){.way = streams ? &idle->way : NULL,
+                           .nbytes = of->nbytes,
+                           .size =
+                               streams && of->t->packet_bytes ? of->t->packet_bytes : of->nbytes};
+}
+
+static uint64_t at_most(uint64_t n, uint64_t most)
+{
+    return n < most ? n : most;
+}
+
+/* The next part; false: all have come. */
+static bool next_part(struct coming *c, struct part *part)
+{
+    *part = (struct part){.from = c->from, .nbytes = at_most(c->nbytes - c->from, c->size)};
+    if (!part->nbytes)
+        return false;
+    for (; c->way && c->from < part->from + part->nbytes; c->from += c->way->segment_bytes) {
+        struct stream_end end = stream_pass(c->way, 0, c->from / c->way->segment_bytes,
+                                            at_most(c->nbytes - c->from, c->way->segment_bytes));
+
+        c->first_fs = c->from ? c->first_fs : end.arrive_fs;
+        part->t_fs = c->from == part->from ? end.arrive_fs - c->first_fs : part->t_fs;
+        c->tail_fs = bank_later(c->tail_fs, end.tail_fs - c->first_fs);
+    }
+    c->from = part->from + part->nbytes;
+    return true;
+}
+
+/* -- banks ------------------------------------------------------------------------------------ */
+
+/* Room for all channels of `row`, none of which has begun. False without memory. */
+static bool begin_banks(struct idle *idle, const struct alone_of *of)
+{
+    size_t channels = bank_channels(banks_of(of)), banks = channels * bank_count(banks_of(of));
+
+    if (!idle->pool.routed)
+        bank_pool_begin(&idle->pool);
+    idle->view = bank_view_of(of->m, banks_of(of));
+    idle->view.routed = of->t->links == MODE_ROUTER;
+    idle->pool.whole = !idle->view.routed;
+    idle->alike = 1;
+    idle->pool.lost = false;
+    if (channels > idle->channels_room || banks > idle->banks_room) {
+        free(idle->channels);
+        free(idle->banks);
+        idle->channels = calloc(channels, sizeof *idle->channels);
+        idle->banks = malloc(banks * sizeof *idle->banks);
+        idle->channels_room = idle->channels ? channels : 0;
+        idle->banks_room = idle->banks ? banks : 0;
+    }
+    return idle->channels && idle->banks;
+}
+
+/* All channels go on until `t`. */
+static void settle(struct idle *idle, int64_t t)
+{
+    for (uint32_t i = 0; i < idle->n_begun; i++)
+        bank_catch_up(&idle->view, &idle->channels[idle->begun[i]], &idle->pool, idle->begun[i], t);
+}
+
+/* Access `row` comes to `channel` with a segment that begins with `burst`. */
+static void come_to_channel(struct idle *idle, uint32_t row, uint32_t channel, uint64_t burst)
+{
+    struct bank_channel *c = &idle->channels[channel];
+    int64_t t = idle->pool.accesses[row].arrive_fs;
+
+    if (!c->banks) {
+        bank_begin(&idle->view, c, idle->banks + (size_t)channel * bank_count(idle->view.row));
+        c->refresh_fs = BANK_NEVER_FS;
+        c->alike = idle->alike;
+        idle->begun[idle->n_begun++] = (uint8_t)channel;
+    }
+    bank_catch_up(&idle->view, c, &idle->pool, channel, t - 1);
+    if (idle->pool.free_piece == BANK_NONE && !bank_more_pieces(&idle->pool))
+        return;
+    bank_add_piece(c, &idle->pool, row, burst);
+    c->next_fs = t;
+}
+
+static void come_to_channels(struct idle *idle, uint32_t row)
+{
+    struct bank_range range = idle->pool.accesses[row].range;
+
+    for (uint32_t i = 0; i < bank_channels(idle->view.row); i += idle->alike) {
+        uint64_t burst = bank_next(idle->view.row, range.at, range.at, i);
+
+        if (burst < range.end)
+            come_to_channel(idle, row, i, burst);
+    }
+}
+
+/* The first instant at which a channel decides. */
+static int64_t next_decision_fs(const struct idle *idle)
+{
+    int64_t next = BANK_NEVER_FS;
+
+    for (uint32_t i = 0; i < idle->n_begun; i++) {
+        int64_t fs = idle->channels[idle->begun[i]].next_fs;
+
+        next = fs < next ? fs : next;
+    }
+    return next;
+}
+
+/* All are idle again, and the next access is row 0. */
+static void end_banks(struct idle *idle)
+{
+    while (idle->n_begun) {
+        struct bank_channel *c = &idle->channels[idle->begun[--idle->n_begun]];
+
+        bank_drop(&idle->view, c, &idle->pool);
+        c->banks = NULL;
+    }
+    idle->pool.ended = idle->pool.touched = BANK_NONE;
+    for (; idle->n_accesses; idle->n_accesses--)
+        bank_free_packet(&idle->pool, idle->n_accesses - 1);
+}
+
+/* An access: rows are given from 0 on. BANK_NONE without memory. */
+static uint32_t new_access(struct idle *idle, uint64_t offset, uint64_t nbytes, bool is_write)
+{
+    struct bank_range range = bank_range(idle->view.row, offset, nbytes);
+    uint32_t row = bank_new_packet(&idle->pool, idle->view.row, range, is_write);
+
+    idle->pool.lost |= row == BANK_NONE;
+    idle->n_accesses += row != BANK_NONE;
+    return row;
+}
+
+/* Its parts are accesses. */
+static void make_accesses(struct idle *idle, const struct alone_of *of, struct coming *coming)
+{
+    bool even = true;
+    struct part part;
+
+    while (next_part(coming, &part) && !idle->pool.lost) {
+        uint32_t row = new_access(idle, of->offset + part.from, part.nbytes, writes(of));
+
+        if (row == BANK_NONE)
+            return;
+        idle->pool.accesses[row].arrive_fs = part.t_fs;
+        even &= bank_is_even(idle->view.row, idle->pool.accesses[row].range);
+    }
+    idle->alike = even ? bank_channels(idle->view.row) : 1;
+}
+
+/* When all have been served, and the data have had their way. */
+static struct alone served_by_banks(struct idle *idle, const struct alone_of *of, int64_t tail_fs)
+{
+    int64_t first_fs = BANK_NEVER_FS, last_fs = 0, end_fs = tail_fs;
+    int64_t behind_fs = cost_in_memory_fs(of->m, memory_of(of));
+    struct alone alone = {0};
+
+    for (uint32_t i = 0; i < idle->n_accesses; i++) {
+        const struct bank_access *access = &idle->pool.accesses[i];
+
+        first_fs = access->first_fs < first_fs ? access->first_fs : first_fs;
+        end_fs = bank_later(end_fs, access->done_fs);
+        if (access->last_fs > last_fs)
+            alone.row_fs = access->ready_fs - access->prepared_fs;
+        last_fs = bank_later(last_fs, access->last_fs);
+    }
+    if (idle->view.routed && !writes(of))
+        alone.fs =
+            bank_stream_fs(&idle->way, idle->view.row, idle->pool.packets[0].ends_fs,
+                           (struct bank_bytes){of->offset, of->nbytes}, behind_fs, of->drain_fs) -
+            stream_way_fs(&idle->way);
+    else if (writes(of) && idle->view.row->ack == ACK_ACCEPTED)
+        alone.fs = bank_later(end_fs, of->drain_fs) + behind_fs;
+    else /* the drain ends a burst behind */
+        alone.fs = bank_later(end_fs, first_fs + of->drain_fs - idle->view.burst_fs) + behind_fs;
+    return alone;
+}
+
+static struct alone in_banks(struct idle *idle, const struct alone_of *of)
+{
+    struct coming coming = coming_of(idle, of);
+    struct alone alone = {.fs = NO_MEMORY};
+
+    if (!begin_banks(idle, of))
+        return alone;
+    make_accesses(idle, of, &coming);
+    for (uint32_t row = 0; row < idle->n_accesses && !idle->pool.lost; row++)
+        come_to_channels(idle, row);
+    settle(idle, BANK_NEVER_FS - 1);
+    if (!idle->pool.lost)
+        alone = served_by_banks(idle, of, coming.tail_fs);
+    end_banks(idle);
+    return alone;
+}
+
+/* -- components that serve -------------------------------------------------------------------- */
+
+/* What a component is asked of it. */
+static struct kb_request request_of(const struct alone_of *of)
+{
+    const struct memory_row *memory = memory_of(of);
+
+    return (struct kb_request){
+        .op = (uint8_t)of->op,
+        .source = of->op >= KB_H2D ? UINT32_MAX : pe_number(of->t, of->trip.src),
+        .bytes = of->nbytes,
+        .offset = of->offset,
+        .drain_fs = of->drain_fs,
+        .own_fs = drain_fs(of->nbytes, cost_own_gbs(of->m, memory)),
+        .overhead_fs = memory->overhead_fs & of->m->overhead,
+        .latency_fs = memory->latency_fs & of->m->overhead,
+        .k = 1,
+        .n = 1,
+    };
+}
+
+/* A fresh state. */
+static void begin_state(const struct impl *impl, unsigned char *state)
+{
+    memset(state, 0, impl->bytes);
+    impl->init(state);
+}
+
+/* The narrowest edge of its way. */
+static double route_gbs(const struct alone_of *of)
+{
+    struct cost_row way =
+        of->op >= KB_H2D ? cost_of_host(of->t, &of->trip) : cost_of_pe(of->t, &of->trip);
+
+    return cost_bottleneck_gbs(of->m, way.link_gbs, memory_of(of));
+}
+
+static int64_t in_component(struct idle *idle, const struct alone_of *of, const struct impl *impl)
+{
+    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
+    struct kb_request whole = request_of(of);
+    struct coming coming = coming_of(idle, of);
+    int64_t free_fs = 0, done_fs = 0, added = 0;
+    double gbs = coming.way ? route_gbs(of) : 0;
+    struct part part;
+
+    begin_state(impl, state);
+    while (next_part(&coming, &part)) {
+        int64_t start_fs = bank_later(free_fs, part.t_fs);
+        struct kb_request asked = coming.way ? packet_request(&whole, part.from, part.nbytes, gbs,
+                                                              cost_own_gbs(of->m, memory_of(of)))
+                                             : whole;
+        struct kb_served answer = impl->serve(state, &asked, start_fs);
+
+        if (answer.done_fs == INT64_MAX || of->t->links != MODE_ROUTER)
+            return answer.done_fs;
+        free_fs = start_fs + answer.hold_fs;
+        added = part.from ? added : added_fs(&asked, start_fs, answer);
+        done_fs = bank_later(done_fs, part.from ? packet_end_fs(&asked, answer)
+                                                : start_fs + added + whole.drain_fs);
+    }
+    return bank_later(done_fs,
+                      coming.tail_fs + (added < whole.latency_fs ? added : whole.latency_fs));
+}
+
+/* -- components that queue, and what is behind them ------------------------------------------- */
+
+/* One that is in such a component. */
+struct inside {
+    struct idle *idle;
+    const struct alone_of *of;
+    int64_t behind_fs; /* the memory behind, without banks, is free */
+};
+
+/* The memory behind is done at `t` with what was passed on to it, or with a request of its own,
+ * which the component hears. */
+static void end_behind(struct queueing *q, bool passed, uint64_t id, int64_t t)
+{
+    if (!passed)
+        queueing_ends(q, id, t);
+    else if (!queueing_append(&q->ends, (struct due){.t_fs = t, .id = id}))
+        q->fault = QUEUEING_NO_MEMORY;
+}
+
+/* All channels that decide at `t` do. */
+static void decide(struct inside *in, int64_t t)
+{
+    struct bank_pool *pool = &in->idle->pool;
+
+    settle(in->idle, t);
+    for (; pool->ended != BANK_NONE; pool->ended = pool->accesses[pool->ended].next)
+        end_behind(&in->idle->queue, pool->packets[pool->ended].slot == DUE_PASSED,
+                   pool->accesses[pool->ended].id,
+                   pool->accesses[pool->ended].done_fs +
+                       cost_in_memory_fs(in->of->m, memory_of(in->of)));
+    if (pool->lost)
+        in->idle->queue.fault = QUEUEING_NO_MEMORY;
+}
+
+/* A request comes to the memory behind. */
+static void come_to_back(struct inside *in, const struct due *due)
+{
+    const struct memory_row *memory = memory_of(in->of);
+    struct idle *idle = in->idle;
+    bool passed = due->kind == DUE_PASSED;
+    uint64_t bytes = passed ? in->of->nbytes : due->bytes;
+    int64_t drain = passed ? in->of->drain_fs : drain_fs(bytes, cost_own_gbs(in->of->m, memory));
+    uint32_t row;
+
+    if (memory->behind != MEMORY_BANKS) {
+        end_behind(&idle->queue, passed, due->id,
+                   behind_done_fs(in->of->m, memory, &in->behind_fs, bytes, drain, due->t_fs));
+        return;
+    }
+    row = new_access(idle, passed ? in->of->offset : due->offset, bytes,
+                     passed ? writes(in->of) : due->op == KB_OP_WRITE);
+    if (row == BANK_NONE) {
+        idle->queue.fault = QUEUEING_NO_MEMORY;
+        return;
+    }
+    idle->pool.packets[row].slot = due->kind;
+    idle->pool.accesses[row].id = due->id;
+    idle->pool.accesses[row].drain_fs = drain;
+    idle->pool.accesses[row].arrive_fs = due->t_fs;
+    come_to_channels(idle, row);
+}
+
+/* What is due, at its time; banks decide behind all else of theirs. */
+static void go_on(struct inside *in, const struct impl *impl, void *state)
+{
+    struct queueing *q = &in->idle->queue;
+    int64_t t = next_decision_fs(in->idle);
+    struct due due;
+
+    if (t < queueing_next_fs(q)) {
+        decide(in, t);
+        return;
+    }
+    due = queueing_take(q);
+    q->now_fs = due.t_fs;
+    if (due.kind == DUE_ENDED)
+        impl->ended(state, due.id, due.t_fs, &q->h);
+    else if (due.kind == DUE_WAKE)
+        impl->wake(state, due.id, due.t_fs, &q->h);
+    else
+        come_to_back(in, &due);
+}
+
+static int64_t in_queue(struct idle *idle, const struct alone_of *of, const struct impl *impl)
+{
+    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
+    struct kb_request asked = request_of(of);
+    struct inside in = {.idle = idle, .of = of};
+    struct queueing *q = &idle->queue;
+
+    if (memory_of(of)->behind == MEMORY_BANKS && !begin_banks(idle, of))
+        return NO_MEMORY;
+    idle->view.routed = false;
+    idle->pool.whole = true;
+    begin_state(impl, state);
+    queueing_begin(q);
+    q->fronts = impl->ended;
+    impl->arrive(state, &asked, 0, &q->h);
+    for (uint32_t i = 0; i < QUEUEING_WAKES_MAX && !q->ends.n && !q->fault; i++) {
+        if (!q->wakes.n && next_decision_fs(idle) == BANK_NEVER_FS)
+            break;
+        go_on(&in, impl, state);
+    }
+    end_banks(idle);
+    if (q->fault == QUEUEING_NO_MEMORY)
+        return NO_MEMORY;
+    return q->ends.n && !q->fault ? q->ends.rows[0].t_fs : INT64_MAX;
+}
+
+/* -- all of them ------------------------------------------------------------------------------ */
+
+static struct alone run(struct idle *idle, const struct alone_of *of)
+{
+    const struct impl *impl =
+        memory_is_component(of->t, of->trip.dst) ? memory_impl(of->t, of->trip.dst) : NULL;
+
+    if (impl && impl->arrive)
+        return (struct alone){.fs = in_queue(idle, of, impl)};
+    if ((!impl || writes(of)) && !find_way(idle, of))
+        return (struct alone){.fs = NO_MEMORY};
+    return impl ? (struct alone){.fs = in_component(idle, of, impl)} : in_banks(idle, of);
+}
+
+/*
+ * What the answer depends on. Of where a range of bursts begins banks see no more than the bits
+ * that not all of its bursts share, unless a hash mixes these with others; one burst alone is like
+ * any other. Behind routers its way matters, and where it begins in its first burst.
+ */
+static struct alone_known question(const struct alone_of *of)
+{
+    struct alone_known k = {.nbytes = of->nbytes,
+                            .offset = of->offset,
+                            .drain_fs = of->drain_fs,
+                            .way = (uint32_t)of->op};
+    bool routed = of->t->links == MODE_ROUTER;
+
+    if (memory_is_component(of->t, of->trip.dst)) {
+        k.memory = memory_impl(of->t, of->trip.dst);
+    } else {
+        const struct bank_row *row = banks_of(of);
+        struct bank_range range = bank_range(row, of->offset, of->nbytes);
+        uint32_t bits = row->channel_bits + bank_bits_of_rank(row);
+
+        bits = row->hash == HASH_XOR
+                   ? 2 * bits + row->rank_bits + row->column_bits
+                   : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
+        k.memory = row;
+        k.nbytes = range.end - range.at;
+        k.offset = k.nbytes == 1 ? 0 : range.at & ((UINT64_C(1) << bits) - 1);
+        k.way = writes(of);
+        if (!routed)
+            return k;
+        k.nbytes = of->nbytes;
+        k.offset = of->offset & ((UINT64_C(1) << (bits + row->burst_bits)) - 1);
+    }
+    k.src = of->trip.src;
+    k.dst = of->trip.dst;
+    k.way |=
+        (uint32_t)of->op << 1 | (uint32_t)of->trip.plane << 4 | (uint32_t)of->trip.chiplet << 8;
+    return k;
+}
+
+struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
+{
+    struct alone_known asked = question(of), *known;
+    uint64_t mixed = asked.offset ^ asked.nbytes << 20 ^ (uint64_t)asked.src << 20 ^
+                     (uint64_t)asked.dst << 40 ^ asked.way << 8;
+
+    known = idle->keeps ? &idle->known[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58] : &asked;
+    if (known != &asked && !memcmp(known, &asked, offsetof(struct alone_known, alone)))
+        return known->alone;
+    asked.alone = run(idle, of);
+    if (asked.alone.fs == NO_MEMORY) {
+        idle->lost = true;
+        return (struct alone){.fs = of->drain_fs};
+    }
+    *known = asked;
+    return asked.alone;
+}
+
+/* What the components of nodes say more than the tables, alone. */
+static int64_t nodes_more_fs(const struct alone_of *of)
+{
+    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
+    struct kb_request asked = request_of(of);
+    struct route_at at = walk_begin(of->t, &of->trip);
+    int64_t more_fs = 0;
+
+    asked.drain_fs = asked.own_fs = asked.latency_fs = 0;
+    for (;; at = walk_next(of->t, &of->trip, at)) {
+        const struct segment_row *seg = walk_segment(of->t, at);
+
+        for (uint32_t i = 0; i < seg->n_hops; i++) {
+            const struct hop_row *hop = &of->t->hops[seg->first_hop + i];
+            const struct impl *impl = node_component(of->t, hop, at.cube);
+
+            if (!impl)
+                continue;
+            asked.overhead_fs = hop->overhead_fs & of->m->overhead;
+            begin_state(impl, state);
+            more_fs += impl->delay(state, &asked, 0) - asked.overhead_fs;
+        }
+        if (seg->exit == N_EXITS)
+            return more_fs;
+    }
+}
+
+void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost *c)
+{
+    if (alone_is_asked(of->t, of->trip.dst))
+        cost_set_memory(c, alone_in_memory(idle, of).fs);
+    if (of->t->impls && of->t->impls->nodes)
+        c->overhead_fs += nodes_more_fs(of);
+}
+
+struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const struct cost_mask *m,
+                          kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
+                          uint64_t offset)
+{
+    struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
+
+    cost_add_alone(idle, &(struct alone_of){t, m, op, *trip, nbytes, offset, c.drain_fs}, &c);
+    return c;
+}
+
+struct idle *idle_new(void)
+{
+    struct idle *idle = calloc(1, sizeof *idle + ALONE_KNOWN * sizeof *idle->known);
+
+    if (idle)
+        idle->keeps = true;
+    return idle;
+}
+
+void idle_clear(struct idle *idle)
+{
+    bank_pool_free(&idle->pool);
+    free(idle->channels);
+    free(idle->banks);
+    queueing_free(&idle->queue);
+    channels_free(&idle->route);
+    free(idle->way.hops);
+}
+
+void idle_free(struct idle *idle)
+{
+    if (idle)
+        idle_clear(idle);
+    free(idle);
+}

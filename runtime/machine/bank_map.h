@@ -1,9 +1,9 @@
 /* bank_map.h -- where the bytes of a slice with banks lie: channel, bank, row; bursts and segments.
  *
  * A slice is cut into bursts, and the number of a burst into six parts: channel, rank, group,
- * bank and column, at the bits that struct bank_row says, and the row above all of them. So the bursts of
- * one row number are a block, in which every bank of every channel has one row of `columns` bursts.
- * A hash by row only renames the channels and banks of a block.
+ * bank and column, at the bits that struct bank_row says, and the row above all of them. So the
+ * bursts of one row number are a block, in which every bank of every channel has one row of
+ * `columns` bursts. A hash by row only renames the channels and banks of a block.
  *
  * All bursts of a transaction that lie in one row of one bank are one segment. In a block they are
  * 1 << column_at apart, as many as there are columns in the range. So a burst is the first of a
@@ -78,7 +78,8 @@ static inline uint32_t bank_count(const struct bank_row *b)
 
 BANK_INLINE uint64_t bank_row_of_burst(const struct bank_row *b, uint64_t burst)
 {
-    return burst >> (b->channel_bits + b->rank_bits + b->group_bits + b->bank_bits + b->column_bits);
+    return burst >>
+           (b->channel_bits + b->rank_bits + b->group_bits + b->bank_bits + b->column_bits);
 }
 
 BANK_INLINE uint32_t bank_part(uint64_t burst, uint8_t at, uint8_t bits)

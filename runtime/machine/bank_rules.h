@@ -409,9 +409,9 @@ BANK_INLINE void bank_pass(const struct bank_view *v, struct bank_channel *c,
 }
 
 /*
- * All rules, at `t`. False: no segment was granted the bus; else that is copied to `granted`, unless NULL.
- * The first pass is needed only if something has arrived: after the second one nothing is left to
- * do.
+ * All rules, at `t`. False: no segment was granted the bus; else that is copied to `granted`,
+ * unless NULL. The first pass is needed only if something has arrived: after the second one nothing
+ * is left to do.
  */
 BANK_INLINE bool bank_decide(const struct bank_view *v, struct bank_channel *c,
                              struct bank_pool *pool, uint32_t channel, int64_t t,

@@ -66,8 +66,8 @@ struct judge_banks {
     struct judge_banks_user user;
     struct channel *channels;
     struct visit *visits;
-    enum field map[N_FIELDS]; /* most significant first */
-    uint64_t sizes[N_FIELDS]; /* how many values a field has; of ROW 0: any */
+    enum field map[N_FIELDS];      /* most significant first */
+    uint64_t sizes[N_FIELDS];      /* how many values a field has; of ROW 0: any */
     uint64_t burst_bytes, n_banks; /* of all ranks */
     int64_t burst_fs, queue, bank_queue;
     bool xor, fcfs, posted, refreshed;
@@ -193,9 +193,10 @@ struct judge_banks *judge_banks_new(const struct judge_topo *t, const struct jud
 
             for (int act = 0; act < ACTS; act++)
                 r->acts_fs[act] = INT64_MIN / 2;
-            r->refresh_fs = b->refreshed ? llround((double)b->refi * (double)(rank + 1) /
-                                                   (double)b->sizes[RANK])
-                                         : INT64_MAX;
+            r->refresh_fs =
+                b->refreshed
+                    ? llround((double)b->refi * (double)(rank + 1) / (double)b->sizes[RANK])
+                    : INT64_MAX;
         }
         c->last_rank = -1;
         c->decided_fs = -1;
@@ -244,7 +245,8 @@ static uint64_t find_burst(const struct judge_banks *b, uint64_t burst, uint32_t
     }
     of[ROW] = burst;
     *row = (int64_t)burst;
-    uint64_t in_rank = of[GROUP] * b->sizes[BANK] + of[BANK], all = b->sizes[GROUP] * b->sizes[BANK];
+    uint64_t in_rank = of[GROUP] * b->sizes[BANK] + of[BANK],
+             all = b->sizes[GROUP] * b->sizes[BANK];
 
     if (b->xor) {
         in_rank ^= burst / b->sizes[CHANNEL] % all;
@@ -493,8 +495,7 @@ static struct segment *oldest_ready(const struct judge_banks *b, const struct ch
                                     bool any)
 {
     for (struct segment *s = c->segments; s; s = s->next)
-        if (s->current && s->ready_fs <= t &&
-            (!one_by_one(b) || *group_fs(b, c, s->bank) <= t) &&
+        if (s->current && s->ready_fs <= t && (!one_by_one(b) || *group_fs(b, c, s->bank) <= t) &&
             (any || s->of->access.write == (c->mode == DRAINING)))
             return s;
     return NULL;

@@ -150,16 +150,26 @@ static void policies(void **state)
     CHECK(ONE(", policy: fcfs"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 126));
 }
 
+/* Where group `n` begins: by map low, the default, or high. */
+#define GROUP(n)      ((n)*BURST)
+#define GROUP_HIGH(n) ((n)*UINT64_C(4) * 32 * BURST)
+
 /* Bursts of a group are 4 ns apart, those of another go between. */
 static void bursts_of_a_group_keep_apart(void **state)
 {
     (void)state;
     CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 256, 42});
     CHECK(TIMED(", ccd_l: 2", ", map: high"), {0, KB_READ, 0, 256, 36});
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 256, 42},
+          {0, KB_READ, GROUP_HIGH(1), 256, 48});
     CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 128, 34},
-          {0, KB_READ, UINT64_C(4) * 32 * BURST, 128, 40});
+          {0, KB_READ, GROUP_HIGH(1), 128, 40});
     CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 128, 34},
           {0, KB_READ, UINT64_C(32) * BURST, 128, 42});
+    CHECK(TIMED(", ccd_l: 4", ""), READ(0, 0, 30), READ(0, 0, 34), READ(0, GROUP(1), 36));
+    CHECK(TIMED(", ccd_l: 4", ""), READ(0, 0, 30), READ(0, GROUP(1), 34), READ(0, 0, 36));
+    CHECK(TIMED(", ccd_l: 4", ""), {0, KB_READ, 0, 4096, 160});
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 2048, 154});
 }
 
 /* The second rank of two begins where the second row of one would. */
@@ -178,6 +188,16 @@ static void few_of_a_bank_are_chosen_among(void **state)
     (void)state;
     CHECK(ONE(", bank_queue: 1"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 126));
     CHECK(ONE(", bank_queue: 2"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 32));
+    CHECK(ONE(", bank_queue: 2"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(1), 80),
+          READ(0, ROW(0), 126));
+    CHECK(ONE(", bank_queue: 3"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(1), 80),
+          READ(0, ROW(0), 32));
+#define SIX(window, a, b, c, d, e, f)                                                              \
+    CHECK(ONE(", bank_queue: " window), READ(0, ROW(0), a), READ(0, ROW(1), b),                    \
+          READ(0, ROW(2), c), READ(0, ROW(0), d), READ(0, ROW(1), e), READ(0, ROW(0), f))
+    SIX("2", 30, 78, 126, 174, 222, 176);
+    SIX("3", 30, 78, 126, 32, 80, 174);
+    SIX("0", 30, 78, 126, 32, 80, 34);
 }
 
 /* docs/model.md "Memories with banks": "may be negative" */

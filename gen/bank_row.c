@@ -42,11 +42,12 @@ static void place_parts(struct bank_row *b, uint32_t order)
             b->rank_at = at;
             at = (uint8_t)(at + b->rank_bits);
             break;
-        case IN_ROW: /* the first of all, which takes the rest */
+        case IN_ROW:
         case ADDRESS_FIELDS:
             break;
         }
     }
+    b->row_at = at; /* the first of all, which takes the rest */
 }
 
 struct bank_row bank_row_of(const struct spec *s)
@@ -58,6 +59,7 @@ struct bank_row bank_row_of(const struct spec *s)
         .rank_bits = bits_of(s->cube_hbm_ranks),
         .group_bits = bits_of(s->cube_hbm_groups),
         .bank_bits = bits_of(s->cube_hbm_banks),
+        .number_bits = bits_of(s->cube_hbm_groups * s->cube_hbm_banks),
         .column_bits = bits_of(s->cube_hbm_columns),
         .hash = (uint8_t)s->cube_hbm_hash,
         .policy = (uint8_t)s->cube_hbm_policy,

@@ -456,7 +456,7 @@ static struct alone_known question(const struct alone_of *of)
     } else {
         const struct bank_row *row = banks_of(of);
         struct bank_range range = bank_range(row, of->offset, of->nbytes);
-        uint32_t bits = row->channel_bits + bank_bits_of_rank(row);
+        uint32_t bits = row->channel_bits + row->number_bits;
 
         bits = row->hash == HASH_XOR
                    ? 2 * bits + row->rank_bits + row->column_bits

@@ -7,6 +7,7 @@
 #define BANK_CHANNEL_H
 #include "machine/bank_map.h"
 #include "machine/cost.h"
+#include <string.h>
 
 #define BANK_NONE     UINT32_MAX /* no segment, piece or access */
 #define BANK_CLOSED   UINT64_MAX /* no row */
@@ -98,8 +99,8 @@ struct bank_channel {
     uint32_t alike; /* how many channels it stands for: bank_is_even() */
     uint64_t numbers[2];
     struct bank *banks; /* owned by its slice */
-    struct bank_rank ranks[RANKS_MAX];
     struct bank_counts counts;
+    struct bank_rank ranks[RANKS_MAX]; /* the last: those that there are not are never written */
 };
 
 /* Behind routers: a packet of a write, or a read, whose data go back as they come. */
@@ -141,12 +142,21 @@ struct bank_view {
     const struct bank_row *row;
     int64_t burst_fs;
     bool routed; /* behind routers */
+    bool paced;  /* bursts of a bank group stand further apart than those of others */
+    bool ranked; /* there are several ranks */
 };
 
 /* Where the bandwidth of memories is left out a burst takes 1 fs: two never go at one instant. */
 static inline struct bank_view bank_view_of(const struct cost_mask *m, const struct bank_row *row)
 {
-    return (struct bank_view){row, m->memory_gbs > 0 ? 1 : row->burst_fs, false};
+    int64_t burst_fs = m->memory_gbs > 0 ? 1 : row->burst_fs;
+
+    return (struct bank_view){row, burst_fs, false, row->ccd_fs > burst_fs, row->rank_bits > 0};
+}
+
+static inline uint32_t bank_rank_of(const struct bank_view *v, uint32_t number)
+{
+    return v->ranked ? number >> v->row->number_bits : 0;
 }
 
 /* Ranks take turns: the first refresh of each is that part of an interval into the run. */
@@ -154,23 +164,24 @@ static inline int64_t bank_first_refresh(const struct bank_row *row, uint32_t ra
 {
     if (row->refresh != REFRESH_ALL)
         return BANK_NEVER_FS;
-    return llround((double)row->refi_fs * (rank + 1) / bank_ranks(row));
+    return (2 * row->refi_fs * (rank + 1) + bank_ranks(row)) >> (row->rank_bits + 1); /* rounded */
 }
 
 /* An idle channel: its `banks` are closed, nothing waits. */
 static inline void bank_begin(const struct bank_view *v, struct bank_channel *c, struct bank *banks)
 {
-    *c = (struct bank_channel){.next_fs = BANK_NEVER_FS,
-                               .refresh_fs = bank_first_refresh(v->row, 0),
-                               .pieces = {BANK_NONE, BANK_NONE},
-                               .has_read = true,
-                               .rank = RANKS_MAX,
-                               .alike = 1,
-                               .banks = banks};
+    memset(c, 0, offsetof(struct bank_channel, ranks));
+    c->next_fs = BANK_NEVER_FS;
+    c->pieces[BANK_READ] = c->pieces[BANK_WRITE] = BANK_NONE;
+    c->has_read = true;
+    c->rank = RANKS_MAX;
+    c->alike = 1;
+    c->banks = banks;
     for (uint32_t i = 0; i < bank_ranks(v->row); i++)
         c->ranks[i] = (struct bank_rank){
             .refresh_fs = bank_first_refresh(v->row, i),
             .acts_fs = {BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO}};
+    c->refresh_fs = c->ranks[0].refresh_fs;
     for (uint32_t i = 0; i < bank_count(v->row); i++)
         banks[i] = (struct bank){.row = BANK_CLOSED};
 }

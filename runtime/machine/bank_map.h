@@ -42,17 +42,6 @@ static inline uint32_t bank_ranks(const struct bank_row *b)
     return UINT32_C(1) << b->rank_bits;
 }
 
-/* Of a rank. */
-static inline unsigned bank_bits_of_rank(const struct bank_row *b)
-{
-    return 0u + b->group_bits + b->bank_bits;
-}
-
-static inline uint32_t bank_rank_of(const struct bank_row *b, uint32_t number)
-{
-    return number >> bank_bits_of_rank(b);
-}
-
 /* The first bank of the group of bank `number`. */
 static inline uint32_t bank_group_of(const struct bank_row *b, uint32_t number)
 {
@@ -67,19 +56,18 @@ static inline uint64_t bank_mask(unsigned bits, uint32_t first)
 
 static inline uint64_t bank_mask_of_rank(const struct bank_row *b, uint32_t rank)
 {
-    return bank_mask(bank_bits_of_rank(b), rank << bank_bits_of_rank(b));
+    return bank_mask(b->number_bits, rank << b->number_bits);
 }
 
 /* Of a channel. */
 static inline uint32_t bank_count(const struct bank_row *b)
 {
-    return UINT32_C(1) << (b->rank_bits + bank_bits_of_rank(b));
+    return UINT32_C(1) << (b->rank_bits + b->number_bits);
 }
 
 BANK_INLINE uint64_t bank_row_of_burst(const struct bank_row *b, uint64_t burst)
 {
-    return burst >>
-           (b->channel_bits + b->rank_bits + b->group_bits + b->bank_bits + b->column_bits);
+    return burst >> b->row_at;
 }
 
 BANK_INLINE uint32_t bank_part(uint64_t burst, uint8_t at, uint8_t bits)
@@ -106,8 +94,10 @@ BANK_INLINE uint32_t bank_number_of(const struct bank_row *b, uint64_t burst)
 
     if (b->hash == HASH_XOR)
         number ^= (uint32_t)(bank_row_of_burst(b, burst) >> b->channel_bits) &
-                  ((UINT32_C(1) << bank_bits_of_rank(b)) - 1);
-    return bank_part(burst, b->rank_at, b->rank_bits) << bank_bits_of_rank(b) | number;
+                  ((UINT32_C(1) << b->number_bits) - 1);
+    if (b->rank_bits)
+        number |= bank_part(burst, b->rank_at, b->rank_bits) << b->number_bits;
+    return number;
 }
 
 /*

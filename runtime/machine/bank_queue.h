@@ -163,11 +163,12 @@ BANK_INLINE uint32_t bank_pick(const struct bank_view *v, struct bank_channel *c
 
 /* Bank `number` has a current segment, whose row is ready later. It passes those of other ranks
  * that are ready later still. */
-BANK_INLINE void bank_line_up(struct bank_channel *c, uint32_t number)
+BANK_INLINE void bank_line_up(const struct bank_view *v, struct bank_channel *c, uint32_t number)
 {
     uint32_t n = c->line_n++, at = (uint32_t)c->line_first + n;
 
-    for (; n-- && c->banks[c->line[(at - 1) % BANKS_MAX]].ready_fs > c->banks[number].ready_fs;
+    for (; v->ranked && n-- &&
+           c->banks[c->line[(at - 1) % BANKS_MAX]].ready_fs > c->banks[number].ready_fs;
          at--)
         c->line[at % BANKS_MAX] = c->line[(at - 1) % BANKS_MAX];
     c->line[at % BANKS_MAX] = (uint8_t)number;

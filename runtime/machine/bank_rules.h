@@ -68,11 +68,11 @@ static inline void bank_refresh_once(const struct bank_view *v, struct bank_chan
         c->banks[__builtin_ctzll(left)].row = BANK_CLOSED;
     for (uint64_t left = current; left; left &= left - 1) {
         bank_open_again(v, &c->banks[__builtin_ctzll(left)], end);
-        bank_line_up(c, (uint32_t)__builtin_ctzll(left));
+        bank_line_up(v, c, (uint32_t)__builtin_ctzll(left));
     }
     c->open = (c->open & ~of_rank) | current;
     c->ranks[rank].act_fs = end;
-    if (bank_ranks(v->row) == 1)
+    if (!v->ranked)
         c->bus_fs = bank_later(c->bus_fs, end);
     c->ranks[rank].refresh_fs += v->row->refi_fs;
 }
@@ -131,7 +131,7 @@ BANK_INLINE void bank_activate(const struct bank_view *v, struct bank_channel *c
                                uint64_t bit, struct bank_segment *segment, int64_t t)
 {
     const struct bank_row *b = v->row;
-    struct bank_rank *rank = &c->ranks[bank_rank_of(b, segment->bank)];
+    struct bank_rank *rank = &c->ranks[bank_rank_of(v, segment->bank)];
     int64_t a = t;
 
     segment->kind = BANK_MISS;
@@ -173,7 +173,7 @@ BANK_INLINE void bank_prepare_one(const struct bank_view *v, struct bank_channel
     if (bank->ready_fs <= t)
         c->ready |= bit;
     else
-        bank_line_up(c, number);
+        bank_line_up(v, c, number);
 }
 
 BANK_INLINE void bank_prepare(const struct bank_view *v, struct bank_channel *c,
@@ -209,21 +209,14 @@ BANK_INLINE int64_t bank_command_fs(const struct bank_view *v, const struct bank
                                     const struct bank_segment *segment, int64_t t)
 {
     const struct bank_row *b = v->row;
-    uint32_t rank = bank_rank_of(b, segment->bank);
+    uint32_t rank = bank_rank_of(v, segment->bank);
 
     if (segment->writes != c->writes)
         t = bank_later(t, c->bus_fs + (segment->writes ? b->cl_fs - b->cwl_fs + b->rtw_fs
                                                        : b->cwl_fs + b->wtr_fs));
-    if (rank != c->rank && c->rank != RANKS_MAX)
+    if (v->ranked && rank != c->rank && c->rank != RANKS_MAX)
         t = bank_later(t, c->bus_fs + b->rtrs_fs);
     return t;
-}
-
-/* Bursts of a bank group stand further apart than those of others: a segment is granted the bus
- * for one at a time. */
-BANK_INLINE bool bank_is_paced(const struct bank_view *v)
-{
-    return v->row->ccd_fs > v->burst_fs;
 }
 
 /* Banks whose group may have its next column command at `t`. */
@@ -247,7 +240,7 @@ static inline uint64_t bank_of_free_groups(const struct bank_view *v, const stru
 BANK_INLINE uint64_t bank_eligible(const struct bank_view *v, const struct bank_channel *c,
                                    int64_t t)
 {
-    return bank_is_paced(v) ? bank_of_free_groups(v, c, c->ready, t) : c->ready;
+    return v->paced ? bank_of_free_groups(v, c, c->ready, t) : c->ready;
 }
 
 /*
@@ -343,24 +336,24 @@ BANK_INLINE void bank_grant(const struct bank_view *v, struct bank_channel *c,
     const struct bank_row *b = v->row;
     struct bank_segment *segment = &pool->segments[i];
     struct bank_access *access = &pool->accesses[segment->access];
-    bool paced = bank_is_paced(v);
-    uint32_t n = paced ? 1 : segment->n;
+    uint32_t n = v->paced ? 1 : segment->n, left = segment->n - n;
     int64_t command = bank_command_fs(v, c, segment, t);
     int64_t last = command + (int64_t)(n - 1) * v->burst_fs;
     int64_t data = (segment->writes ? b->cwl_fs : b->cl_fs) + v->burst_fs + b->ctrl_fs;
 
     c->bus_fs = c->counts.until_fs = last + v->burst_fs;
     c->writes = segment->writes;
-    c->rank = (uint8_t)bank_rank_of(b, segment->bank);
+    if (v->ranked)
+        c->rank = (uint8_t)bank_rank_of(v, segment->bank);
     c->counts.bursts += n;
-    if (paced)
+    if (v->paced)
         c->banks[bank_group_of(b, segment->bank)].column_fs = command + b->ccd_fs;
     if (v->routed && !segment->writes)
         bank_note_bursts(v, c, pool, i, n, command + data);
     if (!(segment->writes && b->ack == ACK_ACCEPTED) && command + data < access->first_fs)
         access->first_fs = command + data;
-    segment->n -= n;
-    if (!segment->n)
+    segment->n = left;
+    if (!left)
         bank_leave(v, c, pool, i, t, last, last + data);
 }
 
@@ -389,7 +382,7 @@ BANK_INLINE int64_t bank_next_fs(const struct bank_view *v, const struct bank_ch
 {
     int64_t next = BANK_NEVER_FS;
 
-    if (c->ready && !bank_is_paced(v))
+    if (c->ready && !v->paced)
         return c->bus_fs;
     if (c->line_n)
         next = c->banks[c->line[c->line_first % BANKS_MAX]].ready_fs;
@@ -435,6 +428,8 @@ BANK_INLINE bool bank_decide(const struct bank_view *v, struct bank_channel *c,
         grants = true;
         if (granted)
             *granted = pool->segments[i];
+        if (granted && v->paced)
+            granted->n = 1;
         bank_grant(v, c, pool, i, t);
         bank_pass(v, c, pool, channel, t);
     }
@@ -442,12 +437,34 @@ BANK_INLINE bool bank_decide(const struct bank_view *v, struct bank_channel *c,
     return grants;
 }
 
-/* All decisions up to `t`, while nothing arrives. */
-BANK_INLINE void bank_catch_up(const struct bank_view *v, struct bank_channel *c,
-                               struct bank_pool *pool, uint32_t channel, int64_t t)
+BANK_INLINE void bank_catch_up_by(const struct bank_view *v, struct bank_channel *c,
+                                  struct bank_pool *pool, uint32_t channel, int64_t t)
 {
     while (c->next_fs <= t && !pool->lost)
         bank_decide(v, c, pool, channel, c->next_fs, NULL);
+}
+
+static __attribute__((noinline)) void bank_catch_up_any(const struct bank_view *v,
+                                                        struct bank_channel *c,
+                                                        struct bank_pool *pool, uint32_t channel,
+                                                        int64_t t)
+{
+    bank_catch_up_by(v, c, pool, channel, t);
+}
+
+/*
+ * All decisions up to `t`, while nothing arrives. Channels of one rank that are not paced, as most
+ * are, have rules compiled for them, without what others need.
+ */
+BANK_INLINE void bank_catch_up(const struct bank_view *v, struct bank_channel *c,
+                               struct bank_pool *pool, uint32_t channel, int64_t t)
+{
+    const struct bank_view plain = {v->row, v->burst_fs, v->routed, false, false};
+
+    if (v->paced || v->ranked)
+        bank_catch_up_any(v, c, pool, channel, t);
+    else
+        bank_catch_up_by(&plain, c, pool, channel, t);
 }
 
 #endif

@@ -38,11 +38,16 @@ static void place_parts(struct bank_row *b, uint32_t order)
             b->column_at = at;
             at = (uint8_t)(at + b->column_bits);
             break;
-        case IN_ROW: /* the first of all, which takes the rest */
+        case IN_RANK:
+            b->rank_at = at;
+            at = (uint8_t)(at + b->rank_bits);
+            break;
+        case IN_ROW:
         case ADDRESS_FIELDS:
             break;
         }
     }
+    b->row_at = at; /* the first of all, which takes the rest */
 }
 
 struct bank_row bank_row_of(const struct spec *s)
@@ -51,14 +56,17 @@ struct bank_row bank_row_of(const struct spec *s)
     struct bank_row b = {
         .burst_bits = bits_of(s->cube_hbm_burst_bytes),
         .channel_bits = bits_of(s->cube_hbm_channels),
+        .rank_bits = bits_of(s->cube_hbm_ranks),
         .group_bits = bits_of(s->cube_hbm_groups),
         .bank_bits = bits_of(s->cube_hbm_banks),
+        .number_bits = bits_of(s->cube_hbm_groups * s->cube_hbm_banks),
         .column_bits = bits_of(s->cube_hbm_columns),
         .hash = (uint8_t)s->cube_hbm_hash,
         .policy = (uint8_t)s->cube_hbm_policy,
         .ack = (uint8_t)s->cube_hbm_write_ack,
         .refresh = (uint8_t)s->cube_hbm_refresh,
         .queue = (uint32_t)s->cube_hbm_queue,
+        .bank_queue = s->cube_hbm_bank_queue ? (uint32_t)s->cube_hbm_bank_queue : UINT32_MAX,
         .burst_fs = llround((double)s->cube_hbm_burst_bytes * 1e6 / channel_gbs),
         .rcd_fs = fs_of_ns(s->cube_hbm_timing_ns_rcd),
         .rp_fs = fs_of_ns(s->cube_hbm_timing_ns_rp),
@@ -71,6 +79,8 @@ struct bank_row bank_row_of(const struct spec *s)
         .wr_fs = fs_of_ns(s->cube_hbm_timing_ns_wr),
         .wtr_fs = fs_of_ns(s->cube_hbm_timing_ns_wtr),
         .rtw_fs = fs_of_ns(s->cube_hbm_timing_ns_rtw),
+        .ccd_fs = fs_of_ns(s->cube_hbm_timing_ns_ccd_l),
+        .rtrs_fs = fs_of_ns(s->cube_hbm_timing_ns_rtrs),
         .refi_fs = fs_of_ns(s->cube_hbm_timing_ns_refi),
         .rfc_fs = fs_of_ns(s->cube_hbm_timing_ns_rfc),
         .ctrl_fs = fs_of_ns(s->cube_hbm_timing_ns_ctrl),

@@ -26,17 +26,19 @@ static void check_size(const struct spec *spec, enum key k)
 static void check_sizes(const struct spec *spec)
 {
     static const enum key sizes[] = {KEY_cube_hbm_channels, KEY_cube_hbm_burst_bytes,
-                                     KEY_cube_hbm_groups, KEY_cube_hbm_banks, KEY_cube_hbm_columns};
-    static const enum key banks[] = {KEY_cube_hbm_groups, KEY_cube_hbm_banks};
+                                     KEY_cube_hbm_ranks,    KEY_cube_hbm_groups,
+                                     KEY_cube_hbm_banks,    KEY_cube_hbm_columns};
+    static const enum key banks[] = {KEY_cube_hbm_ranks, KEY_cube_hbm_groups, KEY_cube_hbm_banks};
     enum key blamed = culprit(spec, banks, LENGTH(banks));
-    long long n = spec->cube_hbm_groups * spec->cube_hbm_banks;
+    long long n = spec->cube_hbm_ranks * spec->cube_hbm_groups * spec->cube_hbm_banks;
 
     for (size_t i = 0; i < LENGTH(sizes); i++)
         check_size(spec, sizes[i]);
     if (blamed != N_KEYS && n > BANKS_MAX)
-        diag_error(spec->diag, spec_place(spec, blamed),
-                   "'cube.hbm.groups' x 'cube.hbm.banks' are %lld banks of a channel, more than %d",
-                   n, BANKS_MAX);
+        diag_error(
+            spec->diag, spec_place(spec, blamed),
+            "%s'cube.hbm.groups' x 'cube.hbm.banks' are %lld banks of a channel, more than %d",
+            spec->cube_hbm_ranks > 1 ? "'cube.hbm.ranks' x " : "", n, BANKS_MAX);
 }
 
 /* `hold` says how a server is held. */

@@ -34,15 +34,18 @@ const struct key_row key_rows[N_KEYS] = {
 #include "keys.def"
 };
 
-/* The words that are another default in version 2. */
+/* The words that are another default from some version on, the earlier ones first. */
 static const struct {
+    int64_t since;
     enum key key;
     int word;
-} version_2[] = {
+} versions[] = {
 #define KEY(...)
-#define IN_VERSION_2(name, number) {KEY_##name, number},
+#define IN_VERSION(version, name, number) {version, KEY_##name, number},
 #include "keys.def"
 };
+
+enum { N_VERSIONS = sizeof versions / sizeof versions[0] };
 
 void spec_init(struct spec *spec, struct arena *arena, struct diag *diag)
 {
@@ -93,52 +96,40 @@ void spec_override(struct spec *spec, const struct override_spec *o)
     }
 }
 
-/* The word that `k` is in this version, if it is a key whose default changed; else -1. */
-static int word_of_version(enum key k, int64_t version)
-{
-    for (size_t i = 0; version >= 2 && i < sizeof version_2 / sizeof version_2[0]; i++)
-        if (version_2[i].key == k)
-            return version_2[i].word;
-    return -1;
-}
-
 const void *spec_default(const struct spec *spec, enum key k)
 {
-    const void *of_preset = presets_default(spec, k);
+    const void *found = presets_default(spec, k);
 
-    return of_preset ? of_preset : spec_value(&defaults, k);
+    if (!found)
+        found = spec_value(&defaults, k);
+    for (size_t i = 0; i < N_VERSIONS; i++)
+        if (versions[i].key == k && versions[i].since <= spec->kernbench)
+            found = &versions[i].word;
+    return found;
 }
 
 bool spec_is_default(const struct spec *spec, enum key k)
 {
-    int word = word_of_version(k, spec->kernbench);
-
-    if (word >= 0)
-        return *(const int *)spec_value(spec, k) == word;
     return memcmp(spec_value(spec, k), spec_default(spec, k), key_rows[k].bytes) == 0;
+}
+
+void spec_take_default(struct spec *spec, enum key k)
+{
+    if (spec->given[k][key_depth(k)].key.kind == PLACE_NONE)
+        memcpy(spec_field(spec, k), spec_default(spec, k), key_rows[k].bytes);
 }
 
 void spec_set_version(struct spec *spec, int64_t version)
 {
     spec->kernbench = version;
-    for (size_t i = 0; i < sizeof version_2 / sizeof version_2[0]; i++) {
-        enum key k = version_2[i].key;
-
-        if (spec->given[k][key_depth(k)].key.kind == PLACE_NONE)
-            *(int *)spec_field(spec, k) =
-                version >= 2 ? version_2[i].word : *(const int *)spec_value(&defaults, k);
-    }
+    for (size_t i = 0; i < N_VERSIONS; i++)
+        spec_take_default(spec, versions[i].key);
 }
 
 void spec_forget(struct spec *spec, enum key k)
 {
-    int word = word_of_version(k, spec->kernbench);
-
     spec->given[k][key_depth(k)] = (struct given){0};
-    if (word >= 0)
-        *(int *)spec_field(spec, k) = word;
-    else
-        memcpy(spec_field(spec, k), spec_default(spec, k), key_rows[k].bytes);
+    spec_take_default(spec, k);
 }
 
 struct place spec_place(const struct spec *spec, enum key k)

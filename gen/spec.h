@@ -63,7 +63,7 @@ struct given {
 enum { PLANES_MAX = 8, SIDES_MAX = 4 };
 
 /* Parts of an address within a slice with banks: the words of cube.hbm.map. */
-enum address_field { IN_ROW, IN_BANK, IN_COLUMN, IN_GROUP, IN_CHANNEL, ADDRESS_FIELDS };
+enum address_field { IN_ROW, IN_BANK, IN_COLUMN, IN_GROUP, IN_CHANNEL, IN_RANK, ADDRESS_FIELDS };
 
 /* Part `i` of an order, the most significant first: it has a hexadecimal digit for each. */
 static inline enum address_field fields_at(uint32_t order, int i)
@@ -208,12 +208,15 @@ void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
 /* The version of the keys is known: sets all that were not given to its defaults. */
 void spec_set_version(struct spec *spec, int64_t version);
 
-/* The default of a key of version 1 that is not a word, or that of its preset. */
+/* The default of `k` in the file's version, or that of its preset. */
 const void *spec_default(const struct spec *spec, enum key k);
 
 /* Whether `k` has the default of the file's version, byte for byte: a list may also read the same.
  */
 bool spec_is_default(const struct spec *spec, enum key k);
+
+/* Gives `k` its default, if it was not written. */
+void spec_take_default(struct spec *spec, enum key k);
 
 /* As if `k` had not been written. */
 void spec_forget(struct spec *spec, enum key k);

@@ -47,7 +47,7 @@ static bool outside(const struct value *v)
     const struct key_row *row = v->row;
 
     if (row == &key_rows[KEY_kernbench])
-        return wrong(v, arena_printf(v->spec->arena, "%.15g or %.15g, the version of these keys",
+        return wrong(v, arena_printf(v->spec->arena, "%.15g to %.15g, the version of these keys",
                                      row->min, row->max));
     if (row->type == KEY_RATIO)
         return wrong(v, "above 0 and at most 1");

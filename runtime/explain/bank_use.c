@@ -16,7 +16,8 @@ static void add_rows(kb_utilization *use, const struct bank_channel *c)
     use->row_hits += c->counts.kinds[BANK_HIT];
     use->row_misses += c->counts.kinds[BANK_MISS];
     use->row_conflicts += c->counts.kinds[BANK_CONFLICT];
-    use->activations += c->n_acts;
+    for (uint32_t rank = 0; rank < RANKS_MAX; rank++)
+        use->activations += c->ranks[rank].n_acts;
 }
 
 static double refresh_pct(const struct bank_row *row, uint64_t until_fs)

@@ -43,8 +43,8 @@ static struct stays in_banks(const struct kb_sim *s, int64_t t_fs, uint32_t slot
 {
     const struct bank_access *access = &s->banks->accesses[slot];
     int64_t alone_fs = sim_alone(s, slot, access->drain_fs).fs;
-    struct stays in = {.fs = {[STAY_OVERHEAD] = alone_fs - access->drain_fs,
-                              [STAY_DRAIN] = access->drain_fs}};
+    struct stays in = {
+        .fs = {[STAY_OVERHEAD] = alone_fs - access->drain_fs, [STAY_DRAIN] = access->drain_fs}};
 
     split_wait(s, slot, t_fs - access->arrive_fs - alone_fs, &in);
     return in;

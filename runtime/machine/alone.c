@@ -456,10 +456,10 @@ static struct alone_known question(const struct alone_of *of)
     } else {
         const struct bank_row *row = banks_of(of);
         struct bank_range range = bank_range(row, of->offset, of->nbytes);
-        uint32_t bits = 0u + row->channel_bits + row->group_bits + row->bank_bits;
+        uint32_t bits = row->channel_bits + row->number_bits;
 
         bits = row->hash == HASH_XOR
-                   ? 2 * bits + row->column_bits
+                   ? 2 * bits + row->rank_bits + row->column_bits
                    : 64 - (uint32_t)__builtin_clzll((range.at ^ (range.end - 1)) | 1);
         k.memory = row;
         k.nbytes = range.end - range.at;

@@ -7,6 +7,7 @@
 #define BANK_CHANNEL_H
 #include "machine/bank_map.h"
 #include "machine/cost.h"
+#include <string.h>
 
 #define BANK_NONE     UINT32_MAX /* no segment, piece or access */
 #define BANK_CLOSED   UINT64_MAX /* no row */
@@ -62,6 +63,15 @@ struct bank {
     int64_t prepared_fs, delay_fs; /* when it became that; how much later refreshes made it */
     uint32_t current;              /* segment */
     uint32_t head[2], tail[2];     /* its queues, by direction, in order of age */
+    int64_t column_fs; /* of the first bank of a group: its next column command; bank_group_of() */
+};
+
+/* A rank's banks share activations and refreshes. */
+struct bank_rank {
+    int64_t refresh_fs; /* of the next refresh */
+    int64_t act_fs;     /* the last one has ended: no activation before */
+    int64_t acts_fs[4]; /* of the last four activations; n_acts & 3 is the oldest */
+    uint64_t n_acts;
 };
 
 /* What --stats shows of a channel. Refreshes need no count: they follow from the time. */
@@ -74,11 +84,8 @@ struct bank_counts {
 struct bank_channel {
     int64_t bus_fs;     /* the next column command */
     int64_t next_fs;    /* nothing is granted before, if nothing arrives */
-    int64_t refresh_fs; /* of the next refresh */
-    int64_t act_fs;     /* the last one has ended: no activation before */
-    int64_t acts_fs[4]; /* of the last four activations; n_acts & 3 is the oldest */
-    uint64_t n_acts;
-    uint64_t open; /* banks with an open row; bits, as all below */
+    int64_t refresh_fs; /* of the next refresh of any rank */
+    uint64_t open;      /* banks with an open row; bits, as all below */
     uint64_t waiting[2], current[2];
     uint64_t ready;     /* their current segments could be granted at the last decision */
     uint32_t queued[2]; /* segments accepted and not granted */
@@ -86,12 +93,14 @@ struct bank_channel {
     uint32_t granted, to_grant; /* writes of this drain */
     uint8_t arrived;            /* pieces have come since the last decision */
     uint8_t drains, writes;     /* its mode; the direction of its bus */
+    uint8_t rank;               /* of the last burst on the bus; RANKS_MAX: there was none */
     uint8_t has_read; /* a read was granted since the last drain began, or there was none */
     uint8_t line_first, line_n, line[BANKS_MAX]; /* a ring */
     uint32_t alike; /* how many channels it stands for: bank_is_even() */
     uint64_t numbers[2];
     struct bank *banks; /* owned by its slice */
     struct bank_counts counts;
+    struct bank_rank ranks[RANKS_MAX]; /* the last: those that there are not are never written */
 };
 
 /* Behind routers: a packet of a write, or a read, whose data go back as they come. */
@@ -133,25 +142,46 @@ struct bank_view {
     const struct bank_row *row;
     int64_t burst_fs;
     bool routed; /* behind routers */
+    bool paced;  /* bursts of a bank group stand further apart than those of others */
+    bool ranked; /* there are several ranks */
 };
 
 /* Where the bandwidth of memories is left out a burst takes 1 fs: two never go at one instant. */
 static inline struct bank_view bank_view_of(const struct cost_mask *m, const struct bank_row *row)
 {
-    return (struct bank_view){row, m->memory_gbs > 0 ? 1 : row->burst_fs, false};
+    int64_t burst_fs = m->memory_gbs > 0 ? 1 : row->burst_fs;
+
+    return (struct bank_view){row, burst_fs, false, row->ccd_fs > burst_fs, row->rank_bits > 0};
+}
+
+static inline uint32_t bank_rank_of(const struct bank_view *v, uint32_t number)
+{
+    return v->ranked ? number >> v->row->number_bits : 0;
+}
+
+/* Ranks take turns: the first refresh of each is that part of an interval into the run. */
+static inline int64_t bank_first_refresh(const struct bank_row *row, uint32_t rank)
+{
+    if (row->refresh != REFRESH_ALL)
+        return BANK_NEVER_FS;
+    return (2 * row->refi_fs * (rank + 1) + bank_ranks(row)) >> (row->rank_bits + 1); /* rounded */
 }
 
 /* An idle channel: its `banks` are closed, nothing waits. */
 static inline void bank_begin(const struct bank_view *v, struct bank_channel *c, struct bank *banks)
 {
-    *c = (struct bank_channel){
-        .next_fs = BANK_NEVER_FS,
-        .refresh_fs = v->row->refresh == REFRESH_ALL ? v->row->refi_fs : BANK_NEVER_FS,
-        .acts_fs = {BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO},
-        .pieces = {BANK_NONE, BANK_NONE},
-        .has_read = true,
-        .alike = 1,
-        .banks = banks};
+    memset(c, 0, offsetof(struct bank_channel, ranks));
+    c->next_fs = BANK_NEVER_FS;
+    c->pieces[BANK_READ] = c->pieces[BANK_WRITE] = BANK_NONE;
+    c->has_read = true;
+    c->rank = RANKS_MAX;
+    c->alike = 1;
+    c->banks = banks;
+    for (uint32_t i = 0; i < bank_ranks(v->row); i++)
+        c->ranks[i] = (struct bank_rank){
+            .refresh_fs = bank_first_refresh(v->row, i),
+            .acts_fs = {BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO, BANK_LONG_AGO}};
+    c->refresh_fs = c->ranks[0].refresh_fs;
     for (uint32_t i = 0; i < bank_count(v->row); i++)
         banks[i] = (struct bank){.row = BANK_CLOSED};
 }

@@ -1,9 +1,9 @@
 /* bank_map.h -- where the bytes of a slice with banks lie: channel, bank, row; bursts and segments.
  *
- * A slice is cut into bursts, and the number of a burst into five parts: channel, group, bank and
- * column, at the bits that struct bank_row says, and the row above all of them. So the bursts of
- * one row number are a block, in which every bank of every channel has one row of `columns` bursts.
- * A hash by row only renames the channels and banks of a block.
+ * A slice is cut into bursts, and the number of a burst into six parts: channel, rank, group,
+ * bank and column, at the bits that struct bank_row says, and the row above all of them. So the
+ * bursts of one row number are a block, in which every bank of every channel has one row of
+ * `columns` bursts. A hash by row only renames the channels and banks of a block.
  *
  * All bursts of a transaction that lie in one row of one bank are one segment. In a block they are
  * 1 << column_at apart, as many as there are columns in the range. So a burst is the first of a
@@ -37,15 +37,37 @@ static inline uint32_t bank_channels(const struct bank_row *b)
     return UINT32_C(1) << b->channel_bits;
 }
 
+static inline uint32_t bank_ranks(const struct bank_row *b)
+{
+    return UINT32_C(1) << b->rank_bits;
+}
+
+/* The first bank of the group of bank `number`. */
+static inline uint32_t bank_group_of(const struct bank_row *b, uint32_t number)
+{
+    return number >> b->bank_bits << b->bank_bits;
+}
+
+/* Bits of 2^`bits` banks from `first` on. */
+static inline uint64_t bank_mask(unsigned bits, uint32_t first)
+{
+    return UINT64_MAX >> (64 - (1u << bits)) << first;
+}
+
+static inline uint64_t bank_mask_of_rank(const struct bank_row *b, uint32_t rank)
+{
+    return bank_mask(b->number_bits, rank << b->number_bits);
+}
+
 /* Of a channel. */
 static inline uint32_t bank_count(const struct bank_row *b)
 {
-    return UINT32_C(1) << (b->group_bits + b->bank_bits);
+    return UINT32_C(1) << (b->rank_bits + b->number_bits);
 }
 
 BANK_INLINE uint64_t bank_row_of_burst(const struct bank_row *b, uint64_t burst)
 {
-    return burst >> (b->channel_bits + b->group_bits + b->bank_bits + b->column_bits);
+    return burst >> b->row_at;
 }
 
 BANK_INLINE uint32_t bank_part(uint64_t burst, uint8_t at, uint8_t bits)
@@ -64,14 +86,17 @@ BANK_INLINE uint32_t bank_channel_of(const struct bank_row *b, uint64_t burst)
     return bank_part(burst, b->channel_at, b->channel_bits) ^ bank_channel_hash(b, burst);
 }
 
-/* group * banks + bank. */
+/* (rank * groups + group) * banks + bank. A hash leaves the rank as it is. */
 BANK_INLINE uint32_t bank_number_of(const struct bank_row *b, uint64_t burst)
 {
     uint32_t number = bank_part(burst, b->group_at, b->group_bits) << b->bank_bits |
                       bank_part(burst, b->bank_at, b->bank_bits);
 
     if (b->hash == HASH_XOR)
-        number ^= (uint32_t)(bank_row_of_burst(b, burst) >> b->channel_bits) & (bank_count(b) - 1);
+        number ^= (uint32_t)(bank_row_of_burst(b, burst) >> b->channel_bits) &
+                  ((UINT32_C(1) << b->number_bits) - 1);
+    if (b->rank_bits)
+        number |= bank_part(burst, b->rank_at, b->rank_bits) << b->number_bits;
     return number;
 }
 

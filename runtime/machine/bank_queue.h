@@ -7,9 +7,10 @@
  * segments is in order of age, and the oldest of an open row is the first with that row.
  *
  * A bank takes one of them as its current segment (bank_pick()). If it has to open a row it then
- * stands in the line, which is in order of the instants at which rows are ready by itself: an
- * activation is not before the one that was decided before it, and a refresh opens all rows again
- * at one instant, before which none is activated. So a bank joins at the end. At a decision those
+ * stands in the line, which is in order of the instants at which rows are ready. In a rank it is so
+ * by itself: an activation is not before the one that was decided before it, and a refresh opens
+ * all rows again at one instant, before which none is activated. So a bank joins at the end, or
+ * passes those of other ranks. At a decision those
  * that are ready leave the line for `ready`, a bit each. So neither the next decision nor the
  * oldest that is ready takes a look at banks that cannot be granted.
  */
@@ -119,14 +120,14 @@ BANK_INLINE void bank_accept(const struct bank_view *v, struct bank_channel *c,
 
 /* -- the queue of a bank -------------------------------------------------------------------- */
 
-/* The segment behind which the oldest of the open row stands; BANK_NONE: it is the first, or the
- * row has none. */
+/* The segment behind which the oldest of the open row stands, of the `among` oldest; BANK_NONE: it
+ * is the first, or the row has none. */
 BANK_INLINE uint32_t bank_before_hit(const struct bank_pool *pool, const struct bank *bank,
-                                     unsigned writes)
+                                     unsigned writes, uint32_t among)
 {
     uint32_t before = BANK_NONE;
 
-    for (uint32_t i = bank->head[writes]; i != BANK_NONE; i = pool->segments[i].next) {
+    for (uint32_t i = bank->head[writes]; i != BANK_NONE && among--; i = pool->segments[i].next) {
         if (pool->segments[i].row == bank->row)
             return before;
         before = i;
@@ -146,7 +147,7 @@ BANK_INLINE uint32_t bank_pick(const struct bank_view *v, struct bank_channel *c
         return i;
     }
     if (v->row->policy == POLICY_FR_FCFS && c->open & bit)
-        before = bank_before_hit(pool, bank, writes);
+        before = bank_before_hit(pool, bank, writes, v->row->bank_queue);
     if (before == BANK_NONE) {
         bank->head[writes] = next;
         return i;
@@ -160,10 +161,32 @@ BANK_INLINE uint32_t bank_pick(const struct bank_view *v, struct bank_channel *c
 
 /* -- the line ------------------------------------------------------------------------------- */
 
-/* Bank `number` has a current segment, whose row is ready later. */
-BANK_INLINE void bank_line_up(struct bank_channel *c, uint32_t number)
+/* Bank `number` has a current segment, whose row is ready later. It passes those of other ranks
+ * that are ready later still. */
+BANK_INLINE void bank_line_up(const struct bank_view *v, struct bank_channel *c, uint32_t number)
 {
-    c->line[((uint32_t)c->line_first + c->line_n++) % BANKS_MAX] = (uint8_t)number;
+    uint32_t n = c->line_n++, at = (uint32_t)c->line_first + n;
+
+    for (; v->ranked && n-- &&
+           c->banks[c->line[(at - 1) % BANKS_MAX]].ready_fs > c->banks[number].ready_fs;
+         at--)
+        c->line[at % BANKS_MAX] = c->line[(at - 1) % BANKS_MAX];
+    c->line[at % BANKS_MAX] = (uint8_t)number;
+}
+
+/* No bank of `banks` is ready, or stands in the line. */
+static inline void bank_leave_all(struct bank_channel *c, uint64_t banks)
+{
+    uint32_t n = c->line_n;
+
+    c->ready &= ~banks;
+    c->line_n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t number = c->line[((uint32_t)c->line_first + i) % BANKS_MAX];
+
+        if (!(banks >> number & 1))
+            c->line[((uint32_t)c->line_first + c->line_n++) % BANKS_MAX] = number;
+    }
 }
 
 /* Those of the line whose rows are ready at `t`. */

@@ -33,12 +33,13 @@
 
 /* -- 1. refresh ----------------------------------------------------------------------------- */
 
-/* When the refresh that is due can begin: all rows are closed then. */
-static inline int64_t bank_refresh_begin(const struct bank_view *v, const struct bank_channel *c)
+/* When the refresh of `rank` that is due can begin: all of its rows are closed then. */
+static inline int64_t bank_refresh_begin(const struct bank_view *v, const struct bank_channel *c,
+                                         uint32_t rank)
 {
-    int64_t s = bank_later(c->refresh_fs, c->bus_fs);
+    int64_t s = bank_later(c->ranks[rank].refresh_fs, c->bus_fs);
 
-    for (uint64_t left = c->open; left; left &= left - 1)
+    for (uint64_t left = c->open & bank_mask_of_rank(v->row, rank); left; left &= left - 1)
         s = bank_later(s, c->banks[__builtin_ctzll(left)].pre_fs);
     return s + v->row->rp_fs;
 }
@@ -54,39 +55,53 @@ static inline void bank_open_again(const struct bank_view *v, struct bank *bank,
     bank->ready_fs = ready_fs;
 }
 
-static inline void bank_refresh_once(const struct bank_view *v, struct bank_channel *c)
+/* The bus is taken only where there is one rank: others use it meanwhile. */
+static inline void bank_refresh_once(const struct bank_view *v, struct bank_channel *c,
+                                     uint32_t rank)
 {
-    uint64_t current = c->current[BANK_READ] | c->current[BANK_WRITE];
-    int64_t end = bank_refresh_begin(v, c) + v->row->rfc_fs;
+    uint64_t of_rank = bank_mask_of_rank(v->row, rank);
+    uint64_t current = (c->current[BANK_READ] | c->current[BANK_WRITE]) & of_rank;
+    int64_t end = bank_refresh_begin(v, c, rank) + v->row->rfc_fs;
 
-    c->ready = c->line_n = 0;
-    for (uint32_t i = 0; i < bank_count(v->row); i++) {
-        struct bank *bank = &c->banks[i];
-
-        if (current >> i & 1) {
-            bank_open_again(v, bank, end);
-            bank_line_up(c, i);
-        } else {
-            bank->row = BANK_CLOSED;
-        }
+    bank_leave_all(c, of_rank);
+    for (uint64_t left = c->open & ~current & of_rank; left; left &= left - 1)
+        c->banks[__builtin_ctzll(left)].row = BANK_CLOSED;
+    for (uint64_t left = current; left; left &= left - 1) {
+        bank_open_again(v, &c->banks[__builtin_ctzll(left)], end);
+        bank_line_up(v, c, (uint32_t)__builtin_ctzll(left));
     }
-    c->open = current;
-    c->act_fs = end;
-    c->bus_fs = bank_later(c->bus_fs, end);
-    c->refresh_fs += v->row->refi_fs;
+    c->open = (c->open & ~of_rank) | current;
+    c->ranks[rank].act_fs = end;
+    if (!v->ranked)
+        c->bus_fs = bank_later(c->bus_fs, end);
+    c->ranks[rank].refresh_fs += v->row->refi_fs;
 }
 
 /*
- * All refreshes up to `t`. Where all rows are closed and the bus is free one is like the other, and
- * only the last has an effect.
+ * All refreshes of `rank` up to `t`. Where all its rows are closed and the bus is free one is like
+ * the other, and only the last has an effect.
  */
+static inline void bank_refresh_rank(const struct bank_view *v, struct bank_channel *c,
+                                     uint32_t rank, int64_t t)
+{
+    int64_t *due_fs = &c->ranks[rank].refresh_fs;
+
+    while (*due_fs <= t) {
+        if (!(c->open & bank_mask_of_rank(v->row, rank)) && c->bus_fs <= *due_fs)
+            *due_fs += (t - *due_fs) / v->row->refi_fs * v->row->refi_fs;
+        bank_refresh_once(v, c, rank);
+    }
+}
+
+/* All refreshes up to `t`, the lowest rank first. */
 static __attribute__((noinline)) void bank_refresh(const struct bank_view *v,
                                                    struct bank_channel *c, int64_t t)
 {
-    while (c->refresh_fs <= t) {
-        if (!c->open && c->bus_fs <= c->refresh_fs)
-            c->refresh_fs += (t - c->refresh_fs) / v->row->refi_fs * v->row->refi_fs;
-        bank_refresh_once(v, c);
+    c->refresh_fs = BANK_NEVER_FS;
+    for (uint32_t rank = 0; rank < bank_ranks(v->row); rank++) {
+        bank_refresh_rank(v, c, rank, t);
+        if (c->ranks[rank].refresh_fs < c->refresh_fs)
+            c->refresh_fs = c->ranks[rank].refresh_fs;
     }
 }
 
@@ -116,6 +131,7 @@ BANK_INLINE void bank_activate(const struct bank_view *v, struct bank_channel *c
                                uint64_t bit, struct bank_segment *segment, int64_t t)
 {
     const struct bank_row *b = v->row;
+    struct bank_rank *rank = &c->ranks[bank_rank_of(v, segment->bank)];
     int64_t a = t;
 
     segment->kind = BANK_MISS;
@@ -123,10 +139,10 @@ BANK_INLINE void bank_activate(const struct bank_view *v, struct bank_channel *c
         a = bank_later(t, bank->pre_fs) + b->rp_fs;
         segment->kind = BANK_CONFLICT;
     }
-    a = bank_later(a, c->act_fs);
-    a = bank_later(a, c->acts_fs[(c->n_acts - 1) & 3] + b->rrd_fs);
-    a = bank_later(a, c->acts_fs[c->n_acts & 3] + b->faw_fs);
-    c->acts_fs[c->n_acts++ & 3] = a;
+    a = bank_later(a, rank->act_fs);
+    a = bank_later(a, rank->acts_fs[(rank->n_acts - 1) & 3] + b->rrd_fs);
+    a = bank_later(a, rank->acts_fs[rank->n_acts & 3] + b->faw_fs);
+    rank->acts_fs[rank->n_acts++ & 3] = a;
     c->open |= bit;
     bank->row = segment->row;
     bank->pre_fs = a + b->ras_fs;
@@ -157,7 +173,7 @@ BANK_INLINE void bank_prepare_one(const struct bank_view *v, struct bank_channel
     if (bank->ready_fs <= t)
         c->ready |= bit;
     else
-        bank_line_up(c, number);
+        bank_line_up(v, c, number);
 }
 
 BANK_INLINE void bank_prepare(const struct bank_view *v, struct bank_channel *c,
@@ -187,17 +203,44 @@ BANK_INLINE uint32_t bank_oldest(const struct bank_channel *c, const struct bank
     return found;
 }
 
-/* The column command of a segment that reads or writes and is granted the bus at `t`: its row is
- * ready. */
+/* The column command of a segment that is granted the bus at `t`: its row is ready. The bus may
+ * have to turn round, or to be handed from one rank to another. */
 BANK_INLINE int64_t bank_command_fs(const struct bank_view *v, const struct bank_channel *c,
-                                    unsigned writes, int64_t t)
+                                    const struct bank_segment *segment, int64_t t)
 {
     const struct bank_row *b = v->row;
+    uint32_t rank = bank_rank_of(v, segment->bank);
 
-    if (writes == c->writes)
-        return t;
-    return bank_later(t, c->bus_fs +
-                             (writes ? b->cl_fs - b->cwl_fs + b->rtw_fs : b->cwl_fs + b->wtr_fs));
+    if (segment->writes != c->writes)
+        t = bank_later(t, c->bus_fs + (segment->writes ? b->cl_fs - b->cwl_fs + b->rtw_fs
+                                                       : b->cwl_fs + b->wtr_fs));
+    if (v->ranked && rank != c->rank && c->rank != RANKS_MAX)
+        t = bank_later(t, c->bus_fs + b->rtrs_fs);
+    return t;
+}
+
+/* Banks whose group may have its next column command at `t`. */
+static inline uint64_t bank_of_free_groups(const struct bank_view *v, const struct bank_channel *c,
+                                           uint64_t banks, int64_t t)
+{
+    uint64_t left = banks;
+
+    while (left) {
+        uint32_t first = bank_group_of(v->row, (uint32_t)__builtin_ctzll(left));
+        uint64_t group = bank_mask(v->row->bank_bits, first);
+
+        if (c->banks[first].column_fs > t)
+            banks &= ~group;
+        left &= ~group;
+    }
+    return banks;
+}
+
+/* Those whose current segments may be granted the bus at `t`, when it is free. */
+BANK_INLINE uint64_t bank_eligible(const struct bank_view *v, const struct bank_channel *c,
+                                   int64_t t)
+{
+    return v->paced ? bank_of_free_groups(v, c, c->ready, t) : c->ready;
 }
 
 /*
@@ -213,16 +256,15 @@ BANK_INLINE bool bank_ends_last(const struct bank_access *access, const struct b
     return t != access->granted_fs ? t < access->granted_fs : c < access->channel;
 }
 
-/* It has been granted at `t`; its bursts have been sent or taken by `end`, the first by `first`. */
+/* Its last burst has been granted at `t`, and has been sent or taken by `end`. */
 BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_channel *c,
                                   struct bank_pool *pool, const struct bank_segment *segment,
-                                  const struct bank *bank, int64_t t, int64_t first, int64_t end)
+                                  const struct bank *bank, int64_t t, int64_t end)
 {
     struct bank_access *access = &pool->accesses[segment->access];
 
     if (segment->writes && v->row->ack == ACK_ACCEPTED)
         return; /* it was done when it was accepted */
-    access->first_fs = first < access->first_fs ? first : access->first_fs;
     if (bank_ends_last(access, c, t, end)) {
         access->last_fs = end;
         access->granted_fs = t;
@@ -238,18 +280,18 @@ BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_c
 }
 
 /*
- * Behind routers: the first burst of segment `i`, which reads, ends at `first`. Channels that are
- * alike have the same bursts, of other channels.
+ * Behind routers: the first of the next `n` bursts of segment `i`, which reads, ends at `first`.
+ * Channels that are alike have the same bursts, of other channels.
  */
 static inline void bank_note_bursts(const struct bank_view *v, const struct bank_channel *c,
-                                    struct bank_pool *pool, uint32_t i, int64_t first)
+                                    struct bank_pool *pool, uint32_t i, uint32_t n, int64_t first)
 {
     const struct bank_segment *segment = &pool->segments[i];
     struct bank_packet *packet = &pool->packets[segment->access];
     uint64_t begin = pool->accesses[segment->access].range.at;
 
-    for (uint32_t k = 0; k < segment->n; k++) {
-        uint64_t burst = pool->bursts[i] + ((uint64_t)k << v->row->column_at);
+    for (uint32_t k = 0; k < n; k++, pool->bursts[i] += UINT64_C(1) << v->row->column_at) {
+        uint64_t burst = pool->bursts[i];
 
         for (uint32_t channel = 0; channel < c->alike; channel++)
             packet->ends_fs[(burst ^ channel) - begin] = first + k * v->burst_fs;
@@ -261,46 +303,92 @@ static inline void bank_note_bursts(const struct bank_view *v, const struct bank
     pool->touched = segment->access;
 }
 
-/* Grants the bus to segment `i`, which is free afterwards, at `t`. */
-BANK_INLINE void bank_grant(const struct bank_view *v, struct bank_channel *c,
-                            struct bank_pool *pool, uint32_t i, int64_t t)
+/* The last burst of segment `i` is granted at `t`: its command is at `last`, its end at `end`. */
+BANK_INLINE void bank_leave(const struct bank_view *v, struct bank_channel *c,
+                            struct bank_pool *pool, uint32_t i, int64_t t, int64_t last,
+                            int64_t end)
 {
     const struct bank_row *b = v->row;
     struct bank_segment *segment = &pool->segments[i];
     struct bank *bank = &c->banks[segment->bank];
     unsigned writes = segment->writes;
     uint64_t others = ~(UINT64_C(1) << segment->bank);
-    int64_t command = bank_command_fs(v, c, writes, t);
-    int64_t data = command + (writes ? b->cwl_fs : b->cl_fs) + v->burst_fs;
-    int64_t more = (int64_t)(segment->n - 1) * v->burst_fs;
 
-    c->bus_fs = c->counts.until_fs = command + more + v->burst_fs;
-    c->writes = (uint8_t)writes;
-    bank->pre_fs =
-        bank_later(bank->pre_fs, writes ? data + more + b->wr_fs : command + more + b->rtp_fs);
+    bank->pre_fs = bank_later(bank->pre_fs, writes ? last + b->cwl_fs + v->burst_fs + b->wr_fs
+                                                   : last + b->rtp_fs);
     c->current[writes] &= others;
     c->ready &= others;
     c->queued[writes]--;
     c->granted += writes;
     c->has_read |= !writes;
     c->counts.kinds[segment->kind]++;
-    c->counts.bursts += segment->n;
-    if (v->routed && !writes)
-        bank_note_bursts(v, c, pool, i, data + b->ctrl_fs);
-    bank_end_segment(v, c, pool, segment, bank, t, data + b->ctrl_fs, data + more + b->ctrl_fs);
+    bank_end_segment(v, c, pool, segment, bank, t, end);
     bank_free_segment(pool, i);
+}
+
+/*
+ * Grants the bus to segment `i` at `t`: for all of its bursts, and it is free afterwards; or for
+ * the next one, where they are paced.
+ */
+BANK_INLINE void bank_grant(const struct bank_view *v, struct bank_channel *c,
+                            struct bank_pool *pool, uint32_t i, int64_t t)
+{
+    const struct bank_row *b = v->row;
+    struct bank_segment *segment = &pool->segments[i];
+    struct bank_access *access = &pool->accesses[segment->access];
+    uint32_t n = v->paced ? 1 : segment->n, left = segment->n - n;
+    int64_t command = bank_command_fs(v, c, segment, t);
+    int64_t last = command + (int64_t)(n - 1) * v->burst_fs;
+    int64_t data = (segment->writes ? b->cwl_fs : b->cl_fs) + v->burst_fs + b->ctrl_fs;
+
+    c->bus_fs = c->counts.until_fs = last + v->burst_fs;
+    c->writes = segment->writes;
+    if (v->ranked)
+        c->rank = (uint8_t)bank_rank_of(v, segment->bank);
+    c->counts.bursts += n;
+    if (v->paced)
+        c->banks[bank_group_of(b, segment->bank)].column_fs = command + b->ccd_fs;
+    if (v->routed && !segment->writes)
+        bank_note_bursts(v, c, pool, i, n, command + data);
+    if (!(segment->writes && b->ack == ACK_ACCEPTED) && command + data < access->first_fs)
+        access->first_fs = command + data;
+    segment->n = left;
+    if (!left)
+        bank_leave(v, c, pool, i, t, last, last + data);
 }
 
 /* -- all ------------------------------------------------------------------------------------ */
 
-/* The first instant at which a current segment may be granted, if nothing arrives. */
-BANK_INLINE int64_t bank_next_fs(const struct bank_channel *c)
+/* The first instant at which a segment that is ready may be granted, where bursts are paced. */
+static inline int64_t bank_next_of_groups(const struct bank_view *v, const struct bank_channel *c)
 {
-    if (c->ready)
+    int64_t next = BANK_NEVER_FS;
+
+    for (uint64_t left = c->ready; left;) {
+        uint32_t first = bank_group_of(v->row, (uint32_t)__builtin_ctzll(left));
+
+        if (c->banks[first].column_fs < next)
+            next = c->banks[first].column_fs;
+        left &= ~bank_mask(v->row->bank_bits, first);
+    }
+    return next;
+}
+
+/*
+ * The first instant at which a current segment may be granted, if nothing arrives. A row that is
+ * ready later may belong to a group that must wait for longer: then nothing is granted there.
+ */
+BANK_INLINE int64_t bank_next_fs(const struct bank_view *v, const struct bank_channel *c)
+{
+    int64_t next = BANK_NEVER_FS;
+
+    if (c->ready && !v->paced)
         return c->bus_fs;
-    if (!c->line_n)
-        return BANK_NEVER_FS;
-    return bank_later(c->banks[c->line[c->line_first % BANKS_MAX]].ready_fs, c->bus_fs);
+    if (c->line_n)
+        next = c->banks[c->line[c->line_first % BANKS_MAX]].ready_fs;
+    if (c->ready && bank_next_of_groups(v, c) < next)
+        next = bank_next_of_groups(v, c);
+    return next == BANK_NEVER_FS ? next : bank_later(next, c->bus_fs);
 }
 
 BANK_INLINE void bank_pass(const struct bank_view *v, struct bank_channel *c,
@@ -314,15 +402,16 @@ BANK_INLINE void bank_pass(const struct bank_view *v, struct bank_channel *c,
 }
 
 /*
- * All rules, at `t`. False: no segment was granted; else that is copied to `granted`, unless NULL.
- * The first pass is needed only if something has arrived: after the second one nothing is left to
- * do.
+ * All rules, at `t`. False: no segment was granted the bus; else that is copied to `granted`,
+ * unless NULL. The first pass is needed only if something has arrived: after the second one nothing
+ * is left to do.
  */
 BANK_INLINE bool bank_decide(const struct bank_view *v, struct bank_channel *c,
                              struct bank_pool *pool, uint32_t channel, int64_t t,
                              struct bank_segment *granted)
 {
     bool grants = false;
+    uint64_t any;
 
     if (c->refresh_fs <= t)
         bank_refresh(v, c, t);
@@ -331,26 +420,51 @@ BANK_INLINE bool bank_decide(const struct bank_view *v, struct bank_channel *c,
         bank_pass(v, c, pool, channel, t);
     }
     bank_leave_line(c, t);
-    if (c->bus_fs <= t && c->ready) {
-        uint64_t ready = c->ready & c->current[c->drains];
-        uint32_t i = bank_oldest(c, pool, ready ? ready : c->ready);
+    any = c->bus_fs <= t ? bank_eligible(v, c, t) : 0;
+    if (any) {
+        uint64_t ready = any & c->current[c->drains];
+        uint32_t i = bank_oldest(c, pool, ready ? ready : any);
 
         grants = true;
         if (granted)
             *granted = pool->segments[i];
+        if (granted && v->paced)
+            granted->n = 1;
         bank_grant(v, c, pool, i, t);
         bank_pass(v, c, pool, channel, t);
     }
-    c->next_fs = bank_next_fs(c);
+    c->next_fs = bank_next_fs(v, c);
     return grants;
 }
 
-/* All decisions up to `t`, while nothing arrives. */
-BANK_INLINE void bank_catch_up(const struct bank_view *v, struct bank_channel *c,
-                               struct bank_pool *pool, uint32_t channel, int64_t t)
+BANK_INLINE void bank_catch_up_by(const struct bank_view *v, struct bank_channel *c,
+                                  struct bank_pool *pool, uint32_t channel, int64_t t)
 {
     while (c->next_fs <= t && !pool->lost)
         bank_decide(v, c, pool, channel, c->next_fs, NULL);
+}
+
+static __attribute__((noinline)) void bank_catch_up_any(const struct bank_view *v,
+                                                        struct bank_channel *c,
+                                                        struct bank_pool *pool, uint32_t channel,
+                                                        int64_t t)
+{
+    bank_catch_up_by(v, c, pool, channel, t);
+}
+
+/*
+ * All decisions up to `t`, while nothing arrives. Channels of one rank that are not paced, as most
+ * are, have rules compiled for them, without what others need.
+ */
+BANK_INLINE void bank_catch_up(const struct bank_view *v, struct bank_channel *c,
+                               struct bank_pool *pool, uint32_t channel, int64_t t)
+{
+    const struct bank_view plain = {v->row, v->burst_fs, v->routed, false, false};
+
+    if (v->paced || v->ranked)
+        bank_catch_up_any(v, c, pool, channel, t);
+    else
+        bank_catch_up_by(&plain, c, pool, channel, t);
 }
 
 #endif

@@ -184,6 +184,7 @@ enum write_ack { ACK_ACCEPTED, ACK_WRITTEN };
 enum refresh { REFRESH_ALL, REFRESH_NONE };
 
 enum { BANKS_MAX = 64 }; /* of a channel: struct bank_channel has a bit for each */
+enum { RANKS_MAX = 8 };  /* of a channel */
 enum { BANK_CHANNELS_MAX = 128 };
 
 /* Of slices with banks: sizes as numbers of bits, times, and what is chosen. */

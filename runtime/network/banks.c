@@ -388,17 +388,21 @@ bool banks_expect(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
 
 /* -- wakes ------------------------------------------------------------------------------------ */
 
-/* hop: the next instant at which a row of `c` is ready, or its bus is free. */
-static int64_t next_of_hop(const struct bank_channel *c, int64_t t)
+/* hop: the next instant at which a row of `c` is ready, or its bus is free, or a group's column. */
+static int64_t next_of_hop(const struct bank_view *v, const struct bank_channel *c, int64_t t)
 {
     uint64_t left = c->current[BANK_READ] | c->current[BANK_WRITE];
     int64_t next = left && c->bus_fs > t ? c->bus_fs : BANK_NEVER_FS;
 
     for (; left; left &= left - 1) {
-        int64_t fs = c->banks[__builtin_ctzll(left)].ready_fs;
+        uint32_t number = (uint32_t)__builtin_ctzll(left);
+        int64_t ready = c->banks[number].ready_fs;
+        int64_t column = c->banks[bank_group_of(v->row, number)].column_fs;
 
-        if (fs > t && fs < next)
-            next = fs;
+        if (ready > t && ready < next)
+            next = ready;
+        if (column > t && column < next)
+            next = column;
     }
     return next;
 }
@@ -417,7 +421,7 @@ static int64_t decide(struct kb_sim *s, int how, struct bank_slice *slice, uint3
             observe_bus(s, slice, channel, &granted);
     }
     if (how & HOW_HOP)
-        c->next_fs = next_of_hop(c, t);
+        c->next_fs = next_of_hop(&slice->view, c, t);
     return c->next_fs;
 }
 

@@ -31,7 +31,7 @@ struct banks {
     uint32_t n_slices, slices_cap;
     struct bank_pool pool;
     struct bank_access *accesses; /* owned; [slot] */
-    struct banks_behind *behind; /* owned; behind routers: NULL elsewhere */
+    struct banks_behind *behind;  /* owned; behind routers: NULL elsewhere */
 };
 
 /* Behind routers accesses of the rules are packets, and `accesses` what transactions are in all. */

@@ -9,9 +9,10 @@
 enum { NO_ROW = -1, ACTS = 4 };
 
 /* Fields of an address, as `map` names them. */
-enum field { ROW, BANK, COLUMN, GROUP, CHANNEL, N_FIELDS };
+enum field { ROW, BANK, COLUMN, GROUP, CHANNEL, RANK, N_FIELDS };
 
-static const char *const field_names[N_FIELDS] = {"row", "bank", "column", "group", "channel"};
+static const char *const field_names[N_FIELDS] = {"row",   "bank",    "column",
+                                                  "group", "channel", "rank"};
 
 enum mode { READING, DRAINING };
 
@@ -23,6 +24,7 @@ struct segment {
     bool accepted, granted, current;
     bool hit, conflict;            /* its row was open when it was prepared; another one was */
     int64_t prepared_fs, ready_fs; /* of a current one */
+    int64_t passed;                /* bursts that the bus was granted for */
     struct segment *next;          /* of its channel, in order of arrival */
     uint64_t *numbers;             /* of its bursts, if its user asks for them */
 };
@@ -39,11 +41,18 @@ struct bank {
     int64_t row, col_fs, pre_fs, act_fs;
 };
 
+struct rank {
+    int64_t acts_fs[ACTS]; /* the last ones, the latest first */
+    int64_t refresh_fs;
+};
+
 struct channel {
     struct bank *banks;
+    struct rank *ranks;
+    int64_t *group_fs;        /* the next column command of each group of each rank */
     struct segment *segments; /* that have arrived and are not granted */
-    int64_t acts_fs[ACTS];    /* the last ones, the latest first */
-    int64_t bus_fs, refresh_fs;
+    int64_t bus_fs;
+    int64_t last_rank; /* of the burst before; -1: there was none */
     enum mode mode;
     bool last_write, read_granted; /* the direction; since the last drain began */
     int64_t to_drain;              /* writes until the drain ends */
@@ -57,12 +66,12 @@ struct judge_banks {
     struct judge_banks_user user;
     struct channel *channels;
     struct visit *visits;
-    enum field map[N_FIELDS]; /* most significant first */
-    uint64_t sizes[N_FIELDS]; /* how many values a field has; of ROW 0: any */
-    uint64_t burst_bytes, n_banks;
-    int64_t burst_fs, queue;
+    enum field map[N_FIELDS];      /* most significant first */
+    uint64_t sizes[N_FIELDS];      /* how many values a field has; of ROW 0: any */
+    uint64_t burst_bytes, n_banks; /* of all ranks */
+    int64_t burst_fs, queue, bank_queue;
     bool xor, fcfs, posted, refreshed;
-    int64_t rcd, rp, cl, cwl, ras, rrd, faw, rtp, wr, wtr, rtw, refi, rfc, ctrl;
+    int64_t rcd, rp, cl, cwl, ras, rrd, faw, rtp, wr, wtr, rtw, refi, rfc, ctrl, ccd_l, rtrs;
     int64_t behind_fs; /* overhead and latency, which come behind the end */
 };
 
@@ -93,10 +102,16 @@ static int64_t timing(const struct judge_banks *b, const char *name)
 
 static void read_map(struct judge_banks *b)
 {
+    bool left_out = is(b, "cube.hbm.map.5", "none");
+
     for (int i = 0; i < N_FIELDS; i++) {
         char key[JUDGE_KEY_BYTES];
 
-        snprintf(key, sizeof key, "cube.hbm.map.%d", i);
+        if (left_out && i == 1) {
+            b->map[i] = RANK;
+            continue;
+        }
+        snprintf(key, sizeof key, "cube.hbm.map.%d", left_out && i > 1 ? i - 1 : i);
         b->map[i] = ROW;
         while (b->map[i] < N_FIELDS && !is(b, key, field_names[b->map[i]]))
             b->map[i]++;
@@ -112,12 +127,14 @@ static void read_keys(struct judge_banks *b)
     b->sizes[GROUP] = (uint64_t)number(b, "cube.hbm.groups");
     b->sizes[BANK] = (uint64_t)number(b, "cube.hbm.banks");
     b->sizes[COLUMN] = (uint64_t)number(b, "cube.hbm.columns");
-    b->n_banks = b->sizes[GROUP] * b->sizes[BANK];
+    b->sizes[RANK] = (uint64_t)number(b, "cube.hbm.ranks");
+    b->n_banks = b->sizes[RANK] * b->sizes[GROUP] * b->sizes[BANK];
     b->burst_bytes = (uint64_t)number(b, "cube.hbm.burst_bytes");
     b->burst_fs = llround((double)b->burst_bytes * 1e6 /
                           (number(b, "cube.hbm.bw_gbs") * number(b, "cube.hbm.efficiency") /
                            (double)b->sizes[CHANNEL]));
     b->queue = (int64_t)number(b, "cube.hbm.queue");
+    b->bank_queue = (int64_t)number(b, "cube.hbm.bank_queue");
     b->xor = is(b, "cube.hbm.hash", "xor");
     b->fcfs = is(b, "cube.hbm.policy", "fcfs");
     b->posted = is(b, "cube.hbm.write_ack", "accepted");
@@ -138,6 +155,8 @@ static void read_keys(struct judge_banks *b)
     b->refi = timing(b, "refi");
     b->rfc = timing(b, "rfc");
     b->ctrl = timing(b, "ctrl");
+    b->ccd_l = timing(b, "ccd_l");
+    b->rtrs = timing(b, "rtrs");
 }
 
 bool judge_has_banks(const struct judge_topo *t, const struct judge_end *memory)
@@ -167,9 +186,19 @@ struct judge_banks *judge_banks_new(const struct judge_topo *t, const struct jud
         c->banks = judge_alloc(b->n_banks, sizeof *c->banks);
         for (uint64_t bank = 0; bank < b->n_banks; bank++)
             c->banks[bank].row = NO_ROW;
-        for (int act = 0; act < ACTS; act++)
-            c->acts_fs[act] = INT64_MIN / 2;
-        c->refresh_fs = b->refreshed ? b->refi : INT64_MAX;
+        c->ranks = judge_alloc(b->sizes[RANK], sizeof *c->ranks);
+        c->group_fs = judge_alloc(b->sizes[RANK] * b->sizes[GROUP], sizeof *c->group_fs);
+        for (uint64_t rank = 0; rank < b->sizes[RANK]; rank++) {
+            struct rank *r = &c->ranks[rank];
+
+            for (int act = 0; act < ACTS; act++)
+                r->acts_fs[act] = INT64_MIN / 2;
+            r->refresh_fs =
+                b->refreshed
+                    ? llround((double)b->refi * (double)(rank + 1) / (double)b->sizes[RANK])
+                    : INT64_MAX;
+        }
+        c->last_rank = -1;
         c->decided_fs = -1;
         c->read_granted = true;
     }
@@ -189,6 +218,8 @@ void judge_banks_free(struct judge_banks *b)
             free(first);
         }
         free(b->channels[i].banks);
+        free(b->channels[i].ranks);
+        free(b->channels[i].group_fs);
     }
     while (b->visits) {
         struct visit *first = b->visits;
@@ -214,11 +245,15 @@ static uint64_t find_burst(const struct judge_banks *b, uint64_t burst, uint32_t
     }
     of[ROW] = burst;
     *row = (int64_t)burst;
-    *bank = (uint32_t)(of[GROUP] * b->sizes[BANK] + of[BANK]);
-    if (!b->xor)
-        return of[CHANNEL];
-    *bank ^= (uint32_t)(burst / b->sizes[CHANNEL] % b->n_banks);
-    return of[CHANNEL] ^ burst % b->sizes[CHANNEL];
+    uint64_t in_rank = of[GROUP] * b->sizes[BANK] + of[BANK],
+             all = b->sizes[GROUP] * b->sizes[BANK];
+
+    if (b->xor) {
+        in_rank ^= burst / b->sizes[CHANNEL] % all;
+        of[CHANNEL] ^= burst % b->sizes[CHANNEL];
+    }
+    *bank = (uint32_t)(of[RANK] * all + in_rank);
+    return of[CHANNEL];
 }
 
 /* The channel decides at the end of this instant. */
@@ -291,15 +326,22 @@ static struct segment *current_of(const struct channel *c, uint32_t bank)
     return NULL;
 }
 
-static void refresh(struct judge_banks *b, struct channel *c)
+/* The rank of a bank. */
+static uint32_t rank_of(const struct judge_banks *b, uint32_t bank)
 {
-    int64_t s = larger(c->refresh_fs, c->bus_fs);
+    return (uint32_t)(bank / (b->sizes[GROUP] * b->sizes[BANK]));
+}
 
-    for (uint32_t i = 0; i < b->n_banks; i++)
+static void refresh(struct judge_banks *b, struct channel *c, uint32_t rank)
+{
+    int64_t s = larger(c->ranks[rank].refresh_fs, c->bus_fs);
+    uint32_t n = (uint32_t)(b->n_banks / b->sizes[RANK]);
+
+    for (uint32_t i = rank * n; i < (rank + 1) * n; i++)
         if (c->banks[i].row != NO_ROW)
             s = larger(s, c->banks[i].pre_fs);
     s += b->rp;
-    for (uint32_t i = 0; i < b->n_banks; i++) {
+    for (uint32_t i = rank * n; i < (rank + 1) * n; i++) {
         struct bank *bank = &c->banks[i];
         struct segment *current = current_of(c, i);
 
@@ -312,8 +354,9 @@ static void refresh(struct judge_banks *b, struct channel *c)
             bank->row = NO_ROW;
         }
     }
-    c->bus_fs = larger(c->bus_fs, s + b->rfc);
-    c->refresh_fs += b->refi;
+    if (b->sizes[RANK] == 1)
+        c->bus_fs = larger(c->bus_fs, s + b->rfc);
+    c->ranks[rank].refresh_fs += b->refi;
 }
 
 /* -- rule 2: accept ------------------------------------------------------------------------- */
@@ -380,10 +423,13 @@ static void choose_mode(struct judge_banks *b, struct channel *c)
 static struct segment *next_of(const struct judge_banks *b, const struct channel *c, uint32_t bank)
 {
     struct segment *oldest = NULL;
+    int64_t looked_at = 0;
 
     for (struct segment *s = c->segments; s; s = s->next) {
         if (!s->accepted || s->bank != bank || s->of->access.write != (c->mode == DRAINING))
             continue;
+        if (b->bank_queue && looked_at++ == b->bank_queue)
+            break;
         if (!b->fcfs && s->row == c->banks[bank].row)
             return s;
         if (!oldest)
@@ -393,18 +439,20 @@ static struct segment *next_of(const struct judge_banks *b, const struct channel
 }
 
 /* Opens the row at the first instant at which that is allowed. */
-static void activate(struct judge_banks *b, struct channel *c, struct bank *bank, int64_t row,
+static void activate(struct judge_banks *b, struct channel *c, uint32_t number, int64_t row,
                      int64_t t)
 {
+    struct bank *bank = &c->banks[number];
+    struct rank *rank = &c->ranks[rank_of(b, number)];
     int64_t a = larger(t, bank->act_fs);
 
     if (bank->row != NO_ROW)
         a = larger(a, larger(t, bank->pre_fs) + b->rp);
-    a = larger(a, c->acts_fs[0] + b->rrd);
-    a = larger(a, c->acts_fs[ACTS - 1] + b->faw);
+    a = larger(a, rank->acts_fs[0] + b->rrd);
+    a = larger(a, rank->acts_fs[ACTS - 1] + b->faw);
     c->use.activations++;
-    memmove(&c->acts_fs[1], &c->acts_fs[0], (ACTS - 1) * sizeof c->acts_fs[0]);
-    c->acts_fs[0] = a;
+    memmove(&rank->acts_fs[1], &rank->acts_fs[0], (ACTS - 1) * sizeof rank->acts_fs[0]);
+    rank->acts_fs[0] = a;
     bank->row = row;
     bank->col_fs = a + b->rcd;
     bank->pre_fs = a + b->ras;
@@ -421,7 +469,7 @@ static void prepare(struct judge_banks *b, struct channel *c, int64_t t)
         s->hit = bank->row == s->row;
         s->conflict = bank->row != s->row && bank->row != NO_ROW;
         if (bank->row != s->row)
-            activate(b, c, bank, s->row, t);
+            activate(b, c, i, s->row, t);
         s->current = true;
         s->prepared_fs = t;
         s->ready_fs = larger(t, bank->col_fs);
@@ -430,11 +478,25 @@ static void prepare(struct judge_banks *b, struct channel *c, int64_t t)
 
 /* -- rule 5: bus ---------------------------------------------------------------------------- */
 
+/* Where bursts of one group keep apart, each is granted the bus by itself. */
+static bool one_by_one(const struct judge_banks *b)
+{
+    return b->ccd_l > b->burst_fs;
+}
+
+/* When the group of a bank may have its next column command. */
+static int64_t *group_fs(const struct judge_banks *b, const struct channel *c, uint32_t bank)
+{
+    return &c->group_fs[bank / b->sizes[BANK]];
+}
+
 /* The oldest current segment that is ready, of the mode's direction or of any. */
-static struct segment *oldest_ready(const struct channel *c, int64_t t, bool any)
+static struct segment *oldest_ready(const struct judge_banks *b, const struct channel *c, int64_t t,
+                                    bool any)
 {
     for (struct segment *s = c->segments; s; s = s->next)
-        if (s->current && s->ready_fs <= t && (any || s->of->access.write == (c->mode == DRAINING)))
+        if (s->current && s->ready_fs <= t && (!one_by_one(b) || *group_fs(b, c, s->bank) <= t) &&
+            (any || s->of->access.write == (c->mode == DRAINING)))
             return s;
     return NULL;
 }
@@ -450,28 +512,23 @@ static void take_out(struct channel *c, struct segment *s)
     free(s);
 }
 
-static void count_use(const struct judge_banks *b, struct judge_use *use, const struct segment *s)
+static void count_use(struct judge_use *use, const struct segment *s)
 {
     use->count++;
-    use->bytes += (uint64_t)s->bursts * b->burst_bytes;
-    use->busy_fs += s->bursts * b->burst_fs;
     use->hits += s->hit;
     use->conflicts += s->conflict;
     use->misses += !s->hit && !s->conflict;
 }
 
-/* The segment passes the bus from `c_fs` on. */
-static void pass(struct judge_banks *b, struct channel *c, struct segment *s, int64_t c_fs)
+/* The last burst has passed the bus, at `last`: the segment leaves. */
+static void leave(struct judge_banks *b, struct channel *c, struct segment *s, int64_t last)
 {
     struct bank *bank = &c->banks[s->bank];
     struct visit *visit = s->of;
     const struct judge_access *access = &visit->access;
-    int64_t last = c_fs + (s->bursts - 1) * b->burst_fs;
     int64_t data = (access->write ? b->cwl : b->cl) + b->burst_fs + b->ctrl;
 
-    c->bus_fs = c_fs + s->bursts * b->burst_fs;
-    count_use(b, &c->use, s);
-    c->last_write = access->write;
+    count_use(&c->use, s);
     bank->pre_fs =
         larger(bank->pre_fs, access->write ? last + b->cwl + b->burst_fs + b->wr : last + b->rtp);
     if (access->write)
@@ -479,11 +536,6 @@ static void pass(struct judge_banks *b, struct channel *c, struct segment *s, in
     else
         c->read_granted = true;
     visit->last_end_fs = larger(visit->last_end_fs, last + data);
-    if (c_fs + data < visit->first_burst_fs)
-        visit->first_burst_fs = c_fs + data;
-    b->user.granted(b->user.arg, access);
-    for (int64_t i = 0; i < s->bursts && b->user.burst; i++)
-        b->user.burst(b->user.arg, access, s->numbers[i], c_fs + i * b->burst_fs + data);
     if (--visit->not_granted == 0 && !(access->write && b->posted))
         b->user.done(
             b->user.arg, access,
@@ -493,6 +545,31 @@ static void pass(struct judge_banks *b, struct channel *c, struct segment *s, in
     drop_if_over(b, visit);
 }
 
+/* The segment passes the bus from `c_fs` on: all of it, or its next burst. */
+static void pass(struct judge_banks *b, struct channel *c, struct segment *s, int64_t c_fs)
+{
+    struct visit *visit = s->of;
+    const struct judge_access *access = &visit->access;
+    int64_t n = one_by_one(b) ? 1 : s->bursts, last = c_fs + (n - 1) * b->burst_fs;
+    int64_t data = (access->write ? b->cwl : b->cl) + b->burst_fs + b->ctrl;
+
+    c->bus_fs = last + b->burst_fs;
+    c->last_rank = rank_of(b, s->bank);
+    c->last_write = access->write;
+    *group_fs(b, c, s->bank) = c_fs + b->ccd_l;
+    c->use.bytes += (uint64_t)n * b->burst_bytes;
+    c->use.busy_fs += n * b->burst_fs;
+    if (c_fs + data < visit->first_burst_fs)
+        visit->first_burst_fs = c_fs + data;
+    b->user.granted(b->user.arg, access);
+    for (int64_t i = 0; i < n && b->user.burst; i++)
+        b->user.burst(b->user.arg, access, s->numbers[s->passed + i],
+                      c_fs + i * b->burst_fs + data);
+    s->passed += n;
+    if (s->passed == s->bursts)
+        leave(b, c, s, last);
+}
+
 static bool grant(struct judge_banks *b, struct channel *c, int64_t t)
 {
     struct segment *s;
@@ -500,9 +577,9 @@ static bool grant(struct judge_banks *b, struct channel *c, int64_t t)
 
     if (c->bus_fs > t)
         return false;
-    s = oldest_ready(c, t, false);
+    s = oldest_ready(b, c, t, false);
     if (!s)
-        s = oldest_ready(c, t, true);
+        s = oldest_ready(b, c, t, true);
     if (!s)
         return false;
     c_fs = larger(t, c->banks[s->bank].col_fs);
@@ -510,6 +587,8 @@ static bool grant(struct judge_banks *b, struct channel *c, int64_t t)
         c_fs = larger(c_fs, c->bus_fs + b->cl - b->cwl + b->rtw);
     if (!s->of->access.write && c->last_write)
         c_fs = larger(c_fs, c->bus_fs + b->cwl + b->wtr);
+    if (c->last_rank >= 0 && c->last_rank != rank_of(b, s->bank))
+        c_fs = larger(c_fs, c->bus_fs + b->rtrs);
     pass(b, c, s, c_fs);
     return true;
 }
@@ -524,8 +603,9 @@ void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
     if (c->decided_fs == now_fs)
         return;
     c->decided_fs = now_fs;
-    while (c->refresh_fs <= now_fs)
-        refresh(b, c);
+    for (uint32_t rank = 0; rank < b->sizes[RANK]; rank++)
+        while (c->ranks[rank].refresh_fs <= now_fs)
+            refresh(b, c, rank);
     for (int pass = 0; pass < 2 && granted; pass++) {
         accept(b, c, now_fs);
         choose_mode(b, c);
@@ -534,8 +614,12 @@ void judge_banks_decide(struct judge_banks *b, uint32_t channel, int64_t now_fs)
             granted = grant(b, c, now_fs);
     }
     for (const struct segment *s = c->segments; s; s = s->next)
-        if (s->current && s->ready_fs > now_fs)
-            wake_at(b, c, s->ready_fs);
+        if (s->current) {
+            if (s->ready_fs > now_fs)
+                wake_at(b, c, s->ready_fs);
+            if (one_by_one(b) && *group_fs(b, c, s->bank) > now_fs)
+                wake_at(b, c, *group_fs(b, c, s->bank));
+        }
     if (c->bus_fs > now_fs)
         wake_at(b, c, c->bus_fs);
 }

@@ -184,18 +184,19 @@ static void print_memory(FILE *out, struct dice *keys)
                 keys->no_delays ? "0.0" : latency[below(keys, COUNT(latency))]);
 }
 
-/* "row" and the other parts of an address in any order. */
+/* "row" and the other parts of an address in any order; the rank may be left out. */
 static void print_map(FILE *out, struct dice *keys)
 {
-    const char *parts[] = {"bank", "column", "group", "channel"};
+    const char *parts[] = {"bank", "column", "group", "channel", "rank"};
+    uint32_t n = COUNT(parts) - chance(keys, 50);
 
     if (chance(keys, 60)) {
         fprintf(out, ", map: %s", chance(keys, 50) ? "low" : "high");
         return;
     }
     fputs(", map: [row", out);
-    for (uint32_t i = 0; i < COUNT(parts); i++) {
-        uint32_t other = i + below(keys, COUNT(parts) - i);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t other = i + below(keys, n - i);
         const char *part = parts[other];
 
         parts[other] = parts[i];
@@ -223,6 +224,10 @@ static void print_timing(FILE *out, struct dice *keys)
     for (size_t i = 0; i < COUNT(names); i++)
         if (chance(keys, 70))
             fprintf(out, ", %s: %" PRIu32, names[i], chance(keys, 30) ? 0 : below(keys, 18));
+    if (chance(keys, 40))
+        fprintf(out, ", ccd_l: %" PRIu32, 1 + below(keys, 12));
+    if (chance(keys, 40))
+        fprintf(out, ", rtrs: %" PRIu32, below(keys, 9));
     fputc('}', out);
 }
 
@@ -234,11 +239,15 @@ void judge_print_banks(FILE *out, struct dice *keys)
     fprintf(out, ", burst_bytes: %" PRIu32, UINT32_C(32) << below(keys, 3));
     print_map(out, keys);
     fprintf(out, ", groups: %" PRIu32, UINT32_C(1) << below(keys, 3));
+    if (chance(keys, 40))
+        fprintf(out, ", ranks: %" PRIu32, UINT32_C(1) << below(keys, 3));
     fprintf(out, ", banks: %" PRIu32, UINT32_C(1) << below(keys, 3));
     fprintf(out, ", columns: %" PRIu32, UINT32_C(1) << below(keys, 6));
     fprintf(out, ", hash: %s", chance(keys, 40) ? "xor" : "none");
     print_timing(out, keys);
     fprintf(out, ", queue: %" PRIu32, queues[below(keys, COUNT(queues))]);
+    if (chance(keys, 30))
+        fprintf(out, ", bank_queue: %" PRIu32, 1 + below(keys, 5));
     fprintf(out, ", policy: %s", chance(keys, 30) ? "fcfs" : "fr_fcfs");
     fprintf(out, ", write_ack: %s", chance(keys, 50) ? "written" : "accepted");
     fprintf(out, ", refresh: %s", chance(keys, 25) ? "none" : "all");

@@ -101,6 +101,7 @@ static const char *const defaults[][3] = {
     {"cube.hbm.map.2", "column"},
     {"cube.hbm.map.3", "group"},
     {"cube.hbm.map.4", "channel"},
+    {"cube.hbm.map.5", "none"}, /* five fields: the rank comes behind the row */
     {"cube.hbm.groups", "4"},
     {"cube.hbm.banks", "4"},
     {"cube.hbm.columns", "32"},
@@ -120,11 +121,15 @@ static const char *const defaults[][3] = {
     {"cube.hbm.timing_ns.refi", "3900"},
     {"cube.hbm.timing_ns.rfc", "260"},
     {"cube.hbm.timing_ns.ctrl", "3"},
+    {"cube.hbm.timing_ns.ccd_l", "0"},
+    {"cube.hbm.timing_ns.rtrs", "0"},
     {"cube.hbm.queue", "32"},
     {"cube.hbm.policy", "fr_fcfs"},
     {"cube.hbm.write_ack", "accepted"},
     {"cube.hbm.refresh", "all"},
     {"cube.hbm.queue_bytes", "0"},
+    {"cube.hbm.bank_queue", "0"},
+    {"cube.hbm.ranks", "1"},
     {"cube.pe.pe_gemm.impl", "builtin"},
     {"cube.pe.pe_math.impl", "builtin"},
     {"cube.pe.pe_cpu.overhead_ns", "2.0"},
@@ -243,7 +248,7 @@ static void set_defaults(struct judge_topo *t)
 
 static void set_version(struct judge_topo *t)
 {
-    for (size_t i = 0; judge_number(t, "kernbench") == 2 && i < N_DEFAULTS; i++) {
+    for (size_t i = 0; judge_number(t, "kernbench") >= 2 && i < N_DEFAULTS; i++) {
         if (defaults[i][2] && !value_of(t, defaults[i][0])->given)
             strcpy(value_of(t, defaults[i][0])->text, defaults[i][2]);
     }
@@ -342,15 +347,15 @@ const char *judge_cube_text(const struct judge_topo *t, uint32_t sip, uint32_t c
 /* A map by its name, "low" or "high", is the same as its fields. */
 static bool set_map(struct judge_topo *t, const char *cubes, const char *name)
 {
-    static const char *const maps[2][5] = {{"row", "bank", "column", "group", "channel"},
-                                           {"row", "group", "bank", "channel", "column"}};
+    static const char *const maps[2][6] = {{"row", "bank", "column", "group", "channel", "none"},
+                                           {"row", "group", "bank", "channel", "column", "none"}};
     bool high = strcmp(name, "high") == 0;
 
     if (!high && strcmp(name, "low") != 0) {
         fprintf(stderr, "judge: cube.hbm.map: unknown name %s\n", name);
         return false;
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         char key[JUDGE_KEY_BYTES];
 
         snprintf(key, sizeof key, "cube.hbm.map.%d", i);
@@ -363,7 +368,7 @@ static bool set_map(struct judge_topo *t, const char *cubes, const char *name)
 static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_t *n,
                     const char *cubes, const char *key)
 {
-    char below[JUDGE_KEY_BYTES];
+    char below[JUDGE_KEY_BYTES] = "";
     bool ok = true;
 
     if (n->type == YAML_SCALAR_NODE && strcmp(key, "cube.hbm.map") == 0)
@@ -376,6 +381,8 @@ static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_
             snprintf(below, sizeof below, "%s.%d", key, (int)(i - n->data.sequence.items.start));
             ok = flatten(t, doc, yaml_document_get_node(doc, *i), cubes, below) && ok;
         }
+        if (strcmp(below, "cube.hbm.map.4") == 0) /* another map may have had a sixth field */
+            ok = set_value(t, cubes, "cube.hbm.map.5", "none") && ok;
         return ok;
     }
     for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {

@@ -11,7 +11,9 @@
     " pe: {pe_dma: {read_channels: 65536, write_channels: 65536}}}\n"
 
 /* One channel of 32 GB/s: a burst takes 2 ns. */
-#define ONE(more) MACHINE("1000000.0", ", bw_gbs: 32.0, channels: 1, timing_ns: {ctrl: 0}" more)
+#define TIMED(timing, more)                                                                        \
+    MACHINE("1000000.0", ", bw_gbs: 32.0, channels: 1, timing_ns: {ctrl: 0" timing "}" more)
+#define ONE(more) TIMED("", more)
 
 #define NS    INT64_C(1000000)
 #define BURST UINT64_C(64)
@@ -146,6 +148,56 @@ static void policies(void **state)
     (void)state;
     CHECK(ONE(""), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 32));
     CHECK(ONE(", policy: fcfs"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 126));
+}
+
+/* Where group `n` begins: by map low, the default, or high. */
+#define GROUP(n)      ((n)*BURST)
+#define GROUP_HIGH(n) ((n)*UINT64_C(4) * 32 * BURST)
+
+/* Bursts of a group are 4 ns apart, those of another go between. */
+static void bursts_of_a_group_keep_apart(void **state)
+{
+    (void)state;
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 256, 42});
+    CHECK(TIMED(", ccd_l: 2", ", map: high"), {0, KB_READ, 0, 256, 36});
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 256, 42},
+          {0, KB_READ, GROUP_HIGH(1), 256, 48});
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 128, 34},
+          {0, KB_READ, GROUP_HIGH(1), 128, 40});
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 128, 34},
+          {0, KB_READ, UINT64_C(32) * BURST, 128, 42});
+    CHECK(TIMED(", ccd_l: 4", ""), READ(0, 0, 30), READ(0, 0, 34), READ(0, GROUP(1), 36));
+    CHECK(TIMED(", ccd_l: 4", ""), READ(0, 0, 30), READ(0, GROUP(1), 34), READ(0, 0, 36));
+    CHECK(TIMED(", ccd_l: 4", ""), {0, KB_READ, 0, 4096, 160});
+    CHECK(TIMED(", ccd_l: 4", ", map: high"), {0, KB_READ, 0, 2048, 154});
+}
+
+/* The second rank of two begins where the second row of one would. */
+static void ranks_have_activations_and_refreshes_of_their_own(void **state)
+{
+    (void)state;
+    CHECK(TIMED(", rtrs: 1", ", ranks: 2"), READ(0, 0, 30), READ(0, ROW(1), 33));
+    CHECK(TIMED(", rtrs: 1", ", ranks: 2, map: [row, bank, column, rank, group, channel]"),
+          READ(0, 0, 30), READ(0, 4 * BURST, 33));
+    CHECK(ONE(", ranks: 2"), READ(1950, 0, 2254), READ(1950, ROW(1), 1980));
+    CHECK(ONE(", ranks: 2"), READ(3900, 0, 3930), READ(3900, ROW(1), 4204));
+}
+
+static void few_of_a_bank_are_chosen_among(void **state)
+{
+    (void)state;
+    CHECK(ONE(", bank_queue: 1"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 126));
+    CHECK(ONE(", bank_queue: 2"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(0), 32));
+    CHECK(ONE(", bank_queue: 2"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(1), 80),
+          READ(0, ROW(0), 126));
+    CHECK(ONE(", bank_queue: 3"), READ(0, ROW(0), 30), READ(0, ROW(1), 78), READ(0, ROW(1), 80),
+          READ(0, ROW(0), 32));
+#define SIX(window, a, b, c, d, e, f)                                                              \
+    CHECK(ONE(", bank_queue: " window), READ(0, ROW(0), a), READ(0, ROW(1), b),                    \
+          READ(0, ROW(2), c), READ(0, ROW(0), d), READ(0, ROW(1), e), READ(0, ROW(0), f))
+    SIX("2", 30, 78, 126, 174, 222, 176);
+    SIX("3", 30, 78, 126, 32, 80, 174);
+    SIX("0", 30, 78, 126, 32, 80, 34);
 }
 
 /* docs/model.md "Memories with banks": "may be negative" */
@@ -350,6 +402,9 @@ int main(void)
         cmocka_unit_test(channels_and_maps),
         cmocka_unit_test(posted_writes_wait_for_room),
         cmocka_unit_test(policies),
+        cmocka_unit_test(bursts_of_a_group_keep_apart),
+        cmocka_unit_test(ranks_have_activations_and_refreshes_of_their_own),
+        cmocka_unit_test(few_of_a_bank_are_chosen_among),
         cmocka_unit_test(an_open_row_is_a_negative_wait),
         cmocka_unit_test(rows_are_counted),
         cmocka_unit_test(a_bus_is_never_in_use_for_more_than_all_of_the_time),

@@ -353,6 +353,29 @@ static void a_cube_may_have_another_dram(void **state)
     any_topology_free(t);
 }
 
+/* gen/presets.c: a preset may say more from a version on; in earlier files it stays as it was. */
+static void a_preset_is_that_of_the_version(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        char yaml[200];
+        const kb_topology *t;
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: %d\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\n"
+                 "cube: {hbm: {model: banks, preset: hbm2_dramsim3}}\n"
+                 "cubes: {c1: {hbm: {preset: ddr4_3200, ranks: 1}}}\n",
+                 version);
+        t = any_topology(yaml);
+        assert_non_null(t);
+        assert_int_equal(kind_at(t, 0)->banks.bank_queue, version == 3 ? 8 : UINT32_MAX);
+        assert_int_equal(kind_at(t, 1)->banks.bank_queue, 8);
+        assert_int_equal(kind_at(t, 1)->banks.ccd_fs, 5040000);
+        assert_int_equal(kind_at(t, 1)->banks.rank_bits, 0);
+        any_topology_free(t);
+    }
+}
+
 /* `hold` is of servers; slices with banks in one cube take the default of the version again. */
 static void banks_of_one_cube_forget_hold(void **state)
 {
@@ -391,6 +414,7 @@ int main(void)
         cmocka_unit_test(kernels_count_what_is_there),
         cmocka_unit_test(parts_of_pes_that_share_a_slice_lie_behind_one_another),
         cmocka_unit_test(a_cube_may_have_another_dram),
+        cmocka_unit_test(a_preset_is_that_of_the_version),
         cmocka_unit_test(banks_of_one_cube_forget_hold),
     };
 

@@ -1,5 +1,5 @@
 /* turn.h -- a turn at a station that is free again at a known time: a link, where links are fifo,
- * and a memory that keeps order.
+ * and a memory that keeps order, or a port of a TCM.
  *
  * It holds        of a link, the transaction with bytes that pass now. Its head does not wait for
  *                 its tail: it enters, and goes on after the wire. A memory: one transaction; those
@@ -17,7 +17,10 @@
  *                 until 20.095, and is done at 52.095
  *
  * Nothing happens when such a station becomes free, so there is no event for it: the next one
- * begins at max(arrival, free_fs), and the station keeps nothing but that time.
+ * begins at max(arrival, free_fs), and the station keeps nothing but that time. With several
+ * servers it keeps one time of each. The one that is free first is taken, so turns begin in the
+ * order in which they were asked for, as with one: the earliest of the times never falls. Which of
+ * them served is not known afterwards, and nothing asks.
  *
  * Which links are no stops
  *
@@ -78,6 +81,7 @@ static ALWAYS_INLINE uint64_t take_turn(struct kb_sim *s, struct link_station *s
     uint64_t enter = (uint64_t)station->free_fs > t ? (uint64_t)station->free_fs : t;
 
     station->free_fs = (int64_t)after(enter, taken);
+    link_turned(station);
     station->busy_fs += (uint64_t)taken;
     if (STATS && enter > t && !link_wait(station, t, enter))
         fail(s, KB_NO_MEMORY);

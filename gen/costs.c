@@ -315,10 +315,13 @@ static void add_memories(struct routes *r)
         .bare_gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
         .wire_fs = r->pes ? last_wire_fs(r, r->topo.slices + 1) : 0,
+        .hold = (uint8_t)s->cube_pe_pe_tcm_hold,
+        .ports = (uint8_t)s->cube_pe_pe_tcm_read_ports,
     };
     kind->tcm_write = kind->tcm_read;
     kind->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
     kind->tcm_write.own_gbs = kind->tcm_write.bare_gbs = s->cube_pe_pe_tcm_write_gbs;
+    kind->tcm_write.ports = (uint8_t)s->cube_pe_pe_tcm_write_ports;
 }
 
 static void add_pe(struct routes *r)

@@ -66,11 +66,14 @@ static void put_memory(FILE *out, const struct memory_row *m)
     fprintf(out,
             "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 ", .wire_fs = %" PRId64
             ",\n            .latency_fs = %" PRId64 ", .own_gbs = %s, .edge_gbs = %s,"
-            "\n            .bare_gbs = %s, .hold = %s, .model = %s%s%s}",
+            "\n            .bare_gbs = %s, .hold = %s, .model = %s%s%s",
             m->overhead_fs, emit_real(m->gbs, gbs), m->nbytes, m->wire_fs, m->latency_fs,
             emit_real(m->own_gbs, own_gbs), emit_real(m->edge_gbs, edge_gbs),
             emit_real(m->bare_gbs, bare_gbs), holds[m->hold], models[m->model],
             m->behind ? ", .behind = " : "", m->behind ? models[m->behind] : "");
+    if (m->ports)
+        fprintf(out, ", .ports = %d", m->ports);
+    fputc('}', out);
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);

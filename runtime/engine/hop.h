@@ -23,8 +23,8 @@ struct heard {
     /* The engine that it takes there, BOX_GEMM or BOX_MATH; N_BOXES: a port, or none. And whose. */
     enum box (*engine)(const struct kb_sim *s, uint32_t slot);
     uint32_t (*pe)(const struct kb_sim *s, uint32_t slot);
-    /* With routers: when the port of a TCM is free to which it comes; NULL: it comes to none. */
-    uint64_t *(*port_free)(struct kb_sim *s, uint32_t slot);
+    /* The port of a TCM to which it comes, if that takes turns in order; NULL: it comes to none. */
+    struct link_station *(*port)(struct kb_sim *s, uint32_t slot);
 
     /* Its service begins, and ends: the slot is free after that. */
     void (*begin)(struct kb_sim *s, uint64_t t, uint32_t slot);

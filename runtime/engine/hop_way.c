@@ -175,15 +175,37 @@ void hop_take_link(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 /* -- memories that are free before their transaction is done ---------------------------------- */
 
-static bool is_early(const struct kb_sim *s, const struct txn *txn)
+static bool comes_to_tcm(const struct kb_sim *s, uint32_t slot)
 {
-    return T->early && memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)));
+    return s->heard && (hop_is_inside(s, slot) || unit_is_tcm(T, dst_unit(T, s->txns[slot].dst)));
 }
 
-static void serve_early(struct kb_sim *s, uint64_t t, uint32_t slot)
+/* The station of such a memory, or port of a TCM; NULL: where it comes has a holder. */
+static struct link_station *early_of(struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    if (comes_to_tcm(s, slot))
+        return s->heard->port(s, slot);
+    return T->early && memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)))
+               ? &s->early[txn->dst]
+               : NULL;
+}
+
+/* For how long it keeps others from its memory. A stage inside its PE does so until it ends. */
+static int64_t taken_fs(const struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    if (hop_is_inside(s, slot))
+        return txn->hold_fs;
+    return cost_taken_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)), txn->hold_fs,
+                         txn->nbytes);
+}
+
+static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
     int64_t hold_fs = txn->hold_fs;
     uint64_t start;
 
@@ -194,27 +216,12 @@ static void serve_early(struct kb_sim *s, uint64_t t, uint32_t slot)
             post(s, done, EV_DONE, slot);
         return;
     }
-    start =
-        take_turn(s, &s->early[txn->dst], cost_taken_fs(&s->mask, memory, hold_fs, txn->nbytes), t);
+    start = take_turn(s, memory, taken_fs(s, slot), t);
     if (s->observer)
         observe_take(s, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;
-    post(s, after(start, hold_fs), EV_DONE, slot);
-}
-
-/* With routers packets come to the ports of a TCM, too, and these keep when they are free. */
-static void serve_at_port(struct kb_sim *s, uint64_t *free_fs, uint64_t t, uint32_t slot)
-{
-    struct txn *txn = &s->txns[slot];
-    int64_t hold_fs = txn->hold_fs;
-    uint64_t start = *free_fs > t ? *free_fs : t;
-
-    *free_fs = after(start, hold_fs);
-    s->heard->station(s, slot)->busy_fs += (uint64_t)hold_fs;
-    txn->service_fs = (int64_t)start;
-    if (s->observer)
-        observe_take(s, start, slot, STATION_MEMORY);
-    s->heard->begin(s, start, slot);
+    if (hop_is_inside(s, slot))
+        s->heard->begin(s, start, slot);
     post(s, after(start, hold_fs), EV_DONE, slot);
 }
 
@@ -308,19 +315,10 @@ static int64_t hold_fs(const struct kb_sim *s, const struct txn *txn)
                         txn->nbytes);
 }
 
-static void come_to_port(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    uint64_t *free_fs = T->links == MODE_ROUTER ? s->heard->port_free(s, slot) : NULL;
-
-    if (free_fs)
-        serve_at_port(s, free_fs, t, slot);
-    else
-        serve_or_wait(s, t, slot);
-}
-
 void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
+    struct link_station *early;
 
     if (hop_is_routed(s, slot)) {
         come_from_routers(s, hop_how(s), t, slot);
@@ -329,15 +327,16 @@ void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
     txn->arrive_fs = (int64_t)t;
     if (s->observer)
         observe_come(s, t, slot, STATION_MEMORY);
-    if (hop_is_inside(s, slot)) {
-        come_to_port(s, t, slot);
-        return;
+    if (!hop_is_inside(s, slot)) {
+        txn->hold_fs = hold_fs(s, txn);
+        if (txn_queues(s, txn)) {
+            server_arrive(s, hop_how(s), t, slot, &(struct delivery[]){whole_delivery(txn)}[0]);
+            return;
+        }
     }
-    txn->hold_fs = hold_fs(s, txn);
-    if (txn_queues(s, txn))
-        server_arrive(s, hop_how(s), t, slot, &(struct delivery[]){whole_delivery(txn)}[0]);
-    else if (is_early(s, txn))
-        serve_early(s, t, slot);
+    early = early_of(s, slot);
+    if (early)
+        serve_early(s, early, t, slot);
     else
         serve_or_wait(s, t, slot);
 }

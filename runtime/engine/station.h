@@ -81,19 +81,66 @@ struct memory_station {
 
 /*
  * One direction of a link: the head of a transaction goes on while its bytes pass. Or a memory that
- * is free again while its transaction is still being served. The queue is not
- * kept as a list, but as the times at which waiting transactions will enter: a ring of the last of
- * them, which only grow. One cache line.
+ * is free again while its transaction is still being served. It may have several servers, as ports
+ * of a TCM: each transaction takes the one that is free first. The queue is not kept as a list, but
+ * as the times at which waiting transactions will enter: a ring of the last of them, which only
+ * grow. One cache line.
  */
 struct link_station {
-    int64_t free_fs; /* taken until then */
+    int64_t free_fs; /* taken until then; of several servers, the one that is free first */
     uint64_t busy_fs;
     wait_sum wait_fs;
     uint32_t queue_max;
-    uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
-    uint32_t next, room; /* room: a power of two above queue_max, or 0 */
-    uint64_t coming;     /* of kernels, links ideal: transactions that will arrive by an event */
+    uint32_t coming;        /* of kernels, links ideal: transactions that will arrive by an event */
+    uint64_t *enter_fs;     /* owned; [room]; NULL: none has waited */
+    uint32_t next, room;    /* room: a power of two above queue_max, or 0 */
+    struct servers *others; /* owned; NULL: it is one server */
 };
+
+/* Those of a station beside the one that is free first. No order of theirs is ever asked for. */
+struct servers {
+    int64_t last_fs; /* when the one is free that was taken last */
+    uint32_t n;
+    int64_t free_fs[];
+};
+
+/* `n` servers that are idle, beside the first; NULL: there is no memory.  stations.c */
+struct servers *servers_new(uint32_t n);
+
+/* The server in front was taken until free_fs: the one that is free first comes to the front. */
+static inline void link_turned(struct link_station *l)
+{
+    struct servers *others = l->others;
+
+    if (__builtin_expect(!others, true))
+        return;
+    others->last_fs = l->free_fs;
+    for (uint32_t i = 0; i < others->n; i++) {
+        int64_t free_fs = others->free_fs[i];
+
+        if (free_fs < l->free_fs) {
+            others->free_fs[i] = l->free_fs;
+            l->free_fs = free_fs;
+        }
+    }
+}
+
+/* When the server is free that was taken last; and how many there are. */
+static inline int64_t link_last_fs(const struct link_station *l)
+{
+    return l->others ? l->others->last_fs : l->free_fs;
+}
+
+static inline uint32_t link_servers(const struct link_station *l)
+{
+    return l->others ? l->others->n + 1 : 1;
+}
+
+/* When the `i`th is free, which is free_fs of the first. */
+static inline int64_t link_server_fs(const struct link_station *l, uint32_t i)
+{
+    return i ? l->others->free_fs[i - 1] : l->free_fs;
+}
 
 /* Twice the room; false if there is no memory.  stations.c */
 bool link_room(struct link_station *l);

@@ -34,7 +34,16 @@ static void make_memories(struct memory_station *rows, size_t n)
         rows[i].head = rows[i].holder = TXN_NONE;
 }
 
-/* An idle link, which may keep the room that it had. */
+struct servers *servers_new(uint32_t n)
+{
+    struct servers *servers = calloc(1, sizeof *servers + n * sizeof servers->free_fs[0]);
+
+    if (servers)
+        servers->n = n;
+    return servers;
+}
+
+/* An idle link, which may keep the room that it had. It has one server. */
 static struct link_station idle_link(const struct link_station *l)
 {
     return (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
@@ -191,8 +200,10 @@ bool stations_init(struct kb_sim *s)
 
 void stations_free_rings(struct link_station *rows, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         free(rows[i].enter_fs);
+        free(rows[i].others);
+    }
 }
 
 static void free_all_rings(struct kb_sim *s)

@@ -35,6 +35,7 @@ static void spans_free(struct spans *w)
     free(w->engine_id);
     visitors_free(w->links, w->n_links);
     visitors_free(w->early, w->n_early);
+    visitors_free(w->ports, w->n_ports);
     net_free(w->net);
     free(w->pes);
     free(w);
@@ -122,10 +123,12 @@ static struct spans *spans_new(const struct kb_sim *s)
     w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
     w->n_links = t->links == MODE_FIFO ? walk_n_links(t) : 1;
     w->n_early = t->early ? cubes << t->unit_bits : 1;
+    w->n_ports = N_PORTS * pe_count(t);
     w->links = calloc(w->n_links, sizeof *w->links);
     w->early = calloc(w->n_early, sizeof *w->early);
+    w->ports = calloc(w->n_ports, sizeof *w->ports);
     w->net = s->router ? net_new(s) : NULL;
-    if (w->channel_id && w->engine_id && w->links && w->early && (w->net || !s->router))
+    if (w->channel_id && w->engine_id && w->links && w->early && w->ports && (w->net || !s->router))
         return w;
     spans_free(w);
     return NULL;

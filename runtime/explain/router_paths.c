@@ -449,7 +449,7 @@ static void turn_back(struct net *net, struct net_flight *f, const struct net_pa
 static uint64_t free_fs_of(const struct kb_sim *s, const struct txn *txn)
 {
     return unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))
-               ? (uint64_t)port_of_tcm(s, txn->dst, txn_writes(txn))->free_fs
+               ? (uint64_t)link_last_fs(port_of_tcm(s, txn->dst, txn_writes(txn)))
                : s->router->sinks[txn->dst];
 }
 

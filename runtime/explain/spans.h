@@ -68,7 +68,8 @@ struct spans {
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
     struct visitors *links, *early;   /* owned; of links, if fifo, and of s->early */
-    size_t n_links, n_early;
+    struct visitors *ports;           /* owned; of ports of TCMs that are free early */
+    size_t n_links, n_early, n_ports;
     struct net *net; /* owned; links router: router_paths.c; else NULL */
     struct leaving leaving;
     uint32_t n_stretches;      /* told */
@@ -162,6 +163,10 @@ kb_cause stations_wait(kb_place place, enum station_kind station);
 
 /* The overhead of a stage inside a PE; `cause`: of the rest of its service. */
 int64_t stations_inside(const struct kb_sim *s, uint32_t slot, kb_cause *cause);
+
+/* Is its memory or port, at `place`, free again before what it serves is done, so that nothing
+ * waits for an end? */
+bool stations_free_early(const struct kb_sim *s, uint32_t slot, kb_place place);
 
 /* Has it come to a memory that chooses? */
 bool stations_chooses(const struct kb_sim *s, uint32_t slot);

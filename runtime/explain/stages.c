@@ -206,15 +206,6 @@ static void at_channel(struct kb_sim *s, struct visits *v, const struct visit *v
     follow(s, visit->slot, &spans_of(s)->leaving.chain);
 }
 
-/* Is it free again before what it serves is done, so that nothing waits for an end? */
-static bool frees_early(const struct kb_sim *s, uint32_t slot)
-{
-    const struct txn *x = &s->txns[slot];
-
-    return s->topo->early && !is_inside(s, slot) &&
-           memory_frees_early(cost_memory(s->topo, x->dst, txn_writes(x)));
-}
-
 /* The wait for a memory, port or engine that serves in order. */
 static void wait_in_order(struct kb_sim *s, struct visits *v, const struct stage_visits *stage,
                           const struct visit *visit)
@@ -228,7 +219,7 @@ static void wait_in_order(struct kb_sim *s, struct visits *v, const struct stage
 
     if (!at)
         return;
-    if (wait_fs && last && !frees_early(s, visit->slot))
+    if (wait_fs && last && !stations_free_early(s, visit->slot, stage->place))
         v->stages[last->slot].follower = visit->slot + 1;
     behind = visits_join(v, at, visit, &s->txns[visit->slot]);
     if (wait_fs)

@@ -9,7 +9,8 @@
  *   memory, port      one server: memory_station.holder
  *   link              a transaction is let in as soon as it is known when it may enter, which may
  *                     be later: visitors.c has the one that has entered by now
- *   early memory      the same: it is a station like a link (network/turn.h)
+ *   early memory      the same: it is a station like a link (network/turn.h). So is a port of a TCM
+ *                     that is free early; with several servers the last visit that has begun counts
  *   port of a TCM     with links router: the last one that took its turn there, net_take_port()
  *
  * A service is told when it begins, with its end if that is known (a link, an early memory), and
@@ -55,6 +56,18 @@ struct line {
     struct visitors *visitors;
 };
 
+bool stations_free_early(const struct kb_sim *s, uint32_t slot, kb_place place)
+{
+    const struct txn *txn = &s->txns[slot];
+    uint32_t number = (uint32_t)place_index(place);
+
+    if (kb_place_kind_of(place) == KB_AT_PORT)
+        return number % N_PORTS <= PORT_TCM_WRITE &&
+               memory_frees_early(
+                   pe_port(&s->kernels->pes[number / N_PORTS], (enum port)(number % N_PORTS)));
+    return s->topo->early && memory_frees_early(cost_memory(s->topo, txn->dst, txn_writes(txn)));
+}
+
 static struct line line_at(const struct kb_sim *s, uint32_t slot, enum station_kind station,
                            kb_place place)
 {
@@ -63,10 +76,11 @@ static struct line line_at(const struct kb_sim *s, uint32_t slot, enum station_k
 
     if (station == STATION_LINK)
         return (struct line){&s->links[i], &spans_of(s)->links[i]};
-    if (station == STATION_MEMORY && s->early && !is_inside(s, slot) &&
-        memory_frees_early(cost_memory(s->topo, txn->dst, txn_writes(txn))))
-        return (struct line){&s->early[txn->dst], &spans_of(s)->early[txn->dst]};
-    return (struct line){NULL, NULL};
+    if (station != STATION_MEMORY || spans_of(s)->net || !stations_free_early(s, slot, place))
+        return (struct line){NULL, NULL};
+    if (kb_place_kind_of(place) == KB_AT_PORT)
+        return (struct line){&s->kernels->ports[i], &spans_of(s)->ports[i]};
+    return (struct line){&s->early[txn->dst], &spans_of(s)->early[txn->dst]};
 }
 
 /* The source and id of the visit that has such a station at `t`. False: it is free. */
@@ -85,33 +99,23 @@ static bool find_in_line(uint64_t t, struct line line, kb_place *source, uint32_
     return true;
 }
 
-/* Is it a port of a TCM that packets from routers take, too? engine/hop_way.c, serve_at_port() */
+/* Is it a port of a TCM that packets from routers take, too? engine/hop_way.c, serve_early() */
 static bool is_shared_port(const struct kb_sim *s, uint32_t slot, kb_place place)
 {
     return spans_of(s)->net && is_inside(s, slot) && kb_place_kind_of(place) == KB_AT_PORT &&
            place_index(place) % 4 < PORT_GEMM;
 }
 
-/* When such a port is free, by what is known. */
-static const int64_t *port_free_of(const struct kb_sim *s, kb_place place, uint32_t *dst)
-{
-    uint32_t src = pe_src(s->topo, (uint32_t)place_index(place) / 4);
-
-    *dst = dst_pack(s->topo, src_cube(s->topo, src), unit_of_tcm(s->topo, src_pe(s->topo, src)));
-    return &s->kernels->ports[place_index(place)].free_fs;
-}
-
 /* Takes its turn at such a port; false: it is free, and nothing is waited for. */
 static bool join_port(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place, kb_place *source,
                       uint32_t *id)
 {
-    uint32_t dst;
-    const int64_t *free_fs = port_free_of(s, place, &dst);
+    uint32_t dst = s->kernels->pes[place_index(place) / N_PORTS].tcm;
     struct net_other before = net_take_port(s, slot, dst, place_index(place) % 4 == PORT_TCM_WRITE);
 
     *source = before.source;
     *id = before.id;
-    return (uint64_t)*free_fs > t;
+    return (uint64_t)s->kernels->ports[place_index(place)].free_fs > t;
 }
 
 /* The source and id of the transaction that holds a station at `t`. False: the station is free. */
@@ -277,11 +281,9 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
 /* When the station is free of what takes it now; -1: not known yet. */
 static int64_t known_end_fs(const struct kb_sim *s, uint32_t slot, struct line line, kb_place place)
 {
-    uint32_t dst;
-
     if (is_shared_port(s, slot, place))
-        return *port_free_of(s, place, &dst);
-    return line.station ? line.station->free_fs : -1;
+        return link_last_fs(&s->kernels->ports[place_index(place)]);
+    return line.station ? link_last_fs(line.station) : -1;
 }
 
 void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)

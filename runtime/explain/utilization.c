@@ -183,7 +183,11 @@ static int64_t link_busy_fs(const struct kb_sim *s, const struct link_station *l
 {
     if (s->fed && s->n_done < sim_txn_count(s))
         return (int64_t)(l->busy_fs < now_fs ? l->busy_fs : now_fs);
-    return (int64_t)(l->busy_fs - past_fs((uint64_t)l->free_fs, now_fs));
+    int64_t busy_fs = (int64_t)l->busy_fs;
+
+    for (uint32_t i = 0; i < link_servers(l); i++)
+        busy_fs -= (int64_t)past_fs((uint64_t)link_server_fs(l, i), now_fs);
+    return busy_fs;
 }
 
 /* Of routers: does a channel begin there? The edges behind it in the same channel are not counted.
@@ -418,11 +422,11 @@ static struct flow_sum served(const struct kb_sim *s, uint32_t dst)
     return flow.by[0];
 }
 
-/* Of a memory that is free before its transactions are done. */
+/* Of a memory that is free before its transactions are done, or a port that keeps order. */
 static void show_early(const struct usage *u, const struct link_station *memory,
                        kb_utilization *use)
 {
-    use->servers = 1;
+    use->servers = link_servers(memory);
     use->busy_fs = link_busy_fs(u->sim, memory, u->now_fs);
     use->queues = true;
     use->queue_max = memory->queue_max;
@@ -476,6 +480,15 @@ static void show_memories(const struct usage *u)
     }
 }
 
+/* Is the time at which it is free all that is known of port or engine `i` of all PEs? */
+static bool port_in_order(const struct kb_sim *s, uint32_t i)
+{
+    enum port port = i % N_PORTS;
+
+    return s->inorder || (port <= PORT_TCM_WRITE &&
+                          memory_frees_early(pe_port(&s->kernels->pes[i / N_PORTS], port)));
+}
+
 static void show_ports(const struct usage *u)
 {
     const struct kb_sim *s = u->sim;
@@ -490,15 +503,14 @@ static void show_ports(const struct usage *u)
 
         if (s->router && port <= PORT_TCM_WRITE)
             continue; /* packets take it, too, and nothing counts for how long */
-        if (s->inorder)
+        if (port_in_order(s, i))
             use.count = pe->port_count[port];
         if (!use.count && !k->ports[i].free_fs && pe->port[port].holder == TXN_NONE)
             continue;
         if (port <= PORT_TCM_WRITE)
-            use.gbs = port == PORT_TCM_READ ? kind_at(t, src_cube(t, pe->src))->tcm_read.gbs
-                                            : kind_at(t, src_cube(t, pe->src))->tcm_write.gbs;
+            use.gbs = pe_port(pe, port)->gbs;
         kb_place_name(t, place_port(pe->number, port), use.name);
-        if (s->inorder)
+        if (port_in_order(s, i))
             show_early(u, &k->ports[i], &use);
         else
             show_served(u, &pe->port[port], &use);

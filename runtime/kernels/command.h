@@ -44,6 +44,11 @@ struct talk {
 };
 
 /* One command of a PE, from its call to its end. */
+/* Tokens of a composite, in order. */
+struct token_line {
+    struct token *first, *last; /* first NULL: none; last is of any use only if there is one */
+};
+
 struct command {
     _Alignas(64) struct tl_ctx *pe;
     struct tl_tensor *result; /* borrowed; NULL: none */
@@ -74,12 +79,13 @@ struct command {
     struct work service; /* from its issue to its end */
     bool in_hbm[3];      /* operands that DMA reads, and from which memory */
     uint32_t in_dst[3];
-    uint32_t tiles[3];                /* M, K, N */
-    uint32_t next_id;                 /* of the next token's first stage */
-    uint64_t next_token;              /* to enter */
-    struct token *unfetched, *newest; /* entered: the first whose FETCH has not begun; the last */
-    uint64_t writes_left;             /* DMA_WRITEs that have not ended */
-    struct command *made;             /* the one made before */
+    uint32_t tiles[3];           /* M, K, N */
+    uint32_t next_id;            /* of the next token's first stage */
+    uint64_t next_token;         /* to enter */
+    struct token_line unfetched; /* entered; their FETCH has not begun */
+    struct token_line fetching;  /* it has; the first has not ended */
+    uint64_t writes_left;        /* DMA_WRITEs that have not ended */
+    struct command *made;        /* the one made before */
 
     uint32_t after; /* observed: kb_command.after */
     bool after_end;

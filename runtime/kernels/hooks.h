@@ -43,13 +43,20 @@ static inline __attribute__((always_inline)) struct link_station *kernels_port(s
     return &s->kernels->ports[pe->number * N_PORTS + (size_t)(work->station - pe->port)];
 }
 
-/* With routers packets take the ports of TCMs, as stages do: when that one is free. NULL: none. */
-static inline uint64_t *kernels_port_free(struct kb_sim *s, uint32_t slot)
+/*
+ * hop: the port of a TCM that keeps no holder, but the time at which it is free: with routers, as
+ * packets take it, too, and where it is free before what it serves is done. NULL: none.
+ */
+static inline struct link_station *kernels_port_in_order(struct kb_sim *s, uint32_t slot)
 {
-    struct link_station *port = kernels_port(s, slot);
+    struct link_station *station = kernels_port(s, slot);
+    size_t number = (size_t)(station - s->kernels->ports);
+    enum port port = (enum port)(number % N_PORTS);
+    bool in_order = port <= PORT_TCM_WRITE &&
+                    (s->topo->links == MODE_ROUTER ||
+                     memory_frees_early(pe_port(&s->kernels->pes[number / N_PORTS], port)));
 
-    return (port - s->kernels->ports) % N_PORTS <= PORT_TCM_WRITE ? (uint64_t *)&port->free_fs
-                                                                  : NULL;
+    return in_order ? station : NULL;
 }
 
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)

@@ -79,6 +79,12 @@ static inline const struct kind_row *pe_kind(const struct tl_ctx *pe)
     return kind_at(pe->sim->topo, src_cube(pe->sim->topo, pe->src));
 }
 
+/* Its TCM, by the port for reads or for writes. */
+static inline const struct memory_row *pe_port(const struct tl_ctx *pe, enum port port)
+{
+    return port == PORT_TCM_READ ? &pe_kind(pe)->tcm_read : &pe_kind(pe)->tcm_write;
+}
+
 /* How long after a call its command is issued. */
 static inline int64_t pe_issue_fs(const struct tl_ctx *pe)
 {

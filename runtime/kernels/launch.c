@@ -40,7 +40,20 @@
 
 /* -- kernels of a simulation ------------------------------------------------------------------ */
 
-static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
+/* Ports of one direction are one station. False: no memory. */
+static bool make_ports(struct kernels *k, const struct tl_ctx *pe)
+{
+    for (enum port port = PORT_TCM_READ; port <= PORT_TCM_WRITE; port++) {
+        uint32_t n = pe_port(pe, port)->ports;
+        struct link_station *station = &k->ports[pe->number * (size_t)N_PORTS + port];
+
+        if (n > 1 && !(station->others = servers_new(n - 1)))
+            return false;
+    }
+    return true;
+}
+
+static bool pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
 {
     struct tl_ctx *pe = &k->pes[number];
     const struct kb_topology *t = s->topo;
@@ -53,6 +66,7 @@ static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     pe->tcm_address = address_of(t, pe->tcm, 0);
     for (int i = 0; i < N_PORTS; i++)
         pe->port[i].head = pe->port[i].holder = TXN_NONE;
+    return make_ports(k, pe);
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -138,8 +152,12 @@ struct kernels *kernels_new(struct kb_sim *s)
     find_issue_times(s, k);
     stations_make_all(s);
     find_least_ways(s, k);
-    for (uint32_t i = 0; i < k->n_pes; i++)
-        pe_init(s, k, i);
+    for (uint32_t i = 0; i < k->n_pes; i++) {
+        if (!pe_init(s, k, i)) {
+            kernels_free(k);
+            return NULL;
+        }
+    }
     return k;
 }
 

@@ -355,10 +355,11 @@ static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memor
            drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
 }
 
-/* Of a memory alone. */
+/* Of a memory alone, or of a port of a TCM. */
 static inline double cost_own_gbs(const struct cost_mask *m, const struct memory_row *memory)
 {
-    return (m->link_gbs > 0 ? memory->bare_gbs : memory->own_gbs) + m->memory_gbs;
+    return (m->link_gbs > 0 ? memory->bare_gbs : memory->own_gbs) +
+           (memory->ports ? m->tcm_gbs : m->memory_gbs);
 }
 
 /* For how long a service of `hold_fs` keeps others from the memory. */

@@ -149,7 +149,7 @@ struct between_row {
 
 /*
  * For how long a memory is held: the drain of the request's route, or its own. The words of
- * cube.hbm.hold and cube.sram.hold in gen/keys.def, in that order.
+ * cube.hbm.hold, cube.sram.hold and cube.pe.pe_tcm.hold in gen/keys.def, in that order.
  */
 enum memory_hold { HOLD_ROUTE, HOLD_OWN, HOLD_BY_COMPONENT /* no word: what its component says */ };
 
@@ -169,6 +169,7 @@ struct memory_row {
     uint8_t hold;    /* enum memory_hold */
     uint8_t model;   /* enum memory_model */
     uint8_t behind;  /* the same, of what is built in behind a component */
+    uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
 };
 
 /* One server, or channels with banks: the words of cube.hbm.model, in that order. Or a component
@@ -196,7 +197,8 @@ struct bank_row {
 /* Is it free for the next before its transaction is done?  network/turn.h */
 static inline bool memory_frees_early(const struct memory_row *memory)
 {
-    return memory->model == MEMORY_SERVER && (memory->hold != HOLD_ROUTE || memory->latency_fs > 0);
+    return memory->model == MEMORY_SERVER &&
+           (memory->hold != HOLD_ROUTE || memory->latency_fs > 0 || memory->ports > 1);
 }
 
 /*

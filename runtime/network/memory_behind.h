@@ -19,15 +19,12 @@
 #include "network/router.h"
 #include "network/server.h"
 
-/* When the memory of a transaction is free: of a TCM the port, which stages inside its PE use, too.
- */
-static inline uint64_t *free_of(struct kb_sim *s, int how, uint32_t slot)
+/* The port of a TCM to which a transaction comes, which stages inside its PE use, too; or NULL. */
+static inline struct link_station *port_for(struct kb_sim *s, int how, uint32_t slot)
 {
-    uint32_t dst = s->txns[slot].dst;
-
-    if (how & HOW_KERNELS && unit_is_tcm(T, dst_unit(T, dst)))
-        return s->heard->port_free(s, slot);
-    return &s->router->sinks[dst];
+    if (how & HOW_KERNELS && unit_is_tcm(T, dst_unit(T, s->txns[slot].dst)))
+        return s->heard->port(s, slot);
+    return NULL;
 }
 
 /* The pace at which bytes of a transaction hold its memory. */
@@ -88,12 +85,15 @@ static inline void part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t 
                                 const struct delivery *part)
 {
     struct txn *txn = &s->txns[slot];
-    uint64_t *free_fs = free_of(s, how, slot);
+    struct link_station *port = port_for(s, how, slot);
+    uint64_t *free_fs = port ? (uint64_t *)&port->free_fs : &s->router->sinks[txn->dst];
     const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
     struct turn turn = is_served(s, how, slot)
                            ? take_by_component(s, slot, t, part, free_fs)
                            : take_part(s, slot, t, part, service_gbs(s, txn, memory), free_fs);
 
+    if (port)
+        link_turned(port);
     s->memories[txn->dst].busy_fs += turn.hold_fs;
     if (part->from == 0)
         txn->service_fs = (int64_t)turn.start_fs;

@@ -1,4 +1,5 @@
-/* turn.h -- a turn at a station that keeps order: a link, where links are fifo, or a memory.
+/* turn.h -- a turn at a station that is free again at a known time: a link, where links are fifo, a
+ * memory that keeps order, or a port of a TCM.
  *
  * It holds        A link holds the transaction whose bytes pass now. The head does not wait for the
  *                 tail: it enters, and goes on after the wire. A memory holds one transaction; one
@@ -16,7 +17,10 @@
  *                 until 20.095, and is done at 52.095
  *
  * Nothing happens when such a station becomes free, so that is no event. The station keeps the
- * time at which it is free, and the next turn begins at max(arrival, free_fs).
+ * time at which it is free, and the next turn begins at max(arrival, free_fs). With several
+ * servers it keeps one time of each. The one that is free first is taken, so turns begin in the
+ * order in which they were asked for, as with one: the earliest of the times never falls. Which of
+ * them served is not known afterwards, and nothing asks.
  *
  * Links without an event
  *
@@ -75,6 +79,7 @@ static ALWAYS_INLINE uint64_t take_turn(struct kb_sim *s, struct link_station *s
     uint64_t enter = (uint64_t)station->free_fs > t ? (uint64_t)station->free_fs : t;
 
     station->free_fs = (int64_t)after(enter, taken);
+    link_turned(station);
     station->busy_fs += (uint64_t)taken;
     if (STATS && enter > t && !link_wait(station, t, enter))
         fail(s, KB_NO_MEMORY);

@@ -15,7 +15,8 @@
  *     FETCH                    when both have ended, and the FETCHes of the composite's tokens
  *                              before have begun; then the tile buffer is free, and the next token
  *                              enters
- *     GEMM or MATH             the accumulator stays in the engine until the last token along K
+ *     GEMM or MATH             when the FETCHes of the composite's tokens before have ended, too;
+ *                              the accumulator stays in the engine until the last token along K
  *     epilogue steps           after the last token along K: FETCH of the operand's part if it is
  *                              a tensor, then MATH
  *     STORE, DMA_WRITE         at the end of the same token
@@ -117,6 +118,24 @@ static void token_fetch(struct kb_sim *s, uint64_t t, struct token *token)
     pe_fetch(s, t, &stage, token->fetch_bytes);
 }
 
+static void line_join(struct token_line *line, struct token *token)
+{
+    token->behind = NULL;
+    if (line->first)
+        line->last->behind = token;
+    else
+        line->first = token;
+    line->last = token;
+}
+
+static struct token *line_leave(struct token_line *line)
+{
+    struct token *token = line->first;
+
+    line->first = token->behind;
+    return token;
+}
+
 /*
  * The FETCHes of a composite begin in order of its tokens: a product is added up along K. Where a
  * memory is held for the drain of the route its reads end in that order anyway; else a smaller last
@@ -124,21 +143,12 @@ static void token_fetch(struct kb_sim *s, uint64_t t, struct token *token)
  */
 static void fetch_in_order(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    while (c->unfetched && c->unfetched->reads_left == 0) {
-        struct token *token = c->unfetched;
+    while (c->unfetched.first && c->unfetched.first->reads_left == 0) {
+        struct token *token = line_leave(&c->unfetched);
 
-        c->unfetched = token->behind;
+        line_join(&c->fetching, token);
         token_fetch(s, t, token);
     }
-}
-
-static void await_fetch(struct command *c, struct token *token)
-{
-    if (c->unfetched)
-        c->newest->behind = token;
-    else
-        c->unfetched = token;
-    c->newest = token;
 }
 
 /* A token enters: its tiles are read, or are in the TCM. */
@@ -148,7 +158,7 @@ static void token_enter(struct kb_sim *s, uint64_t t, struct token *token)
 
     for (uint32_t i = 0; i < c->op.n_in; i++)
         token->reads_left += c->in_hbm[i];
-    await_fetch(c, token);
+    line_join(&c->unfetched, token);
     fetch_in_order(s, t, c);
     if (token->reads_left == 0)
         return;
@@ -203,6 +213,13 @@ static void token_engine(struct kb_sim *s, uint64_t t, struct token *token)
         current_result(s->kernels)->math_elements += (uint64_t)token->rows * token->columns;
     }
     engine_begin(s, t, &stage, &work);
+}
+
+/* So do their products: with several ports a smaller tile may be fetched sooner than one before. */
+static void compute_in_order(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    while (c->fetching.first && c->fetching.first->fetched)
+        token_engine(s, t, line_leave(&c->fetching));
 }
 
 static void token_store(struct kb_sim *s, uint64_t t, struct token *token)
@@ -286,7 +303,8 @@ static void token_fetched(struct kb_sim *s, uint64_t t, struct token *token)
         return;
     }
     pe->buffer_taken[token->buffer] = false;
-    token_engine(s, t, token);
+    token->fetched = true;
+    compute_in_order(s, t, token->command);
     enter_tokens(s, t, pe);
 }
 

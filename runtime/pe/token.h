@@ -10,10 +10,10 @@ struct token {
     uint32_t next_id;
     uint64_t fetch_bytes;
     uint8_t reads_left, epilogue; /* DMA_READs; the epilogue step at work */
-    bool in_epilogue;
+    bool fetched, in_epilogue;
     bool last;            /* in K: its output tile is complete */
     uint32_t buffer;      /* of the PE's tile buffers */
-    struct token *behind; /* entered next, while its command waits for this one's FETCH */
+    struct token *behind; /* in one of its command's lines */
     struct token *next_free;
 
     struct queue *queue; /* of a piece, or a credit */

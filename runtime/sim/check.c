@@ -125,6 +125,17 @@ static kb_status check_cube(const struct kb_sim *s, uint32_t cube, kb_error *why
     return status;
 }
 
+/* When the last server of a port is free. */
+static int64_t last_free_fs(const struct link_station *port)
+{
+    int64_t last_fs = 0;
+
+    for (uint32_t i = 0; i < link_servers(port); i++)
+        if (link_server_fs(port, i) > last_fs)
+            last_fs = link_server_fs(port, i);
+    return last_fs;
+}
+
 static kb_status check_ports(const struct kb_sim *s, kb_error *why)
 {
     uint32_t n = s->kernels ? s->kernels->n_pes * N_PORTS : 0;
@@ -134,8 +145,8 @@ static kb_status check_ports(const struct kb_sim *s, kb_error *why)
         const struct link_station *port = &s->kernels->ports[i];
         struct busy x = {s->kernels->pes[i / N_PORTS].port[i % N_PORTS].busy_fs, 1, s->end_fs};
 
-        if (port->free_fs)
-            x = (struct busy){port->busy_fs, 1, port->free_fs};
+        if (last_free_fs(port))
+            x = (struct busy){port->busy_fs, link_servers(port), last_free_fs(port)};
 
         status = check(s, place_port(i / N_PORTS, i % N_PORTS), &x, why);
     }

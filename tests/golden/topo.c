@@ -118,10 +118,10 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .bare_gbs = INFINITY, .hold = HOLD_ROUTE, .model = MEMORY_SERVER},
         .tcm_read = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216, .wire_fs = 0,
             .latency_fs = 0, .own_gbs = 512.0, .edge_gbs = INFINITY,
-            .bare_gbs = 512.0, .hold = HOLD_ROUTE, .model = MEMORY_SERVER},
+            .bare_gbs = 512.0, .hold = HOLD_ROUTE, .model = MEMORY_SERVER, .ports = 1},
         .tcm_write = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216, .wire_fs = 0,
             .latency_fs = 0, .own_gbs = 512.0, .edge_gbs = INFINITY,
-            .bare_gbs = 512.0, .hold = HOLD_ROUTE, .model = MEMORY_SERVER},
+            .bare_gbs = 512.0, .hold = HOLD_ROUTE, .model = MEMORY_SERVER, .ports = 1},
         .pe = {
             .cpu_overhead_fs = 2000000,
             .scheduler_overhead_fs = 1000000,

@@ -125,16 +125,20 @@ void judge_name_station(const struct judge_topo *t, size_t node, const char *way
     strcpy(put(put(text, t->nodes[node].name), way), "");
 }
 
-/* A TCM's port is always held for the drain of the route. */
 int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
-                      int64_t overhead_fs, int64_t drain_fs, bool *too_late)
+                      bool write, int64_t overhead_fs, int64_t drain_fs, bool *too_late)
 {
-    const char *hold = at->kind == JUDGE_SLICE ? "cube.hbm.hold" : "cube.sram.hold";
+    const char *hold = at->kind == JUDGE_SLICE ? "cube.hbm.hold"
+                       : at->kind == JUDGE_TCM ? "cube.pe.pe_tcm.hold"
+                                               : "cube.sram.hold";
     double gbs;
 
-    if (at->kind == JUDGE_TCM || strcmp(judge_cube_text(t, at->sip, at->cube, hold), "own") != 0)
+    if (strcmp(judge_cube_text(t, at->sip, at->cube, hold), "own") != 0)
         return judge_add_fs(overhead_fs, drain_fs, too_late);
-    if (at->kind == JUDGE_SLICE) {
+    if (at->kind == JUDGE_TCM) {
+        gbs = judge_cube_number(t, at->sip, at->cube,
+                                write ? "cube.pe.pe_tcm.write_gbs" : "cube.pe.pe_tcm.read_gbs");
+    } else if (at->kind == JUDGE_SLICE) {
         gbs = judge_cube_number(t, at->sip, at->cube, "cube.hbm.bw_gbs") *
               judge_cube_number(t, at->sip, at->cube, "cube.hbm.efficiency");
     } else {
@@ -150,10 +154,12 @@ uint32_t judge_servers(const struct judge_topo *t, const struct judge_node *node
     static const char *const keys[][2] = {
         {"cube.pe.pe_dma.read_channels", "cube.pe.pe_dma.write_channels"},
         {"cube.m_cpu.dma_read", "cube.m_cpu.dma_write"},
+        {"cube.pe.pe_tcm.read_ports", "cube.pe.pe_tcm.write_ports"},
     };
-    const char *key = strstr(node->name, ".pe_dma")  ? keys[0][write]
-                      : strstr(node->name, ".m_cpu") ? keys[1][write]
-                                                     : NULL;
+    const char *key = strstr(node->name, ".pe_dma")   ? keys[0][write]
+                      : strstr(node->name, ".m_cpu")  ? keys[1][write]
+                      : strstr(node->name, ".pe_tcm") ? keys[2][write]
+                                                      : NULL;
     unsigned sip, cube;
 
     if (!key || sscanf(node->name, "sip%u.cube%u.", &sip, &cube) != 2)

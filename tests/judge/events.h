@@ -47,11 +47,13 @@ uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e);
 int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late);
 int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
 
-/* How long a transaction holds memory `at`: its overhead, and the drain of the route or its own. */
+/* How long a transaction holds memory `at`, of a TCM the port that it takes: the overhead, and the
+ * drain of the route or the memory's own. */
 int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
-                      int64_t overhead_fs, int64_t drain_fs, bool *too_late);
+                      bool write, int64_t overhead_fs, int64_t drain_fs, bool *too_late);
 
-/* Channels of a pe_dma and engines of an m_cpu, for reads or for writes; 1 of other nodes. */
+/* Channels of a pe_dma, engines of an m_cpu and ports of a pe_tcm, for reads or for writes; 1 of
+ * other nodes. */
 uint32_t judge_servers(const struct judge_topo *t, const struct judge_node *node, bool write);
 
 void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait);

@@ -61,7 +61,8 @@ struct job {
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
     size_t frees;       /* the FETCH of a token: the token, in its PE's queue */
-    uint64_t lets;      /* the same: the FETCH of the next token, which arrives no earlier */
+    uint64_t lets;      /* of a token, its FETCH or what follows it: that of the next token, which
+                           arrives no earlier */
     size_t queue;       /* of a piece, and of what takes it out of its slot; or JUDGE_NONE */
     bool last;          /* of its send, or its recv */
     bool ended;
@@ -219,8 +220,8 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
                             .first = NO_JOB,
                             .last = NO_JOB,
                             .let_in = NO_JOB};
-    if (where == READS || where == WRITES)
-        (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES);
+    if (where != LINKS && where != RETURNS)
+        (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES || where == ONES);
     return *at;
 }
 
@@ -351,8 +352,9 @@ static void give_back(struct sim *s, struct station *at)
 }
 
 /*
- * docs/kernels.md "Composites": FETCHes begin in order of tokens. All that job `id` has waited for
- * has ended with job `last`; so has, perhaps, what the FETCHes behind it have waited for.
+ * docs/kernels.md "Composites": FETCHes, and products behind them, begin in order of tokens. All
+ * that job `id` has waited for has ended with job `last`; so has, perhaps, what the FETCHes behind
+ * it have waited for.
  */
 static void begin(struct sim *s, uint64_t id, uint64_t last)
 {
@@ -427,7 +429,8 @@ struct plan {
     uint64_t op_id; /* of the command */
     uint32_t token, tile[3];
     uint32_t m, k, n; /* the tile's sizes */
-    uint64_t fetch;   /* of a composite: the FETCH of the token before, if it follows reads */
+    uint64_t fetch;   /* of a composite: the FETCH of the token before, if it follows reads ... */
+    uint64_t engine;  /* ... and its GEMM or MATH */
 };
 
 /* Draws an id. */
@@ -637,10 +640,10 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
         if (h != last)
             add_step(s, key, DELAY, h->overhead_fs, NULL);
     }
-    add_step(
-        s, key, SERVICE,
-        judge_held_fs(s->t, at, nbytes, last->overhead_fs - r->latency_fs, drain_fs, &s->too_late),
-        memory);
+    add_step(s, key, SERVICE,
+             judge_held_fs(s->t, at, nbytes, write, last->overhead_fs - r->latency_fs, drain_fs,
+                           &s->too_late),
+             memory);
     job_at(s, key)->steps[job_at(s, key)->n_steps - 1].done_fs =
         add_fs(s, last->overhead_fs, drain_fs);
     if (judge_has_banks(s->t, at))
@@ -755,6 +758,16 @@ static void read_tile(struct plan *x, uint32_t operand, uint64_t row, uint64_t c
     token->first[token->n_first++] = id;
 }
 
+/* Job `id` arrives no earlier than that of the token before. */
+static void in_order(struct plan *x, uint64_t *before, uint64_t id)
+{
+    if (*before != NO_JOB) {
+        x->s->jobs[*before].lets = id;
+        x->s->jobs[id].waits_for++;
+    }
+    *before = id;
+}
+
 /* The FETCH of a token's tiles: after its DMA_READs, or else as the token enters. */
 static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
 {
@@ -768,11 +781,7 @@ static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
         token->first[token->n_first++] = id;
         return id;
     }
-    if (x->fetch != NO_JOB) {
-        x->s->jobs[x->fetch].lets = id;
-        x->s->jobs[id].waits_for++;
-    }
-    x->fetch = id;
+    in_order(x, &x->fetch, id);
     return id;
 }
 
@@ -822,6 +831,7 @@ static void plan_gemm_token(struct plan *x)
     fetch = fetch_tiles(x, (a + b) * c->in_bytes);
     last = gemm_job(x, JUDGE_GEMM_STAGE, x->m, x->k, x->n);
     then(x->s, fetch, last);
+    in_order(x, &x->engine, last);
     if (inner + x->k < c->k)
         return;
     for (size_t i = 0; i < c->n_epilogues; i++)
@@ -865,6 +875,7 @@ static void plan_math_token(struct plan *x)
     fetch = fetch_tiles(x, nbytes);
     math = math_job(x, JUDGE_MATH_STAGE, elements, c->class);
     then(x->s, fetch, math);
+    in_order(x, &x->engine, math);
     write_tile(x, math, row, column);
 }
 
@@ -1207,7 +1218,8 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
 static void issue(struct sim *s, struct pe *p)
 {
     struct judge_command_times *times = &p->times->commands[p->at];
-    struct plan x = {.s = s, .p = p, .c = &p->kernel->commands[p->at], .fetch = NO_JOB};
+    struct plan x = {
+        .s = s, .p = p, .c = &p->kernel->commands[p->at], .fetch = NO_JOB, .engine = NO_JOB};
 
     times->issue_fs = s->now_fs;
     times->op_id = s->run->n_records;

@@ -184,6 +184,29 @@ static void print_memory(FILE *out, struct dice *keys)
                 keys->no_delays ? "0.0" : latency[below(keys, COUNT(latency))]);
 }
 
+/*
+ * When a port of a TCM is free again, and how many there are. Other dice than those of the rest, so
+ * that this stays as it was without these keys; so has the version, of which 3 has another default.
+ */
+static void print_ports(FILE *out, uint64_t seed)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0x7c3)}, *rng = &dice;
+
+    if (chance(rng, 40))
+        fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");
+    if (chance(rng, 30))
+        fprintf(out, ", read_ports: %" PRIu32, 1 + below(rng, 4));
+    if (chance(rng, 30))
+        fprintf(out, ", write_ports: %" PRIu32, 1 + below(rng, 4));
+}
+
+static int version_of(bool second, uint64_t seed)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0xe45)}, *rng = &dice;
+
+    return second ? 2 + chance(rng, 40) : 1;
+}
+
 /* "row" and the other parts of an address in any order; the rank may be left out. */
 static void print_map(FILE *out, struct dice *keys)
 {
@@ -318,6 +341,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     fprintf(out, ", write_channels: %" PRIu32 "}\n    pe_tcm: {", 1 + below(rng, 3));
     print_gbs(out, rng, "read_gbs: ");
     print_gbs(out, rng, ", write_gbs: ");
+    print_ports(out, seed);
     fputs("}\n", out);
     print_pe(out, rng);
     return shape.pes;
@@ -377,6 +401,7 @@ static void print_own_boxes(FILE *out, struct dice *rng)
     print_overhead(out, rng);
     fprintf(out, ", lanes: %" PRIu32 "}, pe_tcm: {", 1 + below(rng, 64));
     print_gbs(out, rng, "read_gbs: ");
+    print_ports(out, rng->state);
     fputc('}', out);
 }
 
@@ -564,7 +589,8 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
     draw_delays(rng, &keys, seed);
-    fprintf(out, "kernbench: %d\nname: shape%" PRIu64 "\n", chance(rng, 50) ? 1 : 2, seed);
+    fprintf(out, "kernbench: %d\nname: shape%" PRIu64 "\n", version_of(!chance(rng, 50), seed),
+            seed);
     fprintf(out, "contention: {links: %s}\n", chance(rng, 60) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     n_sips = grid ? grid_w * grid_h : 1 + below(rng, 2);
@@ -646,7 +672,8 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, bool banks)
     dice.zero_per_cent = zero_per_cent[below(rng, COUNT(zero_per_cent))];
     dice.one_gbs = chance(rng, 20);
     draw_delays(rng, &keys, seed);
-    fprintf(out, "kernbench: %d\nname: random%" PRIu64 "\n", chance(&keys, 40) ? 2 : 1, seed);
+    fprintf(out, "kernbench: %d\nname: random%" PRIu64 "\n", version_of(chance(&keys, 40), seed),
+            seed);
     fprintf(out, "contention: {links: %s}\n", chance(rng, 50) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n",
             dice.zero_per_cent == 100 ? "0.0" : ns_per_mm[below(rng, COUNT(ns_per_mm))]);

@@ -228,7 +228,7 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
             add_step(x, ENGINE, 0, station_at(s, dma, h->node));
     }
     add_step(x, MEMORY,
-             judge_held_fs(s->t, to, x->nbytes, memory->overhead_fs - r->latency_fs,
+             judge_held_fs(s->t, to, x->nbytes, write, memory->overhead_fs - r->latency_fs,
                            x->result.drain_fs, &s->too_late),
              station_at(s, MEMORIES, memory->node));
     x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);

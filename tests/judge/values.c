@@ -7,9 +7,9 @@
 
 /*
  * The keys of docs/formats.md "Topology YAML", typed again from its text. A third word is the
- * default of files of version 2, where it differs.
+ * default of files of version 2, where it differs, a fourth that of version 3.
  */
-static const char *const defaults[][3] = {
+static const char *const defaults[][4] = {
     {"kernbench", ""},
     {"name", ""},
     {"contention.links", "ideal", "fifo"},
@@ -144,6 +144,9 @@ static const char *const defaults[][3] = {
     {"cube.pe.pe_tcm.size_mb", "16"},
     {"cube.pe.pe_tcm.read_gbs", "512.0"},
     {"cube.pe.pe_tcm.write_gbs", "512.0"},
+    {"cube.pe.pe_tcm.hold", "route", NULL, "own"},
+    {"cube.pe.pe_tcm.read_ports", "1"},
+    {"cube.pe.pe_tcm.write_ports", "1"},
     {"cube.pe.pe_gemm.overhead_ns", "0.0"},
     {"cube.pe.pe_gemm.clock_ghz", "1.0"},
     {"cube.pe.pe_gemm.mac.0", "16"},
@@ -248,9 +251,11 @@ static void set_defaults(struct judge_topo *t)
 
 static void set_version(struct judge_topo *t)
 {
-    for (size_t i = 0; judge_number(t, "kernbench") >= 2 && i < N_DEFAULTS; i++) {
-        if (defaults[i][2] && !value_of(t, defaults[i][0])->given)
-            strcpy(value_of(t, defaults[i][0])->text, defaults[i][2]);
+    for (size_t version = 2; version <= judge_number(t, "kernbench"); version++) {
+        for (size_t i = 0; i < N_DEFAULTS; i++) {
+            if (defaults[i][version] && !value_of(t, defaults[i][0])->given)
+                strcpy(value_of(t, defaults[i][0])->text, defaults[i][version]);
+        }
     }
 }
 

@@ -142,7 +142,7 @@ static inline tl_tensor *do_composite(tl_ctx *tl, const struct scenario *s,
     return tl_composite_at(TL_HERE, tl, args);
 }
 
-static inline uint32_t pe_number(const struct scenario *s, const struct judge_end *pe)
+static inline uint32_t number_of(const struct scenario *s, const struct judge_end *pe)
 {
     return (uint32_t)judge_global_pe(s->judge, pe);
 }
@@ -153,7 +153,7 @@ static inline void do_barrier(tl_ctx *tl, const struct scenario *s, const struct
     uint32_t *pes = tl_alloc_host(tl, g->n * sizeof *pes);
 
     for (size_t i = 0; i < g->n; i++)
-        pes[i] = pe_number(s, &g->pes[i]);
+        pes[i] = number_of(s, &g->pes[i]);
     tl_barrier(tl, (tl_group){.pes = pes, .n = g->n});
 }
 
@@ -180,11 +180,11 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         tl_wait(tl, made[c->target]);
         return NULL;
     case JUDGE_SEND:
-        tl_send(tl, pe_number(s, &c->at), (int)c->tag, made[c->from]);
+        tl_send(tl, number_of(s, &c->at), (int)c->tag, made[c->from]);
         return NULL;
     case JUDGE_RECV:
         flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
-        return tl_recv_at(TL_HERE, tl, pe_number(s, &c->at), (int)c->tag, dtype_of(c->in), flat,
+        return tl_recv_at(TL_HERE, tl, number_of(s, &c->at), (int)c->tag, dtype_of(c->in), flat,
                           c->async);
     case JUDGE_BARRIER:
         do_barrier(tl, s, c);
@@ -223,14 +223,14 @@ static inline size_t send_of(const struct scenario *s, size_t kernel, size_t rec
 
     for (size_t i = 0; i < recv; i++)
         before += k->commands[i].kind == JUDGE_RECV && k->commands[i].tag == c->tag &&
-                  pe_number(s, &k->commands[i].at) == pe_number(s, &c->at);
-    *sender = kernel_of(s, pe_number(s, &c->at));
+                  number_of(s, &k->commands[i].at) == number_of(s, &c->at);
+    *sender = kernel_of(s, number_of(s, &c->at));
     for (size_t i = 0;; i++) {
         const struct judge_command *x = &s->program.kernels[*sender].commands[i];
 
         assert_true(i < s->program.kernels[*sender].n);
         if (x->kind == JUDGE_SEND && x->tag == c->tag &&
-            pe_number(s, &x->at) == pe_number(s, &k->pe) && before-- == 0)
+            number_of(s, &x->at) == number_of(s, &k->pe) && before-- == 0)
             return i;
     }
 }

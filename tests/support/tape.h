@@ -2,6 +2,7 @@
 #ifndef TAPE_H
 #define TAPE_H
 #include "machine/cost.h"
+#include "machine/pes.h"
 #include "machine/place.h"
 #include "rig.h"
 
@@ -355,11 +356,22 @@ static inline int tape_by_place(const void *a, const void *b)
     return x->end_fs < y->end_fs ? -1 : x->end_fs > y->end_fs;
 }
 
-/* A link, or a memory that is free before its transaction is done. */
+/* A port of a TCM that is. */
+static inline bool tape_port_frees_early(const struct kb_topology *t, uint64_t port)
+{
+    const struct kind_row *kind = kind_at(t, src_cube(t, pe_src(t, (uint32_t)(port / N_PORTS))));
+
+    return port % N_PORTS <= PORT_TCM_WRITE &&
+           memory_frees_early(port % N_PORTS == PORT_TCM_READ ? &kind->tcm_read : &kind->tcm_write);
+}
+
+/* A link, or a memory or port that is free before its transaction is done. */
 static inline bool tape_ends_when_taken(const struct tape *t, const kb_service *x)
 {
     uint32_t dst = (uint32_t)place_index(x->place);
 
+    if (kb_place_kind_of(x->place) == KB_AT_PORT)
+        return tape_port_frees_early(t->topo, place_index(x->place));
     return kb_place_kind_of(x->place) == KB_AT_LINK ||
            (kb_place_kind_of(x->place) == KB_AT_MEMORY &&
             memory_frees_early(cost_memory(t->topo, dst, false)));

@@ -737,7 +737,7 @@ static void recount_until(const struct rig *r, const kb_utilization *use, int64_
             const struct judge_hop *memory = &route.hops[route.n - 1];
             bool late = false;
             int64_t held_fs =
-                judge_held_fs(r->judge, &row->dst, row->nbytes,
+                judge_held_fs(r->judge, &row->dst, row->nbytes, writes(row),
                               memory->overhead_fs - route.latency_fs, x->drain_fs, &late);
 
             busy_fs += before(x->service_fs, x->service_fs + held_fs, until_fs);

@@ -202,13 +202,16 @@ static kb_place behind_of(const struct watched *w, size_t kernel)
     return KB_NOWHERE;
 }
 
-/* At a link, or a memory that is free early, one after the other enters: no end lets the next in.
+/* At a link, or a memory or port that is free early, one after the other enters: no end lets the
+ * next in.
  */
 static bool is_line(const struct watched *w, const char *place)
 {
     return strstr(place, " -> ") ||
            (strstr(place, ".hbm_ctrl.") && memory_frees_early(&w->s->topo->kinds->hbm)) ||
-           (strstr(place, ".sram") && memory_frees_early(&w->s->topo->kinds->sram));
+           (strstr(place, ".sram") && memory_frees_early(&w->s->topo->kinds->sram)) ||
+           (strstr(place, ".pe_tcm.read") && memory_frees_early(&w->s->topo->kinds->tcm_read)) ||
+           (strstr(place, ".pe_tcm.write") && memory_frees_early(&w->s->topo->kinds->tcm_write));
 }
 
 /* The last wait of `id`, other than in a line, that its own command has ended; or NULL. */
@@ -313,7 +316,7 @@ static void find_queues(struct watched *w)
     for (size_t id = 0; id < w->s->expected.n_records; id++) {
         const struct judge_op_record *r = record(w, id);
         const struct judge_command *c = command(w, r->kernel, r->command);
-        size_t other = is_message(w, r) ? kernel_of(w->s, pe_number(w->s, &c->at)) : 0;
+        size_t other = is_message(w, r) ? kernel_of(w->s, number_of(w->s, &c->at)) : 0;
         struct queue *q;
 
         if (!is_message(w, r) || r->component == JUDGE_NOWHERE)
@@ -573,7 +576,7 @@ static bool same_group(const struct watched *w, size_t a, size_t b)
 
     for (size_t i = 0; i < x->n; i++)
         for (size_t k = 0; k < y->n; k++)
-            n += pe_number(w->s, &x->pes[i]) == pe_number(w->s, &y->pes[k]);
+            n += number_of(w->s, &x->pes[i]) == number_of(w->s, &y->pes[k]);
     return x->n == y->n && n == x->n;
 }
 
@@ -608,19 +611,19 @@ static struct meeting meet(const struct watched *w, const struct judge_op_record
     struct meeting m = {.there_fs = -1};
     int64_t issued_fs = 0;
 
-    m.lowest = kernel_of(w->s, pe_number(w->s, &g->pes[0]));
+    m.lowest = kernel_of(w->s, number_of(w->s, &g->pes[0]));
     for (size_t i = 1; i < g->n; i++)
-        if (pe_number(w->s, &g->pes[i]) < pe_number(w->s, &w->s->program.kernels[m.lowest].pe))
-            m.lowest = kernel_of(w->s, pe_number(w->s, &g->pes[i]));
+        if (number_of(w->s, &g->pes[i]) < number_of(w->s, &w->s->program.kernels[m.lowest].pe))
+            m.lowest = kernel_of(w->s, number_of(w->s, &g->pes[i]));
     for (size_t i = 0; i < g->n; i++) {
-        size_t k = kernel_of(w->s, pe_number(w->s, &g->pes[i]));
+        size_t k = kernel_of(w->s, number_of(w->s, &g->pes[i]));
         const struct judge_command_times *t = times(w, k, nth_barrier(w, k, group, nth, SIZE_MAX));
         struct word_way way = way_of(w, k, m.lowest);
         int64_t there_fs = t->issue_fs + way.wire_fs + way.overhead_fs;
         bool first =
             t->issue_fs < issued_fs ||
             (t->issue_fs == issued_fs &&
-             pe_number(w->s, &g->pes[i]) < pe_number(w->s, &w->s->program.kernels[m.last].pe));
+             number_of(w->s, &g->pes[i]) < number_of(w->s, &w->s->program.kernels[m.last].pe));
 
         if (there_fs < m.there_fs || (there_fs == m.there_fs && !first))
             continue;

@@ -375,6 +375,7 @@ static void add_kind(struct routes *r)
         .pes = r->pes,
         .slices = r->slices,
         .crossbars = r->crossbars,
+        .issue_fs = fs_of_ns(s->cube_pe_pe_dma_issue_ns),
         .read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels,
         .write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels,
         .read_engines = (uint32_t)s->cube_m_cpu_dma_read,

@@ -84,16 +84,22 @@ static void set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
 }
 
-/* What has its channel sets out. Traffic then draws the next transaction of its PE. */
-static void leave_pe(struct kb_sim *s, uint64_t t, uint32_t slot)
+/* What has its channel since `granted` sets out at `t`. Traffic then draws the next transaction of
+ * its PE. */
+static void leave_pe(struct kb_sim *s, uint64_t granted, uint64_t t, uint32_t slot)
 {
-    const struct txn *txn = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
     if (s->heard)
         s->heard->begin(s, t, slot);
     else if (s->traffic)
-        traffic_next(s, t, txn->src, pe_number(T, txn->src), txn_writes(txn));
-    set_out(s, t, slot);
+        traffic_next(s, granted, txn->src, pe_number(T, txn->src), txn_writes(txn));
+    if (t == granted) {
+        set_out(s, t, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_SETS_OUT;
+    post(s, t, EV_HOP, slot);
 }
 
 /* It has a server of `station` from `t` on; leave_server() adds the time at which it gives it back.
@@ -102,7 +108,10 @@ static void take_server(struct kb_sim *s, enum station_kind kind, struct station
                         uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
+    uint64_t granted = t;
 
+    if (kind == STATION_CHANNEL)
+        t = take_pace(s, txn, t);
     station->holder = slot;
     station->busy_fs -= t;
     txn->wait_fs = (int64_t)t - (kind == STATION_CHANNEL ? txn->issue_fs : txn->wait_fs);
@@ -111,7 +120,7 @@ static void take_server(struct kb_sim *s, enum station_kind kind, struct station
     if (s->observer)
         observe_take(s, t, slot, kind);
     if (kind == STATION_CHANNEL)
-        leave_pe(s, t, slot);
+        leave_pe(s, granted, t, slot);
     else
         hop_leave_m_cpu(s, t, slot);
 }
@@ -308,6 +317,8 @@ static void handle(struct kb_sim *s, ev e)
     case EV_HOP:
         if (s->heard && s->txns[slot].stage == TXN_CREDIT)
             s->heard->word(s, t, slot);
+        else if (s->txns[slot].stage == TXN_SETS_OUT)
+            set_out(s, t, slot);
         else
             hop_on(s, t, slot);
         break;

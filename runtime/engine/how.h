@@ -60,6 +60,23 @@ static inline void post_data(struct kb_sim *s, uint64_t t, uint32_t slot)
 }
 
 /*
+ * When a transaction sets out whose PE has given it a channel at `t`: issue_ns behind the one
+ * before of that PE and direction, whichever channel that has. The row of those that set out is
+ * that of their grants.
+ */
+static ALWAYS_INLINE uint64_t take_pace(struct kb_sim *s, const struct txn *x, uint64_t t)
+{
+    uint64_t *pace;
+
+    if (__builtin_expect(!s->paces, true))
+        return t;
+    pace = &s->paces[2 * (size_t)x->src + txn_writes(x)];
+    t = *pace > t ? *pace : t;
+    *pace = after(t, kind_at(s->topo, src_cube(s->topo, x->src))->issue_fs);
+    return t;
+}
+
+/*
  * FNV-1a 64 over (int64 time, uint8 class, uint64 id), little endian: docs/model.md "Order of
  * events". A byte of 0 only multiplies, so the upper bytes of what is small are one product: two of
  * the time, five of the id.

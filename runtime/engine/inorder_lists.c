@@ -258,7 +258,7 @@ static void find_delays(struct kb_sim *s)
  */
 static bool is_listed(const struct kb_sim *s)
 {
-    return !sim_counts(s) && !s->dependencies && !s->kernels &&
+    return !sim_counts(s) && !s->dependencies && !s->kernels && !s->paces &&
            (!s->inorder->program.chooses || most_channels(s->topo) == 1);
 }
 

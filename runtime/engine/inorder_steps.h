@@ -560,11 +560,37 @@ static ALWAYS_INLINE void go_through(struct kb_sim *s, int how, struct goer goer
 /* All parts of a transaction set out, in order of addresses. */
 static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole);
 
+static ALWAYS_INLINE bool has_parts(const struct kb_sim *s, uint32_t slot)
+{
+    return __builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false);
+}
+
+/* The transaction in `slot`, or all its parts, leave their PE at `t`, and nothing follows. */
+static ALWAYS_INLINE void leave_channel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (has_parts(s, slot))
+        leave_in_parts(s, how, t, slot);
+    else
+        go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event */
+}
+
+/* It has its channel, but its PE does not issue it before `t`. */
+static __attribute__((noinline)) struct goer put_off_start(struct kb_sim *s, uint64_t t,
+                                                           uint32_t slot)
+{
+    s->txns[slot].stage = TXN_SETS_OUT;
+    post(s, t, EV_HOP, slot);
+    return none;
+}
+
 /* It has a server of its channel from `t` on. Traffic then draws the PE's next transaction. */
 static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct station *channel = channel_of(s, x);
+    const uint64_t granted = t;
+
+    t = take_pace(s, x, t);
 
     channel->idle--;
     channel->holder = slot;
@@ -574,16 +600,15 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
         wait_add(&channel->wait_fs, (uint64_t)x->wait_fs);
     kernels_begin_service(s, t, slot);
     if (how & IN_WATCHED)
-        observe_visit(s, STATION_CHANNEL, (size_t)(channel - s->channels), slot,
-                      (uint64_t)x->issue_fs, t);
+        observe_channel(s, (size_t)(channel - s->channels), slot, (uint64_t)x->issue_fs, granted,
+                        t);
     if (__builtin_expect(s->traffic != NULL, false))
-        traffic_next(s, t, x->src, pe_number(T, x->src), txn_writes(x));
-    if (__builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false))
-        leave_in_parts(s, how, t, slot);
-    else if (how & IN_AHEAD && !(how & IN_SEVERAL))
+        traffic_next(s, granted, x->src, pe_number(T, x->src), txn_writes(x));
+    if (__builtin_expect(t != granted, false))
+        return put_off_start(s, t, slot);
+    if (how & IN_AHEAD && !(how & IN_SEVERAL) && !has_parts(s, slot))
         return leave_pe(s, how, t, slot);
-    else
-        go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event: nothing follows */
+    leave_channel(s, how, t, slot);
     if (how & IN_SEVERAL)
         return next_of_several(s, channel);
     return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
@@ -811,6 +836,10 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
     case EV_HOP:
         if (s->txns[slot].stage == TXN_TO_NODE)
             return come_to_node(s, how, t, slot);
+        if (s->txns[slot].stage == TXN_SETS_OUT) {
+            leave_channel(s, how, t, slot);
+            return none;
+        }
         kernels_word_arrived(s, t, slot);
         return none;
     case EV_ISSUE:

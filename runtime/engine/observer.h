@@ -34,6 +34,7 @@ struct visit {
                       that of its hop, in the cube of the row's step */
     int64_t arrive_fs, begin_fs; /* of a node: when it goes on */
     int64_t done_fs, drain_fs;   /* a memory: when it is done, and how long the way drains */
+    int64_t granted_fs;          /* a channel: since when it has it, though it begins later */
 };
 
 /* The piece of a message that has left a slot, for the sender that waits for that slot. */
@@ -156,6 +157,18 @@ static inline void observe_visit(struct kb_sim *s, enum station_kind station, si
                                           .number = number,
                                           .arrive_fs = (int64_t)arrive,
                                           .begin_fs = (int64_t)begin});
+}
+
+/* The same of a channel that it has had since `granted`. */
+static inline void observe_channel(struct kb_sim *s, size_t number, uint32_t slot, uint64_t arrive,
+                                   uint64_t granted, uint64_t begin)
+{
+    s->observer->visit(s, &(struct visit){.station = STATION_CHANNEL,
+                                          .slot = slot,
+                                          .number = number,
+                                          .arrive_fs = (int64_t)arrive,
+                                          .begin_fs = (int64_t)begin,
+                                          .granted_fs = (int64_t)granted});
 }
 
 /* The same of a memory, port or engine, which is done with it at `done`; its way drains for

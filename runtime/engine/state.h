@@ -51,6 +51,7 @@ struct kb_sim {
     bool *made; /* owned; [cube over all] */
     bool all_made;
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
+    uint64_t *paces;                 /* the same: none sets out before; NULL: all may at once */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct link_station *turns;      /* the same, of those that keep order: engine/inorder.h */
     struct memory_station *memories; /* [dst_pack()] */

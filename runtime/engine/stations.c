@@ -89,6 +89,8 @@ static void make_cube(struct kb_sim *s, uint32_t cube)
     size_t links = stations_links_of_cube(t);
 
     s->made[cube] = true;
+    if (s->paces)
+        memset(s->paces + 2 * pes * cube, 0, 2 * pes * sizeof *s->paces);
     make_servers(s, s->channels, 2 * pes * cube, 2 * pes, KB_COST_CHANNELS, channels_of);
     make_servers(s, s->engines, 2 * (size_t)cube, 2, KB_COST_ENGINES, engines_of);
     make_links(s->turns + 2 * (size_t)cube, 2);
@@ -99,13 +101,22 @@ static void make_cube(struct kb_sim *s, uint32_t cube)
         make_links(s->links + links * cube, links);
 }
 
+/* Does some PE take a time from one transaction to the next? */
+static bool is_paced(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].issue_fs)
+            return true;
+    return false;
+}
+
 /* Each array, how many rows it has, and how long these are. */
 struct array {
     void **rows;
     size_t n, row_bytes;
 };
 
-enum { N_ARRAYS = 6 };
+enum { N_ARRAYS = 7 };
 
 static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
 {
@@ -119,6 +130,8 @@ static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
     out[3] = (struct array){(void **)&s->early, t->links != MODE_ROUTER ? memories : 0,
                             sizeof *s->early};
     out[4] = (struct array){(void **)&s->links, links, sizeof *s->links};
+    out[6] = (struct array){(void **)&s->paces, is_paced(t) ? 2 * cubes << t->pe_bits : 0,
+                            sizeof *s->paces};
     out[5] = (struct array){(void **)&s->turns, 2 * cubes, sizeof *s->turns};
 }
 

@@ -24,6 +24,7 @@ enum txn_stage {
     TXN_CROSSING, /* hop: has crossed a NoC */
     TXN_ON_WIRE,  /* hop: has passed a wire */
     TXN_TO_NODE,  /* its head comes to a node that is a component */
+    TXN_SETS_OUT, /* has its channel, and sets out when its PE may issue it */
     TXN_CREDIT,   /* of kernels: a word that takes no station reaches a PE */
     TXN_SPLIT,    /* its parts are under way; before the run: it will have some (split.h) */
 };

@@ -203,7 +203,8 @@ static void at_channel(struct kb_sim *s, struct visits *v, const struct visit *v
     spans_piece_behind(s, visit->slot, KB_CAUSE_CHANNEL_WAIT,
                        place_of(KB_AT_CHANNEL, visit->number), visit->arrive_fs, wait_fs,
                        behind.source, behind.id);
-    follow(s, visit->slot, &spans_of(s)->leaving.chain);
+    if (spans_of(s)->leaving.end_fs == visit->begin_fs)
+        follow(s, visit->slot, &spans_of(s)->leaving.chain);
 }
 
 /* The wait for a memory, port or engine that serves in order. */

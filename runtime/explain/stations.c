@@ -5,7 +5,7 @@
  * ways:
  *
  *   channel, engine   several servers: the one that was let in last (channel_id, engine_id); the
- *                     station is free if it has an idle server
+ *                     station is free if it has an idle server, and a PE may issue by it
  *   memory, port      one server: memory_station.holder
  *   link              a transaction is let in as soon as it is known when it may enter, which may
  *                     be later: visitors.c has the one that has entered by now
@@ -134,6 +134,8 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     case STATION_ENGINE:
         *source = spans_source(txn); /* a PE's channels, and an M_CPU's engines, serve one */
         *id = (station == STATION_CHANNEL ? spans_of(s)->channel_id : spans_of(s)->engine_id)[i];
+        if (station == STATION_CHANNEL && s->paces && s->paces[i] > t)
+            return true;
         return (station == STATION_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case STATION_LINK:
     case STATION_NODE:
@@ -182,7 +184,8 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 
 /*
  * A wait has ended. If it was for another tile of the same composite, what led to the end of that
- * one's service has led here. In a line nothing ends when the next one enters.
+ * one's service has led here. In a line nothing ends when the next one enters; nor does anything
+ * when a PE may issue again.
  */
 static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot, bool in_line)
 {
@@ -192,7 +195,8 @@ static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot, bool in_line)
     if (!at->open || !kb_cause_is_wait((kb_cause)at->cause))
         return;
     spans_close(s, t, slot);
-    if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command && !in_line)
+    if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command && !in_line &&
+        from->end_fs == (int64_t)t)
         chain_copy(s, &at->chain, &from->chain);
 }
 

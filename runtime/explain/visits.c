@@ -25,7 +25,8 @@
 struct visitor visits_join(struct visits *v, struct visitors *at, const struct visit *visit,
                            const struct txn *x)
 {
-    struct visitor next = {visit->begin_fs, spans_source(x), x->id, visit->slot}, behind;
+    int64_t since_fs = visit->station == STATION_CHANNEL ? visit->granted_fs : visit->begin_fs;
+    struct visitor next = {since_fs, spans_source(x), x->id, visit->slot}, behind;
     const struct visitor *front = NULL;
 
     if (visit->begin_fs > visit->arrive_fs)

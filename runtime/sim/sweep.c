@@ -176,6 +176,13 @@ static void clear_station(struct station *st)
         .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
 }
 
+static void clear_channel(struct kb_sim *s, size_t channel)
+{
+    clear_station(&s->channels[channel]);
+    if (s->paces)
+        s->paces[channel] = 0;
+}
+
 /* The memory that a row has come to, and what it took on its way there. */
 static void clear_way(struct kb_sim *s, const struct job *job, const struct txn *row)
 {
@@ -216,7 +223,7 @@ static void clear(struct kb_sim *s, const struct job *job)
             clear_way(s, job, &s->txns[part]);
     }
     if (!of_host(job))
-        clear_station(&s->channels[2 * (size_t)job->src + writes(job)]);
+        clear_channel(s, 2 * (size_t)job->src + writes(job));
     if (s->router)
         router_clear(s);
     s->n_txns = s->n_parts = s->next_row = s->n_done = 0;

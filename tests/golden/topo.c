@@ -105,6 +105,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
         .crossbars = 2,
         .read_channels = 1,
         .write_channels = 1,
+        .issue_fs = 0,
         .read_engines = 1,
         .write_engines = 1,
         .ucie_overhead_fs = 1000000,

@@ -36,6 +36,15 @@ static inline bool chance(struct dice *rng, uint32_t per_cent)
     return below(rng, 100) < per_cent;
 }
 
+/* The pace of a PE's DMA: mostly none. Other dice than those of the rest, as above. */
+static inline const char *any_pace(uint64_t seed)
+{
+    static const char *const issue_ns[] = {"25.0", "0.000001", "3.5", "18.085"};
+    struct dice dice = {.state = seed ^ UINT64_C(0x155e)}, *rng = &dice;
+
+    return chance(rng, 25) ? issue_ns[below(rng, 4)] : "0.0";
+}
+
 /*
  * Draws a third of all machines without delays. The dice are other ones, so that the other seeds'
  * machines stay as they were; `keys` draw a part of the machine, or are NULL.

@@ -28,6 +28,7 @@ struct station {
     uint32_t in_line;
     struct judge_use use;
     uint64_t let_in;           /* the last job that was let in */
+    int64_t starts_fs;         /* of a channel: none sets out earlier */
     struct judge_banks *banks; /* of a memory that has them */
 };
 
@@ -261,14 +262,14 @@ static void name_station(const struct sim *s, const struct station *at,
         judge_name_station(s->t, at->index, ways[at->where], text);
 }
 
-static void tell_wait(struct sim *s, uint64_t key, const struct station *at)
+static void tell_wait(struct sim *s, uint64_t key, const struct station *at, int64_t end_fs)
 {
     struct job *j = job_at(s, key);
     struct judge_wait wait = {.id = id_of(key),
                               .behind = j->let_in == NO_JOB ? NO_JOB : id_of(j->let_in),
-                              .given_by = s->now_id,
+                              .given_by = end_fs == s->now_fs ? s->now_id : NO_JOB,
                               .begin_fs = j->arrived_fs,
-                              .end_fs = s->now_fs};
+                              .end_fs = end_fs};
 
     if (!j->waits)
         return;
@@ -277,33 +278,66 @@ static void tell_wait(struct sim *s, uint64_t key, const struct station *at)
     judge_add_wait(&s->run->waits, &wait);
 }
 
+/*
+ * docs/model.md "Channels": when the job sets out that has channel `at` now, the pace of the PE's
+ * DMA behind the one before. One station is all channels of a direction.
+ */
+static int64_t start_fs(struct sim *s, uint64_t key, struct station *at)
+{
+    const struct judge_end *pe = &s->pes[s->run->records[id_of(key)].kernel].kernel->pe;
+    int64_t fs = s->now_fs > at->starts_fs ? s->now_fs : at->starts_fs;
+
+    at->starts_fs = add_fs(s, fs, llround(number_at(s, pe, "cube.pe.pe_dma.issue_ns") * 1e6));
+    return fs;
+}
+
+/* With the channel all parts set out. */
+static void leave_channel(struct sim *s, uint64_t key)
+{
+    struct job *j = job_at(s, key);
+
+    j->now_at++;
+    for (uint32_t part = 0; part < j->n_parts; part++)
+        go_on(s, key_of(key, part));
+}
+
 /* Job `key` has the station that it came for. */
 static void take(struct sim *s, uint64_t key)
 {
     struct job *j = job_at(s, key);
     const struct step *here = &j->steps[j->now_at];
+    int64_t begin_fs = here->kind == CHANNEL ? start_fs(s, key, here->at) : s->now_fs;
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
     here->at->use.count++;
     here->at->use.bytes +=
         here->kind == CHANNEL || j->nbytes == 0 ? s->run->records[id_of(key)].nbytes : j->nbytes;
-    here->at->use.wait_fs += s->now_fs - j->arrived_fs;
-    here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
-    tell_wait(s, key, here->at);
+    here->at->use.wait_fs += begin_fs - j->arrived_fs;
+    here->at->use.busy_fs -= begin_fs; /* give_back() adds when it ends */
+    if (begin_fs > s->now_fs && !j->waits) {
+        j->waits = true;
+        j->let_in = here->at->let_in;
+    }
+    tell_wait(s, key, here->at, begin_fs);
     here->at->let_in = key;
     if (j->now_at == 0 && key == id_of(key))
-        s->run->records[key].t_start = s->now_fs;
-    if (here->kind != CHANNEL)
-        post(s, here->fs, JUDGE_DONE, key, j->now_at); /* it is free again */
+        s->run->records[key].t_start = begin_fs;
+    if (here->kind == CHANNEL && begin_fs > s->now_fs) {
+        post(s, begin_fs - s->now_fs, JUDGE_HOP, key, j->now_at);
+        return;
+    }
+    if (here->kind == CHANNEL) {
+        leave_channel(s, key);
+        return;
+    }
+    post(s, here->fs, JUDGE_DONE, key, j->now_at); /* it is free again */
     if (here->kind == SERVICE) {
         post(s, here->done_fs, JUDGE_DONE, key, j->n_steps);
         return;
     }
     j->now_at++;
     go_on(s, key);
-    for (uint32_t part = 1; here->kind == CHANNEL && part < j->n_parts; part++)
-        go_on(s, key_of(key, part)); /* with the channel all parts set out */
 }
 
 static void arrive(struct sim *s, uint64_t key)
@@ -1339,6 +1373,8 @@ static void hop(struct sim *s, const struct judge_event *e)
         word_arrives(s, e->id);
     } else if (e->step == RELEASE) {
         is_released(s, e->id);
+    } else if (job_at(s, key_of(e->id, e->part))->steps[e->step].kind == CHANNEL) {
+        leave_channel(s, key_of(e->id, e->part));
     } else {
         job_at(s, key_of(e->id, e->part))->now_at++;
         go_on(s, key_of(e->id, e->part));

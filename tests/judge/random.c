@@ -338,7 +338,8 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
-    fprintf(out, ", write_channels: %" PRIu32 "}\n    pe_tcm: {", 1 + below(rng, 3));
+    fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3));
+    fprintf(out, ", issue_ns: %s}\n    pe_tcm: {", any_pace(seed));
     print_gbs(out, rng, "read_gbs: ");
     print_gbs(out, rng, ", write_gbs: ");
     print_ports(out, seed);

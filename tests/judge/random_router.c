@@ -188,7 +188,8 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     fprintf(out, ", slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {", ANY(slices));
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
-    fprintf(out, ", write_channels: %" PRIu32 "}}\n", 1 + below(rng, 3) * below(rng, 3));
+    fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
+    fprintf(out, ", issue_ns: %s}}\n", any_pace(rng->state));
 }
 
 /* Routes around a cube, a link, a link one way. */

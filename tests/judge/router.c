@@ -3,6 +3,7 @@
 #include "banks.h"
 #include "network.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,7 @@ struct station {
     uint32_t servers, taken;
     struct txn **line;
     size_t n;
+    int64_t starts_fs; /* of a channel: none sets out earlier */
 };
 
 struct txn {
@@ -140,6 +142,7 @@ enum what {
     DATA,
     DONE,
     ISSUED,
+    SETS_OUT,
     CHANNEL_DECIDES
 };
 
@@ -1002,12 +1005,27 @@ static void set_out(struct sim *s, struct row *all)
     }
 }
 
+/* docs/model.md "Channels": it has its channel, and sets out when its PE may issue it. */
+static void channel_taken(struct sim *s, struct txn *x)
+{
+    struct station *at = &s->stations[!is_read(x)][x->source];
+    const struct judge_end *pe = &s->rows[x->id].src;
+    double issue_ns = judge_cube_number(s->t, pe->sip, pe->cube, "cube.pe.pe_dma.issue_ns");
+    int64_t fs = max_fs(s->now_fs, at->starts_fs);
+
+    at->starts_fs = add_fs(s, fs, llround(issue_ns * 1e6));
+    if (fs > s->now_fs)
+        post(s, fs, JUDGE_HOP, x, (struct thing){.what = SETS_OUT, .txn = x});
+    else
+        set_out(s, &s->all[x->id]);
+}
+
 static void taken(struct sim *s, struct txn *x, bool engine)
 {
     if (engine)
         engine_taken(s, x);
     else
-        set_out(s, &s->all[x->id]);
+        channel_taken(s, x);
 }
 
 /* `x` has come to its channel or its engine. */
@@ -1461,6 +1479,9 @@ static void run_event(struct sim *s, const struct judge_event *e)
         note_credits(s, it.port, it.vc);
         if (it.of_memory)
             hold(s, &it.port->counted[it.vc], -it.bytes);
+        break;
+    case SETS_OUT:
+        set_out(s, &s->all[it.txn->id]);
         break;
     case LEAVES_SOURCE:
         ready_in_m_cpu(s, it.segment);

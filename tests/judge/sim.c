@@ -1,6 +1,7 @@
 /* sim.c -- transactions in time, after docs/model.md: an event for every node and wire. */
 #include "banks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct station {
     struct judge_use use;
     uint64_t let_in;           /* the last that was let in */
     struct judge_banks *banks; /* of a memory that has them */
+    int64_t starts_fs;         /* of a channel: none sets out earlier */
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -320,13 +322,13 @@ static void name_station(const struct sim *s, const struct station *at,
         judge_name_station(s->t, at->index, ways[at->where], text);
 }
 
-static void tell_wait(struct sim *s, struct txn *x, const struct station *at)
+static void tell_wait(struct sim *s, struct txn *x, const struct station *at, int64_t end_fs)
 {
     struct judge_wait wait = {.id = x->id,
                               .behind = x->behind,
                               .given_by = s->now_id,
                               .begin_fs = x->arrived_fs,
-                              .end_fs = s->now_fs};
+                              .end_fs = end_fs};
 
     if (x->waits && s->waits) {
         name_station(s, at, wait.at);
@@ -335,21 +337,41 @@ static void tell_wait(struct sim *s, struct txn *x, const struct station *at)
     x->waits = false;
 }
 
+/* docs/model.md "Channels": when it sets out whose PE has given it channel `at` now. */
+static int64_t start_fs(struct sim *s, const struct txn *x, struct station *at)
+{
+    const struct judge_end *pe = &s->rows[x->id].src;
+    double issue_ns = judge_cube_number(s->t, pe->sip, pe->cube, "cube.pe.pe_dma.issue_ns");
+    int64_t fs = s->now_fs > at->starts_fs ? s->now_fs : at->starts_fs;
+
+    at->starts_fs = add_fs(s, fs, llround(issue_ns * 1e6));
+    return fs;
+}
+
 /* `x` has the station that it came for. */
 static void take(struct sim *s, struct txn *x)
 {
     const struct step *here = &x->steps[x->now_at];
-    int64_t waited_fs = s->now_fs - x->arrived_fs;
+    int64_t begin_fs = here->kind == CHANNEL ? start_fs(s, x, here->at) : s->now_fs;
+    int64_t waited_fs = begin_fs - x->arrived_fs;
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
     here->at->use.count++;
     here->at->use.bytes += here->kind == CHANNEL ? s->rows[x->id].nbytes : x->nbytes;
     here->at->use.wait_fs += waited_fs;
-    here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
-    tell_wait(s, x, here->at);
+    here->at->use.busy_fs -= begin_fs; /* give_back() adds when it ends */
+    if (begin_fs > s->now_fs && !x->waits) {
+        x->waits = true;
+        x->behind = here->at->let_in;
+    }
+    tell_wait(s, x, here->at, begin_fs);
     here->at->let_in = x->id;
     if (here->kind == CHANNEL) {
+        if (begin_fs > s->now_fs) {
+            post(s, begin_fs - s->now_fs, JUDGE_HOP, x, x->now_at);
+            return;
+        }
         x->now_at++;
         set_out(s, x->id, waited_fs);
         return;
@@ -559,6 +581,11 @@ static void run_event(struct sim *s, const struct judge_event *e)
             give_back(s, x->steps[e->step].at);
         break;
     case JUDGE_HOP:
+        if (x->steps[x->now_at].kind == CHANNEL) {
+            x->now_at++;
+            set_out(s, e->id, s->now_fs - x->arrived_fs);
+            break;
+        }
         x->now_at++;
         go_on(s, x);
         break;

@@ -174,6 +174,8 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
     case KB_AT_HOST:
     case KB_AT_BANKS:
         return true;
+    case KB_AT_CHANNEL: /* it is known beforehand when its PE issues */
+        return e->kind != EVENT_OPEN;
     case KB_AT_MEMORY:
         return overhead || drain || begins_early(t, e, place);
     case KB_AT_PORT:

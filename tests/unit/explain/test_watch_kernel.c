@@ -232,7 +232,8 @@ static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t i
     for (; low < all->n && all->waits[low].id == id; low++) {
         const struct judge_wait *x = &all->waits[low];
 
-        if (!is_line(w, x->at) && same_command(record(w, id), record(w, x->given_by)) &&
+        if (!is_line(w, x->at) && x->given_by != UINT64_MAX &&
+            same_command(record(w, id), record(w, x->given_by)) &&
             (!last || x->end_fs >= last->end_fs))
             last = x;
     }

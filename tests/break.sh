@@ -153,6 +153,15 @@ break_it 'a wake that is not in the queue is lost' runtime/engine/serving.c 's/^
 break_it 'memories that choose end ahead of time whatever they are' runtime/engine/inorder_steps.h 's/!\(how & IN_CHOOSES && memory_queues.*;/true;/'
 break_it 'a slice decides once for all channels of an instant' runtime/network/banks.c 's/next = fs < next \? fs : next;/next = fs;/'
 break_it 'a bus that is used behind the end' runtime/explain/bank_use.c 's/return until_fs > now_fs \? until_fs : now_fs;/return now_fs;/'
+break_it 'bursts of a bank group go one behind the other' runtime/machine/bank_rules.h 's/column_fs = command \+ b->ccd_fs;/column_fs = command;/'
+break_it 'no group goes on while one waits' runtime/machine/bank_rules.h 's/banks &= ~group;/banks = 0;/'
+break_it 'the bus goes to another rank at once' runtime/machine/bank_rules.h 's/c->bus_fs \+ b->rtrs_fs/c->bus_fs/'
+break_it 'ranks are refreshed together' runtime/machine/bank_channel.h 's/row->refi_fs \* \(rank \+ 1\)/row->refi_fs * bank_ranks(row)/'
+break_it 'a refresh closes the rows of all ranks' runtime/machine/bank_rules.h 's/uint64_t of_rank = bank_mask_of_rank\(v->row, rank\);/uint64_t of_rank = ~UINT64_C(0);/'
+break_it 'activations of all ranks are those of one' runtime/machine/bank_rules.h 's/&c->ranks\[bank_rank_of\(v, segment->bank\)\]/\&c->ranks[0]/'
+break_it 'rows of another rank are ready behind all that were opened before' runtime/machine/bank_queue.h 's/v->ranked && n-- &&/false \&\& n-- \&\&/'
+break_it 'a bank chooses among all that wait' runtime/machine/bank_queue.h 's/i != BANK_NONE && among--;/i != BANK_NONE;/'
+break_it 'a preset that grew is so in earlier files' gen/presets.c 's/rows\[i\]\.since <= spec->kernbench/true/'
 break_it 'a row hit counts as a conflict' runtime/machine/bank_rules.h 's/segment->kind = BANK_HIT;/segment->kind = BANK_CONFLICT;/'
 break_it 'refreshes take only rfc' runtime/explain/bank_use.c 's/row->rp_fs \+ row->rfc_fs/row->rfc_fs/'
 break_it 'the wait for a channel not behind a part' runtime/explain/spans.c 's/at->told_fs = from->told_fs;/at->told_fs = 0;/'
@@ -921,6 +930,7 @@ choose_tests() {
     *' runtime/network/queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
+    *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;
     *' gen/better.c '*) tests=(load) scripts=(bykey) ;;
     *' gen/emit.c '*) tests=(load) scripts=(generated vectors machine) ;;

@@ -259,12 +259,11 @@ BANK_INLINE bool bank_ends_last(const struct bank_access *access, const struct b
 /* Its last burst has been granted at `t`, and has been sent or taken by `end`. */
 BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_channel *c,
                                   struct bank_pool *pool, const struct bank_segment *segment,
-                                  const struct bank *bank, int64_t t, int64_t end)
+                                  int64_t t, int64_t end)
 {
     struct bank_access *access = &pool->accesses[segment->access];
+    const struct bank *bank = &c->banks[segment->bank];
 
-    if (segment->writes && v->row->ack == ACK_ACCEPTED)
-        return; /* it was done when it was accepted */
     if (bank_ends_last(access, c, t, end)) {
         access->last_fs = end;
         access->granted_fs = t;
@@ -303,10 +302,9 @@ static inline void bank_note_bursts(const struct bank_view *v, const struct bank
     pool->touched = segment->access;
 }
 
-/* The last burst of segment `i` is granted at `t`: its command is at `last`, its end at `end`. */
+/* The command of the last burst of segment `i` is at `last`. */
 BANK_INLINE void bank_leave(const struct bank_view *v, struct bank_channel *c,
-                            struct bank_pool *pool, uint32_t i, int64_t t, int64_t last,
-                            int64_t end)
+                            struct bank_pool *pool, uint32_t i, int64_t last)
 {
     const struct bank_row *b = v->row;
     struct bank_segment *segment = &pool->segments[i];
@@ -322,7 +320,6 @@ BANK_INLINE void bank_leave(const struct bank_view *v, struct bank_channel *c,
     c->granted += writes;
     c->has_read |= !writes;
     c->counts.kinds[segment->kind]++;
-    bank_end_segment(v, c, pool, segment, bank, t, end);
     bank_free_segment(pool, i);
 }
 
@@ -336,25 +333,30 @@ BANK_INLINE void bank_grant(const struct bank_view *v, struct bank_channel *c,
     const struct bank_row *b = v->row;
     struct bank_segment *segment = &pool->segments[i];
     struct bank_access *access = &pool->accesses[segment->access];
+    unsigned writes = segment->writes;
+    bool posted = writes && b->ack == ACK_ACCEPTED; /* it was done when it was accepted */
     uint32_t n = v->paced ? 1 : segment->n, left = segment->n - n;
     int64_t command = bank_command_fs(v, c, segment, t);
     int64_t last = command + (int64_t)(n - 1) * v->burst_fs;
-    int64_t data = (segment->writes ? b->cwl_fs : b->cl_fs) + v->burst_fs + b->ctrl_fs;
+    int64_t data = (writes ? b->cwl_fs : b->cl_fs) + v->burst_fs + b->ctrl_fs;
 
     c->bus_fs = c->counts.until_fs = last + v->burst_fs;
-    c->writes = segment->writes;
+    c->writes = (uint8_t)writes;
     if (v->ranked)
         c->rank = (uint8_t)bank_rank_of(v, segment->bank);
     c->counts.bursts += n;
     if (v->paced)
         c->banks[bank_group_of(b, segment->bank)].column_fs = command + b->ccd_fs;
-    if (v->routed && !segment->writes)
+    if (v->routed && !writes)
         bank_note_bursts(v, c, pool, i, n, command + data);
-    if (!(segment->writes && b->ack == ACK_ACCEPTED) && command + data < access->first_fs)
+    if (!posted && command + data < access->first_fs)
         access->first_fs = command + data;
     segment->n = left;
-    if (!left)
-        bank_leave(v, c, pool, i, t, last, last + data);
+    if (left)
+        return;
+    if (!posted)
+        bank_end_segment(v, c, pool, segment, t, last + data);
+    bank_leave(v, c, pool, i, last);
 }
 
 /* -- all ------------------------------------------------------------------------------------ */

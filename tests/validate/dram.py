@@ -12,12 +12,19 @@ A point is a PE with as many channels as requests are in flight, which issues al
 the next sets out when one ends. Streams and strides begin at 0 and go round in 4 GB; random places
 are multiples of a request's size. Reads and writes are mixed by chance, and have half of the
 channels each.
+
+The folder may have dram_patterns.csv, too: map, kind, pattern, bandwidth_gbs, mean_ns, p50_ns, p95_ns.
+Its points are reads by patterns with a name, and the machine is one of version 3 of the keys. A closed one
+has as many in flight as bandwidth times latency say, an open one comes by chance at that bandwidth.
+Several streams come in turn by chance.
 """
 
 import csv
+import itertools
 import os
 import pathlib
 import random
+import re
 import shlex
 import subprocess
 import sys
@@ -33,7 +40,7 @@ HBM2 = "bw_gbs: 256.0, preset: hbm2_dramsim3"
 HBM3 = "bw_gbs: 256.0, channels: 32, burst_bytes: 32, preset: hbm3_ramulator2"
 
 MACHINE = """\
-kernbench: 2
+kernbench: {version}
 name: dram
 contention: {{links: ideal}}
 ns_per_mm: 0.0
@@ -46,8 +53,12 @@ cube:
 """
 
 
+def folder():
+    return pathlib.Path(os.environ.get("KB_VALIDATE") or "/nonexistent")
+
+
 def points():
-    path = pathlib.Path(os.environ.get("KB_VALIDATE") or "/nonexistent") / "dram.csv"
+    path = folder() / "dram.csv"
     if not path.exists():
         print("not compared: KB_VALIDATE names no folder with dram.csv; "
               "docs/validation.md says where the data come from")
@@ -69,24 +80,33 @@ def requests(point, n, dice):
 
 def simulate(point, hbm, n, replay, work):
     """GB/s, and the mean latency in ns."""
-    machine, rows = work / "dram.yaml", work / "rows.csv"
     mixed = point["reads_pct"] == "50"
-    machine.write_text(MACHINE.format(
-        hbm=hbm, map=point["map"], channels=int(point["in_flight"]) // (2 if mixed else 1)),
-                       encoding="utf-8")
-    with rows.open("w", encoding="utf-8") as file:
+    yaml = MACHINE.format(version=2, hbm=hbm, map=point["map"],
+                          channels=int(point["in_flight"]) // (2 if mixed else 1))
+    size = int(point["request_bytes"])
+    gbs, latency = run(yaml, ((0, op, at, size) for op, at in requests(point, n, random.Random(1))),
+                       replay, work)
+    return gbs, sum(latency) / len(latency)
+
+
+def run(yaml, rows, replay, work):
+    """GB/s, and all latencies in ns, of rows of (issue, operation, offset, bytes)."""
+    machine, path = work / "dram.yaml", work / "rows.csv"
+    machine.write_text(yaml, encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
         file.write("issue_ns,op,src,dst,offset,nbytes\n")
-        for op, at in requests(point, n, random.Random(1)):
-            file.write(f"0,{op},c0.pe0,c0.slice0,{at},{point['request_bytes']}\n")
+        for at, op, offset, size in rows:
+            file.write(f"{at:.3f},{op},c0.pe0,c0.slice0,{offset},{size}\n")
     command = [str(machine) if word == "MACHINE" else word for word in shlex.split(replay)]
-    run = subprocess.run([*command, rows], capture_output=True, text=True, check=False)
-    if run.returncode:
-        sys.exit(f"{replay}: exit {run.returncode}: {run.stderr}")
-    ends, latency = 0.0, []
-    for row in csv.DictReader(run.stdout.splitlines()):
+    ran = subprocess.run([*command, path], capture_output=True, text=True, check=False)
+    if ran.returncode:
+        sys.exit(f"{replay}: exit {ran.returncode}: {ran.stderr}")
+    ends, nbytes, latency = 0.0, 0, []
+    for row in csv.DictReader(ran.stdout.splitlines()):
         ends = max(ends, float(row["end_ns"]))
+        nbytes += int(row["nbytes"])
         latency.append(float(row["end_ns"]) - float(row["start_ns"]))
-    return len(latency) * int(point["request_bytes"]) / ends, sum(latency) / len(latency)
+    return nbytes / ends, latency
 
 
 def kind(point):
@@ -132,6 +152,78 @@ def hbm3_table(replay, work):
                f"| {(share / HBM3_SHARE - 1) * 100:+.1f} |")
 
 
+def streams(begins, size, dice):
+    """The next request is of any of the streams."""
+    at = list(begins)
+    while True:
+        i = dice.randrange(len(at))
+        yield at[i] % SLICE
+        at[i] += size
+
+
+def places(pattern, size, dice):
+    """Where reads of a pattern with a name go, without end."""
+    n = int((re.match(r"(\d+) streams", pattern) or [0, 0])[1])
+    if "2 MB aligned" in pattern:
+        return streams([k << 21 for k in range(n)], size, dice)
+    if "random" in pattern:
+        step = 256 if "256" in pattern else 64
+        return streams([dice.randrange(SLICE // step) * step for _ in range(n)], size, dice)
+    if n:
+        return streams([k * SLICE // n for k in range(n)], size, dice)
+    if pattern.startswith("stride"):
+        step, unit = re.match(r"stride (\d+) (K?)B", pattern).groups()
+        return (i * int(step) * (1024 if unit else 1) % SLICE for i in itertools.count())
+    if pattern.startswith("row ping-pong"):
+        return ((i % 2 << 20) + i // 2 * 64 % 2048 for i in itertools.count())
+    if pattern.startswith("hot"):
+        return (dice.randrange((1 << 20 if dice.randrange(100) < 80 else SLICE) // 64) * 64
+                for _ in itertools.count())
+    if pattern.startswith("chase"):
+        return (dice.randrange((4 << 20) // 64) * 64 for _ in itertools.count())
+    return (dice.randrange(SLICE // size) * size for _ in itertools.count())
+
+
+def read_patterns(point, replay, work):
+    """GB/s, and the mean, the half and 95 % of latencies in ns."""
+    pattern, dice = point["pattern"], random.Random(1)
+    size = int(re.findall(r"(\d+) B", pattern)[-1]) if " B" in pattern else 64
+    rate, open_at = float(point["bandwidth_gbs"]) / size, 0.0
+    want = rate * float(point["mean_ns"])
+    is_open = point["kind"].startswith("open")
+    channels = 65536 if is_open else min((1, 8, 32, 64, 128), key=lambda n: abs(n - want))
+    rows = []
+    for at in itertools.islice(places(pattern, size, dice), IDLE if channels == 1 else SATURATED):
+        open_at += dice.expovariate(rate) if is_open else 0
+        rows.append((open_at, "read", at, size))
+    gbs, latency = run(MACHINE.format(version=3, hbm=HBM2, map=point["map"], channels=channels),
+                       rows, replay, work)
+    latency.sort()
+    n = len(latency)
+    return gbs, sum(latency) / n, latency[n // 2], latency[n * 95 // 100]
+
+
+def patterns_table(replay, work):
+    path = folder() / "dram_patterns.csv"
+    if not path.exists():
+        return
+    yield ("| map | kind | pattern | GB/s | kernbench | % | mean ns | kernbench | % | p50 | kernbench | % "
+           "| p95 | kernbench | % |")
+    yield "| --- | --- | --- " + "| ---: " * 12 + "|"
+    errors = []
+    for point in csv.DictReader(path.open(encoding="utf-8")):
+        if "rw" in point["kind"] or "mixed" in point["pattern"]:
+            continue
+        got = read_patterns(point, replay, work)
+        expected = [float(point[c]) for c in ("bandwidth_gbs", "mean_ns", "p50_ns", "p95_ns")]
+        errors.append([(g / e - 1) * 100 for g, e in zip(got, expected)])
+        cells = " | ".join(f"{e:.1f} | {g:.1f} | {x:+.1f}"
+                           for e, g, x in zip(expected, got, errors[-1]))
+        yield f"| {point['map']} | {point['kind'].split()[0]} | {point['pattern']} | {cells} |"
+    means = " | ".join(f"| | **{sum(abs(e[i]) for e in errors) / len(errors):.1f}**" for i in range(4))
+    yield f"| **mean** | | | {means} |"
+
+
 def main():
     if len(sys.argv) != 2:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
@@ -141,7 +233,8 @@ def main():
     same = True
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
-        for lines in table(all_points, sys.argv[1], work), hbm3_table(sys.argv[1], work):
+        for lines in (table(all_points, sys.argv[1], work), hbm3_table(sys.argv[1], work),
+                      patterns_table(sys.argv[1], work)):
             print()
             for line in lines:
                 print(line, flush=True)

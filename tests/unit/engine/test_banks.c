@@ -181,6 +181,7 @@ static void ranks_have_activations_and_refreshes_of_their_own(void **state)
           READ(0, 0, 30), READ(0, 4 * BURST, 33));
     CHECK(ONE(", ranks: 2"), READ(1950, 0, 2254), READ(1950, ROW(1), 1980));
     CHECK(ONE(", ranks: 2"), READ(3900, 0, 3930), READ(3900, ROW(1), 4204));
+    CHECK(ONE(", ranks: 2"), READ(0, ROW(1), 30), READ(2000, ROW(1), 2016)); /* still open */
 }
 
 static void few_of_a_bank_are_chosen_among(void **state)

@@ -60,7 +60,9 @@ static uint64_t integer(const void *at, size_t bytes)
 static void put_memory(FILE *out, const struct memory_row *m)
 {
     static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
-    static const char *const models[] = {"MEMORY_SERVER", "MEMORY_BANKS", "MEMORY_QUEUEING"};
+#define MODEL_NAME(NAME, word, name) "MEMORY_" #NAME,
+    static const char *const models[] = {"MEMORY_SERVER",
+                                         MEMORY_MODELS(MODEL_NAME) "MEMORY_QUEUEING"};
     char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
     fprintf(out,

@@ -803,7 +803,7 @@ break_it 'a VC is stalled though its segment is not ready' runtime/engine/router
 # -- components that queue, tables of routes -----------------------------------------------------
 break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if \(t_fs <= q->now_fs\)/if (t_fs < q->now_fs)/'
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
-break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return banks_has\(s, txn\) \|\| \(impls.*$/return banks_has(s, txn);/'
+break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return s->chooses && cost_memory.*$/return banks_has(s, txn);/'
 break_it 'what a front passes on is done a femtosecond late' runtime/network/banks.c 's/^        serving_end\(s, end, slot\);/        serving_end(s, end + 1, slot);/'
 break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/int64_t drain = drain_fs\(due->bytes.*;/int64_t drain = 0;/'
 break_it 'a front is alone before a memory that is never busy' runtime/machine/alone.c 's/&in->behind_fs, bytes/\&(int64_t){0}, bytes/'

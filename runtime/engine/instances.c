@@ -171,7 +171,7 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 
         if (lone.fs != INT64_MAX)
             cost_set_memory(&c, lone.memory_fs + c.drain_fs);
-    } else if (txn_queues(s, txn)) {
+    } else if (txn_queues(s, txn) && alone_is_asked(t, txn->dst)) {
         cost_set_memory(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
     } else if (memory_is_component(t, txn->dst)) {
         cost_set_memory(&c, t->links == MODE_ROUTER ? served->memory_fs + c.drain_fs

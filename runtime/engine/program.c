@@ -67,9 +67,9 @@ static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
  * a component passed: it may take no time at all, and then others of the same instant come behind
  * it; nor one that chooses, as what comes to it later may go first.
  */
-static uint8_t memory_fed(const struct kb_topology *t, uint32_t number)
+static uint8_t memory_fed(const struct program *p, const struct kb_topology *t, uint32_t number)
 {
-    if (t->banked || (t->impls && t->impls->memories))
+    if (p->chooses || (t->impls && t->impls->memories))
         return 0;
     return t->planes == 1 || unit_is_slice(t, unit_of(t, number)) ? FED_ONE_WAY : 0;
 }
@@ -121,8 +121,8 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
         p->steps[row - 1].kind = STEP_TCM_LINK;
     if (!p->ideal)
         p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
-    add_step(p, t, segment, row, (struct step){.kind = STEP_MEMORY, .fed = memory_fed(t, number)},
-             0);
+    add_step(p, t, segment, row,
+             (struct step){.kind = STEP_MEMORY, .fed = memory_fed(p, t, number)}, 0);
 }
 
 /* The steps of a segment, from row `n` on: where links queue these are, too. The row behind. */
@@ -234,7 +234,7 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->many = walk_n_links(t) >= MANY_LINKS;
     p->mask = *m;
     p->last = p->drains;
-    p->chooses = t->banked || (t->impls && t->impls->queueing);
+    p->chooses = memories_choose(t);
     p->across[SIDE_N] = -t->w;
     p->across[SIDE_E] = 1;
     p->across[SIDE_S] = t->w;

@@ -18,7 +18,7 @@
 #include "engine/stations.h"
 #include "machine/alone.h"
 #include "machine/walk.h"
-#include "network/banks_state.h"
+#include "network/server.h"
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 
@@ -38,14 +38,12 @@ static bool make_lists(struct kb_sim *s)
     size_t cubes = sim_cubes(t);
     bool is_by_tables = !t->banked && !t->impls; /* what a transaction takes alone */
 
-    if (t->banked)
-        s->banks = banks_new(t);
     if (!is_by_tables)
         s->idle = idle_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     if (t->granule)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
-    return s->pipes && (!t->banked || s->banks) && (s->idle || is_by_tables) &&
+    return s->pipes && servers_begin(s) && (s->idle || is_by_tables) &&
            (!t->granule || s->more_parts);
 }
 
@@ -87,7 +85,7 @@ void sim_clear(struct kb_sim *s)
     instances_free(s);
     free(s->pipes);
     stations_free(s);
-    banks_free(s->banks);
+    servers_end(s);
     idle_free(s->idle);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
@@ -121,7 +119,7 @@ bool sim_room(struct kb_sim *s, uint32_t n)
     if (n <= s->txns_cap)
         return true;
     if (!room_for_splits(s, n) || !instances_room(s, n) || (s->router && !router_room(s, n)) ||
-        (s->banks && !banks_room(s->banks, n)))
+        !servers_room(s, n))
         return false;
     moved = rows_resize(s->txns, s->txns_cap, n, sizeof *moved);
     if (!moved)

@@ -7,7 +7,6 @@
 #include "engine/instances.h"
 #include "engine/station.h"
 
-struct banks;
 struct dependencies;
 struct heard;
 struct host;
@@ -56,8 +55,11 @@ struct kb_sim {
     struct link_station *turns;      /* the same, of those that keep order: engine/inorder.h */
     struct memory_station *memories; /* [dst_pack()] */
     struct link_station *early;      /* the same, of those that keep order; NULL: none does */
-    struct banks *banks;             /* the same, of those with banks; NULL: none has */
-    struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
+    /* What memories that choose keep, owned, by model; NULL: none is of that: network/server.h */
+#define MODEL_STATE(NAME, word, name) struct name *name;
+    MEMORY_MODELS(MODEL_STATE)
+    bool chooses;               /* some memory does */
+    struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,
      * so they arrive as issued, and only the first needs an event: a host has no channel that

@@ -25,7 +25,7 @@ static inline int64_t traffic_add_banks(const struct kb_sim *s, const struct txn
     return alone_fs - drain_fs;
 }
 
-/* The wait in a component that queues: what it took more than alone, which may be negative. */
+/* The wait in another memory that chooses: what it took more than alone, which may be negative. */
 static inline unsigned_sum traffic_wait_in_queue(const struct kb_sim *s, const struct txn *txn)
 {
     struct kb_cost c = sim_cost(s, txn);
@@ -70,6 +70,7 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead) +
                            (T->impls ? (uint64_t)s->instances.served[txn - s->txns].delay_fs : 0);
     int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
+    bool banked = banks_has(s, txn), queues = !banked && txn_queues(s, txn);
     int64_t served_fs = txn->service_fs - txn->arrive_fs + memory_fs;
 
     p->count++;
@@ -77,22 +78,22 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
     p->channel += (uint64_t)txn->wait_fs;
-    if (banks_has(s, txn))
+    if (banked)
         memory_fs = traffic_add_banks(s, txn, p);
-    else if (memory_queues(T, txn->dst))
+    else if (queues)
         p->memory += traffic_wait_in_queue(s, txn);
     else
         p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    if (memory_queues(T, txn->dst)) /* it may be negative, no sum is */
+    if (queues) /* it may be negative, no sum is */
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + sim_cost(s, txn).overhead_fs);
     else if (T->impls && memory_is_component(T, txn->dst))
         p->overhead = (unsigned_sum)((wait_sum)p->overhead + (int64_t)overhead_fs +
                                      traffic_in_component_fs(s, txn, way.link_gbs));
     else
         p->overhead += overhead_fs + (uint64_t)memory_fs;
-    if (T->links == MODE_ROUTER && banks_has(s, txn)) /* service_fs is its end */
+    if (T->links == MODE_ROUTER && banked) /* service_fs is its end */
         served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
-    else if (T->links == MODE_ROUTER && memory_queues(T, txn->dst)) /* so it is */
+    else if (T->links == MODE_ROUTER && queues) /* so it is */
         served_fs = txn->service_fs - txn->arrive_fs -
                     drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
     else if (T->links == MODE_ROUTER && memory_is_component(T, txn->dst))

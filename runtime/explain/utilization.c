@@ -460,7 +460,8 @@ static void show_memories(const struct usage *u)
         if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
-        bool is_early = early && sim_keeps_order(u->sim, i);
+        bool is_early =
+            early && sim_keeps_order(u->sim, i) && cost_memory(t, i, 0)->model == MEMORY_SERVER;
         if (!sum.count && u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
             continue;
         kb_utilization use = {.kind = KB_AT_MEMORY,

@@ -293,6 +293,15 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
     return writes ? &kind->tcm_write : &kind->tcm_read;
 }
 
+/* Does any choose what it serves? */
+static inline bool memories_choose(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].hbm.model != MEMORY_SERVER || t->kinds[kind].sram.model != MEMORY_SERVER)
+            return true;
+    return false;
+}
+
 /* The costs that are left out (kb_cost_class): masks for times, an addend for bandwidths. */
 struct cost_mask {
     int64_t wire, overhead, compute; /* all ones; 0 when left out */

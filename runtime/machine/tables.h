@@ -4,6 +4,7 @@
 #include "base/exported.h"
 #include "kernbench.h"
 #include "machine/impl.h"
+#include "machine/models.def"
 
 /*
  * A cube is described once and used for all: its tables are relative to the cube. A route is a
@@ -172,9 +173,10 @@ struct memory_row {
     uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
 };
 
-/* One server, or channels with banks: the words of cube.hbm.model, in that order. Or a component
+/* One server, or a memory that chooses: the words of cube.hbm.model, in that order. Or a component
  * that queues, which has no word. */
-enum memory_model { MEMORY_SERVER, MEMORY_BANKS, MEMORY_QUEUEING };
+#define MODEL_NUMBER(NAME, word, name) MEMORY_##NAME,
+enum memory_model { MEMORY_SERVER, MEMORY_MODELS(MODEL_NUMBER) MEMORY_QUEUEING };
 
 /* Which slices have banks. */
 enum banked { BANKED_NONE, BANKED_SOME, BANKED_ALL, BANKED_BEHIND /* components, all */ };

@@ -371,12 +371,12 @@ static inline bool expect_in_order(struct bank_access *accesses, struct bank_sli
     return true;
 }
 
-bool banks_expect(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
+static bool banks_expect(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
 {
-    struct bank_slice *slice = slice_of(s, s->txns[slot].dst);
+    struct bank_slice *slice = s->banks->pool.routed ? NULL : slice_of(s, s->txns[slot].dst);
 
     if (!slice)
-        return true;
+        return !s->banks->pool.routed;
     begin_access(s, slice, t, drain_fs, slot);
     if (!expect_in_order(s->banks->accesses, slice, slot))
         return false;
@@ -463,12 +463,13 @@ static inline int64_t wake_channels(struct kb_sim *s, int how, struct bank_slice
     return next;
 }
 
-void banks_wake(struct kb_sim *s, int how, uint64_t t, struct bank_slice *slice)
+static void banks_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
+    struct bank_slice *slice = s->banks->by_memory[dst];
     int64_t next, expected;
 
-    if (slice->wake_fs != (int64_t)t)
-        return; /* there was one before */
+    if (!slice || slice->wake_fs != (int64_t)t)
+        return; /* nothing has come, or there was one before */
     slice->wake_fs = BANK_NEVER_FS;
     take_expected(s, slice, (int64_t)t);
     next = wake_channels(s, how, slice, (int64_t)t);
@@ -573,3 +574,11 @@ void banks_arrive_of_front(struct kb_sim *s, int how, uint32_t memory, const str
     s->banks->pool.accesses[row].drain_fs = drain_fs;
     arrive_at(s, how, slice, t, row);
 }
+
+const struct memory_server banks_server = {.begin = banks_begin,
+                                           .end = banks_end,
+                                           .room = banks_room,
+                                           .clear = banks_clear,
+                                           .arrive = banks_arrive,
+                                           .expects = banks_expect,
+                                           .wake = banks_wake};

@@ -4,23 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct banks *banks_new(const struct kb_topology *t)
+bool banks_begin(struct kb_sim *s)
 {
-    struct banks *b = calloc(1, sizeof *b);
+    const struct kb_topology *t = s->topo;
+    struct banks *b = s->banks = calloc(1, sizeof *b);
 
     if (!b)
-        return NULL;
+        return false;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
     if (t->links == MODE_ROUTER || (t->impls && t->impls->fronts))
         bank_pool_begin(&b->pool); /* what comes has rows of its own */
     if (t->links == MODE_ROUTER)
         b->behind = calloc(1, sizeof *b->behind);
     b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
-    if (!b->by_memory || (t->links == MODE_ROUTER && !b->behind)) {
-        banks_free(b);
-        return NULL;
-    }
-    return b;
+    return b->by_memory && (t->links != MODE_ROUTER || b->behind);
 }
 
 static void slice_free(struct bank_slice *slice)
@@ -33,8 +30,10 @@ static void slice_free(struct bank_slice *slice)
     free(slice);
 }
 
-void banks_free(struct banks *b)
+void banks_end(struct kb_sim *s)
 {
+    struct banks *b = s->banks;
+
     if (!b)
         return;
     for (uint32_t i = 0; i < b->n_slices; i++)
@@ -59,10 +58,13 @@ static bool room_behind(struct banks_behind *behind, uint32_t n)
     return moved;
 }
 
-bool banks_room(struct banks *b, uint32_t n)
+bool banks_room(struct kb_sim *s, uint32_t n)
 {
-    struct bank_access *moved = realloc(b->accesses, n * sizeof *moved);
+    struct banks *b = s->banks;
+    struct bank_access *moved = b ? realloc(b->accesses, n * sizeof *moved) : NULL;
 
+    if (!b)
+        return true;
     if (!moved)
         return false;
     b->accesses = moved;

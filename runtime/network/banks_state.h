@@ -40,12 +40,11 @@ struct banks_behind {
     struct stream stream; /* of the read whose data are counted */
 };
 
-/* Of a machine whose slices have banks. NULL without memory. */
-struct banks *banks_new(const struct kb_topology *t);
-void banks_free(struct banks *b);
-
-/* Room for as many transactions; false without memory. */
-bool banks_room(struct banks *b, uint32_t n);
+/* As of struct memory_server: network/server.h. */
+bool banks_begin(struct kb_sim *s);
+void banks_end(struct kb_sim *s);
+bool banks_room(struct kb_sim *s, uint32_t n);
+void banks_clear(struct kb_sim *s, uint32_t memory);
 
 /* The slice that is memory `memory`, made if it is new. NULL without memory. */
 struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory);
@@ -68,9 +67,6 @@ static inline const struct bank_channel *banks_channel(const struct bank_slice *
 
 /* A run has ended: all that is left in the channels, posted writes, is served. */
 void banks_finish(const struct kb_sim *s);
-
-/* Memory `memory` is idle again, its rows closed, and time begins at 0. */
-void banks_clear(struct kb_sim *s, uint32_t memory);
 
 /* Which bursts the transaction in `slot` has, of a slice: `offset` is where its bytes lie in that.
  */
@@ -103,18 +99,10 @@ static inline bool banks_are_behind(const struct kb_sim *s, const struct txn *tx
            (hbm->model == MEMORY_BANKS || hbm->behind == MEMORY_BANKS);
 }
 
-/* The same of any memory that chooses: banks, or a component that queues. */
+/* The same of any memory that chooses: network/server.h. */
 static inline bool txn_queues(const struct kb_sim *s, const struct txn *txn)
 {
-    const struct impls *impls = s->topo->impls;
-
-    return banks_has(s, txn) || (impls && impls->queueing && memory_queues(s->topo, txn->dst));
-}
-
-/* May a wait for a memory be negative? A row may be open that alone would have been closed. */
-static inline bool sim_queues(const struct kb_sim *s)
-{
-    return s->banks || s->instances.queues.of;
+    return s->chooses && cost_memory(s->topo, txn->dst, false)->model != MEMORY_SERVER;
 }
 
 /* When the service of `txn`, which costs `c`, began: in such a memory, so that it would take as

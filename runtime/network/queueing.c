@@ -217,7 +217,7 @@ static void wake_first(struct kb_sim *s, int how, const struct impl *impl,
 }
 
 /* It is woken for all that is due. */
-void queue_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
+static void queue_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
     const struct impl *impl = memory_impl(T, dst);
     struct queueing_memory *q = &s->instances.queues.of[dst];
@@ -246,7 +246,8 @@ static struct kb_request request_of_part(const struct kb_sim *s, uint32_t slot,
     return request;
 }
 
-void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot, const struct delivery *part)
+static void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                         const struct delivery *part)
 {
     uint32_t dst = s->txns[slot].dst;
     const struct impl *impl = memory_impl(T, dst);
@@ -270,3 +271,5 @@ void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot, const st
     take_ends(s, how, q, dst);
     post_wake(s, q, dst);
 }
+
+const struct memory_server queue_server = {.arrive = queue_arrive, .wake = queue_wake};

@@ -3,10 +3,10 @@
 #define NETWORK_QUEUEING_H
 #include "engine/state.h"
 
-/* As those of network/server.h. */
-void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                  const struct delivery *part);
-void queue_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst);
+struct memory_server;
+
+/* What it is to network/server.h. Its state is an instance: engine/instances.h. */
+extern const struct memory_server queue_server;
 
 /* Behind the component of memory `dst` its own request `id` ends at `t`; or a part that it has
  * passed on. */

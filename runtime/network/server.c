@@ -1,31 +1,93 @@
 /* server.c -- memories that choose: which of them it is. */
 #include "network/server.h"
-#include "network/banks.h"
 #include "network/queueing.h"
+
+#define MODEL_SERVER(NAME, word, name) extern const struct memory_server name##_server;
+MEMORY_MODELS(MODEL_SERVER)
+
+static const struct memory_server none;
+
+static const struct memory_server *const servers[] = {
+#define MODEL_ROW(NAME, word, name) [MEMORY_##NAME] = &name##_server,
+    [MEMORY_SERVER] = &none, MEMORY_MODELS(MODEL_ROW)[MEMORY_QUEUEING] = &queue_server};
+
+enum { N_MODELS = sizeof servers / sizeof *servers };
+
+static bool is_model_of(const struct memory_row *memory, unsigned model)
+{
+    return memory->model == model || memory->behind == model;
+}
+
+/* Is any memory, or what stands behind a component, of `model`? */
+static bool has_model(const struct kb_topology *t, unsigned model)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (is_model_of(&t->kinds[kind].hbm, model) || is_model_of(&t->kinds[kind].sram, model))
+            return true;
+    return false;
+}
+
+bool servers_begin(struct kb_sim *s)
+{
+    bool begun = true;
+
+    s->chooses = memories_choose(s->topo);
+    for (unsigned i = MEMORY_SERVER + 1; i < N_MODELS; i++)
+        if (has_model(s->topo, i))
+            begun &= !servers[i]->begin || servers[i]->begin(s);
+    return begun;
+}
+
+void servers_end(struct kb_sim *s)
+{
+    for (unsigned i = 0; i < N_MODELS; i++)
+        if (servers[i]->end)
+            servers[i]->end(s);
+}
+
+bool servers_room(struct kb_sim *s, uint32_t n)
+{
+    for (unsigned i = 0; s->chooses && i < N_MODELS; i++)
+        if (servers[i]->room && !servers[i]->room(s, n))
+            return false;
+    return true;
+}
+
+void server_clear(struct kb_sim *s, uint32_t dst)
+{
+    for (unsigned i = 0; s->chooses && i < N_MODELS; i++)
+        if (servers[i]->clear && is_model_of(cost_memory(s->topo, dst, false), i))
+            servers[i]->clear(s, dst);
+}
+
+/* That of the memory that `slot` goes to. */
+static const struct memory_server *server_of(const struct kb_sim *s, uint32_t slot)
+{
+    return servers[cost_memory(s->topo, s->txns[slot].dst, false)->model];
+}
 
 void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                    const struct delivery *part)
 {
     if (is_told(s, how) && s->router)
         observe_serve(s, t, t, slot, part->number);
-    if (banks_has(s, &s->txns[slot]))
-        banks_arrive(s, how, t, slot, part);
-    else
-        queue_arrive(s, how, t, slot, part);
+    server_of(s, slot)->arrive(s, how, t, slot, part);
 }
 
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot)
 {
-    return banks_has(s, &s->txns[slot]) && !s->banks->pool.routed &&
-           banks_expect(s, t, drain_fs, slot);
+    const struct memory_server *server = server_of(s, slot);
+
+    return server->expects && server->expects(s, t, drain_fs, slot);
 }
 
 void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
-    if (memory_queues(s->topo, dst))
-        queue_wake(s, how, t, dst);
-    if (s->banks && s->banks->by_memory[dst]) /* those behind a component come last */
-        banks_wake(s, how, t, s->banks->by_memory[dst]);
+    const struct memory_row *memory = cost_memory(s->topo, dst, false);
+
+    servers[memory->model]->wake(s, how, t, dst);
+    if (memory->behind) /* behind a component: it comes last */
+        servers[memory->behind]->wake(s, how, t, dst);
 }
 
 void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot)

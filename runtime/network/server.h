@@ -11,9 +11,13 @@
  * A part is a whole transaction or, behind routers, a packet of a write, or a read. There each part
  * says when it has its end, and network/router_end.c when that of the transaction is.
  *
- * Banks (network/banks.c) and components that queue (network/queueing.c) are such memories. A
- * memory that serves in order of arrival needs none of this, as its end is known when it is come to
- * (engine/inorder.c). A memory has one wake at most, that of all its channels.
+ * Banks (network/banks.c) and components that queue (network/queueing.c) are such memories, each a
+ * struct memory_server: of those that a machine may have built in machine/models.def has the rows.
+ * A memory that serves in order of arrival needs none of this, as its end is known when it is come
+ * to (engine/inorder.c). A memory has one wake at most, that of all its channels.
+ *
+ * What one takes alone is what tables say of the server in its place, unless machine/alone.h knows
+ * better; its wait is the rest, from its arrival to its end.
  *
  * Wakes are in the queue of the simulation, whatever engine runs. An end is in the queue, too, but
  * in a run of engine/inorder.h, which has it told as soon as it is known. This is one object code
@@ -30,6 +34,28 @@ static inline struct delivery whole_delivery(const struct txn *txn)
 {
     return (struct delivery){.nbytes = txn->nbytes, .parcel = NO_PARCEL};
 }
+
+/* One kind of them. What may be NULL does nothing, or false. */
+struct memory_server {
+    /* Makes what all of a run share, kb_sim.NAME. False without memory. */
+    bool (*begin)(struct kb_sim *s);
+    void (*end)(struct kb_sim *s); /* may be NULL, as those below but arrive and wake */
+    /* Room for as many rows. False without memory. */
+    bool (*room)(struct kb_sim *s, uint32_t n);
+    /* Memory `dst` is idle again, and time begins at 0. */
+    void (*clear)(struct kb_sim *s, uint32_t dst);
+    /* As the functions below. */
+    void (*arrive)(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                   const struct delivery *part);
+    bool (*expects)(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
+    void (*wake)(struct kb_sim *s, int how, uint64_t t, uint32_t dst);
+};
+
+/* Of all kinds that the machine of `s` has. */
+bool servers_begin(struct kb_sim *s);
+void servers_end(struct kb_sim *s);
+bool servers_room(struct kb_sim *s, uint32_t n);
+void server_clear(struct kb_sim *s, uint32_t dst);
 
 /* The head of `part` has come at `t`, by an event. Its hold_fs says what it drains for, on its way.
  */

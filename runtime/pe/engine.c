@@ -185,8 +185,7 @@ bool engine_skip_to(struct kb_sim *s, ev e)
 static int how_of_run(const struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
-    bool chooses = t->banked || (t->impls && t->impls->queueing);
-    int machine = t->links == MODE_ROUTER ? IN_ROUTED | IN_CHOOSES : chooses ? IN_CHOOSES : 0;
+    int machine = t->links == MODE_ROUTER ? IN_ROUTED | IN_CHOOSES : s->chooses ? IN_CHOOSES : 0;
 
     return IN_KERNELS | machine | (s->kernels->watched ? IN_COUNTED : 0) |
            (s->observer ? IN_WATCHED : 0);

@@ -7,6 +7,7 @@
 #include "engine/stations.h"
 #include "machine/alone.h"
 #include "network/banks_state.h"
+#include "network/server.h"
 #include <stdlib.h>
 
 /* What the answer depends on: all of its row but when it came, and where its bytes lie. */
@@ -94,7 +95,7 @@ static void clear(struct kb_sim *lone)
 
     *first = (struct station){.queue.head = TXN_NONE, .holder = TXN_NONE, .idle = first->idle};
     lone->memories[x->dst] = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    banks_clear(lone, x->dst);
+    server_clear(lone, x->dst);
     instance_clear_memory(lone, x->dst);
     instances_clear_nodes(lone);
     router_clear(lone);

@@ -40,7 +40,7 @@ _Static_assert(sizeof(kb_result_columns) - offsetof(kb_result_columns, issue_fs)
 /* Tables say all, and no row has parts. */
 static bool is_plain(const struct kb_sim *s)
 {
-    return !s->topo->impls && !s->banks && !s->router && !s->splits;
+    return !s->topo->impls && !s->chooses && !s->router && !s->splits;
 }
 
 /* The row of a transaction, or of its part that ended last. */
@@ -102,8 +102,7 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
  * in another order than alone, which is told of the links. */
 INLINE bool may_gain(const struct kb_sim *s, bool plain, int wait)
 {
-    return !plain && sim_queues(s) &&
-           (wait == KB_WAIT_MEMORY || (wait == KB_WAIT_LINK && s->router));
+    return !plain && s->chooses && (wait == KB_WAIT_MEMORY || (wait == KB_WAIT_LINK && s->router));
 }
 
 /* The terms sum to actual, none is negative that may not be, and only stations that exist were

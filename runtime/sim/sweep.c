@@ -31,6 +31,7 @@
 #include "sim/destination.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
+#include "network/server.h"
 
 /* A point as the engines take it, and the cost of one copy without contention. */
 struct job {
@@ -190,7 +191,7 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     const struct trip trip = txn_trip(s->topo, row);
 
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    banks_clear(s, row->dst);
+    server_clear(s, row->dst);
     if (s->early)
         link_clear(&s->early[row->dst]);
     instance_clear_memory(s, row->dst);
@@ -292,8 +293,8 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && (sim_queues(s) || memory >= 0) &&
-           (link >= 0 || (sim_queues(s) && s->router)) && (link == 0 || s->links || s->router);
+    return txn->wait_fs >= 0 && (s->chooses || memory >= 0) &&
+           (link >= 0 || (s->chooses && s->router)) && (link == 0 || s->links || s->router);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */

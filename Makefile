@@ -166,6 +166,11 @@ $(O)/component_h.c: runtime/include/component.h
 $(O)/component_h.o: $(O)/component_h.c $(O)/flags
 	$(call compile)
 
+# A file that goes, or moves to the other library, leaves nothing newer behind: the lists are what tells.
+$(O)/objects: FORCE
+	$(call keep,$(LIB_OBJ) of the library; $(CLI_OBJ) of command lines)
+$(LIB) $(CLI): $(O)/objects
+
 $(LIB): $(LIB_OBJ)
 	$(archive)
 
@@ -195,7 +200,7 @@ LINK_SHARED = $(CC) $(filter-out -static,$(ALL_CFLAGS)) -shared $(if $(SAN),,-Wl
 	@ln -sf $(<F) $@
 
 # Never unloaded: kb_catch_overflow() leaves signal handlers behind.
-$(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/libkernbench.map
+$(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/objects $(O)/libkernbench.map
 	$(call say,LD)
 	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $(NEW) $(LIB_OBJ) $(LIBS) $(PUT)
 
@@ -210,10 +215,10 @@ PUBLIC_LIB := $(B)/_public/libkernbench.a
 LOADER_SRC := runtime/sim/bench_file runtime/sim/component_open \
     $(addprefix runtime/base/,cache compiler compiler_identity digest provenance) $(addprefix gen/component_,build object text)
 LOADER_OBJ := $(filter $(LIB_OBJ),$(LOADER_SRC:%=$(O)/%.o) $(O)/component_h.o)
-$(PUBLIC_LIB): $(LIB_OBJ)
+$(PUBLIC_LIB): $(LIB_OBJ) $(O)/objects
 	@mkdir -p $(@D)
 	$(call say,AR)
-	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $(filter-out $(LOADER_OBJ),$^) $(BLIS_LIB) && \
+	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $(filter-out $(LOADER_OBJ),$(LIB_OBJ)) $(BLIS_LIB) && \
 	    $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/loader.o $(LOADER_OBJ) $(filter %.a,$(MD_LIB)) && \
 	    for o in kernbench loader; do $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/$$o.o || exit; done && \
 	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o $(NEW)d/loader.o && rm -r $(NEW)d $(PUT)

@@ -24,10 +24,11 @@ install: topology $(ANY) $(PUBLIC_LIB)
 	$(call put_pages,$(RUNNER) $(ANY),kernbench)
 	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
-	install -d $(IN)share/kernbench/topologies' $(IN)share/kernbench/machines' $(IN)share/doc/kernbench/docs/pictures'
+	install -d $(IN)share/kernbench/topologies' $(IN)share/kernbench/machines' $(IN)share/doc/kernbench/docs/pictures' $(IN)share/doc/kernbench/docs/tutorial'
 	install -m 644 topologies/*.yaml $(IN)share/kernbench/topologies'
 	install -m 644 docs/pictures/*.svg docs/pictures/*.png $(IN)share/doc/kernbench/docs/pictures'
 	install -m 644 docs/*.md $(IN)share/doc/kernbench/docs'
+	install -m 644 docs/tutorial/*.md $(IN)share/doc/kernbench/docs/tutorial'
 	install -m 644 README.md CHANGELOG.md LICENSE $(IN)share/doc/kernbench'
 	printf '%s\n' $(OF_MACHINE) > $(IN)share/kernbench/machines/$(N)'
 

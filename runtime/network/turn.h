@@ -1,11 +1,10 @@
-/* turn.h -- a turn at a station that is free again at a known time: a link, where links are fifo,
- * and a memory that keeps order.
+/* turn.h -- a turn at a station that keeps order: a link, where links are fifo, or a memory.
  *
- * It holds        of a link, the transaction with bytes that pass now. Its head does not wait for
- *                 its tail: it enters, and goes on after the wire. A memory: one transaction; those
- *                 that are done with it, but whose bytes are still on a narrower way, or late by
- *                 the latency, are in no one's way
- * For how long    a link: nbytes over its bandwidth. A memory: overhead and the drain of the route,
+ * It holds        A link holds the transaction whose bytes pass now. The head does not wait for the
+ *                 tail: it enters, and goes on after the wire. A memory holds one transaction; one
+ *                 that has left it, but whose bytes are still on a narrower way, or late by the
+ *                 latency, is in no other's way
+ * For how long    A link: nbytes over its bandwidth. A memory: overhead and the drain of the route,
  *                 or with hold `own` nbytes over the memory's own bandwidth: cost_taken_fs()
  * Goes first      first come, first served, in the order of arrival events
  * Wait counted    queue_link, over all links of the way (KB_WAIT_LINK): kb_sim_result() subtracts
@@ -16,52 +15,50 @@
  *                 "Worked: memories that overlap": a read arrives at 5.145 ns, waits for the slice
  *                 until 20.095, and is done at 52.095
  *
- * Nothing happens when such a station becomes free, so there is no event for it: the next one
- * begins at max(arrival, free_fs), and the station keeps nothing but that time.
+ * Nothing happens when such a station becomes free, so that is no event. The station keeps the
+ * time at which it is free, and the next turn begins at max(arrival, free_fs).
  *
- * Which links are no stops
+ * Links without an event
  *
- * Most links need no event for an arrival either, where no event is counted. What an event does is
- * to bring transactions that come to a station into order. Where they come in order anyway, go()
- * takes the link in the same step as the one before, with a time of arrival that is still to come.
+ * An arrival is an event only to bring the transactions that come to a station into order. Where
+ * they come in order anyway, go() takes the link in the same step as the one before it, ahead of
+ * time: the arrival is still to come. Such a link is no stop. There are four kinds:
  *
- *   fed by one link    All that come to link B have come over link A, and need the same time from
- *                      A to B. gen/feeds.c finds such pairs. They enter A in order, each later than
- *                      the one before, because a link is taken for 1 fs at least. So they come to B
- *                      in that order. Of B nothing is known but free_fs, and that is only read by
- *                      what comes next: over A, later.
- *   behind a channel   The first link of a PE. Its transactions set out in order of (issue, id), so
- *                      at one instant in order of ids, as events would come. That holds for rows
- *                      that are sorted and for traffic; with one channel two never set out at one
- *                      instant.
- *   an engine          That of an m_cpu, if it is one server: all come to it over the link into it
- *                      (FED_ENGINE). One may wait in its list before it is there, so it begins at
- *                      the later of its arrival and the end of the one before.
- *   behind an engine   The link after an m_cpu with one engine: two never set out at one instant.
+ *   fed by one link    All that comes to link B has come over link A, and takes the same time from
+ *                      A to B. Transactions enter A one after the other, as each takes it for 1 fs
+ *                      at least; so they come to B in the same order. gen/feeds.c finds such
+ *                      pairs.
+ *   behind a channel   The first link of a PE. Its transactions set out in order of (issue, id),
+ *                      as events of one instant would. That holds for sorted rows and for traffic;
+ *                      with one channel two transactions never set out at one instant.
+ *   an engine          The engine of an m_cpu, if it is one server: all come over the link into it
+ *                      (FED_ENGINE). A transaction may wait in a list before it is there, so its
+ *                      turn begins at the later of its arrival and the end before it.
+ *   behind an engine   The link after an m_cpu with one engine, which two never leave at once.
  *
- * An event at the next stop is posted earlier than it would be, but with the same key (time, class,
- * id), and before anything of its time runs: so it runs in the same place. If all delays are 0 it
- * may be posted at its own time; then its event at the link left out would have had that key, too,
- * and been followed by this one at once.
+ * The order of events does not change by this. The event at the next stop has the key (time,
+ * class, id) that it would have had, and is posted earlier, before anything of its time runs. If
+ * all delays are 0 it may be posted at its own time: the event that was left out would have had
+ * the same key, and this one would have followed it at once.
  *
- * The station of an edge has two kinds of users: writes that pass the edge, and reads whose request
- * passes it backwards. "Come over A" must hold for both. If all data of a run go one way there is
- * one kind: FED_ONE_WAY. Else it holds where no request passes the edge the other way: FED_ALWAYS.
- * join_links() chooses before the run. Where costs are left out, a link may be taken for no time,
- * and every link is a stop; so it is for kernels.
+ * A station of an edge has two kinds of users: writes, which pass the edge, and reads, whose data
+ * pass it. A read takes the station when its request passes the edge backwards, so it comes from
+ * the other end. If the data of all transactions of a run go one way, there is one kind, and "fed
+ * by one link" is asked for it alone (FED_ONE_WAY); else it must hold for both (FED_ALWAYS).
+ * join_links() chooses before the run. Runs of kernels, runs that are watched, and runs without
+ * some costs, in which a link may be taken for no time, stop at every link.
  *
- * Example: cube8, writes from c0 to c1. noc -> ucie-E of c0 is a stop, since 8 PEs and 3 sides lead
- * to it. x comes at 1 ns, y at 2 ns, each of 4096 bytes, 32 ns at 128 GB/s. x enters at 1, and in
- * the same step the link ucie-E -> ucie-W at 1 + 0.005 + 1 = 2.005 and ucie-W -> noc at 3.015:
- * these are free from 34.005 and 35.015 on. Its next event is at its next stop, noc -> xbar. y
- * enters the first link at 33; it comes to the others at 34.005 and 35.015, and need not wait.
- * Three links, one event. Now let a read of c0 by c1 be under way, too: its data go east over the
- * same three stations, but its request comes to them from the other end, perhaps at 2.9 ns to
- * ucie-W -> noc. It would find that link taken from 3.015 on, by a write that comes after it. So if
- * a run has both, all three are stops.
+ * Example: cube8, writes from c0 to c1. noc -> ucie-E of c0 is a stop, since 8 PEs and 3 sides
+ * lead to it. x comes at 1 ns, y at 2 ns, each of 4096 bytes, 32 ns at 128 GB/s. x enters at 1,
+ * and in the same step it takes ucie-E -> ucie-W at 1 + 0.005 + 1 = 2.005 and ucie-W -> noc at
+ * 3.015, which are free again at 34.005 and 35.015. Its next event is at its next stop, noc ->
+ * xbar. y enters the first link at 33, comes to the others at 34.005 and 35.015, and need not
+ * wait: three links, one event. Now let c1 read from c0 as well. The data of the read go east over
+ * the same three links, but its request comes to them from the other end, say to ucie-W -> noc at
+ * 2.9 ns. It would find that link taken from 3.015 on, by a write that comes after it. So in a run
+ * of both all three are stops.
  *
- * Reads take the opposite direction of each edge, at the time at which their request passes: their
- * data flow that way. The edge into a memory is as fast as the memory.
+ * The edge into a memory is as fast as the memory.
  */
 #ifndef NETWORK_TURN_H
 #define NETWORK_TURN_H

@@ -279,6 +279,41 @@ wait $! && [ $code -eq 0 ] && same both.csv out && [ ! -s both.err ] &&
     [ "$(sql both.db 'SELECT count(*), (SELECT count(*) FROM run) FROM kept')" = "60|2" ]
 ok "two studies at once in one database wait for each other"
 
+# -- arguments of benches ---------------------------------------------------------------------
+
+cat >s.yaml <<'END'
+commands: [run gemm N=64 M=256, run gemm N=32]
+vary: {arg.K: [32, 64], cube.noc.bw_gbs: [128, 256]}
+variants: {small: {arg.M: 64, arg.K: 16}}
+END
+# time_of M N K BANDWIDTH: of that GEMM
+time_of()
+{
+    "$SIM" run gemm M=$1 N=$2 K=$3 --set cube.noc.bw_gbs=$4 --format csv --quiet | awk -F, 'NR == 2 { print $5 }'
+}
+{
+    for n in 64 32; do
+        echo "small,run gemm N=$n,64,16,128,$(time_of 64 $n 16 128)"
+        m=256
+        for k in 32 64; do for bw in 128 256; do echo "$k;$bw,run gemm N=$n,,$k,$bw,$(time_of $m $n $k $bw)"; done; done
+    done
+} | sort >want
+study --format json --sqlite a.db
+jq -r '.rows[] | select(.variant != "base") | [(.variant | gsub(","; ";")), (.command | sub(" M=256"; "")),
+    (if .variant == "small" then ."arg.M" else "" end), ."arg.K", ."cube.noc.bw_gbs", .time_ns] | @csv' out | tr -d '"' |
+    awk -F, -v OFS=, '{ $6 = sprintf("%.6f", $6) } { print }' | sort >have
+[ $code -eq 0 ] && [ "$(wc -l <want)" -eq 10 ] && same want have
+ok "arguments of benches: times as of runs that have them"
+cp out first
+study --format json --sqlite a.db
+same out first && [ "$(python3 -c 'import sqlite3
+print(sqlite3.connect("a.db").execute("select count(distinct command) from kept").fetchone()[0])')" -eq 8 ]
+ok "results that are kept know their arguments"
+printf 'commands: [run gemm, load --pattern uniform --rate 0.1]\nvary: {arg.Q: [32, 64]}\n' >s.yaml
+study
+[ $code -eq 3 ] && says "s.yaml:2:8: 'arg.Q' is no argument of a bench of these commands"
+ok "an argument that no bench has"
+
 # -- report, other machines ---------------------------------------------------------------------
 
 cat >s.yaml <<'END'

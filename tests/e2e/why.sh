@@ -51,7 +51,7 @@ equal "a channel" "sip0.cube0.pe0.pe_dma.read||1|18.085000|25.025946" \
 equal "behind itself" "sip0.cube0.pe0.pe_dma.read|c0.pe0|1|18.085000|100.000000" \
     "$(row wait sip0.cube0.pe0.pe_dma.read channel_wait)"
 
-# docs/model.md "Worked: a host, its engine and its response": 34.11125 ns for the engine.
+# docs/model.md "Worked: a host, its engine and its response", with ideal links: 34.11125 ns for the engine.
 printf '%s\n' $header 0,h2d,host,c0.slice0,0,4K 0,h2d,host,c0.slice1,0,4K >host.csv
 run replay host.csv --breakdown --format csv
 equal "an engine" "sip0.cube0.m_cpu.write|host|1|34.111250|100.000000" \

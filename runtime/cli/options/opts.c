@@ -430,6 +430,17 @@ bool opts_asks(const struct opts *o)
     return o->help || o->version || o->man || o->completion;
 }
 
+void opts_give_argument(struct opts *o, const char *word)
+{
+    size_t name = strcspn(word, "=") + 1, i = 1;
+
+    while (i < o->n_operands && strncmp(o->operand[i], word, name) != 0)
+        i++;
+    if (i == o->n_operands)
+        o->operand = memory_resize(o->operand, ++o->n_operands, sizeof *o->operand);
+    o->operand[i] = word;
+}
+
 void opts_free(struct opts *o)
 {
     free(o->operand);

@@ -68,6 +68,9 @@ const char *opts_command_name(enum command command);
 /* Was the program asked about itself, and for nothing else? */
 bool opts_asks(const struct opts *o);
 
+/* Gives a bench the argument NAME=VALUE, in place of one that was given. The word is borrowed. */
+void opts_give_argument(struct opts *o, const char *word);
+
 /* Option `id` as these commands have it, bits as help.h has them. N_COMMANDS stands for none. */
 struct help_option opts_option(unsigned id, unsigned commands);
 extern const unsigned opts_n_options;

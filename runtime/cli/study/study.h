@@ -12,10 +12,10 @@ enum {
     STUDY_VALUE_BYTES = 64,         /* of a value of `vary` */
 };
 
-/* A key that a variant changes, or that has a cost. */
+/* A key that a variant changes, or that has a cost; or an argument of benches. */
 struct study_key {
-    char *name;        /* owned: "sip.d2d.bw_gbs" */
-    char *base;        /* owned: its value in the base machine, as text */
+    char *name;        /* owned: "sip.d2d.bw_gbs", "arg.M" */
+    char *base;        /* owned: its value in the base machine, or in the first command; as text */
     double base_value; /* NAN: it is a word */
     bool is_changed;   /* by a variant */
     double cost;       /* of one more of its unit; NAN: none */
@@ -104,6 +104,9 @@ double study_cost(const struct study *s, uint64_t v); /* NAN: the study has no c
 
 /* The topology of variant `v`, to be given back with kb_topology_free(); after messages NULL. */
 const kb_topology *study_machine(const struct study *s, uint64_t v);
+
+/* What variant `v` gives benches, " M=64 N=32" or "". Owned by the caller. */
+char *study_arguments(const struct study *s, uint64_t v);
 
 /* "FILE:LINE:COLUMN: variant NAME: TEXT" on stderr. */
 void study_say(const struct study *s, uint64_t variant, const char *text);

@@ -25,14 +25,15 @@ void study_say(const struct study *s, uint64_t variant, const char *text)
     free(v);
 }
 
-/* "cube.noc.bw_gbs=256" of each key that the variant changes. Returns how many; owned. */
+/* "cube.noc.bw_gbs=256" of each key of the machine that the variant changes. Returns how many;
+ * owned. */
 static size_t make_sets(const struct study *s, const struct study_variant *v,
                         char *sets[STUDY_KEYS_MAX])
 {
     size_t n = 0;
 
     for (size_t k = 0; k < s->n_keys; k++) {
-        if (!v->value[k])
+        if (!v->value[k] || variants_argument(s->key[k].name))
             continue;
         size_t bytes = strlen(s->key[k].name) + strlen(v->value[k]) + 2;
 
@@ -63,6 +64,27 @@ const kb_topology *study_machine(const struct study *s, uint64_t number)
         free(sets[i]);
     free(v);
     return status ? NULL : topo;
+}
+
+char *study_arguments(const struct study *s, uint64_t number)
+{
+    struct study_variant *v = memory_new(1, sizeof *v);
+    char *text = memory_text("");
+    size_t n = 0;
+
+    study_variant(s, number, v);
+    for (size_t k = 0; k < s->n_keys; k++) {
+        const char *name = variants_argument(s->key[k].name);
+
+        if (!name || !v->value[k])
+            continue;
+        size_t bytes = strlen(name) + strlen(v->value[k]) + 3;
+
+        text = memory_resize(text, n + bytes, 1);
+        n += (size_t)snprintf(text + n, bytes, " %s=%s", name, v->value[k]);
+    }
+    free(v);
+    return text;
 }
 
 /* The mistakes of a machine, each with its place: those of a variant, or of the base machine. */
@@ -151,6 +173,8 @@ static bool find_values(struct study *s)
         const struct study_key *key = &s->key[k];
         const char *wrong = NULL;
 
+        if (variants_argument(key->name))
+            continue;
         if (!key->base && !key->is_changed) /* a variant that changes it says so better */
             wrong = "is no key of this machine, and no variant has that name";
         else if (key->base && !isnan(key->cost) && isnan(key->base_value))
@@ -322,6 +346,54 @@ static bool check_command(const struct study *s, const struct study_command *c)
     return !wrong;
 }
 
+/* The value that an argument has in the command, if its bench has it: that given, or the first. */
+static void keep_argument(const struct study *s, const struct study_command *c,
+                          struct study_key *key, const char *name)
+{
+    size_t len = strlen(name);
+    struct opts o;
+
+    enum exit_code code = opts_read(&o, s->cli->program, c->n_words, c->word);
+    const kb_bench *bench =
+        o.command == COMMAND_RUN ? bench_find(s->cli, o.operand[0], &code) : NULL;
+    for (size_t i = 0; bench && i < bench->n_args; i++) {
+        const kb_bench_arg *arg = &bench->args[i];
+        const char *value = arg->initial;
+        char *end;
+
+        if (strcmp(arg->name, name) != 0)
+            continue;
+        for (size_t k = 1; k < o.n_operands; k++)
+            if (strncmp(o.operand[k], name, len) == 0 && o.operand[k][len] == '=')
+                value = o.operand[k] + len + 1;
+        key->base = memory_text(value);
+        key->base_value =
+            arg->type == KB_ARG_INT || arg->type == KB_ARG_REAL ? text_to_double(value, &end) : NAN;
+    }
+    opts_free(&o);
+}
+
+/* False after messages: no bench has an argument of that name. */
+static bool find_arguments(struct study *s)
+{
+    bool ok = true;
+
+    for (size_t k = 0; k < s->n_keys; k++) {
+        struct study_key *key = &s->key[k];
+        const char *name = variants_argument(key->name);
+
+        if (!name)
+            continue;
+        for (size_t c = 0; c < s->n_commands && !key->base; c++)
+            keep_argument(s, &s->command[c], key, name);
+        if (!key->base)
+            say_line("%s:%d:%d: '%s' is no argument of a bench of these commands", s->file,
+                     key->line, key->column, key->name);
+        ok = ok && key->base;
+    }
+    return ok;
+}
+
 enum exit_code study_check(struct study *s)
 {
     enum exit_code code = make_base(s);
@@ -332,10 +404,12 @@ enum exit_code study_check(struct study *s)
     ok = find_values(s);
     for (size_t c = 0; c < s->n_commands; c++)
         ok = check_command(s, &s->command[c]) && ok;
+    if (ok)
+        ok = find_arguments(s);
     for (size_t v = 0; v < s->n_named; v++)
         ok = check_variant(s, v) && ok;
     for (size_t a = 0; a < s->points.n_keys; a++)
-        ok = check_point_key(s, a) && ok;
+        ok = (variants_argument(s->points.key[a].path) || check_point_key(s, a)) && ok;
     return ok ? EXIT_OK : EXIT_INPUT;
 }
 

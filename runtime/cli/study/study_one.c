@@ -14,6 +14,7 @@
 #include "cli/study/study.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The number of the column; SIZE_MAX: there is none. */
@@ -124,6 +125,14 @@ static enum exit_code start(const struct cli *cli)
     }
 }
 
+/* Gives the bench the words, " M=64 N=32". */
+static void give_arguments(struct opts *o, char *words)
+{
+    for (char *word; (word = strsep(&words, " "));)
+        if (*word)
+            opts_give_argument(o, word);
+}
+
 void study_run_one(const struct study *s, uint64_t variant, size_t command,
                    struct study_outcome *out)
 {
@@ -137,12 +146,16 @@ void study_run_one(const struct study *s, uint64_t variant, size_t command,
                       .report = (struct report *)(void *)out,
                       .page = &collecting};
     enum exit_code code;
+    char *arguments;
 
     *out = (struct study_outcome){.state = STUDY_FAILED, .code = EXIT_INPUT};
     if (!cli.topo)
         return;
     kb_topology_info(cli.topo, &cli.info);
     code = opts_read(&cli.opts, cli.program, c->n_words, c->word);
+    arguments = study_arguments(s, variant);
+    if (cli.opts.command == COMMAND_RUN)
+        give_arguments(&cli.opts, arguments);
     cli.opts.quiet = true;
     cli.opts.jobs = 1;
     out->state = STUDY_WAITS;
@@ -155,5 +168,6 @@ void study_run_one(const struct study *s, uint64_t variant, size_t command,
     if (code || out->state != STUDY_OK)
         out->state = STUDY_FAILED;
     opts_free(&cli.opts);
+    free(arguments);
     kb_topology_free(cli.topo);
 }

@@ -75,6 +75,19 @@ static size_t command_of(const struct runs *r, uint64_t i)
     return (size_t)((r->first + i) % r->s->n_commands);
 }
 
+/* The command of a run, with the arguments of its variant. Owned by the caller. */
+static char *line_of(const struct runs *r, uint64_t i)
+{
+    char *arguments = study_arguments(r->s, variant_of(r, i));
+    const char *line = r->s->command[command_of(r, i)].line;
+    size_t bytes = strlen(line) + strlen(arguments) + 1;
+    char *both = memory_new(bytes, 1);
+
+    snprintf(both, bytes, "%s%s", line, arguments);
+    free(arguments);
+    return both;
+}
+
 /* -- results that are kept ------------------------------------------------------------------ */
 
 /* What a command is made of now, without the machine. */
@@ -126,7 +139,9 @@ static void keep(struct runs *r, uint64_t i)
     text_format(pct, sizeof pct, "%.17g", o->bound_pct);
     snprintf(text, sizeof text, "%s\t%" PRId64 "\t%s\t%s\t%s", o->metric, o->time_fs, pct,
              o->algorithm, o->bound);
-    out_sqlite_keep(r->s->cli->sqlite, slot->hash, r->s->command[command].line, &slot->of, text);
+    char *line = line_of(r, i);
+    out_sqlite_keep(r->s->cli->sqlite, slot->hash, line, &slot->of, text);
+    free(line);
 }
 
 /* The next field of a kept result. */
@@ -186,8 +201,8 @@ static bool find_kept(void *arg, uint64_t i)
     slot->was_kept = false;
     if (!r->s->cli->sqlite || !find_machine(r, i))
         return false;
-    char *text =
-        out_sqlite_kept(r->s->cli->sqlite, slot->hash, r->s->command[command_of(r, i)].line, &was);
+    char *line = line_of(r, i), *text = out_sqlite_kept(r->s->cli->sqlite, slot->hash, line, &was);
+    free(line);
     if (!text)
         return false;
     unsigned differs =

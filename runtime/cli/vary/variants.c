@@ -163,7 +163,6 @@ static bool read_list(struct reading *r, const char *word)
     r->key->path = memory_part(word, (size_t)(list - word) - 1);
     r->key->value_at = (size_t)(list - word);
     r->key->numbers = true;
-    r->key->is_argument = strncmp(word, VARY_ARGUMENT, strlen(VARY_ARGUMENT)) == 0;
     if (strcmp(r->key->path, "kernbench") == 0)
         return bad(r, list, strlen(list),
                    "is a version of the machine's file, and its keys are known already: edit it");
@@ -261,6 +260,13 @@ uint64_t variants_level(const struct variants *v, uint64_t c, size_t k)
 const char *variants_word(const struct variants *v, uint64_t i, size_t k)
 {
     return v->key[k].words[variants_level(v, variants_combination(v, i), k)];
+}
+
+const char *variants_argument(const char *path)
+{
+    static const char before[] = "arg.";
+
+    return strncmp(path, before, strlen(before)) == 0 ? path + strlen(before) : NULL;
 }
 
 void variants_label(const struct variants *v, uint64_t i, char label[VARY_LABEL_BYTES])

@@ -16,9 +16,8 @@ struct varied_key {
     char *path;   /* owned */
     char **words; /* owned, the strings too: KEY=VALUE as --set takes it */
     size_t n, room;
-    size_t value_at;  /* of each word */
-    bool numbers;     /* all values are numbers, as JSON has them */
-    bool is_argument; /* of a bench, "arg.NAME"; else it is a key of the machine */
+    size_t value_at; /* of each word */
+    bool numbers;    /* all values are numbers, as JSON has them */
 };
 
 /* Which of all combinations there are. */
@@ -53,8 +52,8 @@ uint64_t variants_level(const struct variants *v, uint64_t c, size_t k);
 /* The word KEY=VALUE of key `k` in variant `i`. */
 const char *variants_word(const struct variants *v, uint64_t i, size_t k);
 
-/* What is before the name of an argument. */
-#define VARY_ARGUMENT "arg."
+/* "M" of "arg.M", an argument of a bench; NULL: `path` is a key of the machine. */
+const char *variants_argument(const char *path);
 
 /* "cube.pes=4, sips=2": variant `i` in messages. */
 void variants_label(const struct variants *v, uint64_t i, char label[VARY_LABEL_BYTES]);

@@ -238,19 +238,18 @@ static enum exit_code check_arguments(const struct vary *v)
     const struct opts *o = &v->cli->opts;
 
     for (size_t k = 0; k < v->variants.n_keys; k++) {
-        const struct varied_key *key = &v->variants.key[k];
-        const char *name = key->path + (key->is_argument ? strlen(VARY_ARGUMENT) : 0);
-        size_t len = strlen(name);
+        const char *path = v->variants.key[k].path, *name = variants_argument(path);
 
-        if (!key->is_argument)
+        if (!name)
             continue;
         if (o->command != COMMAND_RUN)
             return say(v->cli->program, EXIT_USAGE, "--vary %s is of the benches that run has",
-                       key->path);
+                       path);
         for (size_t i = 1; i < o->n_operands; i++)
-            if (strncmp(o->operand[i], name, len) == 0 && o->operand[i][len] == '=')
-                return say(v->cli->program, EXIT_USAGE, "--vary %s, and '%s', are given both",
-                           key->path, o->operand[i]);
+            if (strcspn(o->operand[i], "=") == strlen(name) &&
+                strncmp(o->operand[i], name, strlen(name)) == 0)
+                return say(v->cli->program, EXIT_USAGE, "--vary %s, and '%s', are given both", path,
+                           o->operand[i]);
     }
     return EXIT_OK;
 }

@@ -48,15 +48,13 @@ static void begin_slot(struct vary *v, struct slot *s, uint64_t i)
     s->code = EXIT_OK;
 }
 
-/* The words of variant `i` that are of the machine, or those that are of the bench. Returns how
- * many. */
-static size_t words_of(const struct vary *v, uint64_t i, bool arguments,
-                       const char *words[VARY_KEYS_MAX])
+/* Those words of variant `i` that are of the machine. Returns how many. */
+static size_t machine_words(const struct vary *v, uint64_t i, const char *words[VARY_KEYS_MAX])
 {
     size_t n = 0;
 
     for (size_t k = 0; k < v->variants.n_keys; k++)
-        if (v->variants.key[k].is_argument == arguments)
+        if (!variants_argument(v->variants.key[k].path))
             words[n++] = variants_word(&v->variants, i, k);
     return n;
 }
@@ -66,7 +64,7 @@ static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_
 {
     const char *words[VARY_KEYS_MAX];
     kb_topology_source source = {
-        .base = v->base, .sets = words, .n_sets = words_of(v, i, false, words)};
+        .base = v->base, .sets = words, .n_sets = machine_words(v, i, words)};
     char *messages;
     kb_status status;
 
@@ -82,25 +80,26 @@ static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_
     return EXIT_OK;
 }
 
-/* Puts `words`, arguments with values, behind the operands `o` has. Returns what is to be freed. */
-static const char **add_operands(struct opts *o, const char *const *words, size_t n)
+/* Gives the others to the bench, with operands of its own, to be freed. */
+static void give_arguments(const struct vary *v, uint64_t i, struct opts *o)
 {
-    const char **all = memory_new(o->n_operands + n + 1, sizeof *all);
+    const char **copy = memory_new(o->n_operands + 1, sizeof *copy);
 
-    memcpy(all, o->operand, o->n_operands * sizeof *all);
-    for (size_t i = 0; i < n; i++)
-        all[o->n_operands++] = words[i] + strlen(VARY_ARGUMENT);
-    o->operand = all;
-    return all;
+    memcpy(copy, o->operand, o->n_operands * sizeof *copy);
+    o->operand = copy;
+    for (size_t k = 0; k < v->variants.n_keys; k++) {
+        const char *word = variants_argument(variants_word(&v->variants, i, k));
+
+        if (word)
+            opts_give_argument(o, word);
+    }
 }
 
 static enum exit_code run_command(const struct vary *v, struct slot *s, uint64_t i)
 {
     struct cli cli = *v->cli;
-    const char *words[VARY_KEYS_MAX];
-    size_t n_words = words_of(v, i, true, words);
-    const char **operands = add_operands(&cli.opts, words, n_words);
 
+    give_arguments(v, i, &cli.opts);
     cli.topo = s->topo;
     cli.info = s->info;
     cli.program = s->program;
@@ -114,7 +113,7 @@ static enum exit_code run_command(const struct vary *v, struct slot *s, uint64_t
     cli.opts.quiet = true;
     cli.opts.dry_run = false;
     enum exit_code code = v->start(&cli);
-    free(operands);
+    free(cli.opts.operand);
     return code;
 }
 

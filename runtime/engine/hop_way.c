@@ -209,7 +209,7 @@ static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t 
     int64_t hold_fs = txn->hold_fs;
     uint64_t start;
 
-    if (is_served(s, hop_how(s), slot)) {
+    if (!comes_to_tcm(s, slot) && is_served(s, hop_how(s), slot)) {
         uint64_t done = serve_by_component(s, hop_how(s), t, slot);
 
         if (done != COMPONENT_NEVER)

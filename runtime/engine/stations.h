@@ -21,6 +21,21 @@ void stations_make_all(struct kb_sim *s);
 /* Makes those that the rows of transactions need, and may make all. */
 void stations_make_for_rows(struct kb_sim *s);
 
+/* It is idle again. */
+static inline void stations_clear(struct station *st)
+{
+    *st = (struct station){
+        .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
+}
+
+/* The same of the channels of a PE and one direction, and of their pace. */
+static inline void stations_clear_channel(struct kb_sim *s, size_t channel)
+{
+    stations_clear(&s->channels[channel]);
+    if (s->paces)
+        s->paces[channel] = 0;
+}
+
 /* What stations keep of waits. */
 void stations_free_rings(struct link_station *rows, size_t n);
 

@@ -89,11 +89,11 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, const struct tx
 static void clear(struct kb_sim *lone)
 {
     const struct txn *x = &lone->txns[0];
-    struct station *first =
-        txn_of_host(x) ? &lone->engines[2 * (size_t)dst_cube(lone->topo, x->dst) + txn_writes(x)]
-                       : &lone->channels[2 * (size_t)x->src + txn_writes(x)];
 
-    *first = (struct station){.queue.head = TXN_NONE, .holder = TXN_NONE, .idle = first->idle};
+    if (txn_of_host(x))
+        stations_clear(&lone->engines[2 * (size_t)dst_cube(lone->topo, x->dst) + txn_writes(x)]);
+    else
+        stations_clear_channel(lone, 2 * (size_t)x->src + txn_writes(x));
     lone->memories[x->dst] = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
     server_clear(lone, x->dst);
     instance_clear_memory(lone, x->dst);

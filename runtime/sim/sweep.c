@@ -171,19 +171,6 @@ static void clear_links(struct kb_sim *s, const struct job *job, const struct tr
     }
 }
 
-static void clear_station(struct station *st)
-{
-    *st = (struct station){
-        .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
-}
-
-static void clear_channel(struct kb_sim *s, size_t channel)
-{
-    clear_station(&s->channels[channel]);
-    if (s->paces)
-        s->paces[channel] = 0;
-}
-
 /* The memory that a row has come to, and what it took on its way there. */
 static void clear_way(struct kb_sim *s, const struct job *job, const struct txn *row)
 {
@@ -197,7 +184,7 @@ static void clear_way(struct kb_sim *s, const struct job *job, const struct txn 
     instance_clear_memory(s, row->dst);
     instances_clear_nodes(s);
     if (of_host(job)) {
-        clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
+        stations_clear(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
         link_clear(&s->turns[2 * dst_cube(s->topo, row->dst) + writes(job)]);
     }
     if (s->links)
@@ -224,7 +211,7 @@ static void clear(struct kb_sim *s, const struct job *job)
             clear_way(s, job, &s->txns[part]);
     }
     if (!of_host(job))
-        clear_channel(s, 2 * (size_t)job->src + writes(job));
+        stations_clear_channel(s, 2 * (size_t)job->src + writes(job));
     if (s->router)
         router_clear(s);
     s->n_txns = s->n_parts = s->next_row = s->n_done = 0;

@@ -263,6 +263,7 @@ TILES = {
     "load": (("most accepted", "accepted_gbs", max),),
     "sweep": (("lowest latency", "mean_ns", min), ("highest latency", "mean_ns", max), ("highest throughput", "gbs", max)),
     "probe": (("lowest latency", "actual_ns", min), ("highest throughput", "eff_bw_gbs", max)),
+    "study": (("best gain", "gain_pct", max),),
 }
 
 

@@ -35,7 +35,10 @@ struct co_crash {
  */
 struct co_pool *co_pool_new(size_t stack_bytes);
 
-/* Gives back all stacks; the pool's coroutines have been dropped. NULL is no pool. */
+/*
+ * Gives back all stacks; the pool's coroutines have been dropped. NULL is no pool. The process
+ * keeps a few small pools for the next call of co_pool_new() with as many bytes for a stack.
+ */
 void co_pool_free(struct co_pool *pool);
 
 /* A coroutine that is going to call entry(arg). NULL: no memory. Give it back with co_drop(). */

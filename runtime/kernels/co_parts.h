@@ -20,6 +20,8 @@ enum {
     GUARDS_MAX = 30000,      /* two mappings each, of 65530 */
     CHUNK_STACKS_FIRST = 8,
     CHUNK_STACKS_MOST = 64,
+    SHELF_POOLS = 4,    /* kept for later simulations, */
+    SHELF_STACKS = 128, /* each of at most so many stacks */
     CANARY_WORDS = 32,
     SIGNAL_STACK_BYTES = 64 << 10,
 };

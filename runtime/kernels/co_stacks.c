@@ -1,6 +1,7 @@
 /* co_stacks.c -- stacks of coroutines: mapped many at a time, with guards, and kept for later ones.
  */
 #include <assert.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,23 +19,66 @@ static size_t chunk_bytes(const struct co_pool *pool, size_t n)
     return n * slot_bytes(pool);
 }
 
+/*
+ * Pools of simulations that have ended. One that runs a kernel of a few microseconds on 64 PEs is
+ * otherwise a third of its time in the system, for mappings, guards and the first touch of a page.
+ */
+static struct co_pool *shelf[SHELF_POOLS];
+
+static pthread_mutex_t shelf_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct co_pool *take_from_shelf(size_t stack_bytes)
+{
+    struct co_pool *pool = NULL;
+
+    pthread_mutex_lock(&shelf_lock);
+    for (size_t i = 0; i < SHELF_POOLS && !pool; i++)
+        if (shelf[i] && shelf[i]->stack_bytes == stack_bytes) {
+            pool = shelf[i];
+            shelf[i] = NULL;
+        }
+    pthread_mutex_unlock(&shelf_lock);
+    return pool;
+}
+
+/* False: there is no place for it. A stack without guard may have written to others of its pool. */
+static bool put_on_shelf(struct co_pool *pool)
+{
+    bool put = false;
+
+    if (pool->n_stacks == 0 || pool->n_stacks > SHELF_STACKS ||
+        pool->guards_left + pool->n_stacks != GUARDS_MAX)
+        return false;
+    pthread_mutex_lock(&shelf_lock);
+    for (size_t i = 0; i < SHELF_POOLS && !put; i++)
+        if (!shelf[i]) {
+            shelf[i] = pool;
+            put = true;
+        }
+    pthread_mutex_unlock(&shelf_lock);
+    return put;
+}
+
 struct co_pool *co_pool_new(size_t stack_bytes)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     struct co_pool *pool;
 
-    if (stack_bytes > SIZE_MAX / 4 / CHUNK_STACKS_MOST || !(pool = calloc(1, sizeof *pool)))
+    if (stack_bytes > SIZE_MAX / 4 / CHUNK_STACKS_MOST)
         return NULL;
     if (stack_bytes == 0)
         stack_bytes = STACK_BYTES;
-    pool->stack_bytes = (stack_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    stack_bytes = (stack_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    if ((pool = take_from_shelf(stack_bytes)) || !(pool = calloc(1, sizeof *pool)))
+        return pool;
+    pool->stack_bytes = stack_bytes;
     pool->guards_left = GUARDS_MAX;
     return pool;
 }
 
 void co_pool_free(struct co_pool *pool)
 {
-    if (!pool)
+    if (!pool || put_on_shelf(pool))
         return;
     for (struct chunk *c = pool->chunks, *next; c; c = next) {
         next = c->next;

@@ -13,11 +13,11 @@ ends()
 for rows in tests/vectors2/banks*.expected.csv; do
     base=${rows%.expected.csv}
     prints=
-    for options in "" "--fingerprint" "--engine hop --fingerprint"; do
+    for options in "--engine fused --fingerprint" "--engine hop --fingerprint"; do
         # shellcheck disable=SC2086
         call ${RUNNER:-} "$SIM" replay "$base.csv" --machine "$base.yaml" --format csv $options
         [ "$code" -eq 0 ] && ends | cmp - "$rows"
-        ok "$(basename "$base") ${options:-fused}"
+        ok "$(basename "$base") ${options% *}"
         prints+="$(grep fingerprint "$work/err") "
     done
     # shellcheck disable=SC2086

@@ -82,53 +82,14 @@ examples()
     done <"$1"
 }
 
-# anchors FILE: its headings, as a link names them
-anchors()
-{
-    sed '/^```/,/^```/d' "$1" | sed -nE 's/^#+ +//p' | sed -E 's/\]\([^)]*\)//g; s/[^A-Za-z0-9_ -]//g' |
-        tr 'A-Z ' 'a-z-'
-}
-
-# links FILE: PLACE of each link, and what is wrong with those that lead nowhere
-links()
-{
-    local target path
-
-    sed '/^```/,/^```/d' "$1" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -v '^http' |
-        while IFS= read -r target; do
-            path=$1
-            [ "${target%%#*}" = "" ] || path=$(dirname "$1")/${target%%#*}
-            if [ ! -e "$path" ]; then
-                echo "$1: no file $target"
-            elif [[ $target == *#* ]]; then
-                anchors "$path" | grep -qxF -- "${target#*#}" || echo "$1: no heading $target"
-            fi
-        done
-}
-
-# cites: what is wrong with references such as docs/model.md "Units" in the sources
-cites()
-{
-    local cite path heading
-
-    grep -rhoE '[A-Za-z/]+\.md,? "[^"]+"' gen perf runtime templates tests tools topologies Makefile |
-        sort -u | while IFS= read -r cite; do
-        path=${cite%%.md*}.md heading=${cite#*\"}
-        [ -f "$path" ] || path=docs/$path
-        sed '/^```/,/^```/d' "$path" | grep '^#' | grep -qF -- "${heading%\"}" || echo "no heading: $cite"
-    done
-}
-
 for file in ${*:-*.md docs/*.md docs/tutorial/*.md}; do
     examples "$file"
 done
-for file in *.md docs/*.md docs/tutorial/*.md examples/*.md tests/*.md; do
-    links "$file"
-done >"$work/out"
+python3 tests/support/links.py links *.md docs/*.md docs/tutorial/*.md examples/*.md tests/*.md >"$work/out"
 : >"$work/expected" >"$work/err"
 same "$work/expected" "$work/out"
 ok "every link of the documents leads to a file, and to a heading in it"
-cites >"$work/out"
+python3 tests/support/links.py cites gen perf runtime templates tests tools topologies Makefile >"$work/out"
 same "$work/expected" "$work/out"
 ok "every document that a comment names has that heading"
 plan

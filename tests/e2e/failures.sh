@@ -7,7 +7,7 @@
 needs_cube8
 KBGEN=${KBGEN:-$B/kbgen}
 case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
-SAMPLE=${SAMPLE:-2}
+SAMPLE=${SAMPLE:-1}
 
 # fails KIND NTH COMMAND...: runs it with that call failing
 fails()

@@ -2,11 +2,11 @@
 # large.sh -- each command with ROWS rows through each door, under a limit of 1 GB of memory: formats, files, pages,
 # databases, parts, machines of --vary; with PY, a Python that has the package also through these.
 #
-# ROWS is 20,000, MACHINES a twentieth, VARIANTS of a study a fiftieth of these; make check-large takes 100,000 of the
+# ROWS is 10,000, MACHINES a twentieth, VARIANTS of a study a fiftieth of these; make check-large takes 100,000 of the
 # first two and 10,000 variants. Needs python3.
 . "$(dirname "$0")/../support/tap.sh"
 SIM=$B/kernbench
-ROWS=${ROWS:-20000}
+ROWS=${ROWS:-10000}
 MACHINES=${MACHINES:-$((ROWS / 20))}
 VARIANTS=${VARIANTS:-$((MACHINES / 50))}
 command -v python3 >where || none "no python3"

@@ -224,6 +224,10 @@ bad "a key of vary that there is not" "s.yaml:2:8: --set cube.hbm.bw_gbz=1: unkn
     'command: probe' 'vary: {cube.hbm.bw_gbz: [1, 2]}'
 bad "the version of the file" "s.yaml:2:16: 'kernbench' is the version of the machine's file, and cannot be changed" \
     'command: probe' 'variants: {a: {kernbench: 2}}'
+printf '%s\n' 'command: probe' "variants: {a: {$(seq -f 'key%g: 1' -s ', ' 18)}}" >s.yaml
+study
+[ $code -eq 3 ] && [ "$(grep -c "a study changes at most 16 keys" err)" = 1 ]
+ok "too many keys: once"
 printf '%s\n' 'machine: m.yaml' 'command: probe' 'variants: {a: {sips: 2}}' >s.yaml
 refused "--set for a machine of its own" 2 "s.yaml has a machine of its own: leave out --machine and --set" study s.yaml --set sips=3
 mkdir folder

@@ -12,7 +12,7 @@ the n-th call failing, and for a thousand allocations with all after it failing,
     NAME.partial of the commands that keep what was complete before a failure, and runs in a database;
   - with exit 0, no more memory is lost than without a failure.
 
---sample N takes N calls of each kind, from the first to the last. Else all.
+--sample N takes N calls of each kind, from the first to the last; 1: one by the case's name. Else all.
 """
 import argparse
 import concurrent.futures
@@ -25,6 +25,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 
 KINDS = ["alloc", "open", "read", "write", "close", "rename", "fsync", "mmap", "thread"]
 TIMEOUT_S = 60
@@ -286,10 +287,16 @@ class Case:
             total = self.counts.get(kind, 0)
             size = min(total, self.args.sample or total)
             for i in range(size):
-                n = i + 1 if size == total else 1 + (i * (total - 1)) // max(size - 1, 1)
+                n = i + 1 if size == total else 1 + self.place(kind, i, size, total)
                 yield kind, n, False
                 if kind == "alloc" and not self.args.sample and i % (1 + total // 1000) == 0:
                     yield kind, n, True
+
+    def place(self, kind, i, size, total):
+        """Of `size` calls of `total`, from 0: from the first to the last; of one alone, any, by the case's name."""
+        if size == 1:
+            return zlib.crc32(f"{self.name} {kind}".encode()) % total
+        return i * (total - 1) // (size - 1)
 
     def try_point(self, point):
         kind, n, after = point

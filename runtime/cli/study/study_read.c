@@ -45,6 +45,7 @@ struct reader {
     struct study *s;
     yaml_document_t doc;
     bool failed;
+    bool crowded; /* it has named a key too many; the others would say the same */
 };
 
 /* -- places and mistakes -------------------------------------------------------------------- */
@@ -148,7 +149,9 @@ static size_t key_number(struct reader *r, const yaml_node_t *at)
     if (i < s->n_keys)
         return i;
     if (s->n_keys == STUDY_KEYS_MAX) {
-        bad(r, at, "a study changes at most %d keys", STUDY_KEYS_MAX);
+        if (!r->crowded)
+            bad(r, at, "a study changes at most %d keys", STUDY_KEYS_MAX);
+        r->crowded = true;
         return STUDY_KEYS_MAX;
     }
     s->key[s->n_keys++] = (struct study_key){.name = memory_text(text_of(at)),

@@ -106,9 +106,13 @@ page_data()
         sed '1s/^<script[^>]*>//;$s/<.script>$//' | jq -c "${@:2}"
 }
 
+# says TEXT: stderr has it; without a process, as there are a thousand of these
 says()
 {
-    grep -qF -- "$1" "$work/err"
+    local text
+
+    IFS= read -r -d '' text <"$work/err"
+    [[ $text == *"$1"* ]]
 }
 
 # signalled SIGNAL BYTES ARGUMENT...: sends it the signal once it has written so much; $code as of call

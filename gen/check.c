@@ -306,6 +306,8 @@ bool check_spec(const struct spec *spec)
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
         check_cube(spec);
+        if (spec->cubes.n == 0)
+            check_no_banks(spec);
         check_grid(spec);
         check_router(spec);
         check_addressing(spec);

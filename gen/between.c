@@ -20,14 +20,27 @@ enum { PAIRS_MOST = 1 << 15, HASH_ROWS = 2 * PAIRS_MOST };
 struct routes_of {
     const struct kb_topology *t;
     uint32_t plane;
-    bool back;
+    bool back, odd;
 };
+
+/* How many tables there are, and which routes are those of table `i`. */
+static uint32_t n_tables(const struct kb_topology *t)
+{
+    return between_blocks(t) * mesh_ties(t);
+}
+
+static struct routes_of routes_of(const struct kb_topology *t, uint32_t i)
+{
+    uint32_t blocks = between_blocks(t), block = i % blocks;
+
+    return (struct routes_of){t, block % t->planes, block >= t->planes, i >= blocks};
+}
 
 /* The exit of `cube` on the way from `a` to `b`. */
 static uint32_t exit_of(const struct routes_of *of, uint32_t cube, uint32_t a, uint32_t b)
 {
-    return of->back ? mesh_back_exit(of->t, of->plane, cube, b, a)
-                    : mesh_exit(of->t, of->plane, cube, b);
+    return of->back ? mesh_back_exit(of->t, of->plane, of->odd, cube, b, a)
+                    : mesh_exit(of->t, of->plane, of->odd, cube, b);
 }
 
 static bool has_way(const struct routes_of *of, uint32_t a, uint32_t b)
@@ -73,16 +86,17 @@ static uint32_t place_before(int32_t d)
     return d < 0 ? (uint32_t)-d : 0;
 }
 
-static void by_distance(struct routes *r, uint32_t blocks)
+static void by_distance(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
+    uint32_t tables = n_tables(t);
     int32_t w = (int32_t)t->w, h = (int32_t)t->h;
 
     t->n_between = (uint32_t)((2 * w - 1) * (2 * h - 1));
     t->mesh_middle = t->n_between / 2;
-    r->between = arena_alloc(r->arena, (size_t)blocks * t->n_between * sizeof *r->between);
-    for (uint32_t block = 0; block < blocks; block++) {
-        const struct routes_of of = {t, block % t->planes, block >= t->planes};
+    r->between = arena_alloc(r->arena, (size_t)tables * t->n_between * sizeof *r->between);
+    for (uint32_t i = 0; i < tables; i++) {
+        const struct routes_of of = routes_of(t, i);
 
         for (int32_t dy = 1 - h; dy < h; dy++) {
             arena_pause(r->arena);
@@ -115,18 +129,17 @@ static uint32_t *slot_of(const struct routes *r, uint32_t *slots, const struct b
             return &slots[hash];
 }
 
-static void by_pair(struct routes *r, uint32_t blocks)
+static void by_pair(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    size_t n = (size_t)blocks * sim_cubes(t) * t->cubes;
+    size_t n = (size_t)n_tables(t) * sim_cubes(t) * t->cubes;
     uint32_t *slots = arena_alloc(r->arena, HASH_ROWS * sizeof *slots);
 
     r->between = arena_alloc(r->arena, n * sizeof *r->between);
     r->between_of = arena_alloc(r->arena, n * sizeof *r->between_of);
     for (size_t i = 0; i < n; i++) {
-        uint32_t block = (uint32_t)(i / t->cubes / sim_cubes(t));
         uint32_t a = (uint32_t)(i / t->cubes % sim_cubes(t));
-        const struct routes_of of = {t, block % t->planes, block >= t->planes};
+        const struct routes_of of = routes_of(t, (uint32_t)(i / t->cubes / sim_cubes(t)));
         struct between_row row = follow(&of, a, a - a % t->cubes + (uint32_t)(i % t->cubes));
         uint32_t *slot = slot_of(r, slots, &row);
 
@@ -142,14 +155,13 @@ static void by_pair(struct routes *r, uint32_t blocks)
 void make_between(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    uint32_t blocks = between_blocks(t);
 
     if (t->regular)
         return;
     if (!t->has_gaps && t->n_kinds == 1)
-        by_distance(r, blocks);
-    else if ((uint64_t)blocks * sim_cubes(t) * t->cubes <= PAIRS_MOST)
-        by_pair(r, blocks);
+        by_distance(r);
+    else if ((uint64_t)n_tables(t) * sim_cubes(t) * t->cubes <= PAIRS_MOST)
+        by_pair(r);
     t->between = r->between;
     t->between_of = r->between_of;
     t->cube_pos = r->cube_pos;

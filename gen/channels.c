@@ -47,7 +47,7 @@ struct waits {
     struct step *steps; /* of the route that is walked */
     struct route_at *at;
     uint8_t *before, *after;
-    uint8_t *known; /* [cube][side]: of the routes to one cube, which states were walked before */
+    uint16_t *known; /* [cube][side]: of the routes to one cube, which states were walked before */
 };
 
 static void add_arcs(struct waits *w, const struct step *a, const struct step *b)
@@ -74,8 +74,9 @@ static bool goes_on(const struct kb_topology *t, struct route_at at)
 static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool detour)
 {
     const struct kb_topology *t = &w->r->topo;
-    uint32_t state = 1u << (w->before[n] | (detour ? 4u : 0u));
-    uint8_t *known;
+    bool odd = walk_is_odd(t, trip, walk_part_of(t, trip, w->at[n].cube));
+    uint32_t state = 1u << (w->before[n] | (detour ? 4u : 0u) | (odd ? 8u : 0u));
+    uint16_t *known;
 
     if (n == 0 || trip->back || (w->answers && (t->wrap || t->grid_wrap)) ||
         walk_segment(t, w->at[n - 1])->exit >= N_SIDES)
@@ -83,7 +84,7 @@ static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool 
     known = &w->known[(size_t)w->at[n].cube * N_SIDES + walk_segment(t, w->at[n - 1])->exit];
     if (*known & state)
         return true;
-    *known |= (uint8_t)state;
+    *known |= (uint16_t)state;
     return false;
 }
 
@@ -371,7 +372,7 @@ static void forget_known(struct waits *w, const struct pairs *p)
 
     for (uint32_t sip = 0; sip < w->r->topo.sips; sip++)
         if (p->leaver[sip] != NO_WHERE || p->sips[sip])
-            memset(&w->known[sip * cubes * N_SIDES], 0, cubes * N_SIDES);
+            memset(&w->known[sip * cubes * N_SIDES], 0, cubes * N_SIDES * sizeof *w->known);
 }
 
 static void add_plane(struct waits *w, const struct seen *seen, uint32_t plane)
@@ -452,7 +453,7 @@ static const char *circle_of(struct routes *r, const struct share_plan *plan, bo
     w.at = arena_alloc(r->arena, STEPS_MOST * sizeof *w.at);
     w.before = arena_alloc(r->arena, STEPS_MOST);
     w.after = arena_alloc(r->arena, STEPS_MOST);
-    w.known = arena_alloc(r->arena, sim_cubes(&r->topo) * N_SIDES);
+    w.known = arena_alloc(r->arena, sim_cubes(&r->topo) * N_SIDES * sizeof *w.known);
     add_routes(&w);
     line = arena_alloc(r->arena, (w.graph.n_edges * w.graph.n_vcs + 1) * sizeof *line);
     len = graph_find_circle(&w.graph, line);

@@ -149,17 +149,23 @@ static void check_nodes(const struct spec *spec, const struct cubes *cubes)
 static void check_grid(const struct spec *spec)
 {
     const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
-    const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
     enum key blamed = culprit(spec, keys, 3);
     int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
+    const struct {
+        enum key key;
+        bool of_grid;
+    } shaped[] = {{KEY_fabric_grid_w, places != 1},
+                  {KEY_fabric_grid_h, places != 1},
+                  {KEY_fabric_wrap, spec->fabric_wrap != WRAP_NONE},
+                  {KEY_fabric_tie, spec->fabric_tie != TIE_LOW}};
 
     if (check_is_bad(spec, KEY_fabric_shape))
         return;
-    for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
-        if (check_is_given(spec, shaped[i]) && !check_is_bad(spec, shaped[i]) &&
-            (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
-            diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
-                       key_rows[shaped[i]].path);
+    for (size_t i = 0; i < 4 && spec->fabric_shape == FABRIC_SWITCH; i++)
+        if (check_is_given(spec, shaped[i].key) && !check_is_bad(spec, shaped[i].key) &&
+            shaped[i].of_grid) {
+            diag_error(spec->diag, spec_place(spec, shaped[i].key),
+                       "'%s' needs 'fabric.shape: grid'", key_rows[shaped[i].key].path);
             return;
         }
     if (blamed != N_KEYS && spec->fabric_shape == FABRIC_GRID && places != spec->sips)
@@ -300,6 +306,8 @@ bool check_spec(const struct spec *spec)
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
         check_cube(spec);
+        if (spec->cubes.n == 0)
+            check_no_banks(spec);
         check_grid(spec);
         check_router(spec);
         check_addressing(spec);

@@ -27,6 +27,8 @@ bool check_is_power_of_two(int64_t n);
 
 /* The keys of an HBM with banks.  check_banks.c */
 void check_banks(const struct spec *spec);
+/* Those keys beside a memory without banks: a mistake from version 3 on, before it a warning. */
+void check_no_banks(const struct spec *spec);
 
 /* -- counts --------------------------------------------------------------------------------- */
 

@@ -109,3 +109,23 @@ void check_banks(const struct spec *spec)
     check_ras(spec);
     check_refresh(spec);
 }
+
+void check_no_banks(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_cube_hbm_bank_queue, KEY_cube_hbm_ranks,
+                                    KEY_cube_hbm_timing_ns_ccd_l, KEY_cube_hbm_timing_ns_rtrs};
+
+    if (spec->cube_hbm_model == MEMORY_BANKS || check_is_bad(spec, KEY_cube_hbm_model))
+        return;
+    for (size_t i = 0; i < LENGTH(keys); i++) {
+        const char *text = "'%s' is of 'model: banks': without banks it changes nothing";
+
+        if (!check_is_given(spec, keys[i]) || check_is_bad(spec, keys[i]) ||
+            spec_is_default(spec, keys[i]))
+            continue;
+        if (spec->kernbench >= 3)
+            diag_error(spec->diag, spec_place(spec, keys[i]), text, key_rows[keys[i]].path);
+        else
+            diag_warning(spec->diag, spec_place(spec, keys[i]), text, key_rows[keys[i]].path);
+    }
+}

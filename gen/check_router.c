@@ -65,11 +65,21 @@ static void check_prios(const struct spec *spec)
         }
 }
 
-/* Turns know no priority: all that is left of it is which virtual channels a packet may have. */
-static void warn_of_turns(const struct spec *spec)
+/* Turns know no priority: all that is left of it is which virtual channels a packet may have. From
+ * version 3 on that is a mistake. */
+static void check_turns(const struct spec *spec)
 {
-    if (spec->contention_links == MODE_ROUTER && spec->contention_arbiter == ARBITER_RR &&
-        spec->contention_prios > 1)
+    const enum key keys[] = {KEY_contention_prios, KEY_contention_arbiter};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed == N_KEYS || spec->contention_arbiter != ARBITER_RR || spec->contention_prios == 1)
+        return;
+    if (spec->kernbench >= 3)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'contention.prios' %lld beside 'arbiter: rr', which lets no priority go first: "
+                   "take 'arbiter: age', or one priority",
+                   (long long)spec->contention_prios);
+    else if (spec->contention_links == MODE_ROUTER)
         diag_warning(spec->diag, spec_place(spec, KEY_contention_prios),
                      "'contention.prios' %lld beside 'arbiter: rr', which lets no priority go "
                      "first: each only has virtual channels of its own",
@@ -83,7 +93,7 @@ void check_router(const struct spec *spec)
         check_buffer(spec);
     }
     check_prios(spec);
-    warn_of_turns(spec);
+    check_turns(spec);
 }
 
 void check_memory_queue(const struct spec *spec)

@@ -6,7 +6,7 @@
  * plane, nothing is shorter, and the default is the exit. How far a cube leads straight to each
  * side is known beforehand (`reach`), so two comparisons tell. Only the other cubes, the `bent`
  * ones, are searched, outward from those whose distance is known. SIPs that are alike share all of
- * it.
+ * it. With ties spread there is a second search, for routes that are odd (machine/mesh.h).
  *
  * Example: 100 x 100 cubes, three of them missing: of 10^8 pairs some 3 million are bent.
  *
@@ -31,6 +31,7 @@ struct towards {
 struct search {
     struct routes *r;
     uint32_t plane, first;  /* the SIP's first cube, over all */
+    bool odd;               /* the routes are: machine/mesh.h */
     uint32_t *next;         /* [cube][side]: where a step leads; NO_WHERE: there is none */
     uint16_t *reach;        /* [side][cube]: steps that lead straight on */
     struct towards x, y;    /* of the present target, by column and by row */
@@ -118,7 +119,7 @@ static void aim_from(struct towards *of, const struct search *s, uint32_t i, uin
                      uint32_t to, uint32_t n, bool y)
 {
     const struct kb_topology *t = &s->r->topo;
-    uint32_t side = mesh_towards(t, s->plane, from, to, y);
+    uint32_t side = mesh_towards(t, s->plane, s->odd, from, to, y);
     uint32_t a = y ? cube_row(t, from) : cube_column(t, from);
     uint32_t b = y ? cube_row(t, to) : cube_column(t, to);
     uint32_t up = b >= a ? b - a : b + n - a;
@@ -249,8 +250,8 @@ static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
 {
     const struct kb_topology *t = &s->r->topo;
     bool y_first = t->plane_rows[s->plane].y_first;
-    const uint32_t tries[] = {mesh_towards(t, s->plane, from, to, y_first),
-                              mesh_towards(t, s->plane, from, to, !y_first),
+    const uint32_t tries[] = {mesh_towards(t, s->plane, s->odd, from, to, y_first),
+                              mesh_towards(t, s->plane, s->odd, from, to, !y_first),
                               SIDE_E,
                               SIDE_W,
                               SIDE_S,
@@ -279,7 +280,7 @@ static void note_exit(struct search *s, uint32_t from, uint32_t to, uint32_t exi
 {
     const struct kb_topology *t = &s->r->topo;
 
-    if (exit == mesh_default_or_none(t, s->plane, from, to))
+    if (exit == mesh_default_or_none(t, s->plane, s->odd, from, to))
         return;
     if (!s->rows[from]) {
         s->rows[from] = arena_alloc(s->r->arena, t->cubes);
@@ -397,17 +398,19 @@ static void add_row(struct search *s, uint32_t from)
         if (to == from || !is_there(s, to))
             exit = 0;
         else if (exit == BY_DEFAULT)
-            exit = mesh_default_or_none(t, s->plane, from, to);
+            exit = mesh_default_or_none(t, s->plane, s->odd, from, to);
         row[to] = (uint8_t)('0' + exit);
     }
-    r->detour_of[(size_t)s->plane * sim_cubes(t) + s->first + from] = r->n_detours;
+    r->detour_of[(size_t)(s->odd * t->planes + s->plane) * sim_cubes(t) + s->first + from] =
+        r->n_detours;
     r->plane_rows[s->plane].has_detours = true;
 }
 
-/* Of one plane in one SIP; adds the pairs without a way. */
-static void search_sip(struct search *s, uint64_t *no_way)
+/* Of one plane in one SIP; returns the pairs without a way. */
+static uint64_t search_sip(struct search *s)
 {
     const struct kb_topology *t = &s->r->topo;
+    uint64_t no_way = 0;
 
     find_steps(s);
     s->up_down = s->r->up_down >> s->plane & 1;
@@ -426,11 +429,12 @@ static void search_sip(struct search *s, uint64_t *no_way)
             up_down_aim(&s->tree, to);
         find_shore_from(s, to);
         find_shore_to(s, to);
-        choose_exits(s, to, no_way);
+        choose_exits(s, to, &no_way);
     }
     for (uint32_t i = 0; i < t->cubes; i++)
         if (s->rows[i])
             add_row(s, i);
+    return no_way;
 }
 
 /* -- all SIPs ------------------------------------------------------------------------------- */
@@ -442,8 +446,8 @@ static void copy_sip(struct routes *r, uint32_t sip, uint32_t first)
     size_t shores = (size_t)t->cubes * t->planes * t->chiplets * 2;
 
     memcpy(&r->shores[sip * shores], &r->shores[first * shores], shores * sizeof *r->shores);
-    for (uint32_t plane = 0; plane < t->planes; plane++) {
-        uint32_t *of = &r->detour_of[(size_t)plane * sim_cubes(t)];
+    for (uint32_t table = 0; table < t->planes * mesh_ties(t); table++) {
+        uint32_t *of = &r->detour_of[(size_t)table * sim_cubes(t)];
 
         memcpy(&of[(size_t)sip * t->cubes], &of[(size_t)first * t->cubes], t->cubes * sizeof *of);
     }
@@ -457,7 +461,7 @@ static void make_room(struct routes *r)
     r->n_shores = (uint32_t)(all * t->planes * t->chiplets * 2);
     r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
-    r->detour_of = arena_alloc(r->arena, all * t->planes * sizeof *r->detour_of);
+    r->detour_of = arena_alloc(r->arena, all * t->planes * mesh_ties(t) * sizeof *r->detour_of);
 }
 
 static struct towards new_towards(struct arena *a, size_t n)
@@ -501,10 +505,11 @@ void find_detours(struct routes *r, const struct route_table *table, uint64_t no
             uint64_t *n = &of_sip[sip][s.plane];
 
             s.first = sip * t->cubes;
-            if (alike[sip] == sip)
-                search_sip(&s, n);
-            else
-                *n = of_sip[alike[sip]][s.plane];
+            *n = of_sip[alike[sip]][s.plane];
+            for (uint32_t tie = 0; alike[sip] == sip && tie < mesh_ties(t); tie++) {
+                s.odd = tie > 0;
+                *n = search_sip(&s);
+            }
             no_way[s.plane] += *n;
         }
     for (uint32_t sip = 0; sip < t->sips; sip++)

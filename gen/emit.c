@@ -411,7 +411,7 @@ static void emit_gaps(FILE *out, const struct routes *r)
     size_t cubes = (size_t)t->sips * t->cubes;
 
     emit_begin_map(out, "detour_of");
-    for (size_t i = 0; t->has_gaps && i < cubes * t->planes; i++)
+    for (size_t i = 0; t->has_gaps && i < cubes * t->planes * mesh_ties(t); i++)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->detour_of[i]);
     emit_end_map(out);
     emit_begin_map(out, "shores");

@@ -72,15 +72,19 @@ static bool is_on_fabric(const struct pairs *p, uint32_t sip)
 /* The side by which routes to SIP `to` leave SIP `from`; a switch is one side. */
 static uint32_t side_left(const struct kb_topology *t, uint32_t from, uint32_t to)
 {
-    return t->fabric_shape == FABRIC_SWITCH ? 0 : grid_exit(t, from, to);
+    return t->fabric_shape == FABRIC_SWITCH ? 0 : grid_exit(t, grid_is_odd(t, from), from, to);
 }
 
 /* The step by which they come to `to`: in the same row along X, else along Y. */
 static uint32_t side_entered(const struct kb_topology *t, uint32_t from, uint32_t to)
 {
+    bool odd = grid_is_odd(t, from);
+
+    if (t->fabric_shape == FABRIC_SWITCH)
+        return 0;
     if (from / t->grid_w != to / t->grid_w)
         from += to % t->grid_w - from % t->grid_w;
-    return side_left(t, from, to);
+    return grid_exit(t, odd, from, to);
 }
 
 static void note_first(uint32_t *first, uint32_t sip)

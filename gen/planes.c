@@ -65,18 +65,23 @@ static void set_chiplets(struct routes *r)
     r->topo.io_sides = r->io_sides;
 }
 
+static uint8_t wrap_of(int wrap, int tie)
+{
+    return (uint8_t)(wrap != WRAP_NONE && tie == TIE_SPREAD ? wrap | WRAP_SPREAD : wrap);
+}
+
 void set_planes(struct routes *r)
 {
     const struct spec *s = r->spec;
     struct kb_topology *t = &r->topo;
 
-    t->wrap = (uint8_t)s->sip_cube_mesh_wrap;
+    t->wrap = wrap_of(s->sip_cube_mesh_wrap, s->sip_cube_mesh_tie);
     t->wrap_mm = s->sip_cube_mesh_wrap_mm > 0 ? s->sip_cube_mesh_wrap_mm : s->sip_d2d_distance_mm;
     t->plane_choice = (uint8_t)s->sip_plane;
     t->fabric_shape = (uint8_t)s->fabric_shape;
     t->grid_w = (uint32_t)s->fabric_grid_w;
     t->grid_h = (uint32_t)s->fabric_grid_h;
-    t->grid_wrap = (uint8_t)s->fabric_wrap;
+    t->grid_wrap = wrap_of(s->fabric_wrap, s->fabric_tie);
     set_plane_rows(r);
     set_chiplets(r);
     t->has_gaps = s->broken.n > 0 || !r->found->whole || s->route_file;

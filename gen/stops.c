@@ -29,6 +29,7 @@ struct use {
     uint8_t in[PLANES_MAX], out[PLANES_MAX];
     uint8_t shores;  /* sides where it stands on a shore; */
     uint8_t crosses; /* of these the one from which routes go to other SIPs */
+    bool odd;        /* its routes go W and N where both ways round a ring are as long */
     uint64_t pes;
     uint32_t kind;
 };
@@ -37,6 +38,7 @@ struct stops {
     struct routes *r;
     uint32_t cube;
     struct use use;
+    uint8_t *taken;          /* [plane][cube]: sides by which routes leave it; NULL: all */
     uint16_t *next, *before; /* [edge] */
     uint8_t *row;
 };
@@ -172,20 +174,21 @@ static bool passes(const struct stops *w, uint32_t plane, uint32_t side, uint32_
 
 /*
  * Do routes between the shore at `side` and the side `exit` pass the cube in a step to `step`?
- * Straight on; and in a ring also back over its dateline, which in a ring of two only steps E and S
- * do, if both ways are there.
+ * Straight on; and in a ring also back over its dateline, which in a ring of two only steps do that
+ * lead from their cube to the other one.
  */
 static bool passes_from_shore(const struct stops *w, uint32_t plane, uint32_t side, uint32_t exit,
                               uint32_t step)
 {
     const struct kb_topology *t = &w->r->topo;
     bool y = side_is_vertical(side);
-    uint32_t dirs = t->plane_rows[plane].dirs, n = y ? t->h : t->w;
+    uint32_t other = walk_neighbour(t, w->cube, side), from = step == exit ? w->cube : other;
 
     if (exit == walk_opposite(side) || t->plane_rows[plane].has_detours || w->r->up_down)
         return true;
     return exit == side && t->wrap >> y & 1 &&
-           (n > 2 || step == SIDE_E || step == SIDE_S || !(dirs >> walk_opposite(step) & 1));
+           ((y ? t->h : t->w) > 2 || mesh_towards(t, plane, cube_is_odd(t, from), from,
+                                                  from == other ? w->cube : other, y) == step);
 }
 
 static void add_between(struct stops *w, uint32_t plane)
@@ -228,18 +231,74 @@ static void add_to_memories(struct stops *w, uint32_t plane)
 
 /* -- all cubes ------------------------------------------------------------------------------ */
 
-static struct use use_of(const struct kb_topology *t, uint32_t cube)
+/* Where ties are spread, routes may take only one of the two links of a ring of two. */
+static bool may_leave_links(const struct kb_topology *t)
 {
+    return t->wrap & WRAP_SPREAD &&
+           ((t->wrap & WRAP_X && t->w == 2) || (t->wrap & WRAP_Y && t->h == 2));
+}
+
+/* The steps to `to` of routes that begin in a cube of its SIP, odd ones or the others; a cube of
+ * `passed` with this number is known. */
+static void take_steps(struct stops *w, uint32_t plane, uint32_t to, bool odd, uint32_t *passed,
+                       uint32_t number)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint8_t *taken = &w->taken[(size_t)plane * sim_cubes(t)];
+    uint32_t first = to - to % t->cubes;
+
+    for (uint32_t from = first; from < first + t->cubes; from++) {
+        if (cube_is_odd(t, from) != odd || !mesh_has_cube(t, from) ||
+            !mesh_has_way(t, plane, from, to))
+            continue;
+        for (uint32_t cube = from, exit; cube != to && passed[cube] != number;
+             cube = walk_neighbour(t, cube, exit)) {
+            exit = mesh_exit(t, plane, odd, cube, to);
+            taken[cube] |= (uint8_t)(1u << exit);
+            passed[cube] = number;
+        }
+    }
+}
+
+static void find_taken(struct stops *w)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t cubes = sim_cubes(t), number = 0;
+    uint32_t *passed = arena_alloc(w->r->arena, cubes * sizeof *passed);
+
+    w->taken = arena_alloc(w->r->arena, (size_t)t->planes * cubes);
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        for (uint32_t to = 0; to < cubes; to++)
+            for (uint32_t odd = 0; mesh_has_cube(t, to) && odd < 2; odd++)
+                take_steps(w, plane, to, odd, passed, ++number);
+}
+
+/* Do routes leave `cube` by `side`, on a link that is there? */
+static bool is_taken(const struct stops *w, uint32_t plane, uint32_t cube, uint32_t side)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    return !w->taken || w->taken[(size_t)plane * sim_cubes(t) + cube] >> side & 1;
+}
+
+static struct use use_of(const struct stops *w, uint32_t cube)
+{
+    const struct kb_topology *t = &w->r->topo;
     struct use use;
 
     memset(&use, 0, sizeof use); /* compared as bytes */
     use.kind = cube_kind(t, cube);
+    use.odd = cube_is_odd(t, cube);
     use.pes = t->alike ? UINT64_MAX >> (64 - (t->pes ? t->pes : 1)) & -(uint64_t)(t->pes > 0)
                        : t->cube_rows[cube].pes;
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t side = 0; side < N_SIDES; side++) {
-            use.out[plane] |= (uint8_t)(mesh_has_link(t, plane, cube, side) << side);
-            use.in[plane] |= (uint8_t)(mesh_has_back_link(t, plane, cube, side) << side);
+            bool out = mesh_has_link(t, plane, cube, side) && is_taken(w, plane, cube, side);
+            bool in = mesh_has_back_link(t, plane, cube, side) &&
+                      is_taken(w, plane, walk_neighbour(t, cube, side), walk_opposite(side));
+
+            use.out[plane] |= (uint8_t)(out << side);
+            use.in[plane] |= (uint8_t)(in << side);
         }
     for (uint32_t i = 0; i < t->chiplets; i++)
         if (mesh_at_border(t, cube, t->io_sides[i])) {
@@ -277,7 +336,7 @@ static uint32_t row_of(struct stops *w, struct use *uses, uint32_t *n)
     size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * N_SIDES * 2);
 
     arena_pause(w->r->arena);
-    w->use = use_of(t, w->cube);
+    w->use = use_of(w, w->cube);
     for (uint32_t i = 0; i < *n; i++)
         if (memcmp(&uses[i], &w->use, sizeof w->use) == 0)
             return i;
@@ -297,6 +356,8 @@ void make_stops(struct routes *r)
     struct stops w = {.r = r};
     struct use *uses;
 
+    if (may_leave_links(t))
+        find_taken(&w);
     w.next = arena_alloc(r->arena, edges * sizeof *w.next);
     w.before = arena_alloc(r->arena, edges * sizeof *w.before);
     uses = arena_alloc(r->arena, cubes * sizeof *uses);

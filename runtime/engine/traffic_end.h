@@ -59,6 +59,18 @@ static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *
     p->link += (uint64_t)(known_fs - flight->extra_fs - flight->return_fs - drain);
 }
 
+/* Behind routers, of a memory that chooses: the waits that were added, to the sums as they were
+ * `before`, are divided anew. */
+static inline void traffic_divide_waits(const struct part *before, struct part *p)
+{
+    struct waits_behind waits =
+        waits_behind((int64_t)(p->link - before->link), (int64_t)(p->memory - before->memory));
+
+    p->link = before->link + (uint64_t)waits.link_fs;
+    p->memory = before->memory + (uint64_t)waits.memory_fs;
+    p->overhead = (unsigned_sum)((wait_sum)p->overhead + waits.gain_fs);
+}
+
 /* No other term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
                                      int64_t issue_fs, int64_t actual_fs, struct part *p)
@@ -72,6 +84,7 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     int64_t memory_fs = cost_in_memory_fs(&s->mask, memory);
     bool banked = banks_has(s, txn), queues = !banked && txn_queues(s, txn);
     int64_t served_fs = txn->service_fs - txn->arrive_fs + memory_fs;
+    const struct part before = {.link = p->link, .memory = p->memory};
 
     p->count++;
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
@@ -102,6 +115,8 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         traffic_add_routed(
             s, txn, &way,
             actual_fs - (int64_t)wire_fs - (int64_t)overhead_fs - served_fs - txn->wait_fs, p);
+    if (T->links == MODE_ROUTER && (banked || queues))
+        traffic_divide_waits(&before, p);
     if (T->links == MODE_FIFO)
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }

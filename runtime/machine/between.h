@@ -5,7 +5,8 @@
  * A regular machine has one table of them by distance (cost_mesh). Rings and planes have one for
  * each plane, and for the routes of a one-way plane that are those of their data: `back`. It is by
  * distance, too: a route that leads over a wrap link differs from one that does not in the sign of
- * its distance. Where something is missing or broken, or cubes differ, every pair of cubes has a
+ * its distance. With ties spread there are as many more for routes that are odd (mesh.h). Where
+ * something is missing or broken, or cubes differ, every pair of cubes has a
  * row, many of them the same one. Such a table grows with the square of the cubes, so the generator
  * makes it up to a bound only (gen/between.c). Beyond it routes are walked (walked.c).
  *
@@ -34,11 +35,12 @@ static inline uint32_t between_blocks(const struct kb_topology *t)
     return t->planes;
 }
 
-/* The cubes between `a` and `b`, two of one SIP; not BY_WALK. */
+/* The cubes between `a` and `b`, two of one SIP, on a route that may be odd; not BY_WALK. */
 static inline const struct between_row *between_cubes(const struct kb_topology *t, uint32_t plane,
-                                                      bool back, uint32_t a, uint32_t b)
+                                                      bool back, bool odd, uint32_t a, uint32_t b)
 {
-    uint32_t block = between_block(t, plane, back), to = t->sips == 1 ? b : b % t->cubes;
+    uint32_t block = between_block(t, plane, back) + (odd ? between_blocks(t) : 0);
+    uint32_t to = t->sips == 1 ? b : b % t->cubes;
     uint32_t from = t->sips == 1 ? a : a % t->cubes;
 
     if (t->between_by == BY_PAIR)

@@ -179,6 +179,12 @@ static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
     return cube_in_sip(t, cube) / t->w;
 }
 
+/* Do the ties of a route that begins in `cube` go W and N? machine/mesh.h */
+static inline bool cube_is_odd(const struct kb_topology *t, uint32_t cube)
+{
+    return t->wrap & WRAP_SPREAD && (cube_column(t, cube) + cube_row(t, cube)) % 2;
+}
+
 static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32_t b)
 {
     return t->sips == 1 || a / t->cubes == b / t->cubes;
@@ -237,7 +243,7 @@ static inline struct cost_row cost_of_any_pe(const struct kb_topology *t, const 
         return *cost_segment_at(t, a, seg_of_local(t, trip->plane, pe, unit));
     if (t->between_by == BY_WALK || !cost_same_sip(t, a, b))
         return cost_walked(t, trip).way;
-    way = &between_cubes(t, trip->plane, trip->back, a, b)->way;
+    way = &between_cubes(t, trip->plane, trip->back, cube_is_odd(t, trip->back ? b : a), a, b)->way;
     cost = cost_add(way->cost, cost_segment_at(t, a, seg_of_out(t, trip->plane, pe, way->exit)));
     return cost_add(cost, cost_segment_at(t, b, seg_of_in(t, trip->plane, way->side, unit)));
 }

@@ -6,6 +6,10 @@
  * then the other; on a ring the shorter way; with one allowed direction that. mesh_default() does
  * this, and no table is needed, however large the mesh is.
  *
+ * Where both ways round a ring are as long, a route goes E or S; or, with ties spread, W or N if it
+ * begins in an odd place (column + row). That holds for all of its ties, so what asks for a step
+ * says whether the route is an `odd` one: cube_is_odd() of the cube where it begins.
+ *
  * Where a cube is missing or a link broken, routes may go around. The generator computes the exact
  * next exit of every pair of cubes (gen/planes.c), and has a row of `detours` for each cube from
  * which some exit is another one than by default, with the exit to each cube of its SIP. Few cubes
@@ -133,9 +137,15 @@ static inline bool mesh_has_port(const struct kb_topology *t, uint32_t plane, ui
 
 /* -- from cube to cube ---------------------------------------------------------------------- */
 
+/* Tables of routes there are for each plane: one, or one for routes that are odd, too. */
+static inline uint32_t mesh_ties(const struct kb_topology *t)
+{
+    return t->wrap & WRAP_SPREAD ? 2 : 1;
+}
+
 /* The side towards `to` in one dimension; N_EXITS if it is in line. */
-static inline uint32_t mesh_towards(const struct kb_topology *t, uint32_t plane, uint32_t from,
-                                    uint32_t to, bool y)
+static inline uint32_t mesh_towards(const struct kb_topology *t, uint32_t plane, bool odd,
+                                    uint32_t from, uint32_t to, bool y)
 {
     uint32_t n = y ? t->h : t->w, up = y ? SIDE_S : SIDE_E, down = y ? SIDE_N : SIDE_W;
     uint32_t a = y ? cube_row(t, from) : cube_column(t, from);
@@ -150,14 +160,14 @@ static inline uint32_t mesh_towards(const struct kb_topology *t, uint32_t plane,
         return has_up ? up : down;
     if (!(t->wrap >> y & 1))
         return a < b ? up : down;
-    return n == 2 || ups <= n - ups ? up : down;
+    return ups + odd <= n - ups ? up : down;
 }
 
 /* Whether a whole plane leads from `from` to `to` in one dimension. */
 static inline bool mesh_leads(const struct kb_topology *t, uint32_t plane, uint32_t from,
                               uint32_t to, bool y)
 {
-    uint32_t side = mesh_towards(t, plane, from, to, y);
+    uint32_t side = mesh_towards(t, plane, false, from, to, y);
     uint32_t a = y ? cube_row(t, from) : cube_column(t, from);
     uint32_t b = y ? cube_row(t, to) : cube_column(t, to);
 
@@ -169,69 +179,70 @@ static inline bool mesh_leads(const struct kb_topology *t, uint32_t plane, uint3
 }
 
 /* The exit of a whole plane from `from` to `to`, which differ, if there is a way. */
-static inline uint32_t mesh_default(const struct kb_topology *t, uint32_t plane, uint32_t from,
-                                    uint32_t to)
+static inline uint32_t mesh_default(const struct kb_topology *t, uint32_t plane, bool odd,
+                                    uint32_t from, uint32_t to)
 {
     bool y_first = t->plane_rows[plane].y_first;
-    uint32_t side = mesh_towards(t, plane, from, to, y_first);
+    uint32_t side = mesh_towards(t, plane, odd, from, to, y_first);
 
-    return side != N_EXITS ? side : mesh_towards(t, plane, from, to, !y_first);
+    return side != N_EXITS ? side : mesh_towards(t, plane, odd, from, to, !y_first);
 }
 
 /* The same, or NO_EXIT. */
-static inline uint32_t mesh_default_or_none(const struct kb_topology *t, uint32_t plane,
+static inline uint32_t mesh_default_or_none(const struct kb_topology *t, uint32_t plane, bool odd,
                                             uint32_t from, uint32_t to)
 {
     if (!mesh_leads(t, plane, from, to, false) || !mesh_leads(t, plane, from, to, true))
         return NO_EXIT;
-    return mesh_default(t, plane, from, to);
+    return mesh_default(t, plane, odd, from, to);
 }
 
 /* The row of detours of `cube`; NULL: it has none. */
-static inline const uint8_t *mesh_detours(const struct kb_topology *t, uint32_t plane,
+static inline const uint8_t *mesh_detours(const struct kb_topology *t, uint32_t plane, bool odd,
                                           uint32_t cube)
 {
     uint32_t row;
 
     if (!t->plane_rows[plane].has_detours)
         return NULL;
-    row = t->detour_of[(size_t)plane * sim_cubes(t) + cube];
+    row = t->detour_of[(size_t)(odd * t->planes + plane) * sim_cubes(t) + cube];
     return row ? &t->detours[(size_t)(row - 1) * t->cubes] : NULL;
 }
 
 /* The exit by which a route leaves `from` for `to`, both of one SIP, if there is a way. */
-static inline uint32_t mesh_exit(const struct kb_topology *t, uint32_t plane, uint32_t from,
-                                 uint32_t to)
+static inline uint32_t mesh_exit(const struct kb_topology *t, uint32_t plane, bool odd,
+                                 uint32_t from, uint32_t to)
 {
-    const uint8_t *row = mesh_detours(t, plane, from);
+    const uint8_t *row = mesh_detours(t, plane, odd, from);
 
-    return row ? row[to % t->cubes] - (uint32_t)'0' : mesh_default(t, plane, from, to);
+    return row ? row[to % t->cubes] - (uint32_t)'0' : mesh_default(t, plane, odd, from, to);
 }
 
 static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
                                 uint32_t to)
 {
-    const uint8_t *row = mesh_detours(t, plane, from);
+    const uint8_t *row = mesh_detours(t, plane, false, from);
 
     if (from == to)
         return true;
-    return (row ? row[to % t->cubes] - (uint32_t)'0' : mesh_default_or_none(t, plane, from, to)) !=
-           NO_EXIT;
+    return (row ? row[to % t->cubes] - (uint32_t)'0'
+                : mesh_default_or_none(t, plane, false, from, to)) != NO_EXIT;
 }
 
 /* The exit of `at` towards the cube before it on the route from `first` to `last`. */
-static inline uint32_t mesh_back_exit(const struct kb_topology *t, uint32_t plane, uint32_t at,
-                                      uint32_t first, uint32_t last)
+static inline uint32_t mesh_back_exit(const struct kb_topology *t, uint32_t plane, bool odd,
+                                      uint32_t at, uint32_t first, uint32_t last)
 {
     bool y_last = !t->plane_rows[plane].y_first;
     uint32_t side;
 
     if (!t->plane_rows[plane].has_detours) {
-        side = mesh_towards(t, plane, first, at, y_last);
-        return walk_opposite(side != N_EXITS ? side : mesh_towards(t, plane, first, at, !y_last));
+        side = mesh_towards(t, plane, odd, first, at, y_last);
+        return walk_opposite(side != N_EXITS ? side
+                                             : mesh_towards(t, plane, odd, first, at, !y_last));
     }
     for (uint32_t cube = first, next;; cube = next) {
-        side = mesh_exit(t, plane, cube, last);
+        side = mesh_exit(t, plane, odd, cube, last);
         next = walk_neighbour(t, cube, side);
         if (next == at)
             return walk_opposite(side);
@@ -292,6 +303,12 @@ static inline uint32_t mesh_shore(const struct kb_topology *t, uint32_t plane, u
 
 /* -- from SIP to SIP ------------------------------------------------------------------------ */
 
+/* The same as cube_is_odd(), of a route over the grid that begins in SIP `sip`. */
+static inline bool grid_is_odd(const struct kb_topology *t, uint32_t sip)
+{
+    return t->grid_wrap & WRAP_SPREAD && (sip % t->grid_w + sip / t->grid_w) % 2;
+}
+
 static inline uint32_t grid_step(const struct kb_topology *t, uint32_t sip, uint32_t side)
 {
     uint32_t x = sip % t->grid_w, y = sip / t->grid_w;
@@ -324,7 +341,7 @@ static inline bool grid_has_edge(const struct kb_topology *t, uint32_t sip, uint
 }
 
 /* The side by which a route leaves SIP `from` for another one, `to`: X first, then Y. */
-static inline uint32_t grid_exit(const struct kb_topology *t, uint32_t from, uint32_t to)
+static inline uint32_t grid_exit(const struct kb_topology *t, bool odd, uint32_t from, uint32_t to)
 {
     bool y = from % t->grid_w == to % t->grid_w;
     uint32_t n = y ? t->grid_h : t->grid_w, up = y ? SIDE_S : SIDE_E;
@@ -333,7 +350,7 @@ static inline uint32_t grid_exit(const struct kb_topology *t, uint32_t from, uin
 
     if (!(t->grid_wrap >> y & 1))
         return a < b ? up : walk_opposite(up);
-    return n == 2 || ups <= n - ups ? up : walk_opposite(up);
+    return ups + odd <= n - ups ? up : walk_opposite(up);
 }
 
 #endif

@@ -112,6 +112,10 @@ enum plane_choice { PLANE_BY_OP, PLANE_BY_HASH, PLANE_BY_COLUMN };
 
 /* The words of sip.cube_mesh.wrap and fabric.wrap: bits. The words of fabric.shape. */
 enum wrap { WRAP_NONE, WRAP_X, WRAP_Y, WRAP_XY };
+/* Which way round a ring where both are as long; of a ring kb_topology has it as a bit beside its
+ * enum wrap. */
+enum tie { TIE_LOW, TIE_SPREAD };
+enum { WRAP_SPREAD = 4 };
 enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
 
 enum { PLANE_NAME_BYTES = 17 };

@@ -103,11 +103,13 @@ static inline uint32_t vcs_crossed_after(const struct kb_topology *t, struct rou
 static inline bool vcs_is_detour(const struct kb_topology *t, uint32_t plane, uint32_t first,
                                  uint32_t last)
 {
+    bool odd = cube_is_odd(t, first);
+
     if (!t->plane_rows[plane].has_detours)
         return false;
     for (uint32_t cube = first, exit; cube != last; cube = walk_neighbour(t, cube, exit)) {
-        exit = mesh_exit(t, plane, cube, last);
-        if (exit != mesh_default_or_none(t, plane, cube, last))
+        exit = mesh_exit(t, plane, odd, cube, last);
+        if (exit != mesh_default_or_none(t, plane, odd, cube, last))
             return true;
     }
     return false;

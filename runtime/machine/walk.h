@@ -70,6 +70,13 @@ static inline struct walk_part walk_part_of(const struct kb_topology *t, const s
     return (struct walk_part){from, mesh_shore(t, trip->plane, chiplet, from, !trip->back)};
 }
 
+/* Is the route in that part an odd one? It begins with the data on a one-way plane. */
+static inline bool walk_is_odd(const struct kb_topology *t, const struct trip *trip,
+                               struct walk_part part)
+{
+    return cube_is_odd(t, trip->back ? part.last : part.first);
+}
+
 /* Whether the parts of a trip have ways. */
 static inline bool walk_has_way(const struct kb_topology *t, const struct trip *trip)
 {
@@ -94,13 +101,14 @@ static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip 
 
     if (!t->regular) {
         struct walk_part part = walk_part_of(t, trip, cube);
+        bool odd = walk_is_odd(t, trip, part);
 
         if (cube == part.last)
             return EXIT_IO;
         if (t->between_by != BY_WALK && !(trip->back && t->plane_rows[trip->plane].has_detours))
-            return between_cubes(t, trip->plane, trip->back, cube, part.last)->way.exit;
-        return trip->back ? mesh_back_exit(t, trip->plane, cube, part.last, part.first)
-                          : mesh_exit(t, trip->plane, cube, part.last);
+            return between_cubes(t, trip->plane, trip->back, odd, cube, part.last)->way.exit;
+        return trip->back ? mesh_back_exit(t, trip->plane, odd, cube, part.last, part.first)
+                          : mesh_exit(t, trip->plane, odd, cube, part.last);
     }
     uint32_t xa = cube_column(t, cube), xb = cube_column(t, to);
 
@@ -153,16 +161,17 @@ static inline struct route_at walk_to_sip(const struct kb_topology *t, const str
 {
     uint32_t to = dst_cube(t, trip->dst), goal = to / t->cubes, sip = at.cube / t->cubes;
     bool grid = t->fabric_shape == FABRIC_GRID;
+    bool odd = grid && grid_is_odd(t, src_cube(t, trip->src) / t->cubes);
 
     if (at.segment < t->seg_cross) {
-        at.segment = (uint16_t)(t->seg_cross + (grid ? grid_exit(t, sip, goal) : 0u));
+        at.segment = (uint16_t)(t->seg_cross + (grid ? grid_exit(t, odd, sip, goal) : 0u));
         return (struct route_at){.cube = at.cube, .segment = at.segment};
     }
     sip = grid ? grid_step(t, sip, (uint32_t)(at.segment - t->seg_cross) % N_SIDES) : goal;
     if (sip != goal)
         return (struct route_at){
             .cube = sip * t->cubes,
-            .segment = (uint16_t)(t->seg_cross + (uint32_t)N_SIDES + grid_exit(t, sip, goal))};
+            .segment = (uint16_t)(t->seg_cross + (uint32_t)N_SIDES + grid_exit(t, odd, sip, goal))};
     return (struct route_at){.cube = walk_part_of(t, trip, to).first,
                              .segment = (uint16_t)(t->seg_arrive + trip->plane)};
 }

@@ -21,12 +21,13 @@
 static struct route_at skip_between(const struct kb_topology *t, const struct trip *trip,
                                     struct route_at at, struct walked_cost *c)
 {
-    uint32_t last = walk_part_of(t, trip, at.cube).last;
-    const struct between_row *row = between_cubes(t, trip->plane, trip->back, at.cube, last);
+    struct walk_part part = walk_part_of(t, trip, at.cube);
+    const struct between_row *row =
+        between_cubes(t, trip->plane, trip->back, walk_is_odd(t, trip, part), at.cube, part.last);
 
     c->way = cost_add(c->way, &row->way.cost);
     c->ucie_fs += row->ucie_fs;
-    return walk_enter(t, trip, last, row->way.side);
+    return walk_enter(t, trip, part.last, row->way.side);
 }
 
 struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)

@@ -114,4 +114,23 @@ static inline int64_t queued_service_fs(const struct kb_sim *s, const struct txn
                               : txn->service_fs;
 }
 
+/* Waits of a transaction whose memory chooses. */
+struct waits_behind {
+    int64_t link_fs, memory_fs;
+    int64_t gain_fs; /* what it took less in its memory than alone: 0 or below */
+};
+
+/*
+ * Behind routers neither wait is told as less than nothing. What an open row made up for counts as
+ * the shorter wait for links; what is left of it was no wait, and makes the overhead less.
+ */
+static inline struct waits_behind waits_behind(int64_t link_fs, int64_t memory_fs)
+{
+    int64_t all_fs = link_fs + memory_fs, gain_fs = all_fs < 0 ? all_fs : 0;
+
+    all_fs -= gain_fs;
+    memory_fs = memory_fs < 0 ? 0 : memory_fs > all_fs ? all_fs : memory_fs;
+    return (struct waits_behind){all_fs - memory_fs, memory_fs, gain_fs};
+}
+
 #endif

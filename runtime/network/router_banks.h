@@ -9,7 +9,7 @@
  *                 part, packet)
  * Wait counted    queue_memory: of a read, when its data would have been there with the way back
  *                 for themselves, less when alone; of a write what it takes behind its last tail
- *                 and its drain, less that alone. Both may be negative, queue_link never is
+ *                 and its drain, less that alone. waits_behind() divides what is below 0
  * Golden number   docs/network.md "Banks behind routers"
  *
  * A packet of a write comes to the rules when its first segment does, a read as a whole. The end of

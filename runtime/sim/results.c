@@ -98,11 +98,11 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
     return cost_formula_fs(&alone);
 }
 
-/* May a wait be less than nothing? At banks a row may be open; behind routers packets may also come
- * in another order than alone, which is told of the links. */
+/* May a wait be less than nothing? At banks a row may be open; behind routers the overhead is less
+ * then. */
 INLINE bool may_gain(const struct kb_sim *s, bool plain, int wait)
 {
-    return !plain && s->chooses && (wait == KB_WAIT_MEMORY || (wait == KB_WAIT_LINK && s->router));
+    return !plain && s->chooses && !s->router && wait == KB_WAIT_MEMORY;
 }
 
 /* The terms sum to actual, none is negative that may not be, and only stations that exist were
@@ -132,6 +132,17 @@ INLINE int64_t link_wait_fs(const struct kb_sim *s, bool plain, const kb_result 
            (c->overhead_fs - c->memory_overhead_fs);
 }
 
+/* Behind routers, of a memory that chooses. */
+INLINE void divide_waits(kb_result *r)
+{
+    struct waits_behind waits = waits_behind(r->wait_fs[KB_WAIT_LINK], r->wait_fs[KB_WAIT_MEMORY]);
+
+    r->wait_fs[KB_WAIT_LINK] = waits.link_fs;
+    r->wait_fs[KB_WAIT_MEMORY] = waits.memory_fs;
+    r->overhead_fs += waits.gain_fs;
+    r->service_fs = r->arrive_fs + waits.memory_fs;
+}
+
 INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb_result *r)
 {
     const struct txn *whole = &s->txns[slot], *x = served(s, plain, slot);
@@ -159,6 +170,8 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->end_fs = r->done_fs + c.response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
     r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
+    if (!plain && s->router && txn_queues(s, x))
+        divide_waits(r);
     if (!plain && __builtin_expect(idle_has_lost(s->idle), false)) {
         *r = (kb_result){0};
         return KB_NO_MEMORY;

@@ -258,8 +258,8 @@ static void answer_alone(const struct job *job, kb_point_result *r)
 
 /* Terms of latency that differ from copy to copy, summed; costs: of copies that are split. */
 struct waits {
-    wait_sum actual, first, link, memory;
-    wait_sum wire, overhead, drain, response, back;
+    wait_sum actual, first, link, memory, overhead;
+    wait_sum wire, drain, response, back;
 };
 
 /* Adds a copy that has ended as `txn`; false if its terms contradict each other. */
@@ -272,16 +272,24 @@ static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const
     int64_t memory = service_fs - txn->arrive_fs;
 
     *actual_fs = service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    w->overhead += c->overhead_fs;
     if (s->router) {
         *actual_fs = (int64_t)s->router->flights[txn - s->txns].done_fs + c->response_fs;
         link = *actual_fs - kb_formula_fs(c) - txn->wait_fs - memory;
+    }
+    if (s->router && txn_queues(s, txn)) {
+        struct waits_behind waits = waits_behind(link, memory);
+
+        link = waits.link_fs;
+        memory = waits.memory_fs;
+        w->overhead += waits.gain_fs;
     }
     w->actual += *actual_fs;
     w->first += txn->wait_fs;
     w->link += link;
     w->memory += memory;
-    return txn->wait_fs >= 0 && (s->chooses || memory >= 0) &&
-           (link >= 0 || (s->chooses && s->router)) && (link == 0 || s->links || s->router);
+    return txn->wait_fs >= 0 && ((s->chooses && !s->router) || memory >= 0) && link >= 0 &&
+           (link == 0 || s->links || s->router);
 }
 
 /* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */
@@ -291,7 +299,6 @@ static bool add_own(const struct kb_sim *s, uint32_t slot, int64_t *actual_fs, s
     struct kb_cost c = sim_cost(s, last);
 
     w->wire += c.wire_fs;
-    w->overhead += c.overhead_fs;
     w->drain += c.drain_fs;
     w->response += c.response_fs;
     w->back += c.return_fs;
@@ -341,6 +348,7 @@ static void answer(const struct job *job, int64_t *actual_fs, const struct waits
         set_costs(r, &(struct kb_cost[]){mean_cost(job, w)}[0]);
     else
         set_costs(r, &job->cost);
+    r->overhead_fs = mean(w->overhead, job->n);
 }
 
 static bool room_for(struct scratch *room, size_t n)

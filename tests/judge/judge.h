@@ -186,8 +186,12 @@ bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, 
 uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
                    uint32_t to, char **out);
 
-/* The side of the first step from a cube to another one of its SIP, if the plane were whole. */
-char judge_default_step(const struct judge_topo *t, uint32_t plane, uint32_t from, uint32_t to);
+/*
+ * The side of the first step from a cube to another one of its SIP, on a route that began in
+ * `begin`, if the plane were whole.
+ */
+char judge_default_step(const struct judge_topo *t, uint32_t plane, uint32_t begin, uint32_t from,
+                        uint32_t to);
 
 /* The side of an IO chiplet, 0: there is none of that number; whether a cube is at its shore. */
 char judge_chiplet_side(const struct judge_topo *t, uint32_t chiplet);
@@ -197,8 +201,8 @@ bool judge_on_shore(const struct judge_topo *t, uint32_t chiplet, uint32_t sip, 
 uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t chiplet,
                           uint32_t sip, uint32_t cube, bool ashore);
 
-/* The side of the next SIP of a grid; 0: it is there. */
-char judge_sip_towards(const struct judge_topo *t, uint32_t from, uint32_t to);
+/* The side of the next SIP of a grid, on a route that began in SIP `begin`; 0: it is there. */
+char judge_sip_towards(const struct judge_topo *t, uint32_t begin, uint32_t from, uint32_t to);
 
 /* -- the mesh inside a cube (mesh.c) -------------------------------------------------------- */
 

@@ -507,6 +507,14 @@ static const char *any_wrap(struct dice *rng)
     return wraps[below(rng, COUNT(wraps))];
 }
 
+/* Of rings; the other draws stay as they are. */
+static const char *any_tie(const struct dice *rng)
+{
+    struct dice tie = {.state = ~rng->state};
+
+    return chance(&tie, 50) ? ", tie: spread" : "";
+}
+
 static void print_planes(FILE *out, struct dice *rng, bool one_way)
 {
     static const char *const dirs[] = {"[E, S]", "[N, W]", "[W, S]", "[N, E]"};
@@ -597,13 +605,16 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, 
     n_sips = grid ? grid_w * grid_h : 1 + below(rng, 2);
     fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
     print_overhead(out, rng);
-    if (grid)
+    if (grid) {
         fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: %" PRIu32 "}, wrap: %s", grid_w,
                 grid_h, any_wrap(rng));
+        fputs(any_tie(rng), out);
+    }
     fputs(", ", out);
     print_link(out, rng);
     wrap = any_wrap(rng);
-    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s", w, h, wrap);
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s%s", w, h, wrap,
+            any_tie(rng));
     if (chance(rng, 50))
         print_length(out, rng, ", wrap_mm: ");
     fputs("}\n  d2d: {", out);

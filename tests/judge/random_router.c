@@ -88,14 +88,16 @@ static void print_sip(FILE *out, struct dice *rng, struct plan *p)
 {
     static const char *const wraps[] = {"x", "y", "xy"};
     uint32_t w = 1 + below(rng, 4), h = 1 + below(rng, 3);
+    struct dice tie = {.state = ~rng->state};
     bool wrap = p->group > 1 && chance(rng, 30), one_way = wrap && chance(rng, 40);
 
     p->w = w;
     p->h = h;
-    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s}\n  d2d: {", w, h,
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s%s}\n  d2d: {", w, h,
             one_way ? "xy"
             : wrap  ? ANY(wraps)
-                    : "none");
+                    : "none",
+            wrap && chance(&tie, 50) ? ", tie: spread" : "");
     print_length(out, rng, "distance_mm");
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n", out);

@@ -219,9 +219,10 @@ static void go_off_shore(struct walk *w)
 static void go_over_grid(struct walk *w, uint32_t sip)
 {
     int64_t fabric_fs = llround(judge_number(w->t, "fabric.overhead_ns") * 1e6);
+    uint32_t begin = w->sip;
     char side;
 
-    while ((side = judge_sip_towards(w->t, w->sip, sip))) {
+    while ((side = judge_sip_towards(w->t, begin, w->sip, sip))) {
         char name[JUDGE_NAME_BYTES];
         bool wrapped;
 

@@ -463,11 +463,30 @@ static const uint32_t *distances(const struct judge_topo *t, uint32_t plane, uin
 }
 
 /*
- * The side towards `to` in one dimension; 0 if it is in line already. On a ring the shorter way, a
- * tie E or S; with one allowed direction that.
+ * Where a route begins decides all its ties, if they are spread: of an even column + row E and S,
+ * of an odd one W and N.
  */
-static char towards(const struct judge_topo *t, uint32_t plane, uint32_t cube, uint32_t to,
-                    char dimension)
+static bool ties_go_back(const struct judge_topo *t, const char *key, uint32_t column, uint32_t row)
+{
+    return strcmp(judge_text(t, key), "spread") == 0 && (column % 2 != row % 2);
+}
+
+/* The shorter way round a ring of `n`, which is `ups` steps in the direction `up`. */
+static char round_ring(uint32_t ups, uint32_t n, char up, bool back)
+{
+    uint32_t downs = n - ups;
+
+    if (ups == downs)
+        return back ? judge_opposite(up) : up;
+    return ups < downs ? up : judge_opposite(up);
+}
+
+/*
+ * The side towards `to` in one dimension; 0 if it is in line already. On a ring the shorter way;
+ * with one allowed direction that. `begin`: of the route.
+ */
+static char towards(const struct judge_topo *t, uint32_t plane, uint32_t begin, uint32_t cube,
+                    uint32_t to, char dimension)
 {
     uint32_t w = t->w;
     uint32_t n = dimension == 'x' ? w : t->h;
@@ -481,26 +500,25 @@ static char towards(const struct judge_topo *t, uint32_t plane, uint32_t cube, u
         return allowed(t, plane, up) ? up : down;
     if (!(dimension == 'x' ? t->wrap_x : t->wrap_y))
         return a < b ? up : down;
-    if (n == 2)
-        return up;
-    return ups <= n - ups ? up : down;
+    return round_ring(ups, n, up, ties_go_back(t, "sip.cube_mesh.tie", begin % w, begin / w));
 }
 
-char judge_default_step(const struct judge_topo *t, uint32_t plane, uint32_t from, uint32_t to)
+char judge_default_step(const struct judge_topo *t, uint32_t plane, uint32_t begin, uint32_t from,
+                        uint32_t to)
 {
     bool y_first = t->plane[plane].y_first;
-    char first = towards(t, plane, from, to, y_first ? 'y' : 'x');
+    char first = towards(t, plane, begin, from, to, y_first ? 'y' : 'x');
 
-    return first ? first : towards(t, plane, from, to, y_first ? 'x' : 'y');
+    return first ? first : towards(t, plane, begin, from, to, y_first ? 'x' : 'y');
 }
 
-/* The side by which a route leaves `cube` for `to`, both of one SIP; 0: there is no way. */
-static char side_to(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
-                    uint32_t to, const uint32_t *far)
+/* The side by which a route that began in `begin` leaves `cube` for `to`; 0: there is no way. */
+static char side_to(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t begin,
+                    uint32_t cube, uint32_t to, const uint32_t *far)
 {
     bool y_first = t->plane[plane].y_first;
-    char tries[] = {towards(t, plane, cube, to, y_first ? 'y' : 'x'),
-                    towards(t, plane, cube, to, y_first ? 'x' : 'y'),
+    char tries[] = {towards(t, plane, begin, cube, to, y_first ? 'y' : 'x'),
+                    towards(t, plane, begin, cube, to, y_first ? 'x' : 'y'),
                     'E',
                     'W',
                     'S',
@@ -519,11 +537,11 @@ uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uin
                    uint32_t to, char **out)
 {
     const uint32_t *far = distances(t, plane, sip, to);
-    uint32_t n = far[from];
+    uint32_t n = far[from], begin = from;
     char *way = judge_alloc(n == UINT32_MAX ? 1 : n + 1, 1);
 
     for (uint32_t i = 0; n != UINT32_MAX && i < n; i++) {
-        way[i] = side_to(t, plane, sip, from, to, far);
+        way[i] = side_to(t, plane, sip, begin, from, to, far);
         if (!way[i])
             judge_die("no step is nearer");
         from = judge_step(t, plane, sip, from, way[i]);
@@ -583,19 +601,20 @@ uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t c
 
 /* -- between SIPs --------------------------------------------------------------------------- */
 
-char judge_sip_towards(const struct judge_topo *t, uint32_t from, uint32_t to)
+char judge_sip_towards(const struct judge_topo *t, uint32_t begin, uint32_t from, uint32_t to)
 {
     uint32_t w = judge_count(t, "fabric.grid.w"), h = judge_count(t, "fabric.grid.h");
     uint32_t east = (to % w + w - from % w) % w, south = (to / w + h - from / w) % h;
+    bool back = ties_go_back(t, "fabric.tie", begin % w, begin / w);
 
     if (east > 0) {
         if (!wraps(t, "fabric.wrap", 'x'))
             return from % w < to % w ? 'E' : 'W';
-        return w == 2 || east <= w - east ? 'E' : 'W';
+        return round_ring(east, w, 'E', back);
     }
     if (south == 0)
         return 0;
     if (!wraps(t, "fabric.wrap", 'y'))
         return from / w < to / w ? 'S' : 'N';
-    return h == 2 || south <= h - south ? 'S' : 'N';
+    return round_ring(south, h, 'S', back);
 }

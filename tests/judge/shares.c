@@ -93,7 +93,7 @@ static bool is_detour(const struct judge_topo *t, const struct judge_way_nodes *
         uint32_t from = cubes[backwards ? first + 1 : first], to = cubes[backwards ? 0 : n];
         char side = backwards ? judge_opposite(sides[first]) : sides[first];
 
-        if (judge_default_step(t, plane, from, to) != side)
+        if (judge_default_step(t, plane, backwards ? cubes[n] : cubes[0], from, to) != side)
             return true;
     }
     return false;

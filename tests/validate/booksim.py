@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""booksim.py -- a 4x4 mesh beside BookSim2: tables of docs/validation.md, and its pictures.
+"""booksim.py -- meshes and tori beside BookSim2: tables of docs/validation.md, and its pictures.
 
 usage: booksim.py [--quick] [--fifo] SIMULATOR PICTURES
 
@@ -8,6 +8,11 @@ Prints the tables of segments of one flit and of four, writes a picture for each
 folder PICTURES, and ends with 1 if docs/validation.md has other figures. KB_VALIDATE names a folder
 with booksim.csv. --quick: few packets and no comparison with the page. --fifo: a table of fifo links
 instead, not compared.
+
+The folder may have booksim_nets.csv, too: topology, k, n, packet_flits, vcs, depth_flits,
+input_speedup, pattern, saturation_flits_per_cycle_and_node, rate, latency_cycles. Its networks are
+meshes and tori of k columns, and of k rows if n is 2. The ties of tori are spread; BookSim2 draws
+them. Ours are saturated at a rate between NEAR times theirs.
 
 A cycle is a ns, a flit 16 bytes, and rate 1.0 a flit a cycle from each node. A node is the PE of a cube
 and its SRAM, which the cube's router joins: so what a node sends to itself passes its router, as in
@@ -32,20 +37,25 @@ SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
 WAYS, FIFO = (1, 4), (0,)  # flits of a segment; 0: fifo links, without routers
-FLITS, QUICK_FLITS = 160000, 20000  # of the packets of a run, of which the first fifth is not counted
+FLITS, QUICK_FLITS = 160000, 20000  # of a run of 16 nodes, of which the first fifth is not counted
 SATURATED = 3.0  # times the latency without load
+NEAR = (0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3)
 
 ROUTER = ("router, segment_bytes: {segment}, packet_bytes: 0, buffer_bytes: {buffer}, "
-          "vcs: [{vcs}, 1], credit_ns: 1.0, arbiter: rr, input_speedup: {speedup}")
+          "vcs: [{vcs}, {answers}], credit_ns: 1.0, arbiter: rr, input_speedup: {speedup}")
 
 # What BookSim was told of a packet and of an input port.
 Setup = collections.namedtuple("Setup", "packet vcs depth speedup")
+
+# A mesh, or a torus, of so many columns and rows.
+Net = collections.namedtuple("Net", "topology w h")
+SQUARE = Net("mesh", SIDE, SIDE)
 
 MACHINE = """kernbench: 2
 name: booksim
 ns_per_mm: 0.0
 contention: {{links: {links}}}
-sip: {{cube_mesh: {{w: 4, h: 4}}, d2d: {{bw_gbs: 16.0}}}}
+sip: {{cube_mesh: {{{mesh}}}, d2d: {{bw_gbs: 16.0}}}}
 cube:
   pes: 1
   ucie: {{overhead_ns: 0.0}}
@@ -86,31 +96,44 @@ def curves(path):
             for key, curve in found.items()}
 
 
-def weights(pattern, node):
+def weights(net, pattern, node):
     """Which share of a node's packets each node gets."""
-    x, y = node % SIDE, node // SIDE
+    w, h = net.w, net.h
+    n, x, y = w * h, node % w, node // w
     if pattern == "uniform":
-        return [1 / NODES] * NODES
+        return [1 / n] * n
     if pattern == "hotspot20":
-        return [0.8 / NODES + 0.2 * (n == 0) for n in range(NODES)]
-    target = x * SIDE + y if pattern == "transpose" else (y + 1) % SIDE * SIDE + (x + 1) % SIDE
-    return [float(n == target) for n in range(NODES)]
+        return [0.8 / n + 0.2 * (i == 0) for i in range(n)]
+    target = {"transpose": lambda: x * w + y,
+              "neighbor": lambda: (y + 1) % h * w + (x + 1) % w,
+              "bitcomp": lambda: n - 1 - node,
+              "tornado": lambda: (y + (h - 1) // 2) % h * w + (x + (w - 1) // 2) % w,
+              "shuffle": lambda: (2 * node) % n + (2 * node) // n}[pattern]()
+    return [float(i == target) for i in range(n)]
 
 
-def idle(setup, pattern):
+def steps(net, a, b, n):
+    """From place to place of a row or column of n."""
+    d = abs(a - b)
+    return min(d, n - d) if net.topology == "torus" else d
+
+
+def idle(net, setup, pattern):
     """Latency without load: a cycle at the source, 4 a router, and the flits."""
-    hops = sum(share * (1 + abs(a % SIDE - b % SIDE) + abs(a // SIDE - b // SIDE))
-               for a in range(NODES) for b, share in enumerate(weights(pattern, a))) / NODES
+    w, n = net.w, net.w * net.h
+    hops = sum(share * (1 + steps(net, a % w, b % w, w) + steps(net, a // w, b // w, net.h))
+               for a in range(n) for b, share in enumerate(weights(net, pattern, a)) if share) / n
     return 1 + 4 * hops + setup.packet
 
 
-def packets(setup, pattern, rate, count):
+def packets(net, setup, pattern, rate, count):
     """[(cycle, from, to)] of all nodes' packets in the cycles that make `count` flits."""
     dice = random.Random(f"{setup.packet} {pattern} {rate}")
-    chance, end = rate / setup.packet, count / (NODES * rate)
+    nodes = net.w * net.h
+    chance, end = rate / setup.packet, count / (nodes * rate)
     found = []
-    for node in range(NODES):
-        shares = list(itertools.accumulate(weights(pattern, node)))
+    for node in range(nodes):
+        shares = list(itertools.accumulate(weights(net, pattern, node)))
         cycle = -1
         while True:  # the next cycle with a packet: each has the same chance
             cycle += 1 + int(math.log(1 - dice.random()) / math.log(1 - chance))
@@ -135,15 +158,25 @@ def latency(simulator, machine, setup, sent, work):
     return sum(counted) / len(counted)
 
 
-def simulate(simulator, setup, pattern, flits, rates, count, work):
-    """{rate: mean latency} by kernbench."""
+def simulate(simulator, net, setup, pattern, flits, rates, count, work, limit=math.inf):
+    """{rate: mean latency} by kernbench, up to the first one whose latency is above `limit`."""
     machine = work / "machine.yaml"
     segment = FLIT * min(flits, 1 << (setup.packet.bit_length() - 1))
     links = ROUTER.format(segment=segment, buffer=FLIT * max(setup.depth, segment // FLIT),
-                          vcs=setup.vcs, speedup=setup.speedup)
-    machine.write_text(MACHINE.format(links=links if flits else "fifo"), encoding="utf-8")
-    return {rate: latency(simulator, machine, setup, packets(setup, pattern, rate, count), work)
-            for rate in rates}
+                          vcs=setup.vcs, answers=2 if net.topology == "torus" else 1,
+                          speedup=setup.speedup)
+    mesh = f"w: {net.w}, h: {net.h}"
+    if net.topology == "torus":
+        mesh += ", wrap: xy, tie: spread"
+    machine.write_text(MACHINE.format(links=links if flits else "fifo", mesh=mesh),
+                       encoding="utf-8")
+    found = {}
+    for rate in rates:
+        sent = packets(net, setup, pattern, rate, count * net.w * net.h // NODES)
+        found[rate] = latency(simulator, machine, setup, sent, work)
+        if found[rate] > limit:
+            break
+    return found
 
 
 def saturation(curve, limit):
@@ -245,15 +278,54 @@ def run_all(simulator, reference, flits, count, work):
     results, drawn = {}, collections.defaultdict(list)
     for (setup, pattern), theirs in sorted(reference.items(),
                                            key=lambda item: PATTERNS.index(item[0][1])):
-        limit = SATURATED * idle(setup, pattern)
+        limit = SATURATED * idle(SQUARE, setup, pattern)
         above = [r for r in sorted(theirs) if theirs[r] > limit][:2]
         rates = [r for r in sorted(theirs) if theirs[r] <= limit] + above
         if not flits:  # they saturate later
             rates = sorted(theirs)
-        ours = simulate(simulator, setup, pattern, flits, rates, count, work)
+        ours = simulate(simulator, SQUARE, setup, pattern, flits, rates, count, work)
         results[setup, pattern] = compare(theirs, ours, limit)
         drawn[pattern].append((setup, theirs, ours, limit))
     return results, drawn
+
+
+# -- other networks --------------------------------------------------------------------------
+
+
+def nets(path):
+    """{(net, setup, pattern): (saturation, {rate: latency})}; nothing if there is no such file."""
+    found = {}
+    if not (path / "booksim_nets.csv").exists():
+        return found
+    with (path / "booksim_nets.csv").open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            k = int(row["k"])
+            net = Net(row["topology"], k, k if row["n"] == "2" else 1)
+            setup = Setup(int(row["packet_flits"]), int(row["vcs"]), int(row["depth_flits"]),
+                          int(row["input_speedup"]))
+            _, curve = found.setdefault((net, setup, row["pattern"]), (
+                float(row["saturation_flits_per_cycle_and_node"]), {}))
+            curve[float(row["rate"])] = float(row["latency_cycles"])
+    return found
+
+
+def table_of_nets(simulator, reference, count, work):
+    """Lines of a table: a row for each network and pattern."""
+    yield "| network | flits | VCs | deep | pattern | BookSim2 | kernbench | % | latency, % |"
+    yield "| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |"
+    off = []
+    for (net, setup, pattern), (theirs, curve) in sorted(reference.items()):
+        limit = SATURATED * idle(net, setup, pattern)
+        rates = sorted({*curve, *(round(theirs * near, 4) for near in NEAR)})
+        ours = simulate(simulator, net, setup, pattern, 1, rates, count, work, limit)
+        mine = saturation(ours, limit)
+        errors = [100 * abs(ours[r] / curve[r] - 1) for r in curve if r < min(theirs, mine)]
+        off.append((100 * abs(mine / theirs - 1), sum(errors) / len(errors)))
+        yield (f"| {net.w} x {net.h} {net.topology} | {setup.packet} | {setup.vcs} | {setup.depth} "
+               f"| {pattern} | {theirs:.3f} | {mine:.3f} | {100 * (mine / theirs - 1):+.1f} "
+               f"| {off[-1][1]:.1f} |")
+    yield (f"| | | | | **mean** | | | **{sum(o for o, _ in off) / len(off):.1f}**, at most "
+           f"{max(o for o, _ in off):.1f} | **{sum(e for _, e in off) / len(off):.1f}** |")
 
 
 def main():
@@ -277,6 +349,11 @@ def main():
             for pattern, curves_of in drawn.items() if flits == 1 else ():
                 path = pathlib.Path(args[1]) / f"{pattern}.svg"
                 path.write_text("\n".join(picture(pattern, curves_of)) + "\n", encoding="utf-8")
+        other = {} if fifo else nets(folder())
+        for line in table_of_nets(args[0], other, QUICK_FLITS if quick else FLITS,
+                                  pathlib.Path(name)) if other else ():
+            print(line, flush=True)
+            same &= line in page
     if quick or fifo:
         return 0
     print("\ndocs/validation.md has these figures" if same else

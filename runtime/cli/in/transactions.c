@@ -423,6 +423,13 @@ bool transactions_in_memory(void)
     return session_here() && session_here()->frame;
 }
 
+/* By whether a row may name its plane, and its priority. */
+static const char *const may_follow[2][2] = {
+    {"what may follow nbytes is after and think_ns",
+     "what may follow nbytes is after, think_ns and prio"},
+    {"what may follow nbytes is after, think_ns and plane",
+     "what may follow nbytes is after, think_ns, plane and prio"}};
+
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  bool quiet, kb_sim *sim)
 {
@@ -431,7 +438,6 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                                   .header = "issue_ns,op,src,dst,offset,nbytes",
                                   .further = further,
                                   .n_further = N_FIELDS - N_REQUIRED,
-                                  .hint = "what may follow nbytes is after and think_ns",
                                   .row = read_row,
                                   .end = end_rows,
                                   .arg = &in,
@@ -446,8 +452,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     kb_topology_info(topo, &info);
     in.has_plane_column = info.plane_column;
     in.has_routers = strcmp(info.links, "router") == 0;
-    if (info.plane_column)
-        in.fields.hint = "what may follow nbytes is after, think_ns and plane";
+    in.fields.hint = may_follow[info.plane_column][in.has_routers];
     if (transactions_in_memory() && strcmp(path, "-") == 0)
         frame_read(&in.fields, session_here()->frame, topo, sim);
     else

@@ -518,6 +518,7 @@ static void walks_equal_the_replay_of_their_addresses(void **state)
         SMALL("ideal", "") "addressing: {granule: 4096}\n",
         SMALL("fifo", ", pe: {pe_dma: {read_channels: 3}}") "addressing: {granule: 1024}\n",
         SMALL("fifo", ", hbm: {hold: own}") "addressing: {granule: 512, over: sip, hash: xor}\n",
+        SMALL("router", ", hbm: {model: banks}"), /* rows that are open */
     };
     kb_traffic traffic = plain;
 

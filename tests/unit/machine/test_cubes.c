@@ -376,6 +376,94 @@ static void a_preset_is_that_of_the_version(void **state)
     }
 }
 
+/* DDR4_8Gb_x8_3200.ini of DRAMsim3 28f4329 says its timings in cycles of 0.63 ns. */
+static void the_ddr4_preset_is_that_of_its_simulator(void **state)
+{
+    enum { TCK_FS = 630000 };
+    const kb_topology *t =
+        any_topology("kernbench: 3\nname: ddr4\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pes: 1, hbm: {model: banks, preset: ddr4_3200, bw_gbs: 25.396825, "
+                     "size_gb: 4}}\n");
+    const struct bank_row *b;
+
+    (void)state;
+    assert_non_null(t);
+    b = &kind_at(t, 0)->banks;
+    assert_int_equal(b->rcd_fs, 22 * TCK_FS);
+    assert_int_equal(b->rp_fs, 22 * TCK_FS);
+    assert_int_equal(b->cl_fs, 22 * TCK_FS);
+    assert_int_equal(b->cwl_fs, 16 * TCK_FS);
+    assert_int_equal(b->ras_fs, 52 * TCK_FS);
+    assert_int_equal(b->rrd_fs, 4 * TCK_FS); /* tRRD_S */
+    assert_int_equal(b->faw_fs, 34 * TCK_FS);
+    assert_int_equal(b->rtp_fs, 12 * TCK_FS);
+    assert_int_equal(b->wr_fs, 24 * TCK_FS);
+    assert_int_equal(b->wtr_fs, 4 * TCK_FS); /* tWTR_S */
+    assert_int_equal(b->ccd_fs, 8 * TCK_FS);
+    assert_int_equal(b->rtrs_fs, 1 * TCK_FS);
+    assert_int_equal(b->refi_fs, 12480 * (int64_t)TCK_FS);
+    assert_int_equal(b->rfc_fs, 560 * TCK_FS);
+    assert_int_equal(b->burst_fs, 4 * TCK_FS); /* BL 8: 64 bytes */
+    assert_int_equal(1 << b->rank_bits, 2);
+    assert_int_equal(1 << b->group_bits, 4);
+    assert_int_equal(1 << b->bank_bits, 4);
+    assert_int_equal(1 << b->column_bits, 1024 / 8);
+    any_topology_free(t);
+}
+
+/* Keys of banks do nothing beside a server; those of the third version of the keys are refused. */
+static void keys_of_banks_need_banks(void **state)
+{
+    static const struct {
+        int version;
+        const char *hbm, *cubes;
+        bool taken;
+    } cases[] = {{3, "bank_queue: 8", "", false},
+                 {3, "timing_ns: {rtrs: 1.0}", "", false},
+                 {3, "bank_queue: 0, ranks: 1", "", true},
+                 {3, "model: banks, bank_queue: 8", "", true},
+                 {3, "bank_queue: 8", "cubes: {c1: {hbm: {model: banks}}}\n", true},
+                 {3, "model: banks, bank_queue: 8", "cubes: {c1: {hbm: {model: server}}}\n", true},
+                 {2, "bank_queue: 8, ranks: 2", "", true},
+                 {1, "timing_ns: {ccd_l: 4.0}", "", true}};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        char yaml[240];
+        const kb_topology *t;
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: %d\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\n"
+                 "cube: {hbm: {%s}}\n%s",
+                 cases[i].version, cases[i].hbm, cases[i].cubes);
+        t = any_topology(yaml);
+        assert_true(!!t == cases[i].taken);
+        if (t)
+            any_topology_free(t);
+    }
+}
+
+/* What is a default of version 3 may be asked for by a key before. */
+static void defaults_of_a_later_version_may_be_given(void **state)
+{
+    static const char keys[] = "name: it\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                               "cube: {pe: {pe_tcm: {hold: own}}, hbm: {model: banks, "
+                               "preset: hbm2_dramsim3, bank_queue: 8}}\n";
+
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        char yaml[240];
+        const kb_topology *t;
+
+        snprintf(yaml, sizeof yaml, "kernbench: %d\n%s", version, keys);
+        t = any_topology(yaml);
+        assert_non_null(t);
+        assert_int_equal(kind_at(t, 0)->banks.bank_queue, 8);
+        assert_int_equal(kind_at(t, 0)->tcm_read.hold, HOLD_OWN);
+        any_topology_free(t);
+    }
+}
+
 /* `hold` is of servers; slices with banks in one cube take the default of the version again. */
 static void banks_of_one_cube_forget_hold(void **state)
 {
@@ -415,6 +503,9 @@ int main(void)
         cmocka_unit_test(parts_of_pes_that_share_a_slice_lie_behind_one_another),
         cmocka_unit_test(a_cube_may_have_another_dram),
         cmocka_unit_test(a_preset_is_that_of_the_version),
+        cmocka_unit_test(the_ddr4_preset_is_that_of_its_simulator),
+        cmocka_unit_test(keys_of_banks_need_banks),
+        cmocka_unit_test(defaults_of_a_later_version_may_be_given),
         cmocka_unit_test(banks_of_one_cube_forget_hold),
     };
 

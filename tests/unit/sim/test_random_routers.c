@@ -156,6 +156,8 @@ static void machines_on_which_they_once_differed(void **state)
     /* gaps: ports ashore of two nodes; a mesh in a ring of one-way planes, whose reads go back */
     assert_true(check_machine(judge_random_detours, 76));
     assert_true(check_machine(judge_random_detours, 186));
+    /* rings of two, ties spread: of two links no route takes one, which is at a shore */
+    assert_true(check_machine(judge_random_detours, 149));
 }
 
 int main(void)

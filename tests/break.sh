@@ -767,6 +767,7 @@ break_it 'all keys of a Sobol point alike' runtime/cli/vary/sobol.c 's/unsigned 
 break_it 'a crash of a process is no failure' runtime/cli/plan/plan.c 's/enum exit_code code = EXIT_INTERNAL;/enum exit_code code = EXIT_OK;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.c 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
+break_it 'a request goes the way of its data' runtime/machine/cost.h 's/trip->back && t->links != MODE_ROUTER/trip->back/'
 break_it 'an input server is free at once' runtime/network/router.c 's/port->server_fs\[server\] = until;/(void)until;/' runtime/network/router_train.h 's/from->server_fs\[0\] = x->free_fs;//'
 break_it 'a VC has no owner between segments' runtime/network/router.c 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
 break_it 'segments take no room in a buffer' runtime/network/router.c 's/^    vc->credits -= nbytes;$//'

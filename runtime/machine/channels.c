@@ -324,17 +324,18 @@ void channels_free(struct channels *c)
     free(c->places);
 }
 
-/* Of reads: the way back is as long, without what the ends cost. */
+/* Of reads: the way back of the data, without what the ends cost. */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost)
 {
-    struct walker w = begin(t, m, trip, true);
+    struct trip request = cost_request(t, trip);
+    struct walker w = begin(t, m, &request, true), data = begin(t, m, trip, true);
 
-    while (next(&w)) {
+    while (next(&w))
         cost->wire_fs += channel_fs(w.row.wire_fs) - w.row.wire_fs;
-        if (!writes)
-            cost->return_fs += channel_fs(w.row.wire_fs) + w.row.node_fs;
-    }
-    if (!writes)
-        cost->response_fs = 0;
+    if (writes)
+        return;
+    while (next(&data))
+        cost->return_fs += channel_fs(data.row.wire_fs) + data.row.node_fs;
+    cost->response_fs = 0;
 }

@@ -70,8 +70,8 @@ static inline struct walk_part walk_part_of(const struct kb_topology *t, const s
     return (struct walk_part){from, mesh_shore(t, trip->plane, chiplet, from, !trip->back)};
 }
 
-/* Whether the parts of a trip have ways. */
-static inline bool walk_has_way(const struct kb_topology *t, const struct trip *trip)
+/* Whether the parts of a trip have ways, for its data if they come back. */
+static inline bool walk_has_data_way(const struct kb_topology *t, const struct trip *trip)
 {
     struct walk_part parts[2] = {walk_part_of(t, trip, src_cube(t, trip->src)),
                                  walk_part_of(t, trip, dst_cube(t, trip->dst))};
@@ -84,6 +84,15 @@ static inline bool walk_has_way(const struct kb_topology *t, const struct trip *
             return false;
     }
     return true;
+}
+
+/* Whether its request has a way, too. */
+static inline bool walk_has_way(const struct kb_topology *t, const struct trip *trip)
+{
+    struct trip request = cost_request(t, trip);
+
+    return walk_has_data_way(t, trip) &&
+           (request.back == trip->back || walk_has_data_way(t, &request));
 }
 
 /* The exit by which a request leaves `cube`, where it does not end. */

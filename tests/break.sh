@@ -458,7 +458,7 @@ break_it 'watch: reads on the edges of their requests' $spans \
 break_it 'watch: nodes of the other SIP in one of the first' $ways \
     's|hop->chiplet == AT_IO_TO\)|false)|'
 break_it 'watch: a way without its crossings' $ways 's/tell\(KB_CAUSE_WIRE, node, .*;/;/'
-break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !txn_writes\(x\);/;/'
+break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ back;/;/'
 break_it 'watch: reads and writes on one way' $ways 's/ \| x->op\);/ | (x->op \& 2u));/'
 break_it 'watch: ways that are lost as their table grows' $ways 's/if \(old\.way\[i\]\.how\)/if (old.way[i].how \& 1)/'
 break_it 'watch: the last in line for a station taken for the one in front' $visitors 's/begin_fs <= t\) \{/begin_fs <= INT64_MAX) {/'

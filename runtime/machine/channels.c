@@ -324,18 +324,34 @@ void channels_free(struct channels *c)
     free(c->places);
 }
 
+/* What channels add to the wires of a trip, and what they take of a way back. */
+struct passed {
+    int64_t extra_fs, return_fs;
+};
+
+static struct passed pass(struct walker w)
+{
+    struct passed sum = {0, 0};
+
+    while (next(&w)) {
+        sum.extra_fs += channel_fs(w.row.wire_fs) - w.row.wire_fs;
+        sum.return_fs += channel_fs(w.row.wire_fs) + w.row.node_fs;
+    }
+    return sum;
+}
+
 /* Of reads: the way back of the data, without what the ends cost. */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost)
 {
     struct trip request = cost_request(t, trip);
-    struct walker w = begin(t, m, &request, true), data = begin(t, m, trip, true);
+    struct passed there = pass(begin(t, m, &request, true)), back = there;
 
-    while (next(&w))
-        cost->wire_fs += channel_fs(w.row.wire_fs) - w.row.wire_fs;
+    cost->wire_fs += there.extra_fs;
     if (writes)
         return;
-    while (next(&data))
-        cost->return_fs += channel_fs(data.row.wire_fs) + data.row.node_fs;
+    if (request.back != trip->back)
+        back = pass(begin(t, m, trip, true));
+    cost->return_fs += back.return_fs;
     cost->response_fs = 0;
 }

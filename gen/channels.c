@@ -97,7 +97,7 @@ static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool who
     const struct kb_topology *t = &w->r->topo;
     uint32_t n = 0;
 
-    if (!t->regular && !walk_has_way(t, trip))
+    if (!t->regular && !walk_has_data_way(t, trip))
         return 0;
     for (struct route_at at = walk_begin(t, trip); n < STEPS_MOST; at = walk_next(t, trip, at)) {
         w->at[n] = at;
@@ -175,7 +175,7 @@ static bool is_detour(const struct waits *w, const struct trip *trip, uint32_t c
     const struct kb_topology *t = &w->r->topo;
     struct walk_part part;
 
-    if (!w->plan->detours || !walk_has_way(t, trip))
+    if (!w->plan->detours || !walk_has_data_way(t, trip))
         return false;
     part = walk_part_of(t, trip, cube);
     return trip->back ? vcs_is_detour(t, trip->plane, part.last, part.first)

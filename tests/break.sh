@@ -469,7 +469,7 @@ break_it 'watch: reads on the edges of their requests' $spans \
 break_it 'watch: nodes of the other SIP in one of the first' $ways \
     's|hop->chiplet == AT_IO_TO\)|false)|'
 break_it 'watch: a way without its crossings' $ways 's/tell\(KB_CAUSE_WIRE, node, .*;/;/'
-break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !txn_writes\(x\);/;/'
+break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ back;/;/'
 break_it 'watch: reads and writes on one way' $ways 's/ \| x->op\);/ | (x->op \& 2u));/'
 break_it 'watch: ways that are lost as their table grows' $ways 's/if \(old\.way\[i\]\.how\)/if (old.way[i].how \& 1)/'
 break_it 'watch: the last in line for a station taken for the one in front' $visitors 's/begin_fs <= t\) \{/begin_fs <= INT64_MAX) {/'
@@ -778,6 +778,7 @@ break_it 'all keys of a Sobol point alike' runtime/cli/vary/sobol.c 's/unsigned 
 break_it 'a crash of a process is no failure' runtime/cli/plan/plan.c 's/enum exit_code code = EXIT_INTERNAL;/enum exit_code code = EXIT_OK;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 break_it 'the segment that is ready last goes first' runtime/network/router.c 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
+break_it 'a request goes the way of its data' runtime/machine/cost.h 's/trip->back && t->links != MODE_ROUTER/trip->back/'
 break_it 'an input server is free at once' runtime/network/router.c 's/port->server_fs\[server\] = until;/(void)until;/' runtime/network/router_train.h 's/from->server_fs\[0\] = x->free_fs;//'
 break_it 'a VC has no owner between segments' runtime/network/router.c 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
 break_it 'segments take no room in a buffer' runtime/network/router.c 's/^    vc->credits -= nbytes;$//'

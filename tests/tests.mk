@@ -154,18 +154,13 @@ check: setup
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
 
-# Two constants of wormhole, fitted by `validate-fit` on eight traces.
-FITTED := cube.pe.pe_dma.overhead_ns=340 cube.noc.bw_gbs=31
-
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
 validate: setup validate-dram
 	@.ci/install python3
-	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then \
-	    $(call make_topology,wormhole) && \
-	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
-	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet' \
-	    '$(B)/wormhole_fitted/wormhole_fitted replay --quiet'
+	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
+	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
+	@tests/validate/latencies.py wormhole_b0 '$(B)/wormhole/wormhole replay --quiet'
 	+@if [ -e "$$KB_VALIDATE/booksim.csv" ]; then $(MAKE) $(ANY); fi
 	@tests/validate/booksim.py $(ANY) docs/pictures/booksim
 
@@ -175,11 +170,11 @@ validate-dram: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/dram.py '$(ANY) --machine MACHINE replay --quiet'
 
-## validate-fit: where the constants of these machines come from; minutes
+## validate-fit: the same chip with other constants and links; minutes
 .PHONY: validate-fit
-validate-fit: setup $(B)/_t/judge
+validate-fit: setup $(ANY)
 	@.ci/install python3
-	@tests/validate/fit_silicon.py $(B)/_t/judge
+	@tests/validate/variants.py '$(ANY) --machine topologies/wormhole.yaml replay --quiet'
 
 ## check-folders: two whole builds in two folders, with the compiler and the flags of B
 .PHONY: check-folders

@@ -280,9 +280,11 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
 {
     const struct kb_topology *t = s->topo;
     struct channels *c = &s->router->scratch;
-    const struct trip trip = txn_trip(t, txn);
+    struct trip trip = txn_trip(t, txn);
     struct way *way;
 
+    if (!answers)
+        trip = cost_request(t, &trip);
     if (!channels_find(c, t, &s->mask, &trip, txn_writes(txn), answers))
         return NULL;
     way = calloc(1, sizeof *way + c->n * (sizeof way->rows[0] + sizeof way->overheads[0]));

@@ -77,7 +77,7 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
 {
     const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
     const struct trip trip = txn_trip(T, txn);
-    struct cost_row way = cost_of_pe(T, &trip);
+    struct cost_row way = cost_of_trip(T, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead) +
                            (T->impls ? (uint64_t)s->instances.served[txn - s->txns].delay_fs : 0);

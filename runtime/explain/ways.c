@@ -119,18 +119,18 @@ static void tell(kb_cause cause, kb_place place, int64_t fs, way_told *each, voi
     each(arg, &(kb_share){.cause = cause, .place = place, .count = 1, .sum_fs = fs});
 }
 
-/* Those of the segment at `at`. */
+/* Those of the segment at `at` of a trip. `back`: its links are passed against its steps. */
 static void pass_segment(const struct kb_topology *t, const struct cost_mask *m,
-                         const struct txn *x, struct route_at at, way_told *each, void *arg)
+                         const struct trip *trip, bool back, struct route_at at, way_told *each,
+                         void *arg)
 {
     const struct segment_row *seg = walk_segment(t, at);
     const struct hop_row *hop = &t->hops[seg->first_hop];
-    const struct trip trip = txn_trip(t, x);
 
     for (uint32_t i = 0; i < hops_passed(seg); i++, hop++) {
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
-        kb_place node = ways_node(t, hop, at.cube, &trip);
-        size_t link = walk_link(t, edge, at.cube, &trip) ^ !txn_writes(x);
+        kb_place node = ways_node(t, hop, at.cube, trip);
+        size_t link = walk_link(t, edge, at.cube, trip) ^ back;
         int64_t wire_fs = hop->wire_fs + (i + 1 == seg->n_hops ? walk_extra_fs(t, at) : 0);
 
         int64_t overhead_fs = node_component(t, hop, at.cube) ? 0 : hop->overhead_fs;
@@ -144,10 +144,11 @@ static void pass_segment(const struct kb_topology *t, const struct cost_mask *m,
 void ways_pass(const struct kb_topology *t, const struct cost_mask *m, const struct txn *x,
                way_told *each, void *arg)
 {
-    const struct trip trip = txn_trip(t, x);
+    const struct trip of_data = txn_trip(t, x), trip = cost_request(t, &of_data);
+    bool back = !txn_writes(x) && trip.back == of_data.back;
 
     for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
-        pass_segment(t, m, x, at, each, arg);
+        pass_segment(t, m, &trip, back, at, each, arg);
         if (walk_segment(t, at)->exit == N_EXITS)
             return;
     }

@@ -324,17 +324,34 @@ void channels_free(struct channels *c)
     free(c->places);
 }
 
-/* Of reads: the way back is as long, without what the ends cost. */
+/* What channels add to the wires of a trip, and what they take of a way back. */
+struct passed {
+    int64_t extra_fs, return_fs;
+};
+
+static struct passed pass(struct walker w)
+{
+    struct passed sum = {0, 0};
+
+    while (next(&w)) {
+        sum.extra_fs += channel_fs(w.row.wire_fs) - w.row.wire_fs;
+        sum.return_fs += channel_fs(w.row.wire_fs) + w.row.node_fs;
+    }
+    return sum;
+}
+
+/* Of reads: the way back of the data, without what the ends cost. */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost)
 {
-    struct walker w = begin(t, m, trip, true);
+    struct trip request = cost_request(t, trip);
+    struct passed there = pass(begin(t, m, &request, true)), back = there;
 
-    while (next(&w)) {
-        cost->wire_fs += channel_fs(w.row.wire_fs) - w.row.wire_fs;
-        if (!writes)
-            cost->return_fs += channel_fs(w.row.wire_fs) + w.row.node_fs;
-    }
-    if (!writes)
-        cost->response_fs = 0;
+    cost->wire_fs += there.extra_fs;
+    if (writes)
+        return;
+    if (request.back != trip->back)
+        back = pass(begin(t, m, trip, true));
+    cost->return_fs += back.return_fs;
+    cost->response_fs = 0;
 }

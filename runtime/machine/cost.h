@@ -431,6 +431,29 @@ static inline struct bank_range cost_range(const struct kb_topology *t, uint32_t
         return (struct bank_range){0, 0};
     return bank_range(&kind->banks, offset, nbytes);
 }
+/*
+ * The way of a trip's request. With routers that of a read goes where writes go: on a one-way plane
+ * that is another way than its data's, which are those of the trip.
+ */
+static inline struct trip cost_request(const struct kb_topology *t, const struct trip *trip)
+{
+    struct trip request = *trip;
+
+    request.back = trip->back && t->links != MODE_ROUTER;
+    return request;
+}
+
+/* Wires and overheads that its request passes, and the links that its data do. */
+static inline struct cost_row cost_of_trip(const struct kb_topology *t, const struct trip *trip)
+{
+    struct trip request = cost_request(t, trip);
+    struct cost_row way = trip->of_host ? cost_of_host(t, &request) : cost_of_pe(t, &request);
+
+    if (request.back != trip->back)
+        way.link_gbs = (trip->of_host ? cost_of_host(t, trip) : cost_of_pe(t, trip)).link_gbs;
+    return way;
+}
+
 /* With routers: data of a read come back, and no channel is passed in no time. channels.c */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost);
@@ -448,7 +471,7 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);
-    struct cost_row way = host ? cost_of_host(t, trip) : cost_of_pe(t, trip);
+    struct cost_row way = cost_of_trip(t, trip);
     struct kb_cost c;
 
     c.wire_fs = way.wire_fs & m->wire;

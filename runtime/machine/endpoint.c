@@ -188,7 +188,9 @@ kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const
         kb_endpoint_name(&to, name);
         return endpoint_error(why, "there is no way from %s to %s%s%s%s", from, name,
                               *on ? " on plane " : "", on,
-                              trip->back ? " for the data of a read" : "");
+                              !trip->back                  ? ""
+                              : walk_has_data_way(t, trip) ? " for the request of a read"
+                                                           : " for the data of a read");
     }
     return KB_OK;
 }

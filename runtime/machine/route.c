@@ -88,6 +88,7 @@ kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_
 
     if (status != KB_OK)
         return status;
+    trip = cost_request(t, &trip);
     for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
         const struct segment_row *seg = walk_segment(t, at);
 

@@ -77,8 +77,8 @@ static inline bool walk_is_odd(const struct kb_topology *t, const struct trip *t
     return cube_is_odd(t, trip->back ? part.last : part.first);
 }
 
-/* Whether the parts of a trip have ways. */
-static inline bool walk_has_way(const struct kb_topology *t, const struct trip *trip)
+/* Whether the parts of a trip have ways, for its data if they come back. */
+static inline bool walk_has_data_way(const struct kb_topology *t, const struct trip *trip)
 {
     struct walk_part parts[2] = {walk_part_of(t, trip, src_cube(t, trip->src)),
                                  walk_part_of(t, trip, dst_cube(t, trip->dst))};
@@ -91,6 +91,15 @@ static inline bool walk_has_way(const struct kb_topology *t, const struct trip *
             return false;
     }
     return true;
+}
+
+/* Whether its request has a way, too. */
+static inline bool walk_has_way(const struct kb_topology *t, const struct trip *trip)
+{
+    struct trip request = cost_request(t, trip);
+
+    return walk_has_data_way(t, trip) &&
+           (request.back == trip->back || walk_has_data_way(t, &request));
 }
 
 /* The exit by which a request leaves `cube`, where it does not end. */

@@ -215,6 +215,7 @@ bool router_turn_back(struct kb_sim *s, uint32_t slot)
         fail(s, KB_NO_MEMORY);
         return false;
     }
+    flight->return_fs = flight->way->return_fs;
     flight->answers = true;
     flight->nbytes = s->txns[slot].nbytes;
     flight->n = segments_of(s->router, flight->nbytes);

@@ -275,7 +275,6 @@ void router_set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     flight->extra_fs = flight->way->extra_fs;
-    flight->return_fs = writes ? 0 : flight->way->return_fs;
     if (banks_are_behind(s, txn))
         begin_whole(s, slot);
     if (delay)

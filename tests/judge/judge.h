@@ -291,6 +291,12 @@ bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op
                     const struct judge_end *src, const struct judge_end *dst,
                     struct judge_route *r);
 
+/* The same of its request, behind which a read's data go their own way: with routers it goes where
+ * writes go. Else it is the route of `op`. */
+bool judge_request_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+                      const struct judge_end *src, const struct judge_end *dst,
+                      struct judge_route *r);
+
 /* The same on the plane of `op`. */
 bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
                  const struct judge_end *dst, struct judge_route *r);

@@ -826,8 +826,10 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
         uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(t, row->op, number + i);
         struct judge_route route = {0};
 
-        has = judge_route_on(t, plane, row->op, &row->src, parts ? &parts[i].memory : &whole.memory,
-                             &route);
+        const struct judge_end *memory = parts ? &parts[i].memory : &whole.memory;
+
+        has = judge_request_on(t, plane, row->op, &row->src, memory, &route) &&
+              judge_route_on(t, plane, row->op, &row->src, memory, &route);
         judge_route_clear(&route);
     }
     free(parts);

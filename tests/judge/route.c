@@ -424,6 +424,15 @@ bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op
     return true;
 }
 
+bool judge_request_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+                      const struct judge_end *src, const struct judge_end *dst,
+                      struct judge_route *r)
+{
+    if (t->is_router)
+        op = op == JUDGE_D2H || op == JUDGE_H2D ? JUDGE_H2D : JUDGE_WRITE;
+    return judge_route_on(t, plane, op, src, dst, r);
+}
+
 bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
                  const struct judge_end *dst, struct judge_route *r)
 {

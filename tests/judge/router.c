@@ -279,15 +279,15 @@ static bool is_host(const struct txn *x)
     return x->row->op == JUDGE_H2D || x->row->op == JUDGE_D2H;
 }
 
-/* The terms of a transaction that meets no other. */
-static void find_terms(struct sim *s, struct txn *x, const struct judge_route *r,
+/* The terms of a transaction that meets no other, whose request goes by `r`, its data at `gbs`. */
+static void find_terms(struct sim *s, struct txn *x, const struct judge_route *r, double gbs,
                        const struct flow *way)
 {
     struct judge_result *q = &x->result;
 
     q->overhead_fs = r->overhead_fs;
-    q->drain_fs = judge_transfer_fs(x->piece.nbytes, r->bottleneck_gbs, &s->too_late);
-    q->bottleneck_gbs = r->bottleneck_gbs;
+    q->drain_fs = judge_transfer_fs(x->piece.nbytes, gbs, &s->too_late);
+    q->bottleneck_gbs = gbs;
     q->wire_fs = x->source_overhead_fs;
     for (size_t leg = 0; leg < way->n_legs; leg++)
         q->wire_fs += way->legs[leg].head_fs + (leg > 0 ? x->m_cpu_overhead_fs : 0);
@@ -516,73 +516,78 @@ static void find_alone(struct sim *s, struct txn *x)
 
 /* -- ways ------------------------------------------------------------------------------------ */
 
-/* What goes to the memory, and what comes back. */
-static void find_flows(struct sim *s, struct txn *x, const struct judge_route *r, uint32_t plane,
-                       size_t m_cpu)
+/* Where a host's route has its m_cpu; SIZE_MAX: a PE's. */
+static size_t m_cpu_of(const struct txn *x, const struct judge_route *r)
 {
-    bool read = is_read(x), delay = read && (!s->command_bytes || s->t->plane[plane].one_way);
+    for (size_t i = 0; i < r->n; i++)
+        if (is_host(x) && strstr(r->hops[i].name, ".m_cpu"))
+            return i;
+    return SIZE_MAX;
+}
+
+/* What goes to the memory, by `to`, and what comes back against `back`. */
+static void find_flows(struct sim *s, struct txn *x, const struct judge_route *to,
+                       const struct judge_route *back, bool one_way)
+{
+    struct flow delay = {0};
+    bool read = is_read(x), is_delay = read && (!s->command_bytes || one_way);
+    struct flow *way = is_delay ? &delay : &x->to;
 
     x->to.txn = x->back.txn = x;
     x->to.class = REQUEST;
     x->back.class = RESPONSE;
     if (read) {
         x->back.nbytes = x->piece.nbytes;
-        find_legs(s, &x->back, r, m_cpu, true);
+        find_legs(s, &x->back, back, m_cpu_of(x, back), true);
         cut(s, &x->back);
     }
-    if (delay) {
-        struct flow way = {0};
-
-        find_legs(s, &way, r, m_cpu, s->t->plane[plane].one_way);
-        if (s->t->plane[plane].one_way && m_cpu != SIZE_MAX) {
-            struct judge_path swapped = way.legs[0];
-
-            way.legs[0] = way.legs[1];
-            way.legs[1] = swapped;
-        }
-        find_terms(s, x, r, &way);
-        for (size_t leg = 0; leg < way.n_legs; leg++) {
-            x->request_fs[leg] = way.legs[leg].head_fs;
-            free(way.legs[leg].links);
-        }
-        return;
+    find_legs(s, way, to, m_cpu_of(x, to), false);
+    find_terms(s, x, to, back->bottleneck_gbs, way);
+    for (size_t leg = 0; leg < delay.n_legs; leg++) {
+        x->request_fs[leg] = delay.legs[leg].head_fs;
+        free(delay.legs[leg].links);
     }
+    if (is_delay)
+        return;
     x->to.command = read;
     x->to.nbytes = read ? s->command_bytes : x->piece.nbytes;
     if (read && x->to.nbytes > s->segment_bytes)
         x->to.nbytes = s->segment_bytes;
-    find_legs(s, &x->to, r, m_cpu, false);
     cut(s, &x->to);
-    find_terms(s, x, r, &x->to);
+}
+
+static void find_nodes(struct sim *s, struct txn *x, const struct judge_route *r)
+{
+    size_t m_cpu = m_cpu_of(x, r);
+
+    x->m_cpu = m_cpu == SIZE_MAX ? SIZE_MAX : r->hops[m_cpu].node;
+    x->m_cpu_overhead_fs = m_cpu == SIZE_MAX ? 0 : r->hops[m_cpu].overhead_fs;
+    x->source = r->hops[0].node;
+    x->memory = r->hops[r->n - 1].node;
+    x->source_overhead_fs = r->hops[0].overhead_fs;
+    x->latency_fs = r->latency_fs;
+    x->memory_overhead_fs = r->hops[r->n - 1].overhead_fs - r->latency_fs;
+    x->held_gbs = held_gbs(s, &x->piece.memory, r->bottleneck_gbs);
 }
 
 static bool prepare_part(struct sim *s, struct txn *x)
 {
     uint32_t plane =
         x->row->plane ? x->row->plane - 1 : judge_plane_of(s->t, x->row->op, x->id + x->part);
-    struct judge_route r = {0};
+    struct judge_route to = {0}, back = {0};
+    const struct judge_end *src = &x->row->src, *memory = &x->piece.memory;
 
-    if (!judge_route_on(s->t, plane, x->row->op, &x->row->src, &x->piece.memory, &r)) {
+    if (!judge_request_on(s->t, plane, x->row->op, src, memory, &to) ||
+        !judge_route_on(s->t, plane, x->row->op, src, memory, &back)) {
         fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
+        judge_route_clear(&to);
         return false;
     }
-    x->m_cpu = SIZE_MAX;
-    x->source = r.hops[0].node;
-    x->memory = r.hops[r.n - 1].node;
-    x->source_overhead_fs = r.hops[0].overhead_fs;
-    x->latency_fs = r.latency_fs;
-    x->memory_overhead_fs = r.hops[r.n - 1].overhead_fs - r.latency_fs;
-    x->held_gbs = held_gbs(s, &x->piece.memory, r.bottleneck_gbs);
-    for (size_t i = 0; i < r.n; i++)
-        if (is_host(x) && strstr(r.hops[i].name, ".m_cpu")) {
-            x->m_cpu = r.hops[i].node;
-            x->m_cpu_overhead_fs = r.hops[i].overhead_fs;
-            find_flows(s, x, &r, plane, i);
-        }
-    if (x->m_cpu == SIZE_MAX)
-        find_flows(s, x, &r, plane, SIZE_MAX);
+    find_nodes(s, x, &back);
+    find_flows(s, x, &to, &back, s->t->plane[plane].one_way);
     find_alone(s, x);
-    judge_route_clear(&r);
+    judge_route_clear(&to);
+    judge_route_clear(&back);
     return true;
 }
 

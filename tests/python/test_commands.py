@@ -18,7 +18,7 @@ def test_probe(m):
     same_rows(m.probe(bytes="64K", case="h2d"), *command("probe", "--bytes", "64K", "--case", "h2d"))
 
 
-@pytest.mark.parametrize("machine", ["cube1", "tray32", "wormhole"])
+@pytest.mark.parametrize("machine", ["cube1", "tray32", "wormhole", "blackhole"])
 def test_probe_of_other_machines(machine):
     same_rows(kernbench.Machine(machine).probe(), *command("probe", machine=machine))
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""silicon.py -- run times of a real chip beside kernbench's and tt-npe's: tables of docs/validation.md.
+"""silicon.py -- run times of a real chip beside kernbench's and tt-npe's: a table of docs/validation.md.
 
-usage: silicon.py MACHINE FITTED
+usage: silicon.py MACHINE
 
-MACHINE and FITTED are commands that replay a file, as "build/wormhole/wormhole replay --quiet".
-Prints two tables, and ends with 1 if docs/validation.md has other figures.
+MACHINE is a command that replays a file, as "build/wormhole/wormhole replay --quiet". Prints a table,
+and ends with 1 if docs/validation.md has other figures.
 """
 
 import pathlib
@@ -16,8 +16,8 @@ import traces
 from traces import TREE, error, mean, simulate
 
 
-def table(all_traces, machine, chosen, work):
-    """Lines of a table. The traces in `chosen`, which constants were fitted on, are marked."""
+def table(all_traces, machine, work):
+    """Lines of a table."""
     yield ("| trace | measured | at its times | % | closed loop | % | tt-npe | % "
            "| barriers: at its times, % | closed loop, % |")
     yield "| --- |" + " ---: |" * 9
@@ -26,36 +26,27 @@ def table(all_traces, machine, chosen, work):
         times, times_barriers = simulate(trace, machine, False, work)
         closed, closed_barriers = simulate(trace, machine, True, work)
         errors = [error(n, trace) for n in (times, closed, trace.tt_npe)]
-        rows.append((trace in chosen, errors + [times_barriers, closed_barriers]))
-        yield (f"| {trace.name}{' (f)' if trace in chosen else ''} | {trace.measured} "
+        rows.append(errors + [times_barriers, closed_barriers])
+        yield (f"| {trace.name} | {trace.measured} "
                f"| {times:.0f} | {errors[0]:+.1f} | {closed:.0f} | {errors[1]:+.1f} "
                f"| {trace.tt_npe} | {errors[2]:+.1f} "
                f"| {times_barriers:.1f} | {closed_barriers:.1f} |")
-    parts = [("mean error of all", [row for _, row in rows])]
-    if chosen:
-        parts.append((f"the {len(chosen)} fitted on", [row for mark, row in rows if mark]))
-        parts.append(("the others", [row for mark, row in rows if not mark]))
-    for name, part in parts:
-        if not part:
-            continue
-        m = [mean(abs(row[i]) for row in part) for i in range(5)]
-        yield (f"| **{name}** | | | **{m[0]:.2f}** | | **{m[1]:.2f}** | | **{m[2]:.2f}** "
-               f"| {m[3]:.1f} | {m[4]:.1f} |")
+    m = [mean(abs(row[i]) for row in rows) for i in range(5)]
+    yield (f"| **mean error** | | | **{m[0]:.2f}** | | **{m[1]:.2f}** | | **{m[2]:.2f}** "
+           f"| {m[3]:.1f} | {m[4]:.1f} |")
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 2:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
     all_traces = traces.load()
     page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
     same = True
     with tempfile.TemporaryDirectory() as name:
-        for machine, chosen in (sys.argv[1], []), (sys.argv[2], traces.fitted(all_traces)):
-            print(f"\n{machine}\n")
-            for line in table(all_traces, shlex.split(machine), chosen, pathlib.Path(name)):
-                print(line, flush=True)
-                same &= line in page
+        for line in table(all_traces, shlex.split(sys.argv[1]), pathlib.Path(name)):
+            print(line, flush=True)
+            same &= line in page
     print("\ndocs/validation.md has these figures" if same else
           "\ndocs/validation.md has other figures: put these in their place")
     return 0 if same else 1

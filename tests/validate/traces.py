@@ -78,11 +78,6 @@ def load_trace(file, row):
                  int(row["tt_npe_no_congestion_cycles"]), barriers(events))
 
 
-def fitted(traces):
-    """Those that constants may be fitted on: every third by name, from the first."""
-    return traces[::3]
-
-
 # -- simulation ---------------------------------------------------------------------------------
 
 

@@ -247,6 +247,18 @@ static void a_one_way_plane_carries_data_its_way(void **state)
     assert_ends(PLANES FIFO, two, 4096, ends, 2);
 }
 
+/* The way there and the way of the data, together once around the ring: 12.97 without the drain. */
+static void with_routers_a_request_goes_its_own_way(void **state)
+{
+    const char *yaml = PLANES "contention: {links: router, buffer_bytes: 0}\n";
+
+    (void)state;
+    assert_int_equal(read_fs(yaml, "c0.pe0", "c3.slice0"), 44970000);
+    assert_int_equal(read_fs(yaml, "c0.pe0", "c1.slice0"), 44970000);
+    assert_int_equal(alone_fs(yaml, JUDGE_D2H, "host", "c1.slice0"), 82092500);
+    assert_int_equal(alone_fs(yaml, JUDGE_WRITE, "c3.pe0", "c0.slice0"), 36315000);
+}
+
 static void grids_of_sips(void **state)
 {
     const char *grid = CUBE8 "sips: 3\nfabric: {shape: grid, grid: {w: 3, h: 1}}\n";
@@ -403,6 +415,7 @@ int main(void)
         cmocka_unit_test(broken_links_are_gone_round),
         cmocka_unit_test(no_way_is_no_route),
         cmocka_unit_test(a_one_way_plane_carries_data_its_way),
+        cmocka_unit_test(with_routers_a_request_goes_its_own_way),
         cmocka_unit_test(grids_of_sips),
         cmocka_unit_test(parts_are_as_many_as_they_should),
         cmocka_unit_test(odd_numbers_of_pes_have_their_points),

@@ -8,6 +8,7 @@
 #define MESH_4X2 "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2}}\n"
 #define RING     "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x}}\n"
 #define FIFO     "contention: {links: fifo}\n"
+#define ROUTERS  "contention: {links: router, buffer_bytes: 0}\n"
 #define TWO_WAYS                                                                                   \
     "planes: [{name: noc0, dirs: [E, S], order: xy, bw_gbs: 128.0},"                               \
     " {name: noc1, dirs: [N, W], order: yx, bw_gbs: 128.0}]"
@@ -130,6 +131,24 @@ static void a_one_way_plane_carries_data_its_way(void **state)
     check_rows(PLANES FIFO, two, 2);
 }
 
+/*
+ * Routers: c0 -> c3 is one step west, c3 -> c0 three; a host's h2d to c1 takes 29.64125 without its
+ * data. What comes back has passed the same nodes but for the ends.
+ */
+static void with_routers_a_request_goes_its_own_way(void **state)
+{
+    static const struct row row[] = {
+        {KB_READ, "c0.pe0", "c3.slice0", 4315000 + 8655000 + 32000000},
+        {KB_READ, "c0.pe0", "c1.slice0", 8655000 + 4315000 + 32000000},
+        {KB_D2H, "host", "c1.slice0", 29641250 + 20451250 + 32000000},
+        {KB_WRITE, "c3.pe0", "c0.slice0", 36315000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        check_rows(PLANES ROUTERS, &row[i], 1);
+}
+
 static void sips_form_a_grid(void **state)
 {
     (void)state;
@@ -158,11 +177,14 @@ static void no_way_is_an_error(void **state)
     any_topology_free(topo);
 }
 
-/* A plane without E and S, and no ring: from c0 a write leads nowhere. */
+#define WEST                                                                                       \
+    "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 2, h: 1}, planes: [{name: back, dirs: [W]}]}\n"
+
+/* A plane without E and S, and no ring: from c0 a write leads nowhere, nor does a read's request.
+ */
 static void a_plane_that_lacks_a_direction_has_no_way(void **state)
 {
-    const kb_topology *topo = topology("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 2, h: 1}, "
-                                       "planes: [{name: back, dirs: [W]}]}\n");
+    const kb_topology *topo = topology(WEST);
     kb_endpoint src = end_of(topo, "c0.pe0"), dst = end_of(topo, "c1.slice0");
     kb_error why = {""};
     kb_cost cost;
@@ -171,6 +193,11 @@ static void a_plane_that_lacks_a_direction_has_no_way(void **state)
     assert_int_equal(kb_route_cost(topo, KB_WRITE, &src, &dst, 64, &cost, &why), KB_BAD_REQUEST);
     assert_string_equal(why.text, "there is no way from c0.pe0 to c1.slice0 on plane back");
     assert_int_equal(kb_route_cost(topo, KB_READ, &src, &dst, 64, &cost, &why), KB_OK);
+    any_topology_free(topo);
+    topo = topology(WEST ROUTERS);
+    assert_int_equal(kb_route_cost(topo, KB_READ, &src, &dst, 64, &cost, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "there is no way from c0.pe0 to c1.slice0 on plane back for the "
+                                  "request of a read");
     any_topology_free(topo);
 }
 
@@ -290,6 +317,7 @@ int main(void)
         cmocka_unit_test(a_wrap_link_has_a_wire_of_its_own),
         cmocka_unit_test(broken_links_are_gone_round),
         cmocka_unit_test(a_one_way_plane_carries_data_its_way),
+        cmocka_unit_test(with_routers_a_request_goes_its_own_way),
         cmocka_unit_test(sips_form_a_grid),
         cmocka_unit_test(no_way_is_an_error),
         cmocka_unit_test(a_plane_that_lacks_a_direction_has_no_way),

@@ -6,7 +6,7 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64 };
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64 };
 
 /* Say which key is missing: the outermost mapping that is not there, or the key itself. */
 static void missing(const struct spec *spec, enum key k)
@@ -267,10 +267,21 @@ static void check_addressing(const struct spec *spec)
     check_interleaved(spec);
 }
 
+static void check_packets(const struct spec *spec)
+{
+    const enum key k = KEY_cube_pe_pe_dma_packet_bytes;
+    int64_t packet = spec->cube_pe_pe_dma_packet_bytes;
+
+    if (!check_is_bad(spec, k) && packet > 0 && packet < PACKET_MIN)
+        diag_error(spec->diag, spec_place(spec, k), "'%s' must be 0 or %d..%.0f, not '%lld'",
+                   key_rows[k].path, PACKET_MIN, key_rows[k].max, (long long)packet);
+}
+
 /* Keys of one cube that do not fit together. */
 static void check_cube(const struct spec *spec)
 {
     check_slices(spec);
+    check_packets(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);

@@ -376,6 +376,7 @@ static void add_kind(struct routes *r)
         .slices = r->slices,
         .crossbars = r->crossbars,
         .issue_fs = fs_of_ns(s->cube_pe_pe_dma_issue_ns),
+        .packet_bytes = (uint64_t)s->cube_pe_pe_dma_packet_bytes,
         .read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels,
         .write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels,
         .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
@@ -389,6 +390,7 @@ static void add_kind(struct routes *r)
 bool make_costs(struct routes *r)
 {
     add_kind(r);
+    r->topo.splits |= r->spec->addressing_granule || r->kinds->packet_bytes;
     add_home_slices(r);
     add_memories(r);
     add_pe(r);

@@ -144,6 +144,7 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     JOIN(cost_launch, r->n_host_sides * pes);
     for (uint32_t k = 0; k < n_kinds; k++) {
         r->topo.own_slices &= kinds[k].topo.own_slices;
+        r->topo.splits |= kinds[k].topo.splits;
         if (r->topo.early != kinds[k].topo.early)
             r->topo.early = EARLY_SOME;
         if (r->topo.banked != kinds[k].topo.banked)

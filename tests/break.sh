@@ -47,7 +47,7 @@ break_it 'the server that is free last is taken' runtime/engine/station.h 's/if 
 break_it 'a port costs what memories do' runtime/machine/cost.h 's/memory->ports \? m->tcm_gbs : m->memory_gbs/m->memory_gbs/'
 break_it 'a product overtakes the one before' runtime/pe/pe_scheduler.c 's/^    compute_in_order\(s, t, token->command\);/    token_engine(s, t, token);/' runtime/pe/pe_scheduler.c 's/^static void compute_in_order/static __attribute__((unused)) void compute_in_order/'
 break_it 'a PE issues without a pace' runtime/engine/how.h 's/t = \*pace > t \? \*pace : t;/(void)pace;/'
-break_it 'a sweep goes on at the pace of the point before' runtime/sim/sweep.c 's/s->paces\[channel\] = 0;/(void)channel;/'
+break_it 'a sweep goes on at the pace of the point before' runtime/engine/stations.h 's/s->paces\[channel\] = 0;/(void)channel;/'
 break_it 'a pace of both directions' runtime/engine/how.h 's/&s->paces\[2 \* \(size_t\)x->src \+ txn_writes\(x\)\]/\&s->paces[2 * (size_t)x->src]/'
 break_it 'a tie on a ring goes W' $mesh 's/ups \+ odd <= n - ups \? up : down;/ups + odd < n - ups ? up : down;/'
 break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
@@ -129,14 +129,24 @@ break_it 'a link free before its bytes have passed' runtime/network/turn.h 's/af
 # -- interleaved addresses --------------------------------------------------------------------
 split=runtime/engine/split address=runtime/machine/address.h
 break_it 'the channel free when the first part is served' $hop 's/^    else if \(last\)$/    else/'
-break_it 'parts in no order at equal times' $split.h 's/ \|\| \(T->granule && a->id == b->id && a < b\)//'
+break_it 'parts in no order at equal times' $split.h 's/ \|\| \(T->splits && a->id == b->id && a < b\)//'
 break_it 'parts with the id of the whole in the fingerprint' $split.h 's/\(number << SPLIT_NUMBER_BIT\)/(number \& 0)/'
 break_it 'a whole that ends with its first part' $split.c 's/if \(s->txns\[part\]\.issue_fs > last->issue_fs\)/if (0)/'
 break_it 'parts with the bytes of the whole' $split.c 's/= part\.nbytes & TXN_MAX_BYTES;/= of->nbytes;/'
+break_it 'packets: a PE cuts nothing' $split.c 's/^    if \(packet\)$/    if (0)/'
+break_it 'packets: all set out with the first' $split.c 's/t = take_pace\(s, of, after\(t, drain_fs\)\);/;/'
+break_it 'packets: ideal links are shared' $split.c 's/drain_fs = fs > drain_fs \? fs : drain_fs;/;/'
+break_it 'packets: the record of the first' runtime/kernels/heard.h 's/service_begin\(&s->kernels->work\[whole\], txn_start_fs\(part\)\);/;/'
+break_it 'packets: a port of a TCM counts a transaction' runtime/kernels/heard.h 's/if \(STATS && s->kernels->work\[slot\]\.port\)/if (0)/'
+break_it 'packets: the formula of the last' runtime/sim/results.c 's/bool packets = !plain && split_by_packets\(s, slot\);/bool packets = false;/'
+break_it 'packets: a load alone takes as long as the last' runtime/engine/traffic_end.h 's/p->packets \+= (.*);/(void)(\1);/'
+break_it 'packets: the row has the place of the first' runtime/sim/results.c 's/host \? 0 : x->wait_fs/host ? 0 : whole->wait_fs/'
+break_it 'packets: what is put off has waited' $stats 's/busy_fs \+ ahead_fs/busy_fs/'
+break_it 'packets of 3 bytes' gen/check.c 's/packet > 0 && packet < PACKET_MIN/0/'
 break_it 'parts counted as transactions of the channel' $stats 's/^        flow\.by\[write\]\.count -= .*$/        ;/'
 break_it 'xor forgotten on the way back' $address '/static inline uint64_t address_unmap/,/^}/s/slice \^= \(uint32_t\)\(row % n\);/;/'
-break_it 'neighbouring granules of one slice as two parts' $address 's/^    while \(n < range->nbytes && address_map.*$/    while (0)/'
-break_it 'a point that leaves the memories of its parts taken' runtime/sim/sweep.c 's/clear_way\(s, job, &s->txns\[part\]\);/;/'
+break_it 'neighbouring granules of one slice as two parts' $address 's/^    while \(n < most && address_map.*$/    while (0)/'
+break_it 'a point that leaves the memories of its parts taken' runtime/sim/again.c 's/clear_way\(s, &s->txns\[part\]\);/;/'
 break_it 'a copy alone behind routers waits for nothing' runtime/sim/sweep.c 's/ && !s->router//'
 break_it 'shards of a cube in one place' runtime/data/host.c 's/^            \*end = tensor->offsets\[pe\] \+ nbytes;$/            ;/'
 break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/\(tr->steps \/ 2\)\) % tr->steps \* tr->step_bytes/(tr->steps \/ 2)) * tr->step_bytes/'
@@ -375,8 +385,8 @@ break_it 'a short block is not the last' runtime/cli/cmd_sweep.c 's/return b->n_
 break_it 'all simulations of a rate with one seed' runtime/cli/cmd_load.c \
     's/opts\.seed \+ i % load->seeds/opts.seed/'
 break_it 'rates that add up' runtime/cli/in/lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
-break_it 'a point that leaves its links taken' $sweep 's/^    if \(s->links\)$/    if (0)/'
-break_it 'time goes on from point to point' $sweep 's/^    s->end_fs = 0;$//'
+break_it 'a point that leaves its links taken' runtime/sim/again.c 's/^    if \(s->links\)$/    if (0)/'
+break_it 'time goes on from point to point' runtime/sim/again.c 's/^    s->end_fs = 0;$//'
 break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
 break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
@@ -487,7 +497,7 @@ break_it 'watch: a stage takes over a chain of another command' $stages 's/from-
 break_it 'watch: a service of a stage is told as it begins' $stages 's/stage->stays\.fs\[STAY_MEMORY\] = 0; \/\* it is told \*\//stage->stays.fs[STAY_MEMORY] = 0; tell_service(s, stage, visit->slot); stage->stays = (struct stays){{0}};/' $stages 's/^static void tell_way\(/static void tell_service(struct kb_sim *s, const struct stage_visits *stage, uint32_t slot);\nstatic void tell_way(/'
 break_it 'watch: waits of a way behind its wires' $stages 's/^    tell\(w, piece->cause, piece->place, piece->sum_fs\);/    (void)0;/' $stages 's/^    const struct stop \*stop = w->stop;/    const struct stop *stop = w->stop;\n    tell(w, piece->cause, piece->place, piece->sum_fs);/'
 break_it 'watch: a node that is a component takes what the tables say, too' $ways 's/node_component\(t, hop, at\.cube\) \? 0 : hop->overhead_fs/hop->overhead_fs/'
-break_it 'watch: a part of a kernel begins without its channel' runtime/engine/inorder_steps.h 's/observe_split\(s, whole, part\);/;/'
+break_it 'watch: a part of a kernel begins without its channel' runtime/engine/inorder_steps.h 's/observe_split\(s, whole, slot\);/;/'
 break_it 'watch: no visit of an engine' runtime/engine/inorder_steps.h 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
 break_it 'watch: a link is visited as it is entered' runtime/engine/inorder_steps.h 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
@@ -948,6 +958,9 @@ choose_tests() {
     *' gen/emit.c '*) tests=(load) scripts=(generated vectors machine) ;;
     *' gen/component_'*) tests=(component_object load) scripts=(component_rules) ;;
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
+    *' runtime/engine/split.'* | *split_by_packets* | *txn_start_fs* | *PACKET_MIN* | *ahead_fs* | *'p->packets'*)
+        tests=(packets pace split kernel_random random load) scripts=(kbgen_bad)
+        ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
     *drain_fs*served_fs*) tests=(watch) scripts=(components) ;;
     *' runtime/explain/'[bcmsvw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel kernel_random) ;;

@@ -76,8 +76,10 @@ static char *put_term(char *to, const char *name, int64_t fs)
     return text_put_ns(text_put_text(to, name), fs);
 }
 
-/* "4096 bytes alone: wire 0.085000 + ... = 18.085000 ns": exact, as the rows are rounded. */
-static void cost_note(const kb_cost *cost, uint64_t nbytes, bool has_return, char *text)
+/* "4096 bytes alone: wire 0.085000 + ... = 18.085000 ns": exact, as the rows are rounded. Packets
+ * that wait for each other take more: `alone_fs` in all. */
+static void cost_note(const kb_cost *cost, int64_t alone_fs, uint64_t nbytes, bool has_return,
+                      char *text)
 {
     char *p = text_put_count(text, nbytes);
 
@@ -87,7 +89,9 @@ static void cost_note(const kb_cost *cost, uint64_t nbytes, bool has_return, cha
     p = put_term(p, " + response ", cost->response_fs);
     if (has_return)
         p = put_term(p, " + return ", cost->return_fs);
-    p = put_term(p, " = formula ", kb_formula_fs(cost));
+    if (alone_fs != kb_formula_fs(cost))
+        p = put_term(p, " + packets ", alone_fs - kb_formula_fs(cost));
+    p = put_term(p, " = formula ", alone_fs);
     p = text_put_text(p, " ns; bottleneck ");
     p = text_put_fraction(p, cost->bottleneck_gbs);
     *text_put_text(p, " GB/s") = '\0';
@@ -100,22 +104,54 @@ struct asked {
     uint32_t plane;
 };
 
+/* What it takes alone where PEs cut it into packets: a run. `*fs` is left where rows cannot ask for
+ * it: of a TCM, or on another plane than theirs. */
+static kb_status run_alone(const struct cli *cli, const struct asked *asked, int64_t *fs,
+                           kb_error *why)
+{
+    const kb_transaction row = {
+        .op = asked->op, .src = asked->src, .dst = asked->dst, .nbytes = cli->opts.bytes};
+    kb_sim *sim = NULL;
+    kb_result result;
+    kb_status status;
+
+    if (!cli->info.packets || asked->dst.kind == KB_TCM ||
+        asked->plane != kb_plane_of(cli->topo, asked->op))
+        return KB_OK;
+    status = kb_sim_new(cli->topo, NULL, &sim);
+    if (status == KB_OK)
+        status = kb_sim_add(sim, &row, why);
+    if (status == KB_OK)
+        status = kb_sim_run(sim, 0, why);
+    if (status == KB_OK)
+        status = kb_sim_result(sim, 0, &result);
+    if (status == KB_OK)
+        *fs = result.formula_fs;
+    kb_sim_free(sim);
+    return status;
+}
+
 static enum exit_code print_path(const struct cli *cli, struct path *path,
                                  const struct asked *asked)
 {
     char note[TEXT_NUMBER_BYTES + 256];
     kb_cost cost;
+    int64_t alone_fs = 0;
     kb_error why = {""};
     kb_status status = kb_route_cost_on(cli->topo, asked->plane, asked->op, &asked->src,
                                         &asked->dst, cli->opts.bytes, &cost, &why);
     struct rows rows = {ROWS_COLUMNS(columns), .n_rows = path->n, .row = node_row, .arg = path,
                         .note = note};
 
+    if (status == KB_OK) {
+        alone_fs = kb_formula_fs(&cost);
+        status = run_alone(cli, asked, &alone_fs, &why);
+    }
     if (status)
         return cmd_fail(cli, status, &why);
     if (path->bottleneck > 0)
         path->node[path->bottleneck].is_bottleneck = true;
-    cost_note(&cost, cli->opts.bytes, cmd_has_return(cli), note);
+    cost_note(&cost, alone_fs, cli->opts.bytes, cmd_has_return(cli), note);
     return cmd_print(cli, &rows);
 }
 

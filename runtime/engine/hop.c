@@ -65,41 +65,60 @@ static struct station *servers_of(struct kb_sim *s, enum station_kind kind, cons
                : &s->engines[2 * (size_t)dst_cube(T, txn->dst) + txn_writes(txn)];
 }
 
-/* It sets out; one that is split sends all its parts, in order of addresses. */
+/* What has its turn sets out at `t`: a transaction, or the parts of a packet, the first in `slot`.
+ */
 static void set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    const struct txn *txn = &s->txns[slot];
+    uint32_t whole = whole_of(s, slot);
 
-    if (!is_split(s, slot)) {
+    if (whole == slot) {
         hop_set_out(s, t, slot);
         return;
     }
-    s->txns[slot].stage = TXN_SPLIT;
-    for (uint32_t part = s->splits[slot].next; part != TXN_NONE; part = s->splits[part].next) {
-        s->txns[part].issue_fs = txn->issue_fs;
-        s->txns[part].wait_fs = txn->wait_fs;
+    do {
         if (s->observer)
-            observe_split(s, slot, part);
-        hop_set_out(s, t, part);
+            observe_split(s, whole, slot);
+        hop_set_out(s, t, slot);
+        slot = s->splits[slot].next;
+    } while (slot != TXN_NONE && !s->splits[slot].begins);
+}
+
+/* The same at `t`, which may be later than now. */
+static void set_out_at(struct kb_sim *s, uint64_t now, uint64_t t, uint32_t slot)
+{
+    if (t == now) {
+        set_out(s, t, slot);
+        return;
     }
+    s->txns[slot].stage = TXN_SETS_OUT;
+    post(s, t, EV_HOP, slot);
+}
+
+/* A transaction that may go since `granted` goes at `t`, packet by packet if it has parts. */
+static void leave(struct kb_sim *s, uint64_t granted, uint64_t t, uint32_t slot)
+{
+    if (!is_split(s, slot)) {
+        set_out_at(s, granted, t, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_SPLIT;
+    split_take_places(s, t, slot);
+    for (uint32_t part = s->splits[slot].next; part != TXN_NONE; part = s->splits[part].next)
+        if (s->splits[part].begins)
+            set_out_at(s, granted, txn_start_fs(&s->txns[part]), part);
 }
 
 /* What has its channel since `granted` sets out at `t`. Traffic then draws the next transaction of
  * its PE. */
 static void leave_pe(struct kb_sim *s, uint64_t granted, uint64_t t, uint32_t slot)
 {
-    struct txn *txn = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
 
     if (s->heard)
         s->heard->begin(s, t, slot);
     else if (s->traffic)
         traffic_next(s, granted, txn->src, pe_number(T, txn->src), txn_writes(txn));
-    if (t == granted) {
-        set_out(s, t, slot);
-        return;
-    }
-    s->txns[slot].stage = TXN_SETS_OUT;
-    post(s, t, EV_HOP, slot);
+    leave(s, granted, t, slot);
 }
 
 /* It has a server of `station` from `t` on; leave_server() adds the time at which it gives it back.
@@ -161,7 +180,7 @@ void hop_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (s->observer && !observe_issue(s, t, slot))
         return;
     if (txn_of_host(txn)) {
-        set_out(s, t, slot);
+        leave(s, t, t, slot);
         return;
     }
     seen(s, HOW_COUNTED, t, EV_ARRIVE, txn->id);

@@ -557,24 +557,27 @@ static ALWAYS_INLINE void go_through(struct kb_sim *s, int how, struct goer goer
         go(s, how, goer);
 }
 
-/* All parts of a transaction set out, in order of addresses. */
-static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole);
+/* All parts of a transaction that has its channel since `granted`, and sets out at `t`. */
+static void leave_in_parts(struct kb_sim *s, int how, uint64_t granted, uint64_t t, uint32_t whole);
 
 static ALWAYS_INLINE bool has_parts(const struct kb_sim *s, uint32_t slot)
 {
     return __builtin_expect(s->splits && s->splits[slot].next != TXN_NONE, false);
 }
 
-/* The transaction in `slot`, or all its parts, leave their PE at `t`, and nothing follows. */
-static ALWAYS_INLINE void leave_channel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* The parts of a packet leave their PE at `t`, the first of which is in `slot`. */
+static void leave_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
+
+/* What was put off until now, `t`, leaves its PE: a transaction, or a packet of one. */
+static ALWAYS_INLINE void leave_later(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (has_parts(s, slot))
-        leave_in_parts(s, how, t, slot);
+    if (whole_of(s, slot) != slot)
+        leave_packet(s, how, t, slot);
     else
         go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event */
 }
 
-/* It has its channel, but its PE does not issue it before `t`. */
+/* It has its channel, or its transaction has, but its PE does not issue it before `t`. */
 static __attribute__((noinline)) struct goer put_off_start(struct kb_sim *s, uint64_t t,
                                                            uint32_t slot)
 {
@@ -604,11 +607,14 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
                         t);
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, granted, x->src, pe_number(T, x->src), txn_writes(x));
-    if (__builtin_expect(t != granted, false))
+    if (has_parts(s, slot))
+        leave_in_parts(s, how, granted, t, slot);
+    else if (__builtin_expect(t != granted, false))
         return put_off_start(s, t, slot);
-    if (how & IN_AHEAD && !(how & IN_SEVERAL) && !has_parts(s, slot))
+    else if (how & IN_AHEAD && !(how & IN_SEVERAL))
         return leave_pe(s, how, t, slot);
-    leave_channel(s, how, t, slot);
+    else
+        go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event */
     if (how & IN_SEVERAL)
         return next_of_several(s, channel);
     return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
@@ -710,15 +716,32 @@ static ALWAYS_INLINE void go_all(struct kb_sim *s, int how, struct goer goer)
 
 /* -- events --------------------------------------------------------------------------------- */
 
-static void leave_in_parts(struct kb_sim *s, int how, uint64_t t, uint32_t whole)
+static void leave_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    s->txns[whole].stage = TXN_SPLIT;
-    for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
-        s->txns[part].issue_fs = s->txns[whole].issue_fs;
-        s->txns[part].wait_fs = s->txns[whole].wait_fs;
+    uint32_t whole = s->splits[slot].whole;
+
+    do {
         if (how & IN_WATCHED)
-            observe_split(s, whole, part);
-        go_through(s, how, leave_pe(s, how, t, part)); /* no end of a part is ahead of time */
+            observe_split(s, whole, slot);
+        go_through(s, how, leave_pe(s, how, t, slot)); /* no end of a part is ahead of time */
+        slot = s->splits[slot].next;
+    } while (slot != TXN_NONE && !s->splits[slot].begins);
+}
+
+static void leave_in_parts(struct kb_sim *s, int how, uint64_t granted, uint64_t t, uint32_t whole)
+{
+    uint32_t part = s->splits[whole].next, next;
+
+    s->txns[whole].stage = TXN_SPLIT;
+    split_take_places(s, t, whole);
+    for (; part != TXN_NONE; part = next) {
+        next = s->splits[part].next;
+        if (!s->splits[part].begins)
+            continue;
+        if (txn_start_fs(&s->txns[part]) == granted)
+            leave_packet(s, how, granted, part);
+        else
+            put_off_start(s, txn_start_fs(&s->txns[part]), part);
     }
 }
 
@@ -837,7 +860,7 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
         if (s->txns[slot].stage == TXN_TO_NODE)
             return come_to_node(s, how, t, slot);
         if (s->txns[slot].stage == TXN_SETS_OUT) {
-            leave_channel(s, how, t, slot);
+            leave_later(s, how, t, slot);
             return none;
         }
         kernels_word_arrived(s, t, slot);

@@ -1,15 +1,27 @@
-/* split.c -- the parts of transactions to interleaved addresses: counted, made, ended. */
+/* split.c -- the parts of transactions: counted, made, ended. */
 #include "engine/split.h"
+#include "engine/how.h"
 #include "machine/endpoint.h"
 #include "network/banks_state.h"
 
-uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nbytes)
+bool split_range(const struct kb_topology *t, const struct txn *of, bool by_address, uint64_t at,
+                 struct address_range *range)
 {
-    struct address_range range;
+    uint64_t packet = txn_of_host(of) ? 0 : kind_at(t, src_cube(t, of->src))->packet_bytes;
+
+    if (!by_address)
+        *range = address_in_memory(of->dst, at, of->nbytes);
+    else if (!address_range(t, at, of->nbytes, range))
+        return false;
+    if (packet)
+        range->packet = range->left = packet;
+    return true;
+}
+
+uint64_t split_count(const struct kb_topology *t, struct address_range range)
+{
     uint64_t n = 0;
 
-    if (!address_range(t, address, nbytes, &range))
-        return 0;
     for (; range.nbytes && n <= SPLIT_PARTS_MAX; n++)
         address_part(t, &range);
     return n;
@@ -34,11 +46,44 @@ void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, ui
         s->txns[slot].stage = TXN_WAITING;
         banks_place(s, slot, part.offset);
         instance_place(&s->instances, slot, part.offset);
-        s->splits[slot] = (struct split){.whole = whole, .next = TXN_NONE, .number = number};
+        s->splits[slot] = (struct split){
+            .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part.begins};
         *link = slot;
         link = &s->splits[slot].next;
     }
     s->splits[whole].left = number;
+}
+
+void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole)
+{
+    const struct txn *of = &s->txns[whole];
+    int64_t drain_fs = 0; /* of the packet, the longest of its parts */
+
+    for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
+        struct txn *x = &s->txns[part];
+
+        if (s->splits[part].begins && s->splits[part].number) {
+            t = take_pace(s, of, after(t, drain_fs));
+            drain_fs = 0;
+        }
+        x->issue_fs = of->issue_fs;
+        x->wait_fs = (int64_t)t - of->issue_fs;
+        if (T->links == MODE_IDEAL) {
+            const struct trip trip = txn_trip(T, x);
+            int64_t fs = cost_by_tables(T, &s->mask, x->op, &trip, x->nbytes).drain_fs;
+
+            drain_fs = fs > drain_fs ? fs : drain_fs;
+        }
+    }
+}
+
+/* The bytes of a row that will have parts. */
+static struct address_range range_of(const struct kb_sim *s, uint32_t row)
+{
+    struct address_range range = {0};
+
+    split_range(s->topo, &s->txns[row], s->splits[row].by_address, s->txns[row].address, &range);
+    return range;
 }
 
 /* Parts of all rows that will have some. */
@@ -48,19 +93,15 @@ static uint64_t count_all(const struct kb_sim *s)
 
     for (uint32_t row = 0; row < s->n_txns; row++)
         if (s->txns[row].stage == TXN_SPLIT)
-            n += split_count(s->topo, s->txns[row].address, s->txns[row].nbytes);
+            n += split_count(s->topo, range_of(s, row));
     return n;
 }
 
 /* Makes the parts of `row` behind all there are. */
 static void split_row(struct kb_sim *s, uint32_t row)
 {
-    struct txn *txn = &s->txns[row];
-    struct address_range range;
-
-    txn->stage = TXN_WAITING;
-    if (address_range(s->topo, txn->address, txn->nbytes, &range))
-        split_make(s, row, range, s->n_txns + s->n_parts, NULL);
+    s->txns[row].stage = TXN_WAITING;
+    split_make(s, row, range_of(s, row), s->n_txns + s->n_parts, NULL);
     s->n_parts += s->splits[row].left;
 }
 

@@ -1,14 +1,18 @@
 /*
- * split.h -- a transaction to interleaved addresses is split: one part for each slice it comes to.
+ * split.h -- a transaction that goes in parts: packets of its PE's DMA, and of each packet one part
+ * for each slice that it comes to.
  *
- * The whole takes the channel, once. Then all parts set out, in order of addresses, each a row of
- * its own with its memory and its bytes, and so with its own way, engine, links, drain and
- * response. The channel is free when the last part has been served, and the whole ends with the
- * part that ends last. Its times are those of that part (the first of several), plus the wait for
- * the channel.
+ * A PE cuts what has more bytes than cube.pe.pe_dma.packet_bytes into packets of so many; a packet
+ * to interleaved addresses, or what a host moves there, is split where the next byte lies in
+ * another slice. The whole takes the channel, once. Its parts, in order of addresses, are rows of
+ * their own with their memory and their bytes, and so with their own way, engine, links, drain and
+ * response. Those of a packet set out together, those of the next one when the row of what its PE
+ * issues comes to it: split_take_places(). The channel is free when the last part has been served,
+ * and the whole ends with the part that ends last. Its times are those of that part (the first of
+ * several), with that part's wait for the channel and its place in the row.
  *
- * `splits` is a table beside the rows, by slot, of machines with a granule alone; others have no
- * test for it, as the granule is a constant of their topology.
+ * `splits` is a table beside the rows, by slot, of machines of which some transaction may have
+ * parts; others have no test for it, as that is a constant of their topology.
  *
  * Invariants
  *   - Parts have the id of the whole, and slots that ascend with their numbers: events of one time,
@@ -19,6 +23,10 @@
  * Example: a read of 16 KiB at 0x0 by c0.pe0 of cube8, granule 4096. Its four parts set out at 0 to
  * slices 0 to 3, and end at 18.085, 36.095, 38.105 and 40.115 ns. At 40.115 the channel is free,
  * and the row has the terms of the way to slice 3.
+ *
+ * Example: 16 KiB of c0.slice0 by c0.pe0, packets of 4096 bytes, issue_ns 25, no granule. Four
+ * parts set out at 0, 25, 50 and 75; the last ends at 93.085, and its wait for its place, 75, is
+ * the row's queue_channel.
  */
 #ifndef SPLIT_H
 #define SPLIT_H
@@ -31,7 +39,10 @@ enum { SPLIT_NUMBER_BIT = 48, SPLIT_PARTS_MAX = 1 << 16 };
 struct split {
     uint32_t whole;  /* slot of the transaction that it is a part of; its own: it is none */
     uint32_t next;   /* of a whole the first part, of a part the one behind it; TXN_NONE: none */
-    uint32_t number; /* of a part, from 0 */
+    uint16_t number; /* of a part, from 0 */
+    bool begins;     /* of a part: its packet begins with it */
+    bool by_address; /* of a whole: its bytes lie from txn.address on; else from that byte on of its
+                        memory */
     uint32_t left;   /* of a whole: parts that have not been served */
 };
 
@@ -41,8 +52,15 @@ static inline void split_none(struct kb_sim *s, uint32_t slot)
     s->splits[slot] = (struct split){.whole = slot, .next = TXN_NONE};
 }
 
-/* Parts of a range of interleaved addresses; 0: it leaves its cube, or its SIP. */
-uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nbytes);
+/*
+ * The bytes of a transaction, as they are cut: `by_address` from the interleaved address `at` on,
+ * else from byte `at` on of its memory. False: it leaves its cube, or its SIP.
+ */
+bool split_range(const struct kb_topology *t, const struct txn *of, bool by_address, uint64_t at,
+                 struct address_range *range);
+
+/* Parts of a range, or SPLIT_PARTS_MAX + 1: too many. */
+uint64_t split_count(const struct kb_topology *t, struct address_range range);
 
 /*
  * Makes the parts of the whole in `whole`, which lies in `range`, in the rows `slots`, which ascend
@@ -51,15 +69,24 @@ uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nby
 void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, uint32_t first,
                 const uint32_t *slots);
 
-/* The row `txn` will be split, when the run begins: it lies at `address`. */
-static inline void split_later(struct txn *txn, uint64_t address)
+/* The row in `slot` will have parts, when the run begins: its bytes lie as split_range() takes it.
+ */
+static inline void split_later(struct kb_sim *s, uint32_t slot, bool by_address, uint64_t at)
 {
-    txn->stage = TXN_SPLIT;
-    txn->address = address;
+    s->txns[slot].stage = TXN_SPLIT;
+    s->txns[slot].address = at;
+    s->splits[slot].by_address = by_address;
 }
 
 /* Makes the parts of all rows, before the run. KB_BAD_REQUEST: too many; KB_NO_MEMORY. */
 kb_status split_all(struct kb_sim *s, kb_error *why);
+
+/*
+ * The parts of the transaction in `whole`, which sets out at `t`, take their places in the row of
+ * its PE: those of a packet one place. Ideal links do not queue, so there a packet sets out no
+ * earlier than the one before has drained. That makes the time for each part at which it sets out.
+ */
+void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole);
 
 /* Of a whole that has ended, the part that ended last; of another row, that itself. */
 const struct txn *split_last(const struct kb_sim *s, uint32_t slot);
@@ -71,6 +98,15 @@ uint64_t split_ended(struct kb_sim *s, uint32_t slot, uint64_t end);
 static inline bool is_split(const struct kb_sim *s, uint32_t slot)
 {
     return s->splits && s->splits[slot].next != TXN_NONE;
+}
+
+/* A part of a transaction that its PE cuts into packets, or may cut? */
+static inline bool split_by_packets(const struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    return s->splits && s->splits[slot].whole != slot && !txn_of_host(txn) &&
+           kind_at(s->topo, src_cube(s->topo, txn->src))->packet_bytes;
 }
 
 /* Counts a part that its channel has let out beside the first one. */
@@ -87,13 +123,13 @@ static inline void split_count_part(struct kb_sim *s, uint32_t slot)
 /* The transaction that the row in `slot` is a part of, or itself. */
 static inline uint32_t whole_of(const struct kb_sim *s, uint32_t slot)
 {
-    return T->granule ? s->splits[slot].whole : slot;
+    return T->splits ? s->splits[slot].whole : slot;
 }
 
 /* The id under which its records go into the fingerprint. */
 static inline uint64_t record_id(const struct kb_sim *s, uint32_t slot)
 {
-    uint64_t number = T->granule ? s->splits[slot].number : 0;
+    uint64_t number = T->splits ? s->splits[slot].number : 0;
 
     return s->txns[slot].id + (number << SPLIT_NUMBER_BIT);
 }
@@ -101,7 +137,7 @@ static inline uint64_t record_id(const struct kb_sim *s, uint32_t slot)
 /* Is `a` before `b` at equal times? Rows of one id are parts, in order of their slots. */
 static inline bool comes_before(const struct kb_sim *s, const struct txn *a, const struct txn *b)
 {
-    return a->id < b->id || (T->granule && a->id == b->id && a < b);
+    return a->id < b->id || (T->splits && a->id == b->id && a < b);
 }
 
 /* It has been served. True: so have all other parts of its transaction `whole`. */

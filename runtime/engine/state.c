@@ -36,15 +36,15 @@ static bool make_lists(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
     size_t cubes = sim_cubes(t);
-    bool is_by_tables = !t->banked && !t->impls; /* what a transaction takes alone */
+    bool is_by_tables = !t->banked && !t->impls && !t->splits; /* what a transaction takes alone */
 
     if (!is_by_tables)
         s->idle = idle_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
-    if (t->granule)
+    if (t->splits)
         s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
     return s->pipes && servers_begin(s) && (s->idle || is_by_tables) &&
-           (!t->granule || s->more_parts);
+           (!t->splits || s->more_parts);
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -96,12 +96,12 @@ void sim_clear(struct kb_sim *s)
     inorder_free(s);
 }
 
-/* As many rows that say what is a part of what, for interleaved addresses. */
+/* As many rows that say what is a part of what. */
 static bool room_for_splits(struct kb_sim *s, uint32_t n)
 {
     struct split *moved;
 
-    if (!s->topo->granule)
+    if (!s->topo->splits)
         return true;
     moved = realloc(s->splits, n * sizeof *moved);
     if (!moved)

@@ -32,7 +32,7 @@ struct kb_sim {
     struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
     uint32_t n_parts;     /* rows of parts, behind those of transactions */
-    struct split *splits; /* owned; [slot]; NULL: slices are contiguous, nothing is split */
+    struct split *splits; /* owned; [slot]; NULL: no transaction goes in parts */
     uint32_t *more_parts; /* owned; [channel]: parts that it let out, beside the first ones */
     /* Rows in order of (issue, id), and which of them is to be issued next. */
     uint32_t *order; /* owned; [n_order]; NULL: they were added so */

@@ -101,11 +101,11 @@ static void make_cube(struct kb_sim *s, uint32_t cube)
         make_links(s->links + links * cube, links);
 }
 
-/* Does some PE take a time from one transaction to the next? */
+/* Does some PE take a time from one transaction to the next, or from a packet to the next? */
 static bool is_paced(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].issue_fs)
+        if (t->kinds[kind].issue_fs || t->kinds[kind].packet_bytes)
             return true;
     return false;
 }

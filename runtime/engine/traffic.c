@@ -119,7 +119,7 @@ static uint32_t target_of(const struct traffic *tr, uint32_t pe, struct rng *rng
     switch (tr->request.pattern) {
     case KB_LOCAL:
     case KB_STREAM:  /* of interleaved slices: */
-    case KB_STRIDED: /* walk_place() */
+    case KB_STRIDED: /* offset_of() */
     case KB_RANDOM:
         return tr->home_of[pe];
     case KB_NEIGHBOR:
@@ -190,24 +190,71 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
 }
 
 /*
- * Where in its memory transaction `k` of a source lies, for banks and components: a walk goes on
- * from the one before, else it is one of the places for as many bytes, drawn from its number and
- * the seed.
+ * Where in its memory transaction `k` of a source lies: a walk goes on from the one before, else it
+ * is one of the places for as many bytes, drawn from its number and the seed. What is too large
+ * for that lies at the begin.
  */
-static void place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
+static uint64_t offset_of(const struct kb_sim *s, uint32_t source, uint32_t k, uint32_t dst)
 {
     const struct traffic *tr = s->traffic;
-    const struct txn *txn = &s->txns[slot];
-    uint64_t bytes = cost_memory(s->topo, txn->dst, false)->nbytes, n = tr->request.nbytes, offset;
+    uint64_t bytes = cost_memory(s->topo, dst, false)->nbytes, n = tr->request.nbytes;
     struct rng rng;
 
-    if ((traffic_walks(tr) && s->topo->granule) || n > bytes)
-        return; /* walk_place() knows; else at its begin */
+    if (traffic_walks(tr))
+        return walk_offset(tr, source, k);
+    if (n > bytes)
+        return 0;
     rng = random_place(tr, source, k);
-    offset = traffic_walks(tr) ? walk_offset(tr, source, k) : rng_next(&rng) % (bytes / n) * n;
+    return rng_next(&rng) % (bytes / n) * n;
+}
+
+/* For banks and components. */
+static void place(struct kb_sim *s, uint32_t slot, uint64_t offset)
+{
     if (s->banks)
         banks_place(s, slot, offset);
     instance_place(&s->instances, slot, offset);
+}
+
+static int by_slot(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Transaction `k` of a source, in `slot`, goes to its memory, or in parts, for which it takes
+ * slots. False: there are none left. */
+static bool place_parts(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
+{
+    const struct kb_topology *t = s->topo;
+    struct traffic *tr = s->traffic;
+    bool by_address = traffic_walks(tr) && t->granule;
+    struct address_range range, rest;
+    struct address_part part;
+    uint32_t n = 0;
+
+    split_none(s, slot);
+    if (!split_range(t, &s->txns[slot], by_address,
+                     by_address ? walk_address(t, tr, source, k)
+                                : offset_of(s, source, k, s->txns[slot].dst),
+                     &range))
+        return false;
+    rest = range;
+    part = address_part(t, &rest);
+    s->txns[slot].dst = part.dst;
+    place(s, slot, part.offset);
+    if (rest.nbytes == 0)
+        return true;
+    for (rest = range; rest.nbytes; n++) {
+        address_part(t, &rest);
+        tr->part_slots[n] = traffic_take_slot(s);
+        if (tr->part_slots[n] == TXN_NONE)
+            return false;
+    }
+    qsort(tr->part_slots, n, sizeof *tr->part_slots, by_slot);
+    split_make(s, slot, range, 0, tr->part_slots);
+    return true;
 }
 
 /*
@@ -240,13 +287,12 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
-    instance_place(&s->instances, slot, 0);
-    if (s->banks || s->instances.served)
-        place(s, number, source->n - 1, slot);
-    if (traffic_walks(tr) && !walk_place(s, number, source->n - 1, slot)) {
+    if (s->topo->splits && !place_parts(s, number, source->n - 1, slot)) {
         traffic_no_memory(s);
         return;
     }
+    if (!s->topo->splits && (s->banks || s->instances.served))
+        place(s, slot, offset_of(s, number, source->n - 1, txn->dst));
     if ((uint64_t)source->next_fs < t && !inorder_lists(s)) {
         if (s->observer && !s->observer->by_visits &&
             !observe_late(s, (uint64_t)source->next_fs, slot))
@@ -516,6 +562,29 @@ out:
     return status;
 }
 
+/* The most parts of one transaction, and room for their slots. */
+static kb_status make_parts(const struct kb_topology *t, struct traffic *tr, kb_error *why)
+{
+    uint64_t most = 0, nbytes = tr->request.nbytes;
+
+    for (uint32_t kind = 0; t->splits && kind < t->n_kinds; kind++) {
+        uint64_t packet = t->kinds[kind].packet_bytes ? t->kinds[kind].packet_bytes : nbytes, n;
+
+        packet = packet < nbytes ? packet : nbytes;
+        n = (nbytes + packet - 1) / packet;
+        if (traffic_walks(tr) && t->granule)
+            n *= packet / t->granule + 2;
+        most = n > most ? n : most;
+    }
+    if (most > SPLIT_PARTS_MAX)
+        return endpoint_error(why, "%llu bytes have more than %d parts", (unsigned long long)nbytes,
+                              SPLIT_PARTS_MAX);
+    tr->most_parts = most > 1 ? (uint32_t)most : 0;
+    if (tr->most_parts)
+        tr->part_slots = calloc(most, sizeof *tr->part_slots);
+    return tr->part_slots || !tr->most_parts ? KB_OK : KB_NO_MEMORY;
+}
+
 /*
  * The most that can be in flight: for each PE its channels, one that waits, and one that takes the
  * place of another just ending. Without channels, every transaction.
@@ -566,6 +635,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         tr->request.op = KB_WRITE;
     if (status == KB_OK && traffic_walks(tr))
         status = walk_init(tr, t, why);
+    if (status == KB_OK)
+        status = make_parts(t, tr, why);
     if (status == KB_OK)
         status = make_sources(t, tr, why);
     if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)

@@ -29,6 +29,7 @@ struct part {
     uint64_t count, completed; /* completed in that part, whenever issued */
     int64_t max_fs;
     unsigned_sum actual, wire, overhead, channel, link, memory, back;
+    wait_sum packets; /* what transactions alone take more than their terms: traffic_add_split() */
 };
 
 enum { TRAFFIC_PARTS = 32, TRAFFIC_EXACT = 1 << 21 /* latencies that are kept as they are */ };
@@ -59,7 +60,8 @@ struct traffic {
     /* stream, strided:N, random (traffic_walk.c) */
     uint64_t share_bytes; /* of addresses that a PE walks */
     uint64_t step_bytes, steps;
-    uint32_t most_parts;  /* of a transaction that is split; 0: none is */
+
+    uint32_t most_parts;  /* of a transaction; 0: none has some */
     uint32_t *part_slots; /* owned; [most_parts] */
 };
 
@@ -86,11 +88,9 @@ static inline struct rng random_place(const struct traffic *tr, uint32_t source,
 /* Where in the share of its PE transaction `k` of a source begins. */
 uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k);
 
-/*
- * Transaction `k` of a source is in `slot`: sets its memory, or its parts, for which it takes
- * slots. False: there are none left.
- */
-bool walk_place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot);
+/* The interleaved address of transaction `k` of a source. */
+uint64_t walk_address(const struct kb_topology *t, const struct traffic *tr, uint32_t source,
+                      uint32_t k);
 
 /* A slot that is free; TXN_NONE: none is. */
 static inline uint32_t traffic_take_slot(struct kb_sim *s)

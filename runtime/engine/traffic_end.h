@@ -7,6 +7,7 @@
 #ifndef TRAFFIC_END_H
 #define TRAFFIC_END_H
 #include "engine/how.h"
+#include "engine/lone.h"
 #include "engine/router.h"
 #include "engine/traffic.h"
 #include "machine/alone.h"
@@ -121,6 +122,24 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }
 
+/* One that has parts has the terms of that which ended last; alone its packets wait for each other,
+ * too. */
+static inline void traffic_add_split(const struct kb_sim *s, uint32_t slot, int64_t actual_fs,
+                                     struct part *p)
+{
+    const struct txn *last = split_last(s, slot);
+    unsigned_sum waits = p->channel + p->link + p->memory;
+    struct lone lone;
+
+    traffic_add_terms(s, last, s->txns[slot].issue_fs, actual_fs, p);
+    if (!split_by_packets(s, (uint32_t)(last - s->txns)))
+        return;
+    lone = s->lone_of(s, slot);
+    waits = p->channel + p->link + p->memory - waits;
+    if (lone.fs != INT64_MAX)
+        p->packets += lone.fs - (actual_fs - (wait_sum)waits);
+}
+
 /* Its statistics, before its slot is used again. */
 static inline void traffic_count(struct kb_sim *s, const struct txn *x)
 {
@@ -144,10 +163,12 @@ static inline void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     struct txn *txn = &s->txns[slot];
     int64_t actual_fs = (int64_t)end - txn->issue_fs;
     uint32_t part = traffic_part_at(tr, txn->issue_fs);
-    bool splits = T->granule && is_split(s, slot);
+    bool splits = T->splits && is_split(s, slot);
 
-    traffic_add_terms(s, splits ? split_last(s, slot) : txn, txn->issue_fs, actual_fs,
-                      &tr->parts[part]);
+    if (splits)
+        traffic_add_split(s, slot, actual_fs, &tr->parts[part]);
+    else
+        traffic_add_terms(s, txn, txn->issue_fs, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[traffic_part_at(tr, (int64_t)end)].completed++;
     if (splits)

@@ -17,12 +17,10 @@
  * slice 0, as those of all PEs. By transactions of 4096 bytes a stream comes to slices 0, 1, 2, ...
  * in turn; strided:32K always to slice 0, as 8 slices of 4096 bytes are 32 KiB.
  */
-#include "engine/split.h"
 #include "engine/traffic.h"
+#include "machine/address.h"
 #include "machine/endpoint.h"
 #include "machine/pes.h"
-#include "network/banks_state.h"
-#include <stdlib.h>
 
 /* The first PE among which the addresses of the space of `cube` are cut, and how many there are. */
 static uint32_t pes_of_space(const struct kb_topology *t, uint32_t cube, uint32_t *n)
@@ -63,7 +61,7 @@ static uint64_t least_share(const struct kb_topology *t)
 
 kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *why)
 {
-    uint64_t nbytes = tr->request.nbytes, stride = tr->request.stride, most;
+    uint64_t nbytes = tr->request.nbytes, stride = tr->request.stride;
 
     tr->share_bytes = least_share(t);
     if (nbytes > tr->share_bytes)
@@ -74,15 +72,7 @@ kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *w
                               (unsigned long long)tr->share_bytes);
     tr->step_bytes = tr->request.pattern == KB_STRIDED ? stride : nbytes;
     tr->steps = (tr->share_bytes - nbytes) / tr->step_bytes + 1;
-    if (!t->granule)
-        return KB_OK;
-    most = nbytes / t->granule + 2;
-    if (most > SPLIT_PARTS_MAX)
-        return endpoint_error(why, "%llu bytes have more than %d parts", (unsigned long long)nbytes,
-                              SPLIT_PARTS_MAX);
-    tr->most_parts = (uint32_t)most;
-    tr->part_slots = calloc(most, sizeof *tr->part_slots);
-    return tr->part_slots ? KB_OK : KB_NO_MEMORY;
+    return KB_OK;
 }
 
 uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k)
@@ -96,47 +86,15 @@ uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k)
     return (k + source % tr->kinds * (tr->steps / 2)) % tr->steps * tr->step_bytes;
 }
 
-static struct address_range range_of(const struct kb_topology *t, const struct traffic *tr,
-                                     uint32_t source, uint32_t k)
+uint64_t walk_address(const struct kb_topology *t, const struct traffic *tr, uint32_t source,
+                      uint32_t k)
 {
     uint32_t pe = source / tr->kinds, cube = pe_cube(t, pe), n, first = pes_of_space(t, cube, &n);
-    uint64_t begin = (pe - first) * tr->share_bytes;
+    uint64_t at = (pe - first) * tr->share_bytes + walk_offset(tr, source, k);
+    uint64_t bytes = address_cube_bytes(t, cube);
 
-    return (struct address_range){interleaved_of(t, cube).cube, begin + walk_offset(tr, source, k),
-                                  tr->request.nbytes};
-}
-
-static int by_slot(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-bool walk_place(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
-{
-    const struct kb_topology *t = s->topo;
-    struct traffic *tr = s->traffic;
-    struct address_range range, rest;
-    struct address_part part;
-    uint32_t n = 0;
-
-    if (!t->granule)
-        return true; /* its own slice */
-    split_none(s, slot);
-    range = rest = range_of(t, tr, source, k);
-    part = address_part(t, &rest);
-    s->txns[slot].dst = part.dst;
-    banks_place(s, slot, part.offset);
-    if (rest.nbytes == 0)
-        return true;
-    for (rest = range; rest.nbytes; n++) {
-        address_part(t, &rest);
-        tr->part_slots[n] = traffic_take_slot(s);
-        if (tr->part_slots[n] == TXN_NONE)
-            return false;
-    }
-    qsort(tr->part_slots, n, sizeof *tr->part_slots, by_slot);
-    split_make(s, slot, range, 0, tr->part_slots);
-    return true;
+    cube = interleaved_of(t, cube).cube;
+    if (t->address_over == OVER_SIP)
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(at / bytes));
+    return address_base(t, cube) + at % bytes;
 }

@@ -71,6 +71,12 @@ static inline uint32_t txn_writes(const struct txn *x)
     return (x->op + 1u) >> 1 & 1;
 }
 
+/* When a PE's sets out that has its channel, and its place in the row of the PE. */
+static inline uint64_t txn_start_fs(const struct txn *x)
+{
+    return (uint64_t)(x->issue_fs + x->wait_fs);
+}
+
 /* What transactions of a run there are. */
 enum { WAY_READS = 1, WAY_WRITES = 2, WAY_BOTH = WAY_READS | WAY_WRITES, WAY_OF_HOST = 4 };
 

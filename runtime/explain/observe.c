@@ -50,6 +50,8 @@ static void split_by_visits(struct kb_sim *s, uint32_t whole, uint32_t part)
 {
     if (s->kernels)
         spans_split(s, whole, part);
+    else
+        visits_split(s, whole, part);
 }
 
 /*

@@ -295,7 +295,22 @@ void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_
     at->behind_id = KB_NO_ID;
     at->open = true;
     if (!spans_of(s)->opens || kb_cause_is_wait(cause))
-        return; /* told by stations_come(), which knows the transaction ahead */
+        return; /* told by spans_open_wait(), which knows the transaction ahead */
+    span = spans_make(s, slot, -1);
+    TELL(spans_of(s), open, &span);
+}
+
+void spans_open_wait(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place,
+                     kb_place behind, uint32_t behind_id)
+{
+    struct progress *at = &spans_of(s)->slots[slot];
+    kb_span span;
+
+    spans_open(s, t, slot, cause, place);
+    at->behind = behind;
+    at->behind_id = behind_id;
+    if (!spans_of(s)->opens)
+        return;
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);
 }
@@ -321,6 +336,20 @@ bool spans_room(struct kb_sim *s, uint32_t slot)
     return true;
 }
 
+/* A part has waited for its place in the row of its PE, behind parts of its own transaction. */
+static void wait_for_place(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    const struct txn *x = &s->txns[part];
+    uint64_t since = txn_start_fs(&s->txns[whole]), t = txn_start_fs(x);
+
+    if (t == since)
+        return;
+    spans_open_wait(s, since, part, KB_CAUSE_CHANNEL_WAIT,
+                    place_of(KB_AT_CHANNEL, 2 * (uint64_t)x->src + txn_writes(x)), spans_source(x),
+                    x->id);
+    spans_close(s, t, part);
+}
+
 /*
  * A part goes on from where the whole is: with its channel, and the wait for it behind. That wait
  * is told once; all that follows is told of each part, under the id of the transaction.
@@ -341,6 +370,8 @@ void spans_split(struct kb_sim *s, uint32_t whole, uint32_t part)
     at->chain.command = KB_NO_ID;
     if (sim_has_kernels(s))
         chain_copy(s, &at->chain, &from->chain);
+    if (!txn_of_host(&s->txns[part]))
+        wait_for_place(s, whole, part);
 }
 
 void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)

@@ -149,6 +149,8 @@ kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, 
                          int64_t end_fs);
 void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot);
 void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place);
+void spans_open_wait(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place,
+                     kb_place behind, uint32_t behind_id);
 bool spans_room(struct kb_sim *s, uint32_t slot);
 void spans_split(struct kb_sim *s, uint32_t whole, uint32_t part);
 void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot);

@@ -159,9 +159,7 @@ bool stations_chooses(const struct kb_sim *s, uint32_t slot)
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
     kb_place place = place_of_station(s, slot, station), behind;
-    struct progress *at = &spans_of(s)->slots[slot];
     uint32_t id;
-    kb_span span;
 
     spans_close(s, t, slot);
     if (station == STATION_MEMORY && stations_chooses(s, slot)) {
@@ -171,13 +169,7 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     if (is_shared_port(s, slot, place) ? !join_port(s, t, slot, place, &behind, &id)
                                        : !find_holder(s, t, slot, station, place, &behind, &id))
         return;
-    spans_open(s, t, slot, stations_wait(place, station), place);
-    at->behind = behind;
-    at->behind_id = id;
-    if (!spans_of(s)->opens)
-        return;
-    span = spans_make(s, slot, -1);
-    TELL(spans_of(s), open, &span);
+    spans_open_wait(s, t, slot, stations_wait(place, station), place, behind, id);
 }
 
 /* -- taking it --------------------------------------------------------------------------------- */

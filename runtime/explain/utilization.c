@@ -90,6 +90,7 @@ struct usage {
     uint64_t now_fs;
     void (*each)(void *arg, const kb_utilization *use);
     void *arg;
+    int64_t *ahead_fs; /* [channel], owned; NULL: nothing: find_ahead() */
 };
 
 /* When the next event of a run of kernels is. */
@@ -301,20 +302,21 @@ static wait_sum station_waited_fs(const struct kb_sim *s, const struct station *
     return fs;
 }
 
-/* `servers` may be unbounded. Servers that are busy have been so until now. */
+/* `servers` may be unbounded. Servers that are busy have been so until now; of `ahead_fs` they will
+ * be. */
 static void show_station(const struct usage *u, const struct station *st, uint32_t servers,
-                         unsigned cost, kb_utilization *use)
+                         unsigned cost, int64_t ahead_fs, kb_utilization *use)
 {
     const struct kb_sim *s = u->sim;
     bool unbounded = s->options.costs_off & cost;
     uint32_t all = unbounded ? EV_MAX_SLOTS : servers;
+    int64_t busy_fs = (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs);
 
     use->servers = unbounded ? 0 : servers;
-    use->busy_fs =
-        until_now_fs(s, (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs), all, u->now_fs);
+    use->busy_fs = until_now_fs(s, busy_fs + ahead_fs, all, u->now_fs);
     use->queues = true;
     use->queue_max = s->traffic ? -1 : (int64_t)st->queue_max;
-    show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs));
+    show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs) - ahead_fs);
 }
 
 /* Never taken. After an early end, a transaction that is not complete may have taken it. */
@@ -337,6 +339,29 @@ static struct flow_sum carried(const struct kb_sim *s, uint32_t pe, uint32_t wri
     return flow.by[write];
 }
 
+/*
+ * What has its channel may set out later than now: its wait is counted until then, and it takes
+ * the channel from then on. Of each channel the sum of what is still to come. False: no memory.
+ */
+static bool find_ahead(struct usage *u)
+{
+    const struct kb_sim *s = u->sim;
+    uint32_t n = s->kernels ? s->kernels->n_slots : s->n_txns;
+
+    if (!s->paces)
+        return true;
+    u->ahead_fs = calloc(2 * sim_cubes(s->topo) << s->topo->pe_bits, sizeof *u->ahead_fs);
+    for (uint32_t slot = 0; u->ahead_fs && slot < n; slot++) {
+        const struct txn *x = &s->txns[slot];
+        bool has = x->stage == TXN_SETS_OUT || x->stage == TXN_SPLIT;
+
+        if (has && !(s->splits && s->splits[slot].whole != slot) && txn_start_fs(x) > u->now_fs)
+            u->ahead_fs[2 * (size_t)x->src + txn_writes(x)] +=
+                (int64_t)(txn_start_fs(x) - u->now_fs);
+    }
+    return u->ahead_fs;
+}
+
 static void show_channels(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
@@ -347,7 +372,8 @@ static void show_channels(const struct usage *u)
         struct flow_sum sum = carried(u->sim, i / 2, i % 2);
         kb_utilization use = {.kind = KB_AT_CHANNEL, .count = sum.count, .bytes = sum.bytes};
         kb_place_name(t, place_of(KB_AT_CHANNEL, i), use.name);
-        show_station(u, &u->sim->channels[i], channels_of(t, i), KB_COST_CHANNELS, &use);
+        show_station(u, &u->sim->channels[i], channels_of(t, i), KB_COST_CHANNELS,
+                     u->ahead_fs ? u->ahead_fs[i] : 0, &use);
     }
 }
 
@@ -362,7 +388,7 @@ static void show_engines(const struct usage *u)
         if (untouched(engine))
             continue;
         kb_place_name(t, place_of(KB_AT_ENGINE, i), use.name);
-        show_station(u, engine, engines_of(t, i), KB_COST_ENGINES, &use);
+        show_station(u, engine, engines_of(t, i), KB_COST_ENGINES, 0, &use);
     }
 }
 
@@ -522,7 +548,7 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
                              void *arg)
 {
     REFUSE_NULL(s && each, "sim, each", NULL);
-    struct usage u = {s, lasted_fs(s), each, arg};
+    struct usage u = {.sim = s, .now_fs = lasted_fs(s), .each = each, .arg = arg};
     struct spread sp = {0};
     bool ok;
 
@@ -530,7 +556,7 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
     if (!s->kernels && !s->traffic)
         count_all((struct kb_sim *)s);
     ok = !inorder_lists(s) || s->traffic || channel_queues((struct kb_sim *)s, (int64_t)u.now_fs);
-    ok = ok && spread_all(&sp, s);
+    ok = ok && find_ahead(&u) && spread_all(&sp, s);
     if (ok) {
         show_nodes(&u, sp.nodes);
         show_links(&u, sp.edges);
@@ -545,5 +571,6 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
         show_ports(&u);
     }
     spread_free(&sp);
+    free(u.ahead_fs);
     return ok ? KB_OK : KB_NO_MEMORY;
 }

@@ -206,6 +206,13 @@ void visits_visit(struct kb_sim *s, const struct visit *visit)
     }
 }
 
+void visits_split(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    const struct txn *x = &s->txns[part];
+
+    at_start(spans_of(s)->visits, x, x->wait_fs - s->txns[whole].wait_fs);
+}
+
 void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot)
 {
     struct visits *v = spans_of(s)->visits;

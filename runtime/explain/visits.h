@@ -26,6 +26,7 @@ void visits_free(struct visits *v);
 
 /* As struct observer has them; spans.visits points to what they change. */
 void visits_visit(struct kb_sim *s, const struct visit *visit);
+void visits_split(struct kb_sim *s, uint32_t whole, uint32_t part);
 void visits_visited(struct kb_sim *s, uint64_t end, uint32_t slot);
 
 /*

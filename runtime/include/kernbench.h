@@ -110,6 +110,7 @@ typedef struct kb_info {
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
     const char *detours; /* links: router, where something is missing or broken: how routes around
                             it keep packets from waiting in a circle; NULL elsewhere */
+    bool packets;        /* some PE cuts its transactions into packets */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -1052,6 +1053,7 @@ typedef struct kb_traffic_result {
     int64_t wire_fs, overhead_fs, drain_fs;
     int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
+    int64_t formula_fs; /* mean of what each would take alone: kb_result.formula_fs */
 } kb_traffic_result;
 
 /*

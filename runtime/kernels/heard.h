@@ -25,12 +25,22 @@ static inline __attribute__((always_inline)) void kernels_end_service(struct kb_
     pe_stage_done(s, t, slot);
 }
 
-/* Rare, and kept out of the hot code. */
+/*
+ * Rare, and kept out of the hot code. The service of the whole is that of its part that ends last,
+ * the first of several: arrive_fs of the whole is the last end until now.
+ */
 static __attribute__((noinline)) void kernels_end_part(struct kb_sim *s, uint64_t t, uint32_t slot,
                                                        bool last)
 {
     uint32_t whole = s->splits[slot].whole;
+    struct txn *of = &s->txns[whole], *part = &s->txns[slot];
 
+    if ((int64_t)t > of->arrive_fs) {
+        of->arrive_fs = (int64_t)t;
+        service_begin(&s->kernels->work[whole], txn_start_fs(part));
+    }
+    if (STATS && s->kernels->work[slot].port)
+        tcm_count_port(s, &s->kernels->work[slot], part);
     slot_free(s, slot);
     if (last)
         kernels_end_service(s, t, whole);

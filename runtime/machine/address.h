@@ -17,7 +17,8 @@
  * is slice 0 ^ 1 = 1. With over: sip it is q = 1: slice 0 of cube 1, byte 0; 0x40000 is block 64, q
  * = 8, cube 0 again, r = 1: c0.slice0, byte 4096.
  *
- * A range of addresses is cut into parts, one for each run of blocks in one slice: address_part().
+ * A range is cut into parts: first into packets, if it has some, then each packet into one part for
+ * each run of blocks in one slice: address_part().
  */
 #ifndef ADDRESS_H
 #define ADDRESS_H
@@ -264,21 +265,32 @@ static inline uint64_t address_area_bytes(const struct kb_topology *t, uint32_t 
 
 /* -- parts of a range ----------------------------------------------------------------------- */
 
-/* Bytes of a range that are still to be cut. */
+/* Bytes of a range that are still to be cut: of interleaved addresses, or of one memory. */
 struct address_range {
-    uint32_t cube; /* of the space */
+    bool in_memory;
+    uint32_t of; /* the memory; of addresses the cube of the space */
     uint64_t at, nbytes;
+    uint64_t packet, left; /* bytes of a packet, and those that this one lacks */
 };
 
 /* Bytes of a range that lie together in one memory. */
 struct address_part {
     uint32_t dst;
+    bool begins; /* a packet */
     uint64_t offset, nbytes;
 };
 
+#define ADDRESS_WHOLE UINT64_MAX /* a packet that holds any range */
+
+/* `nbytes` from byte `offset` of a memory on, not cut. */
+static inline struct address_range address_in_memory(uint32_t dst, uint64_t offset, uint64_t nbytes)
+{
+    return (struct address_range){true, dst, offset, nbytes, ADDRESS_WHOLE, ADDRESS_WHOLE};
+}
+
 /*
- * The range of `nbytes` that begins at an interleaved address; false: part of it is no address. A
- * range may go on from one cube to the next if its SIP is interleaved.
+ * The range of `nbytes` that begins at an interleaved address, one packet; false: part of it is no
+ * address. A range may go on from one cube to the next if its SIP is interleaved.
  */
 static inline bool address_range(const struct kb_topology *t, uint64_t address, uint64_t nbytes,
                                  struct address_range *range)
@@ -290,25 +302,45 @@ static inline bool address_range(const struct kb_topology *t, uint64_t address, 
     if (!address_cube(t, address, &cube) || offset >= address_cube_bytes(t, cube))
         return false;
     space = interleaved_of(t, cube);
-    *range = (struct address_range){space.cube, address_linear(t, cube, offset), nbytes};
+    *range = (struct address_range){.of = space.cube,
+                                    .at = address_linear(t, cube, offset),
+                                    .nbytes = nbytes,
+                                    .packet = ADDRESS_WHOLE,
+                                    .left = ADDRESS_WHOLE};
     return nbytes <= space.bytes - range->at;
 }
 
-/* Takes the first part off a range that has bytes left: all that follows in the same slice. */
+/* How many of the first `most` bytes of a range of addresses follow in the slice of the first. */
+static inline uint64_t address_run(const struct kb_topology *t, const struct address_range *range,
+                                   uint64_t most, uint32_t dst)
+{
+    uint64_t n = t->granule - range->at % t->granule, byte;
+
+    if (interleaved_of(t, range->of).bytes == kind_at(t, range->of)->hbm.nbytes)
+        return most; /* there is no other */
+    while (n < most && address_map(t, range->of, range->at + n, &byte) == dst)
+        n += t->granule;
+    return n < most ? n : most;
+}
+
+/* Takes the first part off a range that has bytes left: what follows of its packet in one memory.
+ */
 static inline struct address_part address_part(const struct kb_topology *t,
                                                struct address_range *range)
 {
-    struct address_part part;
-    uint64_t n = t->granule - range->at % t->granule, byte;
+    struct address_part part = {range->of, range->left == range->packet, range->at, range->nbytes};
 
-    part.dst = address_map(t, range->cube, range->at, &part.offset);
-    if (interleaved_of(t, range->cube).bytes == kind_at(t, range->cube)->hbm.nbytes)
-        n = range->nbytes; /* there is no other */
-    while (n < range->nbytes && address_map(t, range->cube, range->at + n, &byte) == part.dst)
-        n += t->granule;
-    part.nbytes = n < range->nbytes ? n : range->nbytes;
+    if (part.nbytes > range->left)
+        part.nbytes = range->left;
+    if (!range->in_memory) {
+        part.dst = address_map(t, range->of, range->at, &part.offset);
+        part.nbytes = address_run(t, range, part.nbytes, part.dst);
+    }
     range->at += part.nbytes;
     range->nbytes -= part.nbytes;
+    range->left -= part.nbytes;
+    if (range->left == 0)
+        range->left = range->packet;
     return part;
 }
 

@@ -246,6 +246,10 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
     static const char *const detours[] = {"as other routes", "by virtual channels of their own",
                                           "all routes up*, then down*"};
 
+    bool packets = false;
+
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        packets |= t->kinds[kind].packet_bytes > 0;
     *out = (kb_info){
         .name = t->name,
         .config = t->config,
@@ -267,5 +271,6 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .wrap_y = t->wrap & WRAP_Y,
         .grid_wrap_x = t->fabric_shape == FABRIC_GRID && t->grid_wrap & WRAP_X,
         .grid_wrap_y = t->fabric_shape == FABRIC_GRID && t->grid_wrap & WRAP_Y,
+        .packets = packets,
     };
 }

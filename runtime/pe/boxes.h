@@ -25,15 +25,13 @@ KERNELS_OWN void pe_clear(struct tl_ctx *pe);
 
 /* -- pe_dma: transactions with other memories ------------------------------------------------- */
 
-/* A slot for a transaction between the PE and memory `dst`, at `address` there. TXN_NONE: no
- * memory.
+/*
+ * A slot for a transaction between the PE and `address`, whose area is `area` (machine/address.h),
+ * and for each of its parts, if it has some. TXN_NONE: no memory, or an error of the kernel.
  */
 KERNELS_OWN uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
-                                 uint32_t dst, uint64_t address, uint64_t nbytes);
-/*
- * The transaction of a tile or a piece joins its channel's queue by an event. `area` is that of
- * `address` (machine/address.h): if slices are interleaved, it may be split.
- */
+                                 uint32_t area, uint64_t address, uint64_t nbytes);
+/* The transaction of a tile or a piece joins its channel's queue by an event. */
 KERNELS_OWN void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
                               uint32_t area, uint64_t address, uint64_t nbytes);
 

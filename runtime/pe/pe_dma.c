@@ -59,8 +59,9 @@ static __attribute__((noinline)) void place_in_banks(struct kb_sim *s, uint32_t 
         banks_place(s, slot, offset);
 }
 
-uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
-                     uint64_t address, uint64_t nbytes)
+/* A slot for a transaction whose first byte, at `address`, lies in memory `dst`. */
+static uint32_t new_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
+                         uint64_t address, uint64_t nbytes)
 {
     struct tl_ctx *pe = stage->command->pe;
     bool writes = stage->stage == STAGE_DMA_WRITE;
@@ -88,7 +89,7 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
     return slot;
 }
 
-/* -- interleaved slices ----------------------------------------------------------------------- */
+/* -- transactions in parts -------------------------------------------------------------------- */
 
 /* Room for the numbers of `n` slots. False without memory. */
 static bool room_for_parts(struct kernels *k, size_t n)
@@ -130,58 +131,85 @@ static bool take_parts(struct kb_sim *s, const struct stage *stage, uint64_t n)
     return true;
 }
 
-/* A slot for a range that has `n` parts, each with a slot of its own. TXN_NONE: no memory. */
-static uint32_t split_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
-                           uint64_t address, const struct address_range *range, uint64_t n)
+/* A slot for each part of the transaction in `whole`, `n` of them. False: no memory. */
+static bool make_parts(struct kb_sim *s, const struct stage *stage, uint32_t whole,
+                       const struct address_range *range, uint64_t n)
 {
     const struct kernels *k = s->kernels;
-    struct address_range rest = *range;
-    uint32_t first = address_part(s->topo, &rest).dst;
-    uint32_t whole = pe_dma_slot(s, t, stage, first, address, range->nbytes);
 
-    if (whole == TXN_NONE || !take_parts(s, stage, n))
-        return TXN_NONE;
+    if (!take_parts(s, stage, n))
+        return false;
     split_make(s, whole, *range, 0, k->part_slots);
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t slot = k->part_slots[i];
+        struct work *work = &k->work[k->part_slots[i]];
 
-        k->work[slot].station = &s->memories[s->txns[slot].dst];
+        work->station =
+            memory_station_of(s, s->txns[k->part_slots[i]].dst, stage->stage == STAGE_DMA_WRITE);
+        work->port = k->work[whole].port;
     }
-    return whole;
+    k->work[whole].port = false; /* its parts come there */
+    return true;
 }
 
-/* A slot for a transaction with `nbytes` at `address`, which lies in `area`. */
-static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,
-                           uint64_t address, uint64_t nbytes)
+/* Where the bytes of a transaction lie. False after the kernel's error. */
+static bool find_range(struct kb_sim *s, const struct command *c, uint32_t area, uint64_t address,
+                       uint64_t nbytes, struct address_range *range)
+{
+    const struct txn of = {.src = c->pe->src, .dst = area, .nbytes = nbytes & TXN_MAX_BYTES};
+    bool by_address = address_is_interleaved(s->topo, address);
+    uint64_t at = address;
+
+    if (!by_address && !address_find(s->topo, address, &area, &at))
+        at = 0;
+    if (split_range(s->topo, &of, by_address, at, range))
+        return true;
+    kernel_error(c->pe, c->call, c->here,
+                 "%llu bytes from address %llu pass the end of the cube's addresses",
+                 (unsigned long long)nbytes, (unsigned long long)address);
+    return false;
+}
+
+/* The same where transactions may have parts. */
+static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t t,
+                                                     const struct stage *stage, uint32_t area,
+                                                     uint64_t address, uint64_t nbytes)
 {
     const struct command *c = stage->command;
-    struct address_range range;
-    struct address_part part;
+    struct address_range range, rest;
+    struct address_part first;
     uint32_t slot;
     uint64_t n;
 
-    if (!address_is_interleaved(s->topo, address)) {
-        slot = pe_dma_slot(s, t, stage, area, address, nbytes);
-        if (s->instances.served && slot != TXN_NONE && address_find(s->topo, address, &area, &n))
-            instance_place(&s->instances, slot, n);
-        return slot;
-    }
-    n = split_count(s->topo, address, nbytes);
-    if (n == 0 || n > SPLIT_PARTS_MAX || !address_range(s->topo, address, nbytes, &range)) {
+    if (!find_range(s, c, area, address, nbytes, &range))
+        return TXN_NONE;
+    n = split_count(s->topo, range);
+    if (n > SPLIT_PARTS_MAX) {
         kernel_error(c->pe, c->call, c->here,
-                     n ? "%llu bytes from address %llu have more than 65536 parts"
-                       : "%llu bytes from address %llu pass the end of the cube's addresses",
+                     "%llu bytes from address %llu have more than 65536 parts",
                      (unsigned long long)nbytes, (unsigned long long)address);
         return TXN_NONE;
     }
-    if (n == 1) {
-        part = address_part(s->topo, &range);
-        slot = pe_dma_slot(s, t, stage, part.dst, address, nbytes);
-        if (slot != TXN_NONE)
-            instance_place(&s->instances, slot, part.offset);
+    rest = range;
+    first = address_part(s->topo, &rest);
+    slot = new_slot(s, t, stage, first.dst, address, nbytes);
+    if (slot == TXN_NONE)
         return slot;
-    }
-    return split_slot(s, t, stage, address, &range, n);
+    instance_place(&s->instances, slot, first.offset);
+    return n == 1 || make_parts(s, stage, slot, &range, n) ? slot : TXN_NONE;
+}
+
+uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,
+                     uint64_t address, uint64_t nbytes)
+{
+    uint32_t slot;
+    uint64_t n;
+
+    if (s->topo->splits)
+        return parts_slot(s, t, stage, area, address, nbytes);
+    slot = new_slot(s, t, stage, area, address, nbytes);
+    if (s->instances.served && slot != TXN_NONE && address_find(s->topo, address, &area, &n))
+        instance_place(&s->instances, slot, n);
+    return slot;
 }
 
 /* -- joining a channel ------------------------------------------------------------------------ */
@@ -189,7 +217,7 @@ static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
 void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,
                   uint64_t address, uint64_t nbytes)
 {
-    uint32_t slot = range_slot(s, t, stage, area, address, nbytes);
+    uint32_t slot = pe_dma_slot(s, t, stage, area, address, nbytes);
 
     if (slot != TXN_NONE)
         engine_arrive(s, t, TXN_TO_CHANNEL, slot);
@@ -202,7 +230,7 @@ void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c)
                           .id = c->op.id,
                           .data_op = true};
     uint64_t address = c->op.kind == OP_DMA_READ ? c->op.in[0].address : c->op.out.address;
-    uint32_t slot = range_slot(s, t, &stage, c->dst, address, c->nbytes);
+    uint32_t slot = pe_dma_slot(s, t, &stage, c->dst, address, c->nbytes);
 
     if (slot != TXN_NONE)
         engine_issue(s, t, slot);

@@ -41,7 +41,7 @@ struct row {
     uint64_t address; /* by_address: of its target; dst is where that begins */
     kb_transaction_op op;
     uint32_t plane, prio;
-    bool by_address, splits;
+    bool by_address, interleaved;
 };
 
 /* Rows that are being added: what the simulation becomes when all are right. */
@@ -183,7 +183,7 @@ static kb_status find_target(struct adding *a, struct row *r, kb_error *why)
     a->found = (struct end){.at = &a->found_at};
     r->dst = &a->found;
     r->offset = to.offset;
-    r->splits = to.splits;
+    r->interleaved = to.interleaved;
     return status;
 }
 
@@ -218,12 +218,23 @@ INLINE void put_row(struct adding *a, const struct row *r, const struct trip *tr
     if (s->banks)
         banks_place(s, a->n_txns, r->offset);
     instance_place(&s->instances, a->n_txns, r->offset);
-    if (r->splits)
-        split_later(txn, r->address);
     a->sorted = a->sorted && r->issue_fs >= a->last_issue_fs;
     a->last_issue_fs = r->issue_fs;
     a->ways |= txn_way(txn);
-    a->n_txns++;
+}
+
+/* The row that comes next may go in parts. */
+static __attribute__((noinline)) kb_status find_parts(const struct adding *a, const struct row *r,
+                                                      kb_error *why)
+{
+    struct kb_sim *s = a->sim;
+    struct destination to = {
+        .interleaved = r->interleaved, .address = r->address, .offset = r->offset};
+    kb_status status = destination_parts(s->topo, &s->txns[a->n_txns], &to, why);
+
+    if (status == KB_OK && to.splits)
+        split_later(s, a->n_txns, to.interleaved, destination_at(&to));
+    return status;
 }
 
 INLINE kb_status add_row(struct adding *a, struct row *r, kb_error *why)
@@ -235,8 +246,12 @@ INLINE kb_status add_row(struct adding *a, struct row *r, kb_error *why)
         status = check_row(a, r, why);
     if (status == KB_OK && (UNLIKELY(!a->sim->topo->regular) || r->plane > 0))
         status = find_trip(a, r, &trip, why);
-    if (status == KB_OK)
-        put_row(a, r, &trip);
+    if (status != KB_OK)
+        return status;
+    put_row(a, r, &trip);
+    if (UNLIKELY(a->sim->topo->splits))
+        status = find_parts(a, r, why);
+    a->n_txns++;
     return status;
 }
 

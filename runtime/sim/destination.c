@@ -9,12 +9,14 @@ typedef unsigned long long ull;
 static uint64_t count_parts(const struct kb_topology *t, uint64_t address, uint64_t nbytes,
                             kb_error *why)
 {
-    uint64_t n = split_count(t, address, nbytes);
+    struct address_range range;
+    bool there = address_range(t, address, nbytes, &range);
+    uint64_t n = there ? split_count(t, range) : 0;
 
     if (n > SPLIT_PARTS_MAX)
         endpoint_error(why, "0x%llx + %llu bytes have more than %d parts", (ull)address,
                        (ull)nbytes, SPLIT_PARTS_MAX);
-    if (n == 0)
+    if (!there)
         endpoint_error(why, "0x%llx + %llu bytes pass the end of the addresses of the %s",
                        (ull)address, (ull)nbytes, t->address_over == OVER_SIP ? "SIP" : "cube");
     return n > SPLIT_PARTS_MAX ? 0 : n;
@@ -58,6 +60,21 @@ kb_status destination_find(const struct kb_topology *t, struct destination *to, 
     n = kb_address_parts(t, to->address, to->nbytes, why);
     if (n == 0)
         return KB_BAD_REQUEST;
-    to->splits = n > 1;
+    to->interleaved = address_is_interleaved(t, to->address);
     return kb_address_find(t, to->address, &to->dst, &to->offset);
+}
+
+kb_status destination_parts(const struct kb_topology *t, const struct txn *of,
+                            struct destination *to, kb_error *why)
+{
+    struct address_range range;
+    uint64_t n;
+
+    split_range(t, of, to->interleaved, destination_at(to), &range);
+    n = split_count(t, range);
+    to->splits = n > 1;
+    if (n <= SPLIT_PARTS_MAX)
+        return KB_OK;
+    return endpoint_error(why, "%llu bytes have more than %d parts, by packets of %llu",
+                          (ull)of->nbytes, SPLIT_PARTS_MAX, (ull)range.packet);
 }

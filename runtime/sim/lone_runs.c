@@ -4,10 +4,11 @@
 #include "engine/engine.h"
 #include "engine/inorder.h"
 #include "engine/router.h"
+#include "engine/split.h"
 #include "engine/stations.h"
 #include "machine/alone.h"
 #include "network/banks_state.h"
-#include "network/server.h"
+#include "sim/again.h"
 #include <stdlib.h>
 
 /* What the answer depends on: all of its row but when it came, and where its bytes lie. */
@@ -16,7 +17,7 @@ struct lone_key {
     uint32_t src, dst, way;
 };
 
-enum { LONE_BITS = 6 };
+enum { LONE_BITS = 12 };
 
 struct lone_runs {
     struct kb_sim *sim; /* owned; idle; NULL: none was needed yet */
@@ -32,7 +33,7 @@ bool lone_is_run(const struct kb_sim *s, const struct txn *txn)
 
 bool lone_begin(struct kb_sim *s)
 {
-    if (!s->router || !s->topo->impls)
+    if (!s->topo->splits && (!s->router || !s->topo->impls))
         return true;
     s->lone_of = lone_of;
     s->lone = calloc(1, sizeof *s->lone);
@@ -54,10 +55,26 @@ void lone_free(struct lone_runs *runs)
     free(runs);
 }
 
-/* The idle simulation has one row, as of `txn`. False: no memory. */
-static bool fill(const struct kb_sim *s, struct lone_runs *runs, const struct txn *txn,
-                 uint64_t offset)
+/* Has it parts? It may be one itself, which runs as one that has none. */
+static bool has_parts(const struct kb_sim *s, uint32_t slot)
 {
+    return is_split(s, slot) && s->splits[slot].whole == slot;
+}
+
+/* Where its bytes lie: of one with parts as split_range() takes it. */
+static uint64_t place_of_bytes(const struct kb_sim *s, uint32_t slot)
+{
+    bool matters = s->topo->banked || s->topo->impls;
+
+    if (has_parts(s, slot))
+        return matters || s->splits[slot].by_address ? s->txns[slot].address : 0;
+    return s->instances.served ? s->instances.served[slot].offset : 0;
+}
+
+/* The idle simulation has one row, as that in `slot`. False: no memory. */
+static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, uint64_t offset)
+{
+    const struct txn *txn = &s->txns[slot];
     const struct kb_options options = {.costs_off = s->options.costs_off};
     struct kb_sim *lone = runs->sim;
 
@@ -75,6 +92,7 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, const struct tx
                                  .prio = txn->prio,
                                  .src = txn->src,
                                  .dst = txn->dst,
+                                 .id = txn->id, /* planes may be chosen by it */
                                  .next = TXN_NONE};
     if (lone->splits)
         split_none(lone, 0);
@@ -82,40 +100,22 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, const struct tx
     instance_place(&lone->instances, 0, offset);
     lone->n_txns = 1;
     lone->ways = txn_way(lone->txns);
-    return true;
+    if (!has_parts(s, slot))
+        return true;
+    split_later(lone, 0, s->splits[slot].by_address, offset);
+    return split_all(lone, NULL) == KB_OK;
 }
 
-/* It is idle again. */
-static void clear(struct kb_sim *lone)
-{
-    const struct txn *x = &lone->txns[0];
-
-    if (txn_of_host(x))
-        stations_clear(&lone->engines[2 * (size_t)dst_cube(lone->topo, x->dst) + txn_writes(x)]);
-    else
-        stations_clear_channel(lone, 2 * (size_t)x->src + txn_writes(x));
-    lone->memories[x->dst] = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    server_clear(lone, x->dst);
-    instance_clear_memory(lone, x->dst);
-    instances_clear_nodes(lone);
-    router_clear(lone);
-    lone->n_txns = lone->next_row = 0;
-    lone->n_done = 0;
-    lone->started = false;
-    lone->now_fs = 0;
-    lone->end_fs = 0;
-    inorder_rewind(lone);
-}
-
-static struct lone run(const struct kb_sim *s, struct lone_runs *runs, const struct txn *txn,
+static struct lone run(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot,
                        uint64_t offset)
 {
+    const struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(s->topo, txn);
     struct lone lone = {.fs = INT64_MAX};
     struct kb_sim *sim;
     kb_status status;
 
-    status = fill(s, runs, txn, offset) ? engine_run(runs->sim, UINT64_MAX) : KB_NO_MEMORY;
+    status = fill(s, runs, slot, offset) ? engine_run(runs->sim, UINT64_MAX) : KB_NO_MEMORY;
     if (status != KB_OK) {
         s->idle->lost |= status == KB_NO_MEMORY;
         free_sim(runs);
@@ -125,7 +125,8 @@ static struct lone run(const struct kb_sim *s, struct lone_runs *runs, const str
     lone.fs = sim->end_fs;
     lone.memory_fs = sim->txns[0].service_fs - sim->txns[0].arrive_fs -
                      cost_by_tables(s->topo, &s->mask, txn->op, &trip, txn->nbytes).drain_fs;
-    clear(sim);
+    again_clear(sim, 0);
+    again_rewind(sim);
     return lone;
 }
 
@@ -139,18 +140,21 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
 {
     struct lone_runs *runs = s->lone;
     const struct txn *x = &s->txns[slot];
-    const struct lone_key key = {.nbytes = x->nbytes,
-                                 .offset = s->instances.served[slot].offset,
-                                 .src = x->src,
-                                 .dst = x->dst,
-                                 .way = 1u + (x->op | (uint32_t)x->plane << 2 |
-                                              (uint32_t)x->chiplet << 5 | (uint32_t)x->prio << 7)};
+    bool parts = has_parts(s, slot);
+    const struct lone_key key = {
+        .nbytes = x->nbytes,
+        .offset = place_of_bytes(s, slot),
+        .src = x->src,
+        .dst = x->dst,
+        .way = 1u + (x->op | (uint32_t)x->plane << 2 | (uint32_t)x->chiplet << 5 |
+                     (uint32_t)x->prio << 7 | (uint32_t)parts << 9 |
+                     (uint32_t)(parts && s->splits[slot].by_address) << 10)};
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
                      (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
     uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));
 
     if (!is_same(&runs->keys[place], &key)) {
-        runs->known[place] = run(s, runs, x, key.offset);
+        runs->known[place] = run(s, runs, slot, key.offset);
         runs->keys[place] = key;
         if (s->idle->lost)
             runs->keys[place].way = 0;

@@ -13,7 +13,7 @@ struct lone_runs;
 /* Is it so of the transaction? */
 bool lone_is_run(const struct kb_sim *s, const struct txn *txn);
 
-/* Of the transaction in `slot`. s->idle says if there was no memory for it. */
+/* Of the transaction in `slot`, or of a part of one. s->idle says if there was no memory for it. */
 struct lone lone_of(const struct kb_sim *s, uint32_t slot);
 
 /* Makes what lone_of() keeps, if the machine needs it, and lets the engine ask it. False without

@@ -73,22 +73,25 @@ INLINE int64_t done_fs(const struct kb_sim *s, bool plain, const struct txn *x,
     return service_fs(s, plain, x, c) + c->memory_overhead_fs + c->drain_fs;
 }
 
-/* What it would take alone: as it was, but where components take part. */
+/* What it would take alone: as it was, but where components take part, or parts of it wait for each
+ * other. */
 INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
                           const struct kb_cost *c)
 {
     const struct memory_row *memory = cost_memory(s->topo, x->dst, txn_writes(x));
     const struct served *served;
+    uint32_t slot = (uint32_t)(x - s->txns);
+    bool packets = !plain && split_by_packets(s, slot);
     struct kb_cost alone = *c;
 
-    if (plain || !s->topo->impls)
+    if (!packets && (plain || !s->topo->impls))
         return cost_formula_fs(c);
-    if (lone_is_run(s, x)) {
-        struct lone lone = lone_of(s, (uint32_t)(x - s->txns));
+    if (packets || lone_is_run(s, x)) {
+        struct lone lone = lone_of(s, packets ? s->splits[slot].whole : slot);
 
         return lone.fs == INT64_MAX ? cost_formula_fs(c) : lone.fs;
     }
-    served = &s->instances.served[x - s->txns];
+    served = &s->instances.served[slot];
     alone.overhead_fs -= served->delay_fs; /* by the tables again */
     cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
     cost_add_alone(s->idle,
@@ -153,7 +156,7 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
         return KB_PENDING;
     c = cost(s, plain, x);
     r->issue_fs = whole->issue_fs;
-    r->start_fs = whole->issue_fs + (host ? 0 : whole->wait_fs);
+    r->start_fs = whole->issue_fs + (host ? 0 : x->wait_fs);
     r->arrive_fs = x->arrive_fs;
     r->service_fs = service_fs(s, plain, x, &c);
     r->done_fs = done_fs(s, plain, x, &c);
@@ -162,7 +165,7 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->drain_fs = c.drain_fs;
     r->response_fs = c.response_fs;
     r->return_fs = c.return_fs;
-    r->wait_fs[KB_WAIT_CHANNEL] = host ? 0 : whole->wait_fs;
+    r->wait_fs[KB_WAIT_CHANNEL] = host ? 0 : x->wait_fs;
     r->wait_fs[KB_WAIT_ENGINE] = host ? x->wait_fs : 0;
     r->formula_fs = formula_fs(s, plain, x, &c);
     r->bottleneck_gbs = c.bottleneck_gbs;

@@ -27,6 +27,7 @@
 #include "engine/observer.h"
 #include "engine/router.h"
 #include "engine/split.h"
+#include "sim/again.h"
 #include "sim/sim.h"
 #include "sim/destination.h"
 #include "machine/walk.h"
@@ -41,9 +42,7 @@ struct job {
     struct trip trip;    /* of one that is split that of its first part */
     struct kb_cost cost; /* unless `differ` */
     bool differ; /* copies have costs of their own: they are split, or their planes differ */
-    bool splits;
-    uint64_t address; /* of one that is split */
-    uint64_t offset;  /* of another, in its memory */
+    struct destination to;
 };
 
 /* Room for the latencies of a point's copies. */
@@ -55,11 +54,6 @@ struct scratch {
 static bool of_host(const struct job *job)
 {
     return job->op >= KB_H2D;
-}
-
-static uint32_t writes(const struct job *job)
-{
-    return job->op == KB_WRITE || job->op == KB_H2D;
 }
 
 /* -- checks --------------------------------------------------------------------------------- */
@@ -79,6 +73,7 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
 {
     struct destination to = {
         .by_address = p->by_address, .address = p->address, .dst = p->dst, .nbytes = p->nbytes};
+    struct txn row = {.op = p->op, .nbytes = p->nbytes & TXN_MAX_BYTES};
     uint32_t ends[2];
     struct trip trip;
     kb_status status = destination_find(s->topo, &to, why);
@@ -89,13 +84,17 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
         return status;
     if (to.dst.kind == KB_TCM)
         return endpoint_error(why, "a TCM is reached by kernels only");
-    if (p->nbytes == 0 || (!to.splits && p->nbytes > kb_memory_bytes(s->topo, &to.dst)))
+    if (p->nbytes == 0 || (!to.interleaved && p->nbytes > kb_memory_bytes(s->topo, &to.dst)))
         return endpoint_error(why, "%llu bytes are none, or more than the target holds",
                               (unsigned long long)p->nbytes);
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
         return endpoint_error(why, "%u transactions at once are none, or too many", p->inflight);
     status =
         endpoint_trip(s->topo, p->op, &p->src, ends, endpoint_plane(s->topo, p->op, 0), &trip, why);
+    row.src = ends[0];
+    row.dst = ends[1];
+    if (status == KB_OK && s->topo->splits)
+        status = destination_parts(s->topo, &row, &to, why);
     if (status != KB_OK)
         return status;
     *job = (struct job){.op = p->op,
@@ -106,9 +105,7 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                         .trip = trip,
                         .differ =
                             to.splits || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
-                        .splits = to.splits,
-                        .offset = to.offset,
-                        .address = p->address};
+                        .to = to};
     if (!job->differ)
         job->cost = cost_alone(s->idle, s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
     return idle_has_lost(s->idle) ? KB_NO_MEMORY : KB_OK;
@@ -121,8 +118,8 @@ static kb_status split_copies(struct kb_sim *s, const struct job *job, kb_error 
 {
     for (uint32_t i = 0; i < job->n; i++) {
         split_none(s, i);
-        if (job->splits)
-            split_later(&s->txns[i], job->address);
+        if (job->to.splits)
+            split_later(s, i, job->to.interleaved, destination_at(&job->to));
     }
     return split_all(s, why);
 }
@@ -141,54 +138,12 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
                                   .dst = job->dst,
                                   .id = i,
                                   .next = TXN_NONE};
-        banks_place(s, i, job->offset);
-        instance_place(&s->instances, i, job->offset);
+        banks_place(s, i, job->to.offset);
+        instance_place(&s->instances, i, job->to.offset);
     }
     s->n_txns = job->n;
     s->ways = txn_way(s->txns);
     return s->splits ? split_copies(s, job, why) : KB_OK;
-}
-
-/* Links with a queue that this trip of `job` may have taken. */
-static void clear_links(struct kb_sim *s, const struct job *job, const struct trip *trip)
-{
-    const struct kb_topology *t = s->topo;
-    struct route_at at = walk_begin(t, trip);
-
-    for (;;) {
-        const struct segment_row *seg = walk_segment(t, at);
-
-        for (uint32_t i = 0; i < seg->n_legs; i++) {
-            const struct leg_row *leg = &t->legs[seg->first_leg + i];
-            struct walk_edge edge = {leg->owner, leg->back, leg->link};
-
-            if (leg->owner != LINK_NONE)
-                link_clear(&s->links[walk_link(t, edge, at.cube, trip) ^ !writes(job)]);
-        }
-        if (seg->exit == N_EXITS)
-            return;
-        at = walk_next(t, trip, at);
-    }
-}
-
-/* The memory that a row has come to, and what it took on its way there. */
-static void clear_way(struct kb_sim *s, const struct job *job, const struct txn *row)
-{
-    struct memory_station *memory = &s->memories[row->dst];
-    const struct trip trip = txn_trip(s->topo, row);
-
-    *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    server_clear(s, row->dst);
-    if (s->early)
-        link_clear(&s->early[row->dst]);
-    instance_clear_memory(s, row->dst);
-    instances_clear_nodes(s);
-    if (of_host(job)) {
-        stations_clear(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
-        link_clear(&s->turns[2 * dst_cube(s->topo, row->dst) + writes(job)]);
-    }
-    if (s->links)
-        clear_links(s, job, &trip);
 }
 
 /* Copies go the same ways, but that with planes by hash the next id has the next plane. */
@@ -202,23 +157,9 @@ static uint32_t n_different(const struct kb_sim *s, const struct job *job)
 /* Takes the copies of `job`, which have all ended, out again. */
 static void clear(struct kb_sim *s, const struct job *job)
 {
-    for (uint32_t i = 0; i < n_different(s, job); i++) {
-        uint32_t part = job->splits ? s->splits[i].next : TXN_NONE;
-
-        if (!job->splits)
-            clear_way(s, job, &s->txns[i]);
-        for (; part != TXN_NONE; part = s->splits[part].next)
-            clear_way(s, job, &s->txns[part]);
-    }
-    if (!of_host(job))
-        stations_clear_channel(s, 2 * (size_t)job->src + writes(job));
-    if (s->router)
-        router_clear(s);
-    s->n_txns = s->n_parts = s->next_row = s->n_done = 0;
-    s->started = false;
-    s->end_fs = 0;
-    s->now_fs = 0;
-    inorder_rewind(s);
+    for (uint32_t i = 0; i < n_different(s, job); i++)
+        again_clear(s, i);
+    again_rewind(s);
 }
 
 static int64_t mean(wait_sum sum, uint64_t n)

@@ -329,6 +329,7 @@ static void add_part(struct part *all, const struct part *p)
     all->link += p->link;
     all->back += p->back;
     all->memory += p->memory;
+    all->packets += p->packets;
 }
 
 static int64_t mean(unsigned_sum sum, uint64_t n)
@@ -360,6 +361,9 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->wait_fs[KB_WAIT_CHANNEL] = mean(all.channel, all.count);
     r->wait_fs[KB_WAIT_LINK] = mean(all.link, all.count);
     r->wait_fs[KB_WAIT_MEMORY] = mean(all.memory, all.count);
+    r->formula_fs = r->wire_fs + r->overhead_fs + r->drain_fs + r->return_fs;
+    r->formula_fs += all.packets < 0 ? -mean((unsigned_sum)-all.packets, all.count)
+                                     : mean((unsigned_sum)all.packets, all.count);
     r->warmup_fs = llround(part_fs * v->from);
     r->offered_gbs = (double)all.count * (double)first->request.nbytes * 1e6 / time_fs;
     r->accepted_gbs = (double)all.completed * (double)first->request.nbytes * 1e6 / time_fs;

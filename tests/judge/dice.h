@@ -45,6 +45,15 @@ static inline const char *any_pace(uint64_t seed)
     return chance(rng, 25) ? issue_ns[below(rng, 4)] : "0.0";
 }
 
+/* What it cuts transactions into: mostly nothing. */
+static inline const char *any_packet(uint64_t seed)
+{
+    static const char *const packet_bytes[] = {"3000", "4096", "30000", "65536"};
+    struct dice dice = {.state = seed ^ UINT64_C(0x9ac)}, *rng = &dice;
+
+    return chance(rng, 25) ? packet_bytes[below(rng, 4)] : "0";
+}
+
 /*
  * Draws a third of all machines without delays. The dice are other ones, so that the other seeds'
  * machines stay as they were; `keys` draw a part of the machine, or are NULL.

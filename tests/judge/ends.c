@@ -328,6 +328,38 @@ size_t judge_split(const struct judge_topo *t, uint64_t address, uint64_t nbytes
     return n;
 }
 
+uint64_t judge_packet_bytes(const struct judge_topo *t, const struct judge_end *pe)
+{
+    return judge_cube_count(t, pe->sip, pe->cube, "cube.pe.pe_dma.packet_bytes");
+}
+
+size_t judge_cut(const struct judge_topo *t, const struct judge_end *pe,
+                 const struct judge_piece *whole, const uint64_t *address,
+                 struct judge_piece **parts)
+{
+    struct judge_piece *runs = NULL;
+    size_t n_runs = address ? judge_split(t, *address, whole->nbytes, &runs) : 1, n = 0;
+    uint64_t packet = pe ? judge_packet_bytes(t, pe) : 0, at = 0;
+
+    *parts = NULL;
+    for (size_t i = 0; i < n_runs; i++) {
+        struct judge_piece rest = runs ? runs[i] : *whole;
+
+        for (uint64_t left = rest.nbytes; left > 0; left -= rest.nbytes) {
+            rest.packet = packet ? at / packet : 0;
+            rest.nbytes = left;
+            if (packet && packet - at % packet < left)
+                rest.nbytes = packet - at % packet;
+            *parts = judge_grow(*parts, n + 1, sizeof **parts);
+            (*parts)[n++] = rest;
+            at += rest.nbytes;
+            rest.offset += rest.nbytes;
+        }
+    }
+    free(runs);
+    return n;
+}
+
 void judge_add_use(struct judge_use **uses, size_t *n, const struct judge_use *use)
 {
     if ((*n & (*n - 1)) == 0)

@@ -248,16 +248,28 @@ uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *
 bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
                      uint64_t *offset);
 
-/* A part of a transaction to a global address: bytes that lie together in one memory. */
+/* A part of a transaction: bytes of one of its packets that lie together in one memory. */
 struct judge_piece {
     struct judge_end memory;
     uint64_t offset, nbytes;
+    uint64_t packet; /* its number, from 0 */
 };
 
 /* Its parts in order of addresses; give `*parts` back with free(). 0: the range leaves its cube or
  * its SIP. */
 size_t judge_split(const struct judge_topo *t, uint64_t address, uint64_t nbytes,
                    struct judge_piece **parts);
+
+/*
+ * The same of what `pe` moves, which its DMA cuts into packets first; NULL: a host. `address` NULL:
+ * all of it lies in `whole`, by the name of its memory; else `whole` says only how many bytes.
+ */
+size_t judge_cut(const struct judge_topo *t, const struct judge_end *pe,
+                 const struct judge_piece *whole, const uint64_t *address,
+                 struct judge_piece **parts);
+
+/* Bytes of a packet of a PE's DMA; 0: it cuts nothing. */
+uint64_t judge_packet_bytes(const struct judge_topo *t, const struct judge_end *pe);
 
 /* -- routes (route.c) ----------------------------------------------------------------------- */
 
@@ -318,6 +330,7 @@ struct judge_row {
     uint64_t address;
     uint64_t offset, nbytes;
     uint32_t plane; /* of a column `plane`; 0: as sip.plane says, else its number + 1 */
+    uint64_t plus;  /* added to its number, where that chooses a plane */
     uint32_t prio;
     /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
@@ -333,6 +346,12 @@ struct judge_result {
     double bottleneck_gbs;
     int64_t return_fs; /* of a read, where links have routers */
 };
+
+/* Is the formula of `row` its time alone, as its parts wait for each other? */
+bool judge_runs_alone(const struct judge_topo *t, const struct judge_row *row);
+
+/* That time, of row `number`. */
+int64_t judge_alone_fs(const struct judge_topo *t, const struct judge_row *row, uint64_t number);
 
 /*
  * Runs `n` rows; their numbers are their ids. One result each into `results`.

@@ -34,6 +34,9 @@ struct station {
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
 
+/* The step of the event at which a packet sets out. */
+#define SETS_OUT (SIZE_MAX - 3)
+
 /* One step on a job's way. A channel is held to the job's end, which is the end of its service. */
 struct step {
     enum step_kind kind;
@@ -53,6 +56,9 @@ struct job {
     struct job *more;
     uint32_t n_parts, n_left;   /* of the whole; how many of them have not ended */
     uint64_t nbytes;            /* of the part */
+    uint64_t packet;            /* that it is of */
+    int64_t drain_fs, start_fs; /* of a part; when it sets out */
+    int64_t last_fs;            /* of the whole: when the last of its parts so far has ended */
     struct judge_access access; /* to a memory with banks */
     size_t now_at;              /* the step that comes next, or that it waits for */
     uint64_t behind;            /* the next in the line */
@@ -278,27 +284,53 @@ static void tell_wait(struct sim *s, uint64_t key, const struct station *at, int
     judge_add_wait(&s->run->waits, &wait);
 }
 
-/*
- * docs/model.md "Channels": when the job sets out that has channel `at` now, the pace of the PE's
- * DMA behind the one before. One station is all channels of a direction.
- */
-static int64_t start_fs(struct sim *s, uint64_t key, struct station *at)
+/* From one set-out of the PE of job `id` to the next, reads and writes each. */
+static int64_t pace_fs(struct sim *s, uint64_t id)
 {
-    const struct judge_end *pe = &s->pes[s->run->records[id_of(key)].kernel].kernel->pe;
-    int64_t fs = s->now_fs > at->starts_fs ? s->now_fs : at->starts_fs;
+    const struct judge_end *pe = &s->pes[s->run->records[id].kernel].kernel->pe;
 
-    at->starts_fs = add_fs(s, fs, llround(number_at(s, pe, "cube.pe.pe_dma.issue_ns") * 1e6));
-    return fs;
+    return llround(number_at(s, pe, "cube.pe.pe_dma.issue_ns") * 1e6);
 }
 
-/* With the channel all parts set out. */
-static void leave_channel(struct sim *s, uint64_t key)
+/* The parts of a packet set out, the first of which is `key`. */
+static void set_out(struct sim *s, uint64_t key)
 {
-    struct job *j = job_at(s, key);
+    uint64_t id = id_of(key), packet = job_at(s, key)->packet;
 
-    j->now_at++;
-    for (uint32_t part = 0; part < j->n_parts; part++)
-        go_on(s, key_of(key, part));
+    for (uint32_t part = (uint32_t)(key >> PART_BIT);
+         part < s->jobs[id].n_parts && job_at(s, key_of(id, part))->packet == packet; part++)
+        go_on(s, key_of(id, part));
+}
+
+/*
+ * docs/model.md "Packets": job `id` has channel `at` and sets out at `start_fs`, packet by packet;
+ * each no earlier than its PE's pace after the one before, and with ideal links no earlier than
+ * that has drained. One station is all channels of a direction.
+ */
+static void leave_channel(struct sim *s, uint64_t id, struct station *at, int64_t start_fs)
+{
+    int64_t drained_fs = 0;
+
+    s->jobs[id].now_at++;
+    for (uint32_t part = 0; part < s->jobs[id].n_parts; part++) {
+        struct job *j = job_at(s, key_of(id, part));
+        bool begins = part == 0 || j->packet != job_at(s, key_of(id, part - 1))->packet;
+        int64_t end_fs;
+
+        if (begins && part > 0) {
+            start_fs = add_fs(s, start_fs, pace_fs(s, id));
+            if (!s->fifo && drained_fs > start_fs)
+                start_fs = drained_fs;
+        }
+        j->start_fs = start_fs;
+        end_fs = add_fs(s, start_fs, j->drain_fs);
+        drained_fs = end_fs > drained_fs ? end_fs : drained_fs;
+        if (begins && start_fs == s->now_fs)
+            set_out(s, key_of(id, part));
+        else if (begins)
+            post(s, start_fs - s->now_fs, JUDGE_HOP, key_of(id, part), SETS_OUT);
+    }
+    at->starts_fs = add_fs(s, start_fs, pace_fs(s, id));
 }
 
 /* Job `key` has the station that it came for. */
@@ -306,7 +338,10 @@ static void take(struct sim *s, uint64_t key)
 {
     struct job *j = job_at(s, key);
     const struct step *here = &j->steps[j->now_at];
-    int64_t begin_fs = here->kind == CHANNEL ? start_fs(s, key, here->at) : s->now_fs;
+    int64_t begin_fs = s->now_fs;
+
+    if (here->kind == CHANNEL && here->at->starts_fs > begin_fs)
+        begin_fs = here->at->starts_fs; /* docs/model.md "Channels" */
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
@@ -323,12 +358,8 @@ static void take(struct sim *s, uint64_t key)
     here->at->let_in = key;
     if (j->now_at == 0 && key == id_of(key))
         s->run->records[key].t_start = begin_fs;
-    if (here->kind == CHANNEL && begin_fs > s->now_fs) {
-        post(s, begin_fs - s->now_fs, JUDGE_HOP, key, j->now_at);
-        return;
-    }
     if (here->kind == CHANNEL) {
-        leave_channel(s, key);
+        leave_channel(s, key, here->at, begin_fs);
         return;
     }
     post(s, here->fs, JUDGE_DONE, key, j->now_at); /* it is free again */
@@ -408,6 +439,10 @@ static void finish(struct sim *s, uint64_t key)
     struct pe *p = &s->pes[r->kernel];
 
     record(s, JUDGE_DONE, key);
+    if (j->n_parts > 1 && s->now_fs > j->last_fs) { /* the record is of the part that ends last */
+        j->last_fs = s->now_fs;
+        r->t_start = job_at(s, key)->start_fs;
+    }
     if (--j->n_left > 0)
         return;
     j->ended = true;
@@ -662,6 +697,8 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
     int64_t drain_fs = judge_transfer_fs(nbytes, r->bottleneck_gbs, &s->too_late);
 
     job_at(s, key)->nbytes = nbytes;
+    job_at(s, key)->packet = part->packet;
+    job_at(s, key)->drain_fs = drain_fs;
     if (key == id_of(key))
         add_step(s, key, CHANNEL, 0, station_at(s, write ? WRITES : READS, r->hops[0].node));
     for (size_t i = 0; i < r->n; i++) {
@@ -720,8 +757,8 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     struct sim *s = x->s;
     uint64_t id = new_job(x, JUDGE_PE_DMA, stage), address = address_of(s, at, offset);
     bool splits = at->kind == JUDGE_SLICE && judge_count(s->t, "addressing.granule") > 0;
-    struct judge_piece whole = {*at, offset, nbytes}, *parts = NULL;
-    size_t n = splits ? judge_split(s->t, address, nbytes, &parts) : 1;
+    struct judge_piece whole = {*at, offset, nbytes, 0}, *parts = NULL;
+    size_t n = judge_cut(s->t, &x->p->kernel->pe, &whole, splits ? &address : NULL, &parts);
 
     s->run->records[id].nbytes = nbytes;
     s->run->records[id].address = address;
@@ -730,7 +767,7 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     s->jobs[id].n_parts = s->jobs[id].n_left = (uint32_t)n;
     s->failed = s->failed || n == 0;
     for (uint32_t part = 0; part < n && !s->failed; part++)
-        add_part(x, key_of(id, part), write, parts ? &parts[part] : &whole);
+        add_part(x, key_of(id, part), write, &parts[part]);
     free(parts);
     return id;
 }
@@ -1373,8 +1410,8 @@ static void hop(struct sim *s, const struct judge_event *e)
         word_arrives(s, e->id);
     } else if (e->step == RELEASE) {
         is_released(s, e->id);
-    } else if (job_at(s, key_of(e->id, e->part))->steps[e->step].kind == CHANNEL) {
-        leave_channel(s, key_of(e->id, e->part));
+    } else if (e->step == SETS_OUT) {
+        set_out(s, key_of(e->id, e->part));
     } else {
         job_at(s, key_of(e->id, e->part))->now_at++;
         go_on(s, key_of(e->id, e->part));

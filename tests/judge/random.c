@@ -339,7 +339,8 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3));
-    fprintf(out, ", issue_ns: %s}\n    pe_tcm: {", any_pace(seed));
+    fprintf(out, ", issue_ns: %s, packet_bytes: %s}\n    pe_tcm: {", any_pace(seed),
+            any_packet(seed));
     print_gbs(out, rng, "read_gbs: ");
     print_gbs(out, rng, ", write_gbs: ");
     print_ports(out, seed);
@@ -818,18 +819,18 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
  */
 bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number)
 {
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes}, *parts = NULL;
-    size_t n = row->by_address ? judge_split(t, row->address, row->nbytes, &parts) : 1;
+    bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
+    size_t n = judge_cut(t, host ? NULL : &row->src, &whole, row->by_address ? &row->address : NULL,
+                         &parts);
     bool has = n > 0;
 
     for (size_t i = 0; i < n && has; i++) {
         uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(t, row->op, number + i);
         struct judge_route route = {0};
 
-        const struct judge_end *memory = parts ? &parts[i].memory : &whole.memory;
-
-        has = judge_request_on(t, plane, row->op, &row->src, memory, &route) &&
-              judge_route_on(t, plane, row->op, &row->src, memory, &route);
+        has = judge_request_on(t, plane, row->op, &row->src, &parts[i].memory, &route) &&
+              judge_route_on(t, plane, row->op, &row->src, &parts[i].memory, &route);
         judge_route_clear(&route);
     }
     free(parts);

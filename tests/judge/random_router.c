@@ -191,7 +191,8 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
-    fprintf(out, ", issue_ns: %s}}\n", any_pace(rng->state));
+    fprintf(out, ", issue_ns: %s, packet_bytes: %s}}\n", any_pace(rng->state),
+            any_packet(rng->state));
 }
 
 /* Routes around a cube, a link, a link one way. */

@@ -572,8 +572,9 @@ static void find_nodes(struct sim *s, struct txn *x, const struct judge_route *r
 
 static bool prepare_part(struct sim *s, struct txn *x)
 {
-    uint32_t plane =
-        x->row->plane ? x->row->plane - 1 : judge_plane_of(s->t, x->row->op, x->id + x->part);
+    uint32_t plane = x->row->plane
+                         ? x->row->plane - 1
+                         : judge_plane_of(s->t, x->row->op, x->id + x->row->plus + x->part);
     struct judge_route to = {0}, back = {0};
     const struct judge_end *src = &x->row->src, *memory = &x->piece.memory;
 
@@ -594,8 +595,9 @@ static bool prepare_part(struct sim *s, struct txn *x)
 static bool prepare(struct sim *s, size_t id)
 {
     const struct judge_row *row = &s->rows[id];
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes}, *parts = NULL;
-    size_t n = row->by_address ? judge_split(s->t, row->address, row->nbytes, &parts) : 1;
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
+    size_t n = judge_cut(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
+                         &whole, row->by_address ? &row->address : NULL, &parts);
     struct row *all = &s->all[id];
     bool ok = n > 0;
 
@@ -607,7 +609,7 @@ static bool prepare(struct sim *s, size_t id)
         x->id = id;
         x->part = (uint32_t)i;
         x->row = row;
-        x->piece = parts ? parts[i] : whole;
+        x->piece = parts[i];
         ok = prepare_part(s, x);
     }
     free(parts);
@@ -989,40 +991,56 @@ static void decide(struct sim *s)
 
 static void engine_taken(struct sim *s, struct txn *x);
 
-static void set_out(struct sim *s, struct row *all)
+static void part_sets_out(struct sim *s, struct txn *x)
 {
-    for (uint32_t i = 0; i < all->n_parts; i++) {
-        struct txn *x = &all->parts[i];
-        int64_t fs = add_fs(s, s->now_fs, x->source_overhead_fs);
+    int64_t fs = add_fs(s, s->now_fs, x->source_overhead_fs);
 
-        x->result.start_fs = s->now_fs;
-        x->result.queue_channel_fs = s->now_fs - x->result.issue_fs;
-        if (x->to.segments) {
-            send_all(s, &x->to, fs);
-            continue;
-        }
-        fs = add_fs(s, fs, x->request_fs[0]);
-        if (x->m_cpu != SIZE_MAX)
-            post(s, add_fs(s, fs, x->m_cpu_overhead_fs), JUDGE_ARRIVAL, x,
-                 (struct thing){.what = AT_ENGINE, .txn = x});
-        else
-            post(s, fs, JUDGE_ARRIVAL, x, (struct thing){.what = AT_MEMORY, .txn = x});
+    x->result.start_fs = s->now_fs;
+    x->result.queue_channel_fs = s->now_fs - x->result.issue_fs;
+    if (x->to.segments) {
+        send_all(s, &x->to, fs);
+        return;
     }
+    fs = add_fs(s, fs, x->request_fs[0]);
+    if (x->m_cpu != SIZE_MAX)
+        post(s, add_fs(s, fs, x->m_cpu_overhead_fs), JUDGE_ARRIVAL, x,
+             (struct thing){.what = AT_ENGINE, .txn = x});
+    else
+        post(s, fs, JUDGE_ARRIVAL, x, (struct thing){.what = AT_MEMORY, .txn = x});
 }
 
-/* docs/model.md "Channels": it has its channel, and sets out when its PE may issue it. */
-static void channel_taken(struct sim *s, struct txn *x)
+/* The parts of a packet set out, the first of which is `x`. */
+static void set_out(struct sim *s, const struct txn *x)
 {
-    struct station *at = &s->stations[!is_read(x)][x->source];
-    const struct judge_end *pe = &s->rows[x->id].src;
-    double issue_ns = judge_cube_number(s->t, pe->sip, pe->cube, "cube.pe.pe_dma.issue_ns");
-    int64_t fs = max_fs(s->now_fs, at->starts_fs);
+    struct row *all = &s->all[x->id];
 
-    at->starts_fs = add_fs(s, fs, llround(issue_ns * 1e6));
-    if (fs > s->now_fs)
-        post(s, fs, JUDGE_HOP, x, (struct thing){.what = SETS_OUT, .txn = x});
-    else
-        set_out(s, &s->all[x->id]);
+    for (uint32_t i = x->part; i < all->n_parts && all->parts[i].piece.packet == x->piece.packet;
+         i++)
+        part_sets_out(s, &all->parts[i]);
+}
+
+/* docs/model.md "Channels", "Packets": it has its channel, and sets out when its PE may issue it,
+ * packet by packet. */
+static void channel_taken(struct sim *s, struct txn *first)
+{
+    struct station *at = &s->stations[!is_read(first)][first->source];
+    const struct judge_end *pe = &s->rows[first->id].src;
+    int64_t pace_fs =
+        llround(judge_cube_number(s->t, pe->sip, pe->cube, "cube.pe.pe_dma.issue_ns") * 1e6);
+    struct row *all = &s->all[first->id];
+
+    for (uint32_t i = 0; i < all->n_parts; i++) {
+        struct txn *x = &all->parts[i];
+        int64_t fs = max_fs(s->now_fs, at->starts_fs);
+
+        if (i > 0 && x->piece.packet == x[-1].piece.packet)
+            continue;
+        at->starts_fs = add_fs(s, fs, pace_fs);
+        if (fs > s->now_fs)
+            post(s, fs, JUDGE_HOP, x, (struct thing){.what = SETS_OUT, .txn = x});
+        else
+            set_out(s, x);
+    }
 }
 
 static void taken(struct sim *s, struct txn *x, bool engine)
@@ -1509,7 +1527,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
             hold(s, &it.port->counted[it.vc], -it.bytes);
         break;
     case SETS_OUT:
-        set_out(s, &s->all[it.txn->id]);
+        set_out(s, it.txn);
         break;
     case LEAVES_SOURCE:
         ready_in_m_cpu(s, it.segment);
@@ -1531,7 +1549,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
         if (e->class == JUDGE_ARRIVAL)
             ask(s, it.txn, false);
         else if (is_host(it.txn))
-            set_out(s, &s->all[it.txn->id]);
+            set_out(s, it.txn);
         else
             post(s, s->now_fs, JUDGE_ARRIVAL, it.txn, it);
         break;
@@ -1704,18 +1722,6 @@ static bool has_gates(const struct judge_topo *t)
     return false;
 }
 
-/* What a row takes when nothing else is there. */
-static int64_t alone_fs(const struct judge_topo *t, struct judge_row row)
-{
-    struct judge_result result;
-    uint64_t fingerprint;
-
-    row.issue_fs = 0;
-    row.n_after = 0;
-    judge_replay_routers(t, &row, 1, NULL, NULL, &result, &fingerprint);
-    return result.actual_fs;
-}
-
 bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                           struct judge_vc **vcs, size_t *n_vcs, struct judge_result *results,
                           uint64_t *fingerprint)
@@ -1737,8 +1743,10 @@ bool judge_replay_routers(const struct judge_topo *t, const struct judge_row *ro
     }
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
-    for (size_t i = 0; ok && has_gates(t) && i < n; i++)
-        results[i].formula_fs = n == 1 ? results[i].actual_fs : alone_fs(t, rows[i]);
+    for (size_t i = 0; ok && i < n; i++)
+        if (has_gates(t) || judge_runs_alone(t, &rows[i]))
+            results[i].formula_fs =
+                n == 1 ? results[i].actual_fs : judge_alone_fs(t, &rows[i], i + rows[i].plus);
     if (vcs)
         *vcs = counted_vcs(&s, n_vcs);
     tear_down(&s);

@@ -39,6 +39,7 @@ struct step {
 struct txn {
     uint64_t id;
     uint32_t part;
+    uint64_t packet; /* that it is of */
     uint64_t nbytes;
     uint64_t offset;
     bool write;
@@ -52,6 +53,9 @@ struct txn {
     struct txn *next;
     struct judge_result result;
 };
+
+/* The step of the event at which a packet sets out. */
+#define SETS_OUT SIZE_MAX
 
 /* A row: its parts, and how many of them have not ended. Part 0 takes the channel for all. */
 struct row {
@@ -242,13 +246,15 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
 {
     const struct judge_row *row = &s->rows[x->id];
     struct judge_route r = {0};
-    uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(s->t, row->op, x->id + x->part);
+    uint32_t plane =
+        row->plane ? row->plane - 1 : judge_plane_of(s->t, row->op, x->id + row->plus + x->part);
 
     if (!judge_route_on(s->t, plane, row->op, &row->src, &part->memory, &r)) {
         fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
         return false;
     }
     x->nbytes = part->nbytes;
+    x->packet = part->packet;
     x->offset = part->offset;
     x->write = row->op == JUDGE_WRITE || row->op == JUDGE_H2D;
     x->result.issue_fs = row->issue_fs;
@@ -265,8 +271,9 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
 static bool prepare(struct sim *s, size_t id, struct judge_result *out)
 {
     const struct judge_row *row = &s->rows[id];
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes}, *parts = NULL;
-    size_t n = row->by_address ? judge_split(s->t, row->address, row->nbytes, &parts) : 1;
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
+    size_t n = judge_cut(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
+                         &whole, row->by_address ? &row->address : NULL, &parts);
     struct row *all = &s->all[id];
     bool ok = n > 0;
 
@@ -277,7 +284,7 @@ static bool prepare(struct sim *s, size_t id, struct judge_result *out)
     for (size_t i = 0; i < n && ok; i++) {
         all->parts[i].id = id;
         all->parts[i].part = (uint32_t)i;
-        ok = prepare_part(s, &all->parts[i], parts ? &parts[i] : &whole);
+        ok = prepare_part(s, &all->parts[i], &parts[i]);
     }
     free(parts);
     return ok;
@@ -296,16 +303,47 @@ static void go_on(struct sim *s, struct txn *x)
         post(s, 0, JUDGE_ARRIVAL, x, x->now_at);
 }
 
-/* All parts of a row set out at once. */
-static void set_out(struct sim *s, uint64_t id, int64_t waited_fs)
+/* The parts of a packet set out, the first of which is `x`. */
+static void set_out(struct sim *s, const struct txn *x)
+{
+    struct row *all = &s->all[x->id];
+
+    for (uint32_t i = x->part; i < all->n_parts && all->parts[i].packet == x->packet; i++)
+        go_on(s, &all->parts[i]);
+}
+
+/*
+ * docs/model.md "Packets": row `id` sets out at `start_fs`, packet by packet; each no earlier than
+ * its PE's pace after the one before, and with ideal links no earlier than that has drained.
+ * Returns when the last one does.
+ */
+static int64_t send_packets(struct sim *s, uint64_t id, int64_t start_fs, int64_t pace_fs)
 {
     struct row *all = &s->all[id];
+    int64_t drained_fs = 0;
 
     for (uint32_t i = 0; i < all->n_parts; i++) {
-        all->parts[i].result.start_fs = s->now_fs;
-        all->parts[i].result.queue_channel_fs = waited_fs;
-        go_on(s, &all->parts[i]);
+        struct txn *x = &all->parts[i];
+        struct judge_result *r = &x->result;
+        int64_t end_fs;
+
+        if (i > 0 && x->packet != x[-1].packet) {
+            start_fs = add_fs(s, start_fs, pace_fs);
+            if (!s->fifo && drained_fs > start_fs)
+                start_fs = drained_fs;
+        }
+        r->start_fs = start_fs;
+        r->queue_channel_fs = start_fs - r->issue_fs;
+        end_fs = add_fs(s, start_fs, r->drain_fs);
+        drained_fs = end_fs > drained_fs ? end_fs : drained_fs;
+        if (i > 0 && x->packet == x[-1].packet)
+            continue;
+        if (start_fs == s->now_fs)
+            set_out(s, x);
+        else
+            post(s, start_fs - s->now_fs, JUDGE_HOP, x, SETS_OUT);
     }
+    return start_fs;
 }
 
 static void name_station(const struct sim *s, const struct station *at,
@@ -337,23 +375,23 @@ static void tell_wait(struct sim *s, struct txn *x, const struct station *at, in
     x->waits = false;
 }
 
-/* docs/model.md "Channels": when it sets out whose PE has given it channel `at` now. */
-static int64_t start_fs(struct sim *s, const struct txn *x, struct station *at)
+/* From one set-out of the PE of `x` to the next, reads and writes each. */
+static int64_t pace_fs(const struct sim *s, const struct txn *x)
 {
     const struct judge_end *pe = &s->rows[x->id].src;
-    double issue_ns = judge_cube_number(s->t, pe->sip, pe->cube, "cube.pe.pe_dma.issue_ns");
-    int64_t fs = s->now_fs > at->starts_fs ? s->now_fs : at->starts_fs;
 
-    at->starts_fs = add_fs(s, fs, llround(issue_ns * 1e6));
-    return fs;
+    return llround(judge_cube_number(s->t, pe->sip, pe->cube, "cube.pe.pe_dma.issue_ns") * 1e6);
 }
 
 /* `x` has the station that it came for. */
 static void take(struct sim *s, struct txn *x)
 {
     const struct step *here = &x->steps[x->now_at];
-    int64_t begin_fs = here->kind == CHANNEL ? start_fs(s, x, here->at) : s->now_fs;
-    int64_t waited_fs = begin_fs - x->arrived_fs;
+    int64_t begin_fs = s->now_fs, waited_fs;
+
+    if (here->kind == CHANNEL && here->at->starts_fs > begin_fs)
+        begin_fs = here->at->starts_fs; /* docs/model.md "Channels" */
+    waited_fs = begin_fs - x->arrived_fs;
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
@@ -368,12 +406,9 @@ static void take(struct sim *s, struct txn *x)
     tell_wait(s, x, here->at, begin_fs);
     here->at->let_in = x->id;
     if (here->kind == CHANNEL) {
-        if (begin_fs > s->now_fs) {
-            post(s, begin_fs - s->now_fs, JUDGE_HOP, x, x->now_at);
-            return;
-        }
         x->now_at++;
-        set_out(s, x->id, waited_fs);
+        begin_fs = send_packets(s, x->id, begin_fs, pace_fs(s, x));
+        here->at->starts_fs = add_fs(s, begin_fs, pace_fs(s, x));
         return;
     }
     if (here->kind == MEMORY) {
@@ -581,9 +616,8 @@ static void run_event(struct sim *s, const struct judge_event *e)
             give_back(s, x->steps[e->step].at);
         break;
     case JUDGE_HOP:
-        if (x->steps[x->now_at].kind == CHANNEL) {
-            x->now_at++;
-            set_out(s, e->id, s->now_fs - x->arrived_fs);
+        if (e->step == SETS_OUT) {
+            set_out(s, x);
             break;
         }
         x->now_at++;
@@ -596,7 +630,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
         if (x->steps[0].kind == CHANNEL)
             go_on(s, x);
         else
-            set_out(s, e->id, 0);
+            send_packets(s, e->id, s->now_fs, 0);
         break;
     case JUDGE_START:
     case JUDGE_ARBITRATION:
@@ -658,6 +692,33 @@ static void tear_down(struct sim *s, size_t n)
     free(s->events.heap);
 }
 
+bool judge_runs_alone(const struct judge_topo *t, const struct judge_row *row)
+{
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
+    size_t n = 0;
+
+    if (row->op == JUDGE_READ || row->op == JUDGE_WRITE)
+        n = judge_packet_bytes(t, &row->src) == 0
+                ? 0
+                : judge_cut(t, &row->src, &whole, row->by_address ? &row->address : NULL, &parts);
+    free(parts);
+    return n > 1;
+}
+
+int64_t judge_alone_fs(const struct judge_topo *t, const struct judge_row *row, uint64_t number)
+{
+    struct judge_row alone = *row;
+    struct judge_result result;
+    uint64_t fingerprint;
+
+    alone.issue_fs = 0;
+    alone.n_after = 0;
+    alone.plus = number;
+    if (!judge_replay(t, &alone, 1, &result, &fingerprint))
+        judge_die("row %llu does not run alone", (unsigned long long)number);
+    return result.actual_fs;
+}
+
 bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                           struct judge_result *results, uint64_t *fingerprint,
                           struct judge_use **uses, size_t *n_uses, struct judge_waits *waits)
@@ -692,6 +753,10 @@ bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *ro
     }
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    for (size_t i = 0; ok && i < n; i++)
+        if (judge_runs_alone(t, &rows[i]))
+            results[i].formula_fs =
+                n == 1 ? results[i].actual_fs : judge_alone_fs(t, &rows[i], i + rows[i].plus);
     if (uses)
         *uses = collect(&s, n_uses);
     tear_down(&s, n);

@@ -144,11 +144,10 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
                            .memory_pct = memories->at[0].percent,
                            .link = links->n > 0 ? links->at[0].name : NULL,
                            .link_pct = links->at[0].percent,
+                           .zero_load_fs = point->result.formula_fs,
                            .saturated = load_is_saturated(point),
                            .saturation_rate = l->saturation_rate};
 
-    row.zero_load_fs =
-        row.result.wire_fs + row.result.overhead_fs + row.result.drain_fs + row.result.return_fs;
     record_cells(l->columns, l->n_columns, &row, cells);
     return true;
 }

@@ -174,7 +174,8 @@ static void check_terms(struct rig *r)
         assert_true(x.actual_fs == x.end_fs - x.issue_fs);
         assert_true(x.actual_fs == x.wire_fs + x.overhead_fs + x.drain_fs + x.response_fs +
                                        kb_wait_sum_fs(x.wait_fs));
-        assert_true(x.formula_fs == x.wire_fs + x.overhead_fs + x.drain_fs + x.response_fs);
+        if (!judge_runs_alone(r->judge, &r->rows[i]))
+            assert_true(x.formula_fs == x.wire_fs + x.overhead_fs + x.drain_fs + x.response_fs);
         assert_true(x.issue_fs <= x.start_fs && x.start_fs <= x.arrive_fs);
         assert_true(x.arrive_fs <= x.service_fs && x.service_fs < x.done_fs);
         assert_true(x.end_fs == x.done_fs + x.response_fs);
@@ -199,28 +200,50 @@ static int by_ends(const void *a, const void *b)
     return order ? order : strcmp(x->to, y->to);
 }
 
-/* All passes of all rows over edges, by the judge's routes; data of a read goes the other way. */
+/* The packets of a row; to be freed. */
+static size_t packets_of(const struct rig *r, const struct judge_row *row,
+                         struct judge_piece **packets)
+{
+    const struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0};
+    bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
+
+    return judge_cut(r->judge, host ? NULL : &row->src, &whole, NULL, packets);
+}
+
+/* Passes of `nbytes` of a row behind the `n` that there are; data of a read goes the other way. */
+static size_t pass(const struct judge_row *row, const struct judge_route *route, uint64_t nbytes,
+                   struct edge *passes, size_t n)
+{
+    for (size_t h = 1; h < route->n; h++) {
+        struct edge *e = &passes[n++];
+        const char *from = route->hops[h - 1].name, *to = route->hops[h].name;
+
+        assert_true(n <= MOST_USES);
+        strcpy(e->from, writes(row) ? from : to);
+        strcpy(e->to, writes(row) ? to : from);
+        e->gbs = route->hops[h].edge_gbs;
+        e->count = 1;
+        e->bytes = nbytes;
+        e->busy_fs = llround((double)nbytes * 1e6 / e->gbs);
+    }
+    return n;
+}
+
+/* All passes of all packets of all rows over edges, by the judge's routes. */
 static size_t recount(const struct rig *r, struct edge *passes)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
         const struct judge_row *row = &r->rows[i];
+        struct judge_piece *packets = NULL;
+        size_t n_packets = packets_of(r, row, &packets);
         struct judge_route route = route_of(r, row);
 
-        for (size_t h = 1; h < route.n; h++) {
-            struct edge *e = &passes[n++];
-            const char *from = route.hops[h - 1].name, *to = route.hops[h].name;
-
-            assert_true(n <= MOST_USES);
-            strcpy(e->from, writes(row) ? from : to);
-            strcpy(e->to, writes(row) ? to : from);
-            e->gbs = route.hops[h].edge_gbs;
-            e->count = 1;
-            e->bytes = row->nbytes;
-            e->busy_fs = llround((double)row->nbytes * 1e6 / e->gbs);
-        }
+        for (size_t k = 0; k < n_packets; k++)
+            n = pass(row, &route, packets[k].nbytes, passes, n);
         judge_route_clear(&route);
+        free(packets);
     }
     return n;
 }
@@ -373,15 +396,18 @@ static void check_nodes(struct rig *r)
 
     for (size_t i = 0; i < r->n; i++) {
         struct judge_route route = route_of(r, &r->rows[i]);
+        struct judge_piece *packets = NULL;
+        size_t n_packets = packets_of(r, &r->rows[i], &packets);
 
         for (size_t h = 0; h < route.n; h++) {
             kb_utilization *use = &passed[route.hops[h].node];
 
-            use->count++;
+            use->count += n_packets;
             use->bytes += r->rows[i].nbytes;
-            use->busy_fs += r->judge->nodes[route.hops[h].node].overhead_fs;
+            use->busy_fs += (int64_t)n_packets * r->judge->nodes[route.hops[h].node].overhead_fs;
         }
         judge_route_clear(&route);
+        free(packets);
     }
     for (size_t i = 0; i < r->n_nodes; i++) {
         const kb_utilization *use = &r->nodes[i];
@@ -775,6 +801,15 @@ static struct rig stopped(const struct rig *r, kb_engine engine, int64_t until_f
     return part;
 }
 
+/* Of what goes in packets the judge tells only the last one's times. */
+static bool is_whole(const struct rig *r)
+{
+    kb_info info;
+
+    kb_topology_info(r->topo, &info);
+    return !info.packets;
+}
+
 static void check_until(struct rig *r)
 {
     for (int64_t eighth = 1; eighth < 8; eighth += 3) {
@@ -785,7 +820,7 @@ static void check_until(struct rig *r)
             const kb_utilization *use = &fused.stations[i];
 
             assert_true(use->util_pct <= 100 + 1e-9);
-            if (use->kind == KB_AT_MEMORY || use->kind == KB_AT_CHANNEL)
+            if (is_whole(r) && (use->kind == KB_AT_MEMORY || use->kind == KB_AT_CHANNEL))
                 recount_until(r, use, until_fs);
         }
         assert_int_equal(fused.n_stations, hop.n_stations);

@@ -77,6 +77,41 @@ static void one_that_has_its_channel_still_waits(void **state)
     check(CUBE8("ideal", ""), &r);
 }
 
+static void check_channel(void *arg, const kb_utilization *use)
+{
+    int *seen = arg;
+
+    if (use->kind != KB_AT_CHANNEL)
+        return;
+    assert_int_equal(use->busy_fs, fs(2 * 2.335));
+    assert_int_equal(llround(use->wait_ns * 1e6), fs(25 + 2 * 30));
+    ++*seen;
+}
+
+/* At 30 ns two reads have ended; the other two have a channel each, but are not under way. */
+static void what_is_put_off_waits_until_then(void **state)
+{
+    const kb_topology *topo = any_topology(CUBE8("fifo", ", read_channels: 8"));
+    int seen = 0;
+
+    (void)state;
+    for (int hop = 0; hop < 2; hop++) {
+        kb_sim *sim =
+            new_sim(topo, (kb_options){.engine = hop ? KB_HOP : KB_FUSED, .until_fs = fs(30)});
+
+        for (size_t i = 0; i < 4; i++)
+            add(sim, &(kb_transaction){.op = KB_READ,
+                                       .src = end_of(topo, "c0.pe0"),
+                                       .dst = end_of(topo, "c0.slice0"),
+                                       .nbytes = 64});
+        assert_int_equal(kb_sim_run(sim, 0, NULL), KB_STOPPED);
+        kb_sim_utilization(sim, check_channel, &seen);
+        kb_sim_free(sim);
+    }
+    assert_int_equal(seen, 2);
+    any_topology_free(topo);
+}
+
 /* A sweep's copies do as rows; the next point begins with none before it. */
 static void copies_of_a_sweep_do_so_too(void **state)
 {
@@ -106,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_set_out_one_after_the_other),
         cmocka_unit_test(one_that_has_its_channel_still_waits),
+        cmocka_unit_test(what_is_put_off_waits_until_then),
         cmocka_unit_test(copies_of_a_sweep_do_so_too),
     };
 

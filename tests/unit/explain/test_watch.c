@@ -289,7 +289,7 @@ static void each_scenario(void (*check)(struct scenario *s), uint64_t seeds)
 
     seeds = wanted ? strtoull(wanted, NULL, 10) : seeds;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        char *yaml = printed(judge_random_topo, seed);
+        char *yaml = uncut(printed(judge_random_topo, seed)); /* of one id there is one */
         struct judge_topo *t = judge_load_text(yaml);
         struct scenario s = {.topo = any_topology(yaml), .judge = t, .seed = seed, .dice = seed};
 

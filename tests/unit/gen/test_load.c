@@ -201,6 +201,7 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_dma.read_channels", "1"},
     {"cube.pe.pe_dma.write_channels", "1"},
     {"cube.pe.pe_dma.issue_ns", "0.0"},
+    {"cube.pe.pe_dma.packet_bytes", "0"},
     {"cube.pe.pe_tcm.size_mb", "16"},
     {"cube.pe.pe_tcm.read_gbs", "512.0"},
     {"cube.pe.pe_tcm.write_gbs", "512.0"},

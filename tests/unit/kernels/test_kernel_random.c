@@ -316,7 +316,7 @@ static void random_kernels_take_the_judges_times(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct scenario s = scenario_new(seed);
+        struct scenario s = scenario_on(judge_random_kernel_topo, seed, false);
 
         assert_runs(&s);
         scenario_free(&s);
@@ -330,7 +330,7 @@ static void random_kernels_that_talk_do_so_too(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct scenario s = scenario_of(seed, true);
+        struct scenario s = scenario_on(judge_random_kernel_topo, seed, true);
 
         assert_runs(&s);
         if (s.received->wrong)

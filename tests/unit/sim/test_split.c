@@ -181,7 +181,7 @@ static void what_cannot_be_split_is_refused(void **state)
 
 /* -- observers ------------------------------------------------------------------------------ */
 
-enum { ROWS = 40, PARTS = 16, WHOLE = PARTS };
+enum { ROWS = 40, PARTS = 24, WHOLE = PARTS };
 
 /* The pieces that were told of each part of each row, and its end; those of the whole behind. */
 struct heard {
@@ -203,15 +203,13 @@ static void hear_end(void *arg, const kb_span *last)
 }
 
 /* The wait of the whole and the pieces of a part are the time from issue to the part's end. */
-static void observers_hear_of_each_part(void **state)
+static void check_pieces(const char *machine)
 {
-    const kb_topology *t = any_topology(CUBE8 "addressing: {granule: 1024, hash: xor}\n"
-                                              "contention: {links: fifo}\n");
+    const kb_topology *t = any_topology(machine);
     kb_sim *sim = new_sim(t, (kb_options){0});
     struct heard *h = calloc(1, sizeof *h);
     kb_observer watch = {.arg = h, .close = hear_piece, .end = hear_end};
 
-    (void)state;
     assert_int_equal(kb_sim_observe(sim, &watch, NULL), KB_OK);
     for (uint32_t i = 0; i < ROWS; i++) {
         kb_transaction request = read_at(t, i * 700, 100 + i * 300);
@@ -239,6 +237,16 @@ static void observers_hear_of_each_part(void **state)
     free(h);
     kb_sim_free(sim);
     any_topology_free(t);
+}
+
+static void observers_hear_of_each_part(void **state)
+{
+    (void)state;
+    check_pieces(CUBE8 "addressing: {granule: 1024, hash: xor}\ncontention: {links: fifo}\n");
+    check_pieces(CUBE8 "addressing: {granule: 1024}\ncontention: {links: fifo}\n"
+                       "cube: {pe: {pe_dma: {packet_bytes: 3000, issue_ns: 7}}}\n");
+    check_pieces(CUBE8 "addressing: {granule: 4096}\n"
+                       "cube: {pe: {pe_dma: {packet_bytes: 1000, read_channels: 3}}}\n");
 }
 
 /* -- sweeps --------------------------------------------------------------------------------- */
@@ -273,6 +281,8 @@ static void points_are_those_of_a_replay(void **state)
         CUBE8 "addressing: {granule: 4096}\n",
         CUBE8 "addressing: {granule: 256, over: sip, hash: xor}\ncontention: {links: fifo}\n",
         CUBE8 "addressing: {granule: 1024}\ncube: {hbm: {hold: own}}\ncontention: {links: fifo}\n",
+        CUBE8 "addressing: {granule: 4096}\ncontention: {links: fifo}\n"
+              "cube: {pe: {pe_dma: {packet_bytes: 3000, issue_ns: 7}}}\n",
     };
 
     (void)state;

@@ -72,6 +72,7 @@ struct observer {
 
     void (*start)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
     void (*command)(struct kb_sim *s, struct command *c);
+    void (*operands)(struct command *c);
     void (*finish)(struct kb_sim *s, uint64_t t, struct command *c);
     void (*stop)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
     void (*resume)(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ended);

@@ -16,26 +16,68 @@
  */
 #include "explain/router_paths.h"
 #include "explain/spans.h"
+#include "kernels/flight.h"
 #include <stdlib.h>
+
+static int64_t start_of(const struct command *c)
+{
+    return c->late ? c->start_fs : c->op.t_issue_fs;
+}
+
+/*
+ * Of its operands that it has waited for, the one that was made last, of several the one with the
+ * larger id. NULL: it has started at its issue.
+ */
+static const struct tl_tensor *last_made(const struct command *c)
+{
+    const struct tl_tensor *last = NULL;
+
+    for (uint32_t i = 0; c->late && i < c->n_operands; i++) {
+        const struct tl_tensor *x = c->operand[i];
+
+        if (x && x->made_fs == c->start_fs && flight_orders(c, x) &&
+            (!last || x->made_by > last->made_by))
+            last = x;
+    }
+    return last;
+}
+
+static void add_operand_wait(struct kb_sim *s, struct chain *chain, const struct command *c)
+{
+    int64_t wait_fs = start_of(c) - c->op.t_issue_fs;
+
+    if (wait_fs)
+        chain_add(s, chain,
+                  &(kb_share){.cause = KB_CAUSE_OPERAND_WAIT,
+                              .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
+                              .count = 1,
+                              .sum_fs = wait_fs,
+                              .longest_fs = wait_fs,
+                              .behind = messages_pe(s, c->pe->number),
+                              .behind_id = c->maker});
+}
 
 /*
  * The chain with which a stage begins. It follows from the stage of its command that ends now;
  * after a wait for another PE, from what ended there; or, if a tile could not enter while the tiles
- * of another composite took all room, from the issue of its command.
+ * of another composite took all room, from the start of its command. Before that lies the wait for
+ * its operands.
  */
 static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *at, struct command *c)
 {
     const struct leaving *from = &spans_of(s)->leaving;
-    int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
+    int64_t waited_fs = (int64_t)t - start_of(c);
+    bool starts = c->late && waited_fs == 0 && c->piece <= 1;
 
     chain_begin(&at->chain, c);
+    add_operand_wait(s, &at->chain, c);
     if (c->task == TASK_RECV)
         messages_received(s, t, &at->chain, c);
-    else if (c->task == TASK_SEND)
+    else if (c->task == TASK_SEND && !starts)
         messages_sent(s, t, &at->chain, c);
     else if (from->chain.command == c->op.id)
         chain_copy(s, &at->chain, &from->chain);
-    else
+    else if (c->task != TASK_SEND)
         chain_add(s, &at->chain,
                   &(kb_share){.cause = KB_CAUSE_ENGINE_WAIT,
                               .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
@@ -80,6 +122,12 @@ static const char *kernel_name(const struct kb_sim *s)
     return s->kernels->launches[s->kernels->launch].request.name;
 }
 
+/* Does the call return when the last piece is issued? */
+static bool waits_for_slots(const struct command *c)
+{
+    return c->task == TASK_SEND && !c->overlaps;
+}
+
 /* Of a command that is issued; its call follows from the last thing the PE's kernel waited for. */
 static kb_command command_of(struct kb_sim *s, const struct command *c)
 {
@@ -95,14 +143,16 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .line = c->here.line,
                         .async = c->async,
                         .composite = c->op.composite,
-                        .call_fs = c->op.t_issue_fs - pe_issue_fs(c->pe),
+                        .call_fs = c->call_fs,
                         .issue_fs = c->op.t_issue_fs,
+                        .start_fs = -1,
                         .end_fs = -1,
                         .after = cause ? cause->after : KB_NO_ID,
                         .after_end = cause && cause->after_end,
-                        .return_fs = c->async && c->task != TASK_SEND ? c->op.t_issue_fs : -1,
+                        .return_fs = c->async && !waits_for_slots(c) ? c->op.t_issue_fs : -1,
                         .return_stretch = KB_NO_ID,
-                        .end_stretch = KB_NO_ID};
+                        .end_stretch = KB_NO_ID,
+                        .maker = KB_NO_ID};
 }
 
 void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
@@ -126,9 +176,19 @@ void commands_issue(struct kb_sim *s, struct command *c)
 
     c->after = command.after;
     c->after_end = command.after_end;
+    c->maker = KB_NO_ID;
     c->talk = (struct talk){
         .since_fs = c->op.t_issue_fs, .behind_id = KB_NO_ID, .return_fs = -1, .stretch = KB_NO_ID};
     TELL(spans_of(s), issue, &command);
+}
+
+/* A command starts later than it was issued. */
+void commands_late(struct command *c)
+{
+    const struct tl_tensor *last = last_made(c);
+
+    c->maker = last ? last->made_by : KB_NO_ID;
+    c->talk.since_fs = c->start_fs;
 }
 
 /* Of a command that goes on, or has ended. */
@@ -138,10 +198,12 @@ static kb_command command_now(struct kb_sim *s, const struct command *c)
 
     command.after = c->after;
     command.after_end = c->after_end;
-    if (c->task == TASK_SEND) {
+    if (waits_for_slots(c)) {
         command.return_fs = c->talk.return_fs;
         command.return_stretch = c->talk.stretch;
     }
+    command.start_fs = start_of(c);
+    command.maker = c->maker;
     return command;
 }
 
@@ -182,7 +244,6 @@ void commands_finish(struct kb_sim *s, uint64_t t, struct command *c)
     struct leaving *from = &spans_of(s)->leaving;
     struct shares *shares = &from->chain.shares;
     kb_command command = command_now(s, c);
-    kb_share dispatch = messages_dispatch(s, &from->chain);
     uint32_t n = shares->n;
     int64_t sum_fs;
 
@@ -191,8 +252,7 @@ void commands_finish(struct kb_sim *s, uint64_t t, struct command *c)
         from->end_fs = (int64_t)t;
         command.end_stretch = messages_leaving(s);
     }
-    if (dispatch.sum_fs)
-        shares_add(s, shares, &dispatch);
+    messages_dispatch(s, &from->chain, shares);
     sum_fs = shares_sum_fs(shares);
     if (from->chain.command != c->op.id || sum_fs != (int64_t)t - command.call_fs)
         spans_inconsistent(s, "command", c->op.id, sum_fs, (int64_t)t - command.call_fs);

@@ -9,6 +9,9 @@
  *   - the shares of a command, which sum to its time from call to end: explain/commands.c;
  *   - stretches, where another PE let a command begin or return: explain/messages.c.
  *
+ * A command that has waited for an operand follows from the command that made it, kb_command.maker:
+ * its step begins at its start, and what lies before, dispatch and wait, is on no path.
+ *
  * Each step begins at the very femtosecond at which the step before it ends; follow() checks this,
  * and ends with KB_INTERNAL if there is a gap. So the steps of a path, and their shares, sum to the
  * time of the launch from the kernel's start to its end.
@@ -33,8 +36,8 @@
 struct link {
     kb_breakdown_step step; /* its shares: the history's, from `first_share` on */
     size_t first_share;
-    int64_t issue_fs;
-    uint32_t after, return_stretch, end_stretch; /* as kb_command has them */
+    int64_t issue_fs, start_fs;
+    uint32_t after, return_stretch, end_stretch, maker; /* as kb_command has them */
     bool after_end;
 };
 
@@ -218,7 +221,8 @@ kb_status paths_issue(struct paths *p, const kb_command *command)
                                     .after = command->after,
                                     .after_end = command->after_end,
                                     .return_stretch = KB_NO_ID,
-                                    .end_stretch = KB_NO_ID};
+                                    .end_stretch = KB_NO_ID,
+                                    .maker = KB_NO_ID};
     return KB_OK;
 }
 
@@ -246,6 +250,8 @@ kb_status paths_finish(struct paths *p, const kb_command *command)
         return KB_NO_MEMORY;
     h->share = shares;
     link->step.end_fs = command->end_fs;
+    link->start_fs = command->start_fs;
+    link->maker = command->maker;
     link->end_stretch = command->end_stretch;
     link->first_share = h->n_shares;
     link->step.n_shares = fold(command->share, command->n_shares, &h->share[h->n_shares]);
@@ -281,6 +287,17 @@ struct at {
     int64_t fs;
 };
 
+/* Where a path goes on that has come to the beginning of a command: it was called, or what makes
+ * its operand has ended. */
+static struct at before_command(const struct link *link)
+{
+    uint32_t pe = link->step.pe;
+
+    if (link->maker == KB_NO_ID)
+        return (struct at){pe, link->after, link->after_end, KB_NO_ID, link->step.begin_fs};
+    return (struct at){pe, link->maker, true, KB_NO_ID, link->start_fs};
+}
+
 /* One more step, and room for `n` shares of it. NULL: no memory. */
 static kb_breakdown_step *add_step(struct path *path, size_t n)
 {
@@ -313,18 +330,57 @@ static kb_status put_step(struct path *path, const kb_breakdown_step *like, cons
     return KB_OK;
 }
 
-/* A command that the kernel did not wait for: its dispatch alone. */
+/* Does this time of a command lie before its start? */
+static bool is_before_start(const kb_share *share)
+{
+    return share->cause == KB_CAUSE_DISPATCH || share->cause == KB_CAUSE_ROOM_WAIT ||
+           share->cause == KB_CAUSE_OPERAND_WAIT;
+}
+
+/* A command, or a part of it that begins with its call; of one that has waited for an operand,
+ * from its start on. */
+static kb_status put_from_start(struct path *path, const struct link *link,
+                                const kb_breakdown_step *like, const kb_share *share, size_t n)
+{
+    kb_breakdown_step step = *like;
+    kb_status status;
+    kb_share *kept;
+    size_t n_kept = 0;
+
+    if (link->maker == KB_NO_ID)
+        return put_step(path, like, share, n);
+    kept = malloc((n + 1) * sizeof *kept);
+    if (!kept)
+        return KB_NO_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        if (!is_before_start(&share[i]))
+            kept[n_kept++] = share[i];
+    step.begin_fs = link->start_fs;
+    status = put_step(path, &step, kept, n_kept);
+    free(kept);
+    return status;
+}
+
+/* A command that the kernel did not wait for: from its call to its issue, room and dispatch. */
 static kb_status put_dispatch(const struct paths *p, struct path *path, const struct link *link)
 {
+    const struct kb_sim *s = p->sim;
     kb_breakdown_step step = link->step;
-    kb_share dispatch = {.cause = KB_CAUSE_DISPATCH,
-                         .place = place_pe_node(p->sim->topo, step.pe, NODE_PE_CPU),
-                         .count = 1,
-                         .sum_fs = link->issue_fs - step.begin_fs,
-                         .behind_id = KB_NO_ID};
+    int64_t issue_fs = pe_issue_fs(&s->kernels->pes[step.pe]);
+    kb_share share[2] = {{.cause = KB_CAUSE_DISPATCH,
+                          .place = place_pe_node(s->topo, step.pe, NODE_PE_CPU),
+                          .count = 1,
+                          .sum_fs = issue_fs,
+                          .behind_id = KB_NO_ID},
+                         {.cause = KB_CAUSE_ROOM_WAIT,
+                          .place = place_pe_node(s->topo, step.pe, NODE_PE_TCM),
+                          .count = 1,
+                          .sum_fs = link->issue_fs - step.begin_fs - issue_fs,
+                          .behind_id = KB_NO_ID}};
+    size_t first = share[0].sum_fs == 0, end = 1 + (share[1].sum_fs != 0);
 
     step.end_fs = link->issue_fs;
-    return put_step(path, &step, &dispatch, dispatch.sum_fs != 0);
+    return put_step(path, &step, &share[first], end > first ? end - first : 0);
 }
 
 /* A stretch of a command; then on to the stretch or command that let it begin. */
@@ -341,6 +397,10 @@ static kb_status step_stretch(const struct paths *p, struct path *path, struct a
     step = link->step;
     step.begin_fs = x->told.begin_fs;
     step.end_fs = x->told.end_fs;
+    if (x->told.before == KB_NO_ID) {
+        *at = before_command(link);
+        return put_from_start(path, link, &step, &all->share[x->first_share], x->told.n_shares);
+    }
     *at = (struct at){link->step.pe, link->after, link->after_end, x->told.before, step.begin_fs};
     return put_step(path, &step, &all->share[x->first_share], x->told.n_shares);
 }
@@ -359,9 +419,13 @@ static kb_status step_command(const struct paths *p, struct path *path, struct a
         return KB_OK;
     if (at->fs != (whole ? link->step.end_fs : link->issue_fs))
         return KB_INTERNAL;
+    if (whole) {
+        *at = before_command(link);
+        return put_from_start(path, link, &link->step, &h->share[link->first_share],
+                              link->step.n_shares);
+    }
     *at = (struct at){at->pe, link->after, link->after_end, KB_NO_ID, link->step.begin_fs};
-    return whole ? put_step(path, &link->step, &h->share[link->first_share], link->step.n_shares)
-                 : put_dispatch(p, path, link);
+    return put_dispatch(p, path, link);
 }
 
 /* Back from the end of the kernel to its start; every step begins where another lets it. */

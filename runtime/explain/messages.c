@@ -31,14 +31,28 @@ static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
     return x->number;
 }
 
-/* From the call to the issue. */
-kb_share messages_dispatch(const struct kb_sim *s, const struct chain *x)
+/* From the call to the issue: for room, and dispatch. */
+void messages_dispatch(struct kb_sim *s, const struct chain *x, struct shares *shares)
 {
-    return (kb_share){.cause = KB_CAUSE_DISPATCH,
-                      .place = place_pe_node(s->topo, x->pe, NODE_PE_CPU),
-                      .count = 1,
-                      .sum_fs = x->issue_fs - x->call_fs,
-                      .behind_id = KB_NO_ID};
+    int64_t least_fs = pe_issue_fs(&s->kernels->pes[x->pe]);
+    int64_t room_fs = x->issue_fs - x->call_fs - least_fs;
+    kb_share room = {.cause = KB_CAUSE_ROOM_WAIT,
+                     .place = place_pe_node(s->topo, x->pe, NODE_PE_TCM),
+                     .count = 1,
+                     .sum_fs = room_fs,
+                     .longest_fs = room_fs,
+                     .behind = messages_pe(s, x->pe),
+                     .behind_id = KB_NO_ID};
+    kb_share dispatch = {.cause = KB_CAUSE_DISPATCH,
+                         .place = place_pe_node(s->topo, x->pe, NODE_PE_CPU),
+                         .count = 1,
+                         .sum_fs = least_fs,
+                         .behind_id = KB_NO_ID};
+
+    if (room.sum_fs)
+        shares_add(s, shares, &room);
+    if (dispatch.sum_fs)
+        shares_add(s, shares, &dispatch);
 }
 
 /* The chain up to `end_fs`, from where another PE let it begin, or from the call on. */
@@ -47,10 +61,9 @@ uint32_t messages_stretch(struct kb_sim *s, struct chain *chain, int64_t end_fs)
     bool called = chain->before == KB_NO_ID;
     struct shares *shares = called ? &chain->shares : &chain->since;
     uint32_t n = shares->n, number;
-    kb_share dispatch = messages_dispatch(s, chain);
 
-    if (called && dispatch.sum_fs)
-        shares_add(s, shares, &dispatch);
+    if (called)
+        messages_dispatch(s, chain, shares);
     number = put_stretch(s, &(kb_stretch){.command = chain->command,
                                           .pe = chain->pe,
                                           .begin_fs = called ? chain->call_fs : chain->since_fs,

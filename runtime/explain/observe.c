@@ -84,6 +84,7 @@ static const struct observer calls = {
     .issue = commands_stage,
     .split = split,
     .command = commands_issue,
+    .operands = commands_late,
     .finish = commands_finish,
     .start = commands_start,
     .stop = commands_stop,

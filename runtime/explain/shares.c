@@ -74,7 +74,7 @@ void chain_begin(struct chain *chain, const struct command *c)
 {
     chain->command = c->op.id;
     chain->pe = c->pe->number;
-    chain->call_fs = c->op.t_issue_fs - pe_issue_fs(c->pe);
+    chain->call_fs = c->call_fs;
     chain->issue_fs = c->op.t_issue_fs;
     chain->before = KB_NO_ID;
     chain->shares.n = chain->since.n = 0;

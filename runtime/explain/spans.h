@@ -188,7 +188,7 @@ struct word_way {
     int64_t wire_fs, overhead_fs;
 };
 
-kb_share messages_dispatch(const struct kb_sim *s, const struct chain *x);
+void messages_dispatch(struct kb_sim *s, const struct chain *x, struct shares *shares);
 uint32_t messages_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs);
 uint32_t messages_leaving(struct kb_sim *s);
 kb_place messages_pe(const struct kb_sim *s, uint32_t pe);
@@ -209,6 +209,7 @@ void messages_word(struct kb_sim *s, uint32_t slot);
 bool commands_stage(struct kb_sim *s, uint64_t t, uint32_t slot);
 void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
 void commands_issue(struct kb_sim *s, struct command *c);
+void commands_late(struct command *c);
 void commands_resume(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ended);
 void commands_go_on(struct kb_sim *s, uint64_t t, struct command *c);
 void commands_finish(struct kb_sim *s, uint64_t t, struct command *c);

@@ -611,6 +611,10 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     CAUSE(REFRESH_WAIT, refresh_wait, queue_refresh_ns, true)                                      \
     CAUSE(ROW_WAIT, row_wait, queue_row_ns, true)                                                  \
     CAUSE(BUS_WAIT, bus_wait, queue_bus_ns, true)                                                  \
+    /* from the issue of a command to its start: for the commands that make its operands */        \
+    CAUSE(OPERAND_WAIT, operand_wait, queue_operand_ns, true)                                      \
+    /* for room in the TCM, before the issue */                                                    \
+    CAUSE(ROOM_WAIT, room_wait, queue_room_ns, true)                                               \
     /* links router: data of a read, on their way back without queues */                           \
     CAUSE(RETURN, return, return_ns, false)                                                        \
     /* for a port, an input server or a VC that others have; for room in the buffer behind it */   \
@@ -731,6 +735,7 @@ typedef struct kb_command {
     int line;
     bool async, composite;
     int64_t call_fs, issue_fs;
+    int64_t start_fs;      /* max(issue, ends of the commands that make its operands); -1 */
     int64_t end_fs;        /* -1: not known yet */
     const kb_share *share; /* once it has ended */
     size_t n_shares;
@@ -741,6 +746,7 @@ typedef struct kb_command {
                           piece */
     /* If another PE caused its return before its end, or its end: the stretches; or KB_NO_ID. */
     uint32_t return_stretch, end_stretch;
+    uint32_t maker; /* of its operands, the command that let it start after its issue; KB_NO_ID */
 } kb_command;
 
 /*

@@ -64,6 +64,24 @@ void tl_region_at(tl_here here, tl_ctx *tl, const char *name);
 #define tl_alloc_host(tl, nbytes) tl_alloc_host_at(TL_HERE, tl, nbytes)
 void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes);
 
+/* -- overlap (free) -------------------------------------------------------------------------- */
+
+/*
+ * From tl_async(tl, true) on every command returns at its issue, with its result in flight; only
+ * tl_barrier() and tl_atomic_add() still block, as they give the kernel something. An operand may
+ * be in flight: the command starts when the commands that make its operands have ended. Only
+ * handles order: a load of an address does not wait for this PE's own store to it.
+ *
+ * tl_wait() then takes any tensor, any number of times, and tl_free() one that is in flight or that
+ * commands under way read: its room comes back when the last FETCH of it has ended, its stores and
+ * sends are done. A command, or tl_alloc(), that finds no room in the TCM waits for that. Messages
+ * to one PE under one tag set out in the order of their calls.
+ *
+ * With tl_async(tl, false) commands block again. That is how a kernel begins.
+ */
+#define tl_async(tl, on) tl_async_at(TL_HERE, tl, on)
+void tl_async_at(tl_here here, tl_ctx *tl, bool on);
+
 /* -- tensors (free) ------------------------------------------------------------------------- */
 
 /* A tensor where it lies, outside the own TCM: an operand of tl_composite(). Bound when used. */
@@ -78,11 +96,15 @@ tl_tensor *tl_alloc_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape)
 #define tl_free(tl, x) tl_free_at(TL_HERE, tl, x)
 void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
-/* tl_release() gives back all tensors made since the mark. */
+/* tl_release() gives back all tensors made since the mark. One that tl_keep() was called for
+ * survives the next tl_release() that would give it back; tl_keep() returns it. Its views are not
+ * kept. */
 #define tl_mark(tl)          tl_mark_at(TL_HERE, tl)
 #define tl_release(tl, mark) tl_release_at(TL_HERE, tl, mark)
+#define tl_keep(tl, x)       tl_keep_at(TL_HERE, tl, x)
 uint64_t tl_mark_at(tl_here here, tl_ctx *tl);
 void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark);
+tl_tensor *tl_keep_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /* A number that takes the type of the tensors it is used with; not for the first operand alone. */
 #define tl_scalar(tl, value) tl_scalar_at(TL_HERE, tl, value)
@@ -149,6 +171,10 @@ tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *x,
  */
 #define tl_wait(tl, x) tl_wait_at(TL_HERE, tl, x)
 void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *x);
+
+/* Waits until all commands of this PE have ended, sends among them. Takes no time of its own. */
+#define tl_wait_all(tl) tl_wait_all_at(TL_HERE, tl)
+void tl_wait_all_at(tl_here here, tl_ctx *tl);
 
 /* -- other PEs (commands) ------------------------------------------------------------------- */
 

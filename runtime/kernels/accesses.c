@@ -9,13 +9,13 @@
 #include "machine/address.h"
 #include "kernels/barrier.h"
 #include "kernels/error.h"
+#include "kernels/flight.h"
 #include "pe/pe_ipcq.h"
-#include "record/race.h"
 
-/* Until when a command uses its bytes: the number of the tensor to wait for. */
+/* Until when a command uses its bytes: its id, to be waited for. */
 static uint64_t touches_until(const struct command *c)
 {
-    return c->async && c->task != TASK_SEND ? c->result->number : RACE_AT_ONCE;
+    return c->async && c->task != TASK_SEND ? c->op.id : RACE_AT_ONCE;
 }
 
 static bool touch(struct command *c, const struct op_tensor *tensor, enum access_kind kind,
@@ -94,11 +94,33 @@ static bool touch_task(struct command *c)
     return true;
 }
 
+/*
+ * The makers of its operands come before it. To wait for the command is to wait for them; one that
+ * is over at once, or a send, by which another PE learns of it, has waited for them.
+ */
+static bool follow_makers(struct command *c)
+{
+    struct race *r = c->pe->sim->race;
+    uint64_t until = touches_until(c);
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < c->n_operands; i++) {
+        const struct tl_tensor *tensor = c->operand[i];
+
+        if (!tensor || tensor->made_by == OP_NONE || !flight_orders(c, tensor))
+            continue;
+        ok = until == RACE_AT_ONCE ? race_waited(r, c->pe->number, tensor->made_by)
+                                   : race_follows(r, c->pe->number, until, tensor->made_by);
+    }
+    return ok;
+}
+
 void accesses_issued(struct tl_ctx *pe, struct command *c)
 {
     struct kb_sim *s = pe->sim;
 
-    if (s->status == KB_OK && (!race_goes_on(s->race, pe->number) || !touch_task(c)))
+    if (s->status == KB_OK &&
+        (!race_goes_on(s->race, pe->number) || !follow_makers(c) || !touch_task(c)))
         kernel_no_memory(pe);
 }
 
@@ -125,11 +147,11 @@ static void leave_without_memory(struct tl_ctx *pe)
     kernel_leave(pe);
 }
 
-void accesses_waited(struct tl_ctx *pe, const struct tl_tensor *tensor)
+void accesses_waited(struct tl_ctx *pe, uint64_t made_by)
 {
     struct race *r = pe->sim->race;
 
-    if (!race_goes_on(r, pe->number) || !race_waited(r, pe->number, tensor->number))
+    if (!race_goes_on(r, pe->number) || !race_waited(r, pe->number, made_by))
         leave_without_memory(pe);
 }
 

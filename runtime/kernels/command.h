@@ -59,12 +59,19 @@ struct command {
     uint32_t dst;
     uint8_t task; /* enum task */
     uint8_t n_operands;
-    bool async;
-    bool live;
+    bool async : 1;    /* the call returns at the issue */
+    bool live : 1;     /* in use, or kept by pool.c for a load */
+    bool overlaps : 1; /* issued under tl_async(true) */
+    bool reads : 1;    /* its operands count it as a user */
+    bool waited : 1;   /* commands start at its end: `waiters` */
+    bool late : 1;     /* it has waited for the maker of an operand */
+    bool started : 1;  /* at start_fs */
 
     struct op op;
-    const struct tl_tensor
-        *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
+    /* Bound at the start; two for a step; NULL: a scalar. */
+    struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX];
+    struct command *waiters, *next_waiter; /* that start once it has ended, by id */
+    int64_t call_fs, start_fs; /* the start: max(issue, ends of the makers of its operands) */
     union {
         struct queue *queue; /* send, receive */
         struct barrier *barrier;
@@ -87,7 +94,7 @@ struct command {
     uint64_t writes_left;        /* DMA_WRITEs that have not ended */
     struct command *made;        /* the one made before */
 
-    uint32_t after; /* observed: kb_command.after */
+    uint32_t after, maker; /* observed: kb_command.after, .maker */
     bool after_end;
     struct talk talk;
 };

@@ -2,10 +2,11 @@
  *
  * Three stages, one after the other; each takes its port or engine when it comes to it and gives it
  * back at its end. An operand that is given twice is fetched twice, a scalar not at all; with
- * scalars alone there is no FETCH. The result is pending, and visible to the PE from the issue on.
+ * scalars alone there is no FETCH. The result is pending, and visible to the PE from the start on.
  *
  * docs/kernels.md "Worked: four commands": a dot of 32x64x32 in f16 takes 3 + 16 + 16 + 4 = 39 ns.
  */
+#include "kernels/flight.h"
 #include "kernels/operands.h"
 #include "pe/boxes.h"
 
@@ -50,12 +51,12 @@ static void begin_store(struct kb_sim *s, uint64_t t, struct command *c)
     pe_store(s, t, &stage, c->store_bytes);
 }
 
-void compute_issue(struct kb_sim *s, uint64_t t, struct command *c)
+void compute_start(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct stage stage = {.command = c, .stage = STAGE_FETCH, .id = c->op.id + 1, .data_op = true};
     struct tl_tensor *tensor = c->result;
 
-    if (!tcm_place_result(c) || !result_new(c, tensor->nbytes))
+    if (!result_new(c, tensor->nbytes))
         return;
     tensor->hidden = true;
     tensor->view = c->op.out.view;
@@ -85,6 +86,8 @@ bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     struct command *c = work->command;
 
     if (work->stage == STAGE_FETCH) {
+        if (c->reads)
+            flight_fetched(s, t, c);
         begin_engine(s, t, c);
         return false;
     }

@@ -52,7 +52,8 @@ static bool holds_up(const struct command *c)
 {
     const struct tl_ctx *pe = c->pe;
 
-    return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result);
+    return pe->current == c || pe->state == PE_WAITS_ALL ||
+           (pe->state == PE_WAITS && pe->awaited && pe->awaited->making == c);
 }
 
 static void add_row(struct deadlock_list *l, const struct command *c, kb_deadlocked row)
@@ -96,7 +97,7 @@ static void add_ends(struct deadlock_list *l, const struct queue *q)
         .lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag, .other_tag = -1};
     kb_deadlocked receive = {.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag};
 
-    if (q->sending)
+    if (q->sending && q->sending->started)
         add_row(l, q->sending, send);
     if (q->receiving)
         receive.other_tag = other_tag(l->sim->kernels->ipcq, q);

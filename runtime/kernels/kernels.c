@@ -9,6 +9,7 @@
 #include "kernels/requests.c"
 #include "kernels/error.c"
 #include "kernels/pool.c"
+#include "kernels/flight.c"
 #include "kernels/slots.c"
 #include "kernels/operands.c"
 #include "kernels/service.c"

@@ -348,7 +348,8 @@ static void begin_launch(struct kb_sim *s)
         struct tl_ctx *pe = pe_of(k, l, i);
 
         pe->state = PE_BEGINS;
-        pe->issued = false;
+        pe->issued = pe->overlaps = pe->overlapped = false;
+        pe->room_fs = 0;
         pe->call = NULL;
         wakes_append(&k->wakes, start, pe->number);
     }

@@ -17,6 +17,12 @@ static inline void observe_command(struct kb_sim *s, struct command *c)
     s->observer->command(s, c);
 }
 
+/* The operands that it has waited for are there: it starts. */
+static inline void observe_operands(struct command *c)
+{
+    c->pe->sim->observer->operands(c);
+}
+
 static inline void observe_finish(struct kb_sim *s, uint64_t t, struct command *c)
 {
     s->observer->finish(s, t, c);

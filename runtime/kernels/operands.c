@@ -1,6 +1,6 @@
 /* operands.c -- operands get the versions that lie at their addresses; results become versions.
  *
- * A dot or math command sees its operands as they are at its issue: what is written to their
+ * A dot or math command sees its operands as they are at its start: what is written to their
  * addresses later makes new versions (data/mem.h). The versions' makers join the command's
  * dependencies for the op log.
  */
@@ -56,9 +56,9 @@ static bool bind_place(struct command *c, struct op_tensor *tensor)
 /* The operand `to` gets what `tensor` holds now. False after a message. */
 static bool bind(struct command *c, struct op_tensor *to, const struct tl_tensor *tensor)
 {
-    to->maker = tensor->maker;
-    if (tensor->kind == TENSOR_SCALAR)
+    if (to->is_scalar)
         return true;
+    to->maker = tensor->maker;
     if (tensor->kind == TENSOR_PLACE)
         return bind_place(c, to);
     to->view = tensor->view;

@@ -131,6 +131,7 @@ struct command *command_new(struct kernels *k)
     c = k->free_commands;
     k->free_commands = c->behind;
     c->live = true;
+    c->reads = c->waited = c->late = c->started = false;
     c->result = NULL;
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;
@@ -210,8 +211,11 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
         return NULL;
     tensor->kind = (uint8_t)kind;
     tensor->wait = WAIT_NONE;
-    tensor->loads = tensor->hidden = false;
-    tensor->maker = OP_NONE;
+    tensor->loads = tensor->hidden = tensor->kept = tensor->dead = tensor->viewed = false;
+    tensor->users = 0;
+    tensor->maker = tensor->made_by = OP_NONE;
+    tensor->making = NULL;
+    tensor->made_fs = -1;
     tensor->owner = pe->number;
     tensor->view.v = NULL;
     tensor->block = NULL;

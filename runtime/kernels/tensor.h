@@ -30,13 +30,21 @@ struct tl_tensor {
     uint8_t wait, dtype, space;
     bool loads;     /* made by an asynchronous load: no operand until it was waited for */
     bool hidden;    /* in the TCM, but not yet in the MemoryStore, see tcm_show() */
+    bool kept;      /* the next tl_release() leaves it */
+    bool dead;      /* given back while commands still need it: kernels/flight.h */
+    bool viewed;    /* it has views that were made in flight, or is one */
+    uint32_t users; /* commands that read it: kernels/flight.h */
     uint32_t maker; /* op_id; OP_NONE */
     uint32_t owner; /* the PE, by number */
     uint64_t address, nbytes;
     struct view view;        /* owned; TENSOR_VALUE */
     struct tcm_block *block; /* NULL: takes no room in the TCM */
     struct tl_tensor *older, *newer;
-    uint64_t number; /* counts up: tl_release() gives back what is younger than its mark */
+    struct command *making;   /* the command under way that makes it; NULL: none */
+    struct tl_tensor *beside; /* the next view of what `making` makes */
+    uint32_t made_by;         /* op_id of the last such command; OP_NONE */
+    int64_t made_fs;          /* when that has ended; < 0: none has */
+    uint64_t number;          /* counts up: tl_release() gives back what is younger than its mark */
     struct dims shape;
     double scalar;
 };

@@ -55,7 +55,8 @@ KERNELS_OWN uint64_t check_shape(const struct call *call, const kb_shape *shape,
 KERNELS_OWN uint64_t result_bytes(const struct call *call, kb_dtype dtype,
                                   const struct dims *shape);
 
-/* A tensor that was not given back; one that was waited for; an operand of an engine. */
+/* A tensor that was not given back; one that was waited for, or may be in flight; an operand of an
+ * engine. */
 KERNELS_OWN void check_live(const struct call *call, const struct tl_tensor *tensor);
 KERNELS_OWN void check_waited(const struct call *call, const struct tl_tensor *tensor);
 KERNELS_OWN void check_operand(const struct call *call, const struct tl_tensor *tensor);
@@ -78,7 +79,7 @@ KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint
 KERNELS_OWN struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind,
                                          kb_dtype dtype, const struct dims *shape, uint64_t nbytes);
 KERNELS_OWN struct command *new_command(const struct call *call, enum op_kind kind);
-KERNELS_OWN void add_operand(struct command *c, const struct tl_tensor *tensor);
+KERNELS_OWN void add_operand(struct command *c, struct tl_tensor *tensor);
 /* Several; scalars take the type of the tensors. */
 KERNELS_OWN void add_operands(struct command *c, struct tl_tensor *const *operands, uint32_t n,
                               kb_dtype dtype);

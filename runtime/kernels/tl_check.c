@@ -133,7 +133,7 @@ void check_live(const struct call *call, const struct tl_tensor *tensor)
 {
     if (!tensor)
         BAD(call, "a tensor is NULL");
-    if (tensor->kind == TENSOR_FREE)
+    if (tensor->kind == TENSOR_FREE || tensor->dead)
         BAD(call, "a tensor was given back before");
     if (tensor->owner != call->pe->number)
         BAD(call, "a tensor belongs to another PE");
@@ -142,7 +142,7 @@ void check_live(const struct call *call, const struct tl_tensor *tensor)
 void check_waited(const struct call *call, const struct tl_tensor *tensor)
 {
     check_live(call, tensor);
-    if (tensor->loads && tensor->wait != WAIT_OVER)
+    if (tensor->loads && tensor->wait != WAIT_OVER && !call->pe->overlaps)
         BAD(call, "an operand is a load or a receive that has not been waited for");
 }
 
@@ -286,10 +286,10 @@ struct command *new_command(const struct call *call, enum op_kind kind)
     return c;
 }
 
-void add_operand(struct command *c, const struct tl_tensor *tensor)
+void add_operand(struct command *c, struct tl_tensor *tensor)
 {
     set_tensor(&c->op.in[c->op.n_in++], tensor);
-    c->operand[c->n_operands++] = tensor;
+    c->operand[c->n_operands++] = tensor->kind == TENSOR_SCALAR ? NULL : tensor;
 }
 
 void add_operands(struct command *c, struct tl_tensor *const *x, uint32_t n, kb_dtype dtype)

@@ -192,11 +192,11 @@ tl_tensor *tl_transpose_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 /* Adds a constant to an operation that has no tensors. */
 static void add_constant(struct command *c, kb_dtype dtype, double value)
 {
-    static const struct tl_tensor no_operand = {.kind = TENSOR_SCALAR, .maker = OP_NONE};
+    struct op_tensor *constant = &c->op.in[c->op.n_in++];
 
-    add_operand(c, &no_operand);
-    c->op.in[c->op.n_in - 1].dtype = (uint8_t)dtype;
-    c->op.in[c->op.n_in - 1].scalar = value;
+    set_tensor(constant, &(struct tl_tensor){.kind = TENSOR_SCALAR, .scalar = value});
+    constant->dtype = (uint8_t)dtype;
+    c->operand[c->n_operands++] = NULL;
 }
 
 tl_tensor *tl_arange_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t n, double start,

@@ -4,7 +4,7 @@
  *
  *     0       tl_load_at() checks its arguments and makes a command (tl_check.c). kernel_call() in
  *             pe/pe_cpu.c notes its issue in k->wakes, and waits.
- *     3       pe_cpu issues it. pe_dma_load() takes room in the TCM for the result (pe_tcm.c) and
+ *     3       pe_cpu issues it: room in the TCM for the result (pe_tcm.c). pe_dma_issue() takes
  *             a slot of the engine (slots.c), and gives the slot to the engine (requests.c): the
  *             transaction gets a read channel at once, and sets out.
  *     5.085   It is at the slice, which is idle and serves it (engine/inorder_steps.h).
@@ -114,6 +114,7 @@ tl_tensor *tl_load_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype
     struct command *c = load_of(&call, dtype, &shape);
     struct op_tensor *moved = &c->op.in[0];
 
+    async = async || tl->overlaps;
     c->async = async;
     c->dst = set_strides(&call, c, address, &moved->shape, dtype_bytes(moved->dtype), strides);
     moved->address = address;
@@ -145,23 +146,55 @@ tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *te
     return do_command(c);
 }
 
+/* The kernel has waited for one of the views of what command `made_by` has made, so for all. */
+static void views_are_there(struct tl_ctx *pe, uint32_t made_by)
+{
+    for (struct tl_tensor *x = pe->newest; x; x = x->older)
+        if (x->made_by == made_by && x->wait == WAIT_ENDED)
+            x->wait = WAIT_OVER;
+}
+
 void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_wait", here);
 
     check_live(&call, tensor);
-    if (tensor->wait == WAIT_NONE)
+    if (tensor->wait == WAIT_NONE && !tl->overlaps)
         BAD(&call, "there is nothing to wait for");
-    if (tensor->wait == WAIT_OVER)
+    if (tensor->wait == WAIT_OVER && !tl->overlaps)
         BAD(&call, "it was waited for before");
     if (tensor->wait == WAIT_PENDING) {
         tl->awaited = tensor;
         tl->state = PE_WAITS;
         kernel_wait(tl);
     }
-    tensor->wait = WAIT_OVER;
+    if (tensor->viewed)
+        views_are_there(tl, tensor->made_by);
+    else if (tensor->wait != WAIT_NONE)
+        tensor->wait = WAIT_OVER;
     if (tl->sim->race)
-        accesses_waited(tl, tensor);
+        accesses_waited(tl, tensor->made_by);
+}
+
+void tl_wait_all_at(tl_here here, tl_ctx *tl)
+{
+    begin_call(tl, "tl_wait_all", here);
+    if (tl->outstanding) {
+        tl->state = PE_WAITS_ALL;
+        kernel_wait(tl);
+    }
+    for (struct tl_tensor *x = tl->newest; x; x = x->older)
+        if (x->wait == WAIT_ENDED)
+            x->wait = WAIT_OVER;
+    if (tl->sim->race)
+        accesses_waited(tl, RACE_ALL);
+}
+
+void tl_async_at(tl_here here, tl_ctx *tl, bool on)
+{
+    begin_call(tl, "tl_async", here);
+    tl->overlaps = on;
+    tl->overlapped = tl->overlapped || on;
 }
 
 int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value)

@@ -57,7 +57,7 @@ tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype d
     c->nbytes = n * elem;
     tensor = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
     tensor->space = SPACE_TCM;
-    tensor->loads = async;
+    tensor->loads = async || tl->overlaps;
     c->result = tensor;
     set_operand(&c->op.in[0], tensor, 0, SPACE_TCM);
     c->op.out.space = SPACE_TCM;

@@ -121,7 +121,7 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
     if (y->kind == TENSOR_SCALAR)
         e->operand[e->n_operands].dtype = c->op.dtype_acc;
     e->n_operands++;
-    c->operand[c->n_operands++] = y;
+    c->operand[c->n_operands++] = y->kind == TENSOR_SCALAR ? NULL : y;
 }
 
 static void add_epilogue(const struct call *call, struct command *c, const tl_epilogue *step,

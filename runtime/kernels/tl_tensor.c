@@ -9,6 +9,7 @@
  * last.
  */
 #include "kernels/accesses.h"
+#include "kernels/flight.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -35,32 +36,35 @@ tl_tensor *tl_alloc_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape)
     struct dims d;
     uint64_t nbytes = check_shape(&call, &shape, &d) * check_dtype(&call, dtype);
     struct tl_tensor *tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
+    enum tcm_result result;
 
     tensor->space = SPACE_TCM;
-    switch (tcm_alloc(tl, tensor)) {
-    case TCM_OK:
-        break;
-    case TCM_FULL:
-        tcm_say_full(tl, call.name, here, nbytes);
-        kernel_leave(tl);
-    case TCM_NO_MEMORY:
-        call_no_memory(&call);
+    while ((result = tcm_alloc(tl, tensor)) != TCM_OK) {
+        if (!tcm_may_have_room(tl, result, call.name, here, nbytes))
+            kernel_leave(tl);
+        kernel_wait_for_room(tl);
     }
     return tensor;
 }
 
-static void take_back(const struct call *call, struct tl_tensor *tensor)
+static inline __attribute__((always_inline)) void take_back(const struct call *call,
+                                                            struct tl_tensor *tensor)
 {
-    check_live(call, tensor);
-    if (tensor->wait == WAIT_PENDING || (tensor->wait == WAIT_ENDED && tensor->loads))
+    bool waits = tensor->wait == WAIT_PENDING || (tensor->wait == WAIT_ENDED && tensor->loads);
+
+    if (waits && !call->pe->overlaps)
         BAD(call, "a tensor is given back that has not been waited for");
-    tensor_free(call->pe, tensor);
+    if (tensor->making || tensor->users)
+        flight_give_back(call->pe->kernels, tensor);
+    else
+        tensor_free(call->pe, tensor);
 }
 
 void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_free", here);
 
+    check_live(&call, x);
     take_back(&call, x);
 }
 
@@ -74,8 +78,21 @@ void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark)
 {
     struct call call = begin_call(tl, "tl_release", here);
 
-    while (tl->newest && tl->newest->number >= mark)
-        take_back(&call, tl->newest);
+    for (struct tl_tensor *x = tl->newest, *older; x && x->number >= mark; x = older) {
+        older = x->older;
+        if (!x->kept && !x->dead)
+            take_back(&call, x);
+        x->kept = false;
+    }
+}
+
+tl_tensor *tl_keep_at(tl_here here, tl_ctx *tl, tl_tensor *x)
+{
+    struct call call = begin_call(tl, "tl_keep", here);
+
+    check_live(&call, x);
+    x->kept = true;
+    return x;
 }
 
 tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value)
@@ -94,10 +111,7 @@ tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value)
     return tensor;
 }
 
-/*
- * A second handle to the same bytes. A load that has not been waited for cannot be reshaped, since
- * the end of the load finds the one tensor that the call returned.
- */
+/* A second handle to the same bytes, or to those that will be there. */
 tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
@@ -108,7 +122,7 @@ tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape s
     check_waited(&call, tensor);
     if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar has no shape");
-    if (tensor->wait == WAIT_PENDING)
+    if (tensor->wait == WAIT_PENDING && !tl->overlaps)
         BAD(&call, "a tensor is reshaped before it was waited for");
     if (n != dims_elements(&tensor->shape))
         BAD(&call, "%s does not hold the elements of %s", shape_text(&d).text,
@@ -125,6 +139,8 @@ tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape s
     view->view = tensor->view;
     if (view->view.v)
         version_keep(view->view.v);
+    if (tensor->made_by != OP_NONE)
+        flight_view(tensor, view);
     return view;
 }
 
@@ -178,6 +194,9 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
     enum mem_err err = MEM_OK;
 
     check_waited(call, tensor);
+    if (tensor->kind == TENSOR_VALUE && (tensor->making || tensor->loads) &&
+        tensor->wait != WAIT_OVER)
+        BAD(call, "the tensor is in flight: wait for it first");
     if (tensor->kind == TENSOR_SCALAR)
         BAD(call, "a scalar has no data");
     view = tensor->view;

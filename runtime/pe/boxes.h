@@ -10,8 +10,10 @@ KERNELS_OWN void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
 
 /* From the kernel's stack: has a command issued, and waits until it is, or has ended. */
 KERNELS_OWN void kernel_call(struct command *c);
-/* From the kernel's stack: waits until the state of its PE lets it go on. */
+/* From the kernel's stack: waits until the state of its PE lets it go on; until room may have come
+ * back. */
 KERNELS_OWN void kernel_wait(struct tl_ctx *pe);
+KERNELS_OWN void kernel_wait_for_room(struct tl_ctx *pe);
 
 /* The service of `slot` has ended. */
 KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
@@ -35,10 +37,10 @@ KERNELS_OWN uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stag
 KERNELS_OWN void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
                               uint32_t area, uint64_t address, uint64_t nbytes);
 
-/* A command's transaction joins its channel at once; a load or a store is issued. */
-KERNELS_OWN void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c);
-KERNELS_OWN void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c);
-KERNELS_OWN void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c);
+/* A command's transaction joins its channel: at once in the event of its issue (`called`), else by
+ * an event. Of a store, with what it writes. */
+KERNELS_OWN void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c, bool called);
+KERNELS_OWN void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c, bool called);
 /* The last byte of a load has been served: its tensor gets its bytes. */
 KERNELS_OWN void pe_dma_bind_load(struct kb_sim *s, struct command *c);
 /* The element of an atomic has been served: its sum is formed. */
@@ -66,9 +68,9 @@ KERNELS_OWN struct engine_work pe_gemm_work(const struct tl_ctx *of, uint64_t m,
                                             uint64_t n);
 KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op,
                                             uint64_t elements);
-/* Dot and math commands (kernels/compute.c): how long their stages take; the issue. */
+/* Dot and math commands (kernels/compute.c): how long their stages take; the start. */
 KERNELS_OWN void compute_measure(struct command *c);
-KERNELS_OWN void compute_issue(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void compute_start(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
@@ -78,7 +80,9 @@ KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct w
 KERNELS_OWN void composite_cut(struct command *c);
 /* How many ids its stages take. */
 KERNELS_OWN uint64_t composite_stages(const struct command *c);
-KERNELS_OWN void composite_issue(struct kb_sim *s, uint64_t t, struct command *c);
+/* It joins the composites of its PE as it is issued; its tokens may enter from its start on. */
+KERNELS_OWN void composite_join(struct command *c);
+KERNELS_OWN void composite_start(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last. */
 KERNELS_OWN bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
@@ -88,10 +92,10 @@ enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 
 /* The lowest range of `nbytes` that fits, 64-byte aligned; sets tensor->block and ->address. */
 KERNELS_OWN enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor);
-/* The message of TCM_FULL. */
-KERNELS_RARE void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes);
-/* Room in the TCM for a command's result; its address is known then. False after a message. */
-KERNELS_OWN bool tcm_place_result(struct command *c);
+/* There was no room: is some to come back (pe->give_backs)? Else the run has ended, by a message.
+ */
+KERNELS_RARE bool tcm_may_have_room(struct tl_ctx *pe, enum tcm_result result, const char *call,
+                                    tl_here here, uint64_t nbytes);
 
 /*
  * The results of a PE are in its TCM, where only another PE would look for them in the MemoryStore.

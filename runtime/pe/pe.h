@@ -5,12 +5,15 @@
 #include "kernels/command.h"
 
 enum pe_state {
-    PE_IDLE,    /* takes no part in the launch, or has ended */
-    PE_BEGINS,  /* its kernel starts with its next event */
-    PE_ISSUES,  /* called; its command is issued with its next event */
-    PE_WAITS,   /* for the end of a command */
-    PE_WAKES,   /* goes on with its next event */
-    PE_RETURNED /* commands are under way */
+    PE_IDLE,       /* takes no part in the launch, or has ended */
+    PE_BEGINS,     /* its kernel starts with its next event */
+    PE_ISSUES,     /* called; its command is issued with its next event */
+    PE_WAITS,      /* for the end of a command */
+    PE_WAITS_ALL,  /* for the end of all commands */
+    PE_WAITS_ROOM, /* for room in its TCM: to issue its command, or to go on if it has called none
+                    */
+    PE_WAKES,      /* goes on with its next event */
+    PE_RETURNED    /* commands are under way */
 };
 
 /* The memory in which the last address of a call was found, and where that begins. */
@@ -34,7 +37,10 @@ struct tl_ctx {
     uint32_t src;                    /* packed as cost.h has it */
     uint32_t outstanding;            /* commands issued and not ended */
     uint8_t state;
-    bool issued; /* a command, in this launch */
+    bool issued;               /* a command, in this launch */
+    bool overlaps, overlapped; /* tl_async(true): now; before, in this launch */
+    uint32_t give_backs;       /* dead tensors whose room is yet to come back */
+    int64_t room_fs;           /* how long tl_alloc() has waited for room since the last command */
 
     size_t stack_bytes;
     const char *call; /* the last, and where it stands */

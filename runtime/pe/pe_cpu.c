@@ -14,8 +14,10 @@
  *
  * "Runs" takes no simulated time: the kernel is a coroutine (kernels/co.h) that runs on its own
  * stack until it calls a command. kernel_call() notes the issue in k->wakes, 3 ns ahead, and waits.
- * At that event the command is issued: it gets its id, its operands are bound, and its first stage
- * begins. An asynchronous command then lets the kernel go on; else command_end() wakes it.
+ * At that event the command is issued: it gets room and its id. It starts at once, or when the
+ * commands that make its operands have ended (kernels/flight.c): then its operands are bound, and
+ * its first stage begins. An asynchronous command lets the kernel go on at its issue; else
+ * command_end() wakes it.
  *
  * Which stack. The obvious way is to switch to the loop of the engine for every wait, and back. But
  * mostly this kernel is also the next to go on, and then both switches are for nothing. So
@@ -28,7 +30,8 @@
  *
  * Invariants.
  *   - At most one command of a PE is called and not issued: pe->current.
- *   - A kernel waits for one thing: its current command, or the tensor pe->awaited.
+ *   - A kernel waits for one thing: its current command, the tensor pe->awaited, all its commands,
+ * or room in its TCM.
  *   - pe->outstanding counts commands issued and not ended; a PE has ended when its kernel has
  *     returned and that is 0.
  *
@@ -39,6 +42,7 @@
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
 #include "kernels/error.h"
+#include "kernels/flight.h"
 #include "kernels/observe.h"
 #include "kernels/operands.h"
 #include "kernels/pool.h"
@@ -119,53 +123,115 @@ static inline bool draw_ids(struct kb_sim *s, struct command *c, uint64_t stages
     return true;
 }
 
-/* It gets its ids, and its operands what they hold now. False after a message. */
-static __attribute__((noinline)) bool prepare(struct kb_sim *s, struct command *c)
+/* Room in the TCM for its result, whose address is known then. False: it waits for room, or the run
+ * has ended. */
+static inline bool place_result(struct command *c)
 {
-    if (c->op.composite)
-        composite_cut(c);
-    else if (c->op.kind >= OP_GEMM)
-        compute_measure(c);
-    return draw_ids(s, c, stages_of(c)) && (c->op.kind == OP_DMA_READ || operands_bind(c));
+    struct tl_tensor *result = c->result;
+    enum tcm_result r;
+
+    if (!result || result->kind != TENSOR_VALUE)
+        return true;
+    r = tcm_alloc(c->pe, result);
+    if (r != TCM_OK) {
+        if (tcm_may_have_room(c->pe, r, c->call, c->here, result->nbytes))
+            c->pe->state = PE_WAITS_ROOM;
+        return false;
+    }
+    c->op.out.address = result->address;
+    return true;
 }
 
-/* The first stage begins of a command that is no load. */
-static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t, struct command *c)
+static inline void name_result(struct command *c)
+{
+    c->op.out.maker = c->op.id;
+    if (!c->result)
+        return;
+    c->result->maker = c->op.id;
+    if (c->async)
+        c->result->made_by = c->op.id;
+}
+
+/* It has its ids. */
+static inline void issued(struct kb_sim *s, struct command *c)
+{
+    name_result(c);
+    current_result(s->kernels)->ops++;
+    c->pe->outstanding++;
+    c->pe->issued = true;
+    if (s->observer)
+        observe_command(s, c);
+}
+
+/* The first stage of a command begins. `called`: in the event of its issue. */
+static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t, struct command *c,
+                                                   bool called)
 {
     if (c->task == TASK_SEND)
-        ipcq_send(s, t, c);
+        ipcq_send(s, t, c, called);
     else if (c->task == TASK_RECV)
         ipcq_receive(s, t, c);
     else if (c->task == TASK_BARRIER)
         barrier_join(s, t, c);
     else if (c->task == TASK_ATOMIC)
-        pe_dma_issue(s, t, c);
+        pe_dma_issue(s, t, c, called);
     else if (c->op.composite)
-        composite_issue(s, t, c);
+        composite_start(s, t, c);
     else if (c->op.kind == OP_DMA_WRITE)
-        pe_dma_store(s, t, c);
+        pe_dma_store(s, t, c, called);
     else
-        compute_issue(s, t, c);
+        compute_start(s, t, c);
+}
+
+/* All operands are there. */
+static inline __attribute__((always_inline)) void start(struct kb_sim *s, uint64_t t,
+                                                        struct command *c, bool called)
+{
+    c->start_fs = (int64_t)t;
+    c->started = true;
+    if (c->late && s->observer)
+        observe_operands(c);
+    if (c->op.kind == OP_DMA_READ || operands_bind(c))
+        begin_stages(s, t, c, called);
+}
+
+/* A command that is no load is issued: it starts, or waits for its operands. */
+static __attribute__((noinline)) void issue_other(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    bool waits;
+
+    if (c->op.composite)
+        composite_cut(c);
+    else if (c->op.kind >= OP_GEMM)
+        compute_measure(c);
+    if (!draw_ids(s, c, stages_of(c)))
+        return;
+    issued(s, c);
+    waits = c->pe->overlapped && flight_waits(c);
+    if (c->overlaps || waits)
+        flight_read(c);
+    if (c->task == TASK_SEND)
+        ipcq_join(c);
+    else if (c->op.composite)
+        composite_join(c);
+    if (!waits)
+        start(s, t, c, true);
 }
 
 static inline void issue_command(struct tl_ctx *pe, uint64_t t)
 {
     struct kb_sim *s = pe->sim;
     struct command *c = pe->current;
-    bool loads = is_load(c);
 
     c->op.t_issue_fs = (int64_t)t;
-    if (loads ? !draw_ids(s, c, 0) : !prepare(s, c))
+    if (!place_result(c))
         return;
-    current_result(s->kernels)->ops++;
-    pe->outstanding++;
-    pe->issued = true;
-    if (s->observer)
-        observe_command(s, c);
-    if (loads)
-        pe_dma_load(s, t, c);
-    else
-        begin_stages(s, t, c);
+    if (!is_load(c)) {
+        issue_other(s, t, c);
+    } else if (draw_ids(s, c, 0)) {
+        issued(s, c);
+        pe_dma_issue(s, t, c, true);
+    }
     if (s->race)
         accesses_issued(pe, c);
 }
@@ -271,7 +337,7 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
     bool async;
 
     issue_command(pe, t);
-    if (pe->sim->status != KB_OK)
+    if (pe->sim->status != KB_OK || pe->state == PE_WAITS_ROOM)
         return false;
     async = c->async; /* of a send known only now: true if all its pieces are under way */
     if (async && pe->sim->observer)
@@ -332,13 +398,35 @@ void kernel_wait(struct tl_ctx *pe)
     } while (pe->state == PE_ISSUES ? !issue_called(pe, k->now_fs) : pe->state == PE_WAITS);
 }
 
+void kernel_wait_for_room(struct tl_ctx *pe)
+{
+    uint64_t since_fs = pe->kernels->now_fs;
+
+    pe->state = PE_WAITS_ROOM;
+    kernel_wait(pe);
+    pe->room_fs += (int64_t)(pe->kernels->now_fs - since_fs);
+}
+
+/* Only a barrier and an atomic block under tl_async(true): they give the kernel something. */
+static __attribute__((noinline)) void call_overlaps(struct command *c)
+{
+    c->call_fs -= c->pe->room_fs;
+    c->pe->room_fs = 0;
+    if (c->overlaps && c->task != TASK_BARRIER && c->task != TASK_ATOMIC)
+        c->async = true;
+}
+
 void kernel_call(struct command *c)
 {
     struct tl_ctx *pe = c->pe;
     uint64_t issue_fs = later(pe->kernels->now_fs, pe_issue_fs(pe));
 
+    c->call_fs = (int64_t)pe->kernels->now_fs;
+    c->overlaps = pe->overlaps;
+    if (pe->overlapped)
+        call_overlaps(c);
     if (c->result && c->async)
-        c->result->wait = WAIT_PENDING;
+        flight_begin(c);
     pe->current = c;
     pe->state = PE_ISSUES;
     if (!engine_skip_to(pe->sim, wakes_event(issue_fs, pe->number)))
@@ -350,6 +438,22 @@ void kernel_call(struct command *c)
 
 /* -- a command ends --------------------------------------------------------------------------- */
 
+/* A command has ended: it reads nothing any more, and those that have waited for it start, or wait
+ * for another operand. */
+static __attribute__((noinline)) void let_go(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct command *waiter = c->waited ? c->waiters : NULL;
+
+    c->waited = false;
+    if (c->reads)
+        flight_fetched(s, t, c);
+    for (struct command *next; waiter && s->status == KB_OK; waiter = next) {
+        next = waiter->next_waiter;
+        if (!flight_waits(waiter))
+            start(s, t, waiter, false);
+    }
+}
+
 static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, uint64_t t,
                                                               struct command *c)
 {
@@ -359,10 +463,12 @@ static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, 
     if (s->observer)
         observe_finish(s, t, c);
     if (c->async && c->result) {
-        wakes = pe->state == PE_WAITS && pe->awaited == c->result;
-        c->result->wait = WAIT_ENDED;
+        wakes = pe->state == PE_WAITS && pe->awaited && pe->awaited->making == c;
+        flight_end(s, t, c);
     }
-    if (s->observer && (wakes || (pe->outstanding == 1 && pe->state == PE_RETURNED)))
+    if (--pe->outstanding == 0 && pe->state == PE_WAITS_ALL)
+        wakes = true;
+    if (s->observer && (wakes || (pe->outstanding == 0 && pe->state == PE_RETURNED)))
         observe_resume(pe, c->op.id, true);
     if (wakes) {
         pe->state = PE_WAKES;
@@ -370,11 +476,13 @@ static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, 
         pe->awaited = NULL;
         wakes_add(&s->kernels->wakes, t, pe->number);
     }
+    if (c->reads || c->waited)
+        let_go(s, t, c);
     if (is_load(c))
         command_keep(s->kernels, c);
     else
         command_free(s->kernels, c);
-    if (--pe->outstanding == 0 && pe->state == PE_RETURNED)
+    if (pe->outstanding == 0 && pe->state == PE_RETURNED)
         pe_ended(pe, t);
 }
 

@@ -15,7 +15,7 @@
  *
  *   load     when its last byte has been served: pe_dma_bind_load(). It sees each store that was
  *            issued before that instant, also one that was issued after the load.
- *   store    at its issue: pe_dma_store(). Its own bytes are still on their way.
+ *   store    at its start: pe_dma_store(). Its own bytes are still on their way.
  *   atomic   when its element has been served: pe_dma_add(), which reads and writes in one event
  *
  * Example, in ns. PE 0 issues a load of 4096 bytes of its slice at 3; they are served from 5.085 to
@@ -223,26 +223,25 @@ void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint3
         engine_arrive(s, t, TXN_TO_CHANNEL, slot);
 }
 
-void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c)
+void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
     struct stage stage = {.command = c,
                           .stage = c->op.kind == OP_DMA_READ ? STAGE_DMA_READ : STAGE_DMA_WRITE,
                           .id = c->op.id,
                           .data_op = true};
     uint64_t address = c->op.kind == OP_DMA_READ ? c->op.in[0].address : c->op.out.address;
-    uint32_t slot = pe_dma_slot(s, t, &stage, c->dst, address, c->nbytes);
+    uint32_t slot;
 
+    if (!called) {
+        pe_dma_begin(s, t, &stage, c->dst, address, c->nbytes);
+        return;
+    }
+    slot = pe_dma_slot(s, t, &stage, c->dst, address, c->nbytes);
     if (slot != TXN_NONE)
         engine_issue(s, t, slot);
 }
 
 /* -- loads ------------------------------------------------------------------------------------ */
-
-void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c)
-{
-    if (tcm_place_result(c))
-        pe_dma_issue(s, t, c);
-}
 
 void pe_dma_bind_load(struct kb_sim *s, struct command *c)
 {
@@ -278,7 +277,7 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
 
 /* -- stores ----------------------------------------------------------------------------------- */
 
-void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c)
+void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
     struct op *op = &c->op;
     struct strided g;
@@ -287,9 +286,6 @@ void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c)
         return;
     op->out.view = op->in[0].view;
     version_keep(op->out.view.v);
-    op->out.maker = op->id;
-    if (c->result)
-        c->result->maker = op->id;
     if (op->strided) {
         g = op_strided(op);
         if (mem_write_strided(s->kernels->mem, c->dst, op->out.address, &g, op->out.view, op->id) !=
@@ -300,7 +296,7 @@ void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c)
     } else if (!result_publish(c, c->dst, &op->out)) {
         return;
     }
-    pe_dma_issue(s, t, c);
+    pe_dma_issue(s, t, c, called);
 }
 
 /* -- atomics ---------------------------------------------------------------------------------- */

@@ -18,8 +18,9 @@
  *     free_fs         of a slot: TAKEN, or when its credit is with the sender
  *     full            the piece has arrived
  *
- * Invariants: taken <= issued <= taken + n_slots; only slots in between are in use; at most one
- * send of a queue waits (`sending`), as a PE waits in it; any number of receives do, in order.
+ * Invariants: taken <= issued <= taken + n_slots; only slots in between are in use; any number of
+ * sends and receives wait, each in order. The first send waits for a slot, or for its start;
+ * without tl_async() it is the only one, as its PE waits in it.
  *
  * A credit is no event unless a send waits for it. It is a time, `free_fs`: a send that finds it in
  * the past takes the slot at once. Only a send that waits for exactly this slot makes an event of
@@ -192,38 +193,67 @@ static void wait_for_slot(struct kb_sim *s, struct command *c)
         send_credit(s, c->queue);
 }
 
-void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
+void ipcq_join(struct command *c)
 {
-    while (c->piece < c->pieces && ipcq_slot_of(c->queue, c->queue->issued)->free_fs <= t)
-        if (!send_piece(s, t, c, c->piece == 0))
-            return;
-    c->async = c->piece == c->pieces;
-    if (!c->async)
-        wait_for_slot(s, c);
-    else if (s->observer)
-        observe_go_on(s, t, c);
+    struct queue *q = c->queue;
+
+    c->behind = NULL;
+    if (q->sending)
+        q->last_sending->behind = c;
+    else
+        q->sending = c;
+    q->last_sending = c;
 }
 
-/* Pieces go on as long as slots are free before `t`: a credit of this instant has its own event. */
-void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
+/* All pieces of a send are under way: the kernel goes on if it has waited for that. */
+static void sent(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct command *c = q->sending;
+    struct tl_ctx *pe = c->pe;
 
-    do {
-        if (!send_piece(s, t, c, false))
-            return;
-    } while (c->piece < c->pieces && ipcq_slot_of(q, q->issued)->free_fs < t);
-    if (c->piece < c->pieces) {
-        wait_for_slot(s, c);
+    if (c->overlaps)
         return;
-    }
-    q->sending = NULL;
     c->async = true;
     if (s->observer)
         observe_go_on(s, t, c);
-    c->pe->current = NULL;
-    c->pe->state = PE_WAKES;
-    wakes_add(&s->kernels->wakes, t, c->pe->number);
+    if (pe->state != PE_WAITS || pe->current != c)
+        return;
+    pe->current = NULL;
+    pe->state = PE_WAKES;
+    wakes_add(&s->kernels->wakes, t, pe->number);
+}
+
+/*
+ * Sends go on, in the order of their calls, as long as they have started and slots are free before
+ * `end`: a credit of this instant has its own event, unless that is over.
+ */
+static void send_on(struct kb_sim *s, uint64_t t, struct queue *q, uint64_t end, bool called)
+{
+    struct command *c;
+
+    while ((c = q->sending) && c->started) {
+        while (c->piece < c->pieces && ipcq_slot_of(q, q->issued)->free_fs < end)
+            if (!send_piece(s, t, c, called && c->piece == 0))
+                return;
+        if (c->piece < c->pieces) {
+            wait_for_slot(s, c);
+            return;
+        }
+        q->sending = c->behind;
+        sent(s, t, c);
+        called = false;
+    }
+}
+
+void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c, bool called)
+{
+    if (c->queue->sending == c)
+        send_on(s, t, c->queue, t + called, called);
+}
+
+void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
+{
+    if (send_piece(s, t, q->sending, false))
+        send_on(s, t, q, t, false);
 }
 
 /* -- receiving -------------------------------------------------------------------------------- */
@@ -294,8 +324,6 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct queue *q = c->queue;
 
-    if (!tcm_place_result(c))
-        return;
     c->behind = NULL;
     if (q->receiving)
         q->last_receiving->behind = c;
@@ -317,7 +345,7 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
     slot->free_id = work->id;
     if (s->observer)
         slot->taken = observe_taken(s);
-    if (q->sending && slot == ipcq_slot_of(q, q->issued))
+    if (q->sending && q->sending->started && slot == ipcq_slot_of(q, q->issued))
         send_credit(s, q);
 }
 

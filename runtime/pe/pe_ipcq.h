@@ -26,7 +26,7 @@ struct queue {
     uint32_t slot_bytes;
     uint32_t n_slots, issued, taken;            /* the last two: pieces */
     int64_t credit_fs;                          /* from receiver to sender */
-    struct command *sending;                    /* waits for a slot; NULL: none */
+    struct command *sending, *last_sending;     /* have pieces to send, in order */
     struct command *receiving, *last_receiving; /* wait for pieces, in order */
     struct queue *next;                         /* of the same hash */
     struct filled slot[];
@@ -57,7 +57,9 @@ KERNELS_OWN bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t re
 KERNELS_OWN struct queue *ipcq_look_up(const struct ipcq *ipcq, uint32_t sender, uint32_t receiver,
                                        uint32_t tag);
 
-KERNELS_OWN void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c);
+/* A send joins its queue as it is issued; its pieces may set out from its start on. */
+KERNELS_OWN void ipcq_join(struct command *c);
+KERNELS_OWN void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c, bool called);
 KERNELS_OWN void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c);
 /* The credit that the sender of `queue` has waited for is there. */
 KERNELS_OWN void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *queue);

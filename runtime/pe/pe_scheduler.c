@@ -23,7 +23,7 @@
  *
  * Nothing else connects the stages: a token goes on when its stage ends, and waits where the
  * station it needs is taken. So tokens overlap by themselves, and the narrowest station decides.
- * The entry of token n of a PE is E(n) = max(issue of its composite, E(n-1), end of FETCH of token
+ * The entry of token n of a PE is E(n) = max(start of its composite, E(n-1), end of FETCH of token
  * n - tile_buffers).
  *
  * The example, in ns. The tile is [32, 64, 32], so K = 128 makes two tokens of the one output tile:
@@ -174,12 +174,13 @@ static void token_enter(struct kb_sim *s, uint64_t t, struct token *token)
     }
 }
 
-/* Tokens enter in order of issue as long as a tile buffer is free. */
+/* Tokens enter in order of issue as long as a tile buffer is free, and their composite has started.
+ */
 static void enter_tokens(struct kb_sim *s, uint64_t t, struct tl_ctx *pe)
 {
     struct command *c;
 
-    while ((c = pe->composites) && !pe->buffer_taken[pe->next_buffer]) {
+    while ((c = pe->composites) && c->started && !pe->buffer_taken[pe->next_buffer]) {
         struct token *token = next_token(s->kernels, c);
 
         if (!token) {
@@ -404,16 +405,10 @@ void composite_cut(struct command *c)
     op->tokens = c->writes_left * c->tiles[1];
 }
 
-void composite_issue(struct kb_sim *s, uint64_t t, struct command *c)
+void composite_join(struct command *c)
 {
     struct tl_ctx *pe = c->pe;
 
-    if (!buffers_new(pe) || !result_new(c, op_tensor_bytes(&c->op.out)) ||
-        !result_publish(c, c->dst, &c->op.out))
-        return;
-    c->result->maker = c->op.out.maker = c->op.id;
-    c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
-    service_begin(&c->service, t);
     c->next_id = c->op.id + 1;
     c->next_token = 0;
     c->behind = NULL;
@@ -422,5 +417,14 @@ void composite_issue(struct kb_sim *s, uint64_t t, struct command *c)
     else
         pe->composites = c;
     pe->last_composite = c;
-    enter_tokens(s, t, pe);
+}
+
+void composite_start(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    if (!buffers_new(c->pe) || !result_new(c, op_tensor_bytes(&c->op.out)) ||
+        !result_publish(c, c->dst, &c->op.out))
+        return;
+    c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
+    service_begin(&c->service, t);
+    enter_tokens(s, t, c->pe);
 }

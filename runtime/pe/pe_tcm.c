@@ -11,9 +11,10 @@
  *
  * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
  * Ranges are a list by offset, shared by a tensor and its views. From the end grow the slots of
- * queues to this PE (pe_ipcq.c): no range reaches into the last `ring_bytes`. With a tensor of 100
- * bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at offset 128;
- * one of 129 at 320.
+ * queues to this PE (pe_ipcq.c): no range reaches into the last `ring_bytes`. Where none is free,
+ * but tensors are dead whose room is to come back (kernels/flight.h), the issue waits for that.
+ * With a tensor of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes
+ * lies at offset 128; one of 129 at 320.
  *
  * Contents. The PE finds its own tensors by their handles, each with a view of its version, so
  * nothing is written to the MemoryStore when a result is made: the tensor is `hidden`. The store
@@ -47,7 +48,8 @@ enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor)
     return TCM_OK;
 }
 
-void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes)
+static __attribute__((noinline, cold)) void say_full(struct tl_ctx *pe, const char *call,
+                                                     tl_here here, uint64_t nbytes)
 {
     char slots[64] = "";
 
@@ -59,20 +61,16 @@ void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nb
         (unsigned long long)nbytes, (unsigned long long)pe_kind(pe)->tcm_read.nbytes, slots);
 }
 
-bool tcm_place_result(struct command *c)
+bool tcm_may_have_room(struct tl_ctx *pe, enum tcm_result result, const char *call, tl_here here,
+                       uint64_t nbytes)
 {
-    struct tl_ctx *pe = c->pe;
-    struct tl_tensor *tensor = c->result;
-    enum tcm_result r = tcm_alloc(pe, tensor);
-
-    if (r == TCM_FULL)
-        tcm_say_full(pe, c->call, c->here, tensor->nbytes);
-    else if (r == TCM_NO_MEMORY)
+    if (result == TCM_NO_MEMORY)
         kernel_no_memory(pe);
-    tensor->maker = c->op.id;
-    c->op.out.address = tensor->address;
-    c->op.out.maker = c->op.id;
-    return r == TCM_OK;
+    else if (!pe->give_backs)
+        say_full(pe, call, here, nbytes);
+    else
+        return true;
+    return false;
 }
 
 bool tcm_show(struct tl_ctx *pe)
@@ -80,7 +78,7 @@ bool tcm_show(struct tl_ctx *pe)
     struct mem *m = pe->kernels->mem;
 
     for (struct tl_tensor *tensor = pe->newest; tensor; tensor = tensor->older) {
-        if (!tensor->hidden || !tensor->view.v)
+        if (!tensor->hidden || !tensor->view.v || tensor->dead)
             continue;
         if (mem_write(m, pe->tcm, tensor->address, tensor->nbytes, tensor->view, tensor->maker) !=
             MEM_OK)

@@ -92,6 +92,7 @@ void race_meeting_drop(struct meeting *m)
 
 static void open_free(struct open *o)
 {
+    free(o->makers);
     while (o->access) {
         struct access *x = o->access;
 
@@ -278,22 +279,48 @@ static struct access *access_new(struct race *r, const struct touch *touch)
     return access;
 }
 
-/* NULL: no memory. */
-static struct open *find_open(struct race *r, uint32_t pe, uint64_t tensor)
+/* Where the open accesses of a command are, or would be. */
+static struct open **look_for(struct race *r, uint32_t pe, uint64_t command)
 {
-    struct open **row = &r->opens[race_hash(tensor, pe)], *o = *row;
+    struct open **link = &r->opens[race_hash(command, pe)];
 
-    while (o && (o->pe != pe || o->tensor != tensor))
-        o = o->next;
-    if (o)
+    while (*link && ((*link)->pe != pe || (*link)->command != command))
+        link = &(*link)->next;
+    return link;
+}
+
+/* NULL: no memory. */
+static struct open *find_open(struct race *r, uint32_t pe, uint64_t command)
+{
+    struct open **link = look_for(r, pe, command);
+
+    if (*link)
+        return *link;
+    *link = calloc(1, sizeof **link);
+    if (*link) {
+        (*link)->pe = pe;
+        (*link)->command = command;
+    }
+    return *link;
+}
+
+bool race_follows(struct race *r, uint32_t pe, uint64_t command, uint64_t maker)
+{
+    struct open *o = find_open(r, pe, command);
+    size_t cap = o && o->makers_cap ? 2 * o->makers_cap : 4;
+    uint64_t *moved;
+
+    if (!o || !*look_for(r, pe, maker))
         return o;
-    o = calloc(1, sizeof *o);
-    if (!o)
-        return NULL;
-    o->pe = pe;
-    o->tensor = tensor;
-    o->next = *row;
-    return *row = o;
+    if (o->n_makers == o->makers_cap) {
+        moved = realloc(o->makers, cap * sizeof *moved);
+        if (!moved)
+            return false;
+        o->makers = moved;
+        o->makers_cap = cap;
+    }
+    o->makers[o->n_makers++] = maker;
+    return true;
 }
 
 /*
@@ -307,14 +334,14 @@ static struct open *find_open(struct race *r, uint32_t pe, uint64_t tensor)
  * gives the access clock 1, and there is no race. Without any tl_wait() it stays open to the
  * launch's end.
  */
-bool race_touch(struct race *r, const struct touch *touch, uint64_t tensor)
+bool race_touch(struct race *r, const struct touch *touch, uint64_t command)
 {
     struct access *access = access_new(r, touch);
     struct open *o = NULL;
     bool ok = access;
 
-    if (ok && tensor != RACE_AT_ONCE) {
-        o = find_open(r, touch->pe, tensor);
+    if (ok && command != RACE_AT_ONCE) {
+        o = find_open(r, touch->pe, command);
         ok = o;
     }
     if (o) {
@@ -330,7 +357,7 @@ bool race_touch(struct race *r, const struct touch *touch, uint64_t tensor)
 }
 
 bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces,
-                  uint64_t tensor)
+                  uint64_t command)
 {
     uint32_t slots = race_slots_of(r, to);
     struct channel *c = race_find_channel(r, from, to, tag);
@@ -340,8 +367,8 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
     if (!c || !race_publish(r, to))
         return false;
     c->received += pieces;
-    if (tensor != RACE_AT_ONCE) {
-        o = find_open(r, to, tensor);
+    if (command != RACE_AT_ONCE) {
+        o = find_open(r, to, command);
         if (!o)
             return false;
         o->from = c;
@@ -355,26 +382,66 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
     return race_seen_add(&c->receives, c->received, p->seen);
 }
 
-/*
- * tl_wait() returns: the accesses of the command are over, and happened at the present clock. If
- * it was a receive, the PE learns here from the sender, and not at the call.
- */
-bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
+/* The accesses of a command are over; the commands that it follows join `all`. */
+static bool close_open(struct race *r, struct open *o, struct open **all)
 {
-    struct open **link = &r->opens[race_hash(tensor, pe)], *o;
-    struct race_pe *p = &r->pes[pe];
-    bool ok;
+    struct race_pe *p = &r->pes[o->pe];
+    bool ok = !o->from || race_receive_returned(p, o->from, o->end);
 
-    while (*link && ((*link)->pe != pe || (*link)->tensor != tensor))
-        link = &(*link)->next;
-    o = *link;
-    if (!o)
-        return true;
-    *link = o->next;
     for (struct access *x = o->access; x; x = x->beside)
         x->clock = p->clock;
-    ok = !o->from || race_receive_returned(p, o->from, o->end);
+    for (size_t i = 0; i < o->n_makers; i++) {
+        struct open **link = look_for(r, o->pe, o->makers[i]), *maker = *link;
+
+        if (!maker)
+            continue;
+        *link = maker->next;
+        maker->next = *all;
+        *all = maker;
+    }
     open_free(o);
+    return ok;
+}
+
+/* All of a PE leave the table for `all`. */
+static void take_all(struct race *r, uint32_t pe, struct open **all)
+{
+    for (uint32_t i = 0; i < HASH_ROWS; i++) {
+        struct open **link = &r->opens[i], *o;
+
+        while ((o = *link)) {
+            if (o->pe != pe) {
+                link = &o->next;
+                continue;
+            }
+            *link = o->next;
+            o->next = *all;
+            *all = o;
+        }
+    }
+}
+
+/*
+ * tl_wait() returns: the accesses of the command, and of all that it follows, are over, and
+ * happened at the present clock. If one was a receive, the PE learns here from the sender, and not
+ * at the call.
+ */
+bool race_waited(struct race *r, uint32_t pe, uint64_t command)
+{
+    struct open *all = NULL, **link = look_for(r, pe, command), *o;
+    bool ok = true;
+
+    if (command == RACE_ALL) {
+        take_all(r, pe, &all);
+    } else if (*link) {
+        all = *link;
+        *link = all->next;
+        all->next = NULL;
+    }
+    while ((o = all)) {
+        all = o->next;
+        ok = close_open(r, o, &all) && ok;
+    }
     return ok;
 }
 

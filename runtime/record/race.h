@@ -31,22 +31,25 @@ struct touch {
 };
 
 /*
- * An access. It lasts until the PE waits for its tensor number `tensor`; RACE_AT_ONCE: it ends at
+ * An access. It lasts until the PE waits for its command number `command`; RACE_AT_ONCE: it ends at
  * once.
  */
 #define RACE_AT_ONCE UINT64_MAX
-bool race_touch(struct race *r, const struct touch *x, uint64_t tensor);
+bool race_touch(struct race *r, const struct touch *x, uint64_t command);
 
 /* The PE's last synchronous command has returned. Called before anything else that the PE does. */
 bool race_goes_on(struct race *r, uint32_t pe);
 
-/* The PE has waited for a tensor. */
-bool race_waited(struct race *r, uint32_t pe, uint64_t tensor);
+/* The PE has waited for a command, and so for all that it follows; or, RACE_ALL, for each. */
+#define RACE_ALL UINT64_MAX
+bool race_waited(struct race *r, uint32_t pe, uint64_t command);
+/* Its command begins after `maker` has ended, which may not have been waited for. */
+bool race_follows(struct race *r, uint32_t pe, uint64_t command, uint64_t maker);
 
-/* A send and a receive of so many pieces; `tensor` of a receive as for race_touch(). */
+/* A send and a receive of so many pieces; `command` of a receive as for race_touch(). */
 bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces);
 bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces,
-                  uint64_t tensor);
+                  uint64_t command);
 
 /* The PE comes to a barrier of `n` PEs; `key` identifies the barrier. */
 bool race_meet(struct race *r, uint32_t pe, const void *key, size_t n);

@@ -43,10 +43,12 @@ struct element {
     struct element *next;
 };
 
-/* The accesses of an asynchronous command, until its tensor is waited for. */
+/* The accesses of an asynchronous command, until it is waited for. */
 struct open {
     uint32_t pe;
-    uint64_t tensor;
+    uint64_t command;
+    uint64_t *makers; /* owned; commands that it follows */
+    size_t n_makers, makers_cap;
     struct access *access; /* owned; a list by `beside` */
     struct channel *from;  /* of a receive; else NULL */
     uint64_t end;          /* of a receive: its pieces end before this one */

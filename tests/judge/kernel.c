@@ -8,6 +8,8 @@
 
 #define NO_JOB UINT64_MAX
 
+#define ALL (SIZE_MAX - 1) /* commands */
+
 /* Steps of events that are none of a job's own: words between PEs, which take no station. */
 #define CREDIT  SIZE_MAX       /* from the receiver to the sender: a slot is free again */
 #define WORD    (SIZE_MAX - 1) /* to the lowest PE: a member of a barrier has arrived */
@@ -104,8 +106,16 @@ struct cell {
     int64_t sum;
 };
 
+/* docs/kernels.md "Overlap": when a command starts, and what begins then. */
+struct start {
+    bool over;
+    uint32_t waits_for; /* how many makers of its operands have not ended; one may be two of them */
+    uint64_t first;     /* a job; NO_JOB: what its queue or its tokens say */
+};
+
 /* A token in its PE's queue. `first` are the jobs that arrive as it enters. */
 struct token {
+    size_t command;
     uint64_t first[JUDGE_MOST_OPERANDS];
     size_t n_first;
     bool fetched;
@@ -118,10 +128,11 @@ struct pe {
     size_t at;      /* the command that is called next, or that has been */
     bool calling;   /* called and not yet issued */
     bool blocked;   /* until the end of ... */
-    size_t until;   /* ... this command; JUDGE_NONE: until all pieces of a send have set out */
+    size_t until;   /* ... this command; ALL; JUDGE_NONE: until all pieces of a send have set out */
     size_t barrier; /* that it is in */
     bool returned;
-    uint32_t *open; /* by command: its jobs that have not ended */
+    uint32_t *open;       /* by command: its jobs that have not ended */
+    struct start *starts; /* by command */
     struct token *tokens;
     size_t n_tokens, tokens_room, n_entered;
     struct station *fetch, *store, *gemm, *math;
@@ -471,14 +482,16 @@ static void finish(struct sim *s, uint64_t key)
 }
 
 /*
- * docs/kernels.md "Composites": E(n) = max(issue, E(n-1), end of FETCH of token n - tile_buffers):
- * called at each issue of a composite and at each end of a token's FETCH.
+ * docs/kernels.md "Composites": E(n) = max(start, E(n-1), end of FETCH of token n - tile_buffers):
+ * called at each start of a composite and at each end of a token's FETCH.
  */
 static void enter_tokens(struct sim *s, struct pe *p)
 {
     for (; p->n_entered < p->n_tokens; p->n_entered++) {
         const struct token *n = &p->tokens[p->n_entered];
 
+        if (!p->starts[n->command].over)
+            return;
         if (p->n_entered >= p->tile_buffers && !p->tokens[p->n_entered - p->tile_buffers].fetched)
             return;
         for (size_t i = 0; i < n->n_first; i++) {
@@ -779,8 +792,7 @@ static void plan_dma(struct plan *x)
     const struct judge_command *c = x->c;
 
     x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset, c->nbytes);
-    if (!x->s->failed)
-        go_on(x->s, x->op_id);
+    x->p->starts[x->p->at].first = x->op_id;
 }
 
 /* FETCH, engine, STORE; the engine's record is the command's. */
@@ -800,7 +812,7 @@ static void plan_compute(struct plan *x)
     }
     store = store_job(x, c->nbytes);
     then(x->s, x->op_id, store);
-    go_on(x->s, first);
+    x->p->starts[x->p->at].first = first;
 }
 
 static struct token *new_token(struct pe *p)
@@ -809,7 +821,7 @@ static struct token *new_token(struct pe *p)
         p->tokens_room = p->tokens_room ? 2 * p->tokens_room : 16;
         p->tokens = judge_grow(p->tokens, p->tokens_room, sizeof *p->tokens);
     }
-    p->tokens[p->n_tokens] = (struct token){.n_first = 0};
+    p->tokens[p->n_tokens] = (struct token){.command = p->at};
     return &p->tokens[p->n_tokens++];
 }
 
@@ -968,18 +980,12 @@ static void plan_composite_math(struct plan *x)
 
 static void plan_composite(struct plan *x)
 {
-    struct judge_op_record *r;
-
     x->op_id = new_job(x, JUDGE_PE_SCHEDULER, JUDGE_COMMAND);
     if (x->c->kind == JUDGE_COMPOSITE_GEMM)
         plan_composite_gemm(x);
     else
         plan_composite_math(x);
     x->p->times->commands[x->p->at].tokens = x->token;
-    r = &x->s->run->records[x->op_id];
-    r->t_start = x->s->now_fs;
-    if (!x->s->failed)
-        enter_tokens(x->s, x->p);
 }
 
 /* -- queues --------------------------------------------------------------------------------- */
@@ -1070,8 +1076,15 @@ static void has_sent(struct sim *s, uint64_t last)
 {
     struct pe *p = &s->pes[s->run->records[last].kernel];
 
-    if (p->blocked && p->until == JUDGE_NONE)
+    if (p->blocked && p->until == JUDGE_NONE && s->run->records[last].command == p->at)
         post(s, 0, JUDGE_START, p->index, 0);
+}
+
+static bool has_started(const struct sim *s, uint64_t piece)
+{
+    const struct judge_op_record *r = &s->run->records[piece];
+
+    return s->pes[r->kernel].starts[r->command].over;
 }
 
 /* Something has changed: a piece may set out, or be taken. Both are done in order. */
@@ -1079,7 +1092,8 @@ static void advance(struct sim *s, struct queue *q)
 {
     size_t slots = count_at(s, &q->receiver, "cube.pe.pe_ipcq.slots");
 
-    while (q->sent < q->n_pieces && q->sent < slots + q->credits) {
+    while (q->sent < q->n_pieces && q->sent < slots + q->credits &&
+           has_started(s, q->pieces[q->sent])) {
         uint64_t id = q->pieces[q->sent++];
 
         go_on(s, id);
@@ -1166,7 +1180,6 @@ static void plan_message(struct plan *x)
         else
             add_to_list(&q->takes, &q->n_takes, &q->takes_room, id);
     }
-    advance(x->s, q);
 }
 
 /* -- barriers and atomics ------------------------------------------------------------------- */
@@ -1272,6 +1285,52 @@ static bool has_ended(const struct pe *p, size_t command)
     return p->times->commands[command].op_id != NO_JOB && p->open[command] == 0;
 }
 
+/* The commands that have been issued, this one among them, have all ended. */
+static bool all_have_ended(const struct pe *p)
+{
+    for (size_t i = 0; i < p->at; i++)
+        if (p->times->commands[i].op_id != NO_JOB && p->open[i] > 0)
+            return false;
+    return true;
+}
+
+/* The operands are there. */
+static void start(struct sim *s, struct pe *p, size_t command)
+{
+    const struct judge_command *c = &p->kernel->commands[command];
+    uint64_t id = p->times->commands[command].op_id;
+
+    p->starts[command].over = true;
+    p->times->commands[command].start_fs = s->now_fs;
+    if (s->failed)
+        return;
+    if (c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH) {
+        s->run->records[id].t_start = s->now_fs;
+        enter_tokens(s, p);
+    } else if (c->kind == JUDGE_SEND || c->kind == JUDGE_RECV) {
+        advance(s, &s->queues[find_queue(s, p, c)]);
+    } else if (c->kind != JUDGE_BARRIER) {
+        go_on(s, p->starts[command].first);
+    }
+}
+
+/* Whether command `c` waits for `maker`, as often as it is an operand. */
+static uint32_t takes(const struct judge_command *c, size_t maker)
+{
+    bool moves = c->kind == JUDGE_STORE || c->kind == JUDGE_SEND;
+    uint32_t n = 0;
+
+    if (!c->overlaps)
+        return 0;
+    if (moves)
+        return c->from == maker;
+    for (size_t i = 0; i < c->n_operands; i++)
+        n += c->operands[i].where == JUDGE_OWN_TCM && c->operands[i].from == maker;
+    for (size_t i = 0; i < c->n_epilogues; i++)
+        n += c->epilogues[i].part != JUDGE_NO_PART && c->epilogues[i].from == maker;
+    return n;
+}
+
 static void command_ends(struct sim *s, struct pe *p, size_t command)
 {
     struct judge_command_times *times = &p->times->commands[command];
@@ -1281,8 +1340,17 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
     times->order = s->order++;
     if (r->component == JUDGE_PE_SCHEDULER)
         r->t_end = s->now_fs;
-    if (p->blocked && p->until == command)
+    if (p->blocked && (p->until == command || (p->until == ALL && all_have_ended(p))))
         post(s, 0, JUDGE_START, p->index, 0);
+    for (size_t i = command + 1; i < p->kernel->n; i++) {
+        uint32_t n = takes(&p->kernel->commands[i], command);
+
+        if (n == 0 || p->times->commands[i].op_id == NO_JOB)
+            continue;
+        p->starts[i].waits_for -= n;
+        if (p->starts[i].waits_for == 0)
+            start(s, p, i);
+    }
 }
 
 /* The command that was called is issued: here its ids are drawn. */
@@ -1306,10 +1374,17 @@ static void issue(struct sim *s, struct pe *p)
         plan_composite(&x);
     if (x.op_id != times->op_id)
         judge_die("a command's id is not the first of its plan");
+    for (size_t i = 0; i < p->at; i++)
+        if (p->kernel->commands[i].kind != JUDGE_WAIT && !has_ended(p, i))
+            p->starts[p->at].waits_for += takes(x.c, i);
+    if (p->starts[p->at].waits_for == 0)
+        start(s, p, p->at);
 }
 
 static bool returns_at_issue(const struct judge_command *c)
 {
+    if (c->overlaps && c->kind != JUDGE_BARRIER && c->kind != JUDGE_ATOMIC)
+        return true;
     if (c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV)
         return c->async;
     return c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
@@ -1321,13 +1396,18 @@ static void block(struct pe *p, size_t until)
     p->until = until;
 }
 
+static bool only_waits(const struct judge_command *c)
+{
+    return c->kind == JUDGE_WAIT || c->kind == JUDGE_WAIT_ALL;
+}
+
 /* The call of command p->at has returned. */
 static void returns(struct sim *s, struct pe *p)
 {
     struct judge_command_times *times = &p->times->commands[p->at];
 
     times->return_fs = s->now_fs;
-    if (p->kernel->commands[p->at].kind == JUDGE_WAIT)
+    if (only_waits(&p->kernel->commands[p->at]))
         times->end_fs = s->now_fs;
     p->at++;
 }
@@ -1346,15 +1426,15 @@ static void go_on_calling(struct sim *s, struct pe *p)
         times->call_fs = s->now_fs;
         if (c->kind == JUDGE_SEND || c->kind == JUDGE_RECV)
             find_queue(s, p, c);
-        if (c->kind != JUDGE_WAIT) {
+        if (!only_waits(c)) {
             p->calling = true;
             post(s, overhead_fs, JUDGE_START, p->index, 0);
             return;
         }
         times->issue_fs = s->now_fs;
-        if (!has_ended(p, c->target)) {
+        if (c->kind == JUDGE_WAIT ? !has_ended(p, c->target) : !all_have_ended(p)) {
             times->blocked = true;
-            block(p, c->target);
+            block(p, c->kind == JUDGE_WAIT ? c->target : ALL);
             return;
         }
         returns(s, p);
@@ -1370,13 +1450,14 @@ static bool must_wait(const struct sim *s, const struct pe *p, size_t *until)
     const struct judge_command *c = &p->kernel->commands[p->at];
 
     *until = p->at;
-    if (c->kind != JUDGE_SEND)
+    if (c->kind != JUDGE_SEND || returns_at_issue(c))
         return !returns_at_issue(c);
     *until = JUDGE_NONE;
     for (size_t i = 0; i < s->n_queues; i++) {
         const struct queue *q = &s->queues[i];
 
-        if (q->from == p->index && q->sent < q->n_pieces)
+        if (q->from == p->index && q->tag == c->tag && q->to == judge_global_pe(s->t, &c->at) &&
+            q->sent < q->n_pieces)
             return true;
     }
     return false;
@@ -1461,8 +1542,10 @@ static bool wait_makes_sense(const struct judge_kernel *k, size_t i)
 
     if (target >= i || !returns_at_issue(&k->commands[target]))
         return false;
-    for (size_t w = 0; w < i; w++) {
+    for (size_t w = 0; w < i && !k->commands[i].overlaps; w++) {
         if (k->commands[w].kind == JUDGE_WAIT && k->commands[w].target == target)
+            return false;
+        if (k->commands[w].kind == JUDGE_WAIT_ALL && w > target)
             return false;
     }
     return true;
@@ -1531,6 +1614,8 @@ static bool command_makes_sense(const struct judge_program *p, const struct judg
         return composite_makes_sense(c);
     case JUDGE_WAIT:
         return wait_makes_sense(k, i);
+    case JUDGE_WAIT_ALL:
+        return true;
     case JUDGE_SEND:
     case JUDGE_RECV:
         return message_makes_sense(k, c);
@@ -1595,6 +1680,7 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
     for (size_t c = 0; c < k->n; c++)
         p->times->commands[c].op_id = NO_JOB;
     p->open = judge_alloc(k->n, sizeof *p->open);
+    p->starts = judge_alloc(k->n, sizeof *p->starts);
     p->index = judge_global_pe(s->t, &k->pe);
     p->fetch = station_at(s, READ_PORTS, node_of(s, &k->pe, "pe_tcm"));
     p->store = station_at(s, ONES, node_of(s, &k->pe, "pe_tcm"));
@@ -1651,7 +1737,7 @@ static void settle(struct sim *s, struct pe *p)
 
     times->end_fs = times->return_fs;
     for (size_t i = 0; i < called; i++) {
-        if (p->kernel->commands[i].kind != JUDGE_WAIT && !has_ended(p, i))
+        if (!only_waits(&p->kernel->commands[i]) && !has_ended(p, i))
             has_stopped(s, p, i);
         if (times->commands[i].end_fs > times->end_fs)
             times->end_fs = times->commands[i].end_fs;
@@ -1694,6 +1780,7 @@ static void tear_down(struct sim *s)
     }
     for (size_t i = 0; i < s->n_pes; i++) {
         free(s->pes[i].open);
+        free(s->pes[i].starts);
         free(s->pes[i].tokens);
     }
     for (size_t i = 0; i < s->n_queues; i++) {

@@ -31,6 +31,7 @@ enum judge_command_kind {
     JUDGE_COMPOSITE_GEMM,
     JUDGE_COMPOSITE_MATH,
     JUDGE_WAIT,
+    JUDGE_WAIT_ALL,
     JUDGE_SEND,
     JUDGE_RECV,
     JUDGE_BARRIER,
@@ -65,16 +66,17 @@ enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
-    const char *op;         /* hint, of math: neg add mul exp div fma softmax sum full */
-    enum judge_dtype in;    /* hint: of operands, and of what a load or a store moves; of a send
-                               or a recv it says where pieces are cut; of an atomic its wrap */
-    enum judge_dtype out;   /* hint: of the result */
-    bool async;             /* load, store, recv: returns at issue; a composite always does */
-    struct judge_end at;    /* load: source; store: destination; a composite: output; atomic: its
-                               slice or SRAM; send, recv: the other PE */
-    uint64_t offset;        /* in that memory */
-    uint64_t nbytes;        /* load, store, atomic: of the transaction; dot, math: of the result;
-                               send, recv: of all pieces together */
+    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full */
+    enum judge_dtype in;  /* hint: of operands, and of what a load or a store moves; of a send
+                             or a recv it says where pieces are cut; of an atomic its wrap */
+    enum judge_dtype out; /* hint: of the result */
+    bool async;           /* load, store, recv: returns at issue; a composite always does */
+    bool overlaps;        /* under tl_async(true): then `from` is no hint, but what it waits for */
+    struct judge_end at;  /* load: source; store: destination; a composite: output; atomic: its
+                             slice or SRAM; send, recv: the other PE */
+    uint64_t offset;      /* in that memory */
+    uint64_t nbytes;      /* load, store, atomic: of the transaction; dot, math: of the result;
+                             send, recv: of all pieces together */
     uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
@@ -196,6 +198,7 @@ struct judge_command_times {
     uint32_t tokens;   /* of a composite */
     uint64_t order;    /* of its end, as in records */
     bool blocked;      /* wait: the end had not come */
+    int64_t start_fs;  /* max(issue, ends of what makes its operands) */
     int64_t before;    /* atomic: the sum of all that was added to this integer before */
 };
 
@@ -267,4 +270,8 @@ void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judg
  */
 enum { JUDGE_CELLS = 128, JUDGE_CELLS_AT = 1 << 17 };
 void judge_random_talk(const struct judge_topo *t, uint64_t seed, struct judge_program *p);
+
+/* Either of these, with stretches of commands under tl_async(true) and without. */
+void judge_random_overlap(const struct judge_topo *t, uint64_t seed, bool talks,
+                          struct judge_program *p);
 #endif

@@ -183,6 +183,8 @@ static void print_barrier(FILE *out, const struct judge_group *g)
 
 static void print_command(FILE *out, const struct judge_program *p, const struct judge_command *c)
 {
+    if (c->overlaps)
+        fputs("under async: ", out);
     switch (c->kind) {
     case JUDGE_LOAD:
     case JUDGE_STORE:
@@ -202,6 +204,9 @@ static void print_command(FILE *out, const struct judge_program *p, const struct
         break;
     case JUDGE_WAIT:
         fprintf(out, "wait #%zu", c->target);
+        break;
+    case JUDGE_WAIT_ALL:
+        fputs("wait for all", out);
         break;
     case JUDGE_SEND:
     case JUDGE_RECV:

@@ -15,7 +15,8 @@ static const uint32_t dtype_bytes[] = {1, 4, 2, 4, 8};
 struct mix {
     struct judge_end hot_slice, hot_sram, hot_pe;
     uint32_t hot_per_cent, local_per_cent, async_per_cent, tcm_per_cent;
-    bool alike; /* all kernels are the same, except for their local addresses */
+    bool alike;    /* all kernels are the same, except for their local addresses */
+    bool overlaps; /* there are stretches under tl_async(true) */
 };
 
 /* A tensor in TCM. */
@@ -43,6 +44,8 @@ struct maker {
     struct stored *stored;
     size_t n_stored, stored_room;
     uint64_t reserved; /* bytes at the beginning of every slice that it does not write to */
+    bool overlaps;     /* it is in a stretch under tl_async(true); there has been one */
+    bool overlapped;
 };
 
 /* -- places --------------------------------------------------------------------------------- */
@@ -138,7 +141,19 @@ static struct stored any_other(struct maker *m, uint64_t nbytes)
 
 static size_t add(struct maker *m, const struct judge_command *c)
 {
-    return judge_add_command(m->p, m->kernel, c);
+    struct judge_command copy = *c;
+
+    copy.overlaps = m->overlaps;
+    return judge_add_command(m->p, m->kernel, &copy);
+}
+
+/* A stretch under tl_async(true) may begin here, or end. */
+static void may_turn(struct maker *m)
+{
+    if (m->mix->overlaps && chance(m->rng, 25)) {
+        m->overlaps = !m->overlaps;
+        m->overlapped = true;
+    }
 }
 
 static void add_tensor(struct maker *m, size_t from, enum judge_dtype dtype, uint64_t elements)
@@ -156,6 +171,8 @@ static bool is_waited_for(const struct maker *m, size_t command)
 
     for (size_t i = command + 1; i < k->n; i++) {
         if (k->commands[i].kind == JUDGE_WAIT && k->commands[i].target == command)
+            return true;
+        if (k->commands[i].kind == JUDGE_WAIT_ALL)
             return true;
     }
     return false;
@@ -217,8 +234,11 @@ static void add_load_again(struct maker *m)
 static size_t ready(struct maker *m, size_t from)
 {
     const struct judge_command *c = &m->p->kernels[m->kernel].commands[from];
+    bool moves = (c->kind == JUDGE_LOAD || c->kind == JUDGE_RECV) && c->async;
 
-    if ((c->kind == JUDGE_LOAD || c->kind == JUDGE_RECV) && c->async && !is_waited_for(m, from))
+    if (m->overlaps && chance(m->rng, 85))
+        return from; /* in flight, perhaps */
+    if ((moves || c->overlaps) && !is_waited_for(m, from))
         wait_for(m, from);
     return from;
 }
@@ -440,7 +460,8 @@ static void add_store(struct maker *m)
 
         c.at = s.at;
         c.offset = s.offset;
-        remember(m, &s);
+        if (!m->overlaps && (!c.async || !m->overlapped)) /* it is visible from now on */
+            remember(m, &s);
     } else {
         c.at = any_slice(m);
         c.offset = any_room(m, c.nbytes);
@@ -453,8 +474,10 @@ static bool may_be_waited_for(const struct maker *m, size_t i)
     const struct judge_command *c = &m->p->kernels[m->kernel].commands[i];
     bool dma = c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV;
     bool composite = c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
+    bool has_handle = c->kind == JUDGE_LOAD || c->kind == JUDGE_RECV || c->kind == JUDGE_DOT ||
+                      c->kind == JUDGE_MATH;
 
-    return ((dma && c->async) || composite) && !is_waited_for(m, i);
+    return ((dma && c->async) || composite || (has_handle && c->overlaps)) && !is_waited_for(m, i);
 }
 
 /* Waits for one of those that are still outstanding, if there are any. */
@@ -474,6 +497,9 @@ static void add_wait(struct maker *m)
 
 static void make_step(struct maker *m)
 {
+    may_turn(m);
+    if (m->mix->overlaps && chance(m->rng, 5))
+        add(m, &(struct judge_command){.kind = JUDGE_WAIT_ALL});
     switch (below(m->rng, 10)) {
     case 0:
     case 1:
@@ -518,9 +544,9 @@ static void make_kernel(struct maker *m)
     drop_maker(m);
 }
 
-static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
+static struct mix any_mix(const struct judge_topo *t, struct dice *rng, bool overlaps)
 {
-    struct mix m;
+    struct mix m = {.overlaps = overlaps};
 
     m.hot_slice = any_end(t, rng, JUDGE_SLICE);
     m.hot_sram = any_end(t, rng, JUDGE_SRAM);
@@ -566,10 +592,11 @@ static void any_pes(const struct judge_topo *t, struct dice *rng, const struct m
     }
 }
 
-void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p)
+static void random_program(const struct judge_topo *t, uint64_t seed, bool overlaps,
+                           struct judge_program *p)
 {
     struct dice rng = {.state = seed ^ UINT64_C(0x6b65726e656c73)}; /* not its topology's draws */
-    struct mix mix = any_mix(t, &rng);
+    struct mix mix = any_mix(t, &rng, overlaps);
     uint64_t state;
     size_t first = p->n;
 
@@ -582,6 +609,11 @@ void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judg
             rng.state = state;
         make_kernel(&m);
     }
+}
+
+void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p)
+{
+    random_program(t, seed, false, p);
 }
 
 /* -- programs that talk --------------------------------------------------------------------- */
@@ -893,10 +925,11 @@ static void make_talk(struct talk *x)
     }
 }
 
-void judge_random_talk(const struct judge_topo *t, uint64_t seed, struct judge_program *p)
+static void random_talk(const struct judge_topo *t, uint64_t seed, bool overlaps,
+                        struct judge_program *p)
 {
     struct dice rng = {.state = seed ^ UINT64_C(0x74616c6b)};
-    struct mix mix = any_mix(t, &rng);
+    struct mix mix = any_mix(t, &rng, overlaps);
     size_t first = p->n;
     struct talk x = {.t = t, .rng = &rng, .p = p, .sram = mix.hot_sram, .groups = p->n_groups};
 
@@ -920,4 +953,15 @@ void judge_random_talk(const struct judge_topo *t, uint64_t seed, struct judge_p
     for (size_t i = 0; i < x.n; i++)
         drop_maker(&x.makers[i]);
     free(x.makers);
+}
+
+void judge_random_talk(const struct judge_topo *t, uint64_t seed, struct judge_program *p)
+{
+    random_talk(t, seed, false, p);
+}
+
+void judge_random_overlap(const struct judge_topo *t, uint64_t seed, bool talks,
+                          struct judge_program *p)
+{
+    (talks ? random_talk : random_program)(t, seed, true, p);
 }

@@ -163,6 +163,7 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
 {
     kb_shape flat;
 
+    tl_async(tl, c->overlaps);
     switch (c->kind) {
     case JUDGE_LOAD:
         flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
@@ -178,6 +179,9 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         return do_math(tl, s, c, made);
     case JUDGE_WAIT:
         tl_wait(tl, made[c->target]);
+        return NULL;
+    case JUDGE_WAIT_ALL:
+        tl_wait_all(tl);
         return NULL;
     case JUDGE_SEND:
         tl_send(tl, number_of(s, &c->at), (int)c->tag, made[c->from]);
@@ -253,10 +257,11 @@ static inline bool bytes_are_known(const struct scenario *s, size_t kernel, size
 
 static inline bool is_there(const struct judge_kernel *k, size_t recv)
 {
-    if (!k->commands[recv].async)
+    if (!k->commands[recv].async && !k->commands[recv].overlaps)
         return true;
-    for (size_t i = 0; i < k->n; i++)
-        if (k->commands[i].kind == JUDGE_WAIT && k->commands[i].target == recv)
+    for (size_t i = recv + 1; i < k->n; i++)
+        if ((k->commands[i].kind == JUDGE_WAIT && k->commands[i].target == recv) ||
+            k->commands[i].kind == JUDGE_WAIT_ALL)
             return true;
     return false;
 }
@@ -281,6 +286,32 @@ static inline void check_received(tl_ctx *tl, const struct scenario *s, size_t k
     }
 }
 
+/* Does command `c` name what command `i` has made? */
+static inline bool names(const struct judge_command *c, size_t i)
+{
+    bool moves = c->kind == JUDGE_STORE || c->kind == JUDGE_SEND, found = false;
+
+    for (size_t o = 0; !moves && o < c->n_operands; o++)
+        found = found || (c->operands[o].where == JUDGE_OWN_TCM && c->operands[o].from == i);
+    for (size_t e = 0; e < c->n_epilogues; e++)
+        found = found || (c->epilogues[e].part != JUDGE_NO_PART && c->epilogues[e].from == i);
+    return found || (moves && c->from == i) || (c->kind == JUDGE_WAIT && c->target == i);
+}
+
+/* Gives back what command `last` has named as the last one, while it is under way. */
+static inline void free_named(tl_ctx *tl, const struct judge_kernel *k, size_t last,
+                              tl_tensor **made)
+{
+    for (size_t i = 0; i < last; i++) {
+        bool later = !names(&k->commands[last], i) || k->commands[i].kind == JUDGE_RECV;
+
+        for (size_t c = last + 1; !later && c < k->n; c++)
+            later = names(&k->commands[c], i);
+        if (!later)
+            tl_free(tl, made[i]);
+    }
+}
+
 static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 {
     const struct scenario *s = args->user;
@@ -292,6 +323,8 @@ static inline void program_kernel(tl_ctx *tl, const kb_args *args)
         s->got[k][i].call_fs = now_fs(tl);
         made[i] = do_command(tl, s, &kernel->commands[i], made, &s->got[k][i]);
         s->got[k][i].return_fs = now_fs(tl);
+        if (kernel->commands[i].overlaps)
+            free_named(tl, kernel, i, made);
     }
     if (s->talks)
         check_received(tl, s, k, made);
@@ -373,8 +406,9 @@ static inline void scenario_judge(struct scenario *s)
         s->got[k] = calloc(s->program.kernels[k].n + 1, sizeof *s->got[k]);
 }
 
-/* A program on the machine of that YAML, which it frees; one that talks, or not. */
-static inline struct scenario scenario_in(char *yaml, uint64_t seed, bool talks)
+/* A program on the machine of that YAML, which it frees; one that talks, or not, and overlaps, or
+ * not. */
+static inline struct scenario scenario_with(char *yaml, uint64_t seed, bool talks, bool overlaps)
 {
     struct scenario s = {.seed = seed, .talks = talks};
 
@@ -382,12 +416,19 @@ static inline struct scenario scenario_in(char *yaml, uint64_t seed, bool talks)
     s.judge = judge_load_text(yaml);
     assert_non_null(s.topo);
     free(yaml);
-    if (talks)
+    if (overlaps)
+        judge_random_overlap(s.judge, seed, talks, &s.program);
+    else if (talks)
         judge_random_talk(s.judge, seed, &s.program);
     else
         judge_random_program(s.judge, seed, &s.program);
     scenario_judge(&s);
     return s;
+}
+
+static inline struct scenario scenario_in(char *yaml, uint64_t seed, bool talks)
+{
+    return scenario_with(yaml, seed, talks, false);
 }
 
 /* On a machine that `machine` draws. */

@@ -107,6 +107,8 @@ const report = (() => {
         return: ["way back of data", "c-response", () => []],
         router_wait: ["wait in a router", "c-link", () => ["contention.vcs", ...links("")]],
         credit_wait: ["wait for buffer room", "c-engine", () => ["contention.buffer_bytes"]],
+        operand_wait: ["wait for operands in flight", "c-queue-pe", () => []],
+        room_wait: ["wait for room in the TCM", "c-queue-port", () => ["cube.pe.pe_tcm.size_mb"]],
         kernel: ["kernel", "c-drain", () => []],
         launch: ["launch and response", "c-overhead", () => []],
     };
@@ -123,7 +125,9 @@ const report = (() => {
         row_wait: "queue_row_ns",
         bus_wait: "queue_bus_ns",
         router_wait: "queue_router_ns",
-        credit_wait: "queue_credit_ns"
+        credit_wait: "queue_credit_ns",
+        operand_wait: "queue_operand_ns",
+        room_wait: "queue_room_ns"
     };
     const columnOf = (cause) => COLUMN_OF[cause] ?? cause + "_ns";
 

@@ -921,7 +921,7 @@ static void random_programs_talk(void **state)
         drop(&r);
     }
     for (size_t i = 0; i <= JUDGE_ATOMIC; i++)
-        assert_true(kinds[i] > SEEDS / 5);
+        assert_true(kinds[i] > SEEDS / 5 || i == JUDGE_WAIT_ALL);
     assert_int_equal(kinds[JUDGE_SEND], kinds[JUDGE_RECV]);
     assert_true(waited > kinds[JUDGE_SEND] / 5);
     assert_true(pieces > 2 * kinds[JUDGE_SEND]);

@@ -6,7 +6,15 @@
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
-enum { SEEDS = 300, TALKS = 180, SHAPES = 50, SPLITS = 30, BANKS = 32, MOST_LINE = 8192 };
+enum {
+    SEEDS = 300,
+    TALKS = 180,
+    SHAPES = 50,
+    SPLITS = 30,
+    BANKS = 32,
+    OVERLAPS = 150,
+    MOST_LINE = 8192
+};
 
 static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
                         int64_t got, int64_t want)
@@ -342,6 +350,24 @@ static void random_kernels_that_talk_do_so_too(void **state)
     assert_true(known_bytes > 0);
 }
 
+/* Under tl_async(true) or not, in turn: operands in flight, sends that wait for them. */
+static void random_kernels_that_overlap_do_so_too(void **state)
+{
+    uint64_t seeds = n_seeds(OVERLAPS);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s =
+            scenario_with(printed(judge_random_kernel_topo, seed), seed, seed % 2, true);
+
+        assert_runs(&s);
+        if (s.received->wrong)
+            fail_msg("seed %" PRIu64 ": %" PRIu64 " bytes are not those that were sent", seed,
+                     s.received->wrong);
+        scenario_free(&s);
+    }
+}
+
 /* On rings, planes, one-way or not, IO chiplets of any side and grids of SIPs, too. */
 static void random_kernels_on_any_shape(void **state)
 {
@@ -411,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_kernels_take_the_judges_times),
         cmocka_unit_test(random_kernels_that_talk_do_so_too),
+        cmocka_unit_test(random_kernels_that_overlap_do_so_too),
         cmocka_unit_test(random_kernels_on_any_shape),
         cmocka_unit_test(random_kernels_on_interleaved_slices),
         cmocka_unit_test(random_kernels_on_banks),

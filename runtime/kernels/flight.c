@@ -1,0 +1,132 @@
+/* flight.c -- results in flight: what commands under way make, and the commands that need it.
+ *
+ * The call of an asynchronous command returns at its issue, with a result that is *in flight* until
+ * the command ends: tensor->making. Under tl_async(true) every command is asynchronous, and an
+ * operand may be in flight. The command then *starts* at
+ *
+ *     max(issue, ends of the commands that make its operands)
+ *
+ * where its operands are bound, what it writes becomes visible, and its first stage begins. One
+ * whose operands are all there starts at its issue. For a synchronous command the kernel waits, and
+ * nothing else differs.
+ *
+ * A command waits for one maker at a time. flight_waits() puts it into the list of the first
+ * operand that is in flight; at that end it asks again (pe/pe_cpu.c). Waiters of one command start
+ * in the order of their ids.
+ *
+ * Giving back. A kernel may give back a tensor while commands still need it: the one that makes it,
+ * and those that read it, each until its FETCH has ended (a store, send or composite: until it has
+ * ended). Such a tensor is `dead`: no call takes it any more, but its row and its room stay until
+ * the last of these, which frees it (bury()). A command that finds no room in the TCM waits as long
+ * as there are dead tensors: pe->give_backs.
+ *
+ * Example, in ns: a = load (issued at 3, ends at 21), b = load (6, 39), c = dot(a, b) (9). The dot
+ * has a and b as operands in flight: it joins the load of a, at 21 that of b, and starts at 39. If
+ * the kernel gives a back at 9, its room comes back when the FETCH of the dot has ended, at 55.
+ */
+#include "kernels/flight.h"
+#include "kernels/pool.h"
+
+/* A kernel that waits for room tries again. */
+static void wake_for_room(struct tl_ctx *pe, uint64_t t)
+{
+    if (pe->state != PE_WAITS_ROOM)
+        return;
+    pe->state = pe->current ? PE_ISSUES : PE_WAKES;
+    wakes_add(&pe->kernels->wakes, t, pe->number);
+}
+
+/* Frees a dead tensor that no command needs any more. */
+static void bury(struct kb_sim *s, uint64_t t, struct tl_tensor *tensor)
+{
+    struct tl_ctx *pe = &s->kernels->pes[tensor->owner];
+
+    if (!tensor->dead || tensor->making || tensor->users)
+        return;
+    pe->give_backs--;
+    tensor_free(pe, tensor);
+    wake_for_room(pe, t);
+}
+
+void flight_give_back(struct kernels *k, struct tl_tensor *tensor)
+{
+    tensor->dead = true;
+    k->pes[tensor->owner].give_backs++;
+}
+
+void flight_view(struct tl_tensor *tensor, struct tl_tensor *view)
+{
+    view->loads = tensor->loads;
+    view->wait = tensor->wait;
+    view->made_by = tensor->made_by;
+    view->made_fs = tensor->made_fs;
+    view->viewed = tensor->viewed = true;
+    view->making = tensor->making;
+    if (!tensor->making)
+        return;
+    view->beside = tensor->making->result->beside;
+    tensor->making->result->beside = view;
+}
+
+void flight_read(struct command *c)
+{
+    c->reads = true;
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (c->operand[i])
+            c->operand[i]->users++;
+}
+
+void flight_fetched(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    c->reads = false;
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (c->operand[i] && --c->operand[i]->users == 0)
+            bury(s, t, c->operand[i]);
+}
+
+static void join(struct command *maker, struct command *c)
+{
+    struct command **link = &maker->waiters;
+
+    if (!maker->waited)
+        maker->waiters = NULL;
+    maker->waited = true;
+    while (*link && (*link)->op.id < c->op.id)
+        link = &(*link)->next_waiter;
+    c->next_waiter = *link;
+    *link = c;
+}
+
+bool flight_waits(struct command *c)
+{
+    for (uint32_t i = 0; i < c->n_operands; i++) {
+        struct tl_tensor *tensor = c->operand[i];
+
+        if (!tensor || !tensor->making || !flight_orders(c, tensor))
+            continue;
+        c->late = true;
+        join(tensor->making, c);
+        return true;
+    }
+    return false;
+}
+
+void flight_end(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct tl_tensor *result = c->result, *next = result->beside;
+
+    for (struct tl_tensor *view = next; view; view = view->beside) {
+        view->view = result->view;
+        if (view->view.v)
+            version_keep(view->view.v);
+        view->hidden = result->hidden;
+        view->maker = result->maker;
+    }
+    for (struct tl_tensor *tensor = result; tensor; tensor = next) {
+        next = tensor->beside;
+        tensor->making = NULL;
+        tensor->wait = WAIT_ENDED;
+        tensor->made_fs = (int64_t)t;
+        bury(s, t, tensor);
+    }
+}

@@ -1,0 +1,37 @@
+/* flight.h -- results in flight: what commands under way make, and the commands that need it. */
+#ifndef FLIGHT_H
+#define FLIGHT_H
+#include "kernels/kernels.h"
+
+/* The command is called, and returns at its issue: its result is in flight. */
+static inline void flight_begin(struct command *c)
+{
+    c->result->wait = WAIT_PENDING;
+    c->result->making = c;
+    c->result->beside = NULL;
+}
+
+/* Does the command start no earlier than the end of the one that makes `tensor`? */
+static inline bool flight_orders(const struct command *c, const struct tl_tensor *tensor)
+{
+    return c->overlaps || tensor->kind == TENSOR_VALUE;
+}
+
+/* `view` shows what `tensor` shows, which is in flight. */
+KERNELS_OWN void flight_view(struct tl_tensor *tensor, struct tl_tensor *view);
+
+/* The command is issued: it is a user of its operands until flight_fetched(). */
+KERNELS_OWN void flight_read(struct command *c);
+KERNELS_OWN void flight_fetched(struct kb_sim *s, uint64_t t, struct command *c);
+
+/* True: an operand is in flight, and the command has joined the waiters of the one that makes it.
+ */
+KERNELS_OWN bool flight_waits(struct command *c);
+
+/* The command has ended: so have its result and the views of it. */
+KERNELS_OWN void flight_end(struct kb_sim *s, uint64_t t, struct command *c);
+
+/* A tensor is given back that commands still need: the last of them frees it. */
+KERNELS_OWN void flight_give_back(struct kernels *k, struct tl_tensor *tensor);
+
+#endif

@@ -32,7 +32,8 @@ sums()
     awk '{ for (i = 1; i < NF; i++) sum += 1e6 * $i; exit sprintf("%.0f", sum) != sprintf("%.0f", 1e6 * $NF) }' <<<"$1"
 }
 
-# alike NAME ARGUMENT...: for reads and writes near and far, and the host's, of several sizes
+# alike NAME ARGUMENT...: for reads and writes near and far, and the host's, of several sizes; each in
+# a row of banks of its own, as one that is open would take less than alone
 alike()
 {
     local name=$1 op src dst bytes found row=0 bad='' replayed
@@ -40,8 +41,11 @@ alike()
     shift
     echo issue_ns,op,src,dst,offset,nbytes >"$work/rows.csv"
     while read -r op src dst; do
-        printf "0,$op,$src,$dst,0,%s\n" $sizes
+        for bytes in $sizes; do
+            echo "0,$op,$src,$dst,$((row++))M,$bytes"
+        done
     done <<<"$ways" >>"$work/rows.csv"
+    row=0
     mapfile -t replayed < <(replayed "$@")
     while read -r op src dst; do
         for bytes in $sizes; do

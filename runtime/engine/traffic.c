@@ -587,19 +587,23 @@ static kb_status make_parts(const struct kb_topology *t, struct traffic *tr, kb_
 
 /*
  * The most that can be in flight: for each PE its channels, one that waits, and one that takes the
- * place of another just ending. Without channels, every transaction.
+ * place of another just ending; or all that are made, if these are fewer, or channels are off.
  */
 static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
 {
     double all = (double)tr->request.txns;
     uint64_t rows = 1 + tr->most_parts; /* of a transaction */
+    uint64_t made = (uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes * tr->kinds;
+    uint64_t held = 2 * tr->kinds; /* by a PE */
 
     if (s->options.costs_off & KB_COST_CHANNELS)
-        return rows * ((uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes * tr->kinds);
-    if (tr->kinds == 2)
-        return rows * tr->n_pes *
-               (servers_of(s->topo, KB_READ) + servers_of(s->topo, KB_WRITE) + 4);
-    return rows * tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
+        return rows * made;
+    if (tr->kinds == 2 || tr->request.op == KB_READ)
+        held += servers_of(s->topo, KB_READ);
+    if (tr->kinds == 2 || tr->request.op == KB_WRITE)
+        held += servers_of(s->topo, KB_WRITE);
+    held *= tr->n_pes;
+    return rows * (held < made ? held : made);
 }
 
 /* Slots, all free. False without memory. */

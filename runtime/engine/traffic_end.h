@@ -61,7 +61,7 @@ static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *
 }
 
 /* Behind routers, of a memory that chooses: the waits that were added, to the sums as they were
- * `before`, are divided anew. */
+ * `before`, are divided once more. */
 static inline void traffic_divide_waits(const struct part *before, struct part *p)
 {
     struct waits_behind waits =

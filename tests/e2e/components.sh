@@ -343,14 +343,14 @@ engines_alike()
     ok "$1: rows"
     equal "$1: traffic" "$(of_engine hop load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)" \
         "$(of_engine fused load --pattern uniform --rate 0.3 --txns 200 --seeds 1 --quiet)"
-    equal "$1: kernels" "$(of_engine hop run copy L=3000 --fingerprint)" "$(of_engine fused run copy L=20000 --fingerprint)"
+    equal "$1: kernels" "$(of_engine hop run copy L=3000 --fingerprint)" "$(of_engine fused run copy L=3000 --fingerprint)"
     # of the largest machine a breakdown takes as long as all others
     [ "$yaml" = tests/machines/tray32.yaml ] || for command in "replay $work/rows.csv" "run copy L=3000"; do
         # shellcheck disable=SC2086
         equal "$1: breakdown, ${command%% *}" "$(of_engine hop $command --quiet --breakdown --format csv | md5sum)" \
             "$(of_engine fused $command --quiet --breakdown --format csv | md5sum)"
     done
-    equal "$1: kernels, not counted" "$(of_engine hop run copy L=3000 --quiet)" "$(of_engine fused run copy L=20000 --quiet)"
+    equal "$1: kernels, not counted" "$(of_engine hop run copy L=3000 --quiet)" "$(of_engine fused run copy L=3000 --quiet)"
 }
 for yaml in tests/machines/tray32.yaml tests/support/shapes/shape_{planes,ring,kinds}.yaml tests/support/odd.yaml; do
     for links in ideal fifo; do

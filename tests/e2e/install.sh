@@ -165,8 +165,8 @@ ok "a topology needs kb_rt_ of libkernbench"
 # guarded, to the thread (co.c, guard.c); what is loaded, to the process (bench_file.c, component_open.c).
 nothing "$(objdump -t "$lib/libkernbench.a" "$lib/libcube8.a" |
     awk '/ \.t?(data|bss)[ .\t]/ && !/ \.data\.rel\.ro/ && $NF !~ /^\./ {print $NF}' |
-    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost -e objects -e objects_lock)"
-ok "no state but that of kb_catch_overflow() and kb_catch_crashes(), and of objects that are loaded"
+    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost -e objects -e objects_lock -e shelf -e shelf_lock)"
+ok "no state but that of kb_catch_overflow() and kb_catch_crashes(), of objects that are loaded, and stacks that are kept"
 
 # Whatever ends the program or prints. raise() is that of a fault which is not ours.
 nothing "$(names -u "$lib/libkernbench.a" "$lib/libcube8.a" |

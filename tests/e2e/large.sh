@@ -153,7 +153,7 @@ done
 
 # In a part of the table that goes to a file: no more of it may be written than 4 MB.
 call timeout 600 bash -c "trap '' XFSZ; ulimit -f 4096; \"\$@\" | cat; exit \${PIPESTATUS[0]}" limited \
-    "$SIM" replay many.csv $on --vary cube.hbm.bw_gbs=1:8 --format table
+    "$SIM" replay many.csv $on --vary cube.hbm.bw_gbs=1:16 --format table
 [ $code -eq 5 ] && says "cannot keep rows in a temporary file: File too large"
 ok "a table whose rows find no room ends with a message"
 

@@ -175,8 +175,10 @@ static void assert_every_failure_is_told(kb_options options)
                                          "kb_sim_run", "kb_compute",    "kb_inspect"};
     unsigned failures[LENGTH(places)] = {0};
 
-    failed = "";
     inspects = options.inspect;
+    assert_int_equal(live(options),
+                     KB_OK); /* the process keeps the stacks of the first for the others */
+    failed = "";
     for (uint64_t n = 0; failed; n++) {
         int64_t before = owned;
         kb_status status;

@@ -133,7 +133,7 @@ static void a_one_way_plane_carries_data_its_way(void **state)
 
 /*
  * Routers: c0 -> c3 is one step west, c3 -> c0 three; a host's h2d to c1 takes 29.64125 without its
- * data. What comes back has passed the same nodes but for the ends.
+ * data. What comes back has passed the same nodes, without the ends.
  */
 static void with_routers_a_request_goes_its_own_way(void **state)
 {

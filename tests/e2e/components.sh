@@ -131,7 +131,7 @@ odd_ends()
     local name=$1 columns=$2 engine seed judged=0
 
     shift 2
-    for ((seed = 1; seed <= 12; seed++)); do
+    for ((seed = 1; seed <= 7; seed++)); do
         "$B/_t/judge" topo $seed "$kind" | sed "s/^\(  hbm: .*hold: \)route/\1own/$edit" >"$work/odd.yaml"
         if grep -q 'plane: hash' "$work/odd.yaml"; then continue; fi # alone its number, and so its plane, is another
         odd_rows $seed 40
@@ -149,7 +149,7 @@ odd_ends()
         cmp "$work/print.fused" "$work/print.hop" || break
         judged=$((judged + 1))
     done
-    [ $seed -gt 12 ] && [ $judged -ge 5 ]
+    [ $seed -gt 7 ] && [ $judged -ge 2 ]
     ok "$name behind routers: odd machines of the judge"
 }
 kind=routers edit=
@@ -164,7 +164,7 @@ odd_ends "a front of banks" 1,10,11 --set 'cube.hbm.impl=[through,builtin]'
 
 # Odd machines of the judge again, of all links: some cubes have server, and the rest their memories.
 judged=0
-for ((seed = 1; seed <= 30; seed++)); do
+for ((seed = 1; seed <= 16; seed++)); do
     routers=$([ $((seed % 3)) = 0 ] && echo routers)
     # shellcheck disable=SC2086
     "$B/_t/judge" topo $seed $routers >"$work/odd.yaml" && odd_rows $seed 40
@@ -188,7 +188,7 @@ for ((seed = 1; seed <= 30; seed++)); do
     done
     judged=$((judged + 1))
 done
-[ $seed -gt 30 ] && [ $judged -ge 15 ]
+[ $seed -gt 16 ] && [ $judged -ge 8 ]
 ok "server in some cubes: odd machines of the judge"
 
 # A machine with components of each kind in some cubes: rows of its cubes as of machines where all have them.
@@ -807,7 +807,6 @@ checks()
     ok "check-component $1: $4 times '$3', exit $2"
 }
 checks examples/components/open_page.c 0 pass 8
-checks examples/components/cache.c 0 pass 8
 checks $bad/beyond.c 1 "FAIL  alone" 1
 checks $bad/clock.c 1 "FAIL  formula = alone" 1
 

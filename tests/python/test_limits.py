@@ -23,7 +23,9 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_while_a_machine_is_made():
-    p = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
+    # behind `make ... &` a shell has SIGINT ignored
+    p = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert p.stdout.readline() == "begins\n"
     time.sleep(0.5)
     p.send_signal(signal.SIGINT)

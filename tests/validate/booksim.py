@@ -32,7 +32,8 @@ import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+from page import Page
+
 SIDE, FLIT = 4, 16
 NODES = SIDE * SIDE
 PATTERNS = ("uniform", "transpose", "neighbor", "hotspot20")
@@ -336,29 +337,22 @@ def main():
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
     reference = curves(folder())
-    page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
-    same = True
+    page = Page()
     with tempfile.TemporaryDirectory() as name:
         for flits in FIFO if fifo else WAYS:
             results, drawn = run_all(args[0], reference, flits, QUICK_FLITS if quick else FLITS,
                                      pathlib.Path(name))
             print("\n" + (f"segments of {flits} flits" if flits else "fifo") + "\n")
-            for line in table(results, PATTERNS):
-                print(line, flush=True)
-                same &= line in page
+            page.print(table(results, PATTERNS))
             for pattern, curves_of in drawn.items() if flits == 1 else ():
                 path = pathlib.Path(args[1]) / f"{pattern}.svg"
                 path.write_text("\n".join(picture(pattern, curves_of)) + "\n", encoding="utf-8")
         other = {} if fifo else nets(folder())
-        for line in table_of_nets(args[0], other, QUICK_FLITS if quick else FLITS,
-                                  pathlib.Path(name)) if other else ():
-            print(line, flush=True)
-            same &= line in page
+        page.print(table_of_nets(args[0], other, QUICK_FLITS if quick else FLITS,
+                                 pathlib.Path(name)) if other else ())
     if quick or fifo:
         return 0
-    print("\ndocs/validation.md has these figures" if same else
-          "\ndocs/validation.md has other figures: put these in their place")
-    return 0 if same else 1
+    return page.end()
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+from page import Page
+
 SLICE = 4 << 30
 IDLE, SATURATED = 150, 8000  # requests of a point
 
@@ -229,19 +230,14 @@ def main():
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
     all_points = points()
-    page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
-    same = True
+    page = Page()
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         for lines in (table(all_points, sys.argv[1], work), hbm3_table(sys.argv[1], work),
                       patterns_table(sys.argv[1], work)):
             print()
-            for line in lines:
-                print(line, flush=True)
-                same &= line in page
-    print("\ndocs/validation.md has these figures" if same else
-          "\ndocs/validation.md has other figures: put these in their place")
-    return 0 if same else 1
+            page.print(lines)
+    return page.end()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+from page import Page
+
 CORES = {"diff": (2, 2), "same": (1, 2)}
 SHOWN = 64, 1024, 8192, 65536
 COLUMNS = {"wormhole_b0": 10, "blackhole": 17}  # cores of a row
@@ -73,15 +74,10 @@ def main():
     if len(sys.argv) != 3 or sys.argv[1] not in COLUMNS:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
-    page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
-    same = True
+    page = Page()
     with tempfile.TemporaryDirectory() as work:
-        for line in table(sys.argv[1], shlex.split(sys.argv[2]), work):
-            print(line, flush=True)
-            same &= line in page
-    print("\ndocs/validation.md has these figures" if same else
-          "\ndocs/validation.md has other figures: put these in their place")
-    return 0 if same else 1
+        page.print(table(sys.argv[1], shlex.split(sys.argv[2]), work))
+    return page.end()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 import traces
-from traces import TREE, error, mean, simulate
+from page import Page
+from traces import error, mean, simulate
 
 
 def table(all_traces, machine, work):
@@ -41,15 +42,10 @@ def main():
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
     all_traces = traces.load()
-    page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
-    same = True
+    page = Page()
     with tempfile.TemporaryDirectory() as name:
-        for line in table(all_traces, shlex.split(sys.argv[1]), pathlib.Path(name)):
-            print(line, flush=True)
-            same &= line in page
-    print("\ndocs/validation.md has these figures" if same else
-          "\ndocs/validation.md has other figures: put these in their place")
-    return 0 if same else 1
+        page.print(table(all_traces, shlex.split(sys.argv[1]), pathlib.Path(name)))
+    return page.end()
 
 
 if __name__ == "__main__":

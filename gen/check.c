@@ -6,7 +6,7 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64 };
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64, ACCESS_MIN = 16 };
 
 /* Say which key is missing: the outermost mapping that is not there, or the key itself. */
 static void missing(const struct spec *spec, enum key k)
@@ -277,11 +277,31 @@ static void check_packets(const struct spec *spec)
                    key_rows[k].path, PACKET_MIN, key_rows[k].max, (long long)packet);
 }
 
+/* A slice without banks moves whole blocks; with banks its blocks are bursts. */
+static void check_access(const struct spec *spec)
+{
+    const enum key k = KEY_cube_hbm_access_bytes;
+    int64_t access = spec->cube_hbm_access_bytes;
+
+    if (check_is_bad(spec, k) || access == 0)
+        return;
+    if (access < ACCESS_MIN || !check_is_power_of_two(access))
+        diag_error(spec->diag, spec_place(spec, k),
+                   "'%s' must be 0 or a power of two %d..%.0f, not '%lld'", key_rows[k].path,
+                   ACCESS_MIN, key_rows[k].max, (long long)access);
+    else if (spec->cube_hbm_model != MEMORY_SERVER)
+        diag_error(spec->diag, spec_place(spec, k),
+                   "'%s' is of memories without banks: with 'model: banks' a memory moves bursts, "
+                   "'cube.hbm.burst_bytes'",
+                   key_rows[k].path);
+}
+
 /* Keys of one cube that do not fit together. */
 static void check_cube(const struct spec *spec)
 {
     check_slices(spec);
     check_packets(spec);
+    check_access(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);

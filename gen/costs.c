@@ -283,6 +283,7 @@ static void add_memories(struct routes *r)
         .bare_gbs = hbm_gbs(s),
         .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
         .model = (uint8_t)s->cube_hbm_model,
+        .access_bytes = (uint32_t)s->cube_hbm_access_bytes,
     };
     if (kind->hbm.model == MEMORY_BANKS) {
         kind->banks = bank_row_of(s);
@@ -377,6 +378,8 @@ static void add_kind(struct routes *r)
         .crossbars = r->crossbars,
         .issue_fs = fs_of_ns(s->cube_pe_pe_dma_issue_ns),
         .packet_bytes = (uint64_t)s->cube_pe_pe_dma_packet_bytes,
+        .tiles = (uint8_t)s->cube_pe_pe_dma_tiles,
+        .run_fs = fs_of_ns(s->cube_pe_pe_dma_run_ns),
         .read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels,
         .write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels,
         .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
@@ -390,7 +393,8 @@ static void add_kind(struct routes *r)
 bool make_costs(struct routes *r)
 {
     add_kind(r);
-    r->topo.splits |= r->spec->addressing_granule || r->kinds->packet_bytes;
+    r->topo.splits |=
+        r->spec->addressing_granule || r->kinds->packet_bytes || r->spec->cube_hbm_access_bytes;
     add_home_slices(r);
     add_memories(r);
     add_pe(r);

@@ -8,6 +8,7 @@
  * network/router_banks.h.
  */
 #include "engine/hop_way.h"
+#include "engine/split.h"
 #include "machine/walk.h"
 #include "network/banks.h"
 #include "network/component_engine.h"
@@ -200,7 +201,7 @@ static int64_t taken_fs(const struct kb_sim *s, uint32_t slot)
     if (hop_is_inside(s, slot))
         return txn->hold_fs;
     return cost_taken_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)), txn->hold_fs,
-                         txn->nbytes);
+                         split_own_bytes(s, slot));
 }
 
 static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t t, uint32_t slot)
@@ -306,13 +307,15 @@ static void give_back(struct kb_sim *s, struct memory_station *memory, uint64_t 
 /* -- all of them ----------------------------------------------------------------------------- */
 
 /* How long the transaction will hold its memory. */
-static int64_t hold_fs(const struct kb_sim *s, const struct txn *txn)
+static int64_t hold_fs(const struct kb_sim *s, uint32_t slot)
 {
+    const struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(T, txn);
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
     struct cost_row way = txn_of_host(txn) ? cost_of_host(T, &trip) : cost_of_pe(T, &trip);
+    int64_t drain = drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
 
-    return cost_hold_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)), way.link_gbs,
-                        txn->nbytes);
+    return cost_in_memory_fs(&s->mask, memory) + split_drain(s, slot, drain);
 }
 
 void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -328,7 +331,7 @@ void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (s->observer)
         observe_come(s, t, slot, STATION_MEMORY);
     if (!hop_is_inside(s, slot)) {
-        txn->hold_fs = hold_fs(s, txn);
+        txn->hold_fs = hold_fs(s, slot);
         if (txn_queues(s, txn)) {
             server_arrive(s, hop_how(s), t, slot, &(struct delivery[]){whole_delivery(txn)}[0]);
             return;

@@ -315,9 +315,10 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
     struct txn *x = &s->txns[slot];
     struct program *p = &s->inorder->program;
     const struct service *service = service_for(s, how, x);
-    int64_t own = drain;
+    int64_t own;
     uint64_t start;
 
+    own = drain = split_drain(s, slot, drain);
     x->arrive_fs = (int64_t)t;
     x->stage = TXN_SERVED;
     if (__builtin_expect(service->server != SERVER_ORDERED, false)) {
@@ -326,7 +327,8 @@ static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, ui
         return done == COMPONENT_NEVER ? none : served(s, how, done, slot, drain);
     }
     if (service->own_gbs > 0)
-        own = program_drain_fs(program_drains(p, x->nbytes), &service->own_gbs, service->own_rate);
+        own = program_drain_fs(program_drains(p, split_own_bytes(s, slot)), &service->own_gbs,
+                               service->own_rate);
     start = take_turn(s, memory_for(s, how, slot), service->taken_fs + own, t);
     x->service_fs = (int64_t)start;
     return served(s, how, after(start, service->done_fs + drain), slot, drain);
@@ -388,7 +390,7 @@ static ALWAYS_INLINE bool is_expected(struct kb_sim *s, int how, uint64_t t, uin
     struct txn *x = &s->txns[slot];
 
     if (!(how & IN_CHOOSES) || how & (IN_COUNTED | IN_KERNELS) ||
-        !server_expects(s, t, x->drain_fs, slot))
+        !server_expects(s, t, split_drain(s, slot, x->drain_fs), slot))
         return false;
     x->stage = TXN_TO_MEMORY;
     return true;

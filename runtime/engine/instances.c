@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "engine/lone.h"
 #include "engine/state.h"
+#include "engine/split.h"
 #include "machine/alone.h"
 #include "machine/pes.h"
 #include "machine/place.h"
@@ -146,11 +147,13 @@ struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
                           .op = txn->op,
                           .trip = txn_trip(s->topo, txn),
                           .nbytes = txn->nbytes,
-                          .drain_fs = drain_fs};
+                          .drain_fs = drain_fs,
+                          .own_bytes = split_own_bytes(s, slot)};
 
     if (banks_has(s, txn) && !s->banks->behind) { /* bursts are what is kept of where it lies */
         const struct bank_row *row = &kind_at(s->topo, dst_cube(s->topo, txn->dst))->banks;
 
+        of.tile = s->banks->accesses[slot].tile;
         of.offset = s->banks->accesses[slot].range.at << row->burst_bits;
         of.nbytes = (s->banks->accesses[slot].range.end << row->burst_bits) - of.offset;
     } else {
@@ -166,6 +169,7 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
     struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
     const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
 
+    c.drain_fs = split_drain(s, (uint32_t)(txn - s->txns), c.drain_fs);
     if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
         struct lone lone = s->lone_of(s, (uint32_t)(txn - s->txns));
 

@@ -22,6 +22,7 @@
 #ifndef ROUTER_H
 #define ROUTER_H
 #include "engine/agenda.h"
+#include "engine/split.h"
 #include "engine/delivery.h"
 #include "engine/state.h"
 #include "machine/channels.h"
@@ -265,5 +266,17 @@ uint32_t router_new_parcel(struct router *r);
 bool parcel_room(struct parcel *p);
 uint32_t router_new_arrival(struct router *r);
 uint32_t router_new_note(struct router *r);
+
+/* The narrowest edge of the way of the transaction in `slot`. */
+static inline double way_gbs(const struct kb_sim *s, uint32_t slot)
+{
+    return s->router->flights[slot].way->gbs;
+}
+
+/* How long it drains. */
+static inline int64_t way_drain_fs(const struct kb_sim *s, uint32_t slot)
+{
+    return split_drain(s, slot, drain_fs(s->txns[slot].nbytes, way_gbs(s, slot)));
+}
 
 #endif

@@ -1,57 +1,311 @@
 /* split.c -- the parts of transactions: counted, made, ended. */
 #include "engine/split.h"
 #include "engine/how.h"
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "network/banks_state.h"
+#include <stdlib.h>
 
-bool split_range(const struct kb_topology *t, const struct txn *of, bool by_address, uint64_t at,
-                 struct address_range *range)
+bool split_begin(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+
+    if (s->splits)
+        return true;
+    s->splits = malloc((s->txns_cap ? s->txns_cap : 1) * sizeof *s->splits);
+    if (!s->more_parts)
+        s->more_parts = calloc(2 * (size_t)sim_cubes(t) << t->pe_bits, sizeof *s->more_parts);
+    if (!s->idle)
+        s->idle = idle_new();
+    for (uint32_t slot = 0; s->splits && slot < s->txns_cap; slot++)
+        split_none(s, slot);
+    return s->splits && s->more_parts && s->idle;
+}
+
+bool split_sees_runs(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].tiles == TILES_RUNS &&
+            (t->splits || t->banked || t->impls || t->kinds[kind].run_fs))
+            return true;
+    return false;
+}
+
+/* -- cutting -------------------------------------------------------------------------------- */
+
+/* A transaction while it is cut. */
+struct cut {
+    struct kb_sim *s;
+    const struct txn *of;
+    const struct bytes_at *bytes;
+    uint32_t next;              /* run */
+    uint64_t run_at;            /* where the run begins ... */
+    struct address_range range; /* ... that this is what is left of */
+    uint64_t run_bytes;
+};
+
+/* What packets of `of` have. */
+static uint64_t packet_of(const struct kb_topology *t, const struct txn *of)
 {
     uint64_t packet = txn_of_host(of) ? 0 : kind_at(t, src_cube(t, of->src))->packet_bytes;
 
-    if (!by_address)
-        *range = address_in_memory(of->dst, at, of->nbytes);
-    else if (!address_range(t, at, of->nbytes, range))
+    return packet ? packet : ADDRESS_WHOLE;
+}
+
+/* The next run is cut, its packet goes on. False: it leaves its cube, or its SIP. */
+static bool cut_run(struct cut *c, struct run run)
+{
+    const struct kb_topology *t = c->s->topo;
+    uint64_t packet = c->range.packet, left = c->range.left, offset;
+    uint32_t dst;
+
+    c->run_at = c->bytes->at + run.at;
+    c->run_bytes = run.nbytes;
+    if (!c->bytes->by_address)
+        c->range = address_in_memory(c->of->dst, c->run_at, run.nbytes);
+    else if (address_is_interleaved(t, c->run_at)) {
+        if (!address_range(t, c->run_at, run.nbytes, &c->range))
+            return false;
+    } else if (address_find(t, c->run_at, &dst, &offset))
+        c->range = address_in_memory(dst, offset, run.nbytes);
+    else
         return false;
-    if (packet)
-        range->packet = range->left = packet;
+    c->range.packet = packet;
+    c->range.left = left;
     return true;
 }
 
-uint64_t split_count(const struct kb_topology *t, struct address_range range)
+/* One more row of s->parts. NULL without memory. */
+static struct split_part *new_part(struct split_parts *parts)
 {
-    uint64_t n = 0;
+    struct split_part *moved = parts->rows;
+    uint32_t cap = parts->cap ? 2 * parts->cap : 8;
 
-    for (; range.nbytes && n <= SPLIT_PARTS_MAX; n++)
-        address_part(t, &range);
-    return n;
+    if (parts->n == parts->cap) {
+        moved = realloc(parts->rows, cap * sizeof *moved);
+        if (!moved)
+            return NULL;
+        parts->rows = moved;
+        parts->cap = cap;
+    }
+    moved[parts->n] = (struct split_part){0};
+    return &moved[parts->n++];
 }
 
-void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, uint32_t first,
-                const uint32_t *slots)
+/* The part of the packet that began with part `first` in memory `dst`; or a new one. */
+static struct split_part *part_in(struct split_parts *parts, uint32_t first, uint32_t dst)
+{
+    for (uint32_t i = parts->n; i-- > first;)
+        if (parts->rows[i].dst == dst)
+            return &parts->rows[i];
+    return new_part(parts);
+}
+
+/* Blocks of its memory that a piece touches; one that it shares with the piece before is once. */
+static void add_blocks(const struct kb_topology *t, struct split_part *part, uint64_t offset,
+                       uint64_t nbytes)
+{
+    uint64_t access = unit_is_slice(t, dst_unit(t, part->dst))
+                          ? kind_at(t, dst_cube(t, part->dst))->hbm.access_bytes
+                          : 0;
+    uint64_t first, last;
+
+    if (!access)
+        return;
+    first = offset / access;
+    last = (offset + nbytes - 1) / access;
+    part->blocks += last - first + 1 - (part->blocks && first == part->block);
+    part->block = last;
+}
+
+/* The segments of a tile in a slice with banks, which comes there as a whole. False: no memory. */
+static bool add_bursts(const struct cut *c, struct split_part *part, uint64_t offset,
+                       uint64_t nbytes)
+{
+    const struct kb_topology *t = c->s->topo;
+    const struct kind_row *kind = kind_at(t, dst_cube(t, part->dst));
+
+    if (c->bytes->tile.n < 2 || !c->s->banks || c->s->banks->pool.routed ||
+        kind->hbm.model != MEMORY_BANKS || !unit_is_slice(t, dst_unit(t, part->dst)))
+        return true;
+    if (!part->banks)
+        part->banks = bank_tile_new();
+    return part->banks &&
+           bank_tile_add(part->banks, &kind->banks, bank_range(&kind->banks, offset, nbytes));
+}
+
+static bool add_piece(const struct cut *c, const struct address_part *piece, uint64_t address,
+                      uint32_t first)
+{
+    struct split_parts *parts = &c->s->parts;
+    struct split_part *part =
+        c->bytes->tile.n > 1 ? part_in(parts, first, piece->dst) : new_part(parts);
+
+    if (!part)
+        return false;
+    if (!part->pieces) {
+        part->dst = piece->dst;
+        part->offset = piece->offset;
+        part->low = address;
+    }
+    part->low = address < part->low ? address : part->low;
+    part->nbytes += piece->nbytes;
+    part->last_bytes = piece->nbytes;
+    part->pieces++;
+    add_blocks(c->s->topo, part, piece->offset, piece->nbytes);
+    return add_bursts(c, part, piece->offset, piece->nbytes);
+}
+
+/* The parts of a packet, from `first` on, are in order of their addresses. */
+static void end_packet(struct split_parts *parts, uint32_t first)
+{
+    for (uint32_t i = first + 1; i < parts->n; i++) {
+        struct split_part part = parts->rows[i];
+        uint32_t k = i;
+
+        for (; k > first && parts->rows[k - 1].low > part.low; k--)
+            parts->rows[k] = parts->rows[k - 1];
+        parts->rows[k] = part;
+    }
+    if (first < parts->n)
+        parts->rows[first].begins = true;
+}
+
+/* Takes all pieces of a run off it. */
+static kb_status cut_pieces(struct cut *c, uint32_t *first)
+{
+    struct split_parts *parts = &c->s->parts;
+
+    while (c->range.nbytes) {
+        uint64_t address = c->run_at + c->run_bytes - c->range.nbytes;
+        struct address_part piece = address_part(c->s->topo, &c->range);
+
+        if (piece.begins) {
+            end_packet(parts, *first);
+            *first = parts->n;
+        }
+        if (!add_piece(c, &piece, address, *first))
+            return KB_NO_MEMORY;
+        if (parts->n > SPLIT_PARTS_MAX)
+            return KB_BAD_REQUEST;
+    }
+    return KB_OK;
+}
+
+static void drop_parts(struct split_parts *parts)
+{
+    for (uint32_t i = 0; i < parts->n; i++)
+        bank_tile_free(parts->rows[i].banks);
+    parts->n = 0;
+}
+
+kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_at *bytes)
+{
+    uint64_t packet = packet_of(s->topo, of);
+    struct cut c = {.s = s, .of = of, .bytes = bytes, .range = {.packet = packet, .left = packet}};
+    const struct run one = {0, of->nbytes};
+    kb_status status = KB_OK;
+    uint32_t first = 0;
+
+    drop_parts(&s->parts);
+    do {
+        struct run run = one;
+
+        if (bytes->tile.n > 1)
+            run = tile_next(&bytes->tile, &c.next);
+        if (!cut_run(&c, run)) {
+            drop_parts(&s->parts);
+            return KB_BAD_REQUEST;
+        }
+        status = cut_pieces(&c, &first);
+    } while (status == KB_OK && c.next < bytes->tile.n);
+    end_packet(&s->parts, first);
+    return status;
+}
+
+void split_free(struct kb_sim *s)
+{
+    drop_parts(&s->parts);
+    free(s->parts.rows);
+    free(s->splits);
+    free(s->tiles);
+    free(s->more_parts);
+}
+
+/* -- making --------------------------------------------------------------------------------- */
+
+/* From run to run its PE takes a time: how long until the last has drained, at least. */
+static int64_t runs_fs(const struct kb_sim *s, const struct txn *x, const struct split_part *part)
+{
+    int64_t run_fs = txn_of_host(x) ? 0 : kind_at(T, src_cube(T, x->src))->run_fs;
+    const struct trip trip = txn_trip(T, x);
+
+    if (part->pieces < 2 || !run_fs)
+        return 0;
+    return (int64_t)(part->pieces - 1) * run_fs +
+           drain_fs(part->last_bytes,
+                    cost_by_tables(T, &s->mask, x->op, &trip, x->nbytes).bottleneck_gbs);
+}
+
+/* What the row in `slot` takes of its memory. */
+static void set_service(struct kb_sim *s, uint32_t slot, const struct split_part *part)
+{
+    const struct txn *x = &s->txns[slot];
+    const struct memory_row *memory = cost_memory(T, x->dst, txn_writes(x));
+    struct split *split = &s->splits[slot];
+
+    split->least_fs = runs_fs(s, x, part);
+    split->own_bytes = part->blocks * memory->access_bytes;
+    if (split->own_bytes && memory->hold != HOLD_BY_COMPONENT) {
+        int64_t own_fs = drain_fs(split->own_bytes, cost_own_gbs(&s->mask, memory));
+
+        split->least_fs = own_fs > split->least_fs ? own_fs : split->least_fs;
+    }
+}
+
+void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
+{
+    const struct txn *x = &s->txns[slot];
+    struct split_part part = {.offset = offset, .nbytes = x->nbytes, .dst = x->dst, .pieces = 1};
+
+    banks_place(s, slot, offset);
+    instance_place(&s->instances, slot, offset);
+    if (!s->splits)
+        return;
+    add_blocks(T, &part, offset, x->nbytes);
+    set_service(s, slot, &part);
+}
+
+void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t *slots)
 {
     const struct txn *of = &s->txns[whole];
-    uint32_t *link = &s->splits[whole].next, number = 0;
+    uint32_t *link = &s->splits[whole].next;
 
-    for (; range.nbytes; number++) {
-        struct address_part part = address_part(s->topo, &range);
+    for (uint32_t number = 0; number < s->parts.n; number++) {
+        struct split_part *part = &s->parts.rows[number];
         uint32_t slot = slots ? slots[number] : first + number;
 
         s->txns[slot] = *of;
-        s->txns[slot].dst = part.dst;
-        s->txns[slot].nbytes = part.nbytes & TXN_MAX_BYTES;
-        if (s->topo->plane_choice == PLANE_BY_HASH)
+        s->txns[slot].dst = part->dst;
+        s->txns[slot].nbytes = part->nbytes & TXN_MAX_BYTES;
+        if (T->plane_choice == PLANE_BY_HASH)
             s->txns[slot].plane =
-                endpoint_plane(s->topo, (kb_transaction_op)of->op, of->id + number) & 7u;
+                endpoint_plane(T, (kb_transaction_op)of->op, of->id + number) & 7u;
         s->txns[slot].stage = TXN_WAITING;
-        banks_place(s, slot, part.offset);
-        instance_place(&s->instances, slot, part.offset);
+        banks_place(s, slot, part->offset);
+        if (part->banks) {
+            bank_tile_end(part->banks, &kind_at(T, dst_cube(T, part->dst))->banks);
+            banks_place_tile(s, slot, part->banks);
+            part->banks = NULL;
+        }
+        instance_place(&s->instances, slot, part->offset);
         s->splits[slot] = (struct split){
-            .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part.begins};
+            .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part->begins};
+        set_service(s, slot, part);
         *link = slot;
         link = &s->splits[slot].next;
     }
-    s->splits[whole].left = number;
+    s->splits[whole].left = s->parts.n;
 }
 
 void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole)
@@ -72,43 +326,74 @@ void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole)
             const struct trip trip = txn_trip(T, x);
             int64_t fs = cost_by_tables(T, &s->mask, x->op, &trip, x->nbytes).drain_fs;
 
+            fs = split_drain(s, part, fs);
             drain_fs = fs > drain_fs ? fs : drain_fs;
         }
     }
 }
 
-/* The bytes of a row that will have parts. */
-static struct address_range range_of(const struct kb_sim *s, uint32_t row)
+bool split_later(struct kb_sim *s, uint32_t slot, const struct bytes_at *bytes)
 {
-    struct address_range range = {0};
-
-    split_range(s->topo, &s->txns[row], s->splits[row].by_address, s->txns[row].address, &range);
-    return range;
+    if (bytes->tile.n > 1 && !s->tiles)
+        s->tiles = calloc(s->txns_cap, sizeof *s->tiles);
+    if (bytes->tile.n > 1 && !s->tiles)
+        return false;
+    s->txns[slot].stage = TXN_SPLIT;
+    s->txns[slot].address = bytes->at;
+    s->splits[slot].by_address = bytes->by_address;
+    if (s->tiles)
+        s->tiles[slot] = bytes->tile;
+    return true;
 }
 
-/* Parts of all rows that will have some. */
-static uint64_t count_all(const struct kb_sim *s)
+struct bytes_at split_bytes(const struct kb_sim *s, uint32_t slot)
 {
-    uint64_t n = 0;
+    struct bytes_at bytes = {.by_address = s->splits[slot].by_address, .at = s->txns[slot].address};
 
-    for (uint32_t row = 0; row < s->n_txns; row++)
-        if (s->txns[row].stage == TXN_SPLIT)
-            n += split_count(s->topo, range_of(s, row));
-    return n;
+    if (s->tiles)
+        bytes.tile = s->tiles[slot];
+    return bytes;
 }
 
-/* Makes the parts of `row` behind all there are. */
-static void split_row(struct kb_sim *s, uint32_t row)
+/* Cuts a row that will have parts. */
+static kb_status cut_row(struct kb_sim *s, uint32_t row)
 {
+    const struct bytes_at bytes = split_bytes(s, row);
+
+    return split_cut(s, &s->txns[row], &bytes);
+}
+
+/* Parts of all rows that will have some. False without memory. */
+static bool count_all(struct kb_sim *s, uint64_t *n)
+{
+    *n = 0;
+    for (uint32_t row = 0; row < s->n_txns; row++) {
+        if (s->txns[row].stage != TXN_SPLIT)
+            continue;
+        if (cut_row(s, row) == KB_NO_MEMORY)
+            return false;
+        *n += s->parts.n;
+    }
+    return true;
+}
+
+/* Makes the parts of `row` behind all there are. False without memory. */
+static bool split_row(struct kb_sim *s, uint32_t row)
+{
+    if (cut_row(s, row) != KB_OK)
+        return false;
     s->txns[row].stage = TXN_WAITING;
-    split_make(s, row, range_of(s, row), s->n_txns + s->n_parts, NULL);
+    split_make(s, row, s->n_txns + s->n_parts, NULL);
     s->n_parts += s->splits[row].left;
+    return true;
 }
 
 kb_status split_all(struct kb_sim *s, kb_error *why)
 {
-    uint64_t n = s->splits ? count_all(s) : 0;
+    uint64_t n = 0;
 
+    if (s->splits && !count_all(s, &n))
+        return KB_NO_MEMORY;
     s->n_parts = 0;
     if (n == 0)
         return KB_OK;
@@ -118,8 +403,8 @@ kb_status split_all(struct kb_sim *s, kb_error *why)
     if (!sim_room(s, s->n_txns + (uint32_t)n))
         return KB_NO_MEMORY;
     for (uint32_t row = 0; row < s->n_txns; row++)
-        if (s->txns[row].stage == TXN_SPLIT)
-            split_row(s, row);
+        if (s->txns[row].stage == TXN_SPLIT && !split_row(s, row))
+            return KB_NO_MEMORY;
     return KB_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
  * split.h -- a transaction that goes in parts: packets of its PE's DMA, and of each packet one part
- * for each slice that it comes to.
+ * for each slice that it comes to, or of a tile all its pieces there.
  *
  * A PE cuts what has more bytes than cube.pe.pe_dma.packet_bytes into packets of so many; a packet
  * to interleaved addresses, or what a host moves there, is split where the next byte lies in
@@ -11,8 +11,9 @@
  * and the whole ends with the part that ends last. Its times are those of that part (the first of
  * several), with that part's wait for the channel and its place in the row.
  *
- * `splits` is a table beside the rows, by slot, of machines of which some transaction may have
- * parts; others have no test for it, as that is a constant of their topology.
+ * `splits` is a table beside the rows, by slot, of runs in which some transaction may have parts:
+ * those of machines that cut addresses or packets, or whose memories move blocks, and those with
+ * tiles, whose runs are in the table `tiles`.
  *
  * Invariants
  *   - Parts have the id of the whole, and slots that ascend with their numbers: events of one time,
@@ -32,6 +33,7 @@
 #define SPLIT_H
 #include "engine/engine.h"
 #include "machine/address.h"
+#include "machine/tile.h"
 
 /* Records of a part in the fingerprint have the id + number << 48: numbers have 16 bits. */
 enum { SPLIT_NUMBER_BIT = 48, SPLIT_PARTS_MAX = 1 << 16 };
@@ -44,6 +46,26 @@ struct split {
     bool by_address; /* of a whole: its bytes lie from txn.address on; else from that byte on of its
                         memory */
     uint32_t left;   /* of a whole: parts that have not been served */
+    uint64_t own_bytes; /* that its memory moves; 0: its own */
+    int64_t least_fs;   /* its drain is no shorter */
+};
+
+/* Where the bytes of a transaction lie. */
+struct bytes_at {
+    bool by_address; /* `at` is a global address; else a byte of the memory of the transaction */
+    uint64_t at;
+    struct tile tile; /* its runs; else it is one */
+};
+
+/* Bytes of a transaction that are a part of it, as they are cut off. */
+struct split_part {
+    uint64_t offset, nbytes; /* of its first piece; of all of them */
+    uint64_t low;            /* the lowest address of its pieces */
+    uint64_t last_bytes;     /* of its last piece */
+    uint64_t blocks, block;  /* that its pieces touch; the last of them */
+    uint32_t dst, pieces;
+    bool begins;             /* a packet */
+    struct bank_tile *banks; /* owned until its row is made: its segments; NULL: they are a range */
 };
 
 /* The row in `slot` is no part, and has none. */
@@ -52,31 +74,44 @@ static inline void split_none(struct kb_sim *s, uint32_t slot)
     s->splits[slot] = (struct split){.whole = slot, .next = TXN_NONE};
 }
 
+/* Frees what there is of parts. */
+void split_free(struct kb_sim *s);
+
+/* Makes what is needed where transactions go in parts, as some will. False without memory. */
+bool split_begin(struct kb_sim *s);
+
+/* Are the runs of a tile more to some PE's DMA, or to a memory, than their bytes? */
+bool split_sees_runs(const struct kb_topology *t);
+
 /*
- * The bytes of a transaction, as they are cut: `by_address` from the interleaved address `at` on,
- * else from byte `at` on of its memory. False: it leaves its cube, or its SIP.
+ * Cuts the bytes of a transaction like `of` into parts, s->parts: each stretch of a packet in one
+ * memory is one; of a tile all that a packet has in one memory, in order of their lowest addresses.
+ *
+ * returns  KB_BAD_REQUEST: it leaves its cube or its SIP (no parts), or has more than
+ *          SPLIT_PARTS_MAX; KB_NO_MEMORY
  */
-bool split_range(const struct kb_topology *t, const struct txn *of, bool by_address, uint64_t at,
-                 struct address_range *range);
+kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_at *bytes);
 
-/* Parts of a range, or SPLIT_PARTS_MAX + 1: too many. */
-uint64_t split_count(const struct kb_topology *t, struct address_range range);
-
-/*
- * Makes the parts of the whole in `whole`, which lies in `range`, in the rows `slots`, which ascend
- * and are as many as its parts; or if that is NULL in those from `first` on.
- */
-void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, uint32_t first,
-                const uint32_t *slots);
-
-/* The row in `slot` will have parts, when the run begins: its bytes lie as split_range() takes it.
- */
-static inline void split_later(struct kb_sim *s, uint32_t slot, bool by_address, uint64_t at)
+/* Is it to have parts, as it was cut? A tile has some, if only one. */
+static inline bool split_goes_in_parts(const struct kb_sim *s, const struct bytes_at *bytes)
 {
-    s->txns[slot].stage = TXN_SPLIT;
-    s->txns[slot].address = at;
-    s->splits[slot].by_address = by_address;
+    return s->parts.n > 1 || bytes->tile.n > 1;
 }
+
+/* The transaction in `slot`, no part and without parts, lies at byte `offset` of its memory. */
+void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
+
+/*
+ * Makes the parts that were cut of the whole in `whole` in the rows `slots`, which ascend and are
+ * as many as its parts; or if that is NULL in those from `first` on.
+ */
+void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t *slots);
+
+/* The row in `slot` will have parts, when the run begins. False without memory. */
+bool split_later(struct kb_sim *s, uint32_t slot, const struct bytes_at *bytes);
+
+/* Where its bytes lie. */
+struct bytes_at split_bytes(const struct kb_sim *s, uint32_t slot);
 
 /* Makes the parts of all rows, before the run. KB_BAD_REQUEST: too many; KB_NO_MEMORY. */
 kb_status split_all(struct kb_sim *s, kb_error *why);
@@ -123,13 +158,13 @@ static inline void split_count_part(struct kb_sim *s, uint32_t slot)
 /* The transaction that the row in `slot` is a part of, or itself. */
 static inline uint32_t whole_of(const struct kb_sim *s, uint32_t slot)
 {
-    return T->splits ? s->splits[slot].whole : slot;
+    return s->splits ? s->splits[slot].whole : slot;
 }
 
 /* The id under which its records go into the fingerprint. */
 static inline uint64_t record_id(const struct kb_sim *s, uint32_t slot)
 {
-    uint64_t number = T->splits ? s->splits[slot].number : 0;
+    uint64_t number = s->splits ? s->splits[slot].number : 0;
 
     return s->txns[slot].id + (number << SPLIT_NUMBER_BIT);
 }
@@ -137,7 +172,31 @@ static inline uint64_t record_id(const struct kb_sim *s, uint32_t slot)
 /* Is `a` before `b` at equal times? Rows of one id are parts, in order of their slots. */
 static inline bool comes_before(const struct kb_sim *s, const struct txn *a, const struct txn *b)
 {
-    return a->id < b->id || (T->splits && a->id == b->id && a < b);
+    return a->id < b->id || (s->splits && a->id == b->id && a < b);
+}
+
+/* How long the row in `slot` drains whose way drains it in `drain` fs: its memory may take longer,
+ * and its PE from run to run. */
+static inline int64_t split_drain(const struct kb_sim *s, uint32_t slot, int64_t drain)
+{
+    return s->splits && s->splits[slot].least_fs > drain ? s->splits[slot].least_fs : drain;
+}
+
+/* Bytes that its memory moves. */
+static inline uint64_t split_own_bytes(const struct kb_sim *s, uint32_t slot)
+{
+    return s->splits && s->splits[slot].own_bytes ? s->splits[slot].own_bytes
+                                                  : s->txns[slot].nbytes;
+}
+
+/* The bandwidth of its memory alone: at that it moves more bytes than come, or go. */
+static inline double memory_own_gbs(const struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *x = &s->txns[slot];
+    double gbs = cost_own_gbs(&s->mask, cost_memory(T, x->dst, txn_writes(x)));
+    uint64_t moved = split_own_bytes(s, slot);
+
+    return moved == x->nbytes ? gbs : gbs * (double)x->nbytes / (double)moved;
 }
 
 /* It has been served. True: so have all other parts of its transaction `whole`. */

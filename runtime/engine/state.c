@@ -41,10 +41,8 @@ static bool make_lists(struct kb_sim *s)
     if (!is_by_tables)
         s->idle = idle_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
-    if (t->splits)
-        s->more_parts = calloc(2 * cubes << t->pe_bits, sizeof *s->more_parts);
     return s->pipes && servers_begin(s) && (s->idle || is_by_tables) &&
-           (!t->splits || s->more_parts);
+           (!t->splits || split_begin(s));
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)
@@ -89,8 +87,7 @@ void sim_clear(struct kb_sim *s)
     idle_free(s->idle);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
-    free(s->splits);
-    free(s->more_parts);
+    split_free(s);
     ev_queue_free(&s->queue);
     calendar_free(&s->calendar);
     inorder_free(s);
@@ -101,12 +98,20 @@ static bool room_for_splits(struct kb_sim *s, uint32_t n)
 {
     struct split *moved;
 
-    if (!s->topo->splits)
+    struct tile *tiles;
+
+    if (!s->splits)
         return true;
     moved = realloc(s->splits, n * sizeof *moved);
     if (!moved)
         return false;
     s->splits = moved;
+    tiles = s->tiles ? realloc(s->tiles, n * sizeof *tiles) : NULL;
+    if (s->tiles && !tiles)
+        return false;
+    s->tiles = tiles;
+    if (tiles)
+        memset(tiles + s->txns_cap, 0, (n - s->txns_cap) * sizeof *tiles);
     for (uint32_t slot = s->txns_cap; slot < n; slot++)
         split_none(s, slot);
     return true;

@@ -33,6 +33,11 @@ struct kb_sim {
     uint32_t n_txns, txns_cap;
     uint32_t n_parts;     /* rows of parts, behind those of transactions */
     struct split *splits; /* owned; [slot]; NULL: no transaction goes in parts */
+    struct tile *tiles;   /* owned; [slot]: its runs; NULL: there are no tiles */
+    struct split_parts {
+        struct split_part *rows; /* owned */
+        uint32_t n, cap;
+    } parts;              /* of the transaction that was cut last */
     uint32_t *more_parts; /* owned; [channel]: parts that it let out, beside the first ones */
     /* Rows in order of (issue, id), and which of them is to be issued next. */
     uint32_t *order; /* owned; [n_order]; NULL: they were added so */

@@ -208,14 +208,6 @@ static uint64_t offset_of(const struct kb_sim *s, uint32_t source, uint32_t k, u
     return rng_next(&rng) % (bytes / n) * n;
 }
 
-/* For banks and components. */
-static void place(struct kb_sim *s, uint32_t slot, uint64_t offset)
-{
-    if (s->banks)
-        banks_place(s, slot, offset);
-    instance_place(&s->instances, slot, offset);
-}
-
 static int by_slot(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -230,30 +222,25 @@ static bool place_parts(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t 
     const struct kb_topology *t = s->topo;
     struct traffic *tr = s->traffic;
     bool by_address = traffic_walks(tr) && t->granule;
-    struct address_range range, rest;
-    struct address_part part;
-    uint32_t n = 0;
+    const struct bytes_at bytes = {.by_address = by_address,
+                                   .at = by_address ? walk_address(t, tr, source, k)
+                                                    : offset_of(s, source, k, s->txns[slot].dst)};
+    uint32_t n;
 
     split_none(s, slot);
-    if (!split_range(t, &s->txns[slot], by_address,
-                     by_address ? walk_address(t, tr, source, k)
-                                : offset_of(s, source, k, s->txns[slot].dst),
-                     &range))
+    if (split_cut(s, &s->txns[slot], &bytes) != KB_OK)
         return false;
-    rest = range;
-    part = address_part(t, &rest);
-    s->txns[slot].dst = part.dst;
-    place(s, slot, part.offset);
-    if (rest.nbytes == 0)
+    s->txns[slot].dst = s->parts.rows[0].dst;
+    split_place(s, slot, s->parts.rows[0].offset);
+    if (s->parts.n == 1)
         return true;
-    for (rest = range; rest.nbytes; n++) {
-        address_part(t, &rest);
+    for (n = 0; n < s->parts.n; n++) {
         tr->part_slots[n] = traffic_take_slot(s);
         if (tr->part_slots[n] == TXN_NONE)
             return false;
     }
     qsort(tr->part_slots, n, sizeof *tr->part_slots, by_slot);
-    split_make(s, slot, range, 0, tr->part_slots);
+    split_make(s, slot, 0, tr->part_slots);
     return true;
 }
 
@@ -292,7 +279,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
         return;
     }
     if (!s->topo->splits && (s->banks || s->instances.served))
-        place(s, slot, offset_of(s, number, source->n - 1, txn->dst));
+        split_place(s, slot, offset_of(s, number, source->n - 1, txn->dst));
     if ((uint64_t)source->next_fs < t && !inorder_lists(s)) {
         if (s->observer && !s->observer->by_visits &&
             !observe_late(s, (uint64_t)source->next_fs, slot))

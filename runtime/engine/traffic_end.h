@@ -35,16 +35,24 @@ static inline unsigned_sum traffic_wait_in_queue(const struct kb_sim *s, const s
                           c.drain_fs);
 }
 
+/* How long it drains whose way has `link_gbs`. */
+static inline int64_t traffic_drain_fs(const struct kb_sim *s, const struct txn *txn,
+                                       double link_gbs)
+{
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
+
+    return split_drain(s, (uint32_t)(txn - s->txns),
+                       drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, link_gbs, memory)));
+}
+
 /* What a component that serves takes beside the drain, which may be negative. */
 static inline int64_t traffic_in_component_fs(const struct kb_sim *s, const struct txn *txn,
                                               double link_gbs)
 {
-    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
-
     if (T->links == MODE_ROUTER)
         return s->instances.served[txn - s->txns].memory_fs;
     return s->instances.served[txn - s->txns].done_fs - txn->service_fs -
-           drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, link_gbs, memory));
+           traffic_drain_fs(s, txn, link_gbs);
 }
 
 /* With routers the wait for links is what no other term is. */
@@ -52,8 +60,7 @@ static inline void traffic_add_routed(const struct kb_sim *s, const struct txn *
                                       const struct cost_row *way, int64_t known_fs, struct part *p)
 {
     const struct flight *flight = &s->router->flights[txn - s->txns];
-    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
-    int64_t drain = drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way->link_gbs, memory));
+    int64_t drain = traffic_drain_fs(s, txn, way->link_gbs);
 
     p->wire += (uint64_t)flight->extra_fs;
     p->back += (uint64_t)flight->return_fs;
@@ -108,8 +115,7 @@ static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *t
     if (T->links == MODE_ROUTER && banked) /* service_fs is its end */
         served_fs = txn->service_fs - txn->arrive_fs - s->banks->accesses[txn - s->txns].drain_fs;
     else if (T->links == MODE_ROUTER && queues) /* so it is */
-        served_fs = txn->service_fs - txn->arrive_fs -
-                    drain_fs(txn->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
+        served_fs = txn->service_fs - txn->arrive_fs - traffic_drain_fs(s, txn, way.link_gbs);
     else if (T->links == MODE_ROUTER && memory_is_component(T, txn->dst))
         served_fs = txn->service_fs - txn->arrive_fs + s->instances.served[txn - s->txns].memory_fs;
     if (T->links == MODE_ROUTER)
@@ -163,7 +169,7 @@ static inline void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     struct txn *txn = &s->txns[slot];
     int64_t actual_fs = (int64_t)end - txn->issue_fs;
     uint32_t part = traffic_part_at(tr, txn->issue_fs);
-    bool splits = T->splits && is_split(s, slot);
+    bool splits = is_split(s, slot);
 
     if (splits)
         traffic_add_split(s, slot, actual_fs, &tr->parts[part]);

@@ -398,6 +398,12 @@ typedef struct kb_transaction {
     uint64_t address;
     uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
     uint32_t prio;  /* links router: 0..3, the larger is served first */
+    /*
+     * A tile: `nbytes` are those of `rows` rows that begin `stride` bytes apart; 0 or 1: one row.
+     * The DMA of its PE must move runs (cube.pe.pe_dma.tiles).
+     */
+    uint32_t rows;
+    uint64_t stride;
 } kb_transaction;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
@@ -473,6 +479,8 @@ typedef struct kb_transaction_columns {
     const uint64_t *offset;
     const uint8_t *plane, *prio;
     const uint64_t *address; /* the target of a row whose dst is KB_BY_ADDRESS */
+    const uint32_t *rows;
+    const uint64_t *stride;
 } kb_transaction_columns;
 
 /*
@@ -957,6 +965,8 @@ typedef struct kb_point {
     uint32_t inflight;    /* > 0 */
     bool by_address;      /* as in kb_transaction: the target is `address`, and may be split */
     uint64_t address;
+    uint32_t rows; /* as in kb_transaction */
+    uint64_t stride;
 } kb_point;
 
 /* The latencies of its copies, in fs: percentiles by nearest rank, means rounded to whole fs. */

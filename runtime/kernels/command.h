@@ -4,6 +4,7 @@
 #include "data/dtype.h"
 #include "engine/station.h"
 #include "kernels/tensor.h"
+#include "machine/tile.h"
 
 struct barrier;
 struct command;
@@ -127,6 +128,30 @@ static inline struct strided op_strided(const struct op *op)
         g.stride[i] = op->stride[i];
     }
     return g;
+}
+
+/* The runs of a strided DMA: axes without gaps are part of one. 2^32 runs and more: 0 of them. */
+static inline struct tile op_tile(const struct op *op)
+{
+    const struct dims *shape = &op->in[0].shape;
+    struct tile tile = {.run = dtype_bytes(op->in[0].dtype)};
+    uint32_t rank = shape->rank;
+    uint64_t n = 1;
+
+    for (; rank && (shape->dim[rank - 1] == 1 || (uint64_t)op->stride[rank - 1] == tile.run);
+         rank--)
+        tile.run *= shape->dim[rank - 1];
+    for (uint32_t i = 0; i < rank; i++) {
+        if (shape->dim[i] == 1)
+            continue;
+        tile.dim[tile.rank] = shape->dim[i];
+        tile.stride[tile.rank++] = op->stride[i];
+        n *= shape->dim[i];
+        if (n > UINT32_MAX)
+            return tile;
+    }
+    tile.n = (uint32_t)n;
+    return tile;
 }
 
 /* An operand that is like `tensor`, but lies elsewhere. */

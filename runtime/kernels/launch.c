@@ -24,6 +24,7 @@
 #include "engine/observer.h"
 #include "engine/stations.h"
 #include "data/host.h"
+#include "engine/split.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
 #include "kernels/error.h"
@@ -248,6 +249,8 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
         return KB_NO_MEMORY;
     if (!s->kernels)
         s->kernels = kernels_new(s);
+    if (s->kernels && split_sees_runs(s->topo) && !split_begin(s))
+        return KB_NO_MEMORY;
     return s->kernels ? KB_OK : KB_NO_MEMORY;
 }
 

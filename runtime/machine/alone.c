@@ -119,8 +119,8 @@ static void settle(struct idle *idle, int64_t t)
         bank_catch_up(&idle->view, &idle->channels[idle->begun[i]], &idle->pool, idle->begun[i], t);
 }
 
-/* Access `row` comes to `channel` with a segment that begins with `burst`. */
-static void come_to_channel(struct idle *idle, uint32_t row, uint32_t channel, uint64_t burst)
+/* Access `row` comes to `channel`, its first segment there is `at`. */
+static void come_to_channel(struct idle *idle, uint32_t row, uint32_t channel, uint64_t at)
 {
     struct bank_channel *c = &idle->channels[channel];
     int64_t t = idle->pool.accesses[row].arrive_fs;
@@ -134,14 +134,20 @@ static void come_to_channel(struct idle *idle, uint32_t row, uint32_t channel, u
     bank_catch_up(&idle->view, c, &idle->pool, channel, t - 1);
     if (idle->pool.free_piece == BANK_NONE && !bank_more_pieces(&idle->pool))
         return;
-    bank_add_piece(c, &idle->pool, row, burst);
+    bank_add_piece(c, &idle->pool, row, at);
     c->next_fs = t;
 }
 
 static void come_to_channels(struct idle *idle, uint32_t row)
 {
     struct bank_range range = idle->pool.accesses[row].range;
+    const struct bank_tile *tile = idle->pool.accesses[row].tile;
 
+    for (uint32_t i = 0; tile && i < tile->n; i++)
+        if (tile->of[i].first)
+            come_to_channel(idle, row, bank_channel_of(idle->view.row, tile->of[i].burst), i);
+    if (tile)
+        return;
     for (uint32_t i = 0; i < bank_channels(idle->view.row); i += idle->alike) {
         uint64_t burst = bank_next(idle->view.row, range.at, range.at, i);
 
@@ -200,6 +206,10 @@ static void make_accesses(struct idle *idle, const struct alone_of *of, struct c
         if (row == BANK_NONE)
             return;
         idle->pool.accesses[row].arrive_fs = part.t_fs;
+        if (of->tile) {
+            bank_access_tile(&idle->pool.accesses[row], of->tile);
+            even = false;
+        }
         even &= bank_is_even(idle->view.row, idle->pool.accesses[row].range);
     }
     idle->alike = even ? bank_channels(idle->view.row) : 1;
@@ -250,6 +260,14 @@ static struct alone in_banks(struct idle *idle, const struct alone_of *of)
     return alone;
 }
 
+/* The bandwidth of the memory alone, at which it moves more bytes than come, or go. */
+static double own_gbs(const struct alone_of *of)
+{
+    double gbs = cost_own_gbs(of->m, memory_of(of));
+
+    return of->own_bytes ? gbs * (double)of->nbytes / (double)of->own_bytes : gbs;
+}
+
 /* -- components that serve -------------------------------------------------------------------- */
 
 /* What a component is asked of it. */
@@ -263,7 +281,7 @@ static struct kb_request request_of(const struct alone_of *of)
         .bytes = of->nbytes,
         .offset = of->offset,
         .drain_fs = of->drain_fs,
-        .own_fs = drain_fs(of->nbytes, cost_own_gbs(of->m, memory)),
+        .own_fs = drain_fs(of->own_bytes ? of->own_bytes : of->nbytes, cost_own_gbs(of->m, memory)),
         .overhead_fs = memory->overhead_fs & of->m->overhead,
         .latency_fs = memory->latency_fs & of->m->overhead,
         .k = 1,
@@ -299,9 +317,8 @@ static int64_t in_component(struct idle *idle, const struct alone_of *of, const 
     begin_state(impl, state);
     while (next_part(&coming, &part)) {
         int64_t start_fs = bank_later(free_fs, part.t_fs);
-        struct kb_request asked = coming.way ? packet_request(&whole, part.from, part.nbytes, gbs,
-                                                              cost_own_gbs(of->m, memory_of(of)))
-                                             : whole;
+        struct kb_request asked =
+            coming.way ? packet_request(&whole, part.from, part.nbytes, gbs, own_gbs(of)) : whole;
         struct kb_served answer = impl->serve(state, &asked, start_fs);
 
         if (answer.done_fs == INT64_MAX || of->t->links != MODE_ROUTER)
@@ -447,6 +464,7 @@ static struct alone_known question(const struct alone_of *of)
 {
     struct alone_known k = {.nbytes = of->nbytes,
                             .offset = of->offset,
+                            .own_bytes = of->own_bytes,
                             .drain_fs = of->drain_fs,
                             .way = (uint32_t)of->op};
     bool routed = of->t->links == MODE_ROUTER;
@@ -479,10 +497,17 @@ static struct alone_known question(const struct alone_of *of)
 
 struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
 {
-    struct alone_known asked = question(of), *known;
-    uint64_t mixed = asked.offset ^ asked.nbytes << 20 ^ (uint64_t)asked.src << 20 ^
-                     (uint64_t)asked.dst << 40 ^ asked.way << 8;
+    struct alone_known asked, *known;
+    uint64_t mixed;
 
+    if (of->tile) { /* tiles are of any shape */
+        asked.alone = run(idle, of);
+        idle->lost |= asked.alone.fs == NO_MEMORY;
+        return asked.alone.fs == NO_MEMORY ? (struct alone){.fs = of->drain_fs} : asked.alone;
+    }
+    asked = question(of);
+    mixed = asked.offset ^ asked.nbytes << 20 ^ (uint64_t)asked.src << 20 ^
+            (uint64_t)asked.dst << 40 ^ asked.way << 8;
     known = idle->keeps ? &idle->known[mixed * UINT64_C(0x9e3779b97f4a7c15) >> 58] : &asked;
     if (known != &asked && !memcmp(known, &asked, offsetof(struct alone_known, alone)))
         return known->alone;
@@ -536,7 +561,8 @@ struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const 
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
 
-    cost_add_alone(idle, &(struct alone_of){t, m, op, *trip, nbytes, offset, c.drain_fs}, &c);
+    cost_add_alone(idle, &(struct alone_of){t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL},
+                   &c);
     return c;
 }
 

@@ -28,7 +28,9 @@ struct alone_of {
     kb_transaction_op op;
     struct trip trip;
     uint64_t nbytes, offset;
-    int64_t drain_fs; /* of its route */
+    int64_t drain_fs;       /* of its route */
+    uint64_t own_bytes;     /* that the memory moves; 0: `nbytes` */
+    struct bank_tile *tile; /* borrowed; its segments at banks; NULL: its bytes are a range */
 };
 
 struct alone {
@@ -39,7 +41,7 @@ struct alone {
 /* Answers that are kept: mostly the next transaction is like one before. */
 struct alone_known {
     const void *memory; /* a component, or numbers of banks; NULL: nothing */
-    uint64_t nbytes, offset;
+    uint64_t nbytes, offset, own_bytes;
     int64_t drain_fs;
     uint32_t src, dst, way; /* as far as they matter */
     uint32_t none;          /* 0: what is before `alone` is compared as bytes */

@@ -5,8 +5,8 @@
  */
 #ifndef BANK_CHANNEL_H
 #define BANK_CHANNEL_H
-#include "machine/bank_map.h"
 #include "machine/cost.h"
+#include "machine/bank_tile.h"
 #include <string.h>
 
 #define BANK_NONE     UINT32_MAX /* no segment, piece or access */
@@ -34,13 +34,14 @@ enum bank_kind { BANK_HIT, BANK_MISS, BANK_CONFLICT, BANK_KINDS };
 
 /* Segments of a transaction in one channel that have not been accepted. */
 struct bank_piece {
-    uint64_t at; /* the first burst of the next one */
+    uint64_t at; /* the first burst of the next one; of a tile its number */
     uint32_t access, next;
 };
 
 /* A transaction at a slice. */
 struct bank_access {
-    struct bank_range range;
+    struct bank_range range; /* of a tile: numbers of its segments */
+    struct bank_tile *tile;  /* NULL: its bursts are a range */
     uint64_t id;
     uint64_t left; /* segments to be granted; of a posted write, to be accepted */
     int64_t arrive_fs, drain_fs;
@@ -53,6 +54,14 @@ struct bank_access {
     uint32_t next; /* in the list of those expected, or done */
     uint8_t writes;
 };
+
+/* Its bursts are those of `tile`. */
+static inline void bank_access_tile(struct bank_access *access, struct bank_tile *tile)
+{
+    access->tile = tile;
+    access->range = (struct bank_range){0, tile->n};
+    access->left = tile->n;
+}
 
 /* What concerns its current segment means nothing if it has none; so a queue with no bit in
  * `waiting`. */

@@ -30,11 +30,18 @@ BANK_INLINE void bank_end_access(struct bank_pool *pool, uint32_t slot, int64_t 
     pool->ended = slot;
 }
 
-/* The segment whose first burst is `burst`, behind all of its bank's queue. */
+/* The first burst of the segment of `access` that is `at`: a tile's have numbers. */
+BANK_INLINE uint64_t bank_first_burst(const struct bank_access *access, uint64_t at)
+{
+    return __builtin_expect(access->tile != NULL, false) ? access->tile->of[at].burst : at;
+}
+
+/* The segment that is `at`, behind all of its bank's queue. */
 BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
-                              struct bank_pool *pool, uint32_t slot, uint64_t burst)
+                              struct bank_pool *pool, uint32_t slot, uint64_t at)
 {
     const struct bank_access *access = &pool->accesses[slot];
+    uint64_t burst = bank_first_burst(access, at);
     uint32_t i = pool->free_segment, number = bank_number_of(v->row, burst);
     unsigned writes = access->writes;
     struct bank_segment *segment = &pool->segments[i];
@@ -46,7 +53,9 @@ BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
                                      .id = access->id,
                                      .number = c->numbers[writes]++,
                                      .access = slot,
-                                     .n = bank_bursts(v->row, burst, access->range.end),
+                                     .n = __builtin_expect(access->tile != NULL, false)
+                                              ? access->tile->of[at].n
+                                              : bank_bursts(v->row, burst, access->range.end),
                                      .next = BANK_NONE,
                                      .bank = (uint16_t)number,
                                      .writes = (uint8_t)writes};
@@ -61,13 +70,15 @@ BANK_INLINE void bank_enqueue(const struct bank_view *v, struct bank_channel *c,
     c->queued[writes]++;
 }
 
-/* The segment of `channel` behind the one whose first burst is `burst`; range->end: there is none.
- */
-BANK_INLINE uint64_t bank_behind(const struct bank_view *v, const struct bank_range *range,
-                                 uint64_t burst, uint32_t channel)
+/* The segment of `channel` behind the one that is `at`; range.end: there is none. */
+BANK_INLINE uint64_t bank_behind(const struct bank_view *v, const struct bank_access *access,
+                                 uint64_t at, uint32_t channel)
 {
-    uint64_t next = burst + 1;
+    const struct bank_range *range = &access->range;
+    uint64_t next = at + 1;
 
+    if (__builtin_expect(access->tile != NULL, false))
+        return access->tile->of[at].next;
     if (next >= range->end)
         return range->end;
     next = bank_next(v->row, range->at, next, channel);
@@ -79,11 +90,11 @@ BANK_INLINE void bank_step_piece(const struct bank_view *v, struct bank_channel 
                                  struct bank_pool *pool, unsigned writes, uint32_t channel)
 {
     struct bank_piece *piece = &pool->pieces[c->pieces[writes]];
-    const struct bank_range *range = &pool->accesses[piece->access].range;
+    const struct bank_access *access = &pool->accesses[piece->access];
     uint32_t i = c->pieces[writes];
 
-    piece->at = bank_behind(v, range, piece->at, channel);
-    if (piece->at < range->end)
+    piece->at = bank_behind(v, access, piece->at, channel);
+    if (piece->at < access->range.end)
         return;
     c->pieces[writes] = piece->next;
     piece->next = pool->free_piece;
@@ -225,9 +236,9 @@ bank_place_of(struct bank_channel *c, struct bank_pool *pool, const struct bank_
     return link;
 }
 
-/* Access `slot`, which has arrived, has segments here, and the first begins with `burst`. */
+/* Access `slot`, which has arrived, has segments here, of which the first is `at`. */
 BANK_INLINE void bank_add_piece(struct bank_channel *c, struct bank_pool *pool, uint32_t slot,
-                                uint64_t burst)
+                                uint64_t at)
 {
     const struct bank_access *access = &pool->accesses[slot];
     unsigned writes = access->writes;
@@ -242,7 +253,7 @@ BANK_INLINE void bank_add_piece(struct bank_channel *c, struct bank_pool *pool, 
                    ? &pool->pieces[c->last_piece[writes]].next
                    : bank_place_of(c, pool, access);
     }
-    *piece = (struct bank_piece){.at = burst, .access = slot, .next = *link};
+    *piece = (struct bank_piece){.at = at, .access = slot, .next = *link};
     if (piece->next == BANK_NONE)
         c->last_piece[writes] = i;
     *link = i;
@@ -254,22 +265,21 @@ BANK_INLINE void bank_add_piece(struct bank_channel *c, struct bank_pool *pool, 
  * there is room, as a decision of this instant would do first.
  */
 BANK_INLINE void bank_arrive(const struct bank_view *v, struct bank_channel *c,
-                             struct bank_pool *pool, uint32_t slot, uint64_t burst,
-                             uint32_t channel)
+                             struct bank_pool *pool, uint32_t slot, uint64_t at, uint32_t channel)
 {
     const struct bank_access *access = &pool->accesses[slot];
     unsigned writes = access->writes;
 
     while (c->pieces[writes] == BANK_NONE && c->queued[writes] < v->row->queue &&
            pool->free_segment != BANK_NONE) {
-        bank_enqueue(v, c, pool, slot, burst);
+        bank_enqueue(v, c, pool, slot, at);
         bank_accepted(v, c, pool, slot, access->arrive_fs);
         c->arrived = true;
-        burst = bank_behind(v, &access->range, burst, channel);
-        if (burst == access->range.end)
+        at = bank_behind(v, access, at, channel);
+        if (at == access->range.end)
             return;
     }
-    bank_add_piece(c, pool, slot, burst);
+    bank_add_piece(c, pool, slot, at);
 }
 
 #endif

@@ -175,7 +175,12 @@ struct memory_row {
     uint8_t model;   /* enum memory_model */
     uint8_t behind;  /* the same, of what is built in behind a component */
     uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
+    uint32_t access_bytes; /* a slice without banks moves whole blocks of so many; 0: bytes */
 };
+
+/* What a tile, a list of runs, is to a PE's DMA: one run of as many bytes, or its runs. The words
+ * of cube.pe.pe_dma.tiles, in that order. */
+enum dma_tiles { TILES_JOINED, TILES_RUNS };
 
 /* One server, or a memory that chooses: the words of cube.hbm.model, in that order. Or a component
  * that queues, which has no word. */

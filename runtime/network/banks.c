@@ -227,7 +227,8 @@ static inline void begin_access(struct kb_sim *s, const struct bank_slice *slice
     struct bank_access *access = &s->banks->accesses[slot];
 
     access->id = record_id(s, slot);
-    access->left = access->range.end - access->range.at == 1
+    access->left = access->tile ? access->tile->n
+                   : access->range.end - access->range.at == 1
                        ? 1
                        : bank_segments(slice->view.row, access->range);
     access->arrive_fs = (int64_t)t;
@@ -238,14 +239,15 @@ static inline void begin_access(struct kb_sim *s, const struct bank_slice *slice
 }
 
 /*
- * Its piece of one channel. Where a decision has no event the channel catches up first. `alone`:
- * nothing else arrives at `t`.
+ * Its piece of one channel, whose first segment is `at`. Where a decision has no event the channel
+ * catches up first. `alone`: nothing else arrives at `t`.
  */
 static ALWAYS_INLINE bool come_to_channel_of(struct kb_sim *s, int how, struct bank_slice *slice,
-                                             bool alone, uint64_t t, uint32_t slot, uint64_t burst)
+                                             bool alone, uint64_t t, uint32_t slot, uint64_t at)
 {
     struct bank_pool *pool = &s->banks->pool;
-    uint32_t channel = bank_channel_of(slice->view.row, burst);
+    uint32_t channel =
+        bank_channel_of(slice->view.row, bank_first_burst(&pool->accesses[slot], at));
     struct bank_channel *c = &slice->channels[channel];
 
     if (pool->free_piece == BANK_NONE && !bank_more_pieces(pool)) {
@@ -255,9 +257,9 @@ static ALWAYS_INLINE bool come_to_channel_of(struct kb_sim *s, int how, struct b
     if (is_lazy(how) && c->next_fs < (int64_t)t)
         catch_up(s, slice, channel, (int64_t)t - 1);
     if (alone && !c->arrived)
-        bank_arrive(&slice->view, c, pool, slot, burst, channel);
+        bank_arrive(&slice->view, c, pool, slot, at, channel);
     else
-        bank_add_piece(c, pool, slot, burst);
+        bank_add_piece(c, pool, slot, at);
     c->next_fs = (int64_t)t;
     slice->busy[channel / 64] |= UINT64_C(1) << channel % 64;
     return true;
@@ -269,11 +271,11 @@ static ALWAYS_INLINE bool come_to_channel_of(struct kb_sim *s, int how, struct b
  * its own.
  */
 static inline bool come_together(struct kb_sim *s, struct bank_slice *slice,
-                                 struct bank_range range)
+                                 const struct bank_access *access)
 {
     if (slice->together == BANKS_APART)
         return false;
-    if (bank_is_even(slice->view.row, range)) {
+    if (!access->tile && bank_is_even(slice->view.row, access->range)) {
         slice->together = BANKS_ALIKE;
         slice->channels[0].alike = bank_channels(slice->view.row);
         return true;
@@ -291,12 +293,19 @@ static void come_to_channels(struct kb_sim *s, int how, struct bank_slice *slice
                              uint64_t t, uint32_t slot)
 {
     const struct bank_row *b = slice->view.row;
-    struct bank_range range = s->banks->pool.accesses[slot].range;
+    const struct bank_access *access = &s->banks->pool.accesses[slot];
+    struct bank_range range = access->range;
+    const struct bank_tile *tile = access->tile;
 
-    if (is_lazy(how) && come_together(s, slice, range)) {
+    if (is_lazy(how) && come_together(s, slice, access)) {
         come_to_channel_of(s, how, slice, alone, t, slot, bank_next(b, range.at, range.at, 0));
         return;
     }
+    for (uint32_t i = 0; tile && i < tile->n; i++)
+        if (tile->of[i].first && !come_to_channel_of(s, how, slice, alone, t, slot, i))
+            return;
+    if (tile)
+        return;
     if (range.end - range.at == 1) {
         come_to_channel_of(s, how, slice, alone, t, slot, range.at);
         return;

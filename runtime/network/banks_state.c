@@ -40,6 +40,8 @@ void banks_end(struct kb_sim *s)
         slice_free(b->slices[i]);
     free(b->slices);
     free(b->by_memory);
+    for (uint32_t slot = 0; b->accesses && slot < s->txns_cap; slot++)
+        bank_tile_free(b->accesses[slot].tile);
     free(b->accesses);
     if (b->behind) {
         free(b->behind->offsets);
@@ -68,6 +70,7 @@ bool banks_room(struct kb_sim *s, uint32_t n)
     if (!moved)
         return false;
     b->accesses = moved;
+    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
     if (b->behind)
         return room_behind(b->behind, n);
     if (!b->pool.routed)
@@ -283,4 +286,13 @@ void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     if (__builtin_expect(b->behind != NULL, false))
         b->behind->offsets[slot] = offset;
     b->accesses[slot].range = cost_range(s->topo, txn->dst, offset, txn->nbytes);
+    if (__builtin_expect(b->accesses[slot].tile != NULL, false)) {
+        bank_tile_free(b->accesses[slot].tile);
+        b->accesses[slot].tile = NULL;
+    }
+}
+
+void banks_place_tile(struct kb_sim *s, uint32_t slot, struct bank_tile *tile)
+{
+    bank_access_tile(&s->banks->accesses[slot], tile);
 }

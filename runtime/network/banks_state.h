@@ -72,6 +72,9 @@ void banks_finish(const struct kb_sim *s);
  */
 void banks_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
 
+/* The same of a part of a tile that has been placed: `tile` becomes the slice's. */
+void banks_place_tile(struct kb_sim *s, uint32_t slot, struct bank_tile *tile);
+
 /* The bursts of the transaction in `slot`. */
 static inline struct bank_range banks_range(const struct kb_sim *s, uint32_t slot)
 {

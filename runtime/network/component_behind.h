@@ -14,18 +14,12 @@
 #include "network/component_memory.h"
 #include "network/router.h"
 
-/* The narrowest edge of the way of the transaction in `slot`. */
-static inline double way_gbs(const struct kb_sim *s, uint32_t slot)
-{
-    return s->router->flights[slot].way->gbs;
-}
-
 /* The transaction in `slot`, as it would be asked whole. */
 static ALWAYS_INLINE struct kb_request request_behind(const struct kb_sim *s, uint32_t slot)
 {
     struct kb_request request = memory_request(s, slot);
 
-    request.drain_fs = drain_fs(s->txns[slot].nbytes, way_gbs(s, slot));
+    request.drain_fs = way_drain_fs(s, slot);
     return request;
 }
 
@@ -34,10 +28,8 @@ static inline struct kb_request part_request(const struct kb_sim *s, uint32_t sl
                                              const struct kb_request *whole,
                                              const struct delivery *part)
 {
-    const struct txn *txn = &s->txns[slot];
-
     return packet_request(whole, part->from, part->nbytes, way_gbs(s, slot),
-                          cost_own_gbs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn))));
+                          memory_own_gbs(s, slot));
 }
 
 /* What `answer` to the part `asked` of `whole` makes of its turn. */
@@ -60,11 +52,8 @@ static inline void set_end(struct turn *turn, const struct kb_request *whole,
 static inline double pace_of(const struct kb_sim *s, uint32_t slot, const struct kb_request *asked,
                              int64_t hold_fs)
 {
-    const struct txn *txn = &s->txns[slot];
-
-    return hold_fs - asked->overhead_fs < asked->drain_fs
-               ? cost_own_gbs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)))
-               : way_gbs(s, slot);
+    return hold_fs - asked->overhead_fs < asked->drain_fs ? memory_own_gbs(s, slot)
+                                                          : way_gbs(s, slot);
 }
 
 /* A part that has come at `t` has its turn when the component is free, at `*free_fs`, which it says

@@ -11,6 +11,7 @@
  */
 #ifndef NETWORK_COMPONENT_MEMORY_H
 #define NETWORK_COMPONENT_MEMORY_H
+#include "engine/split.h"
 #include "network/turn.h"
 
 /* Is one component both, slice and SRAM of a cube? Then nothing asks which one a memory is. */
@@ -61,7 +62,7 @@ static ALWAYS_INLINE struct kb_request memory_request(const struct kb_sim *s, ui
         .bytes = txn->nbytes,
         .offset = s->instances.served[slot].offset,
         .drain_fs = txn->hold_fs - cost_in_memory_fs(&s->mask, memory),
-        .own_fs = drain_fs(txn->nbytes, cost_own_gbs(&s->mask, memory)),
+        .own_fs = drain_fs(split_own_bytes(s, slot), cost_own_gbs(&s->mask, memory)),
         .overhead_fs = memory->overhead_fs & s->mask.overhead,
         .latency_fs = memory->latency_fs & s->mask.overhead,
         .k = 1,

@@ -31,8 +31,10 @@ static inline struct link_station *port_for(struct kb_sim *s, int how, uint32_t 
 static inline double service_gbs(const struct kb_sim *s, const struct txn *txn,
                                  const struct memory_row *memory)
 {
-    return memory->hold == HOLD_OWN ? cost_own_gbs(&s->mask, memory)
-                                    : s->router->flights[txn - s->txns].way->gbs;
+    double own = memory_own_gbs(s, (uint32_t)(txn - s->txns));
+    double way = s->router->flights[txn - s->txns].way->gbs;
+
+    return memory->hold == HOLD_OWN || own < way ? own : way;
 }
 
 /* One server, which is free at `*free_fs`, takes a part that has come at `t`, at the pace `gbs`. */
@@ -54,8 +56,7 @@ static inline struct turn take_part(struct kb_sim *s, uint32_t slot, uint64_t t,
         return turn;
     }
     if (part->from == 0) {
-        uint64_t drained =
-            after(turn.start_fs, overhead_fs + drain_fs(txn->nbytes, way_gbs(s, slot)));
+        uint64_t drained = after(turn.start_fs, overhead_fs + way_drain_fs(s, slot));
 
         turn.end_fs = drained > turn.end_fs ? drained : turn.end_fs;
     }

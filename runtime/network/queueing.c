@@ -64,8 +64,7 @@ static struct turn turn_in_queue(const struct kb_sim *s, const struct waiting *w
         turn.end_fs = (uint64_t)(done - drain > now ? done - drain : now);
     } else if (w->part.from == 0) {
         added = done - txn->arrive_fs - drain > 0 ? done - txn->arrive_fs - drain : 0;
-        turn.end_fs =
-            after((uint64_t)txn->arrive_fs, added + drain_fs(txn->nbytes, way_gbs(s, w->slot)));
+        turn.end_fs = after((uint64_t)txn->arrive_fs, added + way_drain_fs(s, w->slot));
         turn.behind_fs = added < latency_fs ? added : latency_fs;
     }
     return turn;
@@ -77,7 +76,7 @@ static void end_turn(struct kb_sim *s, int how, const struct waiting *w, const s
     struct txn *txn = &s->txns[w->slot];
 
     if (!txn_writes(txn))
-        txn->service_fs = (int64_t)after(turn->end_fs, drain_fs(txn->nbytes, way_gbs(s, w->slot)));
+        txn->service_fs = (int64_t)after(turn->end_fs, way_drain_fs(s, w->slot));
     end_part_behind(s, how, w->slot, &w->part, turn);
 }
 

@@ -150,7 +150,7 @@ static inline void end_write_in_server(struct kb_sim *s, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     const struct flight *flight = &s->router->flights[slot];
-    int64_t drained_fs = txn->arrive_fs + drain_fs(txn->nbytes, flight->way->gbs);
+    int64_t drained_fs = txn->arrive_fs + way_drain_fs(s, slot);
 
     txn->service_fs =
         drained_fs + (int64_t)flight->done_fs - bank_later(drained_fs, (int64_t)flight->tail_fs);
@@ -182,7 +182,7 @@ static inline void begin_whole(struct kb_sim *s, uint32_t slot)
 {
     struct bank_access *whole = &s->banks->accesses[slot];
 
-    whole->drain_fs = drain_fs(s->txns[slot].nbytes, s->router->flights[slot].way->gbs);
+    whole->drain_fs = way_drain_fs(s, slot);
     whole->arrive_fs = whole->first_fs = BANK_NEVER_FS;
     whole->last_fs = 0;
     whole->writes = (uint8_t)txn_writes(&s->txns[slot]);

@@ -200,8 +200,8 @@ void come_back(struct kb_sim *s, uint64_t t, uint64_t taken, const struct segmen
     flight->tail_fs = latest(flight->tail_fs, t + taken);
     if (++flight->in < flight->n)
         return;
-    flight->done_fs = latest(flight->tail_fs,
-                             after(flight->first_fs, drain_fs(flight->nbytes, flight->way->gbs)));
+    flight->done_fs =
+        latest(flight->tail_fs, after(flight->first_fs, way_drain_fs(s, segment->slot)));
     post_row(s, flight->done_fs, EV_DONE, segment->slot);
 }
 

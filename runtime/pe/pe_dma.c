@@ -48,20 +48,9 @@ static struct memory_station *memory_station_of(struct kb_sim *s, uint32_t dst, 
     return &pe_of_tcm(s, dst)->port[writes ? PORT_TCM_WRITE : PORT_TCM_READ];
 }
 
-/* Where its bytes lie in a slice. */
-static __attribute__((noinline)) void place_in_banks(struct kb_sim *s, uint32_t slot,
-                                                     uint64_t address)
-{
-    uint32_t dst;
-    uint64_t offset;
-
-    if (address_find(s->topo, address, &dst, &offset))
-        banks_place(s, slot, offset);
-}
-
-/* A slot for a transaction whose first byte, at `address`, lies in memory `dst`. */
+/* A slot for a transaction whose first byte lies in memory `dst`. */
 static uint32_t new_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
-                         uint64_t address, uint64_t nbytes)
+                         uint64_t nbytes)
 {
     struct tl_ctx *pe = stage->command->pe;
     bool writes = stage->stage == STAGE_DMA_WRITE;
@@ -82,8 +71,6 @@ static uint32_t new_slot(struct kb_sim *s, uint64_t t, const struct stage *stage
 
         s->txns[slot].plane = plane & 7u;
     }
-    if (s->banks)
-        place_in_banks(s, slot, address);
     if (writes) /* apart: to read 8 bytes soon after one of them was written takes a while */
         s->txns[slot].op = KB_WRITE;
     return slot;
@@ -131,15 +118,15 @@ static bool take_parts(struct kb_sim *s, const struct stage *stage, uint64_t n)
     return true;
 }
 
-/* A slot for each part of the transaction in `whole`, `n` of them. False: no memory. */
-static bool make_parts(struct kb_sim *s, const struct stage *stage, uint32_t whole,
-                       const struct address_range *range, uint64_t n)
+/* A slot for each part of the transaction in `whole`, as it was cut. False: no memory. */
+static bool make_parts(struct kb_sim *s, const struct stage *stage, uint32_t whole)
 {
     const struct kernels *k = s->kernels;
+    uint64_t n = s->parts.n;
 
     if (!take_parts(s, stage, n))
         return false;
-    split_make(s, whole, *range, 0, k->part_slots);
+    split_make(s, whole, 0, k->part_slots);
     for (uint64_t i = 0; i < n; i++) {
         struct work *work = &k->work[k->part_slots[i]];
 
@@ -151,22 +138,39 @@ static bool make_parts(struct kb_sim *s, const struct stage *stage, uint32_t who
     return true;
 }
 
-/* Where the bytes of a transaction lie. False after the kernel's error. */
-static bool find_range(struct kb_sim *s, const struct command *c, uint32_t area, uint64_t address,
-                       uint64_t nbytes, struct address_range *range)
+/* The runs of what a stage moves; where the PE joins tiles it is one. */
+static struct tile tile_of(const struct stage *stage)
+{
+    const struct command *c = stage->command;
+
+    if (pe_kind(c->pe)->tiles == TILES_JOINED)
+        return (struct tile){0};
+    if (!stage->token)
+        return c->op.strided ? op_tile(&c->op) : (struct tile){0};
+    if (!c->op.composite)
+        return (struct tile){0};
+    return stage->stage == STAGE_DMA_READ ? token_part_tile(stage->token, stage->operand)
+                                          : token_out_tile(stage->token);
+}
+
+/* Cuts a transaction into parts. False: no memory, or after the kernel's error. */
+static bool cut(struct kb_sim *s, const struct command *c, uint32_t area, uint64_t nbytes,
+                const struct bytes_at *bytes, uint64_t address)
 {
     const struct txn of = {.src = c->pe->src, .dst = area, .nbytes = nbytes & TXN_MAX_BYTES};
-    bool by_address = address_is_interleaved(s->topo, address);
-    uint64_t at = address;
+    kb_status status = split_cut(s, &of, bytes);
 
-    if (!by_address && !address_find(s->topo, address, &area, &at))
-        at = 0;
-    if (split_range(s->topo, &of, by_address, at, range))
-        return true;
-    kernel_error(c->pe, c->call, c->here,
-                 "%llu bytes from address %llu pass the end of the cube's addresses",
-                 (unsigned long long)nbytes, (unsigned long long)address);
-    return false;
+    if (status == KB_NO_MEMORY)
+        engine_fail(s, KB_NO_MEMORY);
+    else if (status != KB_OK && s->parts.n)
+        kernel_error(c->pe, c->call, c->here,
+                     "%llu bytes from address %llu have more than 65536 parts",
+                     (unsigned long long)nbytes, (unsigned long long)address);
+    else if (status != KB_OK)
+        kernel_error(c->pe, c->call, c->here,
+                     "%llu bytes from address %llu pass the end of the cube's addresses",
+                     (unsigned long long)nbytes, (unsigned long long)address);
+    return status == KB_OK;
 }
 
 /* The same where transactions may have parts. */
@@ -174,41 +178,39 @@ static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t 
                                                      const struct stage *stage, uint32_t area,
                                                      uint64_t address, uint64_t nbytes)
 {
-    const struct command *c = stage->command;
-    struct address_range range, rest;
-    struct address_part first;
+    struct bytes_at bytes = {.by_address = address_is_interleaved(s->topo, address),
+                             .at = address,
+                             .tile = tile_of(stage)};
     uint32_t slot;
-    uint64_t n;
 
-    if (!find_range(s, c, area, address, nbytes, &range))
-        return TXN_NONE;
-    n = split_count(s->topo, range);
-    if (n > SPLIT_PARTS_MAX) {
-        kernel_error(c->pe, c->call, c->here,
-                     "%llu bytes from address %llu have more than 65536 parts",
-                     (unsigned long long)nbytes, (unsigned long long)address);
+    if (bytes.tile.n > TILE_RUNS_MAX || (bytes.tile.n == 0 && bytes.tile.rank)) {
+        kernel_error(stage->command->pe, stage->command->call, stage->command->here,
+                     "the tile has more than %d runs", TILE_RUNS_MAX);
         return TXN_NONE;
     }
-    rest = range;
-    first = address_part(s->topo, &rest);
-    slot = new_slot(s, t, stage, first.dst, address, nbytes);
+    if (!bytes.by_address && !address_find(s->topo, address, &area, &bytes.at))
+        bytes.at = 0;
+    if (!cut(s, stage->command, area, nbytes, &bytes, address))
+        return TXN_NONE;
+    slot = new_slot(s, t, stage, s->parts.rows[0].dst, nbytes);
     if (slot == TXN_NONE)
         return slot;
-    instance_place(&s->instances, slot, first.offset);
-    return n == 1 || make_parts(s, stage, slot, &range, n) ? slot : TXN_NONE;
+    split_place(s, slot, s->parts.rows[0].offset);
+    return !split_goes_in_parts(s, &bytes) || make_parts(s, stage, slot) ? slot : TXN_NONE;
 }
 
 uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,
                      uint64_t address, uint64_t nbytes)
 {
     uint32_t slot;
-    uint64_t n;
+    uint64_t offset;
 
-    if (s->topo->splits)
+    if (s->splits)
         return parts_slot(s, t, stage, area, address, nbytes);
-    slot = new_slot(s, t, stage, area, address, nbytes);
-    if (s->instances.served && slot != TXN_NONE && address_find(s->topo, address, &area, &n))
-        instance_place(&s->instances, slot, n);
+    slot = new_slot(s, t, stage, area, nbytes);
+    if (slot != TXN_NONE && (s->banks || s->instances.served) &&
+        address_find(s->topo, address, &area, &offset))
+        split_place(s, slot, offset);
     return slot;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TOKEN_H
 #define TOKEN_H
 #include "kernels/command.h"
+#include "machine/tile.h"
 
 struct token {
     struct command *command;
@@ -68,6 +69,38 @@ static inline uint64_t token_part_address(const struct token *token, uint32_t i)
     if (gemm && (i ? op->transpose_b : op->transpose_a))
         return element_address(&op->in[i], col_major, columns, rows, column, row);
     return element_address(&op->in[i], col_major, rows, columns, row, column);
+}
+
+/* A tile of a matrix whose stored lines have `line` elements: `lines` of them, `run` of each. */
+static inline struct tile matrix_tile(const struct op_tensor *matrix, uint32_t lines, uint32_t run,
+                                      uint32_t line)
+{
+    uint64_t elem = dtype_bytes(matrix->dtype);
+
+    return tile_of_rows(lines, (uint64_t)lines * run * elem, line * elem);
+}
+
+/* The runs of operand `i`'s part. */
+static inline struct tile token_part_tile(const struct token *token, uint32_t i)
+{
+    const struct op *op = &token->command->op;
+    bool gemm = op->kind == OP_GEMM;
+    bool turned = gemm && (i ? op->transpose_b != op->col_b : op->transpose_a != op->col_a);
+    uint32_t rows, columns;
+
+    token_part(token, i, &rows, &columns);
+    if (turned)
+        return matrix_tile(&op->in[i], columns, rows, i == 1 ? op->k : op->m);
+    return matrix_tile(&op->in[i], rows, columns, gemm && i == 0 ? op->k : op->n);
+}
+
+static inline struct tile token_out_tile(const struct token *token)
+{
+    const struct op *op = &token->command->op;
+
+    if (op->kind == OP_GEMM && op->col_out)
+        return matrix_tile(&op->out, token->columns, token->rows, op->m);
+    return matrix_tile(&op->out, token->rows, token->columns, op->n);
 }
 
 static inline uint64_t token_out_address(const struct token *token)

@@ -40,8 +40,10 @@ struct row {
     uint64_t offset, nbytes;
     uint64_t address; /* by_address: of its target; dst is where that begins */
     kb_transaction_op op;
-    uint32_t plane, prio;
+    uint32_t plane, prio, rows;
+    uint64_t stride;
     bool by_address, interleaved;
+    struct tile tile;
 };
 
 /* Rows that are being added: what the simulation becomes when all are right. */
@@ -93,6 +95,24 @@ static __attribute__((noinline)) bool pack(const struct kb_topology *t, struct e
     return end->is_packed = true;
 }
 
+static struct destination destination_of(const struct row *r)
+{
+    return (struct destination){.by_address = r->by_address,
+                                .interleaved = r->interleaved,
+                                .address = r->address,
+                                .offset = r->offset,
+                                .nbytes = r->nbytes,
+                                .tile = r->tile};
+}
+
+/* Bytes from the first one of a row to the last. */
+INLINE uint64_t reach_of(const struct row *r)
+{
+    const struct destination to = destination_of(r);
+
+    return UNLIKELY(r->tile.n > 1) ? destination_reach(&to) : r->nbytes;
+}
+
 static __attribute__((noinline)) kb_status refuse_size(const struct row *r, kb_error *why)
 {
     char name[KB_ENDPOINT_BYTES];
@@ -101,7 +121,7 @@ static __attribute__((noinline)) kb_status refuse_size(const struct row *r, kb_e
         return endpoint_error(why, "a transaction moves at least one byte");
     kb_endpoint_name(r->dst->at, name);
     return endpoint_error(why, "offset %llu + %llu bytes pass the end of %s, which holds %llu",
-                          (unsigned long long)r->offset, (unsigned long long)r->nbytes, name,
+                          (unsigned long long)r->offset, (unsigned long long)reach_of(r), name,
                           (unsigned long long)r->dst->nbytes);
 }
 
@@ -129,7 +149,7 @@ static __attribute__((noinline)) kb_status check_extras(const struct kb_topology
 INLINE bool has_size(const struct row *r)
 {
     return r->nbytes > 0 && (r->by_address || (r->offset <= r->dst->nbytes &&
-                                               r->nbytes <= r->dst->nbytes - r->offset));
+                                               reach_of(r) <= r->dst->nbytes - r->offset));
 }
 
 INLINE kb_status check_ends(const struct kb_topology *t, const struct row *r, kb_error *why)
@@ -176,7 +196,7 @@ INLINE kb_status check_row(const struct adding *a, const struct row *r, kb_error
 /* The memory where the first byte of a row by address lies. */
 static kb_status find_target(struct adding *a, struct row *r, kb_error *why)
 {
-    struct destination to = {.by_address = true, .address = r->address, .nbytes = r->nbytes};
+    struct destination to = destination_of(r);
     kb_status status = destination_find(a->sim->topo, &to, why);
 
     a->found_at = to.dst;
@@ -185,6 +205,21 @@ static kb_status find_target(struct adding *a, struct row *r, kb_error *why)
     r->offset = to.offset;
     r->interleaved = to.interleaved;
     return status;
+}
+
+/* The row is a tile. */
+static __attribute__((noinline)) kb_status find_tile(struct adding *a, struct row *r, kb_error *why)
+{
+    struct destination to = destination_of(r);
+    kb_status status = destination_tile(a->sim->topo, r->src->at, r->rows, r->stride, &to, why);
+
+    r->tile = to.tile;
+    if (status == KB_OK && r->tile.n > 1 && a->sim->started)
+        return endpoint_error(why, "rows are added before the run, not while time runs");
+    if (status != KB_OK || r->tile.n < 2 || split_begin(a->sim))
+        return status;
+    endpoint_error(why, "out of memory to cut a transaction into parts");
+    return KB_NO_MEMORY;
 }
 
 /* Its way on the plane that it asks for, or else on that of its op or id. */
@@ -223,25 +258,29 @@ INLINE void put_row(struct adding *a, const struct row *r, const struct trip *tr
     a->ways |= txn_way(txn);
 }
 
-/* The row that comes next may go in parts. */
+/* The row that comes next may go in parts, or its memory moves blocks. */
 static __attribute__((noinline)) kb_status find_parts(const struct adding *a, const struct row *r,
                                                       kb_error *why)
 {
     struct kb_sim *s = a->sim;
-    struct destination to = {
-        .interleaved = r->interleaved, .address = r->address, .offset = r->offset};
-    kb_status status = destination_parts(s->topo, &s->txns[a->n_txns], &to, why);
+    struct destination to = destination_of(r);
+    struct bytes_at bytes = destination_bytes(&to);
+    kb_status status = destination_parts(s, &s->txns[a->n_txns], &to, why);
 
-    if (status == KB_OK && to.splits)
-        split_later(s, a->n_txns, to.interleaved, destination_at(&to));
+    split_none(s, a->n_txns);
+    split_place(s, a->n_txns, r->offset);
+    if (status == KB_OK && to.splits && !split_later(s, a->n_txns, &bytes))
+        return KB_NO_MEMORY;
     return status;
 }
 
 INLINE kb_status add_row(struct adding *a, struct row *r, kb_error *why)
 {
     struct trip trip = {0};
-    kb_status status = UNLIKELY(r->by_address) ? find_target(a, r, why) : KB_OK;
+    kb_status status = UNLIKELY(r->rows > 1 || r->stride) ? find_tile(a, r, why) : KB_OK;
 
+    if (UNLIKELY(r->by_address) && status == KB_OK)
+        status = find_target(a, r, why);
     if (status == KB_OK)
         status = check_row(a, r, why);
     if (status == KB_OK && (UNLIKELY(!a->sim->topo->regular) || r->plane > 0))
@@ -249,7 +288,7 @@ INLINE kb_status add_row(struct adding *a, struct row *r, kb_error *why)
     if (status != KB_OK)
         return status;
     put_row(a, r, &trip);
-    if (UNLIKELY(a->sim->topo->splits))
+    if (UNLIKELY(a->sim->splits != NULL))
         status = find_parts(a, r, why);
     a->n_txns++;
     return status;
@@ -304,6 +343,8 @@ kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
                       .op = request->op,
                       .plane = request->plane,
                       .prio = request->prio,
+                      .rows = request->rows,
+                      .stride = request->stride,
                       .by_address = request->by_address};
     struct adding a;
     kb_status status = begin(&a, s, 1, why);
@@ -351,6 +392,8 @@ INLINE kb_status take_row(const kb_transaction_columns *c, size_t i, struct end 
                       .op = c->op ? c->op[i] : KB_READ,
                       .plane = c->plane ? c->plane[i] : 0,
                       .prio = c->prio ? c->prio[i] : 0,
+                      .rows = c->rows ? c->rows[i] : 0,
+                      .stride = c->stride ? c->stride[i] : 0,
                       .by_address = by_address};
     return KB_OK;
 }

@@ -1,7 +1,7 @@
 /* destination.h -- the target of a request: an endpoint and an offset, or a global address. */
 #ifndef DESTINATION_H
 #define DESTINATION_H
-#include "engine/txn.h"
+#include "engine/split.h"
 
 struct destination {
     bool by_address;
@@ -9,6 +9,7 @@ struct destination {
     kb_endpoint dst; /* by address: set by destination_find(), to where its first byte lies */
     uint64_t offset; /* by address: the same, of its first byte in dst */
     uint64_t nbytes;
+    struct tile tile; /* its runs; else it is one */
     bool interleaved; /* the address; set by destination_find() */
     bool splits;      /* it goes in parts; set by destination_parts() */
 };
@@ -17,15 +18,28 @@ struct destination {
  * with the reason in `why`. */
 kb_status destination_find(const struct kb_topology *t, struct destination *to, kb_error *why);
 
-/* Where its bytes begin, as split_range() takes it. */
-static inline uint64_t destination_at(const struct destination *to)
+/* The tile of `rows` rows, `stride` apart, of which a request of `nbytes` may be one: 0 rows are
+ * one. KB_BAD_REQUEST: they are none, or the PE joins tiles. */
+kb_status destination_tile(const struct kb_topology *t, const kb_endpoint *src, uint32_t rows,
+                           uint64_t stride, struct destination *to, kb_error *why);
+
+/* Bytes from the first one to the last, with what lies between its runs. */
+static inline uint64_t destination_reach(const struct destination *to)
 {
-    return to->interleaved ? to->address : to->offset;
+    return to->tile.n < 2 ? to->nbytes
+                          : (to->tile.n - 1) * (uint64_t)to->tile.stride[0] + to->tile.run;
 }
 
-/* Finds whether the transaction `of`, to a destination that is right, goes in parts, on a machine
- * of which some do. KB_BAD_REQUEST: in too many, as `why` says. */
-kb_status destination_parts(const struct kb_topology *t, const struct txn *of,
-                            struct destination *to, kb_error *why);
+/* Where its bytes lie. */
+static inline struct bytes_at destination_bytes(const struct destination *to)
+{
+    return (struct bytes_at){to->interleaved, to->interleaved ? to->address : to->offset, to->tile};
+}
+
+/* Finds whether the transaction `of`, to a destination that is right, goes in parts, in a
+ * simulation in which some do: these are cut. KB_BAD_REQUEST: in too many, as `why` says;
+ * KB_NO_MEMORY. */
+kb_status destination_parts(struct kb_sim *s, const struct txn *of, struct destination *to,
+                            kb_error *why);
 
 #endif

@@ -61,10 +61,11 @@ static bool has_parts(const struct kb_sim *s, uint32_t slot)
     return is_split(s, slot) && s->splits[slot].whole == slot;
 }
 
-/* Where its bytes lie: of one with parts as split_range() takes it. */
+/* Where its bytes lie: of one with parts as struct bytes_at has it. */
 static uint64_t place_of_bytes(const struct kb_sim *s, uint32_t slot)
 {
-    bool matters = s->topo->banked || s->topo->impls;
+    bool matters = s->topo->banked || s->topo->impls ||
+                   kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->hbm.access_bytes;
 
     if (has_parts(s, slot))
         return matters || s->splits[slot].by_address ? s->txns[slot].address : 0;
@@ -77,6 +78,7 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, 
     const struct txn *txn = &s->txns[slot];
     const struct kb_options options = {.costs_off = s->options.costs_off};
     struct kb_sim *lone = runs->sim;
+    struct bytes_at bytes;
 
     if (!lone) {
         lone = runs->sim = calloc(1, sizeof *lone);
@@ -94,16 +96,18 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, 
                                  .dst = txn->dst,
                                  .id = txn->id, /* planes may be chosen by it */
                                  .next = TXN_NONE};
-    if (lone->splits)
-        split_none(lone, 0);
-    banks_place(lone, 0, offset);
-    instance_place(&lone->instances, 0, offset);
     lone->n_txns = 1;
     lone->ways = txn_way(lone->txns);
+    if (s->splits && !split_begin(lone))
+        return false;
+    if (lone->splits)
+        split_none(lone, 0);
+    split_place(lone, 0, offset);
     if (!has_parts(s, slot))
         return true;
-    split_later(lone, 0, s->splits[slot].by_address, offset);
-    return split_all(lone, NULL) == KB_OK;
+    bytes = split_bytes(s, slot);
+    bytes.at = offset;
+    return split_later(lone, 0, &bytes) && split_all(lone, NULL) == KB_OK;
 }
 
 static struct lone run(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot,
@@ -149,14 +153,15 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
         .way = 1u + (x->op | (uint32_t)x->plane << 2 | (uint32_t)x->chiplet << 5 |
                      (uint32_t)x->prio << 7 | (uint32_t)parts << 9 |
                      (uint32_t)(parts && s->splits[slot].by_address) << 10)};
+    bool tile = parts && s->tiles && s->tiles[slot].n > 1; /* of any shape: no answer is kept */
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
                      (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
     uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));
 
-    if (!is_same(&runs->keys[place], &key)) {
+    if (tile || !is_same(&runs->keys[place], &key)) {
         runs->known[place] = run(s, runs, slot, key.offset);
         runs->keys[place] = key;
-        if (s->idle->lost)
+        if (tile || s->idle->lost)
             runs->keys[place].way = 0;
     }
     return runs->known[place];

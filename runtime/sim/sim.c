@@ -154,7 +154,7 @@ static kb_status check_live(const struct kb_sim *s, int64_t to_fs, kb_error *why
     if (!s->options.live || s->kernels || s->traffic)
         return endpoint_error(why, "the simulation is not live: it has no option live, or has "
                                    "kernels or traffic");
-    if (s->dependencies || s->topo->splits)
+    if (s->dependencies || s->splits)
         return endpoint_error(why, "a live simulation has no dependencies, and no transactions "
                                    "that go in parts: no interleaved addresses, no packets");
     if (to_fs <= 0 || (uint64_t)to_fs < s->from_fs)

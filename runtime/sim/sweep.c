@@ -69,43 +69,50 @@ static kb_status check_sim(const struct kb_sim *s, kb_error *why)
     return KB_OK;
 }
 
-static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job *job, kb_error *why)
+static kb_status make_job(struct kb_sim *s, const kb_point *p, struct job *job, kb_error *why)
 {
     struct destination to = {
         .by_address = p->by_address, .address = p->address, .dst = p->dst, .nbytes = p->nbytes};
     struct txn row = {.op = p->op, .nbytes = p->nbytes & TXN_MAX_BYTES};
     uint32_t ends[2];
     struct trip trip;
-    kb_status status = destination_find(s->topo, &to, why);
+    bool in_parts;
+    kb_status status = destination_tile(s->topo, &p->src, p->rows, p->stride, &to, why);
 
+    if (status == KB_OK)
+        status = destination_find(s->topo, &to, why);
     if (status == KB_OK)
         status = endpoint_pack_route(s->topo, p->op, &p->src, &to.dst, ends, why);
     if (status != KB_OK)
         return status;
     if (to.dst.kind == KB_TCM)
         return endpoint_error(why, "a TCM is reached by kernels only");
-    if (p->nbytes == 0 || (!to.interleaved && p->nbytes > kb_memory_bytes(s->topo, &to.dst)))
+    if (p->nbytes == 0 ||
+        (!to.interleaved && to.offset + destination_reach(&to) > kb_memory_bytes(s->topo, &to.dst)))
         return endpoint_error(why, "%llu bytes are none, or more than the target holds",
-                              (unsigned long long)p->nbytes);
+                              (unsigned long long)destination_reach(&to));
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
         return endpoint_error(why, "%u transactions at once are none, or too many", p->inflight);
     status =
         endpoint_trip(s->topo, p->op, &p->src, ends, endpoint_plane(s->topo, p->op, 0), &trip, why);
     row.src = ends[0];
     row.dst = ends[1];
-    if (status == KB_OK && s->topo->splits)
-        status = destination_parts(s->topo, &row, &to, why);
+    if (status == KB_OK && to.tile.n > 1 && !split_begin(s))
+        status = KB_NO_MEMORY;
+    if (status == KB_OK && s->splits)
+        status = destination_parts(s, &row, &to, why);
     if (status != KB_OK)
         return status;
-    *job = (struct job){.op = p->op,
-                        .src = ends[0],
-                        .dst = ends[1],
-                        .n = p->inflight,
-                        .nbytes = p->nbytes,
-                        .trip = trip,
-                        .differ =
-                            to.splits || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
-                        .to = to};
+    in_parts = s->splits && (to.splits || s->parts.rows[0].blocks);
+    *job =
+        (struct job){.op = p->op,
+                     .src = ends[0],
+                     .dst = ends[1],
+                     .n = p->inflight,
+                     .nbytes = p->nbytes,
+                     .trip = trip,
+                     .differ = in_parts || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
+                     .to = to};
     if (!job->differ)
         job->cost = cost_alone(s->idle, s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
     return idle_has_lost(s->idle) ? KB_NO_MEMORY : KB_OK;
@@ -116,10 +123,13 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
 /* The copies are split, one by one. */
 static kb_status split_copies(struct kb_sim *s, const struct job *job, kb_error *why)
 {
+    const struct bytes_at bytes = destination_bytes(&job->to);
+
     for (uint32_t i = 0; i < job->n; i++) {
         split_none(s, i);
-        if (job->to.splits)
-            split_later(s, i, job->to.interleaved, destination_at(&job->to));
+        split_place(s, i, job->to.offset);
+        if (job->to.splits && !split_later(s, i, &bytes))
+            return KB_NO_MEMORY;
     }
     return split_all(s, why);
 }

@@ -308,12 +308,21 @@ static void add_burst(struct judge_banks *b, struct visit *visit, uint64_t burst
 void judge_banks_arrive(struct judge_banks *b, const struct judge_access *access)
 {
     struct visit *visit = judge_alloc(1, sizeof *visit);
+    const struct judge_stretch one = {access->offset, access->nbytes};
+    uint64_t last = UINT64_MAX;
 
     *visit = (struct visit){.access = *access, .first_burst_fs = INT64_MAX, .next = b->visits};
     b->visits = visit;
-    for (uint64_t burst = access->offset / b->burst_bytes;
-         burst * b->burst_bytes < access->offset + access->nbytes; burst++)
-        add_burst(b, visit, burst);
+    for (size_t i = 0; i < access->n_runs || i == 0; i++) {
+        struct judge_stretch run = access->n_runs ? access->runs[i] : one;
+
+        for (uint64_t burst = run.at / b->burst_bytes; burst * b->burst_bytes < run.at + run.nbytes;
+             burst++) {
+            if (burst != last)
+                add_burst(b, visit, burst);
+            last = burst;
+        }
+    }
 }
 
 /* -- rule 1: refresh ------------------------------------------------------------------------ */

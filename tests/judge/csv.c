@@ -94,7 +94,7 @@ static bool parse_after(char *text, struct judge_row *row)
 }
 
 /* The columns of a file behind the first six, in its order. */
-enum extra { AFTER, THINK, PLANE, PRIO, N_EXTRAS };
+enum extra { AFTER, THINK, PLANE, PRIO, ROWS, STRIDE, N_EXTRAS };
 
 struct extras {
     enum extra which[N_EXTRAS];
@@ -126,7 +126,11 @@ static bool parse_extra(const struct judge_topo *t, enum extra which, char *text
         return parse_plane(t, text, row);
     if (which == PRIO)
         return parse_prio(text, row);
-    return !*text || parse_ns(text, &row->think_fs);
+    if (which == STRIDE)
+        return !*text || parse_bytes(text, &row->stride);
+    if (which == ROWS)
+        row->rows = (uint32_t)strtoul(text, NULL, 10);
+    return which == ROWS || !*text || parse_ns(text, &row->think_fs);
 }
 
 /* Is all of it in its memory, or in the memories that its addresses lead to? */
@@ -136,6 +140,11 @@ static bool fits(const struct judge_topo *t, const struct judge_row *row)
     struct judge_piece *parts;
     size_t n;
 
+    if (row->rows > 1) {
+        n = judge_cut_row(t, row, &parts);
+        judge_free_parts(parts, n);
+        return n > 0 && row->nbytes % row->rows == 0;
+    }
     if (!row->by_address)
         return row->offset <= room && row->nbytes <= room - row->offset;
     n = judge_split(t, row->address, row->nbytes, &parts);
@@ -176,7 +185,8 @@ static bool parse_header(char *line, struct extras *extras)
         return false;
     rest = *rest ? rest + 1 : NULL;
     while ((name = strsep(&rest, ","))) {
-        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane", "prio"};
+        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane",
+                                                    "prio",  "rows",     "stride"};
         enum extra which = AFTER;
 
         while (which < N_EXTRAS && strcmp(name, names[which]) != 0)

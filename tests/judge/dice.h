@@ -54,6 +54,26 @@ static inline const char *any_packet(uint64_t seed)
     return chance(rng, 25) ? packet_bytes[below(rng, 4)] : "0";
 }
 
+/* What it makes of tiles: mostly one run. */
+static inline const char *any_tiles(uint64_t seed)
+{
+    static const char *const tiles[] = {", tiles: runs", ", tiles: runs, run_ns: 0.5",
+                                        ", tiles: runs, run_ns: 7.0"};
+    struct dice dice = {.state = seed ^ UINT64_C(0x711e)}, *rng = &dice;
+
+    return chance(rng, 40) ? tiles[below(rng, 3)] : "";
+}
+
+/* What a slice without banks moves: mostly bytes. */
+static inline const char *any_access(uint64_t seed)
+{
+    static const char *const access[] = {", access_bytes: 16", ", access_bytes: 64",
+                                         ", access_bytes: 4096"};
+    struct dice dice = {.state = seed ^ UINT64_C(0xacce55)}, *rng = &dice;
+
+    return chance(rng, 25) ? access[below(rng, 3)] : "";
+}
+
 /*
  * Draws a third of all machines without delays. The dice are other ones, so that the other seeds'
  * machines stay as they were; `keys` draw a part of the machine, or are NULL.

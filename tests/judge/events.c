@@ -125,28 +125,31 @@ void judge_name_station(const struct judge_topo *t, size_t node, const char *way
     strcpy(put(put(text, t->nodes[node].name), way), "");
 }
 
+double judge_own_gbs(const struct judge_topo *t, const struct judge_end *at, bool write)
+{
+    double gbs;
+
+    if (at->kind == JUDGE_TCM)
+        return judge_cube_number(t, at->sip, at->cube,
+                                 write ? "cube.pe.pe_tcm.write_gbs" : "cube.pe.pe_tcm.read_gbs");
+    if (at->kind == JUDGE_SLICE)
+        return judge_cube_number(t, at->sip, at->cube, "cube.hbm.bw_gbs") *
+               judge_cube_number(t, at->sip, at->cube, "cube.hbm.efficiency");
+    gbs = judge_cube_number(t, at->sip, at->cube, "cube.sram.bw_gbs");
+    return gbs > 0.0 ? gbs : judge_cube_number(t, at->sip, at->cube, "cube.noc.bw_gbs");
+}
+
 int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
                       bool write, int64_t overhead_fs, int64_t drain_fs, bool *too_late)
 {
     const char *hold = at->kind == JUDGE_SLICE ? "cube.hbm.hold"
                        : at->kind == JUDGE_TCM ? "cube.pe.pe_tcm.hold"
                                                : "cube.sram.hold";
-    double gbs;
 
     if (strcmp(judge_cube_text(t, at->sip, at->cube, hold), "own") != 0)
         return judge_add_fs(overhead_fs, drain_fs, too_late);
-    if (at->kind == JUDGE_TCM) {
-        gbs = judge_cube_number(t, at->sip, at->cube,
-                                write ? "cube.pe.pe_tcm.write_gbs" : "cube.pe.pe_tcm.read_gbs");
-    } else if (at->kind == JUDGE_SLICE) {
-        gbs = judge_cube_number(t, at->sip, at->cube, "cube.hbm.bw_gbs") *
-              judge_cube_number(t, at->sip, at->cube, "cube.hbm.efficiency");
-    } else {
-        gbs = judge_cube_number(t, at->sip, at->cube, "cube.sram.bw_gbs");
-        if (gbs == 0.0)
-            gbs = judge_cube_number(t, at->sip, at->cube, "cube.noc.bw_gbs");
-    }
-    return judge_add_fs(overhead_fs, judge_transfer_fs(nbytes, gbs, too_late), too_late);
+    return judge_add_fs(overhead_fs,
+                        judge_transfer_fs(nbytes, judge_own_gbs(t, at, write), too_late), too_late);
 }
 
 uint32_t judge_servers(const struct judge_topo *t, const struct judge_node *node, bool write)

@@ -47,8 +47,11 @@ uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e);
 int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late);
 int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
 
-/* How long a transaction holds memory `at`, of a TCM the port that it takes: the overhead, and the
- * drain of the route or the memory's own. */
+/* The bandwidth of a memory alone. */
+double judge_own_gbs(const struct judge_topo *t, const struct judge_end *at, bool write);
+
+/* How long a transaction, of which it moves so many bytes, holds memory `at`, of a TCM the port
+ * that it takes: the overhead, and the drain of the route or the memory's own. */
 int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
                       bool write, int64_t overhead_fs, int64_t drain_fs, bool *too_late);
 

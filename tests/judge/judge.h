@@ -251,8 +251,14 @@ bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_
 /* A part of a transaction: bytes of one of its packets that lie together in one memory. */
 struct judge_piece {
     struct judge_end memory;
-    uint64_t offset, nbytes;
-    uint64_t packet; /* its number, from 0 */
+    uint64_t offset, nbytes; /* of a tile: of its first run; of all */
+    uint64_t packet;         /* its number, from 0 */
+    /* Of a part of a tile: */
+    uint64_t lowest; /* address, or byte of its memory */
+    struct judge_stretch {
+        uint64_t at, nbytes;
+    } * runs; /* owned: its bytes in the memory, in order; NULL: they lie together */
+    size_t n_runs;
 };
 
 /* Its parts in order of addresses; give `*parts` back with free(). 0: the range leaves its cube or
@@ -267,6 +273,24 @@ size_t judge_split(const struct judge_topo *t, uint64_t address, uint64_t nbytes
 size_t judge_cut(const struct judge_topo *t, const struct judge_end *pe,
                  const struct judge_piece *whole, const uint64_t *address,
                  struct judge_piece **parts);
+
+/*
+ * Parts of a tile that `pe` moves, by packets and memories, in order of their lowest addresses. Its
+ * runs lie in `memory`, or if that is NULL are at addresses. Give the parts back with
+ * judge_free_parts(). 0: a run leaves its memory, or its addresses.
+ */
+size_t judge_cut_runs(const struct judge_topo *t, const struct judge_end *pe,
+                      const struct judge_end *memory, const struct judge_stretch *runs,
+                      size_t n_runs, struct judge_piece **parts);
+void judge_free_parts(struct judge_piece *parts, size_t n);
+
+/* Bytes that the memory of a part moves: whole blocks of them. */
+uint64_t judge_moved_bytes(const struct judge_topo *t, const struct judge_piece *part);
+
+/* How long a part drains whose way has `gbs`, with what its PE takes from run to run (NULL: a host)
+ * and its memory for blocks. */
+int64_t judge_drain_fs(const struct judge_topo *t, const struct judge_end *pe, bool write,
+                       const struct judge_piece *part, double gbs, bool *too_late);
 
 /* Bytes of a packet of a PE's DMA; 0: it cuts nothing. */
 uint64_t judge_packet_bytes(const struct judge_topo *t, const struct judge_end *pe);
@@ -332,6 +356,8 @@ struct judge_row {
     uint32_t plane; /* of a column `plane`; 0: as sip.plane says, else its number + 1 */
     uint64_t plus;  /* added to its number, where that chooses a plane */
     uint32_t prio;
+    uint32_t rows; /* of a tile, `stride` apart; below 2: it is one */
+    uint64_t stride;
     /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
     size_t n_after;
@@ -346,6 +372,10 @@ struct judge_result {
     double bottleneck_gbs;
     int64_t return_fs; /* of a read, where links have routers */
 };
+
+/* Its parts. Give them back with judge_free_parts(). 0: it leaves its memory, or its addresses. */
+size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
+                     struct judge_piece **parts);
 
 /* Is the formula of `row` its time alone, as its parts wait for each other? */
 bool judge_runs_alone(const struct judge_topo *t, const struct judge_row *row);

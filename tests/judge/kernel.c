@@ -683,7 +683,7 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
 }
 
 /* The last step of job `key` is an access to banks. */
-static void use_banks(struct sim *s, uint64_t key, bool write, const struct judge_piece *part,
+static void use_banks(struct sim *s, uint64_t key, bool write, struct judge_piece *part,
                       struct station *at, int64_t drain_fs)
 {
     struct judge_banks_user user = {s, wake, granted, done_by_banks, NULL};
@@ -695,19 +695,22 @@ static void use_banks(struct sim *s, uint64_t key, bool write, const struct judg
                                                    .write = write,
                                                    .drain_fs = drain_fs,
                                                    .offset = part->offset,
-                                                   .nbytes = part->nbytes};
+                                                   .nbytes = part->nbytes,
+                                                   .runs = part->runs,
+                                                   .n_runs = part->n_runs};
+    part->runs = NULL; /* the job's now */
 }
 
 /* The steps: channel (of part 0), every wire and node (and link, if fifo), memory. */
-static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_piece *part,
-                    const struct judge_route *r)
+static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_end *pe,
+                    struct judge_piece *part, const struct judge_route *r)
 {
     const struct judge_end *at = &part->memory;
     uint64_t nbytes = part->nbytes;
     const struct judge_hop *last = &r->hops[r->n - 1];
     struct station *memory =
         station_at(s, at->kind == JUDGE_TCM && !write ? READ_PORTS : ONES, last->node);
-    int64_t drain_fs = judge_transfer_fs(nbytes, r->bottleneck_gbs, &s->too_late);
+    int64_t drain_fs = judge_drain_fs(s->t, pe, write, part, r->bottleneck_gbs, &s->too_late);
 
     job_at(s, key)->nbytes = nbytes;
     job_at(s, key)->packet = part->packet;
@@ -725,8 +728,8 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
             add_step(s, key, DELAY, h->overhead_fs, NULL);
     }
     add_step(s, key, SERVICE,
-             judge_held_fs(s->t, at, nbytes, write, last->overhead_fs - r->latency_fs, drain_fs,
-                           &s->too_late),
+             judge_held_fs(s->t, at, judge_moved_bytes(s->t, part), write,
+                           last->overhead_fs - r->latency_fs, drain_fs, &s->too_late),
              memory);
     job_at(s, key)->steps[job_at(s, key)->n_steps - 1].done_fs =
         add_fs(s, last->overhead_fs, drain_fs);
@@ -735,7 +738,7 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
 }
 
 /* The route of one part, and its steps. */
-static void add_part(struct plan *x, uint64_t key, bool write, const struct judge_piece *part)
+static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piece *part)
 {
     struct sim *s = x->s;
     enum judge_op op = write ? JUDGE_WRITE : JUDGE_READ;
@@ -743,7 +746,7 @@ static void add_part(struct plan *x, uint64_t key, bool write, const struct judg
     struct judge_route r = {0};
 
     if (judge_route_on(s->t, plane, op, &x->p->kernel->pe, &part->memory, &r)) {
-        add_way(s, key, write, part, &r);
+        add_way(s, key, write, &x->p->kernel->pe, part, &r);
         judge_route_clear(&r);
         return;
     }
@@ -764,16 +767,43 @@ static uint64_t address_of(const struct sim *s, const struct judge_end *at, uint
     return judge_address(s->t, &first, (uint64_t)at->unit * JUDGE_WINDOW + offset);
 }
 
+/* Lines of a matrix, each of `nbytes`, `stride` apart; one line: its bytes lie together. */
+struct lines {
+    uint64_t n, nbytes, stride;
+};
+
+static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64_t offset,
+                        struct lines lines, struct judge_piece **parts)
+{
+    const struct judge_end *pe = &x->p->kernel->pe;
+    const struct judge_topo *t = x->s->t;
+    uint64_t address = address_of(x->s, at, offset);
+    bool splits = at->kind == JUDGE_SLICE && judge_count(t, "addressing.granule") > 0;
+    struct judge_piece whole = {.memory = *at, .offset = offset, .nbytes = lines.n * lines.nbytes};
+    struct judge_stretch *runs;
+    size_t n;
+
+    if (lines.n == 1 || lines.stride == lines.nbytes ||
+        strcmp(judge_cube_text(t, pe->sip, pe->cube, "cube.pe.pe_dma.tiles"), "runs") != 0)
+        return judge_cut(t, pe, &whole, splits ? &address : NULL, parts);
+    runs = judge_alloc(lines.n, sizeof *runs);
+    for (uint64_t i = 0; i < lines.n; i++)
+        runs[i] =
+            (struct judge_stretch){(splits ? address : offset) + i * lines.stride, lines.nbytes};
+    n = judge_cut_runs(t, pe, splits ? NULL : at, runs, lines.n, parts);
+    free(runs);
+    return n;
+}
+
 static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
-                        const struct judge_end *at, uint64_t offset, uint64_t nbytes)
+                        const struct judge_end *at, uint64_t offset, struct lines lines)
 {
     struct sim *s = x->s;
     uint64_t id = new_job(x, JUDGE_PE_DMA, stage), address = address_of(s, at, offset);
-    bool splits = at->kind == JUDGE_SLICE && judge_count(s->t, "addressing.granule") > 0;
-    struct judge_piece whole = {*at, offset, nbytes, 0}, *parts = NULL;
-    size_t n = judge_cut(s->t, &x->p->kernel->pe, &whole, splits ? &address : NULL, &parts);
+    struct judge_piece *parts = NULL;
+    size_t n = cut_lines(x, at, offset, lines, &parts);
 
-    s->run->records[id].nbytes = nbytes;
+    s->run->records[id].nbytes = lines.n * lines.nbytes;
     s->run->records[id].address = address;
     if (n > 1)
         s->jobs[id].more = judge_alloc(n - 1, sizeof *s->jobs[id].more);
@@ -781,7 +811,7 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     s->failed = s->failed || n == 0;
     for (uint32_t part = 0; part < n && !s->failed; part++)
         add_part(x, key_of(id, part), write, &parts[part]);
-    free(parts);
+    judge_free_parts(parts, n);
     return id;
 }
 
@@ -791,7 +821,8 @@ static void plan_dma(struct plan *x)
 {
     const struct judge_command *c = x->c;
 
-    x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset, c->nbytes);
+    x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset,
+                       (struct lines){1, c->nbytes, 0});
     x->p->starts[x->p->at].first = x->op_id;
 }
 
@@ -827,7 +858,7 @@ static struct token *new_token(struct pe *p)
 
 /* DMA_READ of an operand's tile, if it has to be read: `row`, `column` is its first element. */
 static void read_tile(struct plan *x, uint32_t operand, uint64_t row, uint64_t column,
-                      uint64_t width, uint64_t elements)
+                      uint64_t width, uint64_t rows, uint64_t columns)
 {
     const struct judge_operand *o = &x->c->operands[operand];
     struct token *token = &x->p->tokens[x->p->n_tokens - 1];
@@ -836,7 +867,8 @@ static void read_tile(struct plan *x, uint32_t operand, uint64_t row, uint64_t c
     if (o->where != JUDGE_AT)
         return;
     id = dma_job(x, JUDGE_DMA_READ, false, &o->at,
-                 o->offset + (row * width + column) * x->c->in_bytes, elements * x->c->in_bytes);
+                 o->offset + (row * width + column) * x->c->in_bytes,
+                 (struct lines){rows, columns * x->c->in_bytes, width * x->c->in_bytes});
     x->s->run->records[id].operand = operand;
     token->first[token->n_first++] = id;
 }
@@ -872,13 +904,12 @@ static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
 static void write_tile(struct plan *x, uint64_t after, uint64_t row, uint64_t column)
 {
     const struct judge_command *c = x->c;
-    uint64_t nbytes = (uint64_t)x->m * x->n * c->out_bytes;
-    uint64_t store = store_job(x, nbytes);
+    uint64_t store = store_job(x, (uint64_t)x->m * x->n * c->out_bytes);
 
     then(x->s, after, store);
     then(x->s, store,
          dma_job(x, JUDGE_DMA_WRITE, true, &c->at, c->offset + (row * c->n + column) * c->out_bytes,
-                 nbytes));
+                 (struct lines){x->m, x->n * c->out_bytes, (uint64_t)c->n * c->out_bytes}));
 }
 
 static uint64_t plan_epilogue(struct plan *x, uint64_t after, const struct judge_epilogue *e)
@@ -909,8 +940,8 @@ static void plan_gemm_token(struct plan *x)
     uint64_t fetch, last;
 
     new_token(x->p);
-    read_tile(x, 0, row, inner, c->k, a);
-    read_tile(x, 1, inner, column, c->n, b);
+    read_tile(x, 0, row, inner, c->k, x->m, x->k);
+    read_tile(x, 1, inner, column, c->n, x->k, x->n);
     fetch = fetch_tiles(x, (a + b) * c->in_bytes);
     last = gemm_job(x, JUDGE_GEMM_STAGE, x->m, x->k, x->n);
     then(x->s, fetch, last);
@@ -951,7 +982,7 @@ static void plan_math_token(struct plan *x)
 
     new_token(x->p);
     for (uint32_t i = 0; i < c->n_operands; i++) {
-        read_tile(x, i, row, column, c->n, elements);
+        read_tile(x, i, row, column, c->n, x->m, x->n);
         if (c->operands[i].where != JUDGE_SCALAR)
             nbytes += elements * c->in_bytes;
     }
@@ -1146,9 +1177,9 @@ static uint64_t piece_job(struct plan *x, const struct queue *q, size_t slot, ui
     uint64_t id;
 
     if (x->c->kind == JUDGE_SEND)
-        return dma_job(x, JUDGE_COPY, true, &q->memory, offset, nbytes);
+        return dma_job(x, JUDGE_COPY, true, &q->memory, offset, (struct lines){1, nbytes, 0});
     if (q->memory.kind != JUDGE_TCM)
-        return dma_job(x, JUDGE_DMA_READ, false, &q->memory, offset, nbytes);
+        return dma_job(x, JUDGE_DMA_READ, false, &q->memory, offset, (struct lines){1, nbytes, 0});
     id = fetch_job(x, nbytes);
     x->s->run->records[id].address = judge_address(t, &q->memory, offset);
     return id;
@@ -1770,13 +1801,19 @@ static void collect(struct sim *s)
         }
 }
 
+static void free_job(struct job *job)
+{
+    free(job->steps);
+    free(job->access.runs);
+}
+
 static void tear_down(struct sim *s)
 {
     for (size_t i = 0; i < s->run->n_records; i++) {
         for (uint32_t part = 1; part < s->jobs[i].n_parts; part++)
-            free(s->jobs[i].more[part - 1].steps);
+            free_job(&s->jobs[i].more[part - 1]);
         free(s->jobs[i].more);
-        free(s->jobs[i].steps);
+        free_job(&s->jobs[i]);
     }
     for (size_t i = 0; i < s->n_pes; i++) {
         free(s->pes[i].open);

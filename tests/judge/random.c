@@ -334,13 +334,13 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
         judge_print_banks(out, keys);
     else
         print_memory(out, keys);
-    fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);
+    fprintf(out, "%s, slices: %" PRIu32 "}\n", rng->banks ? "" : any_access(seed), shape.slices);
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3));
-    fprintf(out, ", issue_ns: %s, packet_bytes: %s}\n    pe_tcm: {", any_pace(seed),
-            any_packet(seed));
+    fprintf(out, ", issue_ns: %s, packet_bytes: %s%s}\n    pe_tcm: {", any_pace(seed),
+            any_packet(seed), any_tiles(seed));
     print_gbs(out, rng, "read_gbs: ");
     print_gbs(out, rng, ", write_gbs: ");
     print_ports(out, seed);
@@ -819,10 +819,8 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
  */
 bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number)
 {
-    bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
-    size_t n = judge_cut(t, host ? NULL : &row->src, &whole, row->by_address ? &row->address : NULL,
-                         &parts);
+    struct judge_piece *parts = NULL;
+    size_t n = judge_cut_row(t, row, &parts);
     bool has = n > 0;
 
     for (size_t i = 0; i < n && has; i++) {
@@ -833,7 +831,7 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
               judge_route_on(t, plane, row->op, &row->src, &parts[i].memory, &route);
         judge_route_clear(&route);
     }
-    free(parts);
+    judge_free_parts(parts, n);
     return has;
 }
 
@@ -881,6 +879,30 @@ static struct judge_row try_row(const struct judge_topo *t, struct dice *rng, co
     return row;
 }
 
+/* Some rows of a PE that moves runs become tiles, as far as their memory has room. */
+static void to_tile(const struct judge_topo *t, uint64_t seed, struct judge_row *row)
+{
+    static const uint64_t more[] = {0, 0, 1, 32, 64, 4096, 32768};
+    static const uint32_t rows[] = {2, 3, 8, 17};
+    struct dice dice = {.state = seed}, *rng = &dice;
+    uint64_t line, reach;
+
+    if (row->op >= JUDGE_H2D || chance(rng, 50) ||
+        strcmp(judge_cube_text(t, row->src.sip, row->src.cube, "cube.pe.pe_dma.tiles"), "runs") !=
+            0)
+        return;
+    row->rows = rows[below(rng, COUNT(rows))];
+    line = row->nbytes / row->rows + 1;
+    row->stride = line + more[below(rng, COUNT(more))];
+    reach = (row->rows - 1) * row->stride + line;
+    if (reach > judge_memory_bytes(t, &row->dst) - row->offset) {
+        row->rows = 0;
+        row->stride = 0;
+        return;
+    }
+    row->nbytes = line * row->rows;
+}
+
 /* Row `number`, which has a way; of a machine that is broken to pieces one of its own cube. */
 static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, const struct mix *m,
                                 size_t number)
@@ -890,12 +912,15 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
 
     for (int i = 0; i < TRIES && !judge_has_route(t, &row, number); i++)
         row = try_row(t, rng, m);
+    to_tile(t, rng->state, &row);
     if (!judge_has_route(t, &row, number) && t->n_pes) {
         row.op = JUDGE_READ;
         row.src = t->pes[0];
         row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, 0};
         row.offset = 0;
         row.nbytes = 64;
+        row.rows = 0;
+        row.stride = 0;
     }
     return row;
 }
@@ -952,8 +977,10 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
     struct dice rng = {.state = seed};
     struct mix m = any_mix(t, &rng);
     bool planes = strcmp(judge_text(t, "sip.plane"), "column") == 0;
+    bool tiles = strcmp(judge_text(t, "cube.pe.pe_dma.tiles"), "runs") == 0;
 
-    fprintf(out, "issue_ns,op,src,dst,offset,nbytes%s\n", planes ? ",plane" : "");
+    fprintf(out, "issue_ns,op,src,dst,offset,nbytes%s%s\n", planes ? ",plane" : "",
+            tiles ? ",rows,stride" : "");
     for (size_t i = 0; i < n; i++) {
         struct judge_row row = any_row(t, &rng, &m, i);
         char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
@@ -970,6 +997,10 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
         print_bytes(out, row.nbytes);
         if (planes)
             fprintf(out, ",%s", row.plane ? t->plane[row.plane - 1].name : "");
+        if (tiles && row.rows)
+            fprintf(out, ",%" PRIu32 ",%" PRIu64, row.rows, row.stride);
+        else if (tiles)
+            fputs(",,", out);
         fputc('\n', out);
     }
 }

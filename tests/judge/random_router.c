@@ -187,12 +187,13 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n  hbm: {", out);
     print_memory(out, rng, p, true);
-    fprintf(out, ", slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {", ANY(slices));
+    fprintf(out, "%s, slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {",
+            rng->banks ? "" : any_access(rng->state), ANY(slices));
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
-    fprintf(out, ", issue_ns: %s, packet_bytes: %s}}\n", any_pace(rng->state),
-            any_packet(rng->state));
+    fprintf(out, ", issue_ns: %s, packet_bytes: %s%s}}\n", any_pace(rng->state),
+            any_packet(rng->state), any_tiles(rng->state));
 }
 
 /* Routes around a cube, a link, a link one way. */

@@ -286,7 +286,8 @@ static void find_terms(struct sim *s, struct txn *x, const struct judge_route *r
     struct judge_result *q = &x->result;
 
     q->overhead_fs = r->overhead_fs;
-    q->drain_fs = judge_transfer_fs(x->piece.nbytes, gbs, &s->too_late);
+    q->drain_fs = judge_drain_fs(s->t, is_host(x) ? NULL : &x->row->src, !is_read(x), &x->piece,
+                                 gbs, &s->too_late);
     q->bottleneck_gbs = gbs;
     q->wire_fs = x->source_overhead_fs;
     for (size_t leg = 0; leg < way->n_legs; leg++)
@@ -559,6 +560,7 @@ static void find_flows(struct sim *s, struct txn *x, const struct judge_route *t
 static void find_nodes(struct sim *s, struct txn *x, const struct judge_route *r)
 {
     size_t m_cpu = m_cpu_of(x, r);
+    uint64_t moved;
 
     x->m_cpu = m_cpu == SIZE_MAX ? SIZE_MAX : r->hops[m_cpu].node;
     x->m_cpu_overhead_fs = m_cpu == SIZE_MAX ? 0 : r->hops[m_cpu].overhead_fs;
@@ -568,6 +570,13 @@ static void find_nodes(struct sim *s, struct txn *x, const struct judge_route *r
     x->latency_fs = r->latency_fs;
     x->memory_overhead_fs = r->hops[r->n - 1].overhead_fs - r->latency_fs;
     x->held_gbs = held_gbs(s, &x->piece.memory, r->bottleneck_gbs);
+    moved = judge_moved_bytes(s->t, &x->piece);
+    if (moved != x->piece.nbytes) {
+        double own = judge_own_gbs(s->t, &x->piece.memory, !is_read(x)) * (double)x->piece.nbytes /
+                     (double)moved;
+
+        x->held_gbs = own < x->held_gbs ? own : x->held_gbs;
+    }
 }
 
 static bool prepare_part(struct sim *s, struct txn *x)
@@ -595,9 +604,8 @@ static bool prepare_part(struct sim *s, struct txn *x)
 static bool prepare(struct sim *s, size_t id)
 {
     const struct judge_row *row = &s->rows[id];
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
-    size_t n = judge_cut(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
-                         &whole, row->by_address ? &row->address : NULL, &parts);
+    struct judge_piece *parts = NULL;
+    size_t n = judge_cut_row(s->t, row, &parts);
     struct row *all = &s->all[id];
     bool ok = n > 0;
 
@@ -612,7 +620,7 @@ static bool prepare(struct sim *s, size_t id)
         x->piece = parts[i];
         ok = prepare_part(s, x);
     }
-    free(parts);
+    judge_free_parts(parts, n);
     return ok;
 }
 

@@ -42,6 +42,9 @@ struct txn {
     uint64_t packet; /* that it is of */
     uint64_t nbytes;
     uint64_t offset;
+    struct judge_stretch *runs; /* owned; of a tile; else NULL */
+    size_t n_runs;
+    uint64_t moved; /* bytes that its memory moves */
     bool write;
     struct step *steps;
     size_t n_steps, room;
@@ -189,7 +192,9 @@ static struct judge_access access_of(const struct txn *x, int64_t now_fs)
                                  .arrive_fs = now_fs,
                                  .drain_fs = x->result.drain_fs,
                                  .offset = x->offset,
-                                 .nbytes = x->nbytes};
+                                 .nbytes = x->nbytes,
+                                 .runs = x->runs,
+                                 .n_runs = x->n_runs};
 }
 
 /*
@@ -234,7 +239,7 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
             add_step(x, ENGINE, 0, station_at(s, dma, h->node));
     }
     add_step(x, MEMORY,
-             judge_held_fs(s->t, to, x->nbytes, write, memory->overhead_fs - r->latency_fs,
+             judge_held_fs(s->t, to, x->moved, write, memory->overhead_fs - r->latency_fs,
                            x->result.drain_fs, &s->too_late),
              station_at(s, MEMORIES, memory->node));
     x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);
@@ -262,7 +267,12 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
     x->result.overhead_fs = r.overhead_fs;
     x->result.response_fs = r.response_fs;
     x->result.bottleneck_gbs = r.bottleneck_gbs;
-    x->result.drain_fs = transfer_fs(s, x->nbytes, r.bottleneck_gbs);
+    x->moved = judge_moved_bytes(s->t, part);
+    x->runs = part->runs;
+    x->n_runs = part->n_runs;
+    x->result.drain_fs =
+        judge_drain_fs(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
+                       x->write, part, r.bottleneck_gbs, &s->too_late);
     plan(s, x, row, &part->memory, &r);
     judge_route_clear(&r);
     return true;
@@ -271,10 +281,9 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
 static bool prepare(struct sim *s, size_t id, struct judge_result *out)
 {
     const struct judge_row *row = &s->rows[id];
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
-    size_t n = judge_cut(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
-                         &whole, row->by_address ? &row->address : NULL, &parts);
     struct row *all = &s->all[id];
+    struct judge_piece *parts;
+    size_t n = judge_cut_row(s->t, row, &parts);
     bool ok = n > 0;
 
     memset(out, 0, sizeof *out);
@@ -285,8 +294,9 @@ static bool prepare(struct sim *s, size_t id, struct judge_result *out)
         all->parts[i].id = id;
         all->parts[i].part = (uint32_t)i;
         ok = prepare_part(s, &all->parts[i], &parts[i]);
+        parts[i].runs = NULL; /* the part's now */
     }
-    free(parts);
+    judge_free_parts(parts, n);
     return ok;
 }
 
@@ -676,8 +686,10 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
 static void tear_down(struct sim *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        for (uint32_t p = 0; p < s->all[i].n_parts; p++)
+        for (uint32_t p = 0; p < s->all[i].n_parts; p++) {
             free(s->all[i].parts[p].steps);
+            free(s->all[i].parts[p].runs);
+        }
         free(s->all[i].parts);
     }
     free(s->all);
@@ -694,15 +706,13 @@ static void tear_down(struct sim *s, size_t n)
 
 bool judge_runs_alone(const struct judge_topo *t, const struct judge_row *row)
 {
-    struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0}, *parts = NULL;
+    struct judge_piece *parts = NULL;
     size_t n = 0;
 
-    if (row->op == JUDGE_READ || row->op == JUDGE_WRITE)
-        n = judge_packet_bytes(t, &row->src) == 0
-                ? 0
-                : judge_cut(t, &row->src, &whole, row->by_address ? &row->address : NULL, &parts);
-    free(parts);
-    return n > 1;
+    if ((row->op == JUDGE_READ || row->op == JUDGE_WRITE) && judge_packet_bytes(t, &row->src) > 0)
+        n = judge_cut_row(t, row, &parts);
+    judge_free_parts(parts, n);
+    return n > 1 || (n > 0 && row->rows > 1);
 }
 
 int64_t judge_alone_fs(const struct judge_topo *t, const struct judge_row *row, uint64_t number)

@@ -40,7 +40,9 @@ static inline kb_transaction request_of(const struct judge_row *row)
                             .nbytes = row->nbytes,
                             .by_address = row->by_address,
                             .address = row->address,
-                            .plane = row->plane};
+                            .plane = row->plane,
+                            .rows = row->rows,
+                            .stride = row->stride};
 }
 
 /* The endpoint called `name`, which exists. */

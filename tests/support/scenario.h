@@ -182,8 +182,12 @@ static inline void shorten(const struct judge_topo *t, struct judge_row *rows, s
 {
     uint64_t most = 24 * judge_count(t, "contention.segment_bytes");
 
-    for (size_t i = 0; i < n && t->is_router; i++)
-        rows[i].nbytes = 1 + (rows[i].nbytes - 1) % most;
+    for (size_t i = 0; i < n && t->is_router; i++) {
+        uint64_t lines = rows[i].rows > 1 ? rows[i].rows : 1; /* tiles stay tiles */
+        uint64_t of_line = most / lines ? most / lines : 1;
+
+        rows[i].nbytes = lines * (1 + (rows[i].nbytes / lines - 1) % of_line);
+    }
 }
 
 /* Draws load number `load` of a machine; rows without a way end it. */

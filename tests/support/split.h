@@ -83,6 +83,8 @@ static inline void use_addresses(const struct judge_topo *t, struct judge_row *r
         offset = draw(dice) % 4 ? draw(dice) % 8 * granule : draw(dice) % room;
         if (offset > room - nbytes)
             offset = room - nbytes;
+        row->rows = 0; /* no tile any more */
+        row->stride = 0;
         row->by_address = true;
         row->address = (uint64_t)row->dst.sip << 52 | (uint64_t)row->dst.cube << 38 | offset;
         row->offset = 0;

@@ -5,7 +5,7 @@
 #include "cli/in/lines.h"
 #include "cli/out/progress.h"
 
-enum { FIELDS_MAX = 10, FIELDS_HEADER_BYTES = 64 };
+enum { FIELDS_MAX = 12, FIELDS_HEADER_BYTES = 64 };
 
 struct field {
     const char *text; /* into the line */

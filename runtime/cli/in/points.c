@@ -129,7 +129,9 @@ kb_point points_get(const struct points *p, const struct points_at *at)
                       .nbytes = p->bytes.value[at->bytes],
                       .inflight = (uint32_t)p->inflight.value[at->inflight],
                       .by_address = points_dst(p, at)->by_address,
-                      .address = points_dst(p, at)->address};
+                      .address = points_dst(p, at)->address,
+                      .rows = p->rows,
+                      .stride = p->stride};
 }
 
 /* -- lists ---------------------------------------------------------------------------------- */
@@ -376,7 +378,7 @@ enum exit_code points_read(struct points *p, const struct cli *cli)
 {
     enum exit_code code;
 
-    *p = (struct points){0};
+    *p = (struct points){.rows = (uint32_t)cli->opts.rows, .stride = cli->opts.stride};
     code = read_lists(cli, p);
     if (!code)
         code = check_sizes(cli, p);

@@ -35,6 +35,8 @@ struct points {
     uint32_t *host_dst;     /* owned: targets that hosts reach, by SIP, each SIP's as listed */
     size_t *host_dst_first; /* owned: where those of each SIP begin, and the end */
     uint64_t *first;        /* owned: the number of each source's first point, and of all */
+    uint32_t rows;          /* of each point's tile */
+    uint64_t stride;
     uint64_t n, n_left_out;
     uint64_t n_transactions;
 };

@@ -51,11 +51,14 @@ enum field_id {
     FIELD_THINK,
     FIELD_PLANE,
     FIELD_PRIO,
+    FIELD_ROWS,
+    FIELD_STRIDE,
     N_FIELDS
 };
 
 _Static_assert((int)N_FIELDS <= (int)FIELDS_MAX, "room for all columns");
-static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane", "prio"};
+static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane",
+                                                           "prio",  "rows",     "stride"};
 
 const char *const op_names[N_OPS] = {
     [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
@@ -221,7 +224,7 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
     if (!text_read_size(nbytes->text, nbytes->len, &q->nbytes) || q->nbytes == 0)
         return fields_bad_field(&in->fields, nbytes, "nbytes",
                                 "a size above 0: digits, then K, M or G if wanted");
-    if (q->by_address && in->interleaved && q->dst.kind == KB_SLICE)
+    if (q->rows > 1 || (q->by_address && in->interleaved && q->dst.kind == KB_SLICE))
         return true; /* kb_sim_add() cuts it into parts */
     if (q->offset < room && q->nbytes <= room - q->offset)
         return true;
@@ -229,6 +232,24 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
     return fields_bad(&in->fields, q->offset < room ? nbytes->text : offset->text,
                       "offset + nbytes is past the end of %s, which holds %llu bytes", dst,
                       (unsigned long long)room);
+}
+
+/* The rows of a tile; empty: it is one. */
+static bool read_tile(struct input *in, const struct field field[N_FIELDS], kb_transaction *q)
+{
+    const struct field *rows = &field[FIELD_ROWS], *stride = &field[FIELD_STRIDE];
+    uint64_t n = 1;
+
+    if (rows->len > 0 && (!text_read_count(rows->text, rows->len, &n) || n == 0 || n > UINT32_MAX))
+        return fields_bad_field(&in->fields, rows, "rows", "how many rows there are: 1 or more");
+    if (stride->len > 0 && !text_read_size(stride->text, stride->len, &q->stride))
+        return fields_bad_field(&in->fields, stride, "stride",
+                                "a size: digits, then K, M or G if wanted");
+    q->rows = (uint32_t)n;
+    if ((n > 1) == (stride->len > 0))
+        return true;
+    return fields_bad(&in->fields, n > 1 ? rows->text : stride->text,
+                      "rows and stride stand together: so many rows, so far apart");
 }
 
 /* -- dependencies --------------------------------------------------------------------------- */
@@ -390,7 +411,7 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
 
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
         !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
-        !read_range(in, field, &q) || !read_ids(in, after, &place) ||
+        !read_tile(in, field, &q) || !read_range(in, field, &q) || !read_ids(in, after, &place) ||
         !read_think(in, &field[FIELD_THINK], &think_fs) ||
         !read_plane(in, &field[FIELD_PLANE], &q) || !read_prio(in, &field[FIELD_PRIO], &q))
         return;
@@ -425,10 +446,10 @@ bool transactions_in_memory(void)
 
 /* By whether a row may name its plane, and its priority. */
 static const char *const may_follow[2][2] = {
-    {"what may follow nbytes is after and think_ns",
-     "what may follow nbytes is after, think_ns and prio"},
-    {"what may follow nbytes is after, think_ns and plane",
-     "what may follow nbytes is after, think_ns, plane and prio"}};
+    {"what may follow nbytes is after, think_ns, rows and stride",
+     "what may follow nbytes is after, think_ns, prio, rows and stride"},
+    {"what may follow nbytes is after, think_ns, plane, rows and stride",
+     "what may follow nbytes is after, think_ns, plane, prio, rows and stride"}};
 
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  bool quiet, kb_sim *sim)

@@ -204,7 +204,8 @@ static int by_ends(const void *a, const void *b)
 static size_t packets_of(const struct rig *r, const struct judge_row *row,
                          struct judge_piece **packets)
 {
-    const struct judge_piece whole = {row->dst, row->offset, row->nbytes, 0};
+    const struct judge_piece whole = {
+        .memory = row->dst, .offset = row->offset, .nbytes = row->nbytes};
     bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
 
     return judge_cut(r->judge, host ? NULL : &row->src, &whole, NULL, packets);

@@ -56,9 +56,15 @@ static void run(const struct job *j, kb_sim *sim)
     const struct cli *cli = j->of->cli;
     uint64_t at_once = j->first ? EVENTS_COUNTED : EVENTS_AT_ONCE;
 
+    if (o->explained)
+        o->status = explained_watch(j->of->explained, sim, o->explained, &o->why);
+    if (o->status)
+        return;
     for (o->status = KB_AGAIN; o->status == KB_AGAIN && !stop_asked(); o->events += at_once)
         o->status = kb_sim_run(sim, at_once, &o->why);
     o->ended = o->status == KB_OK;
+    if (o->ended && o->explained)
+        o->code = explained_take(j->of->explained, sim, o->explained);
     if (o->status == KB_AGAIN)
         o->status = KB_OK;
     o->end_fs = kb_sim_end_fs(sim);
@@ -293,8 +299,11 @@ void rerun_pack(const struct outcome *o, struct packed *to)
 
 void rerun_unpack(struct outcome *o, struct packed *from)
 {
+    struct run_explained *explained = o->explained;
+
     PACKED_TAKE(from, *o);
     o->stuck = NULL;
+    o->explained = explained;
 }
 
 /* -- the dry run ---------------------------------------------------------------------------- */

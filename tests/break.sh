@@ -849,6 +849,8 @@ break_it 'behind routers a write alone ends with its first packet' runtime/machi
 break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/turn->end_fs = \(uint64_t\)packet_end_fs\(asked, answer\);/turn->end_fs = 0;/'
 break_it 'behind routers room comes back at the pace of the route' runtime/network/component_behind.h 's/hold_fs - asked->overhead_fs < asked->drain_fs/false/'
 break_it 'behind routers a component queues packets as if each were the first' runtime/network/queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
+break_it 'a run of tune that is as fast as the best is stopped' runtime/cli/cmd_tune.c 's/tried.time_fs > best_fs/tried.time_fs >= best_fs/'
+break_it 'tune stops what has not passed the best' runtime/cli/cmd_tune.c 's/first.start_fs > best_fs/first.start_fs > best_fs - best_fs \/ 4/'
 break_it 'behind routers packets of one transaction have one number' runtime/network/queueing.c 's/\(uint64_t\)part->number << 32/0/'
 break_it 'behind routers a write that queues is not held for its tail' runtime/network/router_end.c 's/latest\(after\(flight->tail_fs, flight->behind_fs\), flight->least_fs\)/flight->least_fs/'
 break_it 'a node lets what is behind a head go by its overhead' runtime/network/router.c 's/latest\(after\(segment\.ready_fs, vc->node_fs\), before\)/segment.begins ? latest(after(segment.ready_fs, vc->node_fs), before) : latest(segment.ready_fs, before)/'

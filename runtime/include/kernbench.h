@@ -1311,7 +1311,8 @@ kb_status kb_sim_deadlocked(const kb_sim *sim,
 
 size_t kb_launch_count(const kb_sim *sim); /* launches added */
 size_t kb_launch_done(const kb_sim *sim);  /* launches that have run */
-/* Returns the result of launch `i`, from 0. KB_PENDING: it has not run. */
+/* Returns the result of launch `i`, from 0. KB_PENDING: it has not ended; start_fs is that of one
+ * that has begun, and 0 before. */
 kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
 
 /* -- races ---------------------------------------------------------------------------------- */

@@ -462,10 +462,8 @@ kb_status kb_launch_get(const kb_sim *s, size_t i, kb_launch_result *out)
     REFUSE_NULL(s && out, "sim, out", NULL);
     if (i >= kb_launch_count(s))
         return KB_BAD_REQUEST;
-    if (!s->kernels->launches[i].done)
-        return KB_PENDING;
     *out = s->kernels->launches[i].result;
-    return KB_OK;
+    return s->kernels->launches[i].done ? KB_OK : KB_PENDING;
 }
 
 bool kb_catch_overflow(void)

@@ -1274,6 +1274,7 @@ typedef struct kb_launch_result {
     uint32_t unreceived_from, unreceived_to, unreceived_tag;
     const char *unreceived_file;
     int unreceived_line;
+    double gemm_rated_macs; /* gemm_macs, each over the rate of its product's type */
 } kb_launch_result;
 
 /*

@@ -20,6 +20,7 @@
 #include "pe/pe_gemm.c"
 #include "pe/pe_math.c"
 #include "kernels/compute.c"
+#include "kernels/acc.c"
 #include "pe/pe_scheduler.c"
 #include "pe/pe_ipcq_queue.c"
 #include "pe/pe_ipcq.c"

@@ -68,7 +68,10 @@ struct tl_ctx {
 
     /* composites, in order of issue */
     struct command *composites, *last_composite;
-    uint8_t *buffer_taken; /* [tile_buffers]; owned; NULL until a composite is issued */
+    struct tl_acc *accs;         /* accumulators, the newest first */
+    uint64_t acc_bytes;          /* of them */
+    uint32_t n_accs, acc_stores; /* made so far; under way */
+    uint8_t *buffer_taken;       /* [tile_buffers]; owned; NULL until a composite is issued */
     struct host_bytes *host_bytes;
 };
 

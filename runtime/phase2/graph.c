@@ -245,7 +245,7 @@ void graph_operands(struct op *op, void (*each)(void *arg, struct op_tensor *t),
     for (uint32_t i = 0; i < op->n_in; i++)
         if (!op->in[i].is_scalar)
             each(arg, &op->in[i]);
-    for (uint32_t e = 0; op->kind == OP_GEMM && e < op->n_epilogues; e++)
+    for (uint32_t e = 0; e < op->n_epilogues; e++)
         for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
             if (!op->epilogue[e].operand[i].is_scalar)
                 each(arg, &op->epilogue[e].operand[i]);

@@ -51,6 +51,7 @@ break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's
 break_it 'what an accumulator held is lost' runtime/phase2/gemm.c 's/if \(op->n_in > 2\)/if (0)/'
 break_it 'an accumulator that is stored keeps its room' runtime/kernels/acc.c 's/    flight_room\(pe, t\);//'
 break_it 'a rate does not round up' runtime/pe/pe_gemm.c 's/ceil\(\(double\)cycles/((double)cycles/'
+break_it 'an operation is computed twice for a value' runtime/phase2/cone.c 's/if \(!op_log_mark\(w->log, i\)\)/if (op_log_mark(w->log, i), false)/'
 break_it 'a late send is overtaken' runtime/pe/pe_ipcq.c 's/if \(c->queue->sending == c\)/if ((c->queue->sending = c))/'
 break_it 'room comes back at the call' runtime/kernels/tl_tensor.c 's/if \(tensor->making \|\| tensor->users\)/if (tensor->making)/'
 break_it 'a composite enters before its start' runtime/pe/pe_scheduler.c 's/ && c->started && / \&\& /'

@@ -165,7 +165,7 @@ static kb_status add_tensors(kb_inspection *in, kb_error *why)
     }
     kb_status status = log->keep ? op_log_computes(log, &n, why) : KB_OK;
     if (!status)
-        add_compute(in, log->keep && op_log_has_views(log, in->op.id));
+        add_compute(in, log->keep && op_log_compute_of(log, in->op.id) != OP_LOG_NONE);
     return status;
 }
 

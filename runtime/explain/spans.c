@@ -80,10 +80,8 @@ static const char *what_of(const struct kb_sim *s, uint32_t slot)
 const char *spans_command_name(const struct command *c)
 {
     static const char *const tasks[] = {
-        [TASK_SEND] = "send",
-        [TASK_RECV] = "recv",
-        [TASK_BARRIER] = "barrier",
-        [TASK_ATOMIC] = "atomic_add",
+        [TASK_SEND] = "send",         [TASK_RECV] = "recv",   [TASK_BARRIER] = "barrier",
+        [TASK_ATOMIC] = "atomic_add", [TASK_VALUE] = "value",
     };
     const struct op *op = &c->op;
     static const char *const gemm[] = {

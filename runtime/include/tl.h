@@ -128,6 +128,20 @@ uint64_t tl_address(const tl_tensor *x); /* global */
 const void *tl_data_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 double tl_get_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i);
 
+/*
+ * Element i, in C order, of any tensor in the TCM as a double, or all of it row-major, until it is
+ * given back: commands. What is pending is computed, so a kernel may branch on it; that needs
+ * option `values` of the simulation, which `run` sets by itself. Integers above 2^53: tl_values().
+ *
+ * time    the wait for x, then FETCH of the element, or of all
+ * errors  a pending value without the option, a tensor not in the TCM, a scalar, an index out of
+ *         range
+ */
+#define tl_value(tl, x, i) tl_value_at(TL_HERE, tl, x, i)
+#define tl_values(tl, x)   tl_values_at(TL_HERE, tl, x)
+double tl_value_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i);
+const void *tl_values_at(tl_here here, tl_ctx *tl, tl_tensor *x);
+
 /* -- memory (commands) ---------------------------------------------------------------------- */
 
 /*

@@ -81,6 +81,8 @@ static bool touch_task(struct command *c)
     uint32_t pe = c->pe->number;
 
     switch ((enum task)c->task) {
+    case TASK_VALUE:
+        return touch(c, &c->op.in[0], ACCESS_READ, NULL);
     case TASK_ACC:
         return touch_compute(c);
     case TASK_PLAIN:

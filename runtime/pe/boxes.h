@@ -82,6 +82,10 @@ KERNELS_OWN void compute_count(struct kernels *k, const struct op *op);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
+/* A tl_value(): its FETCH begins; has ended. */
+KERNELS_OWN void value_start(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void value_fetched(struct command *c);
+
 /* -- pe_scheduler: composites ----------------------------------------------------------------- */
 
 /* Cuts a composite into tiles, before its operands are bound. */

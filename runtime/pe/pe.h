@@ -60,6 +60,7 @@ struct tl_ctx {
     struct known_cost cost[2]; /* of its last DMA_READ and DMA_WRITE */
 
     struct mem_again again; /* what its last load found */
+    struct view value;      /* what tl_value() has fetched; owned until it takes it */
     struct command *kept;   /* of a load that has ended, for the next of its shape; NULL: none */
 
     struct memory_station port[N_PORTS];

@@ -111,6 +111,8 @@ static uint64_t stages_of(const struct command *c)
         return c->pieces;
     if (c->task == TASK_ACC)
         return acc_stages(c);
+    if (c->task == TASK_VALUE)
+        return 0;
     if (c->op.composite)
         return composite_stages(c);
     return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
@@ -185,6 +187,8 @@ static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t,
         pe_dma_issue(s, t, c, called);
     else if (c->task == TASK_ACC)
         acc_start(s, t, c);
+    else if (c->task == TASK_VALUE)
+        value_start(s, t, c);
     else if (c->op.composite)
         composite_start(s, t, c);
     else if (c->op.kind == OP_DMA_WRITE)
@@ -212,7 +216,7 @@ static __attribute__((noinline)) void issue_other(struct kb_sim *s, uint64_t t, 
 
     if (tiles)
         composite_cut(c);
-    else if (c->op.kind >= OP_GEMM)
+    else if (c->op.kind >= OP_GEMM && c->task != TASK_VALUE)
         compute_measure(c);
     if (!draw_ids(s, c, stages_of(c)))
         return;
@@ -267,6 +271,8 @@ void pe_clear(struct tl_ctx *pe)
 {
     tensors_free_all(pe);
     accs_free_all(pe);
+    version_drop(pe->value.v);
+    pe->value.v = NULL;
     if (pe->kept)
         command_free(pe->kernels, pe->kept);
     pe->kept = NULL;
@@ -420,12 +426,17 @@ void kernel_wait_for_room(struct tl_ctx *pe)
     pe->room_fs += (int64_t)(pe->kernels->now_fs - since_fs);
 }
 
-/* Only a barrier and an atomic block under tl_async(true): they give the kernel something. */
+/* Does it give the kernel something? Then it blocks under tl_async(true), too. */
+static inline bool gives(const struct command *c)
+{
+    return c->task == TASK_BARRIER || c->task == TASK_ATOMIC || c->task == TASK_VALUE;
+}
+
 static __attribute__((noinline)) void call_overlaps(struct command *c)
 {
     c->call_fs -= c->pe->room_fs;
     c->pe->room_fs = 0;
-    if (c->overlaps && c->task != TASK_BARRIER && c->task != TASK_ATOMIC)
+    if (c->overlaps && !gives(c))
         c->async = true;
 }
 
@@ -506,6 +517,10 @@ static bool stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
 
     if (c->task == TASK_ACC)
         return acc_stage_done(s, t, work);
+    if (c->task == TASK_VALUE) {
+        value_fetched(c);
+        return true;
+    }
     if (!work->token)
         return compute_stage_done(s, t, work);
     return is_message(c) ? ipcq_piece_done(s, t, work) : composite_stage_done(s, t, work);

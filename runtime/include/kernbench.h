@@ -380,6 +380,12 @@ typedef struct kb_options {
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
     bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
     bool live;    /* transactions are added while time runs, too: kb_sim_run_to() */
+    /*
+     * tl_value() of what arithmetic makes: it is computed then, by `value_threads` threads (0:
+     * one). verify_values: and compared with plain loops, as kb_compute() does by verify_ops.
+     */
+    bool values, verify_values;
+    unsigned value_threads;
 } kb_options;
 
 /* One transaction. */
@@ -515,6 +521,10 @@ kb_status kb_sim_check_dependencies(kb_sim *sim, uint64_t *id, kb_error *why);
  *          KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: the run has ended, and results so far stay
  */
 kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
+
+/* After KB_KERNEL_ERROR: a kernel has asked for a value that only option `values` gives. With it
+ * the same launches run. */
+bool kb_sim_wants_values(const kb_sim *sim);
 
 /*
  * With option `live`: runs all that happens before `to_fs` (to_fs > 0); with `first` it ends right
@@ -1274,6 +1284,7 @@ typedef struct kb_launch_result {
     uint32_t unreceived_from, unreceived_to, unreceived_tag;
     const char *unreceived_file;
     int unreceived_line;
+    double gemm_rated_macs; /* gemm_macs, each over the rate of its product's type */
 } kb_launch_result;
 
 /*

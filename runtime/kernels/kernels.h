@@ -50,6 +50,7 @@ struct kernels {
     struct token *free_tokens;
     struct tl_tensor *free_tensors;
     struct tcm_block *free_blocks;
+    struct tl_acc *free_accs;
     struct chunk *chunks; /* all memory of these */
     struct region *regions;
 

@@ -242,9 +242,11 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
                               "the simulation has transactions of its own, it takes no kernels");
     if (tcms_pass_addresses(s->topo))
         return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
-    if (!s->log && (s->options.oplog || s->options.phase2))
-        s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
-    if (!s->log && (s->options.oplog || s->options.phase2))
+    bool keeps = s->options.phase2 || s->options.values, logs = s->options.oplog || keeps;
+
+    if (!s->log && logs)
+        s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, keeps);
+    if (!s->log && logs)
         return KB_NO_MEMORY;
     if (!s->kernels)
         s->kernels = kernels_new(s);

@@ -15,4 +15,12 @@
 kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
                    const struct kb_compute_options *options, kb_error *why);
 
+/*
+ * Computes those operations that `v` depends on, so that version_bytes() has its bytes.
+ *
+ * returns  as exec_run(); KB_KERNEL_ERROR: one of them has not ended
+ */
+kb_status exec_value(struct op_log *log, const struct kb_topology *topo, struct version *v,
+                     const struct kb_compute_options *options, kb_error *why);
+
 #endif

@@ -245,7 +245,7 @@ void graph_operands(struct op *op, void (*each)(void *arg, struct op_tensor *t),
     for (uint32_t i = 0; i < op->n_in; i++)
         if (!op->in[i].is_scalar)
             each(arg, &op->in[i]);
-    for (uint32_t e = 0; op->kind == OP_GEMM && e < op->n_epilogues; e++)
+    for (uint32_t e = 0; e < op->n_epilogues; e++)
         for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
             if (!op->epilogue[e].operand[i].is_scalar)
                 each(arg, &op->epilogue[e].operand[i]);
@@ -343,7 +343,7 @@ static bool add_ops(struct build *b)
     for (uint32_t i = 0; i < b->g->n_ops && b->status == KB_OK; i++) {
         struct op op;
 
-        b->status = op_log_compute(b->log, i, &op, b->why);
+        b->status = op_log_compute(b->log, b->g->numbers.number[i], &op, b->why);
         if (b->status != KB_OK)
             return false;
         b->node = i;
@@ -363,19 +363,17 @@ static bool add_nodes(struct build *b)
     return b->g->n_ops > 0 || add_node(b->g);
 }
 
-kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
+kb_status graph_build(struct graph *g, struct op_log *log, struct numbers numbers, kb_error *why)
 {
     struct build b = {.g = g, .log = log, .why = why};
-    uint64_t n;
 
     memset(g, 0, sizeof *g);
     g->n_groups = 1;
     g->groups[0].batch = 1;
-    b.status = op_log_computes(log, &n, why);
-    if (b.status != KB_OK)
-        return b.status;
-    g->n_ops = (uint32_t)n;
-    if (have_memory(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
+    g->numbers = numbers;
+    g->n_ops = numbers.n;
+    if (have_memory(&b, g->n_ops < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) &&
+        add_ops(&b))
         have_memory(&b, sort_edges(g));
     if (b.status != KB_OK)
         graph_free(g);
@@ -384,6 +382,7 @@ kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
 
 void graph_free(struct graph *g)
 {
+    free(g->numbers.number);
     free(g->nodes);
     free(g->edges);
     free(g->from);

@@ -392,7 +392,7 @@ static const struct record *next_compute(struct op_log *log, struct place *place
 
             if (!record_is_compute(r))
                 continue;
-            *place = (struct place){r->id, log->next_chunk, log->next_record - 1, false};
+            *place = (struct place){r->id, log->next_chunk, log->next_record - 1, false, false};
             return r;
         }
         if (log->next_chunk + 1 == log->n_chunks)
@@ -440,23 +440,47 @@ static int by_id(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Merges those from `n` on, which are sorted by id, with the others, which are. False: no memory.
+ */
+static bool merge_computes(struct op_log *log, uint64_t n)
+{
+    uint64_t more = log->n_computes - n, at = log->n_computes;
+    struct place *all = log->computes, *copy;
+
+    if (n == 0 || more == 0 || all[n - 1].id < all[n].id)
+        return true;
+    copy = malloc(more * sizeof *copy);
+    if (!copy)
+        return false;
+    memcpy(copy, all + n, more * sizeof *copy);
+    while (more > 0)
+        all[--at] = n > 0 && all[n - 1].id > copy[more - 1].id ? all[--n] : copy[--more];
+    free(copy);
+    return true;
+}
+
 kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
 {
     struct place place;
+    uint64_t before;
 
     if (!log->keep)
         return endpoint_error(why, "the op log keeps no operands");
     if (log->status != KB_OK)
         return op_log_error(log, why);
     forget_taken(log);
+    before = log->n_computes;
     while (computes_grow(log)) {
-        if (!next_compute(log, &place)) {
-            if (log->n_computes > 0)
-                qsort(log->computes, log->n_computes, sizeof *log->computes, by_id);
-            *n = log->n_computes;
-            return KB_OK;
+        if (next_compute(log, &place)) {
+            log->computes[log->n_computes++] = place;
+            continue;
         }
-        log->computes[log->n_computes++] = place;
+        if (log->n_computes > before)
+            qsort(log->computes + before, log->n_computes - before, sizeof place, by_id);
+        *n = log->n_computes;
+        if (merge_computes(log, before))
+            return KB_OK;
+        break;
     }
     endpoint_error(why, "out of memory after %llu operations", (unsigned long long)log->n_computes);
     return KB_NO_MEMORY;
@@ -498,13 +522,26 @@ void op_log_computed(struct op_log *log, uint64_t i, struct op *op)
     op_ids_clear(&op->depends);
 }
 
-bool op_log_has_views(const struct op_log *log, uint32_t id)
+uint64_t op_log_compute_of(const struct op_log *log, uint32_t id)
 {
     const struct place key = {.id = id};
     const struct place *p =
         log->n_computes ? bsearch(&key, log->computes, log->n_computes, sizeof key, by_id) : NULL;
 
-    return p && !p->taken;
+    return p && !p->taken ? (uint64_t)(p - log->computes) : OP_LOG_NONE;
+}
+
+bool op_log_mark(struct op_log *log, uint64_t i)
+{
+    bool marked = log->computes[i].marked;
+
+    log->computes[i].marked = true;
+    return !marked;
+}
+
+void op_log_unmark(struct op_log *log, uint64_t i)
+{
+    log->computes[i].marked = false;
 }
 
 /* -- notes ---------------------------------------------------------------------------------- */

@@ -55,7 +55,15 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
  * op_log_computed()  drops the log's references to operands and result, and frees what `op` owns
  *
  * Operations without op_log_computed() appear again in the next op_log_computes().
+ *
+ * op_log_compute_of()  the number of the operation `id`; OP_LOG_NONE: it is not in the log, or was
+ *                      computed
+ * op_log_mark()        false: number i is marked already
  */
+#define OP_LOG_NONE UINT64_MAX
+uint64_t op_log_compute_of(const struct op_log *log, uint32_t id);
+bool op_log_mark(struct op_log *log, uint64_t i);
+void op_log_unmark(struct op_log *log, uint64_t i);
 kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why);
 kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error *why);
 void op_log_computed(struct op_log *log, uint64_t i, struct op *op);

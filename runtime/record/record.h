@@ -65,7 +65,8 @@ struct chunk {
 /* Where the record of a GEMM or MATH is. */
 struct place {
     uint32_t id, chunk, record;
-    bool taken; /* it has been computed */
+    bool taken;  /* it has been computed */
+    bool marked; /* op_log_mark() */
 };
 
 struct op_log {
@@ -129,9 +130,6 @@ const struct record *op_log_find(const struct op_log *log, uint32_t id,
  */
 typedef bool op_log_each(void *arg, const struct record *r, const unsigned char *chunk);
 bool op_log_in_order(struct op_log *log, op_log_each *each, void *arg);
-
-/* Does the log still hold the views of this GEMM or MATH?  oplog.c */
-bool op_log_has_views(const struct op_log *log, uint32_t id);
 
 /* Parts of a record as it is exported.  oplog_text.c */
 void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,

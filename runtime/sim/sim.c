@@ -51,6 +51,7 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
         kb_sim_free(s);
         return KB_NO_MEMORY;
     }
+    compute_offer_values(s);
     *out = s;
     return KB_OK;
 }

@@ -98,23 +98,45 @@ static kb_status new_bench(const struct job *j, kb_bench_run **bench)
         kb_bench_new(r->bench, j->topo, &j->options, opts->seed, words,
                      j->first ? opts->n_operands - 1 : r->bench->n_args, bench, &j->outcome->why);
 
-    if (!status && j->first)
+    if (!status && j->first && !r->words)
         keep_words(j->rerun, *bench);
     return status;
+}
+
+/* With values if a kernel wants them. NULL: it could not begin. */
+static kb_bench_run *ran_bench(const struct job *j)
+{
+    struct job job = *j;
+    struct outcome *o = j->outcome;
+    kb_bench_run *bench = NULL;
+    bool wants;
+
+    do {
+        kb_bench_free(bench);
+        bench = NULL;
+        o->why.text[0] = '\0';
+        o->status = new_bench(&job, &bench);
+        if (o->status) {
+            kb_bench_free(bench);
+            return NULL;
+        }
+        run(&job, kb_bench_sim(bench));
+        wants = o->status == KB_KERNEL_ERROR && kb_sim_wants_values(kb_bench_sim(bench)) &&
+                !job.options.values;
+        job.options.values = true;
+    } while (wants);
+    return bench;
 }
 
 static void run_bench(const struct job *j)
 {
     struct outcome *o = j->outcome;
-    kb_bench_run *bench = NULL;
+    kb_bench_run *bench;
 
     kb_catch_crashes();
-    o->status = new_bench(j, &bench);
-    if (o->status) {
-        kb_bench_free(bench);
+    bench = ran_bench(j);
+    if (!bench)
         return;
-    }
-    run(j, kb_bench_sim(bench));
     if (o->status == KB_DEADLOCK) {
         o->stuck = bench;
         return;

@@ -521,7 +521,7 @@ kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
  * behind the first event in which transactions complete, too. Transactions may be added afterwards
  * that are issued at `to_fs` or later, or at the time of that event. They have the times that they
  * would have had if they had been added before the run, or had waited for what completed. There
- * may be no dependencies, and slices are contiguous.
+ * may be no dependencies.
  *
  * from_fs  the earliest time at which a transaction may be issued from now on. May be NULL
  * returns  KB_OK: all that was added is complete; KB_AGAIN: it is not; KB_BAD_REQUEST: the

@@ -86,40 +86,41 @@ static struct address_range range_of(const struct kb_sim *s, uint32_t row)
     return range;
 }
 
-/* Parts of all rows that will have some. */
-static uint64_t count_all(const struct kb_sim *s)
+/* Parts of the rows from `first` to `end` that will have some. */
+static uint64_t count_all(const struct kb_sim *s, uint32_t first, uint32_t end)
 {
     uint64_t n = 0;
 
-    for (uint32_t row = 0; row < s->n_txns; row++)
+    for (uint32_t row = first; row < end; row++)
         if (s->txns[row].stage == TXN_SPLIT)
             n += split_count(s->topo, range_of(s, row));
     return n;
 }
 
-/* Makes the parts of `row` behind all there are. */
-static void split_row(struct kb_sim *s, uint32_t row)
+/* Makes the parts of `row` from slot `at` on. Returns how many. */
+static uint32_t split_row(struct kb_sim *s, uint32_t row, uint32_t at)
 {
     s->txns[row].stage = TXN_WAITING;
-    split_make(s, row, range_of(s, row), s->n_txns + s->n_parts, NULL);
-    s->n_parts += s->splits[row].left;
+    split_make(s, row, range_of(s, row), at, NULL);
+    return s->splits[row].left;
 }
 
-kb_status split_all(struct kb_sim *s, kb_error *why)
+kb_status split_all(struct kb_sim *s, uint32_t first, uint32_t end, kb_error *why)
 {
-    uint64_t n = s->splits ? count_all(s) : 0;
+    uint64_t n = s->splits ? count_all(s, first, end) : 0;
+    uint32_t at = end;
 
-    s->n_parts = 0;
     if (n == 0)
         return KB_OK;
-    if (n > EV_MAX_SLOTS - 1 - s->n_txns)
+    if (n > EV_MAX_SLOTS - 1 - end)
         return endpoint_error(why, "all transactions together have %llu parts, too many",
-                              (unsigned long long)n);
-    if (!sim_room(s, s->n_txns + (uint32_t)n))
+                              (unsigned long long)(s->n_parts + n));
+    if (!sim_room(s, end + (uint32_t)n))
         return KB_NO_MEMORY;
-    for (uint32_t row = 0; row < s->n_txns; row++)
+    for (uint32_t row = first; row < end; row++)
         if (s->txns[row].stage == TXN_SPLIT)
-            split_row(s, row);
+            at += split_row(s, row, at);
+    s->n_parts += (uint32_t)n;
     return KB_OK;
 }
 

@@ -90,23 +90,30 @@ void sim_clear(struct kb_sim *s)
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
     free(s->splits);
+    free(s->slots);
     free(s->more_parts);
     ev_queue_free(&s->queue);
     calendar_free(&s->calendar);
     inorder_free(s);
 }
 
-/* As many rows that say what is a part of what. */
+/* As many rows that say what is a part of what, and where transactions lie. */
 static bool room_for_splits(struct kb_sim *s, uint32_t n)
 {
     struct split *moved;
+    uint32_t *slots = NULL;
 
     if (!s->topo->splits)
         return true;
     moved = realloc(s->splits, n * sizeof *moved);
-    if (!moved)
+    if (moved)
+        s->splits = moved;
+    if (moved && s->options.live)
+        slots = realloc(s->slots, n * sizeof *slots);
+    if (slots)
+        s->slots = slots;
+    if (!moved || (s->options.live && !slots))
         return false;
-    s->splits = moved;
     for (uint32_t slot = s->txns_cap; slot < n; slot++)
         split_none(s, slot);
     return true;

@@ -33,7 +33,9 @@ struct kb_sim {
     struct inorder *inorder;  /* owned; NULL until its engine has run: engine/inorder.h */
     struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
-    uint32_t n_parts;     /* rows of parts, behind those of transactions */
+    uint32_t n_parts;     /* rows of parts, behind those of their transactions */
+    uint32_t *slots;      /* owned; [id]; NULL, but where parts lie between transactions that were
+                             added while time ran: slot = id */
     struct split *splits; /* owned; [slot]; NULL: no transaction goes in parts */
     uint32_t *more_parts; /* owned; [channel]: parts that it let out, beside the first ones */
     /* Rows in order of (issue, id), and which of them is to be issued next. */
@@ -117,6 +119,12 @@ static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
 static inline bool sim_has_kernels(const struct kb_sim *s)
 {
     return s->kernels != NULL;
+}
+
+/* Where the transaction `id` of those that were added lies. */
+static inline uint32_t sim_slot(const struct kb_sim *s, uint64_t id)
+{
+    return s->slots ? s->slots[id] : (uint32_t)id;
 }
 
 /* The row that is issued next; s->next_row counts them. TXN_NONE: all have been. */

@@ -531,7 +531,7 @@ bool kb_sim_wants_values(const kb_sim *sim);
  * behind the first event in which transactions complete, too. Transactions may be added afterwards
  * that are issued at `to_fs` or later, or at the time of that event. They have the times that they
  * would have had if they had been added before the run, or had waited for what completed. There
- * may be no dependencies, and slices are contiguous.
+ * may be no dependencies.
  *
  * from_fs  the earliest time at which a transaction may be issued from now on. May be NULL
  * returns  KB_OK: all that was added is complete; KB_AGAIN: it is not; KB_BAD_REQUEST: the

@@ -103,7 +103,7 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, 
     if (!has_parts(s, slot))
         return true;
     split_later(lone, 0, s->splits[slot].by_address, offset);
-    return split_all(lone, NULL) == KB_OK;
+    return split_all(lone, 0, 1, NULL) == KB_OK;
 }
 
 static struct lone run(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot,

@@ -90,10 +90,11 @@ static int64_t time_of(const kb_sim *sim)
     return end_fs - start_fs;
 }
 
-static kb_status run_bench(const struct tune *t, const char *const *words, size_t n,
-                           struct tried *out, kb_error *why)
+/* *wants: a kernel wants values, which the run does not have. */
+static kb_status run_bench(const struct tune *t, const char *const *words, size_t n, bool values,
+                           struct tried *out, bool *wants, kb_error *why)
 {
-    kb_options options = {.engine = t->cli->opts.engine};
+    kb_options options = {.engine = t->cli->opts.engine, .values = values};
     kb_bench_run *run = NULL;
     kb_status status =
         kb_bench_new(t->bench, t->cli->topo, &options, t->cli->opts.seed, words, n, &run, why);
@@ -107,6 +108,7 @@ static kb_status run_bench(const struct tune *t, const char *const *words, size_
         *out = (struct tried){.state = TRIED_OK, .time_fs = time_of(sim)};
     else if (status == KB_AGAIN && !stop_asked())
         *out = (struct tried){.state = TRIED_STOPPED};
+    *wants = status == KB_KERNEL_ERROR && kb_sim_wants_values(sim) && !values;
     kb_bench_free(run);
     return status == KB_AGAIN ? KB_OK : status;
 }
@@ -128,13 +130,17 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
     struct slot *s = &t->slot[i % t->window];
     const char *words[SETS_MAX + VARY_KEYS_MAX];
     kb_error why = {""};
+    bool wants = false;
 
     (void)thread;
     s->tried = (struct tried){.state = TRIED_WAITS};
     s->said = (struct said){.n = 0};
     say_into(&s->said);
     kb_catch_crashes();
-    kb_status status = run_bench(t, words, words_of(t, i, words), &s->tried, &why);
+    size_t n = words_of(t, i, words);
+    kb_status status = run_bench(t, words, n, false, &s->tried, &wants, &why);
+    if (wants)
+        status = run_bench(t, words, n, true, &s->tried, &wants, &why);
     if (status)
         s->tried = (struct tried){.state = TRIED_FAILED, .code = cmd_fail(t->cli, status, &why)};
     say_into(NULL);

@@ -112,6 +112,8 @@ static kb_bench_run *ran_bench(const struct job *j)
     bool wants;
 
     do {
+        if (o->explained)
+            explained_drop(o->explained);
         kb_bench_free(bench);
         bench = NULL;
         o->why.text[0] = '\0';

@@ -152,6 +152,7 @@ break_it 'packets: ideal links are shared' $split.c 's/drain_fs = fs > drain_fs 
 break_it 'packets: the record of the first' runtime/kernels/heard.h 's/service_begin\(&s->kernels->work\[whole\], txn_start_fs\(part\)\);/;/'
 break_it 'packets: a port of a TCM counts a transaction' runtime/kernels/heard.h 's/if \(STATS && s->kernels->work\[slot\]\.port\)/if (0)/'
 break_it 'packets: the formula of the last' runtime/sim/results.c 's/bool packets = !plain && split_by_packets\(s, slot\);/bool packets = false;/'
+break_it 'a mean of waits below 0 is a large one' runtime/sim/traffic_result.c 's/wait_sum value = \(wait_sum\)sum/unsigned_sum value = sum/; s/\(wait_sum\)n\) : 0/n) : 0/'
 break_it 'packets: a load alone takes as long as the last' runtime/engine/traffic_end.h 's/p->packets \+= (.*);/(void)(\1);/'
 break_it 'packets: the row has the place of the first' runtime/sim/results.c 's/host \? 0 : x->wait_fs/host ? 0 : whole->wait_fs/'
 break_it 'packets: what is put off has waited' $stats 's/busy_fs \+ ahead_fs/busy_fs/'

@@ -333,6 +333,17 @@ study --breakdown
 [ $code -eq 3 ] && says "s.yaml:1:22: 'probe' has no --breakdown here: run and replay have"
 ok "--breakdown: a command that has none"
 
+# docs/model.md "Packets": 66.085 whole, or in two packets, 93.085 in four
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,16K\n' >cut.csv
+cat >s.yaml <<'END'
+set: {cube.pe.pe_dma.issue_ns: 25}
+command: replay cut.csv
+variants: {four: {cube.pe.pe_dma.packet_bytes: 4096}, two: {cube.pe.pe_dma.packet_bytes: 8192}}
+END
+study --format csv
+equal "sizes of packets" "base 66.085000 four 93.085000 two 66.085000" \
+    "$(sed 1d out | cut -d, -f1,5 | sort | tr , ' ' | paste -sd ' ')"
+
 # -- report, other machines ---------------------------------------------------------------------
 
 cat >s.yaml <<'END'

@@ -193,6 +193,14 @@ void commands_free_all(struct kernels *k)
             command_free(k, c);
 }
 
+const struct op *kernels_op_under_way(const struct kernels *k, uint32_t id)
+{
+    for (const struct command *c = k->commands; c; c = c->made)
+        if (c->live && c->started && c->op.id == id)
+            return &c->op;
+    return NULL;
+}
+
 struct token *token_new(struct kernels *k)
 {
     return token_take(k);

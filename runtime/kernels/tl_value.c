@@ -48,8 +48,6 @@ static void compute(const struct call *call, struct version *v)
         return;
     if (status == KB_NO_MEMORY)
         call_no_memory(call);
-    if (status == KB_KERNEL_ERROR)
-        BAD(call, "%s", why.text);
     s->kernels->error = why;
     engine_fail(s, status);
     kernel_leave(call->pe);

@@ -438,7 +438,8 @@ void composite_start(struct kb_sim *s, uint64_t t, struct command *c)
 /*
  * What is left of a token when its last product is done: the steps of the epilogue, and the STORE.
  * An acc_store is one token of that, which enters as the command starts. It has its turn when the
- * accumulator is complete; only the FETCH of its first step may come before.
+ * accumulator is complete; only the FETCH of its first step may come before. Then its result can be
+ * seen, as all that it is made of has its operands.
  */
 uint64_t acc_store_stages(const struct command *c)
 {
@@ -460,8 +461,6 @@ void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c)
                             .depth = 1,
                             .columns = op->out.shape.dim[1],
                             .last = true};
-    if (!result_begin(c))
-        return;
     c->whole = token;
     c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
     service_begin(&c->service, t);
@@ -473,6 +472,8 @@ void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c)
 
 void acc_store_turn(struct kb_sim *s, uint64_t t, struct command *c)
 {
+    if (c->whole->epilogue == 0 && !result_begin(c))
+        return;
     if (c->whole->in_epilogue) /* its operand was fetched */
         epilogue_math(s, t, c->whole);
     else

@@ -31,9 +31,9 @@ struct graph_version {
 enum { GRAPH_NONE = UINT32_MAX };
 
 struct graph {
-    struct numbers numbers; /* owned; of the operations, in the log */
+    struct operations operations; /* owned; of the operations, in the log */
     uint32_t n_ops, n_nodes, n_edges, nodes_cap, edges_cap, n_groups;
-    struct graph_node *nodes; /* owned; [n_nodes + 1]: operations as `numbers` has them, joins */
+    struct graph_node *nodes; /* owned; [n_nodes + 1]: operations as `operations` has them, joins */
     uint32_t *edges;          /* owned; [n_edges]: the nodes that wait */
     uint32_t *from;           /* owned; [n_edges]: the others; only while the graph is built */
     struct graph_version *versions; /* owned; a hash table */
@@ -43,11 +43,12 @@ struct graph {
 
 /*
  * Builds the graph of operations of `log` that are not computed, with all that they wait for. Takes
- * `numbers`.
+ * `operations`.
  *
  * returns  KB_INTERNAL: an operand that no operation makes; KB_NO_MEMORY
  */
-kb_status graph_build(struct graph *g, struct op_log *log, struct numbers numbers, kb_error *why);
+kb_status graph_build(struct graph *g, struct op_log *log, struct operations operations,
+                      kb_error *why);
 void graph_free(struct graph *g);
 
 struct graph_version *graph_find(const struct graph *g, const struct version *v); /* or NULL */

@@ -88,6 +88,7 @@ struct op_log {
     kb_status status;
     kb_error why;
 
+    bool early;             /* op_log_computed_early() */
     struct place *computes; /* owned */
     uint64_t n_computes, computes_cap;
     uint32_t next_chunk, next_record; /* where op_log_computes() goes on */
@@ -123,6 +124,9 @@ static inline bool record_is_compute(const struct record *r)
  */
 const struct record *op_log_find(const struct op_log *log, uint32_t id,
                                  const unsigned char **chunk);
+
+/* Gives back all that records hold for Phase 2.  oplog_computes.c */
+void op_log_drop_computes(struct op_log *log);
 
 /*
  * Calls `each` with every record and the bytes of its chunk, in order of (start, end, id), until it

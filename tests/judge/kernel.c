@@ -909,6 +909,14 @@ static void plan_compute(struct plan *x)
     x->p->starts[x->p->at].first = first;
 }
 
+/* docs/kernels.md "Values that decide": a FETCH, which is all that is recorded. */
+static void plan_value(struct plan *x)
+{
+    x->op_id = fetch_job(x, x->c->operand_bytes);
+    x->s->run->records[x->op_id].parent = x->op_id;
+    x->p->starts[x->p->at].first = x->op_id;
+}
+
 static struct token *new_token(struct pe *p)
 {
     if (p->n_tokens == p->tokens_room) {
@@ -1463,6 +1471,8 @@ static void issue(struct sim *s, struct pe *p)
         plan_dma(&x);
     else if (x.c->kind == JUDGE_DOT || x.c->kind == JUDGE_MATH)
         plan_compute(&x);
+    else if (x.c->kind == JUDGE_VALUE)
+        plan_value(&x);
     else if (x.c->kind == JUDGE_ACC_STORE)
         plan_acc_store(&x);
     else if (is_of_acc(x.c))
@@ -1480,7 +1490,8 @@ static void issue(struct sim *s, struct pe *p)
 
 static bool returns_at_issue(const struct judge_command *c)
 {
-    if (c->overlaps && c->kind != JUDGE_BARRIER && c->kind != JUDGE_ATOMIC)
+    if (c->overlaps && c->kind != JUDGE_BARRIER && c->kind != JUDGE_ATOMIC &&
+        c->kind != JUDGE_VALUE)
         return true;
     if (c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV)
         return c->async;
@@ -1735,6 +1746,8 @@ static bool command_makes_sense(const struct judge_program *p, const struct judg
     case JUDGE_ACC_SCALE:
     case JUDGE_ACC_STORE:
         return acc_makes_sense(k, i);
+    case JUDGE_VALUE:
+        return c->operand_bytes > 0 && c->n_operands == 1;
     case JUDGE_KINDS:
         break;
     case JUDGE_ATOMIC:

@@ -39,6 +39,7 @@ enum judge_command_kind {
     JUDGE_ACC_DOT,
     JUDGE_ACC_SCALE,
     JUDGE_ACC_STORE,
+    JUDGE_VALUE,
     JUDGE_KINDS
 };
 
@@ -82,7 +83,8 @@ struct judge_command {
     uint64_t offset;      /* in that memory */
     uint64_t nbytes;      /* load, store, atomic: of the transaction; dot, math: of the result;
                              send, recv: of all pieces together */
-    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored */
+    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value: what
+                               is fetched of its operand */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
                                the rows of higher ranks are multiplied out and [N] is [1,N].

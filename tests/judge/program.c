@@ -235,6 +235,10 @@ static void print_command(FILE *out, const struct judge_program *p, const struct
     case JUDGE_ACC_STORE:
         print_acc(out, c);
         break;
+    case JUDGE_VALUE:
+        fprintf(out, "value of %" PRIu64 " B %s:", c->operand_bytes, dtypes[c->in]);
+        print_operands(out, c);
+        break;
     case JUDGE_KINDS:
         break;
     case JUDGE_ATOMIC:

@@ -419,6 +419,22 @@ static struct judge_epilogue any_epilogue(struct maker *m, const struct judge_co
     return e;
 }
 
+/* An element of a tensor that is there, or all of it. */
+static void add_value(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_VALUE, .n_operands = 1};
+    struct tensor x;
+
+    if (m->n_tensors == 0)
+        return;
+    x = m->tensors[below(m->rng, m->n_tensors)];
+    c.operands[0] = in_tcm(ready(m, x.from));
+    c.in = x.dtype;
+    c.elements = x.elements;
+    c.operand_bytes = (chance(m->rng, 60) ? 1 : x.elements) * dtype_bytes[x.dtype];
+    add(m, &c);
+}
+
 /* -- accumulators -- */
 
 static struct judge_command of_acc(const struct open_acc *a, enum judge_command_kind kind)
@@ -599,8 +615,11 @@ static void make_step(struct maker *m)
     may_turn(m);
     if (m->mix->overlaps && chance(m->rng, 5))
         add(m, &(struct judge_command){.kind = JUDGE_WAIT_ALL});
-    if (m->mix->overlaps && chance(m->rng, 30)) {
-        add_acc(m);
+    if (m->mix->overlaps && chance(m->rng, 40)) {
+        if (chance(m->rng, 25))
+            add_value(m);
+        else
+            add_acc(m);
         return;
     }
     switch (below(m->rng, 10)) {

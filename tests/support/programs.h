@@ -221,6 +221,12 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     case JUDGE_ATOMIC:
         got->before = tl_atomic_add(tl, address(s, &c->at, c->offset), dtype_of(c->in), c->value);
         return NULL;
+    case JUDGE_VALUE:
+        if (c->operand_bytes == kb_dtype_bytes(dtype_of(c->in)))
+            tl_value(tl, made[c->operands[0].from], (int64_t)c->elements - 1);
+        else
+            tl_values(tl, made[c->operands[0].from]);
+        return NULL;
     case JUDGE_ACC_DOT:
     case JUDGE_ACC_SCALE:
     case JUDGE_ACC_STORE:
@@ -393,7 +399,7 @@ static inline void fill(kb_sim *sim)
 /* The program, launched in a new simulation. */
 static inline kb_sim *launch_program(struct scenario *s, kb_options options)
 {
-    kb_sim *sim = new_sim(s->topo, options);
+    kb_sim *sim;
     uint32_t *pes = launched(s);
     kb_launch_request r = {.name = "program",
                            .kernel = program_kernel,
@@ -402,6 +408,8 @@ static inline kb_sim *launch_program(struct scenario *s, kb_options options)
                            .n_pes = s->program.n};
     kb_error why = {""};
 
+    options.values = true;
+    sim = new_sim(s->topo, options);
     fill(sim);
     if (kb_launch(sim, &r, &why) != KB_OK)
         fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);

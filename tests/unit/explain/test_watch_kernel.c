@@ -740,6 +740,9 @@ static void assert_name(const struct watched *w, const struct judge_command *c, 
     case JUDGE_STORE:
         strcpy(want, "dma_write");
         break;
+    case JUDGE_VALUE:
+        strcpy(want, "value");
+        break;
     case JUDGE_ACC_SCALE:
         strcpy(want, "acc_scale");
         break;

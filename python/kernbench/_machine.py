@@ -218,6 +218,18 @@ class Commands:
         command, operands, frame, options = self._asked(what, {**arguments, **given(by=by)}, "why", "why")
         return self._rows(command, operands, frame, **options)
 
+    def tune(self, bench: str, lists: Keys, **arguments: Any) -> Rows:
+        """A bench with each combination of values of its arguments, the fastest first.
+
+        lists      argument: values; a list, or a text as "64:512:x2"
+        arguments  those of run() that all runs have; verify=True compares results of the fastest
+
+        >>> m.tune("softmax", {"N": [128, 256]}, M=64).head(1)
+        """
+        operands, options = split(os.fspath(bench), arguments)
+        words = [f"arg.{name}={word(values)}" for name, values in lists.items()]
+        return self._rows("tune", operands + words, **options)
+
     def race(self, bench: str, **arguments: Any) -> Rows:
         """Data races of a bench, two rows for each: its accesses. No rows: there are none."""
         operands, options = split(os.fspath(bench), arguments)

@@ -26,7 +26,7 @@
  * the last job of a rate becomes a point (end_point()); then rows, notes and warnings.
  */
 #include "cli/out/memory.h"
-#include "cli/rows/breakdown_rows.h"
+#include "cli/vary/explained.h"
 #include "cli/rows/load_rows.h"
 #include "cli/out/speed.h"
 #include "cli/out/say.h"
@@ -51,7 +51,8 @@ enum {
 struct job {
     kb_sim *sim; /* owned */
     _Atomic uint64_t n_done;
-    bool ended;                   /* it has run to its end */
+    bool ended; /* it has run to its end */
+    struct run_explained explained;
     struct utilization_rows used; /* of a simulation that the journal has */
     kb_status status;
     kb_error why;
@@ -62,7 +63,6 @@ struct load {
     struct load_points all;
     uint64_t seeds;                /* simulations of each rate */
     uint64_t first;                /* the number of the plan's simulation 0 */
-    kb_breakdown *breakdown;       /* owned; of the only simulation; NULL: not wanted */
     kb_sim **sims;                 /* owned, as they are; of the rate that is due */
     struct utilization_rows *used; /* owned; of those that the journal has */
     struct job *jobs;              /* owned; simulation i, of rate i / seeds, at i % window */
@@ -71,7 +71,8 @@ struct load {
     size_t shown;                  /* the rate that a report shows, */
     uint64_t saturated;            /* and the least that is saturated so far */
     uint64_t n_done;               /* simulations that were given */
-    struct utilization_rows stats; /* of the first simulation */
+    struct explained explained;    /* by rate, of its first simulation, */
+    struct run_explained of_first; /* which is this one's that is due */
     struct warn_aim aim;
     struct speed speed;
     uint64_t transactions; /* that have run */
@@ -82,18 +83,22 @@ struct load {
 
 /* -- what was asked ------------------------------------------------------------------------- */
 
-/* Options about one simulation need a single rate. */
+/* A timeline is of one simulation. */
 static enum exit_code check_one(const struct load *load)
 {
-    const struct opts *o = &load->cli->opts;
-
-    if (load->all.asked.rates.n == 1 || (!o->stats && !o->breakdown && !o->trace))
+    if (load->all.asked.rates.n == 1 || !load->cli->opts.trace)
         return EXIT_OK;
     return say(load->cli->program, EXIT_USAGE,
-               "--%s is of one simulation: it needs a --rate that is one number",
-               o->stats       ? "stats"
-               : o->breakdown ? "breakdown"
-                              : "trace");
+               "--trace is of one simulation: it needs a --rate that is one number");
+}
+
+static const struct column rate_column[] = {COLUMN_BY_HAND("rate", CELL_DECIMAL)};
+
+static void name_rate(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct load *load = arg;
+
+    cells[0] = cell_decimal(list_rate(load->all.asked.rates.value[i]));
 }
 
 static enum exit_code read_options(struct load *load)
@@ -101,6 +106,8 @@ static enum exit_code read_options(struct load *load)
     enum exit_code code = pattern_read(&load->all.asked, load->cli);
 
     load->seeds = load->cli->opts.breakdown ? 1 : load->cli->opts.seeds;
+    explained_begin(&load->explained, load->cli, rate_column, load->all.asked.rates.n > 1,
+                    name_rate, load);
     return code ? code : check_one(load);
 }
 
@@ -122,6 +129,12 @@ static void begin_job(const struct load *load, struct job *job, uint64_t i)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
 }
 
+/* Is it the simulation of its rate that is explained? */
+static bool is_first(const struct load *load, uint64_t i)
+{
+    return (load->first + i) % load->seeds == 0;
+}
+
 static void do_job(void *arg, unsigned thread, uint64_t i)
 {
     struct load *load = arg;
@@ -129,8 +142,8 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
 
     (void)thread;
     begin_job(load, job, i);
-    if (!job->status && load->cli->opts.breakdown)
-        job->status = kb_breakdown_new(job->sim, &load->breakdown, &job->why);
+    if (!job->status)
+        job->status = explained_watch(&load->explained, job->sim, &job->explained, &job->why);
     if (!job->status && i == 0)
         job->status = trace_observe(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
@@ -140,6 +153,9 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
             job->status = KB_OK;
         atomic_store_explicit(&job->n_done, kb_sim_done(job->sim), memory_order_relaxed);
     }
+    if (!job->status && is_first(load, i) &&
+        explained_take(&load->explained, job->sim, &job->explained))
+        job->status = KB_NO_MEMORY;
 }
 
 /* -- in a journal ---------------------------------------------------------------------- */
@@ -165,6 +181,7 @@ static void pack_job(void *arg, uint64_t i, struct packed *to)
     PACKED_PUT(to, job->why);
     PACKED_PUT(to, job->ended);
     if (job->ended) {
+        explained_pack(&job->explained, to);
         kb_sim_traffic_save(job->sim, put, to);
         utilization_rows_keep(&used, job->sim);
         PACKED_PUT(to, used.n);
@@ -184,6 +201,7 @@ static void unpack_job(void *arg, uint64_t i, struct packed *from)
     PACKED_TAKE(from, job->ended);
     if (!job->ended)
         return;
+    explained_unpack(&load->explained, &job->explained, from);
     if (kb_sim_traffic_restore(job->sim, take, from) != KB_OK)
         memory_lacks();
     PACKED_TAKE(from, job->used.n);
@@ -247,12 +265,9 @@ static kb_status end_point(struct load *load)
         status = each_use(load, i, warn_aim_add, &load->aim);
     if (status)
         return status;
-    if (load->cli->opts.stats && load->used[0].n > 0) {
-        load->stats = load->used[0]; /* of the journal */
-        load->used[0] = (struct utilization_rows){0};
-    } else {
-        utilization_rows_take(&load->stats, load->cli, load->sims[0]);
-    }
+    if (load->used[0].n > 0)
+        explained_take_use(&load->explained, &load->used[0], &load->of_first);
+    explained_give(&load->explained, load->all.n, &load->of_first);
     point->missed = warn_aim_missed(&load->aim);
     load->all.n++;
     show_point(load, load->all.n - 1);
@@ -283,6 +298,10 @@ static bool give_job(void *arg, uint64_t i)
     load->why = job->why;
     if (job->status || !job->ended)
         return false;
+    if (is_first(load, i)) {
+        load->of_first = job->explained;
+        job->explained = (struct run_explained){0};
+    }
     load->sims[i % seeds] = job->sim;
     load->used[i % seeds] = job->used;
     job->sim = NULL;
@@ -352,9 +371,12 @@ static void make_room(struct load *load)
 static void free_room(struct load *load)
 {
     free_sims(load);
-    for (unsigned i = 0; load->jobs && i < load->window; i++)
+    for (unsigned i = 0; load->jobs && i < load->window; i++) {
         kb_sim_free(load->jobs[i].sim);
-    kb_breakdown_free(load->breakdown);
+        explained_drop(&load->jobs[i].explained);
+    }
+    explained_drop(&load->of_first);
+    explained_free(&load->explained);
     free(load->all.point);
     free(load->sims);
     free(load->used);
@@ -414,10 +436,11 @@ static bool prints_note(const struct cli *cli)
 /* If a rate is interrupted, its first simulation counts as far as it has come. */
 static void take_unfinished(struct load *load)
 {
-    const kb_sim *sim = load->sims[0] ? load->sims[0] : load->jobs[0].sim;
+    struct job *job = &load->jobs[load->n_done % load->window];
 
-    if (sim && !stop_leaves())
-        utilization_rows_take(&load->stats, load->cli, sim);
+    if (!stop_leaves())
+        explained_give(&load->explained, load->all.n,
+                       load->sims[0] ? &load->of_first : &job->explained);
 }
 
 static enum exit_code load_into(void *arg, struct sink *out)
@@ -440,8 +463,10 @@ static enum exit_code load_into(void *arg, struct sink *out)
             *text_put_text(text_put_text(note + strlen(note), "\n"), warning) = '\0';
         rows.note = note;
     }
-    if (load->cli->opts.breakdown && load->breakdown)
-        code = breakdown_rows_print(load->cli, load->breakdown, out);
+    if (load->all.n < load->all.asked.rates.n)
+        take_unfinished(load);
+    if (load->cli->opts.breakdown)
+        code = explained_print(&load->explained, out);
     else
         cmd_write(load->cli, &rows, out);
     if (code)
@@ -456,7 +481,6 @@ static enum exit_code load_into(void *arg, struct sink *out)
                   load->simulated_fs);
         return EXIT_OK;
     }
-    take_unfinished(load);
     cmd_note(load->cli, "%s: %zu of %zu rates complete", stop_word(), load->all.n,
              load->all.asked.rates.n);
     return EXIT_INTERRUPTED;
@@ -490,11 +514,10 @@ enum exit_code cmd_load(const struct cli *cli)
         load->first = plan_first(cli, load->all.asked.rates.n * load->seeds);
         code = cli->opts.shard.n ? run_part(load) : cmd_output(cli, load_into, load);
         code = trace_close(load->trace, code);
-        code = stats_file_write(&load->stats, cli, NULL, 0, code);
+        code = explained_write(&load->explained, code);
     }
     if (stop_leaves())
         return code;
-    utilization_rows_free(&load->stats);
     free_room(load);
     free(load);
     return code;

@@ -60,6 +60,7 @@ struct run {
     kb_breakdown *breakdown;               /* owned; NULL: not wanted */
     struct origin_arg *args;               /* owned */
     kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
+    bool again; /* a kernel wants values: the run is to begin again with them */
     struct speed speed;
     char warning[WARNING_BYTES]; /* about all rows; "": none */
 };
@@ -368,6 +369,10 @@ static enum exit_code run_into(void *arg, struct sink *s)
         return code;
     if (status == KB_DEADLOCK)
         return deadlock_rows_print(run->cli, run->sim, &why, s);
+    if (status == KB_KERNEL_ERROR && kb_sim_wants_values(run->sim)) {
+        run->again = true;
+        return EXIT_KERNEL;
+    }
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(run->cli, status, &why);
     if (status == KB_OK)
@@ -413,7 +418,7 @@ static enum exit_code check_reference(const struct run *run)
                run->rows.bench->name);
 }
 
-static kb_options options_of(const struct cli *cli)
+static kb_options options_of(const struct cli *cli, bool values)
 {
     const struct opts *o = &cli->opts;
 
@@ -425,7 +430,10 @@ static kb_options options_of(const struct cli *cli)
                         .oplog = o->oplog != NULL,
                         .phase2 = computes(o),
                         .inspect = o->inspect.n > 0 || o->verify == VERIFY_OPS,
-                        .oplog_limit_bytes = o->oplog_limit};
+                        .oplog_limit_bytes = o->oplog_limit,
+                        .values = values,
+                        .verify_values = o->verify == VERIFY_OPS,
+                        .value_threads = o->jobs};
 }
 
 static enum exit_code run_traced(struct run *run)
@@ -441,13 +449,14 @@ static enum exit_code run_traced(struct run *run)
     return trace_close(trace, code);
 }
 
-enum exit_code cmd_run(const struct cli *cli)
+/* *again: nothing was printed or written, as a kernel wants values that the run does not have. */
+static enum exit_code run_once(const struct cli *cli, bool values, bool *again)
 {
     const struct opts *o = &cli->opts;
     enum exit_code code;
     struct run run = {.cli = cli,
                       .rows = {.bench = bench_find(cli, o->operand[0], &code), .verify = "off"}};
-    kb_options options = options_of(cli);
+    kb_options options = options_of(cli, values);
     struct utilization_rows stats = {0};
     kb_error why = {""};
 
@@ -477,14 +486,27 @@ enum exit_code cmd_run(const struct cli *cli)
     }
     if (stop_leaves())
         return code;
+    *again = run.again;
     utilization_rows_free(&stats);
     kb_breakdown_free(run.breakdown);
     for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
-    if (session_here() && session_here()->keeps_run && o->vary.n == 0)
+    if (session_here() && session_here()->keeps_run && o->vary.n == 0 && !run.again)
         session_here()->run = run.rows.run;
     else
         kb_bench_free(run.rows.run);
     return code;
+}
+
+enum exit_code cmd_run(const struct cli *cli)
+{
+    bool again = false;
+    enum exit_code code = run_once(cli, cli->opts.values, &again);
+
+    if (!again)
+        return code;
+    if (!cli->opts.quiet)
+        cmd_note(cli, "a kernel branches on values: the run begins again with --values on");
+    return run_once(cli, true, &again);
 }

@@ -20,8 +20,27 @@
 
 struct work {
     struct study study;
+    struct cli cli; /* rows and pages are of its base machine */
     struct study_results results;
+    struct study_variant named; /* of the row of --breakdown or --stats that is printed */
 };
+
+/* -- rows that explain its runs --------------------------------------------------------------- */
+
+static const struct column names[] = {COLUMN_BY_HAND("variant", CELL_TEXT),
+                                      COLUMN_BY_HAND("command", CELL_TEXT)};
+
+static void name_run(void *arg, uint64_t i, struct cell *cells)
+{
+    struct work *w = arg;
+    const struct study *s = &w->study;
+
+    study_variant(s, i / s->n_commands, &w->named);
+    cells[0] = cell_text(w->named.name);
+    cells[1] = cell_text(s->command[i % s->n_commands].line);
+}
+
+/* -- the study -------------------------------------------------------------------------------- */
 
 static enum exit_code run_all(struct work *w)
 {
@@ -37,24 +56,28 @@ static enum exit_code run_all(struct work *w)
 static enum exit_code study_into(void *arg, struct sink *s)
 {
     struct work *w = arg;
-    struct cli cli = *w->study.cli;
+    const struct cli *cli = &w->cli;
     enum exit_code code = run_all(w);
 
     if (code && code != EXIT_INTERRUPTED)
         return code;
     struct study_rows *rows = memory_new(1, sizeof *rows);
     struct rows table = study_rows(rows, &w->study, &w->results);
-    cli.topo = w->study.base; /* rows and pages are of that machine */
-    cli.info = w->study.info;
-    if (cli.report)
-        cli.page->machine(cli.report, cli.topo);
-    cmd_write(&cli, &table, s);
+    if (cli->report)
+        cli->page->machine(cli->report, cli->topo);
+    enum exit_code printed = EXIT_OK;
+    if (cli->opts.breakdown)
+        printed = explained_print(&w->results.explained, s);
+    else
+        cmd_write(cli, &table, s);
     sink_flush(s);
     if (code)
-        cmd_note(&cli, "%s: %zu of %llu runs complete", stop_word(), rows->n,
+        cmd_note(cli, "%s: %zu of %llu runs complete", stop_word(), rows->n,
                  (unsigned long long)w->results.n);
     study_rows_free(rows);
     free(rows);
+    if (printed)
+        return printed;
     return code || w->results.lacks ? EXIT_INTERRUPTED : EXIT_OK; /* the rows stay */
 }
 
@@ -83,9 +106,18 @@ enum exit_code cmd_study(const struct cli *cli)
     if (!code)
         code = study_check(&w->study);
     if (!code) {
+        w->cli = *cli;
+        w->cli.topo = w->study.base;
+        w->cli.info = w->study.info;
         study_search_begin(&w->study);
-        code = cli->opts.shard.n ? run_part(w) : cmd_output(cli, study_into, w);
+        explained_begin(&w->results.explained, &w->cli, names, sizeof names / sizeof *names,
+                        name_run, w);
+        code = stats_file_check(cli);
     }
+    if (!code && cli->opts.shard.n)
+        code = run_part(w);
+    else if (!code)
+        code = explained_write(&w->results.explained, cmd_output(cli, study_into, w));
     if (!code || w->results.lacks)
         code = w->results.lacks ? EXIT_SYSTEM : w->results.failed;
     study_results_free(&w->results);

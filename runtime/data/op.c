@@ -18,7 +18,14 @@ const struct math_row math_rows[N_TL_OPS] = {
 
 const char *space_name(uint8_t space)
 {
-    static const char *const names[] = {"hbm", "sram", "tcm"};
+    static const char *const names[] = {"hbm", "sram", "tcm", "acc"};
 
     return names[space];
+}
+
+const char *op_math_name(const struct op *op)
+{
+    if (op_of_acc(op))
+        return op->composite ? "acc_store" : "acc_scale";
+    return math_rows[op->math].name;
 }

@@ -30,6 +30,9 @@ enum { N_TL_OPS = TL_FULL + 1 };
 
 extern const struct math_row math_rows[N_TL_OPS]; /* [enum tl_op]; [TL_GEMM] is empty */
 
+/* Beside the memories of enum space: an accumulator, whose address is its number in its kernel. */
+enum { SPACE_ACC = SPACE_TCM + 1 };
+
 const char *space_name(uint8_t space); /* "hbm" */
 
 /* A shape, as records keep it. */
@@ -96,7 +99,8 @@ struct op {
     bool composite;
     bool ipcq;    /* DMA_WRITE: a piece of a message to another PE */
     bool strided; /* DMA: elements in the memory are `stride` bytes apart */
-    uint8_t n_in; /* operands: DMA 1, GEMM 2, MATH 1..3; arange 2, full 1, all scalars */
+    uint8_t n_in; /* operands: DMA 1, GEMM 2, or 3: what it adds to; MATH 1..3; arange 2, full 1,
+                     all scalars */
     uint8_t n_epilogues;
     const char *region; /* NULL: none; valid as long as the simulation */
 
@@ -117,6 +121,16 @@ struct op {
     uint64_t tokens;  /* composite */
     struct op_epilogue epilogue[TL_EPILOGUES_MAX];
 };
+
+/* The name of a MATH: "exp". Of those on an accumulator, a mul and a cast, "acc_scale" and
+ * "acc_store". */
+const char *op_math_name(const struct op *op);
+
+/* Is it on an accumulator? Then a composite is an acc_store. */
+static inline bool op_of_acc(const struct op *op)
+{
+    return op->kind == OP_MATH && op->n_in && op->in[0].space == SPACE_ACC;
+}
 
 /* One stage of a tile, or the FETCH or STORE of a dot or math command. */
 enum op_stage {

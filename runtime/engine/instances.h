@@ -21,6 +21,7 @@ struct served {
     uint32_t m, k, n;
     uint64_t cycles;
     int64_t cycles_fs;
+    uint8_t dtype_a, dtype_b, dtype_acc; /* of a product; else 0 */
 };
 
 /* All NULL: no box of the machine is a component. */

@@ -17,9 +17,13 @@ bool split_begin(struct kb_sim *s)
         s->more_parts = calloc(2 * (size_t)sim_cubes(t) << t->pe_bits, sizeof *s->more_parts);
     if (!s->idle)
         s->idle = idle_new();
+    if (s->options.live)
+        s->slots = malloc((s->txns_cap ? s->txns_cap : 1) * sizeof *s->slots);
+    for (uint32_t slot = 0; s->slots && slot < s->n_txns; slot++)
+        s->slots[slot] = slot;
     for (uint32_t slot = 0; s->splits && slot < s->txns_cap; slot++)
         split_none(s, slot);
-    return s->splits && s->more_parts && s->idle;
+    return s->splits && s->more_parts && s->idle && (s->slots || !s->options.live);
 }
 
 bool split_sees_runs(const struct kb_topology *t)
@@ -229,6 +233,7 @@ void split_free(struct kb_sim *s)
     free(s->parts.rows);
     free(s->splits);
     free(s->tiles);
+    free(s->slots);
     free(s->more_parts);
 }
 
@@ -363,11 +368,11 @@ static kb_status cut_row(struct kb_sim *s, uint32_t row)
     return split_cut(s, &s->txns[row], &bytes);
 }
 
-/* Parts of all rows that will have some. False without memory. */
-static bool count_all(struct kb_sim *s, uint64_t *n)
+/* Parts of the rows from `first` to `end` that will have some. False without memory. */
+static bool count_all(struct kb_sim *s, uint32_t first, uint32_t end, uint64_t *n)
 {
     *n = 0;
-    for (uint32_t row = 0; row < s->n_txns; row++) {
+    for (uint32_t row = first; row < end; row++) {
         if (s->txns[row].stage != TXN_SPLIT)
             continue;
         if (cut_row(s, row) == KB_NO_MEMORY)
@@ -377,34 +382,35 @@ static bool count_all(struct kb_sim *s, uint64_t *n)
     return true;
 }
 
-/* Makes the parts of `row` behind all there are. False without memory. */
-static bool split_row(struct kb_sim *s, uint32_t row)
+/* Makes the parts of `row` from slot *at on. False without memory. */
+static bool split_row(struct kb_sim *s, uint32_t row, uint32_t *at)
 {
     if (cut_row(s, row) != KB_OK)
         return false;
     s->txns[row].stage = TXN_WAITING;
-    split_make(s, row, s->n_txns + s->n_parts, NULL);
-    s->n_parts += s->splits[row].left;
+    split_make(s, row, *at, NULL);
+    *at += s->splits[row].left;
     return true;
 }
 
-kb_status split_all(struct kb_sim *s, kb_error *why)
+kb_status split_all(struct kb_sim *s, uint32_t first, uint32_t end, kb_error *why)
 {
     uint64_t n = 0;
+    uint32_t at = end;
 
-    if (s->splits && !count_all(s, &n))
+    if (s->splits && !count_all(s, first, end, &n))
         return KB_NO_MEMORY;
-    s->n_parts = 0;
     if (n == 0)
         return KB_OK;
-    if (n > EV_MAX_SLOTS - 1 - s->n_txns)
+    if (n > EV_MAX_SLOTS - 1 - end)
         return endpoint_error(why, "all transactions together have %llu parts, too many",
-                              (unsigned long long)n);
-    if (!sim_room(s, s->n_txns + (uint32_t)n))
+                              (unsigned long long)(s->n_parts + n));
+    if (!sim_room(s, end + (uint32_t)n))
         return KB_NO_MEMORY;
-    for (uint32_t row = 0; row < s->n_txns; row++)
-        if (s->txns[row].stage == TXN_SPLIT && !split_row(s, row))
+    for (uint32_t row = first; row < end; row++)
+        if (s->txns[row].stage == TXN_SPLIT && !split_row(s, row, &at))
             return KB_NO_MEMORY;
+    s->n_parts += (uint32_t)n;
     return KB_OK;
 }
 

@@ -18,8 +18,9 @@
  * Invariants
  *   - Parts have the id of the whole, and slots that ascend with their numbers: events of one time,
  *     class and id run in order of slots (engine/ev.h), so the order is (time, class, id, part).
- *   - In a replay or a sweep parts lie behind all transactions, and keep their slots: results are
- *     computed from them. Kernels and traffic use slots again.
+ *   - In a replay or a sweep parts lie behind all transactions, in a live run behind those
+ *     that were added with theirs. They keep their slots: results are computed from them.
+ *     Kernels and traffic use slots again.
  *
  * Example: a read of 16 KiB at 0x0 by c0.pe0 of cube8, granule 4096. Its four parts set out at 0 to
  * slices 0 to 3, and end at 18.085, 36.095, 38.105 and 40.115 ns. At 40.115 the channel is free,
@@ -113,8 +114,9 @@ bool split_later(struct kb_sim *s, uint32_t slot, const struct bytes_at *bytes);
 /* Where its bytes lie. */
 struct bytes_at split_bytes(const struct kb_sim *s, uint32_t slot);
 
-/* Makes the parts of all rows, before the run. KB_BAD_REQUEST: too many; KB_NO_MEMORY. */
-kb_status split_all(struct kb_sim *s, kb_error *why);
+/* Makes the parts of the rows from slot `first` on, before they are issued, from slot `end` on,
+ * which is behind them. KB_BAD_REQUEST: too many; KB_NO_MEMORY. */
+kb_status split_all(struct kb_sim *s, uint32_t first, uint32_t end, kb_error *why);
 
 /*
  * The parts of the transaction in `whole`, which sets out at `t`, take their places in the row of
@@ -135,12 +137,18 @@ static inline bool is_split(const struct kb_sim *s, uint32_t slot)
     return s->splits && s->splits[slot].next != TXN_NONE;
 }
 
+/* Is the row in `slot` a part of another one? */
+static inline bool is_part(const struct kb_sim *s, uint32_t slot)
+{
+    return s->splits && s->splits[slot].whole != slot;
+}
+
 /* A part of a transaction that its PE cuts into packets, or may cut? */
 static inline bool split_by_packets(const struct kb_sim *s, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
 
-    return s->splits && s->splits[slot].whole != slot && !txn_of_host(txn) &&
+    return is_part(s, slot) && !txn_of_host(txn) &&
            kind_at(s->topo, src_cube(s->topo, txn->src))->packet_bytes;
 }
 

@@ -93,19 +93,24 @@ void sim_clear(struct kb_sim *s)
     inorder_free(s);
 }
 
-/* As many rows that say what is a part of what. */
+/* As many rows that say what is a part of what, and where transactions lie. */
 static bool room_for_splits(struct kb_sim *s, uint32_t n)
 {
     struct split *moved;
-
+    uint32_t *slots = NULL;
     struct tile *tiles;
 
     if (!s->splits)
         return true;
     moved = realloc(s->splits, n * sizeof *moved);
-    if (!moved)
+    if (moved)
+        s->splits = moved;
+    if (moved && s->options.live)
+        slots = realloc(s->slots, n * sizeof *slots);
+    if (slots)
+        s->slots = slots;
+    if (!moved || (s->options.live && !slots))
         return false;
-    s->splits = moved;
     tiles = s->tiles ? realloc(s->tiles, n * sizeof *tiles) : NULL;
     if (s->tiles && !tiles)
         return false;

@@ -21,6 +21,8 @@ struct router;
 struct traffic;
 struct observer;
 
+struct version;
+
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
     struct kb_options options;
@@ -31,7 +33,9 @@ struct kb_sim {
     struct inorder *inorder;  /* owned; NULL until its engine has run: engine/inorder.h */
     struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
-    uint32_t n_parts;     /* rows of parts, behind those of transactions */
+    uint32_t n_parts;     /* rows of parts, behind those of their transactions */
+    uint32_t *slots;      /* owned; [id]; NULL, but where parts lie between transactions that were
+                             added while time ran: slot = id */
     struct split *splits; /* owned; [slot]; NULL: no transaction goes in parts */
     struct tile *tiles;   /* owned; [slot]: its runs; NULL: there are no tiles */
     struct split_parts {
@@ -43,6 +47,9 @@ struct kb_sim {
     uint32_t *order; /* owned; [n_order]; NULL: they were added so */
     uint32_t n_order, next_row;
     bool sorted, started;
+    bool wants_values; /* kb_sim_wants_values() */
+    /* Option values: has what is needed for the bytes of a pending version computed. NULL: not. */
+    kb_status (*value)(struct kb_sim *s, struct version *v, kb_error *why);
     uint8_t ways; /* of its transactions: bits of txn_way() */
     /* The legs passed together where links are fifo, by leg_row.fed: network/turn.h ... */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
@@ -117,6 +124,12 @@ static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
 static inline bool sim_has_kernels(const struct kb_sim *s)
 {
     return s->kernels != NULL;
+}
+
+/* Where the transaction `id` of those that were added lies. */
+static inline uint32_t sim_slot(const struct kb_sim *s, uint64_t id)
+{
+    return s->slots ? s->slots[id] : (uint32_t)id;
 }
 
 /* The row that is issued next; s->next_row counts them. TXN_NONE: all have been. */

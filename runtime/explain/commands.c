@@ -142,7 +142,7 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .file = c->here.file,
                         .line = c->here.line,
                         .async = c->async,
-                        .composite = c->op.composite,
+                        .composite = c->op.composite && !op_of_acc(&c->op),
                         .call_fs = c->call_fs,
                         .issue_fs = c->op.t_issue_fs,
                         .start_fs = -1,

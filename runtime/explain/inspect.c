@@ -103,7 +103,7 @@ static void add_tensor(kb_inspection *in, const char *role, const struct op_tens
     snprintf(t->role, sizeof t->role, "%s", role);
     for (uint32_t i = 0; i < from->shape.rank; i++)
         t->shape.dim[i] = from->shape.dim[i];
-    if (!t->is_scalar)
+    if (!t->is_scalar && from->space != SPACE_ACC)
         set_place(in->sim, t);
     if (!t->is_scalar && !is_result)
         set_origin(in, t, view);
@@ -142,7 +142,7 @@ static void add_epilogue(kb_inspection *in, uint32_t i, bool keeps)
 
 static void add_compute(kb_inspection *in, bool keeps)
 {
-    static const char *const gemm[] = {"a", "b"}, *const math[] = {"in0", "in1", "in2"};
+    static const char *const gemm[] = {"a", "b", "sum"}, *const math[] = {"in0", "in1", "in2"};
     const struct op *op = &in->op;
 
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -165,7 +165,7 @@ static kb_status add_tensors(kb_inspection *in, kb_error *why)
     }
     kb_status status = log->keep ? op_log_computes(log, &n, why) : KB_OK;
     if (!status)
-        add_compute(in, log->keep && op_log_has_views(log, in->op.id));
+        add_compute(in, log->keep && op_log_compute_of(log, in->op.id) != OP_LOG_NONE);
     return status;
 }
 

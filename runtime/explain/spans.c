@@ -80,10 +80,8 @@ static const char *what_of(const struct kb_sim *s, uint32_t slot)
 const char *spans_command_name(const struct command *c)
 {
     static const char *const tasks[] = {
-        [TASK_SEND] = "send",
-        [TASK_RECV] = "recv",
-        [TASK_BARRIER] = "barrier",
-        [TASK_ATOMIC] = "atomic_add",
+        [TASK_SEND] = "send",         [TASK_RECV] = "recv",   [TASK_BARRIER] = "barrier",
+        [TASK_ATOMIC] = "atomic_add", [TASK_VALUE] = "value",
     };
     const struct op *op = &c->op;
     static const char *const gemm[] = {
@@ -93,13 +91,13 @@ const char *spans_command_name(const struct command *c)
         [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
         [KB_BOOL] = "gemm_bool"};
 
-    if (c->task != TASK_PLAIN)
+    if (c->task != TASK_PLAIN && c->task != TASK_ACC)
         return tasks[c->task];
     if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
         return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
-    if (op->composite)
+    if (op->composite && !op_of_acc(op))
         return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
-    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
+    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : op_math_name(op);
 }
 
 static uint32_t token_of(const struct kb_sim *s, uint32_t slot)

@@ -67,9 +67,9 @@ static void count_all(struct kb_sim *s)
 
         if (!has_taken_first(txn))
             continue;
-        if (!txn_of_host(txn) && i < s->n_txns)
+        if (!txn_of_host(txn) && !is_part(s, i))
             s->channels[2 * (size_t)txn->src + writes].wait_fs += txn->wait_fs;
-        if (is_split(s, i) && i < s->n_txns)
+        if (is_split(s, i) && !is_part(s, i))
             continue; /* its parts have all else */
         if (txn_of_host(txn))
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
@@ -346,7 +346,7 @@ static struct flow_sum carried(const struct kb_sim *s, uint32_t pe, uint32_t wri
 static bool find_ahead(struct usage *u)
 {
     const struct kb_sim *s = u->sim;
-    uint32_t n = s->kernels ? s->kernels->n_slots : s->n_txns;
+    uint32_t n = s->kernels ? s->kernels->n_slots : s->n_txns + s->n_parts;
 
     if (!s->paces)
         return true;
@@ -355,7 +355,7 @@ static bool find_ahead(struct usage *u)
         const struct txn *x = &s->txns[slot];
         bool has = x->stage == TXN_SETS_OUT || x->stage == TXN_SPLIT;
 
-        if (has && !(s->splits && s->splits[slot].whole != slot) && txn_start_fs(x) > u->now_fs)
+        if (has && !is_part(s, slot) && txn_start_fs(x) > u->now_fs)
             u->ahead_fs[2 * (size_t)x->src + txn_writes(x)] +=
                 (int64_t)(txn_start_fs(x) - u->now_fs);
     }

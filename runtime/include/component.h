@@ -41,6 +41,7 @@ struct kb_request {
     uint32_t m, k, n;    /* of a product, M x K times K x N; of other work m elements, k = n = 1 */
     uint64_t cycles;     /* of an engine: what the built-in one takes, without overhead */
     int64_t cycles_fs;   /* these cycles by the key clock_ghz; 0 in a run without compute */
+    uint8_t dtype_a, dtype_b, dtype_acc; /* of a product, as kb_dtype; else 0 */
 };
 
 /*

@@ -380,6 +380,12 @@ typedef struct kb_options {
     bool inspect; /* keep also the lines of calls and the bytes of DMA, for kb_inspect() */
     bool buffers; /* links router: count also what is in buffers, for kb_sim_utilization() */
     bool live;    /* transactions are added while time runs, too: kb_sim_run_to() */
+    /*
+     * tl_value() of what arithmetic makes: it is computed then, by `value_threads` threads (0:
+     * one). verify_values: and compared with plain loops, as kb_compute() does by verify_ops.
+     */
+    bool values, verify_values;
+    unsigned value_threads;
 } kb_options;
 
 /* One transaction. */
@@ -524,12 +530,16 @@ kb_status kb_sim_check_dependencies(kb_sim *sim, uint64_t *id, kb_error *why);
  */
 kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
 
+/* After KB_KERNEL_ERROR: a kernel has asked for a value that only option `values` gives. With it
+ * the same launches run. */
+bool kb_sim_wants_values(const kb_sim *sim);
+
 /*
  * With option `live`: runs all that happens before `to_fs` (to_fs > 0); with `first` it ends right
  * behind the first event in which transactions complete, too. Transactions may be added afterwards
  * that are issued at `to_fs` or later, or at the time of that event. They have the times that they
  * would have had if they had been added before the run, or had waited for what completed. There
- * may be no dependencies, and slices are contiguous.
+ * may be no dependencies.
  *
  * from_fs  the earliest time at which a transaction may be issued from now on. May be NULL
  * returns  KB_OK: all that was added is complete; KB_AGAIN: it is not; KB_BAD_REQUEST: the
@@ -1284,6 +1294,7 @@ typedef struct kb_launch_result {
     uint32_t unreceived_from, unreceived_to, unreceived_tag;
     const char *unreceived_file;
     int unreceived_line;
+    double gemm_rated_macs; /* gemm_macs, each over the rate of its product's type */
 } kb_launch_result;
 
 /*
@@ -1321,7 +1332,8 @@ kb_status kb_sim_deadlocked(const kb_sim *sim,
 
 size_t kb_launch_count(const kb_sim *sim); /* launches added */
 size_t kb_launch_done(const kb_sim *sim);  /* launches that have run */
-/* Returns the result of launch `i`, from 0. KB_PENDING: it has not run. */
+/* Returns the result of launch `i`, from 0. KB_PENDING: it has not ended; start_fs is that of one
+ * that has begun, and 0 before. */
 kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
 
 /* -- races ---------------------------------------------------------------------------------- */

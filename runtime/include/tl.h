@@ -128,6 +128,20 @@ uint64_t tl_address(const tl_tensor *x); /* global */
 const void *tl_data_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 double tl_get_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i);
 
+/*
+ * Element i, in C order, of any tensor in the TCM as a double, or all of it row-major, until it is
+ * given back: commands. What is pending is computed, so a kernel may branch on it; that needs
+ * option `values` of the simulation, which `run` sets by itself. Integers above 2^53: tl_values().
+ *
+ * time    the wait for x, then FETCH of the element, or of all
+ * errors  a pending value without the option, a tensor not in the TCM, a scalar, an index out of
+ *         range
+ */
+#define tl_value(tl, x, i) tl_value_at(TL_HERE, tl, x, i)
+#define tl_values(tl, x)   tl_values_at(TL_HERE, tl, x)
+double tl_value_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i);
+const void *tl_values_at(tl_here here, tl_ctx *tl, tl_tensor *x);
+
 /* -- memory (commands) ---------------------------------------------------------------------- */
 
 /*
@@ -329,6 +343,56 @@ typedef struct tl_composite_args {
 #define tl_composite(tl, ...) tl_composite_at(TL_HERE, tl, (tl_composite_args){__VA_ARGS__})
 #endif
 tl_tensor *tl_composite_at(tl_here here, tl_ctx *tl, tl_composite_args args);
+
+/* -- accumulators (commands) ----------------------------------------------------------------- */
+
+/* A matrix in pe_gemm, to which products are added up without their way through the TCM. */
+typedef struct tl_acc tl_acc;
+
+/*
+ * An accumulator [m, n] of f32 or f64 for floats, of i32 or i64 for integers. Free of time; it
+ * takes room in the engine (cube.pe.pe_gemm.acc_kb) until its tl_acc_store() has ended, and waits
+ * for such room if it must.
+ */
+#define tl_acc_new(tl, dtype, m, n) tl_acc_new_at(TL_HERE, tl, dtype, m, n)
+tl_acc *tl_acc_new_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t m, int64_t n);
+
+/*
+ * The first product sets the accumulator, others are added: acc = round(acc + product), each
+ * product as tl_dot() gives it in the accumulator's type. tl_acc_scale() multiplies it by a scalar,
+ * or by what is broadcast to [m, n], of the accumulator's type or that of the products' operands.
+ * tl_acc_store() gives it, after up to four steps as of a composite, as a tensor of `dtype` in the
+ * TCM; the accumulator is used up: tl_acc_store(tl, acc, KB_F16, {TL_ADD, bias}, {TL_TANH}).
+ *
+ * time    tl_dot_acc: FETCH both, GEMM as of tl_dot(); tl_acc_scale: FETCH v, MATH; tl_acc_store:
+ *         of each step FETCH and MATH, then STORE. Engines in the order of the calls
+ * errors  shapes and types that do not fit, accumulators without room, one that is not set or was
+ *         stored
+ */
+#define tl_dot_acc(tl, acc, a, b, ...)                                                             \
+    tl_dot_acc_at(TL_HERE, tl, acc, a, b, TL_DOT_OPTIONS(__VA_ARGS__))
+#define tl_acc_scale(tl, acc, v) tl_acc_scale_at(TL_HERE, tl, acc, v)
+#define tl_acc_store(tl, acc, dtype, ...)                                                          \
+    tl_acc_store_at(TL_HERE, tl, acc, dtype, TL_EPILOGUES(__VA_ARGS__))
+typedef struct tl_epilogues {
+    tl_epilogue step[TL_EPILOGUES_MAX];
+} tl_epilogues;
+#ifdef __cplusplus
+#define TL_EPILOGUES(...)                                                                          \
+    tl_epilogues                                                                                   \
+    {                                                                                              \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#else
+#define TL_EPILOGUES(...) (__extension__(tl_epilogues){.step = {__VA_ARGS__}})
+#endif
+void tl_dot_acc_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *a, tl_tensor *b,
+                   tl_dot_options options);
+void tl_acc_scale_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *v);
+tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype,
+                           tl_epilogues epilogues);
 
 /* -- elementwise (commands) ----------------------------------------------------------------- */
 

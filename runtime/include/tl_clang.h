@@ -22,6 +22,8 @@
 #define TL_END_PLAIN(...)   __VA_ARGS__, NULL, false)
 #define TL_END_ASYNC(...)   __VA_ARGS__, NULL, true)
 #define TL_END_DOT(tl, a, b, ...)  tl, a, b, TL_DOT_OPTIONS(__VA_ARGS__))
+#define TL_END_DOT_ACC(tl, acc, a, b, ...) tl, acc, a, b, TL_DOT_OPTIONS(__VA_ARGS__))
+#define TL_END_ACC_STORE(tl, acc, dtype, ...) tl, acc, dtype, TL_EPILOGUES(__VA_ARGS__))
 #ifdef __cplusplus
 #define TL_END_COMPOSITE(tl, ...)  tl, tl_composite_args{__VA_ARGS__})
 #else
@@ -45,6 +47,8 @@
 #define tl_reshape             TL_BEGIN(tl_reshape_at) TL_END
 #define tl_data                TL_BEGIN(tl_data_at) TL_END
 #define tl_get                 TL_BEGIN(tl_get_at) TL_END
+#define tl_value               TL_BEGIN(tl_value_at) TL_END
+#define tl_values              TL_BEGIN(tl_values_at) TL_END
 #define tl_load                TL_BEGIN(tl_load_at) TL_END_PLAIN
 #define tl_load_async          TL_BEGIN(tl_load_at) TL_END_ASYNC
 #define tl_load_strided        TL_BEGIN(tl_load_at) TL_END_FALSE
@@ -61,6 +65,10 @@
 #define tl_barrier             TL_BEGIN(tl_barrier_at) TL_END
 #define tl_atomic_add          TL_BEGIN(tl_atomic_add_at) TL_END
 #define tl_dot                 TL_BEGIN(tl_dot_at) TL_END_DOT
+#define tl_acc_new             TL_BEGIN(tl_acc_new_at) TL_END
+#define tl_dot_acc             TL_BEGIN(tl_dot_acc_at) TL_END_DOT_ACC
+#define tl_acc_scale           TL_BEGIN(tl_acc_scale_at) TL_END
+#define tl_acc_store           TL_BEGIN(tl_acc_store_at) TL_END_ACC_STORE
 #define tl_composite           TL_BEGIN(tl_composite_at) TL_END_COMPOSITE
 #define tl_add                 TL_MATH(TL_ADD) TL_END_NULL
 #define tl_sub                 TL_MATH(TL_SUB) TL_END_NULL

@@ -33,7 +33,8 @@ static bool touch(struct command *c, const struct op_tensor *tensor, enum access
                             .strided = strided};
     uint64_t offset;
 
-    return tensor->is_scalar || !address_find_area(t, tensor->address, &touched.memory, &offset) ||
+    return tensor->is_scalar || tensor->space == SPACE_ACC ||
+           !address_find_area(t, tensor->address, &touched.memory, &offset) ||
            race_touch(c->pe->sim->race, &touched, touches_until(c));
 }
 
@@ -42,6 +43,8 @@ static bool touch_result(struct command *c)
 {
     struct op_tensor x;
 
+    if (!c->result) /* it stays in an accumulator */
+        return true;
     set_tensor(&x, c->result);
     return touch(c, &x, ACCESS_WRITE, NULL);
 }
@@ -78,6 +81,10 @@ static bool touch_task(struct command *c)
     uint32_t pe = c->pe->number;
 
     switch ((enum task)c->task) {
+    case TASK_VALUE:
+        return touch(c, &c->op.in[0], ACCESS_READ, NULL);
+    case TASK_ACC:
+        return touch_compute(c);
     case TASK_PLAIN:
         return c->op.kind >= OP_GEMM ? touch_compute(c) : touch_dma(c);
     case TASK_SEND:
@@ -94,23 +101,31 @@ static bool touch_task(struct command *c)
     return true;
 }
 
-/*
- * The makers of its operands come before it. To wait for the command is to wait for them; one that
- * is over at once, or a send, by which another PE learns of it, has waited for them.
- */
-static bool follow_makers(struct command *c)
+static bool follow(struct command *c, uint32_t maker)
 {
     struct race *r = c->pe->sim->race;
     uint64_t until = touches_until(c);
-    bool ok = true;
+
+    if (maker == OP_NONE)
+        return true;
+    return until == RACE_AT_ONCE ? race_waited(r, c->pe->number, maker)
+                                 : race_follows(r, c->pe->number, until, maker);
+}
+
+/*
+ * The makers of its operands come before it, and what an accumulator was made of. To wait for the
+ * command is to wait for them; one that is over at once, or a send, by which another PE learns of
+ * it, has waited for them.
+ */
+static bool follow_makers(struct command *c)
+{
+    bool ok = c->task != TASK_ACC || follow(c, c->acc_before);
 
     for (uint32_t i = 0; ok && i < c->n_operands; i++) {
         const struct tl_tensor *tensor = c->operand[i];
 
-        if (!tensor || tensor->made_by == OP_NONE || !flight_orders(c, tensor))
-            continue;
-        ok = until == RACE_AT_ONCE ? race_waited(r, c->pe->number, tensor->made_by)
-                                   : race_follows(r, c->pe->number, until, tensor->made_by);
+        if (tensor && flight_orders(c, tensor))
+            ok = follow(c, tensor->made_by);
     }
     return ok;
 }

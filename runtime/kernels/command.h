@@ -8,6 +8,7 @@
 
 struct barrier;
 struct command;
+struct tl_acc;
 struct queue;
 struct tl_ctx;
 struct token;
@@ -31,7 +32,7 @@ static inline bool work_is_dma(const struct work *work)
 }
 
 /* What a command does, where its operation does not say it. */
-enum task { TASK_PLAIN, TASK_SEND, TASK_RECV, TASK_BARRIER, TASK_ATOMIC };
+enum task { TASK_PLAIN, TASK_SEND, TASK_RECV, TASK_BARRIER, TASK_ATOMIC, TASK_ACC, TASK_VALUE };
 
 /* Observed: how long a command has waited for another PE so far, and how its kernel went on. */
 struct talk {
@@ -56,7 +57,7 @@ struct command {
     const char *call;         /* "tl_load", for messages */
     tl_here here;
     uint64_t nbytes;        /* DMA: the memory, and bytes of it */
-    struct command *behind; /* the next composite of the PE; or in the list of free ones */
+    struct command *behind; /* the next composite of the PE, or of the accumulator; or free one */
     uint32_t dst;
     uint8_t task; /* enum task */
     uint8_t n_operands;
@@ -67,6 +68,8 @@ struct command {
     bool waited : 1;   /* commands start at its end: `waiters` */
     bool late : 1;     /* it has waited for the maker of an operand */
     bool started : 1;  /* at start_fs */
+    bool turn : 1;     /* of an accumulator: the engines of those before it have ended */
+    bool ready : 1;    /* it waits for that alone */
 
     struct op op;
     /* Bound at the start; two for a step; NULL: a scalar. */
@@ -77,6 +80,10 @@ struct command {
         struct queue *queue; /* send, receive */
         struct barrier *barrier;
         int64_t addend; /* atomic */
+        struct {
+            struct tl_acc *acc;
+            uint32_t acc_before; /* op_id of the command before on it; OP_NONE */
+        };
     };
     uint32_t slot_bytes;                 /* of the receiver's queue */
     uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
@@ -92,6 +99,7 @@ struct command {
     uint64_t next_token;         /* to enter */
     struct token_line unfetched; /* entered; their FETCH has not begun */
     struct token_line fetching;  /* it has; the first has not ended */
+    struct token *whole;         /* of an acc_store: all of its output */
     uint64_t writes_left;        /* DMA_WRITEs that have not ended */
     struct command *made;        /* the one made before */
 

@@ -17,7 +17,7 @@ void compute_measure(struct command *c)
 
     c->fetch_bytes = 0;
     for (uint32_t i = 0; i < op->n_in; i++)
-        if (!op->in[i].is_scalar)
+        if (!op->in[i].is_scalar && op->in[i].space != SPACE_ACC)
             c->fetch_bytes += op_tensor_bytes(&op->in[i]);
     c->store_bytes = op_tensor_bytes(&op->out);
 }
@@ -29,12 +29,12 @@ static struct engine_work engine_work(const struct command *c)
     bool of_input = math_rows[op->math].group == MATH_REDUCE;
 
     if (op->kind == OP_GEMM)
-        return pe_gemm_work(c->pe, op->m, op->k, op->n);
+        return pe_gemm_work(c->pe, op, op->m, op->k, op->n);
     return pe_math_work(c->pe, (enum tl_op)op->math,
                         dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
 }
 
-static void begin_engine(struct kb_sim *s, uint64_t t, struct command *c)
+void compute_engine(struct kb_sim *s, uint64_t t, struct command *c)
 {
     bool gemm = c->op.kind == OP_GEMM;
     struct engine_work work = engine_work(c);
@@ -51,33 +51,30 @@ static void begin_store(struct kb_sim *s, uint64_t t, struct command *c)
     pe_store(s, t, &stage, c->store_bytes);
 }
 
-void compute_start(struct kb_sim *s, uint64_t t, struct command *c)
+bool compute_fetch(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct stage stage = {.command = c, .stage = STAGE_FETCH, .id = c->op.id + 1, .data_op = true};
-    struct tl_tensor *tensor = c->result;
 
-    if (!result_new(c, tensor->nbytes))
-        return;
-    tensor->hidden = true;
-    tensor->view = c->op.out.view;
-    version_keep(tensor->view.v);
     c->next_id = c->op.id + 1;
-    if (c->fetch_bytes == 0) {
-        begin_engine(s, t, c);
-        return;
-    }
+    if (c->fetch_bytes == 0)
+        return false;
     c->next_id++;
     pe_fetch(s, t, &stage, c->fetch_bytes);
+    return true;
 }
 
-static void count_compute(struct kernels *k, const struct op *op)
+void compute_start(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct kb_launch_result *sum = current_result(k);
+    if (result_begin(c) && !compute_fetch(s, t, c))
+        compute_engine(s, t, c);
+}
 
+void compute_count(struct kernels *k, const struct op *op)
+{
     if (op->kind == OP_GEMM)
-        sum->gemm_macs += (uint64_t)op->m * op->k * op->n;
+        pe_gemm_count(k, &k->pes[op->pe], op, (uint64_t)op->m * op->k * op->n);
     else
-        sum->math_elements += dims_elements(
+        current_result(k)->math_elements += dims_elements(
             &(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
 }
 
@@ -88,12 +85,12 @@ bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     if (work->stage == STAGE_FETCH) {
         if (c->reads)
             flight_fetched(s, t, c);
-        begin_engine(s, t, c);
+        compute_engine(s, t, c);
         return false;
     }
     if (work->stage == STAGE_STORE)
         return true;
-    count_compute(s->kernels, &c->op);
+    compute_count(s->kernels, &c->op);
     begin_store(s, t, c);
     return false;
 }

@@ -27,8 +27,7 @@
 #include "kernels/flight.h"
 #include "kernels/pool.h"
 
-/* A kernel that waits for room tries again. */
-static void wake_for_room(struct tl_ctx *pe, uint64_t t)
+void flight_room(struct tl_ctx *pe, uint64_t t)
 {
     if (pe->state != PE_WAITS_ROOM)
         return;
@@ -45,7 +44,7 @@ static void bury(struct kb_sim *s, uint64_t t, struct tl_tensor *tensor)
         return;
     pe->give_backs--;
     tensor_free(pe, tensor);
-    wake_for_room(pe, t);
+    flight_room(pe, t);
 }
 
 void flight_give_back(struct kernels *k, struct tl_tensor *tensor)

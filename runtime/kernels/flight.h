@@ -31,6 +31,9 @@ KERNELS_OWN bool flight_waits(struct command *c);
 /* The command has ended: so have its result and the views of it. */
 KERNELS_OWN void flight_end(struct kb_sim *s, uint64_t t, struct command *c);
 
+/* Room has come back: a kernel that waits for it tries again. */
+KERNELS_OWN void flight_room(struct tl_ctx *pe, uint64_t t);
+
 /* A tensor is given back that commands still need: the last of them frees it. */
 KERNELS_OWN void flight_give_back(struct kernels *k, struct tl_tensor *tensor);
 

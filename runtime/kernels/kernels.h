@@ -50,6 +50,7 @@ struct kernels {
     struct token *free_tokens;
     struct tl_tensor *free_tensors;
     struct tcm_block *free_blocks;
+    struct tl_acc *free_accs;
     struct chunk *chunks; /* all memory of these */
     struct region *regions;
 
@@ -119,6 +120,9 @@ static inline uint64_t later(uint64_t t, int64_t delay_fs)
 
     return sum < EV_PAST ? sum : EV_PAST;
 }
+
+/* The operation of a command that has started and not ended; NULL: there is none.  pool.c */
+const struct op *kernels_op_under_way(const struct kernels *k, uint32_t id);
 
 /* Nothing is pending, and kernels have not ended: names a command that waits.  deadlock.c */
 KERNELS_RARE kb_status deadlock(struct kb_sim *s);

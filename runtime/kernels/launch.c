@@ -243,9 +243,11 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
                               "the simulation has transactions of its own, it takes no kernels");
     if (tcms_pass_addresses(s->topo))
         return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
-    if (!s->log && (s->options.oplog || s->options.phase2))
-        s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
-    if (!s->log && (s->options.oplog || s->options.phase2))
+    bool keeps = s->options.phase2 || s->options.values, logs = s->options.oplog || keeps;
+
+    if (!s->log && logs)
+        s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, keeps);
+    if (!s->log && logs)
         return KB_NO_MEMORY;
     if (!s->kernels)
         s->kernels = kernels_new(s);
@@ -465,10 +467,8 @@ kb_status kb_launch_get(const kb_sim *s, size_t i, kb_launch_result *out)
     REFUSE_NULL(s && out, "sim, out", NULL);
     if (i >= kb_launch_count(s))
         return KB_BAD_REQUEST;
-    if (!s->kernels->launches[i].done)
-        return KB_PENDING;
     *out = s->kernels->launches[i].result;
-    return KB_OK;
+    return s->kernels->launches[i].done ? KB_OK : KB_PENDING;
 }
 
 bool kb_catch_overflow(void)

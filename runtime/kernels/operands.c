@@ -56,7 +56,7 @@ static bool bind_place(struct command *c, struct op_tensor *tensor)
 /* The operand `to` gets what `tensor` holds now. False after a message. */
 static bool bind(struct command *c, struct op_tensor *to, const struct tl_tensor *tensor)
 {
-    if (to->is_scalar)
+    if (to->is_scalar || to->space == SPACE_ACC) /* bound as it was issued: kernels/acc.c */
         return true;
     to->maker = tensor->maker;
     if (tensor->kind == TENSOR_PLACE)
@@ -102,4 +102,16 @@ bool result_new(struct command *c, uint64_t nbytes)
         return true;
     kernel_no_memory(c->pe);
     return false;
+}
+
+bool result_begin(struct command *c)
+{
+    struct tl_tensor *tensor = c->result;
+
+    if (!result_new(c, tensor->nbytes))
+        return false;
+    tensor->hidden = true;
+    tensor->view = c->op.out.view;
+    version_keep(tensor->view.v);
+    return true;
 }

@@ -10,6 +10,8 @@ KERNELS_OWN void operand_absent(struct command *c, uint32_t dst, const uint64_t 
 
 /* A pending result of `nbytes` in c->op.out. False after a message. */
 KERNELS_OWN bool result_new(struct command *c, uint64_t nbytes);
+/* The same, which is then what the tensor of its result holds, in the TCM. */
+KERNELS_OWN bool result_begin(struct command *c);
 /* Bytes [address, ...) of memory `dst` are `result` from now on. False after a message. */
 KERNELS_OWN bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *result);
 

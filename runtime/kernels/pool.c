@@ -25,6 +25,7 @@
  */
 #include "kernels/pool.h"
 #include "base/rows.h"
+#include "kernels/acc.h"
 #include <stdlib.h>
 
 enum { CHUNK_ROWS = 64, CHUNK_MOST = 2 << 20, LINE = 64 };
@@ -96,6 +97,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
 POOL(struct token, token, free_tokens, next_free)
 POOL(struct tl_tensor, tensor, free_tensors, older)
 POOL(struct tcm_block, block, free_blocks, next)
+POOL(struct tl_acc, acc, free_accs, next)
 
 void pool_free(struct kernels *k)
 {
@@ -191,6 +193,14 @@ void commands_free_all(struct kernels *k)
             command_free(k, c);
 }
 
+const struct op *kernels_op_under_way(const struct kernels *k, uint32_t id)
+{
+    for (const struct command *c = k->commands; c; c = c->made)
+        if (c->live && c->started && c->op.id == id)
+            return &c->op;
+    return NULL;
+}
+
 struct token *token_new(struct kernels *k)
 {
     return token_take(k);
@@ -231,6 +241,16 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
 struct tcm_block *tcm_block_new(struct kernels *k)
 {
     return block_take(k);
+}
+
+struct tl_acc *acc_row_new(struct kernels *k)
+{
+    return acc_take(k);
+}
+
+void acc_row_free(struct kernels *k, struct tl_acc *acc)
+{
+    acc_give(k, acc);
 }
 
 static void block_drop(struct tl_ctx *pe, struct tcm_block *b)

@@ -18,6 +18,8 @@ KERNELS_OWN void tensor_free(struct tl_ctx *pe, struct tl_tensor *tensor);
 KERNELS_OWN void tensors_free_all(struct tl_ctx *pe);
 
 KERNELS_OWN struct tcm_block *tcm_block_new(struct kernels *k);
+KERNELS_OWN struct tl_acc *acc_row_new(struct kernels *k);
+KERNELS_OWN void acc_row_free(struct kernels *k, struct tl_acc *acc);
 
 /* Zeroed memory that is freed with the PE. */
 KERNELS_OWN void *host_bytes_new(struct tl_ctx *pe, size_t nbytes);

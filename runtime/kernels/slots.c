@@ -101,5 +101,8 @@ void engine_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
                                                 .k = work->k,
                                                 .n = work->n,
                                                 .cycles = work->cycles,
-                                                .cycles_fs = work->cycles_fs};
+                                                .cycles_fs = work->cycles_fs,
+                                                .dtype_a = work->dtype_a,
+                                                .dtype_b = work->dtype_b,
+                                                .dtype_acc = work->dtype_acc};
 }

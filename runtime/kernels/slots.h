@@ -30,6 +30,7 @@ struct engine_work {
     int64_t overhead_fs, cycles_fs;
     uint64_t cycles;
     uint32_t m, k, n;
+    uint8_t dtype_a, dtype_b, dtype_acc; /* of a product */
 };
 
 /* A stage comes to pe_gemm or pe_math. */

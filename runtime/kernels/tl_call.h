@@ -74,6 +74,9 @@ KERNELS_OWN kb_dtype common_type(const struct call *call, enum tl_op op,
 KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
                                  uint64_t align);
 
+/* The bytes of a tensor whose version has them, aligned to its elements, until it is given back. */
+KERNELS_OWN const unsigned char *tensor_bytes(const struct call *call, struct tl_tensor *tensor);
+
 /* -- making a command ------------------------------------------------------------------------- */
 
 KERNELS_OWN struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind,

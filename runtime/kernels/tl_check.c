@@ -12,7 +12,7 @@
  * The macros of tl.h add `here`, the file and line of the call. A mistake reads, for example,
  *
  *     kernel peek on c0.pe0: tl_get at peek.c:6: the data are pending: they are results that
- *     Phase 2 computes
+ *     Phase 2 computes; tl_value() gives one
  *
  * Why checks do not return an error: a kernel is plain C without error handling, and what follows
  * a wrong call would be wrong as well. BAD() writes the message, ends the run and suspends the

@@ -13,8 +13,13 @@
  * tiles are written as they come. An epilogue's operands are the only tensors of it that lie in
  * the TCM. At most one of two may be a tensor, because a tile's part of it is fetched once, by one
  * FETCH.
+ *
+ * tl_dot_acc() takes the same operands as tl_dot(), and its result stays in the engine
+ * (kernels/acc.c); tl_acc_store() takes the same epilogues as a composite.
  */
+#include "kernels/acc.h"
 #include "kernels/tl_call.h"
+#include "pe/boxes.h"
 #include <string.h>
 
 static bool is_float(kb_dtype d)
@@ -105,14 +110,22 @@ static bool broadcasts_to(const struct dims *d, const struct dims *to)
     return true;
 }
 
+/* What epilogues follow: a product of that shape, of operands of type `in`. */
+struct before_epilogues {
+    const struct dims *shape;
+    uint8_t in;
+};
+
 static void add_epilogue_operand(const struct call *call, struct command *c, struct op_epilogue *e,
-                                 struct tl_tensor *y, const struct dims *shape)
+                                 struct tl_tensor *y, const struct before_epilogues *before)
 {
+    const struct dims *shape = before->shape;
+
     check_operand(call, y);
     if (y->kind != TENSOR_SCALAR) {
-        if (y->dtype != c->op.in[0].dtype && y->dtype != c->op.dtype_acc)
+        if (y->dtype != before->in && y->dtype != c->op.dtype_acc)
             BAD(call, "an epilogue's operand is %s, not %s", tensor_dtype(y),
-                kb_dtype_name((kb_dtype)c->op.in[0].dtype));
+                kb_dtype_name((kb_dtype)before->in));
         if (!broadcasts_to(&y->shape, shape))
             BAD(call, "an epilogue's operand %s does not broadcast to %s",
                 shape_text(&y->shape).text, shape_text(shape).text);
@@ -125,7 +138,7 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
 }
 
 static void add_epilogue(const struct call *call, struct command *c, const tl_epilogue *step,
-                         const struct dims *shape)
+                         const struct before_epilogues *before)
 {
     struct op_epilogue *e = &c->op.epilogue[c->op.n_epilogues++];
     const struct math_row *row;
@@ -140,10 +153,20 @@ static void add_epilogue(const struct call *call, struct command *c, const tl_ep
         if (!operands[i])
             BAD(call, "epilogue %s takes %u operands besides the accumulator", row->name,
                 row->operands - 1u);
-        add_epilogue_operand(call, c, e, operands[i], shape);
+        add_epilogue_operand(call, c, e, operands[i], before);
     }
     if (e->n_operands == 2 && !e->operand[0].is_scalar && !e->operand[1].is_scalar)
         BAD(call, "epilogue %s has two tensors; one is read with a tile", row->name);
+}
+
+static void add_epilogues(const struct call *call, struct command *c,
+                          const tl_epilogue steps[TL_EPILOGUES_MAX], const struct dims *shape,
+                          uint8_t in)
+{
+    const struct before_epilogues before = {shape, in};
+
+    for (int i = 0; i < TL_EPILOGUES_MAX && steps[i].op; i++)
+        add_epilogue(call, c, &steps[i], &before);
 }
 
 /* -- composites ------------------------------------------------------------------------------- */
@@ -154,8 +177,7 @@ static void set_gemm(const struct call *call, struct command *c, const tl_compos
     check_waited(call, args->a);
     check_waited(call, args->b);
     *shape = set_product(call, c, args->a, args->b, &args->dot, out);
-    for (int i = 0; i < TL_EPILOGUES_MAX && args->epilogue[i].op; i++)
-        add_epilogue(call, c, &args->epilogue[i], shape);
+    add_epilogues(call, c, args->epilogue, shape, c->op.in[0].dtype);
 }
 
 /*
@@ -229,5 +251,156 @@ tl_tensor *tl_composite_at(tl_here here, tl_ctx *tl, tl_composite_args args)
     c->dst = check_range(&call, args.out, result_bytes(&call, out, &shape), dtype_bytes(out));
     set_place(&call, c, out, &shape, args.out);
     set_tensor(&c->op.out, c->result);
+    return do_command(c);
+}
+
+/* -- accumulators --------------------------------------------------------------------------- */
+
+static void wait_for_acc_room(const struct call *call, uint64_t nbytes)
+{
+    struct tl_ctx *pe = call->pe;
+    uint64_t room = pe_kind(pe)->pe.acc_bytes;
+
+    while (!acc_has_room(pe, nbytes)) {
+        if (!pe->acc_stores)
+            BAD(call,
+                "accumulators are exhausted: %llu bytes are needed, and %llu of the %llu of "
+                "pe_gemm are free",
+                (unsigned long long)nbytes, (unsigned long long)(room - pe->acc_bytes),
+                (unsigned long long)room);
+        kernel_wait_for_room(pe);
+    }
+}
+
+tl_acc *tl_acc_new_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t m, int64_t n)
+{
+    struct call call = begin_call(tl, "tl_acc_new", here);
+    kb_shape shape = KB_SHAPE(m, n);
+    struct tl_acc *acc;
+    struct dims d;
+
+    check_dtype(&call, dtype);
+    check_shape(&call, &shape, &d);
+    if (dtype != KB_F32 && dtype != KB_F64 && dtype != KB_I32 && dtype != KB_I64)
+        BAD(&call, "an accumulator is f32, f64, i32 or i64, not %s", kb_dtype_name(dtype));
+    wait_for_acc_room(&call, result_bytes(&call, dtype, &d));
+    acc = acc_new(tl, result_bytes(&call, dtype, &d));
+    if (!acc)
+        call_no_memory(&call);
+    acc->dtype = (uint8_t)dtype;
+    acc->shape = d;
+    return acc;
+}
+
+/* A command of an accumulator; `sets`: it may be the first. */
+static struct command *new_acc_command(const struct call *call, struct tl_acc *acc,
+                                       enum op_kind kind, bool sets)
+{
+    struct command *c;
+
+    if (!acc)
+        BAD(call, "an accumulator is NULL");
+    if (!acc->pe || acc->stored)
+        BAD(call, "an accumulator was stored before");
+    if (acc->pe != call->pe)
+        BAD(call, "an accumulator belongs to another PE");
+    if (!acc->dtype_in && !sets)
+        BAD(call, "an accumulator is used before a product has set it");
+    c = new_command(call, kind);
+    c->task = TASK_ACC;
+    c->acc = acc;
+    return c;
+}
+
+/* The accumulator as operand `n_in` of its command. */
+static void add_acc(struct command *c)
+{
+    acc_operand(c->acc, &c->op.in[c->op.n_in++]);
+    c->operand[c->n_operands++] = NULL;
+}
+
+/* The options of a product that an accumulator gets. */
+static tl_dot_options acc_options(const struct call *call, const struct tl_acc *acc,
+                                  const tl_dot_options *o, kb_dtype in)
+{
+    kb_dtype to = (kb_dtype)acc->dtype;
+    tl_dot_options out = *o;
+
+    if ((o->dtype_out && o->dtype_out != to) || (o->dtype_acc && o->dtype_acc != to))
+        BAD(call, "dtype_acc and dtype_out of a product are those of its accumulator, %s",
+            kb_dtype_name(to));
+    if (o->layout_out == TL_COL_MAJOR)
+        BAD(call, "an accumulator is row-major");
+    if (!is_float(in) && in != KB_BOOL && dtype_bytes(in) > dtype_bytes(to))
+        BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(to));
+    out.dtype_out = to;
+    out.dtype_acc = KB_DEFAULT;
+    return out;
+}
+
+void tl_dot_acc_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *a, tl_tensor *b,
+                   tl_dot_options options)
+{
+    struct call call = begin_call(tl, "tl_dot_acc", here);
+    struct command *c = new_acc_command(&call, acc, OP_GEMM, true);
+    struct dims shape;
+    kb_dtype out;
+
+    check_operand(&call, a);
+    check_operand(&call, b);
+    options = acc_options(&call, acc, &options, (kb_dtype)a->dtype);
+    shape = set_product(&call, c, a, b, &options, &out);
+    if (!same_shape(&shape, &acc->shape))
+        BAD(&call, "a product %s does not fit an accumulator %s", shape_text(&shape).text,
+            shape_text(&acc->shape).text);
+    acc_operand(acc, &c->op.out);
+    if (acc->dtype_in)
+        add_acc(c);
+    acc->dtype_in = a->dtype;
+    do_command(c);
+}
+
+void tl_acc_scale_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *v)
+{
+    struct call call = begin_call(tl, "tl_acc_scale", here);
+    struct command *c = new_acc_command(&call, acc, OP_MATH, false);
+
+    check_operand(&call, v);
+    if (v->kind != TENSOR_SCALAR && v->dtype != acc->dtype && v->dtype != acc->dtype_in)
+        BAD(&call, "an accumulator of %s, of products of %s, is scaled by %s",
+            kb_dtype_name((kb_dtype)acc->dtype), kb_dtype_name((kb_dtype)acc->dtype_in),
+            tensor_dtype(v));
+    if (v->kind != TENSOR_SCALAR && !broadcasts_to(&v->shape, &acc->shape))
+        BAD(&call, "%s does not broadcast to an accumulator %s", shape_text(&v->shape).text,
+            shape_text(&acc->shape).text);
+    c->op.math = TL_MUL;
+    c->op.has_axis = c->op.all_axes = c->op.keepdims = false;
+    add_acc(c);
+    add_operand(c, v);
+    if (v->kind == TENSOR_SCALAR)
+        c->op.in[1].dtype = acc->dtype;
+    acc_operand(acc, &c->op.out);
+    do_command(c);
+}
+
+tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype,
+                           tl_epilogues epilogues)
+{
+    struct call call = begin_call(tl, "tl_acc_store", here);
+    struct command *c = new_acc_command(&call, acc, OP_MATH, false);
+
+    check_dtype(&call, dtype);
+    if (is_float((kb_dtype)acc->dtype) != is_float(dtype) || dtype == KB_BOOL)
+        BAD(&call, "an accumulator of %s cannot be %s", kb_dtype_name((kb_dtype)acc->dtype),
+            kb_dtype_name(dtype));
+    c->op.math = TL_CAST;
+    c->op.has_axis = c->op.all_axes = c->op.keepdims = false;
+    c->op.composite = true;
+    c->op.dtype_acc = acc->dtype;
+    c->op.col_out = false;
+    add_acc(c);
+    add_epilogues(&call, c, epilogues.step, &acc->shape, acc->dtype_in);
+    set_result(&call, c, dtype, &acc->shape);
+    acc->stored = true;
     return do_command(c);
 }

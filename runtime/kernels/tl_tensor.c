@@ -182,6 +182,11 @@ static const unsigned char *align_data(const struct call *call, struct tl_tensor
     return copy->bytes;
 }
 
+const unsigned char *tensor_bytes(const struct call *call, struct tl_tensor *tensor)
+{
+    return align_data(call, tensor, tensor->view.v->bytes + tensor->view.offset);
+}
+
 /* The bytes of a tensor; of a place, the bytes at its address now. Leaves the kernel if it has
  * none.
  */
@@ -214,7 +219,8 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
         tensor->view = view;
     }
     if (!version_ready(view.v))
-        BAD(call, "the data are pending: they are results that Phase 2 computes");
+        BAD(call,
+            "the data are pending: they are results that Phase 2 computes; tl_value() gives one");
     if (!tensor->block)
         BAD(call, "the tensor lies at address %llu, not in the TCM: load it first",
             (unsigned long long)tensor->address);

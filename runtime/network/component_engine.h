@@ -41,6 +41,9 @@ static inline struct kb_request engine_request(const struct kb_sim *s, uint32_t 
         .n = work->n,
         .cycles = work->cycles,
         .cycles_fs = work->cycles_fs,
+        .dtype_a = work->dtype_a,
+        .dtype_b = work->dtype_b,
+        .dtype_acc = work->dtype_acc,
     };
 }
 

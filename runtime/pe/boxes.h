@@ -64,15 +64,27 @@ KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stag
 
 /* -- pe_gemm, pe_math: how long an engine works ----------------------------------------------- */
 
-KERNELS_OWN struct engine_work pe_gemm_work(const struct tl_ctx *of, uint64_t m, uint64_t k,
-                                            uint64_t n);
+KERNELS_OWN struct engine_work pe_gemm_work(const struct tl_ctx *of, const struct op *op,
+                                            uint64_t m, uint64_t k, uint64_t n);
+/* `macs` of the product of `op` are done. */
+KERNELS_OWN void pe_gemm_count(struct kernels *k, const struct tl_ctx *of, const struct op *op,
+                               uint64_t macs);
 KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op,
                                             uint64_t elements);
 /* Dot and math commands (kernels/compute.c): how long their stages take; the start. */
 KERNELS_OWN void compute_measure(struct command *c);
 KERNELS_OWN void compute_start(struct kb_sim *s, uint64_t t, struct command *c);
+/* Its FETCH begins; false: it fetches nothing. Its engine begins. */
+KERNELS_OWN bool compute_fetch(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void compute_engine(struct kb_sim *s, uint64_t t, struct command *c);
+/* Its engine has ended. */
+KERNELS_OWN void compute_count(struct kernels *k, const struct op *op);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
+
+/* A tl_value(): its FETCH begins; has ended. */
+KERNELS_OWN void value_start(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void value_fetched(struct command *c);
 
 /* -- pe_scheduler: composites ----------------------------------------------------------------- */
 
@@ -85,6 +97,13 @@ KERNELS_OWN void composite_join(struct command *c);
 KERNELS_OWN void composite_start(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last. */
 KERNELS_OWN bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
+
+/* A tl_acc_store(), which is like the end of a composite's token: how many ids its stages take; its
+ * start; its turn (kernels/acc.h); true: it was the last stage. */
+KERNELS_OWN uint64_t acc_store_stages(const struct command *c);
+KERNELS_OWN void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void acc_store_turn(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN bool acc_store_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
 /* -- pe_tcm: the PE's own memory -------------------------------------------------------------- */
 

@@ -60,6 +60,7 @@ struct tl_ctx {
     struct known_cost cost[2]; /* of its last DMA_READ and DMA_WRITE */
 
     struct mem_again again; /* what its last load found */
+    struct view value;      /* what tl_value() has fetched; owned until it takes it */
     struct command *kept;   /* of a load that has ended, for the next of its shape; NULL: none */
 
     struct memory_station port[N_PORTS];
@@ -68,7 +69,10 @@ struct tl_ctx {
 
     /* composites, in order of issue */
     struct command *composites, *last_composite;
-    uint8_t *buffer_taken; /* [tile_buffers]; owned; NULL until a composite is issued */
+    struct tl_acc *accs;         /* accumulators, the newest first */
+    uint64_t acc_bytes;          /* of them */
+    uint32_t n_accs, acc_stores; /* made so far; under way */
+    uint8_t *buffer_taken;       /* [tile_buffers]; owned; NULL until a composite is issued */
     struct host_bytes *host_bytes;
 };
 

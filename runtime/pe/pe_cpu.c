@@ -38,6 +38,7 @@
  * Example: load, then dot, in ns after the start. Called at 0, issued at 3, served until 21.085;
  * the kernel wakes at 21.085, calls the dot, which is issued at 24.085 and has ended at 60.085.
  */
+#include "kernels/acc.h"
 #include "kernels/accesses.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
@@ -96,6 +97,11 @@ static inline bool is_load(const struct command *c)
     return c->task == TASK_PLAIN && c->op.kind == OP_DMA_READ;
 }
 
+static inline bool is_message(const struct command *c)
+{
+    return c->task == TASK_SEND || c->task == TASK_RECV;
+}
+
 /* How many ids the stages of a command take beside its own. */
 static uint64_t stages_of(const struct command *c)
 {
@@ -103,6 +109,10 @@ static uint64_t stages_of(const struct command *c)
         return c->pieces - 1;
     if (c->task == TASK_RECV)
         return c->pieces;
+    if (c->task == TASK_ACC)
+        return acc_stages(c);
+    if (c->task == TASK_VALUE)
+        return 0;
     if (c->op.composite)
         return composite_stages(c);
     return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
@@ -175,6 +185,10 @@ static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t,
         barrier_join(s, t, c);
     else if (c->task == TASK_ATOMIC)
         pe_dma_issue(s, t, c, called);
+    else if (c->task == TASK_ACC)
+        acc_start(s, t, c);
+    else if (c->task == TASK_VALUE)
+        value_start(s, t, c);
     else if (c->op.composite)
         composite_start(s, t, c);
     else if (c->op.kind == OP_DMA_WRITE)
@@ -198,11 +212,11 @@ static inline __attribute__((always_inline)) void start(struct kb_sim *s, uint64
 /* A command that is no load is issued: it starts, or waits for its operands. */
 static __attribute__((noinline)) void issue_other(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    bool waits;
+    bool tiles = c->op.composite && c->task == TASK_PLAIN, waits;
 
-    if (c->op.composite)
+    if (tiles)
         composite_cut(c);
-    else if (c->op.kind >= OP_GEMM)
+    else if (c->op.kind >= OP_GEMM && c->task != TASK_VALUE)
         compute_measure(c);
     if (!draw_ids(s, c, stages_of(c)))
         return;
@@ -212,7 +226,9 @@ static __attribute__((noinline)) void issue_other(struct kb_sim *s, uint64_t t, 
         flight_read(c);
     if (c->task == TASK_SEND)
         ipcq_join(c);
-    else if (c->op.composite)
+    else if (c->task == TASK_ACC)
+        acc_join(c);
+    else if (tiles)
         composite_join(c);
     if (!waits)
         start(s, t, c, true);
@@ -254,6 +270,9 @@ static void kernel_main(void *arg)
 void pe_clear(struct tl_ctx *pe)
 {
     tensors_free_all(pe);
+    accs_free_all(pe);
+    version_drop(pe->value.v);
+    pe->value.v = NULL;
     if (pe->kept)
         command_free(pe->kernels, pe->kept);
     pe->kept = NULL;
@@ -407,12 +426,17 @@ void kernel_wait_for_room(struct tl_ctx *pe)
     pe->room_fs += (int64_t)(pe->kernels->now_fs - since_fs);
 }
 
-/* Only a barrier and an atomic block under tl_async(true): they give the kernel something. */
+/* Does it give the kernel something? Then it blocks under tl_async(true), too. */
+static inline bool gives(const struct command *c)
+{
+    return c->task == TASK_BARRIER || c->task == TASK_ATOMIC || c->task == TASK_VALUE;
+}
+
 static __attribute__((noinline)) void call_overlaps(struct command *c)
 {
     c->call_fs -= c->pe->room_fs;
     c->pe->room_fs = 0;
-    if (c->overlaps && c->task != TASK_BARRIER && c->task != TASK_ATOMIC)
+    if (c->overlaps && !gives(c))
         c->async = true;
 }
 
@@ -491,10 +515,15 @@ static bool stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
 {
     struct command *c = work->command;
 
-    if (work->token)
-        return c->task == TASK_PLAIN ? composite_stage_done(s, t, work)
-                                     : ipcq_piece_done(s, t, work);
-    return compute_stage_done(s, t, work);
+    if (c->task == TASK_ACC)
+        return acc_stage_done(s, t, work);
+    if (c->task == TASK_VALUE) {
+        value_fetched(c);
+        return true;
+    }
+    if (!work->token)
+        return compute_stage_done(s, t, work);
+    return is_message(c) ? ipcq_piece_done(s, t, work) : composite_stage_done(s, t, work);
 }
 
 /* A load, a store or an atomic, whose only stage it was. */
@@ -522,7 +551,7 @@ void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     work = *done; /* a stage that begins may take its slot */
-    piece = work.token && work.command->task != TASK_PLAIN;
+    piece = work.token && is_message(work.command);
     if (stage_done(s, t, &work))
         command_end(s, t, work.command);
     if (piece)

@@ -39,6 +39,7 @@
  * at the issue, in the order of tokens: composite_stages(). A token takes its first from
  * c->next_id.
  */
+#include "kernels/acc.h"
 #include "kernels/error.h"
 #include "kernels/operands.h"
 #include "kernels/pool.h"
@@ -53,6 +54,16 @@ static uint64_t at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint32_t epilogue_stages(const struct op *op)
+{
+    uint32_t n = op->n_epilogues;
+
+    for (uint32_t e = 0; e < op->n_epilogues; e++)
+        for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
+            n += !op->epilogue[e].operand[i].is_scalar;
+    return n;
+}
+
 /* How many stages a token has: DMA_READs, FETCH and engine; the last along K has all that follow.
  */
 static uint32_t token_stages(const struct command *c, bool last)
@@ -62,14 +73,7 @@ static uint32_t token_stages(const struct command *c, bool last)
 
     for (uint32_t i = 0; i < op->n_in; i++)
         n += c->in_hbm[i];
-    if (!last)
-        return n;
-    for (uint32_t e = 0; e < op->n_epilogues; e++) {
-        n++;
-        for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
-            n += !op->epilogue[e].operand[i].is_scalar;
-    }
-    return n + 2;
+    return last ? n + epilogue_stages(op) + 2 : n;
 }
 
 /* The next tile of the composite, as a token; NULL: no memory. */
@@ -204,9 +208,9 @@ static void token_engine(struct kb_sim *s, uint64_t t, struct token *token)
 
     if (op->kind == OP_GEMM) {
         stage = token_stage(token, STAGE_GEMM);
-        work = pe_gemm_work(token->command->pe, token->rows, token->depth, token->columns);
-        current_result(s->kernels)->gemm_macs +=
-            (uint64_t)token->rows * token->depth * token->columns;
+        work = pe_gemm_work(token->command->pe, op, token->rows, token->depth, token->columns);
+        pe_gemm_count(s->kernels, token->command->pe, op,
+                      (uint64_t)token->rows * token->depth * token->columns);
     } else {
         stage = token_stage(token, STAGE_MATH);
         work = pe_math_work(token->command->pe, (enum tl_op)op->math,
@@ -427,4 +431,66 @@ void composite_start(struct kb_sim *s, uint64_t t, struct command *c)
     c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
     service_begin(&c->service, t);
     enter_tokens(s, t, c->pe);
+}
+
+/* -- an accumulator is stored --------------------------------------------------------------- */
+
+/*
+ * What is left of a token when its last product is done: the steps of the epilogue, and the STORE.
+ * An acc_store is one token of that, which enters as the command starts. It has its turn when the
+ * accumulator is complete; only the FETCH of its first step may come before. Then its result can be
+ * seen, as all that it is made of has its operands.
+ */
+uint64_t acc_store_stages(const struct command *c)
+{
+    return epilogue_stages(&c->op) + 1;
+}
+
+void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    const struct op *op = &c->op;
+    struct token *token = token_new(s->kernels);
+
+    if (!token) {
+        engine_fail(s, KB_NO_MEMORY);
+        return;
+    }
+    *token = (struct token){.command = c,
+                            .next_id = op->id + 1,
+                            .rows = op->out.shape.dim[0],
+                            .depth = 1,
+                            .columns = op->out.shape.dim[1],
+                            .last = true};
+    c->whole = token;
+    c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
+    service_begin(&c->service, t);
+    if (op->n_epilogues && epilogue_tensor(&op->epilogue[0]))
+        token_epilogue(s, t, token);
+    else
+        acc_ready(s, t, c);
+}
+
+void acc_store_turn(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    if (c->whole->epilogue == 0 && !result_begin(c))
+        return;
+    if (c->whole->in_epilogue) /* its operand was fetched */
+        epilogue_math(s, t, c->whole);
+    else
+        token_epilogue(s, t, c->whole);
+}
+
+bool acc_store_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
+{
+    struct command *c = work->command;
+
+    if (work->stage == STAGE_FETCH)
+        acc_ready(s, t, c);
+    else if (work->stage == STAGE_MATH)
+        token_computed(s, t, work->token);
+    if (work->stage != STAGE_STORE)
+        return false;
+    token_free(s->kernels, work->token);
+    service_end(s, &c->service, t);
+    return true;
 }

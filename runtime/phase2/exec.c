@@ -401,20 +401,28 @@ static unsigned thread_count(unsigned threads)
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
 }
 
-kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
-                   const struct kb_compute_options *options, kb_error *why)
+static kb_status no_memory(kb_error *why)
+{
+    endpoint_error(why, "out of memory");
+    return KB_NO_MEMORY;
+}
+
+/* Computes these operations; takes `operations`. */
+static kb_status run(struct op_log *log, const struct kb_topology *topo,
+                     struct operations operations, const struct kb_compute_options *options,
+                     kb_error *why)
 {
     struct exec *exec = calloc(1, sizeof *exec);
     kb_status status;
 
     if (!exec) {
-        endpoint_error(why, "out of memory");
-        return KB_NO_MEMORY;
+        free(operations.of);
+        return no_memory(why);
     }
     exec->log = log;
     exec->topo = topo;
     exec->options = *options;
-    status = graph_build(&exec->graph, log, why);
+    status = graph_build(&exec->graph, log, operations, why);
     if (status == KB_OK) {
         status = run_graph(exec, thread_count(options->threads));
         if (status != KB_OK && why)
@@ -422,5 +430,40 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
         exec_end(exec);
     }
     free(exec);
+    return status;
+}
+
+kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
+                   const struct kb_compute_options *options, kb_error *why)
+{
+    struct operations all = {.n = 0};
+    uint64_t n;
+    kb_status status = op_log_computes(log, &n, why);
+
+    if (status)
+        return status;
+    if (n < UINT32_MAX / 2)
+        all.of = malloc((n ? n : 1) * sizeof *all.of);
+    if (!all.of)
+        return no_memory(why);
+    for (; all.n < n; all.n++)
+        all.of[all.n] = (struct operation){.number = all.n};
+    return run(log, topo, all, options, why);
+}
+
+kb_status exec_value(struct op_log *log, const struct under_way *under_way,
+                     const struct kb_topology *topo, struct version *v,
+                     const struct kb_compute_options *options, kb_error *why)
+{
+    struct operations cone;
+    uint64_t n;
+    kb_status status = op_log_computes(log, &n, why);
+
+    if (status)
+        return status;
+    status = cone_of(log, under_way, v, &cone, why);
+    if (!status)
+        return run(log, topo, cone, options, why);
+    free(cone.of);
     return status;
 }

@@ -1,7 +1,7 @@
 /* exec.h -- Phase 2: computes the operations that a log has kept, in several threads. */
 #ifndef EXEC_H
 #define EXEC_H
-#include "record/oplog.h"
+#include "phase2/cone.h"
 
 /*
  * Computes all operations of `log` that are not yet computed. Results are the same bytes for any
@@ -14,5 +14,11 @@
  */
 kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
                    const struct kb_compute_options *options, kb_error *why);
+
+/* Computes those operations that `v` depends on, so that version_bytes() has its bytes. Returns as
+ * exec_run(). */
+kb_status exec_value(struct op_log *log, const struct under_way *under_way,
+                     const struct kb_topology *topo, struct version *v,
+                     const struct kb_compute_options *options, kb_error *why);
 
 #endif

@@ -91,7 +91,7 @@ bool exec_start(struct exec *exec, uint32_t node, struct running *r)
 {
     struct bind b = {exec, r, true};
     kb_error why;
-    kb_status status = op_log_compute(exec->log, node, &r->op, &why);
+    kb_status status = operation_get(exec->log, &exec->graph.operations.of[node], &r->op, &why);
 
     r->node = node;
     r->n_copies = 0;
@@ -219,7 +219,7 @@ void exec_finish(struct exec *exec, struct running *r)
             forget_product(exec, r->product[i]);
     version_set_bytes(r->op.out.view.v, r->out);
     r->out = NULL;
-    op_log_computed(exec->log, r->node, &r->op);
+    operation_computed(exec->log, &exec->graph.operations.of[r->node], &r->op);
     for (uint32_t e = n->first; e < n[1].first; e++)
         exec_arrive(exec, exec->graph.edges[e]);
     exec->left--;

@@ -23,6 +23,8 @@
  *   - An element of the result is, for each block of K, one chain of fused multiply-adds from k = 0
  *     up, and the blocks' sums are added in order. So it depends neither on the parts, nor on the
  *     tile's size, nor on the threads.
+ *   - A product that adds to an accumulator is rounded to its type, and then added: what a product
+ *     and a tl_add() give.
  *   - A column-major result is computed as its transpose: rows of `struct product` are contiguous.
  *   - x is the operand along the registers. With AVX-512 that is the right one (`turned`).
  *
@@ -264,23 +266,6 @@ static bool is_plain(const struct product *p)
     return !p->op->n_epilogues && sums_dtype(p) == (kb_dtype)p->op->out.dtype;
 }
 
-/* The elements of an epilogue's operand that belong to row `row` of the product. */
-static struct math_lane epilogue_lane(const struct product *p, const struct op_tensor *t,
-                                      uint32_t row)
-{
-    struct math_lane lane = {.dtype = (kb_dtype)t->dtype, .scalar = t->scalar};
-    uint32_t rank = t->shape.rank;
-    uint32_t last = rank > 0 ? t->shape.dim[rank - 1] : 1;
-    int64_t down = rank > 1 && t->shape.dim[rank - 2] > 1 ? last : 0, along = last > 1;
-
-    if (t->is_scalar)
-        return lane;
-    lane.stride = p->op->col_out ? down : along;
-    lane.at = t->view.v->bytes + t->view.offset +
-              (size_t)row * (size_t)(p->op->col_out ? along : down) * kb_dtype_bytes(lane.dtype);
-    return lane;
-}
-
 /* `to` has no more bytes than `from`, so reading stays ahead of writing. */
 static void cast_in_place(kb_dtype to, kb_dtype from, unsigned char *at, size_t n)
 {
@@ -291,18 +276,6 @@ static void cast_in_place(kb_dtype to, kb_dtype from, unsigned char *at, size_t 
         chunk = n - i < 64 ? n - i : 64;
         memcpy(copy, at + i * from_bytes, chunk * from_bytes);
         cast_elements(to, at + i * to_bytes, from, copy, chunk);
-    }
-}
-
-static void epilogues(const struct product *p, kb_dtype dtype, unsigned char *sums, uint32_t row)
-{
-    for (uint32_t e = 0; e < p->op->n_epilogues; e++) {
-        const struct op_epilogue *ep = &p->op->epilogue[e];
-        struct math_lane in[3] = {{.at = sums, .stride = 1, .dtype = dtype}};
-
-        for (uint32_t i = 0; i < ep->n_operands; i++)
-            in[1 + i] = epilogue_lane(p, &ep->operand[i], row);
-        math_elements((enum tl_op)ep->math, dtype, in, dtype, sums, p->columns);
     }
 }
 
@@ -321,9 +294,22 @@ static void finish_rows(const struct product *p, unsigned char *sums, uint32_t f
 
         if (in_acc)
             cast_in_place(acc, lanes, sum, p->columns);
-        epilogues(p, in_acc ? acc : lanes, sum, row);
+        math_epilogues(p->op, in_acc ? acc : lanes, sum, (struct math_run){row, 0, p->columns});
         cast_elements(to, place, in_acc ? acc : lanes, sum, p->columns);
     }
+}
+
+/* Rows of the result are added to what the product adds to. */
+static void add_before(const struct product *p, uint32_t first, uint32_t end, unsigned char *out)
+{
+    kb_dtype dtype = (kb_dtype)p->op->out.dtype;
+    size_t at = (size_t)first * p->columns * kb_dtype_bytes(dtype);
+    struct view before = p->op->in[2].view;
+    struct math_lane in[3] = {
+        {.at = before.v->bytes + before.offset + at, .stride = 1, .dtype = dtype},
+        {.at = out + at, .stride = 1, .dtype = dtype}};
+
+    math_elements(TL_ADD, dtype, in, dtype, out + at, (size_t)(end - first) * p->columns);
 }
 
 /* -- parts ---------------------------------------------------------------------------------- */
@@ -362,11 +348,13 @@ bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct ge
         return false;
     if (is_plain(&p)) {
         multiply_rows(&p, left, right, first, end, out + (size_t)first * p.columns * bytes, memory);
-        return true;
+    } else {
+        if (!memory_grow(memory, (size_t)(end - first) * p.columns * bytes))
+            return false;
+        multiply_rows(&p, left, right, first, end, memory->bytes, memory);
+        finish_rows(&p, memory->bytes, first, end, out);
     }
-    if (!memory_grow(memory, (size_t)(end - first) * p.columns * bytes))
-        return false;
-    multiply_rows(&p, left, right, first, end, memory->bytes, memory);
-    finish_rows(&p, memory->bytes, first, end, out);
+    if (op->n_in > 2)
+        add_before(&p, first, end, out);
     return true;
 }

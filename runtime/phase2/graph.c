@@ -5,9 +5,10 @@
  * makers of the versions that it reads, if these are pending. Bytes that were overwritten later
  * have versions of their own, and there are no other dependencies.
  *
- * Nodes 0..n_ops-1 are the operations, in the order of their ids. An operation is issued after
- * those whose results it reads, so edges lead from lower to higher operations, and there is no
- * circle.
+ * Nodes 0..n_ops-1 are the operations, in the order of their ids. An operation starts after those
+ * whose results it reads, so there is no circle. Mostly it was issued after them, too, and edges
+ * lead from lower to higher operations; but under tl_async() it may wait for a message or a load
+ * that brings what another PE makes later (struct late).
  *
  * An operand may be a version of pieces: a matrix that several operations have made and one load
  * has gathered. It gets a *join*, a node behind those of the operations, which waits for the makers
@@ -214,7 +215,15 @@ static uint8_t group_of(struct graph *g, const struct op *op)
 
 /* -- the whole ------------------------------------------------------------------------------ */
 
+/* A node that waits for the result of an operation that is not added yet. */
+struct late {
+    const struct version *v;
+    uint32_t node, op_id;
+};
+
 struct build {
+    struct late *late; /* owned */
+    uint32_t n_late, late_cap;
     struct graph *g;
     struct op_log *log;
     uint32_t op_id, node; /* of the operation that is added */
@@ -245,21 +254,50 @@ void graph_operands(struct op *op, void (*each)(void *arg, struct op_tensor *t),
     for (uint32_t i = 0; i < op->n_in; i++)
         if (!op->in[i].is_scalar)
             each(arg, &op->in[i]);
-    for (uint32_t e = 0; op->kind == OP_GEMM && e < op->n_epilogues; e++)
+    for (uint32_t e = 0; e < op->n_epilogues; e++)
         for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
             if (!op->epilogue[e].operand[i].is_scalar)
                 each(arg, &op->epilogue[e].operand[i]);
 }
 
-/* The node that makes `v`, the result of an operation. */
-static uint32_t maker(struct build *b, const struct version *v)
+/* `node` waits for the operation that makes `v`; false: that has not been added yet. */
+static bool wait_for_maker(struct build *b, const struct version *v, uint32_t node)
 {
     const struct graph_version *e = graph_find(b->g, v);
 
-    if (e && e->node != GRAPH_NONE)
-        return e->node;
-    fail(b, KB_INTERNAL, "an operand that nothing computes");
-    return GRAPH_NONE;
+    if (!e || e->node == GRAPH_NONE)
+        return false;
+    have_memory(b, add_edge(b->g, e->node, node));
+    return true;
+}
+
+/* The same; the operation may be added later. */
+static void wait_for_result(struct build *b, const struct version *v, uint32_t node)
+{
+    uint32_t cap = b->late_cap ? 2 * b->late_cap : 64;
+    struct late *moved;
+
+    if (wait_for_maker(b, v, node))
+        return;
+    if (b->n_late == b->late_cap) {
+        moved = cap > b->late_cap ? realloc(b->late, cap * sizeof *moved) : NULL;
+        if (!have_memory(b, moved != NULL))
+            return;
+        b->late = moved;
+        b->late_cap = cap;
+    }
+    b->late[b->n_late++] = (struct late){v, node, b->op_id};
+}
+
+/* All operations are there. */
+static bool wait_for_late(struct build *b)
+{
+    for (uint32_t i = 0; i < b->n_late && b->status == KB_OK; i++) {
+        b->op_id = b->late[i].op_id;
+        if (!wait_for_maker(b, b->late[i].v, b->late[i].node))
+            fail(b, KB_INTERNAL, "an operand that nothing computes");
+    }
+    return b->status == KB_OK;
 }
 
 /* The join of `v`, made at the first call. */
@@ -275,10 +313,9 @@ static uint32_t join(struct build *b, struct version *v)
     e->node = node;
     for (uint32_t i = 0; i < v->n_pieces && b->status == KB_OK; i++) {
         struct version *part = v->pieces[i].part.v;
-        uint32_t from = version_ready(part) ? GRAPH_NONE : maker(b, part);
 
-        if (from != GRAPH_NONE)
-            have_memory(b, add_edge(b->g, from, node));
+        if (!version_ready(part))
+            wait_for_result(b, part, node);
     }
     return node;
 }
@@ -295,7 +332,11 @@ static void wait_for(void *arg, struct op_tensor *t)
     }
     if (b->status != KB_OK || version_ready(v))
         return;
-    from = v->kind == VERSION_PIECES ? join(b, v) : maker(b, v);
+    if (v->kind != VERSION_PIECES) {
+        wait_for_result(b, v, b->node);
+        return;
+    }
+    from = join(b, v);
     if (from != GRAPH_NONE)
         have_memory(b, add_edge(b->g, from, b->node));
 }
@@ -343,7 +384,7 @@ static bool add_ops(struct build *b)
     for (uint32_t i = 0; i < b->g->n_ops && b->status == KB_OK; i++) {
         struct op op;
 
-        b->status = op_log_compute(b->log, i, &op, b->why);
+        b->status = operation_get(b->log, &b->g->operations.of[i], &op, b->why);
         if (b->status != KB_OK)
             return false;
         b->node = i;
@@ -363,20 +404,20 @@ static bool add_nodes(struct build *b)
     return b->g->n_ops > 0 || add_node(b->g);
 }
 
-kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
+kb_status graph_build(struct graph *g, struct op_log *log, struct operations operations,
+                      kb_error *why)
 {
     struct build b = {.g = g, .log = log, .why = why};
-    uint64_t n;
 
     memset(g, 0, sizeof *g);
     g->n_groups = 1;
     g->groups[0].batch = 1;
-    b.status = op_log_computes(log, &n, why);
-    if (b.status != KB_OK)
-        return b.status;
-    g->n_ops = (uint32_t)n;
-    if (have_memory(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
+    g->operations = operations;
+    g->n_ops = operations.n;
+    if (have_memory(&b, g->n_ops < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) &&
+        add_ops(&b) && wait_for_late(&b))
         have_memory(&b, sort_edges(g));
+    free(b.late);
     if (b.status != KB_OK)
         graph_free(g);
     return b.status;
@@ -384,6 +425,7 @@ kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
 
 void graph_free(struct graph *g)
 {
+    free(g->operations.of);
     free(g->nodes);
     free(g->edges);
     free(g->from);

@@ -1,7 +1,7 @@
 /* graph.h -- which operations wait for which, by the versions that they read and make. */
 #ifndef GRAPH_H
 #define GRAPH_H
-#include "record/oplog.h"
+#include "phase2/cone.h"
 
 /* Small products of the same shape, dtypes, layout and transposition. */
 struct graph_group {
@@ -31,8 +31,9 @@ struct graph_version {
 enum { GRAPH_NONE = UINT32_MAX };
 
 struct graph {
+    struct operations operations; /* owned; of the operations, in the log */
     uint32_t n_ops, n_nodes, n_edges, nodes_cap, edges_cap, n_groups;
-    struct graph_node *nodes; /* owned; [n_nodes + 1]: operations as the log numbers them, joins */
+    struct graph_node *nodes; /* owned; [n_nodes + 1]: operations as `operations` has them, joins */
     uint32_t *edges;          /* owned; [n_edges]: the nodes that wait */
     uint32_t *from;           /* owned; [n_edges]: the others; only while the graph is built */
     struct graph_version *versions; /* owned; a hash table */
@@ -41,11 +42,13 @@ struct graph {
 };
 
 /*
- * Builds the graph of all operations of `log` that are not computed.
+ * Builds the graph of operations of `log` that are not computed, with all that they wait for. Takes
+ * `operations`.
  *
  * returns  KB_INTERNAL: an operand that no operation makes; KB_NO_MEMORY
  */
-kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why);
+kb_status graph_build(struct graph *g, struct op_log *log, struct operations operations,
+                      kb_error *why);
 void graph_free(struct graph *g);
 
 struct graph_version *graph_find(const struct graph *g, const struct version *v); /* or NULL */

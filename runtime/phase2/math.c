@@ -473,8 +473,11 @@ void math_run(const struct op *op, unsigned char *out)
         math_run_elements(op, out);
         break;
     case MATH_CAST:
-        cast_elements((kb_dtype)op->out.dtype, out, (kb_dtype)t->dtype,
-                      t->view.v->bytes + t->view.offset, dims_elements(&t->shape));
+        if (op_of_acc(op))
+            math_run_acc_store(op, out);
+        else
+            cast_elements((kb_dtype)op->out.dtype, out, (kb_dtype)t->dtype,
+                          t->view.v->bytes + t->view.offset, dims_elements(&t->shape));
         break;
     case MATH_REDUCE:
         run_reduce(op, out);

@@ -424,3 +424,51 @@ void math_run_elements(const struct op *op, unsigned char *out)
                       out + i * n * kb_dtype_bytes(to), (size_t)n);
     }
 }
+
+/* -- epilogues ------------------------------------------------------------------------------ */
+
+/* The elements of an epilogue's operand that belong to a run of a row. */
+static struct math_lane epilogue_lane(const struct op *op, const struct op_tensor *t,
+                                      struct math_run run)
+{
+    struct math_lane lane = {.dtype = (kb_dtype)t->dtype, .scalar = t->scalar};
+    uint32_t rank = t->shape.rank;
+    uint32_t last = rank > 0 ? t->shape.dim[rank - 1] : 1;
+    size_t down = rank > 1 && t->shape.dim[rank - 2] > 1 ? last : 0, along = last > 1;
+    size_t step = op->col_out ? down : along, row = op->col_out ? along : down;
+
+    if (t->is_scalar)
+        return lane;
+    lane.stride = (int64_t)step;
+    lane.at = t->view.v->bytes + t->view.offset +
+              (run.row * row + run.first * step) * kb_dtype_bytes(lane.dtype);
+    return lane;
+}
+
+void math_epilogues(const struct op *op, kb_dtype dtype, unsigned char *sums, struct math_run run)
+{
+    for (uint32_t e = 0; e < op->n_epilogues; e++) {
+        const struct op_epilogue *ep = &op->epilogue[e];
+        struct math_lane in[3] = {{.at = sums, .stride = 1, .dtype = dtype}};
+
+        for (uint32_t i = 0; i < ep->n_operands; i++)
+            in[1 + i] = epilogue_lane(op, &ep->operand[i], run);
+        math_elements((enum tl_op)ep->math, dtype, in, dtype, sums, run.n);
+    }
+}
+
+void math_run_acc_store(const struct op *op, unsigned char *out)
+{
+    const struct op_tensor *t = &op->in[0];
+    const unsigned char *acc = t->view.v->bytes + t->view.offset;
+    kb_dtype dtype = (kb_dtype)t->dtype, to = (kb_dtype)op->out.dtype;
+    size_t rows = t->shape.dim[0], columns = t->shape.dim[1], n;
+    union chunk sums;
+
+    for (size_t i = 0; i < rows * columns; i += n) {
+        n = math_at_most(columns - i % columns, CHUNK);
+        memcpy(sums.bytes, acc + i * kb_dtype_bytes(dtype), n * kb_dtype_bytes(dtype));
+        math_epilogues(op, dtype, sums.bytes, (struct math_run){i / columns, i % columns, n});
+        cast_elements(to, out + i * kb_dtype_bytes(to), dtype, sums.bytes, n);
+    }
+}

@@ -35,6 +35,15 @@ struct math_lane {
 void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3],
                    kb_dtype out_dtype, void *out, size_t n);
 
+/* Elements [first, first + n) of row `row`: of the result, or of its transpose if it is
+ * column-major. */
+struct math_run {
+    size_t row, first, n;
+};
+
+/* Applies the epilogues of `op` to a run of sums of type `dtype`. */
+void math_epilogues(const struct op *op, kb_dtype dtype, unsigned char *sums, struct math_run run);
+
 /* Computes the operation into `out`, all bytes of its result. Operands have bytes. */
 void math_run(const struct op *op, unsigned char *out);
 

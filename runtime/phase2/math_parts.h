@@ -41,6 +41,8 @@ const void *math_loaded(const struct math_lane *lane, uint64_t i, size_t n, kb_d
 /* A division by 0 follows IEEE 754; it is no mistake. */
 #define DIVIDES __attribute__((no_sanitize("float-divide-by-zero")))
 
+void math_run_acc_store(const struct op *op, unsigned char *out);
+
 void math_run_elements(const struct op *op, unsigned char *out);
 
 #endif

@@ -143,6 +143,36 @@ bool reference_agrees(const struct op *op, const unsigned char *out, uint64_t in
     return false;
 }
 
+static double coarser(double t, kb_dtype dtype)
+{
+    return dtype_is_float(dtype) && dtype_tolerance(dtype) > t ? dtype_tolerance(dtype) : t;
+}
+
+/* -- epilogues ------------------------------------------------------------------------------ */
+
+/* The epilogues applied to one sum, as an element of dtype_acc; `index`, in C order, of the result.
+ */
+static struct number after_epilogues(const struct op *op, struct number acc, uint64_t index)
+{
+    const struct dims *d = &op->out.shape;
+    struct dims matrix = {2, {d->dim[0], d->dim[1]}};
+    kb_dtype dtype = (kb_dtype)(op->kind == OP_GEMM ? op->dtype_acc : op->in[0].dtype);
+
+    for (uint32_t e = 0; e < op->n_epilogues; e++) {
+        struct number x[3] = {acc, {.i = 0}, {.i = 0}};
+
+        for (uint32_t o = 0; o < op->epilogue[e].n_operands; o++) {
+            const struct op_tensor *t = &op->epilogue[e].operand[o];
+
+            x[1 + o] = reference_of_tensor(
+                t, t->is_scalar ? 0 : reference_place_in(&t->shape, &matrix, index));
+            x[1 + o] = reference_as(dtype, x[1 + o], dtype_is_signed((kb_dtype)t->dtype));
+        }
+        acc = reference_value_of((enum tl_op)op->epilogue[e].math, dtype, x);
+    }
+    return acc;
+}
+
 /* -- shapes and constants ------------------------------------------------------------------- */
 
 static struct wanted moved(const struct op *op, uint64_t index)
@@ -159,6 +189,8 @@ static struct wanted cast(const struct op *op, uint64_t index)
 {
     struct number x = reference_of_tensor(&op->in[0], index);
 
+    if (op->n_epilogues) /* of an accumulator */
+        x = after_epilogues(op, x, index);
     return (struct wanted){
         reference_as((kb_dtype)op->out.dtype, x, dtype_is_signed((kb_dtype)op->in[0].dtype)), 0, 0,
         false};
@@ -212,6 +244,8 @@ static bool math_same(const struct op *op, const unsigned char *out, struct refe
 {
     double t = dtype_tolerance((kb_dtype)op->out.dtype);
 
+    if (op->n_epilogues)
+        t = coarser(t, (kb_dtype)op->in[0].dtype);
     if (math_rows[op->math].group == MATH_REDUCE)
         return reference_reduce_same(op, out, t, d);
     if (math_rows[op->math].group == MATH_SOFTMAX)
@@ -255,30 +289,6 @@ static struct wanted row_times_column(const struct product *p, uint32_t i, uint3
     return w;
 }
 
-/* The epilogues applied to one sum, as an element of dtype_acc. */
-static struct number after_epilogues(const struct product *p, struct number acc, uint32_t i,
-                                     uint32_t j)
-{
-    const struct op *op = p->op;
-    struct dims matrix = {2, {op->m, op->n}};
-    kb_dtype dtype = (kb_dtype)op->dtype_acc;
-
-    for (uint32_t e = 0; e < op->n_epilogues; e++) {
-        struct number x[3] = {acc, {.i = 0}, {.i = 0}};
-
-        for (uint32_t o = 0; o < op->epilogue[e].n_operands; o++) {
-            const struct op_tensor *t = &op->epilogue[e].operand[o];
-            uint64_t at = (uint64_t)i * op->n + j;
-
-            x[1 + o] = reference_of_tensor(
-                t, t->is_scalar ? 0 : reference_place_in(&t->shape, &matrix, at));
-            x[1 + o] = reference_as(dtype, x[1 + o], dtype_is_signed((kb_dtype)t->dtype));
-        }
-        acc = reference_value_of((enum tl_op)op->epilogue[e].math, dtype, x);
-    }
-    return acc;
-}
-
 /*
  * How far an element may be off because its sum may be: the epilogues of a sum that is off. If
  * exp() follows a sum of 5 that may be off by 0.01, the result is e^5 = 148.41, and may be off by
@@ -291,7 +301,8 @@ static double slack(const struct product *p, const struct wanted *sum, double wa
     double off = p->t * fmax(1, sum->scale), far = 0;
 
     for (int side = -1; side <= 1; side += 2) {
-        struct number n = after_epilogues(p, reference_of_float(sum->value.f + side * off), i, j);
+        struct number n = after_epilogues(p->op, reference_of_float(sum->value.f + side * off),
+                                          (uint64_t)i * p->op->n + j);
 
         far = fmax(far, fabs(n.f - want));
     }
@@ -306,12 +317,19 @@ static struct wanted product_element(const struct product *p, uint32_t i, uint32
 
     w.value = reference_as(p->sums, sum.value, is_signed);
     if (op->n_epilogues) {
-        w.value =
-            after_epilogues(p, reference_as((kb_dtype)op->dtype_acc, w.value, is_signed), i, j);
+        w.value = after_epilogues(op, reference_as((kb_dtype)op->dtype_acc, w.value, is_signed),
+                                  (uint64_t)i * op->n + j);
         is_signed = dtype_is_signed((kb_dtype)op->dtype_acc);
         if (w.value.is_float && sum.value.is_float)
             w.slack = slack(p, &sum, w.value.f, i, j);
         w.scale = 0;
+    }
+    if (op->n_in > 2) { /* an accumulator, which is row-major */
+        struct number before = reference_of_tensor(&op->in[2], (uint64_t)i * op->n + j);
+
+        w.value.f += before.f;
+        w.scale += fabs(before.f);
+        w.value.i += before.i;
     }
     w.value = reference_as((kb_dtype)op->out.dtype, w.value, is_signed);
     return w;
@@ -324,11 +342,6 @@ static kb_dtype integer_sums(const struct op *op)
     if (gemm_lane(op) == KB_U64)
         return is_signed ? KB_I64 : KB_U64;
     return is_signed ? KB_I32 : KB_U32;
-}
-
-static double coarser(double t, kb_dtype dtype)
-{
-    return dtype_is_float(dtype) && dtype_tolerance(dtype) > t ? dtype_tolerance(dtype) : t;
 }
 
 /*

@@ -321,12 +321,6 @@ static void keep_view(const struct op_tensor *t)
         version_keep(t->view.v);
 }
 
-static void drop_view(const struct op_tensor *t)
-{
-    if (!t->is_scalar && t->view.v)
-        version_drop(t->view.v);
-}
-
 bool op_log_add(struct op_log *log, const struct op *op, int64_t start_fs, int64_t end_fs)
 {
     unsigned char *params;
@@ -373,138 +367,6 @@ const struct record *op_log_find(const struct op_log *log, uint32_t id, const un
         }
     }
     return found;
-}
-
-/* -- Phase 2 -------------------------------------------------------------------------------- */
-
-/*
- * The next record of a GEMM or MATH that was not found by an earlier call. NULL: no more. Each
- * record is looked at once, also if a simulation has many launches with Phase 2 after each.
- */
-static const struct record *next_compute(struct op_log *log, struct place *place)
-{
-    while (log->next_chunk < log->n_chunks) {
-        const struct chunk *c = &log->chunks[log->next_chunk];
-        const struct record *records = chunk_records(log, c);
-
-        while (log->next_record < c->n) {
-            const struct record *r = &records[log->next_record++];
-
-            if (!record_is_compute(r))
-                continue;
-            *place = (struct place){r->id, log->next_chunk, log->next_record - 1, false};
-            return r;
-        }
-        if (log->next_chunk + 1 == log->n_chunks)
-            break; /* it may get more records */
-        log->next_chunk++;
-        log->next_record = 0;
-    }
-    return NULL;
-}
-
-static const struct record *record_at(const struct op_log *log, const struct place *p)
-{
-    return &chunk_records(log, &log->chunks[p->chunk])[p->record];
-}
-
-static bool computes_grow(struct op_log *log)
-{
-    uint64_t cap = log->computes_cap ? 2 * log->computes_cap : 64;
-    struct place *moved;
-
-    if (log->n_computes < log->computes_cap)
-        return true;
-    moved = realloc(log->computes, cap * sizeof *moved);
-    if (!moved)
-        return false;
-    log->computes = moved;
-    log->computes_cap = cap;
-    return true;
-}
-
-static void forget_taken(struct op_log *log)
-{
-    uint64_t n = 0;
-
-    for (uint64_t i = 0; i < log->n_computes; i++)
-        if (!log->computes[i].taken)
-            log->computes[n++] = log->computes[i];
-    log->n_computes = n;
-}
-
-static int by_id(const void *a, const void *b)
-{
-    uint32_t x = ((const struct place *)a)->id, y = ((const struct place *)b)->id;
-
-    return x < y ? -1 : x > y;
-}
-
-kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
-{
-    struct place place;
-
-    if (!log->keep)
-        return endpoint_error(why, "the op log keeps no operands");
-    if (log->status != KB_OK)
-        return op_log_error(log, why);
-    forget_taken(log);
-    while (computes_grow(log)) {
-        if (!next_compute(log, &place)) {
-            if (log->n_computes > 0)
-                qsort(log->computes, log->n_computes, sizeof *log->computes, by_id);
-            *n = log->n_computes;
-            return KB_OK;
-        }
-        log->computes[log->n_computes++] = place;
-    }
-    endpoint_error(why, "out of memory after %llu operations", (unsigned long long)log->n_computes);
-    return KB_NO_MEMORY;
-}
-
-kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error *why)
-{
-    const struct place *p = &log->computes[i];
-    const struct record *r = record_at(log, p);
-    uint32_t *ids;
-
-    op_unpack(r, chunk_bytes(log, &log->chunks[p->chunk]), op);
-    if (!op->depends.ids)
-        return KB_OK;
-    ids = malloc(op->depends.n * sizeof *ids);
-    if (!ids) {
-        endpoint_error(why, "out of memory");
-        return KB_NO_MEMORY;
-    }
-    memcpy(ids, op->depends.ids, op->depends.n * sizeof *ids);
-    op->depends.ids = ids;
-    op->depends.cap = op->depends.n;
-    return KB_OK;
-}
-
-/* Gives back the references that a record holds. */
-static void drop_views(const struct op_log *log, const struct place *p)
-{
-    struct op op;
-
-    op_unpack(record_at(log, p), chunk_bytes(log, &log->chunks[p->chunk]), &op);
-    op_each_tensor(&op, drop_view);
-}
-
-void op_log_computed(struct op_log *log, uint64_t i, struct op *op)
-{
-    drop_views(log, &log->computes[i]);
-    log->computes[i].taken = true;
-    op_ids_clear(&op->depends);
-}
-
-bool op_log_has_views(const struct op_log *log, uint32_t id)
-{
-    const struct place key = {.id = id};
-    const struct place *p =
-        log->n_computes ? bsearch(&key, log->computes, log->n_computes, sizeof key, by_id) : NULL;
-
-    return p && !p->taken;
 }
 
 /* -- notes ---------------------------------------------------------------------------------- */
@@ -570,23 +432,12 @@ static void drop_notes(struct op_log *log)
     free(log->notes);
 }
 
-static void drop_all(struct op_log *log)
-{
-    struct place place;
-
-    for (uint64_t i = 0; i < log->n_computes; i++)
-        if (!log->computes[i].taken)
-            drop_views(log, &log->computes[i]);
-    while (next_compute(log, &place))
-        drop_views(log, &place);
-}
-
 void op_log_free(struct op_log *log)
 {
     if (!log)
         return;
     if (log->keep)
-        drop_all(log);
+        op_log_drop_computes(log);
     drop_notes(log);
     for (uint32_t i = log->n_spilled; i < log->n_chunks; i++)
         free(log->chunks[i].memory);

@@ -47,7 +47,7 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
 
 /*
  * For Phase 2: the GEMM and MATH operations, composites included, that are not yet computed, in
- * order of op_id. An operation has a higher id than the operations whose results it reads.
+ * order of op_id. Mostly an operation has a higher id than those whose results it reads.
  *
  * op_log_computes()  counts and sorts them
  * op_log_compute()   unpacks number i into *op, whose views are borrowed from the log until
@@ -55,7 +55,18 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
  * op_log_computed()  drops the log's references to operands and result, and frees what `op` owns
  *
  * Operations without op_log_computed() appear again in the next op_log_computes().
+ *
+ * op_log_computed_early()  an operation was computed whose record is not written yet: when it is,
+ *                          it is no operation to be computed
+ * op_log_compute_of()  the number of the operation `id`; OP_LOG_NONE: it is not in the log, or was
+ *                      computed
+ * op_log_mark()        false: number i is marked already
  */
+#define OP_LOG_NONE UINT64_MAX
+void op_log_computed_early(struct op_log *log);
+uint64_t op_log_compute_of(const struct op_log *log, uint32_t id);
+bool op_log_mark(struct op_log *log, uint64_t i);
+void op_log_unmark(struct op_log *log, uint64_t i);
 kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why);
 kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error *why);
 void op_log_computed(struct op_log *log, uint64_t i, struct op *op);

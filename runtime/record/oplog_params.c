@@ -301,7 +301,7 @@ static void key_axis(struct line *l, const struct op *op)
 /* "X" of docs/formats.md "Op log". */
 static void put_math(struct line *l, const struct op *op)
 {
-    oplog_key_word(l, "op", math_rows[op->math].name);
+    oplog_key_word(l, "op", op_math_name(op));
     key_tensors(l, "input_addrs", op, put_address);
     key_tensors(l, "input_shapes", op, put_its_shape);
     key_tensors(l, "input_spaces", op, put_its_space);
@@ -366,16 +366,31 @@ static void put_epilogue(struct line *l, const struct op_epilogue *e)
     oplog_put_char(l, '}');
 }
 
-static void put_composite_gemm(struct line *l, const struct op *op)
+static void key_epilogue(struct line *l, const struct op *op)
 {
-    oplog_key_word(l, "op", "gemm");
-    put_composite(l, op);
     oplog_put_key(l, "epilogue");
     oplog_put_char(l, '[');
     for (uint32_t i = 0; i < op->n_epilogues; i++)
         put_epilogue(l, &op->epilogue[i]);
     oplog_put_char(l, ']');
+}
+
+static void put_composite_gemm(struct line *l, const struct op *op)
+{
+    oplog_key_word(l, "op", "gemm");
+    put_composite(l, op);
+    key_epilogue(l, op);
     put_gemm(l, op);
+}
+
+static void put_acc_store(struct line *l, const struct op *op)
+{
+    oplog_key_count(l, "acc", op->in[0].address);
+    key_epilogue(l, op);
+    key_shape(l, "shape_out", &op->out.shape);
+    key_dtype(l, "dtype", op->out.dtype);
+    oplog_key_count(l, "dst_addr", op->out.address);
+    key_space(l, "dst_space", op->out.space);
 }
 
 /*
@@ -391,6 +406,8 @@ void oplog_put_compute(struct line *l, const struct op *op)
         put_composite_gemm(l, op);
     } else if (op->kind == OP_GEMM) {
         put_gemm(l, op);
+    } else if (op_of_acc(op) && op->composite) {
+        put_acc_store(l, op);
     } else {
         if (op->composite)
             put_composite(l, op);

@@ -187,13 +187,13 @@ static void put_op_name(struct line *l, const struct entry *e)
         oplog_put_text(l, "ipcq_copy");
     } else if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE) {
         oplog_put_text(l, op->kind == OP_DMA_READ ? "dma_read" : "dma_write");
-    } else if (op->composite) {
+    } else if (op->composite && !op_of_acc(op)) {
         oplog_put_text(l, op->kind == OP_GEMM ? "composite_gemm" : "composite_math");
     } else if (op->kind == OP_GEMM) {
         oplog_put_text(l, "gemm_");
         oplog_put_text(l, kb_dtype_name((kb_dtype)op->in[0].dtype));
     } else {
-        oplog_put_text(l, math_rows[op->math].name);
+        oplog_put_text(l, op_math_name(op));
     }
 }
 

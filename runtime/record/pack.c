@@ -128,10 +128,10 @@ static void get_tensor(const unsigned char **at, struct op_tensor *t, bool keeps
     }
 }
 
-/* Only a composite GEMM has the field set. */
+/* Only a composite has the field set. */
 static uint8_t n_epilogues(const struct op *op)
 {
-    return op->kind == OP_GEMM && op->composite ? op->n_epilogues : 0;
+    return op->composite ? op->n_epilogues : 0;
 }
 
 void op_each_tensor(const struct op *op, void (*each)(const struct op_tensor *t))
@@ -273,7 +273,6 @@ static void pack_gemm(const struct op *op, struct record *r)
     r->compute.m = op->m;
     r->compute.k = op->k;
     r->compute.n = op->n;
-    r->compute.n_epilogues = n_epilogues(op);
 }
 
 static void pack_math(const struct op *op, struct record *r)
@@ -290,6 +289,7 @@ static void pack_compute(const struct op *op, bool keep, struct record *r, unsig
     r->compute.issue_fs = op->t_issue_fs;
     r->compute.n_depends = op->depends.n;
     r->compute.n_in = op->n_in;
+    r->compute.n_epilogues = n_epilogues(op);
     if (op->kind == OP_GEMM)
         pack_gemm(op, r);
     else

@@ -65,7 +65,8 @@ struct chunk {
 /* Where the record of a GEMM or MATH is. */
 struct place {
     uint32_t id, chunk, record;
-    bool taken; /* it has been computed */
+    bool taken;  /* it has been computed */
+    bool marked; /* op_log_mark() */
 };
 
 struct op_log {
@@ -87,6 +88,7 @@ struct op_log {
     kb_status status;
     kb_error why;
 
+    bool early;             /* op_log_computed_early() */
     struct place *computes; /* owned */
     uint64_t n_computes, computes_cap;
     uint32_t next_chunk, next_record; /* where op_log_computes() goes on */
@@ -123,15 +125,15 @@ static inline bool record_is_compute(const struct record *r)
 const struct record *op_log_find(const struct op_log *log, uint32_t id,
                                  const unsigned char **chunk);
 
+/* Gives back all that records hold for Phase 2.  oplog_computes.c */
+void op_log_drop_computes(struct op_log *log);
+
 /*
  * Calls `each` with every record and the bytes of its chunk, in order of (start, end, id), until it
  * returns false. False: that, or no memory.                                        oplog_order.c
  */
 typedef bool op_log_each(void *arg, const struct record *r, const unsigned char *chunk);
 bool op_log_in_order(struct op_log *log, op_log_each *each, void *arg);
-
-/* Does the log still hold the views of this GEMM or MATH?  oplog.c */
-bool op_log_has_views(const struct op_log *log, uint32_t id);
 
 /* Parts of a record as it is exported.  oplog_text.c */
 void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,

@@ -52,6 +52,7 @@ struct adding {
     bool closed;     /* it takes no transactions */
     int64_t from_fs; /* no row may be issued before that */
     uint32_t n_txns;
+    uint32_t n_parts; /* rows of parts that lie between those of transactions */
     int64_t last_issue_fs;
     bool sorted;
     uint8_t ways;
@@ -65,12 +66,13 @@ struct adding {
 static __attribute__((noinline)) kb_status more_room(struct kb_sim *s, size_t n, kb_error *why)
 {
     uint32_t cap = s->txns_cap ? s->txns_cap + s->txns_cap / 2 : TXNS_FIRST;
+    uint32_t rows = s->n_txns + s->n_parts;
 
-    if (n > KB_TRANSACTIONS_MAX - s->n_txns)
+    if (n > KB_TRANSACTIONS_MAX - rows)
         return endpoint_error(why, "a simulation takes at most %u transactions",
                               KB_TRANSACTIONS_MAX);
-    if (cap < s->n_txns + n)
-        cap = s->n_txns + (uint32_t)n;
+    if (cap < rows + n)
+        cap = rows + (uint32_t)n;
     if (cap > KB_TRANSACTIONS_MAX)
         cap = KB_TRANSACTIONS_MAX;
     if (sim_room(s, cap))
@@ -81,7 +83,7 @@ static __attribute__((noinline)) kb_status more_room(struct kb_sim *s, size_t n,
 
 INLINE kb_status room_for(struct kb_sim *s, size_t n, kb_error *why)
 {
-    return n <= s->txns_cap - s->n_txns ? KB_OK : more_room(s, n, why);
+    return n <= s->txns_cap - s->n_txns - s->n_parts ? KB_OK : more_room(s, n, why);
 }
 
 /* -- what a row may be ----------------------------------------------------------------------- */
@@ -193,6 +195,12 @@ INLINE kb_status check_row(const struct adding *a, const struct row *r, kb_error
 
 /* -- a row ----------------------------------------------------------------------------------- */
 
+/* Where the row that comes next lies. */
+INLINE uint32_t next_slot(const struct adding *a)
+{
+    return a->n_txns + a->n_parts;
+}
+
 /* The memory where the first byte of a row by address lies. */
 static kb_status find_target(struct adding *a, struct row *r, kb_error *why)
 {
@@ -237,7 +245,8 @@ static kb_status find_trip(const struct adding *a, const struct row *r, struct t
 INLINE void put_row(struct adding *a, const struct row *r, const struct trip *trip)
 {
     struct kb_sim *s = a->sim;
-    struct txn *txn = &s->txns[a->n_txns];
+    uint32_t slot = next_slot(a);
+    struct txn *txn = &s->txns[slot];
 
     *txn = (struct txn){.issue_fs = r->issue_fs,
                         .nbytes = r->nbytes & TXN_MAX_BYTES,
@@ -251,8 +260,8 @@ INLINE void put_row(struct adding *a, const struct row *r, const struct trip *tr
                         .id = a->n_txns,
                         .next = TXN_NONE};
     if (s->banks)
-        banks_place(s, a->n_txns, r->offset);
-    instance_place(&s->instances, a->n_txns, r->offset);
+        banks_place(s, slot, r->offset);
+    instance_place(&s->instances, slot, r->offset);
     a->sorted = a->sorted && r->issue_fs >= a->last_issue_fs;
     a->last_issue_fs = r->issue_fs;
     a->ways |= txn_way(txn);
@@ -263,13 +272,16 @@ static __attribute__((noinline)) kb_status find_parts(const struct adding *a, co
                                                       kb_error *why)
 {
     struct kb_sim *s = a->sim;
+    uint32_t slot = next_slot(a);
     struct destination to = destination_of(r);
     struct bytes_at bytes = destination_bytes(&to);
-    kb_status status = destination_parts(s, &s->txns[a->n_txns], &to, why);
+    kb_status status = destination_parts(s, &s->txns[slot], &to, why);
 
-    split_none(s, a->n_txns);
-    split_place(s, a->n_txns, r->offset);
-    if (status == KB_OK && to.splits && !split_later(s, a->n_txns, &bytes))
+    if (s->slots)
+        s->slots[a->n_txns] = slot;
+    split_none(s, slot);
+    split_place(s, slot, r->offset);
+    if (status == KB_OK && to.splits && !split_later(s, slot, &bytes))
         return KB_NO_MEMORY;
     return status;
 }
@@ -303,31 +315,36 @@ INLINE kb_status begin(struct adding *a, struct kb_sim *s, size_t n, kb_error *w
                          .closed = s->kernels || s->traffic || (s->started && !s->options.live),
                          .from_fs = s->from_fs < INT64_MAX ? (int64_t)s->from_fs : INT64_MAX,
                          .n_txns = s->n_txns,
+                         .n_parts = s->n_parts,
                          .last_issue_fs = s->last_issue_fs,
                          .sorted = s->sorted,
                          .ways = s->ways};
     return a->closed ? KB_OK : room_for(s, n, why);
 }
 
-/* Rows that come while time runs are events at once. */
-static __attribute__((noinline)) kb_status issue_rows(struct kb_sim *s, uint32_t first)
+/* Rows that come while time runs are events at once, from slot `first` to `end`. */
+static __attribute__((noinline)) kb_status issue_rows(struct kb_sim *s, uint32_t first,
+                                                      uint32_t end)
 {
-    for (uint32_t slot = first; slot < s->n_txns; slot++)
+    for (uint32_t slot = first; slot < end; slot++)
         if (!inorder_issue(s, slot))
             return s->status = KB_NO_MEMORY;
     return KB_OK;
 }
 
-INLINE kb_status end(const struct adding *a)
+INLINE kb_status end(const struct adding *a, kb_error *why)
 {
     struct kb_sim *s = a->sim;
-    uint32_t first = s->n_txns;
+    uint32_t first = s->n_txns + a->n_parts, end = next_slot(a);
+    kb_status status = UNLIKELY(s->started) ? split_all(s, first, end, why) : KB_OK;
 
+    if (status != KB_OK)
+        return status;
     s->n_txns = a->n_txns;
     s->last_issue_fs = a->last_issue_fs;
     s->sorted = a->sorted;
     s->ways = a->ways;
-    return UNLIKELY(s->started) ? issue_rows(s, first) : KB_OK;
+    return UNLIKELY(s->started) ? issue_rows(s, first, end) : KB_OK;
 }
 
 kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
@@ -352,7 +369,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
     if (status == KB_OK)
         status = add_row(&a, &row, why);
     if (status == KB_OK)
-        status = end(&a);
+        status = end(&a, why);
     return status;
 }
 
@@ -434,7 +451,7 @@ kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, 
         free(ends);
     }
     if (status == KB_OK)
-        return end(&a);
+        return end(&a, why);
     if (bad)
         *bad = right;
     return status;

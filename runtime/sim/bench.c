@@ -159,15 +159,35 @@ static kb_status run_kernels(kb_bench_run *run, int64_t *kernels_fs, kb_error *w
     return status;
 }
 
+/* Runs the bench with these arguments; if its kernels want values, with them. */
+static kb_status run_with(const kb_bench_run *run, const char *const *words, int64_t *kernels_fs,
+                          kb_error *why)
+{
+    kb_options options = {.stack_bytes = run->stack_bytes};
+    kb_bench_run *other = NULL;
+    kb_status status;
+    bool wants;
+
+    do {
+        status = kb_bench_new(run->bench, run->topo, &options, run->seed, words, run->bench->n_args,
+                              &other, why);
+        if (status)
+            return status;
+        status = run_kernels(other, kernels_fs, why);
+        wants = status && kb_sim_wants_values(other->sim) && !options.values;
+        options.values = true;
+        kb_bench_free(other);
+    } while (wants);
+    return status;
+}
+
 /* Runs the bench with `name` set to `value`. */
 static kb_status run_other(const kb_bench_run *run, const char *name, const char *value,
                            int64_t *kernels_fs, kb_error *why)
 {
     size_t n = run->bench->n_args, room = ALL_BYTES + VALUE_BYTES;
-    kb_options options = {.stack_bytes = run->stack_bytes};
     char *texts = malloc((n + 1) * room);
     const char **words = calloc(n + 1, sizeof *words);
-    kb_bench_run *other = NULL;
     kb_status status = texts && words ? KB_OK : KB_NO_MEMORY;
 
     for (size_t i = 0; i < n && !status; i++) {
@@ -180,10 +200,7 @@ static kb_status run_other(const kb_bench_run *run, const char *name, const char
     if (!status && bench_find_argument(run->bench, name, strlen(name)) < 0)
         status = endpoint_error(why, "bench %s has no argument '%.64s'", run->bench->name, name);
     if (!status)
-        status = kb_bench_new(run->bench, run->topo, &options, run->seed, words, n, &other, why);
-    if (!status)
-        status = run_kernels(other, kernels_fs, why);
-    kb_bench_free(other);
+        status = run_with(run, words, kernels_fs, why);
     free(words);
     free(texts);
     return status;

@@ -8,6 +8,7 @@
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "phase2/exec.h"
+#include "sim/sim.h"
 
 kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
 {
@@ -22,4 +23,33 @@ kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *w
     if (!host_make_fills(sim->host))
         return KB_NO_MEMORY;
     return exec_run(sim->log, sim->topo, options, why);
+}
+
+static const struct op *find_under_way(void *arg, uint32_t id)
+{
+    return kernels_op_under_way(arg, id);
+}
+
+/* What a kernel branches on, while its launch is under way. */
+static kb_status compute_value(struct kb_sim *s, struct version *v, kb_error *why)
+{
+    unsigned threads = s->options.value_threads;
+    kb_compute_options options = {.threads = threads ? threads : 1,
+                                  .verify_ops = s->options.verify_values};
+    const struct under_way under_way = {find_under_way, s->kernels};
+
+    if (!host_make_fills(s->host))
+        return KB_NO_MEMORY;
+    return version_ready(v) ? KB_OK : exec_value(s->log, &under_way, s->topo, v, &options, why);
+}
+
+void compute_offer_values(struct kb_sim *s)
+{
+    if (s->options.values)
+        s->value = compute_value;
+}
+
+bool kb_sim_wants_values(const kb_sim *sim)
+{
+    return sim->wants_values;
 }

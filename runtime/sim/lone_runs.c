@@ -97,6 +97,7 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, 
                                  .id = txn->id, /* planes may be chosen by it */
                                  .next = TXN_NONE};
     lone->n_txns = 1;
+    lone->n_parts = 0;
     lone->ways = txn_way(lone->txns);
     if (s->splits && !split_begin(lone))
         return false;
@@ -107,7 +108,7 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, 
         return true;
     bytes = split_bytes(s, slot);
     bytes.at = offset;
-    return split_later(lone, 0, &bytes) && split_all(lone, NULL) == KB_OK;
+    return split_later(lone, 0, &bytes) && split_all(lone, 0, 1, NULL) == KB_OK;
 }
 
 static struct lone run(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot,

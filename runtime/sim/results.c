@@ -193,7 +193,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
     status = is_plain(s) ? result_of(s, true, (uint32_t)id, &row)
-                         : result_of(s, false, (uint32_t)id, &row);
+                         : result_of(s, false, sim_slot(s, id), &row);
     if (status != KB_PENDING)
         *r = row;
     return status;
@@ -219,24 +219,25 @@ INLINE void put_row(struct block *block, size_t i, const kb_result *r)
         memcpy(&block->field[field][i], (const int64_t *)r + field, sizeof(int64_t));
 }
 
-/* Those of `n` rows from `slot` on; a row that is not complete has no times. */
-INLINE void results_of(const struct kb_sim *s, bool plain, uint32_t slot, size_t n,
+/* Those of `n` transactions from `id` on; one that is not complete has no times. */
+INLINE void results_of(const struct kb_sim *s, bool plain, uint32_t id, size_t n,
                        struct block *block)
 {
     for (size_t i = 0; i < n; i++) {
+        uint32_t slot = plain ? id + (uint32_t)i : sim_slot(s, id + i);
         kb_result r;
 
-        block->status[i] = (uint8_t)result_of(s, plain, slot + (uint32_t)i, &r);
+        block->status[i] = (uint8_t)result_of(s, plain, slot, &r);
         if (__builtin_expect(block->status[i] == KB_PENDING, false))
             r = (kb_result){0};
         put_row(block, i, &r);
     }
 }
 
-static __attribute__((flatten)) void results_plain(const struct kb_sim *s, uint32_t slot, size_t n,
+static __attribute__((flatten)) void results_plain(const struct kb_sim *s, uint32_t id, size_t n,
                                                    struct block *block)
 {
-    results_of(s, true, slot, n, block);
+    results_of(s, true, id, n, block);
 }
 
 static void put_column(const int64_t *from, size_t n, char *to, size_t stride)
@@ -279,13 +280,13 @@ kb_status kb_sim_results(const kb_sim *s, uint64_t first, size_t n, const kb_res
     if (first > s->n_txns || n > s->n_txns - first)
         return KB_BAD_REQUEST;
     for (size_t at = 0; at < n; at += BLOCK) {
-        uint32_t slot = (uint32_t)(first + at);
+        uint32_t id = (uint32_t)(first + at);
         size_t more = n - at < BLOCK ? n - at : BLOCK;
 
         if (plain)
-            results_plain(s, slot, more, &block);
+            results_plain(s, id, more, &block);
         else
-            results_of(s, false, slot, more, &block);
+            results_of(s, false, id, more, &block);
         put_block(&block, at, more, out);
         status = worst(status, block.status, more);
     }
@@ -301,7 +302,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    txn = &s->txns[id];
+    txn = &s->txns[sim_slot(s, id)];
     *out = (kb_transaction){
         .issue_fs = txn->issue_fs,
         .op = txn->op,

@@ -51,6 +51,7 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
         kb_sim_free(s);
         return KB_NO_MEMORY;
     }
+    compute_offer_values(s);
     *out = s;
     return KB_OK;
 }
@@ -108,7 +109,7 @@ static kb_status start(struct kb_sim *s, kb_error *why)
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
     if (status == KB_OK)
-        status = split_all(s, why);
+        status = split_all(s, 0, s->n_txns, why);
     if (status == KB_OK)
         stations_make_for_rows(s);
     s->started = status == KB_OK;
@@ -154,9 +155,8 @@ static kb_status check_live(const struct kb_sim *s, int64_t to_fs, kb_error *why
     if (!s->options.live || s->kernels || s->traffic)
         return endpoint_error(why, "the simulation is not live: it has no option live, or has "
                                    "kernels or traffic");
-    if (s->dependencies || s->splits)
-        return endpoint_error(why, "a live simulation has no dependencies, and no transactions "
-                                   "that go in parts: no interleaved addresses, no packets");
+    if (s->dependencies)
+        return endpoint_error(why, "a live simulation has no dependencies");
     if (to_fs <= 0 || (uint64_t)to_fs < s->from_fs)
         return endpoint_error(why, "the simulation has come to a later time, or to its end");
     return KB_OK;

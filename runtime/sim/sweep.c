@@ -131,7 +131,7 @@ static kb_status split_copies(struct kb_sim *s, const struct job *job, kb_error 
         if (job->to.splits && !split_later(s, i, &bytes))
             return KB_NO_MEMORY;
     }
-    return split_all(s, why);
+    return split_all(s, 0, job->n, why);
 }
 
 static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)

@@ -9,7 +9,8 @@ kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape sh
     REFUSE_NULL(s && name && out, "sim, name, out", why);
     kb_status status = host_tensor_new(&s->host, s->topo, name, dtype, shape, placement, out, why);
 
-    if (!status && (s->options.phase2 || s->options.inspect) && !s->options.max_events)
+    if (!status && (s->options.phase2 || s->options.values || s->options.inspect) &&
+        !s->options.max_events)
         host_fill_now(s->host);
     return status;
 }

@@ -332,9 +332,13 @@ static void add_part(struct part *all, const struct part *p)
     all->packets += p->packets;
 }
 
+/* Of a sum that may be below 0, as the wait for banks with an open row is; half is rounded away
+ * from 0. */
 static int64_t mean(unsigned_sum sum, uint64_t n)
 {
-    return n ? (int64_t)((sum + n / 2) / n) : 0;
+    wait_sum value = (wait_sum)sum, half = value < 0 ? -(wait_sum)(n / 2) : (wait_sum)(n / 2);
+
+    return n ? (int64_t)((value + half) / (wait_sum)n) : 0;
 }
 
 static void set_sums(const struct view *v, kb_traffic_result *r)
@@ -362,8 +366,7 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->wait_fs[KB_WAIT_LINK] = mean(all.link, all.count);
     r->wait_fs[KB_WAIT_MEMORY] = mean(all.memory, all.count);
     r->formula_fs = r->wire_fs + r->overhead_fs + r->drain_fs + r->return_fs;
-    r->formula_fs += all.packets < 0 ? -mean((unsigned_sum)-all.packets, all.count)
-                                     : mean((unsigned_sum)all.packets, all.count);
+    r->formula_fs += mean((unsigned_sum)all.packets, all.count);
     r->warmup_fs = llround(part_fs * v->from);
     r->offered_gbs = (double)all.count * (double)first->request.nbytes * 1e6 / time_fs;
     r->accepted_gbs = (double)all.completed * (double)first->request.nbytes * 1e6 / time_fs;

@@ -58,6 +58,13 @@ equal "the traffic is the same where cube.xbar.pe_gbs is better" \
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "mean_ns") c = i } NR == 2 { print $c }')" \
     "$(of cube.xbar.pe_gbs mean_ns)"
 
+# docs/model.md "Packets": 16 KiB in four packets, 25 ns apart, take 93.085 ns; at half of the pace, or cut in two, 66.085
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,16K\n' >cut.csv
+run why cut.csv --by key --set cube.pe.pe_dma.packet_bytes=4096 --set cube.pe.pe_dma.issue_ns=25 --format csv --quiet
+equal "packets: larger ones, and a better pace" "93.085000 66.085000 8192.000000 66.085000 12.500000" \
+    "$(of none mean_ns) $(of cube.pe.pe_dma.packet_bytes mean_ns) $(of cube.pe.pe_dma.packet_bytes to) $(
+        of cube.pe.pe_dma.issue_ns mean_ns) $(of cube.pe.pe_dma.issue_ns to)"
+
 # mixed PLANE CUBE ALL: planes, and cubes that have keys of their own
 mixed()
 {

@@ -59,6 +59,10 @@ for dtype in f16 bf16 f32 f64; do
     one cube8 threshold M=101 N=33 dtype=$dtype
     one cube1 threshold M=31 N=5 t=-0.25 dtype=$dtype
 done
+one cube8 flash H=3 S=77 D=41 BM=16 BT=24
+one cube1 flash H=2 S=131 D=33 BM=64 BT=48
+one cube8 overlap M=67 N=41 K=130
+one cube1 overlap M=100 N=77 K=99 BM=17 BN=9
 for variant in load_ref load_load; do
     one cube8 gemm_composite M=64 N=96 K=160 variant=$variant
     one cube1 gemm_composite M=41 N=43 K=47 dtype=f32 variant=$variant

@@ -28,10 +28,11 @@ small()
     case $1 in
     attention | attention_ring) echo H=3 S=33 T=150 D=17 ;;
     copy) echo L=1009 ;;
+    flash) echo H=3 S=77 D=41 BM=16 BT=24 ;;
     gather) echo M=101 L=67 D=9 ;;
     list_walk) echo N=101 L=23 ;;
     softmax | layernorm | threshold) echo M=67 N=33 ;;
-    gemm* | qkv_gemm | mlp | mlp_tp) echo M=67 N=41 K=130 ;;
+    gemm* | overlap | qkv_gemm | mlp | mlp_tp) echo M=67 N=41 K=130 ;;
     *) echo count=1009 ;;
     esac
 }

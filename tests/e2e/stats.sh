@@ -155,8 +155,6 @@ run load --pattern hotspot:100% --rate 0.5 --txns 20000 --seeds 2 --quiet --stat
 equal "load: its busiest memory" "$(field memory_util_pct 1)" "$(sum memory slice0 util_pct)"
 equal "what waits at a channel of load is not drawn yet: no maximum" "" \
     "$(awk -F, '$1 == "channel" { print $12 }' s.csv | sort -u)"
-refused "load: one rate" 2 "--stats is of one simulation: it needs a --rate that is one number" \
-    load --pattern local --rate 0.1,0.2 --stats s.csv
 refused "an option of some commands" 2 "probe takes no --stats, it is an option of" probe --stats s.csv
 
 # -- formats ------------------------------------------------------------------------------------

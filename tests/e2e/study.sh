@@ -56,6 +56,9 @@ equal "that of traffic is its mean latency" \
 equal "what binds is what --stats has as the busiest" \
     "$(awk -F, 'NR > 1 && $10 > most { most = $10 } END { print most }' use.csv)" \
     "$(awk -F, '$1 == "base" && /gemm/ { print $10 }' out)"
+"$SIM" study s.yaml --format csv --stats all.use.csv >/dev/null 2>&1
+same use.csv <(sed -n '1s/^variant,command,//p;s/^base,run gemm M=256 N=256 K=256,//p' all.use.csv) && grep -q '^both,load' all.use.csv
+ok "--stats: of each run, behind variant and command"
 equal "a link between two cubes has their names" "c1 > c2" "$(awk -F, '$1 == "noc_x2" && /gemm/ { print $9 }' out)"
 awk -F, 'NR > 1 && $1 == "base" { base[$2] = $7 } NR > 1 { time[$2, $1] = $7; gain[$2, $1] = $8; n[$2]++
         if (n[$2] > 1 && $7 + 0 < last) exit 1; last = $7 + 0; name[++rows] = $2 SUBSEP $1; c[$2, $1] = $2 }
@@ -317,6 +320,29 @@ printf 'commands: [run gemm, load --pattern uniform --rate 0.1]\nvary: {arg.Q: [
 study
 [ $code -eq 3 ] && says "s.yaml:2:8: 'arg.Q' is no argument of a bench of these commands"
 ok "an argument that no bench has"
+
+# -- causes ---------------------------------------------------------------------------------------
+
+printf 'command: run gemm M=64\nvary: {cube.hbm.bw_gbs: [128, 512]}\n' >s.yaml
+study --breakdown --format csv
+"$SIM" run gemm M=64 --set cube.hbm.bw_gbs=512 --breakdown --format csv --quiet >one
+[ $code -eq 0 ] && same one <(sed -n '1s/^variant,command,//p;s/^512,run gemm M=64,//p' out) && [ "$(cut -d, -f1 out | uniq | xargs)" = "variant base 128 512" ]
+ok "--breakdown: of each run, behind variant and command"
+printf 'commands: [run gemm, probe]\nvary: {cube.hbm.bw_gbs: [128, 512]}\n' >s.yaml
+study --breakdown
+[ $code -eq 3 ] && says "s.yaml:1:22: 'probe' has no --breakdown here: run and replay have"
+ok "--breakdown: a command that has none"
+
+# docs/model.md "Packets": 66.085 whole, or in two packets, 93.085 in four
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,16K\n' >cut.csv
+cat >s.yaml <<'END'
+set: {cube.pe.pe_dma.issue_ns: 25}
+command: replay cut.csv
+variants: {four: {cube.pe.pe_dma.packet_bytes: 4096}, two: {cube.pe.pe_dma.packet_bytes: 8192}}
+END
+study --format csv
+equal "sizes of packets" "base 66.085000 four 93.085000 two 66.085000" \
+    "$(sed 1d out | cut -d, -f1,5 | sort | tr , ' ' | paste -sd ' ')"
 
 # -- report, other machines ---------------------------------------------------------------------
 

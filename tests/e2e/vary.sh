@@ -41,6 +41,12 @@ varied load load --pattern uniform --rate 0.1,0.3 --txns 200 --seeds 1
 varied run run gemm M=64 N=64 K=64
 varied "run --verify" run softmax M=64 N=256 --verify
 
+# docs/model.md "Packets"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,16K\n' >cut.csv
+run replay cut.csv --set cube.pe.pe_dma.issue_ns=25 --vary cube.pe.pe_dma.packet_bytes=0,4096,8192 --format csv --quiet
+equal "sizes of packets" "0 66.085000 4096 93.085000 8192 66.085000" \
+    "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "actual_ns") c = i } NR > 1 { print $1, $c }' out | paste -sd ' ')"
+
 # -- arguments of a bench -----------------------------------------------------------------------
 
 for jobs in 1 2; do

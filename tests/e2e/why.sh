@@ -251,13 +251,41 @@ run load --pattern uniform --rate 0.3 --txns 20000 --breakdown
 says "no steady state" && says "saturation begins below rate 0.3" && says "links are ideal"
 ok "load: what is doubtful is said all the same"
 
+# -- of several runs ------------------------------------------------------------------------------
+
+# One run's rows are those of that run alone, behind what names it.
+traffic="load --pattern uniform --op write --txns 400 --quiet"
+# shellcheck disable=SC2086
+run $traffic --rate 0.1,0.02 --breakdown --format csv --stats both.csv
+cp out both
+for rate in 0.1 0.02; do
+    # shellcheck disable=SC2086
+    "$SIM" $traffic --rate $rate --breakdown --format csv --stats one.csv >one
+    name=$(printf '%.6f' $rate)
+    [ "$(wc -l <one)" -gt 100 ] && same one <(sed -n "1s/^rate,//p;s/^$name,//p" both) &&
+        same one.csv <(sed -n "1s/^rate,//p;s/^$name,//p" both.csv)
+    ok "load at two rates: causes and statistics at $rate"
+done
+run why gemm M=32 N=32 K=32 --quiet --format csv --stats use.csv
+cp out rows
+"$SIM" why gemm M=32 N=32 K=32 --quiet --format csv --breakdown >causes
+"$SIM" run gemm M=32 N=32 K=32 --quiet --format csv --stats one.csv >one && "$SIM" run gemm M=32 N=32 K=32 --quiet --format csv --breakdown >one
+same one <(sed -n '1s/^removed,//p;s/^none,//p' causes) && same one.csv <(sed -n '1s/^removed,//p;s/^none,//p' use.csv)
+ok "why: causes and statistics of the run as it is"
+limits=$(cut -d, -f1 rows | sort)
+[ "$(cut -d, -f1 causes | sort -u)" = "$limits" ] && [ "$(cut -d, -f1 use.csv | sort -u)" = "$limits" ] &&
+    [ "$(awk -F, '$1 == "overhead" && $4 == "overhead"' causes | wc -l)" = 0 ]
+ok "why: of each run without a limit, too"
+run why gemm N=32 K=32 --quiet --format csv --vary arg.M=32,64
+same rows <(sed -n '1s/^arg.M,//p;s/^32,//p' out) && [ "$(grep -c ^64, out)" -gt 5 ]
+ok "why --vary: the rows of each"
+refused "of keys" 2 "--breakdown is of a run for each limit: why --by key takes none" why gemm --by key --breakdown
+
 # -- what cannot be -----------------------------------------------------------------------------
 
 refused "--top without --breakdown" 2 "--top needs --breakdown, which is not given" replay two.csv --top 3
 refused "--top 0" 2 "--top '0' is not a number, 1 to" replay two.csv --breakdown --top 0
 refused "--inspect, too" 2 "--breakdown and --inspect both print" run gemm --breakdown --inspect last
-refused "several rates" 2 "--breakdown is of one simulation: it needs a --rate that is one number" \
-    load --pattern uniform --rate 0.1,0.2 --breakdown
 refused "several simulations" 2 "--breakdown is of one simulation, --seeds has 2" \
     load --pattern uniform --rate 0.1 --breakdown --seeds 2
 refused "of sweep" 2 "sweep takes no --breakdown" sweep --breakdown

@@ -137,6 +137,8 @@ struct pe {
     size_t n_tokens, tokens_room, n_entered;
     struct station *fetch, *store, *gemm, *math;
     uint32_t tile_m, tile_k, tile_n, tile_buffers;
+    uint64_t *turns; /* by accumulator: the engine of the last command on it */
+    size_t n_turns;
 };
 
 struct sim {
@@ -474,7 +476,8 @@ static void finish(struct sim *s, uint64_t key)
     if (p->kernel->commands[r->command].kind == JUDGE_ATOMIC)
         add_up(s, id);
     if (--p->open[r->command] == 0) {
-        if (j->then != NO_JOB || r->stage == JUDGE_GEMM_STAGE)
+        if ((j->then != NO_JOB && s->run->records[j->then].command == r->command) ||
+            r->stage == JUDGE_GEMM_STAGE)
             judge_die("a command ends in the middle");
         command_ends(s, p, r->command);
     }
@@ -606,6 +609,18 @@ static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, do
     return add_fs(x->s, llround(overhead_ns * 1e6), fs);
 }
 
+/* docs/kernels.md "Accumulators": cycles over the rate of the operands' type, rounded up. */
+static uint64_t rated(struct plan *x, uint64_t cycles)
+{
+    static const char *const keys[] = {[JUDGE_I8] = "cube.pe.pe_gemm.rate.i8",
+                                       [JUDGE_I32] = "cube.pe.pe_gemm.rate.i32",
+                                       [JUDGE_F16] = "cube.pe.pe_gemm.rate.f16",
+                                       [JUDGE_F32] = "cube.pe.pe_gemm.rate.f32",
+                                       [JUDGE_F64] = "cube.pe.pe_gemm.rate.f64"};
+
+    return (uint64_t)ceil((double)cycles / number_at(x->s, &x->p->kernel->pe, keys[x->c->in]));
+}
+
 static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uint32_t k, uint32_t n)
 {
     const struct judge_end *pe = &x->p->kernel->pe;
@@ -619,7 +634,7 @@ static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uin
     r->k = k;
     r->n = n;
     add_service(x, id, x->p->gemm,
-                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), cycles,
+                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), rated(x, cycles),
                           number_at(x->s, pe, "cube.pe.pe_gemm.clock_ghz")));
     return id;
 }
@@ -815,6 +830,21 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     return id;
 }
 
+/* The part of an epilogue's operand that belongs to a tile. */
+static uint64_t epilogue_fetch(struct plan *x, const struct judge_epilogue *e)
+{
+    uint64_t m = e->part == JUDGE_ROW ? 1 : x->m;
+    uint64_t n = e->part == JUDGE_COLUMN ? 1 : x->n;
+
+    return fetch_job(x, m * n * e->element_bytes);
+}
+
+static uint64_t epilogue_math(struct plan *x, const struct judge_epilogue *e)
+{
+    return math_job(x, JUDGE_MATH_STAGE, (uint64_t)x->m * x->n,
+                    e->special ? JUDGE_SPECIAL : JUDGE_PLAIN);
+}
+
 /* -- plans of commands: each draws the ids of its jobs in the order of the op log */
 
 static void plan_dma(struct plan *x)
@@ -824,6 +854,70 @@ static void plan_dma(struct plan *x)
     x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset,
                        (struct lines){1, c->nbytes, 0});
     x->p->starts[x->p->at].first = x->op_id;
+}
+
+/* Job `id` begins after the engine of the command before on its accumulator. */
+static void in_turn(struct plan *x, uint64_t id)
+{
+    struct pe *p = x->p;
+    size_t acc = x->c->acc;
+
+    for (; p->n_turns <= acc; p->n_turns++) {
+        p->turns = judge_grow(p->turns, p->n_turns + 1, sizeof *p->turns);
+        p->turns[p->n_turns] = NO_JOB;
+    }
+    if (p->turns[acc] != NO_JOB && !x->s->jobs[p->turns[acc]].ended)
+        then(x->s, p->turns[acc], id);
+    p->turns[acc] = id;
+}
+
+/* Job `id` follows job `last`; NO_JOB: the start of its command. Returns it. */
+static uint64_t follow(struct plan *x, uint64_t last, uint64_t id)
+{
+    if (last != NO_JOB) {
+        then(x->s, last, id);
+    } else {
+        x->p->starts[x->p->at].first = id;
+        x->s->jobs[id].waits_for++; /* for the start */
+    }
+    return id;
+}
+
+/* FETCH and the engine, which has its turn; the engine's record is the command's. */
+static void plan_acc(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    uint64_t last = NO_JOB;
+
+    if (c->kind == JUDGE_ACC_DOT)
+        x->op_id = gemm_job(x, JUDGE_COMMAND, c->m, c->k, c->n);
+    else
+        x->op_id = math_job(x, JUDGE_COMMAND, c->elements, JUDGE_PLAIN);
+    if (c->operand_bytes > 0)
+        last = follow(x, last, fetch_job(x, c->operand_bytes));
+    follow(x, last, x->op_id);
+    in_turn(x, x->op_id);
+}
+
+/* The steps of the epilogue, of which the first engine has its turn, and STORE. */
+static void plan_acc_store(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    uint64_t last = NO_JOB, first = NO_JOB;
+
+    x->op_id = new_job(x, JUDGE_PE_SCHEDULER, JUDGE_COMMAND);
+    x->m = c->m;
+    x->n = c->n;
+    for (size_t i = 0; i < c->n_epilogues; i++) {
+        const struct judge_epilogue *e = &c->epilogues[i];
+
+        if (e->part != JUDGE_NO_PART)
+            last = follow(x, last, epilogue_fetch(x, e));
+        last = follow(x, last, epilogue_math(x, e));
+        first = first == NO_JOB ? last : first;
+    }
+    last = follow(x, last, store_job(x, c->nbytes));
+    in_turn(x, first == NO_JOB ? last : first);
 }
 
 /* FETCH, engine, STORE; the engine's record is the command's. */
@@ -844,6 +938,14 @@ static void plan_compute(struct plan *x)
     store = store_job(x, c->nbytes);
     then(x->s, x->op_id, store);
     x->p->starts[x->p->at].first = first;
+}
+
+/* docs/kernels.md "Values that decide": a FETCH, which is all that is recorded. */
+static void plan_value(struct plan *x)
+{
+    x->op_id = fetch_job(x, x->c->operand_bytes);
+    x->s->run->records[x->op_id].parent = x->op_id;
+    x->p->starts[x->p->at].first = x->op_id;
 }
 
 static struct token *new_token(struct pe *p)
@@ -914,19 +1016,9 @@ static void write_tile(struct plan *x, uint64_t after, uint64_t row, uint64_t co
 
 static uint64_t plan_epilogue(struct plan *x, uint64_t after, const struct judge_epilogue *e)
 {
-    uint64_t m = e->part == JUDGE_ROW ? 1 : x->m;
-    uint64_t n = e->part == JUDGE_COLUMN ? 1 : x->n;
-    uint64_t id;
-
-    if (e->part != JUDGE_NO_PART) {
-        id = fetch_job(x, m * n * e->element_bytes);
-        then(x->s, after, id);
-        after = id;
-    }
-    id = math_job(x, JUDGE_MATH_STAGE, (uint64_t)x->m * x->n,
-                  e->special ? JUDGE_SPECIAL : JUDGE_PLAIN);
-    then(x->s, after, id);
-    return id;
+    if (e->part != JUDGE_NO_PART)
+        after = follow(x, after, epilogue_fetch(x, e));
+    return follow(x, after, epilogue_math(x, e));
 }
 
 /* One token of composite_gemm: tiles (i, k) of a and (k, j) of b. */
@@ -1325,6 +1417,11 @@ static bool all_have_ended(const struct pe *p)
     return true;
 }
 
+static bool is_of_acc(const struct judge_command *c)
+{
+    return c->kind == JUDGE_ACC_DOT || c->kind == JUDGE_ACC_SCALE || c->kind == JUDGE_ACC_STORE;
+}
+
 /* The operands are there. */
 static void start(struct sim *s, struct pe *p, size_t command)
 {
@@ -1340,6 +1437,10 @@ static void start(struct sim *s, struct pe *p, size_t command)
         enter_tokens(s, p);
     } else if (c->kind == JUDGE_SEND || c->kind == JUDGE_RECV) {
         advance(s, &s->queues[find_queue(s, p, c)]);
+    } else if (is_of_acc(c)) {
+        if (c->kind == JUDGE_ACC_STORE)
+            s->run->records[id].t_start = s->now_fs;
+        begin(s, p->starts[command].first, JUDGE_NONE);
     } else if (c->kind != JUDGE_BARRIER) {
         go_on(s, p->starts[command].first);
     }
@@ -1401,6 +1502,12 @@ static void issue(struct sim *s, struct pe *p)
         plan_dma(&x);
     else if (x.c->kind == JUDGE_DOT || x.c->kind == JUDGE_MATH)
         plan_compute(&x);
+    else if (x.c->kind == JUDGE_VALUE)
+        plan_value(&x);
+    else if (x.c->kind == JUDGE_ACC_STORE)
+        plan_acc_store(&x);
+    else if (is_of_acc(x.c))
+        plan_acc(&x);
     else
         plan_composite(&x);
     if (x.op_id != times->op_id)
@@ -1414,7 +1521,8 @@ static void issue(struct sim *s, struct pe *p)
 
 static bool returns_at_issue(const struct judge_command *c)
 {
-    if (c->overlaps && c->kind != JUDGE_BARRIER && c->kind != JUDGE_ATOMIC)
+    if (c->overlaps && c->kind != JUDGE_BARRIER && c->kind != JUDGE_ATOMIC &&
+        c->kind != JUDGE_VALUE)
         return true;
     if (c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV)
         return c->async;
@@ -1627,6 +1735,19 @@ static bool barrier_makes_sense(const struct judge_program *p, const struct judg
     return member;
 }
 
+/* It follows an acc_dot of that accumulator, or is one, and no acc_store. */
+static bool acc_makes_sense(const struct judge_kernel *k, size_t i)
+{
+    const struct judge_command *c = &k->commands[i], *before = NULL;
+
+    for (size_t b = 0; b < i; b++)
+        if (is_of_acc(&k->commands[b]) && k->commands[b].acc == c->acc)
+            before = &k->commands[b];
+    if (before && (before->kind == JUDGE_ACC_STORE || before->m != c->m || before->n != c->n))
+        return false;
+    return (before || c->kind == JUDGE_ACC_DOT) && c->m > 0 && c->n > 0;
+}
+
 static bool command_makes_sense(const struct judge_program *p, const struct judge_kernel *k,
                                 size_t i)
 {
@@ -1652,6 +1773,14 @@ static bool command_makes_sense(const struct judge_program *p, const struct judg
         return message_makes_sense(k, c);
     case JUDGE_BARRIER:
         return barrier_makes_sense(p, k, c->group);
+    case JUDGE_ACC_DOT:
+    case JUDGE_ACC_SCALE:
+    case JUDGE_ACC_STORE:
+        return acc_makes_sense(k, i);
+    case JUDGE_VALUE:
+        return c->operand_bytes > 0 && c->n_operands == 1;
+    case JUDGE_KINDS:
+        break;
     case JUDGE_ATOMIC:
         return c->nbytes > 0 && (c->at.kind == JUDGE_SLICE || c->at.kind == JUDGE_SRAM);
     }
@@ -1819,6 +1948,7 @@ static void tear_down(struct sim *s)
         free(s->pes[i].open);
         free(s->pes[i].starts);
         free(s->pes[i].tokens);
+        free(s->pes[i].turns);
     }
     for (size_t i = 0; i < s->n_queues; i++) {
         free(s->queues[i].pieces);

@@ -36,6 +36,11 @@ enum judge_command_kind {
     JUDGE_RECV,
     JUDGE_BARRIER,
     JUDGE_ATOMIC,
+    JUDGE_ACC_DOT,
+    JUDGE_ACC_SCALE,
+    JUDGE_ACC_STORE,
+    JUDGE_VALUE,
+    JUDGE_KINDS
 };
 
 enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
@@ -67,9 +72,10 @@ enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
 struct judge_command {
     enum judge_command_kind kind;
     const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full */
-    enum judge_dtype in;  /* hint: of operands, and of what a load or a store moves; of a send
-                             or a recv it says where pieces are cut; of an atomic its wrap */
-    enum judge_dtype out; /* hint: of the result */
+    enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
+                             store moves; of a send or a recv it says where pieces are cut; of an
+                             atomic its wrap */
+    enum judge_dtype out; /* hint: of the result; of the first acc_dot, of the accumulator */
     bool async;           /* load, store, recv: returns at issue; a composite always does */
     bool overlaps;        /* under tl_async(true): then `from` is no hint, but what it waits for */
     struct judge_end at;  /* load: source; store: destination; a composite: output; atomic: its
@@ -77,7 +83,8 @@ struct judge_command {
     uint64_t offset;      /* in that memory */
     uint64_t nbytes;      /* load, store, atomic: of the transaction; dot, math: of the result;
                              send, recv: of all pieces together */
-    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored */
+    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value: what
+                               is fetched of its operand */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
                                the rows of higher ranks are multiplied out and [N] is [1,N].
@@ -94,6 +101,8 @@ struct judge_command {
     uint32_t tag;  /* send, recv */
     size_t group;  /* barrier: index into the program's groups */
     int64_t value; /* atomic: is added */
+    size_t acc;    /* acc_...: the number of the accumulator in its kernel; its commands have one
+                      shape [m,n], the first is an acc_dot, the last an acc_store */
 };
 
 /* The kernel of one PE. */

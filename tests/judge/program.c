@@ -155,6 +155,21 @@ static void print_compute(FILE *out, const struct judge_command *c)
     print_operands(out, c);
 }
 
+/* "acc 0: dot 32x64x32 f16: #1 #2", "acc 0 of 32x32 f32: store as f16, exp (special)" */
+static void print_acc(FILE *out, const struct judge_command *c)
+{
+    static const char *const kinds[] = {"dot", "scale", "store"};
+
+    fprintf(out, "acc %zu of %" PRIu32 "x%" PRIu32 ": %s", c->acc, c->m, c->n,
+            kinds[c->kind - JUDGE_ACC_DOT]);
+    if (c->kind == JUDGE_ACC_DOT)
+        fprintf(out, " over %" PRIu32, c->k);
+    fprintf(out, ", %" PRIu64 " B, %s to %s:", c->operand_bytes, dtypes[c->in], dtypes[c->out]);
+    print_operands(out, c);
+    for (size_t i = 0; i < c->n_epilogues; i++)
+        print_epilogue(out, &c->epilogues[i]);
+}
+
 /* "send 4096 B f16 #3 -> c0.pe1 tag 0", "recv async 4096 B f16 <- c0.pe0 tag 0" */
 static void print_message(FILE *out, const struct judge_command *c)
 {
@@ -214,6 +229,17 @@ static void print_command(FILE *out, const struct judge_program *p, const struct
         break;
     case JUDGE_BARRIER:
         print_barrier(out, &p->groups[c->group]);
+        break;
+    case JUDGE_ACC_DOT:
+    case JUDGE_ACC_SCALE:
+    case JUDGE_ACC_STORE:
+        print_acc(out, c);
+        break;
+    case JUDGE_VALUE:
+        fprintf(out, "value of %" PRIu64 " B %s:", c->operand_bytes, dtypes[c->in]);
+        print_operands(out, c);
+        break;
+    case JUDGE_KINDS:
         break;
     case JUDGE_ATOMIC:
         fprintf(out, "atomic %s + %" PRId64, dtypes[c->in], c->value);

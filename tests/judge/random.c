@@ -124,8 +124,23 @@ static void print_ipcq(FILE *out, struct dice *rng)
     fprintf(out, ", space: %s}\n", spaces[below(rng, COUNT(spaces))]);
 }
 
+/* The rates of products, by other dice than the rest: see print_ports(). */
+static void print_rates(FILE *out, uint64_t seed)
+{
+    static const char *const types[] = {"f64", "f32", "f16", "i8", "i32"};
+    static const char *const rates[] = {"2", "0.25", "0.3", "1.5"};
+    struct dice dice = {.state = seed ^ UINT64_C(0x4a7e)}, *rng = &dice;
+
+    if (chance(rng, 60))
+        return;
+    fputs(", rate: {", out);
+    for (size_t i = 0; i < COUNT(types); i++)
+        fprintf(out, "%s%s: %s", i ? ", " : "", types[i], rates[below(rng, COUNT(rates))]);
+    fputc('}', out);
+}
+
 /* What else a PE has; drawn last, so that a seed's other numbers stay as they were without it. */
-static void print_pe(FILE *out, struct dice *rng)
+static void print_pe(FILE *out, struct dice *rng, uint64_t seed)
 {
     fputs("    pe_cpu: {", out);
     print_overhead(out, rng);
@@ -136,6 +151,7 @@ static void print_pe(FILE *out, struct dice *rng)
     print_overhead(out, rng);
     print_clock(out, rng);
     print_three(out, rng, "mac");
+    print_rates(out, seed);
     fputs("}\n    pe_math: {", out);
     print_overhead(out, rng);
     print_clock(out, rng);
@@ -345,7 +361,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     print_gbs(out, rng, ", write_gbs: ");
     print_ports(out, seed);
     fputs("}\n", out);
-    print_pe(out, rng);
+    print_pe(out, rng, seed);
     return shape.pes;
 }
 

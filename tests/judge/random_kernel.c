@@ -32,6 +32,15 @@ struct stored {
     uint64_t offset, nbytes;
 };
 
+/* An accumulator that is not stored yet. */
+struct open_acc {
+    size_t number;
+    uint32_t m, n;
+    enum judge_dtype in, dtype; /* of the last product's operands; its own */
+};
+
+enum { MOST_ACCS = 7 }; /* of a kernel, all of which have room at once */
+
 /* A kernel in the making. No command makes more than one of each. */
 struct maker {
     const struct judge_topo *t;
@@ -44,7 +53,9 @@ struct maker {
     struct stored *stored;
     size_t n_stored, stored_room;
     uint64_t reserved; /* bytes at the beginning of every slice that it does not write to */
-    bool overlaps;     /* it is in a stretch under tl_async(true); there has been one */
+    struct open_acc *accs;
+    size_t n_accs, made_accs; /* not stored yet; in all */
+    bool overlaps;            /* it is in a stretch under tl_async(true); there has been one */
     bool overlapped;
 };
 
@@ -408,6 +419,110 @@ static struct judge_epilogue any_epilogue(struct maker *m, const struct judge_co
     return e;
 }
 
+/* An element of a tensor that is there, or all of it. */
+static void add_value(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_VALUE, .n_operands = 1};
+    struct tensor x;
+
+    if (m->n_tensors == 0)
+        return;
+    x = m->tensors[below(m->rng, m->n_tensors)];
+    c.operands[0] = in_tcm(ready(m, x.from));
+    c.in = x.dtype;
+    c.elements = x.elements;
+    c.operand_bytes = (chance(m->rng, 60) ? 1 : x.elements) * dtype_bytes[x.dtype];
+    add(m, &c);
+}
+
+/* -- accumulators -- */
+
+static struct judge_command of_acc(const struct open_acc *a, enum judge_command_kind kind)
+{
+    return (struct judge_command){
+        .kind = kind, .acc = a->number, .in = a->in, .out = a->dtype, .m = a->m, .n = a->n};
+}
+
+/* A product that sets `a`, or is added to it. */
+static void add_acc_dot(struct maker *m, struct open_acc *a, uint32_t k)
+{
+    struct judge_command c = of_acc(a, JUDGE_ACC_DOT);
+    uint64_t left = (uint64_t)a->m * k, right = (uint64_t)k * a->n;
+    size_t from[2];
+
+    c.k = k;
+    c.n_operands = 2;
+    from[0] = find_or_load(m, c.in, left);
+    from[1] = find_or_load(m, c.in, right);
+    c.operands[0] = in_tcm(ready(m, from[0]));
+    c.operands[1] = in_tcm(ready(m, from[1]));
+    c.operand_bytes = (left + right) * dtype_bytes[c.in];
+    add(m, &c);
+}
+
+static void open_acc(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_ACC_DOT};
+    struct open_acc *a;
+
+    any_product(m, &c);
+    m->accs = judge_grow(m->accs, m->n_accs + 1, sizeof *m->accs);
+    a = &m->accs[m->n_accs++];
+    *a = (struct open_acc){.number = m->made_accs++, .m = c.m, .n = c.n, .in = c.in};
+    a->dtype = c.in == JUDGE_I8 ? JUDGE_I32 : chance(m->rng, 70) ? JUDGE_F32 : JUDGE_F64;
+    add_acc_dot(m, a, c.k);
+}
+
+static void add_acc_scale(struct maker *m, const struct open_acc *a)
+{
+    struct judge_command c = of_acc(a, JUDGE_ACC_SCALE);
+    enum judge_part part = (enum judge_part)below(m->rng, 4);
+    uint64_t rows = part == JUDGE_ROW ? 1 : a->m, columns = part == JUDGE_COLUMN ? 1 : a->n;
+
+    c.in = chance(m->rng, 50) ? a->in : a->dtype;
+    c.elements = (uint64_t)a->m * a->n;
+    c.n_operands = 1;
+    if (part == JUDGE_NO_PART) {
+        c.operands[0].where = JUDGE_SCALAR;
+    } else {
+        c.operands[0] = in_tcm(ready(m, find_or_load(m, c.in, rows * columns)));
+        c.operand_bytes = rows * columns * dtype_bytes[c.in];
+        c.k = (uint32_t)rows; /* how it lies */
+    }
+    add(m, &c);
+}
+
+static void add_acc_store(struct maker *m, struct open_acc *a)
+{
+    struct judge_command c = of_acc(a, JUDGE_ACC_STORE);
+
+    if (a->dtype != JUDGE_I32 && chance(m->rng, 60))
+        c.n_epilogues = 1 + below(m->rng, JUDGE_MOST_EPILOGUES);
+    for (size_t i = 0; i < c.n_epilogues; i++)
+        c.epilogues[i] = any_epilogue(m, &c);
+    if (a->dtype != JUDGE_I32 && chance(m->rng, 50))
+        c.out = JUDGE_F16;
+    c.nbytes = (uint64_t)a->m * a->n * dtype_bytes[c.out];
+    *a = m->accs[--m->n_accs];
+    add_tensor(m, add(m, &c), c.out, (uint64_t)c.m * c.n);
+}
+
+/* A step on one that is there, or a new one. */
+static void add_acc(struct maker *m)
+{
+    uint32_t what = below(m->rng, 4);
+    struct open_acc *a = m->n_accs ? &m->accs[below(m->rng, m->n_accs)] : NULL;
+
+    if ((!a || what == 0) && m->made_accs < MOST_ACCS)
+        open_acc(m);
+    else if (a && what == 1)
+        add_acc_scale(m, a);
+    else if (a && what == 2)
+        add_acc_store(m, a);
+    else if (a)
+        add_acc_dot(m, a, any_dim(m, "cube.pe.pe_scheduler.tile.1"));
+}
+
 static void add_composite_gemm(struct maker *m)
 {
     struct judge_command c = {.kind = JUDGE_COMPOSITE_GEMM};
@@ -475,7 +590,7 @@ static bool may_be_waited_for(const struct maker *m, size_t i)
     bool dma = c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV;
     bool composite = c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
     bool has_handle = c->kind == JUDGE_LOAD || c->kind == JUDGE_RECV || c->kind == JUDGE_DOT ||
-                      c->kind == JUDGE_MATH;
+                      c->kind == JUDGE_MATH || c->kind == JUDGE_ACC_STORE;
 
     return ((dma && c->async) || composite || (has_handle && c->overlaps)) && !is_waited_for(m, i);
 }
@@ -500,6 +615,13 @@ static void make_step(struct maker *m)
     may_turn(m);
     if (m->mix->overlaps && chance(m->rng, 5))
         add(m, &(struct judge_command){.kind = JUDGE_WAIT_ALL});
+    if (m->mix->overlaps && chance(m->rng, 40)) {
+        if (chance(m->rng, 25))
+            add_value(m);
+        else
+            add_acc(m);
+        return;
+    }
     switch (below(m->rng, 10)) {
     case 0:
     case 1:
@@ -533,6 +655,7 @@ static void drop_maker(struct maker *m)
 {
     free(m->tensors);
     free(m->stored);
+    free(m->accs);
 }
 
 static void make_kernel(struct maker *m)

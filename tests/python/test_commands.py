@@ -56,6 +56,11 @@ def test_breakdown(m):
               *command("load", "--pattern", "uniform", "--rate", "0.05", "--txns", "2000", "--breakdown"))
 
 
+def test_tune(m):
+    same_rows(m.tune("softmax", {"N": [128, 64], "M": "32:64:x2"}, verify=True),
+              *command("tune", "softmax", "arg.N=128,64", "arg.M=32,64", "--verify"))
+
+
 def test_why(m):
     same_rows(m.why("gemm", **SMALL), *command("why", "gemm", *ARGS))
     same_rows(m.why("softmax", by="key", M=64, N=64), *command("why", "softmax", "M=64", "N=64", "--by", "key"))

@@ -15,7 +15,9 @@ MACHINES = {
     "ideal": {"contention.links": "ideal"},
     "several": {"cube.pe.pe_dma.read_channels": 3, "cube.pe.pe_dma.write_channels": 2},
     "banks": {"cube.hbm.model": "banks"},
+    "packets": {"cube.pe.pe_dma.packet_bytes": 256, "cube.pe.pe_dma.issue_ns": 5},
     "router": {"contention.links": "router"},
+    "router-packets": {"contention.links": "router", "cube.pe.pe_dma.packet_bytes": 1024},
     "router-banks": {"contention.links": "router", "cube.hbm.model": "banks"},
 }
 

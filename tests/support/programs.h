@@ -142,6 +142,31 @@ static inline tl_tensor *do_composite(tl_ctx *tl, const struct scenario *s,
     return tl_composite_at(TL_HERE, tl, args);
 }
 
+static inline tl_tensor *do_acc(tl_ctx *tl, const struct scenario *s, const struct judge_command *c,
+                                tl_tensor **made, tl_acc **accs)
+{
+    tl_epilogues steps = {{{TL_GEMM, NULL, NULL}}};
+
+    if (c->kind == JUDGE_ACC_STORE) {
+        for (size_t i = 0; i < c->n_epilogues; i++)
+            steps.step[i] = epilogue(tl, c, i, made);
+        return tl_acc_store_at(TL_HERE, tl, accs[c->acc], dtype_of(c->out), steps);
+    }
+    if (c->kind == JUDGE_ACC_DOT) {
+        if (!accs[c->acc])
+            accs[c->acc] = tl_acc_new(tl, dtype_of(c->out), c->m, c->n);
+        tl_dot_acc(tl, accs[c->acc], operand(tl, s, c, 0, made, c->m, c->k),
+                   operand(tl, s, c, 1, made, c->k, c->n));
+        return NULL;
+    }
+    /* of m, n or m * n elements; c->k are its rows */
+    tl_acc_scale(
+        tl, accs[c->acc],
+        operand(tl, s, c, 0, made, c->k,
+                c->k ? (uint32_t)(c->operand_bytes / kb_dtype_bytes(dtype_of(c->in)) / c->k) : 0));
+    return NULL;
+}
+
 static inline uint32_t number_of(const struct scenario *s, const struct judge_end *pe)
 {
     return (uint32_t)judge_global_pe(s->judge, pe);
@@ -158,7 +183,7 @@ static inline void do_barrier(tl_ctx *tl, const struct scenario *s, const struct
 }
 
 static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
-                                    const struct judge_command *c, tl_tensor **made,
+                                    const struct judge_command *c, tl_tensor **made, tl_acc **accs,
                                     struct judge_command_times *got)
 {
     kb_shape flat;
@@ -196,6 +221,16 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     case JUDGE_ATOMIC:
         got->before = tl_atomic_add(tl, address(s, &c->at, c->offset), dtype_of(c->in), c->value);
         return NULL;
+    case JUDGE_VALUE:
+        if (c->operand_bytes == kb_dtype_bytes(dtype_of(c->in)))
+            tl_value(tl, made[c->operands[0].from], (int64_t)c->elements - 1);
+        else
+            tl_values(tl, made[c->operands[0].from]);
+        return NULL;
+    case JUDGE_ACC_DOT:
+    case JUDGE_ACC_SCALE:
+    case JUDGE_ACC_STORE:
+        return do_acc(tl, s, c, made, accs);
     default:
         return do_composite(tl, s, c, made);
     }
@@ -318,10 +353,11 @@ static inline void program_kernel(tl_ctx *tl, const kb_args *args)
     size_t k = kernel_of(s, tl_pe(tl));
     const struct judge_kernel *kernel = &s->program.kernels[k];
     tl_tensor **made = tl_alloc_host(tl, kernel->n * sizeof *made);
+    tl_acc **accs = tl_alloc_host(tl, kernel->n * sizeof *accs);
 
     for (size_t i = 0; i < kernel->n; i++) {
         s->got[k][i].call_fs = now_fs(tl);
-        made[i] = do_command(tl, s, &kernel->commands[i], made, &s->got[k][i]);
+        made[i] = do_command(tl, s, &kernel->commands[i], made, accs, &s->got[k][i]);
         s->got[k][i].return_fs = now_fs(tl);
         if (kernel->commands[i].overlaps)
             free_named(tl, kernel, i, made);
@@ -363,7 +399,7 @@ static inline void fill(kb_sim *sim)
 /* The program, launched in a new simulation. */
 static inline kb_sim *launch_program(struct scenario *s, kb_options options)
 {
-    kb_sim *sim = new_sim(s->topo, options);
+    kb_sim *sim;
     uint32_t *pes = launched(s);
     kb_launch_request r = {.name = "program",
                            .kernel = program_kernel,
@@ -372,6 +408,8 @@ static inline kb_sim *launch_program(struct scenario *s, kb_options options)
                            .n_pes = s->program.n};
     kb_error why = {""};
 
+    options.values = true;
+    sim = new_sim(s->topo, options);
     fill(sim);
     if (kb_launch(sim, &r, &why) != KB_OK)
         fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);

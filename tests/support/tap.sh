@@ -152,6 +152,7 @@ small()
     attention_ring) echo H=2 S=5 T=66 D=9 ;;
     copy) echo L=1009 ;;
     mlp_tp) echo M=7 N=41 K=33 ;;
+    flash) echo H=3 S=77 D=41 BM=16 BT=24 ;;
     gather) echo M=101 L=67 D=9 ;;
     list_walk) echo N=101 L=23 ;;
     softmax | layernorm | threshold) echo M=67 N=33 ;;

@@ -32,6 +32,11 @@ VARIANTS = {
     "`arbiter: age`": {"contention.arbiter": "age"},
     "`buffer_bytes: 4096, vcs: [2, 4]`": {"contention.buffer_bytes": 4096, "contention.vcs": "[2, 4]"},
     "`buffer_bytes: 512, vcs: [2, 16]`": {"contention.buffer_bytes": 512, "contention.vcs": "[2, 16]"},
+    "the same, `arbiter: age`": {"contention.buffer_bytes": 512, "contention.vcs": "[2, 16]",
+                                 "contention.arbiter": "age"},
+    "`buffer_bytes: 8192, vcs: [2, 4]`": {"contention.buffer_bytes": 8192, "contention.vcs": "[2, 4]"},
+    "`buffer_bytes: 1024, vcs: [2, 4]`": {"contention.buffer_bytes": 1024, "contention.vcs": "[2, 4]"},
+    "memories that serve one read after the other, 56.2 bytes a cycle": {"cube.sram.bw_gbs": 56.2},
     "`links: fifo`, latency 321, no `issue_ns`": FIFO,
     "`links: ideal`, the same": {**FIFO, "contention.links": "ideal"},
 }

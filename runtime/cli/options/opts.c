@@ -127,6 +127,10 @@ static enum exit_code check_replaced(const struct reading *r)
     if (o->race && (o->breakdown || o->inspect.n > 0))
         return say(r->program, EXIT_USAGE, "--race and %s both print in place of rows",
                    o->breakdown ? "--breakdown" : "--inspect");
+    if (o->command == COMMAND_WHY && o->by > 0 && (o->breakdown || o->stats))
+        return say(r->program, EXIT_USAGE,
+                   "--%s is of a run for each limit: why --by key takes none, run --vary does",
+                   o->breakdown ? "breakdown" : "stats");
     if (o->breakdown && r->given[OPTION_SEEDS] && o->seeds > 1)
         return say(r->program, EXIT_USAGE, "--breakdown is of one simulation, --seeds has %llu",
                    (unsigned long long)o->seeds);
@@ -300,18 +304,19 @@ static enum exit_code check_kept_part(const struct reading *r)
                opts_command_name(o->command));
 }
 
-/* What an observer sees is not in a journal. */
+/* What a journal does not have: of load it has what --stats tells. */
 static enum exit_code check_resume(const struct reading *r)
 {
     const struct opts *o = r->o;
+    const char *lacks = !o->resume || o->vary.n > 0              ? NULL
+                        : o->stats && o->command != COMMAND_LOAD ? "stats"
+                        : o->trace                               ? "trace"
+                        : o->report                              ? "report"
+                        : o->dry_run                             ? "dry-run"
+                                                                 : NULL;
 
-    if (!o->resume || o->vary.n > 0 || (!o->breakdown && !o->trace && !o->report && !o->dry_run))
-        return EXIT_OK;
-    return say(r->program, EXIT_USAGE, "--resume keeps results, and no --%s",
-               o->breakdown ? "breakdown"
-               : o->trace   ? "trace"
-               : o->report  ? "report"
-                            : "dry-run");
+    return lacks ? say(r->program, EXIT_USAGE, "--resume keeps results, and no --%s", lacks)
+                 : EXIT_OK;
 }
 
 /* Parts are joined by their files' names, and by lines: nothing else is known of them. */
@@ -384,6 +389,10 @@ static enum format default_format(const struct opts *o)
 {
     enum format format = command_rows[o->command].format;
 
+    if (o->shard.n) /* parts are joined line by line */
+        return FORMAT_CSV;
+    if (o->breakdown || (o->columns && o->command != COMMAND_DIFF))
+        return FORMAT_TABLE;
     return format == FORMAT_SVG && o->output && names_graph(o->output) ? FORMAT_DOT : format;
 }
 
@@ -414,8 +423,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = o->breakdown || (o->columns && o->command != COMMAND_DIFF) ? FORMAT_TABLE
-                                                                               : default_format(o);
+        o->format = default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = TOP_OF_DIFF;
     words_add_defaults(&r);

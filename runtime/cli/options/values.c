@@ -22,6 +22,7 @@ const char *const opts_formats[] = {
 const char *const opts_engines[] = {[KB_FUSED] = "fused", [KB_HOP] = "hop", NULL};
 const char *const opts_arrivals[] = {"poisson", "fixed", NULL};
 const char *const opts_off_on[] = {"off", "on", NULL};
+const char *const opts_auto_on[] = {"auto", "on", NULL};
 const char *const opts_shells[] = {"bash", "zsh", "fish", NULL};
 
 int opts_find(const char *word, const char *const names[], size_t n_names)

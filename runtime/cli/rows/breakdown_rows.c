@@ -301,13 +301,14 @@ static struct rows rows_of(struct breakdown_rows *c)
                          .arg = c};
 }
 
+uint64_t breakdown_top(const struct opts *o)
+{
+    return o->top ? o->top : is_for_people(o->format) ? TOP_FOR_PEOPLE : UINT64_MAX;
+}
+
 enum exit_code breakdown_rows_print(const struct cli *cli, kb_breakdown *why, struct sink *s)
 {
-    const struct opts *o = &cli->opts;
-    struct breakdown_rows c = {.cli = cli,
-                               .top = o->top                     ? o->top
-                                      : is_for_people(o->format) ? TOP_FOR_PEOPLE
-                                                                 : 0};
+    struct breakdown_rows c = {.cli = cli, .top = breakdown_top(&cli->opts)};
     kb_status status = gather(&c, why);
     struct rows rows = rows_of(&c);
     char note[NOTE_BYTES];
@@ -379,7 +380,7 @@ static void free_sums(struct sums *s)
 
 enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
 {
-    struct breakdown_rows c = {.cli = cli, .top = TOP_FOR_PAGES};
+    struct breakdown_rows c = {.cli = cli, .top = cli->opts.top ? cli->opts.top : TOP_FOR_PAGES};
     struct sums s = {.n = 0};
     kb_status status = gather(&c, why);
     struct rows causes = rows_of(&c);

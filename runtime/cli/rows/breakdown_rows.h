@@ -11,7 +11,10 @@
  */
 enum exit_code breakdown_begin(const struct cli *cli, kb_sim *sim, kb_breakdown **out);
 
-/* The same for a report, which has them beside its rows. */
+/* How many parts of everything these options print: --top, or what their format has room for. */
+uint64_t breakdown_top(const struct opts *o);
+
+/* For a report, which has them beside its rows: the --top largest, or what a page has room for. */
 enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why);
 
 /* Prints the causes to `s` once it has run. */

@@ -72,7 +72,7 @@ static void find_rates(const struct launch_rows *l, struct launch_row *row)
         return;
     row->tflops = operations / ns / 1000;
     row->gbs = bytes / ns;
-    row->peak_pct = macs > 0 ? 100 * macs / (ns * pes * limits.gemm_macs_per_ns)
+    row->peak_pct = macs > 0 ? 100 * launch->gemm_rated_macs / (ns * pes * limits.gemm_macs_per_ns)
                              : 100 * elements / (ns * pes * limits.math_elements_per_ns);
 }
 

@@ -93,10 +93,7 @@ enum exit_code stats_file_write(const struct utilization_rows *stats, const stru
         return code;
     if (stats->failed)
         return cmd_fail(cli, KB_NO_MEMORY, NULL);
-    if (!cli->varied)
-        return stats_file_print(&rows, cli, args, n_args, code);
-    captured_rows(cli->varied_stats, &rows, args, n_args);
-    return code;
+    return stats_file_print(&rows, cli, args, n_args, code);
 }
 
 enum exit_code stats_file_print(const struct rows *rows, const struct cli *cli,
@@ -106,6 +103,10 @@ enum exit_code stats_file_print(const struct rows *rows, const struct cli *cli,
     struct origin origin = cmd_origin(cli);
     enum exit_code written;
 
+    if (cli->varied) {
+        captured_rows(cli->varied_stats, rows, args, n_args);
+        return code;
+    }
     origin.command = "stats";
     origin.args = args;
     origin.n_args = n_args;

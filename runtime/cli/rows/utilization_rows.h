@@ -36,7 +36,7 @@ struct rows utilization_rows_table(const struct utilization_rows *stats);
 enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
                                 const struct origin_arg *args, size_t n_args, enum exit_code code);
 
-/* The same, of rows that are there: those of many machines. */
+/* The same, of rows that are there: those of many machines, or runs. */
 enum exit_code stats_file_print(const struct rows *rows, const struct cli *cli,
                                 const struct origin_arg *args, size_t n_args, enum exit_code code);
 

@@ -3,6 +3,7 @@
 #define STUDY_H
 #include "cli/command.h"
 #include "cli/out/say.h"
+#include "cli/vary/explained.h"
 #include "cli/vary/variants.h"
 
 enum {
@@ -111,8 +112,9 @@ char *study_arguments(const struct study *s, uint64_t v);
 /* "FILE:LINE:COLUMN: variant NAME: TEXT" on stderr. */
 void study_say(const struct study *s, uint64_t variant, const char *text);
 
-/* Runs one, in this process; what it says is its caller's to take. */
+/* Runs one, in this process; what it says is its caller's to take. `run` gets its causes and
+ * utilization as `e` wants them, if these are asked for. */
 void study_run_one(const struct study *s, uint64_t variant, size_t command,
-                   struct study_outcome *out);
+                   struct study_outcome *out, const struct explained *e, struct run_explained *run);
 
 #endif

@@ -337,6 +337,8 @@ static bool check_command(const struct study *s, const struct study_command *c)
         wrong = "is no command line";
     else if (!has_result(o.command))
         wrong = "is none of run, load, replay, sweep and probe";
+    else if (s->cli->opts.breakdown && o.command != COMMAND_RUN && o.command != COMMAND_REPLAY)
+        wrong = "has no --breakdown here: run and replay have";
     if (wrong)
         say_line("%s:%d:%d: '%s' %s", s->file, c->at_line, c->column, c->line, wrong);
     else if ((wrong = unwanted(&o)))

@@ -10,6 +10,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/plan/journal.h"
+#include "cli/rows/breakdown_rows.h"
 #include "cli/rows/place_text.h"
 #include "cli/study/study.h"
 #include <math.h>
@@ -26,10 +27,22 @@ static size_t find_column(const struct rows *rows, const char *name)
     return SIZE_MAX;
 }
 
+/* What a run is asked for. */
+struct collected {
+    struct study_outcome *outcome;
+    const struct explained *explained;
+    struct run_explained *run;
+};
+
 /* Pages are handed through commands as a struct report, of which they know nothing. */
+static struct collected *collected(struct report *page)
+{
+    return (struct collected *)(void *)page;
+}
+
 static struct study_outcome *outcome(struct report *page)
 {
-    return (struct study_outcome *)(void *)page;
+    return collected(page)->outcome;
 }
 
 static void take_rows(struct report *page, const struct rows *rows, const struct origin *origin)
@@ -60,25 +73,36 @@ static void take_rows(struct report *page, const struct rows *rows, const struct
 }
 
 /* The first of the busiest: their order in the machine is always the same. */
-static void rank(void *arg, const kb_utilization *use)
+static void rank(struct study_outcome *out, const kb_utilization *use)
 {
-    struct study_outcome *out = arg;
-
     if (use->servers == 0 || use->util_pct <= out->bound_pct)
         return;
     out->bound_pct = use->util_pct;
     place_text(use->name, out->bound);
 }
 
+/* The last simulation that is shown counts. */
 static void take_sim(struct report *page, const kb_sim *sim, const char *when)
 {
     struct study_outcome *out = outcome(page);
+    struct utilization_rows used = {0};
 
     (void)when;
     out->bound_pct = 0;
     out->bound[0] = '\0';
-    if (kb_sim_utilization(sim, rank, out) != KB_OK)
+    utilization_rows_keep(&used, sim);
+    if (used.failed)
         memory_lacks();
+    for (size_t i = 0; i < used.n; i++)
+        rank(out, &used.use[i]);
+    explained_take_use(collected(page)->explained, &used, collected(page)->run);
+    utilization_rows_free(&used);
+}
+
+static void take_causes(struct report *page, const struct rows *causes, const struct rows *sums)
+{
+    (void)sums;
+    explained_take_causes(collected(page)->explained, causes, collected(page)->run);
 }
 
 static void take_note(struct report *page, const char *line)
@@ -103,11 +127,16 @@ static enum exit_code write_nothing(struct report *page, struct sink *s)
     return EXIT_OK;
 }
 
-static const struct page collecting = {.note = take_note,
-                                       .rows = take_rows,
-                                       .sim = take_sim,
-                                       .deadlock = take_deadlock,
-                                       .write = write_nothing};
+/* With causes only if they are wanted: commands watch their runs for them. */
+static struct page page_of(const struct study *s)
+{
+    return (struct page){.note = take_note,
+                         .rows = take_rows,
+                         .breakdown = s->cli->opts.breakdown ? take_causes : NULL,
+                         .sim = take_sim,
+                         .deadlock = take_deadlock,
+                         .write = write_nothing};
+}
 
 static enum exit_code start(const struct cli *cli)
 {
@@ -134,8 +163,10 @@ static void give_arguments(struct opts *o, char *words)
 }
 
 void study_run_one(const struct study *s, uint64_t variant, size_t command,
-                   struct study_outcome *out)
+                   struct study_outcome *out, const struct explained *e, struct run_explained *run)
 {
+    struct collected all = {out, e, run};
+    struct page page = page_of(s);
     const struct study_command *c = &s->command[command];
     struct gates gates = {0};
     struct journal journal = {0};
@@ -143,8 +174,8 @@ void study_run_one(const struct study *s, uint64_t variant, size_t command,
                       .gates = &gates,
                       .journal = &journal,
                       .topo = study_machine(s, variant),
-                      .report = (struct report *)(void *)out,
-                      .page = &collecting};
+                      .report = (struct report *)(void *)&all,
+                      .page = &page};
     enum exit_code code;
     char *arguments;
 
@@ -158,6 +189,7 @@ void study_run_one(const struct study *s, uint64_t variant, size_t command,
         give_arguments(&cli.opts, arguments);
     cli.opts.quiet = true;
     cli.opts.jobs = 1;
+    cli.opts.top = breakdown_top(&s->cli->opts);
     out->state = STUDY_WAITS;
     if (!code)
         code = start(&cli);

@@ -69,6 +69,7 @@ void study_results_put(struct study_results *r, uint64_t i, const struct study_o
 
 void study_results_free(struct study_results *r)
 {
+    explained_free(&r->explained);
     tdestroy(r->tree, free);
     free(r->text);
     free(r->result);

@@ -20,6 +20,7 @@ struct study_results {
     char **text;           /* owned, of the tree: every text once, from 1 on */
     size_t n_texts, texts_room;
     void *tree; /* owned: by tsearch() */
+    struct explained explained;
 };
 
 /* So that there are results of `n` runs; new ones wait. */

@@ -34,6 +34,7 @@ enum {
 struct slot {
     struct study_outcome outcome;
     struct said said;
+    struct run_explained explained;
     bool was_kept;
     uint64_t found; /* 1 + the run whose machine these are of: */
     char hash[24];
@@ -199,7 +200,7 @@ static bool find_kept(void *arg, uint64_t i)
     struct provenance was = {0};
 
     slot->was_kept = false;
-    if (!r->s->cli->sqlite || !find_machine(r, i))
+    if (!r->s->cli->sqlite || explained_is_wanted(r->s->cli) || !find_machine(r, i))
         return false;
     char *line = line_of(r, i), *text = out_sqlite_kept(r->s->cli->sqlite, slot->hash, line, &was);
     free(line);
@@ -280,7 +281,9 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
     (void)thread;
     slot->said = (struct said){.n = 0};
     say_into(&slot->said);
-    study_run_one(r->s, variant_of(r, i), command_of(r, i), &slot->outcome);
+    explained_drop(&slot->explained);
+    study_run_one(r->s, variant_of(r, i), command_of(r, i), &slot->outcome, &r->results->explained,
+                  &slot->explained);
     say_into(NULL);
 }
 
@@ -291,16 +294,19 @@ static void pack_run(void *arg, uint64_t i, struct packed *to)
     PACKED_PUT(to, slot->outcome);
     PACKED_PUT(to, slot->said.n);
     packed_put(to, slot->said.text, slot->said.n);
+    explained_pack(&slot->explained, to);
 }
 
 static void unpack_run(void *arg, uint64_t i, struct packed *from)
 {
-    struct slot *slot = slot_of(arg, i);
+    struct runs *r = arg;
+    struct slot *slot = slot_of(r, i);
 
     PACKED_TAKE(from, slot->outcome);
     PACKED_TAKE(from, slot->said.n);
     packed_take(from, slot->said.text, slot->said.n);
     slot->said.text[slot->said.n] = '\0';
+    explained_unpack(&r->results->explained, &slot->explained, from);
     slot->was_kept = false;
 }
 
@@ -342,6 +348,7 @@ static bool give_run(void *arg, uint64_t i)
         if (r->n_failed++ < SAID_MOST && !r->s->cli->opts.shard.n)
             say_failure(r, i);
     }
+    explained_give(&r->results->explained, r->first + i, &slot->explained);
     study_results_put(r->results, r->first + i, &slot->outcome, reason);
     return true;
 }

@@ -12,8 +12,10 @@ struct part {
     uint64_t machine, n_rows, n_columns;
 };
 
-void all_rows_keys(const struct variants *v, uint64_t i, struct cell keys[VARY_KEYS_MAX])
+void all_rows_keys(void *arg, uint64_t i, struct cell keys[VARY_KEYS_MAX])
 {
+    const struct variants *v = arg;
+
     for (size_t k = 0; k < v->n_keys; k++) {
         const char *value = variants_word(v, i, k) + v->key[k].value_at;
 
@@ -48,7 +50,7 @@ static bool take_machine(struct all_rows *all)
     if (!aside_take(&all->aside, rows) || rows->n != sizeof part)
         return false;
     packed_take(rows, &part, sizeof part);
-    all_rows_keys(all->variants, part.machine, all->keys);
+    all->names(all->arg, part.machine, all->keys);
     all->one.n_rows = part.n_rows;
     all->one.n_columns = part.n_columns;
     all->one.next = 0;
@@ -79,6 +81,13 @@ struct rows all_rows_table(struct all_rows *all)
                          .n_rows = all->n,
                          .row = kept_row,
                          .arg = all};
+}
+
+enum exit_code all_rows_check(const struct all_rows *all, const struct cli *cli)
+{
+    return all->aside.error ? cmd_say(cli, EXIT_SYSTEM, "cannot keep rows in a temporary file: %s",
+                                      strerror(all->aside.error))
+                            : EXIT_OK;
 }
 
 void all_rows_free(struct all_rows *all)

@@ -1,14 +1,20 @@
-/* all_rows.h -- the rows of all machines, kept for a table. */
+/* all_rows.h -- the rows of all machines, or runs, kept for a table. */
 #ifndef ALL_ROWS_H
 #define ALL_ROWS_H
+#include "cli/command.h"
 #include "cli/out/aside.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
 
+/* The cells that stand before each row of machine `i`; texts hold until the next call. */
+typedef void all_rows_names(void *arg, uint64_t i, struct cell keys[VARY_KEYS_MAX]);
+
 /* Begins with what is borrowed, all else zero. */
 struct all_rows {
-    const struct variants *variants;
+    all_rows_names *names;
+    void *arg;
     const struct column *key_columns;
+    size_t n_keys;
     struct aside aside;
     uint64_t n;          /* rows */
     struct captured one; /* owned: the machine whose rows are taken, with the columns of all, */
@@ -29,9 +35,12 @@ static inline int all_rows_error(const struct all_rows *all)
     return all->aside.error;
 }
 
+/* EXIT_SYSTEM after a message: some are lost. */
+enum exit_code all_rows_check(const struct all_rows *all, const struct cli *cli);
+
 void all_rows_free(struct all_rows *all);
 
-/* The cells of the keys of machine `i`. */
-void all_rows_keys(const struct variants *v, uint64_t i, struct cell keys[VARY_KEYS_MAX]);
+/* The names of machine `i` of a struct variants: the cells of its keys. */
+all_rows_names all_rows_keys;
 
 #endif

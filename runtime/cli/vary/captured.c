@@ -70,6 +70,7 @@ void captured_rows(struct captured *c, const struct rows *rows, const struct ori
         if (rows->row(rows->arg, i, cells))
             keep_row(c, cells, rows->n_columns);
     keep_args(c, args, n_args);
+    c->note = rows->note ? memory_text(rows->note) : NULL;
 }
 
 void captured_failure(struct captured *c, const char *why)
@@ -122,6 +123,7 @@ void captured_pack(const struct captured *c, struct packed *to)
         packed_put_text(to, c->args[i].value);
         PACKED_PUT(to, c->args[i].is_number);
     }
+    packed_put_text(to, c->note);
 }
 
 /* The one copy of the name of a column, for all rows of this process. */
@@ -175,6 +177,7 @@ void captured_unpack(struct captured *c, struct packed *from)
         arg->value = packed_take_text(from);
         PACKED_TAKE(from, arg->is_number);
     }
+    c->note = packed_take_text(from);
 }
 
 void captured_free(struct captured *c)
@@ -184,6 +187,7 @@ void captured_free(struct captured *c)
         free((char *)c->args[i].value);
     }
     free(c->args);
+    free(c->note);
     packed_free(&c->rows);
     *c = (struct captured){0};
 }

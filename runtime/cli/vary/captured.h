@@ -15,6 +15,7 @@ struct captured {
     uint64_t n_rows, next;   /* so many; that which is to be taken from `rows` next */
     struct origin_arg *args; /* owned, the strings too: of the rows */
     size_t n_args;
+    char *note; /* owned: what stands below a table of these rows alone; NULL: nothing */
 };
 
 /* Keeps all rows. */

@@ -75,7 +75,7 @@ static void free_room(struct vary *v)
 
 static enum exit_code run_machines(struct vary *v)
 {
-    bool kernels = v->cli->opts.command == COMMAND_RUN;
+    bool kernels = v->cli->opts.command == COMMAND_RUN || v->cli->opts.command == COMMAND_WHY;
     struct plan machines = {.cli = v->cli,
                             .things = "machines",
                             .n = v->n,
@@ -106,10 +106,7 @@ static bool end_output(struct vary *v)
     else if (table.n_columns > 0)
         out_write(&table, &origin, FORMAT_TABLE, v->out);
     sink_flush(v->out);
-    if (all_rows_error(&v->all))
-        cmd_say(v->cli, EXIT_SYSTEM, "cannot keep rows in a temporary file: %s",
-                strerror(all_rows_error(&v->all)));
-    return !all_rows_error(&v->all);
+    return all_rows_check(&v->all, v->cli) == EXIT_OK;
 }
 
 /* What ended the run before its end, if anything did; and what failed. */
@@ -242,7 +239,7 @@ static enum exit_code check_arguments(const struct vary *v)
 
         if (!name)
             continue;
-        if (o->command != COMMAND_RUN)
+        if (o->command != COMMAND_RUN && o->command != COMMAND_WHY)
             return say(v->cli->program, EXIT_USAGE, "--vary %s is of the benches that run has",
                        path);
         for (size_t i = 1; i < o->n_operands; i++)
@@ -281,8 +278,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->cli = cli;
     v->start = start;
     v->stride = 1;
-    v->all.variants = &v->variants;
-    v->all.key_columns = v->columns;
+    v->all = v->stats =
+        (struct all_rows){.names = all_rows_keys, .arg = &v->variants, .key_columns = v->columns};
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
     if (!code)
@@ -294,8 +291,6 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
     if (!code)
         code = make_base(v);
-    v->stats.variants = v->all.variants;
-    v->stats.key_columns = v->all.key_columns;
     if (!code)
         code = stats_file_check(cli);
     if (!code) {

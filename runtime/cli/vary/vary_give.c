@@ -153,6 +153,7 @@ static void put_failures(struct vary *v, const struct captured *columns)
     v->columns_of.rows = (struct packed){0};
     v->columns_of.n_rows = v->columns_of.next = v->columns_of.n_args = 0;
     v->columns_of.args = NULL;
+    v->columns_of.note = NULL;
     for (size_t k = 0; k < v->n_failures; k++) {
         put_failure(v, &v->failure[k]);
         free(v->failure[k].why);

@@ -74,8 +74,10 @@ struct ablation {
     const struct cli *cli;
     struct outcome running[N_LIMITS]; /* each of one thread */
     struct outcome outcomes[N_LIMITS];
+    struct explained explained;
+    struct run_explained runs[N_LIMITS];
     size_t order[N_LIMITS]; /* of rows: the first run, then by saving */
-    size_t n_rows, n_given;
+    size_t n_rows;
     struct column columns[ROW_CELLS_MAX];
     size_t n_columns;
     struct limit_row shown; /* being printed */
@@ -99,7 +101,7 @@ static bool give_run(void *arg, uint64_t i)
     w->outcomes[i + 1] = w->running[i + 1];
     if (!o->ended)
         return false;
-    w->n_given++;
+    explained_give(&w->explained, i + 1, &w->runs[i + 1]);
     return true;
 }
 
@@ -112,12 +114,35 @@ static bool is_final(void *arg, uint64_t i)
 
 static void pack_run(void *arg, uint64_t i, struct packed *to)
 {
-    rerun_pack(&((const struct ablation *)arg)->running[i + 1], to);
+    const struct ablation *w = arg;
+
+    rerun_pack(&w->running[i + 1], to);
+    explained_pack(&w->runs[i + 1], to);
 }
 
 static void unpack_run(void *arg, uint64_t i, struct packed *from)
 {
-    rerun_unpack(&((struct ablation *)arg)->running[i + 1], from);
+    struct ablation *w = arg;
+
+    rerun_unpack(&w->running[i + 1], from);
+    explained_unpack(&w->explained, &w->runs[i + 1], from);
+}
+
+/* What names a run in rows that explain it. */
+static const struct column names[] = {COLUMN_BY_HAND("removed", CELL_TEXT)};
+
+static void name_run(void *arg, uint64_t i, struct cell *cells)
+{
+    (void)arg;
+    cells[0] = cell_text(limits[i].name);
+}
+
+static void begin(struct ablation *w)
+{
+    explained_begin(&w->explained, w->cli, names, 1, name_run, NULL);
+    w->rerun->explained = &w->explained;
+    for (size_t i = 0; i < N_LIMITS && explained_is_wanted(w->cli); i++)
+        w->running[i].explained = &w->runs[i];
 }
 
 /* The first run alone: mistakes in the input are reported once. */
@@ -141,6 +166,7 @@ static enum exit_code run_all(struct ablation *w)
     code = rerun_code(w->rerun, &w->outcomes[0]);
     if (code || !w->outcomes[0].ended)
         return code;
+    explained_give(&w->explained, 0, &w->runs[0]);
     code = plan_run(&runs);
     for (size_t i = 1; i < n_limits(w->cli) && !code; i++)
         code = rerun_code(w->rerun, &w->outcomes[i]);
@@ -268,11 +294,15 @@ static enum exit_code why_into(void *arg, struct sink *s)
     make_note(w, note);
     rows.note = w->n_rows > 0 ? note : NULL;
     rows.n_rows = w->n_rows;
-    cmd_write(w->cli, &rows, s);
+    code = EXIT_OK;
+    if (w->cli->opts.breakdown)
+        code = explained_print(&w->explained, s);
+    else
+        cmd_write(w->cli, &rows, s);
     sink_flush(s);
     rerun_say_unsteady(w->rerun, &w->outcomes[0]);
-    if (!stop_asked())
-        return EXIT_OK;
+    if (code || !stop_asked())
+        return code;
     cmd_note(w->cli, "%s: %zu of %d runs complete", stop_word(), w->n_rows, (int)n_limits(w->cli));
     return EXIT_INTERRUPTED;
 }
@@ -294,11 +324,17 @@ enum exit_code why_limits(struct rerun *r)
     }
     w->rerun = r;
     w->cli = r->cli;
-    code = cmd_output(r->cli, why_into, w);
+    begin(w);
+    code = stats_file_check(r->cli);
+    if (!code)
+        code = explained_write(&w->explained, cmd_output(r->cli, why_into, w));
     if (stop_leaves())
         return code;
-    for (size_t i = 0; i < N_LIMITS; i++)
+    for (size_t i = 0; i < N_LIMITS; i++) {
         kb_bench_free(w->running[i].stuck);
+        explained_drop(&w->runs[i]);
+    }
+    explained_free(&w->explained);
     free(w);
     return code;
 }

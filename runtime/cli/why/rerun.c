@@ -56,9 +56,15 @@ static void run(const struct job *j, kb_sim *sim)
     const struct cli *cli = j->of->cli;
     uint64_t at_once = j->first ? EVENTS_COUNTED : EVENTS_AT_ONCE;
 
+    if (o->explained)
+        o->status = explained_watch(j->of->explained, sim, o->explained, &o->why);
+    if (o->status)
+        return;
     for (o->status = KB_AGAIN; o->status == KB_AGAIN && !stop_asked(); o->events += at_once)
         o->status = kb_sim_run(sim, at_once, &o->why);
     o->ended = o->status == KB_OK;
+    if (o->ended && o->explained)
+        o->code = explained_take(j->of->explained, sim, o->explained);
     if (o->status == KB_AGAIN)
         o->status = KB_OK;
     o->end_fs = kb_sim_end_fs(sim);
@@ -92,23 +98,47 @@ static kb_status new_bench(const struct job *j, kb_bench_run **bench)
         kb_bench_new(r->bench, j->topo, &j->options, opts->seed, words,
                      j->first ? opts->n_operands - 1 : r->bench->n_args, bench, &j->outcome->why);
 
-    if (!status && j->first)
+    if (!status && j->first && !r->words)
         keep_words(j->rerun, *bench);
     return status;
+}
+
+/* With values if a kernel wants them. NULL: it could not begin. */
+static kb_bench_run *ran_bench(const struct job *j)
+{
+    struct job job = *j;
+    struct outcome *o = j->outcome;
+    kb_bench_run *bench = NULL;
+    bool wants;
+
+    do {
+        if (o->explained)
+            explained_drop(o->explained);
+        kb_bench_free(bench);
+        bench = NULL;
+        o->why.text[0] = '\0';
+        o->status = new_bench(&job, &bench);
+        if (o->status) {
+            kb_bench_free(bench);
+            return NULL;
+        }
+        run(&job, kb_bench_sim(bench));
+        wants = o->status == KB_KERNEL_ERROR && kb_sim_wants_values(kb_bench_sim(bench)) &&
+                !job.options.values;
+        job.options.values = true;
+    } while (wants);
+    return bench;
 }
 
 static void run_bench(const struct job *j)
 {
     struct outcome *o = j->outcome;
-    kb_bench_run *bench = NULL;
+    kb_bench_run *bench;
 
     kb_catch_crashes();
-    o->status = new_bench(j, &bench);
-    if (o->status) {
-        kb_bench_free(bench);
+    bench = ran_bench(j);
+    if (!bench)
         return;
-    }
-    run(j, kb_bench_sim(bench));
     if (o->status == KB_DEADLOCK) {
         o->stuck = bench;
         return;
@@ -293,8 +323,11 @@ void rerun_pack(const struct outcome *o, struct packed *to)
 
 void rerun_unpack(struct outcome *o, struct packed *from)
 {
+    struct run_explained *explained = o->explained;
+
     PACKED_TAKE(from, *o);
     o->stuck = NULL;
+    o->explained = explained;
 }
 
 /* -- the dry run ---------------------------------------------------------------------------- */

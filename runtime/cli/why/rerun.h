@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "base/packed.h"
 #include "cli/in/pattern.h"
+#include "cli/vary/explained.h"
 
 enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD };
 
@@ -16,6 +17,7 @@ struct rerun {
     /* Sees the simulation of the first run when it has ended. May be NULL. */
     void (*look)(void *arg, const kb_sim *sim);
     void *arg;
+    const struct explained *explained; /* borrowed: of runs that are; NULL: none is */
 };
 
 /* The result of a run. Fields that a scenario lacks are not set. */
@@ -29,6 +31,7 @@ struct outcome {
     int64_t end_fs, kernel_fs, mean_fs, p99_fs;
     double accepted_gbs;
     bool steady;
+    struct run_explained *explained; /* borrowed: where its causes go; NULL: nowhere */
 };
 
 /* A bench by its name, the word load, or a file: what the operands of `cli` name. */

@@ -373,9 +373,32 @@ static void too_many_packets_are_refused(void **state)
     any_topology_free(topo);
 }
 
+/* Of two equal reads at once that of a cube with packets of its own is cut: 2.085 + 64 whole, and
+ * 75 more for the places of four packets, 2.085 + 16 for the last. */
+static void a_cube_may_have_packets_of_its_own(void **state)
+{
+    const kb_topology *topo = any_topology(
+        CUBE8("fifo", "issue_ns: 25", "cubes: {c1: {pe: {pe_dma: {packet_bytes: 4096}}}}\n"));
+
+    (void)state;
+    assert_non_null(topo);
+    for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)engine});
+
+        issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 16 * KIB);
+        issue(sim, topo, 0, KB_READ, "c1.pe0", "c1.slice0", 16 * KIB);
+        run_all(sim);
+        assert_int_equal(result_of(sim, 0).end_fs, fs(66.085));
+        assert_int_equal(result_of(sim, 1).end_fs, fs(93.085));
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cube_may_have_packets_of_its_own),
         cmocka_unit_test(packets_follow_one_another),
         cmocka_unit_test(each_takes_a_place_in_the_row),
         cmocka_unit_test(the_slowest_link_is_the_pace),

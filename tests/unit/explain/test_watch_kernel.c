@@ -70,7 +70,7 @@ static const char *what_of(const struct watched *w, const struct judge_op_record
         return names[r->stage];
     return c->kind == JUDGE_LOAD                               ? "dma_read"
            : c->kind == JUDGE_STORE || c->kind == JUDGE_ATOMIC ? "dma_write"
-           : c->kind == JUDGE_DOT                              ? "gemm"
+           : c->kind == JUDGE_DOT || c->kind == JUDGE_ACC_DOT  ? "gemm"
                                                                : "math";
 }
 
@@ -740,6 +740,16 @@ static void assert_name(const struct watched *w, const struct judge_command *c, 
     case JUDGE_STORE:
         strcpy(want, "dma_write");
         break;
+    case JUDGE_VALUE:
+        strcpy(want, "value");
+        break;
+    case JUDGE_ACC_SCALE:
+        strcpy(want, "acc_scale");
+        break;
+    case JUDGE_ACC_STORE:
+        strcpy(want, "acc_store");
+        break;
+    case JUDGE_ACC_DOT:
     case JUDGE_DOT:
         snprintf(want, sizeof want, "gemm_%s", dtypes[c->in]);
         break;

@@ -873,7 +873,7 @@ static void assert_sane(const struct rig *r, uint64_t seed)
     }
 }
 
-static void count_kinds(const struct judge_program *p, size_t kinds[JUDGE_ATOMIC + 1])
+static void count_kinds(const struct judge_program *p, size_t kinds[JUDGE_KINDS])
 {
     for (size_t k = 0; k < p->n; k++) {
         for (size_t i = 0; i < p->kernels[k].n; i++)
@@ -883,7 +883,7 @@ static void count_kinds(const struct judge_program *p, size_t kinds[JUDGE_ATOMIC
 
 static void random_programs_run(void **state)
 {
-    size_t kinds[JUDGE_ATOMIC + 1] = {0}, records = 0;
+    size_t kinds[JUDGE_KINDS] = {0}, records = 0;
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -903,7 +903,7 @@ static void random_programs_run(void **state)
 /* There is no deadlock, but many wait for a slot, and messages come in every order. */
 static void random_programs_talk(void **state)
 {
-    size_t kinds[JUDGE_ATOMIC + 1] = {0}, waited = 0, pieces = 0;
+    size_t kinds[JUDGE_KINDS] = {0}, waited = 0, pieces = 0;
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {

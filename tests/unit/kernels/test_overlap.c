@@ -337,6 +337,46 @@ static void phase_2_computes_what_was_in_flight(void **state)
     any_topology_free(topo);
 }
 
+/* PE 1 negates what PE 0 makes and sends later: its command has the lower id. */
+static void negates_early(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x;
+
+    (void)args;
+    if (tl_pe(tl) == 1) {
+        tl_async(tl, true);
+        x = tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(8));
+        x = tl_neg(tl, x);
+        tl_store(tl, SLICE(0) + FILLED, x);
+        return;
+    }
+    x = tl_full(tl, KB_F32, KB_SHAPE(8), 1);
+    x = tl_add(tl, x, x);
+    x = tl_add(tl, x, x);
+    tl_send(tl, 1, 0, x);
+}
+
+static void phase_2_takes_operands_that_are_made_later(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+    kb_error why = {""};
+    kb_tensor *out;
+    const void *bytes;
+
+    (void)state;
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    assert_int_equal(kb_tensor_new(sim, "out", KB_F32, KB_SHAPE(8), copies, &out, &why), KB_OK);
+    launch_talk(sim, negates_early, NULL, pair, 2);
+    run_launched(sim, 0);
+    if (kb_compute(sim, NULL, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    assert_int_equal(kb_tensor_part(out, 0, &bytes, &why), KB_OK);
+    for (int i = 0; i < 8; i++)
+        assert_true(((const float *)bytes)[i] == -4);
+    kb_sim_free(sim);
+}
+
 /* -- breakdown ------------------------------------------------------------------------------ */
 
 struct told {
@@ -628,6 +668,7 @@ int main(void)
         cmocka_unit_test(tl_alloc_waits_for_room_too),
         cmocka_unit_test(a_kept_tensor_survives_one_release),
         cmocka_unit_test(phase_2_computes_what_was_in_flight),
+        cmocka_unit_test(phase_2_takes_operands_that_are_made_later),
         cmocka_unit_test(a_breakdown_tells_the_wait_for_operands),
         cmocka_unit_test(the_critical_path_goes_through_makers),
         cmocka_unit_test(the_critical_path_has_waits_for_room),

@@ -137,7 +137,9 @@ static tl_tensor *ref(tl_ctx *tl)
 
 /* -- data ----------------------------------------------------------------------------------- */
 
-#define PENDING     "the data are pending: they are results that Phase 2 computes"
+#define PENDING                                                                                    \
+    "the data are pending: they are results that Phase 2 computes; tl_value() "                    \
+    "gives one"
 #define UNWAITED    "an operand is a load or a receive that has not been waited for"
 #define NULL_TENSOR "a tensor is NULL"
 #define GIVEN_BACK  "a tensor was given back before"

@@ -376,7 +376,7 @@ static void a_preset_is_that_of_the_version(void **state)
     }
 }
 
-/* DDR4_8Gb_x8_3200.ini of DRAMsim3 28f4329 says its timings in cycles of 0.63 ns. */
+/* configs/DDR4_8Gb_x8_3200.ini of DRAMsim3 has its timings in cycles of 0.63 ns. */
 static void the_ddr4_preset_is_that_of_its_simulator(void **state)
 {
     enum { TCK_FS = 630000 };
@@ -404,10 +404,19 @@ static void the_ddr4_preset_is_that_of_its_simulator(void **state)
     assert_int_equal(b->refi_fs, 12480 * (int64_t)TCK_FS);
     assert_int_equal(b->rfc_fs, 560 * TCK_FS);
     assert_int_equal(b->burst_fs, 4 * TCK_FS); /* BL 8: 64 bytes */
-    assert_int_equal(1 << b->rank_bits, 2);
+    assert_int_equal(1 << b->channel_bits, 1);
+    assert_int_equal(1 << b->rank_bits, 2); /* 16384 MB in ranks of 8192 */
     assert_int_equal(1 << b->group_bits, 4);
     assert_int_equal(1 << b->bank_bits, 4);
     assert_int_equal(1 << b->column_bits, 1024 / 8);
+    assert_int_equal(1 << b->burst_bits, 64 / 8 * 8); /* bus_width 64, BL 8 */
+    assert_int_equal(b->queue, 16);                   /* trans_queue_size */
+    assert_int_equal(b->bank_queue, 8);               /* cmd_queue_size, PER_BANK */
+    assert_int_equal(b->column_at, 0);                /* rochrababgco */
+    assert_int_equal(b->group_at, b->column_at + b->column_bits);
+    assert_int_equal(b->bank_at, b->group_at + b->group_bits);
+    assert_int_equal(b->rank_at, b->bank_at + b->bank_bits);
+    assert_int_equal(b->row_at, b->rank_at + b->rank_bits);
     any_topology_free(t);
 }
 

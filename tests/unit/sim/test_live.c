@@ -2,6 +2,7 @@
  * test_live.c -- transactions that are added while time runs have the times that the judge has for
  * all of them together.
  */
+#include <math.h>
 #include "support/any_topology.h"
 #include "support/scenario.h"
 
@@ -52,7 +53,7 @@ static void assert_live_run(struct scenario *s, kb_engine engine, bool first)
 static void check_machine(void (*machine)(FILE *out, uint64_t seed), uint64_t seed)
 {
     struct scenario s = {.seed = seed, .dice = seed};
-    char *yaml = uncut(printed(machine, seed)); /* parts cannot be live */
+    char *yaml = printed(machine, seed);
     struct judge_topo *t = judge_load_text(yaml);
 
     s.topo = any_topology(yaml); /* NULL: the draw is no machine, as some with gaps are not */
@@ -117,6 +118,91 @@ static void a_row_that_is_added_at_a_completion_is_one_that_waited(void **state)
     any_topology_free(t);
 }
 
+/* -- parts ---------------------------------------------------------------------------------------
+ */
+
+#define CUTS CUBE8 "cube: {pe: {pe_dma: {packet_bytes: 1024, issue_ns: 5}}}\n"
+
+enum { CUT_ROWS = 40, USES_MAX = 4096 };
+
+struct uses {
+    kb_utilization of[USES_MAX];
+    size_t n;
+};
+
+static void keep_use(void *arg, const kb_utilization *use)
+{
+    struct uses *uses = arg;
+
+    assert_true(uses->n < USES_MAX);
+    uses->of[uses->n++] = *use;
+}
+
+/* What `sim` has counted, to be freed. */
+static struct uses *uses_of(const kb_sim *sim)
+{
+    struct uses *uses = calloc(1, sizeof *uses);
+
+    assert_non_null(uses);
+    assert_int_equal(kb_sim_utilization(sim, keep_use, uses), KB_OK);
+    assert_true(uses->n > 0);
+    return uses;
+}
+
+static void assert_same_uses(const kb_sim *a, const kb_sim *b)
+{
+    struct uses *of_a = uses_of(a), *of_b = uses_of(b);
+
+    assert_int_equal(of_a->n, of_b->n);
+    for (size_t i = 0; i < of_a->n; i++) {
+        const kb_utilization *x = &of_a->of[i], *y = &of_b->of[i];
+
+        if (strcmp(x->name, y->name) != 0 || x->count != y->count || x->bytes != y->bytes ||
+            x->busy_fs != y->busy_fs || llround(x->wait_ns * 1e3) != llround(y->wait_ns * 1e3))
+            fail_msg("%s: %" PRIu64 " of %" PRIu64 " bytes, %s: %" PRIu64 " of %" PRIu64, x->name,
+                     x->count, x->bytes, y->name, y->count, y->bytes);
+    }
+    free(of_a);
+    free(of_b);
+}
+
+/* Transactions of one packet and of several, added one by one and in windows: each has its number,
+ * and all are counted once. */
+static void a_live_run_counts_what_goes_in_packets(void **state)
+{
+    const kb_topology *t = any_topology(CUTS);
+
+    (void)state;
+    for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+        kb_sim *live = new_sim(t, (kb_options){.engine = (kb_engine)engine, .live = true});
+        kb_sim *known = new_sim(t, (kb_options){.engine = (kb_engine)engine, .fingerprint = true});
+
+        for (uint32_t i = 0; i < CUT_ROWS; i++) {
+            kb_transaction row = read_of(i % 3, (int64_t)i * 7 * KB_FS_PER_NS);
+
+            row.nbytes = i % 4 ? 4096 + 64 * i : 512;
+            if (i % 5 == 4)
+                kb_sim_run_to(live, row.issue_fs, false, NULL, NULL);
+            add(live, &row);
+            add(known, &row);
+        }
+        run_all(live);
+        run_all(known);
+        for (uint64_t id = 0; id < CUT_ROWS; id++) {
+            kb_transaction request;
+            kb_result a = result_of(live, id), b = result_of(known, id);
+
+            assert_int_equal(kb_sim_request(live, id, &request), KB_OK);
+            assert_int_equal(request.nbytes, id % 4 ? 4096 + 64 * id : 512);
+            assert_memory_equal(&a, &b, sizeof a);
+        }
+        assert_same_uses(live, known);
+        kb_sim_free(live);
+        kb_sim_free(known);
+    }
+    any_topology_free(t);
+}
+
 /* -- what is refused ----------------------------------------------------------------------------
  */
 
@@ -139,14 +225,11 @@ static void assert_too_early(kb_sim *sim, int64_t issue_fs, const char *text)
 
 static void time_does_not_go_back(void **state)
 {
-    const kb_topology *t = any_topology(CUBE8),
-                      *split = any_topology(CUBE8 "addressing: {granule: 256}\n");
+    const kb_topology *t = any_topology(CUBE8);
     kb_sim *live = new_sim(t, (kb_options){.live = true}), *plain = new_sim(t, (kb_options){0});
-    kb_sim *parts = new_sim(split, (kb_options){.live = true});
 
     (void)state;
     assert_refused(plain, 1, "not live");
-    assert_refused(parts, 1, "no interleaved");
     assert_refused(live, 0, "later time");
     add(live, &(kb_transaction[]){read_of(0, 5)}[0]);
     assert_int_equal(kb_sim_run_to(live, 1000000, false, NULL, NULL), KB_AGAIN);
@@ -159,9 +242,7 @@ static void time_does_not_go_back(void **state)
     assert_int_equal(kb_sim_done(live), 2);
     kb_sim_free(live);
     kb_sim_free(plain);
-    kb_sim_free(parts);
     any_topology_free(t);
-    any_topology_free(split);
 }
 
 int main(void)
@@ -169,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_live_run_have_the_times_of_all_at_once),
         cmocka_unit_test(a_row_that_is_added_at_a_completion_is_one_that_waited),
+        cmocka_unit_test(a_live_run_counts_what_goes_in_packets),
         cmocka_unit_test(time_does_not_go_back),
     };
 

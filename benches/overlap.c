@@ -7,7 +7,7 @@
  * given back.
  */
 #include <math.h>
-#include <tl.h>
+#include "tile.h"
 
 static uint64_t address(const kb_shard *part, int64_t i, int64_t j)
 {
@@ -21,16 +21,19 @@ static void product(tl_ctx *tl, const kb_args *args)
     kb_shard c = kb_tensor_shard(args->tensors[2], tl_pe(tl));
     int64_t m = kb_bench_int(args->user, "BM"), n = kb_bench_int(args->user, "BN");
     int64_t k = a.shape.dim[1], width = c.shape.dim[1], strides[] = {2 * width, 2};
-    tl_tensor **columns = tl_alloc_host(tl, (size_t)(width / n) * sizeof(tl_tensor *));
+    tl_tensor **columns = tl_alloc_host(tl, (size_t)parts(width, n) * sizeof(tl_tensor *));
 
     tl_async(tl, true);
     for (int64_t i = 0; i < c.shape.dim[0]; i += m) {
-        tl_tensor *rows = tl_load(tl, address(&a, i, 0), KB_F16, KB_SHAPE(m, k)), *block;
+        kb_shape of_rows = KB_SHAPE(least(m, c.shape.dim[0] - i), k);
+        tl_tensor *rows = tl_load(tl, address(&a, i, 0), KB_F16, of_rows), *block;
 
         for (int64_t j = 0; j < width; j += n) {
+            kb_shape of_columns = KB_SHAPE(k, least(n, width - j));
+
             if (i == 0)
                 columns[j / n] =
-                    tl_load_strided(tl, address(&b, 0, j), KB_F16, KB_SHAPE(k, n), strides);
+                    tl_load_strided(tl, address(&b, 0, j), KB_F16, of_columns, strides);
             block = tl_dot(tl, rows, columns[j / n]);
             tl_store_strided(tl, address(&c, i, j), block, strides);
             tl_free(tl, block);
@@ -56,19 +59,17 @@ static void reference(const kb_bench_run *run, double *const *t)
                          kb_bench_int(run, "K"));
 }
 
-#define SIZE(name, initial, help)                                                                  \
-    {                                                                                              \
-        name, KB_ARG_INT, initial, 1, 65536, NULL, help                                            \
-    }
 static const kb_bench_arg arguments[] = {
-    SIZE("M", "1024", "rows of a and c"), SIZE("N", "1024", "columns of b and c"),
-    SIZE("K", "1024", "columns of a, rows of b"), SIZE("BM", "128", "rows at once, of a PE's"),
-    SIZE("BN", "64", "columns at once, of a PE's")};
+    SIZE_ARG("M", "1024", "rows of a and c"),
+    SIZE_ARG("N", "1024", "columns of b and c"),
+    SIZE_ARG("K", "1024", "columns of a, rows of b"),
+    SIZE_ARG("BM", "128", "rows at once, of a PE's"),
+    SIZE_ARG("BN", "64", "columns at once, of a PE's"),
+};
 
 const kb_bench bench_overlap = {.name = "overlap",
                                 .summary = "c = a b, with DMA, FETCH and GEMM side by side",
                                 .args = arguments,
-                                .n_args = 5,
+                                .n_args = sizeof arguments / sizeof *arguments,
                                 .setup = setup,
                                 .reference = reference};
-KB_BENCHES(&bench_overlap);

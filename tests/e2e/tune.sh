@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# tune.sh -- tune: combinations of arguments of a bench, the fastest first. Prints TAP.
+. "$(dirname "$0")/../support/tap.sh"
+needs_cube8
+
+# time_of N: of the softmax of that width, by run
+time_of()
+{
+    "$SIM" run softmax M=64 "N=$1" --format csv --quiet | awk -F, 'NR == 2 { print $5 }'
+}
+
+# -- rows -----------------------------------------------------------------------------------------
+
+# Runs that take 10, 7, 9, 7 and 5, so to say: the third passes 7.
+best=$(time_of 320) middle=$(time_of 448) worst=$(time_of 640)
+expected="arg.N,time_ns,above_ns,state,failed 320,$best,,ok, 448,$middle,,ok, 448,$middle,,ok, 640,$worst,,ok, 576,,$middle,stopped,"
+for jobs in 1 4; do
+    run tune softmax M=64 arg.N=640,448,576,448,320 -j $jobs --format csv --quiet
+    [ $code -eq 0 ] && equal "what passes the best of those before it is stopped, -j $jobs" "$expected" "$(xargs <out)"
+done
+run tune softmax arg.M=32,64 arg.N=64:128:x2 --verify
+[ $code -eq 0 ] && [ "$(tail -1 out)" = "best: run softmax M=32 N=64" ] && [ "$(grep -c pass out)" = 1 ] && [ ! -s err ]
+ok "the fastest alone is verified, and told"
+run tune softmax arg.M=64,128 arg.N=128,256 --format csv --quiet
+equal "the last list turns first" "64,128,ok 64,256,stopped 128,128,stopped 128,256,stopped" "$(sed 1d out | cut -d, -f1,2,5 | xargs)"
+# a kernel that is long enough to be stopped while it runs
+run tune gemm arg.K=64,4096 M=512 N=512 --format csv --quiet
+[ "$(cut -d, -f1,4 out | xargs)" = "arg.K,state 64,ok 4096,stopped" ]
+ok "a run that goes on too long"
+
+# -- what fails -----------------------------------------------------------------------------------
+
+run tune softmax N=64 arg.M=64,0 --format csv
+[ $code -eq 0 ] && [ "$(cut -d, -f1,4 out | tail -1)" = "0,failed" ] && grep -q "M must be an integer in 1..65536, not '0'" out
+ok "what cannot run has a row"
+run tune softmax N=64 arg.M=0,70000
+[ $code -eq 2 ] && says "all runs failed, the table says why" && [ "$(grep -c failed out)" = 3 ]
+ok "if all fail, the exit code is theirs"
+refused "no list" 2 "tune needs values of an argument, as arg.M=LIST" tune softmax M=64
+refused "an argument that the bench has not" 2 "'arg.Q=1' is no list of an argument of softmax" tune softmax arg.Q=1
+refused "both" 2 "'arg.M=1' and 'M=64' are given both" tune softmax M=64 arg.M=1
+refused "a bad list" 2 "'' is no value" tune softmax arg.M=1,,2
+refused "an unknown bench" 2 "unknown bench 'softmx'" tune softmx arg.M=1
+
+# -- resume ---------------------------------------------------------------------------------------
+
+run tune softmax arg.M=16,32,64 N=64 --format csv -o whole.csv
+run tune softmax arg.M=16,32,64 N=64 --format csv -o again.csv --resume
+same whole.csv again.csv && [ ! -e again.csv.journal ]
+ok "with a journal"
+plan

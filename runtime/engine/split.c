@@ -26,6 +26,14 @@ bool split_begin(struct kb_sim *s)
     return s->splits && s->more_parts && s->idle && (s->slots || !s->options.live);
 }
 
+bool split_takes_tiles(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].tiles == TILES_RUNS)
+            return true;
+    return false;
+}
+
 bool split_sees_runs(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)

@@ -81,6 +81,9 @@ void split_free(struct kb_sim *s);
 /* Makes what is needed where transactions go in parts, as some will. False without memory. */
 bool split_begin(struct kb_sim *s);
 
+/* Does some PE's DMA take tiles as their runs? */
+bool split_takes_tiles(const struct kb_topology *t);
+
 /* Are the runs of a tile more to some PE's DMA, or to a memory, than their bytes? */
 bool split_sees_runs(const struct kb_topology *t);
 

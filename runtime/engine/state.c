@@ -31,6 +31,12 @@ static struct txn_list *pipes_new(size_t n)
     return rows;
 }
 
+/* May a transaction go in parts? In a live run a tile may come at any time. */
+static bool goes_in_parts(const struct kb_sim *s)
+{
+    return s->topo->splits || (s->options.live && split_takes_tiles(s->topo));
+}
+
 /* What is beside them. False without memory; sim_clear() frees the part that was made. */
 static bool make_lists(struct kb_sim *s)
 {
@@ -42,7 +48,7 @@ static bool make_lists(struct kb_sim *s)
         s->idle = idle_new();
     s->pipes = pipes_new(t->links == MODE_FIFO ? t->sips : cubes);
     return s->pipes && servers_begin(s) && (s->idle || is_by_tables) &&
-           (!t->splits || split_begin(s));
+           (!goes_in_parts(s) || split_begin(s));
 }
 
 uint64_t sim_bytes(const struct kb_topology *t)

@@ -222,8 +222,6 @@ static __attribute__((noinline)) kb_status find_tile(struct adding *a, struct ro
     kb_status status = destination_tile(a->sim->topo, r->src->at, r->rows, r->stride, &to, why);
 
     r->tile = to.tile;
-    if (status == KB_OK && r->tile.n > 1 && a->sim->started)
-        return endpoint_error(why, "rows are added before the run, not while time runs");
     if (status != KB_OK || r->tile.n < 2 || split_begin(a->sim))
         return status;
     endpoint_error(why, "out of memory to cut a transaction into parts");

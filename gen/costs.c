@@ -336,6 +336,7 @@ static void add_pe(struct routes *r)
         .math_overhead_fs = fs_of_ns(s->cube_pe_pe_math_overhead_ns),
         .gemm_clock_ghz = s->cube_pe_pe_gemm_clock_ghz,
         .math_clock_ghz = s->cube_pe_pe_math_clock_ghz,
+        .line_bytes = (uint32_t)s->cube_pe_pe_tcm_line_bytes,
         .acc_bytes = (uint64_t)s->cube_pe_pe_gemm_acc_kb * 1024,
         .rate_f64 = s->cube_pe_pe_gemm_rate_f64,
         .rate_f32 = s->cube_pe_pe_gemm_rate_f32,

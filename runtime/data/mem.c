@@ -463,6 +463,24 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
     return err;
 }
 
+enum mem_err mem_view_strided(struct mem *m, struct view of, const struct strided *s,
+                              struct view *out)
+{
+    struct gather g;
+    struct runs w;
+    bool ok;
+
+    mem_gather_init(&g);
+    runs_init(&w, of.offset, s);
+    do
+        ok = mem_gather_add(&g, (struct view){of.v, w.address}, w.nbytes);
+    while (ok && runs_next(&w));
+    if (ok)
+        ok = mem_gather_finish(&g, m->shared, out) == MEM_OK;
+    mem_gather_free(&g);
+    return ok ? MEM_OK : MEM_NO_MEMORY;
+}
+
 /* Reads what lies in several ranges, or is absent; not inline, so that mem_read() stays short. */
 static __attribute__((noinline)) enum mem_err read_many(struct mem *m, uint32_t area,
                                                         uint64_t address, uint64_t nbytes,

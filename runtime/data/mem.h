@@ -174,6 +174,10 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
                               const struct strided *s, struct view *out, struct op_ids *writers,
                               uint64_t absent[2]);
 
+/* The elements of `of` that lie so, from its offset on, as a view: nothing is copied. */
+enum mem_err mem_view_strided(struct mem *m, struct view of, const struct strided *s,
+                              struct view *out);
+
 /* Makes an area empty. */
 void mem_clear(struct mem *m, uint32_t area);
 

@@ -18,6 +18,9 @@ void mem_gather_init(struct gather *g);
 
 void mem_gather_free(struct gather *g);
 
+/* False without memory. A part that continues the one before makes it longer. */
+bool mem_gather_add(struct gather *g, struct view part, uint64_t nbytes);
+
 /* A part of a version of pieces may be ready before the whole is: it is better gathered again. */
 bool mem_hides_ready(struct version *v, uint64_t nbytes);
 

@@ -164,8 +164,7 @@ static bool gather_append(struct gather *g, struct view part, uint64_t nbytes)
     return true;
 }
 
-/* False without memory. A part that continues the one before makes it longer. */
-static bool gather_add(struct gather *g, struct view part, uint64_t nbytes)
+bool mem_gather_add(struct gather *g, struct view part, uint64_t nbytes)
 {
     struct piece *last = g->n ? &g->list[g->n - 1] : NULL;
 
@@ -206,7 +205,7 @@ static bool gather_pieces(struct gather *g, struct view part, uint64_t nbytes)
 
         if (n > nbytes)
             n = nbytes;
-        if (!(piece == first ? gather_add(g, from, n) : gather_append(g, from, n)))
+        if (!(piece == first ? mem_gather_add(g, from, n) : gather_append(g, from, n)))
             return false;
         part.offset += n;
         nbytes -= n;
@@ -225,7 +224,7 @@ static bool gather_flat(struct gather *flat, const struct gather *g)
         if (p->part.v->kind == VERSION_PIECES)
             ok = gather_pieces(flat, p->part, p->nbytes);
         else
-            ok = gather_add(flat, p->part, p->nbytes);
+            ok = mem_gather_add(flat, p->part, p->nbytes);
     }
     return ok;
 }
@@ -414,8 +413,8 @@ enum mem_err mem_area_gather(struct area *a, uint64_t begin, uint64_t end, struc
             absent[1] = r && r->begin < end ? r->begin : end;
             return MEM_ABSENT;
         }
-        if (!gather_add(g, (struct view){r->part.v, r->part.offset + (begin - r->begin)},
-                        stop - begin) ||
+        if (!mem_gather_add(g, (struct view){r->part.v, r->part.offset + (begin - r->begin)},
+                            stop - begin) ||
             (writers && !op_ids_add(writers, r->writer)))
             return MEM_NO_MEMORY;
         a->hint = p;

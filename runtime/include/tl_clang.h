@@ -45,6 +45,7 @@
 #define tl_release             TL_BEGIN(tl_release_at) TL_END
 #define tl_scalar              TL_BEGIN(tl_scalar_at) TL_END
 #define tl_reshape             TL_BEGIN(tl_reshape_at) TL_END
+#define tl_slice               TL_BEGIN(tl_slice_at) TL_END
 #define tl_data                TL_BEGIN(tl_data_at) TL_END
 #define tl_get                 TL_BEGIN(tl_get_at) TL_END
 #define tl_value               TL_BEGIN(tl_value_at) TL_END

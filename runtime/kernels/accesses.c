@@ -38,6 +38,18 @@ static bool touch(struct command *c, const struct op_tensor *tensor, enum access
            race_touch(c->pe->sim->race, &touched, touches_until(c));
 }
 
+/* Operand `i` in the TCM, which may be a slice. */
+static bool touch_operand(struct command *c, uint32_t i)
+{
+    const struct tl_tensor *x = c->operand[i];
+    struct strided s;
+
+    if (!x || !x->apart)
+        return touch(c, &c->op.in[i], ACCESS_READ, NULL);
+    s = tensor_elements(x);
+    return touch(c, &c->op.in[i], ACCESS_READ, &s);
+}
+
 /* The result of a load, a receive, a dot or a math command, in the TCM. */
 static bool touch_result(struct command *c)
 {
@@ -59,7 +71,7 @@ static bool touch_dma(struct command *c)
     }
     if (c->op.kind == OP_DMA_READ)
         return touch(c, &c->op.in[0], ACCESS_READ, strided) && touch_result(c);
-    return touch(c, &c->op.in[0], ACCESS_READ, NULL) && touch(c, &c->op.out, ACCESS_WRITE, strided);
+    return touch_operand(c, 0) && touch(c, &c->op.out, ACCESS_WRITE, strided);
 }
 
 static bool touch_compute(struct command *c)
@@ -68,7 +80,7 @@ static bool touch_compute(struct command *c)
     bool ok = true;
 
     for (uint32_t i = 0; i < op->n_in; i++)
-        ok = ok && touch(c, &op->in[i], ACCESS_READ, NULL);
+        ok = ok && touch_operand(c, i);
     for (uint32_t e = 0; e < op->n_epilogues; e++)
         for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
             ok = ok && touch(c, &op->epilogue[e].operand[i], ACCESS_READ, NULL);
@@ -88,7 +100,7 @@ static bool touch_task(struct command *c)
     case TASK_PLAIN:
         return c->op.kind >= OP_GEMM ? touch_compute(c) : touch_dma(c);
     case TASK_SEND:
-        return touch(c, &c->op.in[0], ACCESS_READ, NULL) &&
+        return touch_operand(c, 0) &&
                race_send(r, pe, c->queue->receiver, c->queue->tag, c->pieces);
     case TASK_RECV:
         return race_receive(r, c->queue->sender, pe, c->queue->tag, c->pieces, touches_until(c)) &&

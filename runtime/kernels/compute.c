@@ -10,14 +10,43 @@
 #include "kernels/operands.h"
 #include "pe/boxes.h"
 
+/* A slice is fetched run by run, in whole lines; a line in which one ends and the next begins,
+ * once.
+ */
+static uint64_t slice_bytes(const struct tl_tensor *x, uint64_t line_bytes)
+{
+    struct strided s = tensor_elements(x);
+    uint64_t run = s.elem_bytes, address = x->address, lines = 0, behind = 0;
+    int64_t at[KB_RANK_MAX] = {0};
+    uint32_t rank = s.rank, i;
+
+    while (rank && (s.dim[rank - 1] == 1 || s.stride[rank - 1] == (int64_t)run))
+        run *= (uint64_t)s.dim[--rank];
+    do {
+        uint64_t first = address / line_bytes, end = (address + run - 1) / line_bytes + 1;
+
+        lines += end - (first + 1 == behind ? behind : first);
+        behind = end;
+        for (i = rank; i > 0 && ++at[i - 1] == s.dim[i - 1]; i--) {
+            address -= (uint64_t)(s.stride[i - 1] * (s.dim[i - 1] - 1));
+            at[i - 1] = 0;
+        }
+        if (i > 0)
+            address += (uint64_t)s.stride[i - 1];
+    } while (i > 0);
+    return lines * line_bytes;
+}
+
 /* The bytes that a dot or math command fetches and stores. */
 void compute_measure(struct command *c)
 {
     const struct op *op = &c->op;
 
     c->fetch_bytes = 0;
-    for (uint32_t i = 0; i < op->n_in; i++)
-        if (!op->in[i].is_scalar && op->in[i].space != SPACE_ACC)
+    for (uint32_t i = 0; i < c->n_operands && i < op->n_in; i++)
+        if (c->operand[i] && c->operand[i]->sliced)
+            c->fetch_bytes += slice_bytes(c->operand[i], pe_kind(c->pe)->pe.line_bytes);
+        else if (!op->in[i].is_scalar && op->in[i].space != SPACE_ACC)
             c->fetch_bytes += op_tensor_bytes(&op->in[i]);
     c->store_bytes = op_tensor_bytes(&op->out);
 }

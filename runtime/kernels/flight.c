@@ -24,6 +24,7 @@
  * has a and b as operands in flight: it joins the load of a, at 21 that of b, and starts at 39. If
  * the kernel gives a back at 9, its room comes back when the FETCH of the dot has ended, at 55.
  */
+#include "kernels/error.h"
 #include "kernels/flight.h"
 #include "kernels/pool.h"
 
@@ -53,8 +54,36 @@ void flight_give_back(struct kernels *k, struct tl_tensor *tensor)
     k->pes[tensor->owner].give_backs++;
 }
 
+bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor *of)
+{
+    struct tl_tensor whole = {.dtype = of->dtype, .shape = of->shape};
+    struct strided s = tensor_elements(&whole); /* as the bytes of its version lie */
+    struct view from = of->view;
+
+    if (!from.v)
+        return true;
+    if (!view->cut) {
+        view->view = from;
+        version_keep(from.v);
+        return true;
+    }
+    for (uint32_t i = 0; i < s.rank; i++)
+        s.dim[i] = view->shape.dim[i];
+    from.offset += view->cut_offset;
+    return mem_view_strided(k->mem, from, &s, &view->view) == MEM_OK;
+}
+
+/* The maker of `view` has ended. What it is a view of comes first. */
+static bool take_content(struct kernels *k, struct tl_tensor *view)
+{
+    if (view->view.v || !view->parent)
+        return true;
+    return take_content(k, view->parent) && view_take(k, view, view->parent);
+}
+
 void flight_view(struct tl_tensor *tensor, struct tl_tensor *view)
 {
+    view->parent = tensor;
     view->loads = tensor->loads;
     view->wait = tensor->wait;
     view->made_by = tensor->made_by;
@@ -115,15 +144,15 @@ void flight_end(struct kb_sim *s, uint64_t t, struct command *c)
     struct tl_tensor *result = c->result, *next = result->beside;
 
     for (struct tl_tensor *view = next; view; view = view->beside) {
-        view->view = result->view;
-        if (view->view.v)
-            version_keep(view->view.v);
-        view->hidden = result->hidden;
+        if (!take_content(s->kernels, view))
+            kernel_no_memory(&s->kernels->pes[view->owner]);
+        view->hidden = result->hidden && !view->sliced;
         view->maker = result->maker;
     }
     for (struct tl_tensor *tensor = result; tensor; tensor = next) {
         next = tensor->beside;
         tensor->making = NULL;
+        tensor->parent = NULL;
         tensor->wait = WAIT_ENDED;
         tensor->made_fs = (int64_t)t;
         bury(s, t, tensor);

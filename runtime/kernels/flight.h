@@ -17,7 +17,10 @@ static inline bool flight_orders(const struct command *c, const struct tl_tensor
     return c->overlaps || tensor->kind == TENSOR_VALUE;
 }
 
-/* `view` shows what `tensor` shows, which is in flight. */
+/* A view gets its bytes from those of `of`. False: no memory. */
+KERNELS_OWN bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor *of);
+
+/* `view` shows what `tensor` shows, or a part of it, which is in flight. */
 KERNELS_OWN void flight_view(struct tl_tensor *tensor, struct tl_tensor *view);
 
 /* The command is issued: it is a user of its operands until flight_fetched(). */

@@ -24,9 +24,19 @@ void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
                  (unsigned long long)range[0]);
 }
 
+enum mem_err place_read(struct tl_ctx *pe, const struct tl_tensor *x, uint32_t dst,
+                        struct view *out, struct op_ids *writers, uint64_t range[2])
+{
+    struct strided s = tensor_elements(x);
+
+    if (x->apart)
+        return mem_read_strided(pe->kernels->mem, dst, x->address, &s, out, writers, range);
+    return mem_read(pe->kernels->mem, dst, x->address, x->nbytes, out, writers, range);
+}
+
 /* The bytes that lie at an operand's address now; the commands that wrote them join c->op.depends.
  */
-static bool bind_place(struct command *c, struct op_tensor *tensor)
+static bool bind_place(struct command *c, struct op_tensor *tensor, const struct tl_tensor *x)
 {
     struct tl_ctx *pe = c->pe;
     struct op_ids writers = {0};
@@ -38,8 +48,11 @@ static bool bind_place(struct command *c, struct op_tensor *tensor)
 
     if (!address_find_area(pe->sim->topo, tensor->address, &dst, &offset) || !tcm_look_at(pe, dst))
         return false;
-    err = mem_read(pe->kernels->mem, dst, tensor->address, op_tensor_bytes(tensor), &tensor->view,
-                   &writers, range);
+    if (op_tensor_bytes(tensor) == x->nbytes)
+        err = place_read(pe, x, dst, &tensor->view, &writers, range);
+    else /* one element, for tl_value() */
+        err = mem_read(pe->kernels->mem, dst, tensor->address, op_tensor_bytes(tensor),
+                       &tensor->view, &writers, range);
     if (err == MEM_ABSENT)
         operand_absent(c, dst, range);
     else if (err == MEM_NO_MEMORY)
@@ -60,7 +73,7 @@ static bool bind(struct command *c, struct op_tensor *to, const struct tl_tensor
         return true;
     to->maker = tensor->maker;
     if (tensor->kind == TENSOR_PLACE)
-        return bind_place(c, to);
+        return bind_place(c, to, tensor);
     to->view = tensor->view;
     version_keep(to->view.v);
     if (!c->pe->sim->log || op_ids_add(&c->op.depends, tensor->maker))

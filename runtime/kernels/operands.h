@@ -5,6 +5,9 @@
 
 /* Operands become what their tensors hold now. False after a message. */
 KERNELS_OWN bool operands_bind(struct command *c);
+/* What lies at the address of a place now, as mem_read(). */
+KERNELS_OWN enum mem_err place_read(struct tl_ctx *pe, const struct tl_tensor *x, uint32_t dst,
+                                    struct view *out, struct op_ids *writers, uint64_t range[2]);
 /* A range of an operand that was never written, as an error. */
 KERNELS_OWN void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2]);
 

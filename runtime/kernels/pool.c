@@ -222,6 +222,8 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
     tensor->kind = (uint8_t)kind;
     tensor->wait = WAIT_NONE;
     tensor->loads = tensor->hidden = tensor->kept = tensor->dead = tensor->viewed = false;
+    tensor->sliced = tensor->cut = tensor->apart = false;
+    tensor->parent = NULL;
     tensor->users = 0;
     tensor->maker = tensor->made_by = OP_NONE;
     tensor->making = NULL;

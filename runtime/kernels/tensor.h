@@ -1,6 +1,7 @@
 /* tensor.h -- the tensors of a kernel, and the ranges of a TCM in which they lie. */
 #ifndef TENSOR_H
 #define TENSOR_H
+#include "data/dtype.h"
 #include "data/op.h"
 
 enum tensor_kind {
@@ -47,6 +48,32 @@ struct tl_tensor {
     uint64_t number;          /* counts up: tl_release() gives back what is younger than its mark */
     struct dims shape;
     double scalar;
+    bool sliced;                 /* by tl_slice(), or a view of what is */
+    bool cut;                    /* it has a part of the bytes of `parent`; else all of them */
+    bool apart;                  /* its elements do not lie side by side: stride[] is set */
+    int64_t stride[KB_RANK_MAX]; /* bytes from one to the next in the TCM, along each axis */
+    uint64_t cut_offset;         /* of its first element in the bytes of `parent` */
+    struct tl_tensor *parent;    /* of a view that was made in flight: what it is a view of */
 };
+
+/* How far apart elements lie along each axis. */
+static inline void tensor_strides(const struct tl_tensor *x, int64_t stride[KB_RANK_MAX])
+{
+    int64_t step = (int64_t)dtype_bytes(x->dtype);
+
+    for (uint32_t i = x->shape.rank; i-- > 0; step *= x->shape.dim[i])
+        stride[i] = x->apart ? x->stride[i] : step;
+}
+
+/* Its elements in the TCM. */
+static inline struct strided tensor_elements(const struct tl_tensor *x)
+{
+    struct strided s = {.rank = x->shape.rank, .elem_bytes = (uint32_t)dtype_bytes(x->dtype)};
+
+    tensor_strides(x, s.stride);
+    for (uint32_t i = 0; i < s.rank; i++)
+        s.dim[i] = x->shape.dim[i];
+    return s;
+}
 
 #endif

@@ -61,6 +61,11 @@ KERNELS_OWN void check_live(const struct call *call, const struct tl_tensor *ten
 KERNELS_OWN void check_waited(const struct call *call, const struct tl_tensor *tensor);
 KERNELS_OWN void check_operand(const struct call *call, const struct tl_tensor *tensor);
 
+/* A tensor that is contiguous. */
+KERNELS_OWN void check_together(const struct call *call, const struct tl_tensor *tensor);
+/* An axis of a shape, which may be counted from the last. */
+KERNELS_OWN uint32_t check_axis(const struct call *call, const struct dims *d, int axis);
+
 /* As ops.def has it; < 0: no operation of PE_MATH. */
 KERNELS_OWN int math_group(tl_op op);
 KERNELS_OWN bool math_is_elementwise(tl_op op);

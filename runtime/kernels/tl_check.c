@@ -254,6 +254,21 @@ uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
     return m->dst;
 }
 
+void check_together(const struct call *call, const struct tl_tensor *tensor)
+{
+    if (tensor->apart)
+        BAD(call, "the elements of a slice do not lie side by side, as this call needs them");
+}
+
+uint32_t check_axis(const struct call *call, const struct dims *d, int axis)
+{
+    int rank = (int)d->rank;
+
+    if (axis < -rank || axis >= rank)
+        BAD(call, "axis %d is none of shape %s", axis, shape_text(d).text);
+    return (uint32_t)(axis < 0 ? axis + rank : axis);
+}
+
 /* -- commands --------------------------------------------------------------------------------- */
 
 struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind, kb_dtype dtype,

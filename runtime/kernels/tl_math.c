@@ -118,15 +118,6 @@ tl_tensor *tl_cast_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_dtype dtype)
 
 /* -- over an axis ----------------------------------------------------------------------------- */
 
-static uint32_t axis_of(const struct call *call, const struct dims *d, int axis)
-{
-    int rank = (int)d->rank;
-
-    if (axis < -rank || axis >= rank)
-        BAD(call, "axis %d is none of shape %s", axis, shape_text(d).text);
-    return (uint32_t)(axis < 0 ? axis + rank : axis);
-}
-
 static struct dims reduced(const struct dims *d, bool all, uint32_t axis, bool keepdims)
 {
     struct dims out = {0};
@@ -152,7 +143,7 @@ tl_tensor *tl_reduce_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, int ax
     if (math_group(op) != MATH_REDUCE)
         BAD(&call, "operation %d does not reduce", (int)op);
     c = math_of_one(&call, op, x);
-    at = all ? 0 : axis_of(&call, &x->shape, axis);
+    at = all ? 0 : check_axis(&call, &x->shape, axis);
     shape = reduced(&x->shape, all, at, keepdims);
     c->op.all_axes = all;
     c->op.has_axis = !all;
@@ -168,7 +159,7 @@ tl_tensor *tl_softmax_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis)
     struct command *c = math_of_one(&call, TL_SOFTMAX, x);
 
     c->op.has_axis = true;
-    c->op.axis = (int8_t)axis_of(&call, &x->shape, axis);
+    c->op.axis = (int8_t)check_axis(&call, &x->shape, axis);
     set_result(&call, c, (kb_dtype)x->dtype, &x->shape);
     return do_command(c);
 }

@@ -122,6 +122,7 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
     const struct dims *shape = before->shape;
 
     check_operand(call, y);
+    check_together(call, y);
     if (y->kind != TENSOR_SCALAR) {
         if (y->dtype != before->in && y->dtype != c->op.dtype_acc)
             BAD(call, "an epilogue's operand is %s, not %s", tensor_dtype(y),
@@ -176,6 +177,8 @@ static void set_gemm(const struct call *call, struct command *c, const tl_compos
 {
     check_waited(call, args->a);
     check_waited(call, args->b);
+    check_together(call, args->a);
+    check_together(call, args->b);
     *shape = set_product(call, c, args->a, args->b, &args->dot, out);
     add_epilogues(call, c, args->epilogue, shape, c->op.in[0].dtype);
 }
@@ -214,6 +217,7 @@ static void set_composite_math(const struct call *call, struct command *c,
     row = &math_rows[args->op];
     for (uint32_t i = 0; i < row->operands; i++) {
         check_waited(call, x[i]);
+        check_together(call, x[i]);
         if (x[i]->kind == TENSOR_SCALAR)
             continue;
         if (found && !same_shape(&x[i]->shape, shape))

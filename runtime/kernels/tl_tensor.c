@@ -6,10 +6,14 @@
  * before Phase 2, and to look at them is an error.
  *
  * tl_reshape() makes a second handle to the same range of the TCM: the range is given back with the
- * last.
+ * last. tl_slice() makes one to a part of it, along one axis. The bytes of a slice are a version
+ * like those of any tensor: parts of its parent's version, which nothing copies
+ * (mem_view_strided()). So whatever takes a tensor takes a slice. Where it lies in the TCM,
+ * stride[] says, counts for its FETCH alone.
  */
 #include "kernels/accesses.h"
 #include "kernels/flight.h"
+#include "kernels/operands.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -111,37 +115,97 @@ tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value)
     return tensor;
 }
 
-/* A second handle to the same bytes, or to those that will be there. */
+/* A second handle to bytes of `tensor`, or to those that will be there; it is the same so far. */
+static struct tl_tensor *new_view(const struct call *call, struct tl_tensor *tensor,
+                                  const struct dims *shape, uint64_t nbytes)
+{
+    struct tl_tensor *view =
+        new_tensor(call, (enum tensor_kind)tensor->kind, (kb_dtype)tensor->dtype, shape, nbytes);
+
+    view->address = tensor->address;
+    view->space = tensor->space;
+    view->hidden = tensor->hidden;
+    view->maker = tensor->maker;
+    view->sliced = tensor->sliced;
+    view->block = tensor->block;
+    if (view->block)
+        view->block->refs++;
+    return view;
+}
+
+static struct tl_tensor *seen_by(const struct call *call, struct tl_tensor *view,
+                                 struct tl_tensor *tensor)
+{
+    if (!view_take(call->pe->kernels, view, tensor))
+        call_no_memory(call);
+    if (tensor->made_by != OP_NONE)
+        flight_view(tensor, view);
+    return view;
+}
+
+static void check_viewed(const struct call *call, const struct tl_tensor *tensor, const char *what)
+{
+    check_waited(call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(call, "a scalar has no shape");
+    if (tensor->wait == WAIT_PENDING && !call->pe->overlaps)
+        BAD(call, "a tensor is %s before it was waited for", what);
+}
+
 tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
     struct dims d;
     uint64_t n = check_shape(&call, &shape, &d);
-    struct tl_tensor *view;
 
-    check_waited(&call, tensor);
-    if (tensor->kind == TENSOR_SCALAR)
-        BAD(&call, "a scalar has no shape");
-    if (tensor->wait == WAIT_PENDING && !tl->overlaps)
-        BAD(&call, "a tensor is reshaped before it was waited for");
+    check_viewed(&call, tensor, "reshaped");
+    check_together(&call, tensor);
     if (n != dims_elements(&tensor->shape))
         BAD(&call, "%s does not hold the elements of %s", shape_text(&d).text,
             shape_text(&tensor->shape).text);
-    view = new_tensor(&call, (enum tensor_kind)tensor->kind, (kb_dtype)tensor->dtype, &d,
-                      tensor->nbytes);
-    view->address = tensor->address;
-    view->space = tensor->space;
-    view->hidden = tensor->hidden;
-    view->maker = tensor->maker;
-    view->block = tensor->block;
-    if (view->block)
-        view->block->refs++;
-    view->view = tensor->view;
-    if (view->view.v)
-        version_keep(view->view.v);
-    if (tensor->made_by != OP_NONE)
-        flight_view(tensor, view);
-    return view;
+    return seen_by(&call, new_view(&call, tensor, &d, tensor->nbytes), tensor);
+}
+
+/* Do elements that lie so lie side by side? */
+static bool is_together(const struct strided *s)
+{
+    int64_t step = s->elem_bytes;
+
+    for (uint32_t i = s->rank; i-- > 0; step *= s->dim[i])
+        if (s->dim[i] > 1 && s->stride[i] != step)
+            return false;
+    return true;
+}
+
+tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first, int64_t n)
+{
+    struct call call = begin_call(tl, "tl_slice", here);
+    struct tl_tensor *view, whole;
+    struct strided in_parent;
+    struct dims d;
+
+    check_viewed(&call, x, "sliced");
+    if (!x->block)
+        BAD(&call, "the tensor lies at address %llu, not in the TCM: load it first",
+            (unsigned long long)x->address);
+    d = x->shape;
+    axis = (int)check_axis(&call, &d, axis);
+    if (first < 0 || n < 1 || first > (int64_t)d.dim[axis] - n)
+        BAD(&call, "elements %lld to %lld are not in axis %d of %s", (long long)first,
+            (long long)(first + n - 1), axis, shape_text(&d).text);
+    d.dim[axis] = (uint32_t)n;
+    view = new_view(&call, x, &d, dims_elements(&d) * dtype_bytes(x->dtype));
+    tensor_strides(x, view->stride);
+    view->address += (uint64_t)(first * view->stride[axis]);
+    view->apart = true;
+    in_parent = tensor_elements(view);
+    view->apart = !is_together(&in_parent);
+    view->sliced = view->cut = true;
+    view->hidden = false;
+    whole = (struct tl_tensor){.dtype = x->dtype, .shape = x->shape};
+    in_parent = tensor_elements(&whole);
+    view->cut_offset = (uint64_t)(first * in_parent.stride[axis]);
+    return seen_by(&call, view, x);
 }
 
 kb_shape tl_shape(const tl_tensor *x)
@@ -208,8 +272,7 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
     if (tensor->kind == TENSOR_PLACE &&
         address_find_area(call->pe->sim->topo, tensor->address, &dst, &offset))
         err = !tcm_look_at(call->pe, dst) ? MEM_NO_MEMORY
-                                          : mem_read(call->pe->kernels->mem, dst, tensor->address,
-                                                     tensor->nbytes, &view, NULL, range);
+                                          : place_read(call->pe, tensor, dst, &view, NULL, range);
     if (err == MEM_ABSENT)
         BAD(call, "bytes at address %llu were never written", (unsigned long long)range[0]);
     if (err == MEM_NO_MEMORY)

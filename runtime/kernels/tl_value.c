@@ -53,6 +53,17 @@ static void compute(const struct call *call, struct version *v)
     kernel_leave(call->pe);
 }
 
+/* Where element `i` in C order lies. */
+static uint64_t element_address_of(const struct tl_tensor *x, uint64_t i)
+{
+    struct strided s = tensor_elements(x);
+    uint64_t address = x->address;
+
+    for (uint32_t axis = s.rank; axis-- > 0; i /= (uint64_t)s.dim[axis])
+        address += (i % (uint64_t)s.dim[axis]) * (uint64_t)s.stride[axis];
+    return address;
+}
+
 /* `n` elements of x from `first` on, where the version has them; its reference is the caller's. */
 static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t first, uint64_t n)
 {
@@ -63,7 +74,7 @@ static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t 
     c = new_command(call, OP_MATH);
     c->task = TASK_VALUE;
     add_operand(c, x);
-    c->op.in[0].address += first * bytes;
+    c->op.in[0].address = element_address_of(x, first);
     c->op.in[0].shape = (struct dims){.rank = 1, .dim = {(uint32_t)n}};
     c->fetch_bytes = n * bytes;
     kernel_call(c);

@@ -31,11 +31,12 @@ enum { TCM_ALIGN = 64 };
 
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor)
 {
+    uint64_t line = pe_kind(pe)->pe.line_bytes, align = line > TCM_ALIGN ? line : TCM_ALIGN;
     uint64_t offset = 0, size = pe_kind(pe)->tcm_read.nbytes - pe->ring_bytes;
     struct tcm_block **link = &pe->blocks, *b;
 
     for (; *link && (*link)->offset - offset < tensor->nbytes; link = &(*link)->next)
-        offset = ((*link)->offset + (*link)->nbytes + TCM_ALIGN - 1) / TCM_ALIGN * TCM_ALIGN;
+        offset = ((*link)->offset + (*link)->nbytes + align - 1) / align * align;
     if (offset > size || tensor->nbytes > size - offset)
         return TCM_FULL;
     b = tcm_block_new(pe->kernels);

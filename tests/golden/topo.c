@@ -136,6 +136,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .tile = {32, 64, 32},
             .tile_buffers = 2,
             .mac = {16, 16, 16},
+            .line_bytes = 1,
             .acc_bytes = 262144,
             .rate_f64 = 1.0,
             .rate_f32 = 1.0,

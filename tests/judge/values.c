@@ -154,6 +154,7 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_tcm.hold", "route", NULL, "own"},
     {"cube.pe.pe_tcm.read_ports", "1"},
     {"cube.pe.pe_tcm.write_ports", "1"},
+    {"cube.pe.pe_tcm.line_bytes", "1"},
     {"cube.pe.pe_gemm.overhead_ns", "0.0"},
     {"cube.pe.pe_gemm.clock_ghz", "1.0"},
     {"cube.pe.pe_gemm.mac.0", "16"},

@@ -211,6 +211,7 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_tcm.hold", "route"},
     {"cube.pe.pe_tcm.read_ports", "1"},
     {"cube.pe.pe_tcm.write_ports", "1"},
+    {"cube.pe.pe_tcm.line_bytes", "1"},
     {"cube.pe.pe_gemm.overhead_ns", "0.0"},
     {"cube.pe.pe_gemm.clock_ghz", "1.0"},
     {"cube.pe.pe_gemm.mac", "[16, 16, 16]"},

@@ -15,7 +15,7 @@ TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs",
          "drain_fs", "response_fs", "return_fs", "formula_fs", "actual_fs")
 WAITS = ("channel", "engine", "link", "memory")
 KINDS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
-                         "offset": np.uint64}
+                         "offset": np.uint64, "plane": np.uint8}
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
 Numbers = Union[int, Sequence[int], Array]
@@ -79,7 +79,7 @@ class Simulation:
         self._names: Dict[str, int] = {}
         self._ends = ffi.new("kb_endpoint[]", 64)
         self._pending: List[Array] = []  # numbers that completed() has not returned
-        self._c = ffi.gc(out[0], lib.kb_sim_free)
+        self._c = ffi.gc(out[0], lambda c, kept=machine: lib.kb_sim_free(c))  # which needs the topology, too
         if spans:
             self._record()
 
@@ -118,7 +118,7 @@ class Simulation:
 
     def add(self, transactions: Any = None, *, src: Optional[Numbers] = None, dst: Optional[Numbers] = None,
             nbytes: Numbers = 64, issue_ns: Any = None, issue_fs: Optional[Numbers] = None,
-            op: Union[str, Numbers] = "read", offset: Numbers = 0) -> Array:
+            op: Union[str, Numbers] = "read", offset: Numbers = 0, plane: Union[str, Numbers] = 0) -> Array:
         """Adds transactions, issued at now_ns or later; returns their numbers.
 
         transactions  as Machine.replay() takes them, with names of endpoints; or the columns:
@@ -126,6 +126,7 @@ class Simulation:
         nbytes        bytes of each; offset: where they begin in the target
         issue_ns      when they are issued (default: now), or issue_fs, in whole femtoseconds
         op            "read", "write", "h2d", "d2h" for all, or an array of KB_READ, ...
+        plane         with sip.plane: column its name for all, or numbers from 1 on; 0: as the op says
 
         All of them are added, or none: then kernbench.BadArgument says why.
         """
@@ -134,7 +135,7 @@ class Simulation:
             return self.add(src=self._codes(frame, "src"), dst=self._codes(frame, "dst"),
                             nbytes=self._column(frame, "nbytes", "<u8"), op=self._ops(frame),
                             issue_fs=self._column(frame, "issue_fs", "<i8"),
-                            offset=self._column(frame, "offset", "<u8"))
+                            offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame))
         if src is None or dst is None:
             raise BadArgument(2, ["transactions have src, dst and nbytes"])
         if issue_fs is None:
@@ -143,7 +144,9 @@ class Simulation:
             if op not in OPS:
                 raise BadArgument(2, [f"op {op!r}: read, write, h2d, d2h"])
             op = OPS[op]
-        given = dict(src=src, dst=dst, nbytes=nbytes, issue_fs=issue_fs, op=op, offset=offset)
+        if isinstance(plane, str):
+            plane = self._plane(plane)
+        given = dict(src=src, dst=dst, nbytes=nbytes, issue_fs=issue_fs, op=op, offset=offset, plane=plane)
         arrays = [np.asarray(given[name], kind) for name, kind in KINDS.items()]
         n = max(array.size for array in arrays)
         rows = ffi.new("kb_transaction_columns *")
@@ -177,6 +180,20 @@ class Simulation:
             if text not in OPS:
                 raise BadArgument(2, [f"op {text!r}: read, write, h2d, d2h"])
         return np.asarray(np.array([OPS[text] for text in texts], np.uint8)[self._column(frame, "op", "<u4")])
+
+    def _plane(self, name: str) -> int:
+        names = [""]
+        while (found := lib.kb_plane_name(self.machine._topo, len(names) - 1)) != ffi.NULL:
+            names.append(ffi.string(found).decode())
+        if name not in names:
+            raise BadArgument(2, [f"plane {name!r}: {', '.join(names[1:])}"])
+        return names.index(name)
+
+    def _planes(self, frame: Frame) -> Numbers:
+        if frame.c.plane == ffi.NULL:
+            return 0
+        numbers = np.array([self._plane(text) for text in self._texts(frame, "plane")], np.uint8)
+        return np.asarray(numbers[self._column(frame, "plane", "<u4")])
 
     # -- time
 

@@ -86,6 +86,25 @@ def test_they_are_those_of_replay(m):
             assert list(got[name]) == list(want[name]), name
 
 
+@pytest.mark.parametrize("engine", ["fused", "hop"])
+def test_the_shipped_wormhole_runs_live(engine):
+    """Reads go in packets there, over planes that rows name: the same rows as a replay."""
+    machine = kernbench.Machine("wormhole")
+    rows = {"issue_ns": [0, 0, 700, 2500], "op": ["read"] * 4, "src": ["c11.pe0", "c12.pe0", "c11.pe0", "c33.pe0"],
+            "dst": ["c22.sram", "c22.sram", "c0.sram", "c11.sram"], "nbytes": [65536, 20000, 64, 8193],
+            "plane": ["noc0", "noc1", "noc0", "noc1"]}
+    sim = kernbench.Simulation(machine, engine=engine)
+    for i, to_ns in enumerate([0, 0, 600, 2500]):
+        if to_ns:
+            sim.run_to(to_ns)
+        sim.add({name: column[i:i + 1] for name, column in rows.items()})
+    sim.run()
+    want, got = machine.replay(rows), sim.rows()
+    for name in got.columns:
+        if name in want.columns:
+            assert list(got[name]) == list(want[name]), name
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_closed_loop_is_that_of_dependencies(m, name):
     """A read that is issued as another one completes: the same times as replay with `after`."""
@@ -156,9 +175,9 @@ def test_what_a_simulation_refuses(m):
         sim.add(src=pe, dst=near, issue_ns=1e6)
     with pytest.raises(kernbench.BadArgument, match="spans=True"):
         sim.spans()
-    split = kernbench.Simulation(m.set({"addressing.granule": 256}))
-    with pytest.raises(kernbench.BadArgument, match="no interleaved"):
-        split.run_to(1)
+    planes = kernbench.Simulation(kernbench.Machine("wormhole"))
+    with pytest.raises(kernbench.BadArgument, match="plane 'noc2': noc0, noc1"):
+        planes.add(src=planes.endpoints("c0.pe0"), dst=planes.endpoints("c1.sram"), plane="noc2")
 
 
 LOOP = r"""

@@ -311,5 +311,9 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
         .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
         .prio = txn->prio,
     };
+    if (s->tiles && s->tiles[id].n > 1) {
+        out->rows = s->tiles[id].n;
+        out->stride = (uint64_t)s->tiles[id].stride[0];
+    }
     return KB_OK;
 }

@@ -148,15 +148,25 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
     return run_checked(s, budget ? budget : UINT64_MAX, why);
 }
 
+/* May some transaction go in parts? */
+static bool has_parts(const struct kb_sim *s)
+{
+    bool cuts = s->topo->granule || s->tiles;
+
+    for (uint32_t kind = 0; kind < s->topo->n_kinds; kind++)
+        cuts |= s->topo->kinds[kind].packet_bytes > 0;
+    return cuts;
+}
+
 /* What a run up to `to_fs` needs, before it begins. */
 static kb_status check_live(const struct kb_sim *s, int64_t to_fs, kb_error *why)
 {
     if (!s->options.live || s->kernels || s->traffic)
         return endpoint_error(why, "the simulation is not live: it has no option live, or has "
                                    "kernels or traffic");
-    if (s->dependencies || s->splits)
+    if (s->dependencies || has_parts(s))
         return endpoint_error(why, "a live simulation has no dependencies, and no transactions "
-                                   "that go in parts: no interleaved addresses, no packets");
+                                   "that go in parts: no interleaved addresses, packets, tiles");
     if (to_fs <= 0 || (uint64_t)to_fs < s->from_fs)
         return endpoint_error(why, "the simulation has come to a later time, or to its end");
     return KB_OK;

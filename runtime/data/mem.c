@@ -43,6 +43,7 @@
  * is not made only the smallest are, since that makes all of it.
  */
 #include "data/mem.h"
+#include "machine/tile.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -479,6 +480,39 @@ enum mem_err mem_view_strided(struct mem *m, struct view of, const struct stride
         ok = mem_gather_finish(&g, m->shared, out) == MEM_OK;
     mem_gather_free(&g);
     return ok ? MEM_OK : MEM_NO_MEMORY;
+}
+
+enum mem_err mem_read_list(struct mem *m, const struct run *runs, uint32_t n, struct view *out,
+                           struct op_ids *writers, uint32_t *area, uint64_t absent[2])
+{
+    enum mem_err err = MEM_OK;
+    struct gather g;
+
+    mem_gather_init(&g);
+    for (uint32_t i = 0; i < n && err == MEM_OK; i++) {
+        struct area *a = m->areas[runs[i].area].area;
+
+        *area = runs[i].area;
+        absent[0] = runs[i].at;
+        absent[1] = runs[i].at + runs[i].nbytes;
+        err = a ? mem_area_gather(a, absent[0], absent[1], &g, writers, absent) : MEM_ABSENT;
+    }
+    if (err == MEM_OK)
+        err = mem_gather_finish(&g, m->shared, out);
+    mem_gather_free(&g);
+    return err;
+}
+
+enum mem_err mem_write_list(struct mem *m, const struct run *runs, uint32_t n, struct view from,
+                            uint32_t writer)
+{
+    enum mem_err err = MEM_OK;
+
+    for (uint32_t i = 0; i < n && err == MEM_OK; i++) {
+        err = mem_write(m, runs[i].area, runs[i].at, runs[i].nbytes, from, writer);
+        from.offset += runs[i].nbytes;
+    }
+    return err;
 }
 
 /* Reads what lies in several ranges, or is absent; not inline, so that mem_read() stays short. */

@@ -178,6 +178,14 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
 enum mem_err mem_view_strided(struct mem *m, struct view of, const struct strided *s,
                               struct view *out);
 
+struct run; /* machine/tile.h */
+
+/* The same of a list of runs, each with its area; `*area` is that of absent bytes. */
+enum mem_err mem_write_list(struct mem *m, const struct run *runs, uint32_t n, struct view from,
+                            uint32_t writer);
+enum mem_err mem_read_list(struct mem *m, const struct run *runs, uint32_t n, struct view *out,
+                           struct op_ids *writers, uint32_t *area, uint64_t absent[2]);
+
 /* Makes an area empty. */
 void mem_clear(struct mem *m, uint32_t area);
 

@@ -108,6 +108,7 @@ struct op {
     struct op_tensor out;   /* DMA: the destination */
     struct op_tensor in[3]; /* GEMM: a, b; DMA: the source, with the shape and dtype moved */
     int64_t stride[KB_RANK_MAX];
+    uint32_t n_runs; /* DMA: in the memory it is a list of so many; 0: it is none */
 
     uint8_t dtype_acc;                                    /* GEMM */
     bool transpose_a, transpose_b, col_a, col_b, col_out; /* col_: column-major */

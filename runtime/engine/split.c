@@ -215,7 +215,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
 {
     uint64_t packet = packet_of(s->topo, of);
     struct cut c = {.s = s, .of = of, .bytes = bytes, .range = {.packet = packet, .left = packet}};
-    const struct run one = {0, of->nbytes};
+    const struct run one = {.nbytes = of->nbytes};
     kb_status status = KB_OK;
     uint32_t first = 0;
 

@@ -186,6 +186,32 @@ tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *x,
                        const int64_t *strides, bool async);
 
 /*
+ * The same of bytes that lie anywhere in slices and SRAMs, one piece behind the other in the
+ * tensor: one transaction, whose parts go to all memories at once. What a list of loads names twice
+ * is read twice; the pieces of a store must not overlap. The list is read by the call, and under
+ * tl_async() these calls return at the issue.
+ *
+ * errors  no pieces, or more than 2^20; their bytes are not those of the tensor; a piece in a TCM
+ */
+typedef struct tl_run {
+    uint64_t address, nbytes;
+} tl_run;
+#define tl_load_list(tl, runs, n, dtype, shape) tl_load_list_at(TL_HERE, tl, runs, n, dtype, shape)
+#define tl_store_list(tl, runs, n, x)           (void)tl_store_list_at(TL_HERE, tl, runs, n, x)
+tl_tensor *tl_load_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_t n, kb_dtype dtype,
+                           kb_shape shape);
+tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_t n, tl_tensor *x);
+
+/*
+ * Rows of a table by their numbers, [n, row...]: row i lies at base + index[i] * stride, in bytes.
+ * One list of n runs.
+ */
+#define tl_load_rows(tl, base, dtype, row, stride, index, n)                                       \
+    tl_load_rows_at(TL_HERE, tl, base, dtype, row, stride, index, n)
+tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dtype, kb_shape row,
+                           int64_t stride, const int64_t *index, uint32_t n);
+
+/*
  * Waits until the command that made `x` has ended: an asynchronous load or store, or a composite.
  * Once for each. It makes nothing ready that is pending.
  */

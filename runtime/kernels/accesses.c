@@ -61,9 +61,28 @@ static bool touch_result(struct command *c)
     return touch(c, &x, ACCESS_WRITE, NULL);
 }
 
+/* All runs of a list. */
+static bool touch_runs(struct command *c, enum access_kind kind)
+{
+    struct op_tensor run = {.dtype = KB_U8, .shape = {.rank = 1}};
+    bool ok = true;
+
+    for (uint32_t i = 0; i < c->op.n_runs && ok; i++) {
+        run.address = c->runs[i].at;
+        run.shape.dim[0] = (uint32_t)c->runs[i].nbytes;
+        ok = touch(c, &run, kind, NULL);
+    }
+    return ok;
+}
+
 static bool touch_dma(struct command *c)
 {
     struct strided g, *strided = NULL;
+
+    if (c->runs && c->op.kind == OP_DMA_READ)
+        return touch_runs(c, ACCESS_READ) && touch_result(c);
+    if (c->runs)
+        return touch(c, &c->op.in[0], ACCESS_READ, NULL) && touch_runs(c, ACCESS_WRITE);
 
     if (c->op.strided) {
         g = op_strided(&c->op);

@@ -103,6 +103,8 @@ struct command {
     uint64_t writes_left;        /* DMA_WRITEs that have not ended */
     struct command *made;        /* the one made before */
 
+    struct run *runs; /* owned: of a list, op.n_runs of them; else NULL */
+
     uint32_t after, maker; /* observed: kb_command.after, .maker */
     bool after_end;
     struct talk talk;

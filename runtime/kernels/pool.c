@@ -138,6 +138,8 @@ struct command *command_new(struct kernels *k)
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;
     c->op.composite = c->op.strided = c->op.ipcq = false;
+    c->op.n_runs = 0;
+    c->runs = NULL;
     c->task = TASK_PLAIN;
     return c;
 }
@@ -148,6 +150,15 @@ static void drop_view(struct op_tensor *tensor)
     tensor->view.v = NULL;
 }
 
+static void drop_runs(struct command *c)
+{
+    if (__builtin_expect(!c->runs, true))
+        return;
+    free(c->runs);
+    c->runs = NULL;
+    c->op.n_runs = 0;
+}
+
 /*
  * Gives back what the command refers to, versions and dependencies, and then its row. After that
  * the bytes that it read may be freed, unless the op log has kept them for Phase 2.
@@ -156,6 +167,7 @@ void command_free(struct kernels *k, struct command *c)
 {
     struct op *op = &c->op;
 
+    drop_runs(c);
     for (uint32_t i = 0; i < op->n_in; i++)
         drop_view(&op->in[i]);
     for (uint32_t e = 0; e < op->n_epilogues; e++)
@@ -177,6 +189,7 @@ void command_keep(struct kernels *k, struct command *c)
 {
     struct command *before = c->pe->kept;
 
+    drop_runs(c);
     drop_view(&c->op.out);
     if (c->op.depends.n)
         op_ids_clear(&c->op.depends);

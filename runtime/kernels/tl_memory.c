@@ -19,6 +19,7 @@
 #include "kernels/tl_call.h"
 #include "machine/address.h"
 #include "pe/boxes.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* [strided][async] */
@@ -143,6 +144,148 @@ tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *te
     if (async)
         set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, address);
     set_operand(&c->op.out, tensor, address, address_space(address));
+    return do_command(c);
+}
+
+/* -- lists of runs ---------------------------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The pieces of a store must not overlap. */
+static void check_apart(const struct call *call, const struct run *runs, uint32_t n)
+{
+    struct run *sorted = malloc(n * sizeof *sorted);
+    uint32_t i = 1;
+
+    if (!sorted)
+        call_no_memory(call);
+    memcpy(sorted, runs, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_address);
+    while (i < n && sorted[i - 1].at + sorted[i - 1].nbytes <= sorted[i].at)
+        i++;
+    if (i < n) {
+        uint64_t at = sorted[i].at;
+
+        free(sorted);
+        BAD(call, "two pieces of the list overlap at address %llu", (unsigned long long)at);
+    }
+    free(sorted);
+}
+
+/* Room for a list of `n` runs, which the command owns. */
+static void new_list(const struct call *call, struct command *c, uint32_t n)
+{
+    if (n == 0 || n > TILE_RUNS_MAX)
+        BAD(call, "a list has 1 to %d pieces, not %u", TILE_RUNS_MAX, n);
+    c->runs = calloc(n, sizeof *c->runs);
+    if (!c->runs)
+        call_no_memory(call);
+    c->op.n_runs = n;
+}
+
+/* The list is there: finds the memories of its runs, and checks them. */
+static void check_list(const struct call *call, struct command *c, uint64_t elem)
+{
+    const struct kb_topology *t = call->pe->sim->topo;
+    uint64_t nbytes = 0;
+
+    for (uint32_t i = 0; i < c->op.n_runs; i++) {
+        struct run *run = &c->runs[i];
+
+        if (run->nbytes == 0 || run->nbytes > c->nbytes)
+            BAD(call, "piece %u of the list has %llu bytes, and the tensor %llu", i,
+                (unsigned long long)run->nbytes, (unsigned long long)c->nbytes);
+        run->area = check_range(call, run->at, run->nbytes, elem);
+        if (unit_is_tcm(t, dst_unit(t, run->area)))
+            BAD(call, "piece %u of the list lies in a TCM, not in a slice or an SRAM", i);
+        nbytes += run->nbytes;
+    }
+    if (nbytes != c->nbytes)
+        BAD(call, "the pieces of the list have %llu bytes, and the tensor %llu",
+            (unsigned long long)nbytes, (unsigned long long)c->nbytes);
+    c->dst = c->runs[0].area;
+}
+
+static void take_list(const struct call *call, struct command *c, const tl_run *runs, uint32_t n,
+                      uint64_t elem)
+{
+    new_list(call, c, n);
+    for (uint32_t i = 0; i < n; i++)
+        c->runs[i] = (struct run){.at = runs[i].address, .nbytes = runs[i].nbytes};
+    check_list(call, c, elem);
+}
+
+/* Its list is there: it is done. */
+static tl_tensor *do_load_list(const struct call *call, struct command *c)
+{
+    struct op_tensor *moved = &c->op.in[0];
+
+    c->async = call->pe->overlaps;
+    moved->address = c->runs[0].at;
+    moved->space = (uint8_t)address_space(moved->address);
+    c->result = new_tensor(call, TENSOR_VALUE, (kb_dtype)moved->dtype, &moved->shape, c->nbytes);
+    c->result->space = SPACE_TCM;
+    c->result->loads = c->async;
+    return do_command(c);
+}
+
+tl_tensor *tl_load_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_t n, kb_dtype dtype,
+                           kb_shape shape)
+{
+    struct call call = begin_call(tl, "tl_load_list", here);
+    struct command *c = new_load(&call, dtype, &shape);
+
+    take_list(&call, c, runs, n, dtype_bytes((uint8_t)dtype));
+    return do_load_list(&call, c);
+}
+
+/* [n, row...] */
+static kb_shape shape_of_rows(const struct call *call, kb_shape row, uint32_t n)
+{
+    kb_shape shape = {.rank = row.rank + 1, .dim = {n}};
+
+    if (row.rank < 0 || row.rank >= KB_RANK_MAX)
+        BAD(call, "a row has 0 to %d axes", KB_RANK_MAX - 1);
+    for (int64_t i = 0; i < row.rank; i++)
+        shape.dim[i + 1] = row.dim[i];
+    return shape;
+}
+
+tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dtype, kb_shape row,
+                           int64_t stride, const int64_t *index, uint32_t n)
+{
+    struct call call = begin_call(tl, "tl_load_rows", here);
+    kb_shape shape = shape_of_rows(&call, row, n);
+    struct command *c = new_load(&call, dtype, &shape);
+
+    new_list(&call, c, n);
+    for (uint32_t i = 0; i < n; i++)
+        c->runs[i] =
+            (struct run){.at = base + (uint64_t)(index[i] * stride), .nbytes = c->nbytes / n};
+    check_list(&call, c, dtype_bytes((uint8_t)dtype));
+    return do_load_list(&call, c);
+}
+
+tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_t n,
+                            tl_tensor *tensor)
+{
+    struct call call = begin_call(tl, "tl_store_list", here);
+    struct command *c = new_command(&call, OP_DMA_WRITE);
+
+    check_operand(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
+    c->async = tl->overlaps;
+    c->nbytes = tensor->nbytes;
+    take_list(&call, c, runs, n, dtype_bytes(tensor->dtype));
+    check_apart(&call, c->runs, n);
+    add_operand(c, tensor);
+    set_operand(&c->op.out, tensor, c->runs[0].at, address_space(c->runs[0].at));
     return do_command(c);
 }
 

@@ -10,9 +10,10 @@
 #define TILE_H
 #include "kernbench.h"
 
-/* Contiguous bytes; `at` counts from where the transaction begins. */
+/* Contiguous bytes; `at` counts from where the transaction begins, or in a list is an address. */
 struct run {
     uint64_t at, nbytes;
+    uint32_t area; /* in a list: where they are kept, machine/address.h */
 };
 
 struct tile {
@@ -38,7 +39,7 @@ static inline struct tile tile_of_rows(uint32_t rows, uint64_t nbytes, uint64_t 
 
 static inline struct run tile_run(const struct tile *tile, uint32_t i)
 {
-    struct run run = {0, tile->run};
+    struct run run = {.nbytes = tile->run};
 
     if (tile->list)
         return tile->list[i];

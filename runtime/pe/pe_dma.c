@@ -145,6 +145,8 @@ static struct tile tile_of(const struct stage *stage)
 
     if (pe_kind(c->pe)->tiles == TILES_JOINED)
         return (struct tile){0};
+    if (c->op.n_runs > 1)
+        return (struct tile){.list = c->runs, .n = c->op.n_runs};
     if (!stage->token)
         return c->op.strided ? op_tile(&c->op) : (struct tile){0};
     if (!c->op.composite)
@@ -188,7 +190,10 @@ static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t 
                      "the tile has more than %d runs", TILE_RUNS_MAX);
         return TXN_NONE;
     }
-    if (!bytes.by_address && !address_find(s->topo, address, &area, &bytes.at))
+    if (bytes.tile.list) {
+        bytes.by_address = true;
+        bytes.at = 0;
+    } else if (!bytes.by_address && !address_find(s->topo, address, &area, &bytes.at))
         bytes.at = 0;
     if (!cut(s, stage->command, area, nbytes, &bytes, address))
         return TXN_NONE;
@@ -205,6 +210,10 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
     uint32_t slot;
     uint64_t offset;
 
+    if (stage->command->op.n_runs > 1 && !split_begin(s)) {
+        engine_fail(s, KB_NO_MEMORY);
+        return TXN_NONE;
+    }
     if (s->splits)
         return parts_slot(s, t, stage, area, address, nbytes);
     slot = new_slot(s, t, stage, area, nbytes);
@@ -249,13 +258,17 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
 {
     struct op *op = &c->op;
     struct op_ids *writers = s->log ? &op->depends : NULL;
+    uint32_t area = c->dst;
     struct strided g;
     uint64_t range[2];
     enum mem_err err;
 
     if (!tcm_look_at(c->pe, c->dst))
         return;
-    if (op->strided) {
+    if (c->runs) {
+        err = mem_read_list(s->kernels->mem, c->runs, op->n_runs, &op->out.view, writers, &area,
+                            range);
+    } else if (op->strided) {
         g = op_strided(op);
         err = mem_read_strided(s->kernels->mem, c->dst, op->in[0].address, &g, &op->out.view,
                                writers, range);
@@ -264,7 +277,7 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
                              &op->out.view, writers, range);
     }
     if (err == MEM_ABSENT)
-        operand_absent(c, c->dst, range);
+        operand_absent(c, area, range);
     else if (err == MEM_NO_MEMORY)
         kernel_no_memory(c->pe);
     if (err != MEM_OK)
@@ -288,7 +301,12 @@ void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c, bool called)
         return;
     op->out.view = op->in[0].view;
     version_keep(op->out.view.v);
-    if (op->strided) {
+    if (c->runs) {
+        if (mem_write_list(s->kernels->mem, c->runs, op->n_runs, op->out.view, op->id) != MEM_OK) {
+            kernel_no_memory(c->pe);
+            return;
+        }
+    } else if (op->strided) {
         g = op_strided(op);
         if (mem_write_strided(s->kernels->mem, c->dst, op->out.address, &g, op->out.view, op->id) !=
             MEM_OK) {

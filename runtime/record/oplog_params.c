@@ -136,6 +136,13 @@ static void put_stride(struct line *l, int64_t stride)
     oplog_put_count(l, stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride);
 }
 
+/* Of a list: how many runs it has. */
+static void key_runs(struct line *l, const struct op *op)
+{
+    if (op->n_runs)
+        oplog_key_count(l, "runs", op->n_runs);
+}
+
 static void key_strides(struct line *l, const char *key, const struct op *op)
 {
     oplog_put_key(l, key);
@@ -169,6 +176,7 @@ void oplog_put_dma_read(struct line *l, const struct op *op)
     oplog_key_count(l, "nbytes", tensor_bytes(src));
     key_handle(l, op->id);
     key_strides(l, "src_strides", op);
+    key_runs(l, op);
 }
 
 void oplog_put_dma_write(struct line *l, const struct op *op)
@@ -184,6 +192,7 @@ void oplog_put_dma_write(struct line *l, const struct op *op)
     key_handle(l, src->maker);
     key_strides(l, "dst_strides", op);
     key_id(l, "snapshot", src->maker);
+    key_runs(l, op);
 }
 
 /* A piece of a message to another PE. */

@@ -182,8 +182,8 @@ static inline void pack_dma(const struct op *op, struct record *r, unsigned char
     const struct op_tensor *src = &op->in[0], *dst = &op->out;
     uint8_t rank = (uint8_t)src->shape.rank;
 
-    r->flags |=
-        flag_if(op->strided, REC_STRIDED) | flag_if(op->kind == OP_DMA_WRITE && op->ipcq, REC_IPCQ);
+    r->flags |= flag_if(op->strided, REC_STRIDED) | flag_if(op->n_runs, REC_LIST) |
+                flag_if(op->kind == OP_DMA_WRITE && op->ipcq, REC_IPCQ);
     r->dma.issue_fs = op->t_issue_fs;
     r->dma.src = src->address;
     r->dma.dst = dst->address;
@@ -194,6 +194,8 @@ static inline void pack_dma(const struct op *op, struct record *r, unsigned char
     r->dma.dst_space = dst->space;
     if (op->strided)
         put(to, op->stride, rank * sizeof *op->stride);
+    if (op->n_runs)
+        put(to, &op->n_runs, sizeof op->n_runs);
     put_words(to, src->shape.dim, rank);
     put(to, &src->maker, sizeof src->maker);
     put_depends(to, &op->depends);
@@ -203,8 +205,8 @@ static uint64_t dma_packed_bytes(const struct op *op)
 {
     uint32_t rank = op->in[0].shape.rank;
 
-    return (op->strided ? rank * sizeof *op->stride : 0) + rank * sizeof(uint32_t) +
-           sizeof op->in[0].maker;
+    return (op->strided ? rank * sizeof *op->stride : 0) + (op->n_runs ? sizeof op->n_runs : 0) +
+           rank * sizeof(uint32_t) + sizeof op->in[0].maker;
 }
 
 static void unpack_dma(const struct record *r, const unsigned char *at, struct op *op)
@@ -222,6 +224,9 @@ static void unpack_dma(const struct record *r, const unsigned char *at, struct o
     op->strided = r->flags & REC_STRIDED;
     if (op->strided)
         get(&at, op->stride, r->dma.rank * sizeof *op->stride);
+    op->n_runs = 0;
+    if (r->flags & REC_LIST)
+        get(&at, &op->n_runs, sizeof op->n_runs);
     src->shape.rank = r->dma.rank;
     get(&at, src->shape.dim, r->dma.rank * sizeof *src->shape.dim);
     dst->shape = src->shape;

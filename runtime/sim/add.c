@@ -451,6 +451,6 @@ kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, 
     if (status == KB_OK)
         return end(&a, why);
     if (bad)
-        *bad = right;
+        *bad = status == KB_NO_MEMORY ? n : right;
     return status;
 }

@@ -299,10 +299,12 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
 {
     REFUSE_NULL(s && out, "sim, out", NULL);
     const struct txn *txn;
+    uint32_t slot;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    txn = &s->txns[sim_slot(s, id)];
+    slot = sim_slot(s, id);
+    txn = &s->txns[slot];
     *out = (kb_transaction){
         .issue_fs = txn->issue_fs,
         .op = txn->op,
@@ -312,5 +314,9 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
         .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
         .prio = txn->prio,
     };
+    if (s->tiles && s->tiles[slot].n > 1) {
+        out->rows = s->tiles[slot].n;
+        out->stride = (uint64_t)s->tiles[slot].stride[0];
+    }
     return KB_OK;
 }

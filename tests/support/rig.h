@@ -194,15 +194,17 @@ static inline struct judge_row *random_rows(const struct judge_topo *t, uint64_t
     return rows;
 }
 
-/* The same machine, with packets of its PEs' DMAs left out. */
+/* The same machine, whose PEs cut nothing into packets, and join tiles. */
 static inline char *uncut(char *yaml)
 {
-    static const char key[] = ", packet_bytes: ";
+    static const char key[] = ", packet_bytes: ", joined[] = ", tiles: joined";
 
     for (char *p = yaml; (p = strstr(p, "issue_ns: "));) {
         p += strcspn(p, ",}");
-        if (strncmp(p, key, sizeof key - 1) == 0)
-            memset(p, ' ', strcspn(p, "}"));
+        if (strncmp(p, key, sizeof key - 1) != 0)
+            continue;
+        memset(p, ' ', strcspn(p, "}"));
+        memcpy(p, joined, sizeof joined - 1);
     }
     return yaml;
 }

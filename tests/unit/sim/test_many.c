@@ -15,9 +15,10 @@ struct columns {
     kb_transaction_columns c;
     kb_endpoint *ends;
     uint32_t *src, *dst;
-    uint64_t *nbytes, *offset, *address;
+    uint64_t *nbytes, *offset, *address, *stride;
     int64_t *issue_fs;
     uint8_t *op, *plane, *prio;
+    uint32_t *rows;
 };
 
 static uint32_t number_of(struct columns *c, const kb_endpoint *end)
@@ -50,7 +51,9 @@ static struct columns columns_of(const kb_transaction *rows, size_t n)
                         .issue_fs = column(n, sizeof *c.issue_fs),
                         .op = column(n, 1),
                         .plane = column(n, 1),
-                        .prio = column(n, 1)};
+                        .prio = column(n, 1),
+                        .rows = column(n, sizeof *c.rows),
+                        .stride = column(n, sizeof *c.stride)};
 
     for (size_t i = 0; i < n; i++) {
         c.src[i] = number_of(&c, &rows[i].src);
@@ -62,6 +65,8 @@ static struct columns columns_of(const kb_transaction *rows, size_t n)
         c.op[i] = (uint8_t)rows[i].op;
         c.plane[i] = (uint8_t)rows[i].plane;
         c.prio[i] = (uint8_t)rows[i].prio;
+        c.rows[i] = rows[i].rows;
+        c.stride[i] = rows[i].stride;
     }
     c.c = (kb_transaction_columns){.ends = c.ends,
                                    .n_ends = c.c.n_ends,
@@ -73,14 +78,16 @@ static struct columns columns_of(const kb_transaction *rows, size_t n)
                                    .offset = c.offset,
                                    .plane = c.plane,
                                    .prio = c.prio,
-                                   .address = c.address};
+                                   .address = c.address,
+                                   .rows = c.rows,
+                                   .stride = c.stride};
     return c;
 }
 
 static void drop_columns(struct columns *c)
 {
-    void *all[] = {c->ends,    c->src,      c->dst, c->nbytes, c->offset,
-                   c->address, c->issue_fs, c->op,  c->plane,  c->prio};
+    void *all[] = {c->ends,     c->src, c->dst,   c->nbytes, c->offset, c->address,
+                   c->issue_fs, c->op,  c->plane, c->prio,   c->rows,   c->stride};
 
     for (size_t i = 0; i < LENGTH(all); i++)
         free(all[i]);
@@ -93,6 +100,8 @@ static kb_transaction_columns from(const struct columns *c, size_t first)
 
     r.src += first;
     r.dst += first;
+    r.rows += r.rows ? first : 0;
+    r.stride += r.stride ? first : 0;
     r.nbytes += first;
     r.issue_fs += first;
     r.op += first;

@@ -23,7 +23,7 @@ static inline bool is_even(kb_bench_run *run, const char *bench)
             snprintf(text, sizeof text, "%s needs all cubes: cube %u of SIP %u is missing", bench,
                      c, sip);
         } else if (cube.n_pes < info.pes_per_cube) {
-            while (cube.pes >> pe & 1)
+            while (cube.pes[pe / 64] >> pe % 64 & 1)
                 pe++;
             kb_endpoint_name(&(kb_endpoint){KB_PE, sip, c, pe}, name);
             snprintf(text, sizeof text, "%s needs as many PEs in every cube: %s is missing", bench,

@@ -64,7 +64,7 @@ static struct between_row follow(const struct routes_of *of, uint32_t a, uint32_
     exit = exit_of(of, a, a, b);
     row.way.exit = (uint8_t)exit;
     for (;;) {
-        uint32_t side = walk_opposite(exit);
+        uint32_t side = walk_far_side(t, cube, exit);
 
         row.way.cost.wire_fs += mesh_extra_fs(t, cube, exit);
         cube = walk_neighbour(t, cube, exit);
@@ -74,7 +74,7 @@ static struct between_row follow(const struct routes_of *of, uint32_t a, uint32_
         exit = exit_of(of, cube, a, b);
         row.way.cost =
             cost_add(row.way.cost, cost_segment_at(t, cube, seg_of_pass(t, of->plane, side, exit)));
-        row.ucie_fs += 2 * kind_at(t, cube)->ucie_overhead_fs;
+        row.ucie_fs += walk_port_fs(t, of->plane, cube, side) + walk_port_fs(t, of->plane, cube, exit);
     }
 }
 

@@ -62,7 +62,7 @@ static void add_arcs(struct waits *w, const struct step *a, const struct step *b
 /* Does the boundary behind a segment lead on in the same mesh, of cubes or of SIPs? */
 static bool goes_on(const struct kb_topology *t, struct route_at at)
 {
-    return walk_segment(t, at)->exit < N_SIDES ||
+    return walk_segment(t, at)->exit < t->ports ||
            (!t->regular && t->fabric_shape == FABRIC_GRID && at.segment >= t->seg_cross &&
             at.segment < t->seg_arrive);
 }
@@ -79,7 +79,7 @@ static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool 
     uint16_t *known;
 
     if (n == 0 || trip->back || (w->answers && (t->wrap || t->grid_wrap)) ||
-        walk_segment(t, w->at[n - 1])->exit >= N_SIDES)
+        walk_segment(t, w->at[n - 1])->exit >= t->ports)
         return false;
     known = &w->known[(size_t)w->at[n].cube * N_SIDES + walk_segment(t, w->at[n - 1])->exit];
     if (*known & state)
@@ -105,7 +105,7 @@ static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool who
         if (!whole && is_known(w, trip, n, detour))
             break;
         n++;
-        if (walk_segment(t, at)->exit == N_EXITS)
+        if (walk_segment(t, at)->exit == EXIT_END)
             break;
     }
     for (uint32_t i = n; i-- > 0;) {
@@ -126,7 +126,7 @@ static uint32_t crossed_at(const struct waits *w, uint32_t i, uint32_t hop)
 
     if (!w->answers)
         return w->before[i];
-    if (hop == 0 && i > 0 && walk_segment(t, w->at[i - 1])->exit == EXIT_IO)
+    if (hop == 0 && i > 0 && walk_segment(t, w->at[i - 1])->exit == exit_io(t))
         return CROSSED_X | CROSSED_Y; /* ashore */
     return last || !goes_on(t, w->at[i]) ? w->after[i] : w->after[i] | vcs_dateline(t, w->at[i]);
 }
@@ -200,10 +200,10 @@ static bool is_added(struct waits *w, uint32_t i, uint32_t end, bool detour)
 {
     const struct kb_topology *t = &w->r->topo;
     struct route_at at = w->at[i];
-    bool ashore = i > 0 && walk_segment(t, w->at[i - 1])->exit == EXIT_IO;
+    bool ashore = i > 0 && walk_segment(t, w->at[i - 1])->exit == exit_io(t);
     uint64_t next = i + 1 < end ? w->at[i + 1].segment + 1u : 0, state;
 
-    if (at.segment >= t->seg_host || walk_segment(t, at)->exit == EXIT_IO)
+    if (at.segment >= t->seg_host || walk_segment(t, at)->exit == exit_io(t))
         return false; /* what it passes depends on more */
     state = w->before[i] | w->after[i] * 4u | detour * 16u | ashore * 32u;
     if (next)
@@ -320,7 +320,7 @@ static void add_between(struct waits *w, const struct seen *seen, uint32_t from,
         return;
     pes = is_new(w, &seen->left[(size_t)from * t->planes + plane], 0,
                  walk_segment(t, w->at[0])->exit, detour);
-    if (walk_segment(t, w->at[n - 1])->exit == N_EXITS) {
+    if (walk_segment(t, w->at[n - 1])->exit == EXIT_END) {
         side = n == 1 ? N_EXITS : walk_segment(t, w->at[n - 2])->exit;
         units = is_new(w, &seen->entered[(size_t)to * t->planes + plane], n - 1, side, detour);
     } else if (n == 1 && !pes) {

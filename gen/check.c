@@ -6,7 +6,14 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64, ACCESS_MIN = 16 };
+enum {
+    VERSION_OF_KINDS = 3,
+    CUBES_MAX = 16384,
+    NODES_MAX = 1 << 24,
+    GRANULE_MIN = 64,
+    PACKET_MIN = 64,
+    ACCESS_MIN = 16
+};
 
 /* Say which key is missing: the outermost mapping that is not there, or the key itself. */
 static void missing(const struct spec *spec, enum key k)
@@ -31,13 +38,22 @@ static void missing(const struct spec *spec, enum key k)
 static void check_needed(const struct spec *spec)
 {
     for (enum key k = 0; k < N_KEYS; k++)
-        if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k))
+        if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k) &&
+            !(net_is_meant(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2)))
             missing(spec, k);
 }
 
 int64_t slices_of(const struct spec *spec)
 {
-    return spec->cube_hbm_slices ? spec->cube_hbm_slices : spec->cube_pes;
+    bool as_pes = spec->cube_hbm_slices == SLICES_AS_PES ||
+                  (spec->cube_hbm_slices == 0 && spec->kernbench < VERSION_OF_KINDS);
+
+    return as_pes ? spec->cube_pes : spec->cube_hbm_slices;
+}
+
+bool is_switch(const struct spec *spec)
+{
+    return spec->cube_pes == 0 && slices_of(spec) == 0;
 }
 
 int64_t crossbars_of(const struct spec *spec)
@@ -51,9 +67,33 @@ static void check_slices(const struct spec *spec)
     const enum key keys[] = {KEY_cube_hbm_slices, KEY_cube_pes};
     enum key blamed = culprit(spec, keys, 2);
 
-    if (blamed != N_KEYS && slices_of(spec) == 0)
+    if (blamed != N_KEYS && is_switch(spec) && spec->kernbench >= VERSION_OF_KINDS &&
+        !net_is_meant(spec))
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "a cube without PEs and slices is a switch, which needs 'sip.net'");
+    if (blamed != N_KEYS && is_switch(spec) && spec->kernbench < VERSION_OF_KINDS)
         diag_error(spec->diag, spec_place(spec, blamed),
                    "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them");
+}
+
+/* Before version 3 a cube has 64 PEs and slices at most. */
+static void check_counts(const struct spec *spec)
+{
+    enum { MOST = 64 };
+    const enum key keys[] = {KEY_cube_pes, KEY_cube_hbm_slices};
+
+    for (size_t i = 0; i < 2 && spec->kernbench < VERSION_OF_KINDS; i++)
+        if (!check_is_bad(spec, keys[i]) && *(const int64_t *)spec_value(spec, keys[i]) > MOST)
+            diag_error(spec->diag, spec_place(spec, keys[i]), "'%s' must be 0..%d, not '%s'",
+                       key_rows[keys[i]].path, MOST, value_text(spec, keys[i]));
+}
+
+/* Routes that pass no cube of a kind are those of a net. */
+static void check_transit(const struct spec *spec)
+{
+    if (spec->cube_transit == TRANSIT_NONE && !net_is_meant(spec))
+        diag_error(spec->diag, spec_place(spec, KEY_cube_transit),
+                   "'cube.transit: none' needs 'sip.net'");
 }
 
 static void check_position(const struct spec *spec, enum key pos_key)
@@ -76,6 +116,8 @@ static bool check_mesh(const struct spec *spec)
     enum key blamed = culprit(spec, keys, 2);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
+    if (net_is_meant(spec))
+        return spec->sip_net.n && spec->sip_cubes && !check_is_bad(spec, KEY_sip_cubes);
     if (blamed == N_KEYS)
         return false;
     if (cubes <= CUBES_MAX)
@@ -99,6 +141,9 @@ int64_t count_cube_nodes(const struct spec *spec)
     if (spec->cube_noc_model == NOC_MESH)
         routers = spec->cube_noc_mesh_cols * spec->cube_noc_mesh_rows -
                   (int64_t)spec->cube_noc_mesh_holes.n;
+    if (net_is_meant(spec))
+        return (is_switch(spec) ? 0 : ALWAYS) + routers + crossbars_of(spec) +
+               (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
     return ALWAYS + (routers + OF_PLANE) * planes + crossbars_of(spec) +
            (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
 }
@@ -109,9 +154,7 @@ int64_t count_nodes(const struct spec *spec)
         IO = 3,     /* pcie_ep, io_noc, io_cpu */
         SWITCH = 1, /* between SIPs */
     };
-    int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
-
-    int64_t chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
+    int64_t cubes = net_cubes(spec), chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
     return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
            (spec->sips > 1 ? SWITCH : 0);
@@ -126,7 +169,7 @@ static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
     if (cubes)
         for (uint32_t i = 0; i < cubes->n; i++) {
             const struct spec *kind = cubes->kinds[cubes->kind[i]];
-            int64_t missing = kind->cube_pes - __builtin_popcountll(cubes->pes[i]);
+            int64_t missing = kind->cube_pes - pe_set_count(&cubes->pes[i]);
 
             n += (cubes->there[i] ? count_cube_nodes(kind) - PE_NODES * missing : 0) -
                  count_cube_nodes(spec);
@@ -241,18 +284,24 @@ static void check_interleaved(const struct spec *spec)
 /* Addresses that go round the cubes of a SIP need cubes that are alike in this. */
 static void check_equal_slices(const struct spec *spec, const struct cubes *cubes)
 {
-    const struct spec *first = cubes->kinds[0];
+    const struct spec *first = NULL;
 
     if (spec->addressing_granule == 0 || spec->addressing_over != OVER_SIP)
         return;
-    for (uint32_t kind = 1; kind < cubes->n_kinds; kind++)
-        if (slices_of(cubes->kinds[kind]) != slices_of(first) ||
-            cubes->kinds[kind]->cube_hbm_size_gb != first->cube_hbm_size_gb) {
+    for (uint32_t kind = 0; kind < cubes->n_kinds; kind++) {
+        const struct spec *own = cubes->kinds[kind];
+
+        if (slices_of(own) == 0)
+            continue;
+        first = first ? first : own;
+        if (slices_of(own) != slices_of(first) ||
+            own->cube_hbm_size_gb != first->cube_hbm_size_gb) {
             diag_error(spec->diag, spec_place(spec, KEY_addressing_over),
                        "'addressing.over: sip' needs equal slices and 'cube.hbm.size_gb' in all "
-                       "cubes");
+                       "cubes that have slices");
             return;
         }
+    }
 }
 
 static void check_addressing(const struct spec *spec)
@@ -299,7 +348,9 @@ static void check_access(const struct spec *spec)
 /* Keys of one cube that do not fit together. */
 static void check_cube(const struct spec *spec)
 {
+    check_counts(spec);
     check_slices(spec);
+    check_transit(spec);
     check_packets(spec);
     check_access(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
@@ -309,23 +360,40 @@ static void check_cube(const struct spec *spec)
     noc_check(spec);
 }
 
+/* Links end at a router of a mesh, which a side says. */
+static void check_net_mesh(const struct spec *spec, const struct cubes *cubes)
+{
+    for (uint32_t kind = 0; cubes->net && kind < cubes->n_kinds; kind++)
+        for (uint32_t i = 0; i < cubes->ports[kind].of->n; i++)
+            if (cubes->kinds[kind]->cube_noc_model == NOC_MESH &&
+                cubes->ports[kind].of->ports[i].side == N_SIDES) {
+                diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                           "'sip.net': with 'cube.noc.model: mesh' each link needs a side, c0.E, "
+                           "and port%u has none",
+                           i);
+                return;
+            }
+}
+
 /* Those that some cubes have for themselves, and what is missing. */
 static void check_cubes(const struct spec *spec)
 {
     struct cubes cubes = {0};
 
-    if (!spec->missing.n && !spec->cubes.n) {
+    if (!spec->missing.n && !spec->cubes.n && !spec->kinds.n && !spec->sip_net.n) {
         check_nodes(spec, NULL);
         return;
     }
     if (diag_count(spec->diag) || !find_cubes(spec, &cubes))
         return;
+    cubes_warn(spec);
     for (uint32_t kind = 0; kind < cubes.n_kinds; kind++)
         if (cubes.kinds[kind] != spec) {
             check_cube(cubes.kinds[kind]);
             check_interleaved(cubes.kinds[kind]);
         }
     check_equal_slices(spec, &cubes);
+    check_net_mesh(spec, &cubes);
     if (diag_count(spec->diag) == 0)
         check_nodes(spec, &cubes);
 }
@@ -336,6 +404,7 @@ bool check_spec(const struct spec *spec)
 
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
+        net_check(spec);
         check_cube(spec);
         if (spec->cubes.n == 0)
             check_no_banks(spec);

@@ -18,6 +18,9 @@ enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys);
 int64_t slices_of(const struct spec *spec);
 int64_t crossbars_of(const struct spec *spec);
 
+/* Has it neither PEs nor slices? Then it has a NoC and ports only. */
+bool is_switch(const struct spec *spec);
+
 /* -- for files of checks -------------------------------------------------------------------- */
 
 /* Was it written; has it a message already? */

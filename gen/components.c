@@ -393,6 +393,8 @@ void components_find(struct spec *spec)
     }
     for (size_t i = 0; i < spec->cubes.n; i++)
         find_own_parts(spec, &spec->cubes.rows[i]);
+    for (size_t i = 0; i < spec->kinds.n; i++)
+        find_own_parts(spec, &spec->kinds.rows[i]);
     find_routes(spec);
 }
 

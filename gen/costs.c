@@ -170,24 +170,14 @@ static struct cost_row launch_cost(struct routes *r, uint32_t plane, uint32_t pe
     return cost;
 }
 
-/* The hop of a segment from a side of a cube by its M_CPU at which the M_CPU stands. */
-static uint32_t m_cpu_hop(const struct routes *r, const struct segment_row *seg)
-{
-    uint32_t i = 0;
-
-    while (node_at(r, &r->hops[seg->first_hop + i])->kind != NODE_M_CPU)
-        i++;
-    return i;
-}
-
 /*
  * From the side of a cube to the engine of its M_CPU, and from there to each slice and to each
  * pe_cpu. A regular machine has hosts in the west.
  */
 static void add_host_costs(struct routes *r)
 {
-    uint32_t pes = r->topo.pes, slices = r->topo.slices;
-    uint32_t sides = r->topo.regular ? 1 : r->topo.planes * (uint32_t)N_SIDES;
+    uint32_t pes = r->topo.pes, slices = r->topo.slices, ports = r->topo.ports;
+    uint32_t sides = r->topo.regular ? 1 : r->topo.planes * ports;
 
     r->n_host_sides = sides;
     r->cost_host_cpu = arena_alloc(r->arena, sides * sizeof *r->cost_host_cpu);
@@ -195,11 +185,15 @@ static void add_host_costs(struct routes *r)
     r->cost_launch = arena_alloc(r->arena, sides * pes * sizeof *r->cost_launch);
     for (uint32_t side = 0; side < sides; side++) {
         const struct segment_row *seg = &r->segments[r->topo.seg_host_in + side * slices];
-        uint32_t before = m_cpu_hop(r, seg);
-        int64_t overhead_fs = r->hops[seg->first_hop + before].overhead_fs;
+        uint32_t from = r->topo.regular ? SIDE_W : side % ports, before;
         struct cost_row *to = &r->cost_host_cpu[side];
+        int64_t overhead_fs;
 
-        *to = cost_of_hops(r, seg->first_hop, before);
+        if (is_switch(r->spec) || !has_side(r, from))
+            continue;
+        before = try_noc(r, side / ports, node_ucie(r, side / ports, from), node_m_cpu(r));
+        overhead_fs = r->hops[r->n_hops + before].overhead_fs;
+        *to = cost_of_hops(r, r->n_hops, before);
         to->overhead_fs += overhead_fs;
         for (uint32_t slice = 0; slice < r->slices; slice++) {
             struct cost_row *in = &r->cost_host_in[side * slices + slice];
@@ -208,7 +202,7 @@ static void add_host_costs(struct routes *r)
             in->overhead_fs -= overhead_fs;
         }
         for (uint32_t pe = 0; pe < r->pes; pe++)
-            r->cost_launch[side * pes + pe] = launch_cost(r, side / N_SIDES, pe);
+            r->cost_launch[side * pes + pe] = launch_cost(r, side / ports, pe);
     }
 }
 
@@ -243,16 +237,21 @@ static void add_costs(struct routes *r)
     add_host_costs(r);
 }
 
-/* The wire of the edge into memory `unit` of a cube. */
+/* The wire of the edge into memory `unit` of a cube, by whichever side; 0: it has no such memory. */
 static int64_t last_wire_fs(const struct routes *r, uint32_t unit)
 {
-    return r->segments[r->topo.seg_in + unit].tail_wire_fs;
+    uint32_t side = 0;
+
+    while (side + 1 < r->topo.ports && !has_side(r, side))
+        side++;
+    return r->segments[r->topo.seg_in + side * r->topo.n_units + unit].tail_wire_fs;
 }
 
 /* Of a slice; interleaved slices are whole granules. */
 static uint64_t slice_bytes(const struct spec *s)
 {
-    uint64_t nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / (uint64_t)slices_of(s);
+    uint64_t slices = (uint64_t)slices_of(s);
+    uint64_t nbytes = slices ? ((uint64_t)s->cube_hbm_size_gb << 30) / slices : 0;
     uint64_t granule = (uint64_t)s->addressing_granule;
 
     return granule ? nbytes / granule * granule : nbytes;

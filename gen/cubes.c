@@ -15,8 +15,10 @@
  * But the contract counts them: a kind of cube is its keys and its missing PEs.
  */
 #include "cubes.h"
+#include "overrides.h"
 #include "pattern.h"
 #include "presets.h"
+#include "base/text.h"
 #include "machine/tables.h"
 #include <stdlib.h>
 #include <string.h>
@@ -71,10 +73,9 @@ static uint16_t kind_number(struct cubes *cubes, const struct spec *spec)
     return (uint16_t)i;
 }
 
-static const struct spec *with_override(const struct finding *f, uint32_t kind,
+static const struct spec *with_override(const struct finding *f, const struct spec *before,
                                         const struct override_spec *o)
 {
-    const struct spec *before = f->cubes->kinds[kind];
     struct spec *spec = arena_alloc(f->spec->arena, sizeof *spec);
     bool held = before->cube_hbm_model == MEMORY_BANKS;
 
@@ -86,6 +87,34 @@ static const struct spec *with_override(const struct finding *f, uint32_t kind,
         presets_take(spec);
     presets_leave_server(spec, held);
     return spec;
+}
+
+/* The kind that a row names; NULL after a message. */
+static const struct override_spec *named_kind(struct finding *f, const struct text_spec *kind)
+{
+    const struct override_specs *kinds = &f->spec->kinds;
+    const struct override_spec *found = overrides_kind(f->spec, kind->text);
+    const char **names = arena_alloc(f->spec->arena, (kinds->n + 1) * sizeof *names), *near;
+
+    if (found)
+        return found;
+    for (size_t i = 0; i < kinds->n; i++)
+        names[i] = kinds->rows[i].text;
+    near = text_nearest(kind->text, strlen(kind->text), names, kinds->n);
+    f->ok = diag_error(f->spec->diag, kind->at,
+                       near ? "there is no kind '%s' in 'kinds', did you mean '%s'?"
+                            : "there is no kind '%s' in 'kinds'",
+                       diag_text(f->spec->arena, kind->text, strlen(kind->text)), near);
+    return NULL;
+}
+
+/* The keys of `before`, then those of the row's kind, then its own. */
+static const struct spec *with_row(const struct finding *f, uint32_t before,
+                                   const struct override_spec *kind, const struct override_spec *o)
+{
+    if (!kind)
+        return with_override(f, f->cubes->kinds[before], o);
+    return with_override(f, with_override(f, f->cubes->kinds[before], kind), o);
 }
 
 /* Drops the kinds that no cube has. */
@@ -114,8 +143,11 @@ static bool apply(struct finding *f, const struct override_spec *o)
     struct cubes *cubes = f->cubes;
     uint16_t to[KINDS_BETWEEN]; /* [kind before] */
     uint32_t n_before = cubes->n_kinds, n = 0;
+    const struct override_spec *named = o->kind.text ? named_kind(f, &o->kind) : NULL;
     struct pattern p;
 
+    if (o->kind.text && !named)
+        return true;
     if (!pattern_of_text(o->text, strlen(o->text), f->spec->arena, &p) || p.of_pes) {
         mistake(f, o->at, "cubes", o->text, "is no cube: c3, c[4-7], s1.c0 or s*.c*");
         return true;
@@ -128,7 +160,7 @@ static bool apply(struct finding *f, const struct override_spec *o)
             continue;
         n++;
         if (to[kind] == UINT16_MAX)
-            to[kind] = kind_number(cubes, with_override(f, kind, o));
+            to[kind] = kind_number(cubes, with_row(f, kind, named, o));
         cubes->kind[i] = to[kind];
     }
     if (n == 0)
@@ -138,15 +170,107 @@ static bool apply(struct finding *f, const struct override_spec *o)
     return cubes->n_kinds <= KINDS_BETWEEN;
 }
 
+void cubes_warn(const struct spec *spec)
+{
+    for (size_t i = 0; i < spec->kinds.n; i++) {
+        const struct override_spec *kind = &spec->kinds.rows[i];
+        bool used = false;
+
+        for (size_t k = 0; k < spec->cubes.n; k++)
+            used |= spec->cubes.rows[k].kind.text &&
+                    strcmp(spec->cubes.rows[k].kind.text, kind->text) == 0;
+        if (!used)
+            diag_warning(spec->diag, kind->at, "no cube is of kind '%s'", kind->text);
+    }
+}
+
+/* -- ports of a net --------------------------------------------------------------------------- */
+
+static bool is_io_cube(const struct net *net, uint32_t cube)
+{
+    for (uint32_t i = 0; i < net->n_io; i++)
+        if (net->io_cubes[i] == cube)
+            return true;
+    return false;
+}
+
+/* Have two cubes the same row of ports, as far as tables depend on them? */
+static bool same_ports(const struct kind_ports *a, const struct kind_ports *b)
+{
+    if (a->io != b->io || a->of->n != b->of->n)
+        return false;
+    for (uint32_t i = 0; i < a->of->n; i++)
+        if (a->of->ports[i].link->name != b->of->ports[i].link->name ||
+            a->of->ports[i].side != b->of->ports[i].side)
+            return false;
+    return true;
+}
+
+/* Cubes with other ports become kinds of their own. False: too many. */
+static bool part_by_ports(struct cubes *cubes, struct arena *a)
+{
+    const struct net *net = cubes->net;
+    const struct spec **kinds = arena_alloc(a, (KINDS_MAX + 1) * sizeof *kinds);
+    uint16_t *old = arena_alloc(a, (KINDS_MAX + 1) * sizeof *old);
+    uint32_t n = 0;
+
+    cubes->ports = arena_alloc(a, (KINDS_MAX + 1) * sizeof *cubes->ports);
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        uint32_t cube = i % net->n_cubes, k = 0;
+        struct kind_ports own = {&net->cubes[cube], is_io_cube(net, cube)};
+
+        if (!cubes->there[i])
+            continue;
+        while (k < n && (old[k] != cubes->kind[i] || !same_ports(&cubes->ports[k], &own)))
+            k++;
+        if (k == n) {
+            if (n == KINDS_MAX)
+                return false;
+            kinds[n] = cubes->kinds[cubes->kind[i]];
+            old[n] = cubes->kind[i];
+            cubes->ports[n++] = own;
+        }
+        cubes->kind[i] = (uint16_t)k;
+    }
+    cubes->kinds = kinds;
+    cubes->n_kinds = n;
+    return true;
+}
+
+/* The net, if the machine has one; false after messages. */
+static bool find_net(struct finding *f)
+{
+    struct cubes *cubes = f->cubes;
+    const struct spec *spec = f->spec;
+
+    if (!spec->sip_net.n) {
+        cubes->ports = arena_alloc(spec->arena, cubes->n_kinds * sizeof *cubes->ports);
+        return true;
+    }
+    cubes->net = arena_alloc(spec->arena, sizeof *cubes->net);
+    if (!net_make(spec, cubes->net))
+        return false;
+    for (uint32_t i = 0; i < cubes->n && f->cubes_of_sip > 1; i++)
+        if (cubes->there[i] && !cubes->net->cubes[i % f->cubes_of_sip].n)
+            return diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                              "'sip.net': c%u has no link", i % f->cubes_of_sip);
+    return part_by_ports(cubes, spec->arena) ||
+           diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                      "cubes of more than %d kinds; a kind is the keys of a cube, its missing PEs "
+                      "and its ports",
+                      KINDS_MAX);
+}
+
 /* -- what is missing -------------------------------------------------------------------------- */
 
 /* Takes the PEs of a pattern away from one cube; how many it had. */
 static uint32_t take_pes(struct cubes *cubes, uint32_t cube, const struct pattern *p)
 {
-    uint64_t named = pattern_pes(p, pes_of(cubes, cube));
+    struct pe_set named = pattern_pes(p, pes_of(cubes, cube));
 
-    cubes->pes[cube] &= ~named;
-    return (uint32_t)__builtin_popcountll(named);
+    for (size_t i = 0; i < CUBE_PES_MAX / 64; i++)
+        cubes->pes[cube].words[i] &= ~named.words[i];
+    return pe_set_count(&named);
 }
 
 static void take_away(struct finding *f, const struct text_spec *text)
@@ -175,26 +299,29 @@ static void take_away(struct finding *f, const struct text_spec *text)
 
 /* -- the whole -------------------------------------------------------------------------------- */
 
+struct cube_kind {
+    uint64_t keys;
+    struct pe_set pes;
+};
+
 static int by_kind(const void *a, const void *b)
 {
-    return memcmp(a, b, 2 * sizeof(uint64_t));
+    return memcmp(a, b, sizeof(struct cube_kind));
 }
 
 /* Kinds of cubes: their keys and their missing PEs. */
 static uint32_t count_kinds(const struct finding *f)
 {
     const struct cubes *cubes = f->cubes;
-    uint64_t(*row)[2] = arena_alloc(f->spec->arena, cubes->n * sizeof *row);
+    struct cube_kind *row = arena_alloc(f->spec->arena, cubes->n * sizeof *row);
     uint32_t n = 0, kinds = 0;
 
     for (uint32_t i = 0; i < cubes->n; i++)
-        if (cubes->there[i]) {
-            row[n][0] = cubes->kind[i];
-            row[n++][1] = cubes->pes[i];
-        }
+        if (cubes->there[i])
+            row[n++] = (struct cube_kind){cubes->kind[i], cubes->pes[i]};
     qsort(row, n, sizeof *row, by_kind);
     for (uint32_t i = 0; i < n; i++)
-        kinds += i == 0 || by_kind(row[i], row[i - 1]) != 0;
+        kinds += i == 0 || by_kind(&row[i], &row[i - 1]) != 0;
     return kinds;
 }
 
@@ -228,33 +355,34 @@ static void begin(struct finding *f)
 static bool all_alike(const struct cubes *cubes)
 {
     for (uint32_t i = 0; i < cubes->n; i++)
-        if (!cubes->there[i] || cubes->kind[i] != cubes->kind[0] || cubes->pes[i] != cubes->pes[0])
+        if (!cubes->there[i] || cubes->kind[i] != cubes->kind[0] ||
+            memcmp(&cubes->pes[i], &cubes->pes[0], sizeof *cubes->pes) != 0)
             return false;
-    return (uint32_t)__builtin_popcountll(cubes->pes[0]) == pes_of(cubes, 0);
+    return pe_set_count(&cubes->pes[0]) == pes_of(cubes, 0);
 }
 
 bool find_cubes(const struct spec *spec, struct cubes *out)
 {
-    struct finding f = {spec, out, (uint32_t)(spec->sip_cube_mesh_w * spec->sip_cube_mesh_h), true};
+    struct finding f = {spec, out, net_cubes(spec), true};
     bool fits = true;
 
     *out = (struct cubes){0};
     begin(&f);
     for (size_t i = 0; i < spec->cubes.n && fits; i++)
         fits = apply(&f, &spec->cubes.rows[i]);
-    for (uint32_t i = 0; i < out->n; i++) {
-        uint32_t n = pes_of(out, i);
-
-        out->pes[i] = n ? UINT64_MAX >> (64 - n) : 0;
-    }
+    for (uint32_t i = 0; i < out->n; i++)
+        out->pes[i] = pe_set_of_first(pes_of(out, i));
     for (size_t i = 0; i < spec->missing.n; i++)
         take_away(&f, &spec->missing.rows[i]);
     for (uint32_t i = 0; i < out->n; i++)
-        out->pes[i] = out->there[i] ? out->pes[i] : 0;
+        if (!out->there[i])
+            out->pes[i] = pe_set_of_first(0);
     drop_unused(out);
     if (out->n_kinds == 0)
         return diag_error(spec->diag, spec_place(spec, KEY_missing), "'missing' leaves no cube");
     check_kinds(&f, !fits);
+    if (!f.ok || !find_net(&f))
+        return false;
     out->whole = !memchr(out->there, 0, out->n);
     out->alike = all_alike(out);
     return f.ok;

@@ -1,17 +1,27 @@
 /* cubes.h -- which cubes and PEs are there, and which keys each cube has: `missing` and `cubes`. */
 #ifndef CUBES_H
 #define CUBES_H
+#include "net.h"
 #include "spec.h"
+#include "machine/tables.h"
 
 enum { KINDS_MAX = 256 };
+
+/* The ports of the cubes of a kind, in a net: those of one of them. */
+struct kind_ports {
+    const struct net_cube *of; /* NULL: it is a mesh */
+    bool io;                   /* and one to the IO chiplet */
+};
 
 /* All cubes, SIP by SIP. The rows are the arena's. */
 struct cubes {
     uint32_t n;
     bool *there;
-    uint64_t *pes;             /* bit p: PE p is there; 0 of a cube that is missing */
+    struct pe_set *pes;        /* none of a cube that is missing */
     uint16_t *kind;            /* index of its keys below; 0 of a cube that is missing */
-    const struct spec **kinds; /* each has other keys */
+    const struct spec **kinds; /* each has other keys, or other ports: */
+    struct kind_ports *ports;
+    struct net *net; /* NULL: it is a mesh */
     uint32_t n_kinds;
     bool whole; /* all cubes are there */
     bool alike; /* all cubes are there, have the same keys, and all their PEs */
@@ -22,5 +32,8 @@ struct cubes {
  * is none or matches nothing, too many kinds; then *out must not be used.
  */
 bool find_cubes(const struct spec *spec, struct cubes *out);
+
+/* Warns of `kinds` that no cube has. */
+void cubes_warn(const struct spec *spec);
 
 #endif

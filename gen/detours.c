@@ -19,7 +19,7 @@
 #include "machine/mesh.h"
 #include <string.h>
 
-enum { BY_DEFAULT = UINT8_MAX };
+enum { BY_DEFAULT = NO_EXIT - 1 }; /* no side of a mesh */
 
 /* Steps to the target in one dimension, by column or by row: the side, and how many. */
 struct towards {
@@ -50,7 +50,7 @@ struct search {
 bool detours_has_step(const struct kb_topology *t, uint32_t plane, uint32_t cube, uint32_t side)
 {
     return mesh_has_link(t, plane, cube, side) && mesh_has_port(t, plane, cube, side, true) &&
-           mesh_has_port(t, plane, walk_neighbour(t, cube, side), walk_opposite(side), false);
+           mesh_has_port(t, plane, walk_neighbour(t, cube, side), walk_far_side(t, cube, side), false);
 }
 
 static bool is_there(const struct search *s, uint32_t cube)

@@ -36,8 +36,15 @@
 /* In comments, and in C. */
 static const char *const side_names[] = {"N", "E", "S", "W", "IO"};
 
-static const char *const exit_names[] = {"SIDE_N", "SIDE_E",  "SIDE_S",
-                                         "SIDE_W", "EXIT_IO", "N_EXITS"};
+static const char *const exit_names[] = {"SIDE_N", "SIDE_E", "SIDE_S", "SIDE_W", "EXIT_IO"};
+
+/* A side of a mesh has a name, a port of a net its number. */
+static const char *exit_name(const struct routes *r, uint32_t exit)
+{
+    if (exit == EXIT_END)
+        return "EXIT_END";
+    return r->found->net ? arena_printf(r->arena, "%u", exit) : exit_names[exit];
+}
 
 static const char *const chiplet_names[] = {
 #define CHIPLET(NAME) "AT_" #NAME,
@@ -100,15 +107,16 @@ static void emit_nodes(FILE *out, const char *name, const struct node_row *rows,
     emit_end_map(out);
 }
 
-static void emit_links(FILE *out, const char *name, const struct link_row *rows, uint32_t n)
+static void emit_links(FILE *out, const struct routes *r, const char *name,
+                       const struct link_row *rows, uint32_t n)
 {
     emit_begin_map(out, name);
     for (uint32_t i = 0; i < n; i++) {
         char mm[40], gbs[40];
 
-        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i, rows[i].from,
-                rows[i].to, exit_names[rows[i].leaves], rows[i].both_ways, rows[i].wire_fs,
-                emit_real(rows[i].length_mm, mm), emit_real(rows[i].gbs, gbs));
+        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i, rows[i].from,
+                rows[i].to, exit_name(r, rows[i].leaves), rows[i].both_ways, rows[i].lanes,
+                rows[i].wire_fs, emit_real(rows[i].length_mm, mm), emit_real(rows[i].gbs, gbs));
     }
     emit_end_map(out);
 }
@@ -175,10 +183,13 @@ static void emit_cube_rows(FILE *out, const struct routes *r)
 {
     emit_begin_map(out, "cube_rows");
     for (uint32_t i = 0; i < r->n_cube_rows; i++)
-        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
-                r->cube_rows[i].pes, r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
+        fprintf(out, "$1(%u, [[{{0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64
+                "}}]], %u, %u, %u, %u, %u, %uu, %u, %u, %u)m4_dnl\n", i,
+                r->cube_rows[i].pes.words[0], r->cube_rows[i].pes.words[1],
+                r->cube_rows[i].pes.words[2], r->cube_rows[i].pes.words[3], r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
                 r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].before,
-                r->cube_rows[i].there, r->cube_rows[i].kind);
+                r->cube_rows[i].home, r->cube_rows[i].home_rank, r->cube_rows[i].there,
+                r->cube_rows[i].kind);
     emit_end_map(out);
 }
 
@@ -201,7 +212,7 @@ static void emit_segment_rows(FILE *out, const struct routes *r, uint32_t of_kin
         fprintf(out,
                 "$1(%u, %u, %u, %u, %u, [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n",
                 i, s->first_hop, s->n_hops, s->first_leg, s->n_legs,
-                exit_names[s->n_hops ? s->exit : N_EXITS], s->tail_wire_fs, s->tail_overhead_fs,
+                exit_name(r, s->n_hops ? s->exit : EXIT_END), s->tail_wire_fs, s->tail_overhead_fs,
                 s->n_hops ? hop_name(r, hop) : "none",
                 s->n_hops ? hop_name(r, hop + s->n_hops - 1) : "none");
     }
@@ -284,7 +295,10 @@ static void way_host(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 
 static void way_host_cpu(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    snprintf(way, WAY_BYTES, "%s -> m_cpu", side_names[r->topo.regular ? SIDE_W : i % N_SIDES]);
+    if (r->found->net)
+        snprintf(way, WAY_BYTES, "port%u -> m_cpu", i % r->topo.ports);
+    else
+        snprintf(way, WAY_BYTES, "%s -> m_cpu", side_names[r->topo.regular ? SIDE_W : i % N_SIDES]);
 }
 
 static void way_host_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -324,7 +338,7 @@ static void emit_mesh(FILE *out, const struct routes *r)
             fprintf(out,
                     "$1(%td, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64
                     ", %" PRId64 ")m4_dnl\n",
-                    row - r->cost_mesh, exit_names[row->exit], exit_names[row->side],
+                    row - r->cost_mesh, exit_name(r, row->exit), exit_name(r, row->side),
                     row->cost.wire_fs, row->cost.overhead_fs, emit_real(row->cost.link_gbs, gbs),
                     dx, dy);
         }
@@ -388,19 +402,31 @@ static void emit_planes(FILE *out, const struct routes *r)
     emit_end_map(out);
     emit_begin_map(out, "io_sides");
     for (uint32_t i = 0; i < r->topo.chiplets; i++)
-        fprintf(out, "$1(%u, [[%s]])m4_dnl\n", i, exit_names[r->io_sides[i]]);
+        fprintf(out, "$1(%u, [[%s]])m4_dnl\n", i, exit_name(r, r->io_sides[i]));
     emit_end_map(out);
 }
 
-/* Letters and digits, as C strings of a line each: much faster to compile than rows. */
+/* A byte of a C string: what means nothing to C or m4 as it is. */
+static void emit_byte(FILE *out, uint8_t byte)
+{
+    bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                 (byte >= 'a' && byte <= 'z') || byte == '/' || byte == '-';
+
+    fprintf(out, plain ? "%c" : "\\%03o", byte);
+}
+
+/* Mostly letters and digits, as C strings of a line each: much faster to compile than rows. */
 static void emit_letters(FILE *out, const char *name, const uint8_t *text, size_t n)
 {
     enum { LINE = 80 };
 
     emit_begin_map(out, name);
-    for (size_t i = 0; i < n; i += LINE)
-        fprintf(out, "$1([[\"%.*s\"]])m4_dnl\n", (int)(n - i < LINE ? n - i : LINE),
-                (const char *)text + i);
+    for (size_t i = 0; i < n; i += LINE) {
+        fputs("$1([[\"", out);
+        for (size_t k = i; k < n && k < i + LINE; k++)
+            emit_byte(out, text[k]);
+        fputs("\"]])m4_dnl\n", out);
+    }
     emit_end_map(out);
 }
 
@@ -420,6 +446,16 @@ static void emit_gaps(FILE *out, const struct routes *r)
     emit_end_map(out);
     emit_letters(out, "cube_edges", r->cube_edges,
                  t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
+    emit_define_int(out, "is_net", r->found->net != NULL);
+    emit_begin_map(out, "port_rows");
+    for (size_t i = 0; r->found->net && i < cubes * t->ports; i++)
+        fprintf(out, "$1(%zu, %" PRIu32 "u, %u, %u)m4_dnl\n", i, r->port_rows[i].cube,
+                r->port_rows[i].port, r->port_rows[i].flags);
+    emit_end_map(out);
+    emit_begin_map(out, "io_cubes");
+    for (uint32_t i = 0; r->found->net && i < t->n_shore; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->io_cubes[i]);
+    emit_end_map(out);
     emit_define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
 }
@@ -452,7 +488,7 @@ static void emit_between(FILE *out, const struct routes *r)
 
         fprintf(out,
                 "$1(%u, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64 ")m4_dnl\n", i,
-                exit_names[way->exit], exit_names[way->side], way->cost.wire_fs,
+                exit_name(r, way->exit), exit_name(r, way->side), way->cost.wire_fs,
                 way->cost.overhead_fs, emit_real(way->cost.link_gbs, gbs), r->between[i].ucie_fs);
     }
     emit_end_map(out);
@@ -538,8 +574,8 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_nodes(out, "cube_nodes", t->cube_nodes, n * t->n_cube_nodes);
     emit_nodes(out, "io_nodes", t->io_nodes, N_IO_NODES);
     emit_nodes(out, "fabric_nodes", t->fabric_nodes, 1);
-    emit_links(out, "cube_links", t->cube_links, n * t->n_cube_links);
-    emit_links(out, "io_links", t->io_links, t->n_io_links);
+    emit_links(out, r, "cube_links", t->cube_links, n * t->n_cube_links);
+    emit_links(out, r, "io_links", t->io_links, t->n_io_links);
     emit_all_segments(out, r);
     emit_hops(out, r);
     emit_stops(out, r);

@@ -36,7 +36,7 @@
 
 /* What comes before, if it is no edge. */
 enum { FROM_NOTHING, FROM_HOST, FROM_ENGINE, FROM_ROWS, FROM_SIPS, FROM_SIDE };
-enum { FROM_PE = FROM_SIDE + N_SIDES, FROM_EDGE = FROM_PE + 64 };
+enum { FROM_PE = FROM_SIDE + PORTS_MAX + 1, FROM_EDGE = FROM_PE + CUBE_PES_MAX };
 
 /* One edge, as a leg names it. */
 struct feed {
@@ -74,7 +74,7 @@ static uint32_t opposite_edge(const struct routes *r, const struct leg_row *leg)
     other.back = !leg->back;
     if (leg->owner == LINK_NEXT)
         other.owner = LINK_CUBE;
-    else if (leg->owner == LINK_CUBE && r->cube_links[leg->link].leaves != N_EXITS)
+    else if (leg->owner == LINK_CUBE && r->cube_links[leg->link].leaves != EXIT_END)
         other.owner = LINK_NEXT;
     return edge_of(r, &other);
 }
@@ -92,7 +92,7 @@ static void note_shore(const struct feeds *f, struct feed *edge, uint32_t side)
     const struct kb_topology *t = &f->r->topo;
 
     for (uint32_t i = 0; i < t->chiplets; i++)
-        if (t->io_sides[i] == side && t->wrap >> side_is_vertical(side) & 1) {
+        if (!f->r->found->net && t->io_sides[i] == side && t->wrap >> side_is_vertical(side) & 1) {
             edge->by_hosts = true;
             edge->many = edge->many || t->sips > 1;
         }
@@ -103,7 +103,7 @@ static void note_segment(struct feeds *f, uint32_t i, uint32_t from)
 {
     const struct segment_row *seg = &f->r->segments[i];
 
-    if (seg->exit == EXIT_IO && i < f->r->topo.seg_host && f->r->topo.sips == 1)
+    if (seg->exit == exit_io(&f->r->topo) && i < f->r->topo.seg_host && f->r->topo.sips == 1)
         return; /* there is no other SIP */
     for (uint32_t k = 0; k < seg->n_legs; k++) {
         const struct leg_row *leg = &f->r->legs[seg->first_leg + k];
@@ -140,19 +140,32 @@ static void note_plane(struct feeds *f, uint32_t plane)
     for (uint32_t pe = 0; pe < t->pes; pe++) {
         for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, seg_of_local(t, plane, pe, unit), FROM_PE + pe);
-        for (uint32_t exit = 0; exit < N_EXITS; exit++)
+        for (uint32_t exit = 0; exit < n_exits(t); exit++)
             note_segment(f, seg_of_out(t, plane, pe, exit), FROM_PE + pe);
     }
-    for (uint32_t side = 0; side < N_SIDES; side++) {
-        for (uint32_t exit = 0; exit < N_EXITS; exit++)
+    for (uint32_t side = 0; side < t->ports; side++) {
+        for (uint32_t exit = 0; exit < n_exits(t); exit++)
             note_segment(f, seg_of_pass(t, plane, side, exit), FROM_SIDE + side);
         for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, seg_of_in(t, plane, side, unit), FROM_SIDE + side);
     }
     note_segment(f, t->seg_host + plane, FROM_HOST);
-    for (uint32_t side = t->regular ? SIDE_W : 0; side < N_SIDES; side++)
+    for (uint32_t side = t->regular ? SIDE_W : 0; side < t->ports; side++)
         for (uint32_t slice = 0; slice < t->slices; slice++)
             note_segment(f, seg_of_host_in(t, plane, side, slice), FROM_SIDE + side);
+}
+
+/* Has the link that it comes from several servers: an edge, or what a port is joined to? */
+static bool has_lanes(const struct routes *r, uint32_t from)
+{
+    uint32_t n = r->topo.n_cube_links, link;
+
+    if (from < FROM_SIDE || (from >= FROM_PE && from < FROM_EDGE))
+        return false;
+    if (from < FROM_PE)
+        return r->found->net && r->cube_links[n - r->topo.ports + from - FROM_SIDE].lanes > 1;
+    link = (from - FROM_EDGE) / 2;
+    return link < 2 * n && r->cube_links[link % n].lanes > 1;
 }
 
 /* Whether requests may pass `leg` together with what feeds it. */
@@ -165,9 +178,12 @@ static uint8_t fed(const struct feeds *f, const struct leg_row *leg)
     if (edge->from == FROM_ENGINE &&
         (f->r->spec->cube_m_cpu_dma_read > 1 || f->r->spec->cube_m_cpu_dma_write > 1))
         return 0; /* two engines may let go at one instant, and not in order of ids */
+    if (has_lanes(f->r, edge->from))
+        return 0; /* two may let go at one instant, and not in order of ids */
     if (edge->by_hosts)
         return FED_BY_PES;
-    if (f->edges[opposite_edge(f->r, leg)].from != FROM_NOTHING)
+    if ((f->r->found->net && leg->owner == LINK_NEXT) || /* the other cube's */
+        f->edges[opposite_edge(f->r, leg)].from != FROM_NOTHING)
         return FED_ONE_WAY;
     return FED_ONE_WAY | FED_ALWAYS;
 }
@@ -177,7 +193,7 @@ static int32_t station_of(const struct routes *r, const struct leg_row *leg)
 {
     int32_t n = (int32_t)r->topo.n_cube_links, cubes = 0;
 
-    if (leg->owner == LINK_NEXT) /* the east link is the last but one */
+    if (leg->owner == LINK_NEXT && !r->found->net) /* the east link is the last but one */
         cubes = leg->link + 2 == n ? -1 : -(int32_t)r->topo.w;
     return (cubes * n + leg->link) * 2 + leg->back;
 }
@@ -203,7 +219,7 @@ void make_feeds(struct routes *r)
     for (uint32_t i = 0; i < r->n_segments; i++) {
         const struct segment_row *seg = &r->segments[i];
 
-        if (seg->exit == N_EXITS && seg->n_legs)
+        if (seg->exit == EXIT_END && seg->n_legs)
             r->legs[seg->first_leg + seg->n_legs - 1].fed |= INTO_MEMORY;
     }
 }

@@ -6,7 +6,11 @@ static double number_of(const struct spec *spec, enum key k)
 {
     const void *at = spec_value(spec, k);
 
-    return key_rows[k].type == KEY_INT ? (double)*(const int64_t *)at : *(const double *)at;
+    if (key_rows[k].type == KEY_SLICES && *(const int64_t *)at == SLICES_AS_PES)
+        return (double)spec->cube_pes;
+    return key_rows[k].type == KEY_INT || key_rows[k].type == KEY_SLICES
+               ? (double)*(const int64_t *)at
+               : *(const double *)at;
 }
 
 void keys_walk(const struct spec *spec, void (*each)(void *arg, const kb_key *key), void *arg)
@@ -17,6 +21,7 @@ void keys_walk(const struct spec *spec, void (*each)(void *arg, const kb_key *ke
 
         switch (row->type) {
         case KEY_INT:
+        case KEY_SLICES:
             key.kind = KB_KEY_COUNT;
             break;
         case KEY_REAL:
@@ -27,12 +32,17 @@ void keys_walk(const struct spec *spec, void (*each)(void *arg, const kb_key *ke
         case KEY_WORD:
             key.kind = KB_KEY_WORD;
             break;
-        CASES_OTHER_KEY:
+        case KEY_NAME:
+        case KEY_REAL2:
+        case KEY_INT2:
+        case KEY_INT3:
+        case KEY_FIELDS:
+        case KEY_IMPL:
         case KEY_PLANES:
         case KEY_SIDES:
         case KEY_TEXTS:
         case KEY_HOLES:
-        case KEY_OVERRIDES:
+        CASES_MAPPING:
             key.kind = KB_KEY_OTHER;
             break;
         }

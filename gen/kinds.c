@@ -34,16 +34,19 @@ void set_strides(struct routes *r, const struct cubes *cubes)
         r->most_crossbars = most(r->most_crossbars, (uint32_t)crossbars_of(cubes->kinds[k]));
         r->most_routers = most(r->most_routers, noc_make(cubes->kinds[k], r->arena).n_routers);
     }
+    r->topo.slices = most(r->topo.slices, 1); /* tables have a row for one, if no cube has any */
     r->topo.n_units = r->topo.slices + 1 + r->topo.pes;
     r->topo.n_kinds = cubes->n_kinds;
 }
 
 /* -- one kind --------------------------------------------------------------------------------- */
 
-static void begin_kind(struct routes *kind, const struct routes *r, const struct spec *spec)
+static void begin_kind(struct routes *kind, const struct routes *r, const struct spec *spec,
+                       const struct kind_ports *ports)
 {
     *kind = *r;
     kind->spec = spec;
+    kind->ports = *ports;
     kind->pes = (uint32_t)spec->cube_pes;
     kind->slices = (uint32_t)slices_of(spec);
     kind->crossbars = (uint32_t)crossbars_of(spec);
@@ -61,10 +64,10 @@ static void widen_links(struct routes *kind, uint32_t n)
     uint32_t old = kind->topo.n_cube_links, inside = old;
     struct link_row *rows = arena_alloc(kind->arena, n * sizeof *rows);
 
-    while (inside > 0 && kind->cube_links[inside - 1].leaves != N_EXITS)
+    while (inside > 0 && kind->cube_links[inside - 1].leaves != EXIT_END)
         inside--;
     for (uint32_t i = inside; i < n; i++)
-        rows[i] = (struct link_row){.leaves = N_EXITS, .gbs = INFINITY};
+        rows[i] = (struct link_row){.leaves = EXIT_END, .gbs = INFINITY};
     memcpy(rows, kind->cube_links, inside * sizeof *rows);
     memcpy(rows + n - (old - inside), kind->cube_links + inside, (old - inside) * sizeof *rows);
     kind->cube_links = rows;
@@ -94,7 +97,8 @@ static bool finish_kind(struct routes *kind, uint32_t n_links)
     do {                                                                                           \
         r->name = arena_alloc(r->arena, (size_t)(n)*n_kinds * sizeof *r->name);                    \
         for (uint32_t k = 0; k < n_kinds; k++)                                                     \
-            memcpy(r->name + (size_t)k * (n), kinds[k].name, (n) * sizeof *r->name);               \
+            if ((n) != 0)                                                                               \
+                memcpy(r->name + (size_t)k * (n), kinds[k].name, (n) * sizeof *r->name);           \
     } while (0)
 
 /* Hops and legs, of which kinds have different numbers, and the segments that refer to them. */
@@ -158,7 +162,7 @@ bool make_kinds(struct routes *r, const struct cubes *cubes)
     uint32_t n_links = 0;
 
     for (uint32_t k = 0; k < cubes->n_kinds; k++) {
-        begin_kind(&kinds[k], r, cubes->kinds[k]);
+        begin_kind(&kinds[k], r, cubes->kinds[k], &cubes->ports[k]);
         n_links = most(n_links, kinds[k].topo.n_cube_links);
     }
     for (uint32_t k = 0; k < cubes->n_kinds; k++)

@@ -350,7 +350,7 @@ bool lists_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     CASES_NUMBER:
     CASES_OTHER_KEY:
     case KEY_WORD:
-    case KEY_OVERRIDES:
+    CASES_MAPPING:
         break;
     }
     return false;
@@ -372,7 +372,7 @@ const char *lists_text(const struct spec *spec, enum key k)
     CASES_NUMBER:
     CASES_OTHER_KEY:
     case KEY_WORD:
-    case KEY_OVERRIDES:
+    CASES_MAPPING:
         break;
     }
     return "";

@@ -23,6 +23,7 @@
  */
 #include "load.h"
 #include "components.h"
+#include "net_load.h"
 #include "overrides.h"
 #include "doc.h"
 #include "base/fault.h"
@@ -144,7 +145,9 @@ static bool load_leaf(struct spec *spec, enum key k, const struct doc *doc,
                       const yaml_node_t *value)
 {
     if (key_rows[k].type == KEY_OVERRIDES)
-        return overrides_load(spec, doc, value);
+        return overrides_load(spec, k, doc, value);
+    if (key_rows[k].type == KEY_LINKS || key_rows[k].type == KEY_NET)
+        return net_load(spec, k, doc, value);
     if (!value_load(spec, k, doc, value))
         return false;
     if (k == KEY_kernbench) {
@@ -204,6 +207,8 @@ static bool load_unknown(struct spec *spec, struct section s, const struct doc *
     size_t len = key->data.scalar.length;
     enum key impl = impl_of_section(s.first, s.depth);
 
+    if (spec->row_kind && s.depth == 1 && strcmp(word, "kind") == 0)
+        return overrides_take_kind(spec, doc, value);
     if (impl == N_KEYS || value->type != YAML_MAPPING_NODE || !value_is_name(word, len) ||
         !has_impl(doc, mapping))
         return unknown_key(spec, s, doc, key);

@@ -12,7 +12,8 @@
  *   - A cube has room for as many nodes as that with most of them. Rows without a name are empty.
  *   - Nodes of one kind stand together, in the order of the PEs: first_xbar_node, first_hbm_node
  *     and first_pe_node are enough to find a node. The nodes of a PE are in the order of kinds.def.
- *   - The four ucie nodes stand in the order of enum side.
+ *   - The four ucie nodes stand in the order of enum side; in a net the ports stand there, as many as
+ *     the cube has that has most, and behind them the one to the IO chiplet.
  *   - The last two links of a cube leave it, the one to the east and then the one to the south. The
  *     links to the west and the north are those of the neighbours, used backwards.
  *   - The links of an IO chiplet are in the order of enum io_link; the shoreline, one link for each
@@ -77,6 +78,13 @@ uint32_t node_sram(const struct routes *r)
 uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side)
 {
     return node_m_cpu(r) + 2u + side * r->topo.planes + plane;
+}
+
+bool has_side(const struct routes *r, uint32_t side)
+{
+    if (!r->found->net)
+        return true;
+    return side + 1 == r->topo.ports ? r->ports.io : side < r->ports.of->n;
 }
 
 uint32_t place_of(const struct routes *r, uint32_t node)
@@ -175,7 +183,7 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
 /* Rows for the nodes of a cube that has as much as any kind. */
 static size_t nodes_of_all(const struct routes *r)
 {
-    return node_ucie(r, 0, 0) + N_SIDES * r->topo.planes + r->most_crossbars + 2 + r->topo.slices +
+    return node_ucie(r, 0, 0) + r->topo.ports * r->topo.planes + r->most_crossbars + 2 + r->topo.slices +
            r->topo.pes * PE_NODES;
 }
 
@@ -208,25 +216,74 @@ static void add_noc_nodes(struct routes *r)
         }
 }
 
+/* Where the node of a side, or of a port that stands in the middle, meets the NoC. */
+static struct point side_point(const struct routes *r, uint32_t side)
+{
+    double w_mm = r->spec->cube_size_mm[0], h_mm = r->spec->cube_size_mm[1];
+    const struct point points[N_SIDES + 1] = {[SIDE_N] = {w_mm / 2, 0},
+                                              [SIDE_E] = {w_mm, h_mm / 2},
+                                              [SIDE_S] = {w_mm / 2, h_mm},
+                                              [SIDE_W] = {0, h_mm / 2},
+                                              [N_SIDES] = {w_mm / 2, h_mm / 2}};
+
+    return points[side];
+}
+
+/* The ports of a net; that of the IO chiplet is in the west. */
+static void add_port_nodes(struct routes *r, uint32_t n)
+{
+    double ucie_ns = r->spec->cube_ucie_overhead_ns;
+
+    for (uint32_t i = 0; i < r->ports.of->n; i++) {
+        const struct net_port *port = &r->ports.of->ports[i];
+        uint32_t at = n + i;
+
+        add_node(r->cube_nodes, &at, NODE_UCIE,
+                 port->link->overhead_ns < 0 ? ucie_ns : port->link->overhead_ns,
+                 side_point(r, port->side), "port%u", i);
+    }
+    n += r->topo.ports - 1;
+    if (r->ports.io)
+        add_node(r->cube_nodes, &n, NODE_UCIE, ucie_ns, side_point(r, SIDE_W), "port.io");
+}
+
+static void add_side_nodes(struct routes *r, uint32_t n)
+{
+    if (r->found->net) {
+        add_port_nodes(r, n);
+        return;
+    }
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+            add_node(r->cube_nodes, &n, NODE_UCIE, r->spec->cube_ucie_overhead_ns,
+                     side_point(r, side), "ucie-%c%s", "NESW"[side], plane_suffix(r, plane));
+}
+
+/* Where requests of hosts, and of all, end beside slices and PEs. */
+static void add_ends(struct routes *r, uint32_t *n)
+{
+    const struct spec *s = r->spec;
+
+    add_node(r->cube_nodes, n, NODE_M_CPU, s->cube_m_cpu_overhead_ns,
+             (struct point){s->cube_m_cpu_pos_mm[0], s->cube_m_cpu_pos_mm[1]}, "m_cpu");
+    add_node(r->cube_nodes, n, NODE_SRAM, s->cube_sram_overhead_ns,
+             (struct point){s->cube_sram_pos_mm[0], s->cube_sram_pos_mm[1]}, "sram");
+}
+
 static void add_cube_nodes(struct routes *r)
 {
     const struct spec *s = r->spec;
-    double w_mm = s->cube_size_mm[0], h_mm = s->cube_size_mm[1];
-    const struct point ucie[N_SIDES] = {
-        {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
     struct node_row *rows = arena_alloc(r->arena, nodes_of_all(r) * sizeof *rows);
     uint32_t n = node_m_cpu(r);
 
     r->cube_nodes = rows;
     add_noc_nodes(r);
-    add_node(rows, &n, NODE_M_CPU, s->cube_m_cpu_overhead_ns,
-             (struct point){s->cube_m_cpu_pos_mm[0], s->cube_m_cpu_pos_mm[1]}, "m_cpu");
-    add_node(rows, &n, NODE_SRAM, s->cube_sram_overhead_ns,
-             (struct point){s->cube_sram_pos_mm[0], s->cube_sram_pos_mm[1]}, "sram");
-    for (uint32_t side = 0; side < N_SIDES; side++)
-        for (uint32_t plane = 0; plane < r->topo.planes; plane++)
-            add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c%s",
-                     "NESW"[side], plane_suffix(r, plane));
+    if (is_switch(s))
+        n += 2;
+    else
+        add_ends(r, &n);
+    add_side_nodes(r, n);
+    n += r->topo.ports * r->topo.planes;
     r->first_xbar_node = n;
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
@@ -279,8 +336,9 @@ static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t
 {
     rows[*n] = (struct link_row){.from = (uint16_t)from,
                                  .to = (uint16_t)to,
-                                 .leaves = N_EXITS,
+                                 .leaves = EXIT_END,
                                  .both_ways = both_ways,
+                                 .lanes = 1,
                                  .wire_fs = wire_fs(r, distance_mm),
                                  .length_mm = distance_mm,
                                  .gbs = gbs};
@@ -333,6 +391,15 @@ static void attach(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t
     add_link(r, r->cube_links, n, into ? node : noc, into ? noc : node, both_ways, mm, gbs);
 }
 
+/* The same of a port, which of a net has as many servers as its link has lanes. */
+static void attach_side(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t side)
+{
+    attach(r, n, plane, node_ucie(r, plane, side), false, true,
+           plane_gbs(r, plane, r->spec->cube_noc_bw_gbs));
+    if (r->found->net && side < r->ports.of->n)
+        r->cube_links[*n - 1].lanes = (uint8_t)r->ports.of->ports[side].link->lanes;
+}
+
 /* Between neighbours of a mesh: of each router to the east and to the south. */
 static void add_mesh_links(const struct routes *r, uint32_t *n, uint32_t plane)
 {
@@ -357,10 +424,13 @@ static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
     const struct spec *s = r->spec;
     double gbs = s->cube_noc_bw_gbs;
 
-    attach(r, n, plane, node_m_cpu(r), false, true, gbs);
-    attach(r, n, plane, node_sram(r), false, true, sram_link_gbs(s));
-    for (uint32_t side = 0; side < N_SIDES; side++)
-        attach(r, n, plane, node_ucie(r, plane, side), false, true, plane_gbs(r, plane, gbs));
+    if (!is_switch(s)) {
+        attach(r, n, plane, node_m_cpu(r), false, true, gbs);
+        attach(r, n, plane, node_sram(r), false, true, sram_link_gbs(s));
+    }
+    for (uint32_t side = 0; side < r->topo.ports; side++)
+        if (has_side(r, side))
+            attach_side(r, n, plane, side);
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
         attach(r, n, plane, node_xbar(r, pe), false, false, gbs);
     for (uint32_t pe = 0; pe < r->pes; pe++)
@@ -409,6 +479,27 @@ static void add_d2d_links(struct routes *r, uint32_t *n, uint32_t plane)
     }
 }
 
+/* The links of a net: a row for each port, whichever of its two cubes has the number of the link. */
+static void add_net_links(struct routes *r, uint32_t *n)
+{
+    for (uint32_t port = 0; port < r->topo.ports; port++) {
+        struct link_row *row = &r->cube_links[*n];
+
+        if (port >= r->ports.of->n) {
+            *row = (struct link_row){.gbs = INFINITY};
+            ++*n;
+        } else {
+            const struct link_spec *link = r->ports.of->ports[port].link;
+
+            add_link(r, r->cube_links, n, node_ucie(r, 0, port), node_ucie(r, 0, port), true,
+                     link->distance_mm, link->bw_gbs);
+            row->wire_fs += fs_of_ns(link->latency_ns);
+            row->lanes = (uint8_t)link->lanes;
+        }
+        row->leaves = (uint8_t)port;
+    }
+}
+
 /*
  * The IO chiplet: inside, to the fabric, and the shoreline, a link for each row of cubes. Its links
  * to cubes name the node on the west side; that of another side is walk_shore_ucie().
@@ -428,7 +519,7 @@ static void add_io_links(struct routes *r)
     add_link(r, rows, &n, IO_PCIE_EP, 0, true, s->fabric_distance_mm, s->fabric_bw_gbs);
     for (uint32_t plane = 0; plane < r->topo.planes; plane++)
         for (uint32_t place = 0; place < r->topo.n_shore; place++)
-            add_link(r, rows, &n, IO_NOC, node_ucie(r, plane, SIDE_W), true,
+            add_link(r, rows, &n, IO_NOC, node_ucie(r, plane, r->io_sides[0]), true,
                      s->sip_io_shore_distance_mm, s->sip_io_shore_bw_gbs);
     if (grid)
         add_link(r, rows, &n, IO_PCIE_EP, IO_PCIE_EP, true, s->fabric_distance_mm,
@@ -440,7 +531,8 @@ static void add_links(struct routes *r)
 {
     size_t most = 4 + 7 * (size_t)r->pes + (size_t)r->pes + (size_t)r->slices +
                   (size_t)r->crossbars +
-                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars + 2 * (size_t)r->noc.n_routers) *
+                  (4 + 2 * (size_t)r->topo.ports + 2 * (size_t)r->pes + (size_t)r->crossbars +
+                   2 * (size_t)r->noc.n_routers) *
                       r->topo.planes;
     uint32_t n = 0;
 
@@ -449,8 +541,10 @@ static void add_links(struct routes *r)
     for (uint32_t plane = 0; plane < r->topo.planes; plane++)
         add_noc_links(r, &n, plane);
     add_pe_links(r, &n);
-    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+    for (uint32_t plane = 0; plane < r->topo.planes && !r->found->net; plane++)
         add_d2d_links(r, &n, plane);
+    if (r->found->net)
+        add_net_links(r, &n);
     assert(n <= most);
     r->topo.n_cube_links = n;
     add_io_links(r);
@@ -458,14 +552,15 @@ static void add_links(struct routes *r)
 
 /* Whether a row of the nodes of a cube is one, if the cube has these PEs. */
 static bool node_is_there(const struct routes *r, const struct node_row *nodes, uint32_t node,
-                          uint64_t pes)
+                          const struct pe_set *pes)
 {
     if (!nodes[node].name[0])
         return false;
-    return node < r->topo.first_pe_node || pes >> (node - r->topo.first_pe_node) / PE_NODES & 1;
+    return node < r->topo.first_pe_node ||
+           pe_set_has(pes, (node - r->topo.first_pe_node) / PE_NODES);
 }
 
-uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes)
+uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, const struct pe_set *pes)
 {
     const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
     uint32_t n = 0;
@@ -476,14 +571,14 @@ uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes
 }
 
 /* Edges of a cube of a kind that do not leave it, without the ports to its ucie. */
-static uint32_t count_inside(const struct routes *r, uint32_t kind, uint64_t pes)
+static uint32_t count_inside(const struct routes *r, uint32_t kind, const struct pe_set *pes)
 {
     const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
     const struct link_row *links = &r->cube_links[kind * r->topo.n_cube_links];
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
-        if (links[i].leaves == N_EXITS && links[i].from != links[i].to &&
+        if (links[i].leaves == EXIT_END && links[i].from != links[i].to &&
             nodes[links[i].to].kind != NODE_UCIE && node_is_there(r, nodes, links[i].from, pes) &&
             node_is_there(r, nodes, links[i].to, pes))
             n += 1u + links[i].both_ways;
@@ -496,7 +591,7 @@ static uint32_t count_outside(const struct kb_topology *t, uint32_t cube)
     uint32_t n = 0;
 
     for (uint32_t plane = 0; plane < t->planes; plane++)
-        for (uint32_t side = 0; side < N_SIDES; side++)
+        for (uint32_t side = 0; side < t->ports; side++)
             n += (uint32_t)mesh_has_link(t, plane, cube, side) +
                  mesh_has_port(t, plane, cube, side, true) +
                  mesh_has_port(t, plane, cube, side, false);
@@ -514,9 +609,9 @@ void count_parts(struct routes *r, const struct cubes *cubes)
 
         if (!cubes->there[i])
             continue;
-        nodes += cubes->alike ? t->n_cube_nodes : count_cube_nodes_of(r, kind, cubes->pes[i]);
+        nodes += cubes->alike ? t->n_cube_nodes : count_cube_nodes_of(r, kind, &cubes->pes[i]);
         if (i == 0 || !cubes->alike)
-            inside = count_inside(r, kind, cubes->pes[i]);
+            inside = count_inside(r, kind, &cubes->pes[i]);
         edges += inside + count_outside(t, i);
     }
     for (uint32_t chiplet = 0; chiplet < t->sips * t->chiplets; chiplet++) {

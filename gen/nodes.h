@@ -10,11 +10,15 @@ uint32_t node_m_cpu(const struct routes *r);
 uint32_t node_sram(const struct routes *r);
 uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side);
 
+/* Has a cube of this kind that side: all of a mesh, in a net its ports and the one to the IO chiplet,
+ * which is the last of all? */
+bool has_side(const struct routes *r, uint32_t side);
+
 /* Fills the tables of nodes and links of one kind of cubes, of an IO chiplet, of the fabric. */
 void make_nodes(struct routes *r);
 
 /* Nodes of a cube of a kind that has these PEs. */
-uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes);
+uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, const struct pe_set *pes);
 
 /* Counts the nodes and edges of the whole topology, which has the tables of all kinds. */
 void count_parts(struct routes *r, const struct cubes *cubes);

@@ -1,5 +1,5 @@
 /*
- * overrides.c -- `cubes`: keys that some cubes have for themselves.
+ * overrides.c -- `cubes` and `kinds`: keys that some cubes have for themselves.
  *
  * The keys of one item are those of `cube`, so they are read by load.c into a spec of their own,
  * with the same checks and messages. Only what was given is kept: cubes.c gives it to the cubes.
@@ -79,20 +79,68 @@ static const char *keys_text(const struct spec *own, enum key k, int depth)
     return text;
 }
 
-static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *doc,
+bool overrides_take_kind(struct spec *own, const struct doc *doc, const yaml_node_t *value)
+{
+    if (value->type != YAML_SCALAR_NODE || node_is_null(value))
+        return diag_error(own->diag, doc_place(doc, value),
+                          "'kind' must be the name of one of 'kinds', not %s",
+                          value_described(own->arena, value));
+    own->row_kind->text = arena_copy(own->arena, (const char *)value->data.scalar.value,
+                                     value->data.scalar.length);
+    own->row_kind->at = doc_place(doc, value);
+    return true;
+}
+
+const struct override_spec *overrides_kind(const struct spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->kinds.n; i++)
+        if (strcmp(spec->kinds.rows[i].text, name) == 0)
+            return &spec->kinds.rows[i];
+    return NULL;
+}
+
+/* The keys of a row as YAML: a name alone if it has nothing but a kind. */
+static const char *row_text(const struct spec *own, const struct override_spec *o)
+{
+    const char *keys = keys_text(own, first_key, 1);
+
+    if (!o->kind.text)
+        return arena_printf(own->arena, "{%s}", keys);
+    return *keys ? arena_printf(own->arena, "{kind: %s, %s}", o->kind.text, keys) : o->kind.text;
+}
+
+/* The name of a row: of `kinds` one of links, of `cubes` a pattern. */
+static bool is_row_name(const struct spec *spec, enum key k, const struct override_spec *o)
+{
+    if (k == KEY_cubes || value_is_name(o->text, strlen(o->text)))
+        return true;
+    return diag_error(spec->diag, o->at, "a name of 'kinds' must be [a-z][a-z0-9_]*, not '%s'",
+                      diag_text(spec->arena, o->text, strlen(o->text)));
+}
+
+static bool load_row(struct spec *spec, enum key k, struct spec *own, const struct doc *doc,
                        const yaml_node_t *key, const yaml_node_t *value, struct override_spec *out)
 {
     size_t before = diag_count(spec->diag);
     const char *text;
 
     if (key->type != YAML_SCALAR_NODE || node_is_null(key))
-        return diag_error(spec->diag, doc_place(doc, key), "'cubes' has names of cubes as keys");
+        return diag_error(spec->diag, doc_place(doc, key), "'%s' has names of %s as keys",
+                          key_rows[k].path, key_rows[k].path);
     text = arena_copy(spec->arena, (const char *)key->data.scalar.value, key->data.scalar.length);
     *out = (struct override_spec){.text = text, .at = doc_place(doc, key)};
+    if (!is_row_name(spec, k, out))
+        return false;
+    spec_init(own, spec->arena, spec->diag);
+    own->row_kind = k == KEY_cubes ? &out->kind : NULL;
+    if (k == KEY_cubes && value->type == YAML_SCALAR_NODE && !node_is_null(value)) {
+        keep(own, out);
+        return overrides_take_kind(own, doc, value) && (out->keys = out->kind.text);
+    }
     if (value->type != YAML_MAPPING_NODE)
         return diag_error(spec->diag, doc_place(doc, value),
-                          "'cubes' gives each cube a mapping of keys, as {pes: 4}");
-    spec_init(own, spec->arena, spec->diag);
+                          "'%s' gives each %s a mapping of keys, as {pes: 4}", key_rows[k].path,
+                          k == KEY_cubes ? "cube" : "kind");
     load_mapping(own, first_key, 1, doc, value);
     if (is_given(own, KEY_cube_size_mm))
         return diag_error(spec->diag, own->given[KEY_cube_size_mm][2].key,
@@ -101,20 +149,21 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
         return diag_error(spec->diag, own->given[KEY_cube_noc_mesh_cols][3].key,
                           "'noc.mesh' is the same for all cubes, give it below 'cube'");
     keep(own, out);
-    out->keys = keys_text(own, first_key, 1);
+    out->keys = row_text(own, out);
     return diag_count(spec->diag) == before;
 }
 
 /* False after a message if the last row has the key of another. */
-static bool is_new_key(const struct spec *spec, const struct override_specs *all)
+static bool is_new_key(const struct spec *spec, enum key k, const struct override_specs *all)
 {
     const struct override_spec *last = &all->rows[all->n - 1];
 
     for (const struct override_spec *o = all->rows; o < last; o++)
         if (o->text && strcmp(o->text, last->text) == 0)
             return diag_error(spec->diag, last->at,
-                              "duplicate key '%s' in 'cubes', given on line %zu",
-                              diag_text(spec->arena, o->text, strlen(o->text)), o->at.line);
+                              "duplicate key '%s' in '%s', given on line %zu",
+                              diag_text(spec->arena, o->text, strlen(o->text)), key_rows[k].path,
+                              o->at.line);
     return true;
 }
 
@@ -127,27 +176,33 @@ static const char *all_text(struct arena *a, const struct override_specs *all)
         const struct override_spec *o = &all->rows[i];
         const char *quote = strpbrk(o->text, "[]*,") ? "'" : "";
 
-        text = arena_printf(a, "%s%s%s%s%s: {%s}", text, i ? ", " : "", quote, o->text, quote,
+        text = arena_printf(a, "%s%s%s%s%s: %s", text, i ? ", " : "", quote, o->text, quote,
                             o->keys);
     }
     return arena_printf(a, "{%s}", text);
 }
 
-void overrides_say(struct spec *spec)
+static void say_rows(struct spec *spec, struct override_specs *all)
 {
     struct spec *own = arena_alloc(spec->arena, sizeof *own);
 
-    for (size_t i = 0; i < spec->cubes.n; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         spec_init(own, spec->arena, spec->diag);
         own->parts = spec->parts;
-        spec_override(own, &spec->cubes.rows[i]);
-        spec->cubes.rows[i].keys = keys_text(own, first_key, 1);
+        spec_override(own, &all->rows[i]);
+        all->rows[i].keys = row_text(own, &all->rows[i]);
     }
-    if (spec->cubes.n)
-        spec->cubes.text = all_text(spec->arena, &spec->cubes);
+    if (all->n)
+        all->text = all_text(spec->arena, all);
 }
 
-bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node)
+void overrides_say(struct spec *spec)
+{
+    say_rows(spec, &spec->cubes);
+    say_rows(spec, &spec->kinds);
+}
+
+bool overrides_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)
 {
     struct spec *own = arena_alloc(spec->arena, sizeof *own);
     struct override_specs all = {0};
@@ -156,17 +211,18 @@ bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t 
 
     if (node->type != YAML_MAPPING_NODE)
         return diag_error(spec->diag, doc_place(doc, node),
-                          "'cubes' must be a mapping of cubes to keys, as {c3: {pes: 4}}");
+                          "'%s' must be a mapping of %s to keys, as {%s: {pes: 4}}",
+                          key_rows[k].path, key_rows[k].path, k == KEY_cubes ? "c3" : "xcd");
     end = node->data.mapping.pairs.top;
     all.rows = arena_alloc(spec->arena,
                            (size_t)(end - node->data.mapping.pairs.start + 1) * sizeof *all.rows);
     for (p = node->data.mapping.pairs.start; p < end; p++)
-        ok = load_cubes(spec, own, doc, doc_node(doc, p->key), doc_node(doc, p->value),
-                        &all.rows[all.n++]) &&
-             is_new_key(spec, &all) && ok;
+        ok = load_row(spec, k, own, doc, doc_node(doc, p->key), doc_node(doc, p->value),
+                      &all.rows[all.n++]) &&
+             is_new_key(spec, k, &all) && ok;
     if (!ok)
         return false;
     all.text = all_text(spec->arena, &all);
-    spec->cubes = all;
+    *(struct override_specs *)spec_field(spec, k) = all;
     return true;
 }

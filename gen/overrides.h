@@ -1,11 +1,17 @@
-/* overrides.h -- `cubes`: keys that some cubes have for themselves. */
+/* overrides.h -- `cubes` and `kinds`: keys that some cubes have for themselves. */
 #ifndef OVERRIDES_H
 #define OVERRIDES_H
 #include "doc.h"
 #include "spec.h"
 
-/* Reads the mapping `node`, cubes to keys; false after messages. */
-bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node);
+/* Reads the mapping `node`, cubes or kinds to keys, into the field of `k`; false after messages. */
+bool overrides_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node);
+
+/* The `kind` of a row of `cubes` that is being read. */
+bool overrides_take_kind(struct spec *own, const struct doc *doc, const yaml_node_t *value);
+
+/* The row of `kinds` with that name; NULL: there is none. */
+const struct override_spec *overrides_kind(const struct spec *spec, const char *name);
 
 /* Prints them again, after their values have changed. */
 void overrides_say(struct spec *spec);

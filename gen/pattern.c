@@ -109,12 +109,29 @@ bool pattern_has_cube(const struct pattern *p, uint32_t sip, uint32_t cube)
     return is_among(&p->sip, sip) && is_among(&p->cube, cube);
 }
 
-uint64_t pattern_pes(const struct pattern *p, uint32_t n)
+uint32_t pattern_cubes(const struct pattern *p, uint32_t n, uint32_t *out, uint32_t most)
 {
-    uint64_t bits = 0;
+    const char *at = p->cube.list;
+    uint32_t first = p->cube.all ? 0 : p->cube.one, last = p->cube.all ? n - 1 : first, found = 0;
+
+    do {
+        if (at)
+            take_range(&at, &first, &last);
+        for (uint32_t cube = first; cube <= last; cube++) {
+            if (cube >= n || found == most)
+                return UINT32_MAX;
+            out[found++] = cube;
+        }
+    } while (at && *at++ == ',');
+    return found;
+}
+
+struct pe_set pattern_pes(const struct pattern *p, uint32_t n)
+{
+    struct pe_set pes = {{0}};
 
     for (uint32_t pe = 0; pe < n; pe++)
         if (is_among(&p->pe, pe))
-            bits |= UINT64_C(1) << pe;
-    return bits;
+            pes.words[pe / 64] |= UINT64_C(1) << pe % 64;
+    return pes;
 }

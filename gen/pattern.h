@@ -3,6 +3,7 @@
 #ifndef PATTERN_H
 #define PATTERN_H
 #include "arena.h"
+#include "machine/tables.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +27,11 @@ bool pattern_of_text(const char *text, size_t len, struct arena *a, struct patte
 /* Whether the pattern has this cube, or PEs of it. */
 bool pattern_has_cube(const struct pattern *p, uint32_t sip, uint32_t cube);
 
-/* Which of the first `n` PEs of such a cube it has, as bits. */
-uint64_t pattern_pes(const struct pattern *p, uint32_t n);
+/* The cubes of such a pattern, of the first `n`, in its order, into `out`, which has room for
+ * `most`: how many. UINT32_MAX: it has one that is not among them, or too many. */
+uint32_t pattern_cubes(const struct pattern *p, uint32_t n, uint32_t *out, uint32_t most);
+
+/* Which of the first `n` PEs of such a cube it has. */
+struct pe_set pattern_pes(const struct pattern *p, uint32_t n);
 
 #endif

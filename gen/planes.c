@@ -21,8 +21,10 @@
  * other way. All other cubes have none, so 16 bytes say all.
  */
 #include "planes.h"
+#include "check.h"
 #include "cubes.h"
 #include "detours.h"
+#include "net_routes.h"
 #include "pattern.h"
 #include "machine/mesh.h"
 #include <string.h>
@@ -49,6 +51,7 @@ static void set_plane_rows(struct routes *r)
 static void set_chiplets(struct routes *r)
 {
     static const struct side_specs west = {1, {SIDE_W}};
+    const struct net *net = r->found->net;
     const struct side_specs *given = &r->spec->sip_io_chiplets, *sides = given->n ? given : &west;
     bool vertical = false, horizontal = false;
 
@@ -58,6 +61,12 @@ static void set_chiplets(struct routes *r)
         r->io_sides[i] = sides->rows[i];
         vertical = vertical || sides->rows[i] % 2 == 0;
         horizontal = horizontal || sides->rows[i] % 2 == 1;
+    }
+    if (net) { /* the last port of a cube, of those that have one */
+        r->io_sides[0] = (uint8_t)(r->topo.ports - 1);
+        r->topo.n_shore = net->n_io;
+        r->topo.io_sides = r->io_sides;
+        return;
     }
     r->topo.n_shore = horizontal ? r->topo.h : 0;
     if (vertical && r->topo.w > r->topo.n_shore)
@@ -84,7 +93,7 @@ void set_planes(struct routes *r)
     t->grid_wrap = wrap_of(s->fabric_wrap, s->fabric_tie);
     set_plane_rows(r);
     set_chiplets(r);
-    t->has_gaps = s->broken.n > 0 || !r->found->whole || s->route_file;
+    t->has_gaps = s->broken.n > 0 || !r->found->whole || s->route_file || r->found->net;
     t->regular = !t->has_gaps && t->n_kinds == 1 && !t->wrap && !s->sip_planes.n &&
                  r->found->kinds[0]->cube_noc_model == NOC_BUS && t->chiplets == 1 &&
                  t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
@@ -162,6 +171,24 @@ static bool ends_in(const char *text, size_t len, const char *end)
     return len > n && memcmp(text + len - n, end, n) == 0;
 }
 
+/* "c0.port3", of which the bytes that name the cube are left. */
+static size_t take_port(const char *text, size_t len, struct end *out)
+{
+    static const char word[] = ".port";
+    size_t digits = 0, n = sizeof word - 1;
+    uint32_t port = 0;
+
+    while (digits < 3 && digits < len && (unsigned)(text[len - 1 - digits] - '0') < 10)
+        digits++;
+    if (digits == 0 || len <= digits + n || memcmp(text + len - digits - n, word, n) != 0)
+        return len;
+    for (size_t i = len - digits; i < len; i++)
+        port = port * 10 + (uint32_t)(text[i] - '0');
+    out->of = END_UCIE;
+    out->side = port;
+    return len - digits - n;
+}
+
 static bool read_end(struct routes *r, const char *text, size_t len, struct end *out)
 {
     static const char *const ucie[N_SIDES] = {".ucie-N", ".ucie-E", ".ucie-S", ".ucie-W"};
@@ -171,13 +198,15 @@ static bool read_end(struct routes *r, const char *text, size_t len, struct end 
         out->of = END_NOC;
         len -= strlen(".noc");
     }
-    for (uint32_t side = 0; side < N_SIDES; side++)
+    for (uint32_t side = 0; side < N_SIDES && !r->found->net; side++)
         if (ends_in(text, len, ucie[side])) {
             out->of = END_UCIE;
             out->side = side;
             len -= strlen(ucie[side]);
             break;
         }
+    if (r->found->net)
+        len = take_port(text, len, out);
     return pattern_of_text(text, len, r->arena, &out->cubes) && !out->cubes.of_pes;
 }
 
@@ -215,8 +244,8 @@ static bool read_cut(struct routes *r, const struct text_spec *item, struct cut 
         !read_end(r, sign + 1, strlen(sign + 1), &out->b))
         return diag_error(r->spec->diag, item->at,
                           "'broken': '%s' is no link, write c1-c2, c1>c2 for one direction, "
-                          "PLANE:c1>c2 for one plane, or c0.noc-c0.ucie-E",
-                          item->text);
+                          "PLANE:c1>c2 for one plane, or c0.noc-c0.%s",
+                          item->text, r->found->net ? "port1" : "ucie-E");
     out->both_ways = *sign == '-';
     if ((out->a.of == END_CUBE) != (out->b.of == END_CUBE) ||
         (out->a.of != END_CUBE && out->a.of == out->b.of))
@@ -236,14 +265,40 @@ static bool end_has(const struct routes *r, const struct end *end, uint32_t cube
     return pattern_has_cube(&end->cubes, cube / r->topo.cubes, cube % r->topo.cubes);
 }
 
-/* Breaks bit `side` of a letter, if it is whole. */
-static void cut_bit(struct cut *cut, uint8_t *letter, uint32_t side)
+/* Breaks one of EDGES_OUT and the others at `side` of a cube. Was it whole? */
+static bool cut_edge(struct routes *r, uint32_t plane, uint32_t cube, uint32_t of, uint32_t side)
+{
+    static const uint8_t flags[] = {[EDGES_OUT] = PORT_OUT,
+                                    [EDGES_NOC_TO_UCIE] = PORT_FROM_NOC,
+                                    [EDGES_UCIE_TO_NOC] = PORT_TO_NOC};
+    uint8_t *letter = &edges_of(r, plane, cube)[of], *flag;
+    bool whole = (*letter - EDGE_NONE) >> side & 1;
+
+    if (!r->found->net) {
+        *letter = (uint8_t)(*letter - (whole << side));
+        return whole;
+    }
+    flag = &r->port_rows[(size_t)cube * r->topo.ports + side].flags;
+    whole = *flag & flags[of];
+    *flag &= (uint8_t)~flags[of];
+    return whole;
+}
+
+static void note_cut(struct cut *cut, bool whole)
 {
     cut->found++;
-    if ((*letter - EDGE_NONE) >> side & 1) {
-        cut->cut++;
-        *letter = (uint8_t)(*letter - (1 << side));
-    }
+    cut->cut += whole;
+}
+
+/* Has a cube a link at that side, which may be broken? */
+static bool leads_somewhere(const struct routes *r, uint32_t cube, uint32_t side)
+{
+    const struct kb_topology *t = &r->topo;
+    const struct net *net = r->found->net;
+
+    if (net)
+        return side < net->cubes[cube % t->cubes].n && net->cubes[cube % t->cubes].ports[side].leads;
+    return !mesh_at_border(t, cube, side) || t->wrap >> side_is_vertical(side) & 1;
 }
 
 /* Breaks the links from cube `a` to its neighbours that match. `whole` is before any cut. */
@@ -251,19 +306,19 @@ static void cut_links(struct routes *r, struct cut *cut, uint32_t a)
 {
     const struct kb_topology *t = &r->topo;
 
-    for (uint32_t side = 0; side < N_SIDES; side++) {
-        uint32_t b = walk_neighbour(t, a, side);
-        bool ring = t->wrap >> side_is_vertical(side) & 1;
+    for (uint32_t side = 0; side < t->ports; side++) {
         bool match = false;
+        uint32_t b;
 
-        if (mesh_at_border(t, a, side) && !ring)
+        if (!leads_somewhere(r, a, side))
             continue;
+        b = walk_neighbour(t, a, side);
         match = (end_has(r, &cut->a, a) && end_has(r, &cut->b, b)) ||
                 (cut->both_ways && end_has(r, &cut->b, a) && end_has(r, &cut->a, b));
         for (uint32_t plane = 0; match && a != b && plane < t->planes; plane++)
             if ((cut->plane == UINT32_MAX || cut->plane == plane) &&
-                t->plane_rows[plane].dirs >> side & 1)
-                cut_bit(cut, &edges_of(r, plane, a)[EDGES_OUT], side);
+                (r->found->net || t->plane_rows[plane].dirs >> side & 1))
+                note_cut(cut, cut_edge(r, plane, a, EDGES_OUT, side));
     }
 }
 
@@ -275,13 +330,13 @@ static void cut_ports(struct routes *r, struct cut *cut, uint32_t cube)
 
     if (!end_has(r, &cut->a, cube) || !end_has(r, &cut->b, cube))
         return;
+    if (r->found->net && side >= r->found->net->cubes[cube % r->topo.cubes].n)
+        return;
     for (uint32_t plane = 0; plane < r->topo.planes; plane++) {
-        uint8_t *edges = edges_of(r, plane, cube);
-
         if (outward || cut->both_ways)
-            cut_bit(cut, &edges[EDGES_NOC_TO_UCIE], side);
+            note_cut(cut, cut_edge(r, plane, cube, EDGES_NOC_TO_UCIE, side));
         if (!outward || cut->both_ways)
-            cut_bit(cut, &edges[EDGES_UCIE_TO_NOC], side);
+            note_cut(cut, cut_edge(r, plane, cube, EDGES_UCIE_TO_NOC, side));
     }
 }
 
@@ -319,11 +374,10 @@ static void cut_missing(struct routes *r)
 
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
         for (uint32_t plane = 0; mesh_has_cube(t, cube) && plane < t->planes; plane++)
-            for (uint32_t side = 0; side < N_SIDES; side++)
+            for (uint32_t side = 0; side < t->ports; side++)
                 if (mesh_has_link(t, plane, cube, side) &&
                     !mesh_has_cube(t, walk_neighbour(t, cube, side)))
-                    edges_of(r, plane, cube)[EDGES_OUT] =
-                        (uint8_t)(edges_of(r, plane, cube)[EDGES_OUT] - (1 << side));
+                    cut_edge(r, plane, cube, EDGES_OUT, side);
 }
 
 /* -- one way, no way ------------------------------------------------------------------------ */
@@ -334,7 +388,7 @@ static bool is_one_way(const struct kb_topology *t, uint32_t plane)
     uint32_t n = t->has_gaps ? sim_cubes(t) : t->cubes;
 
     for (uint32_t cube = 0; cube < n; cube++)
-        for (uint32_t side = 0; side < N_SIDES; side++)
+        for (uint32_t side = 0; side < t->ports; side++)
             if (mesh_has_link(t, plane, cube, side) && !mesh_has_back_link(t, plane, cube, side))
                 return true;
     return false;
@@ -357,9 +411,17 @@ static void warn(const struct routes *r, uint32_t plane, uint64_t n)
     const char *name = r->plane_rows[plane].name;
 
     diag_warning(r->spec->diag,
-                 spec_place(r->spec, r->spec->broken.n ? KEY_broken : KEY_sip_planes),
+                 spec_place(r->spec, r->spec->broken.n    ? KEY_broken
+                                     : r->found->net       ? KEY_sip_net
+                                                           : KEY_sip_planes),
                  "%llu ordered pairs of cubes of one SIP have no way%s%s", (unsigned long long)n,
                  *name ? " on plane " : "", name);
+}
+
+/* Switches are no ends of ways. */
+static bool is_switch_at(const struct routes *r, uint32_t cube)
+{
+    return is_switch(r->found->kinds[r->found->kind[cube]]);
 }
 
 /* Whether every cube has a way to the shore of the first IO chiplet, and from it: for launches, and
@@ -369,7 +431,8 @@ static bool has_shore(const struct routes *r, uint32_t plane)
     const struct kb_topology *t = &r->topo;
 
     for (uint32_t cube = 0; t->has_gaps && cube < sim_cubes(t); cube++)
-        for (uint32_t ashore = 0; mesh_has_cube(t, cube) && ashore < 2; ashore++)
+        for (uint32_t ashore = 0; mesh_has_cube(t, cube) && ashore < 2 && !is_switch_at(r, cube);
+             ashore++)
             if (mesh_shore(t, plane, 0, cube, ashore) == NO_WHERE)
                 return false;
     return true;
@@ -383,7 +446,10 @@ bool find_ways(struct routes *r)
     bool ok = true;
 
     if (t->has_gaps) {
-        fill_edges(r);
+        if (r->found->net)
+            fill_ports(r);
+        else
+            fill_edges(r);
         for (size_t i = 0; i < r->spec->broken.n; i++)
             ok = break_item(r, &r->spec->broken.rows[i]) && ok;
         if (!ok)
@@ -391,7 +457,10 @@ bool find_ways(struct routes *r)
         cut_missing(r);
         if (!route_table_read(r, detours_has_step, &table))
             return false;
-        find_detours(r, &table, no_way);
+        if (r->found->net)
+            no_way[0] = find_net_exits(r, &table);
+        else
+            find_detours(r, &table, no_way);
     }
     for (uint32_t plane = 0; plane < t->planes; plane++) {
         uint64_t pairs = (uint64_t)t->cubes * t->cubes * t->sips;

@@ -78,8 +78,8 @@ static bool is_empty_list(const struct spec *spec, enum key k)
         return strcmp(text_of(spec, k), "[]") == 0;
     case KEY_SIDES:
         return strcmp(text_of(spec, k), "[W]") == 0;
-    case KEY_OVERRIDES:
-        return strcmp(text_of(spec, k), "{}") == 0;
+    CASES_MAPPING:
+        return strcmp(text_of(spec, k), key_rows[k].type == KEY_NET ? "[]" : "{}") == 0;
     CASES_NUMBER:
     CASES_OTHER_KEY:
     case KEY_WORD:
@@ -88,9 +88,11 @@ static bool is_empty_list(const struct spec *spec, enum key k)
     return false;
 }
 
-/* New keys at their default. */
+/* New keys at their default; and the mesh of cubes that a net stands in place of. */
 static bool is_left_out(const struct spec *spec, enum key k)
 {
+    if (spec->sip_cubes && key_shares(KEY_sip_cube_mesh_w, k, 2))
+        return true;
     return key_rows[k].is_new && (spec_is_default(spec, k) || is_empty_list(spec, k));
 }
 

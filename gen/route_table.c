@@ -53,12 +53,12 @@ static bool read_cube(const struct reading *in, const char **text, uint32_t *cub
     return n < in->r->topo.cubes;
 }
 
-/* The side by which a step leads from cube to cube, in all planes and SIPs; N_SIDES: none does. */
+/* The side by which a step leads from cube to cube, in all planes and SIPs; NO_EXIT: none does. */
 static uint32_t side_to(const struct reading *in, uint32_t from, uint32_t to)
 {
     const struct kb_topology *t = &in->r->topo;
 
-    for (uint32_t side = 0; side < N_SIDES; side++) {
+    for (uint32_t side = 0; side < t->ports; side++) {
         bool all = true;
 
         for (uint32_t first = 0; all && first < sim_cubes(t); first += t->cubes)
@@ -68,7 +68,7 @@ static uint32_t side_to(const struct reading *in, uint32_t from, uint32_t to)
         if (all)
             return side;
     }
-    return N_SIDES;
+    return NO_EXIT;
 }
 
 /* On its way to `to` a route leaves `from` by `side`. */
@@ -108,7 +108,7 @@ static bool read_edges(struct reading *in, const char *text, uint32_t src, uint3
                              "the route does not connect: c%u>c%u begins at c%u, and it is at c%u",
                              from, to, from, at));
         side = side_to(in, from, to);
-        if (side == N_SIDES)
+        if (side == NO_EXIT)
             return wrong(in, arena_printf(in->r->arena, "there is no edge c%u>c%u", from, to));
         if (!take_exit(in, from, dst, side))
             return false;

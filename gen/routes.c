@@ -3,6 +3,7 @@
 #include "routes.h"
 #include "between.h"
 #include "channels.h"
+#include "homes.h"
 #include "kinds.h"
 #include "nodes.h"
 #include "planes.h"
@@ -50,9 +51,12 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->links = (uint8_t)s->contention_links;
     set_routers(t, s);
     t->sips = (uint32_t)s->sips;
-    t->w = (uint32_t)s->sip_cube_mesh_w;
-    t->h = (uint32_t)s->sip_cube_mesh_h;
+    t->w = cubes->net ? cubes->net->w : (uint32_t)s->sip_cube_mesh_w;
+    t->h = cubes->net ? cubes->net->h : (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
+    t->ports = cubes->net ? cubes->net->most_ports + 1 : (uint32_t)N_SIDES;
+    t->cube_w_mm = s->cube_size_mm[0];
+    t->cube_h_mm = s->cube_size_mm[1];
     t->alike = cubes->alike;
     set_strides(r, cubes);
     t->pe_bits = bits_for(t->pes);
@@ -76,13 +80,14 @@ static void set_cube_rows(struct routes *r, const struct cubes *cubes)
         at.there = cubes->there[i];
         at.kind = (uint8_t)cubes->kind[i];
         r->cube_rows[i] = at;
-        at.first_node += at.there ? count_cube_nodes_of(r, at.kind, at.pes) : 0;
-        at.first_pe += (uint32_t)__builtin_popcountll(at.pes);
+        at.first_node += at.there ? count_cube_nodes_of(r, at.kind, &at.pes) : 0;
+        at.first_pe += pe_set_count(&at.pes);
         at.first_slice += at.there ? r->kinds[at.kind].slices : 0;
-        at.rank += at.pes != 0;
-        at.before += at.there;
+        at.rank += pe_set_count(&at.pes) != 0;
+        at.before += at.there && r->kinds[at.kind].slices;
     }
-    at.pes = at.there = at.kind = 0;
+    at.pes = pe_set_of_first(0);
+    at.there = at.kind = 0;
     r->cube_rows[cubes->n] = at;
 }
 
@@ -119,13 +124,12 @@ static bool make_tables(struct routes *r, const struct spec *spec, struct arena 
     r->topo.sram_node = node_sram(r);
     r->topo.d2d_wire_fs = wire_fs(r, spec->sip_d2d_distance_mm);
     r->topo.wrap_wire_fs = wire_fs(r, r->topo.wrap_mm);
-    if (!find_ways(r))
-        return false;
-    if (!make_kinds(r, cubes))
+    if (!make_kinds(r, cubes) || !find_ways(r))
         return false;
     count_parts(r, cubes);
     set_cube_rows(r, cubes);
     set_tables(r);
+    find_homes(r);
     make_between(r);
     return true;
 }

@@ -2,11 +2,11 @@
 #ifndef ROUTES_H
 #define ROUTES_H
 #include "arena.h"
+#include "cubes.h"
 #include "noc.h"
 #include "spec.h"
 #include "machine/tables.h"
 
-struct cubes;
 
 /* A topology in the making. */
 struct routes {
@@ -22,6 +22,7 @@ struct routes {
     /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
     uint32_t pes, slices, crossbars;
     struct noc noc;
+    struct kind_ports ports; /* of a net */
     uint32_t most_crossbars, most_routers; /* of any kind; of a plane of its NoC */
     uint32_t n_cube_rows;                  /* 0: all cubes are alike */
     uint32_t first_xbar_node, first_bridge_node;

@@ -43,7 +43,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "check.h"
 #include "nodes.h"
+#include "machine/segments.h"
 
 /* -- segments ------------------------------------------------------------------------------- */
 
@@ -67,7 +69,7 @@ static void begin_segment(struct routes *r)
     r->segments =
         grown(r->arena, r->segments, r->n_segments, &r->segments_cap, sizeof *r->segments);
     r->segments[r->n_segments++] =
-        (struct segment_row){.first_hop = r->n_hops, .first_leg = r->n_legs, .exit = N_EXITS};
+        (struct segment_row){.first_hop = r->n_hops, .first_leg = r->n_legs, .exit = EXIT_END};
 }
 
 const struct node_row *node_at(const struct routes *r, const struct hop_row *hop)
@@ -121,7 +123,7 @@ static void index_links(struct routes *r)
     for (uint32_t i = n; i-- > 0;) {
         const struct link_row *l = &r->cube_links[i];
 
-        for (uint32_t end = 0; l->leaves == N_EXITS && end < 2; end++) {
+        for (uint32_t end = 0; l->leaves == EXIT_END && end < 2; end++) {
             uint32_t node = end ? l->to : l->from;
 
             r->next_end[2 * i + end] = r->first_end[node];
@@ -195,15 +197,27 @@ static uint32_t shore_link(const struct routes *r, uint32_t plane)
     return IO_LINK_SHORE + plane * r->topo.n_shore;
 }
 
-/* From the node added last over the NoC and out of the cube; to an IO chiplet, to the first. */
-static void exit_cube(struct routes *r, uint32_t plane, enum side exit)
+/* Can a cube of this kind be left by `exit`? */
+static bool has_exit(const struct routes *r, uint32_t exit)
 {
-    uint32_t side = exit == EXIT_IO ? r->io_sides[0] : exit;
+    if (exit == exit_io(&r->topo))
+        return has_side(r, r->io_sides[0]);
+    return has_side(r, exit) && !(r->found->net && exit == r->io_sides[0]);
+}
+
+/* From the node added last over the NoC and out of the cube; to an IO chiplet, to the first. */
+static void exit_cube(struct routes *r, uint32_t plane, uint32_t exit)
+{
+    uint32_t side = exit == exit_io(&r->topo) ? r->io_sides[0] : exit;
 
     cross_noc_to(r, plane, node_ucie(r, plane, side));
     r->segments[r->n_segments - 1].exit = (uint8_t)exit;
-    if (exit == EXIT_IO) {
+    if (exit == exit_io(&r->topo)) {
         leave_by(r, LINK_IO_ROW, r->io_links, shore_link(r, plane), true);
+        return;
+    }
+    if (r->found->net) {
+        leave_by(r, LINK_NEXT, r->cube_links, r->topo.n_cube_links - r->topo.ports + exit, false);
         return;
     }
     bool owned = exit == SIDE_E || exit == SIDE_S;
@@ -280,7 +294,9 @@ static bool has_unit(const struct routes *r, uint32_t unit)
 {
     uint32_t sram = r->topo.slices;
 
-    return unit <= sram ? unit < r->slices || unit == sram : unit - sram - 1 < r->pes;
+    if (unit == sram)
+        return !is_switch(r->spec);
+    return unit < sram ? unit < r->slices : unit - sram - 1 < r->pes;
 }
 
 static void add_local_segments(struct routes *r, uint32_t plane)
@@ -301,33 +317,35 @@ static void add_local_segments(struct routes *r, uint32_t plane)
 static void add_out_segments(struct routes *r, uint32_t plane)
 {
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
-        for (uint32_t exit = 0; exit < N_EXITS; exit++) {
+        for (uint32_t exit = 0; exit < n_exits(&r->topo); exit++) {
             begin_segment(r);
-            if (pe >= r->pes)
+            if (pe >= r->pes || !has_exit(r, exit))
                 continue;
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
-            exit_cube(r, plane, (enum side)exit);
+            exit_cube(r, plane, exit);
         }
 }
 
 static void add_pass_segments(struct routes *r, uint32_t plane)
 {
-    for (uint32_t side = 0; side < N_SIDES; side++)
-        for (uint32_t exit = 0; exit < N_EXITS; exit++) {
+    for (uint32_t side = 0; side < r->topo.ports; side++)
+        for (uint32_t exit = 0; exit < n_exits(&r->topo); exit++) {
             begin_segment(r);
             if (r->topo.regular && (exit == side || (exit == EXIT_IO && side == SIDE_W)))
                 continue; /* no route of a plain mesh turns back */
+            if (!has_side(r, side) || !has_exit(r, exit) || (r->found->net && exit == side))
+                continue;
             add_hop(r, AT_CUBE, node_ucie(r, plane, side));
-            exit_cube(r, plane, (enum side)exit);
+            exit_cube(r, plane, exit);
         }
 }
 
 static void add_in_segments(struct routes *r, uint32_t plane)
 {
-    for (uint32_t side = 0; side < N_SIDES; side++)
+    for (uint32_t side = 0; side < r->topo.ports; side++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
-            if (!has_unit(r, unit))
+            if (!has_unit(r, unit) || !has_side(r, side))
                 continue;
             add_hop(r, AT_CUBE, node_ucie(r, plane, side));
             reach_unit(r, plane, unit);
@@ -345,15 +363,15 @@ static void add_host_segment(struct routes *r, uint32_t plane)
     leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_CPU, false);
     add_hop(r, AT_IO_TO, IO_NOC);
     leave_by(r, LINK_IO_TO_ROW, r->io_links, shore_link(r, plane), false);
-    r->segments[r->n_segments - 1].exit = EXIT_IO;
+    r->segments[r->n_segments - 1].exit = (uint8_t)exit_io(&r->topo);
 }
 
 static void add_host_in_segments(struct routes *r, uint32_t plane)
 {
-    for (uint32_t side = r->topo.regular ? SIDE_W : 0; side < N_SIDES; side++)
+    for (uint32_t side = r->topo.regular ? SIDE_W : 0; side < r->topo.ports; side++)
         for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
             begin_segment(r);
-            if (slice >= r->slices)
+            if (slice >= r->slices || !has_side(r, side))
                 continue;
             add_hop(r, AT_CUBE, node_ucie(r, plane, side));
             cross_noc_to(r, plane, node_m_cpu(r));
@@ -375,7 +393,7 @@ static void add_cross_segment(struct routes *r)
     leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_PCIE, false);
     add_hop(r, AT_IO_TO, IO_NOC);
     leave_by(r, LINK_IO_TO_ROW, r->io_links, shore_link(r, 0), false);
-    r->segments[r->n_segments - 1].exit = EXIT_IO;
+    r->segments[r->n_segments - 1].exit = (uint8_t)exit_io(&r->topo);
 }
 
 /* Out of the pcie_ep added last: over the edge of a grid to `side`, or to the switch. */
@@ -411,13 +429,13 @@ static void add_sip_segments(struct routes *r)
         leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, true);
         add_hop(r, AT_IO, IO_PCIE_EP);
         leave_sip(r, (enum side)side);
-        r->segments[r->n_segments - 1].exit = EXIT_IO;
+        r->segments[r->n_segments - 1].exit = (uint8_t)exit_io(&r->topo);
     }
     for (uint32_t side = 0; side < N_SIDES; side++) {
         begin_segment(r);
         add_far_pcie_ep(r);
         leave_sip(r, (enum side)side);
-        r->segments[r->n_segments - 1].exit = EXIT_IO;
+        r->segments[r->n_segments - 1].exit = (uint8_t)exit_io(&r->topo);
     }
     r->topo.seg_arrive = (uint16_t)r->n_segments;
     for (uint32_t plane = 0; plane < r->topo.planes; plane++) {
@@ -426,7 +444,7 @@ static void add_sip_segments(struct routes *r)
         leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, false);
         add_hop(r, AT_IO, IO_NOC);
         leave_by(r, LINK_IO_ROW, r->io_links, shore_link(r, plane), false);
-        r->segments[r->n_segments - 1].exit = EXIT_IO;
+        r->segments[r->n_segments - 1].exit = (uint8_t)exit_io(&r->topo);
     }
 }
 

@@ -17,6 +17,10 @@ static bool are_alike(const struct routes *r, uint32_t a, uint32_t b)
     const struct kb_topology *t = &r->topo;
     size_t letters = (size_t)t->cubes * t->planes * N_EDGE_LETTERS;
 
+    if (t->port_rows && memcmp(&t->port_rows[(size_t)a * t->cubes * t->ports],
+                               &t->port_rows[(size_t)b * t->cubes * t->ports],
+                               (size_t)t->cubes * t->ports * sizeof *t->port_rows) != 0)
+        return false;
     return same_cubes(r->found, (size_t)a * t->cubes, (size_t)b * t->cubes, t->cubes) &&
            (!t->has_gaps ||
             memcmp(&r->cube_edges[a * letters], &r->cube_edges[b * letters], letters) == 0);

@@ -34,11 +34,11 @@ const struct key_row key_rows[N_KEYS] = {
 #include "keys.def"
 };
 
-/* The words that are another default from some version on, the earlier ones first. */
+/* The words and numbers that are another default from some version on, the earlier ones first. */
 static const struct {
     int64_t since;
     enum key key;
-    int word;
+    int64_t value; /* of which a WORD has the low bytes, first */
 } versions[] = {
 #define KEY(...)
 #define IN_VERSION(version, name, number) {version, KEY_##name, number},
@@ -80,6 +80,7 @@ void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, 
 {
     *spec = *base;
     spec->cubes = copy_overrides(arena, &base->cubes);
+    spec->kinds = copy_overrides(arena, &base->kinds);
     spec->arena = arena;
     spec->diag = diag;
     spec->doc = NULL;
@@ -104,7 +105,7 @@ const void *spec_default(const struct spec *spec, enum key k)
         found = spec_value(&defaults, k);
     for (size_t i = 0; i < N_VERSIONS; i++)
         if (versions[i].key == k && versions[i].since <= spec->kernbench)
-            found = &versions[i].word;
+            found = &versions[i].value;
     return found;
 }
 

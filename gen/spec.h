@@ -30,14 +30,18 @@ enum key_type {
     KEY_FIELDS,
     KEY_HOLES,
     KEY_OVERRIDES,
-    KEY_IMPL
+    KEY_IMPL,
+    KEY_SLICES,
+    KEY_LINKS,
+    KEY_NET
 };
 
 /* Those that are not read as lists: gen/lists.c. For switches, which have no default, so that the
  * compiler names each one that forgets a type. */
 /* clang-format off */
 #define CASES_NUMBER    case KEY_INT: case KEY_REAL: case KEY_RATIO: case KEY_RATE
-#define CASES_OTHER_KEY case KEY_NAME: case KEY_REAL2: case KEY_INT2: case KEY_INT3: case KEY_FIELDS: case KEY_IMPL
+#define CASES_OTHER_KEY case KEY_NAME: case KEY_REAL2: case KEY_INT2: case KEY_INT3: case KEY_FIELDS: case KEY_IMPL: case KEY_SLICES
+#define CASES_MAPPING   case KEY_OVERRIDES: case KEY_LINKS: case KEY_NET
 /* clang-format on */
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
@@ -113,6 +117,43 @@ struct hole_specs {
     struct hole_spec *rows;
 };
 
+/* A kind of links: a row of `links`. */
+struct link_spec {
+    const char *name;
+    struct place at;
+    double bw_gbs, latency_ns, distance_mm;
+    double overhead_ns; /* of each of its two ports; below 0: cube.ucie.overhead_ns */
+    int64_t lanes;
+};
+
+struct link_specs {
+    size_t n;
+    struct link_spec *rows;
+    const char *text; /* of all, as YAML in flow style; NULL: there are none */
+};
+
+/* One item of a net: net.h */
+enum net_shape { NET_MESH, NET_TORUS, NET_ALL, NET_EACH, NET_DRAGONFLY, NET_LIST, NET_SHAPES };
+enum { NET_DIMS_MAX = 8, NET_LINKS_MAX = 64 };
+
+struct net_item {
+    enum net_shape shape;
+    struct place at;
+    size_t n_dims, n_links;
+    int64_t dims[NET_DIMS_MAX];
+    struct text_spec of[2];               /* cubes; of `each` both sets; text NULL: all */
+    struct text_spec links[NET_DIMS_MAX]; /* names of kinds: one, or one for each dimension */
+    struct text_spec wrap;                /* of the closing links; text NULL: as the others */
+    struct text_specs list;
+    int64_t groups;
+};
+
+struct net_specs {
+    size_t n;
+    struct net_item *rows;
+    const char *text; /* as LINKS */
+};
+
 /* A value for a key of a component, as it was written. The component's file says which it has. */
 struct param_spec {
     enum key impl;         /* of the mapping around: KEY_cube_hbm_impl */
@@ -140,7 +181,8 @@ struct override_spec {
     size_t n;
     struct override_value *values;
     struct param_specs params; /* for its components */
-    const char *keys;          /* as YAML, without braces */
+    struct text_spec kind;     /* of `kinds`; text NULL: none is named */
+    const char *keys;          /* as YAML */
 };
 
 struct override_specs {
@@ -173,6 +215,12 @@ struct part; /* components.h */
 #define FIELD_HOLES(field)     struct hole_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 #define FIELD_IMPL(field)      struct impl_spec field;
+#define FIELD_SLICES(field)    int64_t field;
+#define FIELD_LINKS(field)     struct link_specs field;
+#define FIELD_NET(field)       struct net_specs field;
+
+enum { SLICES_AS_PES = -1 };
+enum transit { TRANSIT_ALL, TRANSIT_NONE };
 
 struct doc;
 
@@ -189,6 +237,7 @@ struct spec {
     const char *texts[N_KEYS];
     const char *folder;                 /* where the file lies; NULL: it is a text */
     struct param_specs params;          /* for components */
+    struct text_spec *row_kind;         /* where `kind` of a row of `cubes` goes; NULL: it is no row */
     const struct component *route_file; /* the table of `sip.routes`; NULL: there is none */
     const struct part *parts;           /* the components that were found: components.h */
     struct arena *arena;                /* borrowed */

@@ -30,7 +30,7 @@ struct use {
     uint8_t shores;  /* sides where it stands on a shore; */
     uint8_t crosses; /* of these the one from which routes go to other SIPs */
     bool odd;        /* its routes go W and N where both ways round a ring are as long */
-    uint64_t pes;
+    struct pe_set pes;
     uint32_t kind;
 };
 
@@ -106,7 +106,7 @@ static bool has_unit(const struct stops *w, uint32_t unit)
 
     if (unit_is_slice(t, unit))
         return unit < kind_at(t, w->cube)->slices;
-    return !unit_is_tcm(t, unit) || w->use.pes >> unit_pe(t, unit) & 1;
+    return !unit_is_tcm(t, unit) || pe_set_has(&w->use.pes, unit_pe(t, unit));
 }
 
 /* Sides by which routes leave or enter; a read on a one-way plane goes the way of its data back. */
@@ -122,7 +122,7 @@ static void add_from_pes(struct stops *w, uint32_t plane)
     const struct kb_topology *t = &w->r->topo;
 
     for (uint32_t pe = 0; pe < t->pes; pe++) {
-        if (!(w->use.pes >> pe & 1))
+        if (!pe_set_has(&w->use.pes, pe))
             continue;
         for (uint32_t unit = 0; unit < t->n_units; unit++)
             if (has_unit(w, unit))
@@ -289,8 +289,7 @@ static struct use use_of(const struct stops *w, uint32_t cube)
     memset(&use, 0, sizeof use); /* compared as bytes */
     use.kind = cube_kind(t, cube);
     use.odd = cube_is_odd(t, cube);
-    use.pes = t->alike ? UINT64_MAX >> (64 - (t->pes ? t->pes : 1)) & -(uint64_t)(t->pes > 0)
-                       : t->cube_rows[cube].pes;
+    use.pes = t->alike ? pe_set_of_first(t->pes) : t->cube_rows[cube].pes;
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t side = 0; side < N_SIDES; side++) {
             bool out = mesh_has_link(t, plane, cube, side) && is_taken(w, plane, cube, side);

@@ -115,6 +115,15 @@ static bool load_int(const struct value *v, int64_t *out)
     return true;
 }
 
+/* A number, or the word that stands for as many as PEs. */
+static bool load_slices(const struct value *v, int64_t *out)
+{
+    if (!node_is_plain(v->node) || strcmp(scalar(v->node), "pes") != 0)
+        return load_int(v, out);
+    *out = SLICES_AS_PES;
+    return true;
+}
+
 static bool load_real(const struct value *v, double *out)
 {
     double x;
@@ -331,7 +340,9 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return fields_load(spec, k, doc, node);
     case KEY_IMPL:
         return load_impls(&v, field);
-    case KEY_OVERRIDES: /* load.c reads these */
+    case KEY_SLICES:
+        return load_slices(&v, field);
+    CASES_MAPPING: /* load.c reads these */
         break;
     }
     return false;
@@ -360,6 +371,16 @@ static const char *impl_text(struct arena *a, const struct impl_spec *impl)
     if (impl->front)
         return arena_printf(a, "[%s, builtin]", impl->name);
     return impl->name ? impl->name : "builtin";
+}
+
+static const char *mapping_text(const struct spec *spec, enum key k)
+{
+    const void *field = spec_value(spec, k);
+    const char *text = key_rows[k].type == KEY_OVERRIDES ? ((const struct override_specs *)field)->text
+                       : key_rows[k].type == KEY_LINKS   ? ((const struct link_specs *)field)->text
+                                                         : ((const struct net_specs *)field)->text;
+
+    return text ? text : key_rows[k].type == KEY_NET ? "[]" : "{}";
 }
 
 const char *value_text(const struct spec *spec, enum key k)
@@ -395,8 +416,10 @@ const char *value_text(const struct spec *spec, enum key k)
         return lists_text(spec, k);
     case KEY_FIELDS:
         return fields_text(spec, k);
-    case KEY_OVERRIDES:
-        return spec->cubes.text ? spec->cubes.text : "{}";
+    case KEY_SLICES:
+        return *integer == SLICES_AS_PES ? "pes" : int_text(a, *integer);
+    CASES_MAPPING:
+        return mapping_text(spec, k);
     case KEY_IMPL:
         return impl_text(spec->arena, field);
     }

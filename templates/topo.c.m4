@@ -5,9 +5,13 @@ m4_dnl gen_node_row(INDEX, NAME, KIND, OVERHEAD_FS, X_MM, Y_MM)
 m4_define([[gen_node_row]],
 [[    [$1] = {.name = "$2", .kind = $3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
 ]])m4_dnl
-m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, WIRE_FS, LENGTH_MM, GBS)
+m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, LANES, WIRE_FS, LENGTH_MM, GBS)
 m4_define([[gen_link_row]],
-[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .wire_fs = $6, .length_mm = $7, .gbs = $8},
+[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .lanes = $6, .wire_fs = $7, .length_mm = $8, .gbs = $9},
+]])m4_dnl
+m4_dnl gen_port_row(INDEX, CUBE, PORT, FLAGS)
+m4_define([[gen_port_row]],
+[[    [$1] = {$2, $3, $4},
 ]])m4_dnl
 m4_dnl gen_segment_row(INDEX, FIRST_HOP, N_HOPS, FIRST_LEG, N_LEGS, EXIT, TAIL_WIRE, TAIL_OVERHEAD, FROM, TO)
 m4_define([[gen_segment_row]],
@@ -34,9 +38,9 @@ m4_define([[gen_kind_row]],
 [[    [$1] = {
 $2    },
 ]])m4_dnl
-m4_dnl gen_cube_row(INDEX, PES, FIRST_NODE, FIRST_PE, FIRST_SLICE, RANK, BEFORE, THERE, KIND)
+m4_dnl gen_cube_row(INDEX, PES, FIRST_NODE, FIRST_PE, FIRST_SLICE, RANK, BEFORE, HOME, HOME_RANK, THERE, KIND)
 m4_define([[gen_cube_row]],
-[[    [$1] = {$2, $3, $4, $5, $6, $7, $8, $9},
+[[    [$1] = {$2, $3, $4, $5, $6, $7, $8, $9, $10, $11},
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
@@ -137,6 +141,16 @@ gen_map_detours([[gen_text_row]])m4_dnl
     "";
 
 ]])m4_dnl
+m4_ifelse(gen_is_net, 1, [[/* Of each cube and port: the cube, the port that its link leads to, and what there is. */
+static const struct port_row port_rows[] = {
+gen_map_port_rows([[gen_port_row]])m4_dnl
+};
+
+static const uint16_t io_cubes[] = {
+gen_map_io_cubes([[gen_number_row]])m4_dnl
+};
+
+]])m4_dnl
 /* Of each cube, plane and chiplet: the place of its shore cube, on the way from it and to it. */
 static const uint16_t shores[TOPO_SIPS * TOPO_CUBES * TOPO_PLANES * TOPO_CHIPLETS * 2] = {
 gen_map_shores([[gen_number_row]])m4_dnl
@@ -149,9 +163,9 @@ gen_map_shores([[gen_number_row]])m4_dnl
 static const struct segment_row segments[TOPO_KINDS * TOPO_SEGMENTS] = {
     /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
 gen_map_segments_local([[gen_segment_row]])m4_dnl
-    /* from a PE out of its cube: row pe * N_EXITS + exit */
+    /* from a PE out of its cube: row pe * (TOPO_PORTS + 1) + exit */
 gen_map_segments_out([[gen_segment_row]])m4_dnl
-    /* through a cube: row side * N_EXITS + exit */
+    /* through a cube: row side * (TOPO_PORTS + 1) + exit */
 gen_map_segments_pass([[gen_segment_row]])m4_dnl
     /* from a side to the memories of the target's cube: row side * TOPO_UNITS + unit */
 gen_map_segments_in([[gen_segment_row]])m4_dnl
@@ -193,7 +207,7 @@ static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
 };
 
-m4_ifelse(gen_alike, 1, [[]], [[/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs and cubes before it. */
+m4_ifelse(gen_alike, 1, [[]], [[/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs and cubes with slices before it; where its PEs have slices. */
 static const struct cube_row cube_rows[] = {
 gen_map_cube_rows([[gen_cube_row]])m4_dnl
 };

@@ -28,6 +28,7 @@ enum {
 
     TOPO_PLANES = gen_planes,
     TOPO_PLANE_CHOICE = gen_plane_choice, /* enum plane_choice */
+    TOPO_PORTS = gen_ports,               /* of a cube: its sides */
     TOPO_WRAP = gen_wrap,                 /* enum wrap */
     TOPO_CHIPLETS = gen_chiplets,         /* IO chiplets of a SIP */
     TOPO_SHORE = gen_n_shore,             /* links of a shoreline, of one plane */

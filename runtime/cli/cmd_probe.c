@@ -132,12 +132,31 @@ static uint32_t slices_of(const struct cli *cli, uint32_t cube)
     return kb_cube_get(cli->topo, 0, cube, &found) == KB_OK ? found.n_slices : 0;
 }
 
-/* The first slice of cube 0 behind crossbar node `node`; false: there is none. */
+/* The PE that probes: the lowest that is there, of SIP 0. */
+static bool find_pe(const struct cli *cli, kb_endpoint *pe)
+{
+    return kb_pe_get(cli->topo, 0, pe) == KB_OK && pe->sip == 0;
+}
+
+/* The lowest cube of a SIP that has slices; false: there is none. */
+static bool find_slices(const struct cli *cli, uint32_t sip, uint32_t *cube)
+{
+    kb_cube found;
+
+    for (*cube = 0; *cube < cli->info.cubes_per_sip; ++*cube)
+        if (kb_cube_get(cli->topo, sip, *cube, &found) == KB_OK && found.n_slices)
+            return true;
+    return false;
+}
+
+/* The first slice of the PE's cube behind the crossbar node `node` places from its own; false: there
+ * is none. */
 static bool find_behind(const struct cli *cli, uint32_t node, uint32_t *slice)
 {
+    kb_endpoint pe;
     kb_cube cube;
 
-    if (kb_cube_get(cli->topo, 0, 0, &cube) != KB_OK)
+    if (!find_pe(cli, &pe) || kb_cube_get(cli->topo, 0, pe.cube, &cube) != KB_OK)
         return false;
     for (*slice = 0; *slice < cube.n_slices; ++*slice)
         if (*slice * cube.crossbars / cube.n_slices == node)
@@ -149,8 +168,10 @@ static bool find_behind(const struct cli *cli, uint32_t node, uint32_t *slice)
 static uint32_t second_half(const struct cli *cli)
 {
     kb_cube cube = {0};
+    kb_endpoint pe = {.kind = KB_PE};
 
-    kb_cube_get(cli->topo, 0, 0, &cube);
+    find_pe(cli, &pe);
+    kb_cube_get(cli->topo, 0, pe.cube, &cube);
     return (cube.crossbars + 1) / 2;
 }
 
@@ -163,7 +184,7 @@ static bool has_way(const struct cli *cli, const kb_transaction *q, kb_error *wh
 }
 
 /*
- * The slice of another cube of SIP 0 that is nearest to c0.pe0, or farthest: by formula, ties
+ * The slice of another cube of SIP 0 that is nearest to the PE, or farthest: by formula, ties
  * to the lowest cube, then slice. Without a way to any it is the first one.
  */
 static kb_status find_extreme(const struct cli *cli, bool farthest, kb_transaction *q,
@@ -171,14 +192,14 @@ static kb_status find_extreme(const struct cli *cli, bool farthest, kb_transacti
 {
     int64_t best_fs = -1;
 
-    for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
-        for (uint32_t slice = 0; slice < slices_of(cli, cube); slice++) {
+    for (uint32_t cube = 0; cube < cli->info.cubes_per_sip; cube++)
+        for (uint32_t slice = 0; cube != q->src.cube && slice < slices_of(cli, cube); slice++) {
             kb_transaction to = *q;
             kb_cost cost;
 
             to.dst = (kb_endpoint){.kind = KB_SLICE, .cube = cube, .unit = slice};
             if (!has_way(cli, &to, NULL)) {
-                q->dst = q->dst.cube ? q->dst : to.dst;
+                q->dst = q->dst.cube != q->src.cube ? q->dst : to.dst;
                 continue;
             }
             kb_status status =
@@ -194,36 +215,37 @@ static kb_status find_extreme(const struct cli *cli, bool farthest, kb_transacti
     return KB_OK;
 }
 
-/* Has SIP 0 a cube with slices besides cube 0? */
-static bool has_other_cube(const struct cli *cli)
+/* Has SIP 0 a cube with slices besides that of the PE? */
+static bool has_other_cube(const struct cli *cli, uint32_t own)
 {
-    for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
-        if (slices_of(cli, cube))
+    for (uint32_t cube = 0; cube < cli->info.cubes_per_sip; cube++)
+        if (cube != own && slices_of(cli, cube))
             return true;
     return false;
 }
 
-/* Has the topology a place for this case: c0.pe0, or the host, and the target? */
+/* Has the topology a place for this case: a PE, or the host, and the target? */
 static bool has_case(const struct cli *cli, enum case_id id)
 {
-    kb_cube cube, other;
-    bool there = kb_cube_get(cli->topo, 0, 0, &cube) == KB_OK;
-    uint32_t slice;
+    kb_endpoint pe;
+    uint32_t slice, cube;
 
-    if (!there || id == H2D || id == D2H)
-        return there;
-    if (!(cube.pes & 1))
+    if (id == H2D || id == D2H)
+        return find_slices(cli, 0, &cube);
+    if (!find_pe(cli, &pe))
         return false;
     switch (id) {
+    case LOCAL_HBM:
+        return slices_of(cli, pe.cube);
     case SAME_HALF_HBM:
         return second_half(cli) > 1 && find_behind(cli, 1, &slice);
     case CROSS_HALF_HBM:
         return find_behind(cli, second_half(cli), &slice);
     case CROSS_CUBE_BEST:
     case CROSS_CUBE_WORST:
-        return has_other_cube(cli);
+        return has_other_cube(cli, pe.cube);
     case CROSS_SIP:
-        return kb_cube_get(cli->topo, 1, 0, &other) == KB_OK;
+        return find_slices(cli, 1, &cube);
     default:
         return true;
     }
@@ -237,6 +259,8 @@ static kb_status make_request(const struct cli *cli, enum case_id id, kb_transac
                           .src = {.kind = KB_PE},
                           .dst = {.kind = KB_SLICE},
                           .nbytes = cli->opts.bytes};
+    find_pe(cli, &q->src);
+    q->dst.cube = q->src.cube;
     switch (id) {
     case SAME_HALF_HBM:
         find_behind(cli, 1, &q->dst.unit);
@@ -252,11 +276,13 @@ static kb_status make_request(const struct cli *cli, enum case_id id, kb_transac
         break;
     case CROSS_SIP:
         q->dst.sip = 1;
+        find_slices(cli, 1, &q->dst.cube);
         break;
     case H2D:
     case D2H:
         q->op = id == H2D ? KB_H2D : KB_D2H;
-        q->src.kind = KB_HOST;
+        q->src = (kb_endpoint){.kind = KB_HOST};
+        find_slices(cli, 0, &q->dst.cube);
         break;
     case LOCAL_HBM:
     case N_CASES:

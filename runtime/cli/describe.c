@@ -128,7 +128,7 @@ static void offer_pes(struct completing *c, const char *before, const char *afte
 
     for (uint32_t pe = 0; pe < cube.pe_places; pe++) {
         snprintf(word, sizeof word, "%spe%u%s", before, pe, after);
-        if (cube.pes >> pe & 1)
+        if (cube.pes[pe / 64] >> pe % 64 & 1)
             help_offer(c, word, NULL);
     }
 }

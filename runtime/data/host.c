@@ -129,12 +129,18 @@ uint64_t host_slice_used(const struct host *h, uint32_t slice)
 
 /* -- spaces: a slice of a PE, or interleaved addresses -------------------------------------- */
 
+/* The cube of its home slice. */
+static uint32_t home_cube(const struct kb_topology *t, uint32_t pe)
+{
+    return dst_cube(t, pe_slice(t, pe_src(t, pe)));
+}
+
 /* The space in which the parts of `pe` lie: its home slice, or the first slice of the addresses. */
 static uint32_t space_of(const struct kb_topology *t, uint32_t pe)
 {
     if (!t->granule)
         return pe_slice(t, pe_src(t, pe));
-    return dst_pack(t, interleaved_of(t, pe_cube(t, pe)).cube, 0);
+    return dst_pack(t, interleaved_of(t, home_cube(t, pe)).cube, 0);
 }
 
 /* The PEs of a space are among these: those of its cube, or of its SIP. */
@@ -148,7 +154,8 @@ static uint32_t end_pe_of_space(const struct kb_topology *t, uint32_t space)
     bool of_sip = t->granule && t->address_over == OVER_SIP;
     uint32_t cube = dst_cube(t, space);
 
-    return cube_first_pe(t, of_sip ? (cube / t->cubes + 1) * t->cubes : cube + 1);
+    return cube_first_pe(t, of_sip || !cube_pe_count(t, cube) ? (cube / t->cubes + 1) * t->cubes
+                                                              : cube + 1);
 }
 
 /* Its bytes without a gap in addresses, and how many such pieces it has. */
@@ -165,7 +172,7 @@ static uint64_t pieces_of(const struct kb_topology *t, uint32_t cube)
 /* The address of byte `offset` of the space of `pe`; its area in the MemoryStore. */
 static uint64_t space_address(const struct kb_topology *t, uint32_t pe, uint64_t offset)
 {
-    uint32_t cube = pe_cube(t, pe);
+    uint32_t cube = home_cube(t, pe);
 
     if (!t->granule)
         return address_of(t, space_of(t, pe), offset);
@@ -386,7 +393,7 @@ static kb_status space_is_full(const struct kb_tensor *tensor, uint32_t pe, uint
     return endpoint_error(why,
                           "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                           " are taken, its part has %" PRIu64,
-                          tensor->name, name, piece_bytes(t, pe_cube(t, pe)), used, nbytes);
+                          tensor->name, name, piece_bytes(t, home_cube(t, pe)), used, nbytes);
 }
 
 /* Finds room for every part, and takes it in `used`. */
@@ -397,9 +404,14 @@ static kb_status place_parts(struct kb_tensor *tensor, uint64_t *used, kb_error 
     for (uint32_t pe = 0; pe < host_pes_of(tensor->host); pe++) {
         struct part p = host_part_of(tensor, pe);
         uint64_t nbytes = host_part_bytes(tensor, &p);
+
+        if (pe_slice(t, pe_src(t, pe)) == NO_SLICE)
+            return endpoint_error(why, "tensor '%.64s' has a part for PE %" PRIu32
+                                       ", and no cube of its SIP has slices",
+                                  tensor->name, pe);
         uint64_t *end = &used[slice_index(t, space_of(t, pe))];
 
-        tensor->offsets[pe] = nbytes ? next_place(t, pe_cube(t, pe), *end, nbytes) : NO_ADDRESS;
+        tensor->offsets[pe] = nbytes ? next_place(t, home_cube(t, pe), *end, nbytes) : NO_ADDRESS;
         if (nbytes && tensor->offsets[pe] == NO_ADDRESS)
             return space_is_full(tensor, pe, *end, nbytes, why);
         if (nbytes)

@@ -60,7 +60,7 @@ void flows_walk(const struct flows *f, const struct kb_topology *t, const struct
             if (hop->owner != LINK_NONE)
                 flow_sum_add(&f->edges[walk_link(t, edge, at.cube, &trip) ^ !txn_writes(x)], &one);
         }
-        if (seg->exit == N_EXITS)
+        if (seg->exit == EXIT_END)
             return;
     }
 }

@@ -146,7 +146,7 @@ static double edge_gbs(const struct kb_sim *s, const struct txn *txn)
 {
     const struct segment_row *seg = walk_segment(T, txn->at);
 
-    if (seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops)
+    if (seg->exit == EXIT_END && txn->at.step + 2 == seg->n_hops)
         return cost_last_gbs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)));
     return node_of(s, txn)->gbs + s->mask.link_gbs;
 }

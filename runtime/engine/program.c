@@ -54,7 +54,7 @@ static struct step step_of_node(const struct kb_topology *t, const struct hop_ro
 /* The unit of a cube at which segment `number` ends, if it ends at one; of a host's any slice. */
 static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
 {
-    uint32_t n_local = t->planes * t->pes * t->n_units, n_in = t->planes * N_SIDES * t->n_units;
+    uint32_t n_local = t->planes * t->pes * t->n_units, n_in = t->planes * t->ports * t->n_units;
 
     if (number - t->seg_local < n_local)
         return (number - t->seg_local) % t->n_units;
@@ -271,7 +271,7 @@ bool program_delays(const struct program *p, const struct kb_topology *t, unsign
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++) {
         uint32_t number = i % t->n_segments;
         bool of_pe = number - t->seg_local < t->planes * t->pes * t->n_units ||
-                     number - t->seg_out < t->planes * t->pes * N_EXITS;
+                     number - t->seg_out < t->planes * t->pes * n_exits(t);
 
         if (of_pe && t->segments[i].n_hops && !begins_with_delay(p, &p->entries[i], fed_first))
             delays = false;
@@ -333,7 +333,7 @@ size_t program_far_link(const struct program *p, const struct kb_topology *t, co
 struct step_entry program_walk(const struct program *p, const struct kb_topology *t,
                                const struct txn *x, const struct step *step, uint32_t *cube)
 {
-    const struct host_row *row = step->exit == EXIT_IO ? known_way_in(p, x) : NULL;
+    const struct host_row *row = step->exit == exit_io(t) ? known_way_in(p, x) : NULL;
 
     if (row) {
         *cube = row->in.cube;
@@ -368,7 +368,7 @@ static void make_way_in(const struct program *p, const struct kb_topology *t, co
         if (step->exit != STEP_STAYS || step->kind == STEP_MEMORY)
             break;
     }
-    if (step->exit != EXIT_IO)
+    if (step->exit != exit_io(t))
         return;
     row->in.cube = row->begin.cube;
     entry = program_walk(p, t, x, step, &row->in.cube);

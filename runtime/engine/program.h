@@ -35,7 +35,7 @@ enum step_kind {
     STEP_MEMORY    /* the route ends */
 };
 
-enum { STEP_STAYS = N_EXITS }; /* step.exit: it is not the last of its segment */
+enum { STEP_STAYS = EXIT_END }; /* step.exit: it is not the last of its segment */
 enum { FED_ENGINE = 16 };      /* step.fed, beside leg_row.fed: an engine that keeps order */
 
 struct step {

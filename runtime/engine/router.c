@@ -44,13 +44,14 @@ static void edge_nodes(const struct kb_topology *t, size_t station, size_t node[
     if (link >= cubes) {
         io_edge(t, link - cubes, node);
     } else {
-        uint32_t cube = (uint32_t)(link / t->n_cube_links), to = cube;
+        uint32_t cube = (uint32_t)(link / t->n_cube_links), to = cube, end;
         const struct link_row *row = walk_cube_link(t, cube, (uint32_t)(link % t->n_cube_links));
 
-        if (row->leaves != N_EXITS)
-            to = walk_neighbour(t, cube, row->leaves);
+        end = row->to;
+        if (row->leaves != EXIT_END)
+            to = walk_link_end(t, cube, row, &end);
         node[0] = (size_t)cube * walk_cube_nodes(t) + row->from;
-        node[1] = (size_t)to * walk_cube_nodes(t) + row->to;
+        node[1] = (size_t)to * walk_cube_nodes(t) + end;
     }
     if (station & 1) {
         other = node[0];

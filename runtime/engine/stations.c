@@ -43,10 +43,14 @@ struct servers *servers_new(uint32_t n)
     return servers;
 }
 
-/* An idle link, which may keep the room that it had. It has one server. */
+/* An idle link, which may keep the room and the servers that it had. */
 static struct link_station idle_link(const struct link_station *l)
 {
-    return (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
+    if (l->others) {
+        l->others->last_fs = 0;
+        memset(l->others->free_fs, 0, l->others->n * sizeof l->others->free_fs[0]);
+    }
+    return (struct link_station){.enter_fs = l->enter_fs, .room = l->room, .others = l->others};
 }
 
 static void make_links(struct link_station *rows, size_t n)
@@ -80,6 +84,21 @@ bool link_room(struct link_station *l)
     return true;
 }
 
+/* Both directions of a link of a cube have as many servers as it has lanes. */
+static void make_lanes(struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = s->topo;
+
+    for (uint32_t i = 0; i < t->n_cube_links; i++) {
+        uint32_t lanes = walk_cube_link(t, cube, i)->lanes;
+        struct link_station *link = &s->links[stations_links_of_cube(t) * cube + 2 * (size_t)i];
+
+        for (uint32_t way = 0; lanes > 1 && way < 2; way++)
+            if (!link[way].others && !(link[way].others = servers_new(lanes - 1)))
+                s->status = KB_NO_MEMORY;
+    }
+}
+
 /* -- cubes ---------------------------------------------------------------------------------- */
 
 static void make_cube(struct kb_sim *s, uint32_t cube)
@@ -97,8 +116,10 @@ static void make_cube(struct kb_sim *s, uint32_t cube)
     make_memories(s->memories + units * cube, units);
     if (s->early)
         make_links(s->early + units * cube, units);
-    if (s->links)
+    if (s->links) {
         make_links(s->links + links * cube, links);
+        make_lanes(s, cube);
+    }
 }
 
 /* Does some PE take a time from one transaction to the next, or from a packet to the next? */
@@ -161,7 +182,7 @@ static void make_for_row(struct kb_sim *s, const struct txn *txn)
     for (;; at = walk_next(t, &trip, at)) {
         if (!s->made[at.cube])
             make_cube(s, at.cube);
-        if (walk_segment(t, at)->exit == N_EXITS)
+        if (walk_segment(t, at)->exit == EXIT_END)
             return;
     }
 }

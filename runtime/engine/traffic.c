@@ -410,12 +410,23 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
 /* Bytes of the smallest slice. */
 static uint64_t smallest_slice(const struct kb_topology *t)
 {
-    uint64_t least = t->kinds[0].hbm.nbytes;
+    uint64_t least = UINT64_MAX;
 
-    for (uint32_t kind = 1; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].hbm.nbytes < least)
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].slices && t->kinds[kind].hbm.nbytes < least)
             least = t->kinds[kind].hbm.nbytes;
     return least;
+}
+
+/* Patterns that go to slices of PEs need one for each. */
+static bool has_homes(const struct kb_topology *t, const kb_traffic *r)
+{
+    bool any = r->pattern == KB_UNIFORM || r->pattern == KB_HOTSPOT || r->pattern == KB_MATRIX;
+
+    for (uint32_t pe = 0; !any && pe < pe_count(t); pe++)
+        if (pe_slice(t, pe_src(t, pe)) == NO_SLICE)
+            return false;
+    return true;
 }
 
 static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr, kb_error *why)
@@ -424,6 +435,11 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
 
     if (tr->n_pes == 0)
         return endpoint_error(why, "traffic needs PEs, this topology has none");
+    if (tr->n_slices == 0)
+        return endpoint_error(why, "traffic goes to slices, this topology has none");
+    if (!has_homes(s->topo, r))
+        return endpoint_error(why, "this pattern goes to the slice of each PE, and some have none: "
+                                   "no cube of their SIP with slices has a way to them");
     if (s->started || s->n_txns || s->kernels || s->host || s->traffic || s->status != KB_OK)
         return endpoint_error(why, "traffic needs a new simulation of its own");
     if (sim_counts(s))

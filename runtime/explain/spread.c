@@ -242,7 +242,7 @@ static void spread_host(const struct spread *sp, uint32_t cube, const struct flo
     const struct trip trip = {.dst = dst, .of_host = true};
     struct route_at at = walk_begin(t, &trip);
 
-    for (; walk_segment(t, at)->exit != N_EXITS; at = walk_next(t, &trip, at))
+    for (; walk_segment(t, at)->exit != EXIT_END; at = walk_next(t, &trip, at))
         spread_hops(sp, at, 0, UINT32_MAX, dst, flow);
     spread_hops(sp, at, 0, HOPS_TO_M_CPU, dst, flow);
 }
@@ -345,7 +345,7 @@ static void spread_pair(const struct spread *sp, uint32_t block, uint32_t from, 
     struct route_at at = walk_begin(t, &trip);
 
     spread_hops(sp, at, HOPS_TO_NOC, UINT32_MAX, trip.dst, flow);
-    for (at = walk_next(t, &trip, at); walk_segment(t, at)->exit != N_EXITS;
+    for (at = walk_next(t, &trip, at); walk_segment(t, at)->exit != EXIT_END;
          at = walk_next(t, &trip, at))
         spread_hops(sp, at, 0, UINT32_MAX, trip.dst, flow);
     spread_hops(sp, at, 0, HOPS_TO_NOC, trip.dst, flow);
@@ -365,25 +365,41 @@ static void spread_pairs(const struct spread *sp, const struct kb_sim *s)
             }
 }
 
+/* The first of `n` pieces of routes, `each` apart, that there is in `cube`: all begin, or end, alike.
+ */
+static uint32_t first_piece(const struct kb_topology *t, uint32_t cube, uint32_t segment,
+                            uint32_t each, uint32_t n)
+{
+    while (n-- > 1 && segment_at(t, cube, segment)->n_hops == 0)
+        segment += each;
+    return segment;
+}
+
 /* Between the NoC of a plane and the PEs and memories of `cube`, what goes to other cubes. */
 static void spread_ends(const struct spread *sp, const struct kb_sim *s, uint32_t cube)
 {
     const struct kb_topology *t = sp->topo;
+    uint32_t side = t->port_rows ? 0 : (uint32_t)SIDE_W;
 
     for (uint32_t plane = 0; plane < t->planes; plane++) {
         for (uint32_t pe = 0; pe < t->pes; pe++) {
             const struct flow *out = flow_out(&s->flows, t, src_pack(t, cube, pe), plane);
 
             if (!no_flow(out))
-                spread_hops(sp, part_at(cube, seg_of_out(t, plane, pe, 0)), 0, HOPS_TO_NOC, 0, out);
+                spread_hops(
+                    sp,
+                    part_at(cube, first_piece(t, cube, seg_of_out(t, plane, pe, 0), 1, n_exits(t))),
+                    0, HOPS_TO_NOC, 0, out);
         }
         for (uint32_t unit = 0; unit < t->n_units; unit++) {
             uint32_t dst = dst_pack(t, cube, unit);
             const struct flow *in = flow_in(&s->flows, t, dst, plane);
 
             if (!no_flow(in))
-                spread_hops(sp, part_at(cube, seg_of_in(t, plane, SIDE_W, unit)), HOPS_TO_NOC,
-                            UINT32_MAX, dst, in);
+                spread_hops(sp,
+                            part_at(cube, first_piece(t, cube, seg_of_in(t, plane, side, unit),
+                                                      t->n_units, t->ports - side)),
+                            HOPS_TO_NOC, UINT32_MAX, dst, in);
         }
     }
 }

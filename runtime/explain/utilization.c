@@ -234,7 +234,7 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
             continue;
         kb_utilization use = {.kind = KB_AT_LINK,
                               .gbs = link_gbs(s->topo, i),
-                              .servers = 1,
+                              .servers = l ? link_servers(l) : 1,
                               .count = edges[i].count,
                               .bytes = edges[i].bytes,
                               .queues = l};

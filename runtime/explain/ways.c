@@ -28,7 +28,7 @@ kb_place ways_node(const struct kb_topology *t, const struct hop_row *hop, uint3
 /* The hops of a segment that a request leaves again: all but a memory. */
 static uint32_t hops_passed(const struct segment_row *seg)
 {
-    return seg->exit == N_EXITS ? seg->n_hops - 1u : seg->n_hops;
+    return seg->exit == EXIT_END ? seg->n_hops - 1u : seg->n_hops;
 }
 
 /* -- counting ------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ void ways_pass(const struct kb_topology *t, const struct cost_mask *m, const str
 
     for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
         pass_segment(t, m, &trip, back, at, each, arg);
-        if (walk_segment(t, at)->exit == N_EXITS)
+        if (walk_segment(t, at)->exit == EXIT_END)
             return;
     }
 }

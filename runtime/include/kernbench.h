@@ -229,7 +229,7 @@ typedef struct kb_cube {
     uint32_t pe_places; /* PEs 0 to pe_places - 1 are there or missing */
     uint32_t kind;      /* cubes of one kind have the same keys; 0: those without overrides */
     uint32_t first_pe;  /* the number of its first PE */
-    uint64_t pes;       /* bit p: PE p is there */
+    uint64_t pes[4];    /* bit p % 64 of word p / 64: PE p is there */
 } kb_cube;
 
 /* KB_BAD_REQUEST: there is no such cube. */

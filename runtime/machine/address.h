@@ -220,7 +220,7 @@ static inline bool address_find(const struct kb_topology *t, uint64_t address, u
     case SPACE_TCM:
         unit = bytes / kind->tcm_read.nbytes;
         *offset = bytes - unit * kind->tcm_read.nbytes;
-        if (unit >= kind->pes || !(cube_pe_mask(t, cube) >> unit & 1))
+        if (unit >= kind->pes || !cube_has_pe(t, cube, (uint32_t)unit))
             return false;
         unit = unit_of_tcm(t, (uint32_t)unit);
         break;

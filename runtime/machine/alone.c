@@ -542,7 +542,7 @@ static int64_t nodes_more_fs(const struct alone_of *of)
             begin_state(impl, state);
             more_fs += impl->delay(state, &asked, 0) - asked.overhead_fs;
         }
-        if (seg->exit == N_EXITS)
+        if (seg->exit == EXIT_END)
             return more_fs;
     }
 }

@@ -89,7 +89,7 @@ static void add_edge(struct walker *w, const struct hop_row *hop)
     struct walk_edge edge = {hop->owner, hop->back, hop->link};
     bool last_of_segment = w->at.step + 1u == seg->n_hops;
     int64_t wire_fs = hop->wire_fs + (last_of_segment ? walk_extra_fs(w->t, w->at) : 0);
-    bool into_memory = seg->exit == N_EXITS && w->at.step + 2u == seg->n_hops;
+    bool into_memory = seg->exit == EXIT_END && w->at.step + 2u == seg->n_hops;
     double gbs = into_memory ? cost_last_gbs(w->mask, cost_memory(w->t, w->trip->dst, w->writes))
                              : hop->gbs + w->mask->link_gbs;
 
@@ -211,7 +211,7 @@ static void reverse(struct channels *c)
 /* Does the boundary behind a segment lead on in the same mesh, of cubes or of SIPs? */
 static bool goes_on(const struct kb_topology *t, struct route_at at)
 {
-    return walk_segment(t, at)->exit < N_SIDES ||
+    return walk_segment(t, at)->exit < t->ports ||
            (!t->regular && t->fabric_shape == FABRIC_GRID && at.segment >= t->seg_cross &&
             at.segment < t->seg_arrive);
 }
@@ -243,7 +243,7 @@ static bool find_places(struct channels *c, const struct kb_topology *t, const s
     for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
         if (!add_place(c, at))
             return false;
-        if (walk_segment(t, at)->exit == N_EXITS)
+        if (walk_segment(t, at)->exit == EXIT_END)
             break;
     }
     p = c->places;
@@ -263,7 +263,7 @@ static uint32_t crossed_by_answer(const struct channels *c, const struct kb_topo
     const struct segment_row *seg = walk_segment(t, c->places[i].at);
     uint32_t after = c->places[i].after;
 
-    if (hop == seg->first_hop && i > 0 && walk_segment(t, c->places[i - 1].at)->exit == EXIT_IO)
+    if (hop == seg->first_hop && i > 0 && walk_segment(t, c->places[i - 1].at)->exit == exit_io(t))
         return CROSSED_X | CROSSED_Y; /* ashore */
     if (hop + 1 == seg->first_hop + seg->n_hops || !goes_on(t, c->places[i].at))
         return after;

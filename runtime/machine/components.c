@@ -34,7 +34,7 @@ static bool has_node(const kb_topology *t, uint32_t cube, uint32_t node)
     if (!walk_cube_node(t, cube, node)->name[0])
         return false;
     return node < t->first_pe_node ||
-           cube_pe_mask(t, cube) >> (node - t->first_pe_node) / PE_NODES & 1;
+           cube_has_pe(t, cube, (node - t->first_pe_node) / PE_NODES);
 }
 
 /* Nodes of the cubes before `cube`. */
@@ -243,20 +243,23 @@ static void tell(const struct listener *to, const struct link_row *row, uint32_t
         tell_edge(to, row, row->wire_fs, row->length_mm, b, a);
 }
 
-/* Link `i` of `cube` to its neighbour in the east or south, as far as it is there. */
+/* Link `i` of `cube` to its neighbour in the east or south, or of a port, as far as it is there. */
 static void tell_d2d(const kb_topology *t, uint32_t cube, uint32_t i, const struct listener *to)
 {
     const struct link_row *row = walk_cube_link(t, cube, i);
-    uint32_t plane = (i - walk_first_d2d(t)) / 2, far = walk_neighbour(t, cube, row->leaves);
-    bool wraps = mesh_at_border(t, cube, row->leaves);
+    uint32_t plane = t->port_rows ? 0 : (i - walk_first_d2d(t)) / 2, end, far;
+    bool wraps = !t->port_rows && mesh_at_border(t, cube, row->leaves);
     int64_t wire_fs = wraps ? t->wrap_wire_fs : row->wire_fs;
     double length_mm = wraps ? t->wrap_mm : row->length_mm;
 
+    if (t->port_rows && !(net_port(t, cube, row->leaves)->flags & PORT_OWNS))
+        return; /* there is none, or the other cube has its number */
+    far = walk_link_end(t, cube, row, &end);
     if (mesh_has_link(t, plane, cube, row->leaves))
         tell_edge(to, row, wire_fs, length_mm, cube_node(t, cube, row->from),
-                  cube_node(t, far, row->to));
+                  cube_node(t, far, end));
     if (mesh_has_back_link(t, plane, cube, row->leaves))
-        tell_edge(to, row, wire_fs, length_mm, cube_node(t, far, row->to),
+        tell_edge(to, row, wire_fs, length_mm, cube_node(t, far, end),
                   cube_node(t, cube, row->from));
 }
 
@@ -278,7 +281,7 @@ static void tell_cube(const kb_topology *t, uint32_t cube, const struct listener
     for (uint32_t i = 0; i < t->n_cube_links; i++) {
         const struct link_row *row = walk_cube_link(t, cube, i);
 
-        if (row->leaves != N_EXITS)
+        if (row->leaves != EXIT_END)
             tell_d2d(t, cube, i, to);
         else if (row->from == row->to || !has_node(t, cube, row->from) ||
                  !has_node(t, cube, row->to))
@@ -328,20 +331,14 @@ void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge)
 
 /* -- limits --------------------------------------------------------------------------------- */
 
-/* The ucie node of a side. */
-static const struct node_row *ucie_row(const kb_topology *t, uint32_t side)
-{
-    return &t->cube_nodes[walk_ucie(t, 0, side)];
-}
-
 void kb_topology_limits(const kb_topology *t, kb_limits *out)
 {
     const struct kind_row *kind = &t->kinds[0];
     const struct pe_row *pe = &kind->pe;
 
     *out = (kb_limits){
-        .cube_w_mm = ucie_row(t, SIDE_E)->x_mm,
-        .cube_h_mm = ucie_row(t, SIDE_S)->y_mm,
+        .cube_w_mm = t->cube_w_mm,
+        .cube_h_mm = t->cube_h_mm,
         .slice_gbs = kind->hbm.gbs,
         .sram_gbs = kind->sram.gbs,
         .tcm_read_gbs = kind->tcm_read.gbs,

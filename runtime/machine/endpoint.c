@@ -53,7 +53,7 @@ static bool is_there(const struct kb_topology *t, const kb_endpoint *end)
     if (end->kind == KB_HOST)
         return true;
     if (end->kind == KB_PE || end->kind == KB_TCM)
-        return cube_pe_mask(t, cube) >> end->unit & 1;
+        return cube_has_pe(t, cube, end->unit);
     return cube_is_there(t, cube);
 }
 

@@ -21,6 +21,10 @@
  * dimension in which it lies off the first cube. With detours that does not hold, and the route is
  * followed from its begin.
  *
+ * A net (port_rows) is one plane without an order of dimensions: each of its cubes has a row of
+ * `detours`, which gen/net_routes.c makes, and a step leads wherever the port does. So a side is a
+ * port here, a number below t->ports.
+ *
  * Example: w 4, h 2, wrap xy, plane noc1 with dirs [N, W] and order yx, a read c0 -> c5. The data
  * go from c5 (1, 1) to c0 (0, 0): N to c1, then W to c0. So the request leaves c0 to the east, and
  * c1 to the south. On noc0, dirs [E, S] and order xy, a write c0 -> c5 goes E, S: the same cubes.
@@ -30,7 +34,7 @@
 #include "machine/cost.h"
 
 /* No way leads there; no such cube. */
-enum { NO_EXIT = N_EXITS };
+enum { NO_EXIT = EXIT_END };
 #define NO_SHORE UINT16_MAX
 #define NO_WHERE UINT32_MAX
 
@@ -42,6 +46,19 @@ static inline enum side walk_opposite(uint32_t side)
 static inline bool side_is_vertical(uint32_t side)
 {
     return side % 2 == 0; /* N, S */
+}
+
+/* Port `port` of `cube`, of a net. */
+static inline const struct port_row *net_port(const struct kb_topology *t, uint32_t cube,
+                                              uint32_t port)
+{
+    return &t->port_rows[(size_t)cube * t->ports + port];
+}
+
+/* The side by which what leaves `cube` by `exit` comes into the next one. */
+static inline uint32_t walk_far_side(const struct kb_topology *t, uint32_t cube, uint32_t exit)
+{
+    return t->port_rows ? net_port(t, cube, exit)->port : (uint32_t)walk_opposite(exit);
 }
 
 /* Whether a step from `cube` to `side` leads over the border: there is a wrap link, or none. */
@@ -62,8 +79,11 @@ static inline bool mesh_at_border(const struct kb_topology *t, uint32_t cube, ui
 /* The neighbour of `cube` on a side where there is one. */
 static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube, uint32_t side)
 {
-    bool wraps = !t->regular && mesh_at_border(t, cube, side);
+    bool wraps;
 
+    if (t->port_rows)
+        return cube - cube % t->cubes + net_port(t, cube, side)->cube;
+    wraps = !t->regular && mesh_at_border(t, cube, side);
     switch (side) {
     case SIDE_N:
         return wraps ? cube + t->cubes - t->w : cube - t->w;
@@ -79,7 +99,7 @@ static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube
 /* What the wire of `cube` to its neighbour at `exit` is longer than others: a wrap link may be. */
 static inline int64_t mesh_extra_fs(const struct kb_topology *t, uint32_t cube, uint32_t exit)
 {
-    if (t->regular || t->wrap == WRAP_NONE || exit >= N_SIDES || !mesh_at_border(t, cube, exit))
+    if (t->regular || t->wrap == WRAP_NONE || exit >= t->ports || !mesh_at_border(t, cube, exit))
         return 0;
     return t->wrap_wire_fs - t->d2d_wire_fs;
 }
@@ -105,6 +125,8 @@ static inline bool mesh_has_cube(const struct kb_topology *t, uint32_t cube)
 static inline bool mesh_has_link(const struct kb_topology *t, uint32_t plane, uint32_t cube,
                                  uint32_t side)
 {
+    if (t->port_rows)
+        return net_port(t, cube, side)->flags & PORT_OUT;
     if (t->has_gaps)
         return mesh_has_cube(t, cube) &&
                (mesh_edges(t, plane, cube, EDGES_OUT) - EDGE_NONE) >> side & 1;
@@ -119,15 +141,20 @@ static inline bool mesh_has_back_link(const struct kb_topology *t, uint32_t plan
                                       uint32_t side)
 {
     bool ring = (side_is_vertical(side) ? t->h : t->w) > 1 && t->wrap >> side_is_vertical(side) & 1;
+    bool leads = t->port_rows ? net_port(t, cube, side)->flags & PORT_IS &&
+                                    net_port(t, cube, side)->cube != NO_WHERE
+                              : ring || !mesh_at_border(t, cube, side);
 
-    return mesh_has_cube(t, cube) && (ring || !mesh_at_border(t, cube, side)) &&
-           mesh_has_link(t, plane, walk_neighbour(t, cube, side), walk_opposite(side));
+    return mesh_has_cube(t, cube) && leads &&
+           mesh_has_link(t, plane, walk_neighbour(t, cube, side), walk_far_side(t, cube, side));
 }
 
 /* Is there the edge noc -> ucie of `side`, or back? */
 static inline bool mesh_has_port(const struct kb_topology *t, uint32_t plane, uint32_t cube,
                                  uint32_t side, bool outward)
 {
+    if (t->port_rows)
+        return net_port(t, cube, side)->flags & (outward ? PORT_FROM_NOC : PORT_TO_NOC);
     return !t->has_gaps ||
            (mesh_edges(t, plane, cube, outward ? EDGES_NOC_TO_UCIE : EDGES_UCIE_TO_NOC) -
             EDGE_NONE) >>
@@ -215,7 +242,7 @@ static inline uint32_t mesh_exit(const struct kb_topology *t, uint32_t plane, bo
 {
     const uint8_t *row = mesh_detours(t, plane, odd, from);
 
-    return row ? row[to % t->cubes] - (uint32_t)'0' : mesh_default(t, plane, odd, from, to);
+    return row ? (uint8_t)(row[to % t->cubes] - '0') : mesh_default(t, plane, odd, from, to);
 }
 
 static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
@@ -225,7 +252,7 @@ static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uin
 
     if (from == to)
         return true;
-    return (row ? row[to % t->cubes] - (uint32_t)'0'
+    return (row ? (uint8_t)(row[to % t->cubes] - '0')
                 : mesh_default_or_none(t, plane, false, from, to)) != NO_EXIT;
 }
 
@@ -245,7 +272,7 @@ static inline uint32_t mesh_back_exit(const struct kb_topology *t, uint32_t plan
         side = mesh_exit(t, plane, odd, cube, last);
         next = walk_neighbour(t, cube, side);
         if (next == at)
-            return walk_opposite(side);
+            return walk_far_side(t, cube, side);
     }
 }
 
@@ -257,6 +284,8 @@ static inline uint32_t mesh_on_shore(const struct kb_topology *t, uint32_t chipl
 {
     uint32_t first = cube - cube % t->cubes;
 
+    if (t->port_rows)
+        return first + t->io_cubes[place];
     switch (t->io_sides[chiplet]) {
     case SIDE_N:
         return first + place;
@@ -269,16 +298,32 @@ static inline uint32_t mesh_on_shore(const struct kb_topology *t, uint32_t chipl
     }
 }
 
-/* Where `cube` stands along that side: its row or its column. */
+/* Where `cube` stands along that side: its row or its column; in a net its place in the list, n_shore:
+ * it is not in it. */
 static inline uint32_t mesh_shore_place(const struct kb_topology *t, uint32_t chiplet,
                                         uint32_t cube)
 {
-    return side_is_vertical(t->io_sides[chiplet]) ? cube_column(t, cube) : cube_row(t, cube);
+    uint32_t place = 0;
+
+    if (!t->port_rows)
+        return side_is_vertical(t->io_sides[chiplet]) ? cube_column(t, cube) : cube_row(t, cube);
+    while (place < t->n_shore && t->io_cubes[place] != cube % t->cubes)
+        place++;
+    return place;
+}
+
+/* Is it one of the cubes that the chiplet is joined to? */
+static inline bool mesh_is_ashore(const struct kb_topology *t, uint32_t chiplet, uint32_t cube)
+{
+    return t->port_rows ? mesh_shore_place(t, chiplet, cube) < t->n_shore
+                        : mesh_at_border(t, cube, t->io_sides[chiplet]);
 }
 
 /* Cubes along the side of a chiplet. */
 static inline uint32_t mesh_shore_length(const struct kb_topology *t, uint32_t chiplet)
 {
+    if (t->port_rows)
+        return t->n_shore;
     return side_is_vertical(t->io_sides[chiplet]) ? t->w : t->h;
 }
 
@@ -289,9 +334,11 @@ static inline uint32_t mesh_shore_length(const struct kb_topology *t, uint32_t c
 static inline uint32_t mesh_shore(const struct kb_topology *t, uint32_t plane, uint32_t chiplet,
                                   uint32_t cube, bool to_shore)
 {
-    uint32_t place = mesh_shore_place(t, chiplet, cube), shore;
+    uint32_t place, shore;
 
-    if (t->has_gaps)
+    if (!t->has_gaps)
+        place = mesh_shore_place(t, chiplet, cube);
+    else
         place =
             t->shores[(((size_t)cube * t->planes + plane) * t->chiplets + chiplet) * 2 + to_shore];
     if (place == NO_SHORE)

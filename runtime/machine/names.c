@@ -63,11 +63,12 @@ static void name_cube_link(const struct kb_topology *t, size_t link, char from[K
 {
     uint32_t cube = (uint32_t)(link / t->n_cube_links);
     const struct link_row *row = walk_cube_link(t, cube, (uint32_t)(link % t->n_cube_links));
+    uint32_t node = row->to;
 
     name_cube_node(t, cube, row->from, from);
-    if (row->leaves != N_EXITS)
-        cube = walk_neighbour(t, cube, row->leaves);
-    name_cube_node(t, cube, row->to, to);
+    if (row->leaves != EXIT_END)
+        cube = walk_link_end(t, cube, row, &node);
+    name_cube_node(t, cube, node, to);
 }
 
 static void name_io_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],

@@ -32,6 +32,8 @@ kb_status kb_pe_slice(const kb_topology *t, uint32_t pe, kb_endpoint *out)
     REFUSE_NULL(t && out, "topo, out", NULL);
     if (pe >= pe_count(t))
         return KB_BAD_REQUEST;
+    if (pe_slice(t, pe_src(t, pe)) == NO_SLICE)
+        return KB_BAD_REQUEST;
     *out = endpoint_unpack_memory(t, pe_slice(t, pe_src(t, pe)));
     return KB_OK;
 }
@@ -77,7 +79,9 @@ kb_status kb_cube_get(const kb_topology *t, uint32_t sip, uint32_t cube, kb_cube
                      .crossbars = kind_at(t, i)->crossbars,
                      .pe_places = kind_at(t, i)->pes,
                      .kind = cube_kind(t, i),
-                     .first_pe = cube_first_pe(t, i),
-                     .pes = cube_pe_mask(t, i)};
+                     .first_pe = cube_first_pe(t, i)};
+    for (uint32_t pe = 0; pe < out->pe_places; pe++)
+        if (cube_has_pe(t, i, pe))
+            out->pes[pe / 64] |= UINT64_C(1) << pe % 64;
     return KB_OK;
 }

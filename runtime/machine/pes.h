@@ -12,20 +12,15 @@
 #define PES_H
 #include "machine/cost.h"
 
-static inline uint32_t pe_bits_count(uint64_t bits)
+/* Is PE `pe` of the cube there? */
+static inline bool cube_has_pe(const struct kb_topology *t, uint32_t cube, uint32_t pe)
 {
-    return (uint32_t)__builtin_popcountll(bits);
-}
-
-/* Bit p: PE p of the cube is there. */
-static inline uint64_t cube_pe_mask(const struct kb_topology *t, uint32_t cube)
-{
-    return !t->alike ? t->cube_rows[cube].pes : t->pes ? UINT64_MAX >> (64 - t->pes) : 0;
+    return t->alike ? pe < t->pes : pe_set_has(&t->cube_rows[cube].pes, pe);
 }
 
 static inline uint32_t cube_pe_count(const struct kb_topology *t, uint32_t cube)
 {
-    return t->alike ? t->pes : pe_bits_count(t->cube_rows[cube].pes);
+    return t->alike ? t->pes : pe_set_count(&t->cube_rows[cube].pes);
 }
 
 /* The number of the first PE of `cube`; of the one past the last cube: how many there are. */
@@ -83,9 +78,8 @@ static inline uint32_t sip_rank(const struct kb_topology *t, uint32_t sip)
 /* The rank in its cube of the PE with this packed source. */
 static inline uint32_t pe_rank(const struct kb_topology *t, uint32_t src)
 {
-    uint64_t before = (UINT64_C(1) << src_pe(t, src)) - 1;
-
-    return t->alike ? src_pe(t, src) : pe_bits_count(t->cube_rows[src_cube(t, src)].pes & before);
+    return t->alike ? src_pe(t, src)
+                    : pe_set_below(&t->cube_rows[src_cube(t, src)].pes, src_pe(t, src));
 }
 
 static inline uint32_t pe_number(const struct kb_topology *t, uint32_t src)
@@ -115,13 +109,17 @@ static inline uint32_t pe_cube(const struct kb_topology *t, uint32_t number)
 static inline uint32_t pe_src(const struct kb_topology *t, uint32_t number)
 {
     uint32_t cube = pe_cube(t, number), rank = number - cube_first_pe(t, cube);
+    const uint64_t *words = t->alike ? NULL : t->cube_rows[cube].pes.words;
+    uint32_t first = 0;
     uint64_t pes;
 
     if (t->alike)
         return src_pack(t, cube, rank);
-    for (pes = t->cube_rows[cube].pes; rank > 0; rank--)
+    for (; rank >= (uint32_t)__builtin_popcountll(words[first / 64]); first += 64)
+        rank -= (uint32_t)__builtin_popcountll(words[first / 64]);
+    for (pes = words[first / 64]; rank > 0; rank--)
         pes &= pes - 1;
-    return src_pack(t, cube, (uint32_t)__builtin_ctzll(pes));
+    return src_pack(t, cube, first + (uint32_t)__builtin_ctzll(pes));
 }
 
 /* The TCM of the PE `src`, packed. */
@@ -136,10 +134,19 @@ static inline uint32_t src_of_tcm(const struct kb_topology *t, uint32_t tcm)
     return src_pack(t, dst_cube(t, tcm), unit_pe(t, dst_unit(t, tcm)));
 }
 
-/* The home slice of the PE `src`, packed. */
+/* The home slice of the PE `src`, packed; NO_SLICE: it has none. */
+#define NO_SLICE UINT32_MAX
 static inline uint32_t pe_slice(const struct kb_topology *t, uint32_t src)
 {
-    return dst_pack(t, src_cube(t, src), home_slice(t, src_cube(t, src), src_pe(t, src)));
+    uint32_t cube = src_cube(t, src);
+    const struct cube_row *row = t->alike ? NULL : &t->cube_rows[cube];
+
+    if (kind_at(t, cube)->slices)
+        return dst_pack(t, cube, home_slice(t, cube, src_pe(t, src)));
+    if (!row || row->home == NO_SLICE)
+        return NO_SLICE;
+    return dst_pack(t, row->home,
+                    (row->home_rank + pe_rank(t, src)) % cube_slice_count(t, row->home));
 }
 
 /* Slices of all cubes in one row, with gaps where a cube has fewer than others. */

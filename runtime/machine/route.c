@@ -103,7 +103,7 @@ kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_
             hop.edge_gbs = row->gbs;
         }
         hop.wire_fs += walk_extra_fs(t, at);
-        if (seg->exit == N_EXITS)
+        if (seg->exit == EXIT_END)
             return KB_OK;
     }
 }

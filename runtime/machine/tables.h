@@ -12,8 +12,13 @@
  * leaves it. A segment is a row of hops: a node, and the edge by which the request leaves it.
  */
 
-/* A place where a request enters a cube or leaves it. EXIT_IO is ucie-W towards the IO chiplet. */
+/*
+ * A place where a request enters a cube or leaves it: a port. In a mesh the ports of a cube are its
+ * four sides, in a net those of its links and the one to the IO chiplet. Behind the ports comes the
+ * exit to the IO chiplet, exit_io(), which of a mesh is ucie-W.
+ */
 enum side { SIDE_N, SIDE_E, SIDE_S, SIDE_W, N_SIDES, EXIT_IO = N_SIDES, N_EXITS };
+enum { CUBE_PES_MAX = 256, PORTS_MAX = 250, EXIT_END = UINT8_MAX /* a segment ends at a memory; a link inside */ };
 
 enum node_kind {
 #define KIND(NAME, name, on_way, placed) NODE_##NAME,
@@ -61,8 +66,9 @@ struct node_row {
 /* One link: the edge from -> to, and the way back. */
 struct link_row {
     uint16_t from, to; /* nodes of the chiplet; `to` in a neighbour if it leaves */
-    uint8_t leaves;    /* N_EXITS: both ends here; else the side where the neighbour lies */
+    uint8_t leaves;    /* EXIT_END: both ends here; else the side where the neighbour lies */
     uint8_t both_ways; /* 0: the edge to -> from does not exist, only its return station */
+    uint8_t lanes;     /* servers of each direction */
     int64_t wire_fs;
     double length_mm;
     double gbs; /* effective; INFINITY: unlimited */
@@ -102,7 +108,7 @@ struct leg_row {
 struct segment_row {
     uint32_t first_hop, first_leg;
     uint16_t n_hops, n_legs;
-    uint8_t exit;                           /* enum side; N_EXITS: ends at a memory */
+    uint8_t exit;                           /* a port, or exit_io(); EXIT_END: ends at a memory */
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
 };
 
@@ -117,6 +123,23 @@ enum wrap { WRAP_NONE, WRAP_X, WRAP_Y, WRAP_XY };
 enum tie { TIE_LOW, TIE_SPREAD };
 enum { WRAP_SPREAD = 4 };
 enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
+
+/*
+ * A port of a net: the port that its link leads to. Links that are broken, or lead to a cube that is
+ * missing, have a row, too. A link has one number, at the one of its two cubes that owns it.
+ */
+struct port_row {
+    uint32_t cube; /* of its SIP */
+    uint8_t port;
+    uint8_t flags;
+};
+enum {
+    PORT_IS = 1,   /* there is such a port; of the one to the IO chiplet this alone is said */
+    PORT_OUT = 2,  /* its link leads out of it */
+    PORT_OWNS = 4, /* the number of the link is that of this port */
+    PORT_FROM_NOC = 8,
+    PORT_TO_NOC = 16
+};
 
 enum { PLANE_NAME_BYTES = 17 };
 
@@ -245,14 +268,53 @@ struct route_at {
     uint16_t step;    /* hop or leg of the segment */
 };
 
+/* Which PEs of a cube there are: bit p % 64 of word p / 64. */
+struct pe_set {
+    uint64_t words[CUBE_PES_MAX / 64];
+};
+
+static inline bool pe_set_has(const struct pe_set *s, uint32_t pe)
+{
+    return pe < CUBE_PES_MAX && s->words[pe / 64] >> pe % 64 & 1;
+}
+
+/* How many of the PEs below `end`. */
+static inline uint32_t pe_set_below(const struct pe_set *s, uint32_t end)
+{
+    uint32_t n = 0, i = 0;
+
+    for (; i < end / 64; i++)
+        n += (uint32_t)__builtin_popcountll(s->words[i]);
+    if (end % 64)
+        n += (uint32_t)__builtin_popcountll(s->words[i] & ((UINT64_C(1) << end % 64) - 1));
+    return n;
+}
+
+static inline uint32_t pe_set_count(const struct pe_set *s)
+{
+    return pe_set_below(s, CUBE_PES_MAX);
+}
+
+/* The first `n` PEs. */
+static inline struct pe_set pe_set_of_first(uint32_t n)
+{
+    struct pe_set s = {{0}};
+
+    for (uint32_t pe = 0; pe < n; pe++)
+        s.words[pe / 64] |= UINT64_C(1) << pe % 64;
+    return s;
+}
+
 /*
  * What is there of one cube, and what comes before it. Only a machine whose cubes differ has these;
  * one more row than cubes, with the sums over all.
  */
 struct cube_row {
-    uint64_t pes;                               /* bit p: PE p is there */
+    struct pe_set pes;
     uint32_t first_node, first_pe, first_slice; /* those of the cubes before */
-    uint32_t rank, before;                      /* cubes before that have PEs; all of them */
+    uint32_t rank, before;                      /* cubes before that have PEs; that have slices */
+    uint32_t home;      /* of PEs without a slice in their cube: the cube over all that has it */
+    uint32_t home_rank; /* PEs of other cubes before that have the same */
     uint8_t there, kind;
 };
 

@@ -72,11 +72,11 @@ static inline uint32_t vcs_dateline(const struct kb_topology *t, struct route_at
 {
     uint32_t exit = walk_segment(t, at)->exit, side, sip = at.cube / t->cubes;
 
-    if (exit < N_SIDES)
+    if (exit < t->ports)
         return t->wrap && mesh_at_border(t, at.cube, exit)
                    ? (side_is_vertical(exit) ? CROSSED_Y : CROSSED_X)
                    : 0u;
-    if (exit != EXIT_IO || t->regular || t->fabric_shape != FABRIC_GRID ||
+    if (exit != exit_io(t) || t->regular || t->fabric_shape != FABRIC_GRID ||
         at.segment < t->seg_cross || at.segment >= t->seg_arrive)
         return 0;
     side = (uint32_t)(at.segment - t->seg_cross) % N_SIDES;
@@ -94,7 +94,7 @@ static inline uint32_t vcs_crossed_after(const struct kb_topology *t, struct rou
 {
     bool of_sips = at.segment >= t->seg_cross && (t->regular || at.segment < t->seg_arrive);
 
-    if (walk_segment(t, at)->exit != EXIT_IO)
+    if (walk_segment(t, at)->exit != exit_io(t))
         return crossed | vcs_dateline(t, at);
     return of_sips ? crossed | vcs_dateline(t, at) : 0;
 }

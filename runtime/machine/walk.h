@@ -14,7 +14,8 @@
  *     link   twice its number, + 1 for the direction to -> from; the links of all cubes come first
  *
  * A link between cubes belongs to the one to the west or north of it. A request that leaves a cube
- * by its west or north side takes the neighbour's link, backwards (LINK_NEXT).
+ * by its west or north side takes the neighbour's link, backwards (LINK_NEXT). In a net it takes
+ * that of its port, whichever of the two cubes it belongs to (LINK_NEXT, too).
  *
  * Example: c0.pe1 -> c5.slice3 of cube8 (81 nodes and 114 links in a cube):
  *
@@ -113,7 +114,7 @@ static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip 
         bool odd = walk_is_odd(t, trip, part);
 
         if (cube == part.last)
-            return EXIT_IO;
+            return exit_io(t);
         if (t->between_by != BY_WALK && !(trip->back && t->plane_rows[trip->plane].has_detours))
             return between_cubes(t, trip->plane, trip->back, odd, cube, part.last)->way.exit;
         return trip->back ? mesh_back_exit(t, trip->plane, odd, cube, part.last, part.first)
@@ -191,8 +192,9 @@ static inline struct route_at walk_next(const struct kb_topology *t, const struc
 {
     uint32_t exit = walk_segment(t, at)->exit, to = dst_cube(t, trip->dst);
 
-    if (exit != EXIT_IO)
-        return walk_enter(t, trip, walk_neighbour(t, at.cube, exit), walk_opposite(exit));
+    if (exit != exit_io(t))
+        return walk_enter(t, trip, walk_neighbour(t, at.cube, exit),
+                          walk_far_side(t, at.cube, exit));
     if (!t->regular) {
         if (at.segment >= t->seg_arrive || trip->of_host)
             return walk_enter(t, trip, at.cube, t->io_sides[trip->of_host ? trip->chiplet : 0]);
@@ -256,6 +258,13 @@ static inline const struct link_row *walk_cube_link(const struct kb_topology *t,
                                                     uint32_t link)
 {
     return &t->cube_links[cube_kind(t, cube) * t->n_cube_links + link];
+}
+
+/* The overhead of the node at `side` of `cube`. */
+static inline int64_t walk_port_fs(const struct kb_topology *t, uint32_t plane, uint32_t cube,
+                                   uint32_t side)
+{
+    return walk_cube_node(t, cube, t->sram_node + 1 + side * t->planes + plane)->overhead_fs;
 }
 
 /* The numbers of all nodes, the switch with them; some may be of cubes that are missing. */
@@ -349,10 +358,11 @@ static inline const struct impl *component_at(const struct kb_topology *t, size_
     return component_of_kind(t, cube_kind(t, cube), walk_node_row(t, node)->kind);
 }
 
-/* Of the links between cubes, the first of the cube's row: for each plane to the east and south. */
+/* Of the links between cubes, the first of the cube's row: for each plane to the east and south; of
+ * a net one for each port. */
 static inline uint32_t walk_first_d2d(const struct kb_topology *t)
 {
-    return t->n_cube_links - 2u * t->planes;
+    return t->n_cube_links - (t->port_rows ? t->ports : 2u * t->planes);
 }
 
 /* The place along its shore of the cube whose row or column a link of the shoreline leads to. */
@@ -363,12 +373,25 @@ static inline uint32_t walk_shore_place(const struct kb_topology *t, const struc
                       : mesh_shore_place(t, trip->of_host ? trip->chiplet : 0, cube);
 }
 
+/* The station of the link of a net, out of `port` of `cube`. */
+static inline size_t walk_net_link(const struct kb_topology *t, uint32_t cube, uint32_t port)
+{
+    const struct port_row *row = net_port(t, cube, port);
+    bool back = !(row->flags & PORT_OWNS);
+    uint32_t owner = back ? walk_neighbour(t, cube, port) : cube;
+
+    return ((size_t)owner * t->n_cube_links + walk_first_d2d(t) + (back ? row->port : port)) * 2 +
+           back;
+}
+
 /* The station of an edge, passed in cube `cube`. */
 static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
                                const struct trip *trip)
 {
     uint32_t link = edge.link, at = cube, chiplet;
 
+    if (edge.owner == LINK_NEXT && t->port_rows)
+        return walk_net_link(t, cube, link - walk_first_d2d(t));
     if (edge.owner == LINK_NEXT) /* the neighbour's link to the east, or to the south */
         cube = walk_neighbour(t, cube, (link - walk_first_d2d(t)) % 2 ? (uint32_t)SIDE_N : SIDE_W);
     if (edge.owner <= LINK_NEXT)
@@ -401,6 +424,14 @@ static inline uint32_t walk_shore_cube(const struct kb_topology *t, uint32_t chi
 static inline uint32_t walk_ucie(const struct kb_topology *t, uint32_t plane, uint32_t side)
 {
     return t->sram_node + 1 + side * t->planes + plane;
+}
+
+/* Where link `row` of `cube`, which leaves it, ends: the cube, and its node there. */
+static inline uint32_t walk_link_end(const struct kb_topology *t, uint32_t cube,
+                                     const struct link_row *row, uint32_t *node)
+{
+    *node = t->port_rows ? walk_ucie(t, 0, net_port(t, cube, row->leaves)->port) : row->to;
+    return walk_neighbour(t, cube, row->leaves);
 }
 
 static inline uint32_t walk_shore_ucie(const struct kb_topology *t, uint32_t chiplet, uint32_t link)

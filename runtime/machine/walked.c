@@ -30,6 +30,18 @@ static struct route_at skip_between(const struct kb_topology *t, const struct tr
     return walk_enter(t, trip, part.last, row->way.side);
 }
 
+/* The overheads of the nodes by which a host's request comes into a cube and leaves it again. */
+static int64_t ports_passed_fs(const struct kb_topology *t, const struct trip *trip,
+                               struct route_at at, uint32_t exit)
+{
+    uint32_t passes = at.segment - t->seg_pass;
+
+    if (at.segment < t->seg_pass || at.segment >= t->seg_in || exit == exit_io(t))
+        return 0;
+    return walk_port_fs(t, trip->plane, at.cube, passes / n_exits(t) % t->ports) +
+           walk_port_fs(t, trip->plane, at.cube, exit);
+}
+
 struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)
 {
     struct walked_cost c = {.way.link_gbs = (double)INFINITY, .behind.link_gbs = (double)INFINITY};
@@ -37,23 +49,22 @@ struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *t
 
     for (;;) {
         const struct segment_row *seg = walk_segment(t, at);
-        int64_t ucie_fs = kind_at(t, at.cube)->ucie_overhead_fs;
 
-        if (trip->of_host && seg->exit == N_EXITS) {
+        if (trip->of_host && seg->exit == EXIT_END) {
             uint32_t row = at.segment - t->seg_host_in, side = row / t->slices;
             uint32_t first = cube_kind(t, at.cube) * t->n_host_sides;
 
             c.way = cost_add(c.way, &t->cost_host_cpu[first + side]);
             c.behind = t->cost_host_in[first * t->slices + row];
             c.side = side;
-            c.ucie_fs += ucie_fs;
+            c.ucie_fs += walk_port_fs(t, trip->plane, at.cube, side % t->ports);
             return c;
         }
         c.way = cost_add(c.way, cost_segment_at(t, at.cube, at.segment));
-        if (seg->exit == N_EXITS)
+        if (seg->exit == EXIT_END)
             return c;
-        c.ucie_fs += at.segment < t->seg_host || at.segment >= t->seg_host_in ? 2 * ucie_fs : 0;
-        if (t->between_by != BY_WALK && seg->exit != EXIT_IO) {
+        c.ucie_fs += ports_passed_fs(t, trip, at, seg->exit);
+        if (t->between_by != BY_WALK && seg->exit != exit_io(t)) {
             at = skip_between(t, trip, at, &c);
             continue;
         }

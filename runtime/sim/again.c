@@ -24,7 +24,7 @@ static void clear_links(struct kb_sim *s, const struct txn *x)
             if (leg->owner != LINK_NONE)
                 link_clear(&s->links[walk_link(t, edge, at.cube, &trip) ^ !txn_writes(x)]);
         }
-        if (seg->exit == N_EXITS)
+        if (seg->exit == EXIT_END)
             return;
         at = walk_next(t, &trip, at);
     }

@@ -93,13 +93,25 @@ static kb_status check_memories(const struct kb_sim *s, uint32_t cube, kb_error 
     return status;
 }
 
+/* When the last server of a port is free. */
+static int64_t last_free_fs(const struct link_station *port)
+{
+    int64_t last_fs = 0;
+
+    for (uint32_t i = 0; i < link_servers(port); i++)
+        if (link_server_fs(port, i) > last_fs)
+            last_fs = link_server_fs(port, i);
+    return last_fs;
+}
+
 /* A link is free again once its last byte has left it, which may be after all else has ended. */
 static kb_status check_links(const struct kb_sim *s, size_t first, size_t end, kb_error *why)
 {
     kb_status status = KB_OK;
 
     for (size_t i = first; status == KB_OK && s->links && i < end; i++) {
-        struct busy x = {s->links[i].busy_fs, 1, s->links[i].free_fs};
+        struct busy x = {s->links[i].busy_fs, link_servers(&s->links[i]),
+                         last_free_fs(&s->links[i])};
 
         status = check(s, place_of(KB_AT_LINK, i), &x, why);
     }
@@ -123,17 +135,6 @@ static kb_status check_cube(const struct kb_sim *s, uint32_t cube, kb_error *why
     for (size_t i = 0; status == KB_OK && s->made[cube] && i < sizeof checks / sizeof *checks; i++)
         status = checks[i](s, cube, why);
     return status;
-}
-
-/* When the last server of a port is free. */
-static int64_t last_free_fs(const struct link_station *port)
-{
-    int64_t last_fs = 0;
-
-    for (uint32_t i = 0; i < link_servers(port); i++)
-        if (link_server_fs(port, i) > last_fs)
-            last_fs = link_server_fs(port, i);
-    return last_fs;
 }
 
 static kb_status check_ports(const struct kb_sim *s, kb_error *why)

@@ -3,6 +3,7 @@
 #include "gen/check.h"
 #include "gen/emit.h"
 #include "gen/load.h"
+#include "gen/net.h"
 #include "gen/resolve.h"
 #include "gen/routes.h"
 #include "fuzz.h"
@@ -25,7 +26,7 @@ static void make_tables(struct spec *spec, struct arena *arena)
 
 static bool is_small(const struct spec *spec)
 {
-    return spec->sips * spec->sip_cube_mesh_w * spec->sip_cube_mesh_h <= CUBES_MAX &&
+    return spec->sips * net_cubes(spec) <= CUBES_MAX &&
            spec->cube_pes <= PES_MAX;
 }
 

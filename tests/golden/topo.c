@@ -188,42 +188,42 @@ static const struct node_row cube_nodes[TOPO_KINDS * TOPO_CUBE_NODES] = {
 
 /* Inside the cube, then its links to the east and to the south. */
 static const struct link_row cube_links[TOPO_KINDS * TOPO_CUBE_LINKS] = {
-    [0] = {.from = 15, .to = 7, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 60000, .length_mm = 6.0, .gbs = 256.0},
-    [1] = {.from = 22, .to = 8, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 60000, .length_mm = 6.0, .gbs = 256.0},
-    [2] = {.from = 7, .to = 11, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 25000, .length_mm = 2.5, .gbs = 256.0},
-    [3] = {.from = 8, .to = 12, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 25000, .length_mm = 2.5, .gbs = 256.0},
-    [4] = {.from = 7, .to = 9, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
-    [5] = {.from = 8, .to = 9, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
-    [6] = {.from = 7, .to = 10, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
-    [7] = {.from = 8, .to = 10, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
-    [8] = {.from = 0, .to = 1, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [9] = {.from = 0, .to = 2, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [10] = {.from = 0, .to = 3, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [11] = {.from = 0, .to = 4, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [12] = {.from = 0, .to = 5, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [13] = {.from = 0, .to = 6, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [14] = {.from = 0, .to = 7, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [15] = {.from = 0, .to = 8, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [16] = {.from = 15, .to = 0, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [17] = {.from = 22, .to = 0, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [18] = {.from = 0, .to = 13, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [19] = {.from = 0, .to = 20, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
-    [20] = {.from = 13, .to = 14, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [21] = {.from = 14, .to = 15, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [22] = {.from = 14, .to = 17, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [23] = {.from = 14, .to = 18, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [24] = {.from = 15, .to = 19, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = 512.0},
-    [25] = {.from = 17, .to = 19, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [26] = {.from = 18, .to = 19, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [27] = {.from = 20, .to = 21, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [28] = {.from = 21, .to = 22, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [29] = {.from = 21, .to = 24, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [30] = {.from = 21, .to = 25, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [31] = {.from = 22, .to = 26, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = 512.0},
-    [32] = {.from = 24, .to = 26, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [33] = {.from = 25, .to = 26, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
-    [34] = {.from = 4, .to = 6, .leaves = SIDE_E, .both_ways = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
-    [35] = {.from = 5, .to = 3, .leaves = SIDE_S, .both_ways = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
+    [0] = {.from = 15, .to = 7, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 60000, .length_mm = 6.0, .gbs = 256.0},
+    [1] = {.from = 22, .to = 8, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 60000, .length_mm = 6.0, .gbs = 256.0},
+    [2] = {.from = 7, .to = 11, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 25000, .length_mm = 2.5, .gbs = 256.0},
+    [3] = {.from = 8, .to = 12, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 25000, .length_mm = 2.5, .gbs = 256.0},
+    [4] = {.from = 7, .to = 9, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
+    [5] = {.from = 8, .to = 9, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
+    [6] = {.from = 7, .to = 10, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
+    [7] = {.from = 8, .to = 10, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 30000, .length_mm = 3.0, .gbs = 128.0},
+    [8] = {.from = 0, .to = 1, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [9] = {.from = 0, .to = 2, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [10] = {.from = 0, .to = 3, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [11] = {.from = 0, .to = 4, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [12] = {.from = 0, .to = 5, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [13] = {.from = 0, .to = 6, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [14] = {.from = 0, .to = 7, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [15] = {.from = 0, .to = 8, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [16] = {.from = 15, .to = 0, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [17] = {.from = 22, .to = 0, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [18] = {.from = 0, .to = 13, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [19] = {.from = 0, .to = 20, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 5000, .length_mm = 0.5, .gbs = 128.0},
+    [20] = {.from = 13, .to = 14, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [21] = {.from = 14, .to = 15, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [22] = {.from = 14, .to = 17, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [23] = {.from = 14, .to = 18, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [24] = {.from = 15, .to = 19, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = 512.0},
+    [25] = {.from = 17, .to = 19, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [26] = {.from = 18, .to = 19, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [27] = {.from = 20, .to = 21, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [28] = {.from = 21, .to = 22, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [29] = {.from = 21, .to = 24, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [30] = {.from = 21, .to = 25, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [31] = {.from = 22, .to = 26, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = 512.0},
+    [32] = {.from = 24, .to = 26, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [33] = {.from = 25, .to = 26, .leaves = EXIT_END, .both_ways = 0, .lanes = 1, .wire_fs = 0, .length_mm = 0.0, .gbs = INFINITY},
+    [34] = {.from = 4, .to = 6, .leaves = SIDE_E, .both_ways = 1, .lanes = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
+    [35] = {.from = 5, .to = 3, .leaves = SIDE_S, .both_ways = 1, .lanes = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
 };
 
 /* -- the IO chiplet of a SIP, and the fabric ------------------------------------------------ */
@@ -236,10 +236,10 @@ static const struct node_row io_nodes[TOPO_IO_NODES] = {
 
 /* io_noc, io_cpu, the fabric, then the shoreline from north to south. */
 static const struct link_row io_links[TOPO_IO_LINKS] = {
-    [0] = {.from = 0, .to = 1, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
-    [1] = {.from = 2, .to = 1, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
-    [2] = {.from = 0, .to = 0, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 1000000, .length_mm = 1e+02, .gbs = 64.0},
-    [3] = {.from = 1, .to = 6, .leaves = N_EXITS, .both_ways = 1, .wire_fs = 20000, .length_mm = 2.0, .gbs = 128.0},
+    [0] = {.from = 0, .to = 1, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
+    [1] = {.from = 2, .to = 1, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 10000, .length_mm = 1.0, .gbs = 128.0},
+    [2] = {.from = 0, .to = 0, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 1000000, .length_mm = 1e+02, .gbs = 64.0},
+    [3] = {.from = 1, .to = 6, .leaves = EXIT_END, .both_ways = 1, .lanes = 1, .wire_fs = 20000, .length_mm = 2.0, .gbs = 128.0},
 };
 
 static const struct node_row fabric_nodes[1] = {
@@ -262,17 +262,17 @@ static const uint8_t io_sides[TOPO_CHIPLETS] = {
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
 static const struct segment_row segments[TOPO_KINDS * TOPO_SEGMENTS] = {
     /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
-    [0] = {0, 0, 3, 2, N_EXITS, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice0 */
-    [1] = {3, 2, 5, 4, N_EXITS, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice1 */
-    [2] = {8, 6, 3, 2, N_EXITS, 5000, 0}, /* pe0.pe_dma .. sram */
-    [3] = {11, 8, 0, 0, N_EXITS, 0, 0}, /* none .. none */
-    [4] = {11, 8, 4, 3, N_EXITS, 0, 0}, /* pe0.pe_dma .. pe1.pe_tcm */
-    [5] = {15, 11, 5, 4, N_EXITS, 25000, 0}, /* pe1.pe_dma .. hbm_ctrl.slice0 */
-    [6] = {20, 15, 3, 2, N_EXITS, 25000, 0}, /* pe1.pe_dma .. hbm_ctrl.slice1 */
-    [7] = {23, 17, 3, 2, N_EXITS, 5000, 0}, /* pe1.pe_dma .. sram */
-    [8] = {26, 19, 4, 3, N_EXITS, 0, 0}, /* pe1.pe_dma .. pe0.pe_tcm */
-    [9] = {30, 22, 0, 0, N_EXITS, 0, 0}, /* none .. none */
-    /* from a PE out of its cube: row pe * N_EXITS + exit */
+    [0] = {0, 0, 3, 2, EXIT_END, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice0 */
+    [1] = {3, 2, 5, 4, EXIT_END, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice1 */
+    [2] = {8, 6, 3, 2, EXIT_END, 5000, 0}, /* pe0.pe_dma .. sram */
+    [3] = {11, 8, 0, 0, EXIT_END, 0, 0}, /* none .. none */
+    [4] = {11, 8, 4, 3, EXIT_END, 0, 0}, /* pe0.pe_dma .. pe1.pe_tcm */
+    [5] = {15, 11, 5, 4, EXIT_END, 25000, 0}, /* pe1.pe_dma .. hbm_ctrl.slice0 */
+    [6] = {20, 15, 3, 2, EXIT_END, 25000, 0}, /* pe1.pe_dma .. hbm_ctrl.slice1 */
+    [7] = {23, 17, 3, 2, EXIT_END, 5000, 0}, /* pe1.pe_dma .. sram */
+    [8] = {26, 19, 4, 3, EXIT_END, 0, 0}, /* pe1.pe_dma .. pe0.pe_tcm */
+    [9] = {30, 22, 0, 0, EXIT_END, 0, 0}, /* none .. none */
+    /* from a PE out of its cube: row pe * (TOPO_PORTS + 1) + exit */
     [10] = {30, 22, 3, 3, SIDE_N, 10000, 0}, /* pe0.pe_dma .. ucie-N */
     [11] = {33, 25, 3, 3, SIDE_E, 10000, 0}, /* pe0.pe_dma .. ucie-E */
     [12] = {36, 28, 3, 3, SIDE_S, 10000, 0}, /* pe0.pe_dma .. ucie-S */
@@ -283,53 +283,53 @@ static const struct segment_row segments[TOPO_KINDS * TOPO_SEGMENTS] = {
     [17] = {51, 43, 3, 3, SIDE_S, 10000, 0}, /* pe1.pe_dma .. ucie-S */
     [18] = {54, 46, 3, 3, SIDE_W, 10000, 0}, /* pe1.pe_dma .. ucie-W */
     [19] = {57, 49, 3, 3, EXIT_IO, 20000, 0}, /* pe1.pe_dma .. ucie-W */
-    /* through a cube: row side * N_EXITS + exit */
-    [20] = {60, 52, 0, 0, N_EXITS, 0, 0}, /* none .. none */
+    /* through a cube: row side * (TOPO_PORTS + 1) + exit */
+    [20] = {60, 52, 0, 0, EXIT_END, 0, 0}, /* none .. none */
     [21] = {60, 52, 3, 3, SIDE_E, 10000, 0}, /* ucie-N .. ucie-E */
     [22] = {63, 55, 3, 3, SIDE_S, 10000, 0}, /* ucie-N .. ucie-S */
     [23] = {66, 58, 3, 3, SIDE_W, 10000, 0}, /* ucie-N .. ucie-W */
     [24] = {69, 61, 3, 3, EXIT_IO, 20000, 0}, /* ucie-N .. ucie-W */
     [25] = {72, 64, 3, 3, SIDE_N, 10000, 0}, /* ucie-E .. ucie-N */
-    [26] = {75, 67, 0, 0, N_EXITS, 0, 0}, /* none .. none */
+    [26] = {75, 67, 0, 0, EXIT_END, 0, 0}, /* none .. none */
     [27] = {75, 67, 3, 3, SIDE_S, 10000, 0}, /* ucie-E .. ucie-S */
     [28] = {78, 70, 3, 3, SIDE_W, 10000, 0}, /* ucie-E .. ucie-W */
     [29] = {81, 73, 3, 3, EXIT_IO, 20000, 0}, /* ucie-E .. ucie-W */
     [30] = {84, 76, 3, 3, SIDE_N, 10000, 0}, /* ucie-S .. ucie-N */
     [31] = {87, 79, 3, 3, SIDE_E, 10000, 0}, /* ucie-S .. ucie-E */
-    [32] = {90, 82, 0, 0, N_EXITS, 0, 0}, /* none .. none */
+    [32] = {90, 82, 0, 0, EXIT_END, 0, 0}, /* none .. none */
     [33] = {90, 82, 3, 3, SIDE_W, 10000, 0}, /* ucie-S .. ucie-W */
     [34] = {93, 85, 3, 3, EXIT_IO, 20000, 0}, /* ucie-S .. ucie-W */
     [35] = {96, 88, 3, 3, SIDE_N, 10000, 0}, /* ucie-W .. ucie-N */
     [36] = {99, 91, 3, 3, SIDE_E, 10000, 0}, /* ucie-W .. ucie-E */
     [37] = {102, 94, 3, 3, SIDE_S, 10000, 0}, /* ucie-W .. ucie-S */
-    [38] = {105, 97, 0, 0, N_EXITS, 0, 0}, /* none .. none */
-    [39] = {105, 97, 0, 0, N_EXITS, 0, 0}, /* none .. none */
+    [38] = {105, 97, 0, 0, EXIT_END, 0, 0}, /* none .. none */
+    [39] = {105, 97, 0, 0, EXIT_END, 0, 0}, /* none .. none */
     /* from a side to the memories of the target's cube: row side * TOPO_UNITS + unit */
-    [40] = {105, 97, 4, 3, N_EXITS, 25000, 0}, /* ucie-N .. hbm_ctrl.slice0 */
-    [41] = {109, 100, 4, 3, N_EXITS, 25000, 0}, /* ucie-N .. hbm_ctrl.slice1 */
-    [42] = {113, 103, 3, 2, N_EXITS, 5000, 0}, /* ucie-N .. sram */
-    [43] = {116, 105, 4, 3, N_EXITS, 0, 0}, /* ucie-N .. pe0.pe_tcm */
-    [44] = {120, 108, 4, 3, N_EXITS, 0, 0}, /* ucie-N .. pe1.pe_tcm */
-    [45] = {124, 111, 4, 3, N_EXITS, 25000, 0}, /* ucie-E .. hbm_ctrl.slice0 */
-    [46] = {128, 114, 4, 3, N_EXITS, 25000, 0}, /* ucie-E .. hbm_ctrl.slice1 */
-    [47] = {132, 117, 3, 2, N_EXITS, 5000, 0}, /* ucie-E .. sram */
-    [48] = {135, 119, 4, 3, N_EXITS, 0, 0}, /* ucie-E .. pe0.pe_tcm */
-    [49] = {139, 122, 4, 3, N_EXITS, 0, 0}, /* ucie-E .. pe1.pe_tcm */
-    [50] = {143, 125, 4, 3, N_EXITS, 25000, 0}, /* ucie-S .. hbm_ctrl.slice0 */
-    [51] = {147, 128, 4, 3, N_EXITS, 25000, 0}, /* ucie-S .. hbm_ctrl.slice1 */
-    [52] = {151, 131, 3, 2, N_EXITS, 5000, 0}, /* ucie-S .. sram */
-    [53] = {154, 133, 4, 3, N_EXITS, 0, 0}, /* ucie-S .. pe0.pe_tcm */
-    [54] = {158, 136, 4, 3, N_EXITS, 0, 0}, /* ucie-S .. pe1.pe_tcm */
-    [55] = {162, 139, 4, 3, N_EXITS, 25000, 0}, /* ucie-W .. hbm_ctrl.slice0 */
-    [56] = {166, 142, 4, 3, N_EXITS, 25000, 0}, /* ucie-W .. hbm_ctrl.slice1 */
-    [57] = {170, 145, 3, 2, N_EXITS, 5000, 0}, /* ucie-W .. sram */
-    [58] = {173, 147, 4, 3, N_EXITS, 0, 0}, /* ucie-W .. pe0.pe_tcm */
-    [59] = {177, 150, 4, 3, N_EXITS, 0, 0}, /* ucie-W .. pe1.pe_tcm */
+    [40] = {105, 97, 4, 3, EXIT_END, 25000, 0}, /* ucie-N .. hbm_ctrl.slice0 */
+    [41] = {109, 100, 4, 3, EXIT_END, 25000, 0}, /* ucie-N .. hbm_ctrl.slice1 */
+    [42] = {113, 103, 3, 2, EXIT_END, 5000, 0}, /* ucie-N .. sram */
+    [43] = {116, 105, 4, 3, EXIT_END, 0, 0}, /* ucie-N .. pe0.pe_tcm */
+    [44] = {120, 108, 4, 3, EXIT_END, 0, 0}, /* ucie-N .. pe1.pe_tcm */
+    [45] = {124, 111, 4, 3, EXIT_END, 25000, 0}, /* ucie-E .. hbm_ctrl.slice0 */
+    [46] = {128, 114, 4, 3, EXIT_END, 25000, 0}, /* ucie-E .. hbm_ctrl.slice1 */
+    [47] = {132, 117, 3, 2, EXIT_END, 5000, 0}, /* ucie-E .. sram */
+    [48] = {135, 119, 4, 3, EXIT_END, 0, 0}, /* ucie-E .. pe0.pe_tcm */
+    [49] = {139, 122, 4, 3, EXIT_END, 0, 0}, /* ucie-E .. pe1.pe_tcm */
+    [50] = {143, 125, 4, 3, EXIT_END, 25000, 0}, /* ucie-S .. hbm_ctrl.slice0 */
+    [51] = {147, 128, 4, 3, EXIT_END, 25000, 0}, /* ucie-S .. hbm_ctrl.slice1 */
+    [52] = {151, 131, 3, 2, EXIT_END, 5000, 0}, /* ucie-S .. sram */
+    [53] = {154, 133, 4, 3, EXIT_END, 0, 0}, /* ucie-S .. pe0.pe_tcm */
+    [54] = {158, 136, 4, 3, EXIT_END, 0, 0}, /* ucie-S .. pe1.pe_tcm */
+    [55] = {162, 139, 4, 3, EXIT_END, 25000, 0}, /* ucie-W .. hbm_ctrl.slice0 */
+    [56] = {166, 142, 4, 3, EXIT_END, 25000, 0}, /* ucie-W .. hbm_ctrl.slice1 */
+    [57] = {170, 145, 3, 2, EXIT_END, 5000, 0}, /* ucie-W .. sram */
+    [58] = {173, 147, 4, 3, EXIT_END, 0, 0}, /* ucie-W .. pe0.pe_tcm */
+    [59] = {177, 150, 4, 3, EXIT_END, 0, 0}, /* ucie-W .. pe1.pe_tcm */
     /* from a host to the shoreline */
     [60] = {181, 153, 4, 4, EXIT_IO, 20000, 0}, /* pcie_ep .. io_noc */
     /* from ucie-W by the M_CPU to each slice */
-    [61] = {185, 157, 6, 6, N_EXITS, 25000, 0}, /* ucie-W .. hbm_ctrl.slice0 */
-    [62] = {191, 163, 6, 6, N_EXITS, 25000, 0}, /* ucie-W .. hbm_ctrl.slice1 */
+    [61] = {185, 157, 6, 6, EXIT_END, 25000, 0}, /* ucie-W .. hbm_ctrl.slice0 */
+    [62] = {191, 163, 6, 6, EXIT_END, 25000, 0}, /* ucie-W .. hbm_ctrl.slice1 */
     /* from the shoreline of one SIP to that of another */
     [63] = {197, 169, 5, 5, EXIT_IO, 20000, 0}, /* io_noc .. io_noc */
 };
@@ -845,6 +845,8 @@ const struct kb_topology two_cubes_topology = {
     .slices = TOPO_SLICES,
     .alike = TOPO_ALIKE,
     .own_slices = TOPO_OWN_SLICES,
+    .cube_w_mm = 15.0,
+    .cube_h_mm = 11.0,
     .n_nodes = TOPO_NODES,
     .n_edges = TOPO_EDGES,
     .n_units = TOPO_UNITS,
@@ -880,6 +882,7 @@ const struct kb_topology two_cubes_topology = {
     .stops = NULL,
     .planes = TOPO_PLANES,
     .plane_choice = TOPO_PLANE_CHOICE,
+    .ports = TOPO_PORTS,
     .wrap = TOPO_WRAP,
     .d2d_wire_fs = 10000,
     .wrap_wire_fs = 10000,
@@ -896,6 +899,8 @@ const struct kb_topology two_cubes_topology = {
     .cube_edges = NULL,
     .detour_of = NULL,
     .detours = NULL,
+    .port_rows = NULL,
+    .io_cubes = NULL,
     .shores = NULL,
     .n_host_sides = TOPO_HOST_SIDES,
     .kinds = kinds,

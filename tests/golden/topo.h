@@ -28,6 +28,7 @@ enum {
 
     TOPO_PLANES = 1,
     TOPO_PLANE_CHOICE = 0, /* enum plane_choice */
+    TOPO_PORTS = 4,               /* of a cube: its sides */
     TOPO_WRAP = 0,                 /* enum wrap */
     TOPO_CHIPLETS = 1,         /* IO chiplets of a SIP */
     TOPO_SHORE = 1,             /* links of a shoreline, of one plane */

@@ -91,6 +91,10 @@ static inline void draw_delays(struct dice *rng, struct dice *keys, uint64_t see
         *keys = (struct dice){.state = keys->state, .zero_per_cent = 100, .no_delays = true};
 }
 
+/* The net of `n` cubes below `sip`; its kinds of links and of cubes: random_net.c */
+void judge_print_net(FILE *out, struct dice *rng, uint32_t n);
+void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n);
+
 /* Keys of a slice with banks, behind others: random.c */
 void judge_print_banks(FILE *out, struct dice *keys);
 #endif

@@ -52,6 +52,10 @@ const char *judge_cube_text(const struct judge_topo *t, uint32_t sip, uint32_t c
  */
 const char *judge_item(const struct judge_topo *t, const char *list, uint32_t i, const char *of);
 
+/* The value of "PATH.name.of"; NULL: it is not given. */
+const char *judge_below(const struct judge_topo *t, const char *path, const char *name,
+                        const char *of);
+
 /* All items of a list of texts; give `items` back with free(). */
 struct judge_list judge_texts(const struct judge_topo *t, const char *list);
 
@@ -72,7 +76,8 @@ struct judge_node {
 struct judge_edge {
     size_t from, to;
     uint32_t second; /* 1: the wrap link of two SIPs that have two links */
-    double distance_mm;
+    double distance_mm, latency_ns;
+    uint32_t lanes;
     double bw_gbs; /* effective: with the efficiency of the memory it leads into; or INFINITY */
 };
 
@@ -85,6 +90,20 @@ struct judge_plane {
 };
 
 enum { JUDGE_PLANES_MAX = 8, JUDGE_CHIPLETS_MAX = 4 };
+
+/* A port of a cube of a net, alike in all SIPs. */
+struct judge_port {
+    uint32_t cube, other, other_port;
+    uint32_t item, place; /* in whose order ports have their numbers */
+    size_t link;
+    bool second; /* end of it */
+    bool leads;  /* out of the cube */
+    char side;   /* 0: in the middle */
+    double bw_gbs, distance_mm, latency_ns, overhead_ns; /* overhead below 0: the cube's ucie */
+    uint32_t lanes;
+};
+
+struct judge_net;
 
 /* The items of a list that are texts. */
 struct judge_list {
@@ -103,6 +122,7 @@ struct judge_cube {
 struct judge_topo {
     struct judge_value *values;
     uint16_t slots[JUDGE_KEY_SLOTS]; /* of known values, by a hash of their keys; from 1 */
+    struct judge_net *net; /* NULL: cubes are a mesh */
     struct judge_list missing, broken;
     char chiplets[JUDGE_CHIPLETS_MAX + 1]; /* their sides */
     struct judge_cube *cube;               /* [sip][cube] */
@@ -138,6 +158,30 @@ void judge_free(struct judge_topo *t);
 /* Index of a node by name, of an edge by its nodes; SIZE_MAX: there is none. */
 size_t judge_find_node(const struct judge_topo *t, const char *name);
 size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to, uint32_t second);
+
+/* -- nets (net.c) --------------------------------------------------------------------------- */
+
+/* Fills `net`, if the topology has one. */
+void judge_find_net(struct judge_topo *t);
+void judge_net_free(struct judge_net *net);
+
+/* Port `port` of a cube; NULL: it has fewer. Has the cube one to the IO chiplet? */
+const struct judge_port *judge_port(const struct judge_topo *t, uint32_t cube, uint32_t port);
+bool judge_is_io_cube(const struct judge_topo *t, uint32_t cube);
+
+/* Does its link lead out of the cube: is it there, and not broken? */
+bool judge_port_leads(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port);
+bool judge_net_is_one_way(const struct judge_topo *t);
+
+/* The ports by which a way leaves its cubes, UINT32_MAX: there is none; give `*out` back with free(). */
+uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
+                       const struct judge_port ***out, int64_t *weight);
+
+/* The IO cube for a cube, on the way from the chiplet to it or back. UINT32_MAX: none. */
+uint32_t judge_io_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube, bool ashore);
+
+/* The cube with the home slices of the PEs of `cube`. UINT32_MAX: none. */
+uint32_t judge_home_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 
 /* llround(distance_mm * ns_per_mm * 1e6): docs/model.md "Units" */
 int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm);
@@ -178,6 +222,14 @@ bool judge_has_link(const struct judge_topo *t, uint32_t plane, uint32_t sip, ui
                     char side, uint32_t *other, bool *wrapped);
 bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
                        bool outward);
+
+/* The same of a net: links from a cube to another, and the edge between the noc and a port. */
+bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to);
+bool judge_net_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port,
+                           bool outward);
+
+/* Has a cube neither PEs nor slices? */
+bool judge_is_switch(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 
 /*
  * Steps from cube to cube, UINT32_MAX: there is no way. `*out`, if asked for, gets their sides,
@@ -476,6 +528,9 @@ void judge_random_topo(FILE *out, uint64_t seed);
 /* Whether there is a way for row `number`, for all its parts, on the planes that this gives them.
  */
 bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number);
+
+/* A random topology with a net. */
+void judge_random_net(FILE *out, uint64_t seed);
 
 /*
  * The same of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. For

@@ -242,6 +242,8 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
                             .let_in = NO_JOB};
     if (where != LINKS && where != RETURNS)
         (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES || where == ONES);
+    else
+        (*at)->servers = s->t->edges[index].lanes;
     return *at;
 }
 

@@ -163,6 +163,7 @@ static int topo(const char *seed, const char *kind)
         void (*print)(FILE *out, uint64_t seed);
     } kinds[] = {{"plain", judge_random_topo},
                  {"any", judge_random_shape},
+                 {"net", judge_random_net},
                  {"banks", judge_random_banks},
                  {"kernels", judge_random_kernel_topo},
                  {"any_kernels", judge_random_kernel_shape},

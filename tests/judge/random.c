@@ -350,7 +350,12 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
         judge_print_banks(out, keys);
     else
         print_memory(out, keys);
-    fprintf(out, "%s, slices: %" PRIu32 "}\n", rng->banks ? "" : any_access(seed), shape.slices);
+    if (!rng->banks)
+        fputs(any_access(seed), out);
+    if (shape.slices)
+        fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);
+    else
+        fputs(", slices: pes}\n", out);
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
@@ -746,6 +751,33 @@ void judge_random_banks(FILE *out, uint64_t seed)
         print_shape(out, seed, false, false, true);
 }
 
+/* A machine with a net. */
+void judge_random_net(FILE *out, uint64_t seed)
+{
+    struct dice dice = {.state = seed}, *rng = &dice;
+    struct dice keys = {.state = ~seed};
+    uint32_t n_sips, n;
+
+    dice.zero_per_cent = below(rng, 3) * 30;
+    dice.one_gbs = chance(rng, 20);
+    draw_delays(rng, &keys, seed);
+    fprintf(out, "kernbench: 3\nname: net%" PRIu64 "\n", seed);
+    fprintf(out, "contention: {links: %s}\n", chance(rng, 80) ? "fifo" : "ideal");
+    fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
+    n_sips = 1 + below(rng, 2);
+    fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
+    print_overhead(out, rng);
+    fputs(", ", out);
+    print_link(out, rng);
+    n = 2 + below(rng, 11);
+    fputs("sip:\n  d2d: {", out);
+    print_link(out, rng);
+    print_io(out, rng);
+    judge_print_net(out, rng, n);
+    print_cube(out, rng, &keys, seed);
+    judge_print_kinds(out, rng, n);
+}
+
 /* -- rows ----------------------------------------------------------------------------------- */
 
 /* What one file's rows have in common: the memories and PEs that many of them use. */
@@ -771,7 +803,8 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
     if (kind == JUDGE_PE)
         return t->n_pes ? t->pes[below(rng, (uint32_t)t->n_pes)] : e;
     e.cube = below(rng, t->cubes);
-    while (!judge_has_cube(t, e.sip, e.cube)) {
+    while (!judge_has_cube(t, e.sip, e.cube) || judge_is_switch(t, e.sip, e.cube) ||
+           (kind == JUDGE_SLICE && !judge_slices(t, e.sip, e.cube))) {
         e.sip = below(rng, t->sips);
         e.cube = below(rng, t->cubes);
     }
@@ -821,7 +854,7 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
     if (chance(rng, m->hot_per_cent))
         return m->hot_slice;
     e = any_end(t, rng, JUDGE_SLICE);
-    if (!chance(rng, m->local_per_cent))
+    if (!chance(rng, m->local_per_cent) || !judge_slices(t, src->sip, src->cube))
         return e;
     e.sip = src->sip;
     e.cube = src->cube;

@@ -37,7 +37,7 @@ static void find_edges(struct walk *w, struct judge_hop *hop, uint32_t second)
     if (hop->edge == SIZE_MAX && (!w->backwards || hop->back == SIZE_MAX))
         judge_die("a route goes from %s to %s without an edge", last->name, hop->name);
     e = &w->t->edges[hop->edge == SIZE_MAX ? hop->back : hop->edge];
-    hop->wire_fs = judge_wire_fs(w->t, e->distance_mm);
+    hop->wire_fs = judge_wire_fs(w->t, e->distance_mm) + judge_ns(e->latency_ns);
     hop->edge_gbs = e->bw_gbs;
 }
 
@@ -138,6 +138,10 @@ static void go_ucie(struct walk *w, char side)
 {
     char node[] = "ucie-N";
 
+    if (w->t->net) { /* the one side of its IO chiplet */
+        go(w, "port.io");
+        return;
+    }
     node[5] = side;
     go_on_plane(w, node);
 }
@@ -165,12 +169,53 @@ static void step(struct walk *w, char side)
     go_noc(w);
 }
 
+/* Out of the cube by a port, and into the one at the other end of its link. */
+static void step_net(struct walk *w, uint32_t port)
+{
+    const struct judge_port *p = judge_port(w->t, w->cube, port);
+
+    go(w, "port%u", port);
+    w->cube = p->other;
+    go(w, "port%u", p->other_port);
+    go_noc(w);
+}
+
+/* The same as go_over_mesh(), of a net. */
+static void go_over_net(struct walk *w, uint32_t to)
+{
+    const struct judge_port **way;
+    uint32_t from = w->backwards ? to : w->cube, last = w->backwards ? w->cube : to, n;
+    int64_t weight;
+
+    n = judge_net_way(w->t, w->sip, from, last, &way, &weight);
+    if (n == UINT32_MAX) {
+        w->no_way = true;
+        w->cube = to;
+    }
+    for (uint32_t i = 0; n != UINT32_MAX && i < n; i++) {
+        const struct judge_port *p = way[w->backwards ? n - 1 - i : i];
+
+        for (uint32_t port = 0; !w->backwards; port++)
+            if (judge_port(w->t, w->cube, port) == p) {
+                step_net(w, port);
+                break;
+            }
+        if (w->backwards)
+            step_net(w, p->other_port);
+    }
+    free(way);
+}
+
 /* From the NoC of a cube to that of another one of its SIP. */
 static void go_over_mesh(struct walk *w, uint32_t to)
 {
     char *way = NULL;
     uint32_t n;
 
+    if (w->t->net) {
+        go_over_net(w, to);
+        return;
+    }
     if (w->backwards) /* the way of the data, from its end */
         n = judge_way(w->t, w->plane, w->sip, to, w->cube, &way);
     else
@@ -357,6 +402,11 @@ static void through_m_cpu(struct walk *w, uint32_t chiplet, const struct judge_e
     go_noc(w);
 }
 
+static bool is_port(const char *name)
+{
+    return strstr(name, ".ucie-") || strstr(name, ".port");
+}
+
 static void sum_up(struct judge_route *r, bool response)
 {
     r->bottleneck_gbs = INFINITY;
@@ -368,7 +418,7 @@ static void sum_up(struct judge_route *r, bool response)
         if (i > 0 && h->edge_gbs < r->bottleneck_gbs)
             r->bottleneck_gbs = h->edge_gbs;
         if (response)
-            r->response_fs += h->wire_fs + (strstr(h->name, ".ucie-") ? h->overhead_fs : 0);
+            r->response_fs += h->wire_fs + (is_port(h->name) ? h->overhead_fs : 0);
     }
 }
 

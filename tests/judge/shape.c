@@ -18,12 +18,13 @@ char judge_opposite(char side)
 
 /* -- patterns: c3, c*, s1.c[4-7], c0.pe[1-2] ------------------------------------------------ */
 
-/* "7", "[2-5]" or "*" behind `letters` at *at. Moves past it. */
+/* "7", "[2-5]", "[0,3-4]" or "*" behind `letters` at *at. Moves past it. */
 static bool takes_number(const char **at, const char *letters, size_t number)
 {
     const char *p = *at + strlen(letters);
     char *end;
     size_t low, high;
+    bool found = false;
 
     if (strncmp(*at, letters, strlen(letters)) != 0)
         return false;
@@ -36,10 +37,14 @@ static bool takes_number(const char **at, const char *letters, size_t number)
         *at = end;
         return end > p && low == number;
     }
-    low = strtoul(p + 1, &end, 10);
-    high = *end == '-' ? strtoul(end + 1, &end, 10) : low;
+    do {
+        low = strtoul(p + 1, &end, 10);
+        high = *end == '-' ? strtoul(end + 1, &end, 10) : low;
+        found = found || (low <= number && number <= high);
+        p = end;
+    } while (*end == ',');
     *at = end + 1;
-    return *end == ']' && low <= number && number <= high;
+    return *end == ']' && found;
 }
 
 bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe)
@@ -79,12 +84,15 @@ static void find_cube(struct judge_topo *t, uint32_t sip, uint32_t cube)
 {
     struct judge_cube *c = cube_at(t, sip, cube);
     uint32_t slices;
+    bool as_pes;
 
     judge_find_values(t, sip, cube, c);
     slices = judge_cube_count(t, sip, cube, "cube.hbm.slices");
+    as_pes = strcmp(judge_cube_text(t, sip, cube, "cube.hbm.slices"), "pes") == 0 ||
+             (slices == 0 && judge_count(t, "kernbench") < 3);
     c->there = !is_missing(t, sip, cube, SIZE_MAX);
     c->pes = judge_cube_count(t, sip, cube, "cube.pes");
-    c->slices = slices ? slices : c->pes;
+    c->slices = as_pes ? c->pes : slices;
     c->crossbars = c->pes ? c->pes : c->slices;
     c->has_pe = judge_alloc(c->pes, sizeof *c->has_pe);
     for (uint32_t p = 0; p < c->pes; p++)
@@ -117,12 +125,37 @@ uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cu
     return slice * judge_crossbars(t, sip, cube) / judge_slices(t, sip, cube);
 }
 
+bool judge_is_switch(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    return cube_at(t, sip, cube)->pes == 0 && cube_at(t, sip, cube)->slices == 0;
+}
+
+/* PEs before this one of cubes without slices that have the same home. */
+static uint32_t home_rank(const struct judge_topo *t, const struct judge_end *pe, uint32_t home)
+{
+    uint32_t rank = 0;
+
+    for (uint32_t c = 0; c <= pe->cube; c++) {
+        if (judge_slices(t, pe->sip, c) || !judge_has_cube(t, pe->sip, c) ||
+            judge_home_cube(t, pe->sip, c) != home)
+            continue;
+        for (uint32_t p = 0; p < cube_at(t, pe->sip, c)->pes; p++)
+            rank += judge_has_pe(t, pe->sip, c, p) && (c < pe->cube || p < pe->unit);
+    }
+    return rank;
+}
+
 /* "the first slice behind the crossbar node of the highest number <= p that has one" */
 struct judge_end judge_home_slice(const struct judge_topo *t, const struct judge_end *pe)
 {
     struct judge_end home = {.kind = JUDGE_SLICE, .sip = pe->sip, .cube = pe->cube};
     uint32_t node = 0;
 
+    if (!judge_slices(t, pe->sip, pe->cube)) {
+        home.cube = judge_home_cube(t, pe->sip, pe->cube);
+        home.unit = home_rank(t, pe, home.cube) % judge_slices(t, pe->sip, home.cube);
+        return home;
+    }
     for (uint32_t slice = 0; slice < judge_slices(t, pe->sip, pe->cube); slice++) {
         uint32_t behind = judge_crossbar_of(t, pe->sip, pe->cube, slice);
 
@@ -308,12 +341,15 @@ static bool is_cut(const struct judge_topo *t, uint32_t plane, uint32_t sip, uin
     return false;
 }
 
-bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
-                       bool outward)
+bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to)
 {
-    char ucie[] = "ucie-N";
+    return is_cut(t, 0, sip, from, to);
+}
 
-    ucie[5] = side;
+/* Is the edge between the noc of a cube and a node of it broken? */
+static bool node_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, const char *ucie,
+                        bool outward)
+{
     for (size_t i = 0; i < t->broken.n; i++) {
         const char *b;
         char a[JUDGE_NAME_BYTES], sign = cut(t->broken.items[i], a, &b);
@@ -325,6 +361,24 @@ bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, 
             return true;
     }
     return false;
+}
+
+bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
+                       bool outward)
+{
+    char ucie[] = "ucie-N";
+
+    ucie[5] = side;
+    return node_is_cut(t, sip, cube, ucie, outward);
+}
+
+bool judge_net_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port,
+                           bool outward)
+{
+    char name[JUDGE_NAME_BYTES];
+
+    snprintf(name, sizeof name, "port%u", port);
+    return node_is_cut(t, sip, cube, name, outward);
 }
 
 bool judge_has_link(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
@@ -379,8 +433,12 @@ static void find_pes(struct judge_topo *t)
 static void find_values(struct judge_topo *t)
 {
     t->sips = judge_count(t, "sips");
-    t->w = judge_count(t, "sip.cube_mesh.w");
-    t->h = judge_count(t, "sip.cube_mesh.h");
+    t->w = judge_count(t, "sip.cubes");
+    t->h = 1;
+    if (t->w == 0) {
+        t->w = judge_count(t, "sip.cube_mesh.w");
+        t->h = judge_count(t, "sip.cube_mesh.h");
+    }
     t->cubes = t->w * t->h;
     t->wrap_x = wraps(t, "sip.cube_mesh.wrap", 'x');
     t->wrap_y = wraps(t, "sip.cube_mesh.wrap", 'y');
@@ -403,14 +461,15 @@ void judge_find_steps(struct judge_topo *t)
     find_values(t);
     t->far = judge_alloc((size_t)t->planes * t->sips * t->cubes, sizeof *t->far);
     t->steps = judge_alloc((size_t)t->planes * t->sips * t->cubes * 4, sizeof *t->steps);
-    for (uint32_t p = 0; p < t->planes; p++)
+    judge_find_net(t);
+    for (uint32_t p = 0; p < t->planes && !t->net; p++)
         for (uint32_t s = 0; s < t->sips; s++)
             for (uint32_t c = 0; c < t->cubes; c++)
                 for (size_t side = 0; side < 4; side++)
                     if (!has_step(t, p, s, c, sides[side], &t->steps[at++]))
                         t->steps[at - 1] = UINT32_MAX;
     for (uint32_t p = 0; p < t->planes; p++)
-        t->plane[p].one_way = is_one_way(t, p);
+        t->plane[p].one_way = t->net ? judge_net_is_one_way(t) : is_one_way(t, p);
     find_pes(t);
 }
 
@@ -566,6 +625,8 @@ bool judge_on_shore(const struct judge_topo *t, uint32_t chiplet, uint32_t sip, 
 
     if (!judge_has_cube(t, sip, cube))
         return false;
+    if (t->net)
+        return judge_is_io_cube(t, cube);
     switch (judge_chiplet_side(t, chiplet)) {
     case 'N':
         return cube / w == 0;
@@ -581,6 +642,9 @@ bool judge_on_shore(const struct judge_topo *t, uint32_t chiplet, uint32_t sip, 
 uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t chiplet,
                           uint32_t sip, uint32_t cube, bool ashore)
 {
+    if (t->net)
+        return judge_io_cube(t, sip, cube, ashore);
+
     uint32_t best = UINT32_MAX, steps = UINT32_MAX;
     const uint32_t *far = ashore ? distances(t, plane, sip, cube) : NULL;
 

@@ -147,16 +147,47 @@ static void noc_nodes(const struct cube *c, uint32_t plane)
     }
 }
 
+/* In a net: where a side says, or in the middle; that of the IO chiplet is in the west. */
+static void port_nodes(const struct cube *c)
+{
+    double w = number(c, "cube.size_mm.0"), h = number(c, "cube.size_mm.1");
+    double ucie_ns = number(c, "cube.ucie.overhead_ns");
+    const struct judge_port *p;
+
+    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++)
+        node_at(c->t, in_cube(c, "port%u", i), p->overhead_ns < 0 ? ucie_ns : p->overhead_ns,
+                p->side == 'E'   ? w
+                : p->side == 'W' ? 0
+                                 : w / 2,
+                p->side == 'N'   ? 0
+                : p->side == 'S' ? h
+                                 : h / 2);
+    if (judge_is_io_cube(c->t, c->cube))
+        node_at(c->t, in_cube(c, "port.io"), ucie_ns, 0, h / 2);
+}
+
 static void plane_nodes(const struct cube *c, uint32_t plane)
 {
     double w = number(c, "cube.size_mm.0"), h = number(c, "cube.size_mm.1");
     double ucie_ns = number(c, "cube.ucie.overhead_ns");
 
     noc_nodes(c, plane);
+    if (c->t->net) {
+        port_nodes(c);
+        return;
+    }
     node_at(c->t, ucie(c, plane, 'N'), ucie_ns, w / 2, 0.0);
     node_at(c->t, ucie(c, plane, 'E'), ucie_ns, w, h / 2);
     node_at(c->t, ucie(c, plane, 'S'), ucie_ns, w / 2, h);
     node_at(c->t, ucie(c, plane, 'W'), ucie_ns, 0.0, h / 2);
+}
+
+static void end_nodes(const struct cube *c)
+{
+    node_at(c->t, in_cube(c, "m_cpu"), number(c, "cube.m_cpu.overhead_ns"),
+            number(c, "cube.m_cpu.pos_mm.0"), number(c, "cube.m_cpu.pos_mm.1"));
+    node_at(c->t, in_cube(c, "sram"), number(c, "cube.sram.overhead_ns"),
+            number(c, "cube.sram.pos_mm.0"), number(c, "cube.sram.pos_mm.1"));
 }
 
 static void cube_nodes(const struct cube *c)
@@ -165,10 +196,8 @@ static void cube_nodes(const struct cube *c)
 
     for (uint32_t plane = 0; plane < c->t->planes; plane++)
         plane_nodes(c, plane);
-    node_at(c->t, in_cube(c, "m_cpu"), number(c, "cube.m_cpu.overhead_ns"),
-            number(c, "cube.m_cpu.pos_mm.0"), number(c, "cube.m_cpu.pos_mm.1"));
-    node_at(c->t, in_cube(c, "sram"), number(c, "cube.sram.overhead_ns"),
-            number(c, "cube.sram.pos_mm.0"), number(c, "cube.sram.pos_mm.1"));
+    if (!judge_is_switch(c->t, c->sip, c->cube))
+        end_nodes(c);
     for (uint32_t i = 0; i < crossbars; i++) {
         double x, y;
 
@@ -266,6 +295,8 @@ static void edge_of(struct judge_topo *t, struct name from, struct name to, uint
     e->to = judge_find_node(t, to.text);
     e->second = second;
     e->distance_mm = distance_mm;
+    e->latency_ns = 0.0;
+    e->lanes = 1;
     e->bw_gbs = bw_gbs;
     if (e->from == SIZE_MAX || e->to == SIZE_MAX)
         judge_die("an edge between nodes that are not: %s, %s", from.text, to.text);
@@ -381,6 +412,43 @@ static void mesh_edges(const struct cube *c, uint32_t plane)
     }
 }
 
+/* Both edges of a port in a net have a server for each lane of its link. */
+static void port_edges(const struct cube *c, double gbs)
+{
+    const struct judge_port *p;
+
+    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
+        size_t before = c->t->n_edges;
+
+        attach(c, 0, in_cube(c, "port%u", i), gbs,
+               !judge_net_port_is_cut(c->t, c->sip, c->cube, i, false),
+               !judge_net_port_is_cut(c->t, c->sip, c->cube, i, true));
+        for (; before < c->t->n_edges; before++)
+            c->t->edges[before].lanes = p->lanes;
+    }
+    if (judge_is_io_cube(c->t, c->cube))
+        attach(c, 0, in_cube(c, "port.io"), gbs, true, true);
+}
+
+/* The links of a net that leave the cube. */
+static void net_edges(const struct cube *c)
+{
+    const struct judge_port *p;
+
+    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
+        struct judge_edge *e;
+
+        if (!judge_port_leads(c->t, c->sip, c->cube, i))
+            continue;
+        edge(c->t, in_cube(c, "port%u", i),
+             in_cube(&(struct cube){c->t, c->sip, p->other}, "port%u", p->other_port),
+             p->distance_mm, p->bw_gbs);
+        e = &c->t->edges[c->t->n_edges - 1];
+        e->latency_ns = p->latency_ns;
+        e->lanes = p->lanes;
+    }
+}
+
 /* The NoC of a plane and what is attached to it. */
 static void noc_edges(const struct cube *c, uint32_t plane)
 {
@@ -388,9 +456,11 @@ static void noc_edges(const struct cube *c, uint32_t plane)
 
     if (judge_has_mesh(c->t))
         mesh_edges(c, plane);
+    if (!judge_is_switch(c->t, c->sip, c->cube)) {
     attach(c, plane, in_cube(c, "m_cpu"), gbs, true, true);
     attach(c, plane, in_cube(c, "sram"), sram_gbs > 0.0 && sram_gbs < gbs ? sram_gbs : gbs, true,
            true);
+    }
     for (uint32_t i = 0; i < judge_crossbars(c->t, c->sip, c->cube); i++)
         attach(c, plane, in_cube(c, "xbar.pe%u", i), gbs, false, true);
     for (uint32_t p = 0; p < judge_cube_count(c->t, c->sip, c->cube, "cube.pes"); p++) {
@@ -398,6 +468,10 @@ static void noc_edges(const struct cube *c, uint32_t plane)
             continue;
         attach(c, plane, in_cube(c, "pe%u.pe_dma", p), gbs, true, true);
         attach(c, plane, in_cube(c, "pe%u.pe_cpu", p), gbs, true, true);
+    }
+    if (c->t->net) {
+        port_edges(c, gbs);
+        return;
     }
     for (const char *side = "NESW"; *side; side++)
         attach(c, plane, ucie(c, plane, *side), plane_gbs(c->t, plane, gbs),
@@ -426,7 +500,9 @@ static void cube_edges(const struct cube *c)
 {
     for (uint32_t plane = 0; plane < c->t->planes; plane++)
         noc_edges(c, plane);
-    for (uint32_t plane = 0; plane < c->t->planes; plane++)
+    if (c->t->net)
+        net_edges(c);
+    for (uint32_t plane = 0; plane < c->t->planes && !c->t->net; plane++)
         plane_edges(c, plane);
     crossbar_edges(c);
     for (uint32_t p = 0; p < judge_cube_count(c->t, c->sip, c->cube, "cube.pes"); p++)
@@ -448,7 +524,9 @@ static void io_edges(struct judge_topo *t, uint32_t s, uint32_t io)
         for (uint32_t c = 0; c < t->cubes; c++)
             if (judge_on_shore(t, io, s, c))
                 edges_both_ways(t, noc,
-                                ucie(&(struct cube){t, s, c}, plane, judge_chiplet_side(t, io)),
+                                t->net ? in_cube(&(struct cube){t, s, c}, "port.io")
+                                       : ucie(&(struct cube){t, s, c}, plane,
+                                              judge_chiplet_side(t, io)),
                                 judge_number(t, "sip.io.shore.distance_mm"),
                                 judge_number(t, "sip.io.shore.bw_gbs"));
 }
@@ -575,6 +653,7 @@ void judge_free(struct judge_topo *t)
     }
     for (size_t i = 0; t->far && i < (size_t)t->planes * t->sips * t->cubes; i++)
         free(t->far[i]);
+    judge_net_free(t->net);
     free(t->cube);
     free(t->far);
     free(t->missing.items);

@@ -40,6 +40,7 @@ static const char *const defaults[][4] = {
     {"sip.cube_mesh.wrap_mm", "0"},
     {"sip.cube_mesh.tie", "low"},
     {"sip.plane", "op"},
+    {"sip.cubes", "0"},
     {"sip.d2d.distance_mm", "1.0"},
     {"sip.d2d.bw_gbs", "128.0"},
     {"sip.io.pcie_ep.overhead_ns", "5.0"},
@@ -91,7 +92,7 @@ static const char *const defaults[][4] = {
     {"cube.hbm.bw_gbs", "256.0"},
     {"cube.hbm.efficiency", "1.0"},
     {"cube.hbm.size_gb", "48"},
-    {"cube.hbm.slices", "0"},
+    {"cube.hbm.slices", "0", NULL, "pes"},
     {"cube.hbm.hold", "route", "own"},
     {"cube.hbm.latency_ns", "0.0"},
     {"cube.hbm.impl", "builtin"},
@@ -176,16 +177,21 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_ipcq.slots", "4"},
     {"cube.pe.pe_ipcq.slot_bytes", "4096"},
     {"cube.pe.pe_ipcq.space", "tcm"},
+    {"cube.transit", "all"},
+    {"cube.kind", ""},
     {"addressing.granule", "0"},
     {"addressing.over", "cube"},
     {"addressing.hash", "none"},
 };
 
+/* Before the name of a kind, where the cubes of an override stand. */
+enum { OF_KIND = '=' };
+
 enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
 
 /* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
 static const char *const lists[] = {"sip.planes.", "sip.io_chiplets.", "missing.", "broken.",
-                                    "cube.noc.mesh.holes."};
+                                    "cube.noc.mesh.holes.", "sip.net.", "sip.io_cubes.", "links."};
 
 /* Where the key is in `slots`, or where it would be. */
 static size_t slot_of(const struct judge_topo *t, const char *key)
@@ -309,6 +315,17 @@ const char *judge_item(const struct judge_topo *t, const char *list, uint32_t i,
     return v ? v->text : NULL;
 }
 
+const char *judge_below(const struct judge_topo *t, const char *path, const char *name,
+                        const char *of)
+{
+    char key[JUDGE_KEY_BYTES];
+    const struct judge_value *v;
+
+    snprintf(key, sizeof key, "%s.%s.%s", path, name, of);
+    v = value_of(t, key);
+    return v ? v->text : NULL;
+}
+
 struct judge_list judge_texts(const struct judge_topo *t, const char *list)
 {
     struct judge_list found = {0};
@@ -323,6 +340,17 @@ struct judge_list judge_texts(const struct judge_topo *t, const char *list)
 
 /* -- one cube's own ------------------------------------------------------------------------- */
 
+/* All values of a kind. */
+static void take_kind(const struct judge_topo *t, const char *kind, struct judge_cube *out)
+{
+    for (size_t i = N_DEFAULTS; i < t->n_values; i++) {
+        const struct judge_value *v = &t->values[i];
+
+        if (*v->cubes == OF_KIND && strcmp(v->cubes + 1, kind) == 0)
+            out->values[value_of(t, v->key) - t->values] = v;
+    }
+}
+
 /* The last override that matches the cube, or the value of all cubes. */
 void judge_find_values(const struct judge_topo *t, uint32_t sip, uint32_t cube,
                        struct judge_cube *out)
@@ -333,7 +361,11 @@ void judge_find_values(const struct judge_topo *t, uint32_t sip, uint32_t cube,
     for (size_t i = N_DEFAULTS; i < t->n_values; i++) {
         const struct judge_value *v = &t->values[i];
 
-        if (*v->cubes && judge_matches(v->cubes, sip, cube, SIZE_MAX))
+        if (!*v->cubes || *v->cubes == OF_KIND || !judge_matches(v->cubes, sip, cube, SIZE_MAX))
+            continue;
+        if (strcmp(v->key, "cube.kind") == 0)
+            take_kind(t, v->text, out);
+        else
             out->values[value_of(t, v->key) - t->values] = v;
     }
 }
@@ -386,6 +418,19 @@ static bool set_map(struct judge_topo *t, const char *cubes, const char *name)
     return true;
 }
 
+/* The kind of a row of `cubes` comes before its other keys, wherever it stands. */
+static bool set_kind_first(struct judge_topo *t, yaml_document_t *doc, const yaml_node_t *n,
+                           const char *cubes)
+{
+    for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++)
+        if (strcmp((const char *)yaml_document_get_node(doc, p->key)->data.scalar.value, "kind") ==
+            0)
+            return set_value(
+                t, cubes, "cube.kind",
+                (const char *)yaml_document_get_node(doc, p->value)->data.scalar.value);
+    return true;
+}
+
 /* Sets a value for every scalar below `n`; `key` is the way to it, "cube.hbm". */
 static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_t *n,
                     const char *cubes, const char *key)
@@ -393,6 +438,8 @@ static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_
     char below[JUDGE_KEY_BYTES] = "";
     bool ok = true;
 
+    if (n->type == YAML_SCALAR_NODE && *cubes && strcmp(key, "cube") == 0)
+        return set_value(t, cubes, "cube.kind", (const char *)n->data.scalar.value);
     if (n->type == YAML_SCALAR_NODE && strcmp(key, "cube.hbm.map") == 0)
         return set_map(t, cubes, (const char *)n->data.scalar.value);
     if (n->type == YAML_SCALAR_NODE)
@@ -407,12 +454,21 @@ static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_
             ok = set_value(t, cubes, "cube.hbm.map.5", "none") && ok;
         return ok;
     }
+    if (*cubes && *cubes != OF_KIND && strcmp(key, "cube") == 0)
+        ok = set_kind_first(t, doc, n, cubes);
     for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
         const char *name = (const char *)yaml_document_get_node(doc, p->key)->data.scalar.value;
         const yaml_node_t *value = yaml_document_get_node(doc, p->value);
 
         snprintf(below, sizeof below, "%s%s%s", key, *key ? "." : "", name);
-        if (strcmp(key, "cubes") == 0)
+        if (strcmp(below, "cube.kind") == 0)
+            continue; /* set_kind_first() */
+        if (strcmp(key, "kinds") == 0) {
+            char kind[JUDGE_NAME_BYTES];
+
+            snprintf(kind, sizeof kind, "%c%s", OF_KIND, name);
+            ok = flatten(t, doc, value, kind, "cube") && ok;
+        } else if (strcmp(key, "cubes") == 0)
             ok = flatten(t, doc, value, name, "cube") && ok;
         else
             ok = flatten(t, doc, value, cubes, below) && ok;
@@ -435,6 +491,8 @@ bool judge_read_values(struct judge_topo *t, struct yaml_parser_s *parser)
     ok = root && root->type == YAML_MAPPING_NODE && flatten(t, &doc, root, "", "");
     yaml_document_delete(&doc);
     set_version(t);
+    if (ok && judge_count(t, "sip.cubes") > 0)
+        return true;
     if (ok && judge_count(t, "sip.cube_mesh.w") > 0 && judge_count(t, "sip.cube_mesh.h") > 0)
         return true;
     fprintf(stderr, "judge: this is no topology\n");

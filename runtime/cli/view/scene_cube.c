@@ -133,7 +133,7 @@ static void add_column(struct cube *c, uint32_t pe)
     double slice = xbar + XBAR_H / 2.0 + SLICE_GAP + SLICE_H / 2.0;
     char name[KB_NODE_BYTES];
 
-    if (c->has.pes >> pe & 1)
+    if (c->has.pes[pe / 64] >> pe % 64 & 1)
         add_pe(c, pe);
     else if (pe < c->has.pe_places)
         add_missing_pe(c, pe);

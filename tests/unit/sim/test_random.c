@@ -84,6 +84,13 @@ static void machines_of_any_shape_do_what_the_judge_says(void **state)
     each_scenario(seeds(), judge_random_shape, check_whole_runs);
 }
 
+/* The same of machines with nets: kinds of cubes and links, lanes, one-way links. */
+static void nets_do_what_the_judge_says(void **state)
+{
+    (void)state;
+    each_scenario(seeds(), judge_random_net, check_whole_runs);
+}
+
 /* At once, and by a few events a call. */
 static void check_banks(struct scenario *s)
 {
@@ -291,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_say_what_the_judge_says),
         cmocka_unit_test(machines_of_any_shape_do_what_the_judge_says),
+        cmocka_unit_test(nets_do_what_the_judge_says),
         cmocka_unit_test(banks_do_what_the_judge_says),
         cmocka_unit_test(both_engines_count_the_same),
         cmocka_unit_test(until_keeps_what_is_complete_by_then),

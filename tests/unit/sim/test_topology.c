@@ -286,7 +286,7 @@ static void more_mistakes_than_twenty_are_not_shown(void **state)
 
     (void)state;
     for (size_t i = 0; i < LENGTH(sets); i++)
-        sets[i] = "cube.pes=99";
+        sets[i] = "cube.pes=999";
     m = make(CUBE1, sets, LENGTH(sets));
     assert_int_equal(m.status, KB_BAD_REQUEST);
     assert_string_equal(strstr(m.messages, "further"), "further errors not shown\n");

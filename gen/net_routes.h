@@ -1,0 +1,16 @@
+/* net_routes.h -- routes between the cubes of a net: the least weight, then the fewest links. */
+#ifndef NET_ROUTES_H
+#define NET_ROUTES_H
+#include "route_table.h"
+
+/* Makes the rows of ports: which links there are, before any is broken. */
+void fill_ports(struct routes *r);
+
+/*
+ * Makes r->detours and r->shores; the nodes and links of all kinds and the rows of ports are made.
+ * Returns the number of ordered pairs of cubes of one SIP without a way. `table` gives the exits, if
+ * it has any.
+ */
+uint64_t find_net_exits(struct routes *r, const struct route_table *table);
+
+#endif

@@ -1,0 +1,284 @@
+/* test_net.c -- nets of cubes: kinds, links, lanes, routes by weight; numbers computed by a program
+ * of its own, through both engines and the judge.
+ */
+#include "machine/tables.h"
+#include "support/any_topology.h"
+#include "support/rig.h"
+
+#define HEAD   "kernbench: 3\nname: m\n"
+#define NET(n) "sip:\n  cubes: " #n "\n  net: "
+
+/* A transaction at time 0, and when it ends. */
+struct row {
+    kb_transaction_op op;
+    const char *src, *dst;
+    int64_t end_fs;
+};
+
+static const kb_topology *topology(const char *yaml)
+{
+    const kb_topology *topo = any_topology(yaml);
+
+    assert_non_null(topo);
+    return topo;
+}
+
+/* What the judge says of the rows; its fingerprint. */
+static uint64_t judged(const char *yaml, const struct row *rows, size_t n)
+{
+    struct judge_topo *t = judge_load_text(yaml);
+    struct judge_row judge_rows[8] = {{.issue_fs = 0}};
+    struct judge_result results[8];
+    uint64_t fingerprint;
+
+    assert_non_null(t);
+    for (size_t i = 0; i < n; i++) {
+        judge_rows[i].op = rows[i].op == KB_WRITE ? JUDGE_WRITE : JUDGE_READ;
+        judge_rows[i].nbytes = 4096;
+        assert_true(judge_end_parse(t, rows[i].src, &judge_rows[i].src));
+        assert_true(judge_end_parse(t, rows[i].dst, &judge_rows[i].dst));
+    }
+    assert_true(judge_replay(t, judge_rows, n, results, &fingerprint));
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(results[i].end_fs, rows[i].end_fs);
+    judge_free(t);
+    return fingerprint;
+}
+
+/* `fingerprint` 0: whatever the judge says. */
+static void check_rows(const char *yaml, const struct row *rows, size_t n, uint64_t fingerprint)
+{
+    const kb_topology *topo = topology(yaml);
+    uint64_t of_judge = judged(yaml, rows, n);
+
+    if (fingerprint)
+        assert_true(of_judge == fingerprint);
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = true});
+
+        for (size_t i = 0; i < n; i++) {
+            kb_transaction r = {.op = rows[i].op,
+                                .src = end_of(topo, rows[i].src),
+                                .dst = end_of(topo, rows[i].dst),
+                                .nbytes = 4096};
+
+            add(sim, &r);
+        }
+        assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
+        for (size_t i = 0; i < n; i++) {
+            kb_result got;
+
+            assert_int_equal(kb_sim_result(sim, i, &got), KB_OK);
+            assert_int_equal(got.end_fs, rows[i].end_fs);
+        }
+        assert_true(kb_sim_fingerprint(sim) == of_judge);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
+#define CHECK(yaml, ...)                                                                           \
+    check_rows(yaml, (const struct row[]){__VA_ARGS__},                                            \
+               sizeof((const struct row[]){__VA_ARGS__}) / sizeof(struct row), 0)
+
+/* -- kinds ---------------------------------------------------------------------------------- */
+
+/* PEs of a cube without slices have theirs in the nearest cube that has some, in turn. */
+static void pes_have_slices_elsewhere(void **state)
+{
+    static const char two[] = HEAD "sip: {cube_mesh: {w: 2, h: 1}}\n"
+                                   "cubes: {c0: {hbm: {slices: 0}}, c1: {pes: 0, hbm: {slices: 8}}}\n";
+    const kb_topology *topo = topology(two);
+    kb_endpoint slice;
+
+    (void)state;
+    assert_int_equal(kb_pe_slice(topo, 3, &slice), KB_OK);
+    assert_int_equal(slice.cube, 1);
+    assert_int_equal(slice.unit, 3);
+    any_topology_free(topo);
+    CHECK(two, {KB_WRITE, "c0.pe3", "c1.slice3", 36315000}, {KB_READ, "c0.pe4", "c1.slice4", 36315000});
+}
+
+#define DIES                                                                                       \
+    HEAD "links:\n"                                                                                \
+         "  usr_h: {bw_gbs: 1500.0, latency_ns: 15.0}\n"                                           \
+         "  usr_v: {bw_gbs: 1200.0, latency_ns: 15.0}\n"                                           \
+         "  bond: {bw_gbs: 2150.0, latency_ns: 5.0}\n"                                             \
+         "kinds:\n"                                                                                \
+         "  iod: {pes: 0, noc: {bw_gbs: 4300.0},\n"                                                \
+         "        hbm: {slices: 2, bw_gbs: 662.5, size_gb: 48, latency_ns: 300.0}}\n"              \
+         "  xcd: {pes: 38, hbm: {slices: 0}, noc: {bw_gbs: 2150.0}}\n"                             \
+         "sip:\n  cubes: 12\n"                                                                     \
+         "  net: [{mesh: [2, 2], of: 'c[0-3]', link: [usr_h, usr_v]},\n"                           \
+         "        {each: ['c[0-3]', 'c[4-11]'], groups: 4, link: bond}]\n"                         \
+         "cubes: {'c[0-3]': iod, 'c[4-11]': xcd}\n"
+
+static void compute_dies_on_memory_dies(void **state)
+{
+    const kb_topology *topo = topology(DIES);
+    static const uint32_t expected[] = {0, 1, 0, 1};
+    kb_endpoint slice;
+
+    (void)state;
+    for (uint32_t pe = 0; pe < 4; pe++) { /* c5's begin at 38, and have c0, too */
+        assert_int_equal(kb_pe_slice(topo, pe < 2 ? pe : 36 + pe, &slice), KB_OK);
+        assert_int_equal(slice.cube, 0);
+        assert_int_equal(slice.unit, expected[pe]);
+    }
+    any_topology_free(topo);
+    CHECK(DIES, {KB_WRITE, "c4.pe0", "c3.slice0", 349578695});
+    CHECK(DIES, {KB_READ, "c4.pe0", "c0.slice0", 315408695});
+}
+
+/* -- nets ----------------------------------------------------------------------------------- */
+
+static void a_mesh_is_a_mesh(void **state)
+{
+    (void)state;
+    CHECK(HEAD NET(8) "[{mesh: [4, 2]}]\n", {KB_WRITE, "c0.pe0", "c3.slice0", 40655000});
+    CHECK(HEAD NET(8) "[{torus: [4, 2]}]\n", {KB_WRITE, "c0.pe0", "c3.slice0", 36315000});
+    CHECK(HEAD NET(64) "[{torus: [4, 4, 4]}]\n", {KB_WRITE, "c0.pe0", "c63.slice0", 40465000});
+    CHECK(HEAD NET(64) "[{torus: [4, 4, 4]}]\n", {KB_WRITE, "c0.pe0", "c42.slice0", 46897500});
+}
+
+#define LONG_AND_SHORT                                                                             \
+    HEAD "links: {near: {bw_gbs: 128.0, latency_ns: 5.0}, far: {bw_gbs: 128.0, latency_ns: 20.0}}\n" \
+    NET(4) "[{list: [c0-c2], link: far}, {list: [c0-c1, c1-c2, c0-c3, c3-c2], link: near}]\n"
+
+static void name_cube_of(void *arg, const kb_hop *hop)
+{
+    unsigned cube = (unsigned char)hop->node[9] - (unsigned)'0';
+
+    *(unsigned *)arg |= strncmp(hop->node, "sip0.cube", 9) == 0 ? 1u << cube : 0;
+}
+
+/* The cubes of a route, as bits. */
+static unsigned cubes_on(const char *yaml, const char *src, const char *dst)
+{
+    const kb_topology *topo = topology(yaml);
+    kb_endpoint from = end_of(topo, src), to = end_of(topo, dst);
+    unsigned cubes = 0;
+
+    assert_int_equal(kb_route_walk(topo, &from, &to, name_cube_of, &cubes, NULL), KB_OK);
+    any_topology_free(topo);
+    return cubes;
+}
+
+/* Latency before the number of links; then the lowest port; never through one that lets none pass. */
+static void routes_are_by_weight(void **state)
+{
+    (void)state;
+    CHECK(LONG_AND_SHORT, {KB_WRITE, "c0.pe0", "c2.slice0", 48277500});
+    assert_int_equal(cubes_on(LONG_AND_SHORT, "c0.pe0", "c2.slice0"), 1u << 0 | 1u << 1 | 1u << 2);
+    CHECK(LONG_AND_SHORT "cubes: {c1: {transit: none}}\n",
+          {KB_WRITE, "c0.pe0", "c2.slice0", 48277500});
+    assert_int_equal(
+        cubes_on(LONG_AND_SHORT "cubes: {c1: {transit: none}}\n", "c0.pe0", "c2.slice0"),
+        1u << 0 | 1u << 3 | 1u << 2);
+}
+
+/* A read takes the way of its data. */
+static void one_way_links(void **state)
+{
+    static const char ring[] = HEAD NET(3) "[{list: [c0>c1, c1>c2, c2>c0]}]\n";
+
+    (void)state;
+    CHECK(ring, {KB_WRITE, "c0.pe0", "c2.slice0", 38297500});
+    CHECK(ring, {KB_READ, "c0.pe0", "c2.slice0", 36277500});
+}
+
+static void count_links(void *arg, const kb_edge *edge)
+{
+    (void)edge;
+    ++*(size_t *)arg;
+}
+
+/* Edges of a machine of switches and one cube with PEs: those between cubes are what differs. */
+static size_t n_links(const char *net, const char *one)
+{
+    const kb_topology *topo = topology(net), *without = topology(one);
+    size_t n = 0, n_without = 0;
+
+    kb_edges(topo, count_links, &n);
+    kb_edges(without, count_links, &n_without);
+    any_topology_free(topo);
+    any_topology_free(without);
+    return n - n_without;
+}
+
+#define LINKS(n, net)                                                                              \
+    n_links(HEAD NET(n) "[" net "]\n", HEAD NET(n) "[" net "]\nbroken: ['c*-c*']\n") / 2
+
+static void shapes_have_their_links(void **state)
+{
+    (void)state;
+    assert_int_equal(LINKS(8, "{all: c*}"), 28);
+    assert_int_equal(LINKS(12, "{each: ['c[0-7]', 'c[8-11]']}"), 32);
+    assert_int_equal(LINKS(16, "{mesh: [2, 2, 2, 2]}"), 32);
+    assert_int_equal(LINKS(8, "{mesh: [4, 2]}"), 10);
+    assert_int_equal(LINKS(8, "{torus: [4, 2]}"), 16);
+    assert_int_equal(LINKS(64, "{torus: [4, 4, 4]}"), 192);
+    assert_int_equal(LINKS(6, "{all: 'c[0-5]', groups: 3}, {dragonfly: 'c[0-5]', groups: 3}"), 6);
+}
+
+/* Groups of two, three of them: c0-c2, c1-c4, c3-c5. */
+static void a_dragonfly_joins_its_groups(void **state)
+{
+    static const char net[] =
+        HEAD NET(6) "[{all: 'c[0-5]', groups: 3}, {dragonfly: 'c[0-5]', groups: 3}]\n";
+
+    (void)state;
+    assert_int_equal(cubes_on(net, "c0.pe0", "c2.slice0"), 1u << 0 | 1u << 2);
+    assert_int_equal(cubes_on(net, "c1.pe0", "c4.slice0"), 1u << 1 | 1u << 4);
+    assert_int_equal(cubes_on(net, "c3.pe0", "c5.slice0"), 1u << 3 | 1u << 5);
+    assert_int_equal(cubes_on(net, "c0.pe0", "c5.slice0"), 1u << 0 | 1u << 1 | 1u << 4 | 1u << 5);
+}
+
+/* -- lanes ---------------------------------------------------------------------------------- */
+
+#define LANES(lanes, gbs)                                                                          \
+    HEAD "links: {x: {bw_gbs: " #gbs ", lanes: " #lanes ", distance_mm: 1.0}}\n"                   \
+    NET(2) "[{mesh: [2], link: x}]\n"
+#define THREE(a, b, c)                                                                             \
+    (const struct row[]){{KB_WRITE, "c0.pe0", "c1.slice0", a},                                     \
+                         {KB_WRITE, "c0.pe1", "c1.slice1", b},                                     \
+                         {KB_WRITE, "c0.pe2", "c1.slice2", c}},                                    \
+        3
+
+static void lanes_are_servers(void **state)
+{
+    (void)state;
+    check_rows(LANES(1, 64.0), THREE(196240000, 132277500, 68315000), 0);
+    check_rows(LANES(1, 128.0), THREE(100240000, 68277500, 36315000), 0xb56908fa32d7773c);
+    check_rows(LANES(2, 64.0), THREE(132240000, 68315000, 68315000), 0xd57bcd778ab49aa4);
+    check_rows(LANES(2, 128.0), THREE(68240000, 36315000, 36315000), 0xddc23f42c01ba07b);
+}
+
+/* Nothing is passed ahead of time behind several servers: two heads may leave them at once. */
+static void heads_leave_lanes_in_order(void **state)
+{
+    static const struct row rows[] = {{KB_WRITE, "c0.pe3", "c1.slice0", 68202500},
+                                      {KB_WRITE, "c0.pe0", "c1.slice0", 164202500},
+                                      {KB_WRITE, "c0.pe2", "c1.slice0", 100202500},
+                                      {KB_WRITE, "c0.pe1", "c1.slice0", 132202500}};
+
+    (void)state;
+    check_rows(LANES(2, 64.0), rows, 4, 0x18f2384817532d84);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pes_have_slices_elsewhere),
+        cmocka_unit_test(compute_dies_on_memory_dies),
+        cmocka_unit_test(a_mesh_is_a_mesh),
+        cmocka_unit_test(routes_are_by_weight),
+        cmocka_unit_test(one_way_links),
+        cmocka_unit_test(shapes_have_their_links),
+        cmocka_unit_test(a_dragonfly_joins_its_groups),
+        cmocka_unit_test(lanes_are_servers),
+        cmocka_unit_test(heads_leave_lanes_in_order),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

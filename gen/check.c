@@ -154,7 +154,8 @@ int64_t count_nodes(const struct spec *spec)
         IO = 3,     /* pcie_ep, io_noc, io_cpu */
         SWITCH = 1, /* between SIPs */
     };
-    int64_t cubes = net_cubes(spec), chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
+    int64_t cubes = net_cubes(spec),
+            chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
     return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
            (spec->sips > 1 ? SWITCH : 0);

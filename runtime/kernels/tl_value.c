@@ -17,19 +17,7 @@
 #include "kernels/requests.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
-
-void value_start(struct kb_sim *s, uint64_t t, struct command *c)
-{
-    struct stage stage = {.command = c, .stage = STAGE_FETCH, .id = c->op.id, .data_op = true};
-
-    pe_fetch(s, t, &stage, c->fetch_bytes);
-}
-
-void value_fetched(struct command *c)
-{
-    c->pe->value = c->op.in[0].view;
-    c->op.in[0].view.v = NULL;
-}
+#include <string.h>
 
 /* What it must be computed from is kept, and is computed. */
 static void compute(const struct call *call, struct version *v)

@@ -39,7 +39,7 @@ struct kb_sim {
     uint32_t n_order, next_row;
     bool sorted, started;
     bool wants_values; /* kb_sim_wants_values() */
-    uint8_t ways; /* of its transactions: bits of txn_way() */
+    uint8_t ways;      /* of its transactions: bits of txn_way() */
     /* The legs passed together where links are fifo, by leg_row.fed: network/turn.h ... */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
     int64_t last_issue_fs;

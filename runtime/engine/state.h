@@ -21,8 +21,6 @@ struct router;
 struct traffic;
 struct observer;
 
-struct version;
-
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
     struct kb_options options;
@@ -48,9 +46,7 @@ struct kb_sim {
     uint32_t n_order, next_row;
     bool sorted, started;
     bool wants_values; /* kb_sim_wants_values() */
-    /* Option values: has what is needed for the bytes of a pending version computed. NULL: not. */
-    kb_status (*value)(struct kb_sim *s, struct version *v, kb_error *why);
-    uint8_t ways; /* of its transactions: bits of txn_way() */
+    uint8_t ways;      /* of its transactions: bits of txn_way() */
     /* The legs passed together where links are fifo, by leg_row.fed: network/turn.h ... */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
     int64_t last_issue_fs;

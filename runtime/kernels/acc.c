@@ -188,9 +188,7 @@ static void pass_on(struct kb_sim *s, uint64_t t, struct command *c)
 
 void acc_start(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    if (is_acc_store(c))
-        acc_store_start(s, t, c);
-    else if (!compute_fetch(s, t, c))
+    if (is_acc_store(c) ? !acc_store_fetch(s, t, c) : !compute_fetch(s, t, c))
         acc_ready(s, t, c);
 }
 
@@ -198,14 +196,14 @@ bool acc_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
 {
     struct command *c = work->command;
 
-    if (is_acc_store(c)) {
+    if (is_acc_store(c) && work->stage != STAGE_FETCH) {
         if (!acc_store_stage_done(s, t, work))
             return false;
         acc_give_back(t, c->acc);
         return true;
     }
     if (work->stage == STAGE_FETCH) {
-        if (c->reads)
+        if (c->reads && !is_acc_store(c)) /* that one may have more to fetch */
             flight_fetched(s, t, c);
         acc_ready(s, t, c);
         return false;

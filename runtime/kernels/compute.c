@@ -123,3 +123,18 @@ bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     begin_store(s, t, c);
     return false;
 }
+
+/* -- values, kernels/tl_value.c ---------------------------------------------------------------- */
+
+void value_start(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct stage stage = {.command = c, .stage = STAGE_FETCH, .id = c->op.id, .data_op = true};
+
+    pe_fetch(s, t, &stage, c->fetch_bytes);
+}
+
+void value_fetched(struct command *c)
+{
+    c->pe->value = c->op.in[0].view;
+    c->op.in[0].view.v = NULL;
+}

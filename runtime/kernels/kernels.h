@@ -121,6 +121,14 @@ static inline uint64_t later(uint64_t t, int64_t delay_fs)
     return sum < EV_PAST ? sum : EV_PAST;
 }
 
+/* Has what is needed for the bytes of a pending version computed. */
+typedef kb_status compute_version(struct kb_sim *s, struct version *v, kb_error *why);
+
+/* tl_value() and tl_values(), by what computes.  tl_value.c */
+double value_element(tl_here here, struct tl_ctx *tl, struct tl_tensor *x, int64_t i,
+                     compute_version *by);
+const void *value_all(tl_here here, struct tl_ctx *tl, struct tl_tensor *x, compute_version *by);
+
 /* The operation of a command that has started and not ended; NULL: there is none.  pool.c */
 const struct op *kernels_op_under_way(const struct kernels *k, uint32_t id);
 

@@ -3,7 +3,7 @@
  * tl_value() and tl_values() are commands: they wait for their tensor, as an operand does, and for
  * the FETCH of the element, or of all. Then the kernel goes on with the bytes. What was only loaded
  * has them. A result of arithmetic has none until Phase 2; so what it depends on is computed here,
- * by the code of Phase 2 (s->value), from the versions that lie there: through memory, messages and
+ * by the code of Phase 2 (`by`), from the versions that lie there: through memory, messages and
  * earlier launches. Times do not depend on it, and bytes are those that Phase 2 would give.
  *
  * For that the operands of all operations must have been kept from the first on: options.values.
@@ -17,33 +17,21 @@
 #include "kernels/requests.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
-
-void value_start(struct kb_sim *s, uint64_t t, struct command *c)
-{
-    struct stage stage = {.command = c, .stage = STAGE_FETCH, .id = c->op.id, .data_op = true};
-
-    pe_fetch(s, t, &stage, c->fetch_bytes);
-}
-
-void value_fetched(struct command *c)
-{
-    c->pe->value = c->op.in[0].view;
-    c->op.in[0].view.v = NULL;
-}
+#include <string.h>
 
 /* What it must be computed from is kept, and is computed. */
-static void compute(const struct call *call, struct version *v)
+static void compute(const struct call *call, struct version *v, compute_version *by)
 {
     struct kb_sim *s = call->pe->sim;
     kb_error why = {""};
     kb_status status;
 
-    if (!s->value) {
+    if (!s->options.values) {
         s->wants_values = true;
         BAD(call, "the value is pending: it is known with option values, which computes it as the "
                   "kernel runs");
     }
-    status = s->value(s, v, &why);
+    status = by(s, v, &why);
     if (status == KB_OK)
         return;
     if (status == KB_NO_MEMORY)
@@ -65,7 +53,8 @@ static uint64_t element_address_of(const struct tl_tensor *x, uint64_t i)
 }
 
 /* `n` elements of x from `first` on, where the version has them; its reference is the caller's. */
-static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t first, uint64_t n)
+static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t first, uint64_t n,
+                         compute_version *by)
 {
     struct command *c;
     struct view view;
@@ -83,7 +72,7 @@ static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t 
     if (x->kind == TENSOR_VALUE) /* it was bound as a whole */
         view.offset += first * bytes;
     if (!version_ready(view.v))
-        compute(call, view.v);
+        compute(call, view.v, by);
     if (!version_bytes(view.v))
         call_no_memory(call);
     return view;
@@ -98,7 +87,7 @@ static uint64_t check_value(const struct call *call, const struct tl_tensor *x)
     return dims_elements(&x->shape);
 }
 
-double tl_value_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i)
+double value_element(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i, compute_version *by)
 {
     struct call call = begin_call(tl, "tl_value", here);
     uint64_t n = check_value(&call, x);
@@ -107,16 +96,16 @@ double tl_value_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i)
 
     if (i < 0 || (uint64_t)i >= n)
         BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);
-    view = fetch(&call, x, (uint64_t)i, 1);
+    view = fetch(&call, x, (uint64_t)i, 1, by);
     memcpy(element, view.v->bytes + view.offset, dtype_bytes(x->dtype));
     version_drop(view.v);
     return kb_element((kb_dtype)x->dtype, element, 0);
 }
 
-const void *tl_values_at(tl_here here, tl_ctx *tl, tl_tensor *x)
+const void *value_all(tl_here here, tl_ctx *tl, tl_tensor *x, compute_version *by)
 {
     struct call call = begin_call(tl, "tl_values", here);
-    struct view view = fetch(&call, x, 0, check_value(&call, x));
+    struct view view = fetch(&call, x, 0, check_value(&call, x), by);
 
     version_drop(x->view.v);
     x->view = view;

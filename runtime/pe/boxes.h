@@ -82,7 +82,7 @@ KERNELS_OWN void compute_count(struct kernels *k, const struct op *op);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
-/* A tl_value(): its FETCH begins; has ended. */
+/* A tl_value(): its FETCH begins; has ended (kernels/compute.c). */
 KERNELS_OWN void value_start(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void value_fetched(struct command *c);
 
@@ -98,10 +98,11 @@ KERNELS_OWN void composite_start(struct kb_sim *s, uint64_t t, struct command *c
 /* True: it was the command's last. */
 KERNELS_OWN bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
-/* A tl_acc_store(), which is like the end of a composite's token: how many ids its stages take; its
- * start; its turn (kernels/acc.h); true: it was the last stage. */
+/* A tl_acc_store(), which is like the end of a composite's token: how many ids its stages take. Its
+ * start; false: there is no FETCH before its turn (kernels/acc.h). Its turn. The engine or the
+ * STORE of a step has ended; true: it was the last stage. */
 KERNELS_OWN uint64_t acc_store_stages(const struct command *c);
-KERNELS_OWN void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN bool acc_store_fetch(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void acc_store_turn(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN bool acc_store_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 

@@ -39,7 +39,6 @@
  * at the issue, in the order of tokens: composite_stages(). A token takes its first from
  * c->next_id.
  */
-#include "kernels/acc.h"
 #include "kernels/error.h"
 #include "kernels/operands.h"
 #include "kernels/pool.h"
@@ -446,14 +445,14 @@ uint64_t acc_store_stages(const struct command *c)
     return epilogue_stages(&c->op) + 1;
 }
 
-void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c)
+bool acc_store_fetch(struct kb_sim *s, uint64_t t, struct command *c)
 {
     const struct op *op = &c->op;
     struct token *token = token_new(s->kernels);
 
     if (!token) {
         engine_fail(s, KB_NO_MEMORY);
-        return;
+        return true;
     }
     *token = (struct token){.command = c,
                             .next_id = op->id + 1,
@@ -464,10 +463,10 @@ void acc_store_start(struct kb_sim *s, uint64_t t, struct command *c)
     c->whole = token;
     c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
     service_begin(&c->service, t);
-    if (op->n_epilogues && epilogue_tensor(&op->epilogue[0]))
-        token_epilogue(s, t, token);
-    else
-        acc_ready(s, t, c);
+    if (!op->n_epilogues || !epilogue_tensor(&op->epilogue[0]))
+        return false;
+    token_epilogue(s, t, token);
+    return true;
 }
 
 void acc_store_turn(struct kb_sim *s, uint64_t t, struct command *c)
@@ -484,9 +483,7 @@ bool acc_store_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
 {
     struct command *c = work->command;
 
-    if (work->stage == STAGE_FETCH)
-        acc_ready(s, t, c);
-    else if (work->stage == STAGE_MATH)
+    if (work->stage == STAGE_MATH)
         token_computed(s, t, work->token);
     if (work->stage != STAGE_STORE)
         return false;

@@ -3,7 +3,8 @@
  *
  * A record of a GEMM or MATH is noted by its place when it is first looked for; each record is
  * looked at once. Places are sorted by id, to be found, and as an operation mostly has a larger id
- * than those whose results it reads. New ones are merged in: a run that asks for values looks for them again and again.
+ * than those whose results it reads. New ones are merged in: a run that asks for values looks for
+ * them again and again.
  */
 #include "machine/endpoint.h"
 #include "record/record.h"

@@ -8,7 +8,6 @@
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "phase2/exec.h"
-#include "sim/sim.h"
 
 kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
 {
@@ -43,13 +42,13 @@ static kb_status compute_value(struct kb_sim *s, struct version *v, kb_error *wh
     return version_ready(v) ? KB_OK : exec_value(s->log, &under_way, s->topo, v, &options, why);
 }
 
-void compute_offer_values(struct kb_sim *s)
+/* Here, so that a program whose kernels ask for no values is linked without Phase 2. */
+double tl_value_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i)
 {
-    if (s->options.values)
-        s->value = compute_value;
+    return value_element(here, tl, x, i, compute_value);
 }
 
-bool kb_sim_wants_values(const kb_sim *sim)
+const void *tl_values_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
-    return sim->wants_values;
+    return value_all(here, tl, x, compute_value);
 }

@@ -51,7 +51,6 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
         kb_sim_free(s);
         return KB_NO_MEMORY;
     }
-    compute_offer_values(s);
     *out = s;
     return KB_OK;
 }
@@ -198,4 +197,9 @@ uint64_t kb_sim_fingerprint(const kb_sim *s)
 int64_t kb_sim_end_fs(const kb_sim *s)
 {
     return s->end_fs;
+}
+
+bool kb_sim_wants_values(const kb_sim *s)
+{
+    return s->wants_values;
 }

@@ -6,9 +6,6 @@
 /* Says in `why` how a run came to end with `status`, if that is not its end; returns `status`. */
 kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why);
 
-/* Lets kernels have values if the options ask for it.  compute.c */
-void compute_offer_values(struct kb_sim *s);
-
 /* KB_INTERNAL if a station was busy for longer than the run lasted.  check.c */
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 

@@ -6,7 +6,13 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum { VERSION_OF_KINDS = 3, CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64 };
+enum {
+    VERSION_OF_KINDS = 3,
+    CUBES_MAX = 16384,
+    NODES_MAX = 1 << 24,
+    GRANULE_MIN = 64,
+    PACKET_MIN = 64
+};
 
 /* Say which key is missing: the outermost mapping that is not there, or the key itself. */
 static void missing(const struct spec *spec, enum key k)
@@ -147,7 +153,8 @@ int64_t count_nodes(const struct spec *spec)
         IO = 3,     /* pcie_ep, io_noc, io_cpu */
         SWITCH = 1, /* between SIPs */
     };
-    int64_t cubes = net_cubes(spec), chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
+    int64_t cubes = net_cubes(spec),
+            chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
     return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
            (spec->sips > 1 ? SWITCH : 0);

@@ -74,7 +74,8 @@ static struct between_row follow(const struct routes_of *of, uint32_t a, uint32_
         exit = exit_of(of, cube, a, b);
         row.way.cost =
             cost_add(row.way.cost, cost_segment_at(t, cube, seg_of_pass(t, of->plane, side, exit)));
-        row.ucie_fs += walk_port_fs(t, of->plane, cube, side) + walk_port_fs(t, of->plane, cube, exit);
+        row.ucie_fs +=
+            walk_port_fs(t, of->plane, cube, side) + walk_port_fs(t, of->plane, cube, exit);
     }
 }
 

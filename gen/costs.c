@@ -237,7 +237,8 @@ static void add_costs(struct routes *r)
     add_host_costs(r);
 }
 
-/* The wire of the edge into memory `unit` of a cube, by whichever side; 0: it has no such memory. */
+/* The wire of the edge into memory `unit` of a cube, by whichever side; 0: it has no such memory.
+ */
 static int64_t last_wire_fs(const struct routes *r, uint32_t unit)
 {
     uint32_t side = 0;

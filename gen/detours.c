@@ -50,7 +50,8 @@ struct search {
 bool detours_has_step(const struct kb_topology *t, uint32_t plane, uint32_t cube, uint32_t side)
 {
     return mesh_has_link(t, plane, cube, side) && mesh_has_port(t, plane, cube, side, true) &&
-           mesh_has_port(t, plane, walk_neighbour(t, cube, side), walk_far_side(t, cube, side), false);
+           mesh_has_port(t, plane, walk_neighbour(t, cube, side), walk_far_side(t, cube, side),
+                         false);
 }
 
 static bool is_there(const struct search *s, uint32_t cube)

@@ -36,16 +36,6 @@
 /* In comments, and in C. */
 static const char *const side_names[] = {"N", "E", "S", "W", "IO"};
 
-static const char *const exit_names[] = {"SIDE_N", "SIDE_E", "SIDE_S", "SIDE_W", "EXIT_IO"};
-
-/* A side of a mesh has a name, a port of a net its number. */
-static const char *exit_name(const struct routes *r, uint32_t exit)
-{
-    if (exit == EXIT_END)
-        return "EXIT_END";
-    return r->found->net ? arena_printf(r->arena, "%u", exit) : exit_names[exit];
-}
-
 static const char *const chiplet_names[] = {
 #define CHIPLET(NAME) "AT_" #NAME,
 #include "machine/kinds.def"
@@ -114,9 +104,10 @@ static void emit_links(FILE *out, const struct routes *r, const char *name,
     for (uint32_t i = 0; i < n; i++) {
         char mm[40], gbs[40];
 
-        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i, rows[i].from,
-                rows[i].to, exit_name(r, rows[i].leaves), rows[i].both_ways, rows[i].lanes,
-                rows[i].wire_fs, emit_real(rows[i].length_mm, mm), emit_real(rows[i].gbs, gbs));
+        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i,
+                rows[i].from, rows[i].to, emit_exit_name(r, rows[i].leaves), rows[i].both_ways,
+                rows[i].lanes, rows[i].wire_fs, emit_real(rows[i].length_mm, mm),
+                emit_real(rows[i].gbs, gbs));
     }
     emit_end_map(out);
 }
@@ -183,13 +174,14 @@ static void emit_cube_rows(FILE *out, const struct routes *r)
 {
     emit_begin_map(out, "cube_rows");
     for (uint32_t i = 0; i < r->n_cube_rows; i++)
-        fprintf(out, "$1(%u, [[{{0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64
-                "}}]], %u, %u, %u, %u, %u, %uu, %u, %u, %u)m4_dnl\n", i,
-                r->cube_rows[i].pes.words[0], r->cube_rows[i].pes.words[1],
-                r->cube_rows[i].pes.words[2], r->cube_rows[i].pes.words[3], r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
-                r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].before,
-                r->cube_rows[i].home, r->cube_rows[i].home_rank, r->cube_rows[i].there,
-                r->cube_rows[i].kind);
+        fprintf(out,
+                "$1(%u, [[{{0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%" PRIx64
+                "}}]], %u, %u, %u, %u, %u, %uu, %u, %u, %u)m4_dnl\n",
+                i, r->cube_rows[i].pes.words[0], r->cube_rows[i].pes.words[1],
+                r->cube_rows[i].pes.words[2], r->cube_rows[i].pes.words[3],
+                r->cube_rows[i].first_node, r->cube_rows[i].first_pe, r->cube_rows[i].first_slice,
+                r->cube_rows[i].rank, r->cube_rows[i].before, r->cube_rows[i].home,
+                r->cube_rows[i].home_rank, r->cube_rows[i].there, r->cube_rows[i].kind);
     emit_end_map(out);
 }
 
@@ -212,8 +204,8 @@ static void emit_segment_rows(FILE *out, const struct routes *r, uint32_t of_kin
         fprintf(out,
                 "$1(%u, %u, %u, %u, %u, [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n",
                 i, s->first_hop, s->n_hops, s->first_leg, s->n_legs,
-                exit_name(r, s->n_hops ? s->exit : EXIT_END), s->tail_wire_fs, s->tail_overhead_fs,
-                s->n_hops ? hop_name(r, hop) : "none",
+                emit_exit_name(r, s->n_hops ? s->exit : EXIT_END), s->tail_wire_fs,
+                s->tail_overhead_fs, s->n_hops ? hop_name(r, hop) : "none",
                 s->n_hops ? hop_name(r, hop + s->n_hops - 1) : "none");
     }
 }
@@ -338,7 +330,7 @@ static void emit_mesh(FILE *out, const struct routes *r)
             fprintf(out,
                     "$1(%td, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64
                     ", %" PRId64 ")m4_dnl\n",
-                    row - r->cost_mesh, exit_name(r, row->exit), exit_name(r, row->side),
+                    row - r->cost_mesh, emit_exit_name(r, row->exit), emit_exit_name(r, row->side),
                     row->cost.wire_fs, row->cost.overhead_fs, emit_real(row->cost.link_gbs, gbs),
                     dx, dy);
         }
@@ -388,91 +380,6 @@ static void emit_cube_pos(FILE *out, const struct routes *r)
     emit_end_map(out);
 }
 
-/* -- planes --------------------------------------------------------------------------------- */
-
-static void emit_planes(FILE *out, const struct routes *r)
-{
-    emit_begin_map(out, "planes");
-    for (uint32_t i = 0; i < r->topo.planes; i++) {
-        const struct plane_row *row = &r->plane_rows[i];
-
-        fprintf(out, "$1(%u, [[%s]], %u, %u, %u, %u, %u)m4_dnl\n", i, row->name, row->dirs,
-                row->y_first, row->one_way, row->in_parts, row->has_detours);
-    }
-    emit_end_map(out);
-    emit_begin_map(out, "io_sides");
-    for (uint32_t i = 0; i < r->topo.chiplets; i++)
-        fprintf(out, "$1(%u, [[%s]])m4_dnl\n", i, exit_name(r, r->io_sides[i]));
-    emit_end_map(out);
-}
-
-/* A byte of a C string: what means nothing to C or m4 as it is. */
-static void emit_byte(FILE *out, uint8_t byte)
-{
-    bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
-                 (byte >= 'a' && byte <= 'z') || byte == '/' || byte == '-';
-
-    fprintf(out, plain ? "%c" : "\\%03o", byte);
-}
-
-/* Mostly letters and digits, as C strings of a line each: much faster to compile than rows. */
-static void emit_letters(FILE *out, const char *name, const uint8_t *text, size_t n)
-{
-    enum { LINE = 80 };
-
-    emit_begin_map(out, name);
-    for (size_t i = 0; i < n; i += LINE) {
-        fputs("$1([[\"", out);
-        for (size_t k = i; k < n && k < i + LINE; k++)
-            emit_byte(out, text[k]);
-        fputs("\"]])m4_dnl\n", out);
-    }
-    emit_end_map(out);
-}
-
-/* Only where something is missing or broken. */
-static void emit_gaps(FILE *out, const struct routes *r)
-{
-    const struct kb_topology *t = &r->topo;
-    size_t cubes = (size_t)t->sips * t->cubes;
-
-    emit_begin_map(out, "detour_of");
-    for (size_t i = 0; t->has_gaps && i < cubes * t->planes * mesh_ties(t); i++)
-        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->detour_of[i]);
-    emit_end_map(out);
-    emit_begin_map(out, "shores");
-    for (size_t i = 0; i < r->n_shores; i++)
-        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->shores[i]);
-    emit_end_map(out);
-    emit_letters(out, "cube_edges", r->cube_edges,
-                 t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
-    emit_define_int(out, "is_net", r->found->net != NULL);
-    emit_begin_map(out, "port_rows");
-    for (size_t i = 0; r->found->net && i < cubes * t->ports; i++)
-        fprintf(out, "$1(%zu, %" PRIu32 "u, %u, %u)m4_dnl\n", i, r->port_rows[i].cube,
-                r->port_rows[i].port, r->port_rows[i].flags);
-    emit_end_map(out);
-    emit_begin_map(out, "io_cubes");
-    for (uint32_t i = 0; r->found->net && i < t->n_shore; i++)
-        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->io_cubes[i]);
-    emit_end_map(out);
-    emit_define_int(out, "n_detours", r->n_detours);
-    emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
-}
-
-/* Which nodes are routers. */
-static void emit_stops(FILE *out, const struct routes *r)
-{
-    const struct kb_topology *t = &r->topo;
-
-    emit_define_int(out, "n_stops", r->n_stops);
-    emit_begin_map(out, "stop_of");
-    for (size_t i = 0; r->n_stops && i < (size_t)t->sips * t->cubes; i++)
-        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->stop_of[i]);
-    emit_end_map(out);
-    emit_letters(out, "stops", r->stops, (size_t)r->n_stops * t->n_cube_nodes);
-}
-
 static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
     (void)r;
@@ -488,7 +395,7 @@ static void emit_between(FILE *out, const struct routes *r)
 
         fprintf(out,
                 "$1(%u, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64 ")m4_dnl\n", i,
-                exit_name(r, way->exit), exit_name(r, way->side), way->cost.wire_fs,
+                emit_exit_name(r, way->exit), emit_exit_name(r, way->side), way->cost.wire_fs,
                 way->cost.overhead_fs, emit_real(way->cost.link_gbs, gbs), r->between[i].ucie_fs);
     }
     emit_end_map(out);

@@ -24,4 +24,13 @@ void emit_kinds(FILE *out, const struct routes *r);
 /* Each number as a macro, for topo.h, and the initialiser of struct kb_topology. */
 void emit_fields(FILE *out, const struct kb_topology *t);
 
+/* A side of a mesh has a name, a port of a net its number.  emit_ways.c, as are those below */
+const char *emit_exit_name(const struct routes *r, uint32_t exit);
+
+/* Planes and the sides of IO chiplets; what is there and where routes lead; which nodes are
+ * routers. */
+void emit_planes(FILE *out, const struct routes *r);
+void emit_gaps(FILE *out, const struct routes *r);
+void emit_stops(FILE *out, const struct routes *r);
+
 #endif

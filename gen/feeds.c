@@ -1,9 +1,9 @@
 /* feeds.c -- which links are fed by one other: what comes to them has come over that one.
  *
- * Where links queue, the engine need not stop at such a link (runtime/engine/inorder_steps.h says why).
- * This file finds them in the legs of the segments. For each edge that a request may pass it notes
- * what the request has passed before: another edge, the DMA of its PE, the engine of an m_cpu, the
- * host.
+ * Where links queue, the engine need not stop at such a link (runtime/engine/inorder_steps.h says
+ * why). This file finds them in the legs of the segments. For each edge that a request may pass it
+ * notes what the request has passed before: another edge, the DMA of its PE, the engine of an
+ * m_cpu, the host.
  *
  *     fed by one    always the same one
  *     one way       no request passes the edge the other way. Then even the runs that read and

@@ -97,7 +97,7 @@ static bool finish_kind(struct routes *kind, uint32_t n_links)
     do {                                                                                           \
         r->name = arena_alloc(r->arena, (size_t)(n)*n_kinds * sizeof *r->name);                    \
         for (uint32_t k = 0; k < n_kinds; k++)                                                     \
-            if ((n) != 0)                                                                               \
+            if ((n) != 0)                                                                          \
                 memcpy(r->name + (size_t)k * (n), kinds[k].name, (n) * sizeof *r->name);           \
     } while (0)
 

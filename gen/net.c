@@ -64,8 +64,9 @@ static const struct link_spec *kind_of(const struct making *m, const struct text
         names[links->n] = "d2d";
         near = text_nearest(name->text, strlen(name->text), names, links->n + 1);
         wrong(m, name->at,
-              arena_printf(m->spec->arena, near ? "there are no links '%s', did you mean '%s'?"
-                                                : "there are no links '%s'",
+              arena_printf(m->spec->arena,
+                           near ? "there are no links '%s', did you mean '%s'?"
+                                : "there are no links '%s'",
                            diag_text(m->spec->arena, name->text, strlen(name->text)), near));
         return NULL;
     }
@@ -143,13 +144,15 @@ static bool find_set(const struct making *m, const struct text_spec *text, struc
 
     at = text->text ? text->at : at;
     if (!pattern_of_text(of, strlen(of), a, &p) || p.of_pes || *of == 's')
-        return wrong(m, at, arena_printf(a, "'%s' is no cubes of a SIP, as c3, c[4-7] or c*",
-                                         diag_text(a, of, strlen(of))));
+        return wrong(m, at,
+                     arena_printf(a, "'%s' is no cubes of a SIP, as c3, c[4-7] or c*",
+                                  diag_text(a, of, strlen(of))));
     out->cubes = arena_alloc(a, (size_t)m->net->n_cubes * 2 * sizeof *out->cubes);
     out->n = pattern_cubes(&p, m->net->n_cubes, out->cubes, 2 * m->net->n_cubes);
     if (out->n == UINT32_MAX)
-        return wrong(m, at, arena_printf(a, "'%s' has cubes that are not there: 'sip.cubes' is %u",
-                                         of, m->net->n_cubes));
+        return wrong(m, at,
+                     arena_printf(a, "'%s' has cubes that are not there: 'sip.cubes' is %u", of,
+                                  m->net->n_cubes));
     for (uint32_t i = 0; i < out->n; i++) {
         if (seen[out->cubes[i]])
             return wrong(m, at, arena_printf(a, "'%s' has c%u twice", of, out->cubes[i]));
@@ -168,8 +171,9 @@ static bool is_cut(const struct making *m, const struct net_item *item, const st
                    uint32_t groups)
 {
     return set->n % groups == 0 ||
-           wrong(m, item->at, arena_printf(m->spec->arena, "%u cubes cannot be cut into %u groups",
-                                           set->n, groups));
+           wrong(m, item->at,
+                 arena_printf(m->spec->arena, "%u cubes cannot be cut into %u groups", set->n,
+                              groups));
 }
 
 /* -- shapes ----------------------------------------------------------------------------------- */
@@ -196,9 +200,8 @@ static void add_step(struct making *m, const struct net_item *item, const struct
         return;
     to = closes ? i - (k - 1) * stride : i + stride;
     add_link(m, kinds[closes ? NET_DIMS_MAX : d],
-             (struct net_end){.cube = set->cubes[i],
-                              .order = (uint32_t)(2 * d),
-                              .side = side_of_dim(d, true)},
+             (struct net_end){
+                 .cube = set->cubes[i], .order = (uint32_t)(2 * d), .side = side_of_dim(d, true)},
              (struct net_end){.cube = set->cubes[to],
                               .order = (uint32_t)(2 * d + 1),
                               .side = side_of_dim(d, false)},
@@ -216,8 +219,7 @@ static bool add_grid(struct making *m, const struct net_item *item)
         return false;
     for (size_t d = 0; d < item->n_dims; d++) {
         product *= (uint64_t)item->dims[d];
-        const struct link_spec *own =
-            kind_of(m, &item->links[item->n_links > 1 ? d : 0]);
+        const struct link_spec *own = kind_of(m, &item->links[item->n_links > 1 ? d : 0]);
         const struct link_spec *wrap = item->wrap.text ? kind_of(m, &item->wrap) : own;
 
         if (!own || !wrap)
@@ -229,8 +231,9 @@ static bool add_grid(struct making *m, const struct net_item *item)
     }
     if (product != set.n)
         return wrong(m, item->at,
-                     arena_printf(m->spec->arena, "the product of its dimensions is %llu, and it "
-                                                  "has %u cubes",
+                     arena_printf(m->spec->arena,
+                                  "the product of its dimensions is %llu, and it "
+                                  "has %u cubes",
                                   (unsigned long long)product, set.n));
     for (uint32_t i = 0; i < set.n; i++)
         for (size_t d = 0; d < item->n_dims; d++)
@@ -266,9 +269,9 @@ static bool are_apart(const struct making *m, const struct net_item *item, const
         seen[a->cubes[i]] = true;
     for (uint32_t i = 0; i < b->n; i++)
         if (seen[b->cubes[i]])
-            return wrong(m, item->of[1].at,
-                         arena_printf(m->spec->arena, "c%u is in both sets of 'each'",
-                                      b->cubes[i]));
+            return wrong(
+                m, item->of[1].at,
+                arena_printf(m->spec->arena, "c%u is in both sets of 'each'", b->cubes[i]));
     return true;
 }
 
@@ -344,8 +347,9 @@ static bool add_listed(struct making *m, const struct link_spec *kind, const str
 
     if (!sign || !sign[1])
         return wrong(m, text->at,
-                     arena_printf(arena, "'%s' is no link, write c0-c1, c0>c1 for one direction, "
-                                         "or c0.E-c1.W",
+                     arena_printf(arena,
+                                  "'%s' is no link, write c0-c1, c0>c1 for one direction, "
+                                  "or c0.E-c1.W",
                                   diag_text(arena, text->text, strlen(text->text))));
     len[0] = (size_t)(sign - text->text);
     len[1] = strlen(sign + 1);
@@ -396,10 +400,9 @@ static int by_port(const void *a, const void *b)
 
 static bool too_many(const struct making *m, uint32_t cube, uint32_t n)
 {
-    return n <= PORTS_MAX ||
-           wrong(m, spec_place(m->spec, KEY_sip_net),
-                 arena_printf(m->spec->arena, "c%u has %u ports, more than %d", cube, n,
-                              PORTS_MAX));
+    return n <= PORTS_MAX || wrong(m, spec_place(m->spec, KEY_sip_net),
+                                   arena_printf(m->spec->arena, "c%u has %u ports, more than %d",
+                                                cube, n, PORTS_MAX));
 }
 
 /* Numbers the ports of each cube. */
@@ -490,7 +493,7 @@ uint32_t net_cubes(const struct spec *spec)
 
 bool net_make(const struct spec *spec, struct net *out)
 {
-    static bool (*const add[NET_SHAPES])(struct making *m, const struct net_item *item) = {
+    static bool (*const add[NET_SHAPES])(struct making * m, const struct net_item *item) = {
         [NET_MESH] = add_grid, [NET_TORUS] = add_grid,          [NET_ALL] = add_all,
         [NET_EACH] = add_each, [NET_DRAGONFLY] = add_dragonfly, [NET_LIST] = add_list};
     struct making m = {.spec = spec, .net = out};
@@ -563,6 +566,7 @@ void net_check(const struct spec *spec)
     refuse_beside(spec, KEY_sip_plane);
     refuse_beside(spec, KEY_sip_io_chiplets);
     if (spec->contention_links == MODE_ROUTER)
-        diag_error(spec->diag, spec_place(spec, KEY_contention_links),
-                   "'contention.links: router' cannot stand beside 'sip.net' yet: ideal and fifo can");
+        diag_error(
+            spec->diag, spec_place(spec, KEY_contention_links),
+            "'contention.links: router' cannot stand beside 'sip.net' yet: ideal and fifo can");
 }

@@ -58,9 +58,8 @@ static bool wrong(const struct reader *r, const yaml_node_t *node, const char *o
 
 static struct text_spec text_at(const struct reader *r, const yaml_node_t *node)
 {
-    return (struct text_spec){
-        arena_copy(r->spec->arena, scalar(node), node->data.scalar.length),
-        doc_place(r->doc, node)};
+    return (struct text_spec){arena_copy(r->spec->arena, scalar(node), node->data.scalar.length),
+                              doc_place(r->doc, node)};
 }
 
 /* -- as YAML -------------------------------------------------------------------------------- */
@@ -200,9 +199,8 @@ static bool load_count(const struct reader *r, const yaml_node_t *node, const ch
         return wrong(r, node, of, "an integer");
     n = strtoll(scalar(node), NULL, 10);
     if (n < min || n > max)
-        return wrong(
-            r, node, of,
-            arena_printf(r->spec->arena, "%lld..%lld", (long long)min, (long long)max));
+        return wrong(r, node, of,
+                     arena_printf(r->spec->arena, "%lld..%lld", (long long)min, (long long)max));
     *out = n;
     return true;
 }
@@ -216,8 +214,9 @@ static bool load_link(const struct reader *r, const yaml_node_t *key, const yaml
                       struct link_spec *out)
 {
     static const struct reader_key keys[] = {
-        {"bw_gbs", load_gbs},         {"latency_ns", load_latency}, {"distance_mm", load_distance},
-        {"overhead_ns", load_overhead}, {"lanes", load_lanes},      {NULL, NULL}};
+        {"bw_gbs", load_gbs},           {"latency_ns", load_latency},
+        {"distance_mm", load_distance}, {"overhead_ns", load_overhead},
+        {"lanes", load_lanes},          {NULL, NULL}};
     const char *name = is_word(key) ? scalar(key) : "";
 
     *out = (struct link_spec){.at = doc_place(r->doc, key), .overhead_ns = -1, .lanes = 1};
@@ -246,8 +245,8 @@ static bool load_links(const struct reader *r, const yaml_node_t *node, struct l
     if (node->type != YAML_MAPPING_NODE)
         return diag_error(r->spec->diag, doc_place(r->doc, node),
                           "'links' must be a mapping of names to keys, as {eth: {bw_gbs: 12.5}}");
-    all.rows = arena_alloc(r->spec->arena, (size_t)(node->data.mapping.pairs.top - start + 1) *
-                                               sizeof *all.rows);
+    all.rows = arena_alloc(r->spec->arena,
+                           (size_t)(node->data.mapping.pairs.top - start + 1) * sizeof *all.rows);
     for (const yaml_node_pair_t *p = start; p < node->data.mapping.pairs.top; p++) {
         struct link_spec *link = &all.rows[all.n];
 
@@ -412,10 +411,17 @@ static bool check_item(const struct reader *r, const struct net_item *item)
 
 static bool load_item(const struct reader *r, const yaml_node_t *node, struct net_item *out)
 {
-    static const struct reader_key keys[] = {
-        {"mesh", load_dims}, {"torus", load_dims},     {"all", load_set},   {"each", load_each},
-        {"dragonfly", load_set}, {"list", load_list},  {"of", load_of},     {"link", load_link_names},
-        {"wrap", load_wrap}, {"groups", load_groups}, {NULL, NULL}};
+    static const struct reader_key keys[] = {{"mesh", load_dims},
+                                             {"torus", load_dims},
+                                             {"all", load_set},
+                                             {"each", load_each},
+                                             {"dragonfly", load_set},
+                                             {"list", load_list},
+                                             {"of", load_of},
+                                             {"link", load_link_names},
+                                             {"wrap", load_wrap},
+                                             {"groups", load_groups},
+                                             {NULL, NULL}};
 
     *out = (struct net_item){.shape = NET_SHAPES, .at = doc_place(r->doc, node)};
     if (node->type != YAML_MAPPING_NODE)

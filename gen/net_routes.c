@@ -11,8 +11,8 @@
  * and a cube's exit is its first port over which what remains is as far as it should be. The search
  * visits the cubes of the least distance first: those found are kept in a heap.
  *
- * Example: links of 5 ns c0-c1, c1-c2, and one of 20 ns c0-c2, ports of 1 ns. From c0 to c2 by c1 is
- * 2 * (1 + 5 + 1) = 14 ns with two links, and 22 ns with one: by c1.
+ * Example: links of 5 ns c0-c1, c1-c2, and one of 20 ns c0-c2, ports of 1 ns. From c0 to c2 by c1
+ * is 2 * (1 + 5 + 1) = 14 ns with two links, and 22 ns with one: by c1.
  */
 #include "net_routes.h"
 #include "check.h"
@@ -32,13 +32,13 @@ struct far {
 /* The search in one SIP. Cubes count inside the SIP. */
 struct search {
     struct routes *r;
-    uint32_t first;    /* the SIP's first cube, over all */
-    int64_t *weights;  /* [cube][port]: of a step; -1: there is none */
-    bool *passes;      /* [cube]: routes may */
-    struct far *far;   /* [cube] */
-    uint32_t *heap, n; /* cubes that are found, the nearest first */
-    uint32_t *place;   /* [cube]: where it is in the heap, from 1; 0: it is not */
-    uint8_t *row;      /* [from][to]: '0' + the exit */
+    uint32_t first;       /* the SIP's first cube, over all */
+    int64_t *weights;     /* [cube][port]: of a step; -1: there is none */
+    bool *passes;         /* [cube]: routes may */
+    struct far *far;      /* [cube] */
+    uint32_t *heap, n;    /* cubes that are found, the nearest first */
+    uint32_t *place;      /* [cube]: where it is in the heap, from 1; 0: it is not */
+    uint8_t *row;         /* [from][to]: '0' + the exit */
     const uint8_t *exits; /* of a table; NULL */
 };
 
@@ -57,12 +57,11 @@ static void fill_cube(struct routes *r, uint32_t cube)
         return;
     }
     for (uint32_t port = 0; port < of->n; port++)
-        rows[port] = (struct port_row){
-            .cube = of->ports[port].cube,
-            .port = (uint8_t)of->ports[port].port,
-            .flags = (uint8_t)(PORT_IS | PORT_FROM_NOC | PORT_TO_NOC |
-                               (of->ports[port].leads ? PORT_OUT : 0) |
-                               (of->ports[port].owns ? PORT_OWNS : 0))};
+        rows[port] = (struct port_row){.cube = of->ports[port].cube,
+                                       .port = (uint8_t)of->ports[port].port,
+                                       .flags = (uint8_t)(PORT_IS | PORT_FROM_NOC | PORT_TO_NOC |
+                                                          (of->ports[port].leads ? PORT_OUT : 0) |
+                                                          (of->ports[port].owns ? PORT_OWNS : 0))};
     for (uint32_t i = 0; i < r->found->net->n_io; i++)
         if (r->found->net->io_cubes[i] == cube % t->cubes)
             rows[t->ports - 1].flags = PORT_IS | PORT_FROM_NOC | PORT_TO_NOC;
@@ -116,7 +115,9 @@ static void find_weights(struct search *s)
         s->passes[cube] = kind->cube_transit == TRANSIT_ALL;
         for (uint32_t port = 0; port < r->topo.ports; port++)
             s->weights[(size_t)cube * r->topo.ports + port] =
-                detours_has_step(&r->topo, 0, s->first + cube, port) ? step_fs(r, s->first + cube, port) : -1;
+                detours_has_step(&r->topo, 0, s->first + cube, port)
+                    ? step_fs(r, s->first + cube, port)
+                    : -1;
     }
 }
 
@@ -278,9 +279,8 @@ static uint64_t search_sip(struct search *s)
         s->r->shores[(size_t)(s->first + to) * 2] = nearest_shore(s);
         note_shore(s, to, nearest);
         for (uint32_t from = 0; from < t->cubes; from++) {
-            uint32_t exit = from == to || !s->r->found->there[s->first + from]
-                                ? 0
-                                : choose(s, from, to);
+            uint32_t exit =
+                from == to || !s->r->found->there[s->first + from] ? 0 : choose(s, from, to);
 
             s->row[(size_t)from * t->cubes + to] = (uint8_t)('0' + exit);
             no_way += exit == NO_EXIT && is_end(s, from) && is_end(s, to);

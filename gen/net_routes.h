@@ -8,8 +8,8 @@ void fill_ports(struct routes *r);
 
 /*
  * Makes r->detours and r->shores; the nodes and links of all kinds and the rows of ports are made.
- * Returns the number of ordered pairs of cubes of one SIP without a way. `table` gives the exits, if
- * it has any.
+ * Returns the number of ordered pairs of cubes of one SIP without a way. `table` gives the exits,
+ * if it has any.
  */
 uint64_t find_net_exits(struct routes *r, const struct route_table *table);
 

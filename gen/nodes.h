@@ -10,8 +10,8 @@ uint32_t node_m_cpu(const struct routes *r);
 uint32_t node_sram(const struct routes *r);
 uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side);
 
-/* Has a cube of this kind that side: all of a mesh, in a net its ports and the one to the IO chiplet,
- * which is the last of all? */
+/* Has a cube of this kind that side: all of a mesh, in a net its ports and the one to the IO
+ * chiplet, which is the last of all? */
 bool has_side(const struct routes *r, uint32_t side);
 
 /* Fills the tables of nodes and links of one kind of cubes, of an IO chiplet, of the fabric. */

@@ -85,8 +85,8 @@ bool overrides_take_kind(struct spec *own, const struct doc *doc, const yaml_nod
         return diag_error(own->diag, doc_place(doc, value),
                           "'kind' must be the name of one of 'kinds', not %s",
                           value_described(own->arena, value));
-    own->row_kind->text = arena_copy(own->arena, (const char *)value->data.scalar.value,
-                                     value->data.scalar.length);
+    own->row_kind->text =
+        arena_copy(own->arena, (const char *)value->data.scalar.value, value->data.scalar.length);
     own->row_kind->at = doc_place(doc, value);
     return true;
 }
@@ -119,7 +119,7 @@ static bool is_row_name(const struct spec *spec, enum key k, const struct overri
 }
 
 static bool load_row(struct spec *spec, enum key k, struct spec *own, const struct doc *doc,
-                       const yaml_node_t *key, const yaml_node_t *value, struct override_spec *out)
+                     const yaml_node_t *key, const yaml_node_t *value, struct override_spec *out)
 {
     size_t before = diag_count(spec->diag);
     const char *text;
@@ -160,8 +160,7 @@ static bool is_new_key(const struct spec *spec, enum key k, const struct overrid
 
     for (const struct override_spec *o = all->rows; o < last; o++)
         if (o->text && strcmp(o->text, last->text) == 0)
-            return diag_error(spec->diag, last->at,
-                              "duplicate key '%s' in '%s', given on line %zu",
+            return diag_error(spec->diag, last->at, "duplicate key '%s' in '%s', given on line %zu",
                               diag_text(spec->arena, o->text, strlen(o->text)), key_rows[k].path,
                               o->at.line);
     return true;
@@ -176,8 +175,8 @@ static const char *all_text(struct arena *a, const struct override_specs *all)
         const struct override_spec *o = &all->rows[i];
         const char *quote = strpbrk(o->text, "[]*,") ? "'" : "";
 
-        text = arena_printf(a, "%s%s%s%s%s: %s", text, i ? ", " : "", quote, o->text, quote,
-                            o->keys);
+        text =
+            arena_printf(a, "%s%s%s%s%s: %s", text, i ? ", " : "", quote, o->text, quote, o->keys);
     }
     return arena_printf(a, "{%s}", text);
 }

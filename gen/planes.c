@@ -297,7 +297,8 @@ static bool leads_somewhere(const struct routes *r, uint32_t cube, uint32_t side
     const struct net *net = r->found->net;
 
     if (net)
-        return side < net->cubes[cube % t->cubes].n && net->cubes[cube % t->cubes].ports[side].leads;
+        return side < net->cubes[cube % t->cubes].n &&
+               net->cubes[cube % t->cubes].ports[side].leads;
     return !mesh_at_border(t, cube, side) || t->wrap >> side_is_vertical(side) & 1;
 }
 
@@ -411,9 +412,9 @@ static void warn(const struct routes *r, uint32_t plane, uint64_t n)
     const char *name = r->plane_rows[plane].name;
 
     diag_warning(r->spec->diag,
-                 spec_place(r->spec, r->spec->broken.n    ? KEY_broken
-                                     : r->found->net       ? KEY_sip_net
-                                                           : KEY_sip_planes),
+                 spec_place(r->spec, r->spec->broken.n ? KEY_broken
+                                     : r->found->net   ? KEY_sip_net
+                                                       : KEY_sip_planes),
                  "%llu ordered pairs of cubes of one SIP have no way%s%s", (unsigned long long)n,
                  *name ? " on plane " : "", name);
 }

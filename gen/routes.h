@@ -7,7 +7,6 @@
 #include "spec.h"
 #include "machine/tables.h"
 
-
 /* A topology in the making. */
 struct routes {
     struct arena *arena;
@@ -22,7 +21,7 @@ struct routes {
     /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
     uint32_t pes, slices, crossbars;
     struct noc noc;
-    struct kind_ports ports; /* of a net */
+    struct kind_ports ports;               /* of a net */
     uint32_t most_crossbars, most_routers; /* of any kind; of a plane of its NoC */
     uint32_t n_cube_rows;                  /* 0: all cubes are alike */
     uint32_t first_xbar_node, first_bridge_node;

@@ -45,7 +45,7 @@
 #include <string.h>
 #include "check.h"
 #include "nodes.h"
-#include "machine/segments.h"
+#include "machine/walk.h"
 
 /* -- segments ------------------------------------------------------------------------------- */
 

@@ -235,9 +235,9 @@ struct spec {
     /* The text of each value that was not set since: resolve_keep_texts(). NULL: not made. Borrowed
      */
     const char *texts[N_KEYS];
-    const char *folder;                 /* where the file lies; NULL: it is a text */
-    struct param_specs params;          /* for components */
-    struct text_spec *row_kind;         /* where `kind` of a row of `cubes` goes; NULL: it is no row */
+    const char *folder;         /* where the file lies; NULL: it is a text */
+    struct param_specs params;  /* for components */
+    struct text_spec *row_kind; /* where `kind` of a row of `cubes` goes; NULL: it is no row */
     const struct component *route_file; /* the table of `sip.routes`; NULL: there is none */
     const struct part *parts;           /* the components that were found: components.h */
     struct arena *arena;                /* borrowed */

@@ -376,9 +376,10 @@ static const char *impl_text(struct arena *a, const struct impl_spec *impl)
 static const char *mapping_text(const struct spec *spec, enum key k)
 {
     const void *field = spec_value(spec, k);
-    const char *text = key_rows[k].type == KEY_OVERRIDES ? ((const struct override_specs *)field)->text
-                       : key_rows[k].type == KEY_LINKS   ? ((const struct link_specs *)field)->text
-                                                         : ((const struct net_specs *)field)->text;
+    const char *text = key_rows[k].type == KEY_OVERRIDES
+                           ? ((const struct override_specs *)field)->text
+                       : key_rows[k].type == KEY_LINKS ? ((const struct link_specs *)field)->text
+                                                       : ((const struct net_specs *)field)->text;
 
     return text ? text : key_rows[k].type == KEY_NET ? "[]" : "{}";
 }

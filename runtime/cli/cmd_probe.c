@@ -149,8 +149,8 @@ static bool find_slices(const struct cli *cli, uint32_t sip, uint32_t *cube)
     return false;
 }
 
-/* The first slice of the PE's cube behind the crossbar node `node` places from its own; false: there
- * is none. */
+/* The first slice of the PE's cube behind the crossbar node `node` places from its own; false:
+ * there is none. */
 static bool find_behind(const struct cli *cli, uint32_t node, uint32_t *slice)
 {
     kb_endpoint pe;

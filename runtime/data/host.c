@@ -406,8 +406,9 @@ static kb_status place_parts(struct kb_tensor *tensor, uint64_t *used, kb_error 
         uint64_t nbytes = host_part_bytes(tensor, &p);
 
         if (pe_slice(t, pe_src(t, pe)) == NO_SLICE)
-            return endpoint_error(why, "tensor '%.64s' has a part for PE %" PRIu32
-                                       ", and no cube of its SIP has slices",
+            return endpoint_error(why,
+                                  "tensor '%.64s' has a part for PE %" PRIu32
+                                  ", and no cube of its SIP has slices",
                                   tensor->name, pe);
         uint64_t *end = &used[slice_index(t, space_of(t, pe))];
 

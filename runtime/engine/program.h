@@ -36,7 +36,7 @@ enum step_kind {
 };
 
 enum { STEP_STAYS = EXIT_END }; /* step.exit: it is not the last of its segment */
-enum { FED_ENGINE = 16 };      /* step.fed, beside leg_row.fed: an engine that keeps order */
+enum { FED_ENGINE = 16 };       /* step.fed, beside leg_row.fed: an engine that keeps order */
 
 struct step {
     int64_t lead_fs; /* behind its station: to the next, or to the end of the segment */

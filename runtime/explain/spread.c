@@ -365,7 +365,8 @@ static void spread_pairs(const struct spread *sp, const struct kb_sim *s)
             }
 }
 
-/* The first of `n` pieces of routes, `each` apart, that there is in `cube`: all begin, or end, alike.
+/* The first of `n` pieces of routes, `each` apart, that there is in `cube`: all begin, or end,
+ * alike.
  */
 static uint32_t first_piece(const struct kb_topology *t, uint32_t cube, uint32_t segment,
                             uint32_t each, uint32_t n)

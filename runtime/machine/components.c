@@ -33,8 +33,7 @@ static bool has_node(const kb_topology *t, uint32_t cube, uint32_t node)
         return true;
     if (!walk_cube_node(t, cube, node)->name[0])
         return false;
-    return node < t->first_pe_node ||
-           cube_has_pe(t, cube, (node - t->first_pe_node) / PE_NODES);
+    return node < t->first_pe_node || cube_has_pe(t, cube, (node - t->first_pe_node) / PE_NODES);
 }
 
 /* Nodes of the cubes before `cube`. */

@@ -298,8 +298,8 @@ static inline uint32_t mesh_on_shore(const struct kb_topology *t, uint32_t chipl
     }
 }
 
-/* Where `cube` stands along that side: its row or its column; in a net its place in the list, n_shore:
- * it is not in it. */
+/* Where `cube` stands along that side: its row or its column; in a net its place in the list,
+ * n_shore: it is not in it. */
 static inline uint32_t mesh_shore_place(const struct kb_topology *t, uint32_t chiplet,
                                         uint32_t cube)
 {

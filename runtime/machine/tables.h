@@ -18,7 +18,11 @@
  * exit to the IO chiplet, exit_io(), which of a mesh is ucie-W.
  */
 enum side { SIDE_N, SIDE_E, SIDE_S, SIDE_W, N_SIDES, EXIT_IO = N_SIDES, N_EXITS };
-enum { CUBE_PES_MAX = 256, PORTS_MAX = 250, EXIT_END = UINT8_MAX /* a segment ends at a memory; a link inside */ };
+enum {
+    CUBE_PES_MAX = 256,
+    PORTS_MAX = 250,
+    EXIT_END = UINT8_MAX /* a segment ends at a memory; a link inside */
+};
 
 enum node_kind {
 #define KIND(NAME, name, on_way, placed) NODE_##NAME,
@@ -125,8 +129,8 @@ enum { WRAP_SPREAD = 4 };
 enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
 
 /*
- * A port of a net: the port that its link leads to. Links that are broken, or lead to a cube that is
- * missing, have a row, too. A link has one number, at the one of its two cubes that owns it.
+ * A port of a net: the port that its link leads to. Links that are broken, or lead to a cube that
+ * is missing, have a row, too. A link has one number, at the one of its two cubes that owns it.
  */
 struct port_row {
     uint32_t cube; /* of its SIP */

@@ -26,8 +26,7 @@ static void make_tables(struct spec *spec, struct arena *arena)
 
 static bool is_small(const struct spec *spec)
 {
-    return spec->sips * net_cubes(spec) <= CUBES_MAX &&
-           spec->cube_pes <= PES_MAX;
+    return spec->sips * net_cubes(spec) <= CUBES_MAX && spec->cube_pes <= PES_MAX;
 }
 
 /* The resolved YAML of a text, or NULL if the text has mistakes; on the way it becomes tables. */

@@ -96,9 +96,9 @@ struct judge_port {
     uint32_t cube, other, other_port;
     uint32_t item, place; /* in whose order ports have their numbers */
     size_t link;
-    bool second; /* end of it */
-    bool leads;  /* out of the cube */
-    char side;   /* 0: in the middle */
+    bool second;                                         /* end of it */
+    bool leads;                                          /* out of the cube */
+    char side;                                           /* 0: in the middle */
     double bw_gbs, distance_mm, latency_ns, overhead_ns; /* overhead below 0: the cube's ucie */
     uint32_t lanes;
 };
@@ -122,7 +122,7 @@ struct judge_cube {
 struct judge_topo {
     struct judge_value *values;
     uint16_t slots[JUDGE_KEY_SLOTS]; /* of known values, by a hash of their keys; from 1 */
-    struct judge_net *net; /* NULL: cubes are a mesh */
+    struct judge_net *net;           /* NULL: cubes are a mesh */
     struct judge_list missing, broken;
     char chiplets[JUDGE_CHIPLETS_MAX + 1]; /* their sides */
     struct judge_cube *cube;               /* [sip][cube] */
@@ -173,7 +173,8 @@ bool judge_is_io_cube(const struct judge_topo *t, uint32_t cube);
 bool judge_port_leads(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port);
 bool judge_net_is_one_way(const struct judge_topo *t);
 
-/* The ports by which a way leaves its cubes, UINT32_MAX: there is none; give `*out` back with free(). */
+/* The ports by which a way leaves its cubes, UINT32_MAX: there is none; give `*out` back with
+ * free(). */
 uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
                        const struct judge_port ***out, int64_t *weight);
 

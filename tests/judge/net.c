@@ -220,8 +220,8 @@ static void add_item(const struct judge_topo *t, struct judge_net *net, uint32_t
 
 static bool is_item(const struct judge_topo *t, uint32_t item)
 {
-    static const char *const of[] = {".mesh.0", ".torus.0", ".all", ".each.0", ".dragonfly",
-                                     ".list.0"};
+    static const char *const of[] = {".mesh.0", ".torus.0",   ".all",
+                                     ".each.0", ".dragonfly", ".list.0"};
 
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
         if (item_text(t, item, of[i]))
@@ -366,7 +366,8 @@ static bool has_step(const struct judge_topo *t, uint32_t sip, uint32_t cube, ui
 {
     const struct judge_port *p = judge_port(t, cube, port);
 
-    return judge_port_leads(t, sip, cube, port) && !judge_net_port_is_cut(t, sip, cube, port, true) &&
+    return judge_port_leads(t, sip, cube, port) &&
+           !judge_net_port_is_cut(t, sip, cube, port, true) &&
            !judge_net_port_is_cut(t, sip, p->other, p->other_port, false);
 }
 

@@ -457,9 +457,9 @@ static void noc_edges(const struct cube *c, uint32_t plane)
     if (judge_has_mesh(c->t))
         mesh_edges(c, plane);
     if (!judge_is_switch(c->t, c->sip, c->cube)) {
-    attach(c, plane, in_cube(c, "m_cpu"), gbs, true, true);
-    attach(c, plane, in_cube(c, "sram"), sram_gbs > 0.0 && sram_gbs < gbs ? sram_gbs : gbs, true,
-           true);
+        attach(c, plane, in_cube(c, "m_cpu"), gbs, true, true);
+        attach(c, plane, in_cube(c, "sram"), sram_gbs > 0.0 && sram_gbs < gbs ? sram_gbs : gbs,
+               true, true);
     }
     for (uint32_t i = 0; i < judge_crossbars(c->t, c->sip, c->cube); i++)
         attach(c, plane, in_cube(c, "xbar.pe%u", i), gbs, false, true);
@@ -523,12 +523,12 @@ static void io_edges(struct judge_topo *t, uint32_t s, uint32_t io)
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t c = 0; c < t->cubes; c++)
             if (judge_on_shore(t, io, s, c))
-                edges_both_ways(t, noc,
-                                t->net ? in_cube(&(struct cube){t, s, c}, "port.io")
-                                       : ucie(&(struct cube){t, s, c}, plane,
-                                              judge_chiplet_side(t, io)),
-                                judge_number(t, "sip.io.shore.distance_mm"),
-                                judge_number(t, "sip.io.shore.bw_gbs"));
+                edges_both_ways(
+                    t, noc,
+                    t->net ? in_cube(&(struct cube){t, s, c}, "port.io")
+                           : ucie(&(struct cube){t, s, c}, plane, judge_chiplet_side(t, io)),
+                    judge_number(t, "sip.io.shore.distance_mm"),
+                    judge_number(t, "sip.io.shore.bw_gbs"));
 }
 
 /* To the switch, or to the next SIPs of the grid. */

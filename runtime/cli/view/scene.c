@@ -123,6 +123,8 @@ uint32_t scene_first(const struct scene *sc, uint32_t sip, uint32_t cube)
     uint32_t first = scene_find(sc, sip, cube, "m_cpu"); /* behind the nodes of the NoC */
     kb_node node;
 
+    if (first == SCENE_NONE) /* a switch: its NoC is its first */
+        first = scene_find(sc, sip, cube, "noc");
     while (first > 0 && kb_node_get(sc->cli->topo, first - 1, &node) == KB_OK &&
            node.cube == cube && node.sip == sip)
         first--;

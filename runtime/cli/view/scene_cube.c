@@ -274,18 +274,51 @@ static void add_ports(struct cube *c, uint32_t first_unit, const char *name, int
     }
 }
 
+/* The ports of a net, each away from the side where it stands. */
+static void add_net_ports(struct cube *c, uint32_t first_unit)
+{
+    for (uint32_t i = 0; i < c->nodes; i++) {
+        kb_node info;
+        const char *name;
+
+        if (kb_node_get(c->sc->cli->topo, c->first + i, &info) != KB_OK ||
+            !(name = strstr(info.name, ".port")))
+            continue;
+        bool west = info.x_mm <= 0, east = info.x_mm >= c->limits.cube_w_mm;
+
+        add_unit(c, first_unit, name + 1, "io", west - east,
+                 west || east                       ? 0
+                 : info.y_mm >= c->limits.cube_h_mm ? -1
+                                                    : 1);
+    }
+}
+
+static bool has_node(const struct cube *c, const char *name)
+{
+    uint32_t node = scene_find(c->sc, c->sip, c->cube, name);
+
+    return node >= c->first && node - c->first < c->nodes;
+}
+
 /* ucie ports stand inside the die, away from their side; m_cpu below its dot, the SRAM beside it.
  */
 static void add_units(struct cube *c)
 {
     uint32_t first_unit = (uint32_t)c->sc->n_nodes;
+    char name[KB_NODE_BYTES];
 
-    add_ports(c, first_unit, "ucie-N", 0, 1);
-    add_ports(c, first_unit, "ucie-S", 0, -1);
-    add_ports(c, first_unit, "ucie-W", 1, 0);
-    add_ports(c, first_unit, "ucie-E", -1, 0);
-    add_unit(c, first_unit, "m_cpu", "compute", 0, 1);
-    add_unit(c, first_unit, "sram", "memory", 1, 0);
+    if (has_node(c, scene_plane_name(c->sc, "ucie-N", 0, name))) {
+        add_ports(c, first_unit, "ucie-N", 0, 1);
+        add_ports(c, first_unit, "ucie-S", 0, -1);
+        add_ports(c, first_unit, "ucie-W", 1, 0);
+        add_ports(c, first_unit, "ucie-E", -1, 0);
+    } else {
+        add_net_ports(c, first_unit);
+    }
+    if (has_node(c, "m_cpu")) { /* a switch has none */
+        add_unit(c, first_unit, "m_cpu", "compute", 0, 1);
+        add_unit(c, first_unit, "sram", "memory", 1, 0);
+    }
 }
 
 /* The dots of all components. A PE has one dot, that of its crossbar. */

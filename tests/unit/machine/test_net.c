@@ -86,8 +86,9 @@ static void check_rows(const char *yaml, const struct row *rows, size_t n, uint6
 /* PEs of a cube without slices have theirs in the nearest cube that has some, in turn. */
 static void pes_have_slices_elsewhere(void **state)
 {
-    static const char two[] = HEAD "sip: {cube_mesh: {w: 2, h: 1}}\n"
-                                   "cubes: {c0: {hbm: {slices: 0}}, c1: {pes: 0, hbm: {slices: 8}}}\n";
+    static const char two[] =
+        HEAD "sip: {cube_mesh: {w: 2, h: 1}}\n"
+             "cubes: {c0: {hbm: {slices: 0}}, c1: {pes: 0, hbm: {slices: 8}}}\n";
     const kb_topology *topo = topology(two);
     kb_endpoint slice;
 
@@ -96,7 +97,8 @@ static void pes_have_slices_elsewhere(void **state)
     assert_int_equal(slice.cube, 1);
     assert_int_equal(slice.unit, 3);
     any_topology_free(topo);
-    CHECK(two, {KB_WRITE, "c0.pe3", "c1.slice3", 36315000}, {KB_READ, "c0.pe4", "c1.slice4", 36315000});
+    CHECK(two, {KB_WRITE, "c0.pe3", "c1.slice3", 36315000},
+          {KB_READ, "c0.pe4", "c1.slice4", 36315000});
 }
 
 #define DIES                                                                                       \
@@ -142,8 +144,9 @@ static void a_mesh_is_a_mesh(void **state)
 }
 
 #define LONG_AND_SHORT                                                                             \
-    HEAD "links: {near: {bw_gbs: 128.0, latency_ns: 5.0}, far: {bw_gbs: 128.0, latency_ns: 20.0}}\n" \
-    NET(4) "[{list: [c0-c2], link: far}, {list: [c0-c1, c1-c2, c0-c3, c3-c2], link: near}]\n"
+    HEAD "links: {near: {bw_gbs: 128.0, latency_ns: 5.0}, far: {bw_gbs: 128.0, latency_ns: "       \
+         "20.0}}\n" NET(                                                                           \
+             4) "[{list: [c0-c2], link: far}, {list: [c0-c1, c1-c2, c0-c3, c3-c2], link: near}]\n"
 
 static void name_cube_of(void *arg, const kb_hop *hop)
 {
@@ -164,7 +167,8 @@ static unsigned cubes_on(const char *yaml, const char *src, const char *dst)
     return cubes;
 }
 
-/* Latency before the number of links; then the lowest port; never through one that lets none pass. */
+/* Latency before the number of links; then the lowest port; never through one that lets none pass.
+ */
 static void routes_are_by_weight(void **state)
 {
     (void)state;
@@ -237,8 +241,8 @@ static void a_dragonfly_joins_its_groups(void **state)
 /* -- lanes ---------------------------------------------------------------------------------- */
 
 #define LANES(lanes, gbs)                                                                          \
-    HEAD "links: {x: {bw_gbs: " #gbs ", lanes: " #lanes ", distance_mm: 1.0}}\n"                   \
-    NET(2) "[{mesh: [2], link: x}]\n"
+    HEAD "links: {x: {bw_gbs: " #gbs ", lanes: " #lanes                                            \
+         ", distance_mm: 1.0}}\n" NET(2) "[{mesh: [2], link: x}]\n"
 #define THREE(a, b, c)                                                                             \
     (const struct row[]){{KB_WRITE, "c0.pe0", "c1.slice0", a},                                     \
                          {KB_WRITE, "c0.pe1", "c1.slice1", b},                                     \
@@ -266,6 +270,103 @@ static void heads_leave_lanes_in_order(void **state)
     check_rows(LANES(2, 64.0), rows, 4, 0x18f2384817532d84);
 }
 
+/* -- present machines ----------------------------------------------------------------------- */
+
+enum { MACHINES = 60, ROWS = 40 };
+
+static uint32_t below(uint64_t *rng, uint32_t n)
+{
+    return (uint32_t)(draw(rng) % n);
+}
+
+static bool chance(uint64_t *rng, uint32_t per_cent)
+{
+    return below(rng, 100) < per_cent;
+}
+
+/* The same machine twice: by sip.cube_mesh, and as a net whose IO cubes are the western column. */
+static void print_twice(uint64_t seed, char mesh[], char net[], size_t bytes, uint32_t *w,
+                        uint32_t *h, bool *closed)
+{
+    uint64_t dice = seed, *rng = &dice;
+    char cubes[128] = "", rest[256];
+
+    *w = 1 + below(rng, 5);
+    *h = 1 + below(rng, 4);
+    *closed = chance(rng, 50);
+    snprintf(rest, sizeof rest,
+             "ns_per_mm: %s\ncontention: {links: %s}\ncube: {pes: %u, ucie: {overhead_ns: %u.0}, "
+             "noc: {overhead_ns: %u.5}}\n",
+             chance(rng, 30) ? "0.0" : "0.01", chance(rng, 80) ? "fifo" : "ideal",
+             1 + below(rng, 4), below(rng, 3), below(rng, 2));
+    for (uint32_t y = 0; y < *h; y++)
+        snprintf(cubes + strlen(cubes), sizeof cubes - strlen(cubes), "%sc%u", y ? ", " : "",
+                 y * *w);
+    snprintf(mesh, bytes, HEAD "%ssip: {cube_mesh: {w: %u, h: %u, wrap: %s}}\n", rest, *w, *h,
+             *closed ? "xy" : "none");
+    snprintf(net, bytes, HEAD "%ssip: {cubes: %u, net: [{%s: [%u, %u]}], io_cubes: [%s]}\n", rest,
+             *w * *h, *closed ? "torus" : "mesh", *w, *h, cubes);
+}
+
+/* In a ring of cubes a host shares the port of a mesh with neighbours; a net has one for it. */
+static kb_transaction any_row(uint64_t *rng, const kb_topology *topo, bool hosts)
+{
+    kb_transaction r = {.nbytes = 1};
+    bool host = hosts && chance(rng, 15), write = chance(rng, 50);
+
+    kb_pe_get(topo, below(rng, kb_pe_count(topo)), &r.src);
+    kb_slice_get(topo, below(rng, kb_slice_count(topo)), &r.dst);
+    if (host)
+        r.src = (kb_endpoint){.kind = KB_HOST};
+    else if (chance(rng, 25))
+        r.dst = (kb_endpoint){.kind = KB_SRAM, .cube = r.dst.cube};
+    r.op = host ? (write ? KB_H2D : KB_D2H) : write ? KB_WRITE : KB_READ;
+    r.nbytes = chance(rng, 50) ? 4096 : 1 + below(rng, 9000);
+    r.issue_fs = chance(rng, 50) ? 0 : (int64_t)below(rng, 200000000);
+    return r;
+}
+
+static void a_net_has_the_results_of_its_mesh(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+        uint64_t rng = ~seed;
+        char yaml[2][512];
+        const kb_topology *topo[2];
+        kb_sim *sim[2];
+        uint32_t w, h;
+        bool closed;
+
+        print_twice(seed, yaml[0], yaml[1], sizeof yaml[0], &w, &h, &closed);
+        for (int i = 0; i < 2; i++) {
+            topo[i] = topology(yaml[i]);
+            sim[i] = new_sim(
+                topo[i], (kb_options){.engine = seed % 4 ? KB_FUSED : KB_HOP, .fingerprint = true});
+        }
+        for (int row = 0; row < ROWS; row++) {
+            kb_transaction r = any_row(&rng, topo[0], !closed);
+
+            for (int i = 0; i < 2; i++)
+                add(sim[i], &r);
+        }
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(kb_sim_run(sim[i], 0, NULL), KB_OK);
+        assert_true(kb_sim_fingerprint(sim[0]) == kb_sim_fingerprint(sim[1]));
+        for (size_t row = 0; row < ROWS; row++) {
+            kb_result got[2];
+
+            memset(got, 0, sizeof got);
+            for (int i = 0; i < 2; i++)
+                assert_int_equal(kb_sim_result(sim[i], row, &got[i]), KB_OK);
+            assert_memory_equal(&got[0], &got[1], sizeof got[0]);
+        }
+        for (int i = 0; i < 2; i++) {
+            kb_sim_free(sim[i]);
+            any_topology_free(topo[i]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_dragonfly_joins_its_groups),
         cmocka_unit_test(lanes_are_servers),
         cmocka_unit_test(heads_leave_lanes_in_order),
+        cmocka_unit_test(a_net_has_the_results_of_its_mesh),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

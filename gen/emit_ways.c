@@ -1,0 +1,96 @@
+/* emit_ways.c -- writes the tables of the networks between cubes: planes, ports, what is there. */
+#include "emit_parts.h"
+#include "machine/mesh.h"
+#include <inttypes.h>
+
+static const char *const exit_names[] = {"SIDE_N", "SIDE_E", "SIDE_S", "SIDE_W", "EXIT_IO"};
+
+const char *emit_exit_name(const struct routes *r, uint32_t exit)
+{
+    if (exit == EXIT_END)
+        return "EXIT_END";
+    return r->found->net ? arena_printf(r->arena, "%u", exit) : exit_names[exit];
+}
+
+void emit_planes(FILE *out, const struct routes *r)
+{
+    emit_begin_map(out, "planes");
+    for (uint32_t i = 0; i < r->topo.planes; i++) {
+        const struct plane_row *row = &r->plane_rows[i];
+
+        fprintf(out, "$1(%u, [[%s]], %u, %u, %u, %u, %u)m4_dnl\n", i, row->name, row->dirs,
+                row->y_first, row->one_way, row->in_parts, row->has_detours);
+    }
+    emit_end_map(out);
+    emit_begin_map(out, "io_sides");
+    for (uint32_t i = 0; i < r->topo.chiplets; i++)
+        fprintf(out, "$1(%u, [[%s]])m4_dnl\n", i, emit_exit_name(r, r->io_sides[i]));
+    emit_end_map(out);
+}
+
+/* A byte of a C string: what means nothing to C or m4 as it is. */
+static void emit_byte(FILE *out, uint8_t byte)
+{
+    bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                 (byte >= 'a' && byte <= 'z') || byte == '/' || byte == '-';
+
+    fprintf(out, plain ? "%c" : "\\%03o", byte);
+}
+
+/* Mostly letters and digits, as C strings of a line each: much faster to compile than rows. */
+static void emit_letters(FILE *out, const char *name, const uint8_t *text, size_t n)
+{
+    enum { LINE = 80 };
+
+    emit_begin_map(out, name);
+    for (size_t i = 0; i < n; i += LINE) {
+        fputs("$1([[\"", out);
+        for (size_t k = i; k < n && k < i + LINE; k++)
+            emit_byte(out, text[k]);
+        fputs("\"]])m4_dnl\n", out);
+    }
+    emit_end_map(out);
+}
+
+/* Only where something is missing or broken. */
+void emit_gaps(FILE *out, const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    size_t cubes = (size_t)t->sips * t->cubes;
+
+    emit_begin_map(out, "detour_of");
+    for (size_t i = 0; t->has_gaps && i < cubes * t->planes * mesh_ties(t); i++)
+        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->detour_of[i]);
+    emit_end_map(out);
+    emit_begin_map(out, "shores");
+    for (size_t i = 0; i < r->n_shores; i++)
+        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->shores[i]);
+    emit_end_map(out);
+    emit_letters(out, "cube_edges", r->cube_edges,
+                 t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
+    emit_define_int(out, "is_net", r->found->net != NULL);
+    emit_begin_map(out, "port_rows");
+    for (size_t i = 0; r->found->net && i < cubes * t->ports; i++)
+        fprintf(out, "$1(%zu, %" PRIu32 "u, %u, %u)m4_dnl\n", i, r->port_rows[i].cube,
+                r->port_rows[i].port, r->port_rows[i].flags);
+    emit_end_map(out);
+    emit_begin_map(out, "io_cubes");
+    for (uint32_t i = 0; r->found->net && i < t->n_shore; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->io_cubes[i]);
+    emit_end_map(out);
+    emit_define_int(out, "n_detours", r->n_detours);
+    emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
+}
+
+/* Which nodes are routers. */
+void emit_stops(FILE *out, const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+
+    emit_define_int(out, "n_stops", r->n_stops);
+    emit_begin_map(out, "stop_of");
+    for (size_t i = 0; r->n_stops && i < (size_t)t->sips * t->cubes; i++)
+        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->stop_of[i]);
+    emit_end_map(out);
+    emit_letters(out, "stops", r->stops, (size_t)r->n_stops * t->n_cube_nodes);
+}

@@ -269,7 +269,7 @@ static void set_service(struct kb_sim *s, uint32_t slot, const struct split_part
 
     split->least_fs = runs_fs(s, x, part);
     split->own_bytes = part->blocks * memory->access_bytes;
-    if (split->own_bytes && memory->hold != HOLD_BY_COMPONENT) {
+    if (split->own_bytes) {
         int64_t own_fs = drain_fs(split->own_bytes, cost_own_gbs(&s->mask, memory));
 
         split->least_fs = own_fs > split->least_fs ? own_fs : split->least_fs;

@@ -745,6 +745,17 @@ static int64_t before(int64_t from, int64_t to, int64_t until)
     return to > from ? to - from : 0;
 }
 
+/* Bytes that its memory moves for a row, which has one part. */
+static uint64_t moved_bytes(const struct rig *r, const struct judge_row *row)
+{
+    struct judge_piece *parts = NULL;
+    size_t n = judge_cut_row(r->judge, row, &parts);
+    uint64_t nbytes = n == 1 ? judge_moved_bytes(r->judge, &parts[0]) : row->nbytes;
+
+    judge_free_parts(parts, n);
+    return nbytes;
+}
+
 /* A memory or a PE's channel, by what the judge says of a whole run. */
 static void recount_until(const struct rig *r, const kb_utilization *use, int64_t until_fs)
 {
@@ -764,7 +775,7 @@ static void recount_until(const struct rig *r, const kb_utilization *use, int64_
             const struct judge_hop *memory = &route.hops[route.n - 1];
             bool late = false;
             int64_t held_fs =
-                judge_held_fs(r->judge, &row->dst, row->nbytes, writes(row),
+                judge_held_fs(r->judge, &row->dst, moved_bytes(r, row), writes(row),
                               memory->overhead_fs - route.latency_fs, x->drain_fs, &late);
 
             busy_fs += before(x->service_fs, x->service_fs + held_fs, until_fs);

@@ -972,6 +972,7 @@ static void transactions_take_what_a_replay_says(void **state)
             rows[i].op = c->kind == JUDGE_LOAD ? JUDGE_READ : JUDGE_WRITE;
             rows[i].src = r.p.kernels[o->kernel].pe;
             rows[i].dst = c->at;
+            rows[i].offset = c->offset;
             rows[i].nbytes = c->nbytes;
         }
         assert_true(judge_replay(r.t, rows, n, results, &fingerprint));

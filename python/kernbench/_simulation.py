@@ -132,6 +132,8 @@ class Simulation:
         """
         if transactions is not None:
             frame = Frame(transactions)
+            if frame.c.after != ffi.NULL or frame.c.think_fs != ffi.NULL:
+                raise BadArgument(2, ["a live simulation has no dependencies: no columns after and think_ns"])
             return self.add(src=self._codes(frame, "src"), dst=self._codes(frame, "dst"),
                             nbytes=self._column(frame, "nbytes", "<u8"), op=self._ops(frame),
                             issue_fs=self._column(frame, "issue_fs", "<i8"),

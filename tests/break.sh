@@ -40,7 +40,7 @@ segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine
 mesh=runtime/machine/mesh.h
 break_it 'a live run goes past its pause' runtime/engine/inorder_loop.h 's/return ev_time_fs\(first\) >= s->pause_fs/return ev_time_fs(first) > s->pause_fs/'
 break_it 'a live run by hop goes past its pause' runtime/engine/hop.c 's/ev_time_fs\(e\) >= s->pause_fs/ev_time_fs(e) > s->pause_fs/'
-break_it 'a row that comes later is not issued' runtime/sim/add.c 's/slot = first; slot < s->n_txns/slot = first + 1; slot < s->n_txns/'
+break_it 'a row that comes later is not issued' runtime/sim/add.c 's/slot = first; slot < end; slot\+\+/slot = first + 1; slot < end; slot++/'
 break_it 'a live run asks for packets as if they were transactions' runtime/engine/state.h 's/s->slots \? s->slots\[id\] : \(uint32_t\)id/(uint32_t)id/'
 break_it 'a live run cuts nothing that comes late' $add 's/UNLIKELY\(s->started\) \? split_all\(s, first, end, why\) : KB_OK/KB_OK/'
 break_it 'a live run counts packets as transactions' runtime/engine/split.h 's/return s->splits && s->splits\[slot\]\.whole != slot;/return s->splits \&\& slot >= s->n_txns;/'
@@ -270,7 +270,7 @@ break_it 'wait for the memory counted from issue' $hop_way \
 break_it 'start stamped at issue' $results \
     's/r->start_fs = whole->issue_fs \+ .*;/r->start_fs = whole->issue_fs;/'
 # columns of requests and of results
-break_it 'stations of the first cube alone' runtime/engine/stations.c 's/if \(walk_segment\(t, at\)->exit == N_EXITS\)/if (true)/'
+break_it 'stations of the first cube alone' runtime/engine/stations.c 's/if \(walk_segment\(t, at\)->exit == EXIT_END\)/if (true)/'
 break_it 'a few rows are many' runtime/engine/stations.c 's/n >= sim_cubes\(s->topo\) \/ CUBES_A_ROW/true/'
 break_it 'rows before a bad one stay' $add 's/^    if \(bad\)$/    end(\&a);\n    if (bad)/'
 break_it 'a row that is not complete has times' $results 's/ +r = \(kb_result\)\{0\};/            (void)0;/'
@@ -298,7 +298,7 @@ break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \
 break_it 'wires that cannot be left out' runtime/machine/cost.h 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
 break_it 'links without bandwidth still taken' $hop_way 's/->gbs \+ s->mask\.link_gbs;/->gbs;/'
 break_it 'a queue that forgets its longest' $hop_way 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
-break_it 'the edge into a memory not as its own' $hop_way 's/^    if \(seg->exit == N_EXITS && .*\)$/    if (false)/'
+break_it 'the edge into a memory not as its own' $hop_way 's/^    if \(seg->exit == EXIT_END && .*\)$/    if (false)/'
 break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
 break_it 'completions not in the fingerprint' $hop 's/^    seen\(s, HOW_COUNTED, t, EV_DONE, record_id\(s, slot\)\);$//'
 
@@ -759,7 +759,7 @@ break_it 'a store that does not see loads' $shadow 's/x->kind == ACCESS_READ \? 
 break_it 'a range that is not cut' $shadow 's/if \(at <= r->first \|\| /if (at <= r->first + 4 || /'
 break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.before != before\)/if (!e->same[i].before)/'
 break_it 'a part of a clock lost' runtime/record/vclock.c 's/is_other = is_other && part/is_other = part/'
-break_it 'operands that are not touched' runtime/kernels/accesses.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
+break_it 'operands that are not touched' runtime/kernels/accesses.c 's/ok = ok && touch_operand\(c, i\);/ok = ok \&\& op;/'
 break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
 
 # -- several SIPs ---------------------------------------------------------------------------

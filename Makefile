@@ -140,7 +140,7 @@ $(O)/%.o: %.S $(O)/flags
 	$(Q)$(CC) $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS)) $(COMPILED)
 
 # Segments are copied field by field: two at once would be read before they are written (flits +7 %).
-$(O)/runtime/network/router.o: ALL_CFLAGS += -fno-tree-slp-vectorize
+$(O)/runtime/network/network_router.o: ALL_CFLAGS += -fno-tree-slp-vectorize
 
 # A change of compiler or flags rebuilds everything.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS)

@@ -1,8 +1,8 @@
 /*
  * between.c -- the cubes between any two, of a machine that is not regular: exit, side and cost.
  *
- * runtime/machine/between.h says how the engine looks them up. Here each row comes from following
- * the route, cube by cube, with the rules of machine/mesh.h and the sums of cost_segment.
+ * runtime/machine/machine_between.h says how the engine looks them up. Here each row comes from
+ * following the route, cube by cube, with the rules of machine/mesh.h and the sums of cost_segment.
  *
  * By distance there is a row for each dx and dy, followed between two cubes that lie as far apart.
  * By pair equal rows are kept once, found by a hash: of 64 pairs of cube8 with a broken link about

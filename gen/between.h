@@ -3,7 +3,8 @@
 #define GEN_BETWEEN_H
 #include "routes.h"
 
-/* Makes the tables of runtime/machine/between.h. All others are there, and in the topology. */
+/* Makes the tables of runtime/machine/machine_between.h. All others are there, and in the topology.
+ */
 void make_between(struct routes *r);
 
 #endif

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = next(folder for folder in (HERE / "source", HERE.parent) if (folder / "Makefile").exists())
 BUILD = Path(os.environ.get("KERNBENCH_BUILD") or ROOT / "build")
 SYSTEM = bool(os.environ.get("KB_SYSTEM"))  # all libraries are the system's
-HEADERS = ["kernbench.h", "tl.h", "cli/main.h", "cli/query/query.h"]
+HEADERS = ["kernbench.h", "tl.h", "cli/cli_main.h", "cli/query/query.h"]
 FOLDERS = [ROOT / "runtime/include", ROOT / "runtime"]
 
 

@@ -1,7 +1,7 @@
 gen_banner
 /* main.c -- the command line of gen_name. */
 #include "gen_name.h"
-#include "cli/main.h"
+#include "cli/cli_main.h"
 
 int main(int argc, char **argv)
 {

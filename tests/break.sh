@@ -31,7 +31,7 @@ break_it() {
     edits+=("$(printf '%q ' "${@:2}")")
 }
 
-how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
+how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/sim_check.c
 cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c add=runtime/sim/add.c results=runtime/sim/results.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
 feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c hop=runtime/engine/hop.c hop_way=runtime/engine/hop_way.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
@@ -360,7 +360,7 @@ break_it 'DMA stamped at enqueue' $hop \
 break_it 'a load that sees memory at issue' runtime/pe/pe_cpu.c \
     's/^        pe_dma_issue\(s, t, c, true\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c, true);/' \
     $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
-break_it 'one operand for an epilogue step' runtime/kernels/command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
+break_it 'one operand for an epilogue step' runtime/kernels/kernels_command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
 break_it 'elements of reductions counted after them' runtime/kernels/compute.c 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
 break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && /while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& /'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
@@ -393,8 +393,8 @@ break_it 'kept: the cost of other bytes' $inorder 's/cost->nbytes != x->nbytes/!
 break_it 'kept: the memory found first' $tl_check 's/if \(offset >= m->nbytes\)/if (!m->nbytes)/'
 break_it 'kept: a load of other extents' $tl_memory 's/if \(\(int64_t\)moved->shape\.dim\[i\] != shape->dim\[i\]\)/if (0)/'
 break_it 'kept: a load of another type' $tl_memory 's/moved->dtype != \(uint32_t\)dtype \|\| //'
-break_it 'an own issue before the events of others' runtime/pe/engine.c 's/return e < (calendar_first|first_of_all)\(.*/return true;/'
-break_it 'a kernel that goes on before the events of others' runtime/pe/engine.c 's/ev e = first_of_all\(s, how\);/ev e = ev_slot(k->wakes.next) == pe ? k->wakes.next : first_of_all(s, how);/'
+break_it 'an own issue before the events of others' runtime/pe/pe_engine.c 's/return e < (calendar_first|first_of_all)\(.*/return true;/'
+break_it 'a kernel that goes on before the events of others' runtime/pe/pe_engine.c 's/ev e = first_of_all\(s, how\);/ev e = ev_slot(k->wakes.next) == pe ? k->wakes.next : first_of_all(s, how);/'
 break_it 'a bucket that begins behind a wake is due' $calendar 's/if \(next_bucket\(c\) > until_fs >> c->width\)/if (false)/'
 break_it 'a port of another TCM' runtime/kernels/hooks.h 's/work_is_dma\(work\) \? pe_of_tcm\(.*\) : work/true ? work/'
 break_it 'a link into a TCM as fast as into an SRAM' $program.c 's/= STEP_TCM_LINK;/= STEP_LINK;/'
@@ -407,7 +407,7 @@ break_it 'one part pending, all pending' runtime/data/mem_version.c 's/nbytes < 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
 break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= t->sips/c.descending/'
-break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
+break_it 'steps without the end that is hit' runtime/cli/in/in_lists.c 's/step > last - value/step >= last - value/'
 break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'
 break_it 'sources without a point not passed over' runtime/cli/in/points.c \
@@ -419,7 +419,7 @@ break_it 'each block the first of JSON' runtime/cli/out/out_json.c 's/bool first
 break_it 'a short block is not the last' runtime/cli/cmd_sweep.c 's/return b->n_run == b->n && /return /'
 break_it 'all simulations of a rate with one seed' runtime/cli/cmd_load.c \
     's/opts\.seed \+ i % load->seeds/opts.seed/'
-break_it 'rates that add up' runtime/cli/in/lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
+break_it 'rates that add up' runtime/cli/in/in_lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
 break_it 'a point that leaves its links taken' runtime/sim/again.c 's/^    if \(s->links\)$/    if (0)/'
 break_it 'time goes on from point to point' runtime/sim/again.c 's/^    s->end_fs = 0;$//'
 break_it 'a lone copy without its response' $sweep \
@@ -450,17 +450,17 @@ break_it 'accepted counted by issue' runtime/engine/traffic_end.h \
     's/tr->parts\[traffic_part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 # -- results --------------------------------------------------------------------------------
-cells=runtime/cli/diff/cells.c moves=runtime/cli/diff/moves.c keys=runtime/cli/diff/keys.c sqlite=runtime/cli/out/out_sqlite.c sqlite_file=runtime/cli/out/sqlite_file.c
+cells=runtime/cli/diff/cells.c moves=runtime/cli/diff/moves.c keys=runtime/cli/diff/diff_keys.c sqlite=runtime/cli/out/out_sqlite.c sqlite_file=runtime/cli/out/sqlite_file.c
 break_it 'a relative change of b instead of a' $cells 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
 break_it 'the smallest moves first' $moves 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
 break_it 'larger moves after a cut forgotten' $moves 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
 break_it 'another row taken for the same' $keys 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
 break_it 'rows behind one that is missing' $keys 's/if \(unique\)/if (0)/'
 break_it 'a text that is a result taken for a key' $keys 's/return RESULT_TEXT;/return COMPARED;/'
-break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
+break_it 'a kept row that loses its last cell' runtime/cli/diff/diff_results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
-break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
+break_it 'a line end within quotes' runtime/cli/diff/diff_results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
 # -- gates ----------------------------------------------------------------------------------
 gate=runtime/cli/gate.c fail_if=runtime/cli/fail_if.c
 break_it 'a bound that is no number' $gate 's/!is_finite\(bound\) \|\| //'
@@ -473,7 +473,7 @@ break_it 'a formula without the way back' runtime/cli/cmd_route.c 's/if \(has_re
 
 # -- databases ------------------------------------------------------------------------------
 break_it 'a run that is never committed' $sqlite 's/db_run\(db, "COMMIT"\);/;/'
-break_it 'rows kept of what could not be printed' runtime/cli/main.c \
+break_it 'rows kept of what could not be printed' runtime/cli/cli_main.c \
     's/out_sqlite_close\(cli->sqlite, end_of\(code, kept\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
 break_it 'a run that does not wait for another' $sqlite_file 's/BUSY_S \* 1000/0/'
 trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
@@ -488,7 +488,7 @@ break_it 'flights that are never forgotten' $trace 's/^            flight_end\(t
 break_it 'a wait that is not said' $flights 's/set_wait\(f, s, work->place\);/;/'
 break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
 break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
-break_it 'a dispatch that ends with its command' runtime/cli/trace/commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
+break_it 'a dispatch that ends with its command' runtime/cli/trace/trace_commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
 break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0\)/if (true)/'
 break_it 'a number of 72 memories that is 64' $lanes 's/return kb_slice_count\(l->topo\) \+ cubes;/return kb_slice_count(l->topo);/'
 break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
@@ -497,8 +497,8 @@ break_it 'a timeline of 1000 times as long' runtime/cli/trace/trace_json.c 's/fs
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
 
 # -- observing ------------------------------------------------------------------------------
-spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
-observe=runtime/explain/observe.c stages=runtime/explain/stages.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+spans=runtime/explain/spans.c stations=runtime/explain/explain_stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
+observe=runtime/explain/observe.c stages=runtime/explain/stages.c ways=runtime/explain/ways.c shares=runtime/explain/explain_shares.c why=runtime/explain/breakdown.c visits=runtime/explain/visits.c visitors=runtime/explain/visitors.c sums=runtime/explain/sums.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
@@ -631,14 +631,14 @@ break_it 'deadlock: kernels that have returned may send' runtime/kernels/deadloc
 break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------
-knock=runtime/cli/why/limits.c rerun=runtime/cli/why/rerun.c
+knock=runtime/cli/why/why_limits.c rerun=runtime/cli/why/rerun.c
 break_it 'knockout: links take the edge into a memory along' runtime/machine/cost.h 's/bare = memory->bare_gbs \+ m->memory_gbs/bare = memory->bare_gbs + m->memory_gbs + m->link_gbs/'
 break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/if \(o->values\[v\]\.key == n->key\)/if (false)/'
 break_it 'by key: whole numbers are not rounded up' gen/better.c 's/ceil\(to \* \(1 - rounding\)\)/floor(to)/; s/value \+ 1\)/value)/'
 break_it 'by key: more traffic where pe_gbs is better' $rerun 's/rate \* there \/ here : rate/rate : rate/'
-break_it 'by key: no pairs' runtime/cli/why/keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
+break_it 'by key: no pairs' runtime/cli/why/why_keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
 break_it 'by key: data that come back are not seen' runtime/cli/why/series.c 's/link \? link : find_link\(s, to, from\)/link/'
-break_it 'by key: pairs of candidates only' runtime/cli/why/keys.c 's/s->whole \|\| is_candidate/is_candidate/'
+break_it 'by key: pairs of candidates only' runtime/cli/why/why_keys.c 's/s->whole \|\| is_candidate/is_candidate/'
 break_it 'by key: a pair called the best of some' runtime/cli/why/search_rows.c 's/search_pairs_run\(s\) == search_n_pairs\(s\) && best/best/'
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
@@ -701,10 +701,10 @@ break_it 'cells of Markdown as they come' runtime/cli/out/out_md.c 's/s->at = te
 break_it 'tags in texts of pages' runtime/cli/view/svg.c 's/const char \*entity = entity_of\(\*utf8\);/const char *entity = NULL;/'
 break_it 'words of a command that are not quoted' runtime/cli/options/words.c 's/plain = plain && is_plain\(\*w\);/;/'
 break_it 'a line without an end read on' runtime/cli/in/lines.c 's/l->n_read - from > LINE_SKIP_MAX/false/'
-break_it 'a stack that is too small' runtime/cli/main.c 's/if \(!ask_for_stack\(\)\)/if (0)/'
+break_it 'a stack that is too small' runtime/cli/cli_main.c 's/if \(!ask_for_stack\(\)\)/if (0)/'
 break_it 'a part under the name of the whole' runtime/cli/command.c 's/EXIT_INTERRUPTED \? SINK_PARTIAL : SINK_DROP/EXIT_INTERRUPTED ? SINK_KEEP : SINK_DROP/'
 break_it 'a part in a database that is not marked' $sqlite 's/if \(!partial \|\| db_finish/if (1 || db_finish/'
-break_it 'a part taken for the whole' runtime/cli/diff/results.c 's/if \(len > end && strcmp/if (0 \&\& strcmp/'
+break_it 'a part taken for the whole' runtime/cli/diff/diff_results.c 's/if \(len > end && strcmp/if (0 \&\& strcmp/'
 break_it 'a block waited for after Ctrl-C' runtime/base/parallel.c 's/if \(stopped && r->n_working > 0\)/if (0)/'
 break_it 'a kernel waited for after Ctrl-C' $stop 's/set_timer\(HEARD_MS\)/set_timer(0)/'
 break_it 'the writing ended by the timer' $stop 's/set_timer\(0\);$/;/'
@@ -822,14 +822,14 @@ break_it 'a search for the front that goes up only' runtime/cli/study/study_sear
 break_it 'all keys of a Sobol point alike' runtime/cli/vary/sobol.c 's/unsigned s = directions\[k\]/unsigned s = directions[0 * k]/'
 break_it 'a crash of a process is no failure' runtime/cli/plan/plan.c 's/enum exit_code code = EXIT_INTERNAL;/enum exit_code code = EXIT_OK;/'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
-break_it 'the segment that is ready last goes first' runtime/network/router.c 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
+break_it 'the segment that is ready last goes first' runtime/network/network_router.c 's/return a->ready_fs < b->ready_fs;/return a->ready_fs > b->ready_fs;/'
 break_it 'a request goes the way of its data' runtime/machine/cost.h 's/trip->back && t->links != MODE_ROUTER/trip->back/'
-break_it 'an input server is free at once' runtime/network/router.c 's/port->server_fs\[server\] = until;/(void)until;/' runtime/network/router_train.h 's/from->server_fs\[0\] = x->free_fs;//'
-break_it 'a VC has no owner between segments' runtime/network/router.c 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
-break_it 'segments take no room in a buffer' runtime/network/router.c 's/^    vc->credits -= nbytes;$//'
+break_it 'an input server is free at once' runtime/network/network_router.c 's/port->server_fs\[server\] = until;/(void)until;/' runtime/network/router_train.h 's/from->server_fs\[0\] = x->free_fs;//'
+break_it 'a VC has no owner between segments' runtime/network/network_router.c 's/vc->owned_until = ends \? until : ROUTER_NEVER;/vc->owned_until = 0, (void)until;/'
+break_it 'segments take no room in a buffer' runtime/network/network_router.c 's/^    vc->credits -= nbytes;$//'
 break_it 'a credit comes back without its last byte' runtime/network/router_inside.h 's/\(struct credit\)\{t, nbytes\};/(struct credit){t, nbytes - 1};/'
 break_it 'halves of crossbars need two VCs of both classes' gen/shares.c 's/has_halves\(m->r, m->kind, t->answer_vcs\)/has_halves(m->r, m->kind, t->request_vcs)/'
-break_it 'round robin begins at the same input each time' runtime/network/router.c 's/port->last = \(uint32_t\)offer->turn;/;/'
+break_it 'round robin begins at the same input each time' runtime/network/network_router.c 's/port->last = \(uint32_t\)offer->turn;/;/'
 break_it 'a read has its data back at once' runtime/network/memory_behind.h 's/after\(turn\.start_fs, overhead_fs \+ latency_fs\);/turn.start_fs;/'
 
 # routers: trains, their agenda, and beside the events of rows
@@ -862,9 +862,9 @@ break_it 'a component is woken at this instant' runtime/machine/queueing.c 's/if
 break_it 'wakes of one instant in no order of ids' runtime/machine/queueing.c 's/ && a->id < b->id\)/ \&\& a->id > b->id)/'
 break_it 'a wait in a component that queues counts from its begin' runtime/network/banks_state.h 's/return s->chooses && cost_memory.*$/return banks_has(s, txn);/'
 break_it 'what a front passes on is done a femtosecond late' runtime/network/banks.c 's/^        serving_end\(s, end, slot\);/        serving_end(s, end + 1, slot);/'
-break_it 'a request of a front drains by no bandwidth' runtime/network/queueing.c 's/int64_t drain = drain_fs\(due->bytes.*;/int64_t drain = 0;/'
+break_it 'a request of a front drains by no bandwidth' runtime/network/network_queueing.c 's/int64_t drain = drain_fs\(due->bytes.*;/int64_t drain = 0;/'
 break_it 'a front is alone before a memory that is never busy' runtime/machine/alone.c 's/&in->behind_fs, bytes/\&(int64_t){0}, bytes/'
-break_it 'a front may send beyond the memory behind it' runtime/network/queueing.c 's/due->offset > memory->nbytes - due->bytes/false/'
+break_it 'a front may send beyond the memory behind it' runtime/network/network_queueing.c 's/due->offset > memory->nbytes - due->bytes/false/'
 break_it 'a list may have any component behind' gen/value.c 's/^    if \(behind\.name\)$/    if (false)/'
 break_it 'what is behind one that holds without end is asked' runtime/network/component_memory.h 's/memory->free_fs == INT64_MAX,/false,/'
 break_it 'a table of routes may lack pairs' gen/route_table.c 's/return read_lines\(&in\) && is_complete\(&in\);/return read_lines(\&in);/'
@@ -878,14 +878,14 @@ break_it 'behind routers a packet alone finds the memory free' runtime/machine/a
 break_it 'behind routers a write alone ends with its first packet' runtime/machine/alone.c 's/done_fs = bank_later\(done_fs, part\.from \?/done_fs = bank_later(done_fs, part.from ? done_fs :/'
 break_it 'behind routers the end of other packets is no end' runtime/network/component_behind.h 's/turn->end_fs = \(uint64_t\)packet_end_fs\(asked, answer\);/turn->end_fs = 0;/'
 break_it 'behind routers room comes back at the pace of the route' runtime/network/component_behind.h 's/hold_fs - asked->overhead_fs < asked->drain_fs/false/'
-break_it 'behind routers a component queues packets as if each were the first' runtime/network/queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
+break_it 'behind routers a component queues packets as if each were the first' runtime/network/network_queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
 break_it 'a run of tune that is as fast as the best is stopped' runtime/cli/cmd_tune.c 's/tried.time_fs > best_fs/tried.time_fs >= best_fs/'
 break_it 'tune stops what has not passed the best' runtime/cli/cmd_tune.c 's/first.start_fs > best_fs/first.start_fs > best_fs - best_fs \/ 4/'
-break_it 'behind routers packets of one transaction have one number' runtime/network/queueing.c 's/\(uint64_t\)part->number << 32/0/'
+break_it 'behind routers packets of one transaction have one number' runtime/network/network_queueing.c 's/\(uint64_t\)part->number << 32/0/'
 break_it 'behind routers a write that queues is not held for its tail' runtime/network/router_end.c 's/latest\(after\(flight->tail_fs, flight->behind_fs\), flight->least_fs\)/flight->least_fs/'
-break_it 'a node lets what is behind a head go by its overhead' runtime/network/router.c 's/latest\(after\(segment\.ready_fs, vc->node_fs\), before\)/segment.begins ? latest(after(segment.ready_fs, vc->node_fs), before) : latest(segment.ready_fs, before)/'
-break_it 'a node is passed before the packet ahead' runtime/network/router.c 's/vc->node_fs\), before\);/vc->node_fs), 0);/'
-break_it 'each packet of a transaction is overhead in nodes' runtime/network/router.c 's/if \(head->number == 0\)/if (true)/'
+break_it 'a node lets what is behind a head go by its overhead' runtime/network/network_router.c 's/latest\(after\(segment\.ready_fs, vc->node_fs\), before\)/segment.begins ? latest(after(segment.ready_fs, vc->node_fs), before) : latest(segment.ready_fs, before)/'
+break_it 'a node is passed before the packet ahead' runtime/network/network_router.c 's/vc->node_fs\), before\);/vc->node_fs), 0);/'
+break_it 'each packet of a transaction is overhead in nodes' runtime/network/network_router.c 's/if \(head->number == 0\)/if (true)/'
 break_it 'behind routers a wait of later packets has no piece' runtime/explain/router_pieces.c 's/behind_fs = slack < 0 \? -slack : 0/behind_fs = 0/'
 break_it 'behind routers what never ends is a stall' runtime/sim/stall.c 's/at == UINT32_MAX && s->instances\.never/false/'
 break_it 'a component is built in place' runtime/sim/component_open.c 's/cache_folder_remove\(m->folder\);/;/'
@@ -986,7 +986,7 @@ choose_tests() {
         ;;
     *' runtime/machine/alone.c'*behind* | *' runtime/machine/alone.c'*part*) tests=(number) scripts=(components) ;;
     *' runtime/machine/alone.c'*) tests=(banks random) ;;
-    *' runtime/network/queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
+    *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;

@@ -1,7 +1,7 @@
 /*
  * cmd_why.c -- `why`: a bench, a file of transactions or traffic again, to see what makes it take
- * so long: without one limit at a time (why/limits.c), or with --by key on machines with one key
- * better at a time (why/keys.c).
+ * so long: without one limit at a time (why/why_limits.c), or with --by key on machines with one
+ * key better at a time (why/why_keys.c).
  */
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"

@@ -1,5 +1,5 @@
 /* kernbench.c -- the program kernbench: a simulator without a machine of its own. */
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include <stddef.h>
 
 int main(int argc, char **argv)

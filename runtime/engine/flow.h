@@ -45,7 +45,7 @@
  * All this holds for the routes of a regular machine (machine/cost.h). Elsewhere `out` and `in` are
  * by plane, and between them a transaction counts at its pair of cubes:
  *
- *     pairs  [block][cube][cube]     block: machine/between.h
+ *     pairs  [block][cube][cube]     block: machine/machine_between.h
  *
  * That grows with the square of the cubes, so it is done for as many as FLOW_PAIRS_MOST. Beyond,
  * and for hosts, each node and edge of a route is counted when its transaction ends: flows_walk().

@@ -26,7 +26,7 @@
  *
  * Invariants
  *   - A transaction has one event, or is in one queue, or has ended. With routers its packets have
- *     events and queues of their own: network/router.h.
+ *     events and queues of their own: network/network_router.h.
  *   - It holds its channel or engine from its begin until EV_DONE. Servers are given back before
  *     anything arrives at that instant, as completions are the first class: so whatever arrives at
  *     a server that is idle finds no queue.
@@ -53,7 +53,7 @@
 #include "engine/hop_way.h"
 #include "engine/traffic_end.h"
 #include "network/banks.h"
-#include "network/router.h"
+#include "network/network_router.h"
 
 /* -- servers of a channel, or of an m_cpu --------------------------------------------------- */
 

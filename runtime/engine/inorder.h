@@ -3,8 +3,9 @@
  *
  * Links, most memories, channels and engines of m_cpus serve in order of arrival, and need nothing
  * else. Memories that choose what they serve (banks, components that queue: network/server.h) have
- * wakes, which are in its queue; routers have an agenda of their own (network/router.h). It is one
- * object code for all machines, compiled or loaded, whose steps are those of engine/program.h.
+ * wakes, which are in its queue; routers have an agenda of their own (network/network_router.h). It
+ * is one object code for all machines, compiled or loaded, whose steps are those of
+ * engine/program.h.
  */
 #ifndef INORDER_H
 #define INORDER_H

@@ -12,7 +12,7 @@
  */
 #include "engine/inorder_lists.h"
 #include "engine/observer.h"
-#include "network/router.h"
+#include "network/network_router.h"
 #include <stdlib.h>
 
 static uint32_t most_channels(const struct kb_topology *t)

@@ -40,8 +40,8 @@
  * A kernel's stages inside its PE come to ports and engines, which are such stations, too. Its
  * transactions come to their channels one by one: they have neither lists nor ends ahead of time.
  *
- * With routers no step of this file leads from a channel to a memory: network/router.h does, and
- * its ports decide between events of rows. Nothing of a row is ahead of time there.
+ * With routers no step of this file leads from a channel to a memory: network/network_router.h
+ * does, and its ports decide between events of rows. Nothing of a row is ahead of time there.
  *
  * Transactions that wait for others have neither lists nor ends ahead of time; runs with a
  * fingerprint, a bound of events or of time (IN_COUNTED) leave out nothing: each issue, arrival and
@@ -83,7 +83,7 @@ enum {
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
     IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
-    IN_ROUTED = 256,          /* the way to a memory is network/router.h's */
+    IN_ROUTED = 256,          /* the way to a memory is network/network_router.h's */
     IN_CHOOSES = 512,         /* some memories choose: network/server.h */
     IN_WATCHED = 1024,        /* an observer hears of each visit, and of each end */
 };

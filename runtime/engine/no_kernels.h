@@ -1,6 +1,6 @@
 /* no_kernels.h -- the calls from the engine to kernels, where a run has none: they do nothing.
  *
- * The steps of the engine of arrivals are compiled twice: for runs of kernels (pe/engine.c), and
+ * The steps of the engine of arrivals are compiled twice: for runs of kernels (pe/pe_engine.c), and
  * for all others (engine/inorder_run.c). The second knows nothing of kernels; it gets these
  * definitions, and the compiler drops the calls, because HOW_KERNELS is not set there.
  * kernels/hooks.h and kernels/heard.h define the same functions themselves, so that a step and the

@@ -1,8 +1,9 @@
 /* router.h -- what a network of routers keeps: ports, virtual channels, segments, packets under
  * way.
  *
- * A channel leads from one router (or source) to the next (or to a sink): machine/channels.h. Its
- * number is that of its first edge's station. A `port` has both ends of it:
+ * A channel leads from one router (or source) to the next (or to a sink):
+ * machine/machine_channels.h. Its number is that of its first edge's station. A `port` has both
+ * ends of it:
  *
  *     at its begin   the output port: free_fs, and for each VC its owner and the credits, which are
  *                    the room in the buffer at the end
@@ -17,7 +18,7 @@
  *
  * Times, not states: nothing changes when a port becomes free, a credit comes back, a segment has
  * passed its overhead. Each of these is known before as a time, and a decision at t compares. So
- * the fused engine has no event of any of them: only one of each grant, network/router.c.
+ * the fused engine has no event of any of them: only one of each grant, network/network_router.c.
  */
 #ifndef ROUTER_H
 #define ROUTER_H
@@ -25,7 +26,7 @@
 #include "engine/split.h"
 #include "engine/delivery.h"
 #include "engine/state.h"
-#include "machine/channels.h"
+#include "machine/machine_channels.h"
 
 #define ROUTER_NEVER UINT64_MAX
 enum { NO_VC = 255 };

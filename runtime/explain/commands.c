@@ -12,7 +12,7 @@
  * multiplied (45 .. 61). The GEMM of tile 2 begins with the end of its own fetch, so its chain is:
  * dispatch 3, read 17, read 17, fetch 8, compute 16 = 61. Had the first GEMM ended after 45, the
  * second would have waited for the engine, and would have taken over the chain of the first:
- * stations.c.
+ * explain_stations.c.
  */
 #include "explain/router_paths.h"
 #include "explain/spans.h"

@@ -29,8 +29,8 @@
  *     compare.
  *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
  *
- * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
- * other, commands.c the chains of commands, observe.c the table of calls.
+ * explain_shares.c has the sums, explain_stations.c the waits and services, messages.c what PEs
+ * wait for of each other, commands.c the chains of commands, observe.c the table of calls.
  */
 #include "explain/spans.h"
 #include "explain/ways.h"

@@ -110,7 +110,8 @@ static inline bool is_inside(const struct kb_sim *s, uint32_t slot)
     return sim_has_kernels(s) && !work_is_dma(work_at(s, slot));
 }
 
-/* -- shares.c ------------------------------------------------------------------------------- */
+/* -- explain_shares.c
+ * ------------------------------------------------------------------------------- */
 
 bool shares_room(struct shares *x, uint32_t n);
 void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from);
@@ -158,7 +159,8 @@ void spans_cross(struct kb_sim *s, uint64_t t, uint32_t slot);
 void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot);
 void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
 
-/* -- stations.c: waits and services --------------------------------------------------------- */
+/* -- explain_stations.c: waits and services
+ * --------------------------------------------------------- */
 
 /* The cause of a wait for a station at `place`. */
 kb_cause stations_wait(kb_place place, enum station_kind station);

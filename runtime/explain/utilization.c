@@ -27,7 +27,7 @@
 #include "engine/traffic.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
-#include "network/router.h"
+#include "network/network_router.h"
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 

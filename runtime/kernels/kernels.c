@@ -5,7 +5,7 @@
  * quarter of its time goes into the calls between them. The Makefile reads this list.
  */
 #define KERNELS_UNIT
-#include "pe/engine.c"
+#include "pe/pe_engine.c"
 #include "kernels/requests.c"
 #include "kernels/error.c"
 #include "kernels/pool.c"

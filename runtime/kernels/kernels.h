@@ -26,7 +26,7 @@ struct kernels {
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     bool watched;                            /* sim_is_watched() */
-    int how;                                 /* pe/engine.c runs it: enum how, and more */
+    int how;                                 /* pe/pe_engine.c runs it: enum how, and more */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 

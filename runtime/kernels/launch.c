@@ -26,7 +26,7 @@
 #include "data/host.h"
 #include "engine/split.h"
 #include "kernels/barrier.h"
-#include "kernels/engine.h"
+#include "kernels/kernels_engine.h"
 #include "kernels/error.h"
 #include "kernels/pool.h"
 #include "machine/address.h"

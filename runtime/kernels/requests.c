@@ -5,7 +5,7 @@
  */
 #include "kernels/requests.h"
 #include "engine/hop.h"
-#include "kernels/engine.h"
+#include "kernels/kernels_engine.h"
 #include "kernels/heard.h"
 #include "engine/inorder_steps.h"
 

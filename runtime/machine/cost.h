@@ -24,8 +24,8 @@
 #define COST_H
 #include <math.h>
 #include "machine/bank_map.h"
-#include "machine/between.h"
-#include "machine/segments.h"
+#include "machine/machine_between.h"
+#include "machine/machine_segments.h"
 
 /* Stands for any longer drain; a run that needs it ends out of the range of time. */
 #define DRAIN_MAX_FS (INT64_C(1) << 62)
@@ -231,7 +231,7 @@ static inline const struct cost_row *cost_segment_at(const struct kb_topology *t
     return &t->cost_segment[cube_kind(t, cube) * t->n_segments + segment];
 }
 
-/* The same as cost_of_pe(), not regular: in a SIP from the tables of between.h. */
+/* The same as cost_of_pe(), not regular: in a SIP from the tables of machine_between.h. */
 static inline struct cost_row cost_of_any_pe(const struct kb_topology *t, const struct trip *trip)
 {
     uint32_t a = src_cube(t, trip->src), b = dst_cube(t, trip->dst), pe = src_pe(t, trip->src);
@@ -454,7 +454,8 @@ static inline struct cost_row cost_of_trip(const struct kb_topology *t, const st
     return way;
 }
 
-/* With routers: data of a read come back, and no channel is passed in no time. channels.c */
+/* With routers: data of a read come back, and no channel is passed in no time. machine_channels.c
+ */
 void cost_add_router(const struct kb_topology *t, const struct cost_mask *m,
                      const struct trip *trip, bool writes, struct kb_cost *cost);
 

@@ -13,7 +13,7 @@
  */
 #ifndef STREAM_H
 #define STREAM_H
-#include "machine/channels.h"
+#include "machine/machine_channels.h"
 #include "machine/cost.h"
 
 struct stream_hop {

@@ -170,7 +170,7 @@ struct mesh_row {
     struct cost_row cost;
 };
 
-/* How `between` is looked up, of a machine that is not regular: machine/between.h */
+/* How `between` is looked up, of a machine that is not regular: machine/machine_between.h */
 enum between_by { BY_WALK, BY_DISTANCE, BY_PAIR };
 
 /* The same by distance or by pair, for one plane; and the overheads of the UCIe nodes passed. */

@@ -3,9 +3,9 @@
  *
  * A regular machine has tables by distance (cost.h). Elsewhere what each segment costs is known
  * beforehand (t->cost_segment, from gen/costs.c), for each kind of cubes, and mostly also what lies
- * between two cubes (between.h), which takes all segments between them at once. So the walk of
- * walk.h is done, and its segments are added up. Routes of hosts and those to other SIPs come here;
- * in a large machine with holes, which has no table of pairs, all do.
+ * between two cubes (machine_between.h), which takes all segments between them at once. So the walk
+ * of walk.h is done, and its segments are added up. Routes of hosts and those to other SIPs come
+ * here; in a large machine with holes, which has no table of pairs, all do.
  *
  * Example: cube8 with wrap x, c0.pe0 -> c3.slice0 goes west over the wrap link, in two segments:
  *

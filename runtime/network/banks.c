@@ -53,7 +53,7 @@
  *     has a wake.
  */
 #include "network/banks.h"
-#include "network/queueing.h"
+#include "network/network_queueing.h"
 
 enum { EXPECTED_STEPS = 16 }; /* a request passes no more others than that */
 

@@ -12,7 +12,7 @@
 #define NETWORK_COMPONENT_BEHIND_H
 #include "machine/component_packets.h"
 #include "network/component_memory.h"
-#include "network/router.h"
+#include "network/network_router.h"
 
 /* The transaction in `slot`, as it would be asked whole. */
 static ALWAYS_INLINE struct kb_request request_behind(const struct kb_sim *s, uint32_t slot)

@@ -16,7 +16,7 @@
 #include "engine/hop.h"
 #include "network/banks.h"
 #include "network/component_behind.h"
-#include "network/router.h"
+#include "network/network_router.h"
 #include "network/server.h"
 
 /* The port of a TCM to which a transaction comes, which stages inside its PE use, too; or NULL. */

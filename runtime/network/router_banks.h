@@ -27,7 +27,7 @@
 #ifndef NETWORK_ROUTER_BANKS_H
 #define NETWORK_ROUTER_BANKS_H
 #include "network/banks_state.h"
-#include "network/router.h"
+#include "network/network_router.h"
 #include <math.h>
 
 /* The numbers of the slice that the transaction in `slot` goes to. */

@@ -24,7 +24,7 @@
 #include "engine/serving.h"
 #include "engine/inorder_lists.h"
 #include "engine/router_tally.h"
-#include "network/router.h"
+#include "network/network_router.h"
 
 static inline uint64_t latest(uint64_t a, uint64_t b)
 {

@@ -1,6 +1,6 @@
 /* server.c -- memories that choose: which of them it is. */
 #include "network/server.h"
-#include "network/queueing.h"
+#include "network/network_queueing.h"
 
 #define MODEL_SERVER(NAME, word, name) extern const struct memory_server name##_server;
 MEMORY_MODELS(MODEL_SERVER)

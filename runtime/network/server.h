@@ -11,10 +11,10 @@
  * A part is a whole transaction or, behind routers, a packet of a write, or a read. There each part
  * says when it has its end, and network/router_end.c when that of the transaction is.
  *
- * Banks (network/banks.c) and components that queue (network/queueing.c) are such memories, each a
- * struct memory_server: of those that a machine may have built in machine/models.def has the rows.
- * A memory that serves in order of arrival needs none of this, as its end is known when it is come
- * to (engine/inorder.c). A memory has one wake at most, that of all its channels.
+ * Banks (network/banks.c) and components that queue (network/network_queueing.c) are such memories,
+ * each a struct memory_server: of those that a machine may have built in machine/models.def has the
+ * rows. A memory that serves in order of arrival needs none of this, as its end is known when it is
+ * come to (engine/inorder.c). A memory has one wake at most, that of all its channels.
  *
  * What one takes alone is what tables say of the server in its place, unless machine/alone.h knows
  * better; its wait is the rest, from its arrival to its end.

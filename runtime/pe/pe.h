@@ -2,7 +2,7 @@
 #ifndef PE_H
 #define PE_H
 #include "kernels/co.h"
-#include "kernels/command.h"
+#include "kernels/kernels_command.h"
 
 enum pe_state {
     PE_IDLE,       /* takes no part in the launch, or has ended */

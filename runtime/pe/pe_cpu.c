@@ -41,7 +41,7 @@
 #include "kernels/acc.h"
 #include "kernels/accesses.h"
 #include "kernels/barrier.h"
-#include "kernels/engine.h"
+#include "kernels/kernels_engine.h"
 #include "kernels/error.h"
 #include "kernels/flight.h"
 #include "kernels/observe.h"

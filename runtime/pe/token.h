@@ -1,7 +1,7 @@
 /* token.h -- a tile of a composite, or a piece of a message, on its way through its stages. */
 #ifndef TOKEN_H
 #define TOKEN_H
-#include "kernels/command.h"
+#include "kernels/kernels_command.h"
 #include "machine/tile.h"
 
 struct token {

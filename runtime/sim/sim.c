@@ -2,8 +2,8 @@
  *
  * The state lies below, in engine/state.h; this is its face, the kb_sim_*() that users call. A run
  * goes through kb_sim_run(): the first one checks dependencies and sorts the rows, then the engine
- * runs (or kernels_run(), if kernels were launched), then sim/check.c looks for stations that were
- * busy for longer than the run lasted.
+ * runs (or kernels_run(), if kernels were launched), then sim/sim_check.c looks for stations that
+ * were busy for longer than the run lasted.
  *
  * Transactions are added in add.c; what has become of them is in results.c.
  */

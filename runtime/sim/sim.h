@@ -6,7 +6,7 @@
 /* Says in `why` how a run came to end with `status`, if that is not its end; returns `status`. */
 kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why);
 
-/* KB_INTERNAL if a station was busy for longer than the run lasted.  check.c */
+/* KB_INTERNAL if a station was busy for longer than the run lasted.  sim_check.c */
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 
 /* KB_INTERNAL if nothing happens any more, but segments wait in routers; else `status`.  stall.c */

@@ -10,7 +10,7 @@
  */
 #define _XOPEN_SOURCE 700
 #include "cube8.h"
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "fuzz.h"
 
 #include <ctype.h>

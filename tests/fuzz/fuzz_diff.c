@@ -1,5 +1,5 @@
 /* fuzz_diff.c -- libFuzzer feeds diff: two results, cut at the first byte 0xff. */
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "cube8.h"
 #include "fuzz.h"
 

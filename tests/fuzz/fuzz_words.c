@@ -2,7 +2,7 @@
  */
 #include "cube8.h"
 #include "fuzz.h"
-#include "cli/in/lists.h"
+#include "cli/in/in_lists.h"
 #include "cli/in/matrix.h"
 
 #include <string.h>

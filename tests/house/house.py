@@ -56,7 +56,7 @@ def may_include(path, target):
         return (used in ("gen", "base") or target in ("runtime/machine/tables.h",
                                                       "runtime/machine/impl.h",
                                                       "runtime/machine/mesh.h",
-                                                      "runtime/machine/segments.h",
+                                                      "runtime/machine/machine_segments.h",
                                                       "runtime/machine/vcs.h",
                                                       "runtime/machine/walk.h")
                 or used == "machine" and target.endswith(".def"))

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "kernbench.h"
 #include "machine/tables.h"
 

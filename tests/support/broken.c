@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cli/benches.h"
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "cube8.h"
 #include "phase2/math_op.h"
 #include "tl.h"

@@ -1,6 +1,6 @@
 /* hostile.c -- a simulator of cube8 whose benches have names full of signs: for e2e/hostile.sh. */
 #include "cli/benches.h"
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "cube8.h"
 #include "tl.h"
 

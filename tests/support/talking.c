@@ -1,7 +1,7 @@
 /* talking.c -- a simulator of cube8 whose PEs talk, some until they deadlock: for
  * e2e/talking.sh and e2e/deadlock.sh. */
 #include "cli/benches.h"
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "cube8.h"
 #include "tl.h"
 

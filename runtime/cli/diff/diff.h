@@ -2,7 +2,7 @@
  * diff.h -- two files of results, compared: what the parts of `diff` share.
  *
  *     diff.c     the command: opens the files, prints the moves and a note
- *     keys.c     columns by name, rows by their keys
+ *     diff_keys.c     columns by name, rows by their keys
  *     cells.c    the cells of two rows that belong together
  *     moves.c    the largest moves
  */
@@ -10,7 +10,7 @@
 #define DIFF_H
 #include "cli/command.h"
 #include "cli/diff/number.h"
-#include "cli/diff/results.h"
+#include "cli/diff/diff_results.h"
 
 enum {
     NOTE_BYTES = 512,
@@ -90,7 +90,8 @@ void move_free(struct move *m);
 /* Compares the rows in the cells of A and B, which have the same keys. */
 void cells_compare(struct diff *d);
 
-/* -- keys.c --------------------------------------------------------------------------------- */
+/* -- diff_keys.c ---------------------------------------------------------------------------------
+ */
 
 /* Is each name of --columns that of a column of numbers that can be compared? */
 bool columns_check(struct diff *d);

@@ -14,7 +14,7 @@
  */
 #include "cli/diff/number.h"
 #include "cli/out/memory.h"
-#include "cli/diff/results.h"
+#include "cli/diff/diff_results.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* frame.h -- transactions in memory as the rows of an input file. */
 #ifndef FRAME_H
 #define FRAME_H
-#include "cli/in/fields.h"
+#include "cli/in/in_fields.h"
 #include "cli/query/query.h"
 
 /* A text in memory may be as long as a line of a file. */

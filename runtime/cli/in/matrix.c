@@ -13,7 +13,7 @@
  */
 #include "cli/in/matrix.h"
 #include "cli/out/memory.h"
-#include "cli/in/fields.h"
+#include "cli/in/in_fields.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <stdlib.h>

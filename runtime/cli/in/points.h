@@ -2,7 +2,7 @@
 #ifndef POINTS_H
 #define POINTS_H
 #include "cli/command.h"
-#include "cli/in/lists.h"
+#include "cli/in/in_lists.h"
 #include "cli/in/transactions.h"
 
 /* An endpoint, or a global address and where its first byte lies; its name made once. */

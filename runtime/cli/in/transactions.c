@@ -28,7 +28,7 @@
  */
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
-#include "cli/in/fields.h"
+#include "cli/in/in_fields.h"
 #include "cli/in/frame.h"
 #include "cli/out/say.h"
 #include "cli/out/session.h"

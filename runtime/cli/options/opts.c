@@ -9,7 +9,7 @@
  *   opts.h      enum command, and struct opts with a member for each option
  *   reading.h   enum option_id
  *   table.c     option_rows[]: names, how the argument is read, and the place of the member
- *   help.c      what --help says of an option for some commands only
+ *   options_help.c      what --help says of an option for some commands only
  *   describe.c  the same data for the manual page and for completion in shells (base/help.h)
  *   main.c      the function of each command
  *

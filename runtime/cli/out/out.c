@@ -21,7 +21,7 @@
  * begin at row 0.
  *
  * A program that runs commands itself gets no text: out_write() gives it the rows by columns
- * (tables.h).
+ * (out_tables.h).
  *
  * A new format is a name in FORMATS (out.h), a file out_NAME.c with its parts, and a line in each
  * switch below.

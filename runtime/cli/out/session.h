@@ -8,18 +8,18 @@
 #define SESSION_H
 #include "base/parallel.h"
 #include "cli/out/stop.h"
-#include "cli/out/tables.h"
+#include "cli/out/out_tables.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum { SESSION_SAID_BYTES = 1 << 16 };
 
 struct session {
-    atomic_bool asked;    /* to stop */
+    atomic_bool asked;     /* to stop */
     enum stop_limit limit; /* that asked */
-    atomic_bool leaves;   /* a thread was left behind, at work on what the command owns */
-    struct tables tables; /* that it wrote */
-    char *text;           /* owned: what it wrote besides, `n_text` bytes; NULL: nothing */
+    atomic_bool leaves;    /* a thread was left behind, at work on what the command owns */
+    struct tables tables;  /* that it wrote */
+    char *text;            /* owned: what it wrote besides, `n_text` bytes; NULL: nothing */
     size_t n_text;
     const struct kb_frame *frame; /* borrowed: in place of standard input; NULL: none */
     bool keeps_run;               /* `run` is wanted */

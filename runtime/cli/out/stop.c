@@ -13,8 +13,8 @@
  * ended. A sweep instead sees the flag within 100 ms, calls stop_heard(), and may print for a
  * minute.
  *
- * A limit that is passed (limits.c) asks in the same way, on another thread, and a timer that rings
- * ends the program with EXIT_LIMIT.
+ * A limit that is passed (out_limits.c) asks in the same way, on another thread, and a timer that
+ * rings ends the program with EXIT_LIMIT.
  *
  * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
  * second one within INSIST_MS counts as the first.

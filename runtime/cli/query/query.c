@@ -12,7 +12,7 @@
 #include "cli/query/query.h"
 #include "cli/command.h"
 #include "cli/gate.h"
-#include "cli/main.h"
+#include "cli/cli_main.h"
 #include "cli/out/memory.h"
 #include "cli/out/session.h"
 #include "cli/out/stop.h"

@@ -3,7 +3,7 @@
 #ifndef LOAD_ROWS_H
 #define LOAD_ROWS_H
 #include "cli/command.h"
-#include "cli/in/pattern.h"
+#include "cli/in/in_pattern.h"
 #include "cli/rows/warn.h"
 
 enum {

@@ -4,7 +4,7 @@
  * The files of --trace, each of which calls only those below it:
  *
  *     trace.c      the observer: puts events in order of time, begins and ends the file
- *     commands.c   commands and kernels on the lanes of their PE
+ *     trace_commands.c   commands and kernels on the lanes of their PE
  *     flights.c    transactions and stages on the lanes of what they pass
  *     timeline.c   the window (--trace-from, --trace-to), counters, the order of writing
  *     trace_lanes.c, trace_json.c, trace_perfetto.c, trace_out.c: tracks and formats

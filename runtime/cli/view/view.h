@@ -2,7 +2,7 @@
 #ifndef VIEW_H
 #define VIEW_H
 #include "cli/command.h"
-#include "cli/diff/results.h"
+#include "cli/diff/diff_results.h"
 
 enum view_level { VIEW_SYSTEM, VIEW_SIP, VIEW_CUBE, VIEW_PE, N_VIEW_LEVELS };
 

@@ -3,7 +3,7 @@
 #define RERUN_H
 #include "cli/command.h"
 #include "base/packed.h"
-#include "cli/in/pattern.h"
+#include "cli/in/in_pattern.h"
 #include "cli/vary/explained.h"
 
 enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD };

@@ -53,7 +53,7 @@ static void nothing(tl_ctx *tl, const kb_args *args)
     (void)tl, (void)args;
 }
 
-/* No station is ever more than 100 % used: sim/check.c looks after every run. */
+/* No station is ever more than 100 % used: sim/sim_check.c looks after every run. */
 static void a_station_above_100_per_cent_is_named(void **state)
 {
     const kb_topology *t = &cube8_topology;

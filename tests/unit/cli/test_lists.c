@@ -1,5 +1,5 @@
 /* test_lists.c -- lists of numbers on the command line. */
-#include "cli/in/lists.h"
+#include "cli/in/in_lists.h"
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stdio.h>

@@ -38,7 +38,8 @@ static void each_scenario(size_t n_seeds, void (*machine)(FILE *out, uint64_t se
         assert_non_null(topo);
         struct kb_topology walked = *topo;
 
-        walked.between_by = BY_WALK; /* as large machines with gaps are: machine/between.h */
+        walked.between_by =
+            BY_WALK; /* as large machines with gaps are: machine/machine_between.h */
         s.topo = seed % 4 ? topo : &walked;
         for (int load = 0; load < LOADS; load++) {
             draw_load(&s, t, load, splits);

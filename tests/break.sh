@@ -981,7 +981,7 @@ choose_tests() {
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *'node_fs), '* | *'head->number'*) tests=(number) scripts=(components) ;;
     *'behind routers a component queues'* | *'behind routers packets of one'* | *'is not held for its tail'*) tests=(number) scripts=(components) ;;
-    *' runtime/network/router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
+    *' runtime/network/router'* | *' runtime/network/network_router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
         tests=(router random_routers router_packets) scripts=(stall)
         ;;
     *' runtime/machine/alone.c'*behind* | *' runtime/machine/alone.c'*part*) tests=(number) scripts=(components) ;;

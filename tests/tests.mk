@@ -31,7 +31,7 @@ $(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.
 $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(M)/$(t)/lib$(t).a)
 	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lcmocka)
 
-$(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
+$(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/in_lists out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 # They need all of the command line, with its benches.
 $(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
 $(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o

@@ -77,7 +77,8 @@ static void attend(tl_ctx *tl, const kb_args *args, int64_t head, int64_t s, int
         tl_release(tl, mark);
     }
     x = tl_max(tl, tl_acc_store(tl, sums, KB_F32), 1, true);
-    tl_store(tl, row_address(tl, of[O], head + s), tl_acc_store(tl, acc, KB_F16, {TL_DIV, x}));
+    tl_store(tl, row_address(tl, of[O], head + s),
+             tl_acc_store(tl, acc, KB_F16, {.op = TL_DIV, .y = x}));
 }
 
 /* The PEs of head `h` are those from h / H of all of them on, at least one. */

@@ -116,7 +116,7 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 # What only kbgen has: it prints what the rest makes.
-KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/emit_fields.c gen/emit_ways.c gen/limits.c
+KBGEN_SRC := gen/main.c gen/options.c gen/emit.c gen/emit_fields.c gen/emit_parts.c gen/emit_ways.c gen/limits.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim

@@ -22,7 +22,7 @@ $(O)/tests/%.o: INCLUDES += -Itests $(TEST_TOPOLOGIES:%=-I$(M)/%)
 # They run once or twice: to compile them well takes longer than it saves, but where they compute.
 $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/phase2/%,$(TEST_SRC))): ALL_CFLAGS += $(if $(filter -O2,$(CFLAGS)),-Og)
 $(JUDGE): $(JUDGE_OBJ)
-$(GENLIB): $(O)/gen/emit.o $(O)/gen/emit_fields.o $(O)/gen/emit_ways.o $(O)/tests/support/any_topology.o
+$(GENLIB): $(O)/gen/emit.o $(O)/gen/emit_fields.o $(O)/gen/emit_parts.o $(O)/gen/emit_ways.o $(O)/tests/support/any_topology.o
 $(JUDGE) $(GENLIB):
 	$(archive)
 

@@ -247,13 +247,14 @@ void split_free(struct kb_sim *s)
 
 /* -- making --------------------------------------------------------------------------------- */
 
-/* From run to run its PE takes a time: how long until the last has drained, at least. */
+/* From run to run its PE takes a time: how long until the last has drained, at least. It is the pace
+ * of the PE's link, and left out with the bandwidth of links. */
 static int64_t runs_fs(const struct kb_sim *s, const struct txn *x, const struct split_part *part)
 {
     int64_t run_fs = txn_of_host(x) ? 0 : kind_at(T, src_cube(T, x->src))->run_fs;
     const struct trip trip = txn_trip(T, x);
 
-    if (part->pieces < 2 || !run_fs)
+    if (part->pieces < 2 || !run_fs || s->mask.link_gbs > 0)
         return 0;
     return (int64_t)(part->pieces - 1) * run_fs +
            drain_fs(part->last_bytes,

@@ -68,7 +68,7 @@ asked "all are asked that tell types apart" \
     arithmetic compare dtype_tolerance integers_narrow integers_widen kb_element kb_element_set random_element -- runtime/{data,phase2}/*.c
 plant "a stage" runtime/data/op.h 's/^    STAGE_STORE,/    STAGE_STORE,\n    STAGE_CACHE,/'
 asked "its box and its record are asked" composite_stage_done set_moved -- runtime/pe/pe_scheduler.c runtime/kernels/service.c
-plant "a type of key" gen/spec.h 's/^    KEY_IMPL$/    KEY_IMPL,\n    KEY_TREE/'
+plant "a type of key" gen/spec.h 's/^    KEY_NET$/    KEY_NET,\n    KEY_TREE/'
 [ "$(warned "$work/tree" -Wswitch gen/lists.c gen/resolve.c gen/keys.c | wc -l)" = 4 ]
 ok "lists, the resolved text and kb_key are asked"
 plant "a pattern" runtime/include/kernbench.h 's/^    KB_MATRIX, .*/&\n    KB_TORNADO,/'

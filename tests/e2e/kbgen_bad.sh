@@ -269,10 +269,10 @@ bad_pairs()
         '--set fabric.grid.w=x: '"'"'fabric.grid.w'"'"' must be an integer, not '"'"'x'"'"'' \
         --set fabric.grid.w=x topologies/cube8.yaml
     fails 'sets: addressing.granule=4096 addressing.over=sip cubes={c0: {hbm: {size_gb: 24}}}' 2 \
-        '--set addressing.over=sip: '"'"'addressing.over: sip'"'"' needs equal slices and '"'"'cube.hbm.size_gb'"'"' in all cubes' \
+        '--set addressing.over=sip: '"'"'addressing.over: sip'"'"' needs equal slices and '"'"'cube.hbm.size_gb'"'"' in all cubes that have slices' \
         --set addressing.granule=4096 --set addressing.over=sip --set 'cubes={c0: {hbm: {size_gb: 24}}}' topologies/cube8.yaml
     fails 'sets: addressing.granule=4096 addressing.over=sip cubes={c0: {hbm: {slices: 4}}}' 2 \
-        '--set addressing.over=sip: '"'"'addressing.over: sip'"'"' needs equal slices and '"'"'cube.hbm.size_gb'"'"' in all cubes' \
+        '--set addressing.over=sip: '"'"'addressing.over: sip'"'"' needs equal slices and '"'"'cube.hbm.size_gb'"'"' in all cubes that have slices' \
         --set addressing.granule=4096 --set addressing.over=sip --set 'cubes={c0: {hbm: {slices: 4}}}' topologies/cube8.yaml
     fails 'sets: addressing.granule=1073741824 cube.hbm.size_gb=1' 2 \
         '--set addressing.granule=1073741824: '"'"'addressing.granule'"'"' 1073741824 is larger than a slice, which has 134217728 bytes' \

@@ -144,16 +144,15 @@ ok "it is the same with another -j"
 # -- what goes with what --------------------------------------------------------------------------------
 
 : >none
-rate="--pattern local --rate 0.05 --seeds 1 --txns 500"
+rate="--pattern local --rate 0.05,0.1 --seeds 1 --txns 500"
 cat >few.yaml <<'END_OF_STUDY'
-command: probe --case pe-local-hbm
+command: replay rows.csv
 vary: {cube.hbm.bw_gbs: [128, 256]}
 END_OF_STUDY
 declare -A line=([vary]="replay rows.csv --vary sips=1,2" [study]="study few.yaml" [why]="why copy" [load]="load $rate" [run]="run copy")
 declare -A with=([breakdown]=--breakdown [stats]="--stats u.csv" [shard]="--shard 1/2 -o x.csv" [sqlite]="--sqlite d.db"
     [resume]="--resume -o x.csv" [fail-if]="--fail-if time_ns>1e9 --fail-if queue_channel_ns<0")
-declare -A no=([study/breakdown]="--breakdown" [study/stats]="--stats" [why/breakdown]="--breakdown" [why/stats]="--stats" [why/shard]="--shard"
-    [run/shard]="--shard needs --vary" [run/resume]="--resume needs --vary")
+declare -A no=([why/shard]="--shard needs --vary" [run/shard]="--shard needs --vary" [run/resume]="--resume needs --vary")
 for what in vary study why load run; do
     for option in breakdown stats shard sqlite resume fail-if; do
         rm -f x.csv* u.csv d.db

@@ -338,6 +338,12 @@ static void place(struct sip_scene *s)
     m->sc->height = s->top + s->h + MESH_PAD + room_at(s, SIDE_S, false);
 }
 
+/* Are its cubes joined by ports of their own, in place of four sides? */
+static bool is_net(const struct scene *sc, uint32_t sip)
+{
+    return scene_find(sc, sip, 0, "port0") != SCENE_NONE;
+}
+
 void scene_sip(struct scene *sc, struct view_at at)
 {
     struct mesh m = mesh_of(sc);
@@ -350,7 +356,9 @@ void scene_sip(struct scene *sc, struct view_at at)
     place(&s);
     snprintf(sc->title, sizeof sc->title, "SIP %u: %u \xc3\x97 %u cubes", at.sip, m.w, m.h);
     sc->note =
-        m.wraps_x || m.wraps_y
+        is_net(sc, at.sip) ? "Cubes of a net stand in the order of their numbers here, and their "
+                             "links are not drawn: view cube has the ports of each."
+        : m.wraps_x || m.wraps_y
             ? "Cubes, their gaps and the shore are to scale, IO chiplets are not; a link that "
               "wraps around goes on at the cube that is named."
         : m.chiplets > 1 ? "Cubes, their gaps and the shore are to scale, IO chiplets are not."

@@ -31,7 +31,7 @@ static const struct class
      INFINITY,
      {KEY_fabric_bw_gbs, KEY_sip_d2d_bw_gbs, KEY_sip_io_link_bw_gbs, KEY_sip_io_shore_bw_gbs,
       KEY_sip_planes, KEY_cube_noc_bw_gbs, KEY_cube_xbar_pe_gbs, KEY_cube_xbar_chain_gbs,
-      KEY_cube_bridge_bw_gbs}},
+      KEY_cube_bridge_bw_gbs, KEY_cube_pe_pe_dma_run_ns}},
     {KB_COST_MEMORY_GBS,
      INFINITY,
      {KEY_cube_hbm_bw_gbs, KEY_cube_sram_bw_gbs, KEY_cube_pe_pe_tcm_read_gbs,
@@ -58,7 +58,7 @@ static void set(enum key k, void *field, double value)
     } else if (key_rows[k].type == KEY_INT) {
         *(int64_t *)field = (int64_t)value;
     } else {
-        *(double *)field = value;
+        *(double *)field = k == KEY_cube_pe_pe_dma_run_ns ? 0 : value; /* the one that is a time */
     }
 }
 

@@ -144,7 +144,7 @@ def test_a_mistake_in_a_file(tmp_path):
 
 
 def test_files_that_are_not_there(m):
-    assert "cube16_mesh, cube8, mesh1024" in str(refused(lambda: kernbench.Machine("cube9")))
+    assert "cube16_mesh, cube8, dgxh100" in str(refused(lambda: kernbench.Machine("cube9")))
     assert refused(lambda: kernbench.Machine("no/such.yaml")).file == "no/such.yaml"
     assert "cannot read no.csv" in str(refused(lambda: m.replay("no.csv")))
 

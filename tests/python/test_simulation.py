@@ -161,7 +161,7 @@ def test_what_a_simulation_refuses(m):
                           (dict(src=pe, dst=near, issue_ns=-1), "before time 0")]:
         with pytest.raises(kernbench.BadArgument, match=text):
             sim.add(**mistake)
-    waits = {"issue_ns": [0, 0], "src": ["c0.pe0"] * 2, "dst": ["c0.slice0"] * 2, "nbytes": [64, 64], "after": ["", "0"]}
+    waits = {"issue_ns": [0, 0], "op": ["read"] * 2, "src": ["c0.pe0"] * 2, "dst": ["c0.slice0"] * 2, "nbytes": [64, 64], "after": ["", "0"]}
     with pytest.raises(kernbench.BadArgument, match="no dependencies"):
         sim.add(waits)
     assert sim.count == 0

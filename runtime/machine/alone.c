@@ -555,14 +555,29 @@ void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost
         c->overhead_fs += nodes_more_fs(of);
 }
 
+/* What `of` takes of the links and the memory: one that moves whole blocks takes its own time for
+ * all that the bytes touch. */
+static int64_t drain_by_blocks_fs(const struct alone_of *of)
+{
+    const struct memory_row *memory = memory_of(of);
+    uint64_t block = memory->access_bytes, first, end;
+
+    if (!block)
+        return of->drain_fs;
+    first = of->offset / block;
+    end = (of->offset + of->nbytes + block - 1) / block;
+    return bank_later(of->drain_fs, drain_fs((end - first) * block, cost_own_gbs(of->m, memory)));
+}
+
 struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const struct cost_mask *m,
                           kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
                           uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
+    struct alone_of of = {t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL};
 
-    cost_add_alone(idle, &(struct alone_of){t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL},
-                   &c);
+    c.drain_fs = of.drain_fs = drain_by_blocks_fs(&of);
+    cost_add_alone(idle, &of, &c);
     return c;
 }
 

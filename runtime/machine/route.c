@@ -35,20 +35,6 @@ kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_end
     return kb_route_cost_on(t, kb_plane_of(t, op), op, src, dst, nbytes, out, why);
 }
 
-/* A memory that moves whole blocks takes its own time for them: the first byte begins one. */
-static void add_blocks(const struct kb_topology *t, const struct cost_mask *m, kb_transaction_op op,
-                       const struct trip *trip, uint64_t nbytes, kb_cost *out)
-{
-    const struct memory_row *memory = cost_memory(t, trip->dst, op == KB_WRITE || op == KB_H2D);
-    uint64_t block = memory->access_bytes;
-
-    if (!block)
-        return;
-    int64_t own_fs = drain_fs((nbytes + block - 1) / block * block, cost_own_gbs(m, memory));
-
-    out->drain_fs = own_fs > out->drain_fs ? own_fs : out->drain_fs;
-}
-
 kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_op op,
                            const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
                            kb_cost *out, kb_error *why)
@@ -71,7 +57,6 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
     *out = cost_alone(&idle, t, &whole, op, &trip, nbytes, 0);
-    add_blocks(t, &whole, op, &trip, nbytes, out);
     idle_clear(&idle);
     if (idle_has_lost(&idle)) {
         endpoint_error(why, "out of memory");

@@ -115,15 +115,25 @@ static void add_cube(struct pairs *p, kb_endpoint src, uint32_t sip, uint32_t cu
     }
 }
 
+/* Does its PE cut `q` into packets, which wait for each other even alone? */
+static bool is_cut(const struct pairs *p, const kb_transaction *q)
+{
+    const struct judge_end src = judge_end(&q->src);
+    uint64_t packet = q->src.kind == KB_PE ? judge_packet_bytes(p->judged, &src) : 0;
+
+    return packet && q->nbytes > packet;
+}
+
 /* The formula of `r` is that of the route, where its number does not choose the plane. */
 static bool is_route_cost(const struct pairs *p, const kb_transaction *q, const kb_result *r)
 {
     uint32_t plane = q->plane ? q->plane - 1 : kb_plane_of(p->topo, q->op);
     kb_cost cost;
 
-    return p->judged->hashed_planes || (kb_route_cost_on(p->topo, plane, q->op, &q->src, &q->dst,
-                                                         q->nbytes, &cost, NULL) == KB_OK &&
-                                        kb_formula_fs(&cost) == r->formula_fs);
+    return p->judged->hashed_planes || is_cut(p, q) ||
+           (kb_route_cost_on(p->topo, plane, q->op, &q->src, &q->dst, q->nbytes, &cost, NULL) ==
+                KB_OK &&
+            kb_formula_fs(&cost) == r->formula_fs);
 }
 
 static void assert_alone(const struct pairs *p, uint64_t id)

@@ -426,6 +426,9 @@ struct judge_result {
     int64_t return_fs; /* of a read, where links have routers */
 };
 
+/* Has it several runs? Rows that touch are one. */
+bool judge_is_tile(const struct judge_row *row);
+
 /* Its parts. Give them back with judge_free_parts(). 0: it leaves its memory, or its addresses. */
 size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
                      struct judge_piece **parts);

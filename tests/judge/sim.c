@@ -714,7 +714,7 @@ bool judge_runs_alone(const struct judge_topo *t, const struct judge_row *row)
     if ((row->op == JUDGE_READ || row->op == JUDGE_WRITE) && judge_packet_bytes(t, &row->src) > 0)
         n = judge_cut_row(t, row, &parts);
     judge_free_parts(parts, n);
-    return n > 1 || (n > 0 && row->rows > 1);
+    return n > 1 || (n > 0 && judge_is_tile(row));
 }
 
 int64_t judge_alone_fs(const struct judge_topo *t, const struct judge_row *row, uint64_t number)

@@ -112,6 +112,11 @@ size_t judge_cut_runs(const struct judge_topo *t, const struct judge_end *pe,
     return n;
 }
 
+bool judge_is_tile(const struct judge_row *row)
+{
+    return row->rows >= 2 && row->stride != row->nbytes / row->rows;
+}
+
 size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
                      struct judge_piece **parts)
 {
@@ -122,7 +127,7 @@ size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
     struct judge_stretch *runs;
     size_t n;
 
-    if (row->rows < 2 || row->stride == row->nbytes / row->rows)
+    if (!judge_is_tile(row))
         return judge_cut(t, host ? NULL : &row->src, &whole, row->by_address ? &row->address : NULL,
                          parts);
     runs = judge_alloc(row->rows, sizeof *runs);

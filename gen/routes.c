@@ -184,6 +184,12 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
                           "'contention.links: router' cannot stand beside 'sip.net' %s yet: ideal "
                           "and fifo can",
                           r->topo.sips > 1 ? "of several SIPs" : "with one-way links");
+    if (r->topo.port_rows &&
+        ((uint64_t)r->topo.cubes * r->topo.n_cube_nodes + N_IO_NODES) >> NET_NODE_BITS)
+        return diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                          "'sip.net' has more than %u nodes, too many for "
+                          "'contention.links: router'",
+                          1u << NET_NODE_BITS);
     if (!find_channels(r))
         return false;
     make_stops(r);

@@ -105,7 +105,7 @@ static uint32_t tie_of(const struct kb_topology *t, size_t station, const size_t
 /*
  * The number of a port among all of the machine: node by node, at a node by the far end of its
  * channel, then by the lane. A net has more ports and lanes at a node, and fewer nodes:
- * gen/check_router.c.
+ * gen/routes.c.
  */
 enum { NODE_BITS = 30, LANE_BITS = 6 };
 

@@ -23,6 +23,7 @@
  * there would be a circle c0.noc > c0.ucie-E > c1.ucie-W > c1.noc > ... > c0.noc.
  */
 #include "channels.h"
+#include "check.h"
 #include "circle.h"
 #include "pairs.h"
 #include "shares.h"
@@ -45,9 +46,9 @@ struct waits {
     bool answers;
     struct graph graph;
     struct step *steps; /* of the route that is walked */
-    struct route_at *at;
-    uint8_t *before, *after;
-    uint16_t *known; /* [cube][side]: of the routes to one cube, which states were walked before */
+    struct route_place *places;
+    uint32_t n_places;
+    uint16_t *known; /* [cube][port]: of the routes to one cube, which states were walked before */
 };
 
 static void add_arcs(struct waits *w, const struct step *a, const struct step *b)
@@ -74,14 +75,17 @@ static bool goes_on(const struct kb_topology *t, struct route_at at)
 static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool detour)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool odd = walk_is_odd(t, trip, walk_part_of(t, trip, w->at[n].cube));
-    uint32_t state = 1u << (w->before[n] | (detour ? 4u : 0u) | (odd ? 8u : 0u));
+    bool odd = walk_is_odd(t, trip, walk_part_of(t, trip, w->places[n].at.cube));
+    uint32_t state = 1u << (w->places[n].before | (detour ? 4u : 0u) | (odd ? 8u : 0u));
     uint16_t *known;
+    uint32_t side;
 
-    if (n == 0 || trip->back || (w->answers && (t->wrap || t->grid_wrap)) ||
-        walk_segment(t, w->at[n - 1])->exit >= t->ports)
+    if (n == 0 || w->plan->routes != ROUTES_ALL || trip->back ||
+        (w->answers && (t->wrap || t->grid_wrap)) ||
+        walk_segment(t, w->places[n - 1].at)->exit >= t->ports)
         return false;
-    known = &w->known[(size_t)w->at[n].cube * N_SIDES + walk_segment(t, w->at[n - 1])->exit];
+    side = walk_far_side(t, w->places[n - 1].at.cube, walk_segment(t, w->places[n - 1].at)->exit);
+    known = &w->known[(size_t)w->places[n].at.cube * t->ports + side];
     if (*known & state)
         return true;
     *known |= (uint16_t)state;
@@ -100,8 +104,10 @@ static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool who
     if (!t->regular && !walk_has_data_way(t, trip))
         return 0;
     for (struct route_at at = walk_begin(t, trip); n < STEPS_MOST; at = walk_next(t, trip, at)) {
-        w->at[n] = at;
-        w->before[n] = n ? (uint8_t)vcs_crossed_after(t, w->at[n - 1], w->before[n - 1]) : 0;
+        w->places[n].at = at;
+        w->places[n].links = 0;
+        w->places[n].before =
+            n ? (uint8_t)vcs_crossed_after(t, w->places[n - 1].at, w->places[n - 1].before) : 0;
         if (!whole && is_known(w, trip, n, detour))
             break;
         n++;
@@ -109,12 +115,16 @@ static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool who
             break;
     }
     for (uint32_t i = n; i-- > 0;) {
-        bool on = i + 1 < n && goes_on(t, w->at[i + 1]) && i + 2 < n;
+        bool on = i + 1 < n && goes_on(t, w->places[i + 1].at) && i + 2 < n;
 
-        w->after[i] = 0;
-        if (i + 1 < n && goes_on(t, w->at[i]) && on)
-            w->after[i] = (uint8_t)(w->after[i + 1] | vcs_dateline(t, w->at[i + 1]));
+        w->places[i].after = 0;
+        if (i + 1 < n && goes_on(t, w->places[i].at) && on)
+            w->places[i].after =
+                (uint8_t)(w->places[i + 1].after | vcs_dateline(t, w->places[i + 1].at));
     }
+    if (t->port_rows)
+        vcs_find_links(t, w->places, n);
+    w->n_places = n;
     return n;
 }
 
@@ -122,13 +132,15 @@ static uint32_t walk_segments(struct waits *w, const struct trip *trip, bool who
 static uint32_t crossed_at(const struct waits *w, uint32_t i, uint32_t hop)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool last = hop + 1 == walk_segment(t, w->at[i])->n_hops;
+    bool last = hop + 1 == walk_segment(t, w->places[i].at)->n_hops;
 
     if (!w->answers)
-        return w->before[i];
-    if (hop == 0 && i > 0 && walk_segment(t, w->at[i - 1])->exit == exit_io(t))
+        return w->places[i].before;
+    if (hop == 0 && i > 0 && walk_segment(t, w->places[i - 1].at)->exit == exit_io(t))
         return CROSSED_X | CROSSED_Y; /* ashore */
-    return last || !goes_on(t, w->at[i]) ? w->after[i] : w->after[i] | vcs_dateline(t, w->at[i]);
+    return last || !goes_on(t, w->places[i].at)
+               ? w->places[i].after
+               : w->places[i].after | vcs_dateline(t, w->places[i].at);
 }
 
 static const struct node_row *node_of(const struct waits *w, const struct hop_row *hop,
@@ -146,10 +158,10 @@ static void add_step(struct waits *w, const struct trip *trip, uint32_t i, uint3
                      uint32_t n)
 {
     const struct kb_topology *t = &w->r->topo;
-    const struct segment_row *seg = walk_segment(t, w->at[i]);
+    const struct segment_row *seg = walk_segment(t, w->places[i].at);
     bool last = k + 1 == seg->n_hops;
-    const struct segment_row *next = last ? walk_segment(t, w->at[i + 1]) : seg;
-    uint32_t cube = w->at[i].cube, to_cube = w->at[last ? i + 1 : i].cube;
+    const struct segment_row *next = last ? walk_segment(t, w->places[i + 1].at) : seg;
+    uint32_t cube = w->places[i].at.cube, to_cube = w->places[last ? i + 1 : i].at.cube;
     const struct hop_row *hop = &t->hops[seg->first_hop + k];
     const struct hop_row *to = &t->hops[next->first_hop + (last ? 0 : k + 1)];
     const uint8_t *shares = w->answers ? t->answer_shares : t->request_shares;
@@ -159,14 +171,17 @@ static void add_step(struct waits *w, const struct trip *trip, uint32_t i, uint3
         .to = node_of(w, to, to_cube)->name,
         .from_cube = hop->chiplet == AT_CUBE ? cube : UINT32_MAX,
         .to_cube = to->chiplet == AT_CUBE ? to_cube : UINT32_MAX,
-        .wire_fs = hop->wire_fs + (last ? walk_extra_fs(t, w->at[i]) : 0),
+        .wire_fs = hop->wire_fs + (last ? walk_extra_fs(t, w->places[i].at) : 0),
         .to_fs = to->overhead_fs + to->cross_fs,
         .gbs = hop->gbs};
 
     w->steps[n].edge = graph_edge(&w->graph, &edge);
     w->steps[n].is_first = node_of(w, hop, cube)->kind == NODE_M_CPU;
-    w->steps[n].vcs =
-        vcs_range(shares[seg->first_hop + k], w->graph.n_vcs, 1, 0, crossed_at(w, i, k), detour);
+    w->steps[n].vcs = vcs_range(t, shares[seg->first_hop + k], w->graph.n_vcs, 1, 0,
+                                shares[seg->first_hop + k] & VCS_BY_LINKS
+                                    ? vcs_part_of_links(t, w->places, w->n_places, i, k, w->answers)
+                                    : crossed_at(w, i, k),
+                                detour);
 }
 
 /* Whether the part of a trip in the SIP of `cube` is a detour, if that matters. */
@@ -187,7 +202,7 @@ static uint32_t add_hops(struct waits *w, const struct trip *trip, uint32_t i, b
                          uint32_t n, uint32_t most)
 {
     const struct kb_topology *t = &w->r->topo;
-    const struct segment_row *seg = walk_segment(t, w->at[i]);
+    const struct segment_row *seg = walk_segment(t, w->places[i].at);
 
     for (uint32_t k = 0; k < seg->n_hops && k < most && n < STEPS_MOST; k++)
         if (t->hops[seg->first_hop + k].owner != LINK_NONE)
@@ -195,21 +210,37 @@ static uint32_t add_hops(struct waits *w, const struct trip *trip, uint32_t i, b
     return n;
 }
 
+/* With hop classes: how many links lie before segment `i` on the way of a packet; and whether all
+ * do. */
+static uint64_t links_passed(const struct waits *w, uint32_t i)
+{
+    uint32_t all = w->places[w->n_places - 1].links, links = w->places[i].links;
+
+    if (w->plan->routes != ROUTES_HOPS)
+        return 0;
+    if (w->answers)
+        links = all - links;
+    return links << 1 | (links == all);
+}
+
 /* Has another route added segment `i`, and how it leads on to the next one before `end`? */
 static bool is_added(struct waits *w, uint32_t i, uint32_t end, bool detour)
 {
     const struct kb_topology *t = &w->r->topo;
-    struct route_at at = w->at[i];
-    bool ashore = i > 0 && walk_segment(t, w->at[i - 1])->exit == exit_io(t);
-    uint64_t next = i + 1 < end ? w->at[i + 1].segment + 1u : 0, state;
+    struct route_at at = w->places[i].at;
+    bool ashore = i > 0 && walk_segment(t, w->places[i - 1].at)->exit == exit_io(t);
+    uint64_t next = i + 1 < end ? w->places[i + 1].at.segment + 1u : 0, state, links;
 
     if (at.segment >= t->seg_host || walk_segment(t, at)->exit == exit_io(t))
         return false; /* what it passes depends on more */
-    state = w->before[i] | w->after[i] * 4u | detour * 16u | ashore * 32u;
+    state = w->places[i].before | w->places[i].after * 4u | detour * 16u | ashore * 32u;
     if (next)
-        state |= w->before[i + 1] * 64u | w->after[i + 1] * 256u;
-    return !graph_adds_piece(
-        &w->graph, (struct piece){(uint64_t)at.cube << 32 | at.segment, (next << 16 | state) + 1});
+        state |= w->places[i + 1].before * 64u | w->places[i + 1].after * 256u;
+    if (i > 0) /* of a net: the link by which it is entered */
+        state |= w->places[i - 1].before * 1024u | w->places[i - 1].after * 2048u;
+    links = links_passed(w, i);
+    return !graph_adds_piece(&w->graph, (struct piece){(uint64_t)at.cube << 32 | at.segment,
+                                                       (links << 34 | next << 16 | state) + 1});
 }
 
 /* Adds the arcs of segments [first, end) of a route. */
@@ -220,14 +251,14 @@ static void add_segments(struct waits *w, const struct trip *trip, uint32_t firs
     bool arrives = cost_same_sip(&w->r->topo, from, to) ? departs : is_detour(w, trip, to);
 
     for (uint32_t i = first; i < end; i++) {
-        bool detour = cost_same_sip(&w->r->topo, w->at[i].cube, to) ? arrives : departs;
+        bool detour = cost_same_sip(&w->r->topo, w->places[i].at.cube, to) ? arrives : departs;
         uint32_t n;
 
         if (is_added(w, i, end, detour))
             continue;
         n = add_hops(w, trip, i, detour, 0, UINT32_MAX);
         if (i + 1 < end) {
-            detour = cost_same_sip(&w->r->topo, w->at[i + 1].cube, to) ? arrives : departs;
+            detour = cost_same_sip(&w->r->topo, w->places[i + 1].at.cube, to) ? arrives : departs;
             n = add_hops(w, trip, i + 1, detour, n, 1);
         }
         for (uint32_t k = 0; k + 1 < n; k++) {
@@ -243,24 +274,23 @@ static void add_segments(struct waits *w, const struct trip *trip, uint32_t firs
 
 /* -- all routes ----------------------------------------------------------------------------- */
 
+/* Ends of routes that were walked with all PEs, and with all memories. */
+enum end { LEFT, ENTERED };
+
 /*
- * From which cubes by which exits, and into which by which sides, routes were walked with all PEs
- * and with all memories: [cube][plane], bits of sides for each state of packets; side N_EXITS:
- * none.
+ * Was it not seen before that packets pass segment `i`, the first or the last of a route, between
+ * its cube and `side` as these do? n_exits(): within the cube.
  */
-struct seen {
-    uint64_t *left, *entered;
-};
-
-/* Was it not seen before that packets pass segment `i` between its cube and `side` as these do? */
-static bool is_new(const struct waits *w, uint64_t *bits, uint32_t i, uint32_t side, bool detour)
+static bool is_new(struct waits *w, enum end end, const struct trip *trip, uint32_t i,
+                   uint32_t side, bool detour)
 {
-    uint32_t state = (w->answers ? w->after[i] : w->before[i]) | (detour ? 4u : 0u);
-    uint64_t bit = UINT64_C(1) << (state * (N_EXITS + 1) + side);
-    bool is = !(*bits & bit);
+    uint32_t link = end == ENTERED && i > 0 && w->r->topo.port_rows ? i - 1 : i;
+    uint32_t state = (w->answers ? w->places[link].after : w->places[link].before) | detour * 4u;
+    struct piece piece = {.at = (uint64_t)w->places[i].at.cube << 32 |
+                                (uint64_t)(0xf000u + end * 0x100u + trip->plane) << 16 | side};
 
-    *bits |= bit;
-    return is;
+    piece.state = (links_passed(w, i) << 16 | state) + 1;
+    return graph_adds_piece(&w->graph, piece);
 }
 
 /* The last two segments of a route: all that depends on which memory of its cube it leads to. */
@@ -304,25 +334,42 @@ static void add_pes(struct waits *w, struct trip trip)
     }
 }
 
+/* The first memory of a cube, which is no switch. */
+static uint32_t first_unit(const struct kb_topology *t, uint32_t cube)
+{
+    return kind_at(t, cube)->slices ? 0 : t->slices;
+}
+
+static bool is_switch_cube(const struct waits *w, uint32_t cube)
+{
+    return is_switch(w->r->found->kinds[cube_kind(&w->r->topo, cube)]);
+}
+
+/* By which side the next cube is entered; of a mesh, the side by which the last one is left. */
+static uint32_t side_entered(const struct kb_topology *t, struct route_at last)
+{
+    uint32_t exit = walk_segment(t, last)->exit;
+
+    return t->port_rows && exit < t->ports ? walk_far_side(t, last.cube, exit) : exit;
+}
+
 /* Routes from PEs of one cube to memories of another, or of the same. */
-static void add_between(struct waits *w, const struct seen *seen, uint32_t from, uint32_t to,
-                        uint32_t plane)
+static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
     bool back = w->answers && t->plane_rows[plane].one_way, pes, units = false, detour;
-    struct trip trip =
-        walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, 0), plane, false, 0, back);
+    struct trip trip = walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, first_unit(t, to)), plane,
+                                 false, 0, back);
     uint32_t n, side;
 
     detour = is_detour(w, &trip, to);
     n = walk_segments(w, &trip, !cost_same_sip(t, from, to), detour);
     if (!n)
         return;
-    pes = is_new(w, &seen->left[(size_t)from * t->planes + plane], 0,
-                 walk_segment(t, w->at[0])->exit, detour);
-    if (walk_segment(t, w->at[n - 1])->exit == EXIT_END) {
-        side = n == 1 ? N_EXITS : walk_segment(t, w->at[n - 2])->exit;
-        units = is_new(w, &seen->entered[(size_t)to * t->planes + plane], n - 1, side, detour);
+    pes = is_new(w, LEFT, &trip, 0, walk_segment(t, w->places[0].at)->exit, detour);
+    if (walk_segment(t, w->places[n - 1].at)->exit == EXIT_END) {
+        side = n == 1 ? n_exits(t) : side_entered(t, w->places[n - 2].at);
+        units = is_new(w, ENTERED, &trip, n - 1, side, detour);
     } else if (n == 1 && !pes) {
         return; /* nothing that was not walked before */
     }
@@ -338,7 +385,7 @@ static void add_hosts(struct waits *w, uint32_t to, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
 
-    for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
+    for (uint32_t chiplet = 0; chiplet < t->chiplets && kind_at(t, to)->slices; chiplet++) {
         bool back = w->answers && t->plane_rows[plane].one_way;
         uint32_t first = to - to % t->cubes;
         struct trip trip =
@@ -353,8 +400,8 @@ static void add_hosts(struct waits *w, uint32_t to, uint32_t plane)
 }
 
 /* Routes from the cubes of one SIP to `to`. */
-static void add_from_sip(struct waits *w, const struct pairs *p, const struct seen *seen,
-                         uint32_t sip, uint32_t to, uint32_t plane)
+static void add_from_sip(struct waits *w, const struct pairs *p, uint32_t sip, uint32_t to,
+                         uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
     uint32_t first, end;
@@ -363,43 +410,38 @@ static void add_from_sip(struct waits *w, const struct pairs *p, const struct se
     pairs_from(p, sip, to, &first, &end);
     for (uint32_t from = first; from < end; from++)
         if (pairs_has_cube(p, from) && kind_at(t, from)->pes)
-            add_between(w, seen, from, to, plane);
+            add_between(w, from, to, plane);
 }
 
 static void forget_known(struct waits *w, const struct pairs *p)
 {
-    size_t cubes = w->r->topo.cubes;
+    size_t each = (size_t)w->r->topo.cubes * w->r->topo.ports;
 
     for (uint32_t sip = 0; sip < w->r->topo.sips; sip++)
         if (p->leaver[sip] != NO_WHERE || p->sips[sip])
-            memset(&w->known[sip * cubes * N_SIDES], 0, cubes * N_SIDES * sizeof *w->known);
+            memset(&w->known[sip * each], 0, each * sizeof *w->known);
 }
 
-static void add_plane(struct waits *w, const struct seen *seen, uint32_t plane)
+static void add_plane(struct waits *w, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
     bool back = w->answers && t->plane_rows[plane].one_way;
     struct pairs pairs = pairs_make(w->r, plane, back);
 
     for (uint32_t to = 0; to < sim_cubes(t); to++) {
-        if (!pairs_has_cube(&pairs, to))
+        if (!pairs_has_cube(&pairs, to) || is_switch_cube(w, to))
             continue;
         forget_known(w, &pairs);
         for (uint32_t sip = 0; sip < t->sips; sip++)
-            add_from_sip(w, &pairs, seen, sip, to, plane);
+            add_from_sip(w, &pairs, sip, to, plane);
         add_hosts(w, to, plane);
     }
 }
 
 static void add_routes(struct waits *w)
 {
-    const struct kb_topology *t = &w->r->topo;
-    size_t n = (size_t)sim_cubes(t) * t->planes;
-    struct seen seen = {arena_alloc(w->r->arena, n * sizeof *seen.left),
-                        arena_alloc(w->r->arena, n * sizeof *seen.entered)};
-
-    for (uint32_t plane = 0; plane < t->planes; plane++)
-        add_plane(w, &seen, plane);
+    for (uint32_t plane = 0; plane < w->r->topo.planes; plane++)
+        add_plane(w, plane);
 }
 
 /* -- circles ------------------------------------------------------------------------------------
@@ -450,10 +492,8 @@ static const char *circle_of(struct routes *r, const struct share_plan *plan, bo
     uint32_t *line, len;
 
     w.steps = arena_alloc(r->arena, STEPS_MOST * sizeof *w.steps);
-    w.at = arena_alloc(r->arena, STEPS_MOST * sizeof *w.at);
-    w.before = arena_alloc(r->arena, STEPS_MOST);
-    w.after = arena_alloc(r->arena, STEPS_MOST);
-    w.known = arena_alloc(r->arena, sim_cubes(&r->topo) * N_SIDES * sizeof *w.known);
+    w.places = arena_alloc(r->arena, STEPS_MOST * sizeof *w.places);
+    w.known = arena_alloc(r->arena, (size_t)sim_cubes(&r->topo) * r->topo.ports * sizeof *w.known);
     add_routes(&w);
     line = arena_alloc(r->arena, (w.graph.n_edges * w.graph.n_vcs + 1) * sizeof *line);
     len = graph_find_circle(&w.graph, line);
@@ -543,7 +583,92 @@ static void keep_shares(struct routes *r, const struct share_plan *plan)
         r->topo.request_shares = r->topo.answer_shares = NULL;
 }
 
-bool make_channels(struct routes *r)
+/* -- nets ----------------------------------------------------------------------------------- */
+
+static uint32_t links_between(const struct kb_topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+
+    if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
+        return 0;
+    for (; from != to; n++)
+        from = walk_neighbour(t, from, mesh_exit(t, 0, false, from, to));
+    return n;
+}
+
+static bool is_end(const struct routes *r, uint32_t cube)
+{
+    return mesh_has_cube(&r->topo, cube) && !is_switch(r->found->kinds[cube_kind(&r->topo, cube)]);
+}
+
+/* Links of the longest route from a PE or a host; between SIPs those in both count. */
+static uint32_t longest_route(const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    uint32_t most = 0, ashore = 0, inland = 0;
+
+    for (uint32_t to = 0; to < sim_cubes(t); to++) {
+        uint32_t first = to - to % t->cubes;
+
+        if (!is_end(r, to))
+            continue;
+        for (uint32_t from = first; from < first + t->cubes; from++) {
+            uint32_t there =
+                is_end(r, from) && kind_at(t, from)->pes ? links_between(t, from, to) : 0;
+            uint32_t back = there && t->plane_rows[0].one_way ? links_between(t, to, from) : 0;
+
+            most = most > there ? most : there;
+            most = most > back ? most : back;
+        }
+        for (uint32_t way = 0; way < 2; way++) {
+            uint32_t shore = mesh_shore(t, 0, 0, to, way);
+            uint32_t n = links_between(t, way ? to : shore, way ? shore : to);
+
+            if (way && kind_at(t, to)->pes)
+                ashore = ashore > n ? ashore : n;
+            inland = inland > n ? inland : n;
+        }
+    }
+    inland += t->sips > 1 ? ashore : 0;
+    return most > inland ? most : inland;
+}
+
+static bool has_rings(const struct kb_topology *t)
+{
+    for (size_t i = 0; i < (size_t)sim_cubes(t) * t->ports; i++)
+        if (t->port_rows[i].flags & PORT_CLOSES)
+            return true;
+    return false;
+}
+
+static bool make_net_channels(struct routes *r)
+{
+    struct kb_topology *t = &r->topo;
+    struct share_plan plan = {.stages = 1};
+
+    t->hops_inside = has_meshes(r);
+    for (plan.routes = ROUTES_ALL; plan.routes <= ROUTES_HOPS; plan.routes++) {
+        const char *circle;
+        uint32_t parts;
+
+        if (plan.routes == ROUTES_DATELINES && !has_rings(t))
+            continue;
+        t->routes_by = (uint8_t)plan.routes;
+        t->hop_classes = plan.routes == ROUTES_HOPS ? longest_route(r) + t->hops_inside : 0;
+        parts = shares_parts(r, &plan);
+        circle = parts && parts <= least_vcs(t) ? try_plan(r, &plan) : "";
+        r->circle = r->circle ? r->circle : circle;
+        if (!circle) {
+            keep_shares(r, &plan);
+            return true;
+        }
+        if (plan.routes == ROUTES_HOPS)
+            r->vcs_needed = parts;
+    }
+    return false;
+}
+
+static bool make_mesh_channels(struct routes *r)
 {
     uint32_t stages = has_meshes(r) ? 4 : 1;
     bool apart = !r->up_down && has_detours(&r->topo);
@@ -563,4 +688,9 @@ bool make_channels(struct routes *r)
             }
         }
     return false;
+}
+
+bool make_channels(struct routes *r)
+{
+    return r->topo.port_rows ? make_net_channels(r) : make_mesh_channels(r);
 }

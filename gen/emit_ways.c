@@ -71,8 +71,8 @@ void emit_gaps(FILE *out, const struct routes *r)
     emit_define_int(out, "is_net", r->found->net != NULL);
     emit_begin_map(out, "port_rows");
     for (size_t i = 0; r->found->net && i < cubes * t->ports; i++)
-        fprintf(out, "$1(%zu, %" PRIu32 "u, %u, %u)m4_dnl\n", i, r->port_rows[i].cube,
-                r->port_rows[i].port, r->port_rows[i].flags);
+        fprintf(out, "$1(%zu, %" PRIu32 "u, %u, %u, %u)m4_dnl\n", i, r->port_rows[i].cube,
+                r->port_rows[i].port, r->port_rows[i].flags, r->port_rows[i].ring);
     emit_end_map(out);
     emit_begin_map(out, "io_cubes");
     for (uint32_t i = 0; r->found->net && i < t->n_shore; i++)

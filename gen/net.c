@@ -28,7 +28,8 @@ enum { NET_CUBES_MAX = 16384 };
 /* An end of a link: where it stands among the ports of its cube. */
 struct net_end {
     uint32_t cube, item, order, link, side;
-    bool second;
+    uint32_t ring; /* of a torus: dimension + 1 */
+    bool second, closes;
 };
 
 struct making {
@@ -200,11 +201,16 @@ static void add_step(struct making *m, const struct net_item *item, const struct
         return;
     to = closes ? i - (k - 1) * stride : i + stride;
     add_link(m, kinds[closes ? NET_DIMS_MAX : d],
-             (struct net_end){
-                 .cube = set->cubes[i], .order = (uint32_t)(2 * d), .side = side_of_dim(d, true)},
+             (struct net_end){.cube = set->cubes[i],
+                              .order = (uint32_t)(2 * d),
+                              .side = side_of_dim(d, true),
+                              .ring = item->shape == NET_TORUS ? (uint32_t)d + 1 : 0,
+                              .closes = closes},
              (struct net_end){.cube = set->cubes[to],
                               .order = (uint32_t)(2 * d + 1),
-                              .side = side_of_dim(d, false)},
+                              .side = side_of_dim(d, false),
+                              .ring = item->shape == NET_TORUS ? (uint32_t)d + 1 : 0,
+                              .closes = closes},
              false);
 }
 
@@ -419,11 +425,14 @@ static bool set_ports(struct making *m)
         if (!cube->n)
             cube->ports = &rows[i];
         of_link[m->ends[i].link][m->ends[i].second] = (uint32_t)i;
-        rows[i] = (struct net_port){.link = m->kinds[m->ends[i].link],
-                                    .side = m->ends[i].side,
-                                    .leads = !m->ends[i].second || !m->one_way[m->ends[i].link],
-                                    .enters = m->ends[i].second || !m->one_way[m->ends[i].link],
-                                    .owns = !m->ends[i].second};
+        rows[i] = (struct net_port){
+            .link = m->kinds[m->ends[i].link],
+            .side = m->ends[i].side,
+            .leads = !m->ends[i].second || !m->one_way[m->ends[i].link],
+            .enters = m->ends[i].second || !m->one_way[m->ends[i].link],
+            .owns = !m->ends[i].second,
+            .closes = m->ends[i].closes,
+            .ring = m->ends[i].ring ? m->ends[i].item * NET_DIMS_MAX + m->ends[i].ring : 0};
         cube->n++;
     }
     for (uint32_t i = 0; i < net->n_links; i++)
@@ -565,8 +574,4 @@ void net_check(const struct spec *spec)
     refuse_beside(spec, KEY_sip_planes);
     refuse_beside(spec, KEY_sip_plane);
     refuse_beside(spec, KEY_sip_io_chiplets);
-    if (spec->contention_links == MODE_ROUTER)
-        diag_error(
-            spec->diag, spec_place(spec, KEY_contention_links),
-            "'contention.links: router' cannot stand beside 'sip.net' yet: ideal and fifo can");
 }

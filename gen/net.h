@@ -11,6 +11,8 @@ struct net_port {
     uint32_t port;      /* its port */
     bool leads, enters; /* out of this cube, into it */
     bool owns;          /* the number of the link is that of this port */
+    bool closes;        /* its link closes a ring of a torus */
+    uint32_t ring;      /* its item and dimension there, from 1; 0: none */
 };
 
 struct net_cube {

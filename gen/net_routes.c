@@ -57,11 +57,14 @@ static void fill_cube(struct routes *r, uint32_t cube)
         return;
     }
     for (uint32_t port = 0; port < of->n; port++)
-        rows[port] = (struct port_row){.cube = of->ports[port].cube,
-                                       .port = (uint8_t)of->ports[port].port,
-                                       .flags = (uint8_t)(PORT_IS | PORT_FROM_NOC | PORT_TO_NOC |
-                                                          (of->ports[port].leads ? PORT_OUT : 0) |
-                                                          (of->ports[port].owns ? PORT_OWNS : 0))};
+        rows[port] =
+            (struct port_row){.cube = of->ports[port].cube,
+                              .port = (uint8_t)of->ports[port].port,
+                              .flags = (uint8_t)(PORT_IS | PORT_FROM_NOC | PORT_TO_NOC |
+                                                 (of->ports[port].leads ? PORT_OUT : 0) |
+                                                 (of->ports[port].owns ? PORT_OWNS : 0) |
+                                                 (of->ports[port].closes ? PORT_CLOSES : 0)),
+                              .ring = (uint16_t)of->ports[port].ring};
     for (uint32_t i = 0; i < r->found->net->n_io; i++)
         if (r->found->net->io_cubes[i] == cube % t->cubes)
             rows[t->ports - 1].flags = PORT_IS | PORT_FROM_NOC | PORT_TO_NOC;

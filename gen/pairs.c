@@ -46,7 +46,7 @@ bool pairs_has_cube(const struct pairs *p, uint32_t cube)
         return p->leaver[sip] == cube || p->arriver[sip] == cube;
     if (!mesh_has_cube(t, cube))
         return false;
-    if (t->has_gaps || t->n_kinds > 1)
+    if (t->has_gaps || t->n_kinds > 1 || t->port_rows)
         return true;
     return is_shown(cube_column(t, cube), t->w) && is_shown(cube_row(t, cube), t->h);
 }

@@ -140,7 +140,7 @@ static uint32_t with_detours(const struct routes *r)
 {
     uint32_t all = has_meshes(r) && r->spec->cube_noc_mesh_holes.n ? 1u << PLANES_MAX : 0u;
 
-    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+    for (uint32_t plane = 0; plane < r->topo.planes && !r->topo.port_rows; plane++)
         if (r->plane_rows[plane].has_detours && !r->spec->route_file)
             all |= 1u << plane;
     return all;
@@ -179,6 +179,17 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
         return false;
     if (r->topo.links != MODE_ROUTER)
         return true;
+    if (r->topo.port_rows && (r->plane_rows[0].one_way || r->topo.sips > 1))
+        return diag_error(spec->diag, spec_place(spec, KEY_contention_links),
+                          "'contention.links: router' cannot stand beside 'sip.net' %s yet: ideal "
+                          "and fifo can",
+                          r->topo.sips > 1 ? "of several SIPs" : "with one-way links");
+    if (r->topo.port_rows &&
+        ((uint64_t)r->topo.cubes * r->topo.n_cube_nodes + N_IO_NODES) >> NET_NODE_BITS)
+        return diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                          "'sip.net' has more than %u nodes, too many for "
+                          "'contention.links: router'",
+                          1u << NET_NODE_BITS);
     if (!find_channels(r))
         return false;
     make_stops(r);

@@ -29,6 +29,7 @@ struct making {
     const struct node_row *nodes; /* of that kind of cubes */
     const struct segment_row *seg;
     uint32_t side;              /* where it begins; N_SIDES: at no side of a cube */
+    bool enters;                /* of a net: it begins at a port */
     enum stage request, answer; /* in a mesh */
 };
 
@@ -67,6 +68,10 @@ uint32_t shares_parts(const struct routes *r, const struct share_plan *plan)
     const struct kb_topology *t = &r->topo;
     uint32_t parts = plan->stages + datelines(t) + plan->detours;
 
+    if (plan->routes == ROUTES_HOPS)
+        return t->hop_classes;
+    if (plan->routes == ROUTES_DATELINES)
+        return 2;
     return wraps_sips(t) && parts < 2 ? 2 : parts;
 }
 
@@ -163,12 +168,30 @@ static void share_way_ashore(const struct making *m, uint8_t *request, uint8_t *
     *request = (uint8_t)((*answer & ~(uint32_t)(VCS_BY_X | VCS_BY_Y | VCS_BY_DETOUR)) + 1);
 }
 
+/* In a net: with hop classes all edges but those of the ring in a cube, with datelines those of
+ * links. */
+static void share_net_hop(const struct making *m, uint32_t i, uint8_t *request, uint8_t *answer)
+{
+    bool last = i + 1 == m->seg->n_hops;
+    bool of_link =
+        (i == 0 && m->enters) || (m->seg->exit < m->r->topo.ports && i + 2 >= m->seg->n_hops);
+
+    if (!last && is_crossbar(kind_of(m, i)) && is_crossbar(kind_of(m, i + 1)))
+        share_crossbar(m, i, request, answer);
+    else if (m->plan->routes == ROUTES_HOPS || (of_link && m->plan->routes == ROUTES_DATELINES))
+        *request = *answer = VCS_BY_LINKS;
+}
+
 static void share_hop(const struct making *m, uint32_t i, uint8_t *request, uint8_t *answer)
 {
     bool last = i + 1 == m->seg->n_hops;
     enum node_kind from = kind_of(m, i), to = last ? from : kind_of(m, i + 1);
     uint32_t exit = m->seg->exit;
 
+    if (m->r->topo.port_rows) {
+        share_net_hop(m, i, request, answer);
+        return;
+    }
     if (i == 0 && m->side < N_SIDES)
         *request = *answer = step_share(m, side_is_vertical(m->side));
     else if (exit < N_SIDES && (last || to == NODE_UCIE))
@@ -204,6 +227,16 @@ static void find_stages(struct making *m, uint32_t i)
 
     m->side = N_SIDES;
     m->request = m->answer = STAGE_SOURCE;
+    m->enters = false;
+    if (t->port_rows) {
+        m->enters = (i >= t->seg_pass && i < t->seg_in &&
+                     (i - t->seg_pass) / n_exits(t) % t->ports < t->ports - 1) ||
+                    (i >= t->seg_in && i < t->seg_host &&
+                     (i - t->seg_in) / t->n_units % t->ports < t->ports - 1) ||
+                    (i >= t->seg_host_in && i < t->seg_cross &&
+                     (i - t->seg_host_in) / t->slices % t->ports < t->ports - 1);
+        return;
+    }
     if (i < t->seg_out)
         return;
     if (i < t->seg_pass) {

@@ -8,7 +8,8 @@ struct share_plan {
     /* In machines with meshes: 1 none, 2 those in the cube of their source, 3 and of their target,
      * 4 and those on their way along x from those along y. */
     uint32_t stages;
-    uint32_t detours; /* 1: detours have a part of their own */
+    uint32_t detours;      /* 1: detours have a part of their own */
+    enum routes_by routes; /* of a net; with it the others are 1 and 0 */
 };
 
 /* Parts that a plan cuts a group of VCs into; at least these. */

@@ -18,20 +18,27 @@
  * m_cpu, pe_dma and ucie-E, so noc is a router; ucie-W > ucie > noc lead one from the other.
  */
 #include "stops.h"
+#include "check.h"
 #include "machine/walk.h"
 #include "nodes.h"
 #include <string.h>
 
 enum { NONE = UINT16_MAX };
 
-/* How a cube's routes enter and leave it: masks of sides, by planes; bit N_SIDES: the shore. */
+/* Sides of a cube, by planes; or ports of a net. */
+struct sides {
+    uint64_t bits[4];
+};
+
+/* How a cube's routes enter and leave it. */
 struct use {
-    uint8_t in[PLANES_MAX], out[PLANES_MAX];
-    uint8_t shores;  /* sides where it stands on a shore; */
-    uint8_t crosses; /* of these the one from which routes go to other SIPs */
-    bool odd;        /* its routes go W and N where both ways round a ring are as long */
+    struct sides in, out;
+    struct sides shores;  /* where it stands on a shore; */
+    struct sides crosses; /* of these the one from which routes go to other SIPs */
+    bool odd;             /* its routes go W and N where both ways round a ring are as long */
     struct pe_set pes;
     uint32_t kind;
+    uint32_t turns; /* of a switch: its number, as routes may take only some of its ways */
 };
 
 struct stops {
@@ -39,6 +46,8 @@ struct stops {
     uint32_t cube;
     struct use use;
     uint8_t *taken;          /* [plane][cube]: sides by which routes leave it; NULL: all */
+    bool *turns;             /* of switches of a net: [turns][port in][exit]: routes take it */
+    uint32_t *turns_of;      /* [cube]: a switch's row of these, from 1 */
     uint16_t *next, *before; /* [edge] */
     uint8_t *row;
 };
@@ -55,9 +64,23 @@ static uint16_t edge_inside(const struct hop_row *hop)
 static uint16_t edge_outside(const struct stops *w, uint32_t plane, uint32_t side, bool ashore,
                              bool inward)
 {
-    uint32_t place = (plane * N_SIDES + side) * 2 + ashore;
+    uint32_t place = (plane * w->r->topo.ports + side) * 2 + ashore;
 
     return (uint16_t)(2 * (w->r->topo.n_cube_links + place) + inward);
+}
+
+/* Lanes of an edge: each goes on to one of the same number only where there are as many. */
+static uint32_t lanes_of(const struct stops *w, uint16_t edge)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t link = edge / 2u, port;
+
+    if (link < t->n_cube_links)
+        return walk_cube_link(t, w->cube, link)->lanes;
+    port = (link - t->n_cube_links) / 2;
+    return t->port_rows && port + 1 < t->ports
+               ? walk_cube_link(t, w->cube, walk_first_d2d(t) + port)->lanes
+               : 1;
 }
 
 static void lead(struct stops *w, uint32_t node, uint16_t in, uint16_t out)
@@ -66,7 +89,7 @@ static void lead(struct stops *w, uint32_t node, uint16_t in, uint16_t out)
         w->next[in] = out;
     if (w->before[out] == NONE)
         w->before[out] = in;
-    if (w->next[in] != out || w->before[out] != in)
+    if (w->next[in] != out || w->before[out] != in || lanes_of(w, in) != lanes_of(w, out))
         w->row[node] = '1';
 }
 
@@ -109,12 +132,28 @@ static bool has_unit(const struct stops *w, uint32_t unit)
     return !unit_is_tcm(t, unit) || pe_set_has(&w->use.pes, unit_pe(t, unit));
 }
 
-/* Sides by which routes leave or enter; a read on a one-way plane goes the way of its data back. */
-static uint32_t sides_used(const struct stops *w, uint32_t plane, bool out)
+static bool holds(const struct stops *w, const struct sides *of, uint32_t plane, uint32_t side)
+{
+    uint32_t i = plane * w->r->topo.ports + side;
+
+    return of->bits[i / 64] >> i % 64 & 1;
+}
+
+static void add_side(const struct stops *w, struct sides *to, uint32_t plane, uint32_t side,
+                     bool is)
+{
+    uint32_t i = plane * w->r->topo.ports + side;
+
+    to->bits[i / 64] |= (uint64_t)is << i % 64;
+}
+
+/* Do routes leave, or enter, by it? A read on a one-way plane goes the way of its data back. */
+static bool is_used(const struct stops *w, uint32_t plane, uint32_t side, bool out)
 {
     bool both = w->r->topo.plane_rows[plane].one_way;
 
-    return (out || both ? w->use.out[plane] : 0u) | (!out || both ? w->use.in[plane] : 0u);
+    return ((out || both) && holds(w, &w->use.out, plane, side)) ||
+           ((!out || both) && holds(w, &w->use.in, plane, side));
 }
 
 static void add_from_pes(struct stops *w, uint32_t plane)
@@ -127,12 +166,12 @@ static void add_from_pes(struct stops *w, uint32_t plane)
         for (uint32_t unit = 0; unit < t->n_units; unit++)
             if (has_unit(w, unit))
                 add_segment(w, seg_of_local(t, plane, pe, unit), NONE, NONE);
-        for (uint32_t side = 0; side < N_SIDES; side++) {
-            if (sides_used(w, plane, true) >> side & 1)
+        for (uint32_t side = 0; side < t->ports; side++) {
+            if (is_used(w, plane, side, true))
                 add_segment(w, seg_of_out(t, plane, pe, side), NONE,
                             edge_outside(w, plane, side, false, false));
-            if (w->use.crosses >> side & 1)
-                add_segment(w, seg_of_out(t, plane, pe, EXIT_IO), NONE,
+            if (holds(w, &w->use.crosses, 0, side))
+                add_segment(w, seg_of_out(t, plane, pe, exit_io(t)), NONE,
                             edge_outside(w, plane, side, true, false));
         }
     }
@@ -164,6 +203,8 @@ static bool passes(const struct stops *w, uint32_t plane, uint32_t side, uint32_
 
     if (side == exit)
         return false;
+    if (w->use.turns)
+        return w->turns[((w->use.turns - 1) * t->ports + side) * t->ports + exit];
     if (t->plane_rows[plane].has_detours || w->r->up_down)
         return true;
     if (side_is_vertical(exit) != y)
@@ -182,8 +223,12 @@ static bool passes_from_shore(const struct stops *w, uint32_t plane, uint32_t si
 {
     const struct kb_topology *t = &w->r->topo;
     bool y = side_is_vertical(side);
-    uint32_t other = walk_neighbour(t, w->cube, side), from = step == exit ? w->cube : other;
+    uint32_t other, from;
 
+    if (t->port_rows)
+        return passes(w, plane, side, exit);
+    other = walk_neighbour(t, w->cube, side);
+    from = step == exit ? w->cube : other;
     if (exit == walk_opposite(side) || t->plane_rows[plane].has_detours || w->r->up_down)
         return true;
     return exit == side && t->wrap >> y & 1 &&
@@ -195,21 +240,24 @@ static void add_between(struct stops *w, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
 
-    for (uint32_t side = 0; side < N_SIDES; side++)
-        for (uint32_t exit = 0; exit < N_SIDES; exit++) {
-            bool in = w->use.in[plane] >> side & 1, out = w->use.out[plane] >> exit & 1;
+    for (uint32_t side = 0; side < t->ports; side++)
+        for (uint32_t exit = 0; exit < t->ports; exit++) {
+            bool in = holds(w, &w->use.in, plane, side);
+            bool out = holds(w, &w->use.out, plane, exit);
             uint32_t step = walk_opposite(side);
 
             if (in && out && passes(w, plane, side, exit))
                 add_segment(w, seg_of_pass(t, plane, side, exit),
                             edge_outside(w, plane, side, false, true),
                             edge_outside(w, plane, exit, false, false));
-            if (w->use.shores >> side & 1 && out && passes_from_shore(w, plane, side, exit, exit))
+            if (holds(w, &w->use.shores, 0, side) && out &&
+                passes_from_shore(w, plane, side, exit, exit))
                 add_segment(w, seg_of_pass(t, plane, side, exit),
                             edge_outside(w, plane, side, true, true),
                             edge_outside(w, plane, exit, false, false));
-            if (in && w->use.crosses >> exit & 1 && passes_from_shore(w, plane, side, exit, step))
-                add_segment(w, seg_of_pass(t, plane, side, EXIT_IO),
+            if (in && holds(w, &w->use.crosses, 0, exit) &&
+                passes_from_shore(w, plane, side, exit, step))
+                add_segment(w, seg_of_pass(t, plane, side, exit_io(t)),
                             edge_outside(w, plane, side, false, true),
                             edge_outside(w, plane, exit, true, false));
         }
@@ -217,14 +265,14 @@ static void add_between(struct stops *w, uint32_t plane)
 
 static void add_to_memories(struct stops *w, uint32_t plane)
 {
-    for (uint32_t side = 0; side < N_SIDES; side++) {
-        if (sides_used(w, plane, false) >> side & 1) {
+    for (uint32_t side = 0; side < w->r->topo.ports; side++) {
+        if (is_used(w, plane, side, false)) {
             add_in(w, plane, side, false, false);
             add_in(w, plane, side, false, true);
         }
-        if (w->use.crosses >> side & 1)
+        if (holds(w, &w->use.crosses, 0, side))
             add_in(w, plane, side, true, false);
-        if (w->use.shores >> side & 1)
+        if (holds(w, &w->use.shores, 0, side))
             add_in(w, plane, side, true, true);
     }
 }
@@ -236,6 +284,69 @@ static bool may_leave_links(const struct kb_topology *t)
 {
     return t->wrap & WRAP_SPREAD &&
            ((t->wrap & WRAP_X && t->w == 2) || (t->wrap & WRAP_Y && t->h == 2));
+}
+
+/* -- switches of a net ---------------------------------------------------------------------- */
+
+/* The turn of a route through `cube`, which may be no switch. */
+static void take_turn(struct stops *w, uint32_t cube, uint32_t in, uint32_t exit)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    if (w->turns_of[cube])
+        w->turns[((w->turns_of[cube] - 1) * t->ports + in) * t->ports + exit] = true;
+}
+
+/* The turns on the way to `to`, from one that is entered by port `in`; and there to `exit`. */
+static void take_way(struct stops *w, uint32_t from, uint32_t to, uint32_t in, uint32_t exit)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
+        return;
+    while (from != to) {
+        uint32_t on = mesh_exit(t, 0, false, from, to);
+
+        take_turn(w, from, in, on);
+        in = walk_far_side(t, from, on);
+        from = walk_neighbour(t, from, on);
+    }
+    take_turn(w, to, in, exit);
+}
+
+static bool is_switch_of(const struct stops *w, uint32_t cube)
+{
+    return is_switch(w->r->found->kinds[cube_kind(&w->r->topo, cube)]);
+}
+
+/* Over all routes: between cubes of a SIP, and from and to its IO chiplet. */
+static void find_turns(struct stops *w)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t n = 0, io = t->ports - 1;
+    bool one_way = t->plane_rows[0].one_way;
+
+    w->turns_of = arena_alloc(w->r->arena, sim_cubes(t) * sizeof *w->turns_of);
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        if (mesh_has_cube(t, cube) && is_switch_of(w, cube))
+            w->turns_of[cube] = ++n;
+    w->turns = arena_alloc(w->r->arena, (size_t)n * t->ports * t->ports + 1);
+    for (uint32_t to = 0; n && to < sim_cubes(t); to++) {
+        uint32_t first = to - to % t->cubes;
+
+        if (!mesh_has_cube(t, to) || is_switch_of(w, to))
+            continue;
+        for (uint32_t from = first; from < first + t->cubes; from++) {
+            if (!mesh_has_cube(t, from) || !kind_at(t, from)->pes)
+                continue;
+            take_way(w, from, to, io, io);
+            if (one_way)
+                take_way(w, to, from, io, io);
+        }
+        take_way(w, mesh_shore(t, 0, 0, to, false), to, io, io);
+        if (t->sips > 1 || one_way)
+            take_way(w, to, mesh_shore(t, 0, 0, to, true), io, io);
+    }
 }
 
 /* The steps to `to` of routes that begin in a cube of its SIP, odd ones or the others; a cube of
@@ -289,20 +400,21 @@ static struct use use_of(const struct stops *w, uint32_t cube)
     memset(&use, 0, sizeof use); /* compared as bytes */
     use.kind = cube_kind(t, cube);
     use.odd = cube_is_odd(t, cube);
+    use.turns = w->turns_of ? w->turns_of[cube] : 0;
     use.pes = t->alike ? pe_set_of_first(t->pes) : t->cube_rows[cube].pes;
     for (uint32_t plane = 0; plane < t->planes; plane++)
-        for (uint32_t side = 0; side < N_SIDES; side++) {
+        for (uint32_t side = 0; side < t->ports; side++) {
             bool out = mesh_has_link(t, plane, cube, side) && is_taken(w, plane, cube, side);
             bool in = mesh_has_back_link(t, plane, cube, side) &&
                       is_taken(w, plane, walk_neighbour(t, cube, side), walk_opposite(side));
 
-            use.out[plane] |= (uint8_t)(out << side);
-            use.in[plane] |= (uint8_t)(in << side);
+            add_side(w, &use.out, plane, side, out);
+            add_side(w, &use.in, plane, side, in);
         }
     for (uint32_t i = 0; i < t->chiplets; i++)
-        if (mesh_at_border(t, cube, t->io_sides[i])) {
-            use.shores |= (uint8_t)(1u << t->io_sides[i]);
-            use.crosses |= (uint8_t)((i == 0 && t->sips > 1) << t->io_sides[i]);
+        if (mesh_is_ashore(t, i, cube)) {
+            add_side(w, &use.shores, 0, t->io_sides[i], true);
+            add_side(w, &use.crosses, 0, t->io_sides[i], i == 0 && t->sips > 1);
         }
     return use;
 }
@@ -332,7 +444,7 @@ static void fill_row(struct stops *w)
 static uint32_t row_of(struct stops *w, struct use *uses, uint32_t *n)
 {
     const struct kb_topology *t = &w->r->topo;
-    size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * N_SIDES * 2);
+    size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * t->ports * 2);
 
     arena_pause(w->r->arena);
     w->use = use_of(w, w->cube);
@@ -351,12 +463,14 @@ void make_stops(struct routes *r)
 {
     const struct kb_topology *t = &r->topo;
     uint32_t cubes = sim_cubes(t);
-    size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * N_SIDES * 2);
+    size_t edges = 2u * (t->n_cube_links + (size_t)t->planes * t->ports * 2);
     struct stops w = {.r = r};
     struct use *uses;
 
     if (may_leave_links(t))
         find_taken(&w);
+    if (t->port_rows)
+        find_turns(&w);
     w.next = arena_alloc(r->arena, edges * sizeof *w.next);
     w.before = arena_alloc(r->arena, edges * sizeof *w.before);
     uses = arena_alloc(r->arena, cubes * sizeof *uses);

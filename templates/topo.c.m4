@@ -9,9 +9,9 @@ m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, LANES, WIRE_FS, LENGTH_M
 m4_define([[gen_link_row]],
 [[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .lanes = $6, .wire_fs = $7, .length_mm = $8, .gbs = $9},
 ]])m4_dnl
-m4_dnl gen_port_row(INDEX, CUBE, PORT, FLAGS)
+m4_dnl gen_port_row(INDEX, CUBE, PORT, FLAGS, RING)
 m4_define([[gen_port_row]],
-[[    [$1] = {$2, $3, $4},
+[[    [$1] = {$2, $3, $4, $5},
 ]])m4_dnl
 m4_dnl gen_segment_row(INDEX, FIRST_HOP, N_HOPS, FIRST_LEG, N_LEGS, EXIT, TAIL_WIRE, TAIL_OVERHEAD, FROM, TO)
 m4_define([[gen_segment_row]],

@@ -29,7 +29,7 @@
 #define KB_BUILD_FLAGS "" /* the build gives it */
 #endif
 
-enum { N_FACTS = 25 + SETS_MAX };
+enum { N_FACTS = 26 + SETS_MAX };
 
 struct fact {
     const char *name;
@@ -42,6 +42,7 @@ struct facts {
     struct fact fact[N_FACTS];
     char *texts[SETS_MAX]; /* owned */
     size_t n_texts;
+    char routes[32];
 };
 
 static const struct column columns[] = {
@@ -67,6 +68,16 @@ static void add(struct facts *facts, const char *name, struct cell value)
 static uint64_t memory_bytes(const struct cli *cli, kb_endpoint_kind kind)
 {
     return kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = kind});
+}
+
+/* What keeps packets of a net from waiting in a circle. */
+static void add_routes(struct facts *facts, const kb_info *info)
+{
+    if (!info->routes)
+        return;
+    snprintf(facts->routes, sizeof facts->routes, info->hop_classes ? "%s of %u" : "%s",
+             info->routes, info->hop_classes);
+    add(facts, "routes", cell_text(facts->routes));
 }
 
 static void add_counts(struct facts *facts, const struct cli *cli)
@@ -175,6 +186,7 @@ enum exit_code cmd_info(const struct cli *cli)
     add(&facts, "name", cell_text(cli->info.name));
     add(&facts, "hash", cell_text(cli->info.hash));
     add(&facts, "links", cell_text(cli->info.links));
+    add_routes(&facts, &cli->info);
     if (cli->info.detours)
         add(&facts, "detours", cell_text(cli->info.detours));
     add_counts(&facts, cli);

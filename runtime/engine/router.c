@@ -104,18 +104,32 @@ static uint32_t tie_of(const struct kb_topology *t, size_t station, const size_t
 
 /*
  * The number of a port among all of the machine: node by node, at a node by the far end of its
- * channel.
+ * channel, then by the lane. A net has more ports and lanes at a node, and fewer nodes:
+ * gen/routes.c.
  */
-enum { TIE_BITS = 4, NODE_BITS = 30 };
+enum { NODE_BITS = 30, LANE_BITS = 6 };
 
-static uint64_t order_of(const struct kb_topology *t, const struct channel_row *row)
+static unsigned node_bits(const struct kb_topology *t)
+{
+    return t->port_rows ? (unsigned)NET_NODE_BITS : (unsigned)NODE_BITS;
+}
+
+/* What is below the number of the first node. */
+static unsigned tie_bits(const struct kb_topology *t)
+{
+    return 64 - 2 * node_bits(t);
+}
+
+static uint64_t order_of(const struct kb_topology *t, const struct channel_row *row, uint32_t lane)
 {
     size_t first[2], last[2];
+    uint64_t tie;
 
     edge_nodes(t, row->first, first);
     edge_nodes(t, row->last, last);
-    return (number_of(t, first[0]) << NODE_BITS | number_of(t, last[1])) << TIE_BITS |
-           tie_of(t, row->first, first);
+    tie = tie_of(t, row->first, first);
+    return (number_of(t, first[0]) << node_bits(t) | number_of(t, last[1])) << tie_bits(t) |
+           (t->port_rows ? tie << LANE_BITS | lane : tie);
 }
 
 uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst)
@@ -123,7 +137,7 @@ uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst)
     size_t node =
         (size_t)dst_cube(t, dst) * walk_cube_nodes(t) + t->first_hbm_node + dst_unit(t, dst);
 
-    return ((number_of(t, node) + 1) << (NODE_BITS + TIE_BITS)) - (1u << PLACE_BANKS);
+    return ((number_of(t, node) + 1) << (node_bits(t) + tie_bits(t))) - (1u << PLACE_BANKS);
 }
 
 /* On which side of mesh router `to` its neighbour `from` lies. */
@@ -134,14 +148,31 @@ static enum side side_in_mesh(const struct node_row *from, const struct node_row
     return from->y_mm > to->y_mm ? SIDE_S : SIDE_N;
 }
 
+/* In a net: ports by their number, then the others, of which few lie in other cubes; by lanes. */
+static uint32_t rank_in_net(const struct kb_topology *t, const size_t node[2], uint32_t lane)
+{
+    enum { OTHERS = 1 << 18 };
+    size_t each = walk_cube_nodes(t), cube = node[1] / each;
+    uint32_t inside = (uint32_t)(node[0] % each);
+
+    if (node[0] / each != cube || node[0] >= walk_first_io_node(t))
+        return (node[0] < node[1] ? 1u : 3u) * OTHERS + lane;
+    if (walk_node_row(t, node[1])->kind != NODE_UCIE &&
+        walk_node_row(t, node[0])->kind == NODE_UCIE)
+        return 1 + ((inside - walk_ucie(t, 0, 0)) << LANE_BITS | lane);
+    return 2 * OTHERS + (inside << LANE_BITS | lane);
+}
+
 /* The place of an input port at its node, of round robin: E, W, S, N, then the others. */
-static uint32_t rank_of_input(const struct kb_topology *t, size_t station)
+static uint32_t rank_of_input(const struct kb_topology *t, size_t station, uint32_t lane)
 {
     enum { OTHERS = 5 };
     static const uint32_t of_side[N_SIDES] = {4, 1, 3, 2};
     size_t io = walk_first_io_node(t), node[2];
 
     edge_nodes(t, station, node);
+    if (t->port_rows && node[1] < io)
+        return rank_in_net(t, node, lane);
     if (node[0] < io && node[1] < io &&
         node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t) &&
         walk_node_row(t, node[1])->kind == NODE_NOC && walk_node_row(t, node[0])->kind == NODE_UCIE)
@@ -205,10 +236,11 @@ static uint32_t end_node_of(const struct kb_topology *t, const struct channel_ro
     return (uint32_t)node[1];
 }
 
-static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t dst)
+static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t index, uint32_t lane,
+                     uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
-    struct out_port *port = &s->router->ports[row->port];
+    struct out_port *port = &s->router->ports[index];
     uint32_t room = room_of(t, row, dst);
 
     if (port->known)
@@ -218,12 +250,13 @@ static void set_port(struct kb_sim *s, const struct channel_row *row, uint32_t d
     port->wire_fs = row->wire_fs;
     port->end_edge = (uint32_t)row->last;
     port->end_node = end_node_of(t, row);
-    port->order = order_of(t, row);
+    port->link = (uint32_t)row->port;
+    port->order = order_of(t, row, lane);
     set_lead(s, port, row);
-    port->rank = rank_of_input(t, row->last);
+    port->rank = rank_of_input(t, row->last, lane);
     port->endless = room == 0 || s->options.costs_off & KB_COST_BUFFERS;
     for (uint32_t i = 0; i < s->router->n_vcs; i++)
-        s->router->vcs[row->port * s->router->n_vcs + i].credits = room;
+        s->router->vcs[index * s->router->n_vcs + i].credits = room;
 }
 
 /* -- ways ----------------------------------------------------------------------------------- */
@@ -233,7 +266,7 @@ static void set_vcs(const struct kb_topology *t, struct way_row *to, const struc
 {
     uint32_t group = prio < t->prios ? prio : t->prios - 1u;
     uint32_t n = answers ? t->answer_vcs : t->request_vcs;
-    struct vc_range range = vcs_range(row->share, n, t->prios, group, row->crossed, row->detour);
+    struct vc_range range = vcs_range(t, row->share, n, t->prios, group, row->crossed, row->detour);
 
     to->vc = (uint8_t)(range.first + (answers ? t->request_vcs : 0u));
     to->n_vcs = (uint8_t)(range.end - range.first);
@@ -277,7 +310,7 @@ static void set_pace(struct router *r, double gbs)
     r->paced = true;
 }
 
-static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answers)
+static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answers, uint64_t turn)
 {
     const struct kb_topology *t = s->topo;
     struct channels *c = &s->router->scratch;
@@ -297,12 +330,14 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
     way->n = c->n;
     for (uint32_t i = 0; i < c->n; i++) {
         const struct channel_row *row = &c->rows[i];
+        uint32_t lane = (uint32_t)(turn % router_lanes(s->router, row->port));
+        uint32_t port = router_port(s->router, row->port, lane);
 
-        set_port(s, row, txn->dst);
+        set_port(s, row, port, lane, txn->dst);
         way->rows[i] =
-            (struct way_row){.port = (uint32_t)row->port,
+            (struct way_row){.port = port,
                              .end = row->end,
-                             .endless = row->end == END_SINK || s->router->ports[row->port].endless,
+                             .endless = row->end == END_SINK || s->router->ports[port].endless,
                              .ready_fs = row->node_fs,
                              .gbs = row->gbs};
         if (i && way->rows[i - 1].end != END_M_CPU && c->rows[i - 1].gbs < row->gbs)
@@ -324,17 +359,21 @@ struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers)
     const struct txn *x = &s->txns[slot];
     uint32_t key = x->plane | (uint32_t)x->chiplet << 3 | (uint32_t)x->prio << 5 |
                    (uint32_t)txn_of_host(x) << 7 | txn_writes(x) << 8 | (uint32_t)answers << 9;
-    uint32_t hash = (x->src * 0x9e3779b1u ^ x->dst * 0x85ebca6bu ^ key * 0xc2b2ae35u);
+    uint64_t turn = ((uint64_t)x->id + (s->splits ? s->splits[slot].number : 0)) % s->router->turns;
+    uint32_t hash = (x->src * 0x9e3779b1u ^ x->dst * 0x85ebca6bu ^ key * 0xc2b2ae35u) +
+                    (uint32_t)turn * 0x27d4eb2fu;
     struct way **place = &s->router->ways[(hash ^ hash >> 16) % WAYS];
 
-    if (!*place || (*place)->src != x->src || (*place)->dst != x->dst || (*place)->key != key) {
-        struct way *way = make_way(s, x, answers);
+    if (!*place || (*place)->src != x->src || (*place)->dst != x->dst || (*place)->key != key ||
+        (*place)->turn != turn) {
+        struct way *way = make_way(s, x, answers, turn);
 
         if (!way)
             return NULL;
         way->src = x->src;
         way->dst = x->dst;
         way->key = key;
+        way->turn = turn;
         way->users = 1;
         router_leave_way(*place);
         *place = way;
@@ -474,7 +513,7 @@ void router_clear(struct kb_sim *s)
     forget_ways(r);
     if (r->tally)
         router_tally_clear(r->tally);
-    for (size_t i = 0; i < walk_n_links(s->topo); i++)
+    for (size_t i = 0; i < r->n_ports; i++)
         clear_port(r, i);
     agenda_clear(&r->agenda);
     r->wake_fs = ROUTER_NEVER;
@@ -482,24 +521,82 @@ void router_clear(struct kb_sim *s)
     memset(r->sinks, 0, ((size_t)sim_cubes(s->topo) << s->topo->unit_bits) * sizeof *r->sinks);
 }
 
+/* Lanes of the link of a station; of one that this kind of cubes does not have 1. */
+static uint32_t lanes_at(const struct kb_topology *t, size_t station)
+{
+    size_t link = station / 2;
+    uint32_t lanes = 1;
+
+    if (station < walk_io_links(t))
+        lanes = walk_cube_link(t, (uint32_t)(link / t->n_cube_links),
+                               (uint32_t)(link % t->n_cube_links))
+                    ->lanes;
+    return lanes ? lanes : 1;
+}
+
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t x = a, y = b;
+
+    while (y) {
+        uint64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return a / x * b;
+}
+
+/*
+ * Each lane of a link but the first has a port behind those of all stations. Ways are alike for
+ * transactions whose numbers leave the same rest by all numbers of lanes.
+ */
+static bool number_lanes(const struct kb_topology *t, struct router *r)
+{
+    size_t n = walk_n_links(t);
+    uint32_t more = 0;
+
+    r->n_links = r->n_ports = n;
+    r->turns = 1;
+    if (!t->port_rows)
+        return true;
+    r->more_lanes = calloc(n + 1, sizeof *r->more_lanes);
+    if (!r->more_lanes)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t lanes = lanes_at(t, i);
+
+        r->more_lanes[i] = more;
+        more += lanes - 1;
+        if (r->turns <= UINT32_MAX)
+            r->turns = common_multiple(r->turns, lanes);
+    }
+    r->more_lanes[n] = more;
+    r->n_ports += more;
+    return true;
+}
+
 uint64_t router_bytes(const struct kb_topology *t)
 {
     const struct router *r = NULL; /* for sizes alone */
-    uint64_t vcs = (uint64_t)t->request_vcs + t->answer_vcs;
+    uint64_t vcs = (uint64_t)t->request_vcs + t->answer_vcs, ports = walk_n_links(t);
 
-    return walk_n_links(t) * (sizeof *r->ports + vcs * sizeof *r->vcs) +
+    for (size_t i = 0; t->port_rows && i < walk_io_links(t); i++)
+        ports += lanes_at(t, i) - 1;
+    return ports * (sizeof *r->ports + vcs * sizeof *r->vcs) +
            ((uint64_t)sim_cubes(t) << t->unit_bits) * sizeof *r->sinks;
 }
 
 bool router_new(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
-    size_t n = walk_n_links(t);
     struct router *r = calloc(1, sizeof *r);
+    size_t n;
 
     s->router = r;
-    if (!r)
+    if (!r || !number_lanes(t, r))
         return false;
+    n = r->n_ports;
     r->n_vcs = t->request_vcs + t->answer_vcs;
     r->segment_bytes = t->segment_bytes;
     r->packet_segments = t->packet_bytes ? t->packet_bytes / t->segment_bytes : UINT32_MAX;
@@ -546,13 +643,14 @@ void router_free(struct kb_sim *s)
     for (uint32_t i = 0; i < r->n_flights; i++)
         router_leave_way(r->flights[i].way);
     forget_ways(r);
-    for (size_t i = 0; r->ports && r->vcs && i < walk_n_links(s->topo); i++)
+    for (size_t i = 0; r->ports && r->vcs && i < r->n_ports; i++)
         clear_port(r, i);
     for (uint32_t i = 0; i < r->n_parcels; i++)
         free(r->parcels[i].rows);
     channels_free(&r->scratch);
     agenda_free(&r->agenda);
     router_tally_free(r->tally);
+    free(r->more_lanes);
     free(r->ports);
     free(r->vcs);
     free(r->flights);

@@ -84,6 +84,7 @@ struct out_port {
     uint32_t inputs;         /* that wait for it: the first; NO_INPUT */
     uint32_t source_last;    /* of that queue */
     uint32_t source;         /* parcels that begin here, in order: the first; NO_PARCEL */
+    uint32_t link;           /* the station that stands for it: channel_row.port */
     uint32_t end_edge;       /* the station of the last edge of its channel */
     uint32_t end_node;       /* the node at its end: walk_node() */
     uint32_t rank;           /* at the node at its end, of round robin */
@@ -124,6 +125,7 @@ struct way {
     uint32_t users; /* the cache is one */
     uint32_t src, dst;
     uint32_t key;
+    uint64_t turn; /* which lanes */
     uint32_t n, n_to_m_cpu;
     int64_t source_fs; /* of the node where it begins */
     uint32_t source;   /* that node, if it is a component; else NO_NODE */
@@ -199,8 +201,9 @@ enum { WAYS = 4096 }; /* ways that are remembered; a power of two */
 struct router_tally;
 
 struct router {
-    struct out_port *ports; /* owned; [walk_n_links()] */
-    struct vc *vcs;         /* owned; [port][vc] */
+    struct out_port *ports; /* owned; [n_ports]: router_port() */
+    uint32_t *more_lanes; /* owned; [station]: lanes but the first of those before it; NULL: none */
+    struct vc *vcs;       /* owned; [port][vc] */
     struct flight *flights; /* owned; [slot] */
     uint64_t *sinks;        /* owned; [dst_pack()]: when a memory is free, but of a TCM */
     struct parcel *parcels; /* owned; pools */
@@ -216,6 +219,8 @@ struct router {
     uint64_t wake_fs;           /* ... then; ROUTER_NEVER: there is none */
     int how;                    /* of the run: engine/how.h */
     /* Of the topology. */
+    size_t n_links, n_ports;
+    uint64_t turns; /* a multiple of all numbers of lanes */
     uint32_t n_vcs, segment_bytes, packet_segments, speedup;
     bool by_turns; /* arbiter: rr */
     bool paced;    /* the width of the agenda follows from a way */
@@ -224,6 +229,18 @@ struct router {
     uint32_t n_arrivals, free_arrival;
     uint32_t n_notes, free_note;
 };
+
+/* Lanes of the link of a station. */
+static inline uint32_t router_lanes(const struct router *r, size_t station)
+{
+    return r->more_lanes ? r->more_lanes[station + 1] - r->more_lanes[station] + 1 : 1;
+}
+
+/* The port of a lane of it: of the first lane the station's number, others behind all stations. */
+static inline uint32_t router_port(const struct router *r, size_t station, uint32_t lane)
+{
+    return lane ? (uint32_t)r->n_links + r->more_lanes[station] + lane - 1 : (uint32_t)station;
+}
 
 /* Bytes of credits that have come back by `t`. */
 static inline int64_t vc_room_by(const struct vc *vc, uint64_t t)

@@ -194,9 +194,9 @@ struct router_tally *router_tally_new(const struct kb_sim *s)
 
     if (!tally)
         return NULL;
-    tally->n = walk_n_links(s->topo) * s->router->n_vcs;
+    tally->n = s->router->n_ports * s->router->n_vcs;
     tally->vcs = rows_new(tally->n, sizeof *tally->vcs);
-    tally->last_vc = calloc(walk_n_links(s->topo), 1);
+    tally->last_vc = calloc(s->router->n_ports, 1);
     if (tally->vcs && tally->last_vc)
         return tally;
     free(tally->vcs);

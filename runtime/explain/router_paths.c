@@ -386,13 +386,13 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
     if (!segment)
         return;
     end_block(s, t, segment);
-    net_path_place(&net_of(s)->waits, &segment->path, segment->mark, place_vc(g->port, g->vc));
+    net_path_place(&net_of(s)->waits, &segment->path, segment->mark, place_vc(port->link, g->vc));
     note_last(s, segment, g);
     segment->since_fs = there + (uint64_t)row->ready_fs;
     segment->waits = segment->blocked = 0;
     if (row->end > END_NODE)
         note_end(s, there, segment, g, (enum channel_end)row->end);
-    tell_service(s, g->slot, place_of(KB_AT_LINK, g->port), t, t + g->taken_fs);
+    tell_service(s, g->slot, place_of(KB_AT_LINK, port->link), t, t + g->taken_fs);
 }
 
 /* -- memories ------------------------------------------------------------------------------- */
@@ -503,7 +503,7 @@ static struct net_last *lasts_new(size_t n)
 struct net *net_new(const struct kb_sim *s)
 {
     struct net *net = calloc(1, sizeof *net);
-    size_t ports = walk_n_links(s->topo), vcs = ports * s->router->n_vcs;
+    size_t ports = s->router->n_ports, vcs = ports * s->router->n_vcs;
 
     if (!net)
         return NULL;

@@ -195,12 +195,25 @@ static int64_t link_busy_fs(const struct kb_sim *s, const struct link_station *l
  */
 static bool is_port(const struct kb_sim *s, size_t link)
 {
-    return s->router && s->router->ports[link].known;
+    const struct router *r = s->router;
+
+    for (uint32_t lane = 0; r && lane < router_lanes(r, link); lane++)
+        if (r->ports[router_port(r, link, lane)].known)
+            return true;
+    return false;
 }
 
-static int64_t port_busy_fs(const struct out_port *port, uint64_t now_fs)
+/* The port of each lane. */
+static int64_t port_busy_fs(const struct router *r, size_t link, uint64_t now_fs)
 {
-    return (int64_t)(port->busy_fs - past_fs(port->free_fs, now_fs));
+    int64_t fs = 0;
+
+    for (uint32_t lane = 0; lane < router_lanes(r, link); lane++) {
+        const struct out_port *port = &r->ports[router_port(r, link, lane)];
+
+        fs += (int64_t)(port->busy_fs - past_fs(port->free_fs, now_fs));
+    }
+    return fs;
 }
 
 static double link_gbs(const struct kb_topology *t, size_t link)
@@ -234,7 +247,9 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
             continue;
         kb_utilization use = {.kind = KB_AT_LINK,
                               .gbs = link_gbs(s->topo, i),
-                              .servers = l ? link_servers(l) : 1,
+                              .servers = l           ? link_servers(l)
+                                         : s->router ? router_lanes(s->router, i)
+                                                     : 1,
                               .count = edges[i].count,
                               .bytes = edges[i].bytes,
                               .queues = l};
@@ -244,7 +259,7 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
         if (l)
             use.queue_max = l->queue_max;
         use.busy_fs = l               ? link_busy_fs(s, l, u->now_fs)
-                      : is_port(s, i) ? port_busy_fs(&s->router->ports[i], u->now_fs)
+                      : is_port(s, i) ? port_busy_fs(s->router, i, u->now_fs)
                                       : drain_fs(use.bytes, use.gbs);
         show(u, &use, l ? link_waited_fs(l, u->now_fs) : 0);
     }
@@ -274,9 +289,9 @@ static void show_vc(const struct usage *u, size_t port, uint32_t vc)
         use.busy_fs -= (int64_t)(r->ports[port].free_fs - u->now_fs);
     if (u->now_fs)
         use.buffer_mean = (double)sum.held / (double)u->now_fs;
-    name_link(u->sim->topo, port, use.from, far);
+    name_link(u->sim->topo, r->ports[port].link, use.from, far);
     name_link(u->sim->topo, r->ports[port].end_edge, far, use.to);
-    kb_place_name(u->sim->topo, place_vc(port, vc), use.name);
+    kb_place_name(u->sim->topo, place_vc(r->ports[port].link, vc), use.name);
     show(u, &use, 0);
 }
 
@@ -284,7 +299,7 @@ static void show_vcs(const struct usage *u)
 {
     const struct router *r = u->sim->router;
 
-    for (size_t port = 0; port < walk_n_links(u->sim->topo); port++)
+    for (size_t port = 0; port < r->n_ports; port++)
         for (uint32_t vc = 0; vc < r->n_vcs; vc++)
             show_vc(u, port, vc);
 }

@@ -108,9 +108,12 @@ typedef struct kb_info {
     uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
     bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
-    const char *detours; /* links: router, where something is missing or broken: how routes around
-                            it keep packets from waiting in a circle; NULL elsewhere */
-    bool packets;        /* some PE cuts its transactions into packets */
+    const char *routes;   /* links: router, of a net: what keeps packets from waiting in a circle:
+                             "all VCs", "datelines", "hop classes", "up and down"; NULL elsewhere */
+    unsigned hop_classes; /* of routes "hop classes": how many; else 0 */
+    const char *detours;  /* links: router, where something is missing or broken: how routes around
+                             it keep packets from waiting in a circle; NULL elsewhere */
+    bool packets;         /* some PE cuts its transactions into packets */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);

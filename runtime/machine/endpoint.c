@@ -230,7 +230,7 @@ static bool has_detours(const kb_topology *t)
 {
     bool any = t->detours_by != DETOURS_WITH;
 
-    for (uint32_t plane = 0; plane < t->planes; plane++)
+    for (uint32_t plane = 0; plane < t->planes && !t->port_rows; plane++)
         any = any || t->plane_rows[plane].has_detours;
     return any;
 }
@@ -246,6 +246,7 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
     static const char *const detours[] = {"as other routes", "by virtual channels of their own",
                                           "all routes up*, then down*"};
 
+    static const char *const routes[] = {"all VCs", "datelines", "hop classes", "up and down"};
     bool packets = false;
 
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
@@ -255,6 +256,8 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .config = t->config,
         .hash = t->hash,
         .links = links[t->links],
+        .routes = t->links == MODE_ROUTER && t->port_rows ? routes[t->routes_by] : NULL,
+        .hop_classes = t->hop_classes,
         .detours = t->links == MODE_ROUTER && has_detours(t) ? detours[t->detours_by] : NULL,
         .sips = t->sips,
         .cubes_per_sip = t->cubes,

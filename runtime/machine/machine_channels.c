@@ -248,6 +248,10 @@ static bool find_places(struct channels *c, const struct kb_topology *t, const s
     }
     p = c->places;
     n = c->n_places;
+    if (t->port_rows) {
+        vcs_find_links(t, p, n);
+        return true;
+    }
     for (uint32_t i = 1; i < n; i++)
         p[i].before = (uint8_t)vcs_crossed_after(t, p[i - 1].at, p[i - 1].before);
     for (uint32_t i = n; i-- > 0;)
@@ -288,11 +292,15 @@ static void set_shares(struct channels *c, const struct kb_topology *t, const st
         struct channel_row *row = &c->rows[i];
         uint32_t hop = answers ? row->last_hop : row->first_hop;
         uint32_t segment = answers ? row->last_segment : row->first_segment;
-        uint32_t cube = c->places[segment].at.cube;
+        struct route_at at = c->places[segment].at;
+        uint32_t cube = at.cube;
 
         row->share = answers ? t->answer_shares[hop] : t->request_shares[hop];
         row->crossed =
             (uint8_t)(answers ? crossed_by_answer(c, t, segment, hop) : c->places[segment].before);
+        if (row->share & VCS_BY_LINKS)
+            row->crossed = (uint8_t)vcs_part_of_links(
+                t, c->places, c->n_places, segment, hop - walk_segment(t, at)->first_hop, answers);
         row->detour = row->share & VCS_BY_DETOUR && is_detour(t, trip, cube);
     }
 }

@@ -47,12 +47,6 @@ struct channel_row {
     bool detour;
 };
 
-/* A segment of a route, and the datelines before and behind it. */
-struct route_place {
-    struct route_at at;
-    uint8_t before, after;
-};
-
 /* A route in channels. */
 struct channels {
     struct channel_row *rows; /* owned; [n] of cap */

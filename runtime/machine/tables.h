@@ -136,14 +136,19 @@ struct port_row {
     uint32_t cube; /* of its SIP */
     uint8_t port;
     uint8_t flags;
+    uint16_t ring; /* of a torus: its item and dimension, from 1; 0: of none */
 };
 enum {
     PORT_IS = 1,   /* there is such a port; of the one to the IO chiplet this alone is said */
     PORT_OUT = 2,  /* its link leads out of it */
     PORT_OWNS = 4, /* the number of the link is that of this port */
     PORT_FROM_NOC = 8,
-    PORT_TO_NOC = 16
+    PORT_TO_NOC = 16,
+    PORT_CLOSES = 32 /* its link closes a ring */
 };
+
+/* Nodes of a net with routers have numbers of so many bits. */
+enum { NET_NODE_BITS = 25 };
 
 enum { PLANE_NAME_BYTES = 17 };
 
@@ -349,6 +354,13 @@ enum noc_model { NOC_BUS, NOC_MESH };
  * have virtual channels of their own, or all routes where there are detours go up*, then down*.
  */
 enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
+
+/*
+ * What keeps packets of a net from waiting in a circle: nothing need do it; halves of the virtual
+ * channels, before and behind the closing link of each dimension of a torus; a part of them for
+ * each link of a route; or routes that go up*, then down*. In this order they are tried.
+ */
+enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS, ROUTES_UP_DOWN };
 
 /*
  * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.

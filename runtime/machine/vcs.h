@@ -15,6 +15,12 @@
  * 0, or from 0 to w - 1; of rows alike; so in a grid of SIPs VCS_BY_DETOUR        the last part if
  * the route between these two cubes is a detour
  *
+ *     VCS_BY_LINKS         of a net, and nothing else: vcs_part_of_links() says the part. With
+ *                          datelines (t->routes_by) the upper half behind the closing link of the
+ *                          dimension of a torus in which its link lies; with hop classes the part
+ * of the number of links that lie before it, of t->hop_classes equal ones, the last of which has
+ * the rest
+ *
  * 0 is all VCs of the group. Part p of n VCs is [p * n / parts, (p + 1) * n / parts).
  *
  * The edge over a dateline, ucie > ucie, belongs to the part before it. So a request has in a
@@ -36,6 +42,7 @@ enum {
     VCS_BY_X = 4,
     VCS_BY_Y = 8,
     VCS_BY_DETOUR = 16,
+    VCS_BY_LINKS = 128,
     VCS_PARTS_SHIFT = 5,
     VCS_PARTS_MOST = VCS_PART + 1
 };
@@ -53,18 +60,92 @@ struct vc_range {
     uint8_t first, end;
 };
 
-/* The range of `share`, for a packet of priority group `group`. `n`: VCs of the class. */
-static inline struct vc_range vcs_range(uint8_t share, uint32_t n, uint32_t prios, uint32_t group,
-                                        uint32_t crossed, bool detour)
+/* Part `part` of a net, of as many as its routes have. */
+static inline struct vc_range vcs_range_of_links(const struct kb_topology *t, uint32_t each,
+                                                 uint32_t group, uint32_t part)
 {
-    uint32_t each = n / prios, parts = 1u + (share >> VCS_PARTS_SHIFT), part = share & VCS_PART;
+    uint32_t parts = t->routes_by == ROUTES_HOPS ? t->hop_classes : 2, of_part = each / parts;
+    uint32_t first = group * each + part * of_part;
 
+    return (struct vc_range){(uint8_t)first,
+                             (uint8_t)(part + 1 == parts ? (group + 1) * each : first + of_part)};
+}
+
+/* The range of `share`, for a packet of priority group `group`. `n`: VCs of the class; `crossed` of
+ * VCS_BY_LINKS: the part. */
+static inline struct vc_range vcs_range(const struct kb_topology *t, uint8_t share, uint32_t n,
+                                        uint32_t prios, uint32_t group, uint32_t crossed,
+                                        bool detour)
+{
+    uint32_t each = n / prios, parts = 1u + (share >> VCS_PARTS_SHIFT & VCS_PART);
+    uint32_t part = share & VCS_PART;
+
+    if (share & VCS_BY_LINKS)
+        return vcs_range_of_links(t, each, group, crossed);
     if (share & VCS_BY_DETOUR && detour)
         part = parts - 1;
     else if ((share & VCS_BY_X && crossed & CROSSED_X) || (share & VCS_BY_Y && crossed & CROSSED_Y))
         part++;
     return (struct vc_range){(uint8_t)(group * each + part * each / parts),
                              (uint8_t)(group * each + (part + 1) * each / parts)};
+}
+
+/* A segment of a route, and the datelines before and behind it: CROSSED_X and CROSSED_Y. Of a net
+ * the links before it, and whether its exit lies behind the closing link of its ring: on the way of
+ * a request, and of an answer. */
+struct route_place {
+    struct route_at at;
+    uint8_t before, after;
+    uint16_t links;
+};
+
+/* The port by which the segment is left for the next cube of its net; NULL: it is not. */
+static inline const struct port_row *vcs_exit_port(const struct kb_topology *t,
+                                                   const struct route_place *p)
+{
+    uint32_t exit = walk_segment(t, p->at)->exit;
+
+    return exit < t->ports ? net_port(t, p->at.cube, exit) : NULL;
+}
+
+/* Whether both lie in one ring, and the first has been behind its closing link, or is that. */
+static inline bool vcs_is_behind(const struct port_row *a, bool behind, const struct port_row *b)
+{
+    return a && b && a->ring && a->ring == b->ring && (behind || a->flags & PORT_CLOSES);
+}
+
+/* Of a net, for the `n` segments of a route. */
+static inline void vcs_find_links(const struct kb_topology *t, struct route_place *p, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct port_row *last = i ? vcs_exit_port(t, &p[i - 1]) : NULL;
+
+        p[i].links = (uint16_t)(i ? p[i - 1].links + (last != NULL) : 0);
+        p[i].before = i && vcs_is_behind(last, p[i - 1].before, vcs_exit_port(t, &p[i]));
+        p[i].after = 0;
+    }
+    for (uint32_t i = n - (n > 0); i-- > 0;)
+        p[i].after =
+            vcs_is_behind(vcs_exit_port(t, &p[i + 1]), p[i + 1].after, vcs_exit_port(t, &p[i]));
+}
+
+/* The part on the edge of hop `hop` of segment `i`, of the `n` of a route of a net. The three edges
+ * of a link, from NoC to NoC, have one part. */
+static inline uint32_t vcs_part_of_links(const struct kb_topology *t, const struct route_place *p,
+                                         uint32_t n, uint32_t i, uint32_t hop, bool answers)
+{
+    const struct segment_row *seg = walk_segment(t, p[i].at);
+    bool enters = hop == 0 && i > 0 && vcs_exit_port(t, &p[i - 1]);
+    bool leaves = seg->exit < t->ports && hop + 2u >= seg->n_hops;
+    const struct route_place *of = enters ? &p[i - 1] : &p[i];
+    uint32_t all = p[n - 1].links, passed = answers ? all - of->links : of->links, most;
+
+    if (t->routes_by != ROUTES_HOPS)
+        return answers ? of->after : of->before;
+    if (enters || leaves)
+        return answers ? passed - 1 : passed;
+    most = all && !t->hops_inside ? all - 1 : all;
+    return passed < most ? passed : most;
 }
 
 /* The dateline that the exit of segment `at` leads over, as a bit of `crossed`; 0: none. */

@@ -33,7 +33,8 @@ static void tell(const struct kb_sim *s, uint32_t input, bool first, kb_error *w
 {
     char name[KB_PLACE_BYTES], text[sizeof why->text];
 
-    kb_place_name(s->topo, place_of(KB_AT_LINK, input / s->router->n_vcs), name);
+    kb_place_name(s->topo, place_of(KB_AT_LINK, s->router->ports[input / s->router->n_vcs].link),
+                  name);
     text_format(text, sizeof text, "%s%s%s VC %u", why->text, first ? "" : ", ", name,
                 input % s->router->n_vcs);
     text_format(why->text, sizeof why->text, "%s", text);
@@ -50,7 +51,7 @@ static void tell_more(uint32_t n, kb_error *why)
 /* A VC whose segments wait; UINT32_MAX: none. */
 static uint32_t find_waiting(const struct kb_sim *s)
 {
-    for (size_t port = 0; port < walk_n_links(s->topo); port++)
+    for (size_t port = 0; port < s->router->n_ports; port++)
         if (s->router->ports[port].inputs != NO_INPUT)
             return s->router->ports[port].inputs;
     return UINT32_MAX;
@@ -76,7 +77,7 @@ kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *wh
     at = find_waiting(s);
     if (at == UINT32_MAX && s->instances.never)
         return status; /* a memory that is a component has not ended what came to it */
-    for (size_t i = 0; at != UINT32_MAX && i < walk_n_links(s->topo) * s->router->n_vcs; i++) {
+    for (size_t i = 0; at != UINT32_MAX && i < s->router->n_ports * s->router->n_vcs; i++) {
         if (s->router->vcs[at].n == 0)
             break;
         at = waits_for(s, at);

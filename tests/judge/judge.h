@@ -96,9 +96,11 @@ struct judge_port {
     uint32_t cube, other, other_port;
     uint32_t item, place; /* in whose order ports have their numbers */
     size_t link;
-    bool second;                                         /* end of it */
-    bool leads;                                          /* out of the cube */
-    char side;                                           /* 0: in the middle */
+    bool second;   /* end of it */
+    bool leads;    /* out of the cube */
+    char side;     /* 0: in the middle */
+    uint32_t ring; /* of a torus: its item and dimension, from 1; 0: none */
+    bool closing;  /* that ring */
     double bw_gbs, distance_mm, latency_ns, overhead_ns; /* overhead below 0: the cube's ucie */
     uint32_t lanes;
 };
@@ -147,6 +149,8 @@ struct judge_topo {
     bool *is_gate;       /* a noc whose `impl` is gate: beside them */
     uint32_t stages;     /* of meshes inside cubes that are kept apart by VCs: 1 to 4 */
     bool detours_apart;  /* they have VCs of their own */
+    bool datelines;      /* of a net: each ring has two halves of VCs */
+    uint32_t hops;       /* of a net: equal parts of VCs, one for each link of a route; 0: none */
     uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 
@@ -554,6 +558,9 @@ void judge_random_router_banks(FILE *out, uint64_t seed); /* whose slices have b
 /* The same with meshes inside several cubes, and with routes around what is missing or broken:
  * kbgen refuses some of them. */
 void judge_random_detours(FILE *out, uint64_t seed);
+
+/* Nets with routers. */
+void judge_random_router_nets(FILE *out, uint64_t seed);
 
 /* Lets some of `n` rows wait for others, earlier and later ones, but never in a circle. */
 void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);

@@ -170,7 +170,8 @@ static int topo(const char *seed, const char *kind)
                  {"kernel_banks", judge_random_kernel_banks},
                  {"routers", judge_random_routers},
                  {"router_banks", judge_random_router_banks},
-                 {"detours", judge_random_detours}};
+                 {"detours", judge_random_detours},
+                 {"router_nets", judge_random_router_nets}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kind, kinds[i].name) == 0) {

@@ -11,7 +11,8 @@ struct link {
     uint32_t item, place[2]; /* its port's place among those of the item */
     char side[2];            /* 0: none */
     char kind[JUDGE_NAME_BYTES];
-    bool one_way;
+    bool one_way, closing;
+    uint32_t ring;
 };
 
 /* How far a cube is. */
@@ -110,6 +111,8 @@ static void add_grid(const struct judge_topo *t, struct judge_net *net, uint32_t
             snprintf(link.kind, sizeof link.kind, "%s", closing && wrap ? wrap : own ? own : "d2d");
             link.cube[0] = cubes[i];
             link.cube[1] = cubes[closing ? i - (k[d] - 1) * step : i + step];
+            link.closing = closing;
+            link.ring = torus ? item * 16 + d + 1 : 0;
             link.side[0] = d == 0 ? 'E' : d == 1 ? 'S' : 0;
             link.side[1] = d == 0 ? 'W' : d == 1 ? 'N' : 0;
             add(net, &link);
@@ -262,6 +265,8 @@ static struct judge_port port_of(const struct judge_topo *t, const struct link *
                            .link = i,
                            .second = end == 1,
                            .other = link->cube[!end],
+                           .ring = link->ring,
+                           .closing = link->closing,
                            .leads = end == 0 || !link->one_way,
                            .overhead_ns = -1,
                            .lanes = 1};

@@ -134,7 +134,8 @@ static void add_all(const struct judge_topo *t, struct passes *all)
                 continue;
             for (uint32_t i = 0; i < judge_slices(t, s, c); i++)
                 add_target(t, all, &(struct judge_end){JUDGE_SLICE, s, c, i});
-            add_target(t, all, &(struct judge_end){JUDGE_SRAM, s, c, 0});
+            if (!judge_is_switch(t, s, c))
+                add_target(t, all, &(struct judge_end){JUDGE_SRAM, s, c, 0});
         }
     for (size_t i = 0; i < t->n_pes; i++) {
         struct judge_end tcm = t->pes[i];
@@ -154,9 +155,18 @@ static bool is_part_of_slice(const struct judge_topo *t, size_t node)
     return judge_crossbars(t, sip, cube) == 1 && judge_slices(t, sip, cube) == 1;
 }
 
-/* "an edge into it goes on by two, or an edge out of it is entered from two" */
-static bool branches(const struct passes *p)
+/* A way that begins or ends has as many as the edge on its other side. */
+static uint32_t lanes_of(const struct judge_topo *t, judge_way_edge edge)
 {
+    return edge == (size_t)NOT_AN_EDGE ? 1 : edge_at(t, edge)->lanes;
+}
+
+/* "an edge into it goes on by two, or an edge out of it is entered from two"; each lane is one */
+static bool branches(const struct judge_topo *t, const struct passes *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (lanes_of(t, p->list[i].in) != lanes_of(t, p->list[i].out))
+            return true;
     for (size_t i = 0; i < p->n; i++)
         for (size_t k = 0; k < i; k++)
             if ((p->list[i].in == p->list[k].in) != (p->list[i].out == p->list[k].out))
@@ -173,7 +183,7 @@ void judge_find_routers(struct judge_topo *t)
     t->is_gate = judge_alloc(t->n_nodes, sizeof *t->is_gate);
     for (size_t i = 0; i < t->n_nodes; i++) {
         t->is_gate[i] = strcmp(judge_text(t, "cube.noc.impl"), "gate") == 0 && names(t, i, ".noc");
-        t->is_router[i] = t->is_gate[i] || (branches(&all[i]) && !is_part_of_slice(t, i));
+        t->is_router[i] = t->is_gate[i] || (branches(t, &all[i]) && !is_part_of_slice(t, i));
         free(all[i].list);
     }
     free(all);
@@ -200,7 +210,7 @@ static struct judge_channel *new_channel(const struct judge_topo *t,
     for (size_t i = from; i < to; i++) {
         const struct judge_edge *e = edge_at(t, w->edges[i]);
 
-        c->wire_fs += judge_wire_fs(t, e->distance_mm);
+        c->wire_fs += judge_wire_fs(t, e->distance_mm) + judge_ns(e->latency_ns);
         if (i > from)
             c->wire_fs += delay_at(t, w, i);
         if (e->bw_gbs < c->gbs)
@@ -211,16 +221,19 @@ static struct judge_channel *new_channel(const struct judge_topo *t,
 
 /* The channel of nodes `from` to `to` of a way. */
 static struct judge_channel *channel_of(const struct judge_topo *t, struct judge_network *net,
-                                        const struct judge_way_nodes *w, size_t from, size_t to)
+                                        const struct judge_way_nodes *w, size_t from, size_t to,
+                                        uint64_t number)
 {
+    size_t lane = (size_t)(number % edge_at(t, w->edges[from])->lanes);
     struct judge_channel *c;
 
     if (!net->by_edge)
         net->by_edge = judge_alloc(2 * t->n_edges, sizeof *net->by_edge);
     for (c = net->by_edge[w->edges[from]]; c; c = c->same)
-        if (is_same(c, &w->edges[from], to - from))
+        if (is_same(c, &w->edges[from], to - from) && c->lane == lane)
             return c;
     c = new_channel(t, w, from, to);
+    c->lane = lane;
     c->same = net->by_edge[w->edges[from]];
     net->by_edge[w->edges[from]] = c;
     if (net->n == net->room) {
@@ -234,14 +247,21 @@ static struct judge_channel *channel_of(const struct judge_topo *t, struct judge
 
 struct judge_path judge_find_path(const struct judge_topo *t, struct judge_network *net,
                                   const struct judge_route *r, size_t from, size_t to,
-                                  bool backwards)
+                                  bool backwards, uint64_t number)
 {
     struct judge_way_nodes w = way_of(r, from, to, backwards);
     struct judge_path path = {.links = judge_alloc(w.n, sizeof(struct judge_link))};
     struct judge_passed passed = {.sip = UINT32_MAX, .backwards = backwards};
+    struct judge_way_nodes whole = way_of(r, 0, r->n - 1, backwards);
     struct judge_link link = {0};
-    size_t begin = 0;
+    size_t begin = 0, before = backwards ? r->n - 1 - to : from;
 
+    for (size_t i = 0; t->net && i + 1 < whole.n; i++)
+        if (judge_port_at(t, whole.nodes[i]) && judge_port_at(t, whole.nodes[i + 1])) {
+            passed.all_links++;
+            passed.links += i < before;
+        }
+    clear_way(&whole);
     for (size_t i = 1; i < w.n; i++) {
         struct judge_share share = judge_share_of(t, &passed, &w, i - 1);
 
@@ -249,7 +269,7 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
             link.share = share;
         if (i + 1 < w.n && !t->is_router[w.nodes[i]])
             continue;
-        link.channel = channel_of(t, net, &w, begin, i);
+        link.channel = channel_of(t, net, &w, begin, i, number);
         path.head_fs += link.delay_fs + (link.channel->wire_fs > 1 ? link.channel->wire_fs : 1);
         path.links[path.n++] = link;
         link = (struct judge_link){.delay_fs = i + 1 < w.n ? delay_at(t, &w, i) : 0,
@@ -319,6 +339,9 @@ static void count_cube(struct order *o, uint32_t sip, uint32_t cube)
     count_noc(o, sip, cube);
     count_in(o, sip, cube, "m_cpu", 0);
     count_in(o, sip, cube, "sram", 0);
+    for (uint32_t i = 0; o->t->net && i < 256; i++)
+        count_in(o, sip, cube, "port%u", i);
+    count_in(o, sip, cube, "port.io", 0);
     count_on_planes(o, sip, cube, "ucie-N");
     count_on_planes(o, sip, cube, "ucie-E");
     count_on_planes(o, sip, cube, "ucie-S");
@@ -376,6 +399,8 @@ static int by_place(const void *a, const void *b, void *arg)
         if (x->edges[i] != y->edges[i])
             return x->edges[i] < y->edges[i] ? -1 : 1;
     }
+    if (x->lane != y->lane)
+        return x->lane < y->lane ? -1 : 1;
     return 0;
 }
 
@@ -410,11 +435,14 @@ size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
 {
     static const char sides[] = "EWSN";
     size_t to = c->nodes[c->n_edges], before = c->nodes[c->n_edges - 1];
+    bool port = t->net && names(t, before, ".port") && t->nodes[to].is_noc;
     const char *ucie = strstr(t->nodes[before].name, ".ucie-");
     char side = side_of(t, before, to);
 
     if (t->nodes[to].is_noc && ucie)
         side = ucie[6];
+    if (t->net) /* "own source, ports by number, others by number", and lanes in turn */
+        return (net->order[before] + (port ? 0 : t->n_nodes)) * 64 + c->lane;
     return side ? 1 + (size_t)(strchr(sides, side) - sides) : 5 + net->order[before];
 }
 

@@ -14,6 +14,7 @@ struct judge_channel {
     judge_way_edge *edges;
     size_t *nodes; /* one more than edges */
     size_t n_edges;
+    size_t lane;     /* of its link */
     int64_t wire_fs; /* and the overheads between */
     double gbs;
     size_t number;              /* of its output port among all, in the order of class 5 */
@@ -54,6 +55,10 @@ struct judge_passed {
     bool grid[2];             /* of the SIPs */
     uint32_t sip;
     bool backwards; /* an answer, or what goes the way of one */
+    /* of a net: links passed and all of them, the ring of the last one, and whether it lies behind
+     * the closing link of that */
+    uint32_t links, all_links, ring;
+    bool behind, closing;
 };
 
 enum { JUDGE_WAY_MOST = 512 }; /* cubes */
@@ -61,6 +66,9 @@ enum { JUDGE_WAY_MOST = 512 }; /* cubes */
 /* shares.c: the VCs on edge `i` of a way, whose edges are asked for one after the other. */
 struct judge_share judge_share_of(const struct judge_topo *t, struct judge_passed *p,
                                   const struct judge_way_nodes *w, size_t i);
+
+/* The port of a net on node `node`; NULL: it is none, or leads to an IO chiplet. */
+const struct judge_port *judge_port_at(const struct judge_topo *t, size_t node);
 
 /* From pcie_ep to pcie_ep? */
 bool judge_is_fabric_step(const struct judge_topo *t, const struct judge_way_nodes *w, size_t i);
@@ -77,11 +85,11 @@ void judge_find_routers(struct judge_topo *t);
 
 /*
  * The path along hops `from` to `to` of a route, in the direction of the route or `backwards`,
- * which is from `to` to `from`. Give `links` back with free().
+ * which is from `to` to `from`; of a transaction with that number. Give `links` back with free().
  */
 struct judge_path judge_find_path(const struct judge_topo *t, struct judge_network *net,
                                   const struct judge_route *r, size_t from, size_t to,
-                                  bool backwards);
+                                  bool backwards, uint64_t number);
 
 /* Numbers all channels that paths have: when the last one is found. */
 void judge_number_channels(const struct judge_topo *t, struct judge_network *net);

@@ -15,6 +15,7 @@ struct plan {
     uint32_t segment, group;     /* bytes; VCs of a class and priority */
     bool mesh, holes;            /* inside the cubes */
     bool gaps;                   /* parts may be missing or broken */
+    bool net;                    /* a part of VCs for each link of a route, perhaps */
 };
 
 static void print_overhead(FILE *out, struct dice *rng)
@@ -53,12 +54,12 @@ static void print_contention(FILE *out, struct dice *rng, struct plan *p)
 {
     static const uint32_t segments[] = {16, 32, 64, 256, 1024}, packets[] = {0, 0, 1, 2, 4, 5};
     static const char *const credits[] = {"0.0", "0.0", "1.0", "0.000001", "3.5"};
-    uint32_t prios = chance(rng, 75) ? 1 : 2, buffer, requests;
+    uint32_t prios = chance(rng, p->net ? 100 : 75) ? 1 : 2, buffer, requests;
     const char *credit;
 
     p->segment = ANY(segments);
     p->packets = ANY(packets);
-    p->group = 1 + below(rng, 3);
+    p->group = 1 + below(rng, p->net ? 8 : 3);
     buffer = p->segment * (1 + below(rng, 5));
     requests = prios * p->group;
     fprintf(out, "contention: {links: router, segment_bytes: %" PRIu32, p->segment);
@@ -157,6 +158,7 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
 {
     static const uint32_t pes[] = {1, 1, 2, 3, 4, 6, 7};
     static const uint32_t slices[] = {0, 0, 1, 2, 5};
+    uint32_t n_slices;
 
     p->pes = ANY(pes);
     if (p->pes > 4 && (p->group < 2 || p->w * p->h > 4))
@@ -187,13 +189,15 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n  hbm: {", out);
     print_memory(out, rng, p, true);
+    n_slices = ANY(slices); /* 0 is none in version 3 of the keys, which nets have */
     fprintf(out, "%s, slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {",
-            rng->banks ? "" : any_access(rng->state), ANY(slices));
+            rng->banks || p->net ? "" : any_access(rng->state),
+            n_slices || !p->net ? n_slices : p->pes);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
     fprintf(out, ", issue_ns: %s, packet_bytes: %s%s}}\n", any_pace(rng->state),
-            any_packet(rng->state), any_tiles(rng->state));
+            any_packet(rng->state), p->net ? ", tiles: joined" : any_tiles(rng->state));
 }
 
 /* Routes around a cube, a link, a link one way. */
@@ -253,6 +257,29 @@ void judge_random_routers(FILE *out, uint64_t seed)
 void judge_random_detours(FILE *out, uint64_t seed)
 {
     print_machine(out, seed, true, false);
+}
+
+/* A net, with VCs enough for routes of some links. */
+void judge_random_router_nets(FILE *out, uint64_t seed)
+{
+    static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
+    struct dice dice = {.state = seed ^ UINT64_C(0x7e75)}, *rng = &dice;
+    struct plan p = {.w = 2 + below(rng, 9), .h = 1};
+
+    dice.zero_per_cent = ANY(zero_per_cent);
+    dice.one_gbs = chance(rng, 40);
+    draw_delays(rng, NULL, seed);
+    fprintf(out, "kernbench: 3\nname: router_nets%" PRIu64 "\n", seed);
+    fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
+    p.net = true;
+    print_contention(out, rng, &p);
+    fputs("sip:\n  d2d: {", out);
+    print_length(out, rng, "distance_mm");
+    print_gbs(out, rng, ", bw_gbs");
+    fputs("}\n", out);
+    judge_print_net(out, rng, p.w);
+    print_cube(out, rng, &p);
+    judge_print_kinds(out, rng, p.w);
 }
 
 void judge_random_router_banks(FILE *out, uint64_t seed)

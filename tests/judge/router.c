@@ -256,16 +256,16 @@ static void cut(struct sim *s, struct flow *f)
 }
 
 static void find_legs(struct sim *s, struct flow *f, const struct judge_route *r, size_t m_cpu,
-                      bool backwards)
+                      bool backwards, uint64_t number)
 {
     size_t n = r->n - 1;
 
     f->n_legs = m_cpu == SIZE_MAX ? 1 : 2;
     if (m_cpu == SIZE_MAX) {
-        f->legs[0] = judge_find_path(s->t, &s->net, r, 0, n, backwards);
+        f->legs[0] = judge_find_path(s->t, &s->net, r, 0, n, backwards, number);
     } else {
-        f->legs[backwards] = judge_find_path(s->t, &s->net, r, 0, m_cpu, backwards);
-        f->legs[!backwards] = judge_find_path(s->t, &s->net, r, m_cpu, n, backwards);
+        f->legs[backwards] = judge_find_path(s->t, &s->net, r, 0, m_cpu, backwards, number);
+        f->legs[!backwards] = judge_find_path(s->t, &s->net, r, m_cpu, n, backwards, number);
     }
 }
 
@@ -539,10 +539,10 @@ static void find_flows(struct sim *s, struct txn *x, const struct judge_route *t
     x->back.class = RESPONSE;
     if (read) {
         x->back.nbytes = x->piece.nbytes;
-        find_legs(s, &x->back, back, m_cpu_of(x, back), true);
+        find_legs(s, &x->back, back, m_cpu_of(x, back), true, x->id + x->part);
         cut(s, &x->back);
     }
-    find_legs(s, way, to, m_cpu_of(x, to), false);
+    find_legs(s, way, to, m_cpu_of(x, to), false, x->id + x->part);
     find_terms(s, x, to, back->bottleneck_gbs, way);
     for (size_t leg = 0; leg < delay.n_legs; leg++) {
         x->request_fs[leg] = delay.legs[leg].head_fs;
@@ -719,6 +719,10 @@ static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32
     *low = first;
     if (share.parts < 2 || size < 2) /* of one VC both halves are that one */
         return first + size;
+    if (share.parts == s->t->hops) { /* equal parts, and the last one has the rest */
+        *low = first + share.part * (size / share.parts);
+        return share.part + 1 == share.parts ? first + size : *low + size / share.parts;
+    }
     *low = first + share.part * size / share.parts;
     return first + (share.part + 1) * size / share.parts;
 }

@@ -237,11 +237,67 @@ static struct judge_share share_of_mesh(const struct judge_topo *t, struct judge
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* Between crossbar nodes, by a chain or a bridge? */
+static bool is_ring_of_cube(const struct judge_topo *t, size_t from, size_t to)
+{
+    return (names(t, from, ".xbar.") || names(t, from, ".bridge.")) &&
+           (names(t, to, ".xbar.") || names(t, to, ".bridge."));
+}
+
 static bool is_mesh_router(const struct judge_topo *t, size_t node)
 {
     unsigned at[4];
 
     return sscanf(t->nodes[node].name, "sip%u.cube%u.r%uc%u", &at[0], &at[1], &at[2], &at[3]) == 4;
+}
+
+/* -- nets ----------------------------------------------------------------------------------- */
+
+const struct judge_port *judge_port_at(const struct judge_topo *t, size_t node)
+{
+    unsigned sip, cube, port;
+
+    if (!t->net || sscanf(t->nodes[node].name, "sip%u.cube%u.port%u", &sip, &cube, &port) != 3)
+        return NULL;
+    return judge_port(t, cube, port);
+}
+
+/* Datelines: is the link of `port` behind the closing link of its ring? */
+static bool is_behind(const struct judge_passed *p, const struct judge_port *port)
+{
+    return port->ring && port->ring == p->ring && (p->behind || p->closing);
+}
+
+/*
+ * Hop classes: the k-th link has part k with the edges of the NoCs before and behind it; what lies
+ * before the first one part 0, behind the last one its part.
+ */
+static struct judge_share share_of_net(const struct judge_topo *t, struct judge_passed *p,
+                                       const struct judge_way_nodes *w, size_t i)
+{
+    const struct judge_port *out = judge_port_at(t, w->nodes[i]);
+    const struct judge_port *into = judge_port_at(t, w->nodes[i + 1]);
+    struct judge_share share = {0, t->hops};
+
+    if (t->hops) {
+        share.part = p->links < p->all_links || !p->all_links ? p->links : p->all_links - 1;
+        if (out && !into)
+            share.part = p->links - 1;
+        p->links += out && into;
+        return share;
+    }
+    if (names(t, w->nodes[i + 1], ".io_noc"))
+        p->ring = 0; /* each SIP has rings of its own */
+    if (!t->datelines || (!out && !into))
+        return (struct judge_share){0, 1};
+    if (into && !out)
+        return half_if(is_behind(p, into));
+    if (into) {
+        p->behind = is_behind(p, out);
+        p->ring = out->ring;
+        p->closing = out->closing;
+    }
+    return half_if(p->behind);
 }
 
 struct judge_share judge_share_of(const struct judge_topo *t, struct judge_passed *p,
@@ -252,6 +308,8 @@ struct judge_share judge_share_of(const struct judge_topo *t, struct judge_passe
     const char *into = strstr(t->nodes[to].name, ".ucie-");
     bool was = p->bridge;
 
+    if (t->net && !is_ring_of_cube(t, from, to))
+        return share_of_net(t, p, w, i);
     if (ucie && into)
         return share_of_step(t, p, w, from, ucie[6], true);
     if (ucie && !names(t, to, ".io_noc"))
@@ -262,8 +320,7 @@ struct judge_share judge_share_of(const struct judge_topo *t, struct judge_passe
         return share_of_sips(t, p, from, to, t->edges[w->edges[i] / 2].second);
     if (is_mesh_router(t, from) && is_mesh_router(t, to))
         return share_of_mesh(t, p, w, i);
-    if ((!names(t, from, ".xbar.") && !names(t, from, ".bridge.")) ||
-        (!names(t, to, ".xbar.") && !names(t, to, ".bridge.")))
+    if (!is_ring_of_cube(t, from, to))
         return (struct judge_share){0, 1};
     p->bridge |= names(t, from, ".bridge.");
     return half_if(was);

@@ -75,19 +75,22 @@ static void assert_refused(const char *rest, int vcs, const char *what)
 
 static void halves_and_thirds(void **state)
 {
-    struct vc_range r = vcs_range(0, 4, 2, 1, 0, false);
+    struct vc_range r = vcs_range(&(struct kb_topology){0}, 0, 4, 2, 1, 0, false);
 
     (void)state;
     assert_true(r.first == 2 && r.end == 4); /* all of group 1 */
-    r = vcs_range(vcs_share(0, 2), 3, 1, 0, 0, false);
+    r = vcs_range(&(struct kb_topology){0}, vcs_share(0, 2), 3, 1, 0, 0, false);
     assert_true(r.first == 0 && r.end == 1);
-    r = vcs_range(vcs_share(1, 2), 3, 1, 0, 0, false);
+    r = vcs_range(&(struct kb_topology){0}, vcs_share(1, 2), 3, 1, 0, 0, false);
     assert_true(r.first == 1 && r.end == 3);
-    r = vcs_range((uint8_t)(vcs_share(0, 2) | VCS_BY_X), 2, 1, 0, CROSSED_X, false);
+    r = vcs_range(&(struct kb_topology){0}, (uint8_t)(vcs_share(0, 2) | VCS_BY_X), 2, 1, 0,
+                  CROSSED_X, false);
     assert_true(r.first == 1 && r.end == 2);
-    r = vcs_range((uint8_t)(vcs_share(0, 2) | VCS_BY_X), 2, 1, 0, CROSSED_Y, false);
+    r = vcs_range(&(struct kb_topology){0}, (uint8_t)(vcs_share(0, 2) | VCS_BY_X), 2, 1, 0,
+                  CROSSED_Y, false);
     assert_true(r.first == 0 && r.end == 1);
-    r = vcs_range((uint8_t)(vcs_share(0, 3) | VCS_BY_X | VCS_BY_DETOUR), 6, 1, 0, CROSSED_X, true);
+    r = vcs_range(&(struct kb_topology){0}, (uint8_t)(vcs_share(0, 3) | VCS_BY_X | VCS_BY_DETOUR),
+                  6, 1, 0, CROSSED_X, true);
     assert_true(r.first == 4 && r.end == 6);
 }
 

@@ -24,7 +24,7 @@ static const kb_topology *topology(const char *yaml)
 }
 
 /* What the judge says of the rows; its fingerprint. */
-static uint64_t judged(const char *yaml, const struct row *rows, size_t n)
+static uint64_t judged(const kb_topology *topo, const char *yaml, const struct row *rows, size_t n)
 {
     struct judge_topo *t = judge_load_text(yaml);
     struct judge_row judge_rows[8] = {{.issue_fs = 0}};
@@ -32,6 +32,8 @@ static uint64_t judged(const char *yaml, const struct row *rows, size_t n)
     uint64_t fingerprint;
 
     assert_non_null(t);
+    t->datelines = topo->routes_by == ROUTES_DATELINES;
+    t->hops = topo->hop_classes;
     for (size_t i = 0; i < n; i++) {
         judge_rows[i].op = rows[i].op == KB_WRITE ? JUDGE_WRITE : JUDGE_READ;
         judge_rows[i].nbytes = 4096;
@@ -49,7 +51,7 @@ static uint64_t judged(const char *yaml, const struct row *rows, size_t n)
 static void check_rows(const char *yaml, const struct row *rows, size_t n, uint64_t fingerprint)
 {
     const kb_topology *topo = topology(yaml);
-    uint64_t of_judge = judged(yaml, rows, n);
+    uint64_t of_judge = judged(topo, yaml, rows, n);
 
     if (fingerprint)
         assert_true(of_judge == fingerprint);
@@ -285,20 +287,31 @@ static bool chance(uint64_t *rng, uint32_t per_cent)
 }
 
 /* The same machine twice: by sip.cube_mesh, and as a net whose IO cubes are the western column. */
-static void print_twice(uint64_t seed, char mesh[], char net[], size_t bytes, uint32_t *w,
-                        uint32_t *h, bool *closed)
+static void print_twice(uint64_t seed, bool routers, char mesh[], char net[], size_t bytes,
+                        uint32_t *w, uint32_t *h, bool *closed)
 {
     uint64_t dice = seed, *rng = &dice;
-    char cubes[128] = "", rest[256];
+    char cubes[128] = "", links[160], rest[384];
 
     *w = 1 + below(rng, 5);
     *h = 1 + below(rng, 4);
     *closed = chance(rng, 50);
+    if (routers && *closed) { /* smaller rings do without datelines; no ring has its port to the
+                                 IO chiplet in common with a link */
+        *w = 1;
+        *h = 4 + below(rng, 3);
+    }
+    snprintf(links, sizeof links, "%s", chance(rng, 80) ? "fifo" : "ideal");
+    if (routers)
+        snprintf(links, sizeof links,
+                 "router, segment_bytes: 256, packet_bytes: 1024, buffer_bytes: %u, "
+                 "vcs: [2, 2], arbiter: %s, command_bytes: %u",
+                 256 * (4 + below(rng, 8)), chance(rng, 50) ? "rr" : "age", 32 * below(rng, 2));
     snprintf(rest, sizeof rest,
              "ns_per_mm: %s\ncontention: {links: %s}\ncube: {pes: %u, ucie: {overhead_ns: %u.0}, "
              "noc: {overhead_ns: %u.5}}\n",
-             chance(rng, 30) ? "0.0" : "0.01", chance(rng, 80) ? "fifo" : "ideal",
-             1 + below(rng, 4), below(rng, 3), below(rng, 2));
+             chance(rng, 30) ? "0.0" : "0.01", links, 1 + below(rng, 4), below(rng, 3),
+             below(rng, 2));
     for (uint32_t y = 0; y < *h; y++)
         snprintf(cubes + strlen(cubes), sizeof cubes - strlen(cubes), "%sc%u", y ? ", " : "",
                  y * *w);
@@ -308,7 +321,8 @@ static void print_twice(uint64_t seed, char mesh[], char net[], size_t bytes, ui
              *w * *h, *closed ? "torus" : "mesh", *w, *h, cubes);
 }
 
-/* In a ring of cubes a host shares the port of a mesh with neighbours; a net has one for it. */
+/* In a ring of cubes a host shares the port of a mesh with neighbours; a net has one for it, which
+ * takes the last turn. */
 static kb_transaction any_row(uint64_t *rng, const kb_topology *topo, bool hosts)
 {
     kb_transaction r = {.nbytes = 1};
@@ -326,25 +340,24 @@ static kb_transaction any_row(uint64_t *rng, const kb_topology *topo, bool hosts
     return r;
 }
 
-static void a_net_has_the_results_of_its_mesh(void **state)
+static void assert_same_results(bool routers)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= MACHINES; seed++) {
         uint64_t rng = ~seed;
-        char yaml[2][512];
+        char yaml[2][1024];
         const kb_topology *topo[2];
         kb_sim *sim[2];
         uint32_t w, h;
         bool closed;
 
-        print_twice(seed, yaml[0], yaml[1], sizeof yaml[0], &w, &h, &closed);
+        print_twice(seed, routers, yaml[0], yaml[1], sizeof yaml[0], &w, &h, &closed);
         for (int i = 0; i < 2; i++) {
             topo[i] = topology(yaml[i]);
             sim[i] = new_sim(
                 topo[i], (kb_options){.engine = seed % 4 ? KB_FUSED : KB_HOP, .fingerprint = true});
         }
         for (int row = 0; row < ROWS; row++) {
-            kb_transaction r = any_row(&rng, topo[0], !closed);
+            kb_transaction r = any_row(&rng, topo[0], !closed && !strstr(yaml[0], "rr"));
 
             for (int i = 0; i < 2; i++)
                 add(sim[i], &r);
@@ -367,6 +380,50 @@ static void a_net_has_the_results_of_its_mesh(void **state)
     }
 }
 
+static void a_net_has_the_results_of_its_mesh(void **state)
+{
+    (void)state;
+    assert_same_results(false);
+}
+
+static void a_net_of_routers_has_them_too(void **state)
+{
+    (void)state;
+    assert_same_results(true);
+}
+
+/* -- packets that could wait in a circle ----------------------------------------------------- */
+
+#define ROUTERS(n) "contention: {links: router, vcs: [" #n ", " #n "]}\ncube: {pes: 1}\n"
+
+/* What keeps packets of the net from it, with so many VCs; 0 hop classes: there are none. */
+static void assert_routes(const char *yaml, enum routes_by by, uint32_t classes)
+{
+    const kb_topology *topo = topology(yaml);
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    assert_int_equal(topo->routes_by, by);
+    assert_int_equal(topo->hop_classes, classes);
+    assert_non_null(info.routes);
+    any_topology_free(topo);
+}
+
+static void routes_have_no_circle(void **state)
+{
+    (void)state;
+    assert_routes(HEAD ROUTERS(1) NET(16) "[{mesh: [4, 4]}]\n", ROUTES_ALL, 0);
+    assert_routes(HEAD ROUTERS(1) NET(8) "[{all: c*}]\n", ROUTES_ALL, 0);
+    assert_routes(HEAD ROUTERS(1) NET(8) "[{mesh: [4, 2]}]\n", ROUTES_ALL, 0);
+    assert_routes(HEAD ROUTERS(2) NET(5) "[{torus: [5]}]\n", ROUTES_DATELINES, 0);
+    assert_routes(HEAD ROUTERS(2) NET(16) "[{torus: [4, 4]}]\n", ROUTES_DATELINES, 0);
+    assert_routes(HEAD ROUTERS(2) NET(64) "[{torus: [4, 4, 4]}]\n", ROUTES_DATELINES, 0);
+    assert_routes(HEAD ROUTERS(3)
+                      NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
+                  ROUTES_HOPS, 3);
+    assert_null(any_topology(HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +437,8 @@ int main(void)
         cmocka_unit_test(lanes_are_servers),
         cmocka_unit_test(heads_leave_lanes_in_order),
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
+        cmocka_unit_test(a_net_of_routers_has_them_too),
+        cmocka_unit_test(routes_have_no_circle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,10 @@ static bool judge_knows(const kb_topology *topo, struct judge_topo *t)
 
     t->detours_apart = apart;
     t->stages = parts > 1 ? parts - lines - apart : 1;
+    t->datelines = topo->routes_by == ROUTES_DATELINES;
+    t->hops = topo->hop_classes;
+    if (t->net)
+        t->stages = 1;
     return topo->detours_by != DETOURS_UP_DOWN && has_same_routers(topo, t);
 }
 
@@ -137,6 +141,12 @@ static void banks_behind_routers(void **state)
     check_machines(judge_random_router_banks, SEEDS);
 }
 
+static void nets(void **state)
+{
+    (void)state;
+    check_machines(judge_random_router_nets, SEEDS);
+}
+
 static void routes_around_gaps_and_meshes_in_cubes(void **state)
 {
     (void)state;
@@ -166,6 +176,7 @@ int main(void)
         cmocka_unit_test(machines_on_which_they_once_differed),
         cmocka_unit_test(both_engines_say_what_the_judge_says),
         cmocka_unit_test(banks_behind_routers),
+        cmocka_unit_test(nets),
         cmocka_unit_test(routes_around_gaps_and_meshes_in_cubes),
     };
 

@@ -6,20 +6,18 @@
  * 1. What is 0 is not there (an overhead, an SRAM without a bandwidth of its own), so nothing can
  * make it better.
  *
- * A key that some cubes have for themselves is better there, too, and so are all planes.
+ * A key that some cubes have for themselves is better there, too, and so are all planes. Numbers
+ * of `links`, and those that `kinds` give, can also be better one by one: links.eth.bw_gbs.
  *
  * Example, by 2: cube.hbm.bw_gbs 256 becomes 512, cube.ucie.overhead_ns 1 becomes 0.5,
  * cube.pe.pe_gemm.mac[1] turns [16, 16, 16] into [16, 32, 16].
  */
 #include "better.h"
-#include "overrides.h"
+#include "net_load.h"
 #include "base/text.h"
 #include "machine/tables.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { NAME_BYTES = 64 };
 
 enum direction { NEITHER, BY_LARGER, BY_SMALLER };
 
@@ -32,8 +30,10 @@ static const uint8_t directions[N_KEYS] = {
 
 /* One number: a key, and of a list the item. */
 struct number {
-    enum key key;
+    const char *name;
+    enum key key; /* of a kind of links: one like it */
     size_t item;
+    void *field; /* of a kind of links or cubes; NULL: of all that have the key */
 };
 
 static size_t items_of(enum key k)
@@ -46,15 +46,30 @@ static bool is_whole(enum key k)
     return key_rows[k].type == KEY_INT || items_of(k) > 1;
 }
 
+/* The next value that some cubes have for themselves for `k`, by `cubes` or `kinds`; from 0 on. */
+static void *next_own(const struct spec *spec, enum key k, size_t *at)
+{
+    const struct override_specs *all[] = {&spec->cubes, &spec->kinds};
+    size_t i = 0;
+
+    for (size_t list = 0; list < 2; list++)
+        for (size_t row = 0; row < all[list]->n; row++)
+            for (size_t v = 0; v < all[list]->rows[row].n; v++)
+                if (all[list]->rows[row].values[v].key == k && i++ == *at) {
+                    ++*at;
+                    return all[list]->rows[row].values[v].value;
+                }
+    return NULL;
+}
+
 /* Has any cube that word for a key? */
 static bool has_word(const struct spec *spec, enum key k, int word)
 {
     bool has = *(const int *)spec_value(spec, k) == word;
+    const int *own;
 
-    for (size_t i = 0; i < spec->cubes.n; i++)
-        for (size_t v = 0; v < spec->cubes.rows[i].n; v++)
-            has = has || (spec->cubes.rows[i].values[v].key == k &&
-                          *(const int *)spec->cubes.rows[i].values[v].value == word);
+    for (size_t at = 0; (own = next_own(spec, k, &at));)
+        has = has || *own == word;
     return has;
 }
 
@@ -101,7 +116,7 @@ static double improved(enum key k, double value, double factor)
     bool larger = directions[k] == BY_LARGER;
     double to = larger ? value * factor : value / factor;
 
-    if (value == 0 || directions[k] == NEITHER)
+    if (value <= 0 || directions[k] == NEITHER)
         return value;
     if (key_rows[k].type == KEY_RATIO)
         return fmin(to, key_rows[k].max);
@@ -111,48 +126,103 @@ static double improved(enum key k, double value, double factor)
                   : fmax(fmin(floor(to * (1 + rounding)), value - 1), key_rows[k].min);
 }
 
-/* Its name, in `text` if it is more than the path of a key. */
-static const char *name_of(const struct number *n, char text[NAME_BYTES])
+/* Its name: "cube.hbm.bw_gbs", "cube.pe.pe_gemm.mac[1]". */
+static const char *name_of(struct arena *a, enum key k, size_t item)
 {
-    const char *path = key_rows[n->key].path;
+    const char *path = key_rows[k].path;
 
-    if (key_rows[n->key].type == KEY_PLANES)
-        snprintf(text, NAME_BYTES, "%s.bw_gbs", path);
-    else if (items_of(n->key) > 1)
-        snprintf(text, NAME_BYTES, "%s[%zu]", path, n->item);
-    else
-        return path;
-    return text;
+    if (key_rows[k].type == KEY_PLANES)
+        return arena_printf(a, "%s.bw_gbs", path);
+    return items_of(k) > 1 ? arena_printf(a, "%s[%zu]", path, item) : path;
 }
 
 /* The value of a number in `spec`, or if it is 0 there the first of those that some cubes have. */
 static double value_in(const struct spec *spec, const struct number *n)
 {
-    double value = get(n, spec_value(spec, n->key));
+    double value = get(n, n->field ? n->field : spec_value(spec, n->key));
+    const void *own;
 
-    for (size_t i = 0; value == 0 && i < spec->cubes.n; i++)
-        for (size_t v = 0; v < spec->cubes.rows[i].n; v++)
-            if (spec->cubes.rows[i].values[v].key == n->key)
-                value = get(n, spec->cubes.rows[i].values[v].value);
+    for (size_t at = 0; !n->field && value == 0 && (own = next_own(spec, n->key, &at));)
+        value = get(n, own);
     return value;
+}
+
+/* -- all numbers of a machine ----------------------------------------------------------------- */
+
+/* What is done with each; true: it was the last. */
+typedef bool visit(void *arg, const struct number *n);
+
+static bool visit_key(const struct spec *spec, enum key k, const char *kind, void *field,
+                      visit *with, void *arg)
+{
+    const char *below = "cube";
+
+    for (size_t item = 0; directions[k] && item < items_of(k); item++) {
+        struct number n = {name_of(spec->arena, k, item), k, item, field};
+
+        if (kind)
+            n.name = arena_printf(spec->arena, "kinds.%s%s", kind, n.name + strlen(below));
+        if (with(arg, &n))
+            return true;
+    }
+    return false;
+}
+
+static bool visit_links(const struct spec *spec, visit *with, void *arg)
+{
+    for (size_t i = 0; i < spec->links.n; i++)
+        for (size_t k = 0; k < N_LINK_KEYS; k++) {
+            struct link_spec *link = &spec->links.rows[i];
+            struct number n = {
+                arena_printf(spec->arena, "links.%s.%s", link->name, link_keys[k].name),
+                link_keys[k].like, 0, link_field(link, k)};
+
+            if (with(arg, &n))
+                return true;
+        }
+    return false;
+}
+
+static bool visit_all(const struct spec *spec, visit *with, void *arg)
+{
+    for (enum key k = 0; k < N_KEYS; k++)
+        if (visit_key(spec, k, NULL, NULL, with, arg))
+            return true;
+    for (size_t i = 0; i < spec->kinds.n; i++)
+        for (size_t v = 0; v < spec->kinds.rows[i].n; v++)
+            if (visit_key(spec, spec->kinds.rows[i].values[v].key, spec->kinds.rows[i].text,
+                          spec->kinds.rows[i].values[v].value, with, arg))
+                return true;
+    return visit_links(spec, with, arg);
+}
+
+struct telling {
+    const struct spec *spec;
+    double factor;
+    void (*each)(void *arg, const kb_better *number);
+    void *arg;
+};
+
+static bool tell(void *arg, const struct number *n)
+{
+    const struct telling *t = arg;
+    double value = value_in(t->spec, n);
+    kb_better number = {.name = n->name,
+                        .value = value,
+                        .better_value = improved(n->key, value, t->factor),
+                        .smaller = directions[n->key] == BY_SMALLER};
+
+    if (number.better_value != value && is_used(t->spec, n->key))
+        t->each(t->arg, &number);
+    return false;
 }
 
 void better_each(const struct spec *spec, double factor,
                  void (*each)(void *arg, const kb_better *number), void *arg)
 {
-    for (enum key k = 0; k < N_KEYS; k++)
-        for (size_t item = 0; directions[k] && item < items_of(k); item++) {
-            struct number n = {k, item};
-            char text[NAME_BYTES];
-            double value = value_in(spec, &n);
-            kb_better number = {.name = name_of(&n, text),
-                                .value = value,
-                                .better_value = improved(k, value, factor),
-                                .smaller = directions[k] == BY_SMALLER};
+    struct telling t = {spec, factor, each, arg};
 
-            if (number.better_value != value && is_used(spec, k))
-                each(arg, &number);
-        }
+    visit_all(spec, tell, &t);
 }
 
 /* Makes one value better. False after a message. */
@@ -160,19 +230,17 @@ static bool make(struct spec *spec, const struct number *n, void *field, double 
 {
     const struct key_row *row = &key_rows[n->key];
     double value = get(n, field), to = improved(n->key, value, factor);
-    char text[NAME_BYTES];
 
     if (to != value && (to < row->min || to > row->max))
         return diag_error(spec->diag, spec_place(spec, n->key),
-                          "'%s' must be %.15g..%.15g, not %.15g", name_of(n, text), row->min,
-                          row->max, to);
+                          "'%s' must be %.15g..%.15g, not %.15g", n->name, row->min, row->max, to);
     put(n, field, to);
     return true;
 }
 
 static bool make_planes(struct spec *spec, const struct number *n, double factor)
 {
-    const struct number bandwidth = {KEY_sip_d2d_bw_gbs, 0}; /* of a plane: of the same kind */
+    const struct number bandwidth = {n->name, KEY_sip_d2d_bw_gbs, 0, NULL}; /* of the same kind */
     bool ok = n->key == KEY_sip_planes;
 
     for (size_t i = 0; ok && i < spec->sip_planes.n; i++)
@@ -182,32 +250,38 @@ static bool make_planes(struct spec *spec, const struct number *n, double factor
 
 static bool make_everywhere(struct spec *spec, const struct number *n, double factor)
 {
-    bool ok = true;
+    void *own;
+    bool ok;
 
+    if (n->field)
+        return make(spec, n, n->field, factor);
     if (key_rows[n->key].type == KEY_PLANES)
         return make_planes(spec, n, factor);
     ok = make(spec, n, spec_field(spec, n->key), factor);
-    for (size_t i = 0; i < spec->cubes.n; i++) {
-        struct override_spec *o = &spec->cubes.rows[i];
-
-        for (size_t v = 0; v < o->n; v++)
-            if (o->values[v].key == n->key)
-                ok = make(spec, n, o->values[v].value, factor) && ok;
-    }
-    overrides_say(spec);
+    for (size_t at = 0; (own = next_own(spec, n->key, &at));)
+        ok = make(spec, n, own, factor) && ok;
     return ok;
+}
+
+struct finding {
+    const char *name;
+    struct number found;
+};
+
+static bool has_name(void *arg, const struct number *n)
+{
+    struct finding *f = arg;
+
+    f->found = *n;
+    return strcmp(n->name, f->name) == 0;
 }
 
 bool better_make(struct spec *spec, const char *name, double factor)
 {
-    for (enum key k = 0; k < N_KEYS; k++)
-        for (size_t item = 0; directions[k] && item < items_of(k); item++) {
-            struct number n = {k, item};
-            char text[NAME_BYTES];
+    struct finding f = {.name = name};
 
-            if (strcmp(name_of(&n, text), name) == 0)
-                return make_everywhere(spec, &n, factor);
-        }
+    if (visit_all(spec, has_name, &f))
+        return make_everywhere(spec, &f.found, factor);
     return diag_error(spec->diag, spec->given[0][0].at, "no number '%s' can be better",
                       diag_text(spec->arena, name, strlen(name)));
 }

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "components.h"
 #include "load.h"
+#include "net_load.h"
 #include "overrides.h"
 #include "presets.h"
 #include <setjmp.h>
@@ -49,6 +50,7 @@ bool build_read(struct build *b, const struct source *from)
         better_make(&b->spec, from->better[i], from->factor);
     components_find(&b->spec);
     overrides_say(&b->spec);
+    net_say_links(&b->spec);
     return check_spec(&b->spec);
 }
 

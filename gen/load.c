@@ -390,23 +390,72 @@ static bool is_mapping(const char *path)
     return false;
 }
 
+static const char *nearest_path(struct spec *spec, const char *path)
+{
+    size_t n = 0, all = N_KEYS + spec->links.n * N_LINK_KEYS + spec->kinds.n;
+    const char **names = arena_alloc(spec->arena, all * sizeof *names);
+
+    for (enum key k = 0; k < N_KEYS; k++)
+        names[n++] = key_rows[k].path;
+    for (size_t i = 0; i < spec->links.n; i++)
+        for (size_t k = 0; k < N_LINK_KEYS; k++)
+            names[n++] = arena_printf(spec->arena, "links.%s.%s", spec->links.rows[i].name,
+                                      link_keys[k].name);
+    return text_nearest(path, strlen(path), names, n);
+}
+
 static bool unknown_path(struct spec *spec, struct place at, const char *path)
 {
     const char *shown = diag_text(spec->arena, path, strlen(path));
-    const char *names[N_KEYS], *near = find_tail(path);
+    const char *near = find_tail(path);
 
     if (is_mapping(path))
         return diag_error(spec->diag, at, "'%s' is a mapping, set its keys one by one", shown);
     if (strncmp(path, "cubes.", strlen("cubes.")) == 0)
         return diag_error(spec->diag, at,
                           "unknown key '%s': 'cubes' is one value, as {c1: {pes: 4}}", shown);
-    for (enum key k = 0; k < N_KEYS; k++)
-        names[k] = key_rows[k].path;
     if (!near)
-        near = text_nearest(path, strlen(path), names, N_KEYS);
+        near = nearest_path(spec, path);
     if (near)
         return diag_error(spec->diag, at, "unknown key '%s', did you mean '%s'?", shown, near);
     return diag_error(spec->diag, at, "unknown key '%s'", shown);
+}
+
+/* What --set gives a value: a key, or a number of one of `links` or `kinds`, as links.eth.lanes. */
+struct target {
+    enum key key;               /* of a kind: the key below `cube`; N_KEYS: none, or of a link */
+    struct override_spec *kind; /* NULL: of all */
+    size_t link, link_key;      /* link_key N_LINK_KEYS: of none */
+};
+
+/* What stands behind "links.NAME." in `path`; NULL: something else is there. */
+static const char *behind(const char *path, const char *mapping, const char *name)
+{
+    size_t m = strlen(mapping), n = strlen(name);
+
+    if (strncmp(path, mapping, m) != 0 || strncmp(path + m, name, n) != 0 || path[m + n] != '.')
+        return NULL;
+    return path + m + n + 1;
+}
+
+static struct target find_target(const struct spec *spec, const char *path)
+{
+    struct target to = {.key = find_path(path), .link_key = N_LINK_KEYS};
+    const char *rest;
+
+    for (size_t i = 0; i < spec->kinds.n; i++)
+        if ((rest = behind(path, "kinds.", spec->kinds.rows[i].text))) {
+            to.kind = &spec->kinds.rows[i];
+            to.key = find_path(arena_printf(spec->arena, "cube.%s", rest));
+        }
+    for (size_t i = 0; i < spec->links.n; i++)
+        for (size_t k = 0; k < N_LINK_KEYS; k++)
+            if ((rest = behind(path, "links.", spec->links.rows[i].name)) &&
+                strcmp(rest, link_keys[k].name) == 0) {
+                to.link = i;
+                to.link_key = k;
+            }
+    return to;
 }
 
 /* Marks the mappings around a key that --set gave: they are not missing, though the file lacks
@@ -425,11 +474,23 @@ static void mark_set(struct spec *spec, enum key k, struct place at, bool bad)
     spec->given[k][key_depth(k)] = (struct given){.key = at, .at = at, .bad = bad};
 }
 
-static bool set_value(struct spec *spec, enum key k, const struct doc *doc)
+/* False after a message. */
+static bool set_value(struct spec *spec, const struct target *to, const char *path,
+                      const struct doc *doc)
 {
+    size_t before = diag_count(spec->diag);
+
     if (node_is_null(doc->root))
-        return diag_error(spec->diag, doc->whole, "'%s' has no value", key_rows[k].path);
-    return load_leaf(spec, k, doc, doc->root);
+        diag_error(spec->diag, doc->whole, "'%s' has no value", path);
+    else if (to->link_key < N_LINK_KEYS)
+        net_set_link(spec, to->link, to->link_key, doc);
+    else if (to->key == N_KEYS)
+        params_set(spec, doc->whole, path, doc);
+    else if (to->kind)
+        overrides_set(spec, to->kind, to->key, doc);
+    else
+        load_leaf(spec, to->key, doc, doc->root);
+    return diag_count(spec->diag) == before;
 }
 
 bool load_set(struct spec *spec, const char *assignment)
@@ -437,29 +498,28 @@ bool load_set(struct spec *spec, const char *assignment)
     struct place at = {.kind = PLACE_SET};
     const char *equals = strchr(assignment, '=');
     size_t before = diag_count(spec->diag);
-    enum key k;
+    struct target to;
 
     at.name = arena_printf(spec->arena, "--set %s",
                            diag_text(spec->arena, assignment, strlen(assignment)));
     if (!equals)
         return diag_error(spec->diag, at, "expected KEY=VALUE");
     assignment = arena_copy(spec->arena, assignment, (size_t)(equals - assignment));
-    k = find_path(assignment);
-    if (k == N_KEYS && !params_has(assignment))
+    to = find_target(spec, assignment);
+    if (to.key == N_KEYS && to.link_key == N_LINK_KEYS && (to.kind || !params_has(assignment)))
         return unknown_path(spec, at, assignment);
     if (equals[1] == 0)
         return diag_error(spec->diag, at, "'%s' has no value", assignment);
     spec->doc = doc_of_word(spec->arena, at, equals + 1);
     if (!spec->doc)
         spec->doc = doc_open(spec->arena, spec->diag, at, equals + 1, strlen(equals + 1));
-    if (spec->doc && k == N_KEYS)
-        params_set(spec, at, assignment, spec->doc);
-    else if (spec->doc)
-        set_value(spec, k, spec->doc);
+    if (spec->doc)
+        set_value(spec, &to, assignment, spec->doc);
     load_close(spec);
-    if (k != N_KEYS) {
-        spec->texts[k] = NULL;
-        mark_set(spec, k, at, diag_count(spec->diag) > before);
+    spec->texts[KEY_links] = spec->texts[KEY_kinds] = NULL;
+    if (to.key != N_KEYS && !to.kind) {
+        spec->texts[to.key] = NULL;
+        mark_set(spec, to.key, at, diag_count(spec->diag) > before);
     }
     return diag_count(spec->diag) == before;
 }

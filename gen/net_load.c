@@ -64,38 +64,32 @@ static struct text_spec text_at(const struct reader *r, const yaml_node_t *node)
 
 /* -- as YAML -------------------------------------------------------------------------------- */
 
-static const char *scalar_text(const struct reader *r, const yaml_node_t *node, const char *of)
+static const char *scalar_text(struct arena *a, const yaml_node_t *node)
 {
-    struct arena *a = r->spec->arena;
     const char *text = scalar(node);
 
-    if (r->key == KEY_links && node_is_plain(node) && value_is_real(text) &&
-        strcmp(of, "lanes") != 0)
-        return value_real_text(a, text_to_double(text, NULL));
     return strpbrk(text, ",[]{}*:>-#&!|%@` ") ? arena_printf(a, "'%s'", text) : text;
 }
 
-/* A node in flow style; `of`: the key whose value it is. */
-static const char *node_text(const struct reader *r, const yaml_node_t *node, const char *of)
+/* A node in flow style. */
+static const char *node_text(const struct reader *r, const yaml_node_t *node)
 {
     struct arena *a = r->spec->arena;
     const char *text = "";
 
     if (node->type == YAML_SCALAR_NODE)
-        return scalar_text(r, node, of);
+        return scalar_text(a, node);
     if (is_list(node)) {
         for (size_t i = 0; i < length(node); i++)
-            text = arena_printf(a, "%s%s%s", text, i ? ", " : "",
-                                node_text(r, item_at(r, node, i), of));
+            text =
+                arena_printf(a, "%s%s%s", text, i ? ", " : "", node_text(r, item_at(r, node, i)));
         return arena_printf(a, "[%s]", text);
     }
     for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
-         p < node->data.mapping.pairs.top; p++) {
-        const char *key = scalar(doc_node(r->doc, p->key));
-
-        text = arena_printf(a, "%s%s%s: %s", text, *text ? ", " : "", key,
-                            node_text(r, doc_node(r->doc, p->value), key));
-    }
+         p < node->data.mapping.pairs.top; p++)
+        text =
+            arena_printf(a, "%s%s%s: %s", text, *text ? ", " : "", scalar(doc_node(r->doc, p->key)),
+                         node_text(r, doc_node(r->doc, p->value)));
     return arena_printf(a, "{%s}", text);
 }
 
@@ -150,45 +144,17 @@ static bool load_keys(const struct reader *r, const struct reader_key *keys,
 
 /* -- links ---------------------------------------------------------------------------------- */
 
-static bool load_number(const struct reader *r, const yaml_node_t *node, const char *of, double min,
-                        double max, double *out)
+void *link_field(const struct link_spec *link, size_t key)
 {
-    double x;
-
-    if (!node_is_plain(node) || !value_is_real(scalar(node)))
-        return wrong(r, node, of, "a number");
-    x = text_to_double(scalar(node), NULL);
-    if (x < min || x > max)
-        return wrong(r, node, of, arena_printf(r->spec->arena, "%.15g..%.15g", min, max));
-    *out = x;
-    return true;
+    return (char *)link + link_keys[key].offset;
 }
 
-static bool load_gbs(const struct reader *r, const yaml_node_t *node, const char *of, void *out)
-{
-    const struct key_row *row = &key_rows[r->key];
-
-    return load_number(r, node, of, row->min, row->max, &((struct link_spec *)out)->bw_gbs);
-}
-
-static bool load_latency(const struct reader *r, const yaml_node_t *node, const char *of, void *out)
-{
-    return load_number(r, node, of, 0, 1e6, &((struct link_spec *)out)->latency_ns);
-}
-
-static bool load_distance(const struct reader *r, const yaml_node_t *node, const char *of,
-                          void *out)
-{
-    return load_number(r, node, of, 0, 1e6, &((struct link_spec *)out)->distance_mm);
-}
-
-static bool load_overhead(const struct reader *r, const yaml_node_t *node, const char *of,
-                          void *out)
-{
-    if (is_word(node) && strcmp(scalar(node), "ucie") == 0)
-        return true;
-    return load_number(r, node, of, 0, 1e6, &((struct link_spec *)out)->overhead_ns);
-}
+const struct link_key link_keys[N_LINK_KEYS] = {
+    {"bw_gbs", offsetof(struct link_spec, bw_gbs), KEY_sip_d2d_bw_gbs},
+    {"latency_ns", offsetof(struct link_spec, latency_ns), KEY_cube_ucie_overhead_ns},
+    {"distance_mm", offsetof(struct link_spec, distance_mm), KEY_sip_d2d_distance_mm},
+    {"overhead_ns", offsetof(struct link_spec, overhead_ns), KEY_cube_ucie_overhead_ns},
+    {"lanes", offsetof(struct link_spec, lanes), KEY_cube_pe_pe_tcm_read_ports}};
 
 static bool load_count(const struct reader *r, const yaml_node_t *node, const char *of, int64_t min,
                        int64_t max, int64_t *out)
@@ -205,20 +171,52 @@ static bool load_count(const struct reader *r, const yaml_node_t *node, const ch
     return true;
 }
 
-static bool load_lanes(const struct reader *r, const yaml_node_t *node, const char *of, void *out)
+static bool load_number(const struct reader *r, const yaml_node_t *node, const char *of,
+                        const struct key_row *like, double *out)
 {
-    return load_count(r, node, of, 1, 64, &((struct link_spec *)out)->lanes);
+    double x;
+
+    if (!node_is_plain(node) || !value_is_real(scalar(node)))
+        return wrong(r, node, of, "a number");
+    x = text_to_double(scalar(node), NULL);
+    if (x < like->min || x > like->max)
+        return wrong(r, node, of,
+                     arena_printf(r->spec->arena, "%.15g..%.15g", like->min, like->max));
+    *out = x;
+    return true;
+}
+
+/* One number of a kind of links; "ucie" is the overhead that the cubes have. */
+static bool load_link_value(const struct reader *r, const yaml_node_t *node, const char *name,
+                            void *out)
+{
+    struct link_spec *link = out;
+    size_t k = 0;
+
+    while (strcmp(link_keys[k].name, name) != 0)
+        k++;
+    void *field = link_field(link, k);
+    const struct key_row *like = &key_rows[link_keys[k].like];
+
+    if (!memchr(link->given, (int)k, link->n_given))
+        link->given[link->n_given++] = (uint8_t)k;
+    if (like->type == KEY_INT)
+        return load_count(r, node, name, (int64_t)like->min, (int64_t)like->max, field);
+    if (field == &link->overhead_ns && is_word(node) && strcmp(scalar(node), "ucie") == 0) {
+        link->overhead_ns = -1;
+        return true;
+    }
+    return load_number(r, node, name, like, field);
 }
 
 static bool load_link(const struct reader *r, const yaml_node_t *key, const yaml_node_t *value,
                       struct link_spec *out)
 {
-    static const struct reader_key keys[] = {
-        {"bw_gbs", load_gbs},           {"latency_ns", load_latency},
-        {"distance_mm", load_distance}, {"overhead_ns", load_overhead},
-        {"lanes", load_lanes},          {NULL, NULL}};
+    struct reader_key keys[N_LINK_KEYS + 1] = {0};
     const char *name = is_word(key) ? scalar(key) : "";
 
+    for (size_t k = 0; k < N_LINK_KEYS; k++)
+        keys[k] = (struct reader_key){link_keys[k].name, load_link_value};
     *out = (struct link_spec){.at = doc_place(r->doc, key), .overhead_ns = -1, .lanes = 1};
     if (!value_is_name(name, strlen(name)))
         return diag_error(r->spec->diag, out->at,
@@ -260,9 +258,45 @@ static bool load_links(const struct reader *r, const yaml_node_t *node, struct l
             return diag_error(r->spec->diag, link->at, "more than %d kinds of links",
                               NET_LINKS_MAX);
     }
-    all.text = node_text(r, node, "");
     *out = all;
     return true;
+}
+
+/* What was given, as YAML. */
+static const char *link_text(struct arena *a, const struct link_spec *link)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < link->n_given; i++) {
+        const struct link_key *key = &link_keys[link->given[i]];
+        const void *field = link_field(link, link->given[i]);
+        const char *value = key_rows[key->like].type == KEY_INT
+                                ? arena_printf(a, "%lld", (long long)*(const int64_t *)field)
+                            : *(const double *)field < 0
+                                ? "ucie"
+                                : value_real_text(a, *(const double *)field);
+
+        text = arena_printf(a, "%s%s%s: %s", text, i ? ", " : "", key->name, value);
+    }
+    return text;
+}
+
+void net_say_links(struct spec *spec)
+{
+    struct link_specs *all = &spec->links;
+    const char *text = "";
+
+    for (size_t i = 0; i < all->n; i++)
+        text = arena_printf(spec->arena, "%s%s%s: {%s}", text, i ? ", " : "", all->rows[i].name,
+                            link_text(spec->arena, &all->rows[i]));
+    all->text = all->n ? arena_printf(spec->arena, "{%s}", text) : NULL;
+}
+
+bool net_set_link(struct spec *spec, size_t link, size_t key, const struct doc *doc)
+{
+    struct reader r = {spec, KEY_links, doc};
+
+    return load_link_value(&r, doc->root, link_keys[key].name, &spec->links.rows[link]);
 }
 
 /* -- items of a net ------------------------------------------------------------------------- */
@@ -443,7 +477,7 @@ static bool load_net(const struct reader *r, const yaml_node_t *node, struct net
     for (size_t i = 0; i < length(node); i++)
         if (!load_item(r, item_at(r, node, i), &all.rows[all.n++]))
             return false;
-    all.text = node_text(r, node, "");
+    all.text = node_text(r, node);
     *out = all;
     return true;
 }

@@ -118,6 +118,25 @@ static bool is_row_name(const struct spec *spec, enum key k, const struct overri
                       diag_text(spec->arena, o->text, strlen(o->text)));
 }
 
+/* False after a message about keys that all cubes share. */
+static bool may_differ(const struct spec *own)
+{
+    const struct {
+        enum key key;
+        const char *name;
+    } of_all[] = {{KEY_cube_size_mm, "size_mm"}, {KEY_cube_noc_mesh_cols, "noc.mesh"}};
+
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) {
+        const struct given *given = &own->given[of_all[i].key][2 + i];
+
+        if (given->key.kind != PLACE_NONE)
+            return diag_error(own->diag, given->key,
+                              "'%s' is the same for all cubes, give it below 'cube'",
+                              of_all[i].name);
+    }
+    return true;
+}
+
 static bool load_row(struct spec *spec, enum key k, struct spec *own, const struct doc *doc,
                      const yaml_node_t *key, const yaml_node_t *value, struct override_spec *out)
 {
@@ -142,12 +161,8 @@ static bool load_row(struct spec *spec, enum key k, struct spec *own, const stru
                           "'%s' gives each %s a mapping of keys, as {pes: 4}", key_rows[k].path,
                           k == KEY_cubes ? "cube" : "kind");
     load_mapping(own, first_key, 1, doc, value);
-    if (is_given(own, KEY_cube_size_mm))
-        return diag_error(spec->diag, own->given[KEY_cube_size_mm][2].key,
-                          "'size_mm' is the same for all cubes, give it below 'cube'");
-    if (own->given[KEY_cube_noc_mesh_cols][3].key.kind != PLACE_NONE)
-        return diag_error(spec->diag, own->given[KEY_cube_noc_mesh_cols][3].key,
-                          "'noc.mesh' is the same for all cubes, give it below 'cube'");
+    if (!may_differ(own))
+        return false;
     keep(own, out);
     out->keys = row_text(own, out);
     return diag_count(spec->diag) == before;
@@ -199,6 +214,23 @@ void overrides_say(struct spec *spec)
 {
     say_rows(spec, &spec->cubes);
     say_rows(spec, &spec->kinds);
+}
+
+bool overrides_set(struct spec *spec, struct override_spec *row, enum key k, const struct doc *doc)
+{
+    struct spec *own = arena_alloc(spec->arena, sizeof *own);
+
+    spec_init(own, spec->arena, spec->diag);
+    spec_override(own, row);
+    own->given[k][key_depth(k)] = (struct given){.key = doc->whole, .at = doc->whole};
+    if (key_shares(KEY_cube_noc_mesh_cols, k, 3))
+        own->given[KEY_cube_noc_mesh_cols][3].key = doc->whole;
+    if (!may_differ(own) || !value_load(own, k, doc, doc->root))
+        return false;
+    own->params = row->params;
+    row->n = 0;
+    keep(own, row);
+    return true;
 }
 
 bool overrides_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)

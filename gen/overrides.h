@@ -13,6 +13,10 @@ bool overrides_take_kind(struct spec *own, const struct doc *doc, const yaml_nod
 /* The row of `kinds` with that name; NULL: there is none. */
 const struct override_spec *overrides_kind(const struct spec *spec, const char *name);
 
+/* Reads the value in `doc` as the key `k`, one below `cube`, of a row of `kinds`; false after a
+ * message. */
+bool overrides_set(struct spec *spec, struct override_spec *row, enum key k, const struct doc *doc);
+
 /* Prints them again, after their values have changed. */
 void overrides_say(struct spec *spec);
 

@@ -81,6 +81,9 @@ void spec_copy(struct spec *spec, const struct spec *base, struct arena *arena, 
     *spec = *base;
     spec->cubes = copy_overrides(arena, &base->cubes);
     spec->kinds = copy_overrides(arena, &base->kinds);
+    spec->links.rows = arena_alloc(arena, (base->links.n + 1) * sizeof *base->links.rows);
+    if (base->links.n)
+        memcpy(spec->links.rows, base->links.rows, base->links.n * sizeof *base->links.rows);
     spec->arena = arena;
     spec->diag = diag;
     spec->doc = NULL;

@@ -118,12 +118,16 @@ struct hole_specs {
 };
 
 /* A kind of links: a row of `links`. */
+enum { N_LINK_KEYS = 5 };
+
 struct link_spec {
     const char *name;
     struct place at;
     double bw_gbs, latency_ns, distance_mm;
     double overhead_ns; /* of each of its two ports; below 0: cube.ucie.overhead_ns */
     int64_t lanes;
+    size_t n_given;
+    uint8_t given[N_LINK_KEYS]; /* rows of link_keys (net_load.h), in the order of the file */
 };
 
 struct link_specs {

@@ -7,6 +7,8 @@
 #include "gen/check.h"
 #include "gen/component_code.h"
 #include "gen/load.h"
+#include "gen/net_load.h"
+#include "gen/overrides.h"
 #include "gen/resolve.h"
 #include "gen/value.h"
 #include "machine/tables.h"
@@ -516,6 +518,55 @@ static void the_version_decides_defaults(void **state)
     }
 }
 
+/* Two kinds of cubes, joined by one kind of links. */
+static const char graph[] =
+    "kernbench: 3\nname: a\nkinds: {base: {pes: 0, hbm: {slices: 2}}}\ncubes: {c1: base}\n"
+    "links: {eth: {bw_gbs: 12.5, lanes: 2}}\n"
+    "sip: {cubes: 2, net: [{all: 'c*', link: eth}]}\n"
+    "cube: {noc: {attach_mm: 1.0}, xbar: {pe_mm: 1.0, chain_mm: 1.0}}\n";
+
+/* A set number of a link, or key of a kind, is resolved as if the file said it. */
+static void keys_of_links_and_kinds_are_set(void **state)
+{
+    static const struct {
+        const char *set, *in;
+    } good[] = {
+        {"links.eth.bw_gbs=25", "eth: {bw_gbs: 25.0, lanes: 2}"},
+        {"links.eth.lanes=4", "eth: {bw_gbs: 12.5, lanes: 4}"},
+        {"links.eth.latency_ns=700", "eth: {bw_gbs: 12.5, lanes: 2, latency_ns: 700.0}"},
+        {"kinds.base.hbm.slices=4", "base: {pes: 0, hbm: {slices: 4}}"},
+        {"kinds.base.hbm.bw_gbs=512", "base: {pes: 0, hbm: {bw_gbs: 512.0, slices: 2}}"},
+    };
+    static const struct {
+        const char *set, *why;
+    } refused[] = {
+        {"links.eth.lanes=0", "'links.lanes' must be 1..64, not '0'"},
+        {"links.eht.lanes=1", "did you mean 'links.eth.lanes'?"},
+        {"links.eth.lane=1", "did you mean 'links.eth.lanes'?"},
+        {"kinds.base.hbm.slice=1", "unknown key"},
+        {"kinds.bas.pes=1", "unknown key"},
+    };
+    struct rig *r = *state;
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        start(r);
+        assert_true(load_string(r, graph));
+        assert_true(load_set(&r->spec, good[i].set));
+        net_say_links(&r->spec);
+        overrides_say(&r->spec);
+        assert_true(check_spec(&r->spec));
+        if (!strstr(resolve(&r->spec), good[i].in))
+            fail_msg("%s is not in\n%s", good[i].in, resolve(&r->spec));
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        start(r);
+        assert_true(load_string(r, graph));
+        assert_false(load_set(&r->spec, refused[i].set));
+        if (!strstr(said(r), refused[i].why))
+            fail_msg("%s: %s", refused[i].set, said(r));
+    }
+}
+
 /* The lines of the resolved YAML of `text` behind "size_" of the SRAM, and behind that of HBM. */
 static void assert_new_lines(struct rig *r, const char *text, const char *sram, const char *hbm)
 {
@@ -760,6 +811,7 @@ int main(void)
         T(keys_of_one_mapping_stand_together),
         T(each_type_takes_its_values_and_no_others),
         T(the_version_decides_defaults),
+        T(keys_of_links_and_kinds_are_set),
         T(new_keys_are_left_out_at_their_default),
         T(all_keys_are_listed),
         T(resolved_yaml_reads_back_to_the_same),

@@ -349,6 +349,7 @@ static void add_pe(struct routes *r)
         .tile_buffers = (uint32_t)s->cube_pe_pe_scheduler_tile_buffers,
         .lanes = (uint32_t)s->cube_pe_pe_math_lanes,
         .special_cycles = (uint32_t)s->cube_pe_pe_math_special_cycles,
+        .topk_width = (uint32_t)s->cube_pe_pe_math_topk_width,
         .ipcq_slots = (uint32_t)s->cube_pe_pe_ipcq_slots,
         .ipcq_slot_bytes = (uint32_t)s->cube_pe_pe_ipcq_slot_bytes,
         .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,

@@ -51,6 +51,8 @@ break_it 'a port costs what memories do' runtime/machine/cost.h 's/memory->ports
 break_it 'a product overtakes the one before' runtime/pe/pe_scheduler.c 's/^    compute_in_order\(s, t, token->command\);/    token_engine(s, t, token);/' runtime/pe/pe_scheduler.c 's/^static void compute_in_order/static __attribute__((unused)) void compute_in_order/'
 break_it 'a command starts before its operands' runtime/kernels/flight.c 's/if \(!tensor \|\| !tensor->making \|\| !flight_orders\(c, tensor\)\)/if (!tensor || tensor->making)/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
+break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
+break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/parts_of\(k, pe->topk_width\)/1/'
 break_it 'what an accumulator held is lost' runtime/phase2/gemm.c 's/if \(op->n_in > 2\)/if (0)/'
 break_it 'an accumulator that is stored keeps its room' runtime/kernels/acc.c 's/    flight_room\(pe, t\);//'
 break_it 'a rate does not round up' runtime/pe/pe_gemm.c 's/ceil\(\(double\)cycles/((double)cycles/'
@@ -361,7 +363,7 @@ break_it 'a load that sees memory at issue' runtime/pe/pe_cpu.c \
     's/^        pe_dma_issue\(s, t, c, true\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c, true);/' \
     $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
 break_it 'one operand for an epilogue step' runtime/kernels/kernels_command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
-break_it 'elements of reductions counted after them' runtime/kernels/compute.c 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
+break_it 'elements of reductions counted after them' runtime/data/op.h 's/group == MATH_REDUCE \|\| //'
 break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && /while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& /'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
 break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v \|\| tensor->dead\)/if (1)/'

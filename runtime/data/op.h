@@ -17,16 +17,17 @@ enum math_group {
     MATH_SOFTMAX,
     MATH_TRANSPOSE,
     MATH_SOURCE,
+    MATH_TOPK,
 };
-enum math_types { MATH_ANY, MATH_NUMBER, MATH_FLOAT };
-enum math_cost { COST_PLAIN, COST_SPECIAL, COST_SOFTMAX };
+enum math_types { MATH_ANY, MATH_NUMBER, MATH_FLOAT, MATH_INTEGER, MATH_BITS };
+enum math_cost { COST_PLAIN, COST_SPECIAL, COST_SOFTMAX, COST_TOPK };
 
 struct math_row {
     const char *name;
     uint8_t operands, group, types, cost;
 };
 
-enum { N_TL_OPS = TL_FULL + 1 };
+enum { N_TL_OPS = TL_TOPK + 1 };
 
 extern const struct math_row math_rows[N_TL_OPS]; /* [enum tl_op]; [TL_GEMM] is empty */
 
@@ -126,6 +127,20 @@ struct op {
 /* The name of a MATH: "exp". Of those on an accumulator, a mul and a cast, "acc_scale" and
  * "acc_store". */
 const char *op_math_name(const struct op *op);
+
+/* Of a MATH: the shape whose elements its engine goes through. */
+static inline const struct dims *op_math_shape(const struct op *op)
+{
+    uint8_t group = math_rows[op->math].group;
+
+    return &(group == MATH_REDUCE || group == MATH_TOPK ? &op->in[0] : &op->out)->shape;
+}
+
+/* Of a topk: where its indices begin in the bytes of its result, behind the values. */
+static inline uint64_t op_indices_at(const struct op_tensor *out)
+{
+    return (dims_elements(&out->shape) * kb_dtype_bytes((kb_dtype)out->dtype) + 3) / 4 * 4;
+}
 
 /* Is it on an accumulator? Then a composite is an acc_store. */
 static inline bool op_of_acc(const struct op *op)

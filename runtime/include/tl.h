@@ -339,6 +339,23 @@ typedef enum tl_op {
     TL_TRANSPOSE,
     TL_ARANGE,
     TL_FULL,
+    TL_AND,
+    TL_OR,
+    TL_XOR,
+    TL_NOT,
+    TL_SHL,
+    TL_SHR,
+    TL_MOD,
+    TL_FLOOR,
+    TL_CEIL,
+    TL_ROUND,
+    TL_ISNAN,
+    TL_EXP2,
+    TL_LOG2,
+    TL_SIN,
+    TL_COS,
+    TL_ARGMIN,
+    TL_TOPK,
 } tl_op;
 
 enum { TL_EPILOGUES_MAX = 4, TL_OPERANDS_MAX = 3 };
@@ -430,11 +447,16 @@ tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype
 
 /*
  * On tensors in the TCM, broadcast by numpy's rules, and scalars; at least one is a tensor. All
- * are of one type, and so is the result, except of comparisons (bool) and tl_cast(). tl_where()
- * takes a bool condition first.
+ * are of one type, and so is the result, except of comparisons and tl_isnan() (bool) and
+ * tl_cast(). tl_where() takes a bool condition first.
+ *
+ * tl_and(), tl_or(), tl_xor() and tl_not() take integers, bit by bit, and bool. Shifts by the width
+ * or more give 0, to the right of a negative integer -1; by less than 0 they give 0. tl_mod() has
+ * the sign of x, by 0 it is 0. tl_round() takes ties to even.
  *
  * time    FETCH of all operands as stored, ceil(elements/lanes) cycles of pe_math, times
- *         special_cycles for div, exp, log, sqrt, rsqrt, tanh, sigmoid, erf; STORE
+ *         special_cycles for div, mod, exp, exp2, log, log2, sqrt, rsqrt, sin, cos, tanh,
+ *         sigmoid, erf; STORE
  * errors  shapes that do not broadcast, types that differ or that the operation does not take (exp
  *         to erf and fma take floats), an operand not waited for, TCM exhausted
  */
@@ -462,6 +484,21 @@ tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype
 #define tl_tanh(tl, x)          tl_math_at(TL_HERE, TL_TANH, tl, x, NULL, NULL)
 #define tl_sigmoid(tl, x)       tl_math_at(TL_HERE, TL_SIGMOID, tl, x, NULL, NULL)
 #define tl_erf(tl, x)           tl_math_at(TL_HERE, TL_ERF, tl, x, NULL, NULL)
+#define tl_exp2(tl, x)          tl_math_at(TL_HERE, TL_EXP2, tl, x, NULL, NULL)
+#define tl_log2(tl, x)          tl_math_at(TL_HERE, TL_LOG2, tl, x, NULL, NULL)
+#define tl_sin(tl, x)           tl_math_at(TL_HERE, TL_SIN, tl, x, NULL, NULL)
+#define tl_cos(tl, x)           tl_math_at(TL_HERE, TL_COS, tl, x, NULL, NULL)
+#define tl_floor(tl, x)         tl_math_at(TL_HERE, TL_FLOOR, tl, x, NULL, NULL)
+#define tl_ceil(tl, x)          tl_math_at(TL_HERE, TL_CEIL, tl, x, NULL, NULL)
+#define tl_round(tl, x)         tl_math_at(TL_HERE, TL_ROUND, tl, x, NULL, NULL)
+#define tl_isnan(tl, x)         tl_math_at(TL_HERE, TL_ISNAN, tl, x, NULL, NULL)
+#define tl_and(tl, x, y)        tl_math_at(TL_HERE, TL_AND, tl, x, y, NULL)
+#define tl_or(tl, x, y)         tl_math_at(TL_HERE, TL_OR, tl, x, y, NULL)
+#define tl_xor(tl, x, y)        tl_math_at(TL_HERE, TL_XOR, tl, x, y, NULL)
+#define tl_not(tl, x)           tl_math_at(TL_HERE, TL_NOT, tl, x, NULL, NULL)
+#define tl_shl(tl, x, y)        tl_math_at(TL_HERE, TL_SHL, tl, x, y, NULL)
+#define tl_shr(tl, x, y)        tl_math_at(TL_HERE, TL_SHR, tl, x, y, NULL)
+#define tl_mod(tl, x, y)        tl_math_at(TL_HERE, TL_MOD, tl, x, y, NULL)
 tl_tensor *tl_math_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, tl_tensor *y, tl_tensor *z);
 
 /* Floats to integers truncate and saturate, NaN becomes 0. */
@@ -474,7 +511,8 @@ enum { TL_ALL_AXES = -1000 };
 
 /*
  * Over one axis (negative: from the last) or TL_ALL_AXES; the axis goes, or stays with extent 1.
- * The result has the type of `x`; argmax i32: the first maximum, in C order over all axes.
+ * The result has the type of `x`, the sum of bools i32; argmax and argmin are i32: the first
+ * maximum or minimum, in C order over all axes.
  *
  * time    as elementwise, of the input's elements
  */
@@ -483,11 +521,23 @@ enum { TL_ALL_AXES = -1000 };
 #define tl_min(tl, x, axis, keepdims)    tl_reduce_at(TL_HERE, TL_MIN, tl, x, axis, keepdims)
 #define tl_mean(tl, x, axis, keepdims)   tl_reduce_at(TL_HERE, TL_MEAN, tl, x, axis, keepdims)
 #define tl_argmax(tl, x, axis, keepdims) tl_reduce_at(TL_HERE, TL_ARGMAX, tl, x, axis, keepdims)
+#define tl_argmin(tl, x, axis, keepdims) tl_reduce_at(TL_HERE, TL_ARGMIN, tl, x, axis, keepdims)
 tl_tensor *tl_reduce_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, int axis, bool keepdims);
 
 /* exp(x - max) / sum over one axis, of floats; time 3 + 2 * special_cycles per lane. */
 #define tl_softmax(tl, x, axis) tl_softmax_at(TL_HERE, tl, x, axis)
 tl_tensor *tl_softmax_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis);
+
+/*
+ * The k largest of each row, along the last axis, the largest first; of equals the lower index
+ * first, NaN before all numbers. Returns the values, and in *indices, which may be NULL, their
+ * places in the row, i32.
+ *
+ * time    FETCH of x, rows * ceil(n / lanes) * ceil(k / topk_width) cycles, STORE of both
+ * errors  k below 1 or above n; those of elementwise calls
+ */
+#define tl_topk(tl, x, k, indices) tl_topk_at(TL_HERE, tl, x, k, indices)
+tl_tensor *tl_topk_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t k, tl_tensor **indices);
 
 /* -- shapes and constants (commands) -------------------------------------------------------- */
 

@@ -49,18 +49,23 @@ void compute_measure(struct command *c)
         else if (!op->in[i].is_scalar && op->in[i].space != SPACE_ACC)
             c->fetch_bytes += op_tensor_bytes(&op->in[i]);
     c->store_bytes = op_tensor_bytes(&op->out);
+    if (op->kind == OP_MATH && op->math == TL_TOPK)
+        c->store_bytes += dims_elements(&op->out.shape) * dtype_bytes(KB_I32);
 }
 
 /* The work of its engine. */
 static struct engine_work engine_work(const struct command *c)
 {
     const struct op *op = &c->op;
-    bool of_input = math_rows[op->math].group == MATH_REDUCE;
+    uint64_t elements;
 
     if (op->kind == OP_GEMM)
         return pe_gemm_work(c->pe, op, op->m, op->k, op->n);
-    return pe_math_work(c->pe, (enum tl_op)op->math,
-                        dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
+    elements = dims_elements(op_math_shape(op));
+    if (op->math == TL_TOPK)
+        return pe_math_topk_work(c->pe, elements, op->in[0].shape.dim[op->axis],
+                                 op->out.shape.dim[op->axis]);
+    return pe_math_work(c->pe, (enum tl_op)op->math, elements);
 }
 
 void compute_engine(struct kb_sim *s, uint64_t t, struct command *c)
@@ -103,8 +108,7 @@ void compute_count(struct kernels *k, const struct op *op)
     if (op->kind == OP_GEMM)
         pe_gemm_count(k, &k->pes[op->pe], op, (uint64_t)op->m * op->k * op->n);
     else
-        current_result(k)->math_elements += dims_elements(
-            &(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
+        current_result(k)->math_elements += dims_elements(op_math_shape(op));
 }
 
 bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)

@@ -56,7 +56,7 @@ void flight_give_back(struct kernels *k, struct tl_tensor *tensor)
 
 bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor *of)
 {
-    struct tl_tensor whole = {.dtype = of->dtype, .shape = of->shape};
+    struct tl_tensor whole = {.dtype = view->dtype, .shape = of->shape};
     struct strided s = tensor_elements(&whole); /* as the bytes of its version lie */
     struct view from = of->view;
 

@@ -170,7 +170,9 @@ void check_types(const struct call *call, enum tl_op op, kb_dtype dtype)
 
     if (row->types == MATH_FLOAT && dtype > KB_F64)
         BAD(call, "%s takes floats, not %s", row->name, kb_dtype_name(dtype));
-    if (row->types == MATH_NUMBER && dtype == KB_BOOL)
+    if ((row->types == MATH_INTEGER || row->types == MATH_BITS) && dtype <= KB_F64)
+        BAD(call, "%s takes integers, not %s", row->name, kb_dtype_name(dtype));
+    if ((row->types == MATH_NUMBER || row->types == MATH_INTEGER) && dtype == KB_BOOL)
         BAD(call, "%s does not take bool", row->name);
 }
 

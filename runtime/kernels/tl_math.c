@@ -4,13 +4,14 @@
  * group it is and what it costs; the calls here only ask that row. Shapes broadcast as numpy's do:
  * [8, 1] and [4] give [8, 4].
  *
- * An operation has five kinds of results, by its group:
+ * An operation has six kinds of results, by its group:
  *
  *     ELEMENT     the shape that its operands broadcast to, their type
  *     COMPARE     the same shape, bool
  *     REDUCE      the shape without the axis, or with 1 in its place (keepdims); argmax: i32
  *     SOFTMAX, CAST, TRANSPOSE   the operand's shape; of another type; with its last axes exchanged
  *     SOURCE      as the call says: tl_arange(), tl_full()
+ *     TOPK        two: values and indices, parts of one result, which lie one behind the other
  *
  * Results are tensors in the TCM whose bytes are pending: only Phase 2 computes them (math.c). A
  * call takes simulated time all the same, see docs/kernels.md "A PE": exp of [32, 32] in f16 on
@@ -132,6 +133,13 @@ static struct dims reduced(const struct dims *d, bool all, uint32_t axis, bool k
     return out;
 }
 
+static kb_dtype reduced_dtype(enum tl_op op, kb_dtype dtype)
+{
+    bool counts = op == TL_ARGMAX || op == TL_ARGMIN || (op == TL_SUM && dtype == KB_BOOL);
+
+    return counts ? KB_I32 : dtype;
+}
+
 tl_tensor *tl_reduce_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, int axis, bool keepdims)
 {
     struct call call = begin_call(tl, math_call(op), here);
@@ -149,7 +157,7 @@ tl_tensor *tl_reduce_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, int ax
     c->op.has_axis = !all;
     c->op.axis = (int8_t)at;
     c->op.keepdims = keepdims;
-    set_result(&call, c, op == TL_ARGMAX ? KB_I32 : (kb_dtype)x->dtype, &shape);
+    set_result(&call, c, reduced_dtype(op, (kb_dtype)x->dtype), &shape);
     return do_command(c);
 }
 
@@ -162,6 +170,31 @@ tl_tensor *tl_softmax_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis)
     c->op.axis = (int8_t)check_axis(&call, &x->shape, axis);
     set_result(&call, c, (kb_dtype)x->dtype, &x->shape);
     return do_command(c);
+}
+
+tl_tensor *tl_topk_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t k, tl_tensor **indices)
+{
+    struct call call = begin_call(tl, "tl_topk", here);
+    struct command *c = math_of_one(&call, TL_TOPK, x);
+    struct dims shape = x->shape;
+    uint32_t last = check_axis(&call, &shape, -1);
+    struct tl_tensor *both, *values;
+    uint64_t indices_at;
+
+    if (k < 1 || k > shape.dim[last])
+        BAD(&call, "k is %lld, and a row has %u elements", (long long)k, shape.dim[last]);
+    shape.dim[last] = (uint32_t)k;
+    c->op.has_axis = true;
+    c->op.axis = (int8_t)last;
+    set_result(&call, c, (kb_dtype)x->dtype, &shape);
+    indices_at = op_indices_at(&c->op.out);
+    c->result->nbytes = indices_at + dims_elements(&shape) * dtype_bytes(KB_I32);
+    both = do_command(c);
+    values = tensor_part(&call, both, (kb_dtype)both->dtype, 0);
+    if (indices)
+        *indices = tensor_part(&call, both, KB_I32, indices_at);
+    tensor_give_back(&call, both);
+    return values;
 }
 
 /* -- shapes and constants --------------------------------------------------------------------- */

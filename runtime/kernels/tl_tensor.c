@@ -64,6 +64,11 @@ static inline __attribute__((always_inline)) void take_back(const struct call *c
         tensor_free(call->pe, tensor);
 }
 
+void tensor_give_back(const struct call *call, struct tl_tensor *tensor)
+{
+    take_back(call, tensor);
+}
+
 void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_free", here);
@@ -141,6 +146,19 @@ static struct tl_tensor *seen_by(const struct call *call, struct tl_tensor *view
     if (tensor->made_by != OP_NONE)
         flight_view(tensor, view);
     return view;
+}
+
+struct tl_tensor *tensor_part(const struct call *call, struct tl_tensor *whole, kb_dtype dtype,
+                              uint64_t offset)
+{
+    uint64_t nbytes = dims_elements(&whole->shape) * dtype_bytes((uint8_t)dtype);
+    struct tl_tensor *part = new_view(call, whole, &whole->shape, nbytes);
+
+    part->dtype = (uint8_t)dtype;
+    part->address += offset;
+    part->cut = true;
+    part->cut_offset = offset;
+    return seen_by(call, part, whole);
 }
 
 static void check_viewed(const struct call *call, const struct tl_tensor *tensor, const char *what)

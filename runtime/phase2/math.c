@@ -247,19 +247,20 @@ static void extreme(enum tl_op math, const struct math_lane *line, uint64_t n, k
         int64_t i64;
         uint64_t u64;
     } best;
+    bool smallest = math == TL_MIN || math == TL_ARGMIN;
     kb_dtype wide = KB_U64;
     int64_t place;
 
     if (dtype_is_float(line->dtype)) {
         wide = KB_F64;
-        place = (int64_t)extreme_f64(math == TL_MIN, line, n, &best.f64);
+        place = (int64_t)extreme_f64(smallest, line, n, &best.f64);
     } else if (dtype_is_signed(line->dtype)) {
         wide = KB_I64;
-        place = (int64_t)extreme_i64(math == TL_MIN, line, n, &best.i64);
+        place = (int64_t)extreme_i64(smallest, line, n, &best.i64);
     } else {
-        place = (int64_t)extreme_u64(math == TL_MIN, line, n, &best.u64);
+        place = (int64_t)extreme_u64(smallest, line, n, &best.u64);
     }
-    if (math == TL_ARGMAX)
+    if (math == TL_ARGMAX || math == TL_ARGMIN)
         cast_elements(to, out, KB_I64, &place, 1);
     else
         cast_elements(to, out, wide, &best, 1);
@@ -313,6 +314,7 @@ static void reduce(enum tl_op math, const struct math_lane *line, uint64_t n, kb
     case TL_MAX:
     case TL_MIN:
     case TL_ARGMAX:
+    case TL_ARGMIN:
         extreme(math, line, n, to, out);
         break;
     CASES_ELEMENT:
@@ -490,6 +492,9 @@ void math_run(const struct op *op, unsigned char *out)
         break;
     case MATH_SOURCE:
         run_source(op, out);
+        break;
+    case MATH_TOPK:
+        math_run_topk(op, out);
         break;
     }
 }

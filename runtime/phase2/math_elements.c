@@ -24,7 +24,7 @@ static double sigmoid(double x)
 
 #define SMALLER(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
 
-#define FLOAT_ARITHMETIC(NAME, T, FMA, SQRT, ABS)                                                  \
+#define FLOAT_ARITHMETIC(NAME, T, FMA, SQRT, ABS, FLOOR, CEIL, ROUND)                              \
     DIVIDES static void NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z, size_t n)  \
     {                                                                                              \
         switch (math) {                                                                            \
@@ -34,6 +34,9 @@ static double sigmoid(double x)
             EACH(TL_DIV, x[i] / y[i])                                                              \
             EACH(TL_NEG, -x[i])                                                                    \
             EACH(TL_ABS, ABS(x[i]))                                                                \
+            EACH(TL_FLOOR, FLOOR(x[i]))                                                            \
+            EACH(TL_CEIL, CEIL(x[i]))                                                              \
+            EACH(TL_ROUND, ROUND(x[i]))                                                            \
             EACH(TL_MAXIMUM, LARGER(x[i], y[i]))                                                   \
             EACH(TL_MINIMUM, SMALLER(x[i], y[i]))                                                  \
         case TL_SQRT:                                                                              \
@@ -51,6 +54,7 @@ static double sigmoid(double x)
                 o[i] = FMA(x[i], y[i], z[i]);                                                      \
             break;                                                                                 \
         CASES_SPECIAL:                                                                             \
+        CASES_OF_BITS:                                                                             \
         case TL_WHERE:                                                                             \
         CASES_COMPARE:                                                                             \
         CASES_REDUCE:                                                                              \
@@ -60,8 +64,8 @@ static double sigmoid(double x)
         }                                                                                          \
     }
 
-FLOAT_ARITHMETIC(arithmetic_f32, float, fmaf, sqrtf, fabsf)
-FLOAT_ARITHMETIC(arithmetic_f64, double, fma, sqrt, fabs)
+FLOAT_ARITHMETIC(arithmetic_f32, float, fmaf, sqrtf, fabsf, floorf, ceilf, rintf)
+FLOAT_ARITHMETIC(arithmetic_f64, double, fma, sqrt, fabs, floor, ceil, rint)
 
 DIVIDES static double rsqrt(double x)
 {
@@ -83,8 +87,17 @@ static double (*special(enum tl_op math))(double)
         return sigmoid;
     case TL_ERF:
         return erf;
+    case TL_EXP2:
+        return exp2;
+    case TL_LOG2:
+        return log2;
+    case TL_SIN:
+        return sin;
+    case TL_COS:
+        return cos;
     CASES_ARITHMETIC:
     CASES_OF_FLOATS:
+    CASES_OF_BITS:
     case TL_WHERE:
     CASES_COMPARE:
     CASES_REDUCE:
@@ -142,6 +155,16 @@ static bool is_special(enum tl_op math)
 
 #define IS_NEGATIVE(x) (!((x) >= 1) && (x) != 0)
 
+#define REMAINDER(T, x, y) ((T)((y) == 0 || IS_MINUS_1(T, y) ? (T)0 : (T)((x) % (y))))
+
+/* A count below 0 is larger than any width as an unsigned one. */
+#define IS_SHIFT(T, y) ((uint64_t)(y) < 8 * sizeof(T))
+
+#define LEFT(T, x, y) ((T)(IS_SHIFT(T, y) ? (uint64_t)(x) << (y) : 0))
+
+#define RIGHT(T, x, y)                                                                             \
+    ((T)(IS_SHIFT(T, y) ? (T)((x) >> (y)) : IS_NEGATIVE(x) && !IS_NEGATIVE(y) ? (T)-1 : (T)0))
+
 #define INTEGER_ARITHMETIC(D, T, U, NAME)                                                          \
     static void arithmetic_##NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z,       \
                                   size_t n)                                                        \
@@ -154,6 +177,16 @@ static bool is_special(enum tl_op math)
             EACH(TL_ABS, IS_NEGATIVE(x[i]) ? NEGATED(T, U, x[i]) : x[i])                           \
             EACH(TL_MAXIMUM, x[i] > y[i] ? x[i] : y[i])                                            \
             EACH(TL_MINIMUM, x[i] < y[i] ? x[i] : y[i])                                            \
+            EACH(TL_AND, (T)(x[i] & y[i]))                                                         \
+            EACH(TL_OR, (T)(x[i] | y[i]))                                                          \
+            EACH(TL_XOR, (T)(x[i] ^ y[i]))                                                         \
+            EACH(TL_NOT, (T)~x[i])                                                                 \
+            EACH(TL_SHL, LEFT(T, x[i], y[i]))                                                      \
+            EACH(TL_SHR, RIGHT(T, x[i], y[i]))                                                     \
+        case TL_MOD:                                                                               \
+            for (size_t i = 0; i < n; i++)                                                         \
+                o[i] = REMAINDER(T, x[i], y[i]);                                                   \
+            break;                                                                                 \
         case TL_CLAMP:                                                                             \
             for (size_t i = 0; i < n; i++) {                                                       \
                 T low = x[i] > y[i] ? x[i] : y[i];                                                 \
@@ -177,6 +210,17 @@ static bool is_special(enum tl_op math)
 
 INTEGERS(INTEGER_ARITHMETIC)
 
+/* Of bool: 0 or 1. */
+static void arithmetic_bool(enum tl_op math, uint8_t *o, const void *const in[3], size_t n)
+{
+    static const uint8_t one[CHUNK] = {[0 ... CHUNK - 1] = 1};
+
+    if (math == TL_NOT)
+        arithmetic_u8(TL_XOR, o, in[0], one, NULL, n);
+    else
+        arithmetic_u8(math, o, in[0], in[1], in[2], n);
+}
+
 /* -- elementwise, any ----------------------------------------------------------------------- */
 
 #define COMPARE(NAME, T)                                                                           \
@@ -188,6 +232,7 @@ INTEGERS(INTEGER_ARITHMETIC)
             EACH(TL_GT, x[i] > y[i])                                                               \
             EACH(TL_GE, x[i] >= y[i])                                                              \
             EACH(TL_EQ, x[i] == y[i])                                                              \
+            EACH(TL_ISNAN, x[i] != x[i])                                                           \
         case TL_NE:                                                                                \
             for (size_t i = 0; i < n; i++)                                                         \
                 o[i] = x[i] != y[i];                                                               \
@@ -252,11 +297,12 @@ static void arithmetic(enum tl_op math, kb_dtype dtype, void *o, const void *con
         else
             arithmetic_f32(math, o, in[0], in[1], in[2], n);
         break;
-    case KB_DEFAULT: /* not of tensors; the next two are computed in f32, and there is no arithmetic
-                        of bool */
+    case KB_BOOL:
+        arithmetic_bool(math, o, in, n);
+        break;
+    case KB_DEFAULT: /* not of tensors; the next two are computed in f32 */
     case KB_F16:
     case KB_BF16:
-    case KB_BOOL:
         break;
     }
 }

@@ -11,13 +11,14 @@
  */
 /* clang-format off */
 #define CASES_ARITHMETIC case TL_ADD: case TL_SUB: case TL_MUL: case TL_DIV: case TL_NEG: case TL_ABS: case TL_MAXIMUM: case TL_MINIMUM: case TL_CLAMP
-#define CASES_OF_FLOATS  case TL_FMA: case TL_SQRT
-#define CASES_SPECIAL    case TL_EXP: case TL_LOG: case TL_RSQRT: case TL_TANH: case TL_SIGMOID: case TL_ERF
-#define CASES_COMPARE    case TL_LT: case TL_LE: case TL_GT: case TL_GE: case TL_EQ: case TL_NE
-#define CASES_ELEMENT    CASES_ARITHMETIC: CASES_OF_FLOATS: CASES_SPECIAL: case TL_WHERE
-#define CASES_REDUCE     case TL_SUM: case TL_MAX: case TL_MIN: case TL_MEAN: case TL_ARGMAX
+#define CASES_OF_FLOATS  case TL_FMA: case TL_SQRT: case TL_FLOOR: case TL_CEIL: case TL_ROUND
+#define CASES_OF_BITS    case TL_AND: case TL_OR: case TL_XOR: case TL_NOT: case TL_SHL: case TL_SHR: case TL_MOD
+#define CASES_SPECIAL    case TL_EXP: case TL_LOG: case TL_RSQRT: case TL_TANH: case TL_SIGMOID: case TL_ERF: case TL_EXP2: case TL_LOG2: case TL_SIN: case TL_COS
+#define CASES_COMPARE    case TL_LT: case TL_LE: case TL_GT: case TL_GE: case TL_EQ: case TL_NE: case TL_ISNAN
+#define CASES_ELEMENT    CASES_ARITHMETIC: CASES_OF_FLOATS: CASES_OF_BITS: CASES_SPECIAL: case TL_WHERE
+#define CASES_REDUCE     case TL_SUM: case TL_MAX: case TL_MIN: case TL_MEAN: case TL_ARGMAX: case TL_ARGMIN
 #define CASES_SOURCE     case TL_ARANGE: case TL_FULL
-#define CASES_WHOLE      case TL_GEMM: case TL_CAST: case TL_SOFTMAX: case TL_TRANSPOSE
+#define CASES_WHOLE      case TL_GEMM: case TL_CAST: case TL_SOFTMAX: case TL_TRANSPOSE: case TL_TOPK
 /* clang-format on */
 
 /* Elements at equal distances, or one number for all. */

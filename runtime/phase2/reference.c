@@ -233,7 +233,8 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
     case MATH_ELEMENT:
     case MATH_COMPARE:
         return reference_element_of(op, index);
-    case MATH_REDUCE: /* line by line */
+    case MATH_TOPK: /* line by line */
+    case MATH_REDUCE:
     case MATH_SOFTMAX:
         break;
     }
@@ -250,6 +251,8 @@ static bool math_same(const struct op *op, const unsigned char *out, struct refe
         return reference_reduce_same(op, out, t, d);
     if (math_rows[op->math].group == MATH_SOFTMAX)
         return reference_softmax_same(op, out, t, d);
+    if (math_rows[op->math].group == MATH_TOPK)
+        return reference_topk_same(op, out, d);
     for (uint64_t i = 0; i < dims_elements(&op->out.shape); i++) {
         struct wanted w = math_wanted(op, i);
 

@@ -1,6 +1,7 @@
 /* reference_math.c -- the reference implementation of math operations: element by element, and over
  * an axis. */
 #include <math.h>
+#include <stdio.h>
 #include "data/cast.h"
 #include "phase2/math_op.h"
 #include "phase2/reference_parts.h"
@@ -46,6 +47,21 @@ NO_TRAP static double float_value(enum tl_op math, double x, double y, double z)
         return 1 / (1 + exp(-x));
     case TL_ERF:
         return erf(x);
+    case TL_EXP2:
+        return exp2(x);
+    case TL_LOG2:
+        return log2(x);
+    case TL_SIN:
+        return sin(x);
+    case TL_COS:
+        return cos(x);
+    case TL_FLOOR:
+        return floor(x);
+    case TL_CEIL:
+        return ceil(x);
+    case TL_ROUND:
+        return nearbyint(x);
+    CASES_OF_BITS:
     case TL_WHERE:
     CASES_COMPARE:
     CASES_REDUCE:
@@ -80,6 +96,20 @@ static uint64_t quotient(bool is_signed, uint64_t x, uint64_t y)
     return negative ? -q : q;
 }
 
+/* By counts of 64 and more, too; a narrower type wraps afterwards. */
+static uint64_t shifted(bool left, bool is_signed, uint64_t x, uint64_t y)
+{
+    uint64_t sign = is_signed && x >> 63 ? UINT64_MAX : 0;
+
+    if (is_signed && y >> 63)
+        return 0;
+    if (y > 63)
+        return left ? 0 : sign;
+    if (left)
+        return x << y;
+    return y == 0 ? x : x >> y | sign << (64 - y);
+}
+
 static uint64_t integer_value(enum tl_op math, bool is_signed, uint64_t x, uint64_t y, uint64_t z)
 {
     switch (math) {
@@ -102,6 +132,19 @@ static uint64_t integer_value(enum tl_op math, bool is_signed, uint64_t x, uint6
     case TL_CLAMP:
         x = less(is_signed, x, y) ? y : x;
         return less(is_signed, z, x) ? z : x;
+    case TL_AND:
+        return x & y;
+    case TL_OR:
+        return x | y;
+    case TL_XOR:
+        return x ^ y;
+    case TL_NOT:
+        return ~x;
+    case TL_SHL:
+    case TL_SHR:
+        return shifted(math == TL_SHL, is_signed, x, y);
+    case TL_MOD:
+        return y == 0 ? 0 : x - quotient(is_signed, x, y) * y;
     CASES_OF_FLOATS:
     CASES_SPECIAL:
     case TL_WHERE:
@@ -137,6 +180,8 @@ static bool compares(enum tl_op math, int o)
         return o == 0;
     case TL_NE:
         return o != 0;
+    case TL_ISNAN:
+        return o == 2;
     CASES_ELEMENT:
     CASES_REDUCE:
     CASES_SOURCE:
@@ -152,9 +197,11 @@ struct number reference_value_of(enum tl_op math, kb_dtype dtype, const struct n
     bool is_signed = dtype_is_signed(dtype);
 
     if (math_rows[math].group == MATH_COMPARE)
-        return reference_of_integer(compares(math, order(is_signed, x[0], x[1])));
+        return reference_of_integer(compares(math, order(is_signed, x[0], x[math != TL_ISNAN])));
     if (math == TL_WHERE)
         return x[0].i != 0 ? x[1] : x[2];
+    if (math == TL_NOT && dtype == KB_BOOL)
+        return reference_of_integer(x[0].i == 0);
     if (x[0].is_float)
         return reference_of_float(float_value(math, x[0].f, x[1].f, x[2].f));
     return reference_as(
@@ -176,7 +223,8 @@ uint64_t reference_place_in(const struct dims *shape, const struct dims *to, uin
 static bool only_selects(enum tl_op math)
 {
     return math == TL_NEG || math == TL_ABS || math == TL_MAXIMUM || math == TL_MINIMUM ||
-           math == TL_CLAMP || math == TL_WHERE;
+           math == TL_CLAMP || math == TL_WHERE || math == TL_FLOOR || math == TL_CEIL ||
+           math == TL_ROUND;
 }
 
 /* The type of the tensors, whose elements are compared or computed. */
@@ -239,7 +287,7 @@ static bool better(enum tl_op math, bool is_signed, struct number x, struct numb
 
     if (best.is_float && isnan(best.f))
         return false;
-    return o == 2 || o == (math == TL_MIN ? -1 : 1);
+    return o == 2 || o == (math == TL_MIN || math == TL_ARGMIN ? -1 : 1);
 }
 
 static struct wanted line_extreme(const struct op *op, const struct line *l)
@@ -255,7 +303,7 @@ static struct wanted line_extreme(const struct op *op, const struct line *l)
             place = i;
         }
     }
-    if (op->math == TL_ARGMAX)
+    if (op->math == TL_ARGMAX || op->math == TL_ARGMIN)
         w.value = reference_of_integer(place);
     return w;
 }
@@ -277,6 +325,7 @@ static struct wanted reduced(const struct op *op, const struct line *l)
     case TL_MAX:
     case TL_MIN:
     case TL_ARGMAX:
+    case TL_ARGMIN:
         return line_extreme(op, l);
     CASES_ELEMENT:
     CASES_COMPARE:
@@ -331,6 +380,51 @@ bool reference_softmax_same(const struct op *op, const unsigned char *out, doubl
         struct line l = line_of(op, i);
 
         if (!softmax_line_same(op, out, &l, t, d))
+            return false;
+    }
+    return true;
+}
+
+/* How many elements of its row go before element `i`: larger ones, NaN, equal ones with a lower
+ * index. */
+static uint64_t goes_behind(const struct line *l, bool is_signed, uint64_t i)
+{
+    struct number x = on_line(l, i);
+    bool x_is_nan = x.is_float && isnan(x.f);
+    uint64_t n = 0;
+
+    for (uint64_t j = 0; j < l->n; j++) {
+        struct number y = on_line(l, j);
+        bool y_is_nan = y.is_float && isnan(y.f);
+        int o = x_is_nan || y_is_nan ? y_is_nan - x_is_nan : order(is_signed, y, x);
+
+        n += o > 0 || (o == 0 && j < i);
+    }
+    return n;
+}
+
+/* Each index is that of the element with as many before it, and each value is that element. */
+bool reference_topk_same(const struct op *op, const unsigned char *out,
+                         struct reference_difference *d)
+{
+    const struct op_tensor *t = &op->in[0];
+    uint64_t n = t->shape.dim[op->axis], k = op->out.shape.dim[op->axis];
+    const unsigned char *indices = out + op_indices_at(&op->out);
+
+    for (uint64_t i = 0; i < dims_elements(&op->out.shape); i++) {
+        struct line l = {t, i / k * n, 1, n};
+        uint64_t index = (uint64_t)kb_element(KB_I32, indices, i), place;
+        struct wanted w = {.exact = true};
+
+        place = index < n ? goes_behind(&l, dtype_is_signed((kb_dtype)t->dtype), index) : n;
+        if (place != i % k) {
+            d->index = i;
+            snprintf(d->got, sizeof d->got, "index %u", (unsigned)index);
+            snprintf(d->want, sizeof d->want, "another");
+            return false;
+        }
+        w.value = on_line(&l, index);
+        if (!reference_agrees(op, out, i, 0, &w, d))
             return false;
     }
     return true;

@@ -48,4 +48,7 @@ bool reference_reduce_same(const struct op *op, const unsigned char *out, double
 bool reference_softmax_same(const struct op *op, const unsigned char *out, double t,
                             struct reference_difference *d);
 
+bool reference_topk_same(const struct op *op, const unsigned char *out,
+                         struct reference_difference *d);
+
 #endif

@@ -148,6 +148,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .rate_i8 = 1.0,
             .lanes = 64,
             .special_cycles = 4,
+            .topk_width = 8,
             .ipcq_slots = 4,
             .ipcq_slot_bytes = 4096,
             .ipcq_space = 0,

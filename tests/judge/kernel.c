@@ -653,6 +653,9 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
         cycles *= special;
     if (class == JUDGE_SOFTMAX)
         cycles *= 3 + 2 * special;
+    if (class == JUDGE_TOPK)
+        cycles = x->c->m * ceil_div(x->c->n, count_at(x->s, pe, "cube.pe.pe_math.lanes")) *
+                 ceil_div(x->c->k, count_at(x->s, pe, "cube.pe.pe_math.topk_width"));
     x->s->run->records[id].elements = elements;
     add_service(x, id, x->p->math,
                 cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_math.overhead_ns"), cycles,

@@ -45,8 +45,11 @@ enum judge_command_kind {
 
 enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
 
-/* How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. */
-enum judge_class_of_math { JUDGE_PLAIN, JUDGE_SPECIAL, JUDGE_SOFTMAX };
+/*
+ * How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. A
+ * topk goes through each of its m rows of n once for every topk_width of its k.
+ */
+enum judge_class_of_math { JUDGE_PLAIN, JUDGE_SPECIAL, JUDGE_SOFTMAX, JUDGE_TOPK };
 
 /* Where a tensor is, row-major. In the PE's own TCM it needs no DMA; a scalar needs nothing. */
 struct judge_operand {
@@ -71,7 +74,7 @@ enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
-    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full */
+    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk */
     enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
                              store moves; of a send or a recv it says where pieces are cut; of an
                              atomic its wrap */
@@ -88,7 +91,7 @@ struct judge_command {
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
                                the rows of higher ranks are multiplied out and [N] is [1,N].
-                               Hint, of math: the operands' shape [M,N] */
+                               Hint, of math: the operands' shape [M,N]; no hint of a topk */
     uint32_t in_bytes;      /* composites: of an element of the operands */
     uint32_t out_bytes;     /* composites: of an element of the output */
     enum judge_class_of_math class;

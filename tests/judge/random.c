@@ -156,7 +156,8 @@ static void print_pe(FILE *out, struct dice *rng, uint64_t seed)
     print_overhead(out, rng);
     print_clock(out, rng);
     fprintf(out, ", lanes: %" PRIu32, 1 + below(rng, 64));
-    fprintf(out, ", special_cycles: %" PRIu32 "}\n", 1 + below(rng, 6));
+    fprintf(out, ", special_cycles: %" PRIu32, 1 + below(rng, 6));
+    fprintf(out, ", topk_width: %" PRIu64 "}\n", 1 + seed % 12);
     print_ipcq(out, rng);
 }
 

@@ -336,7 +336,7 @@ static const struct math_op math_ops[] = {
     {"add", JUDGE_PLAIN, 2, true},   {"mul", JUDGE_PLAIN, 2, true},
     {"div", JUDGE_SPECIAL, 2, true}, {"fma", JUDGE_PLAIN, 3, false},
     {"sum", JUDGE_PLAIN, 1, false},  {"softmax", JUDGE_SOFTMAX, 1, false},
-    {"full", JUDGE_PLAIN, 0, false},
+    {"full", JUDGE_PLAIN, 0, false}, {"topk", JUDGE_TOPK, 1, false},
 };
 
 enum { ELEMENTWISE = 6 };
@@ -377,7 +377,11 @@ static void add_math(struct maker *m)
         c.operand_bytes += c.elements * dtype_bytes[c.in];
     }
     results = strcmp(c.op, "sum") == 0 ? c.m : c.elements;
-    c.nbytes = results * dtype_bytes[c.out];
+    if (c.class == JUDGE_TOPK) {
+        c.k = 1 + below(m->rng, c.n < 20 ? c.n : 20);
+        results = (uint64_t)c.m * c.k;
+    }
+    c.nbytes = results * dtype_bytes[c.out] + (c.class == JUDGE_TOPK ? 4 * results : 0);
     add_tensor(m, add(m, &c), c.out, results);
 }
 

@@ -174,6 +174,7 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_math.clock_ghz", "1.0"},
     {"cube.pe.pe_math.lanes", "64"},
     {"cube.pe.pe_math.special_cycles", "4"},
+    {"cube.pe.pe_math.topk_width", "8"},
     {"cube.pe.pe_ipcq.slots", "4"},
     {"cube.pe.pe_ipcq.slot_bytes", "4096"},
     {"cube.pe.pe_ipcq.space", "tcm"},

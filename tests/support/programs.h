@@ -91,6 +91,8 @@ static inline tl_tensor *do_math(tl_ctx *tl, const struct scenario *s,
         return tl_sum(tl, x[0], -1, false);
     if (strcmp(c->op, "softmax") == 0)
         return tl_softmax(tl, x[0], -1);
+    if (strcmp(c->op, "topk") == 0)
+        return tl_topk(tl, x[0], c->k, NULL);
     if (strcmp(c->op, "full") == 0)
         return tl_full(tl, dtype_of(c->out), KB_SHAPE(c->m, c->n), 1);
     return tl_math_at(TL_HERE, op_of(c->op), tl, x[0], x[1], x[2]);

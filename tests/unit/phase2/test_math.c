@@ -110,6 +110,20 @@ static long double want_float(enum tl_op math, long double x, long double y, lon
         return tanhl(x);
     case TL_SIGMOID:
         return 1 / (1 + expl(-x));
+    case TL_EXP2:
+        return exp2l(x);
+    case TL_LOG2:
+        return log2l(x);
+    case TL_SIN:
+        return sinl(x);
+    case TL_COS:
+        return cosl(x);
+    case TL_FLOOR:
+        return floorl(x);
+    case TL_CEIL:
+        return ceill(x);
+    case TL_ROUND: /* ties to even */
+        return x - remainderl(x, 1);
     default:
         return erfl(x);
     }
@@ -117,7 +131,7 @@ static long double want_float(enum tl_op math, long double x, long double y, lon
 
 static bool is_special(enum tl_op math)
 {
-    return math >= TL_EXP && math <= TL_ERF && math != TL_SQRT;
+    return math != TL_SQRT && math != TL_DIV && math_rows[math].cost == COST_SPECIAL;
 }
 
 /* Correctly rounded, or within two units of the type in which it is computed. */
@@ -137,7 +151,7 @@ static void check_float(enum tl_op math, kb_dtype d, double got, long double wan
 
 static void fill_for(enum tl_op math, struct op_tensor *t, double scale)
 {
-    bool positive = math == TL_LOG || math == TL_SQRT || math == TL_RSQRT;
+    bool positive = math == TL_LOG || math == TL_LOG2 || math == TL_SQRT || math == TL_RSQRT;
     kb_dtype d = (kb_dtype)t->dtype;
 
     ops_fill(t, seed++);
@@ -175,6 +189,11 @@ static bool is_elementwise(enum tl_op math)
     return math_rows[math].group == MATH_ELEMENT && math != TL_WHERE;
 }
 
+static bool takes_floats(enum tl_op math)
+{
+    return math_rows[math].types != MATH_INTEGER && math_rows[math].types != MATH_BITS;
+}
+
 /* Valgrind computes long double as double, which is no reference for double. */
 static bool long_double_is_longer(void)
 {
@@ -188,8 +207,8 @@ static void floats_are_rounded_once(void **state)
     (void)state;
     if (!long_double_is_longer())
         skip();
-    for (enum tl_op math = TL_ADD; math <= TL_FULL; math++)
-        for (kb_dtype d = KB_F16; is_elementwise(math) && d <= KB_F64; d++)
+    for (enum tl_op math = TL_ADD; math <= TL_TOPK; math++)
+        for (kb_dtype d = KB_F16; is_elementwise(math) && takes_floats(math) && d <= KB_F64; d++)
             each_float_op(math, d);
 }
 
@@ -237,6 +256,16 @@ static void ends_of_functions(void **state)
 
 /* -- elementwise, integers ------------------------------------------------------------------ */
 
+/* Of y bits at a time: a is divided by 2, rounded down, or multiplied. */
+static __int128 shifted(enum tl_op math, __int128 a, __int128 y)
+{
+    if (y < 0)
+        return 0;
+    for (int i = 0; i < (y < 64 ? (int)y : 64); i++)
+        a = math == TL_SHL ? (a * 2) & UINT64_MAX : (a - (a & 1)) / 2;
+    return a;
+}
+
 static uint64_t want_integer(enum tl_op math, bool is_signed, uint64_t x, uint64_t y, uint64_t z)
 {
     __int128 a = is_signed ? (__int128)(int64_t)x : (__int128)x;
@@ -260,6 +289,19 @@ static uint64_t want_integer(enum tl_op math, bool is_signed, uint64_t x, uint64
         return (uint64_t)(a > b ? a : b);
     case TL_MINIMUM:
         return (uint64_t)(a < b ? a : b);
+    case TL_AND:
+        return x & y;
+    case TL_OR:
+        return x | y;
+    case TL_XOR:
+        return (x | y) - (x & y);
+    case TL_NOT:
+        return UINT64_MAX - x;
+    case TL_SHL:
+    case TL_SHR:
+        return (uint64_t)shifted(math, a, b);
+    case TL_MOD:
+        return b ? (uint64_t)(a - a / b * b) : 0;
     default:
         a = a > b ? a : b;
         return (uint64_t)(a < c ? a : c);
@@ -274,6 +316,8 @@ static void each_integer_op(enum tl_op math, kb_dtype d)
 
     for (uint32_t i = 0; i < op.n_in; i++)
         op.in[i] = ops_random_tensor(d, op.out.shape, seed++);
+    for (size_t e = 0; op.n_in == 2 && e < 1021; e += 3) /* counts of shifts, one in three */
+        kb_element_set(d, op.in[1].view.v->bytes, e, (double)(e % 70));
     for (uint32_t i = 0; i < op.n_in; i++) { /* the smallest, and -1 or the largest, and 0 */
         memset(op.in[i].view.v->bytes, i == 1 ? 0xff : 0, bytes);
         op.in[i].view.v->bytes[bytes - 1] = i ? 0xff : 0x80;
@@ -292,7 +336,7 @@ static void each_integer_op(enum tl_op math, kb_dtype d)
 static void integers_wrap(void **state)
 {
     (void)state;
-    for (enum tl_op math = TL_ADD; math <= TL_FULL; math++)
+    for (enum tl_op math = TL_ADD; math <= TL_TOPK; math++)
         for (kb_dtype d = KB_I8; d <= KB_U64; d++)
             if (is_elementwise(math) && math_rows[math].types != MATH_FLOAT)
                 each_integer_op(math, d);

@@ -392,7 +392,7 @@ static bool is_mapping(const char *path)
 
 static const char *nearest_path(struct spec *spec, const char *path)
 {
-    size_t n = 0, all = N_KEYS + spec->links.n * N_LINK_KEYS + spec->kinds.n;
+    size_t n = 0, all = N_KEYS + spec->links.n * N_LINK_KEYS;
     const char **names = arena_alloc(spec->arena, all * sizeof *names);
 
     for (enum key k = 0; k < N_KEYS; k++)
@@ -474,12 +474,9 @@ static void mark_set(struct spec *spec, enum key k, struct place at, bool bad)
     spec->given[k][key_depth(k)] = (struct given){.key = at, .at = at, .bad = bad};
 }
 
-/* False after a message. */
-static bool set_value(struct spec *spec, const struct target *to, const char *path,
+static void set_value(struct spec *spec, const struct target *to, const char *path,
                       const struct doc *doc)
 {
-    size_t before = diag_count(spec->diag);
-
     if (node_is_null(doc->root))
         diag_error(spec->diag, doc->whole, "'%s' has no value", path);
     else if (to->link_key < N_LINK_KEYS)
@@ -490,7 +487,6 @@ static bool set_value(struct spec *spec, const struct target *to, const char *pa
         overrides_set(spec, to->kind, to->key, doc);
     else
         load_leaf(spec, to->key, doc, doc->root);
-    return diag_count(spec->diag) == before;
 }
 
 bool load_set(struct spec *spec, const char *assignment)

@@ -555,18 +555,16 @@ void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost
         c->overhead_fs += nodes_more_fs(of);
 }
 
-/* What `of` takes of the links and the memory: one that moves whole blocks takes its own time for
- * all that the bytes touch. */
-static int64_t drain_by_blocks_fs(const struct alone_of *of)
+/* A memory that moves whole blocks moves all that the bytes touch, and takes its time for them. */
+static void set_blocks(struct alone_of *of)
 {
     const struct memory_row *memory = memory_of(of);
-    uint64_t block = memory->access_bytes, first, end;
+    uint64_t block = memory->access_bytes;
 
     if (!block)
-        return of->drain_fs;
-    first = of->offset / block;
-    end = (of->offset + of->nbytes + block - 1) / block;
-    return bank_later(of->drain_fs, drain_fs((end - first) * block, cost_own_gbs(of->m, memory)));
+        return;
+    of->own_bytes = ((of->offset + of->nbytes - 1) / block - of->offset / block + 1) * block;
+    of->drain_fs = bank_later(of->drain_fs, drain_fs(of->own_bytes, cost_own_gbs(of->m, memory)));
 }
 
 struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const struct cost_mask *m,
@@ -576,7 +574,8 @@ struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const 
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
     struct alone_of of = {t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL};
 
-    c.drain_fs = of.drain_fs = drain_by_blocks_fs(&of);
+    set_blocks(&of);
+    c.drain_fs = of.drain_fs;
     cost_add_alone(idle, &of, &c);
     return c;
 }

@@ -357,10 +357,10 @@ enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
 
 /*
  * What keeps packets of a net from waiting in a circle: nothing need do it; halves of the virtual
- * channels, before and behind the closing link of each dimension of a torus; a part of them for
- * each link of a route; or routes that go up*, then down*. In this order they are tried.
+ * channels, before and behind the closing link of each dimension of a torus; or a part of them for
+ * each link of a route. In this order they are tried.
  */
-enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS, ROUTES_UP_DOWN };
+enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS };
 
 /*
  * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.

@@ -11,15 +11,14 @@
  * A share is a byte: part in bits 0 and 1, parts - 1 in bits 5 and 6, and between them what the
  * part also depends on:
  *
- *     VCS_BY_X, VCS_BY_Y   + 1 behind the dateline of that dimension: the step from column w - 1 to
- * 0, or from 0 to w - 1; of rows alike; so in a grid of SIPs VCS_BY_DETOUR        the last part if
- * the route between these two cubes is a detour
- *
+ *     VCS_BY_X, VCS_BY_Y   + 1 behind the dateline of that dimension: the step from column w - 1
+ *                          to 0, or from 0 to w - 1; of rows alike; so in a grid of SIPs
+ *     VCS_BY_DETOUR        the last part if the route between these two cubes is a detour
  *     VCS_BY_LINKS         of a net, and nothing else: vcs_part_of_links() says the part. With
  *                          datelines (t->routes_by) the upper half behind the closing link of the
  *                          dimension of a torus in which its link lies; with hop classes the part
- * of the number of links that lie before it, of t->hop_classes equal ones, the last of which has
- * the rest
+ *                          of the number of links that lie before it, of t->hop_classes equal
+ *                          ones, the last of which has the rest
  *
  * 0 is all VCs of the group. Part p of n VCs is [p * n / parts, (p + 1) * n / parts).
  *

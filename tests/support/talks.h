@@ -137,6 +137,25 @@ static inline kb_error mistake_of(const kb_topology *topo, kb_kernel kernel, con
     return why;
 }
 
+/* A kernel of one PE, and what stands in the text with which it ends a run. */
+struct mistake {
+    kb_kernel kernel;
+    const char *text;
+};
+
+static inline void assert_mistakes(const struct mistake *cases, size_t n)
+{
+    static const uint32_t first[] = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        kb_error why =
+            mistake_of(&cube8_topology, cases[i].kernel, NULL, first, 1, KB_KERNEL_ERROR);
+
+        if (!strstr(why.text, cases[i].text))
+            fail_msg("%s", why.text);
+    }
+}
+
 /* The mistake of c0.pe0 in `call`, called in `file`, is told by `reason`. */
 static inline void assert_says(const kb_error *why, const char *file, const char *call,
                                const char *reason)

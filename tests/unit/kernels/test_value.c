@@ -436,10 +436,7 @@ static void not_waited_for(tl_ctx *tl, const kb_args *args)
 
 static void mistakes_are_named(void **state)
 {
-    static const struct {
-        kb_kernel kernel;
-        const char *text;
-    } cases[] = {
+    static const struct mistake cases[] = {
         {pending,
          ": the value is pending: it is known with option values, which computes it as the "
          "kernel runs"},
@@ -453,12 +450,7 @@ static void mistakes_are_named(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        kb_error why = mistake_of(&cube8_topology, cases[i].kernel, NULL, pair, 1, KB_KERNEL_ERROR);
-
-        if (!strstr(why.text, cases[i].text))
-            fail_msg("%s", why.text);
-    }
+    assert_mistakes(cases, LENGTH(cases));
 }
 
 /* Programs may begin again by this. */

@@ -51,6 +51,9 @@ break_it 'a port costs what memories do' runtime/machine/cost.h 's/memory->ports
 break_it 'a product overtakes the one before' runtime/pe/pe_scheduler.c 's/^    compute_in_order\(s, t, token->command\);/    token_engine(s, t, token);/' runtime/pe/pe_scheduler.c 's/^static void compute_in_order/static __attribute__((unused)) void compute_in_order/'
 break_it 'a command starts before its operands' runtime/kernels/flight.c 's/if \(!tensor \|\| !tensor->making \|\| !flight_orders\(c, tensor\)\)/if (!tensor || tensor->making)/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
+break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
+break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
+break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/parts_of\(k, pe->topk_width\)/1/'
 break_it 'what an accumulator held is lost' runtime/phase2/gemm.c 's/if \(op->n_in > 2\)/if (0)/'
@@ -932,6 +935,8 @@ choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
+    *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk) scripts=() ;;
+    *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;
     *kernels_data_served* | *heard-*data*) tests=(router_content) scripts=() ;;
@@ -994,6 +999,7 @@ choose_tests() {
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;
+    *' gen/net_load.c '*) tests=(load) ;;
     *' gen/better.c '*) tests=(load) scripts=(bykey) ;;
     *' gen/emit.c '*) tests=(load) scripts=(generated vectors machine) ;;
     *' gen/component_'*) tests=(component_object load) scripts=(component_rules) ;;

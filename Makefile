@@ -274,11 +274,16 @@ $(T)/defs.m4: $(TOPO_FILE) $(COMPONENTS) $(KBGEN) $(T)/.args
 	$(call say,GEN)
 	$(Q)$(KBGEN) $(KBGEN_ARGS) > $(NEW) $(PUT)
 
-$(T)/topo.h $(T)/topo.c $(T)/main.c: $(T)/%: templates/%.m4
-$(T)/$(N).h: templates/api.h.m4
-$(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
+# The rows of tables, of which a large machine has millions, are for topo.c alone: m4 need not read them four times.
+$(T)/names.m4: $(T)/defs.m4
+	$(Q)sed '/^$$1(.*)m4_dnl$$/d' $< > $(NEW) $(PUT)
+
+$(T)/topo.c: templates/topo.c.m4 $(T)/defs.m4
+$(T)/topo.h $(T)/main.c: $(T)/%: templates/%.m4 $(T)/names.m4
+$(T)/$(N).h: templates/api.h.m4 $(T)/names.m4
+$(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4
 	$(call say,M4)
-	$(Q)$(M4) $(T)/defs.m4 $(filter-out %/base.m4 %/defs.m4,$^) > $(NEW) $(PUT)
+	$(Q)$(M4) $(filter-out %/base.m4 templates/%,$^) $(filter-out %/base.m4,$(filter templates/%,$^)) > $(NEW) $(PUT)
 
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h

@@ -101,26 +101,87 @@ static bool finish_kind(struct routes *kind, uint32_t n_links)
                 memcpy(r->name + (size_t)k * (n), kinds[k].name, (n) * sizeof *r->name);           \
     } while (0)
 
-/* Hops and legs, of which kinds have different numbers, and the segments that refer to them. */
-static void join_segments(struct routes *r, struct routes *kinds, uint32_t n_kinds)
+static bool same_hop(const struct hop_row *a, const struct hop_row *b)
 {
+    return a->chiplet == b->chiplet && a->node == b->node && a->owner == b->owner &&
+           a->link == b->link && a->back == b->back && a->overhead_fs == b->overhead_fs &&
+           a->cross_fs == b->cross_fs && a->wire_fs == b->wire_fs && a->gbs == b->gbs;
+}
+
+static bool same_leg(const struct leg_row *a, const struct leg_row *b)
+{
+    return a->owner == b->owner && a->back == b->back && a->fed == b->fed && a->link == b->link &&
+           a->station == b->station && a->wire_fs == b->wire_fs &&
+           a->overhead_fs == b->overhead_fs && a->gbs == b->gbs;
+}
+
+/* Whether segment `i` of two kinds has the same hops and legs; what is behind the last leg follows
+ * from them. */
+static bool same_segment(const struct routes *a, const struct routes *b, uint32_t i)
+{
+    const struct segment_row *s = &a->segments[i], *t = &b->segments[i];
+
+    if (s->n_hops != t->n_hops || s->n_legs != t->n_legs)
+        return false;
+    for (uint32_t k = 0; k < s->n_hops; k++)
+        if (!same_hop(&a->hops[s->first_hop + k], &b->hops[t->first_hop + k]))
+            return false;
+    for (uint32_t k = 0; k < s->n_legs; k++)
+        if (!same_leg(&a->legs[s->first_leg + k], &b->legs[t->first_leg + k]))
+            return false;
+    return true;
+}
+
+/* The first of the kinds up to `kind` that differ in no more than their ports, and have the same
+ * segment `i`. */
+static uint32_t first_with(const struct routes *kinds, uint32_t kind, uint32_t i)
+{
+    uint32_t k = 0;
+
+    while (k < kind &&
+           !(kinds[k].spec == kinds[kind].spec && same_segment(&kinds[k], &kinds[kind], i)))
+        k++;
+    return k;
+}
+
+/* Puts the hops and legs of `row`, which are those of a segment of `kind`, behind the joined ones.
+ */
+static void move_hops(struct routes *r, const struct routes *kind, const struct segment_row *own,
+                      struct segment_row *row)
+{
+    row->first_hop = r->n_hops;
+    row->first_leg = r->n_legs;
+    memcpy(r->hops + r->n_hops, kind->hops + own->first_hop, own->n_hops * sizeof *r->hops);
+    memcpy(r->legs + r->n_legs, kind->legs + own->first_leg, own->n_legs * sizeof *r->legs);
+    r->n_hops += own->n_hops;
+    r->n_legs += own->n_legs;
+}
+
+/* Hops and legs, of which kinds have different numbers, and the segments that refer to them. Most
+ * segments of a chiplet are the same whatever ports it has, and have one row of hops. */
+static void join_segments(struct routes *r, const struct routes *kinds, uint32_t n_kinds)
+{
+    uint32_t n_hops = 0, n_legs = 0, n = r->n_segments;
+
     for (uint32_t k = 0; k < n_kinds; k++) {
-        for (uint32_t i = 0; i < kinds[k].n_segments; i++) {
-            kinds[k].segments[i].first_hop += r->n_hops;
-            kinds[k].segments[i].first_leg += r->n_legs;
+        n_hops += kinds[k].n_hops;
+        n_legs += kinds[k].n_legs;
+    }
+    r->hops = arena_alloc(r->arena, n_hops * sizeof *r->hops);
+    r->legs = arena_alloc(r->arena, n_legs * sizeof *r->legs);
+    JOIN(segments, n);
+    for (uint32_t k = 0; k < n_kinds; k++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t first = first_with(kinds, k, i);
+            struct segment_row *row = &r->segments[(size_t)k * n + i];
+
+            if (first == k) {
+                move_hops(r, &kinds[k], &kinds[k].segments[i], row);
+            } else {
+                row->first_hop = r->segments[(size_t)first * n + i].first_hop;
+                row->first_leg = r->segments[(size_t)first * n + i].first_leg;
+            }
         }
-        r->n_hops += kinds[k].n_hops;
-        r->n_legs += kinds[k].n_legs;
-    }
-    r->hops = arena_alloc(r->arena, r->n_hops * sizeof *r->hops);
-    r->legs = arena_alloc(r->arena, r->n_legs * sizeof *r->legs);
-    for (uint32_t k = 0, hop = 0, leg = 0; k < n_kinds; k++) {
-        memcpy(r->hops + hop, kinds[k].hops, kinds[k].n_hops * sizeof *r->hops);
-        memcpy(r->legs + leg, kinds[k].legs, kinds[k].n_legs * sizeof *r->legs);
-        hop += kinds[k].n_hops;
-        leg += kinds[k].n_legs;
-    }
-    JOIN(segments, r->n_segments);
 }
 
 static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)

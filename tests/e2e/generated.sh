@@ -7,14 +7,16 @@ at_top
 kbgen=${KBGEN:-$B/kbgen}
 unset KBGEN
 
+# expand FOLDER DEFINITIONS TEMPLATE: as the Makefile does
+expand() {
+    m4 -P -E -E templates/base.m4 "$1/$2.m4" "templates/$3.m4" >"$1/$3"
+}
+
 # generate YAML FOLDER: topo.h, topo.c, main.c, api.h
 generate() {
     mkdir -p "$2"
-    "$kbgen" "$1" >"$2/defs.m4" || return
-    for template in topo.h topo.c main.c api.h; do
-        m4 -P -E -E templates/base.m4 "$2/defs.m4" "templates/$template.m4" \
-            >"$2/$template" || return
-    done
+    "$kbgen" "$1" >"$2/defs.m4" && sed '/^$1(.*)m4_dnl$/d' "$2/defs.m4" >"$2/names.m4" || return
+    expand "$2" defs topo.c && expand "$2" names topo.h && expand "$2" names main.c && expand "$2" names api.h
 }
 
 generate tests/golden/two_cubes.yaml "$work/golden"

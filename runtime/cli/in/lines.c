@@ -13,11 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1024 * 1024 };
+/* A line of the longest, and as much again. It is not cleared: a short file touches its first page
+ * only. */
+enum { BUFFER_BYTES = 2 * LINE_BYTES_MAX };
 
 void lines_open(struct lines *l, int fd)
 {
-    *l = (struct lines){.fd = fd, .buffer = memory_new(1, BUFFER_BYTES)};
+    *l = (struct lines){.fd = fd, .buffer = memory_resize(NULL, 1, BUFFER_BYTES)};
 }
 
 void lines_close(struct lines *l)

@@ -37,7 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 64, IDS_MAX = LINE_BYTES_MAX / 2, PLACES_FIRST = 64, PLANES_MAX = 8 };
+enum { SHOWN_BYTES = 64, PLACES_FIRST = 64, PLANES_MAX = 8 };
 
 enum field_id {
     FIELD_ISSUE,
@@ -85,7 +85,7 @@ struct input {
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
-    size_t n_ids, n_places, places_room;
+    size_t n_ids, ids_room, n_places, places_room;
     struct place *places; /* in order; owned */
 };
 
@@ -269,6 +269,7 @@ static bool read_ids(struct input *in, const struct field *f, struct place *plac
     for (const char *at = f->text, *end = at + f->len, *bar; at; at = bar ? bar + 1 : NULL) {
         bar = memchr(at, '|', (size_t)(end - at));
         struct field one = {at, (size_t)((bar ? bar : end) - at)};
+        in->ids = memory_room(in->ids, in->n_ids, &in->ids_room, sizeof *in->ids);
         uint64_t *id = &in->ids[in->n_ids++];
 
         if (!text_read_count(one.text, one.len, id))
@@ -464,8 +465,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                                   .arg = &in,
                                   .quiet = quiet},
                        .topo = topo,
-                       .sim = sim,
-                       .ids = memory_new(IDS_MAX, sizeof *in.ids)};
+                       .sim = sim};
     kb_limits limits;
 
     kb_topology_limits(topo, &limits);

@@ -20,6 +20,7 @@
 #include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "cli/out/stop.h"
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,12 @@ static void *undo_arg;
 
 void memory_begin(const char *program)
 {
+    enum { TABLE_BYTES = 32 << 20 };
+
     name = program;
+    /* The memory of one machine serves the next, in place of pages that the system clears again. */
+    mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
+    mallopt(M_TRIM_THRESHOLD, 2 * TABLE_BYTES);
 }
 
 /* Never given back by what lacks memory: a second thread that does waits for the end. */

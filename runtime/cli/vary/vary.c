@@ -37,14 +37,10 @@
 #include "cli/plan/plan.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/vary/vary_run.h"
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WINDOW_PER_THREAD = 8,
-    TABLE_BYTES = 32 << 20,
-};
+enum { WINDOW_PER_THREAD = 8 };
 
 static const double dry_run_s = 0.2;
 
@@ -272,9 +268,6 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     struct vary *v = memory_new(1, sizeof *v);
     enum exit_code code = check_options(cli);
 
-    /* The memory of one machine serves the next, in place of pages that the system clears again. */
-    mallopt(M_MMAP_THRESHOLD, TABLE_BYTES);
-    mallopt(M_TRIM_THRESHOLD, 2 * TABLE_BYTES);
     v->cli = cli;
     v->start = start;
     v->stride = 1;

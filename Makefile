@@ -130,6 +130,8 @@ KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
 
+# A value that is added to an enum is asked for at each switch of the library, as none has a default for it.
+$(LIB_OBJ) $(GEN_OBJ): private ALL_CFLAGS += -Werror=switch-enum
 $(O)/%.o: %.c $(O)/flags
 	$(call compile)
 

@@ -98,7 +98,7 @@ static bool refuse(struct scan *s, const yaml_token_t *t, const char *why)
 /* False when the rest of the text need not be read. */
 static bool look_at(struct scan *s, const yaml_token_t *t)
 {
-    switch (t->type) {
+    switch ((int)t->type) { /* of these alone: the others are libyaml's */
     case YAML_TAG_TOKEN:
         refuse(s, t, "tags ('!') are not used here, the key decides the type");
         return !diag_quiet(s->diag);

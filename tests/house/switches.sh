@@ -20,13 +20,8 @@ warned()
 
 # -- the tree ----------------------------------------------------------------------------------
 
-# Names of tokens are libyaml's; engine/ and network/ are compiled with the units below.
-core=$(ls runtime/{base,machine,data,record,kernels,pe,phase2,explain,sim}/*.c gen/*.c | grep -v gen/doc.c)
-# shellcheck disable=SC2086
-nothing "$(warned . -Wswitch-enum $core | grep -v -e '^runtime/sim/topology.c')"
-ok "no switch of the core has a default in place of a value"
-grep -q -e '-Werror=switch ' "$B/_o/flags"
-ok "a value that a switch forgets ends the build"
+make -n -B B="$B" "$B/_o/runtime/phase2/math.o" "$B/_o/gen/lists.o" 2>&1 | grep -c -e '-Werror=switch .*-Werror=switch-enum' >"$work/asked"
+equal "a value that a switch of the library or the generator forgets, or leaves to a default, ends the build" 2 "$(cat "$work/asked")"
 
 # -- planted -----------------------------------------------------------------------------------
 

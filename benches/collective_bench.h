@@ -48,9 +48,8 @@ struct sharing {
 static inline struct sharing sharing_of(const kb_bench_run *run)
 {
     enum over over = over_of(run);
-    kb_info info;
+    kb_info info = even_info(kb_bench_topology(run));
 
-    kb_topology_info(kb_bench_topology(run), &info);
     int64_t pes = info.pes_per_cube, cubes = info.cubes_per_sip, sips = info.sips;
 
     if (over == OVER_PES)

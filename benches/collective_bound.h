@@ -39,7 +39,7 @@ static inline struct bound bound_new(const kb_topology *topo, kb_dtype dtype)
 {
     struct bound b = {.topo = topo, .dtype = dtype};
 
-    kb_topology_info(topo, &b.info);
+    b.info = even_info(topo);
     kb_topology_limits(topo, &b.limits);
     b.issue_fs = node_overhead_fs(topo, "pe_cpu") + node_overhead_fs(topo, "pe_scheduler");
     b.math_fs = node_overhead_fs(topo, "pe_math");
@@ -52,12 +52,17 @@ static inline struct bound bound_new(const kb_topology *topo, kb_dtype dtype)
 
 static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind, uint32_t pe)
 {
-    uint32_t cube = pe / b->info.pes_per_cube;
+    kb_endpoint end = {0};
 
-    return (kb_endpoint){.kind = kind,
-                         .sip = cube / b->info.cubes_per_sip,
-                         .cube = cube % b->info.cubes_per_sip,
-                         .unit = kind == KB_SRAM ? 0 : pe % b->info.pes_per_cube};
+    if (kind == KB_SLICE) {
+        kb_pe_slice(b->topo, pe, &end);
+        return end;
+    }
+    kb_pe_get(b->topo, pe, &end);
+    end.kind = kind;
+    if (kind == KB_SRAM)
+        end.unit = 0;
+    return end;
 }
 
 /* Of no elements: nothing. */

@@ -230,7 +230,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
             return KB_BAD_REQUEST;
         }
         status = cut_pieces(&c, &first);
-    } while (status == KB_OK && c.next < bytes->tile.n);
+    } while (status == KB_OK && bytes->tile.n > 1 && c.next < bytes->tile.n);
     end_packet(&s->parts, first);
     return status;
 }

@@ -14,7 +14,7 @@
 #include "tray32.h"
 
 extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, bench_all_to_all,
-    bench_broadcast;
+    bench_broadcast, bench_copy, bench_gemm, bench_qkv_gemm, bench_mlp_tp, bench_attention_ring;
 
 static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
                                               &bench_all_gather, &bench_all_to_all,
@@ -141,26 +141,33 @@ static void nor_where_ends_are_joined(void **state)
     }
 }
 
-/* The run of one way, with results. */
-static void assert_verified(const kb_topology *topo, const struct way *w, const char *over)
+/* A run with results, which are at most that far from the reference. */
+static void assert_right(const kb_topology *topo, const kb_bench *bench, const char *const *words,
+                         size_t n_words, double most)
 {
-    char texts[4][64];
-    const char *words[4] = {texts[0], texts[1], texts[2], texts[3]};
     kb_options options = {.phase2 = true};
     kb_bench_run *run;
     double worst;
     kb_error why = {""};
 
+    if (kb_bench_new(bench, topo, &options, 3, words, n_words, &run, &why) ||
+        kb_sim_run(kb_bench_sim(run), 0, &why) || kb_compute(kb_bench_sim(run), NULL, &why) ||
+        kb_bench_verify(run, &worst, &why) || worst > most)
+        fail_msg("%s: %s", bench->name, why.text);
+    kb_bench_free(run);
+}
+
+/* The run of one way. */
+static void assert_verified(const kb_topology *topo, const struct way *w, const char *over)
+{
+    char texts[4][64];
+    const char *words[4] = {texts[0], texts[1], texts[2], texts[3]};
+
     snprintf(texts[0], sizeof *texts, "count=37");
     snprintf(texts[1], sizeof *texts, "dtype=bf16");
     snprintf(texts[2], sizeof *texts, "over=%s", over);
     snprintf(texts[3], sizeof *texts, "algorithm=%s", w->algorithm ? w->algorithm : "");
-    if (kb_bench_new(bench_named(w->bench), topo, &options, 3, words, w->algorithm ? 4 : 3, &run,
-                     &why) ||
-        kb_sim_run(kb_bench_sim(run), 0, &why) || kb_compute(kb_bench_sim(run), NULL, &why) ||
-        kb_bench_verify(run, &worst, &why) || worst > 0)
-        fail_msg("%s %s over %s: %s", w->bench, w->algorithm, over, why.text);
-    kb_bench_free(run);
+    assert_right(topo, bench_named(w->bench), words, w->algorithm ? 4 : 3, 0);
 }
 
 /* Sums are rounded in the order of the ring: bit for bit. */
@@ -173,6 +180,69 @@ static void rings_of_joined_ends_compute_what_their_references_do(void **state)
         for (size_t k = 0; k < N_WAYS; k++)
             for (int over = 0; over < 3; over++)
                 assert_verified(topo, &ways[k], overs[over]);
+        any_topology_free(topo);
+    }
+}
+
+/* -- cubes without PEs ---------------------------------------------------------------------- */
+
+#define MEMORIES_APART                                                                             \
+    "kernbench: 3\nname: apart\nlinks: {l: {bw_gbs: 100.0}}\n"                                     \
+    "kinds: {mem: {pes: 0, hbm: {slices: 2}}, pes: {pes: 3, hbm: {slices: 0}}}\n"                  \
+    "sip: {cubes: 6, net: [{mesh: [2, 1], of: \"c[0-1]\", link: l},"                               \
+    " {each: [\"c[0-1]\", \"c[2-5]\"], groups: 2, link: l}]}\n"                                    \
+    "cubes: {\"c[0-1]\": mem, \"c[2-5]\": pes}\n"
+
+/* Memories of their own, interleaved and not; a cube that is missing from a mesh, and from a torus
+ * of each SIP. */
+static const char *const holes[] = {
+    MEMORIES_APART,
+    MEMORIES_APART "addressing: {granule: 4096, over: sip}\n",
+    "kernbench: 2\nname: gap\nmissing: [c4]\nsip: {cube_mesh: {w: 3, h: 2}}\ncube: {pes: 4}\n",
+    "kernbench: 2\nname: gaps\nsips: 2\nmissing: [s0.c1, s1.c2]\n"
+    "sip: {cube_mesh: {w: 3, h: 2, wrap: xy}}\ncube: {pes: 2}\n",
+};
+
+static void cubes_without_pes_are_left_out(void **state)
+{
+    static const kb_bench *const others[] = {&bench_copy, &bench_gemm, &bench_qkv_gemm,
+                                             &bench_mlp_tp, &bench_attention_ring};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(holes); i++) {
+        const kb_topology *topo = any_topology(holes[i]);
+
+        assert_non_null(topo);
+        hold_to_bound(topo, 61, "f32");
+        for (size_t k = 0; k < N_WAYS; k++)
+            for (int over = 0; over < 3; over++)
+                assert_verified(topo, &ways[k], overs[over]);
+        for (size_t k = 0; k < LENGTH(others); k++)
+            assert_right(topo, others[k], (const char *const[1]){NULL}, 0, 1e-2);
+        any_topology_free(topo);
+    }
+}
+
+static void uneven_machines_are_refused(void **state)
+{
+    static const struct {
+        const char *yaml, *says;
+    } cases[] = {
+        {"kernbench: 2\nname: x\nsip: {cube_mesh: {w: 4, h: 4}}\ncubes: {c3: {pes: 4}}\n",
+         "copy needs as many PEs in every cube that has any: c3.pe4 is missing"},
+        {"kernbench: 2\nname: x\nsips: 2\nsip: {cube_mesh: {w: 4, h: 4}}\nmissing: [s1.c3]\n",
+         "copy needs as many cubes with PEs in every SIP: SIP 0 has 16, SIP 1 has 15"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const kb_topology *topo = any_topology(cases[i].yaml);
+        const char *words[1];
+        kb_bench_run *run;
+        kb_error why = {""};
+
+        assert_int_not_equal(kb_bench_new(&bench_copy, topo, NULL, 0, words, 0, &run, &why), KB_OK);
+        assert_string_equal(why.text, cases[i].says);
         any_topology_free(topo);
     }
 }
@@ -420,6 +490,8 @@ int main(void)
         cmocka_unit_test(nor_on_any_machine),
         cmocka_unit_test(nor_where_ends_are_joined),
         cmocka_unit_test(rings_of_joined_ends_compute_what_their_references_do),
+        cmocka_unit_test(cubes_without_pes_are_left_out),
+        cmocka_unit_test(uneven_machines_are_refused),
         cmocka_unit_test(joined_ends_gain_what_the_documents_say),
         cmocka_unit_test(nor_in_pieces),
         cmocka_unit_test(what_its_queues_do_not_fit_is_refused),

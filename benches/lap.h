@@ -1,7 +1,7 @@
 /* lap.h -- a lap around a grid of cubes or of SIPs, from neighbour to neighbour. */
 #ifndef LAP_H
 #define LAP_H
-#include "tl.h"
+#include "even.h"
 
 /*
  * A ring of messages is as fast as its steps, and two steps that share a link halve its speed. So a
@@ -92,9 +92,7 @@ static inline uint32_t lap_hops(const kb_topology *topo, uint32_t from, uint32_t
  */
 static inline struct lap lap_of_cubes(const kb_topology *topo)
 {
-    kb_info info;
-
-    kb_topology_info(topo, &info);
+    kb_info info = info_of_pes(topo);
     struct lap lap = {.w = info.mesh_w, .h = info.mesh_h};
     uint32_t beside = lap.w > 1, below = lap.h > 1 ? lap.w : 0;
 

@@ -120,8 +120,7 @@ static void reduce_axes(const struct summands *s, const struct ranks *axis, int 
 /* How many ranks the axes of the machine have, and in which order rings visit them. */
 static struct grid axes_of(const kb_topology *topo, enum over over)
 {
-    kb_info info = even_info(topo);
-
+    kb_info info = info_of_pes(topo);
     struct grid g = {.cube.n = over == OVER_PES ? info.pes_per_cube : 1,
                      .row.n = over == OVER_SIPS ? 1 : info.mesh_w,
                      .column.n = over == OVER_SIPS ? 1 : info.mesh_h,

@@ -58,7 +58,7 @@ static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
                      .d = kb_bench_int(run, "D"),
                      .dtype = kb_bench_dtype(run, "dtype")};
     int64_t fit = rows_that_fit(topo, p.d * 8, 8), cubes;
-    kb_info info = even_info(topo);
+    kb_info info = info_of_pes(topo);
 
     cubes = (int64_t)info.sips * info.cubes_per_sip;
     p.sums = sum_dtype(p.dtype);

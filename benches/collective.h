@@ -52,7 +52,7 @@ static inline struct vector part_of(struct vector v, int64_t i, int64_t n)
 /* The number of pieces in which a vector is moved, so that tensors and queues fit into a TCM. */
 static inline int64_t pieces_of(tl_ctx *tl, int64_t n, kb_dtype dtype)
 {
-    int64_t room = (int64_t)kb_memory_bytes(tl_topology(tl), &(kb_endpoint){.kind = KB_TCM}) / 16;
+    int64_t room = (int64_t)memory_bytes_of_pes(tl_topology(tl), KB_TCM) / 16;
 
     return n > 0 ? parts(n * (int64_t)kb_dtype_bytes(dtype), room) : 1;
 }

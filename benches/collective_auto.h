@@ -22,7 +22,7 @@ enum { CANDIDATES_MAX = 8 };
 static inline bool any_fits(const struct bound *b, enum over over, int64_t count)
 {
     int64_t senders = 8, ranks = last_ranks(b, over).n;
-    uint64_t room = kb_memory_bytes(b->topo, &(kb_endpoint){.kind = b->limits.queue_memory});
+    uint64_t room = memory_bytes_of_pes(b->topo, b->limits.queue_memory);
     uint64_t vectors = 2 * (uint64_t)last_part(b, over, count) * kb_dtype_bytes(b->dtype);
 
     for (; ranks > 1; ranks /= 2)

@@ -48,8 +48,7 @@ struct sharing {
 static inline struct sharing sharing_of(const kb_bench_run *run)
 {
     enum over over = over_of(run);
-    kb_info info = even_info(kb_bench_topology(run));
-
+    kb_info info = info_of_pes(kb_bench_topology(run));
     int64_t pes = info.pes_per_cube, cubes = info.cubes_per_sip, sips = info.sips;
 
     if (over == OVER_PES)
@@ -94,14 +93,12 @@ static inline void note_one_rank(kb_bench_run *run, const char *bench)
 static inline uint64_t queues_bytes(const kb_topology *topo, int64_t senders)
 {
     kb_limits limits;
-    kb_info info;
 
     kb_topology_limits(topo, &limits);
-    kb_topology_info(topo, &info);
     uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
 
     return (uint64_t)senders * ((each + 63) / 64 * 64) *
-           (limits.queue_memory == KB_SRAM ? info.pes_per_cube : 1);
+           (limits.queue_memory == KB_SRAM ? info_of_pes(topo).pes_per_cube : 1);
 }
 
 /* Queues from so many senders must fit into their memory; in a TCM beside tensors. */
@@ -113,7 +110,7 @@ static inline void check_queues(kb_bench_run *run, const char *bench, int64_t se
 
     kb_topology_limits(topo, &limits);
     bool of_cube = limits.queue_memory == KB_SRAM, of_tcm = limits.queue_memory == KB_TCM;
-    uint64_t room = kb_memory_bytes(topo, &(kb_endpoint){.kind = limits.queue_memory});
+    uint64_t room = memory_bytes_of_pes(topo, limits.queue_memory);
     uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
 
     snprintf(

@@ -25,10 +25,14 @@ struct bound {
 
 static inline int64_t node_overhead_fs(const kb_topology *topo, const char *name)
 {
-    char full[KB_NODE_BYTES];
+    char full[KB_NODE_BYTES], first[KB_ENDPOINT_BYTES];
     uint32_t node;
     kb_node found;
-    size_t n = (size_t)snprintf(full, sizeof full, "sip0.cube0.pe0.%s", name);
+    kb_endpoint pe;
+
+    kb_pe_get(topo, 0, &pe);
+    kb_endpoint_name(&pe, first);
+    size_t n = (size_t)snprintf(full, sizeof full, "%s.%s", first, name);
 
     if (kb_node_find(topo, full, n, &node) || kb_node_get(topo, node, &found))
         return 0;
@@ -39,37 +43,21 @@ static inline struct bound bound_new(const kb_topology *topo, kb_dtype dtype)
 {
     struct bound b = {.topo = topo, .dtype = dtype};
 
-    b.info = even_info(topo);
+    b.info = info_of_pes(topo);
     kb_topology_limits(topo, &b.limits);
     b.issue_fs = node_overhead_fs(topo, "pe_cpu") + node_overhead_fs(topo, "pe_scheduler");
     b.math_fs = node_overhead_fs(topo, "pe_math");
-    b.room = (int64_t)kb_memory_bytes(topo, &(kb_endpoint){.kind = KB_TCM}) / 16 /
-             (int64_t)kb_dtype_bytes(dtype);
+    b.room = (int64_t)memory_bytes_of_pes(topo, KB_TCM) / 16 / (int64_t)kb_dtype_bytes(dtype);
     return b;
 }
 
 /* -- commands ------------------------------------------------------------------------------- */
 
-static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind, uint32_t pe)
-{
-    kb_endpoint end = {0};
-
-    if (kind == KB_SLICE) {
-        kb_pe_slice(b->topo, pe, &end);
-        return end;
-    }
-    kb_pe_get(b->topo, pe, &end);
-    end.kind = kind;
-    if (kind == KB_SRAM)
-        end.unit = 0;
-    return end;
-}
-
 /* Of no elements: nothing. */
 static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe,
                               kb_endpoint_kind kind, uint32_t at, int64_t n)
 {
-    kb_endpoint src = place_of(b, KB_PE, pe), dst = place_of(b, kind, at);
+    kb_endpoint src = memory_of_pe(b->topo, KB_PE, pe), dst = memory_of_pe(b->topo, kind, at);
     kb_cost cost = {0};
 
     if (n > 0)

@@ -17,7 +17,6 @@
  * dtype.
  */
 #include <string.h>
-#include "even.h"
 #include "tile.h"
 
 /* A piece of the part that lies in the slice of one PE. */
@@ -27,17 +26,6 @@ struct piece {
     int64_t first;  /* its first element in that part */
     kb_shape shape;
 };
-
-static kb_endpoint memory_of(tl_ctx *tl, kb_endpoint_kind kind, uint32_t pe)
-{
-    kb_endpoint end = {0};
-
-    kb_pe_get(tl_topology(tl), pe, &end);
-    end.kind = kind;
-    if (kind == KB_SRAM)
-        end.unit = 0;
-    return end;
-}
 
 /* Stores `x` at `address`, and loads it from there. */
 static tl_tensor *by_way_of(tl_ctx *tl, tl_tensor *x, uint64_t address)
@@ -52,7 +40,8 @@ static void carry(tl_ctx *tl, const struct piece *p, uint64_t landing)
     const kb_tensor *x = p->args->tensors[0];
     kb_shard from = kb_tensor_shard(x, p->owner);
     kb_shard to = kb_tensor_shard(p->args->tensors[1], p->owner);
-    kb_endpoint sram = memory_of(tl, KB_SRAM, p->owner), tcm = memory_of(tl, KB_TCM, p->owner);
+    kb_endpoint sram = memory_of_pe(tl_topology(tl), KB_SRAM, p->owner),
+                tcm = memory_of_pe(tl_topology(tl), KB_TCM, p->owner);
     uint64_t offset = (uint64_t)(p->first * element_bytes(x));
     uint64_t place = (uint64_t)((from.first[0] + p->first) * element_bytes(x));
     uint64_t mark = tl_mark(tl);

@@ -92,8 +92,7 @@ static inline uint32_t lap_hops(const kb_topology *topo, uint32_t from, uint32_t
  */
 static inline struct lap lap_of_cubes(const kb_topology *topo)
 {
-    kb_info info = even_info(topo);
-
+    kb_info info = info_of_pes(topo);
     struct lap lap = {.w = info.mesh_w, .h = info.mesh_h};
     uint32_t beside = lap.w > 1, below = lap.h > 1 ? lap.w : 0;
 

@@ -144,9 +144,7 @@ static void mlp_tp(tl_ctx *tl, const kb_args *args)
 /* PEs of all SIPs. */
 static int64_t ranks_of(const kb_bench_run *run)
 {
-    kb_info info = even_info(kb_bench_topology(run));
-
-    return (int64_t)info.sips * info.cubes_per_sip * info.pes_per_cube;
+    return kb_pe_count(kb_bench_topology(run));
 }
 
 /* algorithm=auto: chooses the fastest by running each. */

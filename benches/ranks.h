@@ -83,7 +83,7 @@ struct grid {
 /* In which order a ring of all ranks visits them: by the laps, if some ends are joined. */
 static inline struct order order_over(const kb_topology *topo, enum over over)
 {
-    kb_info info = even_info(topo);
+    kb_info info = info_of_pes(topo);
 
     if (!info.wrap_x && !info.wrap_y && !info.grid_wrap_x && !info.grid_wrap_y)
         return (struct order){.pes = 0};
@@ -122,11 +122,8 @@ static inline void order_grid(const kb_topology *topo, struct grid *g)
 
 static inline struct grid grid_of(const tl_ctx *tl, enum over over)
 {
-    kb_info info = even_info(tl_topology(tl));
-    uint32_t pes, cubes;
-
-    pes = info.pes_per_cube;
-    cubes = pes * info.cubes_per_sip;
+    kb_info info = info_of_pes(tl_topology(tl));
+    uint32_t pes = info.pes_per_cube, cubes = pes * info.cubes_per_sip;
     struct grid g = {.cube = ranks_along(tl, 1, pes, over == OVER_PES),
                      .row = ranks_along(tl, pes, info.mesh_w, over != OVER_SIPS),
                      .column = ranks_along(tl, pes * info.mesh_w, info.mesh_h, over != OVER_SIPS),
@@ -139,10 +136,9 @@ static inline struct grid grid_of(const tl_ctx *tl, enum over over)
 /* All ranks in one list. */
 static inline struct ranks ranks_over(const tl_ctx *tl, enum over over)
 {
-    kb_info info = even_info(tl_topology(tl));
-    uint32_t stride;
+    kb_info info = info_of_pes(tl_topology(tl));
+    uint32_t stride = over == OVER_PES ? 1 : info.pes_per_cube;
 
-    stride = over == OVER_PES ? 1 : info.pes_per_cube;
     if (over == OVER_SIPS)
         stride *= info.cubes_per_sip;
     struct ranks r =

@@ -37,7 +37,7 @@ static inline uint32_t ring_neighbour(const struct ring *r, int64_t by)
 static inline struct ring ring_of(tl_ctx *tl)
 {
     struct ring r = {.cubes = lap_of_cubes(tl_topology(tl)), .sips = lap_of_sips(tl_topology(tl))};
-    kb_info info = even_info(tl_topology(tl));
+    kb_info info = info_of_pes(tl_topology(tl));
 
     if (!info.wrap_x && !info.wrap_y)
         r.cubes.way = LAP_SNAKE;

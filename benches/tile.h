@@ -1,7 +1,7 @@
 /* tile.h -- shared by the benches: arguments, types, addresses of rows, sizes of blocks. */
 #ifndef TILE_H
 #define TILE_H
-#include "tl.h"
+#include "even.h"
 
 /* Arguments of many benches. */
 #define SIZE_ARG(name, initial, help)                                                              \
@@ -46,7 +46,7 @@ static inline int64_t element_bytes(const kb_tensor *t)
 /* The number of rows, at least 1, of which half a TCM holds `copies`. */
 static inline int64_t rows_that_fit(const kb_topology *topo, int64_t row_bytes, int64_t copies)
 {
-    int64_t room = (int64_t)kb_memory_bytes(topo, &(kb_endpoint){.kind = KB_TCM}) / 2;
+    int64_t room = (int64_t)memory_bytes_of_pes(topo, KB_TCM) / 2;
 
     return room > row_bytes * copies ? room / (row_bytes * copies) : 1;
 }

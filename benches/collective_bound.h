@@ -25,14 +25,14 @@ struct bound {
 
 static inline int64_t node_overhead_fs(const kb_topology *topo, const char *name)
 {
-    char full[KB_NODE_BYTES], first[KB_ENDPOINT_BYTES];
+    char full[KB_NODE_BYTES];
     uint32_t node;
     kb_node found;
     kb_endpoint pe;
 
     kb_pe_get(topo, 0, &pe);
-    kb_endpoint_name(&pe, first);
-    size_t n = (size_t)snprintf(full, sizeof full, "%s.%s", first, name);
+    size_t n =
+        (size_t)snprintf(full, sizeof full, "sip%u.cube%u.pe%u.%s", pe.sip, pe.cube, pe.unit, name);
 
     if (kb_node_find(topo, full, n, &node) || kb_node_get(topo, node, &found))
         return 0;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * What kb_topology_info() says, without the cubes that have no PEs: memory dies and switches. Where
- * there are some, the others are a row. The machine has PEs, and is even.
+ * What kb_topology_info() says, without the cubes that have no PEs: memory dies, switches, missing
+ * ones. Where there are some, the others are a row. The machine is even, or has no PEs.
  */
 static inline kb_info info_of_pes(const kb_topology *topo)
 {
@@ -15,7 +15,8 @@ static inline kb_info info_of_pes(const kb_topology *topo)
     kb_info info;
 
     kb_topology_info(topo, &info);
-    kb_pe_get(topo, 0, &pe);
+    if (kb_pe_get(topo, 0, &pe) != KB_OK)
+        return info;
     kb_cube_get(topo, pe.sip, pe.cube, &cube);
     uint32_t cubes = kb_pe_count(topo) / info.sips / cube.n_pes;
 
@@ -61,12 +62,10 @@ static inline void check_cube(const kb_topology *topo, uint32_t sip, uint32_t c,
     uint32_t pes = info_of_pes(topo).pes_per_cube;
     kb_cube cube;
 
-    if (kb_cube_get(topo, sip, c, &cube) != KB_OK) {
-        snprintf(text, 128, "needs all cubes: cube %u of SIP %u is missing", c, sip);
+    if (kb_cube_get(topo, sip, c, &cube) != KB_OK || cube.n_pes == 0)
         return;
-    }
-    *n += cube.n_pes > 0;
-    if (cube.n_pes && cube.n_pes != pes)
+    ++*n;
+    if (cube.n_pes != pes)
         snprintf(text, 128,
                  "needs as many PEs in every cube that has PEs: sip%u.cube%u has %u, the first %u",
                  sip, c, cube.n_pes, pes);

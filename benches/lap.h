@@ -112,8 +112,9 @@ static inline struct lap lap_of_cubes(const kb_topology *topo)
 /* The lap of the SIPs, if they are joined in a grid with rings; else they are taken by number. */
 static inline struct lap lap_of_sips(const kb_topology *topo)
 {
-    kb_info info = even_info(topo);
+    kb_info info;
 
+    kb_topology_info(topo, &info);
     if (!info.grid_wrap_x && !info.grid_wrap_y)
         return (struct lap){.w = info.sips, .h = 1};
     return lap_joined(info.grid_w, info.grid_h, info.grid_wrap_y);

@@ -778,7 +778,7 @@ break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
 break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/first = cube_first_pe\(t, sip \* t->cubes\);/first = 0;/; s/cube_first_pe\(t, \(sip \+ 1\) \* t->cubes\) - first/tl->kernels->n_pes/'
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'even: cubes without PEs are ranks' benches/even.h 's/if \(cubes < info\.cubes_per_sip\)/if (0)/'
-break_it 'even: as many cubes with PEs are not asked for' benches/even.h 's/else if \(n != first\)/else if (0)/'
+break_it 'even: as many cubes with PEs are not asked for' benches/even.h 's/if \(!\*text && n != wanted\)/if (0)/'
 break_it 'ring: columns that always go south' benches/lap.h 's/if \(\*column % 2\)/if (0)/'
 break_it 'ring: joined ends of columns not used' benches/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
 break_it 'ring: ranks in the order of the lap, parts by number' benches/collective.h 's/return part_of\(x, rank_at\(r, place\), r->n\);/return part_of(x, place, r->n);/'
@@ -1008,7 +1008,7 @@ choose_tests() {
     *' gen/component_'*) tests=(component_object load) scripts=(component_rules) ;;
     *' gen/load.c '*) tests=(load topology "${all_tests[@]}") ;;
     *' runtime/engine/split.'* | *split_by_packets* | *txn_start_fs* | *PACKET_MIN* | *ahead_fs* | *'p->packets'*)
-        tests=(packets pace split kernel_random random load) scripts=(kbgen_bad)
+        tests=(packets pace tiles split collectives kernel_random random load) scripts=(kbgen_bad)
         ;;
     *' runtime/engine/traffic'*) tests=(traffic split "${all_tests[@]}") scripts=(load) ;;
     *drain_fs*served_fs*) tests=(watch) scripts=(components) ;;

@@ -229,7 +229,9 @@ static void reference_quantise(const kb_bench_run *run, double *const *t)
         t[2][i] = s = scale_of(most, kb_bench_real(run, "limit"));
         for (int64_t j = 0; j < n; j++)
             for (int64_t k = 0; k < depth; k++)
-                t[3][i * n + j] += (s == 0 ? row[k] : rint(row[k] / s) * s) * t[1][k * n + j];
+                t[3][i * n + j] =
+                    (float)(t[3][i * n + j] +
+                            (s == 0 ? row[k] : rint(row[k] / s) * s) * t[1][k * n + j]);
     }
 }
 

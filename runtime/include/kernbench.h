@@ -750,7 +750,8 @@ typedef struct kb_command {
     uint32_t pe;                 /* number over all SIPs and cubes */
     const char *call;            /* "tl_load" */
     const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp"; or "send",
-                                    "recv", "barrier", "atomic_add" */
+                                    "recv", "barrier", "atomic_add",
+                                    "atomic" */
     const char *kernel, *region; /* region may be NULL */
     const char *file;            /* of the call */
     int line;
@@ -1355,7 +1356,8 @@ kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
  *   - a tl_send() and the return of the tl_recv() that takes its message;
  *   - a tl_recv() and the return of the tl_send() that needed the slot it freed;
  *   - a tl_barrier(), for its group;
- *   - atomics of one element, as they took effect; two atomics do not race;
+ *   - tl_atomic_add() of one element, as they took effect. Two atomics do not race; if their result
+ *     depends on which is first, they are found as well, with `atomic` in both;
  *   - launches.
  * An asynchronous command lasts from its call until tl_wait() has returned. Slots of queues and the
  * host are not checked. Simulated times do not change.

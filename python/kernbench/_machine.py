@@ -1,9 +1,13 @@
 """_machine.py -- machines, and what can be asked of them."""
+import contextlib
 import json
 import os
 import re
+import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Tuple, Union, overload
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional, Tuple, Union, overload
+
+import numpy as np
 
 from ._arguments import given, split
 from ._arrow import ArrowRows
@@ -282,17 +286,17 @@ class Commands:
 
     @overload
     def run(self, bench: str, *, tensors: Literal[True], args: Optional[Mapping[str, Any]] = ...,
-            verify: Union[bool, str, None] = ..., seed: Optional[int] = ...,
+            inputs: Optional[Mapping[str, Any]] = ..., verify: Union[bool, str, None] = ..., seed: Optional[int] = ...,
             reference: Optional[Callable[..., Any]] = ..., **arguments: Any) -> Tuple[Rows, Tensors]: ...
 
     @overload
     def run(self, bench: str, *, tensors: Optional[Literal[False]] = ..., args: Optional[Mapping[str, Any]] = ...,
-            verify: Union[bool, str, None] = ..., seed: Optional[int] = ...,
+            inputs: Optional[Mapping[str, Any]] = ..., verify: Union[bool, str, None] = ..., seed: Optional[int] = ...,
             reference: Optional[Callable[..., Any]] = ..., **arguments: Any) -> Rows: ...
 
     def run(self, bench: str, *, tensors: Optional[bool] = None, args: Optional[Mapping[str, Any]] = None,
-            verify: Union[bool, str, None] = None, seed: Optional[int] = None,
-            reference: Optional[Callable[..., Any]] = None, **arguments: Any) -> Any:
+            inputs: Optional[Mapping[str, Any]] = None, verify: Union[bool, str, None] = None,
+            seed: Optional[int] = None, reference: Optional[Callable[..., Any]] = None, **arguments: Any) -> Any:
         """The kernels of a bench: a row of times (ns) and counts for every launch.
 
         bench      its name: kernbench.benches() lists them, with their arguments
@@ -300,6 +304,9 @@ class Commands:
         arguments  options of the command: oplog="ops.csv", trace="t.pftrace", dump="folder",
                    phase2=True, until_ns=100, engine="hop"; and arguments of the bench, M=512,
                    unless they have the name of an option: these are in args
+        inputs     inputs of the bench by their names, in place of its own: inputs={"x": array}. The
+                   shape must be the bench's, and the type, or f32 and f64 for another type of float,
+                   or integers that fit; bf16 as uint16 that has the bits
         verify     compare results with the reference; "ops": each operation, too. If they differ,
                    kernbench.Different is raised, with the rows
         seed       of the inputs (default 0)
@@ -310,6 +317,7 @@ class Commands:
 
         >>> rows, t = m.run("gemm", M=64, N=64, K=64, tensors=True)
         >>> abs(t["c"] - t["a"] @ t["b"]).max()
+        >>> m.run("gather", inputs={"index": np.arange(64)[::-1]}, M=64, L=64, verify=True)
         >>> m.run(kernbench.compile("moe.c"), tokens=256, reference=my_moe)
         """
         asked = {**arguments, **given(args=args, verify=verify, seed=seed, tensors=tensors, reference=reference)}
@@ -321,14 +329,27 @@ class Commands:
                                 "by Machine.run()"])
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
-        query = self._query("run", operands, keep_run=bool(tensors or reference), quiet=quiet, **options)
-        rows = self._rows_of(query, quiet)
+        with files_of(inputs or {}) as words:
+            query = self._query("run", operands + words, keep_run=bool(tensors or reference), quiet=quiet, **options)
+            rows = self._rows_of(query, quiet)
         if not (tensors or reference):
             return rows
         found = Tensors(query)
         if reference:
             judge(found, reference, rows)
         return (rows, found) if tensors else rows
+
+
+@contextlib.contextmanager
+def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
+    """Operands that name files of arrays, while these files are there."""
+    with tempfile.TemporaryDirectory(prefix="kernbench.") if inputs else contextlib.nullcontext("") as folder:
+        words = []
+        for name, array in inputs.items():
+            path = os.path.join(folder, f"{name}.npy")
+            np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+            words.append(f"{name}=@{path}")
+        yield words
 
 
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:

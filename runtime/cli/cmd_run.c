@@ -41,6 +41,7 @@
 #include "cli/out/speed.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/stop.h"
+#include "base/digest.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/trace/trace.h"
@@ -52,13 +53,20 @@
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
+/* An input that is read from a file, as results tell it. */
+struct file_arg {
+    char name[64], value[DIGEST_CHARS + 8];
+};
+
 /* One run, and what is known about its results. */
 struct run {
     const struct cli *cli;
-    struct launch_rows rows;               /* its `run` is owned */
-    kb_sim *sim;                           /* of `run` */
-    kb_breakdown *breakdown;               /* owned; NULL: not wanted */
-    struct origin_arg *args;               /* owned */
+    struct launch_rows rows; /* its `run` is owned */
+    kb_sim *sim;             /* of `run` */
+    kb_breakdown *breakdown; /* owned; NULL: not wanted */
+    struct origin_arg *args; /* owned */
+    struct file_arg *files;  /* owned; by operand: names and values in `args` */
+    size_t n_args;
     kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
     bool again; /* a kernel wants values: the run is to begin again with them */
     struct speed speed;
@@ -260,12 +268,42 @@ static enum exit_code results(struct run *run)
 
 /* -- what is printed ------------------------------------------------------------------------ */
 
+static bool is_argument(const kb_bench *bench, const char *name, size_t len)
+{
+    for (size_t i = 0; i < bench->n_args; i++)
+        if (strlen(bench->args[i].name) == len && strncmp(bench->args[i].name, name, len) == 0)
+            return true;
+    return false;
+}
+
+/* "x=@file.npy" is told by what the file has, as "sha256:" and its digits. */
+static void resolve_files(struct run *run)
+{
+    const struct opts *o = &run->cli->opts;
+
+    run->files = memory_new(o->n_operands, sizeof *run->files);
+    for (size_t i = 1; i < o->n_operands; i++) {
+        const char *word = o->operand[i];
+        size_t len = strcspn(word, "=");
+        struct file_arg *file = &run->files[i];
+        struct digest d;
+
+        if (word[len] == '\0' || word[len + 1] != '@' || is_argument(run->rows.bench, word, len))
+            continue;
+        digest_begin(&d);
+        digest_add_file(&d, word + len + 2);
+        digest_end(&d, stpcpy(file->value, "sha256:"));
+        snprintf(file->name, sizeof file->name, "%.*s", (int)len, word);
+        run->args[run->n_args++] = (struct origin_arg){.name = file->name, .value = file->value};
+    }
+}
+
 /* All arguments, for formats that tell them. */
 static void resolve_args(struct run *run)
 {
-    size_t n = run->rows.bench->n_args;
+    size_t n = run->n_args = run->rows.bench->n_args;
 
-    run->args = memory_new(n + 1, sizeof *run->args);
+    run->args = memory_new(n + run->cli->opts.n_operands, sizeof *run->args);
     for (size_t i = 0; i < n; i++) {
         const kb_bench_arg *arg = &run->rows.bench->args[i];
 
@@ -274,19 +312,20 @@ static void resolve_args(struct run *run)
                                 .value = kb_bench_value(run->rows.run, i),
                                 .is_number = arg->type == KB_ARG_INT || arg->type == KB_ARG_REAL};
     }
+    resolve_files(run);
 }
 
 static void print_rows(struct run *run, struct sink *s)
 {
     if (run->cli->opts.inspect.n > 0) {
-        inspection_rows_print(run->cli, run->inspected, run->args, run->rows.bench->n_args, s);
+        inspection_rows_print(run->cli, run->inspected, run->args, run->n_args, s);
         return;
     }
     struct rows rows = launch_rows(&run->rows);
 
     rows.warning = run->warning;
     cmd_show(run->cli, run->sim, "");
-    cmd_write_with(run->cli, &rows, run->args, run->rows.bench->n_args, s);
+    cmd_write_with(run->cli, &rows, run->args, run->n_args, s);
     sink_flush(s);
 }
 
@@ -482,7 +521,7 @@ static enum exit_code run_once(const struct cli *cli, bool values, bool *again)
     if (!code) {
         code = run_traced(&run);
         utilization_rows_take(&stats, cli, run.sim);
-        code = stats_file_write(&stats, cli, run.args, run.rows.bench->n_args, code);
+        code = stats_file_write(&stats, cli, run.args, run.n_args, code);
     }
     if (stop_leaves())
         return code;
@@ -492,6 +531,7 @@ static enum exit_code run_once(const struct cli *cli, bool values, bool *again)
     for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
+    free(run.files);
     if (session_here() && session_here()->keeps_run && o->vary.n == 0 && !run.again)
         session_here()->run = run.rows.run;
     else

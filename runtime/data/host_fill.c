@@ -1,8 +1,10 @@
 /* host_fill.c -- fills tensors of the host: by bytes, or by a rule whose numbers are made when they
  * are read. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
+#include "data/cast.h"
 #include "data/host_parts.h"
 #include "data/npy.h"
 #include "machine/endpoint.h"
@@ -248,9 +250,88 @@ kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb
     return host_fill_by(tensor, &(struct rule){.start = start, .step = step}, why);
 }
 
-static bool same_shape(const kb_shape *a, const kb_shape *b)
+static bool is_integer(kb_dtype d)
 {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+    return d >= KB_I8 && d <= KB_U64;
+}
+
+/* May a tensor of type `to` be filled from elements of type `from`? numpy has bf16 as u16. */
+static bool fills(kb_dtype to, kb_dtype from)
+{
+    if (to == KB_BF16 && from == KB_U16)
+        return true;
+    if (dtype_is_float(to))
+        return from == to || from == KB_F32 || from == KB_F64;
+    return from == to || (is_integer(to) && is_integer(from));
+}
+
+/* Is the integer `value` one of type `to`? One of type u64 comes as its bits. */
+static bool integer_fits(kb_dtype to, kb_dtype from, int64_t value)
+{
+    bool negative = value < 0 && from != KB_U64;
+    uint64_t rest = negative ? ~(uint64_t)value : (uint64_t)value;
+    unsigned bits = 8 * (unsigned)kb_dtype_bytes(to) - dtype_is_signed(to);
+
+    return !(negative && !dtype_is_signed(to)) && (bits == 64 || rest >> bits == 0);
+}
+
+/* Refuses the first integer of a file that the tensor's type does not have. */
+static kb_status check_integers(const kb_tensor *tensor, const struct npy *npy, const char *path,
+                                kb_error *why)
+{
+    size_t size = kb_dtype_bytes(npy->dtype);
+
+    for (uint64_t i = 0; i < npy->nbytes / size; i++) {
+        int64_t value;
+
+        cast_elements(KB_I64, &value, npy->dtype, npy->bytes + i * size, 1);
+        if (integer_fits(tensor->dtype, npy->dtype, value))
+            continue;
+        if (npy->dtype == KB_U64)
+            return endpoint_error(
+                why,
+                "%.240s: its element %" PRIu64 " is %" PRIu64 ", which is no %s of tensor '%.64s'",
+                path, i, (uint64_t)value, kb_dtype_name(tensor->dtype), tensor->name);
+        return endpoint_error(
+            why, "%.240s: its element %" PRIu64 " is %" PRId64 ", which is no %s of tensor '%.64s'",
+            path, i, value, kb_dtype_name(tensor->dtype), tensor->name);
+    }
+    return KB_OK;
+}
+
+/* Do shape, type and integers of a file fit the tensor? */
+static kb_status check_npy(const kb_tensor *tensor, const struct npy *npy, const char *path,
+                           kb_error *why)
+{
+    char has[NPY_SHAPE_BYTES], wants[NPY_SHAPE_BYTES];
+
+    if (!fills(tensor->dtype, npy->dtype))
+        return endpoint_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+                              kb_dtype_name(npy->dtype), tensor->name,
+                              kb_dtype_name(tensor->dtype));
+    npy_put_shape(has, &npy->shape);
+    npy_put_shape(wants, &tensor->shape);
+    if (strcmp(has, wants) != 0)
+        return endpoint_error(why, "%.240s: its shape %s is not that of tensor '%.64s', %s", path,
+                              has, tensor->name, wants);
+    return is_integer(tensor->dtype) ? check_integers(tensor, npy, path, why) : KB_OK;
+}
+
+/* Rounds floats, once, to the tensor's type; integers are known to fit. */
+static kb_status write_npy(kb_tensor *tensor, const struct npy *npy, kb_error *why)
+{
+    unsigned char *bytes;
+    kb_status status;
+
+    if (npy->nbytes == tensor->nbytes && (npy->dtype == tensor->dtype || npy->dtype == KB_U16))
+        return kb_tensor_write(tensor, npy->bytes, why);
+    bytes = malloc(tensor->nbytes);
+    if (!bytes)
+        return host_no_memory(tensor->name, why);
+    cast_elements(tensor->dtype, bytes, npy->dtype, npy->bytes, element_count(tensor));
+    status = kb_tensor_write(tensor, bytes, why);
+    free(bytes);
+    return status;
 }
 
 kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
@@ -258,19 +339,11 @@ kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
     REFUSE_NULL(tensor && path, "tensor, path", why);
     struct npy npy;
     kb_status status = npy_read(path, &npy, why);
-    kb_dtype want = tensor->dtype == KB_BF16 ? KB_U16 : tensor->dtype;
 
-    if (status != KB_OK)
-        return status;
-    if (npy.dtype != want)
-        status =
-            endpoint_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
-                           kb_dtype_name(npy.dtype), tensor->name, kb_dtype_name(tensor->dtype));
-    else if (!same_shape(&npy.shape, &tensor->shape))
-        status = endpoint_error(why, "%.240s: its shape is not that of tensor '%.64s'", path,
-                                tensor->name);
-    else
-        status = kb_tensor_write(tensor, npy.bytes, why);
+    if (status == KB_OK)
+        status = check_npy(tensor, &npy, path, why);
+    if (status == KB_OK)
+        status = write_npy(tensor, &npy, why);
     npy_free(&npy);
     return status;
 }

@@ -343,10 +343,9 @@ void npy_free(struct npy *npy)
 
 /* -- writing -------------------------------------------------------------------------------- */
 
-/* The shape as Python writes a tuple: (), (3,), (3, 4). */
-static void put_shape(char *text, size_t room, const kb_shape *shape)
+void npy_put_shape(char text[NPY_SHAPE_BYTES], const kb_shape *shape)
 {
-    size_t n = (size_t)snprintf(text, room, "(");
+    size_t room = NPY_SHAPE_BYTES, n = (size_t)snprintf(text, room, "(");
 
     for (int64_t i = 0; i < shape->rank; i++)
         n += (size_t)snprintf(text + n, room - n, "%s%" PRId64, i ? ", " : "", shape->dim[i]);
@@ -365,10 +364,10 @@ static const char *descr_of(kb_dtype dtype)
 /* Writes prefix and header, padded by blanks and a newline; returns their length. */
 static size_t put_header(char text[8 * ALIGNMENT], kb_dtype dtype, const kb_shape *shape)
 {
-    char extents[KB_RANK_MAX * 24];
+    char extents[NPY_SHAPE_BYTES];
     size_t n = PREFIX_BYTES, length;
 
-    put_shape(extents, sizeof extents, shape);
+    npy_put_shape(extents, shape);
     n += (size_t)snprintf(text + n, 7 * ALIGNMENT - n,
                           "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr_of(dtype),
                           extents);

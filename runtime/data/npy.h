@@ -19,6 +19,10 @@ struct npy {
 kb_status npy_read(const char *path, struct npy *out, kb_error *why);
 void npy_free(struct npy *npy);
 
+/* A shape as Python writes a tuple: (), (3,), (3, 4). */
+enum { NPY_SHAPE_BYTES = KB_RANK_MAX * 24 };
+void npy_put_shape(char text[NPY_SHAPE_BYTES], const kb_shape *shape);
+
 /* Writes version 1.0. The file gets its name when it is complete. */
 kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void *bytes,
                     kb_error *why);

@@ -99,6 +99,7 @@ struct op {
     uint8_t math; /* OP_MATH: enum tl_op */
     bool composite;
     bool ipcq;    /* DMA_WRITE: a piece of a message to another PE */
+    bool atomic;  /* a write that combines: MATH of what was there and x; a DMA_WRITE: exchange */
     bool strided; /* DMA: elements in the memory are `stride` bytes apart */
     uint8_t n_in; /* operands: DMA 1, GEMM 2, or 3: what it adds to; MATH 1..3; arange 2, full 1,
                      all scalars */

@@ -81,7 +81,7 @@ const char *spans_command_name(const struct command *c)
 {
     static const char *const tasks[] = {
         [TASK_SEND] = "send",         [TASK_RECV] = "recv",   [TASK_BARRIER] = "barrier",
-        [TASK_ATOMIC] = "atomic_add", [TASK_VALUE] = "value",
+        [TASK_ATOMIC] = "atomic_add", [TASK_VALUE] = "value", [TASK_COMBINE] = "atomic",
     };
     const struct op *op = &c->op;
     static const char *const gemm[] = {

@@ -750,7 +750,8 @@ typedef struct kb_command {
     uint32_t pe;                 /* number over all SIPs and cubes */
     const char *call;            /* "tl_load" */
     const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp"; or "send",
-                                    "recv", "barrier", "atomic_add" */
+                                    "recv", "barrier", "atomic_add",
+                                    "atomic" */
     const char *kernel, *region; /* region may be NULL */
     const char *file;            /* of the call */
     int line;
@@ -1215,7 +1216,13 @@ kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why);
 kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why);
 /* Fills element i, in C order, with start + i * step. */
 kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why);
-/* Fills it from a .npy file of the same shape and type (bf16: u2). */
+/*
+ * Fills it from a .npy file of the same shape, and of the same type (bf16: u2); f32 and f64 are
+ * rounded once to another type of float, and integers may be of any type if all of them fit.
+ *
+ * returns  KB_FILE_ERROR: it cannot be read; KB_BAD_REQUEST: another shape or type, or an integer
+ *          that does not fit
+ */
 kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why);
 
 /*
@@ -1349,7 +1356,8 @@ kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
  *   - a tl_send() and the return of the tl_recv() that takes its message;
  *   - a tl_recv() and the return of the tl_send() that needed the slot it freed;
  *   - a tl_barrier(), for its group;
- *   - atomics of one element, as they took effect; two atomics do not race;
+ *   - tl_atomic_add() of one element, as they took effect. Two atomics do not race; if their result
+ *     depends on which is first, they are found as well, with `atomic` in both;
  *   - launches.
  * An asynchronous command lasts from its call until tl_wait() has returned. Slots of queues and the
  * host are not checked. Simulated times do not change.
@@ -1632,10 +1640,12 @@ void kb_bench_refuse(kb_bench_run *run, const char *text);
 const char *kb_bench_notes(const kb_bench_run *run);
 
 /*
- * Makes a run of `bench` with a simulation of its own. `words` are "name=value"; `options` may be
- * NULL. Free it by kb_bench_free().
+ * Makes a run of `bench` with a simulation of its own. `words` are "name=value", or "name=@path" of
+ * an input that is read from a .npy file as by kb_tensor_fill_npy(); `options` may be NULL. Free it
+ * by kb_bench_free().
  *
- * returns  KB_BAD_REQUEST: an argument does not exist, is given twice or is out of range
+ * returns  KB_BAD_REQUEST: an argument or input does not exist, is given twice or does not fit;
+ *          KB_FILE_ERROR: an input's file cannot be read
  */
 kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_options *options,
                        uint64_t seed, const char *const *words, size_t n_words, kb_bench_run **out,

@@ -272,6 +272,24 @@ void tl_barrier_at(tl_here here, tl_ctx *tl, tl_group group);
     tl_atomic_add_at(TL_HERE, tl, address, dtype, value)
 int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value);
 
+/*
+ * Combines a tensor with what lies at `address` in a slice or an SRAM, as one step: a write of its
+ * bytes, whose effect is there when they have been served. Returns at the issue: with `old` what
+ * was there before, of one element, to be waited for as a load; else a place, as tl_store_async().
+ * x may be a result, of any type; AND and OR are of integers and bool, ADD not of bool.
+ */
+typedef enum tl_atomic_op {
+    TL_ATOMIC_ADD,
+    TL_ATOMIC_MAX,
+    TL_ATOMIC_MIN,
+    TL_ATOMIC_AND,
+    TL_ATOMIC_OR,
+    TL_ATOMIC_XCHG
+} tl_atomic_op;
+#define tl_atomic(tl, op, address, x, old) tl_atomic_at(TL_HERE, tl, op, address, x, old)
+tl_tensor *tl_atomic_at(tl_here here, tl_ctx *tl, tl_atomic_op op, uint64_t address, tl_tensor *x,
+                        bool old);
+
 /* -- matrices (commands) -------------------------------------------------------------------- */
 
 typedef enum tl_layout { TL_ROW_MAJOR, TL_COL_MAJOR } tl_layout;

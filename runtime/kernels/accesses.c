@@ -6,6 +6,7 @@
  * says what comes before what.
  */
 #include "kernels/accesses.h"
+#include "data/cast.h"
 #include "machine/address.h"
 #include "kernels/barrier.h"
 #include "kernels/error.h"
@@ -106,6 +107,16 @@ static bool touch_compute(struct command *c)
     return ok && touch_result(c);
 }
 
+/* Sums of floats depend on the order, and so does what is left of exchanges. */
+static enum access_kind kind_of_atomic(const struct op *op)
+{
+    bool sums = op->kind == OP_MATH && op->math == TL_ADD;
+
+    if (op->kind == OP_DMA_WRITE || (sums && dtype_is_float((kb_dtype)op->out.dtype)))
+        return ACCESS_ORDERED;
+    return ACCESS_ATOMIC;
+}
+
 static bool touch_task(struct command *c)
 {
     struct race *r = c->pe->sim->race;
@@ -126,6 +137,9 @@ static bool touch_task(struct command *c)
                touch_result(c);
     case TASK_BARRIER:
         return race_meet(r, pe, c->barrier, c->barrier->n);
+    case TASK_COMBINE:
+        return touch_operand(c, 0) && touch(c, &c->op.out, kind_of_atomic(&c->op), NULL) &&
+               (c->result->kind == TENSOR_PLACE || touch_result(c));
     case TASK_ATOMIC: /* once it takes effect */
         break;
     }

@@ -33,7 +33,16 @@ static inline bool work_is_dma(const struct work *work)
 }
 
 /* What a command does, where its operation does not say it. */
-enum task { TASK_PLAIN, TASK_SEND, TASK_RECV, TASK_BARRIER, TASK_ATOMIC, TASK_ACC, TASK_VALUE };
+enum task {
+    TASK_PLAIN,
+    TASK_SEND,
+    TASK_RECV,
+    TASK_BARRIER,
+    TASK_ATOMIC,
+    TASK_ACC,
+    TASK_VALUE,
+    TASK_COMBINE,
+};
 
 /* Observed: how long a command has waited for another PE so far, and how its kernel went on. */
 struct talk {

@@ -362,3 +362,61 @@ int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dt
     do_command(c);
     return tl->atomic;
 }
+
+/* By tl_atomic_op; of an exchange nothing is computed. */
+static const uint8_t math_of_atomic[] = {
+    [TL_ATOMIC_ADD] = TL_ADD, [TL_ATOMIC_MAX] = TL_MAXIMUM, [TL_ATOMIC_MIN] = TL_MINIMUM,
+    [TL_ATOMIC_AND] = TL_AND, [TL_ATOMIC_OR] = TL_OR,
+};
+
+/* What a tl_atomic() may be asked for. */
+static void check_atomic(const struct call *call, tl_atomic_op op, const struct tl_tensor *x,
+                         bool old)
+{
+    if ((unsigned)op > TL_ATOMIC_XCHG)
+        BAD(call, "%d is no operation of atomics", (int)op);
+    if (x->kind == TENSOR_SCALAR)
+        BAD(call, "a scalar has no type, make a tensor of it by tl_full()");
+    check_together(call, x);
+    if (op != TL_ATOMIC_XCHG)
+        check_types(call, math_of_atomic[op], (kb_dtype)x->dtype);
+    if (old && dims_elements(&x->shape) != 1)
+        BAD(call, "what was there is told of one element, not of %llu",
+            (unsigned long long)dims_elements(&x->shape));
+}
+
+/* What was there comes into the TCM, as by a load; or only the place is there, to be waited for. */
+static void set_before(const struct call *call, struct command *c, const struct tl_tensor *x,
+                       uint64_t address, bool old)
+{
+    if (!old) {
+        set_place(call, c, (kb_dtype)x->dtype, &x->shape, address);
+        return;
+    }
+    c->result = new_tensor(call, TENSOR_VALUE, (kb_dtype)x->dtype, &x->shape, x->nbytes);
+    c->result->space = SPACE_TCM;
+    c->result->loads = true;
+}
+
+tl_tensor *tl_atomic_at(tl_here here, tl_ctx *tl, tl_atomic_op op, uint64_t address, tl_tensor *x,
+                        bool old)
+{
+    struct call call = begin_call(tl, "tl_atomic", here);
+    struct command *c = new_command(&call, op == TL_ATOMIC_XCHG ? OP_DMA_WRITE : OP_MATH);
+
+    check_operand(&call, x);
+    check_atomic(&call, op, x, old);
+    c->task = TASK_COMBINE;
+    c->async = true;
+    c->nbytes = x->nbytes;
+    c->dst = check_range(&call, address, x->nbytes, dtype_bytes(x->dtype));
+    if (unit_is_tcm(tl->sim->topo, dst_unit(tl->sim->topo, c->dst)))
+        BAD(&call, "address %llu lies in a TCM, not in a slice or an SRAM",
+            (unsigned long long)address);
+    c->op.atomic = true;
+    c->op.math = op == TL_ATOMIC_XCHG ? 0 : math_of_atomic[op];
+    add_operand(c, x);
+    set_before(&call, c, x, address, old);
+    set_operand(&c->op.out, x, address, address_space(address));
+    return do_command(c);
+}

@@ -45,6 +45,8 @@ KERNELS_OWN void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c, b
 KERNELS_OWN void pe_dma_bind_load(struct kb_sim *s, struct command *c);
 /* The element of an atomic has been served: its sum is formed. */
 KERNELS_OWN void pe_dma_add(struct kb_sim *s, struct command *c);
+/* The bytes of a tl_atomic() have been served: it is combined with what lies there. */
+KERNELS_OWN void pe_dma_combine(struct kb_sim *s, struct command *c);
 
 /* A transaction has been served at its memory, and its record is not written yet. */
 static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
@@ -55,6 +57,8 @@ static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
         pe_dma_bind_load(s, work->command);
     else if (work->stage == STAGE_DMA_WRITE && work->command->task == TASK_ATOMIC)
         pe_dma_add(s, work->command);
+    else if (work->stage == STAGE_DMA_WRITE && work->command->task == TASK_COMBINE)
+        pe_dma_combine(s, work->command);
 }
 
 /* -- pe_fetch_store: between TCM and engines -------------------------------------------------- */

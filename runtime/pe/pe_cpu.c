@@ -111,7 +111,7 @@ static uint64_t stages_of(const struct command *c)
         return c->pieces;
     if (c->task == TASK_ACC)
         return acc_stages(c);
-    if (c->task == TASK_VALUE)
+    if (c->task == TASK_VALUE || c->task == TASK_COMBINE)
         return 0;
     if (c->op.composite)
         return composite_stages(c);
@@ -148,7 +148,8 @@ static inline bool place_result(struct command *c)
             c->pe->state = PE_WAITS_ROOM;
         return false;
     }
-    c->op.out.address = result->address;
+    if (c->task != TASK_COMBINE) /* that has it beside what it writes */
+        c->op.out.address = result->address;
     return true;
 }
 
@@ -183,7 +184,7 @@ static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t,
         ipcq_receive(s, t, c);
     else if (c->task == TASK_BARRIER)
         barrier_join(s, t, c);
-    else if (c->task == TASK_ATOMIC)
+    else if (c->task == TASK_ATOMIC || c->task == TASK_COMBINE)
         pe_dma_issue(s, t, c, called);
     else if (c->task == TASK_ACC)
         acc_start(s, t, c);
@@ -216,7 +217,7 @@ static __attribute__((noinline)) void issue_other(struct kb_sim *s, uint64_t t, 
 
     if (tiles)
         composite_cut(c);
-    else if (c->op.kind >= OP_GEMM && c->task != TASK_VALUE)
+    else if (c->op.kind >= OP_GEMM && c->task != TASK_VALUE && c->task != TASK_COMBINE)
         compute_measure(c);
     if (!draw_ids(s, c, stages_of(c)))
         return;

@@ -16,7 +16,8 @@
  *   load     when its last byte has been served: pe_dma_bind_load(). It sees each store that was
  *            issued before that instant, also one that was issued after the load.
  *   store    at its start: pe_dma_store(). Its own bytes are still on their way.
- *   atomic   when its element has been served: pe_dma_add(), which reads and writes in one event
+ *   atomic   when its bytes have been served: pe_dma_add() and pe_dma_combine(), which read and
+ *            write in one event
  *
  * Example, in ns. PE 0 issues a load of 4096 bytes of its slice at 3; they are served from 5.085 to
  * 21.085. PE 1 issues a store to the same bytes at 20: the load returns the new ones, for they are
@@ -365,4 +366,55 @@ void pe_dma_add(struct kb_sim *s, struct command *c)
     version_drop(sum.v);
     if (s->race && s->status == KB_OK)
         accesses_atomic(s, c);
+}
+
+/* What lies there becomes the first operand; its makers are dependencies. */
+static bool bind_before(struct kb_sim *s, struct command *c, struct op_tensor *before)
+{
+    struct op_ids writers = {0};
+    uint64_t range[2];
+    enum mem_err err;
+    bool ok = true;
+
+    *before = c->op.out;
+    before->view.v = NULL;
+    err = mem_read(s->kernels->mem, c->dst, before->address, c->nbytes, &before->view, &writers,
+                   range);
+    before->maker = writers.n == 1 ? op_ids_list(&writers)[0] : OP_NONE;
+    for (uint32_t i = 0; ok && i < writers.n; i++)
+        ok = op_ids_add(&c->op.depends, op_ids_list(&writers)[i]);
+    op_ids_clear(&writers);
+    if (err == MEM_ABSENT)
+        operand_absent(c, c->dst, range);
+    else if (err == MEM_NO_MEMORY || !ok)
+        kernel_no_memory(c->pe);
+    return err == MEM_OK && ok;
+}
+
+/* One step, as pe_dma_add(); the version behind is computed by Phase 2, or is what was exchanged.
+ */
+void pe_dma_combine(struct kb_sim *s, struct command *c)
+{
+    struct op *op = &c->op;
+    struct op_tensor before;
+
+    if (!bind_before(s, c, &before))
+        return;
+    if (c->result->kind == TENSOR_VALUE) {
+        c->result->hidden = true;
+        c->result->view = before.view;
+        version_keep(before.view.v);
+    }
+    if (op->kind == OP_DMA_WRITE) {
+        version_drop(before.view.v);
+        op->out.view = op->in[0].view;
+        version_keep(op->out.view.v);
+        result_publish(c, c->dst, &op->out);
+        return;
+    }
+    op->in[1] = op->in[0];
+    op->in[0] = before;
+    op->n_in = 2;
+    if (result_new(c, c->nbytes))
+        result_publish(c, c->dst, &op->out);
 }

@@ -179,9 +179,19 @@ void oplog_put_dma_read(struct line *l, const struct op *op)
     key_runs(l, op);
 }
 
+/* How an atomic combines: "max". */
+static const char *atomic_name(const struct op *op)
+{
+    if (op->kind == OP_DMA_WRITE)
+        return "xchg";
+    if (op->math == TL_MAXIMUM || op->math == TL_MINIMUM)
+        return op->math == TL_MAXIMUM ? "max" : "min";
+    return math_rows[op->math].name;
+}
+
 void oplog_put_dma_write(struct line *l, const struct op *op)
 {
-    const struct op_tensor *src = &op->in[0];
+    const struct op_tensor *src = &op->in[op->n_in - 1]; /* of an atomic behind what was there */
 
     oplog_key_ns(l, "t_issue", op->t_issue_fs);
     put_end(l, "src_space", "src_addr", src);
@@ -193,6 +203,8 @@ void oplog_put_dma_write(struct line *l, const struct op *op)
     key_strides(l, "dst_strides", op);
     key_id(l, "snapshot", src->maker);
     key_runs(l, op);
+    if (op->atomic)
+        oplog_key_word(l, "atomic", atomic_name(op));
 }
 
 /* A piece of a message to another PE. */

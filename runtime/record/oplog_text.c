@@ -148,7 +148,7 @@ static enum node_kind component_of(const struct entry *e)
 
     if (record_is_token(e->record))
         return of_stage[e->token.stage];
-    if (e->op.kind == OP_DMA_READ || e->op.kind == OP_DMA_WRITE)
+    if (e->op.kind == OP_DMA_READ || e->op.kind == OP_DMA_WRITE || e->op.atomic)
         return NODE_PE_DMA;
     if (e->op.composite)
         return NODE_PE_SCHEDULER;
@@ -173,7 +173,9 @@ static const char *kind_of(const struct entry *e)
 {
     static const char *const names[] = {"memory", "memory", "gemm", "math"};
 
-    return record_is_token(e->record) ? "unknown" : names[e->op.kind];
+    if (record_is_token(e->record))
+        return "unknown";
+    return names[e->op.atomic ? OP_DMA_WRITE : e->op.kind];
 }
 
 static void put_op_name(struct line *l, const struct entry *e)
@@ -185,7 +187,7 @@ static void put_op_name(struct line *l, const struct entry *e)
         oplog_put_text(l, stage_names[e->token.stage]);
     } else if (op->ipcq) {
         oplog_put_text(l, "ipcq_copy");
-    } else if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE) {
+    } else if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE || op->atomic) {
         oplog_put_text(l, op->kind == OP_DMA_READ ? "dma_read" : "dma_write");
     } else if (op->composite && !op_of_acc(op)) {
         oplog_put_text(l, op->kind == OP_GEMM ? "composite_gemm" : "composite_math");
@@ -209,7 +211,7 @@ static void put_params(struct line *l, const struct entry *e)
         oplog_put_dma_read(l, &e->op);
     else if (e->op.ipcq)
         oplog_put_ipcq_copy(l, &e->op);
-    else if (e->op.kind == OP_DMA_WRITE)
+    else if (e->op.kind == OP_DMA_WRITE || e->op.atomic)
         oplog_put_dma_write(l, &e->op);
     else
         oplog_put_compute(l, &e->op);

@@ -183,7 +183,8 @@ static inline void pack_dma(const struct op *op, struct record *r, unsigned char
     uint8_t rank = (uint8_t)src->shape.rank;
 
     r->flags |= flag_if(op->strided, REC_STRIDED) | flag_if(op->n_runs, REC_LIST) |
-                flag_if(op->kind == OP_DMA_WRITE && op->ipcq, REC_IPCQ);
+                flag_if(op->kind == OP_DMA_WRITE && op->ipcq, REC_IPCQ) |
+                flag_if(op->kind == OP_DMA_WRITE && op->atomic, REC_ATOMIC);
     r->dma.issue_fs = op->t_issue_fs;
     r->dma.src = src->address;
     r->dma.dst = dst->address;
@@ -221,6 +222,7 @@ static void unpack_dma(const struct record *r, const unsigned char *at, struct o
     dst->address = r->dma.dst;
     dst->space = r->dma.dst_space;
     op->ipcq = r->flags & REC_IPCQ;
+    op->atomic = r->flags & REC_ATOMIC;
     op->strided = r->flags & REC_STRIDED;
     if (op->strided)
         get(&at, op->stride, r->dma.rank * sizeof *op->stride);
@@ -290,7 +292,8 @@ static void pack_math(const struct op *op, struct record *r)
 
 static void pack_compute(const struct op *op, bool keep, struct record *r, unsigned char **to)
 {
-    r->flags |= flag_if(op->composite, REC_COMPOSITE) | flag_if(keep, REC_KEEPS);
+    r->flags |= flag_if(op->composite, REC_COMPOSITE) | flag_if(keep, REC_KEEPS) |
+                flag_if(op->atomic, REC_ATOMIC);
     r->compute.issue_fs = op->t_issue_fs;
     r->compute.n_depends = op->depends.n;
     r->compute.n_in = op->n_in;
@@ -336,6 +339,7 @@ static uint64_t compute_packed_bytes(const struct op *op, bool keep)
 static void get_flags(uint16_t flags, struct op *op)
 {
     op->composite = flags & REC_COMPOSITE;
+    op->atomic = flags & REC_ATOMIC;
     op->transpose_a = flags & REC_TRANSPOSE_A;
     op->transpose_b = flags & REC_TRANSPOSE_B;
     op->col_a = flags & REC_COL_A;

@@ -244,7 +244,7 @@ static kb_race_access public_access(const struct race *r, const struct access *x
                             .op_id = x->op,
                             .issue_fs = x->issue_fs,
                             .writes = x->kind != ACCESS_READ,
-                            .atomic = x->kind == ACCESS_ATOMIC};
+                            .atomic = x->kind >= ACCESS_ATOMIC};
 }
 
 static bool is_before(const struct access *a, const struct access *b)

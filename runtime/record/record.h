@@ -17,6 +17,7 @@ enum record_flag {
     REC_KEEPDIMS = 1 << 10,
     REC_IPCQ = 1 << 12,
     REC_LIST = 1 << 13,
+    REC_ATOMIC = 1 << 14,
     REC_KEEPS = 1 << 11, /* views are packed, and the log holds a reference to each */
 };
 

@@ -187,6 +187,12 @@ static bool accesses_add(struct accesses **into, const struct entering *e)
     return true;
 }
 
+/* Both are atomic, and either may be first. */
+static bool commute(enum access_kind a, enum access_kind b)
+{
+    return a >= ACCESS_ATOMIC && b >= ACCESS_ATOMIC && (a == ACCESS_ATOMIC || b == ACCESS_ATOMIC);
+}
+
 /* Reports the accesses that conflict with the new one and do not happen before it. */
 static void find_races(const struct accesses *a, const struct entering *e, uint64_t first,
                        uint64_t end)
@@ -197,7 +203,7 @@ static void find_races(const struct accesses *a, const struct entering *e, uint6
     for (uint32_t i = 0; i < n; i++) {
         const struct access *y = a->access[i];
 
-        if (y->pe == x->pe || (x->kind == ACCESS_ATOMIC && y->kind == ACCESS_ATOMIC))
+        if (y->pe == x->pe || commute(x->kind, y->kind))
             continue;
         if (y->clock > vclock_of(e->seen, y->pe))
             e->meets(e->arg, y, first, end);

@@ -10,7 +10,8 @@
  * stays in run->status and run->why, all later calls do nothing, and kb_bench_new() returns it.
  *
  * Inputs depend only on the seed and on the names, types and sizes of tensors, so all topologies
- * and engines compute with the same bytes.
+ * and engines compute with the same bytes. One that a word "name=@path" names is read from a file
+ * instead, whatever the bench fills it with; reference and verification see what was read.
  *
  * algorithm=auto is kb_bench_try(): a second run of the same bench with one argument changed and
  * without Phase 2, of which only the time of its kernels is taken. Each try begins on an idle
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernels/guard.h"
+#include "base/text.h"
 #include "machine/endpoint.h"
 #include "sim/bench.h"
 
@@ -64,12 +66,54 @@ kb_tensor *kb_bench_tensor(const kb_bench_run *run, size_t i, kb_bench_role *rol
     return run->tensors[i];
 }
 
+/* The file that is given for the input `name`, or NULL. */
+static struct input_file *file_of(const kb_bench_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->n_files; i++)
+        if (strlen(name) == run->files[i].name_len &&
+            strncmp(run->files[i].word, name, run->files[i].name_len) == 0)
+            return &run->files[i];
+    return NULL;
+}
+
+/* Is there a file for the input? Then it is read. */
+static bool fill_from_file(kb_bench_run *run, kb_tensor *t, const char *name)
+{
+    struct input_file *file = file_of(run, name);
+
+    if (!file)
+        return false;
+    file->used = true;
+    run->status = kb_tensor_fill_npy(t, file->word + file->name_len + 2, &run->why);
+    return true;
+}
+
+/* Refuses a file whose name is no input. */
+static kb_status check_files(const kb_bench_run *run, kb_error *why)
+{
+    const char *names[KB_BENCH_TENSORS_MAX];
+    char shown[SHOWN_BYTES], all[ALL_BYTES];
+    size_t n = 0, i = 0;
+
+    while (i < run->n_files && run->files[i].used)
+        i++;
+    if (i == run->n_files)
+        return KB_OK;
+    for (size_t k = 0; k < run->n_tensors; k++)
+        if (run->roles[k] == KB_BENCH_INPUT)
+            names[n++] = kb_tensor_name(run->tensors[k]);
+    text_join(names, n, "", all, sizeof all);
+    text_show(run->files[i].word, run->files[i].name_len, shown, sizeof shown);
+    return endpoint_error(why, "'%s' is neither an argument nor an input of %s: inputs are %s",
+                          shown, run->bench->name, n ? all : "none");
+}
+
 void kb_bench_input(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
                     kb_placement placement, double scale)
 {
     kb_tensor *t = declare(run, KB_BENCH_INPUT, name, dtype, shape, placement);
 
-    if (t)
+    if (t && !fill_from_file(run, t, name))
         run->status = kb_tensor_fill_random(t, run->seed, scale, &run->why);
 }
 
@@ -96,12 +140,15 @@ void kb_bench_input_by(kb_bench_run *run, const char *name, kb_dtype dtype, kb_s
 {
     kb_tensor *t = declare(run, KB_BENCH_INPUT, name, dtype, shape, placement);
     uint64_t n = t ? bench_n_elements(shape) : 0;
-    double *values = t ? calloc(n, sizeof *values) : NULL;
+    double *values;
 
+    if (!t || fill_from_file(run, t, name))
+        return;
+    values = calloc(n, sizeof *values);
     if (values) {
         fill(run, values, n);
         run->status = write_values(t, values, &run->why);
-    } else if (t) {
+    } else {
         run->status = KB_NO_MEMORY;
     }
     free(values);
@@ -169,8 +216,8 @@ static kb_status run_with(const kb_bench_run *run, const char *const *words, int
     bool wants;
 
     do {
-        status = kb_bench_new(run->bench, run->topo, &options, run->seed, words, run->bench->n_args,
-                              &other, why);
+        status = kb_bench_new(run->bench, run->topo, &options, run->seed, words,
+                              run->bench->n_args + run->n_files, &other, why);
         if (status)
             return status;
         status = run_kernels(other, kernels_fs, why);
@@ -187,7 +234,7 @@ static kb_status run_other(const kb_bench_run *run, const char *name, const char
 {
     size_t n = run->bench->n_args, room = ALL_BYTES + VALUE_BYTES;
     char *texts = malloc((n + 1) * room);
-    const char **words = calloc(n + 1, sizeof *words);
+    const char **words = calloc(n + run->n_files + 1, sizeof *words);
     kb_status status = texts && words ? KB_OK : KB_NO_MEMORY;
 
     for (size_t i = 0; i < n && !status; i++) {
@@ -197,6 +244,8 @@ static kb_status run_other(const kb_bench_run *run, const char *name, const char
         snprintf(texts + i * room, room, "%s=%s", arg,
                  strcmp(arg, name) == 0 ? value : run->values[i].text);
     }
+    for (size_t i = 0; i < run->n_files && !status; i++)
+        words[n + i] = run->files[i].word;
     if (!status && bench_find_argument(run->bench, name, strlen(name)) < 0)
         status = endpoint_error(why, "bench %s has no argument '%.64s'", run->bench->name, name);
     if (!status)
@@ -306,6 +355,8 @@ static kb_status begin(kb_bench_run *run, const kb_options *options, const char 
     status = bench_call(run, "setup()", set_up, run, why);
     if (status)
         return status;
+    if (!run->status)
+        run->status = check_files(run, &run->why);
     if (!run->status && !kb_launch_count(run->sim))
         run->status = endpoint_error(&run->why, "bench %s launches nothing", run->bench->name);
     if (run->status && why)
@@ -342,6 +393,9 @@ void kb_bench_free(kb_bench_run *run)
         return;
     if (run->sim)
         kb_sim_free(run->sim);
+    for (size_t i = 0; i < run->n_files; i++)
+        free(run->files[i].word);
+    free(run->files);
     free(run->values);
     free(run->notes);
     free(run);

@@ -13,11 +13,20 @@ struct value {
     char text[VALUE_BYTES];
 };
 
+/* "x=@file.npy": an input that is read from a file. */
+struct input_file {
+    char *word;      /* owned */
+    size_t name_len; /* the path is 2 bytes behind */
+    bool used;
+};
+
 struct kb_bench_run {
-    const kb_bench *bench;   /* borrowed */
-    const kb_topology *topo; /* borrowed */
-    kb_sim *sim;             /* owned */
-    struct value *values;    /* owned; bench->n_args */
+    const kb_bench *bench;    /* borrowed */
+    const kb_topology *topo;  /* borrowed */
+    kb_sim *sim;              /* owned */
+    struct value *values;     /* owned; bench->n_args */
+    struct input_file *files; /* owned */
+    size_t n_files;
     kb_tensor *tensors[KB_BENCH_TENSORS_MAX];
     kb_bench_role roles[KB_BENCH_TENSORS_MAX];
     size_t n_tensors;
@@ -29,7 +38,8 @@ struct kb_bench_run {
     struct kb_bench_run *self; /* to note that in */
 };
 
-/* Reads "name=value" words into run->values; arguments without a word get their initial value. */
+/* Reads "name=value" words into run->values; arguments without a word get their initial value.
+ * "name=@path" of what is no argument goes into run->files. */
 kb_status bench_read_words(kb_bench_run *run, const char *const *words, size_t n_words,
                            kb_error *why);
 

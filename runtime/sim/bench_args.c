@@ -5,6 +5,8 @@
  * through the same reader as a given one. A value keeps its text in one canonical form, for the
  * output: M=0256 is 256, eps=0.00001 is 1e-05.
  *
+ * "x=@file.npy" is no argument but an input: it waits until setup() declares one of that name.
+ *
  * A message suggests the nearest word, by letters: dtype for `run gemm dtpe=f16`, f16 for
  * `dtype=f61`.
  */
@@ -171,6 +173,27 @@ static kb_status unknown_argument(const kb_bench *bench, const char *name, size_
                           all);
 }
 
+/* Keeps "name=@path" until an input of that name is declared. */
+static kb_status add_file(kb_bench_run *run, const char *word, size_t len, kb_error *why)
+{
+    char *copy = strdup(word);
+    struct input_file *files = realloc(run->files, (run->n_files + 1) * sizeof *files);
+
+    if (files)
+        run->files = files;
+    for (size_t i = 0; i < run->n_files && copy; i++)
+        if (files[i].name_len == len && strncmp(files[i].word, word, len) == 0) {
+            free(copy);
+            return endpoint_error(why, "input %.*s is given twice", (int)len, word);
+        }
+    if (!copy || !files) {
+        free(copy);
+        return KB_NO_MEMORY;
+    }
+    files[run->n_files++] = (struct input_file){.word = copy, .name_len = len};
+    return KB_OK;
+}
+
 /* Reads "name=value". */
 static kb_status read_word(kb_bench_run *run, const char *word, kb_error *why)
 {
@@ -178,6 +201,8 @@ static kb_status read_word(kb_bench_run *run, const char *word, kb_error *why)
     char shown[SHOWN_BYTES];
     int i = bench_find_argument(run->bench, word, len);
 
+    if (i < 0 && word[len] && word[len + 1] == '@')
+        return add_file(run, word, len, why);
     if (i < 0)
         return unknown_argument(run->bench, word, len, why);
     if (!word[len])

@@ -323,6 +323,9 @@ run softmax M=3 N=4 --dump seed0b --seed 0
 run softmax M=3 N=4 --dump seed1 --seed 1
 diff -r seed0 seed0b >/dev/null && ! cmp -s seed0/in.x.npy seed1/in.x.npy
 ok "--seed: another one, other inputs"
+run softmax M=3 N=4 --dump fed x=@seed1/in.x.npy --verify --format json
+diff -r seed1 fed >/dev/null && [ "$(jq -r .args.x out)" = "sha256:$(sha256sum <seed1/in.x.npy | cut -d' ' -f1)" ]
+ok "an input from a file: its results, its hash"
 run gemm M=8 N=8 K=8 --oplog log.csv
 [ $code -eq 0 ] && grep -q '^op_id,t_start,t_end,' log.csv
 ok "--oplog: CSV by its name"

@@ -279,3 +279,25 @@ def test_arrow_columns_have_their_units(m):
     schema = in_capsule(rows.__arrow_c_schema__(), b"arrow_schema", Schema)
     data = schema.children[rows.column_names.index("actual_ns")].contents.metadata
     assert int.from_bytes(data[0:4], "little") == 3 and data[8:12] == b"unit" and data[16:18] == b"ns"
+
+
+# -- inputs of one's own --------------------------------------------------------------------------
+
+
+def test_inputs_of_ones_own(m):
+    """In place of the bench's: the result, the reference and the origin are of these."""
+    index, table = np.arange(40)[::-1] % 32, np.arange(32 * 8).reshape(32, 8) / 64
+    inputs = {"index": index, "table": table}
+    rows, t = m.run("gather", M=32, L=40, D=8, inputs=inputs, tensors=True, verify=True)
+    assert (t["y"] == table[index]).all() and rows["verify"][0] == "pass"
+    assert m.run("gather", M=32, L=40, D=8, inputs={"table": np.asfortranarray(table)}, verify=True)["verify"][0] == "pass"
+
+
+@pytest.mark.parametrize("inputs, text", [
+    ({"index": np.arange(39)}, r"index.npy: its shape \(39,\) is not that of tensor 'index', \(40,\)"),
+    ({"index": np.arange(40) * 1.0}, "index.npy: its elements are f64, those of tensor 'index' i32"),
+    ({"y": np.arange(40)}, "'y' is neither an argument nor an input of gather: inputs are table, index"),
+])
+def test_inputs_that_do_not_fit(m, inputs, text):
+    with pytest.raises(kernbench.Error, match=text):
+        m.run("gather", M=32, L=40, D=8, inputs=inputs)

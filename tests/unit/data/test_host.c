@@ -639,13 +639,59 @@ static void files_of_numpy_fill_and_keep_tensors(void **state)
     assert_int_equal(kb_tensor_fill_npy(f, path, &why), KB_BAD_REQUEST);
     assert_non_null(strstr(why.text, "its elements are u16, those of tensor 'f' f16"));
     assert_int_equal(kb_tensor_fill_npy(z, path, &why), KB_BAD_REQUEST);
-    assert_non_null(strstr(why.text, "its shape is not that of tensor 'z'"));
+    assert_non_null(strstr(why.text, "its shape (3, 4) is not that of tensor 'z', (4, 3)"));
     z = new_tensor(sim, "flat", KB_U16, KB_SHAPE(12), KB_ROW_WISE, KB_REPLICATE);
     assert_int_equal(kb_tensor_fill_npy(z, path, &why), KB_BAD_REQUEST);
-    assert_non_null(strstr(why.text, "its shape is not that of tensor 'flat'"));
+    assert_non_null(strstr(why.text, "its shape (3, 4) is not that of tensor 'flat', (12,)"));
     unlink(path);
     assert_int_equal(kb_tensor_fill_npy(y, path, &why), KB_FILE_ERROR);
     kb_sim_free(sim);
+}
+
+/* A file of `a` in type `from` fills a tensor of type `to` with `b`, or is refused with `text`. */
+static void assert_fills(kb_dtype from, const void *a, kb_dtype to, const void *b, const char *text)
+{
+    kb_sim *sim = new_sim(small, (kb_options){0});
+    kb_tensor *x = new_tensor(sim, "x", from, KB_SHAPE(3), KB_REPLICATE, KB_REPLICATE);
+    kb_tensor *y = new_tensor(sim, "y", to, KB_SHAPE(3), KB_REPLICATE, KB_REPLICATE);
+    char path[] = "/tmp/test_host.XXXXXX", bytes[24];
+    kb_error why = {""};
+
+    assert_true(close(mkstemp(path)) == 0);
+    assert_int_equal(kb_tensor_write(x, a, NULL), KB_OK);
+    assert_int_equal(kb_tensor_save_npy(x, path, NULL), KB_OK);
+    assert_int_equal(kb_tensor_fill_npy(y, path, &why), b ? KB_OK : KB_BAD_REQUEST);
+    if (b) {
+        assert_int_equal(kb_tensor_read(y, bytes, NULL), KB_OK);
+        assert_memory_equal(bytes, b, 3 * kb_dtype_bytes(to));
+    } else {
+        assert_non_null(strstr(why.text, text));
+    }
+    unlink(path);
+    kb_sim_free(sim);
+}
+
+/* 1 + 2^-11 + 2^-40 is above the middle of two f16, and f32 on the way would lose that. */
+static void files_of_other_types_fill_what_they_fit(void **state)
+{
+    const double f64[] = {1 + 0x1p-11 + 0x1p-40, -2, 1e9};
+    const uint16_t f16[] = {0x3c01, 0xc000, 0x7c00}, bits[] = {1, 2, 3};
+    const int64_t i64[] = {-128, 127, 0}, low[] = {0, -129, 0}, negative[] = {0, 0, -1};
+    const int8_t i8[] = {-128, 127, 0};
+    const uint64_t u64[] = {UINT64_MAX, 0, 0};
+    const bool truth[] = {true, false, true};
+
+    (void)state;
+    assert_fills(KB_F64, f64, KB_F16, f16, NULL);
+    assert_fills(KB_U16, bits, KB_BF16, bits, NULL);
+    assert_fills(KB_I64, i64, KB_I8, i8, NULL);
+    assert_fills(KB_I64, low, KB_I8, NULL, "its element 1 is -129, which is no i8 of tensor 'y'");
+    assert_fills(KB_I64, negative, KB_U64, NULL, "its element 2 is -1, which is no u64");
+    assert_fills(KB_U64, u64, KB_U64, u64, NULL);
+    assert_fills(KB_U64, u64, KB_I64, NULL, "its element 0 is 18446744073709551615, which is no");
+    assert_fills(KB_BOOL, truth, KB_I8, NULL, "its elements are bool, those of tensor 'y' i8");
+    assert_fills(KB_F16, f16, KB_F32, NULL, "its elements are f16, those of tensor 'y' f32");
+    assert_fills(KB_U16, bits, KB_F16, NULL, "its elements are u16, those of tensor 'y' f16");
 }
 
 /* -- comparing ------------------------------------------------------------------------------ */
@@ -862,6 +908,7 @@ int main(void)
         cmocka_unit_test(a_fill_outlives_the_next_one),
         cmocka_unit_test(a_fill_without_memory_is_made_the_next_time),
         cmocka_unit_test(files_of_numpy_fill_and_keep_tensors),
+        cmocka_unit_test(files_of_other_types_fill_what_they_fit),
         cmocka_unit_test(elements_that_are_not_aligned_compare),
         cmocka_unit_test(elements_compare_as_numpy_does),
         cmocka_unit_test(integers_of_64_bits_compare_exactly),

@@ -266,6 +266,63 @@ static void a_wrong_result_is_found(void **state)
     any_topology_free(topo);
 }
 
+/* -- inputs from files ---------------------------------------------------------------------- */
+
+static const float numbers[] = {3, 1, 4, 1, 5};
+
+/* Writes the first `n` of the numbers as a file; the word names it as input `name`. */
+static void make_file(const kb_topology *topo, const char *name, int64_t n, char word[64])
+{
+    kb_sim *sim = NULL;
+    kb_tensor *x = NULL;
+    char path[] = "/tmp/test_bench.XXXXXX";
+
+    assert_true(close(mkstemp(path)) == 0);
+    assert_int_equal(kb_sim_new(topo, NULL, &sim), KB_OK);
+    assert_int_equal(kb_tensor_new(sim, name, KB_F32, KB_SHAPE(n), by_rows, &x, NULL), KB_OK);
+    assert_int_equal(kb_tensor_write(x, numbers, NULL), KB_OK);
+    assert_int_equal(kb_tensor_save_npy(x, path, NULL), KB_OK);
+    kb_sim_free(sim);
+    snprintf(word, 64, "%s=@%s", name, path);
+}
+
+/* Both kinds of inputs, and what the reference sees: y = x + index is 2 off where index is not its
+ * own. Trials of setup() read the files as well. */
+static void inputs_are_read_from_files(void **state)
+{
+    const kb_topology *topo = two_pes();
+    char x[64], index[64], shorter[64];
+    double error;
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+    float y[5];
+
+    (void)state;
+    make_file(topo, "x", 5, x);
+    make_file(topo, "index", 5, index);
+    make_file(topo, "x", 4, shorter);
+    assert_int_equal(begin(topo, x, index, &run, &why), KB_OK);
+    assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+    assert_int_equal(kb_compute(kb_bench_sim(run), &one_thread, &why), KB_OK);
+    assert_int_equal(kb_tensor_read(kb_bench_tensor(run, 2, NULL), y, &why), KB_OK);
+    for (int i = 0; i < 5; i++)
+        assert_true(y[i] == 2 * numbers[i]);
+    assert_int_equal(kb_bench_verify(run, &error, &why), KB_DIFFERENT);
+    assert_non_null(strstr(why.text, "y[0] is 6, expected 7"));
+    kb_bench_free(run);
+    assert_refused(topo, x, x, "input x is given twice");
+    assert_refused(topo, "y=@none.npy", NULL,
+                   "'y' is neither an argument nor an input of shift: inputs are x, index");
+    assert_refused(topo, "M=@none.npy", NULL, "M must be an integer in 1..9, not '@none.npy'");
+    assert_int_equal(begin(topo, shorter, NULL, &run, &why), KB_BAD_REQUEST);
+    assert_non_null(strstr(why.text, "its shape (4,) is not that of tensor 'x', (5,)"));
+    assert_int_equal(begin(topo, "x=@/nowhere/none.npy", NULL, &run, &why), KB_FILE_ERROR);
+    unlink(x + 3);
+    unlink(index + 7);
+    unlink(shorter + 3);
+    any_topology_free(topo);
+}
+
 /* -- values that setup() finds -------------------------------------------------------------- */
 
 /* way=no: the fastest of the others. */
@@ -632,6 +689,7 @@ int main(void)
         cmocka_unit_test(parts_of_tensors_lie_in_memory),
         cmocka_unit_test(what_is_no_object_of_benches_is_refused),
         cmocka_unit_test(objects_of_something_else_are_refused),
+        cmocka_unit_test(inputs_are_read_from_files),
         cmocka_unit_test(a_value_may_be_found),
         cmocka_unit_test(a_bench_may_refuse),
         cmocka_unit_test(a_failed_try_is_no_answer),

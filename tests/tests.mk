@@ -229,7 +229,7 @@ check-cost: setup $(ANY) $(KBGEN)
 	@.ci/install python3
 	@B=$(B) KBGEN=$(KBGEN) SEEDS=$(or $(SEEDS),1-2000) tests/run.sh tests/e2e/cost.sh
 
-## check-cache: hits of examples/components/cache.c beside those of a plain cache, ACCESSES=10000000; a few minutes
+## check-cache: hits of examples/components/tags.c beside those of a plain cache, ACCESSES=10000000; a few minutes
 .PHONY: check-cache
 check-cache: setup $(ANY)
 	@B=$(B) ACCESSES=$(or $(ACCESSES),10000000) tests/run.sh tests/e2e/chains.sh

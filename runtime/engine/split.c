@@ -4,6 +4,7 @@
 #include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "network/banks_state.h"
+#include "network/caches.h"
 #include <stdlib.h>
 
 bool split_begin(struct kb_sim *s)
@@ -283,6 +284,7 @@ void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     struct split_part part = {.offset = offset, .nbytes = x->nbytes, .dst = x->dst, .pieces = 1};
 
     banks_place(s, slot, offset);
+    caches_place(s, slot, offset);
     instance_place(&s->instances, slot, offset);
     if (!s->splits)
         return;
@@ -312,6 +314,7 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
             banks_place_tile(s, slot, part->banks);
             part->banks = NULL;
         }
+        caches_place(s, slot, part->offset);
         instance_place(&s->instances, slot, part->offset);
         s->splits[slot] = (struct split){
             .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part->begins};

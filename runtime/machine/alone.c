@@ -495,11 +495,35 @@ static struct alone_known question(const struct alone_of *of)
     return k;
 }
 
+/* The whole blocks of `access` bytes that lines of 2^bits bytes touch. */
+static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_t access)
+{
+    uint64_t at = of->offset >> bits << bits;
+    uint64_t end = (((of->offset + of->nbytes - 1) >> bits) + 1) << bits;
+
+    return access ? ((end - 1) / access + 1 - at / access) * access : end - at;
+}
+
+/* An empty cache: all that is read comes from the memory behind. */
+static struct alone in_cache(const struct alone_of *of)
+{
+    const struct kind_row *kind = kind_at(of->t, dst_cube(of->t, of->trip.dst));
+    const struct memory_row *memory = &kind->cached;
+    uint64_t bytes = bytes_of_lines(of, kind->cache.line_bits, memory->access_bytes);
+    int64_t own = drain_fs(bytes, memory->own_gbs + of->m->memory_gbs);
+    int64_t behind = writes(of) ? of->drain_fs
+                                : cost_in_memory_fs(of->m, memory) + bank_later(own, of->drain_fs);
+
+    return (struct alone){.fs = cost_in_memory_fs(of->m, &kind->hbm) + behind};
+}
+
 struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
 {
     struct alone_known asked, *known;
     uint64_t mixed;
 
+    if (memory_of(of)->model == MEMORY_CACHE)
+        return in_cache(of);
     if (of->tile) { /* tiles are of any shape */
         asked.alone = run(idle, of);
         idle->lost |= asked.alone.fs == NO_MEMORY;

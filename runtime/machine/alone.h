@@ -93,6 +93,7 @@ static inline bool alone_is_asked(const struct kb_topology *t, uint32_t dst)
 
     return (t->banked && unit_is_slice(t, unit) &&
             kind_at(t, dst_cube(t, dst))->hbm.model == MEMORY_BANKS) ||
+           cost_memory(t, dst, false)->model == MEMORY_CACHE ||
            memory_is_component(t, dst);
 }
 

@@ -343,7 +343,7 @@ aarch64: setup
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
 
-## check-random: random machines under random loads, against the judge: KINDS='plain any banks plain_split any_split banks_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
+## check-random: random machines under random loads, against the judge: KINDS='plain any banks caches plain_split any_split banks_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
 .PHONY: check-random
 check-random: setup $(B)/_t/campaign
 	@KINDS='$(KINDS)' SEEDS='$(SEEDS)' LOADS='$(LOADS)' bash tests/campaign/campaign.sh $(B)/_t/campaign $(B)/random

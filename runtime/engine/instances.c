@@ -162,6 +162,8 @@ struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
     } else {
         of.offset = offset_of(s, slot);
     }
+    if (caches_have(s, txn))
+        of.pieces = s->caches->rows[slot].pieces;
     return alone_in_memory(s->idle, &of);
 }
 

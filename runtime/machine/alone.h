@@ -31,6 +31,7 @@ struct alone_of {
     int64_t drain_fs;       /* of its route */
     uint64_t own_bytes;     /* that the memory moves; 0: `nbytes` */
     struct bank_tile *tile; /* borrowed; its segments at banks; NULL: its bytes are a range */
+    const struct pieces *pieces; /* the same at a cache */
 };
 
 struct alone {

@@ -64,6 +64,8 @@ static void caches_end(struct kb_sim *s)
     for (size_t i = 0; s->caches->by_memory && i < n_memories(s); i++)
         if (s->caches->by_memory[i])
             cache_free(s->caches->by_memory[i]);
+    for (uint32_t slot = 0; s->caches->rows && slot < s->txns_cap; slot++)
+        free(s->caches->rows[slot].pieces);
     free(s->caches->by_memory);
     free(s->caches->rows);
     free(s->caches);
@@ -159,39 +161,12 @@ static void add_fill(struct kb_sim *s, struct fills *f, int64_t end)
 
 /* -- lookups ---------------------------------------------------------------------------------- */
 
-/* Pieces of the memory that a child moves, as whole blocks of it. */
-struct moved {
-    uint64_t bytes;      /* of its blocks */
-    uint64_t block;      /* the last one + 1 */
-    uint64_t asked;      /* bytes of the transaction in them */
-    uint64_t first, all; /* of the child: where it begins, and its bytes */
-};
-
 /* What came of the lookup of a transaction. */
 struct found {
     struct moved missing, written;
+    uint64_t asked;     /* bytes of the transaction in the missing lines */
     int64_t pending_fs; /* the last end of children of others; 0: none */
 };
-
-/* One more piece, of which `asked` bytes are the transaction's. */
-static void add_piece(struct moved *m, uint64_t access, uint64_t at, uint64_t n, uint64_t asked)
-{
-    uint64_t first, end;
-
-    m->first = m->all ? m->first : at;
-    m->all += n;
-    m->asked += asked;
-    if (!access) {
-        m->bytes += n;
-        return;
-    }
-    first = at / access;
-    end = (at + n - 1) / access + 1;
-    if (m->block == first + 1)
-        first++;
-    m->bytes += (end - first) * access;
-    m->block = end;
-}
 
 static void drop(struct cache *c, const struct cache_line *dropped, uint64_t access,
                  struct moved *written)
@@ -204,7 +179,7 @@ static void drop(struct cache *c, const struct cache_line *dropped, uint64_t acc
     if (!dropped->dirty)
         return;
     c->counts.written_back++;
-    add_piece(written, access, (dropped->tag - 1) << bits, UINT64_C(1) << bits, 0);
+    moved_add(written, access, (dropped->tag - 1) << bits, UINT64_C(1) << bits);
 }
 
 /* Where a lookup stands. */
@@ -229,8 +204,10 @@ static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, str
         line = cache_tags_bring_in(&c->tags, number, &dropped);
         drop(c, &dropped, l->access, &found->written);
         line->fill = l->writes ? 0 : c->fills.next;
-        if (!l->writes)
-            add_piece(&found->missing, l->access, number << bits, UINT64_C(1) << bits, asked);
+        if (!l->writes) {
+            moved_add(&found->missing, l->access, number << bits, UINT64_C(1) << bits);
+            found->asked += asked;
+        }
     } else if (!l->writes) {
         end = fill_end(&c->fills, line->fill);
         c->counts.pending += end > l->ready_fs;
@@ -240,29 +217,35 @@ static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, str
         line->dirty = true;
 }
 
-static void look_up_all(const struct lookup *l, uint64_t offset, uint64_t nbytes,
+/* The pieces of the transaction in a row: of a tile, or one, which is put into `*one`. */
+static const struct run *pieces_of(const struct cached *row, const struct txn *txn,
+                                   struct run *one, uint32_t *n)
+{
+    *one = (struct run){.at = row->offset, .nbytes = txn->nbytes};
+    *n = row->pieces ? row->pieces->n : 1;
+    return row->pieces ? row->pieces->of : one;
+}
+
+static void look_up_all(const struct lookup *l, const struct run *of, uint32_t n,
                         struct found *found)
 {
-    unsigned bits = l->cache->tags.row->line_bits;
+    struct lines_walk walk = lines_walk(of, n, l->cache->tags.row->line_bits);
+    uint64_t number, asked;
 
-    for (uint64_t at = offset, end = offset + nbytes; at < end;) {
-        uint64_t next = ((at >> bits) + 1) << bits;
-
-        next = next < end ? next : end;
-        look_up(l, at >> bits, next - at, found);
-        at = next;
-    }
-    if (l->through)
-        add_piece(&found->written, l->access, offset, nbytes, 0);
+    while (lines_next(&walk, &number, &asked))
+        look_up(l, number, asked, found);
+    for (uint32_t i = 0; l->through && i < n; i++)
+        moved_add(&found->written, l->access, of[i].at, of[i].nbytes);
 }
 
 /* Is any line not there? No line is touched. */
-static bool misses(const struct cache_tags *tags, uint64_t offset, uint64_t nbytes)
+static bool misses(const struct cache_tags *tags, const struct run *of, uint32_t n)
 {
-    unsigned bits = tags->row->line_bits;
+    struct lines_walk walk = lines_walk(of, n, tags->row->line_bits);
+    uint64_t number, asked;
 
-    for (uint64_t i = offset >> bits; i <= (offset + nbytes - 1) >> bits; i++)
-        if (!cache_tags_has(tags, i))
+    while (lines_next(&walk, &number, &asked))
+        if (!cache_tags_has(tags, number))
             return true;
     return false;
 }
@@ -301,14 +284,15 @@ static struct child make_child(struct kb_sim *s, int how, struct cache *c, uint3
     return (struct child){begin, end};
 }
 
-/* For how long the bytes of `txn` that were missing drain on its way. */
+/* For how long the bytes of `txn` that were missing drain on its way; a tile's own drain may be
+ * longer, by what its PE takes from run to run. */
 static int64_t missing_drain(const struct kb_sim *s, const struct txn *txn, uint64_t bytes,
-                             int64_t drain)
+                             int64_t drain, bool is_tile)
 {
     const struct trip trip = txn_trip(s->topo, txn);
     struct cost_row way;
 
-    if (bytes == txn->nbytes)
+    if (bytes == txn->nbytes && !is_tile)
         return drain;
     way = txn_of_host(txn) ? cost_of_host(s->topo, &trip) : cost_of_pe(s->topo, &trip);
     return drain_fs(bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs,
@@ -318,12 +302,12 @@ static int64_t missing_drain(const struct kb_sim *s, const struct txn *txn, uint
 /* -- arrivals --------------------------------------------------------------------------------- */
 
 /* With mshrs a read that misses begins no earlier than the end of the k-th last read child. */
-static void wait_for_mshr(struct cache *c, uint64_t offset, const struct txn *txn)
+static void wait_for_mshr(struct cache *c, const struct txn *txn, const struct run *of, uint32_t n)
 {
     uint32_t mshrs = c->tags.row->mshrs;
     int64_t end;
 
-    if (!mshrs || txn_writes(txn) || !misses(&c->tags, offset, txn->nbytes))
+    if (!mshrs || txn_writes(txn) || !misses(&c->tags, of, n))
         return;
     end = fill_end(&c->fills, c->fills.next - mshrs);
     c->server.free_fs = end > c->server.free_fs ? end : c->server.free_fs;
@@ -339,11 +323,14 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
     int64_t latency = cost_in_memory_fs(&s->mask, &kind->hbm), drain = txn->hold_fs - latency;
     struct found found = {0};
     uint64_t start, end;
+    struct run one;
+    uint32_t n;
+    const struct run *of = pieces_of(row, txn, &one, &n);
 
     (void)part;
     if (!c)
         return;
-    wait_for_mshr(c, row->offset, txn);
+    wait_for_mshr(c, txn, of, n);
     start = take_turn(s, &c->server,
                       drain_fs(txn->nbytes, kind->hbm.own_gbs + s->mask.memory_gbs), t);
     end = after(start, latency);
@@ -351,14 +338,15 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
     look_up_all(&(struct lookup){c, txn_writes(txn),
                                  txn_writes(txn) && kind->cache.write == WRITES_THROUGH,
                                  (int64_t)end, kind->cached.access_bytes},
-                row->offset, txn->nbytes, &found);
-    *row = (struct cached){.offset = row->offset, .start_fs = (int64_t)start};
+                of, n, &found);
+    *row = (struct cached){
+        .offset = row->offset, .pieces = row->pieces, .start_fs = (int64_t)start};
     t = end;
     end = after(end, drain);
     if (found.missing.all) {
         struct child child =
             make_child(s, how, c, slot, &found.missing, t,
-                       missing_drain(s, txn, found.missing.asked, drain), false);
+                       missing_drain(s, txn, found.asked, drain, row->pieces), false);
 
         add_fill(s, &c->fills, (int64_t)child.end_fs);
         if (child.end_fs > end) {

@@ -3,6 +3,8 @@
 #define NETWORK_CACHES_H
 #include "engine/state.h"
 #include "machine/cache_tags.h"
+#include "machine/pieces.h"
+#include <stdlib.h>
 
 /* Ends of the read children of a cache, by their numbers, which count from 1: of the last ones. */
 struct fills {
@@ -22,6 +24,7 @@ struct cache {
 /* Of a transaction. */
 struct cached {
     uint64_t offset;   /* where its bytes lie in its slice */
+    struct pieces *pieces; /* owned; of a tile; NULL: its bytes lie together */
     int64_t start_fs;  /* the lines were looked up; 0 before */
     int64_t memory_fs; /* of that end: what its child waited for the memory */
     int64_t child_fs;  /* of that end: what is behind that wait; 0: no child of its own ends it */
@@ -36,8 +39,21 @@ struct caches {
 /* The bytes of the transaction in `slot` lie at `offset` of its slice. */
 static inline void caches_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
 {
-    if (s->caches)
-        s->caches->rows[slot].offset = offset;
+    struct cached *row = s->caches ? &s->caches->rows[slot] : NULL;
+
+    if (!row)
+        return;
+    row->offset = offset;
+    if (__builtin_expect(row->pieces != NULL, false)) {
+        free(row->pieces);
+        row->pieces = NULL;
+    }
+}
+
+/* The same of a tile: `pieces` is its from now on. */
+static inline void caches_place_tile(struct kb_sim *s, uint32_t slot, struct pieces *pieces)
+{
+    s->caches->rows[slot].pieces = pieces;
 }
 
 /* Does `txn`, no stage inside a PE, go to a slice with a cache? */

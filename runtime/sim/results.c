@@ -97,7 +97,7 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
     cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
     cost_add_alone(s->idle,
                    &(struct alone_of){s->topo, &s->mask, x->op, txn_trip(s->topo, x), x->nbytes,
-                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL},
+                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL, NULL},
                    &alone);
     return cost_formula_fs(&alone);
 }

@@ -36,6 +36,7 @@
  */
 #include "costs.h"
 #include "bank_row.h"
+#include "cache_row.h"
 #include "check.h"
 #include <math.h>
 #include <stdlib.h>
@@ -293,6 +294,7 @@ static void add_memories(struct routes *r)
         kind->hbm.behind = kind->hbm.model;
     if (is_queueing(s, KEY_cube_hbm_impl))
         kind->hbm.model = MEMORY_QUEUEING;
+    cache_add(s, kind);
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),

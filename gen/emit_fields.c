@@ -9,6 +9,7 @@ enum form {
     FORM_MEMORY,
     FORM_PE,
     FORM_BANKS,
+    FORM_CACHE,
     FORM_TEXT,
     FORM_TABLE
 };
@@ -37,6 +38,11 @@ static const struct field bank_fields[] = {
 #include "machine/topology.def"
 };
 
+static const struct field cache_fields[] = {
+#define CACHE_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct cache_row, name)},
+#include "machine/topology.def"
+};
+
 static const struct field pe_fields[] = {
 #define PE_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct pe_row, name)},
 #include "machine/topology.def"
@@ -62,7 +68,8 @@ static void put_memory(FILE *out, const struct memory_row *m)
     static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
 #define MODEL_NAME(NAME, word, name) "MEMORY_" #NAME,
     static const char *const models[] = {"MEMORY_SERVER",
-                                         MEMORY_MODELS(MODEL_NAME) "MEMORY_QUEUEING"};
+                                         MEMORY_MODELS(MODEL_NAME) "MEMORY_CACHE",
+                                         "MEMORY_QUEUEING"};
     char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
     fprintf(out,
@@ -93,17 +100,19 @@ static void put_pe(FILE *out, const struct pe_row *pe)
     fputs("        }", out);
 }
 
-/* All zero where no slice has banks. */
-static void put_banks(FILE *out, const struct bank_row *banks)
+/* Row `at`, which has the `n` fields; all zero where the machine has no such thing. */
+static void put_row(FILE *out, const struct field *fields_of, size_t n, const void *at, bool is_there)
 {
+    if (!is_there) {
+        fputs("{0}", out);
+        return;
+    }
     fputs("{", out);
-    for (size_t i = 0; i < LENGTH(bank_fields); i++) {
-        const struct field *f = &bank_fields[i];
-
+    for (size_t i = 0; i < n; i++) {
         if (i % 4 == 0)
             fputs("\n           ", out);
-        fprintf(out, " .%s = ", f->name);
-        put_value(out, f, banks);
+        fprintf(out, " .%s = ", fields_of[i].name);
+        put_value(out, &fields_of[i], at);
         fputs(",", out);
     }
     fputs("\n        }", out);
@@ -135,16 +144,19 @@ static void put_value(FILE *out, const struct field *f, const void *row)
         fprintf(out, "{%u, %u, %u}", three[0], three[1], three[2]);
         break;
     case FORM_MEMORY:
-        put_memory(out, at);
+        if (((const struct memory_row *)at)->nbytes)
+            put_memory(out, at);
+        else
+            fputs("{0}", out);
         break;
     case FORM_PE:
         put_pe(out, at);
         break;
     case FORM_BANKS:
-        if (((const struct bank_row *)at)->burst_fs)
-            put_banks(out, at);
-        else
-            fputs("{0}", out);
+        put_row(out, bank_fields, LENGTH(bank_fields), at, ((const struct bank_row *)at)->burst_fs);
+        break;
+    case FORM_CACHE:
+        put_row(out, cache_fields, LENGTH(cache_fields), at, ((const struct cache_row *)at)->sets);
         break;
     case FORM_TEXT:
     case FORM_TABLE: /* always by a name, or NULL */

@@ -323,6 +323,11 @@ double hbm_gbs(const struct spec *s)
     return s->cube_hbm_bw_gbs * s->cube_hbm_efficiency;
 }
 
+double hbm_edge_gbs(const struct spec *s)
+{
+    return s->cube_hbm_cache_size_mb > 0 ? fmax(hbm_gbs(s), s->cube_hbm_cache_bw_gbs) : hbm_gbs(s);
+}
+
 double sram_link_gbs(const struct spec *s)
 {
     return s->cube_sram_bw_gbs > 0 ? fmin(s->cube_sram_bw_gbs, s->cube_noc_bw_gbs)
@@ -357,7 +362,7 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
     for (uint32_t slice = 0; slice < r->slices; slice++)
         add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)), node_hbm(r, slice), false,
-                 s->cube_hbm_distance_mm, hbm_gbs(s));
+                 s->cube_hbm_distance_mm, hbm_edge_gbs(s));
     for (uint32_t pe = 0; pe + 1 < r->crossbars; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,

@@ -29,6 +29,7 @@ int64_t wire_fs(const struct routes *r, double distance_mm);
 
 /* What a slice can serve; the edges between the NoC and the SRAM, no faster than the SRAM. */
 double hbm_gbs(const struct spec *s);
+double hbm_edge_gbs(const struct spec *s); /* of the edge into it: a cache may be faster */
 double sram_link_gbs(const struct spec *s);
 
 /* The place of the NoC that a node of a cube meets. */

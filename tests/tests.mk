@@ -229,7 +229,7 @@ check-cost: setup $(ANY) $(KBGEN)
 	@.ci/install python3
 	@B=$(B) KBGEN=$(KBGEN) SEEDS=$(or $(SEEDS),1-2000) tests/run.sh tests/e2e/cost.sh
 
-## check-cache: hits of examples/components/cache.c beside those of a plain cache, ACCESSES=10000000; a few minutes
+## check-cache: hits of examples/components/tags.c beside those of a plain cache, ACCESSES=10000000; a few minutes
 .PHONY: check-cache
 check-cache: setup $(ANY)
 	@B=$(B) ACCESSES=$(or $(ACCESSES),10000000) tests/run.sh tests/e2e/chains.sh
@@ -343,7 +343,7 @@ aarch64: setup
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
 
-## check-random: random machines under random loads, against the judge: KINDS='plain any banks plain_split any_split banks_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
+## check-random: random machines under random loads, against the judge: KINDS='plain any banks caches plain_split any_split banks_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
 .PHONY: check-random
 check-random: setup $(B)/_t/campaign
 	@KINDS='$(KINDS)' SEEDS='$(SEEDS)' LOADS='$(LOADS)' bash tests/campaign/campaign.sh $(B)/_t/campaign $(B)/random

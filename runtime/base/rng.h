@@ -7,13 +7,17 @@ struct rng {
     uint64_t state[4];
 };
 
-static inline uint64_t rng_split_mix(uint64_t *state)
+/* Its finalizer: mixes the bits of a number. */
+static inline uint64_t rng_mix(uint64_t z)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
+}
+
+static inline uint64_t rng_split_mix(uint64_t *state)
+{
+    return rng_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* A stream for each number: SplitMix64 of the seed, mixed with the number. */

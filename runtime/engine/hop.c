@@ -387,6 +387,12 @@ static ev next_start(const struct kb_sim *s)
 /* Takes `e`, the first of all events, from where it lies, and runs it. */
 static void take(struct kb_sim *s, ev e)
 {
+    if (e == children_first(&s->children)) {
+        const struct child_record record = children_take(&s->children);
+
+        seen(s, HOW_COUNTED, ev_time_fs(e), ev_class(e), child_record_id(&record));
+        return;
+    }
     if (e == ev_first(&s->queue)) {
         ev_take(&s->queue);
         handle_else(s, e);
@@ -419,6 +425,7 @@ kb_status hop_run(struct kb_sim *s, uint64_t budget)
 
     for (; budget > 0; budget--) {
         e = ev_least(next_start(s), ev_first(&s->queue));
+        e = ev_least(e, children_first(&s->children));
         e = ev_least(e, calendar_first(&s->calendar, s->txns, ev_time_fs(e)));
         if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);

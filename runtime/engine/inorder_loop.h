@@ -106,7 +106,8 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
  */
 static inline ev first_of_queue(const struct kb_sim *s)
 {
-    return ev_least(ev_first(&s->queue), s->inorder->soon);
+    return ev_least(ev_least(ev_first(&s->queue), s->inorder->soon),
+                    children_first(&s->children));
 }
 
 static inline ev first_of_ports(struct kb_sim *s)
@@ -140,6 +141,14 @@ static inline void take_ends(struct kb_sim *s, int how)
         s->inorder->known_ends = s->txns[slot].next;
         go_all(s, how, served(s, how, s->txns[slot].at_fs, slot, 0));
     }
+}
+
+/* A child of a transaction comes to its memory, or ends: that is a record, and no more. */
+static inline void take_child(struct kb_sim *s, int how)
+{
+    const struct child_record record = children_take(&s->children);
+
+    seen(s, how, ev_time_fs(record.at), ev_class(record.at), child_record_id(&record));
 }
 
 /* A memory wakes, the data of a read are there, or a packet comes to a component. */
@@ -198,7 +207,9 @@ static ALWAYS_INLINE uint64_t take_first(struct kb_sim *s, int how, ev e, uint64
 {
     uint64_t n = 1;
 
-    if (how & IN_KERNELS && ev_class(e) == EV_KERNEL)
+    if (how & IN_CHOOSES && how & IN_COUNTED && e == children_first(&s->children))
+        take_child(s, how);
+    else if (how & IN_KERNELS && ev_class(e) == EV_KERNEL)
         kernels_take(s, e);
     else if (is_of_queue(s, how, e))
         take_of_queue(s, how, e);

@@ -10,6 +10,7 @@
 #include "machine/place.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
+#include "network/caches.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,8 @@ bool instances_room(struct kb_sim *s, uint32_t n)
 /* Where its bytes lie in its memory. */
 static uint64_t offset_of(const struct kb_sim *s, uint32_t slot)
 {
+    if (caches_have(s, &s->txns[slot]))
+        return s->caches->rows[slot].offset;
     return s->topo->impls ? s->instances.served[slot].offset : s->banks->behind->offsets[slot];
 }
 
@@ -159,6 +162,8 @@ struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
     } else {
         of.offset = offset_of(s, slot);
     }
+    if (caches_have(s, txn))
+        of.pieces = s->caches->rows[slot].pieces;
     return alone_in_memory(s->idle, &of);
 }
 

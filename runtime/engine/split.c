@@ -4,6 +4,7 @@
 #include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "network/banks_state.h"
+#include "network/caches.h"
 #include <stdlib.h>
 
 bool split_begin(struct kb_sim *s)
@@ -34,11 +35,19 @@ bool split_takes_tiles(const struct kb_topology *t)
     return false;
 }
 
+static bool has_caches(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].cache.sets)
+            return true;
+    return false;
+}
+
 bool split_sees_runs(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
         if (t->kinds[kind].tiles == TILES_RUNS &&
-            (t->splits || t->banked || t->impls || t->kinds[kind].run_fs))
+            (t->splits || t->banked || t->impls || t->kinds[kind].run_fs || has_caches(t)))
             return true;
     return false;
 }
@@ -146,6 +155,15 @@ static bool add_bursts(const struct cut *c, struct split_part *part, uint64_t of
            bank_tile_add(part->banks, &kind->banks, bank_range(&kind->banks, offset, nbytes));
 }
 
+/* The same in a slice with a cache, which looks its lines up. */
+static bool add_cached(const struct cut *c, struct split_part *part, uint64_t offset,
+                       uint64_t nbytes)
+{
+    if (c->bytes->tile.n < 2 || cost_memory(c->s->topo, part->dst, false)->model != MEMORY_CACHE)
+        return true;
+    return pieces_add(&part->cached, offset, nbytes);
+}
+
 static bool add_piece(const struct cut *c, const struct address_part *piece, uint64_t address,
                       uint32_t first)
 {
@@ -165,7 +183,8 @@ static bool add_piece(const struct cut *c, const struct address_part *piece, uin
     part->last_bytes = piece->nbytes;
     part->pieces++;
     add_blocks(c->s->topo, part, piece->offset, piece->nbytes);
-    return add_bursts(c, part, piece->offset, piece->nbytes);
+    return add_bursts(c, part, piece->offset, piece->nbytes) &&
+           add_cached(c, part, piece->offset, piece->nbytes);
 }
 
 /* The parts of a packet, from `first` on, are in order of their addresses. */
@@ -206,8 +225,10 @@ static kb_status cut_pieces(struct cut *c, uint32_t *first)
 
 static void drop_parts(struct split_parts *parts)
 {
-    for (uint32_t i = 0; i < parts->n; i++)
+    for (uint32_t i = 0; i < parts->n; i++) {
         bank_tile_free(parts->rows[i].banks);
+        free(parts->rows[i].cached);
+    }
     parts->n = 0;
 }
 
@@ -283,6 +304,7 @@ void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     struct split_part part = {.offset = offset, .nbytes = x->nbytes, .dst = x->dst, .pieces = 1};
 
     banks_place(s, slot, offset);
+    caches_place(s, slot, offset);
     instance_place(&s->instances, slot, offset);
     if (!s->splits)
         return;
@@ -311,6 +333,11 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
             bank_tile_end(part->banks, &kind_at(T, dst_cube(T, part->dst))->banks);
             banks_place_tile(s, slot, part->banks);
             part->banks = NULL;
+        }
+        caches_place(s, slot, part->offset);
+        if (part->cached) {
+            caches_place_tile(s, slot, part->cached);
+            part->cached = NULL;
         }
         instance_place(&s->instances, slot, part->offset);
         s->splits[slot] = (struct split){

@@ -67,6 +67,7 @@ struct split_part {
     uint32_t dst, pieces;
     bool begins;             /* a packet */
     struct bank_tile *banks; /* owned until its row is made: its segments; NULL: they are a range */
+    struct pieces *cached;   /* the same, at a cache: its pieces */
 };
 
 /* The row in `slot` is no part, and has none. */

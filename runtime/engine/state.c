@@ -95,6 +95,7 @@ void sim_clear(struct kb_sim *s)
     free(s->order);
     split_free(s);
     ev_queue_free(&s->queue);
+    free(s->children.rows);
     calendar_free(&s->calendar);
     inorder_free(s);
 }

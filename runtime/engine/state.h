@@ -3,10 +3,12 @@
 #define STATE_H
 #include "machine/cost.h"
 #include "engine/calendar.h"
+#include "engine/children.h"
 #include "engine/flow.h"
 #include "engine/instances.h"
 #include "engine/station.h"
 
+struct caches;
 struct dependencies;
 struct heard;
 struct host;
@@ -28,6 +30,7 @@ struct kb_sim {
 
     struct calendar calendar; /* events of rows */
     struct ev_queue queue;    /* of all else */
+    struct children children; /* records of what transactions make on their way */
     struct inorder *inorder;  /* owned; NULL until its engine has run: engine/inorder.h */
     struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
@@ -66,6 +69,7 @@ struct kb_sim {
     /* What memories that choose keep, owned, by model; NULL: none is of that: network/server.h */
 #define MODEL_STATE(NAME, word, name) struct name *name;
     MEMORY_MODELS(MODEL_STATE)
+    struct caches *caches;      /* the same: network/caches.h */
     bool chooses;               /* some memory does */
     struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
     /*

@@ -1,6 +1,7 @@
 /* alone.c -- what a transaction takes alone of a memory that components or banks are: its models,
  * run on an idle copy. */
 #include "machine/alone.h"
+#include "machine/pieces.h"
 #include "machine/bank_rules.h"
 #include "machine/box_impl.h"
 #include "machine/component_packets.h"
@@ -495,11 +496,49 @@ static struct alone_known question(const struct alone_of *of)
     return k;
 }
 
+/* What the memory behind an empty cache moves for all lines. */
+static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_t access)
+{
+    const struct run one = {.at = of->offset, .nbytes = of->nbytes};
+    struct lines_walk walk = of->pieces ? lines_walk(of->pieces->of, of->pieces->n, bits)
+                                        : lines_walk(&one, 1, bits);
+    struct moved moved = {0};
+    uint64_t number, asked;
+
+    while (lines_next(&walk, &number, &asked))
+        moved_add(&moved, access, number << bits, UINT64_C(1) << bits);
+    return moved.bytes;
+}
+
+/* The drain of its way alone: a tile's may be longer, by what its PE takes from run to run. */
+static int64_t drain_of_way(const struct alone_of *of)
+{
+    return of->pieces ? cost_by_tables(of->t, of->m, of->op, &of->trip, of->nbytes).drain_fs
+                      : of->drain_fs;
+}
+
+/* An empty cache: all that is read comes from the memory behind. */
+static struct alone in_cache(const struct alone_of *of)
+{
+    const struct kind_row *kind = kind_at(of->t, dst_cube(of->t, of->trip.dst));
+    const struct memory_row *memory = &kind->cached;
+    int64_t fs = of->drain_fs, own;
+
+    if (!writes(of)) {
+        own = drain_fs(bytes_of_lines(of, kind->cache.line_bits, memory->access_bytes),
+                       memory->own_gbs + of->m->memory_gbs);
+        fs = bank_later(fs, cost_in_memory_fs(of->m, memory) + bank_later(own, drain_of_way(of)));
+    }
+    return (struct alone){.fs = cost_in_memory_fs(of->m, &kind->hbm) + fs};
+}
+
 struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
 {
     struct alone_known asked, *known;
     uint64_t mixed;
 
+    if (memory_of(of)->model == MEMORY_CACHE)
+        return in_cache(of);
     if (of->tile) { /* tiles are of any shape */
         asked.alone = run(idle, of);
         idle->lost |= asked.alone.fs == NO_MEMORY;
@@ -572,7 +611,7 @@ struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const 
                           uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
-    struct alone_of of = {t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL};
+    struct alone_of of = {t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL, NULL};
 
     set_blocks(&of);
     c.drain_fs = of.drain_fs;

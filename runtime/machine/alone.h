@@ -31,6 +31,7 @@ struct alone_of {
     int64_t drain_fs;       /* of its route */
     uint64_t own_bytes;     /* that the memory moves; 0: `nbytes` */
     struct bank_tile *tile; /* borrowed; its segments at banks; NULL: its bytes are a range */
+    const struct pieces *pieces; /* the same at a cache */
 };
 
 struct alone {
@@ -93,6 +94,7 @@ static inline bool alone_is_asked(const struct kb_topology *t, uint32_t dst)
 
     return (t->banked && unit_is_slice(t, unit) &&
             kind_at(t, dst_cube(t, dst))->hbm.model == MEMORY_BANKS) ||
+           cost_memory(t, dst, false)->model == MEMORY_CACHE ||
            memory_is_component(t, dst);
 }
 

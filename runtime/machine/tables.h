@@ -205,7 +205,7 @@ struct memory_row {
     double bare_gbs; /* of the memory alone if links were unlimited: an SRAM may have the NoC's */
     uint8_t hold;    /* enum memory_hold */
     uint8_t model;   /* enum memory_model */
-    uint8_t behind;  /* the same, of what is built in behind a component */
+    uint8_t behind;  /* the same, of what is built in behind a component or a cache */
     uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
     uint32_t access_bytes; /* a slice without banks moves whole blocks of so many; 0: bytes */
 };
@@ -214,10 +214,14 @@ struct memory_row {
  * of cube.pe.pe_dma.tiles, in that order. */
 enum dma_tiles { TILES_JOINED, TILES_RUNS };
 
-/* One server, or a memory that chooses: the words of cube.hbm.model, in that order. Or a component
- * that queues, which has no word. */
+/* One server, or a memory that chooses: the words of cube.hbm.model, in that order. Or a cache before
+ * one of these, or a component that queues, which have no word. */
 #define MODEL_NUMBER(NAME, word, name) MEMORY_##NAME,
-enum memory_model { MEMORY_SERVER, MEMORY_MODELS(MODEL_NUMBER) MEMORY_QUEUEING };
+enum memory_model {
+    MEMORY_SERVER,
+    MEMORY_MODELS(MODEL_NUMBER) MEMORY_CACHE,
+    MEMORY_QUEUEING,
+};
 
 /* Which slices have banks. */
 enum banked { BANKED_NONE, BANKED_SOME, BANKED_ALL, BANKED_BEHIND /* components, all */ };
@@ -234,6 +238,17 @@ enum { BANK_CHANNELS_MAX = 128 };
 /* Of slices with banks: sizes as numbers of bits, times, and what is chosen. */
 struct bank_row {
 #define BANK_FIELD(form, type, name) type name;
+#include "machine/topology.def"
+};
+
+/* Which line a cache drops, and what it does with writes: the words of cube.hbm.cache.policy and
+ * .write, in that order. */
+enum cache_policy { DROPS_OLDEST, DROPS_ANY };
+enum cache_write { WRITES_BACK, WRITES_THROUGH };
+
+/* Of slices with a cache: its shape. */
+struct cache_row {
+#define CACHE_FIELD(form, type, name) type name;
 #include "machine/topology.def"
 };
 
@@ -266,6 +281,7 @@ struct kind_row {
 #define KIND_MEMORY(type, name)      type name;
 #define KIND_PE(type, name)          type name;
 #define KIND_BANKS(type, name)       type name;
+#define KIND_CACHE(type, name)       type name;
 #define KIND_FIELD(form, type, name) KIND_##form(type, name)
 #include "machine/topology.def"
 };

@@ -4,12 +4,14 @@
 
 #define MODEL_SERVER(NAME, word, name) extern const struct memory_server name##_server;
 MEMORY_MODELS(MODEL_SERVER)
+extern const struct memory_server cache_server;
 
 static const struct memory_server none;
 
 static const struct memory_server *const servers[] = {
 #define MODEL_ROW(NAME, word, name) [MEMORY_##NAME] = &name##_server,
-    [MEMORY_SERVER] = &none, MEMORY_MODELS(MODEL_ROW)[MEMORY_QUEUEING] = &queue_server};
+    [MEMORY_SERVER] = &none, MEMORY_MODELS(MODEL_ROW)[MEMORY_CACHE] = &cache_server,
+    [MEMORY_QUEUEING] = &queue_server};
 
 enum { N_MODELS = sizeof servers / sizeof *servers };
 

@@ -16,6 +16,7 @@
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
+#include "network/caches.h"
 #include <stdlib.h>
 
 _Static_assert(KB_TRANSACTIONS_MAX < EV_MAX_SLOTS, "each has a slot");
@@ -259,6 +260,7 @@ INLINE void put_row(struct adding *a, const struct row *r, const struct trip *tr
                         .next = TXN_NONE};
     if (s->banks)
         banks_place(s, slot, r->offset);
+    caches_place(s, slot, r->offset);
     instance_place(&s->instances, slot, r->offset);
     a->sorted = a->sorted && r->issue_fs >= a->last_issue_fs;
     a->last_issue_fs = r->issue_fs;

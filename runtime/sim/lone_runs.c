@@ -64,8 +64,9 @@ static bool has_parts(const struct kb_sim *s, uint32_t slot)
 /* Where its bytes lie: of one with parts as struct bytes_at has it. */
 static uint64_t place_of_bytes(const struct kb_sim *s, uint32_t slot)
 {
-    bool matters = s->topo->banked || s->topo->impls ||
-                   kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->hbm.access_bytes;
+    const struct memory_row *hbm = &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->hbm;
+    bool matters = s->topo->banked || s->topo->impls || hbm->access_bytes ||
+                   hbm->model == MEMORY_CACHE;
 
     if (has_parts(s, slot))
         return matters || s->splits[slot].by_address ? s->txns[slot].address : 0;

@@ -25,6 +25,7 @@
 #include "machine/walk.h"
 #include "network/banks_state.h"
 #include "sim/lone_runs.h"
+#include "network/caches.h"
 #include <string.h>
 
 /* What a row needs stands in one place: passed from function to function, its costs would be in
@@ -96,7 +97,7 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
     cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
     cost_add_alone(s->idle,
                    &(struct alone_of){s->topo, &s->mask, x->op, txn_trip(s->topo, x), x->nbytes,
-                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL},
+                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL, NULL},
                    &alone);
     return cost_formula_fs(&alone);
 }
@@ -175,6 +176,8 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
     if (!plain && s->router && txn_queues(s, x))
         divide_waits(r);
+    if (!plain && caches_have(s, x))
+        r->service_fs = s->caches->rows[x - s->txns].start_fs;
     if (!plain && __builtin_expect(idle_has_lost(s->idle), false)) {
         *r = (kb_result){0};
         return KB_NO_MEMORY;

@@ -33,6 +33,7 @@
 #include "machine/walk.h"
 #include "network/banks_state.h"
 #include "network/server.h"
+#include "network/caches.h"
 
 /* A point as the engines take it, and the cost of one copy without contention. */
 struct job {
@@ -149,6 +150,7 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
                                   .id = i,
                                   .next = TXN_NONE};
         banks_place(s, i, job->to.offset);
+        caches_place(s, i, job->to.offset);
         instance_place(&s->instances, i, job->to.offset);
     }
     s->n_txns = job->n;

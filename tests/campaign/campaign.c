@@ -190,6 +190,7 @@ static void run_machine(const char *kind, uint64_t seed, struct range loads)
 {
     void (*machine)(FILE *, uint64_t) = strncmp(kind, "plain", 5) == 0   ? judge_random_topo
                                         : strncmp(kind, "banks", 5) == 0 ? judge_random_banks
+                                        : strncmp(kind, "caches", 6) == 0 ? judge_random_caches
                                                                          : judge_random_shape;
     bool splits = strstr(kind, "_split");
     struct scenario s = {.seed = seed, .dice = seed};
@@ -202,7 +203,8 @@ static void run_machine(const char *kind, uint64_t seed, struct range loads)
         progress->load = load;
         if (load)
             run_load(&s, t, load, splits);
-        else if (strncmp(kind, "banks", 5) != 0) /* banks remember what came before */
+        else if (strncmp(kind, "banks", 5) != 0 &&
+                 strncmp(kind, "caches", 6) != 0) /* these remember what came before */
             run_pairs(&s, t);
     }
     any_topology_free(s.topo);
@@ -246,7 +248,7 @@ int main(int argc, char **argv)
     if (argc != 4 || !parse_range(argv[2], &machines) || !parse_range(argv[3], &loads)) {
         fprintf(
             stderr,
-            "usage: campaign plain|any|banks|plain_split|any_split|banks_split MACHINES LOADS\n");
+            "usage: campaign plain|any|banks|caches|plain_split|any_split|banks_split MACHINES LOADS\n");
         return 2;
     }
     progress =

@@ -7,7 +7,7 @@
 # is not run again: remove it after a change of the engines. FOLDER/failed has the loads that failed.
 set -u
 program=$1 folder=$2
-kinds=${KINDS:-plain any banks plain_split any_split banks_split} machines=${SEEDS:-1-1000} loads=${LOADS:-0-3000}
+kinds=${KINDS:-plain any banks caches plain_split any_split banks_split} machines=${SEEDS:-1-1000} loads=${LOADS:-0-3000}
 at_a_time=20 step=50
 mkdir -p "$folder"
 touch "$folder/done"

@@ -69,7 +69,7 @@ for kind in "${kinds[@]}"; do
     prints=
     for engine in "" "--fingerprint" "--engine hop --fingerprint"; do
         # shellcheck disable=SC2086
-        replay $kind $engine --set 'cube.hbm.impl=[cache,builtin]' --set cube.hbm.cache.sets=4 --set cube.hbm.cache.ways=2
+        replay $kind $engine --set 'cube.hbm.impl=[tags,builtin]' --set cube.hbm.tags.sets=4 --set cube.hbm.tags.ways=2
         [ -z "$engine" ] && cp "$work/out" "$work/fused"
         prints+="$(grep fingerprint "$work/err") "
         [ "$code" -eq 0 ] && cmp "$work/out" "$work/fused"
@@ -80,7 +80,7 @@ for kind in "${kinds[@]}"; do
     [ "$#" -eq 4 ] && [ "$2" = "$4" ]
     ok "cache ${kind:-banks, fifo}: one fingerprint"
 done
-cached="cube.hbm.impl=[cache,builtin]"
+cached="cube.hbm.impl=[tags,builtin]"
 for command in "sweep --src c0.pe* --dst c*.slice* --inflight 1,5" "load --pattern uniform --rate 0.05 --txns 500 --seeds 1" \
     "run copy L=4096" "run gemm M=64 N=64 K=64"; do
     for links in fifo router; do
@@ -140,7 +140,7 @@ awk -v n="${ACCESSES:-20000}" -v rows="$work/rows.csv" 'BEGIN {
 }' >"$work/hits"
 for model in "banks fifo" "server fifo" "banks router" "server router"; do
     set -- $model
-    replay --set "$cached" --set cube.hbm.cache.sets=16 --set cube.hbm.cache.ways=4 --set cube.hbm.model=$1 --set contention.links=$2 --quiet
+    replay --set "$cached" --set cube.hbm.tags.sets=16 --set cube.hbm.tags.ways=4 --set cube.hbm.model=$1 --set contention.links=$2 --quiet
     equal "${ACCESSES:-20000} accesses before $1, $2: hits of a plain cache" "$(cat "$work/hits")" \
         "$(awk -F, -v back="$([ "$2" = router ] && echo 16)" 'NR > 1 && $10 - $8 - (back ? $back : 0) < 2.0000001 { hits++ } END { print hits }' "$work/out")"
 done
@@ -154,10 +154,10 @@ refused() # NAME TEXT SET...
     [ "$code" -eq 2 ] && grep -qF -- "$text" "$work/err"
     ok "$name"
 }
-refused "a front without what is behind it" "'cache' is in front of a memory: write [NAME, builtin]" "cube.hbm.impl=cache"
+refused "a front without what is behind it" "'tags' is in front of a memory: write [NAME, builtin]" "cube.hbm.impl=tags"
 refused "a memory with something behind it" "'server' is a memory, and has nothing behind it: leave 'builtin' out" "cube.hbm.impl=[server,builtin]"
-refused "two components" "'builtin', which is what the other keys say" "cube.hbm.impl=[cache,cache]"
-refused "three" "a name, or [NAME, builtin]" "cube.hbm.impl=[cache,cache,builtin]"
+refused "two components" "'builtin', which is what the other keys say" "cube.hbm.impl=[tags,tags]"
+refused "three" "a name, or [NAME, builtin]" "cube.hbm.impl=[tags,tags,builtin]"
 refused "a component beside banks" "leave one of them out, or write [server, builtin]" "cube.hbm.impl=server"
 
 printf '/* kernbench component: front far\n */\nstruct far { int none; };\nstatic inline void far_init(struct far *s) { (void)s; }

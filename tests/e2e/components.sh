@@ -220,7 +220,7 @@ for cube in 0 1 2 3; do
     0) set -- --set cube.hbm.hold=own --set cube.sram.impl=server ;;
     1) set -- --set cube.hbm.impl=closed_page --set cube.hbm.closed_page.banks=4 --set cube.sram.impl=server ;;
     2) set -- --set cube.hbm.impl=open_page --set cube.sram.impl=server --set cube.noc.impl=gate --set cube.noc.gate.interval_ns=2.0 ;;
-    3) set -- --set 'cube.hbm.impl=[cache, builtin]' --set cube.sram.impl=builtin --set cube.sram.hold=own ;;
+    3) set -- --set 'cube.hbm.impl=[tags, builtin]' --set cube.sram.impl=builtin --set cube.sram.hold=own ;;
     esac
     call "$M/some/some" replay "$work/one.csv" --quiet
     cp "$work/out" "$work/own"
@@ -237,7 +237,7 @@ echo '/* another one */' >>"$work/mine/components/closed_page.c"
 after=$("$B/kernbench" info --machine "$work/mine/some.yaml" | grep -i hash)
 [ -n "$before" ] && [ "$before" != "$after" ]
 ok "components of some cubes: another file, another hash"
-equal "components of some cubes: their files" "cache closed_page gate open_page server tiles" \
+equal "components of some cubes: their files" "closed_page gate open_page server tags tiles" \
     "$("$KBGEN" --components "$some" | tr ' ' '\n' | sed 's|.*/||; s|\.c$||' | sort | xargs)"
 chmod o+w "$work/mine/components"
 call "$B/kernbench" probe --machine "$work/mine/some.yaml"

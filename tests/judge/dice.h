@@ -5,13 +5,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* What slices are: servers, or these. */
+enum slices { SERVERS, BANKS, CACHES };
+
 struct dice {
     uint64_t state;
     uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
     bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
     bool no_delays;         /* nothing takes time but bytes, and each bandwidth is another one's
                                half or double: the same */
-    bool banks;             /* slices have banks */
+    enum slices slices;
     bool whole_slices;      /* a cube's memory divides by its PEs, into aligned slices */
 };
 

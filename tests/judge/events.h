@@ -22,7 +22,7 @@ struct judge_event {
     int64_t fs;
     enum judge_class class;
     uint64_t id;
-    uint32_t part;   /* of a transaction that is split, from 0 */
+    uint64_t part;   /* of a transaction that is split, from 0; of a child its number */
     uint64_t packet; /* that comes to a node */
     size_t step; /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where; of banks the channel */
     struct judge_banks *banks; /* JUDGE_ARBITRATION */

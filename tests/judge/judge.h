@@ -487,6 +487,9 @@ struct judge_use {
     /* Of a slice with banks and, by name SLICE.chN, its channels, of which `count` is segments: */
     bool has_rows;
     uint64_t hits, misses, conflicts, activations;
+    /* Of the cache of a slice, by name SLICE.cache, which has `hits` and `misses`, too: */
+    bool is_cache;
+    uint64_t pending, evictions, written_back;
 };
 
 /* Adds a row to a list that begins as NULL and 0. */
@@ -550,6 +553,10 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed);
 /* Machines of both kinds, by turns, whose slices have banks; and for kernels. */
 void judge_random_banks(FILE *out, uint64_t seed);
 void judge_random_kernel_banks(FILE *out, uint64_t seed);
+
+/* The same whose slices have caches. */
+void judge_random_caches(FILE *out, uint64_t seed);
+void judge_random_kernel_caches(FILE *out, uint64_t seed);
 
 /* A small odd machine whose links have routers, and whose channels form no cycle. */
 void judge_random_routers(FILE *out, uint64_t seed);

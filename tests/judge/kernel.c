@@ -1,6 +1,6 @@
 /* kernel.c -- kernels in time, after docs/kernels.md: every stage of every token is a job. */
 #include "kernel.h"
-#include "banks.h"
+#include "cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +32,7 @@ struct station {
     uint64_t let_in;           /* the last job that was let in */
     int64_t starts_fs;         /* of a channel: none sets out earlier */
     struct judge_banks *banks; /* of a memory that has them */
+    struct judge_cache *cache; /* the same */
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -61,7 +62,8 @@ struct job {
     uint64_t packet;            /* that it is of */
     int64_t drain_fs, start_fs; /* of a part; when it sets out */
     int64_t last_fs;            /* of the whole: when the last of its parts so far has ended */
-    struct judge_access access; /* to a memory with banks */
+    struct judge_access access; /* to a memory with banks, or with a cache ... */
+    double gbs;                 /* ... by a way of so much */
     size_t now_at;              /* the step that comes next, or that it waits for */
     uint64_t behind;            /* the next in the line */
     bool waits;                 /* since when, and the job let in last */
@@ -177,9 +179,9 @@ static uint64_t id_of(uint64_t key)
     return key & ((UINT64_C(1) << PART_BIT) - 1);
 }
 
-static uint64_t key_of(uint64_t id, uint32_t part)
+static uint64_t key_of(uint64_t id, uint64_t part)
 {
-    return id | (uint64_t)part << PART_BIT;
+    return id | part << PART_BIT;
 }
 
 static struct job *job_at(struct sim *s, uint64_t key)
@@ -386,6 +388,24 @@ static void take(struct sim *s, uint64_t key)
     go_on(s, key);
 }
 
+/* Job `key` has come to a cache: all that becomes of it is known. */
+static void come_to_cache(struct sim *s, uint64_t key, struct station *at)
+{
+    struct job *j = job_at(s, key);
+    struct judge_cached now;
+
+    at->use.count++;
+    at->use.bytes += j->nbytes;
+    j->access.arrive_fs = s->now_fs;
+    now = judge_cache_arrive(at->cache, &j->access, j->gbs, &s->too_late);
+    judge_post_children(&s->events, id_of(key), &now);
+    judge_post(&s->events, (struct judge_event){.fs = now.done_fs,
+                                                .class = JUDGE_DONE,
+                                                .id = id_of(key),
+                                                .part = key >> PART_BIT,
+                                                .step = j->n_steps});
+}
+
 static void arrive(struct sim *s, uint64_t key)
 {
     struct job *j = job_at(s, key);
@@ -393,6 +413,10 @@ static void arrive(struct sim *s, uint64_t key)
 
     record(s, JUDGE_ARRIVAL, key);
     j->arrived_fs = s->now_fs;
+    if (at->cache) {
+        come_to_cache(s, key, at);
+        return;
+    }
     if (at->banks) {
         at->use.count++;
         at->use.bytes += j->nbytes;
@@ -702,14 +726,18 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
                                     .step = job_at(s, key_of(access->id, access->part))->n_steps});
 }
 
-/* The last step of job `key` is an access to banks. */
+/* The last step of job `key` is an access to banks, or to a cache. */
 static void use_banks(struct sim *s, uint64_t key, bool write, struct judge_piece *part,
                       struct station *at, int64_t drain_fs)
 {
     struct judge_banks_user user = {s, wake, granted, done_by_banks, NULL};
 
-    if (!at->banks)
+    if (judge_has_cache(s->t, &part->memory)) {
+        if (!at->cache)
+            at->cache = judge_cache_new(s->t, &part->memory);
+    } else if (!at->banks) {
         at->banks = judge_banks_new(s->t, &part->memory, true, &user);
+    }
     job_at(s, key)->access = (struct judge_access){.id = id_of(key),
                                                    .part = (uint32_t)(key >> PART_BIT),
                                                    .write = write,
@@ -753,7 +781,8 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
              memory);
     job_at(s, key)->steps[job_at(s, key)->n_steps - 1].done_fs =
         add_fs(s, last->overhead_fs, drain_fs);
-    if (judge_has_banks(s->t, at))
+    job_at(s, key)->gbs = r->bottleneck_gbs;
+    if (judge_has_banks(s->t, at) || judge_has_cache(s->t, at))
         use_banks(s, key, write, part, memory, drain_fs);
 }
 
@@ -1647,6 +1676,10 @@ static void run_event(struct sim *s, const struct judge_event *e)
 {
     uint64_t key = key_of(e->id, e->part);
 
+    if (e->step == JUDGE_OF_A_CHILD) {
+        s->run->fingerprint = judge_record_child(s->run->fingerprint, e);
+        return;
+    }
     s->now_id = e->id;
     switch (e->class) {
     case JUDGE_ARBITRATION:
@@ -1932,6 +1965,8 @@ static void collect(struct sim *s)
             name_station(s, at, run->uses[run->n_uses - 1].name);
             if (at->banks)
                 judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
+            if (at->cache)
+                judge_cache_add_uses(at->cache, &run->uses, &run->n_uses);
         }
 }
 
@@ -1971,8 +2006,10 @@ static void tear_down(struct sim *s)
     free(s->kernel_of);
     for (enum where w = READS; w < N_WHERE; w++) {
         for (size_t i = 0; s->stations[w] && i < count_of(s, w); i++) {
-            if (s->stations[w][i])
+            if (s->stations[w][i]) {
                 judge_banks_free(s->stations[w][i]->banks);
+                judge_cache_free(s->stations[w][i]->cache);
+            }
             free(s->stations[w][i]);
         }
         free(s->stations[w]);

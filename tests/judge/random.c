@@ -295,6 +295,23 @@ void judge_print_banks(FILE *out, struct dice *keys)
         fputs(", latency_ns: 4.75", out);
 }
 
+/* A small cache, which forgets soon. */
+static void print_cache(FILE *out, struct dice *keys)
+{
+    static const char *const latency[] = {"20", "0.0000005", "0", "4.75"};
+    uint32_t line = 32u << below(keys, 5), ways = 1 + below(keys, 6), sets = 1 + below(keys, 5);
+
+    fprintf(out, ", hold: own, cache: {line: %" PRIu32 ", ways: %" PRIu32, line, ways);
+    fprintf(out, ", size_mb: %.12g", (double)(line * (ways * sets + below(keys, ways))) / 1048576.0);
+    if (chance(keys, 60))
+        print_gbs(out, keys, ", bw_gbs: ");
+    fprintf(out, ", latency_ns: %s",
+            keys->no_delays ? "0" : latency[below(keys, COUNT(latency))]);
+    fprintf(out, ", policy: %s", chance(keys, 40) ? "random" : "lru");
+    fprintf(out, ", write: %s", chance(keys, 30) ? "through" : "back");
+    fprintf(out, ", mshrs: %" PRIu32 "}", chance(keys, 60) ? 0 : 1 + below(keys, 4));
+}
+
 /* Returns how many PEs it has. */
 static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint64_t seed)
 {
@@ -347,11 +364,13 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     if (rng->whole_slices && shape.pes == 6)
         size_gb = size_gb / 4 * 3 + 3;
     fprintf(out, ", size_gb: %" PRIu32, size_gb);
-    if (rng->banks)
+    if (rng->slices == BANKS)
         judge_print_banks(out, keys);
-    else
+    if (rng->slices == CACHES)
+        print_cache(out, keys);
+    if (rng->slices == SERVERS)
         print_memory(out, keys);
-    if (!rng->banks)
+    if (rng->slices != BANKS)
         fputs(any_access(seed), out);
     if (shape.slices)
         fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);
@@ -608,9 +627,9 @@ static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
  * Rings, planes, broken links, IO chiplets on any side, grids of SIPs, cubes of several kinds.
  * `whole`: all is there, and there is a way between any two cubes on any plane.
  */
-static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, bool banks)
+static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, enum slices slices)
 {
-    struct dice dice = {.state = seed, .banks = banks, .whole_slices = for_kernels}, *rng = &dice;
+    struct dice dice = {.state = seed, .slices = slices, .whole_slices = for_kernels}, *rng = &dice;
     struct dice keys = {.state = ~seed};
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
     uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
@@ -656,7 +675,7 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, 
 /* A machine of any shape. */
 void judge_random_shape(FILE *out, uint64_t seed)
 {
-    print_shape(out, seed, false, false, false);
+    print_shape(out, seed, false, false, SERVERS);
 }
 
 /* Has it PEs, and a way between any two of its cubes and to host0, on the planes of kernels? */
@@ -689,18 +708,19 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed)
     if (is_connected(t))
         fputs(text, out);
     else
-        print_shape(out, seed, true, true, false);
+        print_shape(out, seed, true, true, SERVERS);
     judge_free(t);
     free(text);
 }
 
-static void print_topo(FILE *out, uint64_t seed, bool whole_slices, bool banks)
+static void print_topo(FILE *out, uint64_t seed, bool whole_slices,
+                       enum slices slices)
 {
     uint32_t n_sips, w, h, n_pes;
 
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
-    struct dice dice = {.state = seed, .banks = banks, .whole_slices = whole_slices};
+    struct dice dice = {.state = seed, .slices = slices, .whole_slices = whole_slices};
     struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
 
@@ -731,25 +751,38 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, bool banks)
 
 void judge_random_topo(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, false, false);
+    print_topo(out, seed, false, SERVERS);
 }
 
 void judge_random_kernel_topo(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, false);
+    print_topo(out, seed, true, SERVERS);
 }
 
 void judge_random_kernel_banks(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, true);
+    print_topo(out, seed, true, BANKS);
 }
 
 void judge_random_banks(FILE *out, uint64_t seed)
 {
     if (seed % 2)
-        print_topo(out, seed, false, true);
+        print_topo(out, seed, false, BANKS);
     else
-        print_shape(out, seed, false, false, true);
+        print_shape(out, seed, false, false, BANKS);
+}
+
+void judge_random_caches(FILE *out, uint64_t seed)
+{
+    if (seed % 2)
+        print_topo(out, seed, false, CACHES);
+    else
+        print_shape(out, seed, false, false, CACHES);
+}
+
+void judge_random_kernel_caches(FILE *out, uint64_t seed)
+{
+    print_topo(out, seed, true, CACHES);
 }
 
 /* A machine with a net. */

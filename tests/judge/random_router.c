@@ -135,7 +135,7 @@ static void print_memory(FILE *out, struct dice *rng, const struct plan *p, bool
     static const char *const latency[] = {"38", "0.000001", "4.75"};
 
     print_overhead(out, rng);
-    if (hbm && rng->banks) {
+    if (hbm && rng->slices == BANKS) {
         if (chance(rng, 50))
             print_gbs(out, rng, ", bw_gbs");
         judge_print_banks(out, rng);
@@ -191,7 +191,7 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_memory(out, rng, p, true);
     n_slices = ANY(slices); /* 0 is none in version 3 of the keys, which nets have */
     fprintf(out, "%s, slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {",
-            rng->banks || p->net ? "" : any_access(rng->state),
+            rng->slices == BANKS || p->net ? "" : any_access(rng->state),
             n_slices || !p->net ? n_slices : p->pes);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
@@ -221,7 +221,7 @@ static void print_machine(FILE *out, uint64_t seed, bool any, bool banks)
 {
     static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
     static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
-    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .banks = banks}, *rng = &dice;
+    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .slices = banks ? BANKS : SERVERS}, *rng = &dice;
     struct plan p = {.gaps = any};
     const char *wire;
     uint32_t sips;

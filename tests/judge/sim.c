@@ -1,5 +1,5 @@
 /* sim.c -- transactions in time, after docs/model.md: an event for every node and wire. */
-#include "banks.h"
+#include "cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ struct station {
     struct judge_use use;
     uint64_t let_in;           /* the last that was let in */
     struct judge_banks *banks; /* of a memory that has them */
+    struct judge_cache *cache; /* the same */
     int64_t starts_fs;         /* of a channel: none sets out earlier */
 };
 
@@ -215,6 +216,37 @@ static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *sli
     x->result.overhead_fs += x->alone_fs - x->result.drain_fs - memory_fs;
 }
 
+/* -- caches --------------------------------------------------------------------------------- */
+
+/* As plan_banks(): alone a cache is empty. */
+static void plan_cache(struct sim *s, struct txn *x, const struct judge_end *slice,
+                       struct station *at, int64_t memory_fs)
+{
+    struct judge_access access = access_of(x, 0);
+
+    if (!at->cache)
+        at->cache = judge_cache_new(s->t, slice);
+    x->alone_fs =
+        judge_cache_alone_fs(s->t, slice, &access, x->result.bottleneck_gbs, &s->too_late);
+    x->result.overhead_fs += x->alone_fs - x->result.drain_fs - memory_fs;
+}
+
+/* `x` has come to a cache: all that becomes of it is known. */
+static void come_to_cache(struct sim *s, struct txn *x, struct station *at)
+{
+    struct judge_access access = access_of(x, s->now_fs);
+    struct judge_cached now =
+        judge_cache_arrive(at->cache, &access, x->result.bottleneck_gbs, &s->too_late);
+    struct judge_result *r = &x->result;
+
+    at->use.count++;
+    at->use.bytes += x->nbytes;
+    judge_post_children(&s->events, x->id, &now);
+    r->service_fs = now.begin_fs;
+    r->queue_memory_fs = now.done_fs - r->arrive_fs - x->alone_fs;
+    post(s, now.done_fs - s->now_fs, JUDGE_DONE, x, x->n_steps);
+}
+
 /* -- ways ----------------------------------------------------------------------------------- */
 
 /* The steps of one part: its route to `to`, and what it takes on the way. */
@@ -247,6 +279,8 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
     x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);
     if (judge_has_banks(s->t, to))
         plan_banks(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
+    if (judge_has_cache(s->t, to))
+        plan_cache(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
 }
 
 static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece *part)
@@ -449,6 +483,10 @@ static void arrive(struct sim *s, struct txn *x)
     x->arrived_fs = s->now_fs;
     if (here->kind == MEMORY)
         x->result.arrive_fs = s->now_fs;
+    if (at->cache) {
+        come_to_cache(s, x, at);
+        return;
+    }
     if (at->banks) {
         struct judge_access access = access_of(x, s->now_fs);
 
@@ -618,6 +656,10 @@ static void run_event(struct sim *s, const struct judge_event *e)
         judge_banks_decide(e->banks, (uint32_t)e->step, e->fs);
         return;
     }
+    if (e->step == JUDGE_OF_A_CHILD) {
+        s->fingerprint = judge_record_child(s->fingerprint, e);
+        return;
+    }
     x = &s->all[e->id].parts[e->part];
     s->now_id = e->id;
     switch (e->class) {
@@ -681,6 +723,8 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
             name_station(s, at, uses[*n - 1].name);
             if (at->banks)
                 judge_banks_add_uses(at->banks, &uses, n);
+            if (at->cache)
+                judge_cache_add_uses(at->cache, &uses, n);
         }
     return uses;
 }
@@ -697,8 +741,10 @@ static void tear_down(struct sim *s, size_t n)
     free(s->all);
     for (enum where w = READS; w < N_WHERE; w++) {
         for (size_t i = 0; i < count_of(s, w); i++) {
-            if (s->stations[w][i])
+            if (s->stations[w][i]) {
                 judge_banks_free(s->stations[w][i]->banks);
+                judge_cache_free(s->stations[w][i]->cache);
+            }
             free(s->stations[w][i]);
         }
         free(s->stations[w]);

@@ -1,5 +1,6 @@
 /* tiles.c -- transactions of several runs: how they are cut, and what their memory moves, after
  * docs/model.md "Tiles". */
+#include "cache.h"
 #include "events.h"
 
 #include <math.h>
@@ -181,7 +182,8 @@ int64_t judge_drain_fs(const struct judge_topo *t, const struct judge_end *pe, b
         fs = other > fs ? other : fs;
     }
     if (part->memory.kind != JUDGE_SLICE ||
-        judge_cube_count(t, part->memory.sip, part->memory.cube, "cube.hbm.access_bytes") == 0)
+        judge_cube_count(t, part->memory.sip, part->memory.cube, "cube.hbm.access_bytes") == 0 ||
+        judge_has_cache(t, &part->memory))
         return fs;
     other = judge_transfer_fs(judge_moved_bytes(t, part), judge_own_gbs(t, &part->memory, write),
                               too_late);

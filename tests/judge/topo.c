@@ -1,4 +1,5 @@
 /* topo.c -- the topology as a graph of named nodes; after docs/formats.md and docs/machine.md. */
+#include "cache.h"
 #include "network.h"
 
 #include <math.h>
@@ -351,10 +352,13 @@ static void crossbar_edges(const struct cube *c)
                         gbs);
         edges_both_ways(c->t, in_cube(c, "xbar.pe%u", n - 1), in_cube(c, "bridge.right"), mm, gbs);
     }
-    for (uint32_t s = 0; s < judge_slices(c->t, c->sip, c->cube); s++)
+    for (uint32_t s = 0; s < judge_slices(c->t, c->sip, c->cube); s++) {
+        struct judge_end slice = {.kind = JUDGE_SLICE, .sip = c->sip, .cube = c->cube, .unit = s};
+
         edge(c->t, in_cube(c, "xbar.pe%u", judge_crossbar_of(c->t, c->sip, c->cube, s)),
              in_cube(c, "hbm_ctrl.slice%u", s), number(c, "cube.hbm.distance_mm"),
-             number(c, "cube.hbm.bw_gbs") * number(c, "cube.hbm.efficiency"));
+             judge_slice_gbs(c->t, &slice));
+    }
 }
 
 /* What `bw_gbs` of a plane says, or another bandwidth. */

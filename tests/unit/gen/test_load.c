@@ -199,6 +199,14 @@ static const char *const listing[][2] = {
     {"cube.hbm.bank_queue", "0"},
     {"cube.hbm.ranks", "1"},
     {"cube.hbm.access_bytes", "0"},
+    {"cube.hbm.cache.size_mb", "0.0"},
+    {"cube.hbm.cache.line", "128"},
+    {"cube.hbm.cache.ways", "16"},
+    {"cube.hbm.cache.bw_gbs", "0.0"},
+    {"cube.hbm.cache.latency_ns", "0.0"},
+    {"cube.hbm.cache.policy", "lru"},
+    {"cube.hbm.cache.write", "back"},
+    {"cube.hbm.cache.mshrs", "0"},
     {"cube.pe.pe_cpu.overhead_ns", "2.0"},
     {"cube.pe.pe_scheduler.overhead_ns", "1.0"},
     {"cube.pe.pe_scheduler.tile", "[32, 64, 32]"},
@@ -620,7 +628,7 @@ static void resolved_yaml_reads_back_to_the_same(void **state)
         const char *text;
 
         start(r);
-        load_string(r, HEAD);
+        load_string(r, HEAD "cube: {hbm: {hold: own}}\n"); /* as a cache wants it */
         for (enum key k = 0; k < N_KEYS; k++)
             if (is_real(k))
                 *(double *)spec_field(&r->spec, k) = real_of(k, i);

@@ -112,6 +112,13 @@ static void banks_do_what_the_judge_says(void **state)
     each_scenario(seeds() / 8, judge_random_banks, check_banks);
 }
 
+/* The same of machines whose slices have caches: which lines are there, and what they wait for. */
+static void caches_do_what_the_judge_says(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 4, judge_random_caches, check_banks);
+}
+
 /* -- what was used -------------------------------------------------------------------------- */
 
 struct uses {
@@ -171,6 +178,7 @@ static void both_engines_count_the_same(void **state)
     each_scenario(seeds() / 2, judge_random_topo, check_uses);
     each_scenario(seeds() / 2, judge_random_shape, check_uses);
     each_scenario(seeds() / 8, judge_random_banks, check_uses);
+    each_scenario(seeds() / 8, judge_random_caches, check_uses);
 }
 
 /* -- runs that end early -------------------------------------------------------------------- */
@@ -220,6 +228,7 @@ static void until_keeps_what_is_complete_by_then(void **state)
     (void)state;
     each_scenario(seeds() / 2, judge_random_topo, check_until);
     each_scenario(seeds() / 4, judge_random_shape, check_until);
+    each_scenario(seeds() / 8, judge_random_caches, check_until);
 }
 
 /* Both engines have the same rows complete after as many events, and those as the judge has. */
@@ -253,6 +262,7 @@ static void max_events_keeps_the_same_rows_in_both_engines(void **state)
     (void)state;
     each_scenario(seeds() / 2, judge_random_topo, check_max_events);
     each_scenario(seeds() / 4, judge_random_shape, check_max_events);
+    each_scenario(seeds() / 8, judge_random_caches, check_max_events);
 }
 
 /* -- costs left out ------------------------------------------------------------------------- */
@@ -292,6 +302,7 @@ static void engines_agree_whatever_cost_is_left_out(void **state)
     (void)state;
     each_scenario(seeds() / 2, judge_random_topo, check_costs_off);
     each_scenario(seeds() / 4, judge_random_shape, check_costs_off);
+    each_scenario(seeds() / 8, judge_random_caches, check_costs_off);
 }
 
 int main(void)
@@ -301,6 +312,7 @@ int main(void)
         cmocka_unit_test(machines_of_any_shape_do_what_the_judge_says),
         cmocka_unit_test(nets_do_what_the_judge_says),
         cmocka_unit_test(banks_do_what_the_judge_says),
+        cmocka_unit_test(caches_do_what_the_judge_says),
         cmocka_unit_test(both_engines_count_the_same),
         cmocka_unit_test(until_keeps_what_is_complete_by_then),
         cmocka_unit_test(max_events_keeps_the_same_rows_in_both_engines),

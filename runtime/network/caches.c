@@ -1,0 +1,371 @@
+/* caches.c -- the cache of a memory (`cube.hbm.cache`), a server in front of it.
+ *
+ * It holds        one transaction, for its bytes at the bandwidth of the cache
+ * For how long    at the begin of that, s, all its lines are looked up. Where all are there a read
+ *                 is done at s + latency + drain, and a write always. Else one child, a read of the
+ *                 whole missing lines, comes to the memory at s + latency; the read is done no
+ *                 earlier than it. Dirty lines that were dropped are written back by another child,
+ *                 behind it, for which nothing waits
+ * Goes first      first come, first served; children come in the order of their parents
+ * Wait counted    queue_memory = done - arrival - what it takes alone, of an empty cache; it is
+ *                 negative where lines are there (KB_WAIT_MEMORY)
+ * Golden number   docs/model.md "A cache before a memory": 136 ns cold, 36 ns when all is there
+ *
+ * A line knows the read child that brought it in last. A read that finds a line whose child has not
+ * ended ends no earlier than it. With `mshrs: k` a read that misses begins no earlier than the end
+ * of the k-th last read child.
+ *
+ * The memory behind keeps order, and all that comes to it comes from the cache: so what becomes of
+ * a child is known when its parent arrives. It has events only where records are counted.
+ *
+ * Example: slice of 256 GB/s and 100 ns, cache of 1024 GB/s and 20 ns, a read of 4096 bytes at 0.
+ * Its 32 lines are missing. The child comes to the memory at 20, and ends at 20 + 100 + 16 = 136.
+ * The same read at 1 begins at 4, when the first has left the cache; it finds all lines, and their
+ * child ends at 136: so does it.
+ */
+#include "network/caches.h"
+#include "network/server.h"
+#include "network/turn.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILLS_MAX = 1 << 16 }; /* the children that a line may wait for: those before have ended */
+#define LINES_MAX (UINT64_C(1) << 28)
+
+/* -- what a run has -------------------------------------------------------------------------- */
+
+static size_t n_memories(const struct kb_sim *s)
+{
+    return (size_t)sim_cubes(s->topo) << s->topo->unit_bits;
+}
+
+static bool caches_begin(struct kb_sim *s)
+{
+    s->caches = calloc(1, sizeof *s->caches);
+    if (!s->caches)
+        return false;
+    s->caches->by_memory = calloc(n_memories(s), sizeof(struct cache *));
+    return s->caches->by_memory;
+}
+
+static void cache_free(struct cache *c)
+{
+    cache_tags_free(&c->tags);
+    free(c->server.enter_fs);
+    free(c->memory.enter_fs);
+    free(c->fills.ends);
+    free(c);
+}
+
+static void caches_end(struct kb_sim *s)
+{
+    if (!s->caches)
+        return;
+    for (size_t i = 0; s->caches->by_memory && i < n_memories(s); i++)
+        if (s->caches->by_memory[i])
+            cache_free(s->caches->by_memory[i]);
+    for (uint32_t slot = 0; s->caches->rows && slot < s->txns_cap; slot++)
+        free(s->caches->rows[slot].pieces);
+    free(s->caches->by_memory);
+    free(s->caches->rows);
+    free(s->caches);
+}
+
+static bool caches_room(struct kb_sim *s, uint32_t n)
+{
+    struct cached *moved = s->caches ? realloc(s->caches->rows, n * sizeof *moved) : NULL;
+
+    if (!s->caches)
+        return true;
+    if (!moved)
+        return false;
+    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
+    s->caches->rows = moved;
+    return true;
+}
+
+static void caches_clear(struct kb_sim *s, uint32_t dst)
+{
+    struct cache *c = s->caches ? s->caches->by_memory[dst] : NULL;
+
+    if (!c)
+        return;
+    cache_tags_clear(&c->tags);
+    c->counts = (struct cache_counts){0};
+    link_clear(&c->server);
+    link_clear(&c->memory);
+    c->fills.first = c->fills.next = 1;
+    c->n_children = c->child_bytes = 0;
+}
+
+/* That of memory `dst`, made if it is new. NULL: the run has failed. */
+static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
+{
+    struct cache **at = &s->caches->by_memory[dst];
+    const struct cache_row *row = &kind_at(s->topo, dst_cube(s->topo, dst))->cache;
+
+    if (*at)
+        return *at;
+    *at = row->sets <= LINES_MAX / row->ways ? calloc(1, sizeof **at) : NULL;
+    if (!*at || !cache_tags_begin(&(*at)->tags, row)) {
+        fail(s, KB_NO_MEMORY);
+        return NULL;
+    }
+    caches_clear(s, dst);
+    return *at;
+}
+
+/* -- read children --------------------------------------------------------------------------- */
+
+/* When read child `number` ended; 0: long ago. */
+static int64_t fill_end(const struct fills *f, uint32_t number)
+{
+    bool known = number - f->first < f->next - f->first;
+
+    return known ? f->ends[number & (f->room - 1)] : 0;
+}
+
+static bool more_room(struct fills *f)
+{
+    uint32_t room = f->room ? 2 * f->room : 64;
+    int64_t *ends = malloc(room * sizeof *ends);
+
+    for (uint32_t i = f->first; ends && i != f->next; i++)
+        ends[i & (room - 1)] = f->ends[i & (f->room - 1)];
+    if (!ends)
+        return false;
+    free(f->ends);
+    f->ends = ends;
+    f->room = room;
+    return true;
+}
+
+/* Those that have ended by `t`, behind which no lookup will be, need not be kept. */
+static void forget(struct fills *f, int64_t t)
+{
+    while (f->first != f->next && f->ends[f->first & (f->room - 1)] <= t)
+        f->first++;
+}
+
+/* One more, which ends at `end`. */
+static void add_fill(struct kb_sim *s, struct fills *f, int64_t end)
+{
+    if (f->next - f->first == FILLS_MAX)
+        f->first++;
+    if (f->next - f->first == f->room && !more_room(f)) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    f->ends[f->next++ & (f->room - 1)] = end;
+}
+
+/* -- lookups ---------------------------------------------------------------------------------- */
+
+/* What came of the lookup of a transaction. */
+struct found {
+    struct moved missing, written;
+    uint64_t asked;     /* bytes of the transaction in the missing lines */
+    int64_t pending_fs; /* the last end of children of others; 0: none */
+};
+
+static void drop(struct cache *c, const struct cache_line *dropped, uint64_t access,
+                 struct moved *written)
+{
+    unsigned bits = c->tags.row->line_bits;
+
+    if (!dropped->tag)
+        return;
+    c->counts.evictions++;
+    if (!dropped->dirty)
+        return;
+    c->counts.written_back++;
+    moved_add(written, access, (dropped->tag - 1) << bits, UINT64_C(1) << bits);
+}
+
+/* Where a lookup stands. */
+struct lookup {
+    struct cache *cache;
+    bool writes, through;
+    int64_t ready_fs; /* s + latency */
+    uint64_t access;  /* of the memory behind */
+};
+
+/* Line `number`, `asked` of whose bytes are wanted. */
+static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, struct found *found)
+{
+    struct cache *c = l->cache;
+    unsigned bits = c->tags.row->line_bits;
+    struct cache_line *line = cache_tags_find(&c->tags, number), dropped;
+    int64_t end;
+
+    c->counts.hits += line != NULL;
+    c->counts.misses += !line;
+    if (!line && !l->through) {
+        line = cache_tags_bring_in(&c->tags, number, &dropped);
+        drop(c, &dropped, l->access, &found->written);
+        line->fill = l->writes ? 0 : c->fills.next;
+        if (!l->writes) {
+            moved_add(&found->missing, l->access, number << bits, UINT64_C(1) << bits);
+            found->asked += asked;
+        }
+    } else if (!l->writes) {
+        end = fill_end(&c->fills, line->fill);
+        c->counts.pending += end > l->ready_fs;
+        found->pending_fs = end > found->pending_fs ? end : found->pending_fs;
+    }
+    if (l->writes && !l->through)
+        line->dirty = true;
+}
+
+/* The pieces of the transaction in a row: of a tile, or one, which is put into `*one`. */
+static const struct run *pieces_of(const struct cached *row, const struct txn *txn,
+                                   struct run *one, uint32_t *n)
+{
+    *one = (struct run){.at = row->offset, .nbytes = txn->nbytes};
+    *n = row->pieces ? row->pieces->n : 1;
+    return row->pieces ? row->pieces->of : one;
+}
+
+static void look_up_all(const struct lookup *l, const struct run *of, uint32_t n,
+                        struct found *found)
+{
+    struct lines_walk walk = lines_walk(of, n, l->cache->tags.row->line_bits);
+    uint64_t number, asked;
+
+    while (lines_next(&walk, &number, &asked))
+        look_up(l, number, asked, found);
+    for (uint32_t i = 0; l->through && i < n; i++)
+        moved_add(&found->written, l->access, of[i].at, of[i].nbytes);
+}
+
+/* Is any line not there? No line is touched. */
+static bool misses(const struct cache_tags *tags, const struct run *of, uint32_t n)
+{
+    struct lines_walk walk = lines_walk(of, n, tags->row->line_bits);
+    uint64_t number, asked;
+
+    while (lines_next(&walk, &number, &asked))
+        if (!cache_tags_has(tags, number))
+            return true;
+    return false;
+}
+
+/* -- children --------------------------------------------------------------------------------- */
+
+/* A child of the transaction in `slot` comes to the memory at `t`, with `drain_fs` of its own. */
+struct child {
+    uint64_t begin_fs, end_fs;
+};
+
+static void record(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t slot,
+                   bool writes)
+{
+    uint64_t part = s->splits ? s->splits[slot].number : 0;
+
+    if (how & HOW_COUNTED &&
+        !children_post(&s->children, t, class, s->txns[slot].id, child_part(part, 0, writes)))
+        fail(s, KB_NO_MEMORY);
+}
+
+static struct child make_child(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
+                               const struct moved *moved, uint64_t t, int64_t drain, bool writes)
+{
+    const struct memory_row *memory =
+        &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->cached;
+    int64_t own = drain_fs(moved->bytes, memory->own_gbs + s->mask.memory_gbs);
+    uint64_t begin = take_turn(s, &c->memory, (memory->overhead_fs & s->mask.overhead) + own, t);
+    uint64_t end =
+        after(begin, cost_in_memory_fs(&s->mask, memory) + (own > drain ? own : drain));
+
+    c->n_children++;
+    c->child_bytes += moved->all;
+    record(s, how, t, EV_ARRIVE, slot, writes);
+    record(s, how, end, EV_DONE, slot, writes);
+    return (struct child){begin, end};
+}
+
+/* For how long the bytes of `txn` that were missing drain on its way; a tile's own drain may be
+ * longer, by what its PE takes from run to run. */
+static int64_t missing_drain(const struct kb_sim *s, const struct txn *txn, uint64_t bytes,
+                             int64_t drain, bool is_tile)
+{
+    const struct trip trip = txn_trip(s->topo, txn);
+    struct cost_row way;
+
+    if (bytes == txn->nbytes && !is_tile)
+        return drain;
+    way = txn_of_host(txn) ? cost_of_host(s->topo, &trip) : cost_of_pe(s->topo, &trip);
+    return drain_fs(bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs,
+                                               cost_memory(s->topo, txn->dst, false)));
+}
+
+/* -- arrivals --------------------------------------------------------------------------------- */
+
+/* With mshrs a read that misses begins no earlier than the end of the k-th last read child. */
+static void wait_for_mshr(struct cache *c, const struct txn *txn, const struct run *of, uint32_t n)
+{
+    uint32_t mshrs = c->tags.row->mshrs;
+    int64_t end;
+
+    if (!mshrs || txn_writes(txn) || !misses(&c->tags, of, n))
+        return;
+    end = fill_end(&c->fills, c->fills.next - mshrs);
+    c->server.free_fs = end > c->server.free_fs ? end : c->server.free_fs;
+}
+
+static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                         const struct delivery *part)
+{
+    const struct txn *txn = &s->txns[slot];
+    const struct kind_row *kind = kind_at(s->topo, dst_cube(s->topo, txn->dst));
+    struct cached *row = &s->caches->rows[slot];
+    struct cache *c = cache_of(s, txn->dst);
+    int64_t latency = cost_in_memory_fs(&s->mask, &kind->hbm), drain = txn->hold_fs - latency;
+    struct found found = {0};
+    uint64_t start, end;
+    struct run one;
+    uint32_t n;
+    const struct run *of = pieces_of(row, txn, &one, &n);
+
+    (void)part;
+    if (!c)
+        return;
+    wait_for_mshr(c, txn, of, n);
+    start = take_turn(s, &c->server,
+                      drain_fs(txn->nbytes, kind->hbm.own_gbs + s->mask.memory_gbs), t);
+    end = after(start, latency);
+    forget(&c->fills, (int64_t)start);
+    look_up_all(&(struct lookup){c, txn_writes(txn),
+                                 txn_writes(txn) && kind->cache.write == WRITES_THROUGH,
+                                 (int64_t)end, kind->cached.access_bytes},
+                of, n, &found);
+    *row = (struct cached){
+        .offset = row->offset, .pieces = row->pieces, .start_fs = (int64_t)start};
+    t = end;
+    end = after(end, drain);
+    if (found.missing.all) {
+        struct child child =
+            make_child(s, how, c, slot, &found.missing, t,
+                       missing_drain(s, txn, found.asked, drain, row->pieces), false);
+
+        add_fill(s, &c->fills, (int64_t)child.end_fs);
+        if (child.end_fs > end) {
+            row->memory_fs = (int64_t)(child.begin_fs - t);
+            row->child_fs = (int64_t)(child.end_fs - child.begin_fs);
+            end = child.end_fs;
+        }
+    }
+    if (found.written.all)
+        make_child(s, how, c, slot, &found.written, t, 0, true);
+    if ((uint64_t)found.pending_fs > end) {
+        row->pending_fs = found.pending_fs - (int64_t)end;
+        end = (uint64_t)found.pending_fs;
+    }
+    serving_end(s, end, slot);
+}
+
+const struct memory_server cache_server = {.begin = caches_begin,
+                                           .end = caches_end,
+                                           .room = caches_room,
+                                           .clear = caches_clear,
+                                           .arrive = cache_arrive};

@@ -1,0 +1,416 @@
+/* cache.c -- the cache of a slice: lines as a list, the one that was touched last at the end. */
+#include "cache.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line that is there. */
+struct line {
+    uint64_t number, touched; /* touched: at which lookup, from 1 */
+    uint32_t way;
+    bool dirty;
+    size_t child; /* the last read child that brought it in, from 1; 0: none */
+};
+
+struct judge_cache {
+    const struct judge_topo *t;
+    struct judge_end at;
+    uint64_t line, ways, sets, mshrs, block; /* block: of the memory behind */
+    bool at_random, through;
+    int64_t latency_fs, memory_overhead_fs, memory_latency_fs;
+    double gbs;
+    struct line *lines; /* those that are there, in no order */
+    size_t n_lines, room;
+    uint64_t lookups, came_in;
+    int64_t *children; /* ends of read children, from 1 */
+    size_t n_children;
+    int64_t free_fs, memory_free_fs;
+    struct judge_use own, behind;
+    uint64_t hits, pending, misses, evictions, written_back;
+};
+
+/* Stretches of the memory, in order. */
+struct list {
+    struct judge_stretch *runs;
+    size_t n;
+    uint64_t asked; /* of their bytes, those of the access */
+};
+
+uint64_t judge_mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= UINT64_C(0xbf58476d1ce4e5b9);
+    x ^= x >> 27;
+    x *= UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+bool judge_has_cache(const struct judge_topo *t, const struct judge_end *memory)
+{
+    return memory->kind == JUDGE_SLICE &&
+           judge_cube_number(t, memory->sip, memory->cube, "cube.hbm.cache.size_mb") > 0;
+}
+
+double judge_slice_gbs(const struct judge_topo *t, const struct judge_end *slice)
+{
+    double gbs = judge_own_gbs(t, slice, false);
+    double other = judge_cube_number(t, slice->sip, slice->cube, "cube.hbm.cache.bw_gbs");
+
+    return judge_has_cache(t, slice) && other > gbs ? other : gbs;
+}
+
+static double number(const struct judge_cache *c, const char *key)
+{
+    return judge_cube_number(c->t, c->at.sip, c->at.cube, key);
+}
+
+static uint64_t count(const struct judge_cache *c, const char *key)
+{
+    return judge_cube_count(c->t, c->at.sip, c->at.cube, key);
+}
+
+static bool says(const struct judge_cache *c, const char *key, const char *word)
+{
+    return strcmp(judge_cube_text(c->t, c->at.sip, c->at.cube, key), word) == 0;
+}
+
+struct judge_cache *judge_cache_new(const struct judge_topo *t, const struct judge_end *slice)
+{
+    struct judge_cache *c = judge_alloc(1, sizeof *c);
+    double bytes;
+
+    c->t = t;
+    c->at = *slice;
+    c->line = count(c, "cube.hbm.cache.line");
+    c->ways = count(c, "cube.hbm.cache.ways");
+    bytes = number(c, "cube.hbm.cache.size_mb") * 1048576.0;
+    c->sets = (uint64_t)floor(bytes) / (c->line * c->ways);
+    c->mshrs = count(c, "cube.hbm.cache.mshrs");
+    c->block = count(c, "cube.hbm.access_bytes");
+    c->at_random = says(c, "cube.hbm.cache.policy", "random");
+    c->through = says(c, "cube.hbm.cache.write", "through");
+    c->latency_fs = llround(number(c, "cube.hbm.cache.latency_ns") * 1e6);
+    c->memory_overhead_fs = llround(number(c, "cube.hbm.overhead_ns") * 1e6);
+    c->memory_latency_fs = llround(number(c, "cube.hbm.latency_ns") * 1e6);
+    c->gbs = number(c, "cube.hbm.cache.bw_gbs");
+    if (!(c->gbs > 0))
+        c->gbs = judge_own_gbs(t, slice, false);
+    return c;
+}
+
+void judge_cache_free(struct judge_cache *c)
+{
+    if (!c)
+        return;
+    free(c->lines);
+    free(c->children);
+    free(c);
+}
+
+/* -- lines ---------------------------------------------------------------------------------- */
+
+static struct line *find(const struct judge_cache *c, uint64_t number)
+{
+    for (size_t i = 0; i < c->n_lines; i++)
+        if (c->lines[i].number == number)
+            return &c->lines[i];
+    return NULL;
+}
+
+static void add_run(struct list *list, uint64_t at, uint64_t nbytes, uint64_t asked)
+{
+    list->runs = judge_grow(list->runs, list->n + 1, sizeof *list->runs);
+    list->runs[list->n++] = (struct judge_stretch){at, nbytes};
+    list->asked += asked;
+}
+
+static struct line *in_way(const struct judge_cache *c, uint64_t set, uint32_t way)
+{
+    for (size_t i = 0; i < c->n_lines; i++)
+        if (c->lines[i].number % c->sets == set && c->lines[i].way == way)
+            return &c->lines[i];
+    return NULL;
+}
+
+static uint32_t oldest_way(const struct judge_cache *c, uint64_t set)
+{
+    const struct line *oldest = NULL;
+
+    for (size_t i = 0; i < c->n_lines; i++)
+        if (c->lines[i].number % c->sets == set &&
+            (!oldest || c->lines[i].touched < oldest->touched))
+            oldest = &c->lines[i];
+    return oldest->way;
+}
+
+/* Room for line `number`; what was there goes, and back if it was written. */
+static struct line *bring_in(struct judge_cache *c, uint64_t number, struct list *back)
+{
+    uint64_t set = number % c->sets;
+    struct line *old = NULL;
+    uint32_t way = 0;
+
+    while (way < c->ways && in_way(c, set, way))
+        way++;
+    if (way == c->ways) {
+        way = c->at_random ? (uint32_t)(judge_mix(c->came_in) % c->ways) : oldest_way(c, set);
+        old = in_way(c, set, way);
+        c->evictions++;
+        if (old->dirty) {
+            c->written_back++;
+            add_run(back, old->number * c->line, c->line, 0);
+        }
+    } else if (c->n_lines == c->room) {
+        c->room = 2 * c->room + 64;
+        c->lines = judge_grow(c->lines, c->room, sizeof *c->lines);
+    }
+    c->came_in++;
+    if (!old)
+        old = &c->lines[c->n_lines++];
+    *old = (struct line){.number = number, .way = way};
+    return old;
+}
+
+/* When a read child ended; only the last 65536 are known. */
+static int64_t child_end(const struct judge_cache *c, size_t child)
+{
+    return child == 0 || child > c->n_children || c->n_children - child >= 65536
+               ? 0
+               : c->children[child - 1];
+}
+
+struct looked {
+    struct list missing, back;
+    int64_t pending_fs;
+};
+
+static void look_up(struct judge_cache *c, uint64_t number, uint64_t asked, bool write,
+                    int64_t ready_fs, struct looked *l)
+{
+    struct line *line = find(c, number);
+    int64_t end_fs;
+
+    c->lookups++;
+    if (line) {
+        c->hits++;
+        if (!write) {
+            end_fs = child_end(c, line->child);
+            c->pending += end_fs > ready_fs;
+            l->pending_fs = end_fs > l->pending_fs ? end_fs : l->pending_fs;
+        }
+    } else {
+        c->misses++;
+        if (write && c->through)
+            return;
+        line = bring_in(c, number, &l->back);
+        if (!write) {
+            line->child = c->n_children + 1;
+            add_run(&l->missing, number * c->line, c->line, asked);
+        }
+    }
+    line->touched = c->lookups;
+    line->dirty |= write && !c->through;
+}
+
+/* The pieces of an access, one or those of a tile. */
+static struct judge_stretch piece(const struct judge_access *a, size_t i)
+{
+    return a->n_runs ? a->runs[i] : (struct judge_stretch){a->offset, a->nbytes};
+}
+
+static size_t n_pieces(const struct judge_access *a)
+{
+    return a->n_runs ? a->n_runs : 1;
+}
+
+/* Bytes that are in both. */
+static uint64_t common(struct judge_stretch a, struct judge_stretch b)
+{
+    uint64_t first = a.at > b.at ? a.at : b.at;
+    uint64_t end = a.at + a.nbytes < b.at + b.nbytes ? a.at + a.nbytes : b.at + b.nbytes;
+
+    return end - first;
+}
+
+/* A line that two neighbours of a list share is looked up once. */
+static void look_up_all(struct judge_cache *c, const struct judge_access *a, int64_t ready_fs,
+                        struct looked *l)
+{
+    uint64_t number = UINT64_MAX, asked = 0;
+
+    for (size_t i = 0; i < n_pieces(a); i++) {
+        struct judge_stretch run = piece(a, i);
+
+        for (uint64_t n = run.at / c->line; n * c->line < run.at + run.nbytes; n++) {
+            if (n != number && number != UINT64_MAX) {
+                look_up(c, number, asked, a->write, ready_fs, l);
+                asked = 0;
+            }
+            number = n;
+            asked += common(run, (struct judge_stretch){n * c->line, c->line});
+        }
+        if (a->write && c->through)
+            add_run(&l->back, run.at, run.nbytes, 0);
+    }
+    look_up(c, number, asked, a->write, ready_fs, l);
+}
+
+static bool misses(const struct judge_cache *c, const struct judge_access *a)
+{
+    for (size_t i = 0; i < n_pieces(a); i++) {
+        struct judge_stretch run = piece(a, i);
+
+        for (uint64_t n = run.at / c->line; n * c->line < run.at + run.nbytes; n++)
+            if (!find(c, n))
+                return true;
+    }
+    return false;
+}
+
+/* -- the memory behind ---------------------------------------------------------------------- */
+
+/* Bytes of the whole blocks that the pieces touch; one that neighbours share is moved once. */
+static uint64_t moved(const struct judge_cache *c, const struct list *list)
+{
+    uint64_t bytes = 0, last = UINT64_MAX;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct judge_stretch *run = &list->runs[i];
+
+        if (c->block == 0)
+            bytes += run->nbytes;
+        for (uint64_t b = c->block ? run->at / c->block : 0;
+             c->block && b * c->block < run->at + run->nbytes; b++) {
+            bytes += b != last ? c->block : 0;
+            last = b;
+        }
+    }
+    return bytes;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct judge_child ask(struct judge_cache *c, const struct judge_access *a,
+                              const struct list *list, int64_t at_fs, int64_t drain_fs, bool write,
+                              bool *too_late)
+{
+    struct judge_child child = {
+        .is_made = list->n > 0,
+        .part = a->part + (UINT64_C(1) << 20) * (write ? 2 : 1),
+        .arrive_fs = at_fs,
+    };
+    int64_t own_fs, begin_fs = most(at_fs, c->memory_free_fs), held_fs;
+
+    if (!child.is_made)
+        return child;
+    own_fs = judge_transfer_fs(moved(c, list), judge_own_gbs(c->t, &c->at, write), too_late);
+    held_fs = judge_add_fs(c->memory_overhead_fs, own_fs, too_late);
+    c->memory_free_fs = judge_add_fs(begin_fs, held_fs, too_late);
+    child.end_fs = judge_add_fs(begin_fs + c->memory_overhead_fs + c->memory_latency_fs,
+                                most(own_fs, drain_fs), too_late);
+    c->behind.count++;
+    c->behind.busy_fs += held_fs;
+    c->behind.wait_fs += begin_fs - at_fs;
+    for (size_t i = 0; i < list->n; i++)
+        c->behind.bytes += list->runs[i].nbytes;
+    return child;
+}
+
+/* -- accesses ------------------------------------------------------------------------------- */
+
+struct judge_cached judge_cache_arrive(struct judge_cache *c, const struct judge_access *a,
+                                       double gbs, bool *too_late)
+{
+    struct judge_cached out = {.begin_fs = most(a->arrive_fs, c->free_fs)};
+    struct looked l = {.pending_fs = 0};
+    int64_t ready_fs, hold_fs = judge_transfer_fs(a->nbytes, c->gbs, too_late);
+
+    if (!a->write && c->mshrs > 0 && c->n_children >= c->mshrs && misses(c, a))
+        out.begin_fs = most(out.begin_fs, child_end(c, c->n_children + 1 - c->mshrs));
+    c->free_fs = judge_add_fs(out.begin_fs, hold_fs, too_late);
+    ready_fs = judge_add_fs(out.begin_fs, c->latency_fs, too_late);
+    look_up_all(c, a, ready_fs, &l);
+    out.done_fs = judge_add_fs(ready_fs, a->drain_fs, too_late);
+    out.read = ask(c, a, &l.missing, ready_fs, judge_transfer_fs(l.missing.asked, gbs, too_late),
+                   false, too_late);
+    out.write = ask(c, a, &l.back, ready_fs, 0, true, too_late);
+    if (out.read.is_made) {
+        c->children = judge_grow(c->children, c->n_children + 1, sizeof *c->children);
+        c->children[c->n_children++] = out.read.end_fs;
+        out.done_fs = most(out.done_fs, out.read.end_fs);
+    }
+    out.done_fs = most(out.done_fs, l.pending_fs);
+    c->own.busy_fs += hold_fs;
+    c->own.wait_fs += out.begin_fs - a->arrive_fs;
+    free(l.missing.runs);
+    free(l.back.runs);
+    return out;
+}
+
+static void post_child(struct judge_events *events, uint64_t id, const struct judge_child *child)
+{
+    struct judge_event e = {.fs = child->arrive_fs,
+                            .class = JUDGE_ARRIVAL,
+                            .id = id,
+                            .part = child->part,
+                            .step = JUDGE_OF_A_CHILD};
+
+    if (!child->is_made)
+        return;
+    judge_post(events, e);
+    e.fs = child->end_fs;
+    e.class = JUDGE_DONE;
+    judge_post(events, e);
+}
+
+void judge_post_children(struct judge_events *events, uint64_t id, const struct judge_cached *now)
+{
+    post_child(events, id, &now->read);
+    post_child(events, id, &now->write);
+}
+
+uint64_t judge_record_child(uint64_t fingerprint, const struct judge_event *e)
+{
+    struct judge_event as = {.fs = e->fs, .class = e->class, .id = e->id + judge_mix(e->part)};
+
+    return judge_fingerprint(fingerprint, &as);
+}
+
+int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
+                             const struct judge_access *access, double gbs, bool *too_late)
+{
+    struct judge_cache *c = judge_cache_new(t, slice);
+    struct judge_access alone = *access;
+    struct judge_cached out;
+
+    alone.arrive_fs = 0;
+    out = judge_cache_arrive(c, &alone, gbs, too_late);
+    judge_cache_free(c);
+    return out.done_fs;
+}
+
+void judge_cache_add_uses(const struct judge_cache *c, struct judge_use **uses, size_t *n)
+{
+    struct judge_use *own = &(*uses)[*n - 1], behind = c->behind;
+    char name[JUDGE_USE_BYTES];
+
+    memcpy(name, own->name, sizeof name);
+    own->busy_fs = c->own.busy_fs;
+    own->wait_fs = c->own.wait_fs;
+    own->is_cache = true;
+    own->hits = c->hits;
+    own->misses = c->misses;
+    own->pending = c->pending;
+    own->evictions = c->evictions;
+    own->written_back = c->written_back;
+    if (strlen(name) + sizeof ".cache" > sizeof own->name)
+        judge_die("%s is too long", name);
+    strcat(own->name, ".cache");
+    memcpy(behind.name, name, sizeof name);
+    if (behind.count)
+        judge_add_use(uses, n, &behind);
+}

@@ -91,7 +91,7 @@ static bool fill_from_file(kb_bench_run *run, kb_tensor *t, const char *name)
 /* Refuses a file whose name is no input. */
 static kb_status check_files(const kb_bench_run *run, kb_error *why)
 {
-    const char *names[KB_BENCH_TENSORS_MAX];
+    const char *names[KB_BENCH_TENSORS_MAX] = {NULL};
     char shown[SHOWN_BYTES], all[ALL_BYTES];
     size_t n = 0, i = 0;
 

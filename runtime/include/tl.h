@@ -120,6 +120,16 @@ tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape)
 #define tl_slice(tl, x, axis, first, n) tl_slice_at(TL_HERE, tl, x, axis, first, n)
 tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first, int64_t n);
 
+/*
+ * Views of the same kind. tl_permute(): axis i is axis axes[i] of x; `axes` has each once, as
+ * (const int[]){1, 0}. tl_expand(): extents of 1, and those that are missing in front, become those
+ * of `shape`, as in numpy; a FETCH takes what is there several times once.
+ */
+#define tl_permute(tl, x, axes) tl_permute_at(TL_HERE, tl, x, axes)
+#define tl_expand(tl, x, shape) tl_expand_at(TL_HERE, tl, x, shape)
+tl_tensor *tl_permute_at(tl_here here, tl_ctx *tl, tl_tensor *x, const int *axes);
+tl_tensor *tl_expand_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape);
+
 kb_shape tl_shape(const tl_tensor *x);
 kb_dtype tl_dtype(const tl_tensor *x);
 uint64_t tl_address(const tl_tensor *x); /* global */

@@ -899,6 +899,7 @@ break_it 'integers of a file wrap' runtime/data/host_fill.c 's/if \(integer_fits
 break_it 'doubles of a file pass by f32' runtime/data/host_fill.c 's/return from == to \|\| from == KB_F32 \|\| from == KB_F64/return from == to || from == KB_F32/'
 break_it 'sums of floats commute' runtime/kernels/accesses.c 's/sums && dtype_is_float/false \&\& dtype_is_float/'
 break_it 'what was there is the new version' runtime/pe/pe_dma.c 's/c->result->view = before\.view;/c->result->view = op->in[0].view;/'
+break_it 'cas swaps whatever is there' runtime/pe/pe_dma.c 's/if \(c->swaps && old != c->expected\)/if (false)/'
 break_it 'an atomic forgets what was there' runtime/pe/pe_dma.c 's/    op->in\[0\] = before;$/    op->in[0] = op->in[1];/'
 break_it 'what is repeated is fetched again' runtime/kernels/compute.c 's/if \(s\.stride\[i\] == 0\)/if (false)/'
 break_it 'views in flight have no order of axes' runtime/kernels/flight.c 's/    memcpy\(s\.stride, view->cut_stride, sizeof s\.stride\);//'

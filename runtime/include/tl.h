@@ -68,9 +68,9 @@ void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes);
 
 /*
  * From tl_async(tl, true) on every command returns at its issue, with its result in flight; only
- * tl_barrier() and tl_atomic_add() still block, as they give the kernel something. An operand may
- * be in flight: the command starts when the commands that make its operands have ended. Only
- * handles order: a load of an address does not wait for this PE's own store to it.
+ * tl_barrier(), tl_atomic_add() and _cas() still block, as they give the kernel something. An
+ * operand may be in flight: the command starts when the commands that make its operands have ended.
+ * Only handles order: a load of an address does not wait for this PE's own store to it.
  *
  * tl_wait() then takes any tensor, any number of times, and tl_free() one that is in flight or that
  * commands under way read: its room comes back when the last FETCH of it has ended, its stores and
@@ -281,6 +281,11 @@ void tl_barrier_at(tl_here here, tl_ctx *tl, tl_group group);
 #define tl_atomic_add(tl, address, dtype, value)                                                   \
     tl_atomic_add_at(TL_HERE, tl, address, dtype, value)
 int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value);
+/* The same, but it becomes `value` if it is `expected`, else it stays. */
+#define tl_atomic_cas(tl, address, dtype, expected, value)                                         \
+    tl_atomic_cas_at(TL_HERE, tl, address, dtype, expected, value)
+int64_t tl_atomic_cas_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype,
+                         int64_t expected, int64_t value);
 
 /*
  * Combines a tensor with what lies at `address` in a slice or an SRAM, as one step: a write of its

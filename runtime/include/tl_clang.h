@@ -70,6 +70,7 @@
 #define tl_recv_async          TL_BEGIN(tl_recv_at) TL_END_TRUE
 #define tl_barrier             TL_BEGIN(tl_barrier_at) TL_END
 #define tl_atomic_add          TL_BEGIN(tl_atomic_add_at) TL_END
+#define tl_atomic_cas          TL_BEGIN(tl_atomic_cas_at) TL_END
 #define tl_atomic              TL_BEGIN(tl_atomic_at) TL_END
 #define tl_dot                 TL_BEGIN(tl_dot_at) TL_END_DOT
 #define tl_acc_new             TL_BEGIN(tl_acc_new_at) TL_END

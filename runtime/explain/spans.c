@@ -91,6 +91,8 @@ const char *spans_command_name(const struct command *c)
         [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
         [KB_BOOL] = "gemm_bool"};
 
+    if (c->task == TASK_ATOMIC && c->swaps)
+        return "atomic_cas";
     if (c->task != TASK_PLAIN && c->task != TASK_ACC)
         return tasks[c->task];
     if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)

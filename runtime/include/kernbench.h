@@ -751,7 +751,7 @@ typedef struct kb_command {
     const char *call;            /* "tl_load" */
     const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp"; or "send",
                                     "recv", "barrier", "atomic_add",
-                                    "atomic" */
+                                    "atomic_cas", "atomic" */
     const char *kernel, *region; /* region may be NULL */
     const char *file;            /* of the call */
     int line;

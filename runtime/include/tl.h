@@ -68,9 +68,9 @@ void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes);
 
 /*
  * From tl_async(tl, true) on every command returns at its issue, with its result in flight; only
- * tl_barrier() and tl_atomic_add() still block, as they give the kernel something. An operand may
- * be in flight: the command starts when the commands that make its operands have ended. Only
- * handles order: a load of an address does not wait for this PE's own store to it.
+ * tl_barrier(), tl_atomic_add() and _cas() still block, as they give the kernel something. An
+ * operand may be in flight: the command starts when the commands that make its operands have ended.
+ * Only handles order: a load of an address does not wait for this PE's own store to it.
  *
  * tl_wait() then takes any tensor, any number of times, and tl_free() one that is in flight or that
  * commands under way read: its room comes back when the last FETCH of it has ended, its stores and
@@ -119,6 +119,16 @@ tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape)
  * tl_reshape() if it is contiguous. */
 #define tl_slice(tl, x, axis, first, n) tl_slice_at(TL_HERE, tl, x, axis, first, n)
 tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first, int64_t n);
+
+/*
+ * Views of the same kind. tl_permute(): axis i is axis axes[i] of x; `axes` has each once, as
+ * (const int[]){1, 0}. tl_expand(): extents of 1, and those that are missing in front, become those
+ * of `shape`, as in numpy; a FETCH takes what is there several times once.
+ */
+#define tl_permute(tl, x, axes) tl_permute_at(TL_HERE, tl, x, axes)
+#define tl_expand(tl, x, shape) tl_expand_at(TL_HERE, tl, x, shape)
+tl_tensor *tl_permute_at(tl_here here, tl_ctx *tl, tl_tensor *x, const int *axes);
+tl_tensor *tl_expand_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape);
 
 kb_shape tl_shape(const tl_tensor *x);
 kb_dtype tl_dtype(const tl_tensor *x);
@@ -271,6 +281,11 @@ void tl_barrier_at(tl_here here, tl_ctx *tl, tl_group group);
 #define tl_atomic_add(tl, address, dtype, value)                                                   \
     tl_atomic_add_at(TL_HERE, tl, address, dtype, value)
 int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value);
+/* The same, but it becomes `value` if it is `expected`, else it stays. */
+#define tl_atomic_cas(tl, address, dtype, expected, value)                                         \
+    tl_atomic_cas_at(TL_HERE, tl, address, dtype, expected, value)
+int64_t tl_atomic_cas_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype,
+                         int64_t expected, int64_t value);
 
 /*
  * Combines a tensor with what lies at `address` in a slice or an SRAM, as one step: a write of its

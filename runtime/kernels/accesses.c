@@ -39,6 +39,27 @@ static bool touch(struct command *c, const struct op_tensor *tensor, enum access
            race_touch(c->pe->sim->race, &touched, touches_until(c));
 }
 
+/* The elements of a view, each once, axes of larger strides first. */
+static struct strided touched_elements(const struct tl_tensor *x)
+{
+    struct strided of = tensor_elements(x), s = {.elem_bytes = of.elem_bytes};
+
+    for (uint32_t i = 0; i < of.rank; i++) {
+        uint32_t at = s.rank;
+
+        if (of.stride[i] == 0 || of.dim[i] == 1)
+            continue;
+        for (; at > 0 && s.stride[at - 1] < of.stride[i]; at--) {
+            s.dim[at] = s.dim[at - 1];
+            s.stride[at] = s.stride[at - 1];
+        }
+        s.dim[at] = of.dim[i];
+        s.stride[at] = of.stride[i];
+        s.rank++;
+    }
+    return s;
+}
+
 /* Operand `i` in the TCM, which may be a slice. */
 static bool touch_operand(struct command *c, uint32_t i)
 {
@@ -47,7 +68,7 @@ static bool touch_operand(struct command *c, uint32_t i)
 
     if (!x || !x->apart)
         return touch(c, &c->op.in[i], ACCESS_READ, NULL);
-    s = tensor_elements(x);
+    s = touched_elements(x);
     return touch(c, &c->op.in[i], ACCESS_READ, &s);
 }
 

@@ -20,6 +20,9 @@ static uint64_t slice_bytes(const struct tl_tensor *x, uint64_t line_bytes)
     int64_t at[KB_RANK_MAX] = {0};
     uint32_t rank = s.rank, i;
 
+    for (i = 0; i < rank; i++) /* the same elements again, as by tl_expand() */
+        if (s.stride[i] == 0)
+            s.dim[i] = 1;
     while (rank && (s.dim[rank - 1] == 1 || s.stride[rank - 1] == (int64_t)run))
         run *= (uint64_t)s.dim[--rank];
     do {

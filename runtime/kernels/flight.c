@@ -27,6 +27,7 @@
 #include "kernels/error.h"
 #include "kernels/flight.h"
 #include "kernels/pool.h"
+#include <string.h>
 
 void flight_room(struct tl_ctx *pe, uint64_t t)
 {
@@ -56,8 +57,7 @@ void flight_give_back(struct kernels *k, struct tl_tensor *tensor)
 
 bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor *of)
 {
-    struct tl_tensor whole = {.dtype = view->dtype, .shape = of->shape};
-    struct strided s = tensor_elements(&whole); /* as the bytes of its version lie */
+    struct strided s = tensor_elements(view);
     struct view from = of->view;
 
     if (!from.v)
@@ -67,8 +67,7 @@ bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor
         version_keep(from.v);
         return true;
     }
-    for (uint32_t i = 0; i < s.rank; i++)
-        s.dim[i] = view->shape.dim[i];
+    memcpy(s.stride, view->cut_stride, sizeof s.stride);
     from.offset += view->cut_offset;
     return mem_view_strided(k->mem, from, &s, &view->view) == MEM_OK;
 }

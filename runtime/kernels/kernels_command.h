@@ -89,7 +89,10 @@ struct command {
     union {
         struct queue *queue; /* send, receive */
         struct barrier *barrier;
-        int64_t addend; /* atomic */
+        struct { /* atomic: adds `operand`, or becomes it if it is `expected` */
+            int64_t atomic_operand, expected;
+            bool swaps;
+        };
         struct {
             struct tl_acc *acc;
             uint32_t acc_before; /* op_id of the command before on it; OP_NONE */

@@ -48,12 +48,13 @@ struct tl_tensor {
     uint64_t number;          /* counts up: tl_release() gives back what is younger than its mark */
     struct dims shape;
     double scalar;
-    bool sliced;                 /* by tl_slice(), or a view of what is */
-    bool cut;                    /* it has a part of the bytes of `parent`; else all of them */
-    bool apart;                  /* its elements do not lie side by side: stride[] is set */
-    int64_t stride[KB_RANK_MAX]; /* bytes from one to the next in the TCM, along each axis */
-    uint64_t cut_offset;         /* of its first element in the bytes of `parent` */
-    struct tl_tensor *parent;    /* of a view that was made in flight: what it is a view of */
+    bool sliced;                     /* by tl_slice() and the like, or a view of what is */
+    bool cut;                        /* it has a part of the bytes of `parent`; else all of them */
+    bool apart;                      /* its elements do not lie side by side: stride[] is set */
+    int64_t stride[KB_RANK_MAX];     /* bytes from one to the next in the TCM, along each axis */
+    uint64_t cut_offset;             /* of its first element in the bytes of `parent` */
+    int64_t cut_stride[KB_RANK_MAX]; /* and how far apart they lie there */
+    struct tl_tensor *parent;        /* of a view that was made in flight: what it is a view of */
 };
 
 /* How far apart elements lie along each axis. */

@@ -340,27 +340,46 @@ void tl_async_at(tl_here here, tl_ctx *tl, bool on)
     tl->overlapped = tl->overlapped || on;
 }
 
-int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value)
+/* An atomic of one integer that is known; what was there before. */
+static int64_t atomic_integer(const struct call *call, uint64_t address, kb_dtype dtype,
+                              int64_t operand, const int64_t *expected)
 {
-    struct call call = begin_call(tl, "tl_atomic_add", here);
-    uint64_t elem = check_dtype(&call, dtype);
+    uint64_t elem = check_dtype(call, dtype);
+    struct tl_ctx *tl = call->pe;
     struct command *c;
 
     if (dtype < KB_I8 || dtype > KB_U64)
-        BAD(&call, "%s is no integer", kb_dtype_name(dtype));
-    c = new_command(&call, OP_DMA_WRITE);
+        BAD(call, "%s is no integer", kb_dtype_name(dtype));
+    c = new_command(call, OP_DMA_WRITE);
     c->task = TASK_ATOMIC;
-    c->addend = value;
+    c->atomic_operand = operand;
+    c->swaps = expected != NULL;
+    c->expected = expected ? *expected : 0;
     c->nbytes = elem;
-    c->dst = check_range(&call, address, elem, elem);
+    c->dst = check_range(call, address, elem, elem);
     if (unit_is_tcm(tl->sim->topo, dst_unit(tl->sim->topo, c->dst)))
-        BAD(&call, "address %llu lies in a TCM, not in a slice or an SRAM",
+        BAD(call, "address %llu lies in a TCM, not in a slice or an SRAM",
             (unsigned long long)address);
     c->op.in[0] = (struct op_tensor){.dtype = (uint8_t)dtype, .space = SPACE_TCM, .maker = OP_NONE};
     c->op.out = (struct op_tensor){
         .address = address, .dtype = (uint8_t)dtype, .space = (uint8_t)address_space(address)};
     do_command(c);
     return tl->atomic;
+}
+
+int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value)
+{
+    struct call call = begin_call(tl, "tl_atomic_add", here);
+
+    return atomic_integer(&call, address, dtype, value, NULL);
+}
+
+int64_t tl_atomic_cas_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype,
+                         int64_t expected, int64_t value)
+{
+    struct call call = begin_call(tl, "tl_atomic_cas", here);
+
+    return atomic_integer(&call, address, dtype, value, &expected);
 }
 
 /* By tl_atomic_op; of an exchange nothing is computed. */

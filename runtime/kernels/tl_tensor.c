@@ -157,6 +157,7 @@ struct tl_tensor *tensor_part(const struct call *call, struct tl_tensor *whole, 
     part->dtype = (uint8_t)dtype;
     part->address += offset;
     part->cut = true;
+    tensor_strides(part, part->cut_stride);
     part->cut_offset = offset;
     return seen_by(call, part, whole);
 }
@@ -195,35 +196,102 @@ static bool is_together(const struct strided *s)
     return true;
 }
 
+/*
+ * A view of shape `d` with other elements, or in another order: axis i is axis from[i] of x, or, if
+ * that is below 0, has the same elements at each place. It is not seen yet.
+ */
+static struct tl_tensor *rearranged(const struct call *call, struct tl_tensor *x,
+                                    const struct dims *d, const int from[KB_RANK_MAX])
+{
+    struct tl_tensor *view = new_view(call, x, d, dims_elements(d) * dtype_bytes(x->dtype));
+    struct tl_tensor whole = {.dtype = x->dtype, .shape = x->shape}; /* as bytes of a version lie */
+    int64_t in_tcm[KB_RANK_MAX], in_version[KB_RANK_MAX];
+    struct strided s;
+
+    tensor_strides(x, in_tcm);
+    tensor_strides(&whole, in_version);
+    for (uint32_t i = 0; i < d->rank; i++) {
+        view->stride[i] = from[i] < 0 ? 0 : in_tcm[from[i]];
+        view->cut_stride[i] = from[i] < 0 ? 0 : in_version[from[i]];
+    }
+    view->apart = true;
+    s = tensor_elements(view);
+    view->apart = !is_together(&s);
+    view->sliced = view->cut = true;
+    view->hidden = false;
+    view->cut_offset = 0;
+    return view;
+}
+
+static void check_in_tcm(const struct call *call, const struct tl_tensor *x, const char *what)
+{
+    check_viewed(call, x, what);
+    if (!x->block)
+        BAD(call, "the tensor lies at address %llu, not in the TCM: load it first",
+            (unsigned long long)x->address);
+}
+
 tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first, int64_t n)
 {
     struct call call = begin_call(tl, "tl_slice", here);
-    struct tl_tensor *view, whole;
-    struct strided in_parent;
+    struct tl_tensor *view;
+    int from[KB_RANK_MAX];
     struct dims d;
 
-    check_viewed(&call, x, "sliced");
-    if (!x->block)
-        BAD(&call, "the tensor lies at address %llu, not in the TCM: load it first",
-            (unsigned long long)x->address);
+    check_in_tcm(&call, x, "sliced");
     d = x->shape;
     axis = (int)check_axis(&call, &d, axis);
     if (first < 0 || n < 1 || first > (int64_t)d.dim[axis] - n)
         BAD(&call, "elements %lld to %lld are not in axis %d of %s", (long long)first,
             (long long)(first + n - 1), axis, shape_text(&d).text);
     d.dim[axis] = (uint32_t)n;
-    view = new_view(&call, x, &d, dims_elements(&d) * dtype_bytes(x->dtype));
-    tensor_strides(x, view->stride);
+    for (int i = 0; i < KB_RANK_MAX; i++)
+        from[i] = i;
+    view = rearranged(&call, x, &d, from);
     view->address += (uint64_t)(first * view->stride[axis]);
-    view->apart = true;
-    in_parent = tensor_elements(view);
-    view->apart = !is_together(&in_parent);
-    view->sliced = view->cut = true;
-    view->hidden = false;
-    whole = (struct tl_tensor){.dtype = x->dtype, .shape = x->shape};
-    in_parent = tensor_elements(&whole);
-    view->cut_offset = (uint64_t)(first * in_parent.stride[axis]);
+    view->cut_offset = (uint64_t)(first * view->cut_stride[axis]);
     return seen_by(&call, view, x);
+}
+
+tl_tensor *tl_permute_at(tl_here here, tl_ctx *tl, tl_tensor *x, const int *axes)
+{
+    struct call call = begin_call(tl, "tl_permute", here);
+    int from[KB_RANK_MAX];
+    unsigned seen = 0;
+    struct dims d;
+
+    check_in_tcm(&call, x, "permuted");
+    d = x->shape;
+    for (uint32_t i = 0; i < d.rank; i++) {
+        from[i] = (int)check_axis(&call, &x->shape, axes[i]);
+        if (seen & 1u << from[i])
+            BAD(&call, "axis %d is named twice", from[i]);
+        seen |= 1u << from[i];
+        d.dim[i] = x->shape.dim[from[i]];
+    }
+    return seen_by(&call, rearranged(&call, x, &d, from), x);
+}
+
+tl_tensor *tl_expand_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape)
+{
+    struct call call = begin_call(tl, "tl_expand", here);
+    int from[KB_RANK_MAX], more;
+    struct dims d;
+    bool fits;
+
+    check_in_tcm(&call, x, "expanded");
+    check_shape(&call, &shape, &d);
+    more = (int)d.rank - (int)x->shape.rank;
+    fits = more >= 0;
+    for (int i = 0; i < (int)d.rank; i++) {
+        uint32_t has = i < more || !fits ? 1 : x->shape.dim[i - more];
+
+        fits = fits && (has == 1 || has == d.dim[i]);
+        from[i] = has == d.dim[i] && i >= more ? i - more : -1;
+    }
+    if (!fits)
+        BAD(&call, "%s does not expand to %s", shape_text(&x->shape).text, shape_text(&d).text);
+    return seen_by(&call, rearranged(&call, x, &d, from), x);
 }
 
 kb_shape tl_shape(const tl_tensor *x)

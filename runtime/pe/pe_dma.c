@@ -354,9 +354,11 @@ void pe_dma_add(struct kb_sim *s, struct command *c)
         const unsigned char *bytes = version_bytes(view.v);
         int64_t old = bytes ? integer_at(dtype, bytes + view.offset) : 0;
 
-        uint64_t total = (uint64_t)old + (uint64_t)c->addend;
+        uint64_t after = (uint64_t)c->atomic_operand + (c->swaps ? 0 : (uint64_t)old);
 
-        memcpy(sum.v->bytes, &total, elem);
+        if (c->swaps && old != c->expected)
+            after = (uint64_t)old;
+        memcpy(sum.v->bytes, &after, elem);
         c->pe->atomic = old;
         err = bytes ? mem_write(m, c->dst, c->op.out.address, elem, sum, c->op.id) : MEM_NO_MEMORY;
     }

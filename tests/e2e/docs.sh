@@ -17,9 +17,9 @@ here()
     local command=$1
 
     command=${command//\/tmp\//$work/}
-    command=${command//build\//@/} # first all, as $B may hold a build/ of its own
-    command=${command//@\/kbgen/$KBGEN}
-    command=${command//@\//$B/}
+    command=${command//build\//<B>/} # first all, as $B may hold a build/ of its own
+    command=${command//<B>\/kbgen/$KBGEN}
+    command=${command//<B>\//$B/}
     case $command in
     gcc\ *)
         command=${command/#gcc/$compiler $instruments}

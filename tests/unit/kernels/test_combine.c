@@ -159,6 +159,34 @@ static void sums_are_computed(void **state)
     }
 }
 
+/* On integers of the host: a lock that is taken once, and lent to the next by its value. */
+static void locks(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t lock = SLICE(0) + 256; /* f32 65: 0x42820000 */
+    int64_t free_lock = 0x42820000;
+
+    mark_value(tl, args, 0, tl_atomic_cas(tl, lock, KB_I32, free_lock, -5) == free_lock);
+    tl_barrier(tl, (tl_group){.pes = pair, .n = 2});
+    mark_value(tl, args, 1, (double)tl_atomic_cas(tl, lock, KB_I32, free_lock, 7));
+    mark_value(tl, args, 2, (double)tl_atomic_cas(tl, lock, KB_I16, -5, 300));
+    tl_barrier(tl, (tl_group){.pes = pair, .n = 2});
+    mark_value(tl, args, 3, (double)tl_atomic_add(tl, lock, KB_I16, 0));
+}
+
+static void one_of_two_exchanges(void **state)
+{
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, locks, &m, pair, 2));
+    assert_true(m.value[0][0] + m.value[1][0] == 1);
+    for (int pe = 0; pe < 2; pe++) {
+        assert_true(m.value[pe][1] == -5);
+        assert_true(m.value[pe][3] == 300);
+    }
+    assert_true(m.value[0][2] + m.value[1][2] == -5 + 300);
+}
+
 /* -- the log, and races ---------------------------------------------------------------------- */
 
 static void log_of_it(tl_ctx *tl, const kb_args *args)
@@ -299,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_added_one_after_another),
         cmocka_unit_test(atomics_combine),
+        cmocka_unit_test(one_of_two_exchanges),
         cmocka_unit_test(sums_are_computed),
         cmocka_unit_test(a_record_says_how),
         cmocka_unit_test(orders_are_told),

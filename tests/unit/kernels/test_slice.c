@@ -85,6 +85,34 @@ static void lines_are_counted_once(void **state)
     ASSERT_TAKES("line_bytes: 16", odd_columns, 3 + 0.1875 + 1 + 0.125);
 }
 
+static void permuted(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_full(tl, KB_F16, KB_SHAPE(16, 128), 1);
+
+    mark(tl, args, 0);
+    tl_neg(tl, tl_permute(tl, x, ((const int[]){1, 0})));
+    mark(tl, args, 1);
+}
+
+static void expanded(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_full(tl, KB_F16, KB_SHAPE(64), 1);
+
+    mark(tl, args, 0);
+    tl_neg(tl, tl_expand(tl, x, KB_SHAPE(16, 64)));
+    mark(tl, args, 1);
+}
+
+/* 2048 runs of 2 bytes: 3 + 8 + 32 + 8; of a line of 64 each: 3 + 256 + 32 + 8. A row of 128 bytes
+ * is fetched once: 3 + 0.25 + 16 + 4. */
+static void permuted_elements_are_runs(void **state)
+{
+    (void)state;
+    ASSERT_TAKES("", permuted, 51);
+    ASSERT_TAKES("line_bytes: 64", permuted, 299);
+    ASSERT_TAKES("", expanded, 23.25);
+}
+
 /* -- values --------------------------------------------------------------------------------- */
 
 enum { AT = 16384 };
@@ -139,7 +167,46 @@ static void slices(tl_ctx *tl, const kb_args *args)
     marks_of(args)->line = (int)i;
 }
 
-static void whatever_takes_a_tensor_takes_a_slice(void **state)
+/* Axes in another order, and elements that are there several times: the same. */
+static void views(tl_ctx *tl, const kb_args *args)
+{
+    static const int turned[] = {1, 0}, around[] = {2, 0, -2};
+    tl_tensor *x, *y, *z;
+    unsigned i = 0;
+
+    if (tl_pe(tl) == 1) {
+        x = tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(8, 16));
+        check(tl, args, &i, x, 16 * 7 + 5, -2 * number(5, 7));
+        return;
+    }
+    x = tl_reshape(tl, numbers(tl, 0, 128), KB_SHAPE(16, 8));
+    y = tl_permute(tl, x, turned);
+    check(tl, args, &i, y, 16 * 3 + 10, number(10, 3));
+    check(tl, args, &i, tl_slice(tl, y, 0, 2, 3), 16 * 2 + 9, number(9, 4));
+    check(tl, args, &i, tl_permute(tl, tl_slice(tl, x, 0, 4, 2), turned), 2 * 6 + 1, number(5, 6));
+    marks_of(args)->value[0][i++] =
+        tl_get(tl, tl_permute(tl, y, turned), 8 * 2 + 5) == number(2, 5);
+    z = tl_permute(tl, tl_reshape(tl, x, KB_SHAPE(4, 4, 8)), around); /* [8, 4, 4] */
+    check(tl, args, &i, z, 16 * 6 + 4 * 3 + 1, number(4 * 3 + 1, 6));
+    check(tl, args, &i, tl_sum(tl, z, -1, false), 4 * 6 + 3,
+          number(12, 6) + number(13, 6) + number(14, 6) + number(15, 6));
+    z = tl_expand(tl, tl_slice(tl, x, 0, 5, 1), KB_SHAPE(2, 3, 8));
+    check(tl, args, &i, tl_add(tl, z, z), 24 + 8 + 6, 2 * number(5, 6));
+    check(tl, args, &i,
+          tl_permute(tl, tl_expand(tl, tl_slice(tl, x, 1, 2, 1), KB_SHAPE(16, 4)), turned),
+          16 * 3 + 7, number(7, 2));
+    tl_async(tl, true);
+    x = tl_neg(tl, tl_add(tl, x, x));
+    y = tl_permute(tl, x, turned);
+    tl_free(tl, x);
+    tl_send(tl, 1, 0, y);
+    tl_wait_all(tl);
+    tl_async(tl, false);
+    marks_of(args)->line = (int)i + 1;
+    check(tl, args, &i, y, 16 * 2 + 11, -2 * number(11, 2));
+}
+
+static void assert_all_right(kb_kernel kernel)
 {
     for (int way = 0; way < 4; way++) {
         kb_options options = {.values = true,
@@ -150,7 +217,7 @@ static void whatever_takes_a_tensor_takes_a_slice(void **state)
         struct marks m;
 
         memset(&m, 0, sizeof m);
-        launch_talk(sim, slices, &m, pair, 2);
+        launch_talk(sim, kernel, &m, pair, 2);
         run_launched(sim, 0);
         kb_sim_free(sim);
         assert_int_equal(m.line, 9);
@@ -159,7 +226,13 @@ static void whatever_takes_a_tensor_takes_a_slice(void **state)
                 fail_msg("value %d is wrong", i);
         assert_true(m.value[1][0] == 1);
     }
+}
+
+static void whatever_takes_a_tensor_takes_a_view(void **state)
+{
     (void)state;
+    assert_all_right(slices);
+    assert_all_right(views);
 }
 
 /* PE 1 stores into a place of PE 0, which reads columns of it. */
@@ -262,6 +335,10 @@ WRONG(beyond, tl_slice(tl, x, 1, 5, 4))
 WRONG(empty, tl_slice(tl, x, 1, 5, 0))
 WRONG(of_a_scalar, tl_slice(tl, tl_scalar(tl, 1), 0, 0, 1))
 WRONG(elsewhere, tl_slice(tl, tl_ref(tl, SLICE(0), KB_F32, KB_SHAPE(4)), 0, 0, 1))
+WRONG(twice, tl_permute(tl, x, ((const int[]){0, -2})))
+WRONG(no_such, tl_permute(tl, x, ((const int[]){0, 2})))
+WRONG(shrinks, tl_expand(tl, x, KB_SHAPE(8)))
+WRONG(differs, tl_expand(tl, x, KB_SHAPE(2, 8, 8)))
 WRONG(reshaped, tl_reshape(tl, tl_slice(tl, x, 1, 0, 2), KB_SHAPE(8)))
 WRONG(in_tiles, x = tl_slice(tl, x, 1, 0, 4); tl_composite(tl, .a = x, .b = x, .out = SLICE(0)))
 WRONG(not_waited_for, tl_slice(tl, tl_load_async(tl, SLICE(0), KB_F32, KB_SHAPE(4)), 0, 0, 1))
@@ -275,6 +352,10 @@ static void mistakes_are_named(void **state)
         {empty, ": elements 5 to 4 are not in axis 1 of [4, 8]"},
         {of_a_scalar, ": a scalar has no shape"},
         {elsewhere, ", not in the TCM: load it first"},
+        {twice, ": axis 0 is named twice"},
+        {no_such, ": axis 2 is none of shape [4, 8]"},
+        {shrinks, ": [4, 8] does not expand to [8]"},
+        {differs, ": [4, 8] does not expand to [2, 8, 8]"},
         {reshaped, "tl_reshape at "},
         {reshaped, ": the elements of a slice do not lie side by side, as this call needs them"},
         {in_tiles, "tl_composite at "},
@@ -291,7 +372,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slice_is_fetched_in_lines),
         cmocka_unit_test(lines_are_counted_once),
-        cmocka_unit_test(whatever_takes_a_tensor_takes_a_slice),
+        cmocka_unit_test(permuted_elements_are_runs),
+        cmocka_unit_test(whatever_takes_a_tensor_takes_a_view),
         cmocka_unit_test(a_slice_of_a_place_is_read_when_it_is_used),
         cmocka_unit_test(only_its_elements_are_read),
         cmocka_unit_test(mistakes_are_named),

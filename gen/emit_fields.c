@@ -67,8 +67,7 @@ static void put_memory(FILE *out, const struct memory_row *m)
 {
     static const char *const holds[] = {"HOLD_ROUTE", "HOLD_OWN", "HOLD_BY_COMPONENT"};
 #define MODEL_NAME(NAME, word, name) "MEMORY_" #NAME,
-    static const char *const models[] = {"MEMORY_SERVER",
-                                         MEMORY_MODELS(MODEL_NAME) "MEMORY_CACHE",
+    static const char *const models[] = {"MEMORY_SERVER", MEMORY_MODELS(MODEL_NAME) "MEMORY_CACHE",
                                          "MEMORY_QUEUEING"};
     char gbs[40], own_gbs[40], edge_gbs[40], bare_gbs[40];
 
@@ -101,7 +100,8 @@ static void put_pe(FILE *out, const struct pe_row *pe)
 }
 
 /* Row `at`, which has the `n` fields; all zero where the machine has no such thing. */
-static void put_row(FILE *out, const struct field *fields_of, size_t n, const void *at, bool is_there)
+static void put_row(FILE *out, const struct field *fields_of, size_t n, const void *at,
+                    bool is_there)
 {
     if (!is_there) {
         fputs("{0}", out);

@@ -268,8 +268,8 @@ void split_free(struct kb_sim *s)
 
 /* -- making --------------------------------------------------------------------------------- */
 
-/* From run to run its PE takes a time: how long until the last has drained, at least. It is the pace
- * of the PE's link, and left out with the bandwidth of links. */
+/* From run to run its PE takes a time: how long until the last has drained, at least. It is the
+ * pace of the PE's link, and left out with the bandwidth of links. */
 static int64_t runs_fs(const struct kb_sim *s, const struct txn *x, const struct split_part *part)
 {
     int64_t run_fs = txn_of_host(x) ? 0 : kind_at(T, src_cube(T, x->src))->run_fs;

@@ -464,3 +464,18 @@ void spread_free(struct spread *sp)
     free(sp->nodes);
     free(sp->edges);
 }
+
+struct flow_sum spread_served(const struct kb_sim *s, uint32_t dst)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
+    struct flow flow = spread_in(s, dst);
+
+    for (uint32_t pe = 0; pe < t->pes; pe++) {
+        struct flow local = spread_local(s, src_pack(t, cube, pe), unit);
+
+        flow_add(&flow, &local);
+    }
+    flow_sum_add(&flow.by[0], &flow.by[1]);
+    return flow.by[0];
+}

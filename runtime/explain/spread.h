@@ -28,4 +28,7 @@ struct flow spread_in(const struct kb_sim *s, uint32_t dst);
 bool spread_all(struct spread *sp, const struct kb_sim *s);
 void spread_free(struct spread *sp);
 
+/* The traffic of packed memory `dst`: from PEs of its cube, and from elsewhere. */
+struct flow_sum spread_served(const struct kb_sim *s, uint32_t dst);
+
 #endif

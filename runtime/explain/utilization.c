@@ -15,6 +15,7 @@
 #include <string.h>
 #include "engine/inorder.h"
 #include "explain/bank_use.h"
+#include "explain/cache_use.h"
 #include "explain/channel_queues.h"
 #include "explain/spread.h"
 #include "machine/endpoint.h"
@@ -447,22 +448,6 @@ static void show_served(const struct usage *u, const struct memory_station *memo
     show(u, use, memory_waited_fs(u->sim, memory, u->now_fs));
 }
 
-/* The traffic of a memory: from PEs of its cube, and from elsewhere. */
-static struct flow_sum served(const struct kb_sim *s, uint32_t dst)
-{
-    const struct kb_topology *t = s->topo;
-    uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
-    struct flow flow = spread_in(s, dst);
-
-    for (uint32_t pe = 0; pe < t->pes; pe++) {
-        struct flow local = spread_local(s, src_pack(t, cube, pe), unit);
-
-        flow_add(&flow, &local);
-    }
-    flow_sum_add(&flow.by[0], &flow.by[1]);
-    return flow.by[0];
-}
-
 /* Of a memory that is free before its transactions are done, or a port that keeps order. */
 static void show_early(const struct usage *u, const struct link_station *memory,
                        kb_utilization *use)
@@ -492,6 +477,19 @@ static void show_queue(const struct usage *u, const struct queueing_memory *queu
     show(u, use, 0);
 }
 
+/* Shows a cache, then the memory behind it, which serves what the cache has asked for. */
+static void show_cache(const struct usage *u, const struct cache *c, kb_utilization *use)
+{
+    kb_utilization behind = *use;
+
+    cache_use(c, use);
+    show_early(u, &c->server, use);
+    behind.count = c->n_children;
+    behind.bytes = c->child_bytes;
+    if (behind.count)
+        show_early(u, &c->memory, &behind);
+}
+
 static void show_memories(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
@@ -500,17 +498,21 @@ static void show_memories(const struct usage *u)
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
         if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
-        struct flow_sum sum = served(u->sim, i);
+        struct flow_sum sum = spread_served(u->sim, i);
         bool is_early =
             early && sim_keeps_order(u->sim, i) && cost_memory(t, i, 0)->model == MEMORY_SERVER;
-        if (!sum.count && u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
+        const struct cache *cache = u->sim->caches ? u->sim->caches->by_memory[i] : NULL;
+        if (!sum.count && !(cache && cache->server.free_fs) &&
+            u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
             continue;
         kb_utilization use = {.kind = KB_AT_MEMORY,
                               .count = sum.count,
                               .bytes = sum.bytes,
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
-        if (u->sim->banks && u->sim->banks->by_memory[i])
+        if (cache)
+            show_cache(u, cache, &use);
+        else if (u->sim->banks && u->sim->banks->by_memory[i])
             bank_use_each(u->sim, u->sim->banks->by_memory[i], &use, u->now_fs, show_slice,
                           (void *)u);
         else if (memory_queues(t, i))

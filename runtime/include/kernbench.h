@@ -663,6 +663,7 @@ typedef enum kb_place_kind {
     KB_AT_PORT,    /* of a PE: "sip0.cube0.pe3.pe_tcm.read", .write, ".pe3.pe_gemm", ".pe_math" */
     KB_AT_BANKS,   /* a channel of a slice with banks: "sip0.cube0.hbm_ctrl.slice4.ch0" */
     KB_AT_VC,      /* of a router's port: "sip0.cube0.noc -> sip0.cube0.ucie-E vc1" */
+    KB_AT_CACHE,   /* of a slice: "sip0.cube0.hbm_ctrl.slice4.cache" */
 } kb_place_kind;
 
 static inline kb_place_kind kb_place_kind_of(kb_place place)
@@ -943,6 +944,13 @@ typedef struct kb_utilization {
     bool has_rows;
     uint64_t row_hits, row_misses, row_conflicts, activations;
     double refresh_pct;
+    /*
+     * Of the cache of a slice: lines that were there, those of them that were still on their way,
+     * lines that were not there, lines that were dropped, and those of them that were written back.
+     * The memory behind it has a row of its own, of what the cache has asked for.
+     */
+    bool has_lines;
+    uint64_t hits, pending, misses, evictions, written_back;
     /*
      * Of a VC, with kb_options.buffers: `count` are segments. The buffer at the end of its port
      * holds the bytes of a segment from its arrival until its last byte has left. stall_fs: for how

@@ -500,8 +500,8 @@ static struct alone_known question(const struct alone_of *of)
 static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_t access)
 {
     const struct run one = {.at = of->offset, .nbytes = of->nbytes};
-    struct lines_walk walk = of->pieces ? lines_walk(of->pieces->of, of->pieces->n, bits)
-                                        : lines_walk(&one, 1, bits);
+    struct lines_walk walk =
+        of->pieces ? lines_walk(of->pieces->of, of->pieces->n, bits) : lines_walk(&one, 1, bits);
     struct moved moved = {0};
     uint64_t number, asked;
 

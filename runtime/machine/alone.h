@@ -28,9 +28,9 @@ struct alone_of {
     kb_transaction_op op;
     struct trip trip;
     uint64_t nbytes, offset;
-    int64_t drain_fs;       /* of its route */
-    uint64_t own_bytes;     /* that the memory moves; 0: `nbytes` */
-    struct bank_tile *tile; /* borrowed; its segments at banks; NULL: its bytes are a range */
+    int64_t drain_fs;            /* of its route */
+    uint64_t own_bytes;          /* that the memory moves; 0: `nbytes` */
+    struct bank_tile *tile;      /* borrowed; its segments at banks; NULL: its bytes are a range */
     const struct pieces *pieces; /* the same at a cache */
 };
 
@@ -94,8 +94,7 @@ static inline bool alone_is_asked(const struct kb_topology *t, uint32_t dst)
 
     return (t->banked && unit_is_slice(t, unit) &&
             kind_at(t, dst_cube(t, dst))->hbm.model == MEMORY_BANKS) ||
-           cost_memory(t, dst, false)->model == MEMORY_CACHE ||
-           memory_is_component(t, dst);
+           cost_memory(t, dst, false)->model == MEMORY_CACHE || memory_is_component(t, dst);
 }
 
 /* What it takes of such a memory, overhead, latency and drain included. */

@@ -79,7 +79,8 @@ static uint32_t place_to_take(const struct cache_tags *c, size_t first)
     return place;
 }
 
-struct cache_line *cache_tags_bring_in(struct cache_tags *c, uint64_t number, struct cache_line *dropped)
+struct cache_line *cache_tags_bring_in(struct cache_tags *c, uint64_t number,
+                                       struct cache_line *dropped)
 {
     size_t first = (size_t)(number % c->row->sets) * c->row->ways;
     struct cache_line *line = touch(c, first, place_to_take(c, first));

@@ -1,4 +1,5 @@
-/* cache_tags.h -- the lines of one cache: which are there, and what a lookup does to them. No times.
+/* cache_tags.h -- the lines of one cache: which are there, and what a lookup does to them. No
+ * times.
  *
  * A cache has sets of as many lines as there are ways. Line n of the memory may be in set n mod
  * sets. A lookup takes the lines of a range one after the other: one that is there becomes the
@@ -44,6 +45,6 @@ bool cache_tags_has(const struct cache_tags *c, uint64_t number);
 /* Line `number`, which is not there, comes in, and is the youngest. `dropped` is what was in its
  * way; its tag is 0: nothing. */
 struct cache_line *cache_tags_bring_in(struct cache_tags *c, uint64_t number,
-                                  struct cache_line *dropped);
+                                       struct cache_line *dropped);
 
 #endif

@@ -121,6 +121,7 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
                      text);
         break;
     case KB_AT_MEMORY:
+    case KB_AT_CACHE:
         name_cube_node(t, dst_cube(t, i), memory_node(t, dst_unit(t, i)), text);
         break;
     case KB_AT_BANKS:
@@ -198,6 +199,8 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
         return kb_place_node(t, place, text);
     case KB_AT_BANKS:
         return put_banks(t, place, text);
+    case KB_AT_CACHE:
+        return strlen(strcat(text, kb_place_node(t, place, text) ? ".cache" : ""));
     case KB_AT_NODE:
     case KB_AT_NOTHING:
         break;

@@ -16,6 +16,7 @@
  *     KB_AT_PORT         PE * 4 + enum port                    0x08, 6: pe1.pe_gemm
  *     KB_AT_BANKS        packed memory * 128 + channel         0x09, 130: channel 2 of c0.slice1
  *     KB_AT_VC           link station * 64 + VC                0x0A, 29057: VC 1 of that link
+ *     KB_AT_CACHE        packed memory                         0x0B, 163: of c5.slice3
  */
 #ifndef PLACE_H
 #define PLACE_H

@@ -111,6 +111,7 @@ static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
         fail(s, KB_NO_MEMORY);
         return NULL;
     }
+    (*at)->gbs = kind_at(s->topo, dst_cube(s->topo, dst))->hbm.own_gbs;
     caches_clear(s, dst);
     return *at;
 }
@@ -218,8 +219,8 @@ static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, str
 }
 
 /* The pieces of the transaction in a row: of a tile, or one, which is put into `*one`. */
-static const struct run *pieces_of(const struct cached *row, const struct txn *txn,
-                                   struct run *one, uint32_t *n)
+static const struct run *pieces_of(const struct cached *row, const struct txn *txn, struct run *one,
+                                   uint32_t *n)
 {
     *one = (struct run){.at = row->offset, .nbytes = txn->nbytes};
     *n = row->pieces ? row->pieces->n : 1;
@@ -274,8 +275,7 @@ static struct child make_child(struct kb_sim *s, int how, struct cache *c, uint3
         &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->cached;
     int64_t own = drain_fs(moved->bytes, memory->own_gbs + s->mask.memory_gbs);
     uint64_t begin = take_turn(s, &c->memory, (memory->overhead_fs & s->mask.overhead) + own, t);
-    uint64_t end =
-        after(begin, cost_in_memory_fs(&s->mask, memory) + (own > drain ? own : drain));
+    uint64_t end = after(begin, cost_in_memory_fs(&s->mask, memory) + (own > drain ? own : drain));
 
     c->n_children++;
     c->child_bytes += moved->all;
@@ -295,8 +295,8 @@ static int64_t missing_drain(const struct kb_sim *s, const struct txn *txn, uint
     if (bytes == txn->nbytes && !is_tile)
         return drain;
     way = txn_of_host(txn) ? cost_of_host(s->topo, &trip) : cost_of_pe(s->topo, &trip);
-    return drain_fs(bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs,
-                                               cost_memory(s->topo, txn->dst, false)));
+    return drain_fs(
+        bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, cost_memory(s->topo, txn->dst, false)));
 }
 
 /* -- arrivals --------------------------------------------------------------------------------- */
@@ -331,16 +331,16 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
     if (!c)
         return;
     wait_for_mshr(c, txn, of, n);
-    start = take_turn(s, &c->server,
-                      drain_fs(txn->nbytes, kind->hbm.own_gbs + s->mask.memory_gbs), t);
+    start =
+        take_turn(s, &c->server, drain_fs(txn->nbytes, kind->hbm.own_gbs + s->mask.memory_gbs), t);
     end = after(start, latency);
     forget(&c->fills, (int64_t)start);
     look_up_all(&(struct lookup){c, txn_writes(txn),
                                  txn_writes(txn) && kind->cache.write == WRITES_THROUGH,
                                  (int64_t)end, kind->cached.access_bytes},
                 of, n, &found);
-    *row = (struct cached){
-        .offset = row->offset, .pieces = row->pieces, .start_fs = (int64_t)start};
+    *row =
+        (struct cached){.offset = row->offset, .pieces = row->pieces, .start_fs = (int64_t)start};
     t = end;
     end = after(end, drain);
     if (found.missing.all) {

@@ -188,10 +188,10 @@ static void run_pairs(struct scenario *s, const struct judge_topo *t)
 
 static void run_machine(const char *kind, uint64_t seed, struct range loads)
 {
-    void (*machine)(FILE *, uint64_t) = strncmp(kind, "plain", 5) == 0   ? judge_random_topo
-                                        : strncmp(kind, "banks", 5) == 0 ? judge_random_banks
+    void (*machine)(FILE *, uint64_t) = strncmp(kind, "plain", 5) == 0    ? judge_random_topo
+                                        : strncmp(kind, "banks", 5) == 0  ? judge_random_banks
                                         : strncmp(kind, "caches", 6) == 0 ? judge_random_caches
-                                                                         : judge_random_shape;
+                                                                          : judge_random_shape;
     bool splits = strstr(kind, "_split");
     struct scenario s = {.seed = seed, .dice = seed};
     char *yaml = splits ? random_split_topo(machine, seed, &s.dice) : printed(machine, seed);
@@ -246,9 +246,8 @@ int main(int argc, char **argv)
     unsigned long failed = 0;
 
     if (argc != 4 || !parse_range(argv[2], &machines) || !parse_range(argv[3], &loads)) {
-        fprintf(
-            stderr,
-            "usage: campaign plain|any|banks|caches|plain_split|any_split|banks_split MACHINES LOADS\n");
+        fprintf(stderr, "usage: campaign plain|any|banks|caches|plain_split|any_split|banks_split "
+                        "MACHINES LOADS\n");
         return 2;
     }
     progress =

@@ -13,6 +13,15 @@ struct line {
     size_t child; /* the last read child that brought it in, from 1; 0: none */
 };
 
+/* What has been served, one after the other. */
+struct turns {
+    struct turn {
+        int64_t arrive_fs, begin_fs, held_fs;
+    } * of;
+    size_t n;
+    uint64_t bytes;
+};
+
 struct judge_cache {
     const struct judge_topo *t;
     struct judge_end at;
@@ -26,7 +35,7 @@ struct judge_cache {
     int64_t *children; /* ends of read children, from 1 */
     size_t n_children;
     int64_t free_fs, memory_free_fs;
-    struct judge_use own, behind;
+    struct turns own_turns, turns;
     uint64_t hits, pending, misses, evictions, written_back;
 };
 
@@ -105,6 +114,8 @@ void judge_cache_free(struct judge_cache *c)
         return;
     free(c->lines);
     free(c->children);
+    free(c->turns.of);
+    free(c->own_turns.of);
     free(c);
 }
 
@@ -294,6 +305,32 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static void add_turn(struct turns *turns, struct turn turn)
+{
+    turns->of = judge_grow(turns->of, turns->n + 1, sizeof *turns->of);
+    turns->of[turns->n++] = turn;
+}
+
+/* Until `end_fs`, when the run has ended. */
+static void sum_turns(const struct turns *turns, int64_t end_fs, struct judge_use *use)
+{
+    use->busy_fs = use->wait_fs = 0;
+    for (size_t i = 0; i < turns->n; i++) {
+        const struct turn *turn = &turns->of[i];
+        uint32_t in_line = 0;
+
+        use->busy_fs += turn->held_fs;
+        use->wait_fs += turn->begin_fs - turn->arrive_fs - most(turn->begin_fs - end_fs, 0);
+        for (size_t k = 0; k <= i; k++)
+            in_line += turns->of[k].begin_fs > turn->arrive_fs;
+        if (in_line > use->longest)
+            use->longest = in_line;
+    }
+    if (turns->n > 0)
+        use->busy_fs -=
+            most(turns->of[turns->n - 1].begin_fs + turns->of[turns->n - 1].held_fs - end_fs, 0);
+}
+
 static struct judge_child ask(struct judge_cache *c, const struct judge_access *a,
                               const struct list *list, int64_t at_fs, int64_t drain_fs, bool write,
                               bool *too_late)
@@ -312,11 +349,9 @@ static struct judge_child ask(struct judge_cache *c, const struct judge_access *
     c->memory_free_fs = judge_add_fs(begin_fs, held_fs, too_late);
     child.end_fs = judge_add_fs(begin_fs + c->memory_overhead_fs + c->memory_latency_fs,
                                 most(own_fs, drain_fs), too_late);
-    c->behind.count++;
-    c->behind.busy_fs += held_fs;
-    c->behind.wait_fs += begin_fs - at_fs;
+    add_turn(&c->turns, (struct turn){at_fs, begin_fs, held_fs});
     for (size_t i = 0; i < list->n; i++)
-        c->behind.bytes += list->runs[i].nbytes;
+        c->turns.bytes += list->runs[i].nbytes;
     return child;
 }
 
@@ -344,8 +379,7 @@ struct judge_cached judge_cache_arrive(struct judge_cache *c, const struct judge
         out.done_fs = most(out.done_fs, out.read.end_fs);
     }
     out.done_fs = most(out.done_fs, l.pending_fs);
-    c->own.busy_fs += hold_fs;
-    c->own.wait_fs += out.begin_fs - a->arrive_fs;
+    add_turn(&c->own_turns, (struct turn){a->arrive_fs, out.begin_fs, hold_fs});
     free(l.missing.runs);
     free(l.back.runs);
     return out;
@@ -393,14 +427,16 @@ int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end 
     return out.done_fs;
 }
 
-void judge_cache_add_uses(const struct judge_cache *c, struct judge_use **uses, size_t *n)
+void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs, struct judge_use **uses,
+                          size_t *n)
 {
-    struct judge_use *own = &(*uses)[*n - 1], behind = c->behind;
+    struct judge_use *own = &(*uses)[*n - 1];
+    struct judge_use behind = {.count = c->turns.n, .bytes = c->turns.bytes};
     char name[JUDGE_USE_BYTES];
 
     memcpy(name, own->name, sizeof name);
-    own->busy_fs = c->own.busy_fs;
-    own->wait_fs = c->own.wait_fs;
+    sum_turns(&c->own_turns, end_fs, own);
+    sum_turns(&c->turns, end_fs, &behind);
     own->is_cache = true;
     own->hits = c->hits;
     own->misses = c->misses;

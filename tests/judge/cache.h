@@ -26,7 +26,8 @@ bool judge_has_cache(const struct judge_topo *t, const struct judge_end *memory)
 struct judge_cache *judge_cache_new(const struct judge_topo *t, const struct judge_end *slice);
 void judge_cache_free(struct judge_cache *c);
 
-/* The access comes to it at its arrive_fs, none earlier than the one before; its route has `gbs`. */
+/* The access comes to it at its arrive_fs, none earlier than the one before; its route has `gbs`.
+ */
 struct judge_cached judge_cache_arrive(struct judge_cache *c, const struct judge_access *access,
                                        double gbs, bool *too_late);
 
@@ -44,8 +45,10 @@ int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end 
 /* Of the edge into a slice: of its memory, or of a cache that is faster. */
 double judge_slice_gbs(const struct judge_topo *t, const struct judge_end *slice);
 
-/* The last row of a list is the cache's: completes it, and adds the memory's behind it. */
-void judge_cache_add_uses(const struct judge_cache *c, struct judge_use **uses, size_t *n);
+/* The last row of a list is the cache's: completes it, and adds the memory's behind it, until
+ * `end_fs`. */
+void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs, struct judge_use **uses,
+                          size_t *n);
 
 /* The splitmix64 of a number: how ids of children, and ways at random, are made. */
 uint64_t judge_mix(uint64_t x);

@@ -162,9 +162,9 @@ struct sim {
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs;
-    uint64_t now_id; /* of the event */
-    uint64_t ending; /* the job that ends with it; NO_JOB */
-    uint64_t order;  /* ends and returns so far */
+    uint64_t now_id;         /* of the event */
+    uint64_t ending;         /* the job that ends with it; NO_JOB */
+    uint64_t order;          /* ends and returns so far */
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -1966,7 +1966,7 @@ static void collect(struct sim *s)
             if (at->banks)
                 judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
             if (at->cache)
-                judge_cache_add_uses(at->cache, &run->uses, &run->n_uses);
+                judge_cache_add_uses(at->cache, run->total_fs, &run->uses, &run->n_uses);
         }
 }
 

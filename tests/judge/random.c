@@ -302,11 +302,11 @@ static void print_cache(FILE *out, struct dice *keys)
     uint32_t line = 32u << below(keys, 5), ways = 1 + below(keys, 6), sets = 1 + below(keys, 5);
 
     fprintf(out, ", hold: own, cache: {line: %" PRIu32 ", ways: %" PRIu32, line, ways);
-    fprintf(out, ", size_mb: %.12g", (double)(line * (ways * sets + below(keys, ways))) / 1048576.0);
+    fprintf(out, ", size_mb: %.12g",
+            (double)(line * (ways * sets + below(keys, ways))) / 1048576.0);
     if (chance(keys, 60))
         print_gbs(out, keys, ", bw_gbs: ");
-    fprintf(out, ", latency_ns: %s",
-            keys->no_delays ? "0" : latency[below(keys, COUNT(latency))]);
+    fprintf(out, ", latency_ns: %s", keys->no_delays ? "0" : latency[below(keys, COUNT(latency))]);
     fprintf(out, ", policy: %s", chance(keys, 40) ? "random" : "lru");
     fprintf(out, ", write: %s", chance(keys, 30) ? "through" : "back");
     fprintf(out, ", mshrs: %" PRIu32 "}", chance(keys, 60) ? 0 : 1 + below(keys, 4));
@@ -713,8 +713,7 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed)
     free(text);
 }
 
-static void print_topo(FILE *out, uint64_t seed, bool whole_slices,
-                       enum slices slices)
+static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices slices)
 {
     uint32_t n_sips, w, h, n_pes;
 

@@ -78,8 +78,8 @@ struct sim {
     struct row *all;
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
-    int64_t now_fs;
-    uint64_t now_id; /* of the event */
+    int64_t now_fs, last_fs; /* last_fs: the last end so far */
+    uint64_t now_id;         /* of the event */
     uint64_t fingerprint;
     struct judge_waits *waits; /* NULL: not asked for */
 };
@@ -637,6 +637,7 @@ static void finish(struct sim *s, struct txn *x)
     record(s, JUDGE_DONE, x);
     r->done_fs = s->now_fs;
     r->end_fs = add_fs(s, s->now_fs, r->response_fs);
+    s->last_fs = r->end_fs > s->last_fs ? r->end_fs : s->last_fs;
     r->formula_fs = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
     if (!s->too_late)
@@ -724,7 +725,7 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
             if (at->banks)
                 judge_banks_add_uses(at->banks, &uses, n);
             if (at->cache)
-                judge_cache_add_uses(at->cache, &uses, n);
+                judge_cache_add_uses(at->cache, s->last_fs, &uses, n);
         }
     return uses;
 }

@@ -68,6 +68,15 @@ static inline bool same_rows(const kb_utilization *use, const struct judge_use *
            use->util_pct <= 100 && use->refresh_pct <= 100;
 }
 
+/* Of the cache of a slice. */
+static inline bool same_lines(const kb_utilization *use, const struct judge_use *x)
+{
+    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
+           use->queue_max == x->longest && use->hits == x->hits && use->pending == x->pending &&
+           use->misses == x->misses && use->evictions == x->evictions &&
+           use->written_back == x->written_back && use->util_pct <= 100;
+}
+
 struct rows_seen {
     const struct scenario *s;
     size_t n;
@@ -79,12 +88,17 @@ static inline void assert_rows_of(void *arg, const kb_utilization *use)
     const struct scenario *s = seen->s;
     size_t i = 0;
 
-    if (!use->has_rows)
+    if (!use->has_rows && !use->has_lines)
         return;
     seen->n++;
     while (i < s->n_uses && strcmp(s->uses[i].name, use->name) != 0)
         i++;
-    if (i == s->n_uses || !same_rows(use, &s->uses[i]))
+    if (use->has_lines && (i == s->n_uses || !same_lines(use, &s->uses[i])))
+        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " hits, %" PRIu64 " pending, %" PRIu64
+                 " misses, %" PRIu64 " evictions, %" PRIu64 " written back",
+                 s->seed, use->name, use->hits, use->pending, use->misses, use->evictions,
+                 use->written_back);
+    if (use->has_rows && (i == s->n_uses || !same_rows(use, &s->uses[i])))
         fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64
                  " conflicts, %" PRIu64 " activations, %" PRIu64 " bytes, %f %% of the bus",
                  s->seed, use->name, use->row_hits, use->row_misses, use->row_conflicts,
@@ -98,7 +112,7 @@ static inline void assert_bank_counts(const struct scenario *s, const kb_sim *si
     size_t n = 0;
 
     for (size_t i = 0; i < s->n_uses; i++)
-        n += s->uses[i].has_rows;
+        n += s->uses[i].has_rows || s->uses[i].is_cache;
     if (!n)
         return;
     assert_int_equal(kb_sim_utilization(sim, assert_rows_of, &seen), KB_OK);

@@ -4,8 +4,8 @@
  * One row for each node, link, channel, engine, memory (with its channels, if it has banks) and
  * port. The record of a row is the kb_utilization of the library itself. Cells are empty where a
  * number makes no sense: a node has no servers and so no utilization in per cent; an ideal link has
- * no queue. Columns of rows are those of memories with banks, columns of buffers those of routers;
- * no machine has both.
+ * no queue. Columns of rows are those of memories with banks, columns of lines those of caches,
+ * columns of buffers those of routers, which no machine has together with one of the others.
  *
  * The rows are copied when the simulation ends, since `load` frees simulations as it goes.
  */
@@ -16,7 +16,7 @@
 static const char *const kinds[] = {
     [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
     [KB_AT_CHANNEL] = "channel",   [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
-    [KB_AT_BANKS] = "hbm_channel", [KB_AT_VC] = "vc",
+    [KB_AT_BANKS] = "hbm_channel", [KB_AT_VC] = "vc",         [KB_AT_CACHE] = "cache",
 };
 
 /* Of all machines. */
@@ -34,6 +34,13 @@ static const char *const kinds[] = {
         COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),                \
         COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues)
 
+#define LINE_COLUMNS                                                                               \
+    COLUMN_IF("hits", CELL_COUNT, kb_utilization, hits, has_lines),                                \
+        COLUMN_IF("pending", CELL_COUNT, kb_utilization, pending, has_lines),                      \
+        COLUMN_IF("misses", CELL_COUNT, kb_utilization, misses, has_lines),                        \
+        COLUMN_IF("evictions", CELL_COUNT, kb_utilization, evictions, has_lines),                  \
+        COLUMN_IF("written_back", CELL_COUNT, kb_utilization, written_back, has_lines)
+
 static const struct column columns[] = {
     COLUMNS,
     COLUMN_IF("row_hits", CELL_COUNT, kb_utilization, row_hits, has_rows),
@@ -41,7 +48,10 @@ static const struct column columns[] = {
     COLUMN_IF("row_conflicts", CELL_COUNT, kb_utilization, row_conflicts, has_rows),
     COLUMN_IF("activations", CELL_COUNT, kb_utilization, activations, has_rows),
     COLUMN_IF("refresh_pct", CELL_PERCENT, kb_utilization, refresh_pct, has_rows),
+    LINE_COLUMNS,
 };
+
+static const struct column cache_columns[] = {COLUMNS, LINE_COLUMNS};
 
 static const struct column router_columns[] = {
     COLUMNS,
@@ -54,28 +64,38 @@ static const struct column router_columns[] = {
 enum {
     N_COLUMNS = sizeof columns / sizeof *columns,
     N_ROUTER_COLUMNS = sizeof router_columns / sizeof *router_columns,
+    N_CACHE_COLUMNS = sizeof cache_columns / sizeof *cache_columns,
     N_OF_ROWS = 5,
+    N_OF_LINES = 5,
 };
+
+static const struct column *columns_of(const struct utilization_rows *stats)
+{
+    return stats->has_vcs                         ? router_columns
+           : stats->has_lines && !stats->has_rows ? cache_columns
+                                                  : columns;
+}
 
 static size_t n_columns(const struct utilization_rows *stats)
 {
-    return stats->has_vcs ? N_ROUTER_COLUMNS : stats->has_rows ? N_COLUMNS : N_COLUMNS - N_OF_ROWS;
+    if (stats->has_vcs)
+        return N_ROUTER_COLUMNS;
+    if (stats->has_lines)
+        return stats->has_rows ? N_COLUMNS : N_CACHE_COLUMNS;
+    return N_COLUMNS - N_OF_LINES - (stats->has_rows ? 0 : N_OF_ROWS);
 }
 
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct utilization_rows *stats = arg;
 
-    if (stats->has_vcs)
-        record_cells(router_columns, N_ROUTER_COLUMNS, &stats->use[i], cells);
-    else
-        record_cells(columns, N_COLUMNS, &stats->use[i], cells);
+    record_cells(columns_of(stats), n_columns(stats), &stats->use[i], cells);
     return true;
 }
 
 struct rows utilization_rows_table(const struct utilization_rows *stats)
 {
-    return (struct rows){.columns = stats->has_vcs ? router_columns : columns,
+    return (struct rows){.columns = columns_of(stats),
                          .n_columns = n_columns(stats),
                          .n_rows = stats->n,
                          .row = use_row,
@@ -91,6 +111,7 @@ static void keep(void *arg, const kb_utilization *use)
     stats->use = memory_room(stats->use, stats->n, &stats->room, sizeof *stats->use);
     stats->use[stats->n++] = *use;
     stats->has_rows |= use->has_rows;
+    stats->has_lines |= use->has_lines;
     stats->has_vcs |= use->kind == KB_AT_VC;
 }
 

@@ -9,9 +9,10 @@
 struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;
-    bool has_rows; /* of banks: a memory has them */
-    bool has_vcs;  /* of routers */
-    bool failed;   /* there was no memory */
+    bool has_rows;  /* of banks: a memory has them */
+    bool has_lines; /* of caches */
+    bool has_vcs;   /* of routers */
+    bool failed;    /* there was no memory */
 };
 
 /* Before the simulation: can the file be written? */

@@ -238,6 +238,7 @@ static enum station_class class_of(const struct lanes *l, kb_place place, const 
     case KB_AT_NODE:
     case KB_AT_BANKS:
     case KB_AT_VC:
+    case KB_AT_CACHE:
         break;
     }
     return CLASS_NONE;

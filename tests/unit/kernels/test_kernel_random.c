@@ -432,6 +432,22 @@ static void random_kernels_on_banks(void **state)
     }
 }
 
+/* The same through caches of slices. */
+static void random_kernels_on_caches(void **state)
+{
+    uint64_t seeds = n_seeds(BANKS);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_in(seed % 3 ? plain_topo(judge_random_kernel_caches, seed)
+                                                 : interleaved(judge_random_kernel_caches, seed),
+                                        seed, seed % 2);
+
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +457,7 @@ int main(void)
         cmocka_unit_test(random_kernels_on_any_shape),
         cmocka_unit_test(random_kernels_on_interleaved_slices),
         cmocka_unit_test(random_kernels_on_banks),
+        cmocka_unit_test(random_kernels_on_caches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,10 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->granule = (uint64_t)s->addressing_granule;
     t->address_over = (uint8_t)s->addressing_over;
     t->address_hash = (uint8_t)s->addressing_hash;
+    t->launch_fs = fs_of_ns(s->software_launch_ns);
+    t->call_fs = fs_of_ns(s->software_call_ns);
+    t->step_fs = fs_of_ns(s->software_step_ns);
+    t->software_unit = (uint8_t)s->software_unit;
 }
 
 /* What is there of each cube, unless all are alike. */

@@ -177,6 +177,8 @@ void commands_issue(struct kb_sim *s, struct command *c)
     c->after = command.after;
     c->after_end = command.after_end;
     c->maker = KB_NO_ID;
+    c->launch_fs = c->pe->paid.launch_fs;
+    c->collective_fs = c->pe->paid.collective_fs;
     c->talk = (struct talk){
         .since_fs = c->op.t_issue_fs, .behind_id = KB_NO_ID, .return_fs = -1, .stretch = KB_NO_ID};
     TELL(spans_of(s), issue, &command);

@@ -330,11 +330,17 @@ static kb_status put_step(struct path *path, const kb_breakdown_step *like, cons
     return KB_OK;
 }
 
-/* Does this time of a command lie before its start? */
-static bool is_before_start(const kb_share *share)
+/* Does this time of a command lie before its issue? */
+static bool is_before_issue(const kb_share *share)
 {
     return share->cause == KB_CAUSE_DISPATCH || share->cause == KB_CAUSE_ROOM_WAIT ||
-           share->cause == KB_CAUSE_OPERAND_WAIT;
+           share->cause == KB_CAUSE_LAUNCH;
+}
+
+/* ... before its start? */
+static bool is_before_start(const kb_share *share)
+{
+    return is_before_issue(share) || share->cause == KB_CAUSE_OPERAND_WAIT;
 }
 
 /* A command, or a part of it that begins with its call; of one that has waited for an operand,
@@ -361,26 +367,19 @@ static kb_status put_from_start(struct path *path, const struct link *link,
     return status;
 }
 
-/* A command that the kernel did not wait for: from its call to its issue, room and dispatch. */
+/* A command that the kernel did not wait for: from its call to its issue. */
 static kb_status put_dispatch(const struct paths *p, struct path *path, const struct link *link)
 {
-    const struct kb_sim *s = p->sim;
+    const kb_share *share = &p->histories[link->step.pe].share[link->first_share];
     kb_breakdown_step step = link->step;
-    int64_t issue_fs = pe_issue_fs(&s->kernels->pes[step.pe]);
-    kb_share share[2] = {{.cause = KB_CAUSE_DISPATCH,
-                          .place = place_pe_node(s->topo, step.pe, NODE_PE_CPU),
-                          .count = 1,
-                          .sum_fs = issue_fs,
-                          .behind_id = KB_NO_ID},
-                         {.cause = KB_CAUSE_ROOM_WAIT,
-                          .place = place_pe_node(s->topo, step.pe, NODE_PE_TCM),
-                          .count = 1,
-                          .sum_fs = link->issue_fs - step.begin_fs - issue_fs,
-                          .behind_id = KB_NO_ID}};
-    size_t first = share[0].sum_fs == 0, end = 1 + (share[1].sum_fs != 0);
+    kb_share kept[3];
+    size_t n = 0;
 
+    for (size_t i = 0; i < link->step.n_shares && n < sizeof kept / sizeof *kept; i++)
+        if (is_before_issue(&share[i]))
+            kept[n++] = share[i];
     step.end_fs = link->issue_fs;
-    return put_step(path, &step, &share[first], end > first ? end - first : 0);
+    return put_step(path, &step, kept, n);
 }
 
 /* A stretch of a command; then on to the stretch or command that let it begin. */

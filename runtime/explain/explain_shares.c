@@ -76,6 +76,8 @@ void chain_begin(struct chain *chain, const struct command *c)
     chain->pe = c->pe->number;
     chain->call_fs = c->call_fs;
     chain->issue_fs = c->op.t_issue_fs;
+    chain->launch_fs = c->launch_fs;
+    chain->collective_fs = c->collective_fs;
     chain->before = KB_NO_ID;
     chain->shares.n = chain->since.n = 0;
 }

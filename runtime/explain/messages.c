@@ -31,11 +31,16 @@ static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
     return x->number;
 }
 
-/* From the call to the issue: for room, and dispatch. */
+/* From the call to the issue: costs of software, for room, and dispatch. */
 void messages_dispatch(struct kb_sim *s, const struct chain *x, struct shares *shares)
 {
-    int64_t least_fs = pe_issue_fs(&s->kernels->pes[x->pe]);
-    int64_t room_fs = x->issue_fs - x->call_fs - least_fs;
+    int64_t least_fs = pe_issue_fs(&s->kernels->pes[x->pe]) + x->collective_fs;
+    int64_t room_fs = x->issue_fs - x->call_fs - least_fs - x->launch_fs;
+    kb_share launch = {.cause = KB_CAUSE_LAUNCH,
+                       .place = place_pe_node(s->topo, x->pe, NODE_PE_CPU),
+                       .count = 1,
+                       .sum_fs = x->launch_fs,
+                       .behind_id = KB_NO_ID};
     kb_share room = {.cause = KB_CAUSE_ROOM_WAIT,
                      .place = place_pe_node(s->topo, x->pe, NODE_PE_TCM),
                      .count = 1,
@@ -49,6 +54,8 @@ void messages_dispatch(struct kb_sim *s, const struct chain *x, struct shares *s
                          .sum_fs = least_fs,
                          .behind_id = KB_NO_ID};
 
+    if (launch.sum_fs)
+        shares_add(s, shares, &launch);
     if (room.sum_fs)
         shares_add(s, shares, &room);
     if (dispatch.sum_fs)

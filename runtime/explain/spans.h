@@ -19,6 +19,7 @@ struct shares {
 struct chain {
     uint32_t command, pe; /* op_id; KB_NO_ID: no kernel's */
     int64_t call_fs, issue_fs;
+    int64_t launch_fs, collective_fs; /* costs of software, paid before the issue */
     struct shares shares;
     /* If another PE let it begin: that one's stretch, since when, and the shares from there on. */
     uint32_t before; /* KB_NO_ID: no other PE, and the rest means nothing */

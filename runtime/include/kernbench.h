@@ -640,7 +640,9 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     CAUSE(RETURN, return, return_ns, false)                                                        \
     /* for a port, an input server or a VC that others have; for room in the buffer behind it */   \
     CAUSE(ROUTER_WAIT, router_wait, queue_router_ns, true)                                         \
-    CAUSE(CREDIT_WAIT, credit_wait, queue_credit_ns, true)
+    CAUSE(CREDIT_WAIT, credit_wait, queue_credit_ns, true)                                         \
+    /* kernels: software.launch_ns, before the first command */                                    \
+    CAUSE(LAUNCH, launch, launch_ns, false)
 #define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
 typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 

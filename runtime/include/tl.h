@@ -586,6 +586,18 @@ tl_tensor *tl_arange_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t n, dou
 #define tl_full(tl, dtype, shape, value) tl_full_at(TL_HERE, tl, dtype, shape, value)
 tl_tensor *tl_full_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape, double value);
 
+/*
+ * The kernel waits for a cost of software, the machine's key software.launch_ns, call_ns or
+ * step_ns: 0 where it has none. It issues nothing, and what is under way goes on. A library of
+ * collectives pays `call` at its entry and `step` before the sends of each step; every kernel has
+ * paid one `launch` when it begins. The breakdown counts `launch` as a cause of its own, the others
+ * as dispatch of the next command.
+ */
+typedef enum tl_cost { TL_COST_LAUNCH, TL_COST_CALL, TL_COST_STEP } tl_cost;
+
+#define tl_pay(tl, cost) tl_pay_at(TL_HERE, tl, cost)
+void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost);
+
 /* Ends the run as a mistake of the kernel, with a text of its own. Does not return. */
 #define tl_fail(tl, text) tl_fail_at(TL_HERE, tl, text)
 void tl_fail_at(tl_here here, tl_ctx *tl, const char *text);

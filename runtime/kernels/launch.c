@@ -324,12 +324,12 @@ static void clear_tcms(struct kb_sim *s)
         mem_clear(s->kernels->mem, pe_tcm(t, pe_src(t, i)));
 }
 
-/* All kernels start together, when the last of them can. */
+/* All kernels start together, when the last of them can, and pay software.launch_ns first. */
 static void begin_launch(struct kb_sim *s)
 {
     struct kernels *k = s->kernels;
     struct launch *l = current_launch(k);
-    uint64_t start;
+    uint64_t start, begin;
     int64_t way = 0;
 
     l->result = (struct kb_launch_result){
@@ -340,6 +340,7 @@ static void begin_launch(struct kb_sim *s)
         way = fs > way ? fs : way;
     }
     start = later((uint64_t)s->end_fs, way);
+    begin = later(start, s->topo->launch_fs);
     l->result.start_fs = (int64_t)start;
     k->running = (uint32_t)l->request.n_pes;
     k->launched = true;
@@ -356,7 +357,8 @@ static void begin_launch(struct kb_sim *s)
         pe->issued = pe->overlaps = pe->overlapped = false;
         pe->room_fs = 0;
         pe->call = NULL;
-        wakes_append(&k->wakes, start, pe->number);
+        pe->paid = (struct paid){.launch_fs = s->topo->launch_fs, .end_fs = (int64_t)begin};
+        wakes_append(&k->wakes, begin, pe->number);
     }
 }
 

@@ -111,6 +111,19 @@ void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes)
     return bytes;
 }
 
+void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost)
+{
+    const struct kb_topology *t = tl->sim->topo;
+    struct call call = begin_call(tl, "tl_pay", here);
+
+    if (cost == TL_COST_LAUNCH)
+        kernel_pay(tl, t->launch_fs, 0);
+    else if (cost == TL_COST_CALL || cost == TL_COST_STEP)
+        kernel_pay(tl, 0, cost == TL_COST_CALL ? t->call_fs : t->step_fs);
+    else
+        BAD(&call, "there is no cost %d", (int)cost);
+}
+
 void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
 {
     struct call call = begin_call(tl, "tl_fail", here);

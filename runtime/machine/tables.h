@@ -357,6 +357,7 @@ struct kb_sim;
 /* The words of addressing.over and addressing.hash in gen/keys.def, in that order. */
 enum address_over { OVER_CUBE, OVER_SIP };
 enum address_hash { HASH_NONE, HASH_XOR };
+enum software_unit { UNIT_SIP, UNIT_CUBE };
 
 /* The words of contention.links in gen/keys.def, in that order. */
 enum link_mode { MODE_IDEAL, MODE_FIFO, MODE_ROUTER };

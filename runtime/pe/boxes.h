@@ -14,6 +14,8 @@ KERNELS_OWN void kernel_call(struct command *c);
  * back. */
 KERNELS_OWN void kernel_wait(struct tl_ctx *pe);
 KERNELS_OWN void kernel_wait_for_room(struct tl_ctx *pe);
+/* From the kernel's stack: costs of software, of a launch or of a collective, pass. */
+KERNELS_OWN void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs);
 
 /* The service of `slot` has ended. */
 KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);

@@ -12,8 +12,17 @@ enum pe_state {
     PE_WAITS_ALL,  /* for the end of all commands */
     PE_WAITS_ROOM, /* for room in its TCM: to issue its command, or to go on if it has called none
                     */
+    PE_PAYS,       /* a cost of software; goes on with its next event */
     PE_WAKES,      /* goes on with its next event */
     PE_RETURNED    /* commands are under way */
+};
+
+/* What a kernel has waited for costs of software, up to `end_fs`; the command that it calls then
+ * counts it as its own time. */
+struct paid {
+    int64_t launch_fs, collective_fs;
+    int64_t end_fs;
+    bool counted; /* by the last command */
 };
 
 /* The memory in which the last address of a call was found, and where that begins. */
@@ -74,6 +83,7 @@ struct tl_ctx {
     uint32_t n_accs, acc_stores; /* made so far; under way */
     uint8_t *buffer_taken;       /* [tile_buffers]; owned; NULL until a composite is issued */
     struct host_bytes *host_bytes;
+    struct paid paid;
 };
 
 #endif

@@ -284,6 +284,17 @@ void pe_clear(struct tl_ctx *pe)
     pe->region = NULL;
 }
 
+static int64_t paid_fs(const struct paid *paid)
+{
+    return paid->launch_fs + paid->collective_fs;
+}
+
+/* What the kernel has waited for costs of software up to now, with no command since. */
+static int64_t paid_until(const struct tl_ctx *pe, int64_t now_fs)
+{
+    return pe->paid.counted || pe->paid.end_fs != now_fs ? 0 : paid_fs(&pe->paid);
+}
+
 /* The kernel has returned, and its commands have ended. */
 static void pe_ended(struct tl_ctx *pe, uint64_t t)
 {
@@ -292,7 +303,7 @@ static void pe_ended(struct tl_ctx *pe, uint64_t t)
     uint64_t back = later(t, response_fs(pe->sim, pe));
 
     if (pe->sim->observer)
-        observe_stop(pe, t);
+        observe_stop(pe, t - (uint64_t)paid_until(pe, (int64_t)t));
     if (!tcm_show(pe))
         kernel_no_memory(pe);
     if (back == EV_PAST)
@@ -398,7 +409,7 @@ void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
     s->kernels->now_fs = t;
     s->kernels->ahead = EVENTS_AHEAD;
     if (pe->state == PE_BEGINS && s->observer)
-        observe_start(pe, t);
+        observe_start(pe, t - (uint64_t)pe->paid.launch_fs);
     if (pe->state == PE_BEGINS && !begin(pe))
         return;
     if (pe->state == PE_ISSUES && !issue_called(pe, t))
@@ -427,6 +438,37 @@ void kernel_wait_for_room(struct tl_ctx *pe)
     pe->room_fs += (int64_t)(pe->kernels->now_fs - since_fs);
 }
 
+void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs)
+{
+    struct kernels *k = pe->kernels;
+    uint64_t end_fs = later(k->now_fs, launch_fs + collective_fs);
+
+    if (end_fs == k->now_fs)
+        return;
+    if (!paid_until(pe, (int64_t)k->now_fs))
+        pe->paid = (struct paid){0};
+    pe->paid.launch_fs += launch_fs;
+    pe->paid.collective_fs += collective_fs;
+    pe->paid.end_fs = (int64_t)end_fs;
+    pe->state = PE_PAYS;
+    wakes_append(&k->wakes, end_fs, pe->number);
+    kernel_wait(pe);
+}
+
+/* A command is called: what was paid just before, or before the wait for room, is its own time. */
+static __attribute__((noinline)) void call_paid(struct command *c)
+{
+    struct tl_ctx *pe = c->pe;
+    int64_t fs = paid_until(pe, c->call_fs);
+
+    if (!fs)
+        fs = paid_until(pe, c->call_fs - pe->room_fs);
+    if (!fs)
+        pe->paid = (struct paid){0};
+    pe->paid.counted = true;
+    c->call_fs -= fs;
+}
+
 /* Does it give the kernel something? Then it blocks under tl_async(true), too. */
 static inline bool gives(const struct command *c)
 {
@@ -448,6 +490,8 @@ void kernel_call(struct command *c)
 
     c->call_fs = (int64_t)pe->kernels->now_fs;
     c->overlaps = pe->overlaps;
+    if (paid_fs(&pe->paid))
+        call_paid(c);
     if (pe->overlapped)
         call_overlaps(c);
     if (c->result && c->async)

@@ -1903,6 +1903,7 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
 static bool launch_all(struct sim *s, const struct judge_program *program)
 {
     size_t all = s->t->n_pes;
+    int64_t pays; /* docs/model.md "Costs of software" */
     bool ok = true;
 
     s->pes = judge_alloc(program->n, sizeof *s->pes);
@@ -1913,8 +1914,9 @@ static bool launch_all(struct sim *s, const struct judge_program *program)
     for (size_t i = 0; i < program->n; i++)
         ok = launch(s, &program->kernels[i], i) && ok;
     s->now_fs = s->run->start_fs;
+    pays = llround(judge_number(s->t, "software.launch_ns") * 1e6);
     for (size_t i = 0; i < program->n; i++)
-        post(s, 0, JUDGE_START, s->pes[i].index, 0);
+        post(s, pays, JUDGE_START, s->pes[i].index, 0);
     return ok;
 }
 

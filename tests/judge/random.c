@@ -728,6 +728,8 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices 
     draw_delays(rng, &keys, seed);
     fprintf(out, "kernbench: %d\nname: random%" PRIu64 "\n", version_of(chance(&keys, 40), seed),
             seed);
+    if (seed % 5 == 0)
+        fputs("software: {launch_ns: 1234.567891}\n", out);
     fprintf(out, "contention: {links: %s}\n", chance(rng, 50) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n",
             dice.zero_per_cent == 100 ? "0.0" : ns_per_mm[below(rng, COUNT(ns_per_mm))]);

@@ -191,6 +191,10 @@ static const char *const defaults[][4] = {
     {"addressing.granule", "0"},
     {"addressing.over", "cube"},
     {"addressing.hash", "none"},
+    {"software.launch_ns", "0.0"},
+    {"software.call_ns", "0.0"},
+    {"software.step_ns", "0.0"},
+    {"software.unit", "sip"},
 };
 
 /* Before the name of a kind, where the cubes of an override stand. */

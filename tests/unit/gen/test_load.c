@@ -256,6 +256,10 @@ static const char *const listing[][2] = {
     {"addressing.granule", "0"},
     {"addressing.over", "cube"},
     {"addressing.hash", "none"},
+    {"software.launch_ns", "0.0"},
+    {"software.call_ns", "0.0"},
+    {"software.step_ns", "0.0"},
+    {"software.unit", "sip"},
 };
 
 static void defaults_are_those_of_the_listing(void **state)

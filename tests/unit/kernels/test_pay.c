@@ -1,0 +1,117 @@
+/* test_pay.c -- software.launch_ns, call_ns, step_ns: what kernels wait for them, and where the
+ * breakdown counts it. By hand: a load of 4096 bytes of the own slice takes 3 + 18.085 ns on cube8.
+ */
+#include "support/breakdowns.h"
+#include "support/talks.h"
+
+#define CUBE8(software)                                                                            \
+    "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\nsoftware: {" software "}\n"
+
+static const uint32_t one[] = {0};
+
+static void pays_and_loads(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    tl_pay(tl, TL_COST_CALL);
+    tl_pay(tl, TL_COST_STEP);
+    mark(tl, args, 1);
+    numbers(tl, 0, 1024);
+    mark(tl, args, 2);
+    tl_pay(tl, TL_COST_LAUNCH);
+    mark(tl, args, 3);
+}
+
+/* Kernels begin 1000 ns after the start of their launch, at which all PEs are reached. */
+static void kernels_wait_for_costs(void **state)
+{
+    const kb_topology *topo = any_topology(CUBE8("launch_ns: 1000, call_ns: 300, step_ns: 20"));
+    struct marks m;
+
+    (void)state;
+    assert_non_null(topo);
+    free(talk(topo, pays_and_loads, &m, one, 1));
+    assert_at(&m, 0, 0, 1000);
+    assert_at(&m, 0, 1, 1320);
+    assert_at(&m, 0, 2, 1320 + 21.085);
+    assert_at(&m, 0, 3, 2320 + 21.085);
+    any_topology_free(topo);
+}
+
+static void without_the_keys_nothing_is_paid(void **state)
+{
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, pays_and_loads, &m, one, 1));
+    assert_at(&m, 0, 1, 0);
+    assert_at(&m, 0, 3, 21.085);
+}
+
+struct causes {
+    int64_t fs[KB_N_CAUSES], path_fs;
+};
+
+static void add_cause(void *arg, const kb_breakdown_row *row)
+{
+    struct causes *causes = arg;
+
+    if (row->by == KB_BREAKDOWN_ALL)
+        causes->fs[row->cause] += row->sum_fs;
+}
+
+static void add_step(void *arg, const kb_breakdown_step *step)
+{
+    struct causes *causes = arg;
+
+    causes->path_fs += step->end_fs - step->begin_fs;
+}
+
+/* What is paid before a command is its own time: `launch`, the rest as `dispatch`. What is paid
+ * after the last command is on no path. */
+static void the_breakdown_has_costs(void **state)
+{
+    const kb_topology *topo = any_topology(CUBE8("launch_ns: 1000, call_ns: 300, step_ns: 20"));
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    struct causes causes = {0};
+    kb_breakdown *why;
+    struct marks m;
+
+    (void)state;
+    assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
+    launch_talk(sim, pays_and_loads, &m, one, 1);
+    run_launched(sim, 0);
+    assert_int_equal(kb_breakdown_rows(why, add_cause, &causes), KB_OK);
+    assert_int_equal(kb_breakdown_path(why, add_step, &causes), KB_OK);
+    assert_int_equal(causes.fs[KB_CAUSE_LAUNCH], FS(1000));
+    assert_int_equal(causes.fs[KB_CAUSE_DISPATCH], FS(323));
+    assert_int_equal(causes.path_fs, FS(1320 + 21.085));
+    kb_breakdown_free(why);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+static void no_such_cost(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_pay(tl, (tl_cost)3);
+}
+
+static void a_cost_must_be_one(void **state)
+{
+    (void)state;
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, no_such_cost, NULL, one, 1, KB_KERNEL_ERROR).text,
+               "there is no cost 3"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_wait_for_costs),
+        cmocka_unit_test(without_the_keys_nothing_is_paid),
+        cmocka_unit_test(the_breakdown_has_costs),
+        cmocka_unit_test(a_cost_must_be_one),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -213,10 +213,10 @@ static void total(struct llm *l, const struct shape *s, int64_t prefill_fs, int6
         n += text_format(at, room, "batch %lld: ttft %.6f ms", (long long)s->batch,
                          (double)prefill_fs / 1e12);
     if (decode_fs > 0 && (size_t)n < room)
-        n +=
-            snprintf(at + n, room - (size_t)n, "%s tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
-                     lead, (double)decode_fs / 1e12, 1e15 / (double)decode_fs,
-                     (double)s->batch * 1e15 / (double)decode_fs);
+        n += text_format(at + n, room - (size_t)n,
+                         "%s tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s", lead,
+                         (double)decode_fs / 1e12, 1e15 / (double)decode_fs,
+                         (double)s->batch * 1e15 / (double)decode_fs);
     if ((size_t)n < room)
         n += text_format(at + n, room - (size_t)n, "\n");
     l->totals_len += (size_t)n < room ? (size_t)n : 0;

@@ -52,6 +52,8 @@ static bool needs_machine(const struct opts *o)
 {
     if (o->command == COMMAND_DESCRIBE)
         return o->n_operands == 1 && strcmp(o->operand[0], "keys") == 0;
+    if (o->command == COMMAND_LLM)
+        return o->n_operands == 1 && !o->dry_run;
     return o->command != COMMAND_DIFF && o->command != COMMAND_LIST &&
            o->command != COMMAND_STUDY && o->command != COMMAND_CC && o->command != COMMAND_MERGE;
 }

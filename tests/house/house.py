@@ -61,7 +61,7 @@ def may_include(path, target):
                                                       "runtime/machine/walk.h")
                 or used == "machine" and target.endswith(".def"))
     if user == "cli":
-        return used in ("include", "base", "cli")
+        return used in ("include", "base", "cli") or target.startswith("benches/llm/") or target == "benches/lap.h"
     if user == "benches":
         return used in ("include", "benches")
     return may_know(user, used)

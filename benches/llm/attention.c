@@ -1,0 +1,356 @@
+/*
+ * attention.c -- attention over pages of keys and values, and the rotation that writes them.
+ *
+ * A unit is a request and a head of keys and values. With as many units as PEs or more, unit u is
+ * PE u modulo PEs; else each unit has several PEs, and page j lies in PE j modulo their number. In
+ * a page the keys stand before the values. One new token: each PE of a unit does its own pages, and
+ * the first joins the results. More new tokens: their rows are shared out in blocks, and each PE
+ * reads all pages.
+ */
+#include <math.h>
+#include "benches/llm/place.h"
+
+enum { TAG_OUT = 8, TAG_SUM, TAG_MAX, ROWS_MAX = 256, TOKENS_MAX = 1024, SUMS = 16 };
+
+int64_t llm_units(const struct llm_op *op)
+{
+    return op->batch * op->kv_heads;
+}
+
+int64_t llm_pes_of_unit(const struct llm_op *op, uint32_t pes)
+{
+    int64_t units = llm_units(op);
+
+    return units >= pes ? 1 : pes / units;
+}
+
+/* Pages of a unit in one of its PEs, at most. */
+static int64_t pages_in_pe(const struct llm_op *op, const struct llm_step *s)
+{
+    return parts(parts(op->kv, s->page), llm_pes_of_unit(op, s->pes));
+}
+
+static uint64_t half_page(const struct llm_op *op, const struct llm_step *s)
+{
+    return (uint64_t)(s->page * op->dim) * kb_dtype_bytes(s->kv_dtype);
+}
+
+uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s)
+{
+    return (uint64_t)(parts(llm_units(op), s->pes) * pages_in_pe(op, s)) * 2 * half_page(op, s);
+}
+
+static uint64_t page_address(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
+                             int64_t page)
+{
+    const struct llm_step *s = me->s;
+    int64_t n = llm_pes_of_unit(op, s->pes), pages = pages_in_pe(op, s);
+    bool many = llm_units(op) >= s->pes;
+    int64_t index = many ? unit % s->pes : unit * n + page % n;
+    int64_t place = (many ? unit / s->pes * pages : 0) + page / n;
+
+    return room_of(me, index,
+                   s->kv_at + (uint64_t)me->layer * s->kv_bytes +
+                       (uint64_t)place * 2 * half_page(op, s));
+}
+
+/* -- one block of rows ----------------------------------------------------------------------- */
+
+/* Rows of a request, and the pages that they attend to. */
+struct block {
+    int64_t unit, row, rows; /* rows of the request */
+    int64_t first, step;     /* pages: first, first + step, ... */
+    int64_t tokens;          /* that the last row sees */
+};
+
+/* What is left of a block: sums of values, of weights, the largest score. */
+struct partial {
+    tl_acc *out, *sums;
+    tl_tensor *max;
+};
+
+static tl_tensor *load_pages(const struct llm_pe *me, const struct llm_op *op,
+                             const struct block *b, int64_t page, int64_t n, bool values)
+{
+    tl_run runs[TOKENS_MAX];
+
+    for (int64_t i = 0; i < n; i++)
+        runs[i] = (tl_run){page_address(me, op, b->unit, page + i * b->step) +
+                               (values ? half_page(op, me->s) : 0),
+                           half_page(op, me->s)};
+    tl_tensor *x = tl_load_list(me->tl, runs, (uint32_t)n, me->s->kv_dtype,
+                                KB_SHAPE(n * me->s->page, op->dim));
+    return me->s->kv_dtype == op->x.dtype ? x : tl_cast(me->tl, x, op->x.dtype);
+}
+
+/* Pages at once: their keys and values and the scores take an eighth of the TCM each. */
+static int64_t pages_at_once(const struct llm_pe *me, const struct llm_op *op, int64_t rows)
+{
+    int64_t room = me->s->tcm_bytes / 8, tokens = me->s->page;
+
+    while (tokens * 2 <= TOKENS_MAX && tokens * 2 * op->dim * 4 <= room &&
+           tokens * 2 * rows * 4 <= room)
+        tokens *= 2;
+    return tokens / me->s->page;
+}
+
+static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
+                         tl_tensor *q, int64_t page, int64_t n, struct partial *sum)
+{
+    tl_ctx *tl = me->tl;
+    uint64_t mark = tl_mark(tl);
+    tl_tensor *k = load_pages(me, op, b, page, n, false);
+    tl_tensor *v = load_pages(me, op, b, page, n, true), *most, *less;
+    tl_tensor *x = tl_dot(tl, q, k, .transpose_b = true);
+
+    if ((page + n) * me->s->page > op->kv - op->q + b->row && op->q > 1) /* the mask */
+        x = tl_add(tl, x, tl_scalar(tl, 0));
+    most = tl_max(tl, x, 1, true);
+    if (sum->max) {
+        most = tl_maximum(tl, most, sum->max);
+        less = tl_exp(tl, tl_sub(tl, sum->max, most));
+        tl_acc_scale(tl, sum->out, less);
+        tl_acc_scale(tl, sum->sums, less);
+        tl_free(tl, sum->max);
+    }
+    sum->max = tl_keep(tl, most);
+    x = tl_exp(tl, tl_sub(tl, x, most));
+    tl_dot_acc(tl, sum->out, x, v);
+    tl_dot_acc(tl, sum->sums, x, tl_full(tl, op->x.dtype, KB_SHAPE(n * me->s->page, SUMS), 1));
+    tl_release(tl, mark);
+}
+
+static struct partial attend(const struct llm_pe *me, const struct llm_op *op,
+                             const struct block *b)
+{
+    int64_t group = op->heads / op->kv_heads, rows = b->rows * group;
+    int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
+    int64_t pages = parts(b->tokens, me->s->page), n;
+    struct partial sum = {tl_acc_new(me->tl, KB_F32, rows, op->dim),
+                          tl_acc_new(me->tl, KB_F32, rows, SUMS), NULL};
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
+    uint32_t n_runs = runs_of(me, &op->x, request * op->q + b->row, b->rows, head * group * op->dim,
+                              group * op->dim, runs);
+    tl_tensor *q = tl_load_list(me->tl, runs, n_runs, op->x.dtype, KB_SHAPE(rows, op->dim));
+
+    q = tl_mul(me->tl, q, tl_scalar(me->tl, 1 / sqrt((double)op->dim)));
+    for (int64_t page = b->first; page < pages; page += n * b->step) {
+        n = least(pages_at_once(me, op, rows), parts(pages - page, b->step));
+        attend_pages(me, op, b, q, page, n, &sum);
+    }
+    return sum;
+}
+
+/* Divides by the sums of the weights, and stores the rows where the next product reads them. */
+static void finish(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
+                   tl_tensor *out, tl_tensor *sums)
+{
+    int64_t group = op->heads / op->kv_heads;
+    int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
+    uint32_t n = runs_of(me, &op->y, request * op->q + b->row, b->rows, head * group * op->dim,
+                         group * op->dim, runs);
+
+    out = tl_cast(me->tl, tl_div(me->tl, out, sums), op->y.dtype);
+    tl_store_list(me->tl, runs, n, out);
+}
+
+static tl_tensor *sums_of(const struct llm_pe *me, const struct partial *part)
+{
+    return tl_max(me->tl, tl_acc_store(me->tl, part->sums, KB_F32), 1, true);
+}
+
+/* -- several PEs of one token ---------------------------------------------------------------- */
+
+static void join(const struct llm_pe *me, uint32_t from, int64_t rows, int64_t dim,
+                 tl_tensor *part[3])
+{
+    tl_ctx *tl = me->tl;
+    tl_tensor *out = tl_recv(tl, from, TAG_OUT, KB_F32, KB_SHAPE(rows, dim));
+    tl_tensor *sum = tl_recv(tl, from, TAG_SUM, KB_F32, KB_SHAPE(rows, 1));
+    tl_tensor *max = tl_recv(tl, from, TAG_MAX, KB_F32, KB_SHAPE(rows, 1));
+    tl_tensor *most = tl_maximum(tl, max, part[2]);
+    tl_tensor *mine = tl_exp(tl, tl_sub(tl, part[2], most));
+    tl_tensor *other = tl_exp(tl, tl_sub(tl, max, most));
+
+    part[0] = tl_add(tl, tl_mul(tl, part[0], mine), tl_mul(tl, out, other));
+    part[1] = tl_add(tl, tl_mul(tl, part[1], mine), tl_mul(tl, sum, other));
+    part[2] = most;
+}
+
+static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
+                       int64_t member, int64_t members)
+{
+    struct block b = {unit, 0, 1, member, members, op->kv};
+    int64_t rows = op->heads / op->kv_heads;
+    tl_ctx *tl = me->tl;
+
+    members = least(members, parts(op->kv, me->s->page));
+    if (member >= members)
+        return;
+    struct partial sum = attend(me, op, &b);
+    tl_tensor *part[3] = {NULL, sums_of(me, &sum), sum.max};
+
+    part[0] = tl_acc_store(tl, sum.out, KB_F32);
+    if (members > 1 && tl_dtype(part[2]) != KB_F32)
+        part[2] = tl_cast(tl, part[2], KB_F32);
+    for (int64_t i = 1; i < members && member == 0; i++)
+        join(me, me->pe_of[unit * b.step + i], rows, op->dim, part);
+    if (member == 0)
+        finish(me, op, &b, part[0], part[1]);
+    for (int i = 0; i < 3 && member > 0; i++)
+        tl_send(tl, me->pe_of[unit * b.step], TAG_OUT + i, part[i]);
+}
+
+/* -- units ------------------------------------------------------------------------------------ */
+
+/* Rows of all heads of a group at once: their accumulators fit, and they are at most ROWS_MAX. */
+static int64_t rows_at_once(const struct llm_pe *me, const struct llm_op *op)
+{
+    int64_t group = op->heads / op->kv_heads;
+    int64_t most = least(ROWS_MAX, me->s->acc_bytes / (4 * (op->dim + SUMS)) / 2) / group;
+
+    return most < 1 ? 1 : least(most, op->q);
+}
+
+static void attend_unit(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
+                        int64_t member, int64_t members)
+{
+    int64_t rows = rows_at_once(me, op);
+
+    if (op->q == 1) {
+        attend_one(me, op, unit, member, members);
+        return;
+    }
+    for (int64_t row = member * rows; row < op->q; row += members * rows) {
+        uint64_t mark = tl_mark(me->tl);
+        int64_t n = least(rows, op->q - row);
+        struct block b = {unit, row, n, 0, 1, op->kv - op->q + row + n};
+        struct partial sum = attend(me, op, &b);
+        tl_tensor *sums = sums_of(me, &sum);
+
+        finish(me, op, &b, tl_acc_store(me->tl, sum.out, KB_F32), sums);
+        tl_release(me->tl, mark);
+    }
+}
+
+void llm_attention(const struct llm_pe *me, const struct llm_op *op)
+{
+    int64_t units = llm_units(op), members = llm_pes_of_unit(op, me->s->pes);
+
+    if (units < me->s->pes) {
+        if (me->index < units * members)
+            attend_unit(me, op, me->index / members, me->index % members, members);
+        return;
+    }
+    for (int64_t unit = me->index; unit < units; unit += me->s->pes) {
+        uint64_t mark = tl_mark(me->tl);
+
+        attend_unit(me, op, unit, 0, 1);
+        tl_release(me->tl, mark);
+    }
+}
+
+/* -- the rotation ----------------------------------------------------------------------------- */
+
+/* Stores rows of a page, [m, n] from column `col` on, which are in one head of keys or values. */
+static void store_new(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t col,
+                      tl_tensor *x)
+{
+    int64_t at = col - op->heads * op->dim, head = at / op->dim, request = row / op->q;
+    int64_t token = op->kv - op->q + row % op->q;
+    int64_t unit = request * op->kv_heads + head % op->kv_heads;
+    int64_t size = (int64_t)kb_dtype_bytes(me->s->kv_dtype), strides[] = {op->dim * size, size};
+    uint64_t page = page_address(me, op, unit, token / me->s->page);
+
+    tl_store_strided(me->tl,
+                     page + (head >= op->kv_heads ? half_page(op, me->s) : 0) +
+                         (uint64_t)((token % me->s->page * op->dim + at % op->dim) * size),
+                     x, strides);
+}
+
+/* Turns the columns of q and k in rows i to i + m of the own part. */
+static void turn(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m)
+{
+    struct llm_part part = own_part(me, &op->x);
+    int64_t keys = (op->heads + op->kv_heads) * op->dim, n = least(part.cols, keys - part.col);
+    tl_ctx *tl = me->tl;
+
+    if (n <= 0)
+        return;
+    tl_tensor *x = load_own(me, &op->x, i, m, 0, n), *number = tl_scalar(tl, 1);
+    tl_free(tl, load_own(me, &op->z, i, m, 0, op->dim));
+    store_own(me, &op->x, i, m, 0, n, tl_fma(tl, x, number, tl_mul(tl, x, number)));
+    tl_wait_all(tl);
+}
+
+/* Stores the new keys and values in rows i to i + m of the own part, a page and a head at once. */
+static void keep_new(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m)
+{
+    struct llm_part part = own_part(me, &op->x);
+    int64_t q = op->heads * op->dim, rows, cols;
+
+    for (int64_t row = part.row + i, end = row + m; row < end; row += rows) {
+        int64_t token = op->kv - op->q + row % op->q;
+
+        rows = least(least(me->s->page - token % me->s->page, op->q - row % op->q), end - row);
+        for (int64_t col = part.col > q ? part.col : q; col < part.col + part.cols; col += cols) {
+            uint64_t mark = tl_mark(me->tl);
+
+            cols = least(op->dim - (col - q) % op->dim, part.col + part.cols - col);
+            tl_tensor *x = load_own(me, &op->x, row - part.row, rows, col - part.col, cols);
+
+            if (me->s->kv_dtype != op->x.dtype)
+                x = tl_cast(me->tl, x, me->s->kv_dtype);
+            store_new(me, op, row, col, x);
+            tl_release(me->tl, mark);
+        }
+    }
+}
+
+/* Norms of heads in rows i to i + m of the own part. */
+static void norm_heads(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m)
+{
+    struct llm_part part = own_part(me, &op->x);
+    int64_t n = least(part.cols, (op->heads + op->kv_heads) * op->dim - part.col);
+    tl_ctx *tl = me->tl;
+
+    if (n <= 0)
+        return;
+    tl_tensor *x = load_own(me, &op->x, i, m, 0, n), *number = tl_scalar(tl, 1);
+    tl_tensor *sum = tl_sum(tl, tl_mul(tl, x, x), 1, true);
+    tl_tensor *root = tl_rsqrt(tl, tl_add(tl, tl_mul(tl, sum, number), number));
+
+    store_own(me, &op->x, i, m, 0, n, tl_mul(tl, tl_mul(tl, x, root), number));
+}
+
+static void by_blocks(const struct llm_pe *me, const struct llm_op *op,
+                      void (*work)(const struct llm_pe *, const struct llm_op *, int64_t, int64_t))
+{
+    struct llm_part part = own_part(me, &op->x);
+    int64_t rows = me->s->tcm_bytes / 16 / (2 * part.cols + 1);
+
+    rows = rows < 1 ? 1 : rows;
+    for (int64_t i = 0; i < part.rows; i += rows) {
+        uint64_t mark = tl_mark(me->tl);
+
+        work(me, op, i, least(rows, part.rows - i));
+        tl_release(me->tl, mark);
+    }
+}
+
+static void turn_and_keep(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m)
+{
+    turn(me, op, i, m);
+    keep_new(me, op, i, m);
+}
+
+void llm_rope(const struct llm_pe *me, const struct llm_op *op)
+{
+    by_blocks(me, op, turn_and_keep);
+}
+
+void llm_qk_norm(const struct llm_pe *me, const struct llm_op *op)
+{
+    by_blocks(me, op, norm_heads);
+}

@@ -1,0 +1,82 @@
+/*
+ * gemm.c -- y = x w over the PEs of a rank: each makes its part of y, where the next operation
+ * reads it.
+ *
+ * PE (r, c) of the grid has rows part r and columns part c of x and y, and of w rows part r of
+ * columns part c. So the columns of x that a product needs lie in the PEs of its row, and the rows
+ * of w in those of its column; a product never reaches over a border of these parts. It begins with
+ * its own columns of x, so that not all PEs read from one. Weights lie tile by tile, so that a tile
+ * of them is one run of bytes. A tile of y is a sum in an accumulator; loads run ahead as far as
+ * the TCM has room.
+ */
+#include "benches/llm/place.h"
+
+/* Rows of w that PE (i, c) has. */
+static int64_t w_begin(const struct llm_pe *me, const struct llm_op *op, int64_t i)
+{
+    return share(op->x.cols, i, me->s->p);
+}
+
+/* [dk, n] of w from row k, in the columns of this PE from j on. */
+static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, int64_t k, int64_t dk,
+                         int64_t j, int64_t n)
+{
+    int64_t i = part_with(op->x.cols, k, me->s->p), cols = own_part(me, &op->y).cols;
+    uint64_t at =
+        (uint64_t)((k - w_begin(me, op, i)) * cols + j * dk) * kb_dtype_bytes(op->weight_dtype);
+    tl_tensor *w = tl_load(me->tl,
+                           room_of(me, (int64_t)i * me->s->q + me->c,
+                                   op->weight + (uint64_t)me->layer * op->weight_bytes + at),
+                           op->weight_dtype, KB_SHAPE(dk, n));
+
+    return op->weight_dtype == op->x.dtype ? w : tl_cast(me->tl, w, op->x.dtype);
+}
+
+/* [m, dk] of x from its row i, which PE (r, owner) has in its columns from k on. */
+static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64_t owner, int64_t i,
+                         int64_t m, int64_t k, int64_t dk)
+{
+    struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
+    int64_t size = (int64_t)kb_dtype_bytes(op->x.dtype), strides[] = {part.cols * size, size};
+
+    return tl_load_strided(me->tl,
+                           room_of(me, (int64_t)me->r * me->s->q + owner,
+                                   op->x.at + (uint64_t)((i * part.cols + k - part.col) * size)),
+                           op->x.dtype, KB_SHAPE(m, dk), strides);
+}
+
+static void make_tile(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m,
+                      int64_t j, int64_t n)
+{
+    tl_acc *acc = tl_acc_new(me->tl, KB_F32, m, n);
+
+    for (int64_t o = 0; o < me->s->q; o++) {
+        int64_t owner = (me->c + o) % me->s->q;
+        struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
+
+        for (int64_t k = part.col, dk; k < part.col + part.cols; k += dk) {
+            uint64_t mark = tl_mark(me->tl);
+            int64_t border = w_begin(me, op, part_with(op->x.cols, k, me->s->p) + 1);
+
+            dk = least(op->tile.k, least(part.col + part.cols, border) - k);
+            tl_dot_acc(me->tl, acc, load_x(me, op, owner, i, m, k, dk),
+                       load_w(me, op, k, dk, j, n));
+            tl_release(me->tl, mark);
+        }
+    }
+    store_own(me, &op->y, i, m, j, n, tl_acc_store(me->tl, acc, op->y.dtype));
+}
+
+void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct llm_part part = own_part(me, &op->y);
+
+    for (int64_t i = 0; i < part.rows; i += op->tile.m)
+        for (int64_t j = 0; j < part.cols; j += op->tile.n) {
+            uint64_t mark = tl_mark(me->tl);
+
+            make_tile(me, op, i, least(op->tile.m, part.rows - i), j,
+                      least(op->tile.n, part.cols - j));
+            tl_release(me->tl, mark);
+        }
+}

@@ -1,0 +1,121 @@
+/* place.h -- where the rows and columns of a matrix lie in a rank. */
+#ifndef PLACE_H
+#define PLACE_H
+#include "benches/collective.h"
+#include "benches/llm/step.h"
+
+/* A PE of a rank. */
+struct llm_pe {
+    tl_ctx *tl;
+    const struct llm_step *s;
+    const uint32_t *pe_of; /* those of its rank */
+    uint32_t rank, index, r, c;
+    int64_t layer;
+};
+
+static inline int64_t row_begin(const struct llm_matrix *m, int64_t r, int64_t p)
+{
+    return share(m->rows, r, p);
+}
+
+static inline int64_t col_begin(const struct llm_matrix *m, int64_t c, int64_t q)
+{
+    return m->unit * share(m->cols / m->unit, c, q);
+}
+
+/* The part, of n of `size`, that has `i`. */
+static inline int64_t part_with(int64_t size, int64_t i, int64_t n)
+{
+    int64_t part = i * n / size;
+
+    while (share(size, part + 1, n) <= i)
+        part++;
+    while (share(size, part, n) > i)
+        part--;
+    return part;
+}
+
+/* The address of byte `at` of the room of PE `index` of the rank. */
+static inline uint64_t room_of(const struct llm_pe *me, int64_t index, uint64_t at)
+{
+    return kb_tensor_shard(me->s->room, me->pe_of[index]).address + at;
+}
+
+/* The rows or columns that a PE has. */
+struct llm_part {
+    int64_t row, rows, col, cols;
+};
+
+static inline struct llm_part part_at_pe(const struct llm_pe *me, const struct llm_matrix *m,
+                                         int64_t r, int64_t c)
+{
+    int64_t row = row_begin(m, r, me->s->p), col = col_begin(m, c, me->s->q);
+
+    return (struct llm_part){row, row_begin(m, r + 1, me->s->p) - row, col,
+                             col_begin(m, c + 1, me->s->q) - col};
+}
+
+static inline struct llm_part own_part(const struct llm_pe *me, const struct llm_matrix *m)
+{
+    return part_at_pe(me, m, me->r, me->c);
+}
+
+/* The address of an element, and how many of its row lie behind it in the same PE. */
+static inline uint64_t element_at(const struct llm_pe *me, const struct llm_matrix *m, int64_t row,
+                                  int64_t col, int64_t *run)
+{
+    int64_t r = part_with(m->rows, row, me->s->p);
+    int64_t c = part_with(m->cols / m->unit, col / m->unit, me->s->q);
+    struct llm_part part = part_at_pe(me, m, r, c);
+
+    *run = part.col + part.cols - col;
+    return room_of(me, r * me->s->q + c,
+                   m->at + (uint64_t)((row - part.row) * part.cols + col - part.col) *
+                               kb_dtype_bytes(m->dtype));
+}
+
+/* The pieces of rows and columns, wherever they lie; `out` has room for rows * (q + 1). */
+static inline uint32_t runs_of(const struct llm_pe *me, const struct llm_matrix *m, int64_t row,
+                               int64_t rows, int64_t col, int64_t cols, tl_run *out)
+{
+    uint32_t n = 0;
+
+    for (int64_t i = row; i < row + rows; i++)
+        for (int64_t j = col, run; j < col + cols; j += run) {
+            uint64_t address = element_at(me, m, i, j, &run);
+
+            run = least(run, col + cols - j);
+            out[n++] = (tl_run){address, (uint64_t)run * kb_dtype_bytes(m->dtype)};
+        }
+    return n;
+}
+
+/* Rows of the own part, from row `i` of it: [m, n] of its columns from j on. */
+static inline tl_tensor *load_own(const struct llm_pe *me, const struct llm_matrix *x, int64_t i,
+                                  int64_t m, int64_t j, int64_t n)
+{
+    struct llm_part part = own_part(me, x);
+    int64_t size = (int64_t)kb_dtype_bytes(x->dtype), strides[] = {part.cols * size, size};
+
+    return tl_load_strided(me->tl,
+                           room_of(me, me->index, x->at) + (uint64_t)((i * part.cols + j) * size),
+                           x->dtype, KB_SHAPE(m, n), strides);
+}
+
+static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y, int64_t i,
+                             int64_t m, int64_t j, int64_t n, tl_tensor *value)
+{
+    struct llm_part part = own_part(me, y);
+    int64_t size = (int64_t)kb_dtype_bytes(y->dtype), strides[] = {part.cols * size, size};
+
+    (void)m, (void)n;
+    tl_store_strided(me->tl, room_of(me, me->index, y->at) + (uint64_t)((i * part.cols + j) * size),
+                     value, strides);
+}
+
+void llm_gemm(const struct llm_pe *me, const struct llm_op *op);
+void llm_attention(const struct llm_pe *me, const struct llm_op *op);
+void llm_rope(const struct llm_pe *me, const struct llm_op *op);
+void llm_qk_norm(const struct llm_pe *me, const struct llm_op *op);
+
+#endif

@@ -1,0 +1,330 @@
+/*
+ * step.c -- the kernel: one operation after the other on all PEs of a rank, with a barrier behind
+ * each.
+ *
+ * Operations are issued with tl_async(), so that loads of the next tile run beside the engines.
+ * Collectives have an order of their own. When all PEs of all ranks have passed the barrier of an
+ * operation, it has ended; how much later than the one before is its time.
+ */
+#include "benches/llm/place.h"
+#include <math.h>
+
+enum { TABLE_STEP = 37 }; /* rows of the table that tokens take, far from each other */
+
+uint64_t llm_part_bytes(const struct llm_matrix *m, uint32_t p, uint32_t q)
+{
+    int64_t rows = parts(m->rows, p), cols = m->unit * parts(m->cols / m->unit, q);
+
+    return (uint64_t)(rows * cols) * kb_dtype_bytes(m->dtype);
+}
+
+/* Rows of which the TCM holds some copies. */
+static int64_t rows_at_once(const struct llm_pe *me, int64_t cols, int64_t copies)
+{
+    int64_t rows = me->s->tcm_bytes / 2 / (cols * copies * 4 + 1);
+
+    return rows < 1 ? 1 : rows;
+}
+
+/* -- rows ------------------------------------------------------------------------------------- */
+
+static void embed(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct llm_part part = own_part(me, &op->y);
+    int64_t rows = rows_at_once(me, part.cols, 2), table = parts(op->x.cols, me->s->p), n;
+    int64_t bytes = part.cols * (int64_t)kb_dtype_bytes(op->y.dtype);
+
+    for (int64_t i = 0; i < part.rows; i += n) {
+        uint64_t mark = tl_mark(me->tl);
+
+        n = least(rows, part.rows - i);
+        int64_t *index = tl_alloc_host(me->tl, (size_t)n * sizeof *index);
+        for (int64_t k = 0; k < n; k++)
+            index[k] = (part.row + i + k) * TABLE_STEP % table;
+        store_own(me, &op->y, i, n, 0, part.cols,
+                  tl_load_rows(me->tl, room_of(me, me->index, op->weight), op->y.dtype,
+                               KB_SHAPE(part.cols), bytes, index, (uint32_t)n));
+        tl_release(me->tl, mark);
+    }
+}
+
+/* x of some rows; of a norm before the head the last row of each request. */
+static tl_tensor *rows_of_norm(const struct llm_pe *me, const struct llm_op *op, int64_t i,
+                               int64_t n)
+{
+    struct llm_part part = own_part(me, &op->y);
+    int64_t each = op->x.rows / op->y.rows, run;
+
+    if (each == 1)
+        return load_own(me, &op->x, i, n, 0, part.cols);
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)n * sizeof *runs);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t row = (part.row + i + k + 1) * each - 1;
+
+        runs[k].address = element_at(me, &op->x, row, part.col, &run);
+        runs[k].nbytes = (uint64_t)part.cols * kb_dtype_bytes(op->x.dtype);
+    }
+    return tl_load_list(me->tl, runs, (uint32_t)n, op->x.dtype, KB_SHAPE(n, part.cols));
+}
+
+static tl_tensor *scaled(const struct llm_pe *me, const struct llm_op *op, tl_tensor *x,
+                         tl_tensor *sum)
+{
+    tl_ctx *tl = me->tl;
+    int64_t cols = own_part(me, &op->y).cols;
+    tl_tensor *mean = tl_mul(tl, sum, tl_scalar(tl, 1 / (double)op->x.cols));
+    tl_tensor *root = tl_rsqrt(tl, tl_add(tl, mean, tl_scalar(tl, 1e-5)));
+    tl_tensor *gamma =
+        tl_load(tl, room_of(me, me->index, op->weight + (uint64_t)me->layer * op->weight_bytes),
+                op->y.dtype, KB_SHAPE(1, cols));
+    if (op->kind == LLM_LAYERNORM)
+        x = tl_add(tl, tl_sub(tl, x, root), root);
+    return tl_mul(tl, tl_mul(tl, x, root), gamma);
+}
+
+static tl_tensor *squares(const struct llm_pe *me, tl_tensor *x)
+{
+    return tl_sum(me->tl, tl_mul(me->tl, x, x), 1, true);
+}
+
+static struct ranks row_of_grid(const struct llm_pe *me)
+{
+    return ranks_listed(me->tl, me->pe_of + (size_t)me->r * me->s->q, me->s->q);
+}
+
+static struct vector sums_vector(const struct llm_pe *me, const struct llm_op *op)
+{
+    return (struct vector){room_of(me, me->index, me->s->scratch), own_part(me, &op->y).rows,
+                           op->y.dtype};
+}
+
+/* The first pass of a norm whose columns lie in several PEs: sums of squares of the own ones. */
+static void sum_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    struct llm_part part = own_part(me, &op->y);
+    struct vector sums = sums_vector(me, op);
+    tl_tensor *x = rows_of_norm(me, op, i, n);
+
+    if (op->has_z) {
+        x = tl_add(me->tl, x, load_own(me, &op->z, i, n, 0, part.cols));
+        store_own(me, &op->x, i, n, 0, part.cols, x);
+    }
+    tl_store(me->tl, sums.address + (uint64_t)i * kb_dtype_bytes(sums.dtype), squares(me, x));
+}
+
+static void scale_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    struct llm_part part = own_part(me, &op->y);
+    struct vector sums = sums_vector(me, op);
+    tl_tensor *x = rows_of_norm(me, op, i, n), *sum;
+
+    if (me->s->q > 1) {
+        sum = tl_load(me->tl, sums.address + (uint64_t)i * kb_dtype_bytes(sums.dtype), sums.dtype,
+                      KB_SHAPE(n, 1));
+    } else {
+        if (op->has_z) {
+            x = tl_add(me->tl, x, load_own(me, &op->z, i, n, 0, part.cols));
+            store_own(me, &op->x, i, n, 0, part.cols, x);
+        }
+        sum = squares(me, x);
+    }
+    store_own(me, &op->y, i, n, 0, part.cols, scaled(me, op, x, sum));
+}
+
+static void by_rows(const struct llm_pe *me, const struct llm_op *op, int64_t copies,
+                    void (*work)(const struct llm_pe *, const struct llm_op *, int64_t, int64_t))
+{
+    struct llm_part part = own_part(me, &op->y);
+    int64_t rows = rows_at_once(me, part.cols, copies), n;
+
+    for (int64_t i = 0; i < part.rows; i += n) {
+        uint64_t mark = tl_mark(me->tl);
+
+        n = least(rows, part.rows - i);
+        work(me, op, i, n);
+        tl_release(me->tl, mark);
+    }
+}
+
+/* What follows has an order of its own. */
+static void in_order(const struct llm_pe *me, bool on)
+{
+    tl_wait_all(me->tl);
+    tl_async(me->tl, !on);
+}
+
+static void norm(const struct llm_pe *me, const struct llm_op *op)
+{
+    if (me->s->q > 1) {
+        struct vector sums = sums_vector(me, op);
+
+        by_rows(me, op, 4, sum_rows);
+        in_order(me, true);
+        if (sums.n > 0)
+            all_reduce_halving(me->tl, row_of_grid(me), sums, sums, TL_ADD);
+        in_order(me, false);
+    }
+    by_rows(me, op, 4, scale_rows);
+}
+
+static void act_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    struct llm_part part = own_part(me, &op->y);
+    tl_ctx *tl = me->tl;
+    tl_tensor *x = load_own(me, &op->x, i, n, 0, part.cols), *y;
+
+    if (op->kind == LLM_SILU)
+        y = tl_mul(tl, tl_mul(tl, x, tl_sigmoid(tl, x)),
+                   load_own(me, &op->x, i, n, part.cols, part.cols));
+    else
+        y = tl_mul(tl, tl_add(tl, tl_erf(tl, tl_mul(tl, x, tl_scalar(tl, 0.7))), tl_scalar(tl, 1)),
+                   x);
+    store_own(me, &op->y, i, n, 0, part.cols, y);
+}
+
+static void add_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    int64_t cols = own_part(me, &op->y).cols;
+
+    store_own(
+        me, &op->y, i, n, 0, cols,
+        tl_add(me->tl, load_own(me, &op->x, i, n, 0, cols), load_own(me, &op->z, i, n, 0, cols)));
+}
+
+static void topk_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    struct llm_part part = own_part(me, &op->x);
+    tl_tensor *x = load_own(me, &op->x, i, n, 0, part.cols);
+
+    store_own(me, &op->y, i, n, 0, 1, tl_max(me->tl, x, 1, true));
+}
+
+/* -- between ranks ---------------------------------------------------------------------------- */
+
+/* The PEs of the own index in all ranks. */
+static struct ranks same_index(const struct llm_pe *me)
+{
+    uint32_t *pes = tl_alloc_host(me->tl, me->s->tp * sizeof *pes);
+
+    for (uint32_t rank = 0; rank < me->s->tp; rank++)
+        pes[rank] = me->s->pe_of[rank * me->s->pes + me->index];
+    return ranks_listed(me->tl, pes, me->s->tp);
+}
+
+static void all_reduce(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct llm_part part = own_part(me, &op->y);
+    struct vector v = {room_of(me, me->index, op->y.at), part.rows * part.cols, op->y.dtype};
+
+    if (v.n > 0)
+        all_reduce_ring(me->tl, same_index(me), v, v, TL_ADD);
+}
+
+/* The largest of all columns: over the PEs of a row of the grid, then over the ranks. */
+static void all_gather(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct vector v = {room_of(me, me->index, op->y.at), own_part(me, &op->y).rows, KB_I64};
+
+    if (v.n == 0)
+        return;
+    all_reduce_halving(me->tl, row_of_grid(me), v, v, TL_MAXIMUM);
+    all_reduce_halving(me->tl, same_index(me), v, v, TL_MAXIMUM);
+}
+
+/* -- the whole -------------------------------------------------------------------------------- */
+
+static void collective(const struct llm_pe *me, const struct llm_op *op)
+{
+    in_order(me, true);
+    (op->kind == LLM_ALL_REDUCE ? all_reduce : all_gather)(me, op);
+    in_order(me, false);
+}
+
+static void operation(const struct llm_pe *me, const struct llm_op *op)
+{
+    switch (op->kind) {
+    case LLM_EMBED:
+        embed(me, op);
+        break;
+    case LLM_GEMM:
+        llm_gemm(me, op);
+        break;
+    case LLM_ATTENTION:
+        llm_attention(me, op);
+        break;
+    case LLM_NORM:
+    case LLM_LAYERNORM:
+        norm(me, op);
+        break;
+    case LLM_QK_NORM:
+        llm_qk_norm(me, op);
+        break;
+    case LLM_ROPE:
+        llm_rope(me, op);
+        break;
+    case LLM_SILU:
+    case LLM_GELU:
+        by_rows(me, op, 5, act_rows);
+        break;
+    case LLM_ADD:
+        by_rows(me, op, 3, add_rows);
+        break;
+    case LLM_TOPK:
+        by_rows(me, op, own_part(me, &op->x).cols, topk_rows);
+        break;
+    case LLM_ALL_REDUCE:
+    case LLM_ALL_GATHER:
+        collective(me, op);
+        break;
+    }
+}
+
+/* One operation and its barrier; `i`: the operations that were done before. */
+static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
+{
+    uint64_t mark = tl_mark(me->tl);
+    tl_group rank = {.pes = me->pe_of, .n = me->s->pes};
+
+    tl_region(me->tl, op->id);
+    operation(me, op);
+    tl_wait_all(me->tl);
+    tl_release(me->tl, mark);
+    if (me->s->pes > 1)
+        tl_barrier(me->tl, rank);
+    tl_wait_all(me->tl);
+    int64_t now = llround(tl_time(me->tl) * 1e6);
+    if (now > me->s->end_fs[i])
+        me->s->end_fs[i] = now;
+}
+
+static struct llm_pe pe_here(tl_ctx *tl, const struct llm_step *s)
+{
+    struct llm_pe me = {.tl = tl, .s = s};
+    uint32_t i = 0;
+
+    while (s->pe_of[i] != tl_pe(tl))
+        i++;
+    me.rank = i / s->pes;
+    me.index = i % s->pes;
+    me.r = me.index / s->q;
+    me.c = me.index % s->q;
+    me.pe_of = s->pe_of + (size_t)me.rank * s->pes;
+    return me;
+}
+
+void llm_kernel(tl_ctx *tl, const kb_args *args)
+{
+    const struct llm_step *s = args->user;
+    struct llm_pe me = pe_here(tl, s);
+    size_t first, done = 0;
+
+    tl_async(tl, true);
+    for (size_t i = 0; i < s->n_ops;) {
+        for (first = i; i < s->n_ops && !s->op[i].is_layer; i++)
+            one(&me, &s->op[i], done++);
+        for (first = i, me.layer = 0; me.layer < s->layers; me.layer++)
+            for (i = first; i < s->n_ops && s->op[i].is_layer; i++)
+                one(&me, &s->op[i], done++);
+        me.layer = 0;
+    }
+}

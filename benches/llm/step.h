@@ -1,0 +1,82 @@
+/* step.h -- one iteration of a language model as a list of operations, and the kernel that does it.
+ */
+#ifndef STEP_H
+#define STEP_H
+#include "kernbench.h"
+
+enum llm_kind {
+    LLM_EMBED,
+    LLM_GEMM,
+    LLM_ATTENTION,
+    LLM_NORM,      /* RMS norm; with a residual: x += z first */
+    LLM_LAYERNORM, /* the same with a mean */
+    LLM_QK_NORM,   /* of each head of q and k */
+    LLM_ROPE,      /* turns q and k; stores new k and v */
+    LLM_SILU,      /* y = silu(gate) up */
+    LLM_GELU,
+    LLM_ADD,
+    LLM_ALL_REDUCE,
+    LLM_TOPK, /* the largest of the own columns */
+    LLM_ALL_GATHER,
+};
+
+/*
+ * A matrix over the PEs of a rank, which are a grid of p x q: PE (r, c) has rows part r of p and
+ * columns part c of q, row-major at byte `at` of its room. Columns are cut between units of `unit`.
+ */
+struct llm_matrix {
+    int64_t rows, cols, unit;
+    uint64_t at;
+    kb_dtype dtype;
+};
+
+/* Rows, columns and depth of the products that a GEMM is made of. */
+struct llm_tile {
+    int64_t m, k, n;
+};
+
+struct llm_op {
+    char id[16];
+    enum llm_kind kind;
+    struct llm_matrix x, y, z; /* read; written; added or gathered in */
+    bool has_z, is_layer;
+    uint64_t weight, weight_bytes; /* byte of the room of layer 0, and bytes of a layer, in a PE */
+    kb_dtype weight_dtype;
+    struct llm_tile tile;
+    int64_t heads, kv_heads, dim; /* of a rank: attention, rope */
+    int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
+    int64_t bytes;                /* of a collective: the array of a rank */
+};
+
+/* What the kernel is given. */
+struct llm_step {
+    const struct llm_op *op;
+    size_t n_ops;
+    int64_t layers;        /* how often the operations of a layer are done */
+    uint32_t tp, pes;      /* ranks, and PEs of each */
+    uint32_t p, q;         /* p * q == pes */
+    const uint32_t *pe_of; /* tp * pes numbers: PE `index` of rank `r` is pe_of[r * pes + index] */
+    const kb_tensor *room; /* the bytes of each PE */
+    uint64_t kv_at, kv_bytes; /* keys and values of layer 0, and bytes of a layer, in a PE */
+    uint64_t scratch;         /* for partial sums of rows */
+    int64_t page;             /* tokens */
+    kb_dtype kv_dtype;
+    int64_t acc_bytes; /* room for accumulators */
+    int64_t tcm_bytes;
+    int64_t *end_fs; /* written: when each operation has ended on all PEs, in the order done */
+};
+
+/* Units of attention are a request and a head of keys and values; PEs that share one unit. */
+int64_t llm_units(const struct llm_op *attention);
+int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
+
+/* Bytes of keys and values of a layer in a PE. */
+uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);
+
+/* The largest part of a matrix in a PE, in bytes. */
+uint64_t llm_part_bytes(const struct llm_matrix *m, uint32_t p, uint32_t q);
+
+/* The kernel; its `user` is a struct llm_step. All PEs of all ranks run it. */
+void llm_kernel(tl_ctx *tl, const kb_args *args);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * cmd_llm.c -- `llm`: times of a language model's operations, and tokens per second.
+ *
+ * Reads the model, checks that it can be cut into as many ranks as there are and that it fits,
+ * searches a tile for each product, and simulates one iteration for each batch and phase: a prefill
+ * of all prompts, and a decode step of one token of each request. A row for each operation, then
+ * the layer, the head and the total.
+ */
+#include "cli/command.h"
+#include "cli/in/in_lists.h"
+#include "cli/llm/search.h"
+#include "cli/out/memory.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One printed row. */
+struct llm_row {
+    const char *model, *phase, *cause;
+    char op[24], mapping[64];
+    uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
+    double us, pct, bound_us, peak_pct;
+    bool has_bound, has_flops, has_link;
+    bool is_op; /* not a sum */
+};
+
+static const struct column columns[] = {
+    COLUMN("model", CELL_TEXT, struct llm_row, model),
+    COLUMN("ranks", CELL_COUNT, struct llm_row, ranks),
+    COLUMN("tp", CELL_COUNT, struct llm_row, tp),
+    COLUMN("pp", CELL_COUNT, struct llm_row, pp),
+    COLUMN("ep", CELL_COUNT, struct llm_row, ep),
+    COLUMN("dp", CELL_COUNT, struct llm_row, dp),
+    COLUMN("batch", CELL_COUNT, struct llm_row, batch),
+    COLUMN("phase", CELL_TEXT, struct llm_row, phase),
+    COLUMN("kv", CELL_COUNT, struct llm_row, kv),
+    COLUMN("op", CELL_TEXT, struct llm_row, op),
+    COLUMN_IF("count", CELL_COUNT, struct llm_row, count, count),
+    COLUMN("us", CELL_FRACTION, struct llm_row, us),
+    COLUMN("pct", CELL_PERCENT, struct llm_row, pct),
+    COLUMN_IF("bound_us", CELL_FRACTION, struct llm_row, bound_us, has_bound),
+    COLUMN_IF("peak_pct", CELL_PERCENT, struct llm_row, peak_pct, has_flops),
+    COLUMN("cause", CELL_TEXT, struct llm_row, cause),
+    COLUMN("mapping", CELL_TEXT, struct llm_row, mapping),
+    COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
+    COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
+    COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
+};
+
+struct llm {
+    const struct cli *cli;
+    struct model model;
+    struct chip chip;
+    struct shape shape;  /* of all iterations, except batch, q and kv */
+    struct llm_row *row; /* owned */
+    size_t n, room;
+    bool too_large; /* the last batch */
+    char totals[4096];
+    size_t totals_len;
+};
+
+/* -- rows ------------------------------------------------------------------------------------- */
+
+static struct llm_row *new_row(struct llm *l, const struct shape *s, const char *phase,
+                               const char *op)
+{
+    if (l->n == l->room)
+        l->row = memory_room(l->row, l->n, &l->room, sizeof *l->row);
+    struct llm_row *row = &l->row[l->n++];
+
+    *row = (struct llm_row){.model = l->model.name,
+                            .ranks = (uint64_t)s->tp,
+                            .tp = (uint64_t)s->tp,
+                            .pp = 1,
+                            .ep = 1,
+                            .dp = 1,
+                            .batch = (uint64_t)s->batch,
+                            .phase = phase,
+                            .kv = (uint64_t)s->kv};
+    snprintf(row->op, sizeof row->op, "%s", op);
+    return row;
+}
+
+static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, int64_t all_fs)
+{
+    row->us = (double)fs / 1e9;
+    row->pct = all_fs > 0 ? 100 * (double)of_fs / (double)all_fs : 0;
+}
+
+static void set_mapping(struct llm_row *row, const struct llm_op *op, const struct found *found)
+{
+    char proof[32] = "";
+
+    if (found->proven)
+        snprintf(proof, sizeof proof, ", proven");
+    else if (found->within >= 0)
+        text_format(proof, sizeof proof, ", within %.1f %%", (double)found->within / 10);
+    snprintf(row->mapping, sizeof row->mapping, "M %lld N %lld K %lld (%u of %u%s)",
+             (long long)op->tile.m, (long long)op->tile.n, (long long)op->tile.k, found->tried,
+             found->candidates, proof);
+    row->has_bound = found->bound_fs > 0;
+    row->bound_us = (double)found->bound_fs / 1e9;
+}
+
+static double peak_flops_per_ns(const struct chip *c)
+{
+    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
+}
+
+static void op_row(struct llm *l, const struct shape *s, const char *phase, const struct llm_op *op,
+                   const struct took *t, const struct found *found, int64_t all_fs)
+{
+    struct llm_row *row = new_row(l, s, phase, op->id);
+
+    set_time(row, t->fs, t->all_fs, all_fs);
+    row->count = (uint64_t)t->count;
+    row->is_op = true;
+    row->bytes = op_read_bytes(op, s) + op_written_bytes(op, s);
+    row->flops = op_flops(op);
+    row->has_flops = row->flops > 0;
+    row->link_bytes = op_link_bytes(op, s);
+    row->has_link = row->link_bytes > 0;
+    if (row->has_flops && t->fs > 0)
+        row->peak_pct =
+            100 * (double)row->flops / (peak_flops_per_ns(&l->chip) * (double)t->fs / 1e6);
+    if (op->kind == LLM_GEMM)
+        set_mapping(row, op, found);
+}
+
+/* Rows of an iteration; the layer is the first one, the head what comes after the layers. */
+static void add_rows(struct llm *l, const struct graph *g, const struct shape *s, const char *phase,
+                     const struct iteration *it, const struct found *found)
+{
+    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        op_row(l, s, phase, &g->op[i], &it->op[i], &found[i], it->fs);
+        layer_fs += g->op[i].is_layer ? it->op[i].fs : 0;
+        layers_fs += g->op[i].is_layer ? it->op[i].all_fs : 0;
+        head_fs += !g->op[i].is_layer && layers_fs > 0 ? it->op[i].fs : 0;
+    }
+    struct llm_row *row = new_row(l, s, phase, "layer");
+    set_time(row, layer_fs, layers_fs, it->fs);
+    row->count = (uint64_t)g->layers;
+    set_time(new_row(l, s, phase, "head"), head_fs, head_fs, it->fs);
+    set_time(new_row(l, s, phase, "total"), it->fs, it->fs, it->fs);
+}
+
+/* -- iterations ------------------------------------------------------------------------------- */
+
+/* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
+static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct graph *g)
+{
+    uint32_t p, q;
+
+    graph_of_model(&l->model, s, g);
+    grid_of(&l->chip, s->batch * s->q, &p, &q);
+    graph_place(g, s, p, q);
+    return g->room * l->chip.unit_pes;
+}
+
+/* By how much, and what would fit. */
+static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t bytes)
+{
+    struct graph g;
+    struct shape less = *s;
+    int64_t low = 0, high = s->batch;
+
+    while (high - low > 1) {
+        less.batch = (low + high) / 2;
+        if (unit_bytes(l, &less, &g) <= l->chip.unit_bytes)
+            low = less.batch;
+        else
+            high = less.batch;
+    }
+    l->too_large = true;
+    return cmd_say(l->cli, EXIT_USAGE,
+                   "%s with batch %lld needs %.3f GB of %.3f a rank; largest batch %lld",
+                   l->model.name, (long long)s->batch, (double)bytes / 1e9,
+                   (double)l->chip.unit_bytes / 1e9, (long long)low);
+}
+
+static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
+{
+    struct graph g;
+    struct found found[GRAPH_OPS_MAX] = {{0}};
+    struct iteration it;
+    uint64_t bytes = unit_bytes(l, s, &g);
+
+    if (bytes > l->chip.unit_bytes)
+        return refuse_size(l, s, bytes);
+    enum exit_code code = search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, found);
+    if (!code)
+        code = run_graph(l->cli, &l->chip, &g, s, &it);
+    if (code)
+        return code;
+    add_rows(l, &g, s, phase, &it, found);
+    *fs = it.fs;
+    return EXIT_OK;
+}
+
+static void total(struct llm *l, const struct shape *s, int64_t prefill_fs, int64_t decode_fs)
+{
+    size_t room = sizeof l->totals - l->totals_len;
+    char *at = l->totals + l->totals_len;
+    char lead[48] = ",";
+    int n = 0;
+
+    if (prefill_fs == 0)
+        snprintf(lead, sizeof lead, "batch %lld:", (long long)s->batch);
+    if (prefill_fs > 0)
+        n += text_format(at, room, "batch %lld: ttft %.6f ms", (long long)s->batch,
+                         (double)prefill_fs / 1e12);
+    if (decode_fs > 0 && (size_t)n < room)
+        n += text_format(at + n, room - (size_t)n,
+                         "%s tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s", lead,
+                         (double)decode_fs / 1e12, 1e15 / (double)decode_fs,
+                         (double)s->batch * 1e15 / (double)decode_fs);
+    if ((size_t)n < room)
+        n += text_format(at + n, room - (size_t)n, "\n");
+    l->totals_len += (size_t)n < room ? (size_t)n : 0;
+}
+
+static enum exit_code batch(struct llm *l, int64_t n)
+{
+    const struct opts *o = &l->cli->opts;
+    bool both = o->prefill == 0 && o->decode == 0;
+    int64_t prompt = both ? 1024 : (int64_t)o->prefill, kv = both ? 1024 : (int64_t)o->decode;
+    int64_t prefill_fs = 0, decode_fs = 0;
+    struct shape s = l->shape;
+    enum exit_code code = EXIT_OK;
+
+    s.batch = n;
+    s.q = s.kv = prompt;
+    if (prompt > 0)
+        code = iterate(l, &s, "prefill", &prefill_fs);
+    s.q = 1;
+    s.kv = kv;
+    if (!code && kv > 0)
+        code = iterate(l, &s, "decode", &decode_fs);
+    if (!code)
+        total(l, &s, prefill_fs, decode_fs);
+    return code;
+}
+
+/* -- the command ------------------------------------------------------------------------------ */
+
+static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
+                               kb_dtype *out)
+{
+    kb_dtype dtype = word ? kb_dtype_parse(word) : *out;
+
+    if (dtype == KB_DEFAULT)
+        return cmd_say(cli, EXIT_USAGE, "--%s '%s' is no type", option, word);
+    *out = dtype;
+    return EXIT_OK;
+}
+
+static enum exit_code read_shape(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+    struct shape *s = &l->shape;
+    char why[256];
+    enum exit_code code;
+
+    *s = (struct shape){.tp = o->tp ? (int64_t)o->tp : l->chip.units, .page = (int64_t)o->page};
+    s->weights = s->act = s->kv_dtype = l->model.dtype;
+    if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
+        (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
+        (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
+        return code;
+    if (s->tp > l->chip.units)
+        return cmd_say(l->cli, EXIT_USAGE, "--tp %lld: the machine has %u units (%s)",
+                       (long long)s->tp, l->chip.units, l->chip.unit);
+    if (graph_refuse(&l->model, s->tp, why))
+        return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %lld ranks; %s", l->model.name,
+                       (long long)s->tp, why);
+    return EXIT_OK;
+}
+
+static bool llm_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct llm *l = arg;
+
+    record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
+    return true;
+}
+
+/* Batches that do not fit are left out, after a message, if others do. */
+static enum exit_code run_batches(struct llm *l)
+{
+    struct list batches = {0};
+    char why[LIST_WHY_BYTES];
+    enum exit_code code = EXIT_OK;
+
+    if (!list_read(&batches, LIST_COUNTS, l->cli->opts.batch, why))
+        code = cmd_say(l->cli, EXIT_USAGE, "--batch: %s", why);
+    for (size_t i = 0; i < batches.n && (!code || l->too_large); i++) {
+        l->too_large = false;
+        code = batch(l, (int64_t)batches.value[i]);
+    }
+    list_free(&batches);
+    if (code && !(l->too_large && l->n > 0))
+        return code;
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n, .row = llm_row, .arg = l,
+                        .note = l->totals};
+    return cmd_print(l->cli, &rows);
+}
+
+/* -- models, without a simulation ------------------------------------------------------------- */
+
+struct fact_row {
+    const char *model, *family;
+    uint64_t layers, parameters, kv_token_bytes;
+};
+
+static const struct column fact_columns[] = {
+    COLUMN("model", CELL_TEXT, struct fact_row, model),
+    COLUMN("family", CELL_TEXT, struct fact_row, family),
+    COLUMN("layers", CELL_COUNT, struct fact_row, layers),
+    COLUMN("parameters", CELL_COUNT, struct fact_row, parameters),
+    COLUMN("kv_token_bytes", CELL_COUNT, struct fact_row, kv_token_bytes),
+};
+
+/* The model that was named, or all shipped ones. */
+struct facts {
+    const struct cli *cli;
+    const char *one;
+    struct fact_row row;
+};
+
+static bool fact_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct facts *f = arg;
+    struct model m;
+
+    if (model_read(f->cli->program, f->one ? f->one : model_files[i].name, true, &m))
+        return false;
+    f->row =
+        (struct fact_row){m.name, model_family_name(&m), (uint64_t)m.layers,
+                          (uint64_t)model_parameters(&m), (uint64_t)model_kv_bytes(&m, m.dtype)};
+    record_cells(fact_columns, sizeof fact_columns / sizeof *fact_columns, &f->row, cells);
+    return true;
+}
+
+static enum exit_code print_facts(const struct cli *cli)
+{
+    struct facts f = {.cli = cli, .one = cli->opts.n_operands ? cli->opts.operand[0] : NULL};
+    struct rows rows = {ROWS_COLUMNS(fact_columns), .n_rows = 1, .row = fact_row, .arg = &f};
+
+    while (!f.one && model_files[rows.n_rows].name)
+        rows.n_rows++;
+    return cmd_print(cli, &rows);
+}
+
+enum exit_code cmd_llm(const struct cli *cli)
+{
+    struct llm l = {.cli = cli};
+    enum exit_code code;
+
+    if (cli->opts.n_operands == 0)
+        return print_facts(cli);
+    code = model_read(cli->program, cli->opts.operand[0], cli->opts.quiet, &l.model);
+    if (code || cli->opts.dry_run)
+        return code ? code : print_facts(cli);
+    code = chip_of(cli, &l.chip);
+    if (!code)
+        code = read_shape(&l);
+    if (!code)
+        code = run_batches(&l);
+    chip_free(&l.chip);
+    free(l.row);
+    return code;
+}

@@ -1,0 +1,155 @@
+/* chip.c -- ranks of a machine, and figures of a PE from its keys. */
+#include "cli/llm/chip.h"
+#include "benches/lap.h"
+#include "cli/out/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One key, and the member that it sets. */
+static double *member(struct chip *c, const char *path)
+{
+    static const struct {
+        const char *path;
+        size_t at;
+    } keys[] = {
+        {"cube.pe.pe_gemm.clock_ghz", offsetof(struct chip, clock_ghz)},
+        {"cube.pe.pe_gemm.rate.bf16", offsetof(struct chip, rate)},
+        {"cube.pe.pe_dma.read_channels", offsetof(struct chip, channels)},
+        {"cube.pe.pe_dma.issue_ns", offsetof(struct chip, issue_ns)},
+        {"cube.pe.pe_tcm.read_gbs", offsetof(struct chip, tcm_gbs)},
+        {"cube.pe.pe_tcm.read_ports", offsetof(struct chip, tcm_ports)},
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(path, keys[i].path) == 0)
+            return (double *)((char *)c + keys[i].at);
+    return NULL;
+}
+
+static void take_mac(struct chip *c, const char *text)
+{
+    unsigned mac[3] = {1, 1, 1};
+
+    sscanf(text, "[%u, %u, %u]", &mac[0], &mac[1], &mac[2]);
+    for (int i = 0; i < 3; i++)
+        c->mac[i] = mac[i];
+}
+
+static void take_key(void *arg, const kb_key *key)
+{
+    struct chip *c = arg;
+    double *at = member(c, key->path);
+
+    if (at)
+        *at = key->value;
+    else if (strcmp(key->path, "cube.pe.pe_gemm.mac") == 0)
+        take_mac(c, key->text);
+    else if (strcmp(key->path, "cube.pe.pe_gemm.acc_kb") == 0)
+        c->acc_bytes = (int64_t)key->value * 1024;
+    else if (strcmp(key->path, "cube.hbm.bw_gbs") == 0)
+        c->slice_gbs = key->value;
+    else if (strcmp(key->path, "cube.hbm.efficiency") == 0)
+        c->slice_gbs *= key->value;
+    else if (strcmp(key->path, "cube.hbm.latency_ns") == 0)
+        c->lat_ns = key->value;
+    else if (strcmp(key->path, "cube.hbm.model") == 0)
+        c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "server") == 0;
+    else if (strstr(key->path, "granule") || strstr(key->path, "cache"))
+        c->has_plain_memory = c->has_plain_memory && (key->kind != KB_KEY_COUNT || key->value == 0);
+    else if (strncmp(key->path, "cubes", 5) == 0) /* kinds of cubes with keys of their own */
+        c->has_plain_memory = strcmp(key->text, "{}") == 0 && c->has_plain_memory;
+    else if (strstr(key->path, ".impl"))
+        c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "builtin") == 0;
+}
+
+/* The i-th cube of a SIP, so that the next one is beside it. */
+static uint32_t cube_at(const kb_info *info, const kb_topology *topo, uint32_t i)
+{
+    struct lap lap = lap_of_cubes(topo);
+
+    if (info->mesh_w * info->mesh_h != info->cubes_per_sip)
+        return i;
+    if (lap.w > 1 && lap.h > 1 && lap.way == LAP_ROWS)
+        lap.way = LAP_SNAKE;
+    return lap_at(&lap, i);
+}
+
+/* Adds the PEs of a cube; *slices: how many slices it has. */
+static uint32_t add_cube(struct chip *c, uint32_t sip, uint32_t cube, uint32_t n, uint32_t *slices)
+{
+    kb_cube found;
+
+    *slices = 0;
+    if (kb_cube_get(c->topo, sip, cube, &found) != KB_OK)
+        return 0;
+    for (uint32_t i = 0; i < found.n_pes; i++)
+        c->order[n + i] = found.first_pe + i;
+    *slices = found.n_slices;
+    return found.n_pes;
+}
+
+/* PEs in order; *even: all units have as many. `by_cube`: a unit is a cube. */
+static bool take_units(struct chip *c, bool by_cube)
+{
+    uint32_t n = 0, before, slices, most = 0;
+    bool even = true;
+
+    c->units = c->unit_pes = 0;
+    for (uint32_t s = 0; s < c->info.sips; s++) {
+        before = n;
+        for (uint32_t i = 0; i < c->info.cubes_per_sip; i++) {
+            uint32_t pes = add_cube(c, s, cube_at(&c->info, c->topo, i), n, &slices);
+
+            n += pes;
+            most = slices > most ? slices : most;
+            if (by_cube && pes > 0) {
+                even = even && slices > 0 && (c->units == 0 || pes == c->unit_pes);
+                c->unit_pes = pes;
+                c->units++;
+            }
+        }
+        if (!by_cube) {
+            even = even && (c->units == 0 || n - before == c->unit_pes);
+            c->unit_pes = n - before;
+            c->units++;
+        }
+    }
+    return even;
+}
+
+static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
+{
+    uint32_t pes = kb_pe_count(c->topo);
+    bool by_cube = c->info.sips == 1;
+
+    c->order = memory_new(pes + 1, sizeof *c->order);
+    c->unit = by_cube ? "cube" : "sip";
+    if (!take_units(c, by_cube)) {
+        if (!by_cube)
+            return cmd_say(cli, EXIT_USAGE, "llm needs SIPs with the same number of PEs");
+        c->unit = "machine";
+        c->units = 1;
+        c->unit_pes = pes;
+    }
+    kb_endpoint slice = {0};
+    if (kb_pe_slice(c->topo, 0, &slice) == KB_OK)
+        c->unit_bytes = kb_memory_bytes(c->topo, &slice) * kb_slice_count(c->topo) / c->units;
+    return EXIT_OK;
+}
+
+enum exit_code chip_of(const struct cli *cli, struct chip *out)
+{
+    *out = (struct chip){.topo = cli->topo, .info = cli->info, .rate = 1, .has_plain_memory = true};
+    kb_status status = kb_topology_keys(cli->topo, take_key, out);
+
+    if (status)
+        return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
+    out->tcm_bytes = (int64_t)kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_TCM});
+    return make_ranks(cli, out);
+}
+
+void chip_free(struct chip *chip)
+{
+    free(chip->order);
+}

@@ -1,0 +1,27 @@
+/* chip.h -- what the machine has for a model: units, ranks, and the figures that mappings follow.
+ */
+#ifndef CHIP_H
+#define CHIP_H
+#include "cli/command.h"
+
+struct chip {
+    const kb_topology *topo;
+    kb_info info;
+    double mac[3], clock_ghz, rate; /* of pe_gemm; rate: of products in bf16 */
+    double slice_gbs, lat_ns;       /* of the own slice; before its first byte */
+    double channels, issue_ns;
+    double tcm_gbs, tcm_ports;
+    int64_t acc_bytes, tcm_bytes;
+    bool has_plain_memory; /* no granule, cache, banks or component before or in it */
+    uint32_t units;        /* SIPs, cubes with PEs, or 1: the whole machine */
+    uint32_t unit_pes;
+    const char *unit;    /* "sip", "cube", "machine" */
+    uint32_t *order;     /* owned: PEs, unit by unit, neighbours behind each other */
+    uint64_t unit_bytes; /* of the slices of a unit */
+};
+
+/* EXIT_USAGE after a message: units have different numbers of PEs. Give back with chip_free(). */
+enum exit_code chip_of(const struct cli *cli, struct chip *out);
+void chip_free(struct chip *chip);
+
+#endif

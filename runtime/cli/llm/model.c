@@ -1,0 +1,329 @@
+/*
+ * model.c -- reads config.json, as Hugging Face's models have it, by jansson.
+ *
+ * A key decides shapes, or makes no difference to time, or would change the structure: the first
+ * are read, the second ignored, the third refused unless they have the value that changes nothing.
+ * Any other key is named once, and not refused, as such files get new keys all the time.
+ */
+#include "cli/llm/model.h"
+#include "cli/out/say.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const families[] = {"llama", "mistral", "qwen2", "qwen3", "falcon"};
+
+enum { N_FAMILIES = sizeof families / sizeof *families };
+
+const char *model_family_name(const struct model *m)
+{
+    return families[m->family];
+}
+
+#ifdef KB_NO_JANSSON
+enum exit_code model_read(const char *program, const char *name, bool quiet, struct model *out)
+{
+    (void)quiet, (void)out;
+    return say(program, EXIT_SYSTEM, "cannot read %s: this build has no jansson, for JSON", name);
+}
+#else
+#include <jansson.h>
+
+/* Keys that are read, and those that change no time. */
+static const char *const known[] = {
+    "model_type",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "intermediate_size",
+    "vocab_size",
+    "tie_word_embeddings",
+    "hidden_act",
+    "torch_dtype",
+    "dtype",
+    "attention_bias",
+    "mlp_bias",
+    "sliding_window",
+    "use_sliding_window",
+    "ffn_hidden_size",
+    "num_kv_heads",
+    "multi_query",
+    "new_decoder_architecture",
+    "parallel_attn",
+    "alibi",
+    "bias",
+    "activation",
+    "attn_logit_softcapping",
+    "quantization_config",
+    /* ignored */
+    "architectures",
+    "attention_dropout",
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "hidden_dropout",
+    "initializer_range",
+    "layer_norm_epsilon",
+    "max_position_embeddings",
+    "max_window_layers",
+    "pretraining_tp",
+    "rms_norm_eps",
+    "rope_scaling",
+    "rope_theta",
+    "transformers_version",
+    "use_cache",
+    "_name_or_path",
+    "auto_map",
+    "apply_residual_connection_post_layernorm",
+};
+
+struct config {
+    const char *program, *name;
+    json_t *json; /* owned */
+    enum exit_code code;
+};
+
+static json_t *value_of(const struct config *c, const char *key)
+{
+    json_t *value = json_object_get(c->json, key);
+
+    return json_is_null(value) ? NULL : value;
+}
+
+static void fail(struct config *c, const char *key, const char *what)
+{
+    if (!c->code)
+        c->code = say(c->program, EXIT_INPUT, "%s: %s %s", c->name, key, what);
+}
+
+/* A number from 1; `otherwise` if it is absent, 0: it is needed. */
+static int64_t count_of(struct config *c, const char *key, int64_t otherwise)
+{
+    json_t *value = value_of(c, key);
+
+    if (!value && otherwise > 0)
+        return otherwise;
+    if (!value)
+        fail(c, key, "is missing");
+    else if (!json_is_integer(value) || json_integer_value(value) < 1 ||
+             json_integer_value(value) > (int64_t)1 << 40)
+        fail(c, key, "is not a whole number from 1");
+    else
+        return json_integer_value(value);
+    return 1;
+}
+
+static bool flag_of(struct config *c, const char *key, bool otherwise)
+{
+    json_t *value = value_of(c, key);
+
+    if (value && !json_is_boolean(value))
+        fail(c, key, "is not true or false");
+    return value ? json_is_true(value) : otherwise;
+}
+
+static void refuse_structure(struct config *c, const struct model *m)
+{
+    const char *act = json_string_value(value_of(c, "hidden_act"));
+
+    if (value_of(c, "quantization_config"))
+        fail(c, "quantization_config", "is not supported");
+    if (value_of(c, "attn_logit_softcapping"))
+        fail(c, "attn_logit_softcapping", "is not supported");
+    if (value_of(c, "sliding_window") && flag_of(c, "use_sliding_window", true))
+        fail(c, "sliding_window", "is not supported");
+    if (m->family == MODEL_FALCON && !flag_of(c, "parallel_attn", true))
+        fail(c, "parallel_attn", "must be true");
+    if (m->family == MODEL_FALCON && flag_of(c, "alibi", false))
+        fail(c, "alibi", "must be false");
+    if (m->family != MODEL_FALCON && act && strcmp(act, "silu") != 0)
+        fail(c, "hidden_act", "must be silu");
+}
+
+static void read_falcon(struct config *c, struct model *m)
+{
+    bool is_new = flag_of(c, "new_decoder_architecture", false);
+
+    m->kv_heads = is_new                             ? count_of(c, "num_kv_heads", m->heads)
+                  : flag_of(c, "multi_query", false) ? 1
+                                                     : m->heads;
+    m->inter = count_of(c, "ffn_hidden_size", 4 * m->hidden);
+    m->tied = flag_of(c, "tie_word_embeddings", true);
+    m->layernorm = m->parallel = true;
+    m->norms = is_new ? 2 : 1;
+    m->qkv_bias = m->o_bias = m->mlp_bias = flag_of(c, "bias", false);
+}
+
+static void read_llama(struct config *c, struct model *m)
+{
+    bool bias = flag_of(c, "attention_bias", false);
+
+    m->kv_heads = count_of(c, "num_key_value_heads", m->heads);
+    m->inter = count_of(c, "intermediate_size", 0);
+    m->tied = flag_of(c, "tie_word_embeddings", false);
+    m->norms = 2;
+    m->qk_norm = m->family == MODEL_QWEN3;
+    m->qkv_bias = bias || m->family == MODEL_QWEN2;
+    m->o_bias = bias;
+    m->mlp_bias = flag_of(c, "mlp_bias", false);
+}
+
+static kb_dtype dtype_of(struct config *c)
+{
+    static const char *const names[] = {"bfloat16", "float16", "float32"};
+    static const kb_dtype types[] = {KB_BF16, KB_F16, KB_F32};
+    const char *key = value_of(c, "torch_dtype") ? "torch_dtype" : "dtype";
+    const char *word = json_string_value(value_of(c, key));
+
+    for (size_t i = 0; word && i < sizeof names / sizeof *names; i++)
+        if (strcmp(word, names[i]) == 0)
+            return types[i];
+    if (value_of(c, key))
+        fail(c, key, "is not bfloat16, float16 or float32");
+    return KB_BF16;
+}
+
+static void read_shapes(struct config *c, struct model *m)
+{
+    m->hidden = count_of(c, "hidden_size", 0);
+    m->layers = count_of(c, "num_hidden_layers", 0);
+    m->heads = count_of(c, "num_attention_heads", 0);
+    m->vocab = count_of(c, "vocab_size", 0);
+    m->dtype = dtype_of(c);
+    if (m->family == MODEL_FALCON)
+        read_falcon(c, m);
+    else
+        read_llama(c, m);
+    if (!value_of(c, "head_dim") && m->hidden % m->heads)
+        fail(c, "head_dim", "is missing, and num_attention_heads does not divide hidden_size");
+    m->head_dim = count_of(c, "head_dim", m->hidden / m->heads > 0 ? m->hidden / m->heads : 1);
+    if (m->heads % m->kv_heads)
+        fail(c, "num_key_value_heads", "does not divide num_attention_heads");
+    refuse_structure(c, m);
+}
+
+static void read_family(struct config *c, struct model *m)
+{
+    const char *word = json_string_value(value_of(c, "model_type"));
+
+    if (!word) {
+        fail(c, "model_type", "is missing");
+        return;
+    }
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        if (strcmp(word, families[i]) == 0) {
+            m->family = (enum model_family)i;
+            return;
+        }
+    fail(c, "model_type", "is not llama, mistral, qwen2, qwen3 or falcon");
+}
+
+static bool is_known(const char *key)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i], key) == 0)
+            return true;
+    return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* One line of all keys that are not known, sorted. */
+static void name_unknown(const struct config *c)
+{
+    enum { SHOWN = 64 };
+    const char *names[SHOWN], *key;
+    char line[2048] = "";
+    size_t n = 0, at = 0;
+    json_t *value;
+
+    json_object_foreach(c->json, key, value)
+    {
+        if (n < SHOWN && !is_known(key))
+            names[n++] = key;
+    }
+    qsort(names, n, sizeof *names, by_name);
+    for (size_t i = 0; i < n && at < sizeof line; i++)
+        at += (size_t)snprintf(line + at, sizeof line - at, "%s%s", i ? ", " : "", names[i]);
+    if (n)
+        say(c->program, EXIT_OK, "%s: keys that are not read: %s", c->name, line);
+}
+
+static const char *shipped(const char *name)
+{
+    for (const struct model_file *f = model_files; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f->json;
+    return NULL;
+}
+
+static enum exit_code unknown_name(const char *program, const char *name)
+{
+    const char *names[64];
+    size_t n = 0;
+
+    while (n < 64 && model_files[n].name) {
+        names[n] = model_files[n].name;
+        n++;
+    }
+    return say_unknown(program, "model", "", name, names, n);
+}
+
+static bool is_file(const char *name)
+{
+    size_t n = strlen(name);
+
+    return strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".json") == 0);
+}
+
+enum exit_code model_read(const char *program, const char *name, bool quiet, struct model *out)
+{
+    struct config c = {.program = program, .name = name};
+    const char *text = is_file(name) ? NULL : shipped(name);
+    json_error_t why;
+
+    if (!text && !is_file(name))
+        return unknown_name(program, name);
+    c.json = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why)
+                  : json_load_file(name, JSON_REJECT_DUPLICATES, &why);
+    if (!c.json)
+        return say(program, EXIT_INPUT, "%s:%d:%d: %s", name, why.line, why.column, why.text);
+    *out = (struct model){.name = name};
+    if (!json_is_object(c.json))
+        fail(&c, "the text", "is not an object");
+    else
+        read_family(&c, out);
+    if (!c.code)
+        read_shapes(&c, out);
+    if (!c.code && !quiet)
+        name_unknown(&c);
+    json_decref(c.json);
+    return c.code;
+}
+#endif
+
+static int64_t layer_parameters(const struct model *m)
+{
+    int64_t q = m->heads * m->head_dim, kv = 2 * m->kv_heads * m->head_dim;
+    int64_t n = m->hidden * (q + kv) + q * m->hidden;
+
+    n += (m->layernorm ? 2 : 3) * m->hidden * m->inter;
+    n += m->norms * m->hidden * (m->layernorm ? 2 : 1) + (m->qk_norm ? 2 * m->head_dim : 0);
+    n += (m->qkv_bias ? q + kv : 0) + (m->o_bias ? m->hidden : 0);
+    return n + (m->mlp_bias ? (m->layernorm ? 1 : 2) * m->inter + m->hidden : 0);
+}
+
+int64_t model_parameters(const struct model *m)
+{
+    return m->vocab * m->hidden * (m->tied ? 1 : 2) + m->layers * layer_parameters(m) +
+           m->hidden * (m->layernorm ? 2 : 1);
+}
+
+int64_t model_kv_bytes(const struct model *m, kb_dtype dtype)
+{
+    return 2 * m->layers * m->kv_heads * m->head_dim * (int64_t)kb_dtype_bytes(dtype);
+}

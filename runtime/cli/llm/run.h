@@ -1,0 +1,30 @@
+/* run.h -- simulates the operations of a graph on the ranks of a machine. */
+#ifndef RUN_H
+#define RUN_H
+#include "cli/llm/chip.h"
+#include "cli/llm/graph.h"
+
+/* What an operation took. */
+struct took {
+    int64_t fs;    /* of one call, the first */
+    int64_t count; /* how often it was done */
+    int64_t all_fs;
+};
+
+struct iteration {
+    struct took op[GRAPH_OPS_MAX];
+    int64_t fs; /* of all */
+};
+
+/* The grid of a rank's PEs for so many tokens. */
+void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
+
+/*
+ * Runs all operations on `tp` ranks, layer by layer. `g` has its places, tiles are set.
+ *
+ * returns  EXIT_OK, or after a message EXIT_USAGE (memory), EXIT_KERNEL, ...
+ */
+enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, struct iteration *out);
+
+#endif

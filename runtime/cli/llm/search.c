@@ -1,0 +1,240 @@
+/*
+ * search.c -- candidates in the order of an estimate; those whose bound is not below the best time
+ * are left out.
+ *
+ * A tile has powers of two times the engine's own size, or the whole extent; two pairs of tiles
+ * must fit into half a TCM, and a tile of y into the accumulators. The bound counts what cannot be
+ * avoided on one PE: cycles of its tiles, and its weights at the rate of its own slice. When no
+ * candidate with a smaller bound is left, the best is proven.
+ */
+#include "cli/llm/search.h"
+#include "cli/out/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ROUNDED = 1e-6;
+
+enum { POWERS = 7, SIZES = POWERS + 1, CANDIDATES_MAX = SIZES * SIZES * SIZES };
+
+struct candidate {
+    struct llm_tile tile;
+    double estimate_ns, bound_ns;
+    uint32_t index;
+};
+
+/* A product on one PE. */
+struct product {
+    double m, k, n, x_bytes, w_bytes, y_bytes;
+    double own_k; /* rows of w in the own slice */
+};
+
+static double ceil_of(double n, double size)
+{
+    return ceil(n / size);
+}
+
+static struct product product_of(const struct llm_op *op, uint32_t p, uint32_t q)
+{
+    return (struct product){.m = ceil_of((double)op->y.rows, p),
+                            .k = (double)op->x.cols,
+                            .n = (double)op->y.unit * ceil_of((double)(op->y.cols / op->y.unit), q),
+                            .x_bytes = (double)kb_dtype_bytes(op->x.dtype),
+                            .w_bytes = (double)kb_dtype_bytes(op->weight_dtype),
+                            .y_bytes = (double)kb_dtype_bytes(op->y.dtype)};
+}
+
+/* Cycles of `n` cut into tiles of `tile`, each a multiple of `mac`. */
+static double cycles(double n, double tile, double mac)
+{
+    double whole = floor(n / tile), rest = n - whole * tile;
+
+    return whole * ceil_of(tile, mac) + ceil_of(rest, mac);
+}
+
+/* Parts of k between borders: the kernel does not join them. */
+static double k_parts(double k, double tile, uint32_t parts)
+{
+    double part = ceil_of(k, parts);
+
+    return parts * ceil_of(part, tile);
+}
+
+static double engine_ns(const struct chip *c, const struct product *a, const struct llm_tile *t)
+{
+    return cycles(a->m, (double)t->m, c->mac[0]) * cycles(a->n, (double)t->n, c->mac[2]) *
+           ceil_of(a->k, c->mac[1]) / c->clock_ghz / c->rate;
+}
+
+/*
+ * Of the smallest part, as that is what every PE has: cycles of its products, and its weights once
+ * for each row of tiles, if they are all in the own slice. The simulator rounds each tile and each
+ * transaction to a femtosecond, which is less than ROUNDED of it.
+ */
+double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q)
+{
+    struct product a = product_of(op, p, q);
+    double memory = 0, macs = c->mac[0] * c->mac[1] * c->mac[2];
+
+    a.m = floor((double)op->y.rows / p);
+    a.n = (double)op->y.unit * floor((double)(op->y.cols / op->y.unit) / q);
+    if (!c->has_plain_memory || a.m < 1 || a.n < 1)
+        return 0;
+    if (p == 1)
+        memory =
+            a.k * a.n * a.w_bytes * ceil_of(a.m, (double)op->tile.m) / c->slice_gbs + c->lat_ns;
+    return fmax(memory, floor(a.k * a.m * a.n / macs) / c->clock_ghz / c->rate) * (1 - ROUNDED);
+}
+
+static double estimate_ns(const struct chip *c, const struct llm_op *op, const struct llm_tile *t,
+                          uint32_t p, uint32_t q)
+{
+    struct product a = product_of(op, p, q);
+    double over_m = ceil_of(a.m, (double)t->m), over_n = ceil_of(a.n, (double)t->n);
+    double pairs = over_m * over_n * k_parts(a.k, (double)t->k, q > p ? q : p);
+    double x = a.m * a.k * over_n * a.x_bytes, w = a.k * a.n * over_m * a.w_bytes;
+    double pair = (double)t->k * ((double)t->m * a.x_bytes + (double)t->n * a.w_bytes);
+    double memory = (x + w) / c->slice_gbs;
+    double channels = pairs * 2 * (c->lat_ns + pair / 2 / c->slice_gbs + c->issue_ns) / c->channels;
+    double ports = (x + w) / (c->tcm_gbs * c->tcm_ports);
+    double most = fmax(fmax(engine_ns(c, &a, t), memory), fmax(channels, ports));
+
+    return most + pair / c->slice_gbs + c->lat_ns +
+           2 * (double)(t->m * t->n) / (c->tcm_gbs * c->tcm_ports);
+}
+
+static bool fits(const struct chip *c, const struct llm_op *op, const struct llm_tile *t)
+{
+    int64_t x = (int64_t)kb_dtype_bytes(op->x.dtype), w = (int64_t)kb_dtype_bytes(op->weight_dtype);
+    int64_t own = w == x ? w : w + x; /* one of another type is converted */
+
+    return t->m * t->n * 4 <= c->acc_bytes &&
+           2 * t->k * (t->m * x + t->n * own) + 4 * t->m * t->n <= c->tcm_bytes / 2;
+}
+
+/* mac, 2 mac, ... below `n`, and n. */
+static size_t sizes_of(double mac, double n, int64_t out[SIZES])
+{
+    size_t count = 0;
+
+    for (int i = 0; i < POWERS && mac * (1 << i) < n; i++)
+        out[count++] = (int64_t)mac * (1 << i);
+    out[count++] = (int64_t)n;
+    return count;
+}
+
+static int by_estimate(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->estimate_ns < y->estimate_ns || x->estimate_ns > y->estimate_ns)
+        return x->estimate_ns < y->estimate_ns ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static size_t candidates_of(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q,
+                            struct candidate *out)
+{
+    struct product a = product_of(op, p, q);
+    int64_t m[SIZES], k[SIZES], n[SIZES];
+    size_t of_m = sizes_of(c->mac[0], a.m, m), of_n = sizes_of(c->mac[2], a.n, n);
+    size_t of_k = sizes_of(c->mac[1], ceil_of(a.k, q > p ? q : p), k), count = 0;
+
+    for (size_t i = 0; i < of_m * of_k * of_n; i++) {
+        struct llm_op with = *op;
+
+        with.tile = (struct llm_tile){m[i / of_n / of_k], k[i / of_n % of_k], n[i % of_n]};
+        if (!fits(c, op, &with.tile))
+            continue;
+        out[count] = (struct candidate){with.tile, estimate_ns(c, op, &with.tile, p, q),
+                                        search_bound_ns(c, &with, p, q), (uint32_t)count};
+        count++;
+    }
+    qsort(out, count, sizeof *out, by_estimate);
+    return count;
+}
+
+/* The operation alone, from 0, on one rank. */
+static enum exit_code try_tile(const struct cli *cli, const struct chip *c, const struct graph *g,
+                               const struct shape *s, const struct llm_op *op, int64_t *fs)
+{
+    struct graph one = *g;
+    struct shape alone = *s;
+    struct iteration took;
+
+    one.n = 1;
+    one.layers = 1;
+    one.op[0] = *op;
+    one.op[0].is_layer = false;
+    alone.tp = 1;
+    enum exit_code code = run_graph(cli, c, &one, &alone, &took);
+    *fs = took.fs;
+    return code;
+}
+
+static enum exit_code search(const struct cli *cli, const struct chip *c, const struct graph *g,
+                             const struct shape *s, uint64_t tries, struct llm_op *op,
+                             struct found *found)
+{
+    struct candidate *all = memory_new(CANDIDATES_MAX, sizeof *all);
+    uint32_t p, q, best = 0;
+    int64_t best_fs = INT64_MAX, fs;
+    double left_ns = INFINITY;
+    enum exit_code code = EXIT_OK;
+
+    grid_of(c, s->batch * s->q, &p, &q);
+    size_t n = candidates_of(c, op, p, q, all);
+    *found = (struct found){.candidates = (uint32_t)n};
+    for (uint32_t i = 0; i < n && !code; i++) {
+        if (all[i].bound_ns > 0 && all[i].bound_ns * 1e6 >= (double)best_fs)
+            continue;
+        if (found->tried >= tries) {
+            left_ns = fmin(left_ns, all[i].bound_ns);
+            continue;
+        }
+        op->tile = all[i].tile;
+        code = try_tile(cli, c, g, s, op, &fs);
+        found->tried++;
+        if (!code && fs < best_fs) {
+            best_fs = fs;
+            best = i;
+        }
+    }
+    if (n == 0)
+        code =
+            cmd_say(cli, EXIT_USAGE, "%s: no tile fits into the TCM and the accumulators", op->id);
+    op->tile = all[best].tile;
+    found->best_fs = best_fs;
+    found->bound_fs = (int64_t)(all[best].bound_ns * 1e6);
+    found->proven = !(left_ns * 1e6 < (double)best_fs);
+    found->within =
+        left_ns > 0 ? (int64_t)ceil(1000 * ((double)best_fs / (left_ns * 1e6) - 1)) : -1;
+    free(all);
+    return code;
+}
+
+static bool same_product(const struct llm_op *a, const struct llm_op *b)
+{
+    return b->kind == LLM_GEMM && a->x.rows == b->x.rows && a->x.cols == b->x.cols &&
+           a->y.cols == b->y.cols && a->y.unit == b->y.unit && a->weight_dtype == b->weight_dtype;
+}
+
+enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct graph *g,
+                            const struct shape *s, uint64_t tries, struct found *found)
+{
+    enum exit_code code = EXIT_OK;
+
+    for (size_t i = 0, k; i < g->n && !code; i++) {
+        if (g->op[i].kind != LLM_GEMM)
+            continue;
+        for (k = 0; k < i && !same_product(&g->op[i], &g->op[k]); k++)
+            ;
+        if (k < i) {
+            g->op[i].tile = g->op[k].tile;
+            found[i] = found[k];
+        } else {
+            code = search(cli, c, g, s, tries, &g->op[i], &found[i]);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,27 @@
+/* search.h -- the tile of a product: candidates by estimate, simulated, and what a bound proves. */
+#ifndef SEARCH_H
+#define SEARCH_H
+#include "cli/llm/run.h"
+
+/* What a search has found for an operation. */
+struct found {
+    int64_t best_fs;  /* of the tile that was taken, alone on one rank */
+    int64_t bound_fs; /* of the tile that was taken; 0: the machine has no bound here */
+    uint32_t tried, candidates;
+    bool proven;    /* no other of the set can be faster */
+    int64_t within; /* else: at most so many tenths of a per cent; -1: not known */
+};
+
+/*
+ * Chooses the tile of each GEMM of `g`: at most `tries` are simulated, alone on one rank. Equal
+ * products are searched once.
+ *
+ * returns  EXIT_OK, or a code after a message: EXIT_USAGE: no tile fits into the TCM
+ */
+enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct graph *g,
+                            const struct shape *s, uint64_t tries, struct found *found);
+
+/* The least time of a GEMM with its tile on one PE, in ns; 0 if the machine has none. */
+double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q);
+
+#endif

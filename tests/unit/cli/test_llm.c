@@ -1,0 +1,372 @@
+/* test_llm.c -- models: parameters, work of operations, and times on ranks of machines. */
+#include "support/rig.h"
+
+#include "base/rng.h"
+#include "cli/llm/search.h"
+#include "cube8.h"
+#include "tray32.h"
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* -- reading ------------------------------------------------------------------------------------
+ */
+
+static struct model read_model(const char *name)
+{
+    struct model m;
+
+    assert_int_equal(model_read("test", name, true, &m), EXIT_OK);
+    return m;
+}
+
+static void parameters_are_those_that_are_published(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t parameters;
+    } golden[] = {
+        {"llama-3.1-8b", 8030261248},     {"llama-3.1-70b", 70553706496},
+        {"llama-3.1-405b", 405853388800}, {"llama-2-7b", 6738415616},
+        {"llama-3.2-1b", 1235814400},     {"qwen-3-32b", 32762123264},
+        {"qwen-2.5-7b", 7615616512},      {"qwq-32b", 32763876352},
+        {"qwen-2.5-72b", 72706203648},    {"falcon-7b", 6921720704},
+        {"falcon-40b", 41303293952},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        struct model m = read_model(golden[i].name);
+
+        assert_int_equal(model_parameters(&m), golden[i].parameters);
+    }
+    struct model m = read_model("llama-3.1-70b");
+    assert_int_equal(model_kv_bytes(&m, KB_BF16), 327680);
+}
+
+/* The exit code of a config with this text. */
+static enum exit_code code_of(const char *text)
+{
+    char name[] = "/tmp/llm_XXXXXX.json";
+    int file = mkstemps(name, 5);
+    struct model m;
+
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+    enum exit_code code = model_read("test", name, true, &m);
+    unlink(name);
+    return code;
+}
+
+#define SMALL                                                                                      \
+    "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"vocab_size\": "  \
+    "256, \"intermediate_size\": 128"
+
+static void a_config_that_is_wrong_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(code_of("{\"model_type\": \"llama\", " SMALL "}"), EXIT_OK);
+    assert_int_equal(code_of("{\"model_type\": \"llama\", \"new_key\": 1, " SMALL "}"), EXIT_OK);
+    assert_int_equal(code_of("{\"model_type\": \"llama\"}"), EXIT_INPUT);
+    assert_int_equal(code_of("{" SMALL "}"), EXIT_INPUT);
+    assert_int_equal(code_of("{\"model_type\": \"gpt2\", " SMALL "}"), EXIT_INPUT);
+    assert_int_equal(code_of("{\"model_type\": \"mistral\", \"sliding_window\": 4096, " SMALL "}"),
+                     EXIT_INPUT);
+    assert_int_equal(code_of("{\"model_type\": \"mistral\", \"sliding_window\": null, " SMALL "}"),
+                     EXIT_OK);
+    assert_int_equal(code_of("{\"model_type\": \"falcon\", \"alibi\": true, " SMALL "}"),
+                     EXIT_INPUT);
+    assert_int_equal(code_of("{\"model_type\": \"llama\", \"num_key_value_heads\": 3, " SMALL "}"),
+                     EXIT_INPUT);
+    assert_int_equal(code_of("[1]"), EXIT_INPUT);
+    assert_int_equal(code_of("{"), EXIT_INPUT);
+    assert_int_equal(code_of("{\"model_type\": \"llama\", \"head_dim\": 1.5, " SMALL "}"),
+                     EXIT_INPUT);
+}
+
+/* -- work ---------------------------------------------------------------------------------------
+ */
+
+static const struct llm_op *op_of(const struct graph *g, const char *id)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->op[i].id, id) == 0)
+            return &g->op[i];
+    fail_msg("there is no operation %s", id);
+    return NULL;
+}
+
+static void work_of_a_70b_is_counted(void **state)
+{
+    struct model m = read_model("llama-3.1-70b");
+    struct shape s = {.tp = 8,
+                      .batch = 32,
+                      .q = 1,
+                      .kv = 1024,
+                      .page = 16,
+                      .weights = KB_I8,
+                      .act = KB_BF16,
+                      .kv_dtype = KB_BF16};
+    struct graph g;
+    static const struct {
+        const char *id;
+        uint64_t flops, read, written;
+    } golden[] = {
+        {"qkv", 671088640, 11010048, 81920},       {"o", 536870912, 8454144, 524288},
+        {"gate_up", 3758096384, 59244544, 458752}, {"down", 1879048192, 29589504, 524288},
+        {"attention", 134217728, 16842752, 65536}, {"head", 8405385216, 131858432, 1026048},
+    };
+
+    (void)state;
+    graph_of_model(&m, &s, &g);
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        const struct llm_op *op = op_of(&g, golden[i].id);
+
+        assert_int_equal(op_flops(op), golden[i].flops);
+        assert_int_equal(op_read_bytes(op, &s), golden[i].read);
+        assert_int_equal(op_written_bytes(op, &s), golden[i].written);
+    }
+    assert_int_equal(op_of(&g, "all_reduce1")->bytes, 524288);
+    assert_int_equal(op_link_bytes(op_of(&g, "all_reduce1"), &s), 2 * 524288 / 8 * 7);
+}
+
+static void pairs_of_a_prompt_are_causal(void **state)
+{
+    struct llm_op op = {.kind = LLM_ATTENTION, .heads = 1, .dim = 1, .batch = 1};
+
+    (void)state;
+    op.q = op.kv = 2048;
+    assert_int_equal(op_flops(&op), 4 * 2098176);
+    op.q = 512;
+    op.kv = 1536;
+    assert_int_equal(op_flops(&op), 4 * 655616);
+}
+
+static void ranks_must_divide(void **state)
+{
+    struct model m = read_model("llama-3.1-8b");
+    char why[256];
+
+    (void)state;
+    assert_null(graph_refuse(&m, 8, why));
+    assert_null(graph_refuse(&m, 16, why)); /* heads of keys and values are there twice */
+    assert_string_equal(graph_refuse(&m, 7, why), "possible are 1 2 4 8 16 32");
+}
+
+/* -- times --------------------------------------------------------------------------------------
+ */
+
+/* A command line for a machine. */
+static struct cli cli_of(const kb_topology *topo, kb_engine engine)
+{
+    struct cli cli = {.topo = topo, .program = "test"};
+
+    kb_topology_info(topo, &cli.info);
+    cli.opts.engine = engine;
+    cli.opts.quiet = true;
+    return cli;
+}
+
+/* Small, with 4 layers; every kind of operation. */
+static struct model small_model(enum model_family family)
+{
+    bool falcon = family == MODEL_FALCON;
+
+    return (struct model){.name = "small",
+                          .family = family,
+                          .hidden = 512,
+                          .layers = 4,
+                          .heads = 8,
+                          .kv_heads = 8,
+                          .head_dim = 64,
+                          .inter = 1024,
+                          .vocab = 2048,
+                          .layernorm = falcon,
+                          .parallel = falcon,
+                          .norms = 2,
+                          .qk_norm = family == MODEL_QWEN3,
+                          .dtype = KB_BF16};
+}
+
+static struct iteration time_of(const kb_topology *topo, kb_engine engine, enum model_family family,
+                                const struct shape *s, struct graph *g)
+{
+    struct cli cli = cli_of(topo, engine);
+    struct model m = small_model(family);
+    struct found found[GRAPH_OPS_MAX] = {{0}};
+    struct iteration it;
+    struct chip chip;
+    uint32_t p, q;
+
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    graph_of_model(&m, s, g);
+    grid_of(&chip, s->batch * s->q, &p, &q);
+    graph_place(g, s, p, q);
+    assert_int_equal(search_tiles(&cli, &chip, g, s, 1, found), EXIT_OK);
+    assert_int_equal(run_graph(&cli, &chip, g, s, &it), EXIT_OK);
+    chip_free(&chip);
+    return it;
+}
+
+static void hold_times(const kb_topology *topo, enum model_family family, const struct shape *s)
+{
+    struct graph g;
+    struct iteration it = time_of(topo, KB_FUSED, family, s, &g);
+    struct iteration hop = time_of(topo, KB_HOP, family, s, &g);
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < g.n; i++) {
+        sum += it.op[i].all_fs;
+        assert_int_equal(it.op[i].count, g.op[i].is_layer ? 4 : 1);
+        assert_int_equal(it.op[i].all_fs, hop.op[i].all_fs);
+        if (op_flops(&g.op[i]) > 0)
+            assert_true(it.op[i].fs > 0);
+    }
+    assert_int_equal(sum, it.fs);
+}
+
+static void operations_add_up_on_both_engines(void **state)
+{
+    struct shape decode = {.tp = 8,
+                           .batch = 4,
+                           .q = 1,
+                           .kv = 100,
+                           .page = 16,
+                           .weights = KB_BF16,
+                           .act = KB_BF16,
+                           .kv_dtype = KB_BF16};
+    struct shape prefill = decode;
+
+    (void)state;
+    prefill.q = prefill.kv = 40;
+    prefill.batch = 1;
+    prefill.tp = 2;
+    hold_times(&cube8_topology, MODEL_LLAMA, &decode);
+    hold_times(&cube8_topology, MODEL_QWEN3, &prefill);
+    decode.weights = decode.kv_dtype = KB_I8;
+    decode.tp = 1;
+    hold_times(&cube8_topology, MODEL_FALCON, &decode);
+}
+
+/* More users take more time, and two ranks less than one. */
+static void times_follow_the_work(void **state)
+{
+    struct shape s = {.tp = 1,
+                      .batch = 1,
+                      .q = 1,
+                      .kv = 64,
+                      .page = 16,
+                      .weights = KB_BF16,
+                      .act = KB_BF16,
+                      .kv_dtype = KB_BF16};
+    struct graph g;
+    int64_t one = time_of(&cube8_topology, KB_FUSED, MODEL_LLAMA, &s, &g).fs;
+
+    (void)state;
+    s.batch = 16;
+    assert_true(time_of(&cube8_topology, KB_FUSED, MODEL_LLAMA, &s, &g).fs > one);
+    s.kv = 4096;
+    int64_t far = time_of(&cube8_topology, KB_FUSED, MODEL_LLAMA, &s, &g).fs;
+    s.tp = 4;
+    assert_true(time_of(&cube8_topology, KB_FUSED, MODEL_LLAMA, &s, &g).fs < far);
+}
+
+static int64_t any(struct rng *r, int64_t least, int64_t most)
+{
+    return least + (int64_t)(rng_next(r) % (uint64_t)(most - least + 1));
+}
+
+/* A product of any shape with any tile; is there a bound? */
+static bool hold_bound(const kb_topology *topo, struct rng *r)
+{
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct shape s = {.tp = 1,
+                      .batch = any(r, 1, 80),
+                      .q = 1,
+                      .kv = 16,
+                      .page = 16,
+                      .weights = KB_BF16,
+                      .act = KB_BF16,
+                      .kv_dtype = KB_BF16};
+    struct graph g = {.n = 1, .layers = 1};
+    struct iteration it;
+    struct chip chip;
+    uint32_t p, q;
+
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    g.op[0] = (struct llm_op){.kind = LLM_GEMM,
+                              .x = {s.batch, any(r, 16, 700), 1, 1, KB_BF16},
+                              .y = {s.batch, 2 * any(r, 16, 700), 2, 2, KB_BF16},
+                              .weight_dtype = KB_BF16,
+                              .tile = {any(r, 8, 90), any(r, 8, 200), any(r, 8, 200)}};
+    grid_of(&chip, s.batch, &p, &q);
+    graph_place(&g, &s, p, q);
+    assert_int_equal(run_graph(&cli, &chip, &g, &s, &it), EXIT_OK);
+    double bound = search_bound_ns(&chip, &g.op[0], p, q);
+    assert_true(bound * 1e6 <= (double)it.fs);
+    chip_free(&chip);
+    return bound > 0;
+}
+
+static void no_product_is_faster_than_its_bound(void **state)
+{
+    struct rng r = rng_new(7, "bounds");
+    int bounds = 0;
+
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        bounds += hold_bound(i % 3 ? &cube8_topology : &tray32_topology, &r);
+    assert_true(bounds >= 40); /* those of cube8 */
+}
+
+static void a_search_is_not_worse_with_more_tries(void **state)
+{
+    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_LLAMA);
+    struct shape s = {.tp = 8,
+                      .batch = 8,
+                      .q = 1,
+                      .kv = 64,
+                      .page = 16,
+                      .weights = KB_BF16,
+                      .act = KB_BF16,
+                      .kv_dtype = KB_BF16};
+    struct found few[GRAPH_OPS_MAX] = {{0}}, many[GRAPH_OPS_MAX] = {{0}};
+    struct graph g, h;
+    struct chip chip;
+    uint32_t p, q;
+
+    (void)state;
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    graph_of_model(&m, &s, &g);
+    grid_of(&chip, s.batch, &p, &q);
+    graph_place(&g, &s, p, q);
+    h = g;
+    assert_int_equal(search_tiles(&cli, &chip, &g, &s, 1, few), EXIT_OK);
+    assert_int_equal(search_tiles(&cli, &chip, &h, &s, 1000, many), EXIT_OK);
+    for (size_t i = 0; i < g.n; i++)
+        if (g.op[i].kind == LLM_GEMM) {
+            assert_int_equal(few[i].tried, 1);
+            assert_true(many[i].proven);
+            assert_true(many[i].best_fs <= few[i].best_fs);
+        }
+    chip_free(&chip);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_those_that_are_published),
+        cmocka_unit_test(a_config_that_is_wrong_is_refused),
+        cmocka_unit_test(work_of_a_70b_is_counted),
+        cmocka_unit_test(pairs_of_a_prompt_are_causal),
+        cmocka_unit_test(ranks_must_divide),
+        cmocka_unit_test(operations_add_up_on_both_engines),
+        cmocka_unit_test(times_follow_the_work),
+        cmocka_unit_test(no_product_is_faster_than_its_bound),
+        cmocka_unit_test(a_search_is_not_worse_with_more_tries),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,7 +25,7 @@ char *memory_part(const char *text, size_t len) MEMORY; /* its first `len` bytes
 _Noreturn void memory_lacks(void);
 void memory_undo(void (*undo)(void *arg), void *arg);
 
-/* The name for the message, borrowed; and how malloc() is to keep memory that is given back. */
+/* The name for the message, borrowed; and how memory that is given back is to be kept. */
 void memory_begin(const char *program);
 
 #endif

@@ -149,7 +149,8 @@ net "galaxy: links around are stubs" $topologies/galaxy.yaml sip 'len(d2d) == 12
 net "v5p: four grids side by side" $topologies/v5p.yaml sip 'len(d2d) == 384 and len(wraps) == 192 and no_overlap() and
     middle(16)[0] > middle(3)[0] and middle(16)[1] == middle(0)[1]'
 printf 'kernbench: 3\nname: all\nsips: 2\nsip: {cubes: 5, net: [{all: "c[0-4]"}, {list: [c1-c3]}]}\n' >all.yaml
-net "all with all: a ring" all.yaml sip 'len(d2d) == 22 and no_overlap() and
+net "all with all: a ring, two links beside each other" all.yaml sip 'len(d2d) == 22 and no_overlap() and
+    len({edges[e].find(SVG + "path").get("d") for e in d2d}) == 22 and
     middle(1)[0] > middle(0)[0] > middle(4)[0] and middle(2)[1] > middle(1)[1]'
 net "of all SIPs" all.yaml system 'len(d2d) == 44'
 

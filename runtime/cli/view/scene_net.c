@@ -392,7 +392,9 @@ static uint32_t links_before(const struct scene *sc, const struct scene_edge *e)
     uint32_t n = 0;
 
     for (const struct scene_edge *f = e - e->back - 1;
-         f >= sc->edge && (f->from == e->from || f->to == e->from || f->from == e->to); f--)
+         f >= sc->edge &&
+         (f->from == e->from || f->to == e->from || f->from == e->to || f->to == e->to);
+         f--)
         n += !f->back &&
              ((f->from == e->from && f->to == e->to) || (f->from == e->to && f->to == e->from));
     return n;

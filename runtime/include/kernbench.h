@@ -267,7 +267,8 @@ typedef struct kb_edge {
     uint32_t from, to; /* numbers of nodes */
     double length_mm;
     int64_t wire_fs;
-    double gbs; /* effective; INFINITY: unlimited */
+    double gbs;     /* effective; INFINITY: unlimited */
+    uint32_t lanes; /* servers, each with that bandwidth */
 } kb_edge;
 
 /* Calls `each` for every edge: SIP by SIP those of its cubes, then those of its IO chiplet. */

@@ -126,6 +126,34 @@ shaped grid system 'sum(a.endswith("pcie_ep") for a, b in edges) == 8 and box("s
 shaped grid system 'list(missing) == ["sip1.cube0"] and "fabric.switch0" not in nodes'
 shaped grid sip '{n for n in nodes if n.endswith("pcie_ep")} == {f"sip{s}.io0.pcie_ep" for s in (0, 2, 3)}' --at s2
 
+# -- nets -----------------------------------------------------------------------------------------
+
+# net TITLE YAML LEVEL EXPRESSION
+net()
+{
+    call "$B/kernbench" view "$3" --machine "$2" --quiet && [ $code -eq 0 ] && [ ! -s err ] && mv out picture &&
+        call python3 "$root/tests/pictures/shapes.py" picture "$4" && [ $code -eq 0 ]
+    ok "net, $3: $1"
+}
+topologies=$root/topologies
+net "mi300x: 2 x 2 dies, the others beside what they are joined to" $topologies/mi300x.yaml sip 'len(d2d) == 24 and no_overlap() and
+    middle(0)[1] == middle(1)[1] and middle(0)[0] == middle(2)[0] and all(middle(c)[0] < middle(0)[0] for c in (4, 5, 8, 9)) and
+    all(middle(c)[0] > middle(1)[0] for c in (6, 7, 10, 11)) and middle(4)[1] < middle(5)[1] < middle(8)[1] < middle(9)[1]'
+net "dgxh100: switches below, lanes in the legend" $topologies/dgxh100.yaml sip 'len(d2d) == 64 and no_overlap() and not wraps and
+    len({middle(c)[1] for c in range(8)}) == 1 and all(middle(c)[1] > middle(0)[1] for c in range(8, 12)) and
+    texts.count("switch") == 4 and any("5 \u00d7 25 GB/s" in t for t in texts) and any("4 \u00d7 25 GB/s" in t for t in texts)'
+net "dojo: 5 x 5 dies between two columns" $topologies/dojo.yaml sip 'len(d2d) == 100 and no_overlap() and not wraps and
+    all(middle(25 + r)[1] == middle(5 * r)[1] == middle(30 + r)[1] and middle(25 + r)[0] < middle(0)[0] for r in range(5))'
+net "galaxy: links around are stubs" $topologies/galaxy.yaml sip 'len(d2d) == 128 and len(wraps) == 24 and no_overlap() and
+    texts.count("c28") == 3'
+net "v5p: four grids side by side" $topologies/v5p.yaml sip 'len(d2d) == 384 and len(wraps) == 192 and no_overlap() and
+    middle(16)[0] > middle(3)[0] and middle(16)[1] == middle(0)[1]'
+printf 'kernbench: 3\nname: all\nsips: 2\nsip: {cubes: 5, net: [{all: "c[0-4]"}, {list: [c1-c3]}]}\n' >all.yaml
+net "all with all: a ring, two links beside each other" all.yaml sip 'len(d2d) == 22 and no_overlap() and
+    len({edges[e].find(SVG + "path").get("d") for e in d2d}) == 22 and
+    middle(1)[0] > middle(0)[0] > middle(4)[0] and middle(2)[1] > middle(1)[1]'
+net "of all SIPs" all.yaml system 'len(d2d) == 44'
+
 # -- how busy -----------------------------------------------------------------------------------
 
 header=kind,name,from,to,gbs,servers,count,bytes,busy_ns,util_pct,queue_mean,queue_max

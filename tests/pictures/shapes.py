@@ -15,7 +15,7 @@ nodes = {g.get("data-node"): g for g in groups if g.get("data-node")}
 missing = {g.get("data-missing"): g for g in groups if g.get("data-missing")}
 edges = {(g.get("data-from"), g.get("data-to")): g for g in groups if g.get("data-from")}
 wraps = {e for e, g in edges.items() if g.get("data-wrap")}
-d2d = {e for e in edges if all(".ucie-" in end for end in e)}
+d2d = {e for e in edges if all(".ucie-" in end or ".port" in end for end in e)}
 one_way = {e for e in d2d if e[::-1] not in edges}
 
 
@@ -42,6 +42,11 @@ def box(name):
     return [float(nodes[name].find(SVG + "rect").get(k)) for k in ("x", "y", "width", "height")]
 
 
+def middle(cube):
+    x, y, w, h = box(f"sip0.cube{cube}")
+    return [x + w / 2, y + h / 2]
+
+
 def no_overlap():
     """Boxes of cubes and of IO chiplets do not cover each other."""
     boxes = [box(n) for n in nodes if n.split(".")[-1].rstrip("0123456789") in ("cube", "io_noc", "pcie_ep")]
@@ -49,7 +54,7 @@ def no_overlap():
                    a[1] + 0.1 < b[1] + b[3] and b[1] + 0.1 < a[1] + a[3] for a in boxes for b in boxes)
 
 
-if len(sys.argv) > 2 and not eval(sys.argv[2]):
+if len(sys.argv) > 2 and not eval(f"({sys.argv[2]})"):
     print(f"{sys.argv[2]}\n{len(nodes)} nodes, {len(d2d)} links of cubes, wraps {sorted(wraps)}, "
           f"missing {sorted(missing)}, one way {sorted(one_way)}")
     sys.exit(1)

@@ -44,6 +44,7 @@ struct scene_edge {
     bool back;  /* the other direction of the edge before it, drawn beside that */
     bool stubs; /* of four points: the first two and the last two are lines, with nothing between */
     struct view_edge_utilization util;
+    uint32_t colour; /* of the links of a net, by kind: from 1; 0: that of all lines */
 };
 
 /* The point where a component meets its cube's NoC. */

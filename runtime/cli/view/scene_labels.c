@@ -185,7 +185,7 @@ static const struct scene_edge *find_edge(const struct scene *sc,
  */
 void labels_put(struct scene_drawing *d)
 {
-    char text[SVG_NUMBER_BYTES + 8], number[SVG_NUMBER_BYTES];
+    char text[SVG_NUMBER_BYTES + 16], number[SVG_NUMBER_BYTES];
 
     for (size_t i = 0; i < d->drawn.n; i++) {
         const struct scene_edge *e = find_edge(d->sc, &d->drawn.edge[i]);
@@ -193,8 +193,15 @@ void labels_put(struct scene_drawing *d)
         sprintf(text, "%s %%", svg_short(e->util.pct, 0, number));
         label_edge(d, e, text, "strong in", scene_is_both_ways(d->sc, e));
     }
-    for (size_t i = 0; !d->sc->utilization && i < d->sc->n_edges; i++)
-        if (!d->sc->edge[i].back)
-            label_edge(d, &d->sc->edge[i], svg_short(d->sc->edge[i].edge.gbs, 2, number), "gbs",
-                       false);
+    for (size_t i = 0; !d->sc->utilization && i < d->sc->n_edges; i++) {
+        const struct scene_edge *e = &d->sc->edge[i];
+
+        if (e->back)
+            continue;
+        *text = '\0';
+        if (e->edge.lanes > 1)
+            sprintf(text, "%u \xc3\x97 ", e->edge.lanes);
+        strcat(text, svg_short(e->edge.gbs, 2, number));
+        label_edge(d, e, text, "gbs", false);
+    }
 }

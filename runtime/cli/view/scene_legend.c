@@ -14,7 +14,7 @@
 #include "cli/view/scene_svg.h"
 #include "base/text.h"
 
-enum { LEGEND_ROW = 16, KIND_COLUMNS = 3 };
+enum { LEGEND_ROW = 16, KIND_COLUMNS = 3, SAMPLE_PX = 24 /* of a line, with the gap behind it */ };
 
 void legend_find_busiest(struct scene_drawing *d)
 {
@@ -47,13 +47,15 @@ static void kind_text(const struct scene *sc, const struct scene_edge *e,
                       char text[SCENE_KIND_BYTES])
 {
     kb_node from, to;
-    char gbs[SVG_NUMBER_BYTES], mm[SVG_NUMBER_BYTES];
+    char gbs[SVG_NUMBER_BYTES], mm[SVG_NUMBER_BYTES], lanes[24] = "";
 
     *text = '\0';
+    if (e->edge.lanes > 1)
+        snprintf(lanes, sizeof lanes, "%u \xc3\x97 ", e->edge.lanes);
     if (kb_node_get(sc->cli->topo, e->edge.from, &from) == KB_OK &&
         kb_node_get(sc->cli->topo, e->edge.to, &to) == KB_OK)
-        snprintf(text, SCENE_KIND_BYTES, "%s %s %s: %.24s%s, %.24s mm", from.kind,
-                 scene_is_both_ways(sc, e) ? "\xe2\x86\x94" : "\xe2\x86\x92", to.kind,
+        snprintf(text, SCENE_KIND_BYTES, "%s %s %s: %s%.24s%s, %.24s mm", from.kind,
+                 scene_is_both_ways(sc, e) ? "\xe2\x86\x94" : "\xe2\x86\x92", to.kind, lanes,
                  isinf(e->edge.gbs) ? "unlimited" : svg_short(e->edge.gbs, 6, gbs),
                  isinf(e->edge.gbs) ? "" : " GB/s", svg_short(e->edge.length_mm, 6, mm));
 }
@@ -61,16 +63,25 @@ static void kind_text(const struct scene *sc, const struct scene_edge *e,
 void legend_find_kinds(struct scene_drawing *d)
 {
     for (size_t i = 0; i < d->sc->n_edges; i++) {
+        struct scene_edge *e = &d->sc->edge[i];
         char text[SCENE_KIND_BYTES];
         size_t k = 0;
 
-        if (d->sc->edge[i].back)
+        if (e->back) {
+            e->colour = e[-1].colour;
             continue;
-        kind_text(d->sc, &d->sc->edge[i], text);
+        }
+        kind_text(d->sc, e, text);
         while (k < d->n_kinds && strcmp(d->kind[k].text, text) != 0)
             k++;
-        if (k == d->n_kinds && k < SCENE_KINDS_MAX)
-            strcpy(d->kind[d->n_kinds++].text, text);
+        if (k == SCENE_KINDS_MAX)
+            continue;
+        if (k == d->n_kinds) {
+            d->n_kinds++;
+            strcpy(d->kind[k].text, text);
+            d->kind[k].colour = e->colour ? d->n_colours++ % SCENE_COLOURS + 1 : 0;
+        }
+        e->colour = d->kind[k].colour;
     }
 }
 
@@ -115,7 +126,7 @@ static double kind_width(const struct scene_drawing *d)
 
     for (size_t k = 0; k < d->n_kinds; k++)
         widest = fmax(widest, svg_text_width(d->kind[k].text, SCENE_LETTER));
-    return widest + 24;
+    return widest + 24 + (d->n_colours ? SAMPLE_PX : 0);
 }
 
 /* "Busy" with its colours, and the busiest edges, in the direction of their data. */
@@ -161,9 +172,17 @@ void legend_put(struct scene_drawing *d, double y)
 
     if (d->sc->utilization)
         y = put_busiest(d, y);
-    for (size_t k = 0; k < d->n_kinds; k++)
-        svg_text(&d->g, "dim", x + (double)(k / rows) * column,
-                 y + (double)(k % rows) * LEGEND_ROW + 12, SVG_START, d->kind[k].text);
+    for (size_t k = 0; k < d->n_kinds; k++) {
+        struct svg_point at = {x + (double)(k / rows) * column,
+                               y + (double)(k % rows) * LEGEND_ROW + 12};
+        double line = d->n_colours ? SAMPLE_PX : 0;
+        char classes[16];
+
+        if (d->n_colours)
+            svg_line(&d->g, scene_classes("wire", d->kind[k].colour, NAN, classes), at.x, at.y - 4,
+                     at.x + line - 6, at.y - 4);
+        svg_text(&d->g, "dim", at.x + line, at.y, SVG_START, d->kind[k].text);
+    }
     y += (double)rows * LEGEND_ROW + 12;
     if (d->sc->note) {
         svg_text(&d->g, "dim", x, y, SVG_START, d->sc->note);

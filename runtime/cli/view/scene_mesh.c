@@ -51,6 +51,23 @@ static uint32_t seat_node(struct mesh *m, const char *name, struct seat seat)
     return node;
 }
 
+/* The ports of a net at a cube; that to the IO chiplet is drawn at the north, where the cubes that
+ * have one stand by themselves. */
+static void seat_ports(struct mesh *m, uint32_t sip, uint32_t cube)
+{
+    struct seat seat = {.sip = sip, .cube = cube, .part = SEAT_PORT, .side = SIDE_N};
+    char name[KB_NODE_BYTES];
+
+    for (uint32_t port = 0;; port++) {
+        snprintf(name, sizeof name, "sip%u.cube%u.port%u", sip, cube, port);
+        if (seat_node(m, name, seat) == SCENE_NONE)
+            break;
+        m->is_net = true;
+    }
+    snprintf(name, sizeof name, "sip%u.cube%u.port.io", sip, cube);
+    seat_node(m, name, seat);
+}
+
 /* The ports of a cube that is there, and its first node. */
 static void seat_cube(struct mesh *m, uint32_t sip, uint32_t cube)
 {
@@ -58,6 +75,7 @@ static void seat_cube(struct mesh *m, uint32_t sip, uint32_t cube)
     char name[2 * KB_NODE_BYTES], part[KB_NODE_BYTES], port[8];
 
     m->first[sip * m->cubes + cube] = scene_first(m->sc, sip, cube);
+    seat_ports(m, sip, cube);
     for (uint32_t side = 0; side < SIDES; side++)
         for (uint32_t plane = 0; plane < info->planes; plane++) {
             kb_node node;
@@ -152,7 +170,9 @@ static void see_length(void *arg, const kb_edge *edge)
     struct mesh *m = arg;
     const struct seat *a = &m->seat[edge->from], *b = &m->seat[edge->to];
 
-    if (a->part == SEAT_PORT && b->part == SEAT_PORT) {
+    if (a->part == SEAT_PORT && b->part == SEAT_PORT && m->is_net) {
+        return;
+    } else if (a->part == SEAT_PORT && b->part == SEAT_PORT) {
         bool wraps = is_wrap(m, a, b), level = a->side == SIDE_E || a->side == SIDE_W;
 
         m->wraps_x |= wraps && level;
@@ -164,6 +184,16 @@ static void see_length(void *arg, const kb_edge *edge)
         m->chiplet_side[a->chiplet] = b->side;
         m->has_shore[b->side] = true;
     }
+}
+
+static void place_mesh(struct mesh *m)
+{
+    double step_x = m->cube_w_mm + m->gap_mm, step_y = m->cube_h_mm + m->gap_mm;
+
+    for (uint32_t cube = 0; cube < m->cubes; cube++)
+        m->at[cube] = (struct svg_point){cube % m->w * step_x, cube / m->w * step_y};
+    m->w_mm = m->w * m->cube_w_mm + (m->w - 1) * m->gap_mm;
+    m->h_mm = m->h * m->cube_h_mm + (m->h - 1) * m->gap_mm;
 }
 
 struct mesh mesh_of(struct scene *sc)
@@ -181,6 +211,13 @@ struct mesh mesh_of(struct scene *sc)
     m.cube_h_mm = limits.cube_h_mm;
     seat_nodes(&m);
     kb_edges(sc->cli->topo, see_length, &m);
+    m.at = memory_new(m.cubes, sizeof *m.at);
+    if (m.is_net) {
+        m.port_mm[SIDE_N] = (struct svg_point){m.cube_w_mm / 4, 0};
+        mesh_place_net(&m);
+    } else {
+        place_mesh(&m);
+    }
     return m;
 }
 
@@ -188,16 +225,7 @@ void mesh_free(struct mesh *m)
 {
     free(m->seat);
     free(m->first);
-}
-
-double mesh_w_mm(const struct mesh *m)
-{
-    return m->w * m->cube_w_mm + (m->w - 1) * m->gap_mm;
-}
-
-double mesh_h_mm(const struct mesh *m)
-{
-    return m->h * m->cube_h_mm + (m->h - 1) * m->gap_mm;
+    free(m->at);
 }
 
 /* -- cubes ---------------------------------------------------------------------------------- */
@@ -206,8 +234,24 @@ static struct svg_point cube_at(const struct sip_place *p, uint32_t cube)
 {
     const struct mesh *m = p->mesh;
 
-    return (struct svg_point){p->x + cube % m->w * (m->cube_w_mm + m->gap_mm) * m->scale,
-                              p->y + cube / m->w * (m->cube_h_mm + m->gap_mm) * m->scale};
+    return (struct svg_point){p->x + m->at[cube].x * m->scale, p->y + m->at[cube].y * m->scale};
+}
+
+struct svg_point mesh_middle(const struct sip_place *p, uint32_t cube)
+{
+    const struct mesh *m = p->mesh;
+    struct svg_point at = cube_at(p, cube);
+
+    return (struct svg_point){at.x + m->cube_w_mm * m->scale / 2,
+                              at.y + m->cube_h_mm * m->scale / 2};
+}
+
+void mesh_say_cubes(const struct mesh *m, char text[32])
+{
+    if (m->is_net)
+        snprintf(text, 32, "%u cubes", m->cubes);
+    else
+        snprintf(text, 32, "%u \xc3\x97 %u cubes", m->w, m->h);
 }
 
 /* The width of the widest label of a cube. */
@@ -224,6 +268,8 @@ static void say_parts(struct scene_node *n, const kb_cube *cube)
 {
     if (cube->n_pes < cube->pe_places)
         snprintf(n->detail, sizeof n->detail, "%u of %u PEs", cube->n_pes, cube->pe_places);
+    else if (cube->n_pes == 0 && cube->n_slices == 0)
+        strcpy(n->detail, "switch");
     else if (cube->n_pes == 0)
         snprintf(n->detail, sizeof n->detail, "%u slice%s", cube->n_slices,
                  cube->n_slices > 1 ? "s" : "");
@@ -243,7 +289,7 @@ static void add_cube(struct sip_place *p, uint32_t cube)
 
     n->missing = kb_cube_get(m->sc->cli->topo, p->sip, cube, &has) != KB_OK;
     snprintf(n->name, sizeof n->name, "sip%u.cube%u", p->sip, cube);
-    snprintf(n->label, sizeof n->label, "c%u%s", cube, has.kind > 0 ? "*" : "");
+    snprintf(n->label, sizeof n->label, "c%u%s", cube, has.kind > 0 && !m->is_net ? "*" : "");
     n->small = label_width(m, LETTER) > n->w - 2;
     if (label_width(m, SMALL) > n->w - 2)
         *n->label = '\0';
@@ -252,7 +298,7 @@ static void add_cube(struct sip_place *p, uint32_t cube)
         strcpy(n->detail, "missing");
         return;
     }
-    m->sc->has_kinds |= has.kind > 0;
+    m->sc->has_kinds |= has.kind > 0 && !m->is_net;
     say_parts(n, &has);
     nodes_of(m, p->sip, cube, cube + 1, &first, &end);
     n->pct = view_utilization_most(m->sc->utilization, first, end);
@@ -285,7 +331,7 @@ void mesh_add_rulers(struct sip_place *p)
     double up = m->wraps_y ? STUB_PX : 0, right = m->wraps_x ? STUB_PX : 0;
     uint32_t columns = every(step_x, 30), rows = every(step_y, 14);
 
-    if (!needs_rulers(m))
+    if (!needs_rulers(m) || m->is_net)
         return;
     for (uint32_t x = 0; x < m->w; x += columns) {
         struct scene_note *note = scene_add_note(m->sc, p->x + x * step_x + m->cube_w_mm * half,
@@ -295,7 +341,7 @@ void mesh_add_rulers(struct sip_place *p)
     }
     for (uint32_t y = 0; y < m->h; y += rows) {
         struct scene_note *note =
-            scene_add_note(m->sc, p->x + mesh_w_mm(m) * m->scale + 4 + right,
+            scene_add_note(m->sc, p->x + m->w_mm * m->scale + 4 + right,
                            p->y + y * step_y + m->cube_h_mm * half + 3, SVG_START);
 
         snprintf(note->text, sizeof note->text, "c%u", y * m->w);
@@ -307,12 +353,12 @@ void mesh_add_rulers(struct sip_place *p)
 static void add_block(struct sip_place *p)
 {
     const struct mesh *m = p->mesh;
-    struct scene_node *n = scene_add_node(m->sc, SCENE_BOX, "box", p->x, p->y,
-                                          mesh_w_mm(m) * m->scale, mesh_h_mm(m) * m->scale);
+    struct scene_node *n =
+        scene_add_node(m->sc, SCENE_BOX, "box", p->x, p->y, m->w_mm * m->scale, m->h_mm * m->scale);
     uint32_t first, end, missing = 0;
 
     snprintf(n->name, sizeof n->name, "sip%u.cubes", p->sip);
-    snprintf(n->label, sizeof n->label, "%u \xc3\x97 %u cubes", m->w, m->h);
+    mesh_say_cubes(m, n->label);
     for (uint32_t cube = 0; cube < m->cubes; cube++)
         missing += m->first[p->sip * m->cubes + cube] == SCENE_NONE;
     if (missing > 0)
@@ -423,12 +469,17 @@ void mesh_add_d2d(struct sip_place *p, const kb_edge *edge)
 {
     const struct seat *from = &p->mesh->seat[edge->from], *to = &p->mesh->seat[edge->to];
 
-    if (is_wrap(p->mesh, from, to)) {
+    if (!p->mesh->is_net && is_wrap(p->mesh, from, to)) {
         add_wrap(p, edge);
         return;
     }
     struct scene_edge *e =
         scene_add_edge(p->mesh->sc, edge, cube_of_port(p, from), cube_of_port(p, to));
+    if (p->mesh->is_net) {
+        e->colour = 1;
+        mesh_add_net_link(p, e, from->cube, to->cube);
+        return;
+    }
     struct svg_point a = port_at(p, from, from->plane, false), b = port_at(p, to, to->plane, false);
     scene_bend(e, a.x, a.y);
     scene_bend(e, b.x, b.y);

@@ -21,6 +21,7 @@ enum {
     MESH_SCALE_MOST = 16, /* px per mm */
     STUB_PX = 20,         /* half of a wrap link */
     STUB_ROOM_PX = 42,    /* with the name of the other end */
+    MESH_DIMS_MAX = 8,
 };
 
 /* The mesh of a SIP, as the drawing needs it: all SIPs have the same places for cubes. */
@@ -33,6 +34,10 @@ struct mesh {
     uint32_t *first; /* [cube over all SIPs], owned: its first node; one that is missing has none */
     struct svg_point port_mm[SIDES];
     double cube_w_mm, cube_h_mm, gap_mm, shore_mm, scale;
+    struct svg_point *at; /* [cube], owned: its upper left, in mm from that of all */
+    double w_mm, h_mm;    /* of all */
+    bool is_net;          /* its cubes are joined by ports of their own, not at four sides */
+    uint32_t dim[MESH_DIMS_MAX], n_dims, in_grid; /* of a net: scene_net.c */
     bool wraps_x, wraps_y;
     bool tiles;
 };
@@ -55,8 +60,18 @@ struct sip_place {
 
 struct mesh mesh_of(struct scene *sc);
 void mesh_free(struct mesh *m);
-double mesh_w_mm(const struct mesh *m);
-double mesh_h_mm(const struct mesh *m);
+
+/* Fills `at`, `w_mm`, `h_mm` and what belongs to a net. */
+void mesh_place_net(struct mesh *m);
+
+/* Draws a link of a net, from cube a to cube b. */
+void mesh_add_net_link(struct sip_place *p, struct scene_edge *e, uint32_t a, uint32_t b);
+
+/* The middle of a cube, in px. */
+struct svg_point mesh_middle(const struct sip_place *p, uint32_t cube);
+
+/* "4 x 2 cubes" of a mesh, "12 cubes" of a net. */
+void mesh_say_cubes(const struct mesh *m, char text[32]);
 
 /* All cubes; one that is missing is hatched. */
 void mesh_add_cubes(struct sip_place *p);

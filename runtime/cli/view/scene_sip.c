@@ -302,7 +302,7 @@ static double room_at(const struct sip_scene *s, enum side side, bool inner)
 /* Cubes below 6 px are drawn at 6, and the picture becomes larger, up to 20000 px. */
 static double scale_of(const struct mesh *m)
 {
-    double w = mesh_w_mm(m), h = mesh_h_mm(m), least = fmin(m->cube_w_mm, m->cube_h_mm);
+    double w = m->w_mm, h = m->h_mm, least = fmin(m->cube_w_mm, m->cube_h_mm);
     double level = m->has_shore[SIDE_W] + m->has_shore[SIDE_E];
     double upright = m->has_shore[SIDE_N] + m->has_shore[SIDE_S];
     double scale =
@@ -315,7 +315,7 @@ static double scale_of(const struct mesh *m)
 static void place(struct sip_scene *s)
 {
     struct mesh *m = s->p.mesh;
-    double mesh_w = mesh_w_mm(m) * m->scale, mesh_h = mesh_h_mm(m) * m->scale;
+    double mesh_w = m->w_mm * m->scale, mesh_h = m->h_mm * m->scale;
     double north = room_at(s, SIDE_N, false), west = room_at(s, SIDE_W, false);
     bool upright = m->has_shore[SIDE_N] || m->has_shore[SIDE_S];
 
@@ -338,26 +338,23 @@ static void place(struct sip_scene *s)
     m->sc->height = s->top + s->h + MESH_PAD + room_at(s, SIDE_S, false);
 }
 
-/* Are its cubes joined by ports of their own, in place of four sides? */
-static bool is_net(const struct scene *sc, uint32_t sip)
-{
-    return scene_find(sc, sip, 0, "port0") != SCENE_NONE;
-}
-
 void scene_sip(struct scene *sc, struct view_at at)
 {
     struct mesh m = mesh_of(sc);
     struct sip_scene s = {.p = {.mesh = &m, .sip = at.sip, .inside = true}};
+    char cubes[32];
 
     m.tiles = true;
     sc->of_cubes = true;
     m.scale = sc->scale = scale_of(&m);
     kb_edges(sc->cli->topo, see_peer, &s);
     place(&s);
-    snprintf(sc->title, sizeof sc->title, "SIP %u: %u \xc3\x97 %u cubes", at.sip, m.w, m.h);
+    mesh_say_cubes(&m, cubes);
+    snprintf(sc->title, sizeof sc->title, "SIP %u: %s", at.sip, cubes);
     sc->note =
-        is_net(sc, at.sip) ? "Cubes of a net stand in the order of their numbers here, and their "
-                             "links are not drawn: view cube has the ports of each."
+        m.is_net
+            ? "Cubes are to scale, what is between them is not; a link that ends in a stub goes "
+              "on at the cube that is named."
         : m.wraps_x || m.wraps_y
             ? "Cubes, their gaps and the shore are to scale, IO chiplets are not; a link that "
               "wraps around goes on at the cube that is named."

@@ -220,7 +220,8 @@ static void put_dots(struct scene_drawing *d)
 /* The unit vector of the line that ends at point `k`; 0, 0 if it has no length. */
 static struct svg_point direction(const struct scene_edge *e, uint32_t k)
 {
-    double dx = e->at[k].x - e->at[k - 1].x, dy = e->at[k].y - e->at[k - 1].y, len = svg_length(dx, dy);
+    double dx = e->at[k].x - e->at[k - 1].x, dy = e->at[k].y - e->at[k - 1].y,
+           len = svg_length(dx, dy);
 
     return len > 0 ? (struct svg_point){dx / len, dy / len} : (struct svg_point){0, 0};
 }
@@ -236,6 +237,17 @@ static void beside(const struct scene_edge *e, double px, struct svg_point at[SC
         at[k].x = e->at[k].x - px * (in.y + (straight ? 0 : out.y));
         at[k].y = e->at[k].y + px * (in.x + (straight ? 0 : out.x));
     }
+}
+
+const char *scene_classes(const char *what, uint32_t colour, double pct, char classes[16])
+{
+    if (!isnan(pct))
+        sprintf(classes, "%s %s", what, svg_heat(pct));
+    else if (colour > 0)
+        sprintf(classes, "%s l%u", what, colour);
+    else
+        strcpy(classes, what);
+    return classes;
 }
 
 /* Half an arrow head on the right side; a whole one if the link goes one way only. A line that is
@@ -256,8 +268,7 @@ static void put_head(struct scene_drawing *d, const struct scene_edge *e,
         return;
     if (!whole)
         at[2] = (struct svg_point){back_x, back_y};
-    sprintf(classes, "head %s", svg_heat(e->util.pct));
-    svg_lines(&d->g, isnan(e->util.pct) ? "head" : classes, at, 3);
+    svg_lines(&d->g, scene_classes("head", e->colour, e->util.pct, classes), at, 3);
 }
 
 /* Is its utilization by the data of reads, against its own direction? */
@@ -292,9 +303,8 @@ static void put_line(struct scene_drawing *d, const struct scene_edge *e, bool b
     struct svg_point at[SCENE_BENDS_MAX];
     char classes[16];
 
-    sprintf(classes, "wire %s", svg_heat(e->util.pct));
     beside(e, both ? SCENE_SIDE_PX : 0, at);
-    svg_lines(&d->g, isnan(e->util.pct) ? "wire" : classes, at, e->n_at);
+    svg_lines(&d->g, scene_classes("wire", e->colour, e->util.pct, classes), at, e->n_at);
     put_head(d, e, &at[e->n_at - 1], !both);
 }
 

@@ -11,6 +11,7 @@ enum {
     SCENE_SIDE_PX = 2, /* from the middle of a link to one of its directions */
     SCENE_KINDS_MAX = 24,
     SCENE_KIND_BYTES = 96,
+    SCENE_COLOURS = 4, /* of kinds of links: svg.css */
 };
 
 struct scene_rect {
@@ -20,6 +21,7 @@ struct scene_rect {
 /* A line of the legend for each kind of link. */
 struct scene_kind {
     char text[SCENE_KIND_BYTES];
+    uint32_t colour; /* as that of the edges */
 };
 
 struct scene_drawing {
@@ -30,7 +32,11 @@ struct scene_drawing {
     struct view_busiest drawn, listed; /* with --stats: labelled, and in the legend */
     struct scene_kind kind[SCENE_KINDS_MAX];
     size_t n_kinds;
+    uint32_t n_colours;
 };
+
+/* The classes of a line or its head: how busy it is, else its colour. Returns `classes`. */
+const char *scene_classes(const char *what, uint32_t colour, double pct, char classes[16]);
 
 /* -- labels --------------------------------------------------------------------------------- */
 

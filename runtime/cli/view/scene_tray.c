@@ -78,8 +78,8 @@ static struct tray tray_of(struct mesh *m)
 {
     uint32_t sips = m->sc->cli->info.sips;
     struct tray t = {.m = m, .switch_node = SCENE_NONE, .grid = m->sc->cli->info.grid_w > 0};
-    double w_mm = mesh_w_mm(m) + (m->has_shore[SIDE_W] + m->has_shore[SIDE_E]) * m->shore_mm;
-    double h_mm = mesh_h_mm(m) + (m->has_shore[SIDE_N] + m->has_shore[SIDE_S]) * m->shore_mm;
+    double w_mm = m->w_mm + (m->has_shore[SIDE_W] + m->has_shore[SIDE_E]) * m->shore_mm;
+    double h_mm = m->h_mm + (m->has_shore[SIDE_N] + m->has_shore[SIDE_S]) * m->shore_mm;
 
     set_columns(&t, w_mm, h_mm);
     t.lanes = t.grid ? GRID_PX : sips > 1 ? t.rows * LANE_PX + LABEL_PX : 0;

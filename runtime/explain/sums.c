@@ -95,7 +95,8 @@ void sums_add_all(struct sums *s, const struct sums *from)
             sums_add(s, &from->table.row[i].key, from->table.row[i].count, from->table.row[i].fs);
 }
 
-/* Wires, nodes, dispatch, launch, response and return are everywhere: only the sums by place say where. */
+/* Wires, nodes, dispatch, launch, response and return are everywhere: only the sums by place say
+ * where. */
 static bool has_place(kb_cause cause)
 {
     return cause != KB_CAUSE_WIRE && cause != KB_CAUSE_OVERHEAD && cause != KB_CAUSE_DISPATCH &&

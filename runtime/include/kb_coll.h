@@ -1,0 +1,90 @@
+/* kb_coll.h -- collectives for kernels: a group of PEs gathers, reduces or exchanges vectors.
+ *
+ * Every member of a group calls with the same group, count, type and options, in the same order,
+ * from inside any kernel; the call returns when the member's own result lies in its memory. Vectors
+ * lie anywhere that the PE may load from and store to, and may be larger than a TCM. Part i of a
+ * vector of `count` elements, of n, is [i * count / n, (i + 1) * count / n), rounded down.
+ *
+ *     kb_group g = kb_group_all(tl);
+ *
+ *     kb_all_gather(tl, g, .in = mine, .out = all, .count = 1000, .dtype = KB_F16);
+ *
+ * Messages are those of tl_send() under tag KB_COLL_TAG, which kernels that call these leave alone,
+ * in pieces of `chunk` bytes; a step passes a piece on as it comes. Room is that of the TCM.
+ *
+ * algorithm   KB_COLL_RING: both ways round, each part by the shorter one, in n / 2 steps.
+ *             KB_COLL_LINE: both ways from end to end, in n - 1 steps.
+ *             KB_COLL_AUTO: the ring, if the way from the last member to the first is not longer
+ *             than between others that are neighbours in the group; else the line.
+ * sums        Values that come from below are added in the order of their way, `sum so far op own`;
+ *             then those from above, `theirs op own`: the same for every chunk.
+ * time        machine.software: a call that spans two units pays call_ns (all_reduce twice, as it
+ * is a reduce_scatter and an all_gather), and step_ns in each step errors      a group that names a
+ * PE twice, that does not exist, or not the caller; no memory
+ */
+#ifndef KB_COLL_H
+#define KB_COLL_H
+#include "tl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum { KB_COLL_TAG = TL_TAGS - 1 };
+
+typedef enum kb_coll_algorithm { KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE } kb_coll_algorithm;
+
+/* PEs by rank: a list, which the caller keeps, or with pes NULL first, first + stride, ... */
+typedef struct kb_group {
+    const uint32_t *pes;
+    uint32_t first, stride;
+    int64_t n;
+} kb_group;
+
+kb_group kb_group_list(tl_ctx *tl, const uint32_t *pes, int64_t n);
+kb_group kb_group_cube(tl_ctx *tl); /* PEs of the own cube */
+kb_group kb_group_sip(tl_ctx *tl);  /* of the own SIP */
+kb_group kb_group_all(tl_ctx *tl);
+
+typedef struct kb_coll {
+    uint64_t in, out; /* addresses; equal, in place, or disjoint */
+    int64_t count;    /* elements of the whole vector: of all parts together */
+    kb_dtype dtype;
+    tl_op op; /* of reductions: TL_ADD, TL_MAXIMUM, TL_MINIMUM */
+    kb_coll_algorithm algorithm;
+    uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot and 1/16 of the TCM */
+} kb_coll;
+
+#ifdef __cplusplus
+#define KB_COLL_ARGS_(...)                                                                         \
+    kb_coll                                                                                        \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#else
+#define KB_COLL_ARGS_(...)                                                                         \
+    (kb_coll)                                                                                      \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#endif
+
+/* Part i of `out` becomes the `in` of rank i, which is one part. In place: in is the own part. */
+#define kb_all_gather(tl, group, ...)                                                              \
+    kb_all_gather_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `out`, one part, becomes the own part of the reduction of all `in`. */
+#define kb_reduce_scatter(tl, group, ...)                                                          \
+    kb_reduce_scatter_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `out` becomes the reduction of all `in`. */
+#define kb_all_reduce(tl, group, ...)                                                              \
+    kb_all_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,232 @@
+/* test_coll.c -- kb_coll.h: values by each algorithm, odd counts, lists of PEs, mistakes, times. */
+#include "kb_coll.h"
+#include "support/talks.h"
+
+enum { PES = 8, LONGEST = 3000, APART = 5000 };
+
+struct plan {
+    const uint32_t *pes;
+    int64_t n;
+    kb_coll args;
+    char what; /* g: gather, s: reduce_scatter, r: all_reduce */
+    kb_tensor *x, *y;
+};
+
+static int64_t begin_of(const struct plan *p, int64_t rank)
+{
+    return p->args.count / p->n * rank + p->args.count % p->n * rank / p->n;
+}
+
+static int64_t rank_of(const struct plan *p, uint32_t pe)
+{
+    int64_t rank = 0;
+
+    while (p->pes[rank] != pe)
+        rank++;
+    return rank;
+}
+
+/* Element e of rank r is 1 + APART r + e, of the numbers that lie in each slice. */
+static void calls(tl_ctx *tl, const kb_args *args)
+{
+    const struct plan *p = args->user;
+    kb_group g = kb_group_list(tl, p->pes, p->n);
+    kb_coll c = p->args;
+
+    c.in = kb_tensor_shard(p->x, tl_pe(tl)).address + 4 * APART * (uint64_t)rank_of(p, tl_pe(tl));
+    c.out = kb_tensor_shard(p->y, tl_pe(tl)).address;
+    if (p->what == 'g')
+        kb_all_gather_at(TL_HERE, tl, g, c);
+    else if (p->what == 's')
+        kb_reduce_scatter_at(TL_HERE, tl, g, c);
+    else
+        kb_all_reduce_at(TL_HERE, tl, g, c);
+}
+
+/* What lies at element e of the output of a rank; < 0: nothing. */
+static double expected(const struct plan *p, int64_t rank, int64_t e)
+{
+    int64_t first = p->what == 's' ? begin_of(p, rank) : 0, owner = 0;
+
+    if (p->what == 's' && first + e >= begin_of(p, rank + 1))
+        return -1;
+    if (e >= p->args.count)
+        return -1;
+    if (p->what != 'g')
+        return (double)(p->n * (1 + first + e) + APART * p->n * (p->n - 1) / 2);
+    while (begin_of(p, owner + 1) <= e)
+        owner++;
+    return (double)(1 + APART * owner + e - begin_of(p, owner));
+}
+
+static void check_rank(const struct plan *p, int64_t rank, const float *is)
+{
+    for (int64_t e = 0; e < LONGEST; e++) {
+        double should = expected(p, rank, e);
+
+        if (should >= 0 && (double)is[e] != should)
+            fail_msg("%c of %d, algorithm %d, %d elements: rank %d has %f at %d, not %f", p->what,
+                     (int)p->n, (int)p->args.algorithm, (int)p->args.count, (int)rank,
+                     (double)is[e], (int)e, should);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return (int)*(const uint32_t *)a - (int)*(const uint32_t *)b;
+}
+
+static kb_status run_plan(struct plan *p, kb_sim *sim, kb_error *why)
+{
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+    uint32_t sorted[PES];
+    kb_launch_request r = {.name = "calls", .kernel = calls, .args.user = p, .pes = sorted};
+
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(PES * APART), copies, &p->x, why),
+                     KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(p->x, 1, 1, why), KB_OK);
+    assert_int_equal(kb_tensor_new(sim, "y", KB_F32, KB_SHAPE(LONGEST), copies, &p->y, why), KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(p->y, 0, 0, why), KB_OK);
+    memcpy(sorted, p->pes, (size_t)p->n * sizeof *sorted);
+    qsort(sorted, (size_t)p->n, sizeof *sorted, by_number);
+    r.n_pes = (size_t)p->n;
+    assert_int_equal(kb_launch(sim, &r, why), KB_OK);
+    return kb_sim_run(sim, 0, why);
+}
+
+static void check(struct plan p)
+{
+    const void *is;
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_error why = {""};
+
+    p.args.dtype = KB_F32;
+    p.args.op = TL_ADD;
+    if (run_plan(&p, sim, &why) != KB_OK || kb_compute(sim, NULL, &why) != KB_OK)
+        fail_msg("%c of %d, %d elements: %s", p.what, (int)p.n, (int)p.args.count, why.text);
+    for (int64_t rank = 0; rank < p.n; rank++) {
+        assert_int_equal(kb_tensor_part(p.y, p.pes[rank], &is, &why), KB_OK);
+        check_rank(&p, rank, is);
+    }
+    kb_sim_free(sim);
+}
+
+/* Also in an order that is not that of the numbers, and across cubes. */
+static void every_rank_has_what_it_should(void **state)
+{
+    static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
+    static const int64_t n[] = {1, 2, 3, 4, 5, 8}, counts[] = {0, 1, 7, 1000, LONGEST};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(n); i++)
+        for (size_t j = 0; j < LENGTH(counts); j++)
+            for (int a = KB_COLL_AUTO; a <= KB_COLL_LINE; a++)
+                for (const char *what = "gsr"; *what; what++)
+                    check((struct plan){.pes = pes,
+                                        .n = n[i],
+                                        .what = *what,
+                                        .args = {.count = counts[j],
+                                                 .algorithm = (kb_coll_algorithm)a,
+                                                 .chunk = j % 2 ? 256 : 0}});
+}
+
+static void assert_refused(struct plan p, const char *text)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_error why = {""};
+
+    p.what = 'g';
+    p.args.dtype = KB_F32;
+    assert_int_equal(run_plan(&p, sim, &why), KB_KERNEL_ERROR);
+    if (!strstr(why.text, text))
+        fail_msg("\"%s\" does not say \"%s\"", why.text, text);
+    kb_sim_free(sim);
+}
+
+static void mistakes_are_named(void **state)
+{
+    static const uint32_t pes[] = {0, 1};
+
+    (void)state;
+    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = -1}}, "-1 elements");
+    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .chunk = 2}},
+                   "holds no element");
+    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .chunk = 1 << 28}},
+                   "one of 1048576 does");
+    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 9}},
+                   "no algorithm 9");
+}
+
+static void names_one_twice(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t twice[] = {0, 1, 0};
+
+    (void)args;
+    kb_all_gather(tl, kb_group_list(tl, twice, 3), .count = 3, .dtype = KB_F32);
+}
+
+static void is_not_in_it(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t others[] = {1, 2};
+
+    (void)args;
+    kb_all_gather(tl, kb_group_list(tl, others, 2), .count = 3, .dtype = KB_F32);
+}
+
+static void groups_are_checked(void **state)
+{
+    static const uint32_t one[] = {0};
+
+    (void)state;
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, names_one_twice, NULL, one, 1, KB_KERNEL_ERROR).text,
+               "PE 0 of the group comes twice"));
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, is_not_in_it, NULL, one, 1, KB_KERNEL_ERROR).text,
+               "the PE itself is not in the group"));
+}
+
+/* 2 from each of three ranks, in every type that adds. */
+static void twos(tl_ctx *tl, const kb_args *args)
+{
+    kb_dtype dtype = *(const kb_dtype *)args->user;
+    static const uint32_t pes[] = {0, 1, 2};
+    uint64_t at = kb_address(tl_topology(tl), &(kb_endpoint){KB_SLICE, 0, 0, tl_pe(tl)}, 1 << 20);
+    uint64_t out = at + (1 << 20);
+
+    tl_store(tl, at, tl_full(tl, dtype, KB_SHAPE(37), 2));
+    kb_all_reduce(tl, kb_group_list(tl, pes, 3), .in = at, .out = out, .count = 37, .dtype = dtype,
+                  .op = TL_ADD);
+    for (int64_t i = 0; i < 37; i += 12)
+        if (tl_value(tl, tl_load(tl, out, dtype, KB_SHAPE(37)), i) != 6)
+            tl_fail(tl, "the sum is not 6");
+}
+
+static void every_type_is_summed(void **state)
+{
+    static const kb_dtype types[] = {KB_F64, KB_F32, KB_F16, KB_BF16,
+                                     KB_I64, KB_I32, KB_I16, KB_I8};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(types); i++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){.values = true});
+        kb_error why = {""};
+
+        assert_int_equal(launch(sim, twos, &types[i], 3, &why), KB_OK);
+        if (kb_sim_run(sim, 0, &why) != KB_OK)
+            fail_msg("type %d: %s", (int)types[i], why.text);
+        kb_sim_free(sim);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rank_has_what_it_should),
+        cmocka_unit_test(every_type_is_summed),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(groups_are_checked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -22,9 +22,9 @@
  * around the PE by four points: (147, 184), (134, 184), (134, 76), (163, 76).
  *
  * Invariants. Lines of an edge are level or upright, so a label beside one is level or upright
- * too. Two directions of a link are added one after the other (`back`), and the
- * format draws them side by side. Each component is added before the edges that meet it, since an
- * edge has the numbers of two nodes of the scene.
+ * too; only links of a net slant, which have labels where they do not. Two directions of a link are
+ * added one after the other (`back`), and the format draws them side by side. Each component is
+ * added before the edges that meet it, since an edge has the numbers of two nodes of the scene.
  */
 #include "cli/view/scene.h"
 #include "cli/out/memory.h"

@@ -4,6 +4,13 @@
 #include "machine/tables.h"
 #include "spec.h"
 
+/* Whole sets of as many lines as there are ways; what is left over is not used. */
+static inline uint64_t cache_sets(const struct spec *s)
+{
+    return (uint64_t)(s->cube_hbm_cache_size_mb * (1 << 20)) /
+           (uint64_t)(s->cube_hbm_cache_line * s->cube_hbm_cache_ways);
+}
+
 /* If `spec` has a cache, slices of `kind` become it, and their memory is behind it. */
 void cache_add(const struct spec *spec, struct kind_row *kind);
 

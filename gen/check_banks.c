@@ -1,5 +1,5 @@
 /*
- * check_banks.c -- mistakes in the keys of an HBM with banks.
+ * check_banks.c -- mistakes in the keys of an HBM with banks, or with caches.
  *
  * Sizes must be powers of two wherever they stand, so that an address has bits for each. Timings
  * are held against each other only where banks use them (`model: banks`).
@@ -8,6 +8,7 @@
  * the next refresh came before that, none of them would ever be late enough to be served in
  * between: so refi must be longer.
  */
+#include "cache_row.h"
 #include "check.h"
 #include "machine/tables.h"
 #include "value.h"
@@ -128,4 +129,57 @@ void check_no_banks(const struct spec *spec)
         else
             diag_warning(spec->diag, spec_place(spec, keys[i]), text, key_rows[keys[i]].path);
     }
+}
+
+/* -- caches --------------------------------------------------------------------------------- */
+
+static void check_cache_shape(const struct spec *spec)
+{
+    static const enum key keys[] = {KEY_cube_hbm_cache_size_mb, KEY_cube_hbm_cache_line,
+                                    KEY_cube_hbm_cache_ways};
+    const enum key line = KEY_cube_hbm_cache_line;
+    enum key blamed = culprit(spec, keys, sizeof keys / sizeof *keys);
+
+    if (!check_is_bad(spec, line) && !check_is_power_of_two(spec->cube_hbm_cache_line))
+        diag_error(spec->diag, spec_place(spec, line), "'%s' must be a power of two, not '%lld'",
+                   key_rows[line].path, (long long)spec->cube_hbm_cache_line);
+    else if (blamed != N_KEYS && cache_sets(spec) == 0)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.hbm.cache' is smaller than one set, which has 'ways' x 'line' = %lld "
+                   "bytes",
+                   (long long)(spec->cube_hbm_cache_ways * spec->cube_hbm_cache_line));
+}
+
+/* What a cache does not go with: `key` is blamed, or what makes the cache. */
+static void refuse_beside_cache(const struct spec *spec, enum key key, bool is_there,
+                                const char *text)
+{
+    const enum key keys[] = {key, KEY_cube_hbm_cache_size_mb};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (is_there && blamed != N_KEYS)
+        diag_error(spec->diag, spec_place(spec, blamed), "%s", text);
+}
+
+void check_cache(const struct spec *spec)
+{
+    if (check_is_bad(spec, KEY_cube_hbm_cache_size_mb) || spec->cube_hbm_cache_size_mb <= 0)
+        return;
+    check_cache_shape(spec);
+    refuse_beside_cache(
+        spec, KEY_contention_links, spec->contention_links == MODE_ROUTER,
+        "'cube.hbm.cache' wants 'contention.links: ideal' or 'fifo': it is not built behind "
+        "routers");
+    refuse_beside_cache(
+        spec, KEY_cube_hbm_hold,
+        spec->cube_hbm_model == MEMORY_SERVER && spec->cube_hbm_hold == HOLD_ROUTE,
+        "'cube.hbm.cache' wants 'cube.hbm.hold: own': what the memory behind it moves does not "
+        "hold it for the drain of a route");
+    refuse_beside_cache(
+        spec, KEY_cube_hbm_impl, spec->cube_hbm_impl.name,
+        "'cube.hbm.cache' is beside 'cube.hbm.impl': a component is a memory of its own, leave "
+        "one of them out");
+    refuse_beside_cache(
+        spec, KEY_cube_hbm_model, spec->cube_hbm_model != MEMORY_SERVER,
+        "'cube.hbm.cache' wants 'cube.hbm.model: server': it is not built before banks");
 }

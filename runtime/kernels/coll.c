@@ -13,6 +13,7 @@
  * Example: all_gather, ring of 4, rank 1. Step 1: block 1 goes to ranks 2 and 0; 0 comes from
  * below, 2 from above. Step 2: block 0 goes up to 2; 3 comes from below. The lane down is done.
  */
+#include "base/text.h"
 #include "kb_coll.h"
 #include "machine/pes.h"
 #include <stdarg.h>
@@ -45,10 +46,10 @@ static __attribute__((format(printf, 2, 3))) _Noreturn void bad(const struct col
 {
     char text[256];
     va_list args;
-    int n = snprintf(text, sizeof text, "%s: ", c->name);
+    int n = text_format(text, sizeof text, "%s: ", c->name);
 
     va_start(args, format);
-    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    text_vformat(text + n, sizeof text - (size_t)n, format, args);
     va_end(args);
     tl_fail_at(c->here, c->tl, text);
     __builtin_unreachable();

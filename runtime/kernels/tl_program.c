@@ -8,6 +8,7 @@
  */
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
+#include "pe/boxes.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -709,15 +709,18 @@ static void follow_command(const struct watched *w, uint64_t id, struct chain *x
     follow(w, barrier ? id : last_job(w, id), barrier, x);
 }
 
-static void assert_shares(const struct watched *w, const kb_command *c)
+/* `launch_fs`: what its PE waited for the launch before it, as its first command. */
+static void assert_shares(const struct watched *w, const kb_command *c, int64_t launch_fs)
 {
     static struct chain want;
     const struct judge_op_record *r = record(w, c->id);
     int64_t sum_fs = 0;
 
     follow_command(w, c->id, &want);
-    share(&want.whole, KB_CAUSE_DISPATCH, node_of(w, r->kernel, "pe_cpu"), c->issue_fs - c->call_fs,
-          KB_NOWHERE, KB_NO_ID);
+    share(&want.whole, KB_CAUSE_DISPATCH, node_of(w, r->kernel, "pe_cpu"),
+          c->issue_fs - c->call_fs - launch_fs, KB_NOWHERE, KB_NO_ID);
+    share(&want.whole, KB_CAUSE_LAUNCH, node_of(w, r->kernel, "pe_cpu"), launch_fs, KB_NOWHERE,
+          KB_NO_ID);
     for (size_t i = 0; i < want.whole.n; i++)
         assert_share(w, c, &want.whole.row[i]);
     for (size_t i = 0; i < c->n_shares; i++)
@@ -795,6 +798,7 @@ static struct cause assert_commands(const struct watched *w, size_t kernel)
 {
     const struct judge_kernel *k = &w->s->program.kernels[kernel];
     struct cause cause = {KB_NO_ID, false};
+    int64_t launch_fs = llround(judge_number(w->s->judge, "software.launch_ns") * 1e6);
 
     for (size_t i = 0; i < k->n; i++) {
         const struct judge_command_times *t = times(w, kernel, i);
@@ -810,13 +814,14 @@ static struct cause assert_commands(const struct watched *w, size_t kernel)
         assert_non_null(x);
         assert_name(w, &k->commands[i], x);
         assert_true(x->pe == judge_global_pe(w->s->judge, &k->pe));
-        assert_true(x->call_fs == t->call_fs && x->issue_fs == t->issue_fs);
+        assert_true(x->call_fs == t->call_fs - launch_fs && x->issue_fs == t->issue_fs);
         assert_true(x->end_fs == t->end_fs);
         if (x->after != cause.after || x->after_end != cause.after_end)
             fail_msg("seed %" PRIu64 ": command %u follows the %s of %u, not the %s of %u",
                      w->s->seed, x->id, x->after_end ? "end" : "issue", x->after,
                      cause.after_end ? "end" : "issue", cause.after);
-        assert_shares(w, x);
+        assert_shares(w, x, launch_fs);
+        launch_fs = 0;
         assert_true(x->return_fs == t->return_fs);
         assert_true(x->async ==
                     (k->commands[i].async || x->composite || k->commands[i].kind == JUDGE_SEND));

@@ -55,8 +55,9 @@ static void take_key(void *arg, const kb_key *key)
         c->lat_ns = key->value;
     else if (strcmp(key->path, "cube.hbm.model") == 0)
         c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "server") == 0;
-    else if (strstr(key->path, "granule") || strstr(key->path, "cache"))
-        c->has_plain_memory = c->has_plain_memory && (key->kind != KB_KEY_COUNT || key->value == 0);
+    else if (strcmp(key->path, "addressing.granule") == 0 ||
+             strcmp(key->path, "cube.hbm.cache.size_mb") == 0)
+        c->has_plain_memory = c->has_plain_memory && key->value == 0;
     else if (strncmp(key->path, "cubes", 5) == 0) /* kinds of cubes with keys of their own */
         c->has_plain_memory = strcmp(key->text, "{}") == 0 && c->has_plain_memory;
     else if (strstr(key->path, ".impl"))

@@ -100,30 +100,39 @@ static bool is_regular(const char *path)
     return stat(path, &of) == 0 && S_ISREG(of.st_mode);
 }
 
-bool digest_add_file(struct digest *d, const char *path)
+bool digest_of_file(const char *path, char hex[DIGEST_CHARS + 1])
 {
     unsigned char bytes[1 << 14];
-    struct digest own;
-    char hex[DIGEST_CHARS + 1];
+    struct digest d;
     FILE *f;
     size_t n;
 
+    hex[0] = '\0';
     if (!is_regular(path))
         return true;
     f = fopen(path, "rb");
     if (!f)
         return false;
-    digest_begin(&own);
-    digest_add(&own, "", 0);
+    digest_begin(&d);
+    digest_add(&d, "", 0);
     while ((n = fread(bytes, 1, sizeof bytes, f)) > 0)
-        digest_add(&own, bytes, n);
+        digest_add(&d, bytes, n);
     int error = ferror(f) ? errno : 0;
     fclose(f);
-    digest_end(&own, hex);
-    if (!error)
-        digest_add_text(d, hex);
+    digest_end(&d, hex);
     errno = error;
     return !error;
+}
+
+bool digest_add_file(struct digest *d, const char *path)
+{
+    char hex[DIGEST_CHARS + 1];
+
+    if (!digest_of_file(path, hex))
+        return false;
+    if (*hex)
+        digest_add_text(d, hex);
+    return true;
 }
 
 void digest_of(const void *bytes, size_t n, char hex[DIGEST_CHARS + 1])

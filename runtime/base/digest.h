@@ -37,6 +37,9 @@ bool digest_add_file(struct digest *d, const char *path);
 /* "" if nothing was added. */
 void digest_end(struct digest *d, char hex[DIGEST_CHARS + 1]);
 
+/* That of a regular file; "" of what is none. False with errno: one that cannot be read. */
+bool digest_of_file(const char *path, char hex[DIGEST_CHARS + 1]);
+
 void digest_of(const void *bytes, size_t n, char hex[DIGEST_CHARS + 1]);
 
 #endif

@@ -286,13 +286,10 @@ static void resolve_files(struct run *run)
         const char *word = o->operand[i];
         size_t len = strcspn(word, "=");
         struct file_arg *file = &run->files[i];
-        struct digest d;
 
         if (word[len] == '\0' || word[len + 1] != '@' || is_argument(run->rows.bench, word, len))
             continue;
-        digest_begin(&d);
-        digest_add_file(&d, word + len + 2);
-        digest_end(&d, stpcpy(file->value, "sha256:"));
+        digest_of_file(word + len + 2, stpcpy(file->value, "sha256:"));
         snprintf(file->name, sizeof file->name, "%.*s", (int)len, word);
         run->args[run->n_args++] = (struct origin_arg){.name = file->name, .value = file->value};
     }

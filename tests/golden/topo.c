@@ -154,6 +154,8 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .ipcq_space = 0,
         },
         .banks = {0},
+        .cache = {0},
+        .cached = {0},
     },
 };
 

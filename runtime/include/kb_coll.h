@@ -12,15 +12,19 @@
  * Messages are those of tl_send() under tag KB_COLL_TAG, which kernels that call these leave alone,
  * in pieces of `chunk` bytes; a step passes a piece on as it comes. Room is that of the TCM.
  *
- * algorithm   KB_COLL_RING: both ways round, each part by the shorter one, in n / 2 steps.
- *             KB_COLL_LINE: both ways from end to end, in n - 1 steps.
- *             KB_COLL_AUTO: the ring, if the way from the last member to the first is not longer
- *             than between others that are neighbours in the group; else the line.
- * sums        Values that come from below are added in the order of their way, `sum so far op own`;
- *             then those from above, `theirs op own`: the same for every chunk.
- * time        machine.software: a call that spans two units pays call_ns (all_reduce twice, as it
- * is a reduce_scatter and an all_gather), and step_ns in each step errors      a group that names a
- * PE twice, that does not exist, or not the caller; no memory
+ * algorithm  KB_COLL_RING: both ways round, each part by the shorter one, in n / 2 steps.
+ *            KB_COLL_LINE: both ways from end to end, in n - 1 steps.
+ *            KB_COLL_AUTO: the ring, if the way from the last member to the first is not longer
+ *            than between others that are neighbours in the group; else the line.
+ *
+ * sums       Values that come from below are added in the order of their way, `sum so far op own`;
+ *            then those from above, `theirs op own`: the same for every chunk.
+ *
+ * time       A call that spans two units of machine.software pays call_ns (all_reduce twice, as it
+ *            is a reduce_scatter and an all_gather), and step_ns in each step.
+ *
+ * errors     A group that names a PE twice, or one that does not exist, or not the caller; a count
+ *            below 0; a chunk that does not fit; no memory.
  */
 #ifndef KB_COLL_H
 #define KB_COLL_H

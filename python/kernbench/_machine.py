@@ -343,7 +343,10 @@ class Commands:
 @contextlib.contextmanager
 def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
     """Operands that name files of arrays, while these files are there."""
-    with tempfile.TemporaryDirectory(prefix="kernbench.") if inputs else contextlib.nullcontext("") as folder:
+    if not inputs:
+        yield []
+        return
+    with tempfile.TemporaryDirectory(prefix="kernbench.") as folder:
         words = []
         for name, array in inputs.items():
             path = os.path.join(folder, f"{name}.npy")

@@ -286,6 +286,8 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
     tl_group rank = {.pes = me->pe_of, .n = me->s->pes};
 
     tl_region(me->tl, op->id);
+    if (i > 0) /* the kernel has paid for its first one */
+        tl_pay(me->tl, TL_COST_LAUNCH);
     operation(me, op);
     tl_wait_all(me->tl);
     tl_release(me->tl, mark);

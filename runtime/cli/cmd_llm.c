@@ -56,7 +56,7 @@ struct llm {
     struct llm_row *row; /* owned */
     size_t n, room;
     bool too_large; /* the last batch */
-    char totals[4096];
+    char *totals;   /* owned: a line for each batch */
     size_t totals_len;
 };
 
@@ -202,24 +202,26 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
 
 static void total(struct llm *l, const struct shape *s, int64_t prefill_fs, int64_t decode_fs)
 {
-    size_t room = sizeof l->totals - l->totals_len;
-    char *at = l->totals + l->totals_len;
+    enum { LINE_ROOM = 512 };
+    size_t room = LINE_ROOM;
     char lead[48] = ",";
     int n = 0;
+
+    l->totals = memory_resize(l->totals, l->totals_len + LINE_ROOM, 1);
+    char *at = l->totals + l->totals_len;
 
     if (prefill_fs == 0)
         snprintf(lead, sizeof lead, "batch %lld:", (long long)s->batch);
     if (prefill_fs > 0)
         n += text_format(at, room, "batch %lld: ttft %.6f ms", (long long)s->batch,
                          (double)prefill_fs / 1e12);
-    if (decode_fs > 0 && (size_t)n < room)
+    if (decode_fs > 0)
         n += text_format(at + n, room - (size_t)n,
                          "%s tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s", lead,
                          (double)decode_fs / 1e12, 1e15 / (double)decode_fs,
                          (double)s->batch * 1e15 / (double)decode_fs);
-    if ((size_t)n < room)
-        n += text_format(at + n, room - (size_t)n, "\n");
-    l->totals_len += (size_t)n < room ? (size_t)n : 0;
+    n += text_format(at + n, room - (size_t)n, "\n");
+    l->totals_len += (size_t)n;
 }
 
 static enum exit_code batch(struct llm *l, int64_t n)
@@ -370,6 +372,7 @@ enum exit_code cmd_llm(const struct cli *cli)
     if (!code)
         code = run_batches(&l);
     chip_free(&l.chip);
+    free(l.totals);
     free(l.row);
     return code;
 }

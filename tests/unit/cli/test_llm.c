@@ -1,4 +1,5 @@
 /* test_llm.c -- models: parameters, work of operations, and times on ranks of machines. */
+#include "support/any_topology.h"
 #include "support/rig.h"
 
 #include "base/rng.h"
@@ -249,6 +250,33 @@ static void operations_add_up_on_both_engines(void **state)
     hold_times(&cube8_topology, MODEL_FALCON, &decode);
 }
 
+/* Each operation waits for its launch, on all PEs at once. */
+static void a_launch_is_paid_by_each_operation(void **state)
+{
+    struct shape s = {.tp = 8,
+                      .batch = 4,
+                      .q = 1,
+                      .kv = 100,
+                      .page = 16,
+                      .weights = KB_BF16,
+                      .act = KB_BF16,
+                      .kv_dtype = KB_BF16};
+    const char yaml[] = "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n";
+    const kb_topology *plain = any_topology(yaml);
+    const kb_topology *paid = any_topology(
+        "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\nsoftware: {launch_ns: 1000}\n");
+    struct graph g;
+    struct iteration without = time_of(plain, KB_FUSED, MODEL_LLAMA, &s, &g);
+    struct iteration with = time_of(paid, KB_FUSED, MODEL_LLAMA, &s, &g);
+
+    (void)state;
+    for (size_t i = 0; i < g.n; i++)
+        assert_int_equal(with.op[i].all_fs - without.op[i].all_fs,
+                         (int64_t)with.op[i].count * 1000000000);
+    any_topology_free(plain);
+    any_topology_free(paid);
+}
+
 /* More users take more time, and two ranks less than one. */
 static void times_follow_the_work(void **state)
 {
@@ -363,6 +391,7 @@ int main(void)
         cmocka_unit_test(pairs_of_a_prompt_are_causal),
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(operations_add_up_on_both_engines),
+        cmocka_unit_test(a_launch_is_paid_by_each_operation),
         cmocka_unit_test(times_follow_the_work),
         cmocka_unit_test(no_product_is_faster_than_its_bound),
         cmocka_unit_test(a_search_is_not_worse_with_more_tries),

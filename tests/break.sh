@@ -691,6 +691,7 @@ break_it 'lines of kernels without sums' runtime/cli/rows/breakdown_rows.c 's/ &
 break_it 'nothing for readers without scripts' runtime/cli/report/report.c 's/^    put_sink\(s, &r->figures\);//'
 break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
+break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\)/if (0)/'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
 break_it 'a prompt attends to what comes later' runtime/cli/llm/graph.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
 break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/a\.k \* a\.n \* a\.w_bytes/2 * a.k * a.n * a.w_bytes/'
@@ -977,7 +978,7 @@ choose_tests() {
     *' runtime/base/newfile'* | *' runtime/base/fault'* | *visible* | *' runtime/cli/out/stop'* | *' runtime/cli/out/memory'* | *lines.c*LINE_SKIP*)
         tests=(number) scripts=(failures stops)
         ;;
-    *' runtime/cli/llm/'*) tests=(llm) scripts=() ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm) scripts=() ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

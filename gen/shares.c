@@ -3,14 +3,19 @@
  *
  * The edges of a route and their parts (machine/vcs.h has how a part becomes VCs):
  *
- *     crossbar      in cubes of 6 PEs and more chains and bridges form a ring: part 0 of 2 up to
- * and on the bridge, 1 behind it a step        from cube to cube, in a dimension that wraps: part 0
- * of 2, 1 behind the dateline. Its edges are noc > ucie, ucie > ucie, ucie > noc. SIPs of a grid
- * alike detours       a part of their own on all steps, if the plan says so in a mesh     inside a
- * cube, if there are more: a packet has up to three stages, the cube of its source, the cubes
- * between, the cube of its target. Without them packets that leave a cube and packets that arrive
- * could wait for each other by way of four cubes others        all VCs: edges of a source, of a
- * memory, of an IO chiplet
+ * - crossbar: in cubes of 6 PEs and more chains and bridges form a ring: part 0 of 2 up to and on
+ * the bridge, 1 behind it
+ *
+ * - a step from cube to cube, in a dimension that wraps: part 0 of 2, 1 behind the dateline. Its
+ *   edges are noc > ucie, ucie > ucie, ucie > noc. SIPs of a grid alike
+ *
+ * - detours: a part of their own on all steps, if the plan says so
+ *
+ * - in a mesh inside a cube, if there are more: a packet has up to three stages, the cube of its
+ *   source, the cubes between, the cube of its target. Without them packets that leave a cube and
+ *   packets that arrive could wait for each other by way of four cubes
+ *
+ * - others: all VCs: edges of a source, of a memory, of an IO chiplet
  *
  * An answer passes the edges of its request backwards: its source is the memory's cube.
  */

@@ -210,6 +210,19 @@ static struct iteration time_of(const kb_topology *topo, kb_engine engine, enum 
     return it;
 }
 
+/* A decode step in bf16 of `batch` requests of `kv` tokens, over `tp` ranks. */
+static struct shape decode_of(int64_t tp, int64_t batch, int64_t kv)
+{
+    return (struct shape){.tp = tp,
+                          .batch = batch,
+                          .q = 1,
+                          .kv = kv,
+                          .page = 16,
+                          .weights = KB_BF16,
+                          .act = KB_BF16,
+                          .kv_dtype = KB_BF16};
+}
+
 static void hold_times(const kb_topology *topo, enum model_family family, const struct shape *s)
 {
     struct graph g;
@@ -229,14 +242,7 @@ static void hold_times(const kb_topology *topo, enum model_family family, const 
 
 static void operations_add_up_on_both_engines(void **state)
 {
-    struct shape decode = {.tp = 8,
-                           .batch = 4,
-                           .q = 1,
-                           .kv = 100,
-                           .page = 16,
-                           .weights = KB_BF16,
-                           .act = KB_BF16,
-                           .kv_dtype = KB_BF16};
+    struct shape decode = decode_of(8, 4, 100);
     struct shape prefill = decode;
 
     (void)state;
@@ -253,14 +259,7 @@ static void operations_add_up_on_both_engines(void **state)
 /* Each operation waits for its launch, on all PEs at once. */
 static void a_launch_is_paid_by_each_operation(void **state)
 {
-    struct shape s = {.tp = 8,
-                      .batch = 4,
-                      .q = 1,
-                      .kv = 100,
-                      .page = 16,
-                      .weights = KB_BF16,
-                      .act = KB_BF16,
-                      .kv_dtype = KB_BF16};
+    struct shape s = decode_of(8, 4, 100);
     const char yaml[] = "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n";
     const kb_topology *plain = any_topology(yaml);
     const kb_topology *paid = any_topology(
@@ -280,14 +279,7 @@ static void a_launch_is_paid_by_each_operation(void **state)
 /* More users take more time, and two ranks less than one. */
 static void times_follow_the_work(void **state)
 {
-    struct shape s = {.tp = 1,
-                      .batch = 1,
-                      .q = 1,
-                      .kv = 64,
-                      .page = 16,
-                      .weights = KB_BF16,
-                      .act = KB_BF16,
-                      .kv_dtype = KB_BF16};
+    struct shape s = decode_of(1, 1, 64);
     struct graph g;
     int64_t one = time_of(&cube8_topology, KB_FUSED, MODEL_LLAMA, &s, &g).fs;
 
@@ -352,14 +344,7 @@ static void a_search_is_not_worse_with_more_tries(void **state)
 {
     struct cli cli = cli_of(&cube8_topology, KB_FUSED);
     struct model m = small_model(MODEL_LLAMA);
-    struct shape s = {.tp = 8,
-                      .batch = 8,
-                      .q = 1,
-                      .kv = 64,
-                      .page = 16,
-                      .weights = KB_BF16,
-                      .act = KB_BF16,
-                      .kv_dtype = KB_BF16};
+    struct shape s = decode_of(8, 8, 64);
     struct found few[GRAPH_OPS_MAX] = {{0}}, many[GRAPH_OPS_MAX] = {{0}};
     struct graph g, h;
     struct chip chip;

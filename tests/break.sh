@@ -161,6 +161,15 @@ break_it 'parts with the id of the whole in the fingerprint' $split.h 's/\(numbe
 break_it 'a whole that ends with its first part' $split.c 's/if \(s->txns\[part\]\.issue_fs > last->issue_fs\)/if (0)/'
 break_it 'parts with the bytes of the whole' $split.c 's/= part->nbytes & TXN_MAX_BYTES;/= of->nbytes;/'
 break_it 'packets: a PE cuts nothing' $split.c 's/return packet \? packet : ADDRESS_WHOLE;/return ADDRESS_WHOLE;/'
+break_it 'multicasts: each way is taken alone' runtime/engine/branches.c 's/part->shared = way\.shared;/part->shared = 0;/'
+break_it 'multicasts: a follower enters when it comes' runtime/network/turn.h 's/branch_follows\(s, slot\) \? branch_enter\(s, slot\)/branch_follows(s, slot) ? t/'
+break_it 'multicasts: a follower counts as an arrival' runtime/engine/branches.h 's/return branch_follows\(s, slot\) && s->txns\[slot\]\.stage == TXN_TO_LINK;/return false;/'
+break_it 'multicasts: a link counts for each part' runtime/engine/branches.c 's/u->links--;/return;/'
+break_it 'multicasts: the channel lets the bytes out for each part' runtime/engine/split.c 's/more->bytes \+= x->nbytes;/more->bytes += 0;/'
+break_it 'multicasts: ways meet again' runtime/machine/tree.c 's/a->at = place->number;/a->at = 0;/'
+break_it 'multicasts: formula is that of the part that ends last' runtime/sim/results.c 's/most = fs > most \? fs : most;/most = fs;/'
+break_it 'multicasts: a target twice' runtime/sim/destination.c 's/if \(sorted\[i\] != sorted\[i - 1\]\)/if (true)/'
+break_it 'multicasts: packets are cut off' runtime/engine/split.h 's/ && !is_branch\(s, slot\)//'
 break_it 'tiles: a part for each piece' $split.c 's/c->bytes->tile\.n > 1 \? part_in\(parts, first, piece->dst\) : new_part\(parts\)/new_part(parts)/'
 break_it 'tiles: one run is cut without an end' $split.c 's/bytes->tile\.n > 1 && c\.next < bytes->tile\.n/c.next < bytes->tile.n/'
 break_it 'tiles: rows that touch are two runs' runtime/machine/tile.h 's/if \(next\.at != run\.at \+ run\.nbytes\)/if (next.at)/'
@@ -978,6 +987,7 @@ choose_tests() {
     *' runtime/base/newfile'* | *' runtime/base/fault'* | *visible* | *' runtime/cli/out/stop'* | *' runtime/cli/out/memory'* | *lines.c*LINE_SKIP*)
         tests=(number) scripts=(failures stops)
         ;;
+    *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm) scripts=() ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;

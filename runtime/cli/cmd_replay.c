@@ -33,6 +33,7 @@ struct transaction_row {
     kb_transaction request;
     kb_result result;
     const char *src, *dst;
+    uint32_t op; /* of op_names */
 };
 
 #define WAIT_COLUMN(NAME, name)                                                                    \
@@ -40,7 +41,7 @@ struct transaction_row {
 
 static const struct column columns[] = {
     COLUMN("id", CELL_COUNT, struct transaction_row, id),
-    COLUMN_WORD("op", struct transaction_row, request.op, op_names),
+    COLUMN_WORD("op", struct transaction_row, op, op_names),
     COLUMN_NAME("src", struct transaction_row, src),
     COLUMN_NAME("dst", struct transaction_row, dst),
     COLUMN("nbytes", CELL_COUNT, struct transaction_row, request.nbytes),
@@ -73,6 +74,7 @@ struct replay {
     char warning[WARNING_BYTES]; /* about all rows; "": none */
     kb_error wrong;              /* a row's terms cannot be: which */
     struct endpoint_names names;
+    struct targets_texts targets;
     struct transaction_row row;           /* that is being printed */
     struct column columns[N_COLUMNS + 1]; /* with routers */
     bool has_return;
@@ -91,7 +93,9 @@ static const void *result_record(void *arg, uint64_t i)
         return NULL;
     row->id = i;
     row->src = endpoint_names_find(&replay->names, &row->request.src);
-    row->dst = endpoint_names_find(&replay->names, &row->request.dst);
+    row->op = row->request.n_targets ? ROW_MWRITE : (uint32_t)row->request.op;
+    row->dst = row->request.n_targets ? targets_text(&replay->targets, i)
+                                      : endpoint_names_find(&replay->names, &row->request.dst);
     return row;
 }
 
@@ -184,8 +188,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         rows.columns = replay->columns;
         rows.n_columns = N_COLUMNS + 1;
     }
-    enum exit_code code =
-        transactions_read(cli->topo, cli->program, cli->opts.operand[0], cli->opts.quiet, sim);
+    enum exit_code code = transactions_read(cli->topo, cli->program, cli->opts.operand[0],
+                                            cli->opts.quiet, sim, &replay->targets);
 
     if (code && code != EXIT_INTERRUPTED)
         return code;
@@ -252,6 +256,7 @@ enum exit_code cmd_replay(const struct cli *cli)
     utilization_rows_free(&stats);
     kb_breakdown_free(replay.breakdown);
     endpoint_names_free(&replay.names);
+    targets_texts_free(&replay.targets);
     kb_sim_free(replay.sim);
     return code;
 }

@@ -36,12 +36,18 @@ bool flows_init(struct flows *f, const struct kb_topology *t)
     }
     if (t->regular)
         return true;
-    f->nodes = rows_reserve(walk_n_nodes(t), sizeof *f->nodes);
-    f->edges = rows_reserve(walk_n_links(t), sizeof *f->edges);
-    if (n_pairs(t) > FLOW_PAIRS_MOST)
-        return f->nodes && f->edges;
-    f->pairs = rows_reserve(n_pairs(t), sizeof *f->pairs);
-    return f->nodes && f->edges && f->pairs;
+    if (n_pairs(t) <= FLOW_PAIRS_MOST)
+        f->pairs = rows_reserve(n_pairs(t), sizeof *f->pairs);
+    return flows_walked(f, t) && (f->pairs || n_pairs(t) > FLOW_PAIRS_MOST);
+}
+
+bool flows_walked(struct flows *f, const struct kb_topology *t)
+{
+    if (!f->nodes)
+        f->nodes = rows_reserve(walk_n_nodes(t), sizeof *f->nodes);
+    if (!f->edges)
+        f->edges = rows_reserve(walk_n_links(t), sizeof *f->edges);
+    return f->nodes && f->edges;
 }
 
 void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x)
@@ -73,7 +79,7 @@ void flows_clear(struct flows *f, const struct kb_topology *t)
 
         memset(*rows, 0, n * sizeof **rows);
     }
-    if (!t->regular) {
+    if (f->nodes && f->edges) {
         memset(f->nodes, 0, walk_n_nodes(t) * sizeof *f->nodes);
         memset(f->edges, 0, walk_n_links(t) * sizeof *f->edges);
     }

@@ -77,13 +77,17 @@ enum { FLOW_PAIRS_MOST = 1 << 16 };
 /* Owned tables, as above; not regular: no `turn` is used, and what is walked is counted at once. */
 struct flows {
     struct flow *local, *out, *turn, *in, *host;
-    struct flow *pairs;             /* NULL: none is counted */
-    struct flow_sum *nodes, *edges; /* [node], [link station]: machine/walk.h */
+    struct flow *pairs; /* NULL: none is counted */
+    /* [node], [link station]: machine/walk.h. Regular: NULL, as long as nothing is walked. */
+    struct flow_sum *nodes, *edges;
 };
 
 /* Makes `f`, which is zeroed. False without memory: flows_free() frees the rest. */
 bool flows_init(struct flows *f, const struct kb_topology *t);
 void flows_free(struct flows *f, const struct kb_topology *t);
+
+/* Makes the tables of what is walked, if there are none. False without memory. */
+bool flows_walked(struct flows *f, const struct kb_topology *t);
 
 /* Counts the nodes and edges of the route of `x`. */
 void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x);

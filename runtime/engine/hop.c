@@ -191,7 +191,8 @@ static void arrive(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
 
-    seen(s, HOW_COUNTED, t, EV_ARRIVE, record_id(s, slot));
+    if (!branch_comes_behind(s, slot))
+        seen(s, HOW_COUNTED, t, EV_ARRIVE, record_id(s, slot));
     if (txn->stage == TXN_TO_LINK) {
         hop_take_link(s, t, slot);
     } else if (txn->stage == TXN_TO_ENGINE) {

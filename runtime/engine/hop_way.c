@@ -168,7 +168,7 @@ void hop_take_link(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (s->observer)
         observe_come(s, t, slot, STATION_LINK);
-    enter = take_turn(s, link_of(s, txn), drain_fs(txn->nbytes, edge_gbs(s, txn)), t);
+    enter = take_turn_in_tree(s, link_of(s, txn), drain_fs(txn->nbytes, edge_gbs(s, txn)), t, slot);
     if (s->observer)
         observe_take(s, enter, slot, STATION_LINK);
     take_wire(s, enter, slot);

@@ -254,11 +254,12 @@ static void find_delays(struct kb_sim *s)
 
 /*
  * Do rows wait in lists? With several channels that would have rows of an open loop set out long
- * before their time; where memories choose these would fill lists of what is expected.
+ * before their time; where memories choose these would fill lists of what is expected. Loops of
+ * lists have no branches of multicasts.
  */
 static bool is_listed(const struct kb_sim *s)
 {
-    return !sim_counts(s) && !s->dependencies && !s->kernels && !s->paces &&
+    return !sim_counts(s) && !s->dependencies && !s->kernels && !s->paces && !s->targets &&
            (!s->inorder->program.chooses || most_channels(s->topo) == 1);
 }
 

@@ -443,7 +443,9 @@ static ALWAYS_INLINE struct goer go(struct kb_sim *s, int how, struct goer goer)
         struct link_station *link = step->kind != STEP_FAR_LINK ? &links[step->station ^ reads]
                                                                 : far_link(s, step, cube, x);
 
-        uint64_t enter = take_turn(s, link, taken, t);
+        uint64_t enter = !(how & IN_LISTED) && __builtin_expect(s->branches != NULL, false)
+                             ? take_turn_in_tree(s, link, taken, t, slot)
+                             : take_turn(s, link, taken, t);
 
         if (how & IN_WATCHED)
             observe_visit(s, STATION_LINK, (size_t)(link - s->links), slot, t, enter);
@@ -783,7 +785,8 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
 {
     struct txn *x = &s->txns[slot];
 
-    seen(s, how, t, EV_ARRIVE, record_id(s, slot));
+    if (!branch_comes_behind(s, slot))
+        seen(s, how, t, EV_ARRIVE, record_id(s, slot));
     if (how & IN_KERNELS && kernels_inside_pe(s, slot)) {
         come_inside(s, how, t, slot);
         return none;

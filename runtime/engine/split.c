@@ -232,6 +232,24 @@ static void drop_parts(struct split_parts *parts)
     parts->n = 0;
 }
 
+/* A multicast has a part for each of its targets. */
+static kb_status cut_branches(struct kb_sim *s, const struct txn *of, const struct bytes_at *bytes)
+{
+    for (uint32_t i = 0; i < bytes->targets->n; i++) {
+        struct split_part *part = new_part(&s->parts);
+
+        if (!part)
+            return KB_NO_MEMORY;
+        *part = (struct split_part){.offset = bytes->at,
+                                    .nbytes = of->nbytes,
+                                    .dst = bytes->targets->dst[i],
+                                    .pieces = 1,
+                                    .begins = i == 0};
+        add_blocks(s->topo, part, bytes->at, of->nbytes);
+    }
+    return KB_OK;
+}
+
 kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_at *bytes)
 {
     uint64_t packet = packet_of(s->topo, of);
@@ -241,6 +259,8 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
     uint32_t first = 0;
 
     drop_parts(&s->parts);
+    if (bytes->targets)
+        return cut_branches(s, of, bytes);
     do {
         struct run run = one;
 
@@ -261,7 +281,12 @@ void split_free(struct kb_sim *s)
     drop_parts(&s->parts);
     free(s->parts.rows);
     free(s->splits);
-    free(s->tiles);
+    free(s->places);
+    for (struct targets *next; s->targets; s->targets = next) {
+        next = s->targets->next;
+        free(s->targets);
+    }
+    branches_free(s);
     free(s->slots);
     free(s->more_parts);
 }
@@ -342,11 +367,14 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
         instance_place(&s->instances, slot, part->offset);
         s->splits[slot] = (struct split){
             .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part->begins};
+        branches_none(s, slot);
         set_service(s, slot, part);
         *link = slot;
         link = &s->splits[slot].next;
     }
     s->splits[whole].left = s->parts.n;
+    if (s->places && s->places[whole].targets && !branches_lay_over(s, s->splits[whole].next))
+        fail(s, KB_NO_MEMORY);
 }
 
 void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole)
@@ -373,27 +401,46 @@ void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole)
     }
 }
 
+struct targets *targets_new(struct kb_sim *s, uint32_t n)
+{
+    struct targets *targets = malloc(sizeof *targets + n * sizeof targets->dst[0]);
+
+    if (!targets)
+        return NULL;
+    if (!flows_walked(&s->flows, s->topo)) {
+        free(targets);
+        return NULL;
+    }
+    targets->next = s->targets;
+    targets->n = n;
+    return s->targets = targets;
+}
+
+/* Is it one run, to one target? All zero is. */
+static bool is_plain(const struct bytes_at *bytes)
+{
+    return bytes->tile.n < 2 && !bytes->targets;
+}
+
 bool split_later(struct kb_sim *s, uint32_t slot, const struct bytes_at *bytes)
 {
-    if (bytes->tile.n > 1 && !s->tiles)
-        s->tiles = calloc(s->txns_cap, sizeof *s->tiles);
-    if (bytes->tile.n > 1 && !s->tiles)
+    if (!is_plain(bytes) && !s->places)
+        s->places = calloc(s->txns_cap, sizeof *s->places);
+    if (!is_plain(bytes) && !s->places)
         return false;
     s->txns[slot].stage = TXN_SPLIT;
     s->txns[slot].address = bytes->at;
     s->splits[slot].by_address = bytes->by_address;
-    if (s->tiles)
-        s->tiles[slot] = bytes->tile;
+    if (s->places)
+        s->places[slot] = *bytes;
     return true;
 }
 
 struct bytes_at split_bytes(const struct kb_sim *s, uint32_t slot)
 {
-    struct bytes_at bytes = {.by_address = s->splits[slot].by_address, .at = s->txns[slot].address};
-
-    if (s->tiles)
-        bytes.tile = s->tiles[slot];
-    return bytes;
+    if (s->places && !is_plain(&s->places[slot]))
+        return s->places[slot];
+    return (struct bytes_at){.by_address = s->splits[slot].by_address, .at = s->txns[slot].address};
 }
 
 /* Cuts a row that will have parts. */
@@ -470,4 +517,16 @@ uint64_t split_ended(struct kb_sim *s, uint32_t slot, uint64_t end)
     s->txns[slot].issue_fs = (int64_t)end;
     s->txns[slot].stage = TXN_DONE;
     return s->splits[whole].left == 0 ? (uint64_t)split_last(s, whole)->issue_fs : SPLIT_GOES_ON;
+}
+
+void split_count_more(struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *x = &s->txns[slot];
+    struct flow_sum *more = &s->more_parts[2 * (size_t)x->src + txn_writes(x)];
+
+    more->count++;
+    if (!is_branch(s, slot))
+        return;
+    more->bytes += x->nbytes;
+    branch_uncount(s, slot);
 }

@@ -1,6 +1,7 @@
 /*
  * split.h -- a transaction that goes in parts: packets of its PE's DMA, and of each packet one part
- * for each slice that it comes to, or of a tile all its pieces there.
+ * for each slice that it comes to, or of a tile all its pieces there; or of a multicast one part,
+ * all its bytes, for each memory that gets them.
  *
  * A PE cuts what has more bytes than cube.pe.pe_dma.packet_bytes into packets of so many; a packet
  * to interleaved addresses, or what a host moves there, is split where the next byte lies in
@@ -13,7 +14,8 @@
  *
  * `splits` is a table beside the rows, by slot, of runs in which some transaction may have parts:
  * those of machines that cut addresses or packets, or whose memories move blocks, and those with
- * tiles, whose runs are in the table `tiles`.
+ * tiles or multicasts, of which the table `places` says where their bytes lie. The parts of a
+ * multicast are branches: engine/branches.h.
  *
  * Invariants
  *   - Parts have the id of the whole, and slots that ascend with their numbers: events of one time,
@@ -32,6 +34,7 @@
  */
 #ifndef SPLIT_H
 #define SPLIT_H
+#include "engine/branches.h"
 #include "engine/engine.h"
 #include "machine/address.h"
 #include "machine/tile.h"
@@ -55,8 +58,19 @@ struct split {
 struct bytes_at {
     bool by_address; /* `at` is a global address; else a byte of the memory of the transaction */
     uint64_t at;
-    struct tile tile; /* its runs; else it is one */
+    struct tile tile;              /* its runs; else it is one */
+    const struct targets *targets; /* of a multicast: borrowed; NULL: it is none */
 };
+
+/* The memories of a multicast, packed, in the order in which they were named. */
+struct targets {
+    struct targets *next; /* of all of a simulation */
+    uint32_t n;
+    uint32_t dst[];
+};
+
+/* Room for `n` targets, owned by `s`. NULL without memory. */
+struct targets *targets_new(struct kb_sim *s, uint32_t n);
 
 /* Bytes of a transaction that are a part of it, as they are cut off. */
 struct split_part {
@@ -74,6 +88,7 @@ struct split_part {
 static inline void split_none(struct kb_sim *s, uint32_t slot)
 {
     s->splits[slot] = (struct split){.whole = slot, .next = TXN_NONE};
+    branches_none(s, slot);
 }
 
 /* Frees what there is of parts. */
@@ -100,7 +115,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
 /* Is it to have parts, as it was cut? A tile has some, if only one. */
 static inline bool split_goes_in_parts(const struct kb_sim *s, const struct bytes_at *bytes)
 {
-    return s->parts.n > 1 || bytes->tile.n > 1;
+    return s->parts.n > 1 || bytes->tile.n > 1; /* a multicast has two at least */
 }
 
 /* The transaction in `slot`, no part and without parts, lies at byte `offset` of its memory. */
@@ -152,17 +167,17 @@ static inline bool split_by_packets(const struct kb_sim *s, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
 
-    return is_part(s, slot) && !txn_of_host(txn) &&
+    return is_part(s, slot) && !is_branch(s, slot) && !txn_of_host(txn) &&
            kind_at(s->topo, src_cube(s->topo, txn->src))->packet_bytes;
 }
 
-/* Counts a part that its channel has let out beside the first one. */
+/* Counts a part that its channel has let out beside the first one. Of a multicast it has let out
+ * the bytes once, too, and links that branches share have carried them once. */
+void split_count_more(struct kb_sim *s, uint32_t slot);
 static inline void split_count_part(struct kb_sim *s, uint32_t slot)
 {
-    const struct txn *txn = &s->txns[slot];
-
-    if (s->splits && s->splits[slot].number > 0 && !txn_of_host(txn))
-        s->more_parts[2 * (size_t)txn->src + txn_writes(txn)]++;
+    if (s->splits && s->splits[slot].number > 0 && !txn_of_host(&s->txns[slot]))
+        split_count_more(s, slot);
 }
 
 /* -- for the steps -------------------------------------------------------------------------- */

@@ -105,10 +105,12 @@ static bool room_for_splits(struct kb_sim *s, uint32_t n)
 {
     struct split *moved;
     uint32_t *slots = NULL;
-    struct tile *tiles;
+    struct bytes_at *places;
 
     if (!s->splits)
         return true;
+    if (!branches_room(s, n))
+        return false;
     moved = realloc(s->splits, n * sizeof *moved);
     if (moved)
         s->splits = moved;
@@ -118,12 +120,12 @@ static bool room_for_splits(struct kb_sim *s, uint32_t n)
         s->slots = slots;
     if (!moved || (s->options.live && !slots))
         return false;
-    tiles = s->tiles ? realloc(s->tiles, n * sizeof *tiles) : NULL;
-    if (s->tiles && !tiles)
+    places = s->places ? realloc(s->places, n * sizeof *places) : NULL;
+    if (s->places && !places)
         return false;
-    s->tiles = tiles;
-    if (tiles)
-        memset(tiles + s->txns_cap, 0, (n - s->txns_cap) * sizeof *tiles);
+    s->places = places;
+    if (places)
+        memset(places + s->txns_cap, 0, (n - s->txns_cap) * sizeof *places);
     for (uint32_t slot = s->txns_cap; slot < n; slot++)
         split_none(s, slot);
     return true;

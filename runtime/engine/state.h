@@ -2,6 +2,7 @@
 #ifndef STATE_H
 #define STATE_H
 #include "machine/cost.h"
+#include "machine/tree.h"
 #include "engine/calendar.h"
 #include "engine/children.h"
 #include "engine/flow.h"
@@ -38,12 +39,17 @@ struct kb_sim {
     uint32_t *slots;      /* owned; [id]; NULL, but where parts lie between transactions that were
                              added while time ran: slot = id */
     struct split *splits; /* owned; [slot]; NULL: no transaction goes in parts */
-    struct tile *tiles;   /* owned; [slot]: its runs; NULL: there are no tiles */
+    /* Owned; [slot]: where the bytes of tiles and of multicasts lie; NULL: there are none. */
+    struct bytes_at *places;
+    struct targets *targets;      /* owned; of all multicasts */
+    struct branch_part *branches; /* owned; [slot]: engine/branches.h; NULL: none was made */
+    struct tree tree;             /* of the multicast that was made last */
     struct split_parts {
         struct split_part *rows; /* owned */
         uint32_t n, cap;
-    } parts;              /* of the transaction that was cut last */
-    uint32_t *more_parts; /* owned; [channel]: parts that it let out, beside the first ones */
+    } parts;                     /* of the transaction that was cut last */
+    struct flow_sum *more_parts; /* owned; [channel]: parts that it let out, beside the first ones,
+                                  and bytes that it let out once and that came to several */
     /* Rows in order of (issue, id), and which of them is to be issued next. */
     uint32_t *order; /* owned; [n_order]; NULL: they were added so */
     uint32_t n_order, next_row;

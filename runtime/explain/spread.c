@@ -421,13 +421,11 @@ static void spread_inside(const struct spread *sp, const struct kb_sim *s, uint3
         }
 }
 
-/* What has been walked, and what has been counted by route: engine/flow.h. */
+/* What has been counted by route: engine/flow.h. */
 static void spread_any(struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
 
-    memcpy(sp->nodes, s->flows.nodes, walk_n_nodes(t) * sizeof *sp->nodes);
-    memcpy(sp->edges, s->flows.edges, walk_n_links(t) * sizeof *sp->edges);
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++) {
         spread_inside(sp, s, cube);
         if (s->flows.pairs)
@@ -446,6 +444,10 @@ bool spread_all(struct spread *sp, const struct kb_sim *s)
     sp->edges = calloc(walk_n_links(s->topo), sizeof *sp->edges);
     if (!sp->nodes || !sp->edges)
         return false;
+    if (s->flows.nodes && s->flows.edges) { /* what has been walked */
+        memcpy(sp->nodes, s->flows.nodes, walk_n_nodes(s->topo) * sizeof *sp->nodes);
+        memcpy(sp->edges, s->flows.edges, walk_n_links(s->topo) * sizeof *sp->edges);
+    }
     if (!s->topo->regular) {
         spread_any(sp, s);
         return true;

@@ -350,8 +350,10 @@ static struct flow_sum carried(const struct kb_sim *s, uint32_t pe, uint32_t wri
 
         flow_add(&flow, &local);
     }
-    if (s->more_parts)
-        flow.by[write].count -= s->more_parts[2 * (size_t)pe + write];
+    if (s->more_parts) {
+        flow.by[write].count -= s->more_parts[2 * (size_t)pe + write].count;
+        flow.by[write].bytes -= s->more_parts[2 * (size_t)pe + write].bytes;
+    }
     return flow.by[write];
 }
 

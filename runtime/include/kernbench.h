@@ -414,7 +414,16 @@ typedef struct kb_transaction {
      */
     uint32_t rows;
     uint64_t stride;
+    /*
+     * A multicast: a write of a PE to the same `offset` of several memories of one kind, 2 to
+     * KB_TARGETS_MAX, none twice; `dst` is not read. Links that their ways share carry the bytes
+     * once. Borrowed for the call. kb_sim_request() gives their number, and NULL.
+     */
+    const kb_endpoint *targets;
+    uint32_t n_targets;
 } kb_transaction;
+
+enum { KB_TARGETS_MAX = 4096 }; /* of one transaction */
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
 #define KB_WAITS(WAIT)                                                                             \

@@ -86,4 +86,14 @@ static ALWAYS_INLINE uint64_t take_turn(struct kb_sim *s, struct link_station *s
     return enter;
 }
 
+/* The same at a link, for the row in `slot`: a branch of a multicast may follow another. */
+static ALWAYS_INLINE uint64_t take_turn_in_tree(struct kb_sim *s, struct link_station *link,
+                                                int64_t taken, uint64_t t, uint32_t slot)
+{
+    uint64_t enter = branch_follows(s, slot) ? branch_enter(s, slot) : take_turn(s, link, taken, t);
+
+    branch_passed(s, slot, enter);
+    return enter;
+}
+
 #endif

@@ -45,6 +45,7 @@ struct row {
     uint64_t stride;
     bool by_address, interleaved;
     struct tile tile;
+    const struct targets *targets;
 };
 
 /* Rows that are being added: what the simulation becomes when all are right. */
@@ -105,7 +106,8 @@ static struct destination destination_of(const struct row *r)
                                 .address = r->address,
                                 .offset = r->offset,
                                 .nbytes = r->nbytes,
-                                .tile = r->tile};
+                                .tile = r->tile,
+                                .targets = r->targets};
 }
 
 /* Bytes from the first one of a row to the last. */
@@ -366,6 +368,10 @@ kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
     struct adding a;
     kb_status status = begin(&a, s, 1, why);
 
+    if (status == KB_OK && !a.closed && UNLIKELY(request->n_targets > 0)) {
+        status = destination_targets(s, request, &row.targets, why);
+        dst.at = request->targets;
+    }
     if (status == KB_OK)
         status = add_row(&a, &row, why);
     if (status == KB_OK)

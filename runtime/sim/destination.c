@@ -2,6 +2,8 @@
 #include "sim/destination.h"
 #include "engine/split.h"
 #include "machine/endpoint.h"
+#include <stdlib.h>
+#include <string.h>
 
 typedef unsigned long long ull;
 
@@ -39,7 +41,7 @@ static bool fits(const struct kb_topology *t, const kb_endpoint *memory, uint64_
     uint64_t size = kb_memory_bytes(t, memory);
     char name[KB_ENDPOINT_BYTES];
 
-    if (nbytes <= size - offset)
+    if (offset <= size && nbytes <= size - offset)
         return true;
     kb_endpoint_name(memory, name);
     endpoint_error(why, "offset %llu + %llu bytes pass the end of %s, which holds %llu",
@@ -86,6 +88,96 @@ kb_status destination_tile(const struct kb_topology *t, const kb_endpoint *src, 
                                    "cube.pe.pe_dma.tiles to runs");
     return KB_OK;
 }
+
+/* -- multicasts ------------------------------------------------------------------------------- */
+
+/* What does not depend on the targets. */
+static kb_status check_multicast(const struct kb_topology *t, const kb_transaction *q,
+                                 kb_error *why)
+{
+    if (t->links == MODE_ROUTER)
+        return endpoint_error(why, "a multicast wants contention.links ideal or fifo");
+    if (t->impls && t->impls->nodes)
+        return endpoint_error(why, "a multicast wants nodes without components (impl)");
+    if (q->op != KB_WRITE || q->src.kind != KB_PE)
+        return endpoint_error(why, "a multicast is a write of a PE");
+    if (q->n_targets < 2 || q->n_targets > KB_TARGETS_MAX)
+        return endpoint_error(why, "a multicast has 2 to %d targets, not %u", KB_TARGETS_MAX,
+                              q->n_targets);
+    if (q->by_address || q->rows > 1 || q->stride)
+        return endpoint_error(why, "a multicast has an offset, the same in all targets, and no "
+                                   "rows");
+    return KB_OK;
+}
+
+static kb_status pack_target(const struct kb_sim *s, const kb_transaction *q, uint32_t i,
+                             uint32_t *packed, kb_error *why)
+{
+    const struct kb_topology *t = s->topo;
+    const kb_endpoint *to = &q->targets[i];
+    uint32_t src, plane = q->plane ? q->plane - 1 : endpoint_plane(t, q->op, s->n_txns + i);
+    struct trip trip;
+
+    if (!endpoint_pack(t, &q->src, &src, why) || !endpoint_pack(t, to, packed, why))
+        return KB_BAD_REQUEST;
+    if (to->kind == KB_TCM)
+        return endpoint_error(why, "a TCM is reached by kernels only");
+    if (to->kind != q->targets[0].kind)
+        return endpoint_error(why, "the targets of a multicast are all slices, or all SRAMs");
+    if (endpoint_check_route(q->op, &q->src, to, why) != KB_OK ||
+        !fits(t, to, q->offset, q->nbytes, why))
+        return KB_BAD_REQUEST;
+    return t->regular ? KB_OK
+                      : endpoint_trip(t, q->op, &q->src, (const uint32_t[]){src, *packed}, plane,
+                                      &trip, why);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static kb_status check_twice(const struct kb_topology *t, const struct targets *targets,
+                             kb_error *why)
+{
+    uint32_t sorted[KB_TARGETS_MAX];
+    char name[KB_ENDPOINT_BYTES];
+
+    memcpy(sorted, targets->dst, targets->n * sizeof *sorted);
+    qsort(sorted, targets->n, sizeof *sorted, by_number);
+    for (uint32_t i = 1; i < targets->n; i++) {
+        const kb_endpoint twice = endpoint_unpack_memory(t, sorted[i]);
+
+        if (sorted[i] != sorted[i - 1])
+            continue;
+        kb_endpoint_name(&twice, name);
+        return endpoint_error(why, "%s is a target twice", name);
+    }
+    return KB_OK;
+}
+
+kb_status destination_targets(struct kb_sim *s, const kb_transaction *q, const struct targets **out,
+                              kb_error *why)
+{
+    kb_status status = check_multicast(s->topo, q, why);
+    struct targets *targets;
+
+    if (status != KB_OK)
+        return status;
+    targets = split_begin(s) ? targets_new(s, q->n_targets) : NULL;
+    if (!targets) {
+        endpoint_error(why, "out of memory for the targets of a multicast");
+        return KB_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < q->n_targets && status == KB_OK; i++)
+        status = pack_target(s, q, i, &targets->dst[i], why);
+    *out = targets;
+    return status == KB_OK ? check_twice(s->topo, targets, why) : status;
+}
+
+/* -- one -------------------------------------------------------------------------------------- */
 
 kb_status destination_find(const struct kb_topology *t, struct destination *to, kb_error *why)
 {

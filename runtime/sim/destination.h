@@ -10,6 +10,8 @@ struct destination {
     uint64_t offset; /* by address: the same, of its first byte in dst */
     uint64_t nbytes;
     struct tile tile; /* its runs; else it is one */
+    const struct targets
+        *targets;     /* of a multicast, which is to byte `offset` of each; else NULL */
     bool interleaved; /* the address; set by destination_find() */
     bool splits;      /* it goes in parts; set by destination_parts() */
 };
@@ -23,6 +25,11 @@ kb_status destination_find(const struct kb_topology *t, struct destination *to, 
 kb_status destination_tile(const struct kb_topology *t, const kb_endpoint *src, uint32_t rows,
                            uint64_t stride, struct destination *to, kb_error *why);
 
+/* The targets of a multicast: memories of one kind, none twice, to each of which the PE has a way.
+ * They are the simulation's. KB_BAD_REQUEST with the reason in `why`; KB_NO_MEMORY. */
+kb_status destination_targets(struct kb_sim *s, const kb_transaction *request,
+                              const struct targets **out, kb_error *why);
+
 /* Bytes from the first one to the last, with what lies between its runs. */
 static inline uint64_t destination_reach(const struct destination *to)
 {
@@ -33,7 +40,8 @@ static inline uint64_t destination_reach(const struct destination *to)
 /* Where its bytes lie. */
 static inline struct bytes_at destination_bytes(const struct destination *to)
 {
-    return (struct bytes_at){to->interleaved, to->interleaved ? to->address : to->offset, to->tile};
+    return (struct bytes_at){to->interleaved, to->interleaved ? to->address : to->offset, to->tile,
+                             to->targets};
 }
 
 /* Finds whether the transaction `of`, to a destination that is right, goes in parts, in a

@@ -65,8 +65,8 @@ static bool has_parts(const struct kb_sim *s, uint32_t slot)
 static uint64_t place_of_bytes(const struct kb_sim *s, uint32_t slot)
 {
     const struct memory_row *hbm = &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->hbm;
-    bool matters = s->topo->banked || s->topo->impls || hbm->access_bytes ||
-                   hbm->model == MEMORY_CACHE;
+    bool matters =
+        s->topo->banked || s->topo->impls || hbm->access_bytes || hbm->model == MEMORY_CACHE;
 
     if (has_parts(s, slot))
         return matters || s->splits[slot].by_address ? s->txns[slot].address : 0;
@@ -155,7 +155,8 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
         .way = 1u + (x->op | (uint32_t)x->plane << 2 | (uint32_t)x->chiplet << 5 |
                      (uint32_t)x->prio << 7 | (uint32_t)parts << 9 |
                      (uint32_t)(parts && s->splits[slot].by_address) << 10)};
-    bool tile = parts && s->tiles && s->tiles[slot].n > 1; /* of any shape: no answer is kept */
+    bool tile =
+        parts && s->places && s->places[slot].tile.n > 1; /* of any shape: no answer is kept */
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
                      (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
     uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));

@@ -97,9 +97,25 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
     cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
     cost_add_alone(s->idle,
                    &(struct alone_of){s->topo, &s->mask, x->op, txn_trip(s->topo, x), x->nbytes,
-                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL, NULL},
+                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL,
+                                      NULL},
                    &alone);
     return cost_formula_fs(&alone);
+}
+
+/* Of a multicast, the largest of what its branches take alone. */
+static __attribute__((noinline)) int64_t branches_alone_fs(const struct kb_sim *s, uint32_t whole)
+{
+    int64_t most = 0;
+
+    for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
+        const struct txn *x = &s->txns[part];
+        struct kb_cost c = sim_cost(s, x);
+        int64_t fs = formula_fs(s, false, x, &c);
+
+        most = fs > most ? fs : most;
+    }
+    return most;
 }
 
 /* May a wait be less than nothing? At banks a row may be open; behind routers the overhead is less
@@ -168,7 +184,8 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->return_fs = c.return_fs;
     r->wait_fs[KB_WAIT_CHANNEL] = host ? 0 : x->wait_fs;
     r->wait_fs[KB_WAIT_ENGINE] = host ? x->wait_fs : 0;
-    r->formula_fs = formula_fs(s, plain, x, &c);
+    r->formula_fs = !plain && is_branch(s, (uint32_t)(x - s->txns)) ? branches_alone_fs(s, slot)
+                                                                    : formula_fs(s, plain, x, &c);
     r->bottleneck_gbs = c.bottleneck_gbs;
     r->wait_fs[KB_WAIT_MEMORY] = r->service_fs - r->arrive_fs;
     r->end_fs = r->done_fs + c.response_fs;
@@ -317,9 +334,11 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
         .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
         .prio = txn->prio,
     };
-    if (s->tiles && s->tiles[slot].n > 1) {
-        out->rows = s->tiles[slot].n;
-        out->stride = (uint64_t)s->tiles[slot].stride[0];
+    if (s->places && s->places[slot].tile.n > 1) {
+        out->rows = s->places[slot].tile.n;
+        out->stride = (uint64_t)s->places[slot].tile.stride[0];
     }
+    if (s->places && s->places[slot].targets)
+        out->n_targets = s->places[slot].targets->n;
     return KB_OK;
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const op_names[] = {"read", "write", "h2d", "d2h"};
+static const char *const op_names[] = {"read", "write", "h2d", "d2h", "mwrite"};
+
+enum { MULTICAST = JUDGE_D2H + 1 };
 
 /* "12.5" in fs: at most six decimals, so it is a whole number. */
 static bool parse_ns(const char *text, int64_t *fs)
@@ -55,20 +57,33 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 
 static bool parse_op(const char *text, enum judge_op *op)
 {
-    for (int i = JUDGE_READ; i <= JUDGE_D2H; i++) {
-        *op = (enum judge_op)i;
+    for (int i = JUDGE_READ; i <= MULTICAST; i++) {
+        *op = i == MULTICAST ? JUDGE_WRITE : (enum judge_op)i;
         if (strcmp(text, op_names[i]) == 0)
             return true;
     }
     return false;
 }
 
+/* "c1.slice0+c2.slice0": the targets of a multicast, each by its name. */
+static bool parse_targets(const struct judge_topo *t, char *dst, struct judge_row *row)
+{
+    for (char *name = strsep(&dst, "+"); name; name = strsep(&dst, "+"))
+        if (row->n_targets == JUDGE_TARGETS_MAX ||
+            !judge_end_parse(t, name, &row->targets[row->n_targets++]))
+            return false;
+    row->dst = row->targets[0];
+    return row->n_targets >= 2;
+}
+
 /* "c0.slice3" and an offset, or "0x1000000000" and none. */
-static bool parse_target(const struct judge_topo *t, const char *dst, const char *offset,
+static bool parse_target(const struct judge_topo *t, const char *op, char *dst, const char *offset,
                          struct judge_row *row)
 {
     char *end;
 
+    if (strcmp(op, op_names[MULTICAST]) == 0)
+        return parse_targets(t, dst, row) && parse_bytes(offset, &row->offset);
     if (strncmp(dst, "0x", 2) != 0)
         return judge_end_parse(t, dst, &row->dst) && parse_bytes(offset, &row->offset);
     row->by_address = true;
@@ -145,6 +160,9 @@ static bool fits(const struct judge_topo *t, const struct judge_row *row)
         judge_free_parts(parts, n);
         return n > 0 && row->nbytes % row->rows == 0;
     }
+    for (size_t i = 0; i < row->n_targets; i++)
+        if (judge_memory_bytes(t, &row->targets[i]) < room)
+            room = judge_memory_bytes(t, &row->targets[i]);
     if (!row->by_address)
         return row->offset <= room && row->nbytes <= room - row->offset;
     n = judge_split(t, row->address, row->nbytes, &parts);
@@ -170,7 +188,8 @@ static bool parse_row(const struct judge_topo *t, const struct extras *extras, c
             return false;
     }
     return !line && parse_ns(field[0], &row->issue_fs) && parse_op(field[1], &row->op) &&
-           judge_end_parse(t, field[2], &row->src) && parse_target(t, field[3], field[4], row) &&
+           judge_end_parse(t, field[2], &row->src) &&
+           parse_target(t, field[1], field[3], field[4], row) &&
            parse_bytes(field[5], &row->nbytes) && (row->n_after > 0 || row->think_fs == 0) &&
            row->nbytes > 0 && fits(t, row);
 }
@@ -254,6 +273,18 @@ void judge_print_ns(FILE *out, int64_t fs)
     fprintf(out, "%s%" PRIu64 ".%06" PRIu64, fs < 0 ? "-" : "", size / 1000000, size % 1000000);
 }
 
+void judge_print_dst(FILE *out, const struct judge_row *row)
+{
+    char name[JUDGE_NAME_BYTES];
+
+    judge_end_name(&row->dst, name);
+    fputs(name, out);
+    for (size_t i = 1; i < row->n_targets; i++) {
+        judge_end_name(&row->targets[i], name);
+        fprintf(out, "+%s", name);
+    }
+}
+
 /* One time, and the comma before it. */
 static void print_time(FILE *out, int64_t fs)
 {
@@ -279,11 +310,12 @@ void judge_print_results(FILE *out, const struct judge_topo *t, const struct jud
             r->queue_channel_fs, r->queue_engine_fs, r->queue_link_fs,
             r->queue_memory_fs,  r->formula_fs,      r->actual_fs,
         };
-        char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
+        char src[JUDGE_NAME_BYTES];
 
         judge_end_name(&rows[i].src, src);
-        judge_end_name(&rows[i].dst, dst);
-        fprintf(out, "%zu,%s,%s,%s,%" PRIu64, i, op_names[rows[i].op], src, dst, rows[i].nbytes);
+        fprintf(out, "%zu,%s,%s,", i, op_names[rows[i].n_targets ? MULTICAST : rows[i].op], src);
+        judge_print_dst(out, &rows[i]);
+        fprintf(out, ",%" PRIu64, rows[i].nbytes);
         for (size_t k = 0; k < sizeof costs / sizeof costs[0]; k++)
             print_time(out, costs[k]);
         if (t->is_router)

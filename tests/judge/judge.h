@@ -401,7 +401,7 @@ void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
 
 /* -- replay (sim.c) ------------------------------------------------------------------------- */
 
-enum { JUDGE_AFTER_MAX = 128 };
+enum { JUDGE_AFTER_MAX = 128, JUDGE_TARGETS_MAX = 16 };
 
 struct judge_row {
     int64_t issue_fs; /* not before */
@@ -415,6 +415,9 @@ struct judge_row {
     uint32_t prio;
     uint32_t rows; /* of a tile, `stride` apart; below 2: it is one */
     uint64_t stride;
+    /* of a multicast, a write whose `dst` is the first of them; n_targets 0: it is none */
+    struct judge_end targets[JUDGE_TARGETS_MAX];
+    size_t n_targets;
     /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
     size_t n_after;
@@ -527,6 +530,9 @@ bool judge_read_rows(const struct judge_topo *t, const char *path, struct judge_
 /* What `replay --format csv` prints. */
 void judge_print_results(FILE *out, const struct judge_topo *t, const struct judge_row *rows,
                          const struct judge_result *results, size_t n);
+
+/* "c0.slice1", or all targets of a multicast, with + between them. */
+void judge_print_dst(FILE *out, const struct judge_row *row);
 
 /* A time in ns with six decimals, as all output has it. */
 void judge_print_ns(FILE *out, int64_t fs);

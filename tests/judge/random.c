@@ -987,6 +987,47 @@ static void to_tile(const struct judge_topo *t, uint64_t seed, struct judge_row 
     row->nbytes = line * row->rows;
 }
 
+/* Does row `row` go to `end` already? */
+static bool is_target(const struct judge_row *row, const struct judge_end *end)
+{
+    for (size_t i = 0; i < row->n_targets; i++)
+        if (row->targets[i].sip == end->sip && row->targets[i].cube == end->cube &&
+            row->targets[i].unit == end->unit)
+            return true;
+    return false;
+}
+
+/* Some writes become multicasts, to memories of the same kind that have room for them. */
+static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t number,
+                         struct judge_row *row)
+{
+    enum { TRIES = 60, MOST = 9 };
+    struct dice dice = {.state = seed ^ UINT64_C(0x3ca57)}, *rng = &dice;
+    uint32_t want = 2 + below(rng, MOST - 1);
+
+    if (row->op != JUDGE_WRITE || row->rows || row->by_address || t->is_router || chance(rng, 60))
+        return;
+    row->targets[row->n_targets++] = row->dst;
+    for (int i = 0; i < TRIES && row->n_targets < want; i++) {
+        struct judge_end end = row->dst;
+        char sram[JUDGE_NAME_BYTES];
+        uint64_t room;
+
+        end.sip = below(rng, t->sips);
+        end.cube = below(rng, t->cubes);
+        if (end.kind == JUDGE_SLICE)
+            end.unit = below(rng, 8);
+        judge_name(sram, "sip%u.cube%u.sram", end.sip, end.cube);
+        if (end.kind == JUDGE_SRAM && judge_find_node(t, sram) == SIZE_MAX)
+            continue; /* of a switch */
+        room = judge_is_there(t, &end) ? judge_memory_bytes(t, &end) : 0;
+        if (!is_target(row, &end) && row->offset <= room && row->nbytes <= room - row->offset)
+            row->targets[row->n_targets++] = end;
+    }
+    if (row->n_targets < 2 || !judge_has_route(t, row, number))
+        row->n_targets = 0;
+}
+
 /* Row `number`, which has a way; of a machine that is broken to pieces one of its own cube. */
 static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, const struct mix *m,
                                 size_t number)
@@ -1006,6 +1047,7 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
         row.rows = 0;
         row.stride = 0;
     }
+    to_multicast(t, rng->state, number, &row);
     return row;
 }
 
@@ -1067,15 +1109,16 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
             tiles ? ",rows,stride" : "");
     for (size_t i = 0; i < n; i++) {
         struct judge_row row = any_row(t, &rng, &m, i);
-        char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
+        char src[JUDGE_NAME_BYTES];
 
         judge_end_name(&row.src, src);
-        judge_end_name(&row.dst, dst);
         if (row.issue_fs % 1000000 == 0)
             fprintf(out, "%" PRId64, row.issue_fs / 1000000);
         else
             judge_print_ns(out, row.issue_fs);
-        fprintf(out, ",%s,%s,%s,", op_names[row.op], src, dst);
+        fprintf(out, ",%s,%s,", row.n_targets ? "mwrite" : op_names[row.op], src);
+        judge_print_dst(out, &row);
+        fputc(',', out);
         print_bytes(out, row.offset);
         fputc(',', out);
         print_bytes(out, row.nbytes);

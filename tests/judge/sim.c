@@ -55,6 +55,8 @@ struct txn {
     uint64_t behind; /* the last that had been let in when it arrived */
     bool waits;
     struct txn *next;
+    struct txn *trunk; /* of a multicast: the part that it parts from ... */
+    size_t fork;       /* ... behind that step of the trunk, a link; its own are behind it, too */
     struct judge_result result;
 };
 
@@ -247,6 +249,45 @@ static void come_to_cache(struct sim *s, struct txn *x, struct station *at)
     post(s, now.done_fs - s->now_fs, JUDGE_DONE, x, x->n_steps);
 }
 
+/* -- multicasts ----------------------------------------------------------------------------- */
+
+/* How many steps two parts have in common from the PE on, up to the last link of these. Part 0 has
+ * a step more, its channel. */
+static size_t common_steps(const struct txn *a, const struct txn *b)
+{
+    size_t more = a->steps[0].kind == CHANNEL, n = 0;
+
+    for (size_t i = 0; i + more < a->n_steps && i < b->n_steps; i++) {
+        const struct step *x = &a->steps[i + more], *y = &b->steps[i];
+
+        if (x->kind != y->kind || x->fs != y->fs || x->at != y->at)
+            break;
+        if (x->kind == LINK)
+            n = i + 1;
+    }
+    return n;
+}
+
+/* docs/model.md "Multicasts": each part goes alone from where no part before it goes. */
+static void lay_over(struct row *all)
+{
+    for (uint32_t i = 1; i < all->n_parts; i++) {
+        struct txn *x = &all->parts[i];
+        size_t most = 0;
+
+        for (uint32_t k = 0; k < i; k++) {
+            size_t n = common_steps(&all->parts[k], x);
+
+            if (n <= most)
+                continue;
+            most = n;
+            x->trunk = &all->parts[k];
+            x->fork = n - 1 + (x->trunk->steps[0].kind == CHANNEL);
+        }
+        x->now_at = most;
+    }
+}
+
 /* -- ways ----------------------------------------------------------------------------------- */
 
 /* The steps of one part: its route to `to`, and what it takes on the way. */
@@ -333,6 +374,8 @@ static bool prepare(struct sim *s, size_t id, struct judge_result *out)
         parts[i].runs = NULL; /* the part's now */
     }
     judge_free_parts(parts, n);
+    if (ok && row->n_targets)
+        lay_over(all);
     return ok;
 }
 
@@ -355,7 +398,23 @@ static void set_out(struct sim *s, const struct txn *x)
     struct row *all = &s->all[x->id];
 
     for (uint32_t i = x->part; i < all->n_parts && all->parts[i].packet == x->packet; i++)
-        go_on(s, &all->parts[i]);
+        if (!all->parts[i].trunk)
+            go_on(s, &all->parts[i]);
+}
+
+/* `x` has left step `from`, a link: parts that part from it there set out, as late as it is. */
+static void set_out_from(struct sim *s, const struct txn *x, size_t from)
+{
+    struct row *all = &s->all[x->id];
+
+    for (uint32_t i = x->part + 1; i < all->n_parts; i++) {
+        struct txn *other = &all->parts[i];
+
+        if (other->trunk != x || other->fork != from)
+            continue;
+        other->result.queue_link_fs = x->result.queue_link_fs;
+        go_on(s, other);
+    }
 }
 
 /*
@@ -471,6 +530,7 @@ static void take(struct sim *s, struct txn *x)
         post(s, here->fs, JUDGE_DONE, x, x->now_at);
     }
     x->now_at++;
+    set_out_from(s, x, x->now_at - 1);
     go_on(s, x);
 }
 
@@ -623,6 +683,9 @@ static void finish_row(struct sim *s, struct txn *x)
         if (all->parts[i].result.end_fs > last->result.end_fs)
             last = &all->parts[i];
     *all->result = last->result;
+    for (uint32_t i = 0; s->rows[x->id].n_targets && i < all->n_parts; i++)
+        if (all->parts[i].result.formula_fs > all->result->formula_fs)
+            all->result->formula_fs = all->parts[i].result.formula_fs;
     all->ended = true;
     if (all->parts[0].steps[0].kind == CHANNEL)
         give_back(s, all->parts[0].steps[0].at);
@@ -758,7 +821,8 @@ bool judge_runs_alone(const struct judge_topo *t, const struct judge_row *row)
     struct judge_piece *parts = NULL;
     size_t n = 0;
 
-    if ((row->op == JUDGE_READ || row->op == JUDGE_WRITE) && judge_packet_bytes(t, &row->src) > 0)
+    if ((row->op == JUDGE_READ || row->op == JUDGE_WRITE) && !row->n_targets &&
+        judge_packet_bytes(t, &row->src) > 0)
         n = judge_cut_row(t, row, &parts);
     judge_free_parts(parts, n);
     return n > 1 || (n > 0 && judge_is_tile(row));

@@ -128,6 +128,13 @@ size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
     struct judge_stretch *runs;
     size_t n;
 
+    if (row->n_targets) {
+        *parts = judge_alloc(row->n_targets, sizeof **parts);
+        for (size_t i = 0; i < row->n_targets; i++)
+            (*parts)[i] = (struct judge_piece){
+                .memory = row->targets[i], .offset = row->offset, .nbytes = row->nbytes};
+        return row->n_targets;
+    }
     if (!judge_is_tile(row))
         return judge_cut(t, host ? NULL : &row->src, &whole, row->by_address ? &row->address : NULL,
                          parts);

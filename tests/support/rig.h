@@ -30,8 +30,13 @@ static inline struct judge_end judge_end(const kb_endpoint *e)
     return (struct judge_end){(enum judge_kind)e->kind, e->sip, e->cube, e->unit};
 }
 
+/* The targets of a multicast are there until the next call. */
 static inline kb_transaction request_of(const struct judge_row *row)
 {
+    static kb_endpoint targets[JUDGE_TARGETS_MAX];
+
+    for (size_t i = 0; i < row->n_targets; i++)
+        targets[i] = kb_end(&row->targets[i]);
     return (kb_transaction){.issue_fs = row->issue_fs,
                             .op = (kb_transaction_op)row->op,
                             .src = kb_end(&row->src),
@@ -42,7 +47,9 @@ static inline kb_transaction request_of(const struct judge_row *row)
                             .address = row->address,
                             .plane = row->plane,
                             .rows = row->rows,
-                            .stride = row->stride};
+                            .stride = row->stride,
+                            .targets = row->n_targets ? targets : NULL,
+                            .n_targets = (uint32_t)row->n_targets};
 }
 
 /* The endpoint called `name`, which exists. */
@@ -192,6 +199,13 @@ static inline struct judge_row *random_rows(const struct judge_topo *t, uint64_t
     assert_true(judge_read_rows(t, path, &rows, &n));
     fclose(out);
     return rows;
+}
+
+/* Multicasts become writes to their first target. */
+static inline void one_target_each(struct judge_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rows[i].n_targets = 0;
 }
 
 /* The same machine, whose PEs cut nothing into packets, and join tiles. */

@@ -169,6 +169,8 @@ static inline void turn_all(const struct judge_topo *t, struct judge_row *rows, 
             rows[i].op = write ? JUDGE_WRITE : JUDGE_READ;
         if (!judge_has_route(t, &rows[i], i))
             rows[i].op = op;
+        if (rows[i].op != JUDGE_WRITE)
+            rows[i].n_targets = 0;
     }
 }
 

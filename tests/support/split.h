@@ -86,6 +86,7 @@ static inline void use_addresses(const struct judge_topo *t, struct judge_row *r
         row->rows = 0; /* no tile any more */
         row->stride = 0;
         row->by_address = true;
+        row->n_targets = 0;
         row->address = (uint64_t)row->dst.sip << 52 | (uint64_t)row->dst.cube << 38 | offset;
         row->offset = 0;
         assert_true(judge_memory_at(t, row->address, &any, &offset));

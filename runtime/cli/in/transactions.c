@@ -9,6 +9,8 @@
  * Files may have millions of rows, so a row goes into the simulation as it is read and nothing of
  * it is kept.
  *
+ * A row with op mwrite is a multicast: its dst are patterns, joined by +.
+ *
  * Where a topology says sip.plane: column there may be a column plane, too, with the name of a
  * plane, or empty: then the op decides.
  *
@@ -60,8 +62,11 @@ _Static_assert((int)N_FIELDS <= (int)FIELDS_MAX, "room for all columns");
 static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane",
                                                            "prio",  "rows",     "stride"};
 
-const char *const op_names[N_OPS] = {
-    [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
+const char *const op_names[N_ROW_OPS] = {[KB_READ] = "read",
+                                         [KB_WRITE] = "write",
+                                         [KB_H2D] = "h2d",
+                                         [KB_D2H] = "d2h",
+                                         [ROW_MWRITE] = "mwrite"};
 
 /*
  * A row that waits for itself or for a later one, so that only the end of the file tells whether
@@ -82,6 +87,13 @@ struct input {
     bool has_plane_column; /* sip.plane: column */
     bool has_routers;      /* contention.links: router */
     bool has_prio;         /* a row has one above 0 */
+    bool multicast;        /* the current row is one */
+
+    /* The targets of the current row, if that is a multicast; and of all, for the rows of results.
+     */
+    kb_endpoint *targets; /* owned */
+    size_t n_targets, targets_room;
+    struct targets_texts *texts; /* NULL: not wanted */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -102,16 +114,17 @@ static bool read_op(struct input *in, const struct field *f, kb_transaction_op *
 {
     char shown[SHOWN_BYTES], all[SHOWN_BYTES];
 
-    for (int op = 0; op < N_OPS; op++)
+    for (int op = 0; op < N_ROW_OPS; op++)
         if (f->len == strlen(op_names[op]) && memcmp(f->text, op_names[op], f->len) == 0) {
-            *out = (kb_transaction_op)op;
+            in->multicast = op == ROW_MWRITE;
+            *out = in->multicast ? KB_WRITE : (kb_transaction_op)op;
             return true;
         }
-    const char *near = text_nearest(f->text, f->len, op_names, N_OPS);
+    const char *near = text_nearest(f->text, f->len, op_names, N_ROW_OPS);
     text_show(f->text, f->len, shown, sizeof shown);
     if (near)
         return fields_bad(&in->fields, f->text, "unknown op '%s', did you mean '%s'?", shown, near);
-    text_join(op_names, N_OPS, "", all, sizeof all);
+    text_join(op_names, N_ROW_OPS, "", all, sizeof all);
     return fields_bad(&in->fields, f->text, "unknown op '%s': it is one of %s", shown, all);
 }
 
@@ -138,7 +151,8 @@ static bool read_src(struct input *in, const struct field *f, kb_transaction *q)
         return false;
     if (q->src.kind != kind)
         return fields_bad(&in->fields, f->text, "%s: the src of %s is a %s",
-                          text_show(f->text, f->len, shown, sizeof shown), op_names[q->op],
+                          text_show(f->text, f->len, shown, sizeof shown),
+                          op_names[in->multicast ? ROW_MWRITE : (int)q->op],
                           kind == KB_HOST ? "host" : "PE");
     return true;
 }
@@ -191,11 +205,42 @@ static const char *show_dst(const struct field *f, const kb_endpoint *dst, char 
     return text;
 }
 
+static void add_target(void *arg, const kb_endpoint *end)
+{
+    struct input *in = arg;
+
+    in->targets = memory_room(in->targets, in->n_targets, &in->targets_room, sizeof *in->targets);
+    in->targets[in->n_targets++] = *end;
+}
+
+/* "c1.slice0+c[4-7].slice*": patterns, in the order of which a multicast goes to all. */
+static bool read_targets(struct input *in, const struct field *f, kb_transaction *q)
+{
+    const char *end = f->text + f->len, *plus;
+    kb_error why;
+
+    in->n_targets = 0;
+    for (const char *at = f->text; at; at = plus ? plus + 1 : NULL) {
+        plus = memchr(at, '+', (size_t)(end - at));
+        if (kb_endpoint_select(in->topo, at, (size_t)((plus ? plus : end) - at), add_target, in,
+                               &why) != KB_OK)
+            return fields_bad(&in->fields, at, "%s", why.text);
+        if (in->n_targets > KB_TARGETS_MAX)
+            return fields_bad(&in->fields, at, "a multicast has 2 to %d targets", KB_TARGETS_MAX);
+    }
+    q->dst = in->targets[0];
+    q->targets = in->targets;
+    q->n_targets = (uint32_t)in->n_targets;
+    return true;
+}
+
 static bool read_dst(struct input *in, const struct field *f, kb_transaction *q)
 {
     bool host = is_host_op(q->op);
     char shown[2 * SHOWN_BYTES];
 
+    if (in->multicast)
+        return read_targets(in, f, q);
     if (!(is_address(f) ? read_address_field(in, f, q) : read_endpoint(in, f, &q->dst)))
         return false;
     if (q->dst.kind != KB_SLICE && (host || q->dst.kind != KB_SRAM))
@@ -224,8 +269,9 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
     if (!text_read_size(nbytes->text, nbytes->len, &q->nbytes) || q->nbytes == 0)
         return fields_bad_field(&in->fields, nbytes, "nbytes",
                                 "a size above 0: digits, then K, M or G if wanted");
-    if (q->rows > 1 || (q->by_address && in->interleaved && q->dst.kind == KB_SLICE))
-        return true; /* kb_sim_add() cuts it into parts */
+    if (q->rows > 1 || q->n_targets ||
+        (q->by_address && in->interleaved && q->dst.kind == KB_SLICE))
+        return true; /* kb_sim_add() looks at each part */
     if (q->offset < room && q->nbytes <= room - q->offset)
         return true;
     kb_endpoint_name(&q->dst, dst);
@@ -401,6 +447,40 @@ static bool ignores_prio(const kb_info *info)
     return strstr(info->config, "\n  arbiter: rr\n") && !strstr(info->config, "\n  prios: ");
 }
 
+static void keep_targets(struct input *in, const struct field *f)
+{
+    struct targets_texts *texts = in->texts;
+
+    if (!in->multicast || !texts)
+        return;
+    texts->rows = memory_room(texts->rows, texts->n, &texts->room, sizeof *texts->rows);
+    texts->rows[texts->n++] =
+        (struct targets_text){in->fields.n_rows, memory_part(f->text, f->len)};
+}
+
+const char *targets_text(const struct targets_texts *texts, uint64_t id)
+{
+    size_t low = 0, high = texts->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (texts->rows[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < texts->n && texts->rows[low].id == id ? texts->rows[low].text : NULL;
+}
+
+void targets_texts_free(struct targets_texts *texts)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        free(texts->rows[i].text);
+    free(texts->rows);
+    *texts = (struct targets_texts){0};
+}
+
 static void read_row(void *arg, struct fields *fields, const struct field *field)
 {
     struct input *in = arg;
@@ -421,6 +501,7 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
     switch (kb_sim_add(in->sim, &q, &why)) {
     case KB_OK:
         add_waits(in, &place, think_fs);
+        keep_targets(in, &field[FIELD_DST]);
         break;
     case KB_NO_MEMORY:
         no_memory(in);
@@ -453,7 +534,7 @@ static const char *const may_follow[2][2] = {
      "what may follow nbytes is after, think_ns, plane, prio, rows and stride"}};
 
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
-                                 bool quiet, kb_sim *sim)
+                                 bool quiet, kb_sim *sim, struct targets_texts *texts)
 {
     kb_info info;
     struct input in = {.fields = {.program = program,
@@ -465,7 +546,8 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                                   .arg = &in,
                                   .quiet = quiet},
                        .topo = topo,
-                       .sim = sim};
+                       .sim = sim,
+                       .texts = texts};
     kb_limits limits;
 
     kb_topology_limits(topo, &limits);
@@ -483,5 +565,6 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                  "no priority go first, and 'contention.prios' is 1");
     free(in.ids);
     free(in.places);
+    free(in.targets);
     return in.fields.code;
 }

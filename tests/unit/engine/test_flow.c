@@ -115,6 +115,7 @@ static struct rig run_rows(const kb_topology *topo, kb_engine engine, uint64_t s
     struct rig r = new_rig(topo);
 
     r.rows = random_rows(r.judge, seed, n);
+    one_target_each(r.rows, n);
     r.n = n;
     run_rig(&r, engine);
     return r;

@@ -298,6 +298,7 @@ static void each_scenario(void (*check)(struct scenario *s), uint64_t seeds)
         for (int load = 0; load < LOADS; load++) {
             s.n = draw(&s.dice) % MOST_ROWS + 1;
             s.rows = random_rows(t, draw(&s.dice), s.n);
+            one_target_each(s.rows, s.n);
             if (load > 0)
                 judge_random_after(s.rows, s.n, draw(&s.dice));
             s.expected = calloc(s.n, sizeof *s.expected);

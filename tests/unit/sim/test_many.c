@@ -252,6 +252,7 @@ static void check_machine(void (*machine)(FILE *out, uint64_t seed), uint64_t se
     assert_non_null(t);
     for (int load = 0; s.topo && load < LOADS; load++) {
         draw_rows(&s, t, load, splits);
+        one_target_each(s.rows, s.n); /* columns have one */
         if (s.n)
             check_load(&s);
         drop_load(&s);

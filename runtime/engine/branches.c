@@ -1,0 +1,107 @@
+/* branches.c -- the parts of a multicast, laid over each other. */
+#include "engine/branches.h"
+#include "engine/split.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool branches_room(struct kb_sim *s, uint32_t n)
+{
+    struct branch_part *moved;
+
+    if (!s->branches)
+        return true;
+    moved = realloc(s->branches, n * sizeof *moved);
+    if (!moved)
+        return false;
+    s->branches = moved;
+    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
+    return true;
+}
+
+void branches_free(struct kb_sim *s)
+{
+    for (uint32_t slot = 0; s->branches && slot < s->txns_cap; slot++)
+        free(s->branches[slot].enters);
+    free(s->branches);
+    tree_free(&s->tree);
+}
+
+void branches_none(struct kb_sim *s, uint32_t slot)
+{
+    struct branch_part *part = s->branches ? &s->branches[slot] : NULL;
+
+    if (part)
+        *part = (struct branch_part){.enters = part->enters, .room = part->room};
+}
+
+/* It is followed over `n` links at least. False without memory. */
+static bool is_followed(struct branch_part *part, uint32_t n)
+{
+    uint64_t *moved;
+
+    if (n > part->followed)
+        part->followed = n;
+    if (n <= part->room)
+        return true;
+    moved = realloc(part->enters, n * sizeof *moved);
+    if (!moved)
+        return false;
+    part->enters = moved;
+    part->room = n;
+    return true;
+}
+
+bool branches_lay_over(struct kb_sim *s, uint32_t first)
+{
+    if (!s->branches)
+        s->branches = calloc(s->txns_cap, sizeof *s->branches);
+    if (!s->branches)
+        return false;
+    tree_clear(&s->tree);
+    for (uint32_t slot = first; slot != TXN_NONE; slot = s->splits[slot].next) {
+        const struct trip trip = txn_trip(s->topo, &s->txns[slot]);
+        struct branch_part *part = &s->branches[slot];
+        struct tree_way way;
+
+        if (!tree_add(&s->tree, s->topo, &trip, slot, &way))
+            return false;
+        branches_none(s, slot);
+        part->is_part = true;
+        part->shared = way.shared;
+        part->trunk = way.trunk;
+        if (way.shared && !is_followed(&s->branches[way.trunk], way.shared))
+            return false;
+    }
+    return true;
+}
+
+/* -- counting --------------------------------------------------------------------------------- */
+
+struct uncount {
+    struct flows *flows;
+    uint64_t nbytes;
+    size_t reads;
+    uint32_t links; /* that are left */
+};
+
+/* A node that it shares, and the link behind it, which may be the first of its own. */
+static void uncount_hop(void *arg, size_t node, size_t link)
+{
+    struct uncount *u = arg;
+    const struct flow_sum less = {-UINT64_C(1), -u->nbytes};
+
+    flow_sum_add(&u->flows->nodes[node], &less);
+    if (!u->links)
+        return;
+    u->links--;
+    flow_sum_add(&u->flows->edges[link ^ u->reads], &less);
+}
+
+void branch_uncount(struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *x = &s->txns[slot];
+    struct uncount u = {&s->flows, x->nbytes, !txn_writes(x), s->branches[slot].shared};
+    const struct trip trip = txn_trip(s->topo, x);
+
+    tree_walk(s->topo, &trip, u.links + 1, uncount_hop, &u);
+}

@@ -161,6 +161,7 @@ break_it 'parts with the id of the whole in the fingerprint' $split.h 's/\(numbe
 break_it 'a whole that ends with its first part' $split.c 's/if \(s->txns\[part\]\.issue_fs > last->issue_fs\)/if (0)/'
 break_it 'parts with the bytes of the whole' $split.c 's/= part->nbytes & TXN_MAX_BYTES;/= of->nbytes;/'
 break_it 'packets: a PE cuts nothing' $split.c 's/return packet \? packet : ADDRESS_WHOLE;/return ADDRESS_WHOLE;/'
+break_it 'caches: a breakdown without the wait for the cache' runtime/explain/server_pieces.c 's/in\.fs\[STAY_CACHE\] = row->start_fs - s->txns\[slot\]\.arrive_fs;//'
 break_it 'multicasts: each way is taken alone' runtime/engine/branches.c 's/part->shared = way\.shared;/part->shared = 0;/'
 break_it 'multicasts: a follower enters when it comes' runtime/network/turn.h 's/branch_follows\(s, slot\) \? branch_enter\(s, slot\)/branch_follows(s, slot) ? t/'
 break_it 'multicasts: a follower counts as an arrival' runtime/engine/branches.h 's/return branch_follows\(s, slot\) && s->txns\[slot\]\.stage == TXN_TO_LINK;/return false;/'
@@ -987,6 +988,7 @@ choose_tests() {
     *' runtime/base/newfile'* | *' runtime/base/fault'* | *visible* | *' runtime/cli/out/stop'* | *' runtime/cli/out/memory'* | *lines.c*LINE_SKIP*)
         tests=(number) scripts=(failures stops)
         ;;
+    *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm) scripts=() ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;

@@ -10,6 +10,13 @@
  *                    negative
  *     bus_wait       the rest
  *
+ * At a slice with a cache they are
+ *
+ *     cache_wait     from its arrival until the cache looks its lines up
+ *     pending_wait   by which children of others, which bring its lines in, end it later
+ *     memory_wait    the rest: what its own child waits for the memory; lines that were there make
+ *                    it negative
+ *
  * What it would have taken alone is overhead and drain, as in its row: all pieces together are its
  * time. A posted write waits for nothing but a place in the queue: memory_wait. That is all that is
  * known of a component that queues, too.
@@ -20,6 +27,7 @@
 #include "explain/server_pieces.h"
 #include "engine/split.h"
 #include "machine/alone.h"
+#include "network/caches.h"
 
 /* -- how long ------------------------------------------------------------------------------- */
 
@@ -62,9 +70,24 @@ static struct stays in_queue(const struct kb_sim *s, int64_t t_fs, uint32_t slot
                                  [STAY_DRAIN] = alone_fs - overhead_fs}};
 }
 
+static struct stays in_cache(const struct kb_sim *s, int64_t t_fs, uint32_t slot)
+{
+    const struct cached *row = &s->caches->rows[slot];
+    struct stays in = in_queue(s, t_fs, slot);
+
+    in.fs[STAY_CACHE] = row->start_fs - s->txns[slot].arrive_fs;
+    in.fs[STAY_PENDING] = row->pending_fs;
+    in.fs[STAY_MEMORY] -= in.fs[STAY_CACHE] + in.fs[STAY_PENDING];
+    return in;
+}
+
 struct stays server_stays(const struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    return (banks_has(s, &s->txns[slot]) ? in_banks : in_queue)(s, (int64_t)t, slot);
+    const struct txn *x = &s->txns[slot];
+
+    return (banks_has(s, x)     ? in_banks
+            : caches_have(s, x) ? in_cache
+                                : in_queue)(s, (int64_t)t, slot);
 }
 
 /* -- pieces --------------------------------------------------------------------------------- */
@@ -72,7 +95,7 @@ struct stays server_stays(const struct kb_sim *s, uint64_t t, uint32_t slot)
 static int64_t tell(struct kb_sim *s, uint32_t slot, kb_place place, int64_t at_fs,
                     const struct stays *in)
 {
-    for (unsigned i = STAY_MEMORY; i <= STAY_DRAIN; i++) {
+    for (unsigned i = STAY_CACHE; i <= STAY_DRAIN; i++) {
         if (in->fs[i])
             spans_piece(s, slot, stay_cause(i), place, at_fs, in->fs[i]);
         at_fs += in->fs[i];

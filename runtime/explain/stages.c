@@ -288,7 +288,7 @@ static void tell_service(struct kb_sim *s, const struct stage_visits *stage, uin
 {
     int64_t at_fs = stage->begin_fs;
 
-    for (unsigned i = STAY_MEMORY; i <= STAY_DRAIN; i++) {
+    for (unsigned i = STAY_CACHE; i <= STAY_DRAIN; i++) {
         kb_cause cause = i == STAY_DRAIN ? stage->service : stay_cause(i);
 
         if (stage->stays.fs[i])

@@ -132,7 +132,7 @@ static void at_memory(const struct kb_sim *s, struct visits *v, const struct txn
         in = visits_in_order(visit);
         wait_in_order(v, x, visit, in.fs[STAY_MEMORY]);
     }
-    for (unsigned i = STAY_MEMORY; way && i <= STAY_DRAIN; i++)
+    for (unsigned i = STAY_CACHE; way && i <= STAY_DRAIN; i++)
         stay(way, i, in.fs[i]);
 }
 
@@ -300,7 +300,7 @@ static void sum_way(const struct visits *v, const struct way_sum *way, struct su
 
     sum_passed(v, way, all);
     sum_stay(way, STAY_START, wait_at_start(v->ways.topo, &x), all);
-    for (unsigned i = STAY_MEMORY; i <= STAY_DRAIN; i++)
+    for (unsigned i = STAY_CACHE; i <= STAY_DRAIN; i++)
         sum_stay(way, i, (struct term){.cause = stay_cause(i), .place = memory}, all);
     sum_stay(way, STAY_RESPONSE, (struct term){.cause = KB_CAUSE_RESPONSE, .place = source}, all);
 }

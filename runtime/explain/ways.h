@@ -8,10 +8,12 @@
  * in the order in which they follow one another. */
 enum stay {
     STAY_START,
+    STAY_CACHE,
     STAY_MEMORY,
     STAY_REFRESH,
     STAY_ROW,
     STAY_BUS,
+    STAY_PENDING,
     STAY_OVERHEAD,
     STAY_DRAIN,
     STAY_RESPONSE,
@@ -27,8 +29,11 @@ struct stays {
 static inline kb_cause stay_cause(enum stay stay)
 {
     static const kb_cause causes[] = {
-        KB_CAUSE_CHANNEL_WAIT, KB_CAUSE_MEMORY_WAIT, KB_CAUSE_REFRESH_WAIT, KB_CAUSE_ROW_WAIT,
-        KB_CAUSE_BUS_WAIT,     KB_CAUSE_OVERHEAD,    KB_CAUSE_DRAIN,        KB_CAUSE_RESPONSE};
+        [STAY_START] = KB_CAUSE_CHANNEL_WAIT,   [STAY_CACHE] = KB_CAUSE_CACHE_WAIT,
+        [STAY_MEMORY] = KB_CAUSE_MEMORY_WAIT,   [STAY_REFRESH] = KB_CAUSE_REFRESH_WAIT,
+        [STAY_ROW] = KB_CAUSE_ROW_WAIT,         [STAY_BUS] = KB_CAUSE_BUS_WAIT,
+        [STAY_PENDING] = KB_CAUSE_PENDING_WAIT, [STAY_OVERHEAD] = KB_CAUSE_OVERHEAD,
+        [STAY_DRAIN] = KB_CAUSE_DRAIN,          [STAY_RESPONSE] = KB_CAUSE_RESPONSE};
 
     return causes[stay];
 }

@@ -652,7 +652,10 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
     CAUSE(ROUTER_WAIT, router_wait, queue_router_ns, true)                                         \
     CAUSE(CREDIT_WAIT, credit_wait, queue_credit_ns, true)                                         \
     /* kernels: software.launch_ns, before the first command */                                    \
-    CAUSE(LAUNCH, launch, launch_ns, false)
+    CAUSE(LAUNCH, launch, launch_ns, false)                                                        \
+    /* of a slice with a cache: for the cache; for lines that others are bringing in */            \
+    CAUSE(CACHE_WAIT, cache_wait, queue_cache_ns, true)                                            \
+    CAUSE(PENDING_WAIT, pending_wait, queue_pending_ns, true)
 #define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
 typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 

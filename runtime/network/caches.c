@@ -349,11 +349,7 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                        missing_drain(s, txn, found.asked, drain, row->pieces), false);
 
         add_fill(s, &c->fills, (int64_t)child.end_fs);
-        if (child.end_fs > end) {
-            row->memory_fs = (int64_t)(child.begin_fs - t);
-            row->child_fs = (int64_t)(child.end_fs - child.begin_fs);
-            end = child.end_fs;
-        }
+        end = child.end_fs > end ? child.end_fs : end;
     }
     if (found.written.all)
         make_child(s, how, c, slot, &found.written, t, 0, true);

@@ -27,9 +27,7 @@ struct cached {
     uint64_t offset;       /* where its bytes lie in its slice */
     struct pieces *pieces; /* owned; of a tile; NULL: its bytes lie together */
     int64_t start_fs;      /* the lines were looked up; 0 before */
-    int64_t memory_fs;     /* of that end: what its child waited for the memory */
-    int64_t child_fs;   /* of that end: what is behind that wait; 0: no child of its own ends it */
-    int64_t pending_fs; /* of its end: by which a child of another one ends it later */
+    int64_t pending_fs;    /* of its end: by which a child of another one ends it later */
 };
 
 struct caches {

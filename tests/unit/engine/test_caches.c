@@ -98,7 +98,8 @@ static void goldens_by_all_engines(void **state)
     }
 }
 
-/* -- lines, without times ------------------------------------------------------------------------ */
+/* -- lines, without times ------------------------------------------------------------------------
+ */
 
 enum { LINES_MOST = 64, ACCESSES = 200000 };
 
@@ -225,10 +226,138 @@ static void hits_are_those_of_a_plain_list(void **state)
     }
 }
 
+/* -- streams ---------------------------------------------------------------------------------- */
+
+#define WIDE(memory, cache)                                                                        \
+    "kernbench: 2\nname: stream\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                     \
+    "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, noc: {bw_gbs: 100000}, "                       \
+    "xbar: {overhead_ns: 0, pe_gbs: 100000}, hbm: {" memory ", cache: {" cache "}}}\n"
+#define SLICE                "bw_gbs: 256, latency_ns: 100"
+#define CACHE(size_mb, ways) "size_mb: " size_mb ", ways: " ways ", bw_gbs: 1024, latency_ns: 20"
+#define STACK                "bw_gbs: 662.5, latency_ns: 300"
+#define MALL                 "size_mb: 4, ways: 16, bw_gbs: 2150, latency_ns: 100"
+
+/* `n` reads of 4096 bytes, as many bytes apart, all at `at_fs`. Returns when the last ends. */
+static void add_pass(kb_sim *s, uint32_t n, int64_t at_fs)
+{
+    for (uint32_t i = 0; i < n; i++)
+        add(s, &(kb_transaction){.op = KB_READ,
+                                 .issue_fs = at_fs,
+                                 .src = {KB_PE, 0, 0, 0},
+                                 .dst = {KB_SLICE, 0, 0, 0},
+                                 .offset = 4096 * (uint64_t)i,
+                                 .nbytes = 4096});
+}
+
+/* How long the same bytes take twice, the second time from the end of the first on. */
+static void stream(const char *yaml, uint32_t n, int64_t pass_fs[2])
+{
+    const kb_topology *topo = any_topology(yaml);
+    const kb_options options = {.costs_off = KB_COST_CHANNELS};
+    int64_t end_fs = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        kb_sim *s = new_sim(topo, options);
+
+        add_pass(s, n, 0);
+        if (pass > 0)
+            add_pass(s, n, end_fs);
+        run_all(s);
+        pass_fs[pass] = kb_sim_end_fs(s) - end_fs;
+        end_fs = kb_sim_end_fs(s);
+        kb_sim_free(s);
+    }
+    any_topology_free(topo);
+}
+
+static void assert_passes(const char *yaml, uint32_t n, double first_ns, double second_ns)
+{
+    int64_t fs[2];
+
+    stream(yaml, n, fs);
+    assert_int_equal(fs[0], llround(first_ns * 1e6));
+    assert_int_equal(fs[1], llround(second_ns * 1e6));
+}
+
+/* 256 KiB in reads of 4 KiB: lru keeps nothing of what is larger than the cache. */
+static void streams_through_lru_are_kept_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    assert_passes(WIDE(SLICE, CACHE("0.0625", "4")), 64, 1144, 1144);
+    assert_passes(WIDE(SLICE, CACHE("0.125", "4")), 64, 1144, 1144);
+    assert_passes(WIDE(SLICE, CACHE("0.25", "4")), 64, 1144, 276);
+    assert_passes(WIDE(SLICE, CACHE("0.5", "4")), 64, 1144, 276);
+}
+
+/* GB/s of the second pass over so many KiB, rounded to a whole number. */
+static void assert_gbs(const char *yaml, uint32_t kib, long gbs)
+{
+    int64_t fs[2];
+
+    stream(yaml, kib / 4, fs);
+    assert_int_equal(llround(1024.0 * kib / ((double)fs[1] / 1e6)), gbs);
+}
+
+static void a_large_cache_gives_its_bandwidth_to_what_fits(void **state)
+{
+    (void)state;
+    assert_gbs(WIDE(STACK, MALL), 2048, 1950);
+    assert_gbs(WIDE(STACK, MALL), 3584, 2031);
+    assert_gbs(WIDE(STACK, MALL), 4608, 627);
+    assert_gbs(WIDE(STACK, MALL ", policy: random"), 4608, 1819);
+    assert_gbs(WIDE(STACK, MALL ", policy: random"), 6144, 1119);
+    assert_gbs(WIDE(STACK, MALL ", policy: random"), 8192, 819);
+}
+
+/* -- where the time goes ---------------------------------------------------------------------- */
+
+struct by_cause {
+    int64_t fs[KB_N_CAUSES];
+};
+
+static void sum_cause(void *arg, const kb_breakdown_row *row)
+{
+    struct by_cause *sums = arg;
+
+    if (row->by == KB_BREAKDOWN_ALL)
+        sums->fs[row->cause] += row->sum_fs;
+}
+
+/* A read of lines that another one brings in, begun behind it at the cache: 4 ns less than it waits
+ * for the cache, and all of them end at 136. */
+static void waits_at_a_cache_have_causes(void **state)
+{
+    static const char yaml[] = WIDE(SLICE, CACHE("0.0625", "4"));
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        const kb_topology *topo = any_topology(yaml);
+        kb_sim *s =
+            new_sim(topo, (kb_options){.engine = (kb_engine)e, .costs_off = KB_COST_CHANNELS});
+        struct by_cause sums = {0};
+        kb_breakdown *breakdown;
+
+        assert_int_equal(kb_breakdown_new(s, &breakdown, NULL), KB_OK);
+        add_pass(s, 1, 0);
+        add_pass(s, 1, 1000000);
+        run_all(s);
+        assert_int_equal(result_of(s, 1).end_fs, 136000000);
+        assert_int_equal(kb_breakdown_rows(breakdown, sum_cause, &sums), KB_OK);
+        assert_int_equal(sums.fs[KB_CAUSE_CACHE_WAIT], 3000000);
+        assert_int_equal(sums.fs[KB_CAUSE_PENDING_WAIT], 108000000); /* 136 - (4 + 20 + 4) */
+        kb_breakdown_free(breakdown);
+        kb_sim_free(s);
+        any_topology_free(topo);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(goldens_by_all_engines),
-                                       cmocka_unit_test(hits_are_those_of_a_plain_list)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(goldens_by_all_engines), cmocka_unit_test(hits_are_those_of_a_plain_list),
+        cmocka_unit_test(streams_through_lru_are_kept_whole_or_not_at_all),
+        cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
+        cmocka_unit_test(waits_at_a_cache_have_causes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

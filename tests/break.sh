@@ -162,6 +162,8 @@ break_it 'a whole that ends with its first part' $split.c 's/if \(s->txns\[part\
 break_it 'parts with the bytes of the whole' $split.c 's/= part->nbytes & TXN_MAX_BYTES;/= of->nbytes;/'
 break_it 'packets: a PE cuts nothing' $split.c 's/return packet \? packet : ADDRESS_WHOLE;/return ADDRESS_WHOLE;/'
 break_it 'caches: a breakdown without the wait for the cache' runtime/explain/server_pieces.c 's/in\.fs\[STAY_CACHE\] = row->start_fs - s->txns\[slot\]\.arrive_fs;//'
+break_it 'multicasts: of a kernel the first target alone gets the bytes' runtime/pe/pe_dma.c 's/for \(uint32_t i = 0; i < op->n_runs; i\+\+\) \{/for (uint32_t i = 0; i < 1; i++) {/'
+break_it 'multicasts: of a kernel each is a list' runtime/pe/pe_dma.c 's/\.targets = c->to_all \? targets_of\(s, c\) : NULL/.targets = NULL/'
 break_it 'multicasts: each way is taken alone' runtime/engine/branches.c 's/part->shared = way\.shared;/part->shared = 0;/'
 break_it 'multicasts: a follower enters when it comes' runtime/network/turn.h 's/branch_follows\(s, slot\) \? branch_enter\(s, slot\)/branch_follows(s, slot) ? t/'
 break_it 'multicasts: a follower counts as an arrival' runtime/engine/branches.h 's/return branch_follows\(s, slot\) && s->txns\[slot\]\.stage == TXN_TO_LINK;/return false;/'
@@ -988,6 +990,7 @@ choose_tests() {
     *' runtime/base/newfile'* | *' runtime/base/fault'* | *visible* | *' runtime/cli/out/stop'* | *' runtime/cli/out/memory'* | *lines.c*LINE_SKIP*)
         tests=(number) scripts=(failures stops)
         ;;
+    *to_all* | *n_runs*) tests=(store_all) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm) scripts=() ;;

@@ -53,7 +53,7 @@ static bool is_followed(struct branch_part *part, uint32_t n)
 
 bool branches_lay_over(struct kb_sim *s, uint32_t first)
 {
-    if (!s->branches)
+    if (!s->branches && flows_walked(&s->flows, s->topo))
         s->branches = calloc(s->txns_cap, sizeof *s->branches);
     if (!s->branches)
         return false;

@@ -230,6 +230,7 @@ static void drop_parts(struct split_parts *parts)
         free(parts->rows[i].cached);
     }
     parts->n = 0;
+    parts->branches = false;
 }
 
 /* A multicast has a part for each of its targets. */
@@ -240,13 +241,14 @@ static kb_status cut_branches(struct kb_sim *s, const struct txn *of, const stru
 
         if (!part)
             return KB_NO_MEMORY;
-        *part = (struct split_part){.offset = bytes->at,
+        *part = (struct split_part){.offset = bytes->targets->of[i].offset,
                                     .nbytes = of->nbytes,
-                                    .dst = bytes->targets->dst[i],
+                                    .dst = bytes->targets->of[i].dst,
                                     .pieces = 1,
                                     .begins = i == 0};
-        add_blocks(s->topo, part, bytes->at, of->nbytes);
+        add_blocks(s->topo, part, part->offset, of->nbytes);
     }
+    s->parts.branches = true;
     return KB_OK;
 }
 
@@ -373,7 +375,7 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
         link = &s->splits[slot].next;
     }
     s->splits[whole].left = s->parts.n;
-    if (s->places && s->places[whole].targets && !branches_lay_over(s, s->splits[whole].next))
+    if (s->parts.branches && !branches_lay_over(s, s->splits[whole].next))
         fail(s, KB_NO_MEMORY);
 }
 
@@ -403,14 +405,10 @@ void split_take_places(struct kb_sim *s, uint64_t t, uint32_t whole)
 
 struct targets *targets_new(struct kb_sim *s, uint32_t n)
 {
-    struct targets *targets = malloc(sizeof *targets + n * sizeof targets->dst[0]);
+    struct targets *targets = malloc(sizeof *targets + n * sizeof targets->of[0]);
 
     if (!targets)
         return NULL;
-    if (!flows_walked(&s->flows, s->topo)) {
-        free(targets);
-        return NULL;
-    }
     targets->next = s->targets;
     targets->n = n;
     return s->targets = targets;

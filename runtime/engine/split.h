@@ -62,11 +62,16 @@ struct bytes_at {
     const struct targets *targets; /* of a multicast: borrowed; NULL: it is none */
 };
 
-/* The memories of a multicast, packed, in the order in which they were named. */
+/* Where the bytes of a multicast go, in the order in which its targets were named. */
+struct target_at {
+    uint32_t dst; /* memory */
+    uint64_t offset;
+};
+
 struct targets {
-    struct targets *next; /* of all of a simulation */
+    struct targets *next; /* of all of a simulation; of kernels' NULL */
     uint32_t n;
-    uint32_t dst[];
+    struct target_at of[];
 };
 
 /* Room for `n` targets, owned by `s`. NULL without memory. */

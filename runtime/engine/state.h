@@ -47,6 +47,7 @@ struct kb_sim {
     struct split_parts {
         struct split_part *rows; /* owned */
         uint32_t n, cap;
+        bool branches;           /* of a multicast */
     } parts;                     /* of the transaction that was cut last */
     struct flow_sum *more_parts; /* owned; [channel]: parts that it let out, beside the first ones,
                                   and bytes that it let out once and that came to several */

@@ -213,6 +213,16 @@ tl_tensor *tl_load_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_
 tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_t n, tl_tensor *x);
 
 /*
+ * Stores `x` to `n` addresses at once, 2 to KB_TARGETS_MAX, each in another memory, all of one
+ * kind: a multicast. Links that their ways share carry its bytes once.
+ *
+ * errors  as tl_store(); a target in several slices; contention.links: router
+ */
+#define tl_store_all(tl, addresses, n, x) (void)tl_store_all_at(TL_HERE, tl, addresses, n, x)
+tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
+                           tl_tensor *x);
+
+/*
  * Rows of a table by their numbers, [n, row...]: row i lies at base + index[i] * stride, in bytes.
  * One list of n runs.
  */

@@ -42,6 +42,7 @@ struct kernels {
     uint32_t n_slots, slots_cap, free_slot;
     uint32_t *part_slots; /* owned: of the transaction that is being split */
     size_t parts_cap;
+    struct targets *targets; /* owned: of the multicast that is being split; NULL: of none so far */
 
     struct ipcq *ipcq;         /* queues between PEs; owned; NULL until one is needed */
     struct barriers *barriers; /* the same */

@@ -140,6 +140,7 @@ struct command *command_new(struct kernels *k)
     c->op.composite = c->op.strided = c->op.ipcq = false;
     c->op.n_runs = 0;
     c->runs = NULL;
+    c->to_all = false;
     c->task = TASK_PLAIN;
     return c;
 }

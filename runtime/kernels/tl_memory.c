@@ -289,6 +289,91 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
     return do_command(c);
 }
 
+/* -- multicasts ------------------------------------------------------------------------------- */
+
+/* What a machine must have, and how many targets there may be. */
+static void check_multicast(const struct call *call, uint32_t n)
+{
+    const struct kb_topology *t = call->pe->sim->topo;
+
+    if (t->links == MODE_ROUTER)
+        BAD(call, "a multicast wants contention.links ideal or fifo");
+    if (t->impls && t->impls->nodes)
+        BAD(call, "a multicast wants nodes without components (impl)");
+    if (n < 2 || n > KB_TARGETS_MAX)
+        BAD(call, "a multicast has 2 to %d targets, not %u", KB_TARGETS_MAX, n);
+}
+
+/* Target `number` gets all bytes: in one memory, of the kind of the others. */
+static void check_target(const struct call *call, const struct command *c, uint32_t number)
+{
+    const struct kb_topology *t = call->pe->sim->topo;
+    const struct run *to = &c->runs[number];
+    struct address_range range;
+
+    if (address_space(to->at) != address_space(c->runs[0].at))
+        BAD(call, "target %u is of another kind of memory than target 0", number);
+    if (address_is_interleaved(t, to->at) && address_range(t, to->at, to->nbytes, &range) &&
+        address_part(t, &range).nbytes < to->nbytes)
+        BAD(call, "target %u lies in several slices: a multicast has one memory for each", number);
+}
+
+static uint32_t memory_at(const struct kb_topology *t, uint64_t address)
+{
+    uint32_t dst = 0;
+    uint64_t offset;
+
+    address_find(t, address, &dst, &offset);
+    return dst;
+}
+
+static int by_memory(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* No memory is a target twice. */
+static void check_memories(const struct call *call, const struct command *c)
+{
+    uint32_t dst[KB_TARGETS_MAX];
+
+    for (uint32_t i = 0; i < c->op.n_runs; i++)
+        dst[i] = memory_at(call->pe->sim->topo, c->runs[i].at);
+    qsort(dst, c->op.n_runs, sizeof *dst, by_memory);
+    for (uint32_t i = 1; i < c->op.n_runs; i++)
+        if (dst[i] == dst[i - 1])
+            BAD(call, "two targets lie in one memory");
+}
+
+tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
+                           tl_tensor *tensor)
+{
+    struct call call = begin_call(tl, "tl_store_all", here);
+    struct command *c = new_command(&call, OP_DMA_WRITE);
+
+    check_operand(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
+    check_multicast(&call, n);
+    c->async = tl->overlaps;
+    c->nbytes = tensor->nbytes;
+    c->to_all = true;
+    new_list(&call, c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        c->runs[i] = (struct run){.at = addresses[i], .nbytes = c->nbytes};
+        c->runs[i].area =
+            check_range(&call, addresses[i], c->nbytes, dtype_bytes((uint8_t)tensor->dtype));
+        check_target(&call, c, i);
+    }
+    check_memories(&call, c);
+    c->dst = c->runs[0].area;
+    add_operand(c, tensor);
+    set_operand(&c->op.out, tensor, addresses[0], address_space(addresses[0]));
+    return do_command(c);
+}
+
 /* The kernel has waited for one of the views of what command `made_by` has made, so for all. */
 static void views_are_there(struct tl_ctx *pe, uint32_t made_by)
 {

@@ -176,19 +176,41 @@ static bool cut(struct kb_sim *s, const struct command *c, uint32_t area, uint64
     return status == KB_OK;
 }
 
+/* The targets of a multicast. NULL: no memory. */
+static const struct targets *targets_of(struct kb_sim *s, const struct command *c)
+{
+    struct kernels *k = s->kernels;
+    uint32_t n = c->op.n_runs;
+    struct targets *targets = realloc(k->targets, sizeof *targets + n * sizeof targets->of[0]);
+
+    if (!targets)
+        return NULL;
+    k->targets = targets;
+    targets->next = NULL;
+    targets->n = n;
+    for (uint32_t i = 0; i < n; i++)
+        address_find(s->topo, c->runs[i].at, &targets->of[i].dst, &targets->of[i].offset);
+    return targets;
+}
+
 /* The same where transactions may have parts. */
 static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t t,
                                                      const struct stage *stage, uint32_t area,
                                                      uint64_t address, uint64_t nbytes)
 {
+    const struct command *c = stage->command;
     struct bytes_at bytes = {.by_address = address_is_interleaved(s->topo, address),
                              .at = address,
-                             .tile = tile_of(stage)};
+                             .tile = c->to_all ? (struct tile){0} : tile_of(stage),
+                             .targets = c->to_all ? targets_of(s, c) : NULL};
     uint32_t slot;
 
+    if (c->to_all && !bytes.targets) {
+        engine_fail(s, KB_NO_MEMORY);
+        return TXN_NONE;
+    }
     if (bytes.tile.n > TILE_RUNS_MAX || (bytes.tile.n == 0 && bytes.tile.rank)) {
-        kernel_error(stage->command->pe, stage->command->call, stage->command->here,
-                     "the tile has more than %d runs", TILE_RUNS_MAX);
+        kernel_error(c->pe, c->call, c->here, "the tile has more than %d runs", TILE_RUNS_MAX);
         return TXN_NONE;
     }
     if (bytes.tile.list) {
@@ -196,7 +218,7 @@ static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t 
         bytes.at = 0;
     } else if (!bytes.by_address && !address_find(s->topo, address, &area, &bytes.at))
         bytes.at = 0;
-    if (!cut(s, stage->command, area, nbytes, &bytes, address))
+    if (!cut(s, c, area, nbytes, &bytes, address))
         return TXN_NONE;
     slot = new_slot(s, t, stage, s->parts.rows[0].dst, nbytes);
     if (slot == TXN_NONE)
@@ -293,6 +315,25 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
 
 /* -- stores ----------------------------------------------------------------------------------- */
 
+/* All targets of a multicast have its bytes. False: no memory, or after the kernel's error. */
+static bool write_to_all(struct kb_sim *s, struct command *c)
+{
+    const struct op *op = &c->op;
+
+    for (uint32_t i = 0; i < op->n_runs; i++) {
+        const struct run *to = &c->runs[i];
+
+        if (!tcm_look_at(c->pe, to->area))
+            return false;
+        if (mem_write(s->kernels->mem, to->area, to->at, to->nbytes, op->out.view, op->id) ==
+            MEM_OK)
+            continue;
+        kernel_no_memory(c->pe);
+        return false;
+    }
+    return true;
+}
+
 void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
     struct op *op = &c->op;
@@ -302,7 +343,10 @@ void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c, bool called)
         return;
     op->out.view = op->in[0].view;
     version_keep(op->out.view.v);
-    if (c->runs) {
+    if (c->to_all) {
+        if (!write_to_all(s, c))
+            return;
+    } else if (c->runs) {
         if (mem_write_list(s->kernels->mem, c->runs, op->n_runs, op->out.view, op->id) != MEM_OK) {
             kernel_no_memory(c->pe);
             return;

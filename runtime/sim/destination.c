@@ -111,15 +111,16 @@ static kb_status check_multicast(const struct kb_topology *t, const kb_transacti
 }
 
 static kb_status pack_target(const struct kb_sim *s, const kb_transaction *q, uint32_t i,
-                             uint32_t *packed, kb_error *why)
+                             struct target_at *target, kb_error *why)
 {
     const struct kb_topology *t = s->topo;
     const kb_endpoint *to = &q->targets[i];
     uint32_t src, plane = q->plane ? q->plane - 1 : endpoint_plane(t, q->op, s->n_txns + i);
     struct trip trip;
 
-    if (!endpoint_pack(t, &q->src, &src, why) || !endpoint_pack(t, to, packed, why))
+    if (!endpoint_pack(t, &q->src, &src, why) || !endpoint_pack(t, to, &target->dst, why))
         return KB_BAD_REQUEST;
+    target->offset = q->offset;
     if (to->kind == KB_TCM)
         return endpoint_error(why, "a TCM is reached by kernels only");
     if (to->kind != q->targets[0].kind)
@@ -128,8 +129,8 @@ static kb_status pack_target(const struct kb_sim *s, const kb_transaction *q, ui
         !fits(t, to, q->offset, q->nbytes, why))
         return KB_BAD_REQUEST;
     return t->regular ? KB_OK
-                      : endpoint_trip(t, q->op, &q->src, (const uint32_t[]){src, *packed}, plane,
-                                      &trip, why);
+                      : endpoint_trip(t, q->op, &q->src, (const uint32_t[]){src, target->dst},
+                                      plane, &trip, why);
 }
 
 static int by_number(const void *a, const void *b)
@@ -145,7 +146,8 @@ static kb_status check_twice(const struct kb_topology *t, const struct targets *
     uint32_t sorted[KB_TARGETS_MAX];
     char name[KB_ENDPOINT_BYTES];
 
-    memcpy(sorted, targets->dst, targets->n * sizeof *sorted);
+    for (uint32_t i = 0; i < targets->n; i++)
+        sorted[i] = targets->of[i].dst;
     qsort(sorted, targets->n, sizeof *sorted, by_number);
     for (uint32_t i = 1; i < targets->n; i++) {
         const kb_endpoint twice = endpoint_unpack_memory(t, sorted[i]);
@@ -172,7 +174,7 @@ kb_status destination_targets(struct kb_sim *s, const kb_transaction *q, const s
         return KB_NO_MEMORY;
     }
     for (uint32_t i = 0; i < q->n_targets && status == KB_OK; i++)
-        status = pack_target(s, q, i, &targets->dst[i], why);
+        status = pack_target(s, q, i, &targets->of[i], why);
     *out = targets;
     return status == KB_OK ? check_twice(s->topo, targets, why) : status;
 }

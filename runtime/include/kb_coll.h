@@ -21,7 +21,8 @@
  *            then those from above, `theirs op own`: the same for every chunk.
  *
  * time       A call that spans two units of machine.software pays call_ns (all_reduce twice, as it
- *            is a reduce_scatter and an all_gather), and step_ns in each step.
+ *            is a reduce_scatter and an all_gather), and step_ns for each part that comes: n - 1
+ *            times. Where step_ns is not 0, a step begins when all of the one before has come.
  *
  * errors     A group that names a PE twice, or one that does not exist, or not the caller; a count
  *            below 0; a chunk that does not fit; no memory.

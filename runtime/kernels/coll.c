@@ -33,7 +33,7 @@ struct coll {
     const char *name; /* of the call */
     kb_group group;
     int64_t me, steps[N_LANES], most_steps;
-    bool ring, pays;
+    bool ring, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round;                                     /* of a part; at once */
@@ -352,6 +352,30 @@ static struct span part_in(const struct coll *c, struct span all, enum lane lane
     return part_at(c, all, lane == UP ? c->me + up : c->me - up);
 }
 
+/*
+ * Where steps cost something, one begins when all of the step before has come, and pays for each
+ * part that comes: n - 1 in all, on a ring and on a line. Further rounds pay nothing.
+ */
+static void begin_step(struct coll *c, int64_t step, int64_t first, int64_t n)
+{
+    bool pays = c->pays && first == 0 && tl_topology(c->tl)->step_fs > 0;
+
+    for (enum lane lane = UP; lane < N_LANES; lane++) {
+        c->all_came[lane] = pays && step > 1 && step <= c->steps[lane];
+        for (int64_t i = 0; c->all_came[lane] && i < n; i++)
+            await(c, c->held[lane][i]);
+    }
+    for (enum lane lane = UP; pays && lane < (c->ring ? N_LANES : DOWN); lane++)
+        if (step <= c->steps[lane])
+            pay(c, TL_COST_STEP);
+}
+
+/* The piece that came in the step before. */
+static tl_tensor *held(const struct coll *c, enum lane lane, int64_t i)
+{
+    return c->all_came[lane] ? c->held[lane][i] : await(c, c->held[lane][i]);
+}
+
 /* -- all_gather ------------------------------------------------------------------------------- */
 
 /* The block that a lane brings in a step; in step 0 the own one. */
@@ -365,7 +389,7 @@ static void pass_on(struct coll *c, struct span all, enum lane lane, int64_t ste
                     int64_t i)
 {
     bool own = step == 1;
-    tl_tensor *x = own ? c->own[UP][i] : await(c, c->held[lane][i]);
+    tl_tensor *x = own ? c->own[UP][i] : held(c, lane, i);
 
     if (own && lane == UP)
         await(c, x);
@@ -377,8 +401,7 @@ static void pass_on(struct coll *c, struct span all, enum lane lane, int64_t ste
 
 static void gather_step(struct coll *c, struct span all, int64_t step, int64_t first, int64_t n)
 {
-    if (step <= c->most_steps)
-        pay(c, TL_COST_STEP);
+    begin_step(c, step, first, n);
     for (int64_t i = 0; i < n; i++)
         for (enum lane lane = UP; lane < N_LANES; lane++)
             c->got[lane][i] =
@@ -439,7 +462,7 @@ static struct span taken(const struct coll *c, struct span all, enum lane lane, 
 
 static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t first, int64_t n)
 {
-    pay(c, TL_COST_STEP);
+    begin_step(c, step, first, n);
     for (int64_t i = 0; i < n; i++)
         for (enum lane lane = UP; lane < N_LANES; lane++) {
             c->got[lane][i] = receive(c, lane, piece_of(c, taken(c, all, lane, step), first + i).n);
@@ -448,7 +471,7 @@ static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t 
     for (int64_t i = 0; i < n; i++)
         for (enum lane lane = UP; lane < N_LANES; lane++) {
             if (step <= c->steps[lane]) {
-                c->held[lane][i] = reduce(c, await(c, c->held[lane][i]), await(c, c->own[lane][i]));
+                c->held[lane][i] = reduce(c, held(c, lane, i), await(c, c->own[lane][i]));
                 give(c, lane, c->held[lane][i]);
                 drop(c, &c->held[lane][i]);
                 c->held[lane][i] = c->got[lane][i];

@@ -2,6 +2,8 @@
 #include "kb_coll.h"
 #include "support/talks.h"
 
+#define MS INT64_C(1000000000000) /* in fs */
+
 enum { PES = 8, LONGEST = 3000, APART = 5000 };
 
 struct plan {
@@ -92,6 +94,21 @@ static kb_status run_plan(struct plan *p, kb_sim *sim, kb_error *why)
     r.n_pes = (size_t)p->n;
     assert_int_equal(kb_launch(sim, &r, why), KB_OK);
     return kb_sim_run(sim, 0, why);
+}
+
+/* When a run of it ends. */
+static int64_t time_of(const struct kb_topology *topology, struct plan p)
+{
+    kb_sim *sim = new_sim(topology, (kb_options){0});
+    kb_error why = {""};
+    kb_launch_result launched;
+
+    p.args.dtype = KB_F32;
+    p.args.op = TL_ADD;
+    assert_int_equal(run_plan(&p, sim, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &launched), KB_OK);
+    kb_sim_free(sim);
+    return launched.last_end_fs - launched.start_fs;
 }
 
 static void check(struct plan p)
@@ -219,6 +236,27 @@ static void every_type_is_summed(void **state)
     }
 }
 
+/* Rings and lines of n pay for n - 1 parts, and what a step costs hides behind nothing. */
+static void each_part_that_comes_is_paid(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+    const kb_topology *paid = any_topology("kernbench: 2\nname: line\n"
+                                           "software: {step_ns: 1.0e+6, unit: cube}\n"
+                                           "sip: {cube_mesh: {w: 5, h: 1}}\n"
+                                           "cube: {pes: 1}\n");
+
+    (void)state;
+    for (int a = KB_COLL_RING; a <= KB_COLL_LINE; a++)
+        for (const char *what = "gsr"; *what; what++) {
+            kb_coll_algorithm algorithm = (kb_coll_algorithm)a;
+            struct plan p = {
+                .pes = pes, .n = 5, .what = *what, .args = {.count = 1000, .algorithm = algorithm}};
+
+            assert_int_equal(time_of(paid, p) / MS, *what == 'r' ? 8 : 4);
+        }
+    any_topology_free(paid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +264,7 @@ int main(void)
         cmocka_unit_test(every_type_is_summed),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(groups_are_checked),
+        cmocka_unit_test(each_part_that_comes_is_paid),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

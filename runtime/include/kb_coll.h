@@ -38,7 +38,12 @@ extern "C" {
 
 enum { KB_COLL_TAG = TL_TAGS - 1 };
 
-typedef enum kb_coll_algorithm { KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE } kb_coll_algorithm;
+typedef enum kb_coll_algorithm {
+    KB_COLL_AUTO,
+    KB_COLL_RING,
+    KB_COLL_LINE,
+    KB_COLL_DIRECT
+} kb_coll_algorithm;
 
 /* PEs by rank: a list, which the caller keeps, or with pes NULL first, first + stride, ... */
 typedef struct kb_group {
@@ -58,6 +63,7 @@ typedef struct kb_coll {
     kb_dtype dtype;
     tl_op op; /* of reductions: TL_ADD, TL_MAXIMUM, TL_MINIMUM */
     kb_coll_algorithm algorithm;
+    int64_t root;   /* of a broadcast, of a reduction to one: a rank */
     uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot and 1/16 of the TCM */
 } kb_coll;
 
@@ -84,9 +90,22 @@ typedef struct kb_coll {
 /* `out` becomes the reduction of all `in`. */
 #define kb_all_reduce(tl, group, ...)                                                              \
     kb_all_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* Part i of `out` becomes part `me` of the `in` of rank i. count is a multiple of the ranks. */
+#define kb_all_to_all(tl, group, ...)                                                              \
+    kb_all_to_all_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `out` becomes the `in` of the root, of which alone that is read. */
+#define kb_broadcast(tl, group, ...) kb_broadcast_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `out` of the root, of which alone that is written, becomes the reduction of all `in`. */
+#define kb_reduce(tl, group, ...) kb_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* Returns when all members have called it. */
+#define kb_coll_barrier(tl, group) kb_coll_barrier_at(TL_HERE, tl, group)
 void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -4,13 +4,14 @@
 
 #define MS INT64_C(1000000000000) /* in fs */
 
-enum { PES = 8, LONGEST = 3000, APART = 5000 };
+enum { PES = 8, LONGEST = 3000, APART = 30000 };
 
 struct plan {
     const uint32_t *pes;
     int64_t n;
     kb_coll args;
-    char what; /* g: gather, s: reduce_scatter, r: all_reduce */
+    char what; /* g: gather, s: reduce_scatter, r: all_reduce, a: all to all, b: broadcast, u:
+                  reduce */
     kb_tensor *x, *y;
 };
 
@@ -41,8 +42,15 @@ static void calls(tl_ctx *tl, const kb_args *args)
         kb_all_gather_at(TL_HERE, tl, g, c);
     else if (p->what == 's')
         kb_reduce_scatter_at(TL_HERE, tl, g, c);
-    else
+    else if (p->what == 'r')
         kb_all_reduce_at(TL_HERE, tl, g, c);
+    else if (p->what == 'a')
+        kb_all_to_all_at(TL_HERE, tl, g, c);
+    else if (p->what == 'b')
+        kb_broadcast_at(TL_HERE, tl, g, c);
+    else
+        kb_reduce_at(TL_HERE, tl, g, c);
+    kb_coll_barrier(tl, g);
 }
 
 /* What lies at element e of the output of a rank; < 0: nothing. */
@@ -50,10 +58,17 @@ static double expected(const struct plan *p, int64_t rank, int64_t e)
 {
     int64_t first = p->what == 's' ? begin_of(p, rank) : 0, owner = 0;
 
+    if (p->what == 'u' && rank != p->args.root)
+        return -1;
     if (p->what == 's' && first + e >= begin_of(p, rank + 1))
         return -1;
     if (e >= p->args.count)
         return -1;
+    if (p->what == 'b')
+        return (double)(1 + APART * p->args.root + e);
+    if (p->what == 'a')
+        return (double)(1 + APART * (e / (p->args.count / p->n)) + begin_of(p, rank) +
+                        e % (p->args.count / p->n));
     if (p->what != 'g')
         return (double)(p->n * (1 + first + e) + APART * p->n * (p->n - 1) / 2);
     while (begin_of(p, owner + 1) <= e)
@@ -132,19 +147,21 @@ static void check(struct plan p)
 static void every_rank_has_what_it_should(void **state)
 {
     static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
-    static const int64_t n[] = {1, 2, 3, 4, 5, 8}, counts[] = {0, 1, 7, 1000, LONGEST};
+    static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
         for (size_t j = 0; j < LENGTH(counts); j++)
-            for (int a = KB_COLL_AUTO; a <= KB_COLL_LINE; a++)
-                for (const char *what = "gsr"; *what; what++)
-                    check((struct plan){.pes = pes,
-                                        .n = n[i],
-                                        .what = *what,
-                                        .args = {.count = counts[j],
-                                                 .algorithm = (kb_coll_algorithm)a,
-                                                 .chunk = j % 2 ? 256 : 0}});
+            for (int a = KB_COLL_AUTO; a <= KB_COLL_DIRECT; a++)
+                for (const char *what = a < KB_COLL_DIRECT ? "gsrabu" : "gsra"; *what; what++)
+                    check((struct plan){
+                        .pes = pes,
+                        .n = n[i],
+                        .what = *what,
+                        .args = {.count = counts[j] - (*what == 'a' ? counts[j] % n[i] : 0),
+                                 .algorithm = (kb_coll_algorithm)a,
+                                 .root = n[i] / 2,
+                                 .chunk = j % 2 ? 256 : 0}});
 }
 
 static void assert_refused(struct plan p, const char *text)
@@ -152,7 +169,7 @@ static void assert_refused(struct plan p, const char *text)
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
     kb_error why = {""};
 
-    p.what = 'g';
+    p.what = p.what ? p.what : 'g';
     p.args.dtype = KB_F32;
     assert_int_equal(run_plan(&p, sim, &why), KB_KERNEL_ERROR);
     if (!strstr(why.text, text))
@@ -172,6 +189,14 @@ static void mistakes_are_named(void **state)
                    "one of 1048576 does");
     assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 9}},
                    "no algorithm 9");
+    assert_refused((struct plan){.pes = pes, .n = 2, .what = 'a', .args = {.count = 9}},
+                   "9 elements are not as many for each of 2 ranks");
+    assert_refused((struct plan){.pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .root = 2}},
+                   "no root 2 among 2 ranks");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},
+        "KB_COLL_RING, KB_COLL_LINE");
 }
 
 static void names_one_twice(tl_ctx *tl, const kb_args *args)
@@ -252,9 +277,32 @@ static void each_part_that_comes_is_paid(void **state)
             struct plan p = {
                 .pes = pes, .n = 5, .what = *what, .args = {.count = 1000, .algorithm = algorithm}};
 
-            assert_int_equal(time_of(paid, p) / MS, *what == 'r' ? 8 : 4);
+            /* and a barrier of three */
+            assert_int_equal(time_of(paid, p) / MS, *what == 'r' ? 8 + 3 : 4 + 3);
         }
     any_topology_free(paid);
+}
+
+static void one_comes_late(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+
+    if (tl_pe(tl) == 3)
+        numbers(tl, 0, 16384);
+    mark(tl, args, 0);
+    kb_coll_barrier(tl, kb_group_list(tl, pes, 5));
+    mark(tl, args, 1);
+}
+
+static void a_barrier_waits_for_the_last(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, one_comes_late, &m, pes, 5));
+    for (int pe = 0; pe < 5; pe++)
+        assert_true(m.fs[pe][1] > m.fs[3][0]);
 }
 
 int main(void)
@@ -264,6 +312,7 @@ int main(void)
         cmocka_unit_test(every_type_is_summed),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(groups_are_checked),
+        cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(each_part_that_comes_is_paid),
     };
 

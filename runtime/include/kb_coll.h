@@ -42,20 +42,35 @@ typedef enum kb_coll_algorithm {
     KB_COLL_AUTO,
     KB_COLL_RING,
     KB_COLL_LINE,
-    KB_COLL_DIRECT
+    KB_COLL_DIRECT,
+    KB_COLL_AXES
 } kb_coll_algorithm;
 
-/* PEs by rank: a list, which the caller keeps, or with pes NULL first, first + stride, ... */
+typedef enum kb_axis { KB_PES, KB_X, KB_Y, KB_SIPS, KB_AXES } kb_axis;
+
+/*
+ * PEs by rank: a list, which the caller keeps, or with pes NULL first, first + stride, ... Its axes
+ * are known if it is made of whole rows of PEs, of cubes and of SIPs: n PEs every stride along
+ * each.
+ */
 typedef struct kb_group {
     const uint32_t *pes;
     uint32_t first, stride;
     int64_t n;
+    struct {
+        uint32_t n, stride;
+    } axes[KB_AXES];
 } kb_group;
 
 kb_group kb_group_list(tl_ctx *tl, const uint32_t *pes, int64_t n);
 kb_group kb_group_cube(tl_ctx *tl); /* PEs of the own cube */
 kb_group kb_group_sip(tl_ctx *tl);  /* of the own SIP */
 kb_group kb_group_all(tl_ctx *tl);
+kb_group
+kb_group_cubes(tl_ctx *tl); /* of the own number in every cube; in that cube of every SIP */
+kb_group kb_group_sips(tl_ctx *tl);
+/* The PEs that differ from the own one along an axis alone. Wants cubes that are all alike. */
+kb_group kb_group_axis(tl_ctx *tl, kb_axis axis);
 
 typedef struct kb_coll {
     uint64_t in, out; /* addresses; equal, in place, or disjoint */

@@ -7,6 +7,9 @@
 /* Above so many ranks it is not looked up whether all are near. */
 enum { NEAR_MOST = 16 };
 
+/* Bytes of a message that tells what bytes cost. */
+enum { SAMPLE = 65536 };
+
 /* Pieces that a lane has in the TCM for each that is under way, at most. */
 enum { HELD = 8 };
 
@@ -27,39 +30,16 @@ static __attribute__((format(printf, 2, 3))) _Noreturn void bad(const struct col
 
 /* -- groups ----------------------------------------------------------------------------------- */
 
-kb_group kb_group_list(tl_ctx *tl, const uint32_t *pes, int64_t n)
-{
-    (void)tl;
-    return (kb_group){.pes = pes, .n = n};
-}
-
-static kb_group group_of(tl_group g)
-{
-    return (kb_group){.first = g.first, .stride = 1, .n = (int64_t)g.n};
-}
-
-kb_group kb_group_cube(tl_ctx *tl)
-{
-    return group_of(tl_cube(tl));
-}
-
-kb_group kb_group_sip(tl_ctx *tl)
-{
-    return group_of(tl_sip(tl));
-}
-
-kb_group kb_group_all(tl_ctx *tl)
-{
-    return group_of(tl_all(tl));
-}
-
 /* Finds the own rank; leaves the kernel if the group is none. */
 static void check_group(struct coll *c)
 {
     const kb_group *g = &c->group;
     uint32_t n_pes = (uint32_t)tl_all(c->tl).n;
-    bool *seen = g->n > 0 ? tl_alloc_host_at(c->here, c->tl, n_pes) : NULL;
+    bool *seen;
 
+    if (g->n < 1)
+        bad(c, "the group has no PEs: those of axes want cubes that are all alike");
+    seen = tl_alloc_host_at(c->here, c->tl, n_pes);
     c->me = -1;
     for (int64_t i = 0; i < g->n; i++) {
         uint32_t pe = pe_of(g, i);
@@ -89,8 +69,8 @@ static bool spans_units(const struct coll *c)
     return false;
 }
 
-/* The idle way of a message between two ranks. */
-static int64_t way_fs(const struct coll *c, int64_t from, int64_t to)
+/* Of a message between two ranks, on an idle machine; false: there is no way. */
+static bool way_cost(const struct coll *c, int64_t from, int64_t to, kb_cost *cost)
 {
     const struct kb_topology *t = tl_topology(c->tl);
     uint32_t src = pe_src(t, pe_of(&c->group, from)), dst = pe_src(t, pe_of(&c->group, to));
@@ -98,20 +78,24 @@ static int64_t way_fs(const struct coll *c, int64_t from, int64_t to)
                       src_pe(t, src)};
     kb_endpoint tcm = {KB_TCM, src_cube(t, dst) / t->cubes, src_cube(t, dst) % t->cubes,
                        src_pe(t, dst)};
-    kb_cost cost;
 
-    if (kb_route_cost(t, KB_WRITE, &pe, &tcm, 1, &cost, NULL) != KB_OK)
-        return INT64_MAX;
-    return cost.wire_fs + cost.overhead_fs;
+    return kb_route_cost(t, KB_WRITE, &pe, &tcm, SAMPLE, cost, NULL) == KB_OK;
 }
 
-/* The longest way between neighbours. */
+static int64_t way_fs(const struct coll *c, int64_t from, int64_t to)
+{
+    kb_cost cost;
+
+    return way_cost(c, from, to, &cost) ? cost.wire_fs + cost.overhead_fs : INT64_MAX;
+}
+
+/* The longest way between neighbours; in large groups, between some of them. */
 static int64_t longest_fs(const struct coll *c)
 {
-    int64_t longest = 0;
+    int64_t longest = 0, pairs = c->group.n - 1, looked = least_of(pairs, NEAR_MOST * NEAR_MOST);
 
-    for (int64_t i = 0; i + 1 < c->group.n; i++) {
-        int64_t fs = way_fs(c, i, i + 1);
+    for (int64_t i = 0; i < looked; i++) {
+        int64_t from = share(pairs, i, looked), fs = way_fs(c, from, from + 1);
 
         longest = fs > longest ? fs : longest;
     }
@@ -218,7 +202,7 @@ static void check_args(const struct coll *c, const kb_coll *args)
 {
     if (args->count < 0)
         bad(c, "a vector of %lld elements", (long long)args->count);
-    if ((unsigned)args->algorithm > KB_COLL_DIRECT)
+    if ((unsigned)args->algorithm > KB_COLL_AXES)
         bad(c, "there is no algorithm %d", (int)args->algorithm);
     if (!kb_dtype_bytes(args->dtype))
         bad(c, "there is no type %d", (int)args->dtype);
@@ -232,30 +216,111 @@ static void check_args(const struct coll *c, const kb_coll *args)
             (long long)c->group.n);
 }
 
-static void plan(struct coll *c, const kb_coll *args)
+/* Ring or line, or straight from each to each; and how many steps that takes. */
+static void shape(struct coll *c, kb_coll_algorithm algorithm)
 {
     int64_t n = c->group.n;
 
+    c->ring = is_ring(c, algorithm);
+    c->steps[UP] = c->ring ? n / 2 : n - 1;
+    c->steps[DOWN] = c->ring ? (n - 1) / 2 : n - 1;
+    c->most_steps = c->steps[UP];
+    c->direct = c->deal == DEAL_ALL || algorithm == KB_COLL_DIRECT ||
+                (c->deal != DEAL_ROOT && algorithm == KB_COLL_AUTO && all_are_near(c));
+}
+
+/* -- axes ------------------------------------------------------------------------------------- */
+
+static struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
+{
+    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
+}
+
+/* The members that differ from this one along an axis alone. */
+static struct coll line_of(const struct coll *c, kb_axis axis)
+{
+    uint32_t n = c->group.axes[axis].n, stride = c->group.axes[axis].stride, pe = tl_pe(c->tl);
+    kb_group g = {.first = pe - pe / stride % n * stride, .stride = stride, .n = n};
+    struct coll line = coll_new(c->here, c->tl, g, c->name);
+
+    line.deal = DEAL_SCATTER;
+    return line;
+}
+
+/*
+ * About how long half an all_reduce takes by this plan: a way for each step, and the bytes on the
+ * slowest way between neighbours, which so many groups share.
+ */
+static double about_fs(const struct coll *c, double bytes, double sharing)
+{
+    int64_t steps = c->direct ? 1 : c->most_steps, parts = c->direct ? c->group.n - 1 : steps;
+    double byte_fs = 0;
+
+    for (int64_t i = 0; i + 1 < least_of(c->group.n, NEAR_MOST); i++) {
+        kb_cost cost;
+
+        if (way_cost(c, i, i + 1, &cost) && (double)cost.drain_fs / SAMPLE > byte_fs)
+            byte_fs = (double)cost.drain_fs / SAMPLE;
+    }
+    return (double)(steps * longest_fs(c)) +
+           bytes / (double)c->group.n * (double)parts * sharing * byte_fs;
+}
+
+/* The same of lines along the axes, one after the other, each on its part of what is left. */
+static double axes_about_fs(const struct coll *c, double bytes)
+{
+    double fs = 0, lines = 1;
+
+    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
+        struct coll line;
+
+        if (c->group.axes[axis].n < 2)
+            continue;
+        line = line_of(c, axis);
+        shape(&line, KB_COLL_AUTO);
+        fs += about_fs(&line, bytes, axis == KB_Y ? c->group.axes[KB_PES].n : lines);
+        bytes /= (double)line.group.n;
+        lines *= (double)line.group.n;
+    }
+    return fs;
+}
+
+static int axes_of(const kb_group *g)
+{
+    int n = 0;
+
+    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++)
+        n += g->axes[axis].n > 1;
+    return n;
+}
+
+static bool is_by_axes(const struct coll *c, const kb_coll *args)
+{
+    double bytes = (double)args->count * (double)kb_dtype_bytes(args->dtype);
+
+    if (args->algorithm == KB_COLL_AXES && (c->deal != DEAL_REDUCE || !axes_of(&c->group)))
+        bad(c,
+            "KB_COLL_AXES is for kb_all_reduce and groups of whole rows of PEs, cubes and SIPs; "
+            "here there are KB_COLL_RING, KB_COLL_LINE%s",
+            c->deal == DEAL_ROOT ? "" : ", KB_COLL_DIRECT");
+    if (args->algorithm != KB_COLL_AUTO || c->deal != DEAL_REDUCE || axes_of(&c->group) < 2)
+        return args->algorithm == KB_COLL_AXES;
+    return axes_about_fs(c, bytes) < about_fs(c, bytes, 1);
+}
+
+/* -- calls ------------------------------------------------------------------------------------ */
+
+static void plan(struct coll *c, const kb_coll *args)
+{
     check_group(c);
     check_args(c, args);
     c->dtype = args->dtype;
     c->op = args->op;
     c->pays = spans_units(c);
-    c->ring = is_ring(c, args->algorithm);
-    c->steps[UP] = c->ring ? n / 2 : n - 1;
-    c->steps[DOWN] = c->ring ? (n - 1) / 2 : n - 1;
-    c->most_steps = c->steps[UP];
-    c->direct = c->deal == DEAL_ALL || args->algorithm == KB_COLL_DIRECT ||
-                (c->deal != DEAL_ROOT && args->algorithm == KB_COLL_AUTO && all_are_near(c));
-    cut(c, args, c->deal == DEAL_ROOT ? 1 : n);
+    shape(c, args->algorithm);
+    c->by_axes = is_by_axes(c, args);
+    cut(c, args, c->deal == DEAL_ROOT ? 1 : c->group.n);
     make_rows(c);
-}
-
-/* -- calls ------------------------------------------------------------------------------------ */
-
-static struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
-{
-    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
 }
 
 /* False: nothing is to be exchanged, and what there is was copied. */
@@ -267,7 +332,7 @@ static bool begin(struct coll *c, const kb_coll *args, enum deal deal)
     plan(c, args);
     if (alone)
         copy(c, (struct span){args->in, args->count}, (struct span){args->out, args->count});
-    else if (args->count > 0)
+    else if (args->count > 0 && !c->by_axes)
         pay(c, TL_COST_CALL);
     return !alone && args->count > 0;
 }
@@ -307,17 +372,53 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
 }
 
 /* Straight from each to each it is one phase, else two. */
+static void reduce_all(struct coll *c, struct span in, struct span out)
+{
+    scatter(c, in, part_at(c, out, c->me));
+    if (!c->direct)
+        pay(c, TL_COST_CALL);
+    gather(c, part_at(c, out, c->me), out);
+}
+
+/* Sums along one axis after the other, each of the part that the one before has left; and back. */
+static void reduce_by_axes(struct coll *c, kb_coll args)
+{
+    struct coll lines[KB_AXES];
+    struct span spans[KB_AXES];
+    int n = 0;
+
+    args.algorithm = KB_COLL_AUTO;
+    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
+        struct span in = {args.in, args.count}, out = {args.out, args.count}, part;
+
+        if (c->group.axes[axis].n < 2)
+            continue;
+        lines[n] = line_of(c, axis);
+        if (!begin(&lines[n], &args, DEAL_SCATTER))
+            break;
+        part = part_at(&lines[n], out, lines[n].me);
+        scatter(&lines[n], in, part);
+        args.in = args.out = part.address;
+        args.count = part.n;
+        spans[n++] = out;
+    }
+    while (n-- > 0) {
+        if (!lines[n].direct)
+            pay(&lines[n], TL_COST_CALL);
+        gather(&lines[n], part_at(&lines[n], spans[n], lines[n].me), spans[n]);
+    }
+}
+
 void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_all_reduce");
-    struct span all = {args.in, args.count}, out = {args.out, args.count};
 
-    if (!begin(&c, &args, DEAL_SCATTER))
+    if (!begin(&c, &args, DEAL_REDUCE))
         return;
-    scatter(&c, all, part_at(&c, out, c.me));
-    if (!c.direct)
-        pay(&c, TL_COST_CALL);
-    gather(&c, part_at(&c, out, c.me), out);
+    if (c.by_axes)
+        reduce_by_axes(&c, args);
+    else
+        reduce_all(&c, (struct span){args.in, args.count}, (struct span){args.out, args.count});
 }
 
 void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)

@@ -18,7 +18,7 @@ struct span {
 };
 
 /* What is exchanged; DEAL_ROOT: from one, or to one. */
-enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_ALL, DEAL_ROOT };
+enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT };
 
 struct coll {
     tl_ctx *tl;
@@ -27,7 +27,7 @@ struct coll {
     kb_group group;
     enum deal deal;
     int64_t me, steps[N_LANES], most_steps;
-    bool ring, direct, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    bool ring, direct, by_axes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round;                                     /* of a part; at once */

@@ -228,13 +228,21 @@ static void groups_are_checked(void **state)
                "the PE itself is not in the group"));
 }
 
+/* A place there. */
+static uint64_t in_own_slice(tl_ctx *tl)
+{
+    kb_endpoint slice;
+
+    kb_pe_slice(tl_topology(tl), tl_pe(tl), &slice);
+    return kb_address(tl_topology(tl), &slice, 1 << 20);
+}
+
 /* 2 from each of three ranks, in every type that adds. */
 static void twos(tl_ctx *tl, const kb_args *args)
 {
     kb_dtype dtype = *(const kb_dtype *)args->user;
     static const uint32_t pes[] = {0, 1, 2};
-    uint64_t at = kb_address(tl_topology(tl), &(kb_endpoint){KB_SLICE, 0, 0, tl_pe(tl)}, 1 << 20);
-    uint64_t out = at + (1 << 20);
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
 
     tl_store(tl, at, tl_full(tl, dtype, KB_SHAPE(37), 2));
     kb_all_reduce(tl, kb_group_list(tl, pes, 3), .in = at, .out = out, .count = 37, .dtype = dtype,
@@ -283,6 +291,51 @@ static void each_part_that_comes_is_paid(void **state)
     any_topology_free(paid);
 }
 
+/* The sum of 1 + pe over all members, in each element, and by their numbers. */
+static void sums_to(tl_ctx *tl, kb_group g, kb_coll_algorithm algorithm, double sum)
+{
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
+
+    tl_store(tl, at, tl_full(tl, KB_F32, KB_SHAPE(137), 1 + tl_pe(tl)));
+    kb_all_reduce(tl, g, .in = at, .out = out, .count = 137, .dtype = KB_F32, .op = TL_ADD,
+                  .algorithm = algorithm);
+    for (int64_t i = 0; i < 137; i += 34)
+        if (tl_value(tl, tl_load(tl, out, KB_F32, KB_SHAPE(137)), i) != sum)
+            tl_fail(tl, "that is not the sum");
+}
+
+/* tray: 2 SIPs of 2 x 2 cubes of 2 PEs: pe, x, y, sip are the bits of a number. */
+static void rows_of_pes(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t pe = tl_pe(tl);
+
+    (void)args;
+    sums_to(tl, kb_group_all(tl), KB_COLL_AUTO, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_AXES, 136);
+    sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
+    sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
+    sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);
+    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++)
+        sums_to(tl, kb_group_axis(tl, axis), KB_COLL_AUTO,
+                2 * (pe + 1) + ((pe >> axis & 1) ? -1.0 : 1.0) * (1 << axis));
+}
+
+static void groups_are_rows_of_the_machine(void **state)
+{
+    const kb_topology *tray =
+        any_topology("kernbench: 2\nname: tray\nsip: {cube_mesh: {w: 2, h: 2}}\n"
+                     "cube: {pes: 2}\nsips: 2\n");
+    kb_sim *sim = new_sim(tray, (kb_options){.values = true});
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(launch(sim, rows_of_pes, NULL, 0, &why), KB_OK);
+    if (kb_sim_run(sim, 0, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    kb_sim_free(sim);
+    any_topology_free(tray);
+}
+
 static void one_comes_late(tl_ctx *tl, const kb_args *args)
 {
     static const uint32_t pes[] = {0, 1, 2, 3, 4};
@@ -312,6 +365,7 @@ int main(void)
         cmocka_unit_test(every_type_is_summed),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(groups_are_checked),
+        cmocka_unit_test(groups_are_rows_of_the_machine),
         cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(each_part_that_comes_is_paid),
     };

@@ -156,7 +156,7 @@ check: setup
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup validate-dram
+validate: setup validate-dram validate-ccl
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
@@ -169,6 +169,12 @@ validate: setup validate-dram
 validate-dram: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/dram.py '$(ANY) --machine MACHINE replay --quiet'
+
+## validate-ccl: times of collectives of ccl.csv in the folder that KB_VALIDATE names beside those of kb_coll.h: a table of docs/validation.md
+.PHONY: validate-ccl
+validate-ccl: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/ccl.py $(ANY)
 
 ## validate-fit: the same chip with other constants and links; minutes
 .PHONY: validate-fit

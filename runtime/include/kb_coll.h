@@ -21,7 +21,8 @@
  *            then those from above, `theirs op own`: the same for every chunk.
  *
  * time       A call that spans two units of machine.software pays call_ns (all_reduce twice, as it
- *            is a reduce_scatter and an all_gather), and step_ns in each step.
+ *            is a reduce_scatter and an all_gather), and step_ns for each part that comes: n - 1
+ *            times. Where step_ns is not 0, a step begins when all of the one before has come.
  *
  * errors     A group that names a PE twice, or one that does not exist, or not the caller; a count
  *            below 0; a chunk that does not fit; no memory.
@@ -37,19 +38,38 @@ extern "C" {
 
 enum { KB_COLL_TAG = TL_TAGS - 1 };
 
-typedef enum kb_coll_algorithm { KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE } kb_coll_algorithm;
+typedef enum kb_coll_algorithm {
+    KB_COLL_AUTO,
+    KB_COLL_RING,
+    KB_COLL_LINE,
+    KB_COLL_DIRECT,
+    KB_COLL_AXES,
+    KB_COLL_HALVING
+} kb_coll_algorithm;
 
-/* PEs by rank: a list, which the caller keeps, or with pes NULL first, first + stride, ... */
+typedef enum kb_axis { KB_PES, KB_X, KB_Y, KB_SIPS, KB_AXES } kb_axis;
+
+/*
+ * PEs by rank: a list, which the caller keeps, or with pes NULL first, first + stride, ... Its axes
+ * are known if it is made of whole rows of PEs, of cubes and of SIPs: n PEs every stride along
+ * each.
+ */
 typedef struct kb_group {
     const uint32_t *pes;
     uint32_t first, stride;
     int64_t n;
+    uint32_t axes[KB_AXES]; /* how many along each; 0: not known */
 } kb_group;
 
 kb_group kb_group_list(tl_ctx *tl, const uint32_t *pes, int64_t n);
 kb_group kb_group_cube(tl_ctx *tl); /* PEs of the own cube */
 kb_group kb_group_sip(tl_ctx *tl);  /* of the own SIP */
 kb_group kb_group_all(tl_ctx *tl);
+kb_group
+kb_group_cubes(tl_ctx *tl); /* of the own number in every cube; in that cube of every SIP */
+kb_group kb_group_sips(tl_ctx *tl);
+/* The PEs that differ from the own one along an axis alone. Wants cubes that are all alike. */
+kb_group kb_group_axis(tl_ctx *tl, kb_axis axis);
 
 typedef struct kb_coll {
     uint64_t in, out; /* addresses; equal, in place, or disjoint */
@@ -57,6 +77,7 @@ typedef struct kb_coll {
     kb_dtype dtype;
     tl_op op; /* of reductions: TL_ADD, TL_MAXIMUM, TL_MINIMUM */
     kb_coll_algorithm algorithm;
+    int64_t root;   /* of a broadcast, of a reduction to one: a rank */
     uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot and 1/16 of the TCM */
 } kb_coll;
 
@@ -83,9 +104,22 @@ typedef struct kb_coll {
 /* `out` becomes the reduction of all `in`. */
 #define kb_all_reduce(tl, group, ...)                                                              \
     kb_all_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* Part i of `out` becomes part `me` of the `in` of rank i. count is a multiple of the ranks. */
+#define kb_all_to_all(tl, group, ...)                                                              \
+    kb_all_to_all_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `out` becomes the `in` of the root, of which alone that is read. */
+#define kb_broadcast(tl, group, ...) kb_broadcast_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `out` of the root, of which alone that is written, becomes the reduction of all `in`. */
+#define kb_reduce(tl, group, ...) kb_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* Returns when all members have called it. */
+#define kb_coll_barrier(tl, group) kb_coll_barrier_at(TL_HERE, tl, group)
 void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -2,13 +2,16 @@
 #include "kb_coll.h"
 #include "support/talks.h"
 
-enum { PES = 8, LONGEST = 3000, APART = 5000 };
+#define MS INT64_C(1000000000000) /* in fs */
+
+enum { PES = 8, LONGEST = 3000, APART = 30000 };
 
 struct plan {
     const uint32_t *pes;
     int64_t n;
     kb_coll args;
-    char what; /* g: gather, s: reduce_scatter, r: all_reduce */
+    char what; /* g: gather, s: reduce_scatter, r: all_reduce, a: all to all, b: broadcast, u:
+                  reduce */
     kb_tensor *x, *y;
 };
 
@@ -39,8 +42,15 @@ static void calls(tl_ctx *tl, const kb_args *args)
         kb_all_gather_at(TL_HERE, tl, g, c);
     else if (p->what == 's')
         kb_reduce_scatter_at(TL_HERE, tl, g, c);
-    else
+    else if (p->what == 'r')
         kb_all_reduce_at(TL_HERE, tl, g, c);
+    else if (p->what == 'a')
+        kb_all_to_all_at(TL_HERE, tl, g, c);
+    else if (p->what == 'b')
+        kb_broadcast_at(TL_HERE, tl, g, c);
+    else
+        kb_reduce_at(TL_HERE, tl, g, c);
+    kb_coll_barrier(tl, g);
 }
 
 /* What lies at element e of the output of a rank; < 0: nothing. */
@@ -48,10 +58,17 @@ static double expected(const struct plan *p, int64_t rank, int64_t e)
 {
     int64_t first = p->what == 's' ? begin_of(p, rank) : 0, owner = 0;
 
+    if (p->what == 'u' && rank != p->args.root)
+        return -1;
     if (p->what == 's' && first + e >= begin_of(p, rank + 1))
         return -1;
     if (e >= p->args.count)
         return -1;
+    if (p->what == 'b')
+        return (double)(1 + APART * p->args.root + e);
+    if (p->what == 'a')
+        return (double)(1 + APART * (e / (p->args.count / p->n)) + begin_of(p, rank) +
+                        e % (p->args.count / p->n));
     if (p->what != 'g')
         return (double)(p->n * (1 + first + e) + APART * p->n * (p->n - 1) / 2);
     while (begin_of(p, owner + 1) <= e)
@@ -94,6 +111,21 @@ static kb_status run_plan(struct plan *p, kb_sim *sim, kb_error *why)
     return kb_sim_run(sim, 0, why);
 }
 
+/* When a run of it ends. */
+static int64_t time_of(const struct kb_topology *topology, struct plan p)
+{
+    kb_sim *sim = new_sim(topology, (kb_options){0});
+    kb_error why = {""};
+    kb_launch_result launched;
+
+    p.args.dtype = KB_F32;
+    p.args.op = TL_ADD;
+    assert_int_equal(run_plan(&p, sim, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &launched), KB_OK);
+    kb_sim_free(sim);
+    return launched.last_end_fs - launched.start_fs;
+}
+
 static void check(struct plan p)
 {
     const void *is;
@@ -115,19 +147,25 @@ static void check(struct plan p)
 static void every_rank_has_what_it_should(void **state)
 {
     static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
-    static const int64_t n[] = {1, 2, 3, 4, 5, 8}, counts[] = {0, 1, 7, 1000, LONGEST};
+    static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
+
+    static const kb_coll_algorithm algorithms[] = {KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE,
+                                                   KB_COLL_DIRECT, KB_COLL_HALVING};
+    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra", "r"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
         for (size_t j = 0; j < LENGTH(counts); j++)
-            for (int a = KB_COLL_AUTO; a <= KB_COLL_LINE; a++)
-                for (const char *what = "gsr"; *what; what++)
-                    check((struct plan){.pes = pes,
-                                        .n = n[i],
-                                        .what = *what,
-                                        .args = {.count = counts[j],
-                                                 .algorithm = (kb_coll_algorithm)a,
-                                                 .chunk = j % 2 ? 256 : 0}});
+            for (size_t a = 0; a < LENGTH(algorithms); a++)
+                for (const char *what = calls_of[a]; *what; what++)
+                    check((struct plan){
+                        .pes = pes,
+                        .n = n[i],
+                        .what = *what,
+                        .args = {.count = counts[j] - (*what == 'a' ? counts[j] % n[i] : 0),
+                                 .algorithm = algorithms[a],
+                                 .root = n[i] / 2,
+                                 .chunk = j % 2 ? 256 : 0}});
 }
 
 static void assert_refused(struct plan p, const char *text)
@@ -135,7 +173,7 @@ static void assert_refused(struct plan p, const char *text)
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
     kb_error why = {""};
 
-    p.what = 'g';
+    p.what = p.what ? p.what : 'g';
     p.args.dtype = KB_F32;
     assert_int_equal(run_plan(&p, sim, &why), KB_KERNEL_ERROR);
     if (!strstr(why.text, text))
@@ -155,6 +193,14 @@ static void mistakes_are_named(void **state)
                    "one of 1048576 does");
     assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 9}},
                    "no algorithm 9");
+    assert_refused((struct plan){.pes = pes, .n = 2, .what = 'a', .args = {.count = 9}},
+                   "9 elements are not as many for each of 2 ranks");
+    assert_refused((struct plan){.pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .root = 2}},
+                   "no root 2 among 2 ranks");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},
+        "KB_COLL_RING, KB_COLL_LINE");
 }
 
 static void names_one_twice(tl_ctx *tl, const kb_args *args)
@@ -186,13 +232,21 @@ static void groups_are_checked(void **state)
                "the PE itself is not in the group"));
 }
 
+/* A place there. */
+static uint64_t in_own_slice(tl_ctx *tl)
+{
+    kb_endpoint slice;
+
+    kb_pe_slice(tl_topology(tl), tl_pe(tl), &slice);
+    return kb_address(tl_topology(tl), &slice, 1 << 20);
+}
+
 /* 2 from each of three ranks, in every type that adds. */
 static void twos(tl_ctx *tl, const kb_args *args)
 {
     kb_dtype dtype = *(const kb_dtype *)args->user;
     static const uint32_t pes[] = {0, 1, 2};
-    uint64_t at = kb_address(tl_topology(tl), &(kb_endpoint){KB_SLICE, 0, 0, tl_pe(tl)}, 1 << 20);
-    uint64_t out = at + (1 << 20);
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
 
     tl_store(tl, at, tl_full(tl, dtype, KB_SHAPE(37), 2));
     kb_all_reduce(tl, kb_group_list(tl, pes, 3), .in = at, .out = out, .count = 37, .dtype = dtype,
@@ -219,6 +273,96 @@ static void every_type_is_summed(void **state)
     }
 }
 
+/* Rings and lines of n pay for n - 1 parts, and what a step costs hides behind nothing. */
+static void each_part_that_comes_is_paid(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+    const kb_topology *paid = any_topology("kernbench: 2\nname: line\n"
+                                           "software: {step_ns: 1.0e+6, unit: cube}\n"
+                                           "sip: {cube_mesh: {w: 5, h: 1}}\n"
+                                           "cube: {pes: 1}\n");
+
+    (void)state;
+    for (int a = KB_COLL_RING; a <= KB_COLL_LINE; a++)
+        for (const char *what = "gsr"; *what; what++) {
+            kb_coll_algorithm algorithm = (kb_coll_algorithm)a;
+            struct plan p = {
+                .pes = pes, .n = 5, .what = *what, .args = {.count = 1000, .algorithm = algorithm}};
+
+            /* and a barrier of three */
+            assert_int_equal(time_of(paid, p) / MS, *what == 'r' ? 8 + 3 : 4 + 3);
+        }
+    any_topology_free(paid);
+}
+
+/* The sum of 1 + pe over all members, in each element, and by their numbers. */
+static void sums_to(tl_ctx *tl, kb_group g, kb_coll_algorithm algorithm, double sum)
+{
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
+
+    tl_store(tl, at, tl_full(tl, KB_F32, KB_SHAPE(137), 1 + tl_pe(tl)));
+    kb_all_reduce(tl, g, .in = at, .out = out, .count = 137, .dtype = KB_F32, .op = TL_ADD,
+                  .algorithm = algorithm);
+    for (int64_t i = 0; i < 137; i += 34)
+        if (tl_value(tl, tl_load(tl, out, KB_F32, KB_SHAPE(137)), i) != sum)
+            tl_fail(tl, "that is not the sum");
+}
+
+/* tray: 2 SIPs of 2 x 2 cubes of 2 PEs: pe, x, y, sip are the bits of a number. */
+static void rows_of_pes(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t pe = tl_pe(tl);
+
+    (void)args;
+    sums_to(tl, kb_group_all(tl), KB_COLL_AUTO, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_AXES, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_HALVING, 136);
+    sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
+    sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
+    sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);
+    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++)
+        sums_to(tl, kb_group_axis(tl, axis), KB_COLL_AUTO,
+                2 * (pe + 1) + ((pe >> axis & 1) ? -1.0 : 1.0) * (1 << axis));
+}
+
+static void groups_are_rows_of_the_machine(void **state)
+{
+    const kb_topology *tray =
+        any_topology("kernbench: 2\nname: tray\nsip: {cube_mesh: {w: 2, h: 2}}\n"
+                     "cube: {pes: 2}\nsips: 2\n");
+    kb_sim *sim = new_sim(tray, (kb_options){.values = true});
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(launch(sim, rows_of_pes, NULL, 0, &why), KB_OK);
+    if (kb_sim_run(sim, 0, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    kb_sim_free(sim);
+    any_topology_free(tray);
+}
+
+static void one_comes_late(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+
+    if (tl_pe(tl) == 3)
+        numbers(tl, 0, 16384);
+    mark(tl, args, 0);
+    kb_coll_barrier(tl, kb_group_list(tl, pes, 5));
+    mark(tl, args, 1);
+}
+
+static void a_barrier_waits_for_the_last(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, one_comes_late, &m, pes, 5));
+    for (int pe = 0; pe < 5; pe++)
+        assert_true(m.fs[pe][1] > m.fs[3][0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +370,9 @@ int main(void)
         cmocka_unit_test(every_type_is_summed),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(groups_are_checked),
+        cmocka_unit_test(groups_are_rows_of_the_machine),
+        cmocka_unit_test(a_barrier_waits_for_the_last),
+        cmocka_unit_test(each_part_that_comes_is_paid),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,236 @@
+/* coll.h -- what the files of collectives share: the plan of a call, parts and pieces of vectors.
+ */
+#ifndef COLL_H
+#define COLL_H
+#include "kb_coll.h"
+#include "machine/pes.h"
+
+/*
+ * A member has two lanes: up, which takes from ranks below and gives to those above, and down, the
+ * other way. Pieces are handled in rounds of as many as fit into the TCM.
+ */
+enum lane { UP, DOWN, N_LANES };
+
+/* A vector in a memory. */
+struct span {
+    uint64_t address;
+    int64_t n;
+};
+
+/* What is exchanged; DEAL_ROOT: from one, or to one. */
+enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT };
+
+struct coll {
+    tl_ctx *tl;
+    tl_here here;
+    const char *name; /* of the call */
+    kb_group group;
+    enum deal deal;
+    int64_t me, steps[N_LANES], most_steps;
+    kb_coll_algorithm rows;                     /* of an all_reduce; KB_COLL_AUTO: none */
+    bool ring, direct, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    kb_dtype dtype;
+    tl_op op;
+    int64_t pieces, round;                                     /* of a part; at once */
+    tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES]; /* [round] */
+};
+
+/* all_gather, reduce_scatter: round a ring or along a line, step by step. */
+void coll_ring_gather(struct coll *c, struct span in, struct span all);
+void coll_ring_scatter(struct coll *c, struct span all, struct span out);
+
+/* A plan that is not made; ring or line, or straight from each to each, and in how many steps. */
+struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
+void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
+/* Checks and plans. False: nothing is to be exchanged, and what there is was copied. */
+bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
+/* By the plan. */
+void coll_gather(struct coll *c, struct span in, struct span all);
+void coll_scatter(struct coll *c, struct span all, struct span out);
+
+/* All_reduce along one row of the group after the other: chooses which rows, if any; does it. */
+void coll_choose_rows(struct coll *c, const kb_coll *args);
+void coll_reduce_by_rows(struct coll *c, kb_coll args);
+
+/* Of a message between two ranks, on an idle machine; false: there is no way. */
+enum { SAMPLE = 65536 }; /* its bytes */
+bool coll_way_cost(const struct coll *c, int64_t from, int64_t to, kb_cost *cost);
+int64_t coll_longest_fs(const struct coll *c); /* the longest way between neighbours */
+
+/* Above so many ranks it is not looked up whether all are near. */
+enum { NEAR_MOST = 16 };
+
+/* Ends the run as a mistake of the kernel. */
+__attribute__((format(printf, 2, 3))) _Noreturn void coll_bad(const struct coll *c,
+                                                              const char *format, ...);
+
+/* The same, and all_to_all, straight from each to each. */
+void coll_exchange(struct coll *c, enum deal deal, struct span in, struct span out);
+
+/* From the root to all, and from all to the root. */
+void coll_broadcast(struct coll *c, int64_t root, struct span in, struct span out);
+void coll_reduce(struct coll *c, int64_t root, struct span in, struct span out);
+
+/* Returns when all members have called it. */
+void coll_barrier(struct coll *c);
+
+/* -- parts ------------------------------------------------------------------------------------ */
+
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t share(int64_t size, int64_t i, int64_t n)
+{
+    return size / n * i + size % n * i / n;
+}
+
+/* Part i of n. */
+static inline struct span part_of(kb_dtype dtype, struct span v, int64_t i, int64_t n)
+{
+    int64_t begin = share(v.n, i, n);
+
+    return (struct span){v.address + (uint64_t)begin * kb_dtype_bytes(dtype),
+                         share(v.n, i + 1, n) - begin};
+}
+
+static inline struct span piece_of(const struct coll *c, struct span part, int64_t piece)
+{
+    return part_of(c->dtype, part, piece, c->pieces);
+}
+
+static inline int64_t rank_in(const struct coll *c, int64_t rank)
+{
+    return (rank % c->group.n + c->group.n) % c->group.n;
+}
+
+static inline uint32_t pe_of(const kb_group *g, int64_t rank)
+{
+    uint32_t at = g->first + (uint32_t)rank * g->stride;
+
+    return g->pes ? g->pes[at] : at;
+}
+
+/* -- pieces ----------------------------------------------------------------------------------- */
+
+static inline void pay(const struct coll *c, tl_cost cost)
+{
+    if (c->pays)
+        tl_pay_at(c->here, c->tl, cost);
+}
+
+/* NULL for an empty piece, here and below. */
+static inline tl_tensor *load(const struct coll *c, struct span at)
+{
+    return at.n > 0 ? tl_load_at(c->here, c->tl, at.address, c->dtype, KB_SHAPE(at.n), NULL, true)
+                    : NULL;
+}
+
+static inline tl_tensor *await(const struct coll *c, tl_tensor *x)
+{
+    if (x)
+        tl_wait_at(c->here, c->tl, x);
+    return x;
+}
+
+static inline void drop(const struct coll *c, tl_tensor **x)
+{
+    if (*x)
+        tl_free_at(c->here, c->tl, *x);
+    *x = NULL;
+}
+
+static inline tl_tensor *store(const struct coll *c, struct span at, tl_tensor *x)
+{
+    return x ? tl_store_at(c->here, c->tl, at.address, x, NULL, true) : NULL;
+}
+
+/* The rank that stands `by` further; < 0: past an end of the line. */
+static inline int64_t neighbour(const struct coll *c, int64_t by)
+{
+    int64_t rank = c->me + by;
+
+    if (c->ring)
+        return rank_in(c, rank);
+    return rank < c->group.n ? rank : -1;
+}
+
+/* From, and to, the one that stands `by` ranks off. */
+static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, int64_t n)
+{
+    int64_t from = neighbour(c, lane == UP ? -by : by);
+
+    return n > 0 && from >= 0 ? tl_recv_at(c->here, c->tl, pe_of(&c->group, from), KB_COLL_TAG,
+                                           c->dtype, KB_SHAPE(n), true)
+                              : NULL;
+}
+
+static inline void give(const struct coll *c, enum lane lane, int64_t by, tl_tensor *x)
+{
+    int64_t to = neighbour(c, lane == UP ? by : -by);
+
+    if (x && to >= 0)
+        tl_send_at(c->here, c->tl, pe_of(&c->group, to), KB_COLL_TAG, x);
+}
+
+static inline tl_tensor *reduce(const struct coll *c, tl_tensor *x, tl_tensor *y)
+{
+    tl_tensor *z;
+
+    if (!x || !y)
+        return x ? x : y;
+    z = tl_math_at(c->here, c->op, c->tl, x, y, NULL);
+    tl_free_at(c->here, c->tl, x);
+    tl_free_at(c->here, c->tl, y);
+    return z;
+}
+
+/* Do steps cost this call something? */
+static inline bool pays_steps(const struct coll *c)
+{
+    return c->pays && tl_topology(c->tl)->step_fs > 0;
+}
+
+/* For each part that comes in the step: two on a ring, one on a line. */
+static inline void pay_step(const struct coll *c, int64_t step)
+{
+    for (enum lane lane = UP; lane < (c->ring ? N_LANES : DOWN); lane++)
+        if (step <= c->steps[lane])
+            pay(c, TL_COST_STEP);
+}
+
+static inline void copy(const struct coll *c, struct span from, struct span to)
+{
+    for (int64_t i = 0; from.address != to.address && i < c->pieces; i++) {
+        tl_tensor *x = await(c, load(c, piece_of(c, from, i)));
+
+        await(c, store(c, piece_of(c, to, i), x));
+        drop(c, &x);
+    }
+}
+
+/* The part of a rank, which counts modulo n. */
+static inline struct span part_at(const struct coll *c, struct span all, int64_t rank)
+{
+    return part_of(c->dtype, all, rank_in(c, rank), c->group.n);
+}
+
+/* Does the lane take part in this step, and is there a rank `up` ranks on in its direction? */
+static inline bool is_there(const struct coll *c, enum lane lane, int64_t step, int64_t up)
+{
+    int64_t rank = lane == UP ? c->me + up : c->me - up;
+
+    return step >= 1 && step <= c->steps[lane] && (c->ring || (rank >= 0 && rank < c->group.n));
+}
+
+/* Of a lane that does not take part in this step: none. */
+static inline struct span part_in(const struct coll *c, struct span all, enum lane lane,
+                                  int64_t step, int64_t up)
+{
+    if (!is_there(c, lane, step, up))
+        return (struct span){0};
+    return part_at(c, all, lane == UP ? c->me + up : c->me - up);
+}
+
+#endif

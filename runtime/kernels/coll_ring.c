@@ -1,0 +1,163 @@
+/* coll_ring.c -- all_gather and reduce_scatter on rings both ways round, and on lines.
+ *
+ * In an all_gather a lane carries blocks away from their ranks; in a reduce_scatter it carries sums
+ * to theirs. In a ring of n the lane up goes n / 2 steps and the one down (n - 1) / 2, so each
+ * block takes the shorter way; on a line both go n - 1, and what would pass an end is not there.
+ *
+ * At the begin of a step all pieces of it are asked for; then each is sent on as soon as the one
+ * that came in the step before is there, in both lanes by turns. No sender waits for one that has
+ * not asked, so there is no deadlock.
+ *
+ * Example: all_gather, ring of 4, rank 1. Step 1: block 1 goes to ranks 2 and 0; 0 comes from
+ * below, 2 from above. Step 2: block 0 goes up to 2; 3 comes from below. The lane down is done.
+ */
+#include "kernels/coll.h"
+
+/*
+ * Where steps cost something, one begins when all of the step before has come, and pays for each
+ * part that comes: n - 1 in all, on a ring and on a line. Further rounds pay nothing.
+ */
+static void begin_step(struct coll *c, int64_t step, int64_t first, int64_t n)
+{
+    bool pays = first == 0 && pays_steps(c);
+
+    for (enum lane lane = UP; lane < N_LANES; lane++) {
+        c->all_came[lane] = pays && step > 1 && step <= c->steps[lane];
+        for (int64_t i = 0; c->all_came[lane] && i < n; i++)
+            await(c, c->held[lane][i]);
+    }
+    if (pays)
+        pay_step(c, step);
+}
+
+/* The piece that came in the step before. */
+static tl_tensor *held(const struct coll *c, enum lane lane, int64_t i)
+{
+    return c->all_came[lane] ? c->held[lane][i] : await(c, c->held[lane][i]);
+}
+
+/* -- all_gather ------------------------------------------------------------------------------- */
+
+/* The block that a lane brings in a step; in step 0 the own one. */
+static struct span brought(const struct coll *c, struct span all, enum lane lane, int64_t step)
+{
+    return step ? part_in(c, all, lane, step, -step) : part_at(c, all, c->me);
+}
+
+/* In step 1 the own block goes; then what came in the step before, which goes to its place, too. */
+static void pass_on(struct coll *c, struct span all, enum lane lane, int64_t step, int64_t first,
+                    int64_t i)
+{
+    bool own = step == 1;
+    tl_tensor *x = own ? c->own[UP][i] : held(c, lane, i);
+
+    if (own && lane == UP)
+        await(c, x);
+    if (step <= c->steps[lane])
+        give(c, lane, 1, x);
+    if (!own)
+        c->own[lane][i] = store(c, piece_of(c, brought(c, all, lane, step - 1), first + i), x);
+}
+
+static void gather_step(struct coll *c, struct span all, int64_t step, int64_t first, int64_t n)
+{
+    begin_step(c, step, first, n);
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++)
+            c->got[lane][i] =
+                receive(c, lane, 1, piece_of(c, brought(c, all, lane, step), first + i).n);
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++)
+            pass_on(c, all, lane, step, first, i);
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++) {
+            if (step > 1) {
+                await(c, c->own[lane][i]);
+                c->own[lane][i] = NULL;
+                drop(c, &c->held[lane][i]);
+            }
+            c->held[lane][i] = c->got[lane][i];
+        }
+}
+
+static void gather_round(struct coll *c, struct span in, struct span all, int64_t first, int64_t n)
+{
+    struct span mine = part_at(c, all, c->me);
+
+    for (int64_t i = 0; i < n; i++)
+        c->own[UP][i] = load(c, piece_of(c, in, first + i));
+    gather_step(c, all, 1, first, n);
+    for (int64_t i = 0; i < n; i++) {
+        if (in.address != mine.address)
+            await(c, store(c, piece_of(c, mine, first + i), c->own[UP][i]));
+        drop(c, &c->own[UP][i]);
+    }
+    for (int64_t step = 2; step <= c->most_steps + 1; step++)
+        gather_step(c, all, step, first, n);
+}
+
+void coll_ring_gather(struct coll *c, struct span in, struct span all)
+{
+    for (int64_t first = 0; first < c->pieces; first += c->round)
+        gather_round(c, in, all, first, least_of(c->round, c->pieces - first));
+}
+
+/* -- reduce_scatter --------------------------------------------------------------------------- */
+
+/* The part whose sum a lane gives in a step. */
+static struct span summed(const struct coll *c, struct span all, enum lane lane, int64_t step)
+{
+    return part_in(c, all, lane, step, c->steps[lane] - step + 1);
+}
+
+/* The one whose sum it takes: that of the neighbour. On a line no sum comes from past its end. */
+static struct span taken(const struct coll *c, struct span all, enum lane lane, int64_t step)
+{
+    return part_in(c, all, lane, step, c->steps[lane] - step);
+}
+
+static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t first, int64_t n)
+{
+    begin_step(c, step, first, n);
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++) {
+            c->got[lane][i] =
+                receive(c, lane, 1, piece_of(c, taken(c, all, lane, step), first + i).n);
+            c->own[lane][i] = load(c, piece_of(c, summed(c, all, lane, step), first + i));
+        }
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++) {
+            if (step <= c->steps[lane]) {
+                c->held[lane][i] = reduce(c, held(c, lane, i), await(c, c->own[lane][i]));
+                give(c, lane, 1, c->held[lane][i]);
+                drop(c, &c->held[lane][i]);
+                c->held[lane][i] = c->got[lane][i];
+            }
+            c->own[lane][i] = NULL;
+        }
+}
+
+static void scatter_round(struct coll *c, struct span all, struct span out, int64_t first,
+                          int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        c->held[UP][i] = c->held[DOWN][i] = NULL;
+    for (int64_t step = 1; step <= c->most_steps; step++)
+        scatter_step(c, all, step, first, n);
+    for (int64_t i = 0; i < n; i++)
+        c->own[UP][i] = load(c, piece_of(c, part_at(c, all, c->me), first + i));
+    for (int64_t i = 0; i < n; i++) {
+        tl_tensor *sum = reduce(c, await(c, c->held[UP][i]), await(c, c->own[UP][i]));
+
+        sum = reduce(c, await(c, c->held[DOWN][i]), sum);
+        await(c, store(c, piece_of(c, out, first + i), sum));
+        drop(c, &sum);
+        c->own[UP][i] = c->held[UP][i] = c->held[DOWN][i] = NULL;
+    }
+}
+
+void coll_ring_scatter(struct coll *c, struct span all, struct span out)
+{
+    for (int64_t first = 0; first < c->pieces; first += c->round)
+        scatter_round(c, all, out, first, least_of(c->round, c->pieces - first));
+}

@@ -346,6 +346,24 @@ static void check_access(const struct spec *spec)
                    key_rows[k].path);
 }
 
+/* What holds a memory twice as long must be its own to hold. */
+static void check_atomic(const struct spec *spec)
+{
+    static const enum key others[] = {KEY_cube_hbm_model, KEY_cube_hbm_impl, KEY_cube_sram_impl,
+                                      KEY_cube_hbm_cache_size_mb};
+    const bool there[] = {spec->cube_hbm_model != MEMORY_SERVER, spec->cube_hbm_impl.name,
+                          spec->cube_sram_impl.name, spec->cube_hbm_cache_size_mb > 0};
+    const enum key k = KEY_cube_hbm_atomic;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (spec->cube_hbm_atomic == ATOMIC_READ_WRITE && there[i] && !check_is_bad(spec, k) &&
+            !check_is_bad(spec, others[i]))
+            diag_error(spec->diag, spec_place(spec, k),
+                       "'%s: read_write' is of memories that keep order by themselves, leave out "
+                       "'%s'",
+                       key_rows[k].path, key_rows[others[i]].path);
+}
+
 /* Keys of one cube that do not fit together. */
 static void check_cube(const struct spec *spec)
 {
@@ -354,6 +372,7 @@ static void check_cube(const struct spec *spec)
     check_transit(spec);
     check_packets(spec);
     check_access(spec);
+    check_atomic(spec);
     check_position(spec, KEY_cube_m_cpu_pos_mm);
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);

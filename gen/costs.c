@@ -283,6 +283,7 @@ static void add_memories(struct routes *r)
         .edge_gbs = INFINITY,
         .bare_gbs = hbm_gbs(s),
         .hold = s->cube_hbm_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_hbm_hold,
+        .atomic = (uint8_t)s->cube_hbm_atomic,
         .model = (uint8_t)s->cube_hbm_model,
         .access_bytes = (uint32_t)s->cube_hbm_access_bytes,
     };
@@ -305,6 +306,7 @@ static void add_memories(struct routes *r)
         .edge_gbs = s->cube_noc_bw_gbs,
         .bare_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : INFINITY,
         .hold = s->cube_sram_impl.name ? HOLD_BY_COMPONENT : (uint8_t)s->cube_sram_hold,
+        .atomic = (uint8_t)s->cube_hbm_atomic,
     };
     if (is_queueing(s, KEY_cube_sram_impl))
         kind->sram.model = MEMORY_QUEUEING;

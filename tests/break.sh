@@ -54,6 +54,7 @@ break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
+break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/parts_of\(k, pe->topk_width\)/1/'
 break_it 'what an accumulator held is lost' runtime/phase2/gemm.c 's/if \(op->n_in > 2\)/if (0)/'

@@ -26,6 +26,9 @@ struct heard {
     /* The port of a TCM to which it comes, if that takes turns in order; NULL: it comes to none. */
     struct link_station *(*port)(struct kb_sim *s, uint32_t slot);
 
+    /* Is it an atomic? */
+    bool (*combines)(const struct kb_sim *s, uint32_t slot);
+
     /* Its service begins, and ends: the slot is free after that. */
     void (*begin)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*end)(struct kb_sim *s, uint64_t t, uint32_t slot);
@@ -41,5 +44,14 @@ struct heard {
     ev (*next)(const struct kb_sim *s);
     void (*wake)(struct kb_sim *s, ev e);
 };
+
+/* Is it an atomic that holds its memory for twice the time of a write? */
+static inline bool is_twice(const struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    return s->heard && cost_memory(s->topo, txn->dst, txn_writes(txn))->atomic != ATOMIC_WRITE &&
+           s->heard->combines(s, slot);
+}
 
 #endif

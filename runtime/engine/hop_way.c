@@ -197,11 +197,14 @@ static struct link_station *early_of(struct kb_sim *s, uint32_t slot)
 static int64_t taken_fs(const struct kb_sim *s, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
+    const struct memory_row *memory;
+    int64_t once;
 
     if (hop_is_inside(s, slot))
         return txn->hold_fs;
-    return cost_taken_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)), txn->hold_fs,
-                         split_own_bytes(s, slot));
+    memory = cost_memory(T, txn->dst, txn_writes(txn));
+    once = cost_taken_fs(&s->mask, memory, txn->hold_fs, split_own_bytes(s, slot));
+    return is_twice(s, slot) ? 2 * once - (memory->overhead_fs & s->mask.overhead) : once;
 }
 
 static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t t, uint32_t slot)

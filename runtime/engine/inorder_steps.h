@@ -308,30 +308,39 @@ static __attribute__((noinline)) uint64_t ask_other(struct kb_sim *s, int how,
     return COMPONENT_NEVER;
 }
 
+/* A memory that is built in and keeps order; `twice`: an atomic that holds it so. */
+static ALWAYS_INLINE struct goer serve_in_order(struct kb_sim *s, int how,
+                                                const struct service *service, uint64_t t,
+                                                uint32_t slot, int64_t drain, bool twice)
+{
+    struct program *p = &s->inorder->program;
+    int64_t own = drain;
+    uint64_t start;
+
+    if (service->own_gbs > 0)
+        own = program_drain_fs(program_drains(p, split_own_bytes(s, slot)), &service->own_gbs,
+                               service->own_rate);
+    start = take_turn(s, memory_for(s, how, slot), service->taken_fs + (twice ? 2 * own : own), t);
+    s->txns[slot].service_fs = (int64_t)start;
+    return served(s, how, after(start, service->done_fs + drain), slot, drain);
+}
+
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
 static ALWAYS_INLINE struct goer serve(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                                        int64_t drain)
 {
     struct txn *x = &s->txns[slot];
-    struct program *p = &s->inorder->program;
     const struct service *service = service_for(s, how, x);
-    int64_t own;
-    uint64_t start;
 
-    own = drain = split_drain(s, slot, drain);
+    drain = split_drain(s, slot, drain);
     x->arrive_fs = (int64_t)t;
     x->stage = TXN_SERVED;
-    if (__builtin_expect(service->server != SERVER_ORDERED, false)) {
-        uint64_t done = ask_other(s, how, service, drain, t, slot);
-
-        return done == COMPONENT_NEVER ? none : served(s, how, done, slot, drain);
-    }
-    if (service->own_gbs > 0)
-        own = program_drain_fs(program_drains(p, split_own_bytes(s, slot)), &service->own_gbs,
-                               service->own_rate);
-    start = take_turn(s, memory_for(s, how, slot), service->taken_fs + own, t);
-    x->service_fs = (int64_t)start;
-    return served(s, how, after(start, service->done_fs + drain), slot, drain);
+    if (__builtin_expect(service->server == SERVER_ORDERED, true))
+        return serve_in_order(s, how, service, t, slot, drain, false);
+    if (service->server == SERVER_READ_WRITE)
+        return serve_in_order(s, how, service, t, slot, drain, kernels_combine(s, slot));
+    t = ask_other(s, how, service, drain, t, slot);
+    return t == COMPONENT_NEVER ? none : served(s, how, t, slot, drain);
 }
 
 /* A stage inside a PE comes to its port or engine. */

@@ -59,6 +59,13 @@ static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit
     return -1;
 }
 
+/* Is it an atomic? */
+static inline bool kernels_combine(const struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return false;
+}
+
 /* The service of `slot` begins at `t`, and ends at `t`: the slot is free after that. */
 static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)
 {

@@ -198,7 +198,9 @@ static uint8_t server_of(const struct kb_topology *t, const struct memory_row *m
 {
     if (memory->model != MEMORY_SERVER)
         return SERVER_CHOOSES;
-    return t->impls && kind_impl(t, kind, box)->serve ? SERVER_ASKED : SERVER_ORDERED;
+    if (t->impls && kind_impl(t, kind, box)->serve)
+        return SERVER_ASKED;
+    return memory->atomic == ATOMIC_WRITE ? SERVER_ORDERED : SERVER_READ_WRITE;
 }
 
 static void make_places(struct program *p, const struct kb_topology *t)

@@ -85,8 +85,9 @@ struct host_row {
     int64_t response_fs;
 };
 
-/* What a memory does: it serves in order; the same, asking a component; it chooses. */
-enum server { SERVER_ORDERED, SERVER_ASKED, SERVER_CHOOSES };
+/* What a memory does: it serves in order; the same, and atomics hold it twice as long; it asks a
+ * component; it chooses. */
+enum server { SERVER_ORDERED, SERVER_READ_WRITE, SERVER_ASKED, SERVER_CHOOSES };
 
 /* A memory: what a service takes, if it keeps order. */
 struct service {

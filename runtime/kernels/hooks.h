@@ -76,6 +76,13 @@ static inline ev kernels_next(const struct kb_sim *s)
     return s->kernels->wakes.next;
 }
 
+static inline bool kernels_combine(const struct kb_sim *s, uint32_t slot)
+{
+    uint8_t task = s->kernels->work[slot].command->task;
+
+    return !kernels_inside_pe(s, slot) && (task == TASK_ATOMIC || task == TASK_COMBINE);
+}
+
 static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     service_begin(&s->kernels->work[slot], t);

@@ -190,6 +190,12 @@ struct between_row {
  */
 enum memory_hold { HOLD_ROUTE, HOLD_OWN, HOLD_BY_COMPONENT /* no word: what its component says */ };
 
+/*
+ * How an atomic holds a memory: as a write, or twice as long. The words of cube.hbm.atomic, in that
+ * order.
+ */
+enum memory_atomic { ATOMIC_WRITE, ATOMIC_READ_WRITE };
+
 /* Which memories but TCMs are free for the next one before their transaction is done. */
 enum early { EARLY_NONE, EARLY_SOME, EARLY_ALL };
 
@@ -204,6 +210,7 @@ struct memory_row {
     double edge_gbs;    /* of that edge alone; INFINITY: it has the memory's */
     double bare_gbs; /* of the memory alone if links were unlimited: an SRAM may have the NoC's */
     uint8_t hold;    /* enum memory_hold */
+    uint8_t atomic;  /* enum memory_atomic */
     uint8_t model;   /* enum memory_model */
     uint8_t behind;  /* the same, of what is built in behind a component or a cache */
     uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
@@ -256,7 +263,8 @@ struct cache_row {
 static inline bool memory_frees_early(const struct memory_row *memory)
 {
     return memory->model == MEMORY_SERVER &&
-           (memory->hold != HOLD_ROUTE || memory->latency_fs > 0 || memory->ports > 1);
+           (memory->hold != HOLD_ROUTE || memory->latency_fs > 0 || memory->ports > 1 ||
+            memory->atomic != ATOMIC_WRITE);
 }
 
 /*

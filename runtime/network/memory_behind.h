@@ -50,7 +50,10 @@ static inline struct turn take_part(struct kb_sim *s, uint32_t slot, uint64_t t,
                         .gbs = gbs,
                         .behind_fs = latency_fs};
 
-    turn.end_fs = *free_fs = after(turn.start_fs, (int64_t)turn.hold_fs);
+    turn.end_fs = after(turn.start_fs, (int64_t)turn.hold_fs);
+    if (is_twice(s, slot))
+        turn.hold_fs += turn.hold_fs - (uint64_t)overhead_fs;
+    *free_fs = after(turn.start_fs, (int64_t)turn.hold_fs);
     if (!txn_writes(txn)) {
         turn.end_fs = after(turn.start_fs, overhead_fs + latency_fs);
         return turn;

@@ -31,6 +31,7 @@ struct station {
     struct judge_use use;
     uint64_t let_in;           /* the last job that was let in */
     int64_t starts_fs;         /* of a channel: none sets out earlier */
+    int64_t freed_fs;          /* last; a memory may be held when all have ended */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
 };
@@ -448,6 +449,7 @@ static void give_back(struct sim *s, struct station *at)
 
     at->taken--;
     at->use.busy_fs += s->now_fs;
+    at->freed_fs = s->now_fs;
     if (key == NO_JOB)
         return;
     at->in_line--;
@@ -786,6 +788,19 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
         use_banks(s, key, write, part, memory, drain_fs);
 }
 
+/* The memory's service takes the time of an atomic, which both reads and writes there. */
+static void hold_twice(struct sim *s, uint64_t key, const struct judge_piece *part, int64_t drain_fs)
+{
+    const struct judge_end *at = &part->memory;
+    struct step *step = &job_at(s, key)->steps[job_at(s, key)->n_steps - 1];
+
+    if (strcmp(judge_cube_text(s->t, at->sip, at->cube, "cube.hbm.atomic"), "read_write") != 0)
+        return;
+    step->fs = add_fs(s, step->fs,
+                      judge_held_fs(s->t, at, judge_moved_bytes(s->t, part), true, 0, drain_fs,
+                                    &s->too_late));
+}
+
 /* The route of one part, and its steps. */
 static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piece *part)
 {
@@ -796,6 +811,8 @@ static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piec
 
     if (judge_route_on(s->t, plane, op, &x->p->kernel->pe, &part->memory, &r)) {
         add_way(s, key, write, &x->p->kernel->pe, part, &r);
+        if (x->c->kind == JUDGE_ATOMIC)
+            hold_twice(s, key, part, job_at(s, key)->drain_fs);
         judge_route_clear(&r);
         return;
     }
@@ -1964,6 +1981,8 @@ static void collect(struct sim *s)
             if (!at || !at->use.count)
                 continue;
             judge_add_use(&run->uses, &run->n_uses, &at->use);
+            if (at->freed_fs > run->total_fs)
+                run->uses[run->n_uses - 1].busy_fs -= at->freed_fs - run->total_fs;
             name_station(s, at, run->uses[run->n_uses - 1].name);
             if (at->banks)
                 judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);

@@ -370,6 +370,8 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
         print_cache(out, keys);
     if (rng->slices == SERVERS)
         print_memory(out, keys);
+    if (rng->slices == SERVERS && seed % 4 == 1)
+        fputs(", atomic: read_write", out);
     if (rng->slices != BANKS)
         fputs(any_access(seed), out);
     if (shape.slices)

@@ -94,6 +94,7 @@ static const char *const defaults[][4] = {
     {"cube.hbm.size_gb", "48"},
     {"cube.hbm.slices", "0", NULL, "pes"},
     {"cube.hbm.hold", "route", "own"},
+    {"cube.hbm.atomic", "write"},
     {"cube.hbm.latency_ns", "0.0"},
     {"cube.hbm.impl", "builtin"},
     {"cube.hbm.model", "server"},

@@ -62,6 +62,20 @@ static void tiles_are_added_one_after_another(void **state)
     assert_ends(CUBE8("fifo"), four, 4, (double[]){21.085, 53.085, 71.095, 103.095});
 }
 
+#define READ_WRITE(links) CUBE8(links) "cube: {hbm: {atomic: read_write}}\n"
+
+/* Alone nothing is later. Each holds the slice for 32, and is done when its route has drained. */
+static void an_atomic_may_hold_twice(void **state)
+{
+    (void)state;
+    assert_ends(READ_WRITE("ideal"), one, 1, (double[]){21.085});
+    assert_ends(READ_WRITE("fifo"), one, 1, (double[]){21.085});
+    assert_ends(READ_WRITE("ideal"), pair, 2, (double[]){21.085, 69.085});
+    assert_ends(READ_WRITE("ideal"), four, 4, (double[]){21.085, 69.085, 101.085, 133.085});
+    assert_ends(CUBE8("ideal") "cube: {hbm: {atomic: read_write, hold: route}}\n", pair, 2,
+                (double[]){21.085, 69.085});
+}
+
 /* -- values --------------------------------------------------------------------------------- */
 
 static double element(tl_ctx *tl, uint64_t address, kb_dtype dtype)
@@ -326,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_added_one_after_another),
+        cmocka_unit_test(an_atomic_may_hold_twice),
         cmocka_unit_test(atomics_combine),
         cmocka_unit_test(one_of_two_exchanges),
         cmocka_unit_test(sums_are_computed),

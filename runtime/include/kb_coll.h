@@ -43,7 +43,8 @@ typedef enum kb_coll_algorithm {
     KB_COLL_RING,
     KB_COLL_LINE,
     KB_COLL_DIRECT,
-    KB_COLL_AXES
+    KB_COLL_AXES,
+    KB_COLL_HALVING
 } kb_coll_algorithm;
 
 typedef enum kb_axis { KB_PES, KB_X, KB_Y, KB_SIPS, KB_AXES } kb_axis;
@@ -57,9 +58,7 @@ typedef struct kb_group {
     const uint32_t *pes;
     uint32_t first, stride;
     int64_t n;
-    struct {
-        uint32_t n, stride;
-    } axes[KB_AXES];
+    uint32_t axes[KB_AXES]; /* how many along each; 0: not known */
 } kb_group;
 
 kb_group kb_group_list(tl_ctx *tl, const uint32_t *pes, int64_t n);

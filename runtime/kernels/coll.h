@@ -27,7 +27,8 @@ struct coll {
     kb_group group;
     enum deal deal;
     int64_t me, steps[N_LANES], most_steps;
-    bool ring, direct, by_axes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    kb_coll_algorithm rows;                     /* of an all_reduce; KB_COLL_AUTO: none */
+    bool ring, direct, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round;                                     /* of a part; at once */
@@ -35,8 +36,33 @@ struct coll {
 };
 
 /* all_gather, reduce_scatter: round a ring or along a line, step by step. */
+void coll_ring_gather(struct coll *c, struct span in, struct span all);
+void coll_ring_scatter(struct coll *c, struct span all, struct span out);
+
+/* A plan that is not made; ring or line, or straight from each to each, and in how many steps. */
+struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
+void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
+/* Checks and plans. False: nothing is to be exchanged, and what there is was copied. */
+bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
+/* By the plan. */
 void coll_gather(struct coll *c, struct span in, struct span all);
 void coll_scatter(struct coll *c, struct span all, struct span out);
+
+/* All_reduce along one row of the group after the other: chooses which rows, if any; does it. */
+void coll_choose_rows(struct coll *c, const kb_coll *args);
+void coll_reduce_by_rows(struct coll *c, kb_coll args);
+
+/* Of a message between two ranks, on an idle machine; false: there is no way. */
+enum { SAMPLE = 65536 }; /* its bytes */
+bool coll_way_cost(const struct coll *c, int64_t from, int64_t to, kb_cost *cost);
+int64_t coll_longest_fs(const struct coll *c); /* the longest way between neighbours */
+
+/* Above so many ranks it is not looked up whether all are near. */
+enum { NEAR_MOST = 16 };
+
+/* Ends the run as a mistake of the kernel. */
+__attribute__((format(printf, 2, 3))) _Noreturn void coll_bad(const struct coll *c,
+                                                              const char *format, ...);
 
 /* The same, and all_to_all, straight from each to each. */
 void coll_exchange(struct coll *c, enum deal deal, struct span in, struct span out);
@@ -81,7 +107,9 @@ static inline int64_t rank_in(const struct coll *c, int64_t rank)
 
 static inline uint32_t pe_of(const kb_group *g, int64_t rank)
 {
-    return g->pes ? g->pes[rank] : g->first + (uint32_t)rank * g->stride;
+    uint32_t at = g->first + (uint32_t)rank * g->stride;
+
+    return g->pes ? g->pes[at] : at;
 }
 
 /* -- pieces ----------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 kb_group kb_group_list(tl_ctx *tl, const uint32_t *pes, int64_t n)
 {
     (void)tl;
-    return (kb_group){.pes = pes, .n = n};
+    return (kb_group){.pes = pes, .stride = 1, .n = n};
 }
 
 static kb_group group_of(tl_group g)
@@ -12,29 +12,20 @@ static kb_group group_of(tl_group g)
     return (kb_group){.first = g.first, .stride = 1, .n = (int64_t)g.n};
 }
 
-/* How many there are along an axis, `stride` PEs from one to the next. */
-static void set_axis(const struct kb_topology *t, kb_axis axis, uint32_t *n, uint32_t *stride)
-{
-    const uint32_t all[KB_AXES] = {t->pes, t->w, t->h, t->sips};
-
-    *stride = 1;
-    for (int i = 0; i < (int)axis; i++)
-        *stride *= all[i];
-    *n = all[axis];
-}
-
-/* A group of whole rows along the axes from the first to the last; of all PEs if they are alike. */
+/* A group of whole rows along the axes from the first to the last, if all cubes are alike. */
 static kb_group along(tl_ctx *tl, kb_group otherwise, kb_axis first, kb_axis last)
 {
     const struct kb_topology *t = tl_topology(tl);
-    kb_group g = {.n = 1};
+    const uint32_t all[KB_AXES] = {t->pes, t->w, t->h, t->sips};
+    kb_group g = {.n = 1, .stride = 1};
 
     if (!t->alike || t->pes == 0 || t->w * t->h != t->cubes)
         return otherwise;
+    for (kb_axis axis = KB_PES; axis < first; axis++)
+        g.stride *= all[axis];
     for (kb_axis axis = first; axis <= last; axis++) {
-        set_axis(t, axis, &g.axes[axis].n, &g.axes[axis].stride);
-        g.stride = axis == first ? g.axes[axis].stride : g.stride;
-        g.n *= g.axes[axis].n;
+        g.axes[axis] = all[axis];
+        g.n *= all[axis];
     }
     g.first = tl_pe(tl) - (uint32_t)(tl_pe(tl) / g.stride % g.n) * g.stride;
     return g;

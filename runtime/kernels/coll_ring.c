@@ -96,7 +96,7 @@ static void gather_round(struct coll *c, struct span in, struct span all, int64_
         gather_step(c, all, step, first, n);
 }
 
-void coll_gather(struct coll *c, struct span in, struct span all)
+void coll_ring_gather(struct coll *c, struct span in, struct span all)
 {
     for (int64_t first = 0; first < c->pieces; first += c->round)
         gather_round(c, in, all, first, least_of(c->round, c->pieces - first));
@@ -156,7 +156,7 @@ static void scatter_round(struct coll *c, struct span all, struct span out, int6
     }
 }
 
-void coll_scatter(struct coll *c, struct span all, struct span out)
+void coll_ring_scatter(struct coll *c, struct span all, struct span out)
 {
     for (int64_t first = 0; first < c->pieces; first += c->round)
         scatter_round(c, all, out, first, least_of(c->round, c->pieces - first));

@@ -149,17 +149,21 @@ static void every_rank_has_what_it_should(void **state)
     static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
     static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
+    static const kb_coll_algorithm algorithms[] = {KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE,
+                                                   KB_COLL_DIRECT, KB_COLL_HALVING};
+    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra", "r"};
+
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
         for (size_t j = 0; j < LENGTH(counts); j++)
-            for (int a = KB_COLL_AUTO; a <= KB_COLL_DIRECT; a++)
-                for (const char *what = a < KB_COLL_DIRECT ? "gsrabu" : "gsra"; *what; what++)
+            for (size_t a = 0; a < LENGTH(algorithms); a++)
+                for (const char *what = calls_of[a]; *what; what++)
                     check((struct plan){
                         .pes = pes,
                         .n = n[i],
                         .what = *what,
                         .args = {.count = counts[j] - (*what == 'a' ? counts[j] % n[i] : 0),
-                                 .algorithm = (kb_coll_algorithm)a,
+                                 .algorithm = algorithms[a],
                                  .root = n[i] / 2,
                                  .chunk = j % 2 ? 256 : 0}});
 }
@@ -312,6 +316,7 @@ static void rows_of_pes(tl_ctx *tl, const kb_args *args)
     (void)args;
     sums_to(tl, kb_group_all(tl), KB_COLL_AUTO, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_AXES, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_HALVING, 136);
     sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
     sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);

@@ -88,14 +88,17 @@ static double about_fs(const struct coll *c, double bytes, double sharing)
            pieces * (double)c->group.n * PIECE_FS;
 }
 
+/* The same of rows, of those in which rank 0 stands, so that all members find the same. */
 static double rows_about_fs(const struct coll *c, kb_coll_algorithm algorithm, double bytes)
 {
     struct row rows[ROWS_MOST];
     int n = rows_of(c, algorithm, rows);
+    struct coll first = *c;
     double fs = 0;
 
+    first.me = 0;
     for (int i = 0; i < n; i++) {
-        struct coll line = coll_of(c, rows[i]);
+        struct coll line = coll_of(&first, rows[i]);
 
         coll_shape(&line, KB_COLL_AUTO);
         fs += about_fs(&line, bytes, (double)least_of(rows[i].stride, SHARING_MOST));

@@ -705,6 +705,7 @@ break_it 'nothing for readers without scripts' runtime/cli/report/report.c 's/^ 
 break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\)/if (0)/'
+break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/reduce_in_place\(me, same_index\(me\), v, TL_MAXIMUM\);//'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
 break_it 'a prompt attends to what comes later' runtime/cli/llm/graph.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
 break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/a\.k \* a\.n \* a\.w_bytes/2 * a.k * a.n * a.w_bytes/'

@@ -7,6 +7,7 @@
  * operation, it has ended; how much later than the one before is its time.
  */
 #include "benches/llm/place.h"
+#include "kb_coll.h"
 #include <math.h>
 
 enum { TABLE_STEP = 37 }; /* rows of the table that tokens take, far from each other */
@@ -87,9 +88,17 @@ static tl_tensor *squares(const struct llm_pe *me, tl_tensor *x)
     return tl_sum(me->tl, tl_mul(me->tl, x, x), 1, true);
 }
 
-static struct ranks row_of_grid(const struct llm_pe *me)
+/* The own v becomes the reduction of those of the group. */
+static void reduce_in_place(const struct llm_pe *me, kb_group group, struct vector v, tl_op how)
 {
-    return ranks_listed(me->tl, me->pe_of + (size_t)me->r * me->s->q, me->s->q);
+    if (v.n > 0)
+        kb_all_reduce(me->tl, group, .in = v.address, .out = v.address, .count = v.n,
+                      .dtype = v.dtype, .op = how);
+}
+
+static kb_group row_of_grid(const struct llm_pe *me)
+{
+    return kb_group_list(me->tl, me->pe_of + (size_t)me->r * me->s->q, me->s->q);
 }
 
 static struct vector sums_vector(const struct llm_pe *me, const struct llm_op *op)
@@ -156,12 +165,9 @@ static void in_order(const struct llm_pe *me, bool on)
 static void norm(const struct llm_pe *me, const struct llm_op *op)
 {
     if (me->s->q > 1) {
-        struct vector sums = sums_vector(me, op);
-
         by_rows(me, op, 4, sum_rows);
         in_order(me, true);
-        if (sums.n > 0)
-            all_reduce_halving(me->tl, row_of_grid(me), sums, sums, TL_ADD);
+        reduce_in_place(me, row_of_grid(me), sums_vector(me, op), TL_ADD);
         in_order(me, false);
     }
     by_rows(me, op, 4, scale_rows);
@@ -202,22 +208,23 @@ static void topk_rows(const struct llm_pe *me, const struct llm_op *op, int64_t 
 /* -- between ranks ---------------------------------------------------------------------------- */
 
 /* The PEs of the own index in all ranks. */
-static struct ranks same_index(const struct llm_pe *me)
+static kb_group same_index(const struct llm_pe *me)
 {
     uint32_t *pes = tl_alloc_host(me->tl, me->s->tp * sizeof *pes);
 
     for (uint32_t rank = 0; rank < me->s->tp; rank++)
         pes[rank] = me->s->pe_of[rank * me->s->pes + me->index];
-    return ranks_listed(me->tl, pes, me->s->tp);
+    return kb_group_list(me->tl, pes, me->s->tp);
 }
 
 static void all_reduce(const struct llm_pe *me, const struct llm_op *op)
 {
     struct llm_part part = own_part(me, &op->y);
-    struct vector v = {room_of(me, me->index, op->y.at), part.rows * part.cols, op->y.dtype};
 
-    if (v.n > 0)
-        all_reduce_ring(me->tl, same_index(me), v, v, TL_ADD);
+    reduce_in_place(
+        me, same_index(me),
+        (struct vector){room_of(me, me->index, op->y.at), part.rows * part.cols, op->y.dtype},
+        TL_ADD);
 }
 
 /* The largest of all columns: over the PEs of a row of the grid, then over the ranks. */
@@ -225,10 +232,8 @@ static void all_gather(const struct llm_pe *me, const struct llm_op *op)
 {
     struct vector v = {room_of(me, me->index, op->y.at), own_part(me, &op->y).rows, KB_I64};
 
-    if (v.n == 0)
-        return;
-    all_reduce_halving(me->tl, row_of_grid(me), v, v, TL_MAXIMUM);
-    all_reduce_halving(me->tl, same_index(me), v, v, TL_MAXIMUM);
+    reduce_in_place(me, row_of_grid(me), v, TL_MAXIMUM);
+    reduce_in_place(me, same_index(me), v, TL_MAXIMUM);
 }
 
 /* -- the whole -------------------------------------------------------------------------------- */

@@ -256,14 +256,15 @@ static void operations_add_up_on_both_engines(void **state)
     hold_times(&cube8_topology, MODEL_FALCON, &decode);
 }
 
+#define CUBE8(software)                                                                            \
+    "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\nsoftware: {" software "}\n"
+
 /* Each operation waits for its launch, on all PEs at once. */
 static void a_launch_is_paid_by_each_operation(void **state)
 {
     struct shape s = decode_of(8, 4, 100);
-    const char yaml[] = "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n";
-    const kb_topology *plain = any_topology(yaml);
-    const kb_topology *paid = any_topology(
-        "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\nsoftware: {launch_ns: 1000}\n");
+    const kb_topology *plain = any_topology(CUBE8("launch_ns: 0"));
+    const kb_topology *paid = any_topology(CUBE8("launch_ns: 1000"));
     struct graph g;
     struct iteration without = time_of(plain, KB_FUSED, MODEL_LLAMA, &s, &g);
     struct iteration with = time_of(paid, KB_FUSED, MODEL_LLAMA, &s, &g);
@@ -272,6 +273,29 @@ static void a_launch_is_paid_by_each_operation(void **state)
     for (size_t i = 0; i < g.n; i++)
         assert_int_equal(with.op[i].all_fs - without.op[i].all_fs,
                          (int64_t)with.op[i].count * 1000000000);
+    any_topology_free(plain);
+    any_topology_free(paid);
+}
+
+/* What lies between units pays for its calls and steps, and nothing else does. */
+static void collectives_between_ranks_pay(void **state)
+{
+    struct shape s = decode_of(8, 4, 100);
+    const kb_topology *plain = any_topology(CUBE8("unit: cube"));
+    const kb_topology *paid = any_topology(CUBE8("call_ns: 1000, step_ns: 1000, unit: cube"));
+    struct graph g;
+    struct iteration without = time_of(plain, KB_FUSED, MODEL_LLAMA, &s, &g);
+    struct iteration with = time_of(paid, KB_FUSED, MODEL_LLAMA, &s, &g);
+
+    (void)state;
+    for (size_t i = 0; i < g.n; i++) {
+        int64_t more = with.op[i].all_fs - without.op[i].all_fs;
+
+        if (g.op[i].kind == LLM_ALL_REDUCE || g.op[i].kind == LLM_ALL_GATHER)
+            assert_true(more > (int64_t)with.op[i].count * 2000000000);
+        else
+            assert_int_equal(more, 0);
+    }
     any_topology_free(plain);
     any_topology_free(paid);
 }
@@ -377,6 +401,7 @@ int main(void)
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(operations_add_up_on_both_engines),
         cmocka_unit_test(a_launch_is_paid_by_each_operation),
+        cmocka_unit_test(collectives_between_ranks_pay),
         cmocka_unit_test(times_follow_the_work),
         cmocka_unit_test(no_product_is_faster_than_its_bound),
         cmocka_unit_test(a_search_is_not_worse_with_more_tries),

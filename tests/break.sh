@@ -749,6 +749,15 @@ break_it 'probe: a case without a way is an error' runtime/cli/cmd_probe.c 's/ \
 break_it 'completion: as many slices as PEs' runtime/cli/describe.c 's/"slice", cube\.n_slices/"slice", cube.pe_places/'
 break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
 
+# -- kb_coll.h ------------------------------------------------------------------------------
+coll=runtime/kernels/coll
+break_it 'coll: a ring pays for one part in a step' ${coll}.h 's/\(c->ring \? N_LANES : DOWN\)/DOWN/'
+break_it 'coll: a step is paid before the one before has come' ${coll}_ring.c 's/c->all_came\[lane\] = pays/c->all_came[lane] = false \&\& pays/'
+break_it 'coll: an all_to_all gives the part of the other lane' ${coll}_direct.c 's/part = part_in\(c, d->in, lane, item\.step, item\.step\);/part = part_in(c, d->in, lane, item.step, item.step - 1);/'
+break_it 'coll: members choose by rows of their own' ${coll}_rows.c 's/first\.me = 0;/first.me = c->me;/'
+break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/sum = reduce\(c, await\(c, c->got\[DOWN\]\[i\]\), sum\);/await(c, c->got[DOWN][i]);/'
+break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
+
 # -- collectives ----------------------------------------------------------------------------
 collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h
 break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
@@ -1025,6 +1034,7 @@ choose_tests() {
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
+    *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
     *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)

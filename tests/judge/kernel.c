@@ -163,9 +163,9 @@ struct sim {
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs;
-    uint64_t now_id;         /* of the event */
-    uint64_t ending;         /* the job that ends with it; NO_JOB */
-    uint64_t order;          /* ends and returns so far */
+    uint64_t now_id; /* of the event */
+    uint64_t ending; /* the job that ends with it; NO_JOB */
+    uint64_t order;  /* ends and returns so far */
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -246,7 +246,7 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
     if (where != LINKS && where != RETURNS)
         (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES || where == ONES);
     else
-        (*at)->servers = s->t->edges[index].lanes;
+        (*at)->servers = where == LINKS ? s->t->edges[index].lanes : s->t->edges[index].back_lanes;
     return *at;
 }
 

@@ -162,6 +162,8 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_tcm.read_gbs", "512.0"},
     {"cube.pe.pe_tcm.write_gbs", "512.0"},
     {"cube.pe.pe_tcm.hold", "route", NULL, "own"},
+    {"cube.hbm.ports", "1"},
+    {"cube.pe.pe_dma.ports", "1"},
     {"cube.pe.pe_tcm.read_ports", "1"},
     {"cube.pe.pe_tcm.write_ports", "1"},
     {"cube.pe.pe_tcm.line_bytes", "1"},

@@ -51,6 +51,7 @@
 #define tl_data                TL_BEGIN(tl_data_at) TL_END
 #define tl_get                 TL_BEGIN(tl_get_at) TL_END
 #define tl_value               TL_BEGIN(tl_value_at) TL_END
+#define tl_print               TL_BEGIN(tl_print_at) TL_END
 #define tl_values              TL_BEGIN(tl_values_at) TL_END
 #define tl_load                TL_BEGIN(tl_load_at) TL_END_PLAIN
 #define tl_load_async          TL_BEGIN(tl_load_at) TL_END_ASYNC

@@ -5,6 +5,7 @@
  * lanes; scan_cycles 2, index_cycles 4, random_cycles 10, special_cycles 4.
  */
 #include <math.h>
+#include <unistd.h>
 #include "support/talks.h"
 
 #define CUBE8(links, math)                                                                         \
@@ -249,6 +250,59 @@ static void rows_are_in_order(void **state)
     }
 }
 
+/* -- printed -------------------------------------------------------------------------------- */
+
+static void prints(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(2, 3)), *y;
+
+    mark(tl, args, 0);
+    tl_print(tl, x);
+    tl_print(tl, tl_slice(tl, x, 1, 1, 2));
+    tl_print(tl, tl_scalar(tl, 0.5));
+    tl_print(tl, tl_alloc(tl, KB_I8, KB_SHAPE(4)));
+    mark(tl, args, 1);
+    y = tl_load_async(tl, SLICE(0), KB_F32, KB_SHAPE(100));
+    tl_print(tl, y);
+    tl_wait(tl, y);
+    tl_print(tl, y);
+    tl_print(tl, tl_neg(tl, x));
+}
+
+/* Lines behind their places; the last of 100 elements are left out. */
+static void tensors_are_printed(void **state)
+{
+    static const char *const want[] = {"f32 [2, 3]: 1 2 3; 4 5 6\n",
+                                       "f32 [2, 2]: 2 3; 5 6\n",
+                                       "0.5\n",
+                                       "i8 [4]: what its address holds\n",
+                                       "f32 [100]: in flight\n",
+                                       " 64 ...\n",
+                                       "f32 [2, 3]: pending\n"};
+    FILE *file = tmpfile();
+    int before = dup(STDERR_FILENO);
+    char line[4096];
+    uint64_t fingerprint;
+    struct marks m;
+
+    (void)state;
+    assert_non_null(file);
+    dup2(fileno(file), STDERR_FILENO);
+    talk_once(&cube8_topology, (kb_options){0}, prints, &m, one, 1, &fingerprint);
+    dup2(before, STDERR_FILENO);
+    assert_int_equal(m.fs[0][0], m.fs[0][1]); /* free of time */
+    rewind(file);
+    for (size_t i = 0; i < LENGTH(want); i++) {
+        assert_non_null(fgets(line, sizeof line, file));
+        assert_non_null(strstr(line, "kernel talk on c0.pe0: tl_print at "));
+        if (!strstr(line, want[i]))
+            fail_msg("%s", line);
+    }
+    assert_null(fgets(line, sizeof line, file));
+    fclose(file);
+    close(before);
+}
+
 /* -- mistakes ------------------------------------------------------------------------------- */
 
 #define WRONG(name, call)                                                                          \
@@ -323,6 +377,7 @@ int main(void)
         cmocka_unit_test(elements_are_taken_as_numpy_does),
         cmocka_unit_test(random_numbers_are_known),
         cmocka_unit_test(rows_are_in_order),
+        cmocka_unit_test(tensors_are_printed),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(an_index_out_of_range_is_told),
     };

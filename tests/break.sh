@@ -57,6 +57,13 @@ break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/parts_of\(k, pe->topk_width\)/1/'
+break_it 'sort: of equals the higher index first' runtime/phase2/math_ranks.c 's/x->index < y->index/x->index > y->index/'
+break_it 'sort: as many passes as halvings' runtime/pe/pe_math.c 's/levels \* \(levels \+ 1\) \/ 2/levels/'
+break_it 'cumsum: each sum is that of rounded ones' runtime/phase2/math.c 's/sums\[j\] = total = total \+ x\[j\];/sums[j] = x[j] + (j ? 0 : total);/'
+break_it 'take: all of the tensor is fetched' runtime/kernels/compute.c 's/op->math == TL_TAKE && i == 0/0/'
+break_it 'take: an index out of range is read' runtime/phase2/exec_one.c 's/r->op.math != TL_TAKE/true/'
+break_it 'random: nine rounds' runtime/phase2/math_random.c 's/ROUNDS = 10/ROUNDS = 9/'
+break_it 'packed operands stay to the last product' runtime/phase2/gemm_pack.c 's/> PACKED_BYTES;/== 1;/'
 break_it 'what an accumulator held is lost' runtime/phase2/gemm.c 's/if \(op->n_in > 2\)/if (0)/'
 break_it 'an accumulator that is stored keeps its room' runtime/kernels/acc.c 's/    flight_room\(pe, t\);//'
 break_it 'a rate does not round up' runtime/pe/pe_gemm.c 's/ceil\(\(double\)cycles/((double)cycles/'
@@ -991,7 +998,9 @@ choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
-    *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk) scripts=() ;;
+    *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk operations) scripts=() ;;
+    *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
+    *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;

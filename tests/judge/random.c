@@ -157,7 +157,9 @@ static void print_pe(FILE *out, struct dice *rng, uint64_t seed)
     print_clock(out, rng);
     fprintf(out, ", lanes: %" PRIu32, 1 + below(rng, 64));
     fprintf(out, ", special_cycles: %" PRIu32, 1 + below(rng, 6));
-    fprintf(out, ", topk_width: %" PRIu64 "}\n", 1 + seed % 12);
+    fprintf(out, ", topk_width: %" PRIu64, 1 + seed % 12);
+    fprintf(out, ", scan_cycles: %" PRIu64 ", random_cycles: %" PRIu64 "}\n", 1 + seed % 5,
+            1 + seed % 7);
     print_ipcq(out, rng);
 }
 

@@ -319,7 +319,7 @@ static inline void all_reduce_halving(tl_ctx *tl, struct ranks r, struct vector 
         copy_vector(tl, x, y);
 }
 
-/* -- one to all, all to all ----------------------------------------------------------------- */
+/* -- one to all ----------------------------------------------------------------------------- */
 
 /* Every y becomes the x of rank 0, along a binary tree: each step halves the distance of sends. */
 static inline void broadcast_tree(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
@@ -333,15 +333,6 @@ static inline void broadcast_tree(tl_ctx *tl, struct ranks r, struct vector x, s
     for (reach /= 2; reach > 0; reach /= 2)
         if (r.me + reach < r.n)
             send_vector(tl, pe_of(&r, r.me + reach), y);
-}
-
-/* Part i of y becomes part `me` of the x of rank i. In step s each rank sends to rank me + s. */
-static inline void all_to_all_pairwise(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
-{
-    copy_vector(tl, part_of(x, r.me, r.n), part_of(y, r.me, r.n));
-    for (int64_t step = 1; step < r.n; step++)
-        exchange(tl, pe_of(&r, r.me + step), part_of(x, r.me + step, r.n), pe_of(&r, r.me - step),
-                 part_of(y, r.me - step, r.n), NULL, TL_ADD);
 }
 
 /* -- lines ---------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "collective.h"
+#include "kb_coll.h"
 
 #define ALL_DTYPES "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
 #define COUNT_ARG(initial, help)                                                                   \
@@ -26,6 +27,17 @@
             "same: all ranks (but SIPs) have one vector, which is kept once"                       \
     }
 
+/* Algorithms of kb_coll.h, in its order. */
+#define COLL_ARG(algorithms)                                                                       \
+    {                                                                                              \
+        "algorithm", KB_ARG_CHOICE, "auto", 0, 0, algorithms, "how it is done: kb_coll.h"          \
+    }
+
+static inline kb_coll_algorithm coll_of(const kb_bench_run *run)
+{
+    return (kb_coll_algorithm)kb_bench_choice(run, "algorithm");
+}
+
 /* -- ranks ---------------------------------------------------------------------------------- */
 
 /*
@@ -38,6 +50,14 @@
 static inline enum over over_of(const kb_bench_run *run)
 {
     return (enum over)kb_bench_choice(run, "over");
+}
+
+/* The PEs with which this one shares a collective: by number, also on laps. */
+static inline kb_group group_over(const tl_ctx *tl, enum over over)
+{
+    struct ranks r = ranks_over(tl, over);
+
+    return (kb_group){.first = r.first, .stride = r.stride, .n = r.n};
 }
 
 /* The PEs that share the vector of a rank. */

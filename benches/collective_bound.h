@@ -210,12 +210,6 @@ static inline int64_t ring_reduce_scatter_fs(const struct bound *b, struct ranks
                   ring_busy_fs(b, r, count, true, false));
 }
 
-static inline int64_t ring_all_gather_fs(const struct bound *b, struct ranks r, int64_t count)
-{
-    return longer(all_gather_fs(b, r, last_place(&r), count),
-                  ring_busy_fs(b, r, count, false, true));
-}
-
 /* Of the last part, which is the largest. A ring of one has nothing to do. */
 static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
 {
@@ -466,20 +460,6 @@ static inline int64_t tree_fs(const struct bound *b, struct ranks r, int64_t cou
     return most;
 }
 
-/* Rank 0 has a receive, a load, a send and a store in each step; send and store may share one
- * channel. */
-static inline int64_t pairwise_fs(const struct bound *b, struct ranks r, int64_t n)
-{
-    uint32_t me = pe_of(&r, 0);
-    int64_t k = passes(b, n), piece = n / k, sum = k * copy_fs(b, me, piece);
-
-    for (int64_t i = 1; i < r.n && n > 0; i++)
-        sum += k * (2 * b->issue_fs + own_fs(b, KB_READ, me, piece) +
-                    own_fs(b, KB_WRITE, me, piece) - b->issue_fs) +
-               (b->limits.write_channels == 1 ? write_fs(b, me, pe_of(&r, i), n) : 0);
-    return sum;
-}
-
 /* -- by name -------------------------------------------------------------------------------- */
 
 /*
@@ -499,8 +479,6 @@ static const struct way ways[] = {
     {"all_reduce", "torus", 1.25},
     {"all_reduce", "hierarchical", 1.25},
     {"reduce_scatter", NULL, 1.25},
-    {"all_gather", NULL, 2},
-    {"all_to_all", NULL, 2},
     {"broadcast", "tree", 1.5},
     {"broadcast", "line", 2},
 };
@@ -536,10 +514,6 @@ static inline int64_t bound_of(const struct bound *b, const struct way *w, enum 
         return copy_fs(b, pe_of(&r, 0), n);
     if (strcmp(w->bench, "reduce_scatter") == 0)
         return ring_reduce_scatter_fs(b, r, rows * n);
-    if (strcmp(w->bench, "all_gather") == 0)
-        return ring_all_gather_fs(b, r, rows * n);
-    if (strcmp(w->bench, "all_to_all") == 0)
-        return pairwise_fs(b, r, n);
     return w->algorithm[0] == 't' ? tree_fs(b, r, n) : broadcast_line_fs(b, r, 0, r.n - 1, n);
 }
 

@@ -71,10 +71,10 @@ static void emit_links(FILE *out, const struct routes *r, const char *name,
     for (uint32_t i = 0; i < n; i++) {
         char mm[40], gbs[40];
 
-        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i,
+        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %u, %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i,
                 rows[i].from, rows[i].to, emit_exit_name(r, rows[i].leaves), rows[i].both_ways,
-                rows[i].lanes, rows[i].wire_fs, emit_real(rows[i].length_mm, mm),
-                emit_real(rows[i].gbs, gbs));
+                rows[i].lanes[0], rows[i].lanes[1], rows[i].wire_fs,
+                emit_real(rows[i].length_mm, mm), emit_real(rows[i].gbs, gbs));
     }
     emit_end_map(out);
 }

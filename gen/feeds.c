@@ -155,7 +155,13 @@ static void note_plane(struct feeds *f, uint32_t plane)
             note_segment(f, seg_of_host_in(t, plane, side, slice), FROM_SIDE + side);
 }
 
-/* Has the link that it comes from several servers: an edge, or what a port is joined to? */
+/* Has a link several servers one way, where writes or where reads pass? */
+static bool has_servers(const struct link_row *row)
+{
+    return row->lanes[0] > 1 || row->lanes[1] > 1;
+}
+
+/* The same of the link that it comes from: an edge, or what a port is joined to. */
 static bool has_lanes(const struct routes *r, uint32_t from)
 {
     uint32_t n = r->topo.n_cube_links, link;
@@ -163,9 +169,9 @@ static bool has_lanes(const struct routes *r, uint32_t from)
     if (from < FROM_SIDE || (from >= FROM_PE && from < FROM_EDGE))
         return false;
     if (from < FROM_PE)
-        return r->found->net && r->cube_links[n - r->topo.ports + from - FROM_SIDE].lanes > 1;
+        return r->found->net && has_servers(&r->cube_links[n - r->topo.ports + from - FROM_SIDE]);
     link = (from - FROM_EDGE) / 2;
-    return link < 2 * n && r->cube_links[link % n].lanes > 1;
+    return link < 2 * n && has_servers(&r->cube_links[link % n]);
 }
 
 /* Whether requests may pass `leg` together with what feeds it. */
@@ -218,8 +224,9 @@ void make_feeds(struct routes *r)
     }
     for (uint32_t i = 0; i < r->n_segments; i++) {
         const struct segment_row *seg = &r->segments[i];
+        struct leg_row *last = &r->legs[seg->first_leg + seg->n_legs - 1];
 
-        if (seg->exit == EXIT_END && seg->n_legs)
-            r->legs[seg->first_leg + seg->n_legs - 1].fed |= INTO_MEMORY;
+        if (seg->exit == EXIT_END && seg->n_legs && !has_servers(&r->cube_links[last->link]))
+            last->fed |= INTO_MEMORY;
     }
 }

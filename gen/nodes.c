@@ -343,11 +343,24 @@ static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t
                                  .to = (uint16_t)to,
                                  .leaves = EXIT_END,
                                  .both_ways = both_ways,
-                                 .lanes = 1,
+                                 .lanes = {1, 1},
                                  .wire_fs = wire_fs(r, distance_mm),
                                  .length_mm = distance_mm,
                                  .gbs = gbs};
     return (*n)++;
+}
+
+/* A link with as many servers from -> to, and on the way back. */
+static void set_lanes(struct link_row *row, int64_t ahead, int64_t back)
+{
+    row->lanes[0] = (uint8_t)ahead;
+    row->lanes[1] = (uint8_t)back;
+}
+
+/* The same of both directions. */
+static void set_both(struct link_row *row, int64_t lanes)
+{
+    set_lanes(row, lanes, lanes);
 }
 
 /* The crossbar: in from the PEs, along each half, over the bridges, out to the slices. */
@@ -358,11 +371,14 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
     uint32_t half = half_of(r);
 
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
-                 s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
+        set_both(&rows[add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
+                                s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs)],
+                 s->cube_pe_pe_dma_ports);
     for (uint32_t slice = 0; slice < r->slices; slice++)
-        add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)), node_hbm(r, slice), false,
-                 s->cube_hbm_distance_mm, hbm_edge_gbs(s));
+        set_both(
+            &rows[add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)),
+                           node_hbm(r, slice), false, s->cube_hbm_distance_mm, hbm_edge_gbs(s))],
+            s->cube_hbm_ports);
     for (uint32_t pe = 0; pe + 1 < r->crossbars; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
@@ -384,8 +400,8 @@ static double plane_gbs(const struct routes *r, uint32_t plane, double gbs)
 
 /* A link between the NoC of a plane and a node that hangs on it; `into`: only into the NoC, or both
  * ways; else out of it. */
-static void attach(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t node, bool into,
-                   bool both_ways, double gbs)
+static struct link_row *attach(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t node,
+                               bool into, bool both_ways, double gbs)
 {
     const struct node_row *row = &r->cube_nodes[node];
     uint32_t place = place_of(r, node), noc = node_router(r, plane, place);
@@ -393,16 +409,27 @@ static void attach(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t
 
     if (r->noc.is_mesh)
         mm += noc_distance_mm(&r->noc, place, row->x_mm, row->y_mm);
-    add_link(r, r->cube_links, n, into ? node : noc, into ? noc : node, both_ways, mm, gbs);
+    return &r->cube_links[add_link(r, r->cube_links, n, into ? node : noc, into ? noc : node,
+                                   both_ways, mm, gbs)];
+}
+
+/* Is a slice behind this crossbar node? */
+static bool has_slice(const struct routes *r, uint32_t crossbar)
+{
+    for (uint32_t slice = 0; slice < r->slices; slice++)
+        if (crossbar_of_slice(r, slice) == crossbar)
+            return true;
+    return false;
 }
 
 /* The same of a port, which of a net has as many servers as its link has lanes. */
 static void attach_side(const struct routes *r, uint32_t *n, uint32_t plane, uint32_t side)
 {
-    attach(r, n, plane, node_ucie(r, plane, side), false, true,
-           plane_gbs(r, plane, r->spec->cube_noc_bw_gbs));
+    struct link_row *row = attach(r, n, plane, node_ucie(r, plane, side), false, true,
+                                  plane_gbs(r, plane, r->spec->cube_noc_bw_gbs));
+
     if (r->found->net && side < r->ports.of->n)
-        r->cube_links[*n - 1].lanes = (uint8_t)r->ports.of->ports[side].link->lanes;
+        set_both(row, r->ports.of->ports[side].link->lanes);
 }
 
 /* Between neighbours of a mesh: of each router to the east and to the south. */
@@ -437,15 +464,17 @@ static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
         if (has_side(r, side))
             attach_side(r, n, plane, side);
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
-        attach(r, n, plane, node_xbar(r, pe), false, false, gbs);
+        set_both(attach(r, n, plane, node_xbar(r, pe), false, false, gbs),
+                 has_slice(r, pe) ? r->spec->cube_hbm_ports : 1);
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        attach(r, n, plane, node_pe(r, pe, NODE_PE_DMA), true, true, gbs);
+        set_both(attach(r, n, plane, node_pe(r, pe, NODE_PE_DMA), true, true, gbs),
+                 r->spec->cube_pe_pe_dma_ports);
     for (uint32_t pe = 0; pe < r->pes; pe++)
         attach(r, n, plane, node_pe(r, pe, NODE_PE_CPU), false, true, gbs);
     add_mesh_links(r, n, plane);
 }
 
-/* The zero-length edges inside the PEs. */
+/* The zero-length edges inside the PEs; that into the TCM has a server for each of its ports. */
 static void add_pe_links(struct routes *r, uint32_t *n)
 {
     static const struct {
@@ -457,11 +486,19 @@ static void add_pe_links(struct routes *r, uint32_t *n)
         {NODE_PE_MATH, NODE_PE_TCM},
     };
 
+    const struct spec *s = r->spec;
+
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
-            add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
-                     node_pe(r, pe, edges[i].to), false, 0,
-                     edges[i].from == NODE_PE_DMA ? r->spec->cube_pe_pe_tcm_write_gbs : INFINITY);
+        for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
+            bool of_dma = edges[i].from == NODE_PE_DMA;
+            uint32_t l = add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
+                                  node_pe(r, pe, edges[i].to), false, 0,
+                                  of_dma ? s->cube_pe_pe_tcm_write_gbs : INFINITY);
+
+            if (of_dma)
+                set_lanes(&r->cube_links[l], s->cube_pe_pe_tcm_write_ports,
+                          s->cube_pe_pe_tcm_read_ports);
+        }
 }
 
 enum side opposite(enum side side)
@@ -500,7 +537,7 @@ static void add_net_links(struct routes *r, uint32_t *n)
             add_link(r, r->cube_links, n, node_ucie(r, 0, port), node_ucie(r, 0, port), true,
                      link->distance_mm, link->bw_gbs);
             row->wire_fs += fs_of_ns(link->latency_ns);
-            row->lanes = (uint8_t)link->lanes;
+            set_both(row, link->lanes);
         }
         row->leaves = (uint8_t)port;
     }

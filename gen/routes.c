@@ -10,6 +10,7 @@
 #include "resolve.h"
 #include "round_trip.h"
 #include "shares.h"
+#include "machine/walk.h"
 #include <string.h>
 
 /* Bits that number `n` things. */
@@ -178,6 +179,7 @@ static bool find_channels(struct routes *r)
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 {
     struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
+    unsigned bits;
 
     if (!find_cubes(spec, cubes) || !make_tables(r, spec, arena, cubes, 0))
         return false;
@@ -188,12 +190,12 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
                           "'contention.links: router' cannot stand beside 'sip.net' %s yet: ideal "
                           "and fifo can",
                           r->topo.sips > 1 ? "of several SIPs" : "with one-way links");
-    if (r->topo.port_rows &&
-        ((uint64_t)r->topo.cubes * r->topo.n_cube_nodes + N_IO_NODES) >> NET_NODE_BITS)
-        return diag_error(spec->diag, spec_place(spec, KEY_sip_net),
-                          "'sip.net' has more than %u nodes, too many for "
-                          "'contention.links: router'",
-                          1u << NET_NODE_BITS);
+    bits = r->topo.port_rows ? NET_NODE_BITS : NODE_BITS;
+    if (sim_cubes(&r->topo) * ((uint64_t)r->topo.n_cube_nodes + N_IO_NODES) >> bits)
+        return diag_error(spec->diag, spec_place(spec, KEY_contention_links),
+                          "'contention.links: router' cannot stand with more than %u nodes, which "
+                          "are the cubes times the nodes of the largest one",
+                          1u << bits);
     if (!find_channels(r))
         return false;
     make_stops(r);

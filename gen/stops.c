@@ -76,10 +76,10 @@ static uint32_t lanes_of(const struct stops *w, uint16_t edge)
     uint32_t link = edge / 2u, port;
 
     if (link < t->n_cube_links)
-        return walk_cube_link(t, w->cube, link)->lanes;
+        return walk_cube_link(t, w->cube, link)->lanes[edge & 1];
     port = (link - t->n_cube_links) / 2;
     return t->port_rows && port + 1 < t->ports
-               ? walk_cube_link(t, w->cube, walk_first_d2d(t) + port)->lanes
+               ? walk_cube_link(t, w->cube, walk_first_d2d(t) + port)->lanes[0]
                : 1;
 }
 

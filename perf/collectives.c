@@ -17,11 +17,9 @@
 
 enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 2048 };
 
-extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, bench_all_to_all,
-    bench_broadcast;
+extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_broadcast;
 
 static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
-                                              &bench_all_gather, &bench_all_to_all,
                                               &bench_broadcast};
 static const char *const overs[] = {"pes", "cubes", "sips"};
 
@@ -147,7 +145,7 @@ static double bus_gbs(const struct row *r)
 
 static const char *algorithm_of(const struct way *w)
 {
-    return w->algorithm ? w->algorithm : strcmp(w->bench, "all_to_all") == 0 ? "pairwise" : "ring";
+    return w->algorithm ? w->algorithm : "ring";
 }
 
 /* The file when it is whole, or a message and false. */

@@ -5,9 +5,9 @@ m4_dnl gen_node_row(INDEX, NAME, KIND, OVERHEAD_FS, X_MM, Y_MM)
 m4_define([[gen_node_row]],
 [[    [$1] = {.name = "$2", .kind = $3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
 ]])m4_dnl
-m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, LANES, WIRE_FS, LENGTH_MM, GBS)
+m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, LANES, LANES_BACK, WIRE_FS, LENGTH_MM, GBS)
 m4_define([[gen_link_row]],
-[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .lanes = $6, .wire_fs = $7, .length_mm = $8, .gbs = $9},
+[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .lanes = {$6, $7}, .wire_fs = $8, .length_mm = $9, .gbs = $10},
 ]])m4_dnl
 m4_dnl gen_port_row(INDEX, CUBE, PORT, FLAGS, RING)
 m4_define([[gen_port_row]],

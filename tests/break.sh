@@ -57,6 +57,13 @@ break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/parts_of\(k, pe->topk_width\)/1/'
+break_it 'sort: of equals the higher index first' runtime/phase2/math_ranks.c 's/x->index < y->index/x->index > y->index/'
+break_it 'sort: as many passes as halvings' runtime/pe/pe_math.c 's/levels \* \(levels \+ 1\) \/ 2/levels/'
+break_it 'cumsum: each sum is that of rounded ones' runtime/phase2/math.c 's/sums\[j\] = total = total \+ x\[j\];/sums[j] = x[j] + (j ? 0 : total);/'
+break_it 'take: all of the tensor is fetched' runtime/kernels/compute.c 's/op->math == TL_TAKE && i == 0/0/'
+break_it 'take: an index out of range is read' runtime/phase2/exec_one.c 's/r->op.math != TL_TAKE/true/'
+break_it 'random: nine rounds' runtime/phase2/math_random.c 's/ROUNDS = 10/ROUNDS = 9/'
+break_it 'packed operands stay to the last product' runtime/phase2/gemm_pack.c 's/> PACKED_BYTES;/== 1;/'
 break_it 'what an accumulator held is lost' runtime/phase2/gemm.c 's/if \(op->n_in > 2\)/if (0)/'
 break_it 'an accumulator that is stored keeps its room' runtime/kernels/acc.c 's/    flight_room\(pe, t\);//'
 break_it 'a rate does not round up' runtime/pe/pe_gemm.c 's/ceil\(\(double\)cycles/((double)cycles/'
@@ -74,7 +81,9 @@ break_it 'a pace of both directions' runtime/engine/how.h 's/&s->paces\[2 \* \(s
 break_it 'links of a net weigh nothing' gen/net_routes.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
 break_it 'routes pass a cube that lets none pass' gen/net_routes.c 's/cube == to \|\| s->passes\[cube\]/true/' gen/net_routes.c 's/\(next == to \|\| s->passes\[next\]\)/true/'
 break_it 'links are passed ahead of time behind lanes' gen/feeds.c 's/if \(has_lanes\(f->r, edge->from\)\)/if (has_lanes(f->r, edge->from) \&\& f->r == NULL)/'
-break_it 'a link of several lanes is one server' runtime/engine/stations.c 's/lanes > 1 && way < 2/lanes > 64 \&\& way < 2/'
+break_it 'a link of several lanes is one server' runtime/engine/stations.c 's/if \(lanes\[way\] > 1/if (lanes[way] > 64/'
+break_it 'a memory is passed with a link of several ports' gen/feeds.c 's/ && !has_servers\(&r->cube_links\[last->link\]\)\)/)/'
+break_it 'the edge into the crossbar node has one server' gen/nodes.c 's/has_slice\(r, pe\) \? r->spec->cube_hbm_ports : 1/1/'
 break_it 'each cube begins with the first slice of its home' gen/homes.c 's/row->home_rank = shared\[row->home\]/row->home_rank = 0/'
 break_it 'the closing link of a torus leads to itself' gen/net.c 's/i - \(k - 1\) \* stride/i/'
 break_it 'a tie on a ring goes W' $mesh 's/ups \+ odd <= n - ups \? up : down;/ups + odd < n - ups ? up : down;/'
@@ -165,6 +174,9 @@ break_it 'packets: a PE cuts nothing' $split.c 's/return packet \? packet : ADDR
 break_it 'caches: a breakdown without the wait for the cache' runtime/explain/server_pieces.c 's/in\.fs\[STAY_CACHE\] = row->start_fs - s->txns\[slot\]\.arrive_fs;//'
 break_it 'multicasts: of a kernel the first target alone gets the bytes' runtime/pe/pe_dma.c 's/for \(uint32_t i = 0; i < op->n_runs; i\+\+\) \{/for (uint32_t i = 0; i < 1; i++) {/'
 break_it 'multicasts: of a kernel each is a list' runtime/pe/pe_dma.c 's/\.targets = c->to_all \? targets_of\(s, c\) : NULL/.targets = NULL/'
+break_it 'llm: the third layer is taken for all' benches/llm/step.c 's/s->agrees\[layer\] = is_as_before\(s, layer - SINCE\) \? 1 : -1;/s->agrees[layer] = 1;/'
+break_it 'llm: layers repeat where banks remember' runtime/cli/llm/chip.c 's/"model: banks", //'
+break_it 'llm: layers that are left out take no time' runtime/cli/llm/run.c 's/last \? 1 \+ s->layers - \*s->layers_done : 1/1/'
 break_it 'multicasts: each way is taken alone' runtime/engine/branches.c 's/part->shared = way\.shared;/part->shared = 0;/'
 break_it 'multicasts: a follower enters when it comes' runtime/network/turn.h 's/branch_follows\(s, slot\) \? branch_enter\(s, slot\)/branch_follows(s, slot) ? t/'
 break_it 'multicasts: a follower counts as an arrival' runtime/engine/branches.h 's/return branch_follows\(s, slot\) && s->txns\[slot\]\.stage == TXN_TO_LINK;/return false;/'
@@ -747,6 +759,15 @@ break_it 'probe: a case without a way is an error' runtime/cli/cmd_probe.c 's/ \
 break_it 'completion: as many slices as PEs' runtime/cli/describe.c 's/"slice", cube\.n_slices/"slice", cube.pe_places/'
 break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
 
+# -- kb_coll.h ------------------------------------------------------------------------------
+coll=runtime/kernels/coll
+break_it 'coll: a ring pays for one part in a step' ${coll}.h 's/\(c->ring \? N_LANES : DOWN\)/DOWN/'
+break_it 'coll: a step is paid before the one before has come' ${coll}_ring.c 's/c->all_came\[lane\] = pays/c->all_came[lane] = false \&\& pays/'
+break_it 'coll: an all_to_all gives the part of the other lane' ${coll}_direct.c 's/part = part_in\(c, d->in, lane, item\.step, item\.step\);/part = part_in(c, d->in, lane, item.step, item.step - 1);/'
+break_it 'coll: members choose by rows of their own' ${coll}_rows.c 's/first\.me = 0;/first.me = c->me;/'
+break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/sum = reduce\(c, await\(c, c->got\[DOWN\]\[i\]\), sum\);/await(c, c->got[DOWN][i]);/'
+break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
+
 # -- collectives ----------------------------------------------------------------------------
 collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h
 break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
@@ -978,7 +999,9 @@ choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
-    *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk) scripts=() ;;
+    *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk operations) scripts=() ;;
+    *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
+    *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;
@@ -1023,6 +1046,7 @@ choose_tests() {
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
+    *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
     *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)

@@ -16,7 +16,7 @@ install: topology $(ANY) $(PUBLIC_LIB)
 	@CC='$(CC)' tools/taken.sh '$(N)' $(call quoted,$(DESTDIR)$(PREFIX))
 	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
 	install -m 755 $(KBGEN) $(ANY) $(T)/$(N) $(IN)bin'
-	install -m 644 runtime/include/kernbench.h runtime/include/component.h runtime/include/tl.h runtime/include/tl_clang.h runtime/include/kb_coll.h $(T)/$(N).h $(IN)include'
+	install -m 644 runtime/include/kernbench.h runtime/include/component.h runtime/include/tl.h runtime/include/tl_math.h runtime/include/tl_clang.h runtime/include/kb_coll.h $(T)/$(N).h $(IN)include'
 	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
 	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
 	$(call put_pages,$(KBGEN),kbgen)

@@ -299,9 +299,8 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
     if (me->s->pes > 1)
         tl_barrier(me->tl, rank);
     tl_wait_all(me->tl);
-    int64_t now = llround(tl_time(me->tl) * 1e6);
-    if (now > me->s->end_fs[i])
-        me->s->end_fs[i] = now;
+    size_t n_pes = (size_t)me->s->tp * me->s->pes, pe = (size_t)me->rank * me->s->pes + me->index;
+    me->s->end_fs[i * n_pes + pe] = llround(tl_time(me->tl) * 1e6);
 }
 
 static struct llm_pe pe_here(tl_ctx *tl, const struct llm_step *s)
@@ -319,6 +318,50 @@ static struct llm_pe pe_here(tl_ctx *tl, const struct llm_step *s)
     return me;
 }
 
+/* -- repetition ------------------------------------------------------------------------------- */
+
+struct llm_layout llm_layout_of(const struct llm_step *s)
+{
+    struct llm_layout l = {0};
+
+    while (l.before < s->n_ops && !s->op[l.before].is_layer)
+        l.before++;
+    while (l.before + l.each < s->n_ops && s->op[l.before + l.each].is_layer)
+        l.each++;
+    return l;
+}
+
+/* Has `layer` taken the same times as the one before, operation by operation on each PE, from the
+ * end of the layer before? */
+static bool is_as_before(const struct llm_step *s, int64_t layer)
+{
+    struct llm_layout l = llm_layout_of(s);
+    size_t n = (size_t)s->tp * s->pes, first = (l.before + (size_t)layer * l.each) * n;
+    int64_t layer_fs = s->end_fs[first + (l.each - 1) * n] - s->end_fs[first - n];
+
+    for (size_t i = first - n; i < first + l.each * n; i++)
+        if (s->end_fs[i] - s->end_fs[i - l.each * n] != layer_fs)
+            return false;
+    return true;
+}
+
+/*
+ * Are the layers from `layer` on, which begins on a PE, as those before? The last that has ended on
+ * all PEs, as what has ended since waits for it, is the one before the last. The PE that comes
+ * first decides for all.
+ */
+static bool repeats_from(const struct llm_pe *me, int64_t layer)
+{
+    enum { SINCE = 2, FIRST = 2 + SINCE };
+    const struct llm_step *s = me->s;
+
+    if (!s->may_repeat || layer < FIRST)
+        return false;
+    if (s->agrees[layer] == 0)
+        s->agrees[layer] = is_as_before(s, layer - SINCE) ? 1 : -1;
+    return s->agrees[layer] > 0;
+}
+
 void llm_kernel(tl_ctx *tl, const kb_args *args)
 {
     const struct llm_step *s = args->user;
@@ -329,9 +372,12 @@ void llm_kernel(tl_ctx *tl, const kb_args *args)
     for (size_t i = 0; i < s->n_ops;) {
         for (first = i; i < s->n_ops && !s->op[i].is_layer; i++)
             one(&me, &s->op[i], done++);
-        for (first = i, me.layer = 0; me.layer < s->layers; me.layer++)
+        for (first = i, me.layer = 0; me.layer < s->layers && !repeats_from(&me, me.layer);
+             me.layer++)
             for (i = first; i < s->n_ops && s->op[i].is_layer; i++)
                 one(&me, &s->op[i], done++);
+        if (me.layer > 0)
+            *s->layers_done = me.layer;
         me.layer = 0;
     }
 }

@@ -63,8 +63,18 @@ struct llm_step {
     kb_dtype kv_dtype;
     int64_t acc_bytes; /* room for accumulators */
     int64_t tcm_bytes;
-    int64_t *end_fs; /* written: when each operation has ended on all PEs, in the order done */
+    int64_t *end_fs; /* written: [operation, in the order done][rank, index]: when it ended there */
+    /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
+    bool may_repeat;
+    signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
+    int64_t *layers_done; /* written: how many were not left out */
 };
+
+/* Of the operations: those before the layers, and those of a layer. */
+struct llm_layout {
+    size_t before, each;
+};
+struct llm_layout llm_layout_of(const struct llm_step *s);
 
 /* Units of attention are a request and a head of keys and values; PEs that share one unit. */
 int64_t llm_units(const struct llm_op *attention);

@@ -17,17 +17,28 @@ enum math_group {
     MATH_SOFTMAX,
     MATH_TRANSPOSE,
     MATH_SOURCE,
-    MATH_TOPK,
+    MATH_SCAN,
+    MATH_ORDER,
+    MATH_TAKE,
 };
 enum math_types { MATH_ANY, MATH_NUMBER, MATH_FLOAT, MATH_INTEGER, MATH_BITS };
-enum math_cost { COST_PLAIN, COST_SPECIAL, COST_SOFTMAX, COST_TOPK };
+enum math_cost {
+    COST_PLAIN,
+    COST_SPECIAL,
+    COST_SOFTMAX,
+    COST_SCAN,
+    COST_INDEX,
+    COST_RANDOM,
+    COST_TOPK,
+    COST_SORT,
+};
 
 struct math_row {
     const char *name;
     uint8_t operands, group, types, cost;
 };
 
-enum { N_TL_OPS = TL_TOPK + 1 };
+enum { N_TL_OPS = TL_RANDOM + 1 };
 
 extern const struct math_row math_rows[N_TL_OPS]; /* [enum tl_op]; [TL_GEMM] is empty */
 
@@ -102,7 +113,7 @@ struct op {
     bool atomic;  /* a write that combines: MATH of what was there and x; a DMA_WRITE: exchange */
     bool strided; /* DMA: elements in the memory are `stride` bytes apart */
     uint8_t n_in; /* operands: DMA 1, GEMM 2, or 3: what it adds to; MATH 1..3; arange 2, full 1,
-                     all scalars */
+                     random 3, all scalars; sort 3, of which two are scalars */
     uint8_t n_epilogues;
     const char *region; /* NULL: none; valid as long as the simulation */
 
@@ -134,10 +145,21 @@ static inline const struct dims *op_math_shape(const struct op *op)
 {
     uint8_t group = math_rows[op->math].group;
 
-    return &(group == MATH_REDUCE || group == MATH_TOPK ? &op->in[0] : &op->out)->shape;
+    return &(group == MATH_REDUCE || group == MATH_ORDER ? &op->in[0] : &op->out)->shape;
 }
 
-/* Of a topk: where its indices begin in the bytes of its result, behind the values. */
+/* Of MATH_ORDER, how the row is ordered: the largest first; and are indices part of the result? */
+static inline bool op_goes_down(const struct op *op)
+{
+    return op->math == TL_TOPK || op->in[1].scalar != 0;
+}
+
+static inline bool op_has_indices(const struct op *op)
+{
+    return op->math == TL_TOPK || (op->math == TL_SORT && op->in[2].scalar != 0);
+}
+
+/* Where indices begin in the bytes of the result, behind the values. */
 static inline uint64_t op_indices_at(const struct op_tensor *out)
 {
     return (dims_elements(&out->shape) * kb_dtype_bytes((kb_dtype)out->dtype) + 3) / 4 * 4;

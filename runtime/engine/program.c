@@ -62,14 +62,18 @@ static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
 }
 
 /*
- * In which runs a memory is passed with the link before it: where that is the only one. For each
- * direction of data there is another one, and of several planes each has one into the SRAM. Nor is
- * a component passed: it may take no time at all, and then others of the same instant come behind
- * it; nor one that chooses, as what comes to it later may go first.
+ * In which runs a memory is passed with the link before it: where that is the only one, and is one
+ * server. For each direction of data there is another one, and of several planes each has one into
+ * the SRAM. Nor is a component passed: it may take no time at all, and then others of the same
+ * instant come behind it; nor one that chooses, as what comes to it later may go first.
  */
-static uint8_t memory_fed(const struct program *p, const struct kb_topology *t, uint32_t number)
+static uint8_t memory_fed(const struct program *p, const struct kb_topology *t, uint32_t segment)
 {
-    if (p->chooses || (t->impls && t->impls->memories))
+    const struct segment_row *seg = &t->segments[segment];
+    uint32_t number = segment % t->n_segments;
+
+    if (p->chooses || (t->impls && t->impls->memories) || !seg->n_legs ||
+        !(t->legs[seg->first_leg + seg->n_legs - 1u].fed & INTO_MEMORY))
         return 0;
     return t->planes == 1 || unit_is_slice(t, unit_of(t, number)) ? FED_ONE_WAY : 0;
 }
@@ -122,7 +126,7 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
     if (!p->ideal)
         p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
     add_step(p, t, segment, row,
-             (struct step){.kind = STEP_MEMORY, .fed = memory_fed(p, t, number)}, 0);
+             (struct step){.kind = STEP_MEMORY, .fed = memory_fed(p, t, segment)}, 0);
 }
 
 /* The steps of a segment, from row `n` on: where links queue these are, too. The row behind. */

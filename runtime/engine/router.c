@@ -104,10 +104,9 @@ static uint32_t tie_of(const struct kb_topology *t, size_t station, const size_t
 
 /*
  * The number of a port among all of the machine: node by node, at a node by the far end of its
- * channel, then by the lane. A net has more ports and lanes at a node, and fewer nodes:
- * gen/routes.c.
+ * channel, then by the lane. A net has more ports at a node, and fewer nodes: gen/routes.c.
  */
-enum { NODE_BITS = 30, LANE_BITS = 6 };
+enum { LANE_BITS = 6 };
 
 static unsigned node_bits(const struct kb_topology *t)
 {
@@ -129,7 +128,7 @@ static uint64_t order_of(const struct kb_topology *t, const struct channel_row *
     edge_nodes(t, row->last, last);
     tie = tie_of(t, row->first, first);
     return (number_of(t, first[0]) << node_bits(t) | number_of(t, last[1])) << tie_bits(t) |
-           (t->port_rows ? tie << LANE_BITS | lane : tie);
+           tie << LANE_BITS | lane;
 }
 
 uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst)
@@ -148,39 +147,43 @@ static enum side side_in_mesh(const struct node_row *from, const struct node_row
     return from->y_mm > to->y_mm ? SIDE_S : SIDE_N;
 }
 
-/* In a net: ports by their number, then the others, of which few lie in other cubes; by lanes. */
-static uint32_t rank_in_net(const struct kb_topology *t, const size_t node[2], uint32_t lane)
+/* By number: nodes of cubes before, of its own, of cubes behind, of IO chiplets; each by lanes. */
+static uint32_t rank_of_other(const struct kb_topology *t, const size_t node[2], uint32_t lane)
 {
-    enum { OTHERS = 1 << 18 };
-    size_t each = walk_cube_nodes(t), cube = node[1] / each;
-    uint32_t inside = (uint32_t)(node[0] % each);
+    enum { OTHERS = 1 << 24 };
+    size_t each = walk_cube_nodes(t), io = walk_first_io_node(t);
 
-    if (node[0] / each != cube || node[0] >= walk_first_io_node(t))
+    if (node[0] >= io)
+        return 4u * OTHERS + (uint32_t)(node[0] - io);
+    if (node[0] / each != node[1] / each)
         return (node[0] < node[1] ? 1u : 3u) * OTHERS + lane;
-    if (walk_node_row(t, node[1])->kind != NODE_UCIE &&
-        walk_node_row(t, node[0])->kind == NODE_UCIE)
-        return 1 + ((inside - walk_ucie(t, 0, 0)) << LANE_BITS | lane);
-    return 2 * OTHERS + (inside << LANE_BITS | lane);
+    return 2u * OTHERS + ((uint32_t)(node[0] % each) << LANE_BITS | lane);
 }
 
-/* The place of an input port at its node, of round robin: E, W, S, N, then the others. */
+/* The place of an input port at its node, of round robin: E, W, S, N or the ports of a net by their
+ * number, then the others; of one link by lanes. */
 static uint32_t rank_of_input(const struct kb_topology *t, size_t station, uint32_t lane)
 {
-    enum { OTHERS = 5 };
     static const uint32_t of_side[N_SIDES] = {4, 1, 3, 2};
     size_t io = walk_first_io_node(t), node[2];
+    const struct node_row *from, *to;
 
     edge_nodes(t, station, node);
-    if (t->port_rows && node[1] < io)
-        return rank_in_net(t, node, lane);
-    if (node[0] < io && node[1] < io &&
-        node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t) &&
-        walk_node_row(t, node[1])->kind == NODE_NOC && walk_node_row(t, node[0])->kind == NODE_UCIE)
-        return of_side[(node[0] % walk_cube_nodes(t) - walk_ucie(t, 0, 0)) / t->planes];
-    if (node[1] < io && walk_node_row(t, node[0])->kind == NODE_ROUTER &&
-        walk_node_row(t, node[1])->kind == NODE_ROUTER)
-        return of_side[side_in_mesh(walk_node_row(t, node[0]), walk_node_row(t, node[1]))];
-    return OTHERS + (uint32_t)node[0];
+    if (node[1] >= io)
+        return (uint32_t)node[0];
+    if (node[0] < io && node[0] / walk_cube_nodes(t) == node[1] / walk_cube_nodes(t)) {
+        uint32_t inside = (uint32_t)(node[0] % walk_cube_nodes(t)) - walk_ucie(t, 0, 0);
+
+        from = walk_node_row(t, node[0]);
+        to = walk_node_row(t, node[1]);
+        if (t->port_rows && from->kind == NODE_UCIE && to->kind != NODE_UCIE)
+            return 1 + (inside << LANE_BITS | lane);
+        if (!t->port_rows && from->kind == NODE_UCIE && to->kind == NODE_NOC)
+            return of_side[inside / t->planes];
+        if (!t->port_rows && from->kind == NODE_ROUTER && to->kind == NODE_ROUTER)
+            return of_side[side_in_mesh(from, to)];
+    }
+    return rank_of_other(t, node, lane);
 }
 
 /* Room of each VC at the end of a channel; 0: without a limit. */
@@ -530,8 +533,18 @@ static uint32_t lanes_at(const struct kb_topology *t, size_t station)
     if (station < walk_io_links(t))
         lanes = walk_cube_link(t, (uint32_t)(link / t->n_cube_links),
                                (uint32_t)(link % t->n_cube_links))
-                    ->lanes;
+                    ->lanes[station & 1];
     return lanes ? lanes : 1;
+}
+
+/* Lanes of all links beside the first of each. */
+static uint64_t count_more_lanes(const struct kb_topology *t)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < walk_io_links(t); i++)
+        n += lanes_at(t, i) - 1;
+    return n;
 }
 
 static uint64_t common_multiple(uint64_t a, uint64_t b)
@@ -558,7 +571,7 @@ static bool number_lanes(const struct kb_topology *t, struct router *r)
 
     r->n_links = r->n_ports = n;
     r->turns = 1;
-    if (!t->port_rows)
+    if (count_more_lanes(t) == 0)
         return true;
     r->more_lanes = calloc(n + 1, sizeof *r->more_lanes);
     if (!r->more_lanes)
@@ -579,10 +592,9 @@ static bool number_lanes(const struct kb_topology *t, struct router *r)
 uint64_t router_bytes(const struct kb_topology *t)
 {
     const struct router *r = NULL; /* for sizes alone */
-    uint64_t vcs = (uint64_t)t->request_vcs + t->answer_vcs, ports = walk_n_links(t);
+    uint64_t vcs = (uint64_t)t->request_vcs + t->answer_vcs;
+    uint64_t ports = walk_n_links(t) + count_more_lanes(t);
 
-    for (size_t i = 0; t->port_rows && i < walk_io_links(t); i++)
-        ports += lanes_at(t, i) - 1;
     return ports * (sizeof *r->ports + vcs * sizeof *r->vcs) +
            ((uint64_t)sim_cubes(t) << t->unit_bits) * sizeof *r->sinks;
 }

@@ -84,17 +84,18 @@ bool link_room(struct link_station *l)
     return true;
 }
 
-/* Both directions of a link of a cube have as many servers as it has lanes. */
+/* Each direction of a link of a cube has as many servers as it has lanes. */
 static void make_lanes(struct kb_sim *s, uint32_t cube)
 {
     const struct kb_topology *t = s->topo;
 
     for (uint32_t i = 0; i < t->n_cube_links; i++) {
-        uint32_t lanes = walk_cube_link(t, cube, i)->lanes;
+        const uint8_t *lanes = walk_cube_link(t, cube, i)->lanes;
         struct link_station *link = &s->links[stations_links_of_cube(t) * cube + 2 * (size_t)i];
 
-        for (uint32_t way = 0; lanes > 1 && way < 2; way++)
-            if (!link[way].others && !(link[way].others = servers_new(lanes - 1)))
+        for (uint32_t way = 0; way < 2; way++)
+            if (lanes[way] > 1 && !link[way].others &&
+                !(link[way].others = servers_new(lanes[way] - 1u)))
                 s->status = KB_NO_MEMORY;
     }
 }

@@ -78,7 +78,8 @@ typedef struct kb_coll {
     tl_op op; /* of reductions: TL_ADD, TL_MAXIMUM, TL_MINIMUM */
     kb_coll_algorithm algorithm;
     int64_t root;   /* of a broadcast, of a reduction to one: a rank */
-    uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot and 1/16 of the TCM */
+    uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot, but 8 KiB; at most 1/16 of the
+                       TCM */
 } kb_coll;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* tl_clang.h -- the calls of tl.h once more, for clang; included by tl.h alone.
+/* tl_clang.h -- the calls of tl.h and tl_math.h once more, for clang; included by tl.h alone.
  *
  * In a macro with arguments __LINE__ is the line of the macro's name for gcc, and the line of the
  * closing parenthesis for clang. A call over several lines would have another line with each of
@@ -51,6 +51,7 @@
 #define tl_data                TL_BEGIN(tl_data_at) TL_END
 #define tl_get                 TL_BEGIN(tl_get_at) TL_END
 #define tl_value               TL_BEGIN(tl_value_at) TL_END
+#define tl_print               TL_BEGIN(tl_print_at) TL_END
 #define tl_values              TL_BEGIN(tl_values_at) TL_END
 #define tl_load                TL_BEGIN(tl_load_at) TL_END_PLAIN
 #define tl_load_async          TL_BEGIN(tl_load_at) TL_END_ASYNC
@@ -118,6 +119,7 @@
 #define tl_shl                 TL_MATH(TL_SHL) TL_END_NULL
 #define tl_shr                 TL_MATH(TL_SHR) TL_END_NULL
 #define tl_mod                 TL_MATH(TL_MOD) TL_END_NULL
+#define tl_pow                 TL_MATH(TL_POW) TL_END_NULL
 #define tl_cast                TL_BEGIN(tl_cast_at) TL_END
 #define tl_sum                 TL_REDUCE(TL_SUM) TL_END
 #define tl_max                 TL_REDUCE(TL_MAX) TL_END
@@ -126,6 +128,10 @@
 #define tl_argmax              TL_REDUCE(TL_ARGMAX) TL_END
 #define tl_argmin              TL_REDUCE(TL_ARGMIN) TL_END
 #define tl_topk                TL_BEGIN(tl_topk_at) TL_END
+#define tl_sort                TL_BEGIN(tl_sort_at) TL_END
+#define tl_cumsum              TL_BEGIN(tl_cumsum_at) TL_END
+#define tl_take                TL_BEGIN(tl_take_at) TL_END
+#define tl_random              TL_BEGIN(tl_random_at) TL_END
 #define tl_softmax             TL_BEGIN(tl_softmax_at) TL_END
 #define tl_transpose           TL_BEGIN(tl_transpose_at) TL_END
 #define tl_arange              TL_BEGIN(tl_arange_at) TL_END

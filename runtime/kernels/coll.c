@@ -7,6 +7,8 @@
 /* Pieces that a lane has in the TCM for each that is under way, at most. */
 enum { HELD = 8 };
 
+enum { PIECE_BYTES = 8192 };
+
 void coll_bad(const struct coll *c, const char *format, ...)
 {
     char text[256];
@@ -141,6 +143,12 @@ static uint64_t queues_bytes(const struct coll *c, const kb_limits *limits)
     return c->direct && limits->queue_memory == KB_TCM ? (uint64_t)(c->group.n - 1) * each : 0;
 }
 
+/* Smaller pieces cost a PE more commands than they save. */
+static uint64_t at_least(uint64_t bytes)
+{
+    return bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
+}
+
 /* The bytes of a piece of a part; by default a quarter of the part. */
 static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
 {
@@ -148,7 +156,8 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
     uint64_t part = (uint64_t)(args->count / c->group.n + 1) * element;
 
     if (!chunk)
-        chunk = power_below(least(part / 4, least(limits->queue_slot_bytes, tcm / 16)));
+        chunk = power_below(
+            least(at_least(part / 4), least(at_least(limits->queue_slot_bytes), tcm / 16)));
     if (chunk < element)
         coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
     if (HELD * chunk > tcm / 2)

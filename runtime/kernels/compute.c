@@ -40,6 +40,18 @@ static uint64_t slice_bytes(const struct tl_tensor *x, uint64_t line_bytes)
     return lines * line_bytes;
 }
 
+/* What FETCH of an operand takes; of what a take goes through, the elements that are taken. */
+static uint64_t operand_bytes(const struct command *c, uint32_t i)
+{
+    const struct op *op = &c->op;
+
+    if (op->kind == OP_MATH && op->math == TL_TAKE && i == 0)
+        return op_tensor_bytes(&op->out);
+    if (c->operand[i] && c->operand[i]->sliced)
+        return slice_bytes(c->operand[i], pe_kind(c->pe)->pe.line_bytes);
+    return op->in[i].is_scalar || op->in[i].space == SPACE_ACC ? 0 : op_tensor_bytes(&op->in[i]);
+}
+
 /* The bytes that a dot or math command fetches and stores. */
 void compute_measure(struct command *c)
 {
@@ -47,12 +59,9 @@ void compute_measure(struct command *c)
 
     c->fetch_bytes = 0;
     for (uint32_t i = 0; i < c->n_operands && i < op->n_in; i++)
-        if (c->operand[i] && c->operand[i]->sliced)
-            c->fetch_bytes += slice_bytes(c->operand[i], pe_kind(c->pe)->pe.line_bytes);
-        else if (!op->in[i].is_scalar && op->in[i].space != SPACE_ACC)
-            c->fetch_bytes += op_tensor_bytes(&op->in[i]);
+        c->fetch_bytes += operand_bytes(c, i);
     c->store_bytes = op_tensor_bytes(&op->out);
-    if (op->kind == OP_MATH && op->math == TL_TOPK)
+    if (op->kind == OP_MATH && op_has_indices(op))
         c->store_bytes += dims_elements(&op->out.shape) * dtype_bytes(KB_I32);
 }
 
@@ -60,15 +69,12 @@ void compute_measure(struct command *c)
 static struct engine_work engine_work(const struct command *c)
 {
     const struct op *op = &c->op;
-    uint64_t elements;
 
     if (op->kind == OP_GEMM)
         return pe_gemm_work(c->pe, op, op->m, op->k, op->n);
-    elements = dims_elements(op_math_shape(op));
-    if (op->math == TL_TOPK)
-        return pe_math_topk_work(c->pe, elements, op->in[0].shape.dim[op->axis],
-                                 op->out.shape.dim[op->axis]);
-    return pe_math_work(c->pe, (enum tl_op)op->math, elements);
+    if (math_rows[op->math].group == MATH_ORDER)
+        return pe_math_rows_work(c->pe, op);
+    return pe_math_work(c->pe, (enum tl_op)op->math, dims_elements(op_math_shape(op)));
 }
 
 void compute_engine(struct kb_sim *s, uint64_t t, struct command *c)

@@ -32,6 +32,7 @@
 #include "kernels/tl_program.c"
 #include "kernels/tl_tensor.c"
 #include "kernels/tl_value.c"
+#include "kernels/tl_print.c"
 #include "kernels/tl_memory.c"
 #include "kernels/tl_messages.c"
 #include "kernels/tl_product.c"

@@ -88,6 +88,12 @@ static bool note(struct kb_sim *s, const struct command *c, const struct op *op)
     return op_log_note(s->log, op, k->launches[k->launch].request.name, c->here.file, c->here.line);
 }
 
+/* Can Phase 2 find a mistake in it, so that its call must be known? */
+static bool may_fail(const struct op *op)
+{
+    return op->kind == OP_MATH && op->math == TL_TAKE;
+}
+
 void service_record(struct kb_sim *s, const struct work *work, uint64_t t)
 {
     bool part = work->token || work->stage == STAGE_FETCH || work->stage == STAGE_STORE;
@@ -108,7 +114,7 @@ void service_record(struct kb_sim *s, const struct work *work, uint64_t t)
             ok = op_log_note_recv(s->log, &work->command->op, work->token->next_id);
     } else {
         ok = op_log_add(s->log, &work->command->op, work->start_fs, (int64_t)t);
-        if (ok && s->options.inspect)
+        if (ok && (s->options.inspect || may_fail(&work->command->op)))
             ok = note(s, work->command, &work->command->op);
     }
     if (!ok)

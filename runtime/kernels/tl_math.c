@@ -4,14 +4,17 @@
  * group it is and what it costs; the calls here only ask that row. Shapes broadcast as numpy's do:
  * [8, 1] and [4] give [8, 4].
  *
- * An operation has six kinds of results, by its group:
+ * An operation has several kinds of results, by its group:
  *
  *     ELEMENT     the shape that its operands broadcast to, their type
  *     COMPARE     the same shape, bool
  *     REDUCE      the shape without the axis, or with 1 in its place (keepdims); argmax: i32
  *     SOFTMAX, CAST, TRANSPOSE   the operand's shape; of another type; with its last axes exchanged
- *     SOURCE      as the call says: tl_arange(), tl_full()
- *     TOPK        two: values and indices, parts of one result, which lie one behind the other
+ *     SCAN        the operand's shape
+ *     SOURCE      as the call says: tl_arange(), tl_full(), tl_random()
+ *     ORDER       two: values and indices, parts of one result, which lie one behind the other;
+ *                 of tl_sort() the values alone if indices are not wanted
+ *     TAKE        the operand's shape, in which the axes of the index take the place of one
  *
  * Results are tensors in the TCM whose bytes are pending: only Phase 2 computes them (math.c). A
  * call takes simulated time all the same, see docs/kernels.md "A PE": exp of [32, 32] in f16 on
@@ -172,14 +175,38 @@ tl_tensor *tl_softmax_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis)
     return do_command(c);
 }
 
+/* Adds a constant to an operation beside its tensors. */
+static void add_constant(struct command *c, kb_dtype dtype, double value)
+{
+    struct op_tensor *constant = &c->op.in[c->op.n_in++];
+
+    set_tensor(constant, &(struct tl_tensor){.kind = TENSOR_SCALAR, .scalar = value});
+    constant->dtype = (uint8_t)dtype;
+    c->operand[c->n_operands++] = NULL;
+}
+
+/* A result of values and, behind them, indices: each is a view of its own. */
+static struct tl_tensor *values_and_indices(const struct call *call, struct command *c,
+                                            struct tl_tensor **indices)
+{
+    uint64_t at = op_indices_at(&c->op.out);
+    struct tl_tensor *both, *values;
+
+    c->result->nbytes = at + dims_elements(&c->result->shape) * dtype_bytes(KB_I32);
+    both = do_command(c);
+    values = tensor_part(call, both, (kb_dtype)both->dtype, 0);
+    if (indices)
+        *indices = tensor_part(call, both, KB_I32, at);
+    tensor_give_back(call, both);
+    return values;
+}
+
 tl_tensor *tl_topk_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t k, tl_tensor **indices)
 {
     struct call call = begin_call(tl, "tl_topk", here);
     struct command *c = math_of_one(&call, TL_TOPK, x);
     struct dims shape = x->shape;
     uint32_t last = check_axis(&call, &shape, -1);
-    struct tl_tensor *both, *values;
-    uint64_t indices_at;
 
     if (k < 1 || k > shape.dim[last])
         BAD(&call, "k is %lld, and a row has %u elements", (long long)k, shape.dim[last]);
@@ -187,14 +214,65 @@ tl_tensor *tl_topk_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t k, tl_tens
     c->op.has_axis = true;
     c->op.axis = (int8_t)last;
     set_result(&call, c, (kb_dtype)x->dtype, &shape);
-    indices_at = op_indices_at(&c->op.out);
-    c->result->nbytes = indices_at + dims_elements(&shape) * dtype_bytes(KB_I32);
-    both = do_command(c);
-    values = tensor_part(&call, both, (kb_dtype)both->dtype, 0);
-    if (indices)
-        *indices = tensor_part(&call, both, KB_I32, indices_at);
-    tensor_give_back(&call, both);
-    return values;
+    return values_and_indices(&call, c, indices);
+}
+
+tl_tensor *tl_sort_at(tl_here here, tl_ctx *tl, tl_tensor *x, bool down, tl_tensor **indices)
+{
+    struct call call = begin_call(tl, "tl_sort", here);
+    struct command *c = math_of_one(&call, TL_SORT, x);
+
+    c->op.has_axis = true;
+    c->op.axis = (int8_t)check_axis(&call, &x->shape, -1);
+    add_constant(c, (kb_dtype)x->dtype, down);
+    add_constant(c, (kb_dtype)x->dtype, indices != NULL);
+    set_result(&call, c, (kb_dtype)x->dtype, &x->shape);
+    return indices ? values_and_indices(&call, c, indices) : do_command(c);
+}
+
+tl_tensor *tl_cumsum_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis)
+{
+    struct call call = begin_call(tl, "tl_cumsum", here);
+    struct command *c = math_of_one(&call, TL_CUMSUM, x);
+
+    c->op.has_axis = true;
+    c->op.axis = (int8_t)check_axis(&call, &x->shape, axis);
+    set_result(&call, c, (kb_dtype)x->dtype, &x->shape);
+    return do_command(c);
+}
+
+/* The axis becomes those of the index. */
+static struct dims taken(const struct call *call, const struct dims *x, const struct dims *index,
+                         uint32_t axis)
+{
+    struct dims out = {.rank = x->rank - 1 + index->rank};
+
+    if (out.rank > KB_RANK_MAX)
+        BAD(call, "the result of %s by %s has %u axes, more than %d", shape_text(x).text,
+            shape_text(index).text, out.rank, KB_RANK_MAX);
+    for (uint32_t i = 0; i < out.rank; i++)
+        out.dim[i] = i < axis                 ? x->dim[i]
+                     : i < axis + index->rank ? index->dim[i - axis]
+                                              : x->dim[i - index->rank + 1];
+    return out;
+}
+
+tl_tensor *tl_take_at(tl_here here, tl_ctx *tl, tl_tensor *x, tl_tensor *index, int axis)
+{
+    struct call call = begin_call(tl, "tl_take", here);
+    struct command *c = math_of_one(&call, TL_TAKE, x);
+    struct dims shape;
+
+    check_operand(&call, index);
+    if (index->kind == TENSOR_SCALAR || index->dtype < KB_I8 || index->dtype > KB_U64)
+        BAD(&call, "indices are a tensor of integers");
+    c->op.has_axis = true;
+    c->op.axis = (int8_t)check_axis(&call, &x->shape, axis);
+    shape = taken(&call, &x->shape, &index->shape, (uint32_t)c->op.axis);
+    add_operand(c, index);
+    result_bytes(&call, (kb_dtype)x->dtype, &shape);
+    set_result(&call, c, (kb_dtype)x->dtype, &shape);
+    return do_command(c);
 }
 
 /* -- shapes and constants --------------------------------------------------------------------- */
@@ -211,16 +289,6 @@ tl_tensor *tl_transpose_at(tl_here here, tl_ctx *tl, tl_tensor *x)
     shape.dim[shape.rank - 2] = x->shape.dim[shape.rank - 1];
     set_result(&call, c, (kb_dtype)x->dtype, &shape);
     return do_command(c);
-}
-
-/* Adds a constant to an operation that has no tensors. */
-static void add_constant(struct command *c, kb_dtype dtype, double value)
-{
-    struct op_tensor *constant = &c->op.in[c->op.n_in++];
-
-    set_tensor(constant, &(struct tl_tensor){.kind = TENSOR_SCALAR, .scalar = value});
-    constant->dtype = (uint8_t)dtype;
-    c->operand[c->n_operands++] = NULL;
 }
 
 tl_tensor *tl_arange_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t n, double start,
@@ -249,6 +317,26 @@ tl_tensor *tl_full_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape, 
     check_shape(&call, &shape, &d);
     check_dtype(&call, dtype);
     add_constant(c, dtype, value);
+    set_result(&call, c, dtype, &d);
+    return do_command(c);
+}
+
+tl_tensor *tl_random_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape, uint64_t seed,
+                        uint64_t offset)
+{
+    struct call call = begin_call(tl, "tl_random", here);
+    struct command *c = new_math(&call, TL_RANDOM);
+    struct dims d;
+
+    check_shape(&call, &shape, &d);
+    check_dtype(&call, dtype);
+    if (dtype != KB_U32 && dtype != KB_F32 && dtype != KB_F16 && dtype != KB_BF16)
+        BAD(&call, "random numbers are of u32, f32, f16 or bf16, not %s", kb_dtype_name(dtype));
+    if (offset >> 53)
+        BAD(&call, "the offset is %llu, not below 2^53", (unsigned long long)offset);
+    add_constant(c, dtype, (double)(uint32_t)seed);
+    add_constant(c, dtype, (double)(seed >> 32));
+    add_constant(c, dtype, (double)offset);
     set_result(&call, c, dtype, &d);
     return do_command(c);
 }

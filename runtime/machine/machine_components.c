@@ -230,7 +230,7 @@ struct listener {
 static void tell_edge(const struct listener *to, const struct link_row *row, int64_t wire_fs,
                       double length_mm, uint32_t from, uint32_t towards)
 {
-    kb_edge edge = {from, towards, length_mm, wire_fs, row->gbs, row->lanes};
+    kb_edge edge = {from, towards, length_mm, wire_fs, row->gbs, row->lanes[0]};
 
     to->each(to->arg, &edge);
 }

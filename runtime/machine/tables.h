@@ -72,7 +72,7 @@ struct link_row {
     uint16_t from, to; /* nodes of the chiplet; `to` in a neighbour if it leaves */
     uint8_t leaves;    /* EXIT_END: both ends here; else the side where the neighbour lies */
     uint8_t both_ways; /* 0: the edge to -> from does not exist, only its return station */
-    uint8_t lanes;     /* servers of each direction */
+    uint8_t lanes[2];  /* servers of from -> to, and of the way back */
     int64_t wire_fs;
     double length_mm;
     double gbs; /* effective; INFINITY: unlimited */
@@ -95,7 +95,7 @@ struct hop_row {
 enum {
     FED_ONE_WAY = 1, /* if all data of the run go one way */
     FED_ALWAYS = 2,  /* if they go both ways, too */
-    INTO_MEMORY = 4, /* the last link of a route */
+    INTO_MEMORY = 4, /* the last link of a route, of one server: nothing passes another there */
     FED_BY_PES = 8   /* if they go one way, and not to or from a host */
 };
 
@@ -147,8 +147,8 @@ enum {
     PORT_CLOSES = 32 /* its link closes a ring */
 };
 
-/* Nodes of a net with routers have numbers of so many bits. */
-enum { NET_NODE_BITS = 25 };
+/* Nodes of a machine with routers have numbers of so many bits. */
+enum { NODE_BITS = 28, NET_NODE_BITS = 25 };
 
 enum { PLANE_NAME_BYTES = 17 };
 
@@ -221,8 +221,8 @@ struct memory_row {
  * of cube.pe.pe_dma.tiles, in that order. */
 enum dma_tiles { TILES_JOINED, TILES_RUNS };
 
-/* One server, or a memory that chooses: the words of cube.hbm.model, in that order. Or a cache before
- * one of these, or a component that queues, which have no word. */
+/* One server, or a memory that chooses: the words of cube.hbm.model, in that order. Or a cache
+ * before one of these, or a component that queues, which have no word. */
 #define MODEL_NUMBER(NAME, word, name) MEMORY_##NAME,
 enum memory_model {
     MEMORY_SERVER,

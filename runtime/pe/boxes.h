@@ -77,9 +77,8 @@ KERNELS_OWN void pe_gemm_count(struct kernels *k, const struct tl_ctx *of, const
                                uint64_t macs);
 KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op,
                                             uint64_t elements);
-/* The k largest of each row of n; `elements` in all rows. */
-KERNELS_OWN struct engine_work pe_math_topk_work(const struct tl_ctx *of, uint64_t elements,
-                                                 uint32_t n, uint32_t k);
+/* Of MATH_ORDER: row by row. */
+KERNELS_OWN struct engine_work pe_math_rows_work(const struct tl_ctx *of, const struct op *op);
 /* Dot and math commands (kernels/compute.c): how long their stages take; the start. */
 KERNELS_OWN void compute_measure(struct command *c);
 KERNELS_OWN void compute_start(struct kb_sim *s, uint64_t t, struct command *c);

@@ -2,9 +2,10 @@
  *
  * What it holds   the engine, PORT_MATH, for one command, tile or epilogue step at a time
  * For how long    overhead + ceil(elements / lanes) * weight cycles; the weight is 1,
- *                 special_cycles (div, exp, log, ...) or 3 + 2 * special_cycles (softmax): the
- *                 column `cost` of data/ops.def. topk: ceil(n / lanes) * ceil(k / topk_width)
- *                 cycles for each row of n
+ *                 special_cycles (div, exp, log, ...), scan_cycles, index_cycles, random_cycles or
+ *                 3 + 2 * special_cycles (softmax): the column `cost` of data/ops.def. topk:
+ *                 ceil(n / lanes) * ceil(k / topk_width) cycles for each row of n; sort:
+ *                 ceil(n / lanes) * l * (l + 1) / 2, l = ceil(log2(n))
  * Lets in first   first come, first served
  * Wait counted    engine_wait of --breakdown
  * Golden number   docs/kernels.md "Worked: four commands": exp of 32x32 takes 1024 / 64 * 4 = 64
@@ -27,23 +28,52 @@ static struct engine_work work_of(const struct tl_ctx *of, uint64_t cycles, uint
     };
 }
 
+/* Cycles for as many elements as there are lanes. */
+static uint64_t weight_of(const struct pe_row *pe, enum tl_op op)
+{
+    switch ((enum math_cost)math_rows[op].cost) {
+    case COST_SPECIAL:
+        return pe->special_cycles;
+    case COST_SOFTMAX:
+        return 3 + 2 * (uint64_t)pe->special_cycles;
+    case COST_SCAN:
+        return pe->scan_cycles;
+    case COST_INDEX:
+        return pe->index_cycles;
+    case COST_RANDOM:
+        return pe->random_cycles;
+    case COST_PLAIN:
+    case COST_TOPK: /* by rows */
+    case COST_SORT:
+        break;
+    }
+    return 1;
+}
+
 struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op, uint64_t elements)
 {
     const struct pe_row *pe = &pe_kind(of)->pe;
-    uint64_t cycles = parts_of(elements, pe->lanes);
 
-    if (math_rows[op].cost == COST_SPECIAL)
-        cycles *= pe->special_cycles;
-    else if (math_rows[op].cost == COST_SOFTMAX)
-        cycles *= 3 + 2 * (uint64_t)pe->special_cycles;
-    return work_of(of, cycles, elements);
+    return work_of(of, parts_of(elements, pe->lanes) * weight_of(pe, op), elements);
 }
 
-struct engine_work pe_math_topk_work(const struct tl_ctx *of, uint64_t elements, uint32_t n,
-                                     uint32_t k)
+/* How often an order of a row goes through it. */
+static uint64_t passes_of(const struct pe_row *pe, const struct op *op, uint32_t n)
+{
+    uint64_t levels = 0;
+
+    if (math_rows[op->math].cost == COST_TOPK)
+        return parts_of(op->out.shape.dim[op->axis], pe->topk_width);
+    while (UINT64_C(1) << levels < n)
+        levels++;
+    return levels * (levels + 1) / 2;
+}
+
+struct engine_work pe_math_rows_work(const struct tl_ctx *of, const struct op *op)
 {
     const struct pe_row *pe = &pe_kind(of)->pe;
+    uint64_t elements = dims_elements(&op->in[0].shape);
+    uint32_t n = op->in[0].shape.dim[op->axis];
 
-    return work_of(of, elements / n * parts_of(n, pe->lanes) * parts_of(k, pe->topk_width),
-                   elements);
+    return work_of(of, elements / n * parts_of(n, pe->lanes) * passes_of(pe, op, n), elements);
 }

@@ -266,6 +266,29 @@ static void report_progress(struct exec *exec)
         exec->status = KB_STOPPED;
 }
 
+/* Frees all packed operands: no thread may use one. */
+static void forget_packed(struct exec *exec)
+{
+    for (uint32_t i = 0; i < exec->graph.slots; i++)
+        if (exec->graph.versions[i].products)
+            gemm_forget(exec->graph.versions[i].v);
+}
+
+/*
+ * May operations be taken? Not while packed operands take too much memory: then threads end what
+ * they do, and the last one frees them all; parts of products that are shared are taken first.
+ * Under the lock.
+ */
+static bool has_room(struct exec *exec)
+{
+    if (!gemm_pool_is_full(exec->pool))
+        return true;
+    if (exec->busy > 0)
+        return false;
+    forget_packed(exec);
+    return true;
+}
+
 /*
  * Waits for a job. False: there will be none. Under the lock. If no thread is busy and none finds a
  * job although operations are left, they wait for each other: the log was not consistent.
@@ -276,7 +299,7 @@ static bool next_job(struct exec *exec, struct job *job)
         report_progress(exec);
         if (!has_more(exec))
             return false;
-        if (take_part(exec, job) || take_nodes(exec, job))
+        if (take_part(exec, job) || (has_room(exec) && take_nodes(exec, job)))
             return true;
         if (exec->busy == 0 && exec->status == KB_DIFFERENT)
             return false;
@@ -368,9 +391,7 @@ static void exec_end(struct exec *exec)
         exec_give_up(&exec->shared->r);
         unlink_shared(exec, exec->shared);
     }
-    for (uint32_t i = 0; i < exec->graph.slots; i++)
-        if (exec->graph.versions[i].products)
-            gemm_forget(exec->graph.versions[i].v);
+    forget_packed(exec);
     gemm_pool_free(exec->pool);
     free(exec->heaps);
     graph_free(&exec->graph);

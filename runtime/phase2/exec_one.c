@@ -171,10 +171,33 @@ bool exec_verify(struct exec *exec, const struct running *r)
     return differ(exec, r, &why);
 }
 
+/* Are the elements there that a take takes? */
+static bool check_indices(struct exec *exec, const struct running *r)
+{
+    char where[KB_NODE_BYTES], called[CALLED_BYTES];
+    uint64_t place;
+    int64_t index;
+    kb_error why;
+
+    if (r->op.math != TL_TAKE || !math_index_is_off(&r->op, &index, &place))
+        return true;
+    component(exec, &r->op, where);
+    name_call(exec, r->op.id, called);
+    endpoint_error(&why,
+                   "tl_take on %s%s: index %lld, element %llu of the indices, is not in axis "
+                   "%d, which has %u elements",
+                   where, called, (long long)index, (unsigned long long)place, r->op.axis,
+                   r->op.in[0].shape.dim[r->op.axis]);
+    return exec_fail(exec, r->op.id, KB_KERNEL_ERROR, &why);
+}
+
 bool exec_compute(struct exec *exec, struct running *r, struct gemm_memory *memory)
 {
     if (r->op.kind == OP_MATH) {
-        math_run(&r->op, r->out);
+        if (!check_indices(exec, r))
+            return false;
+        if (!math_run(&r->op, r->out))
+            return exec_no_memory(exec, r);
     } else {
         for (uint32_t part = 0, n = gemm_parts(&r->op); part < n; part++)
             if (!gemm_part(&r->op, part, r->out, memory))

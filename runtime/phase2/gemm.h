@@ -22,6 +22,9 @@ struct gemm_pool;
 struct gemm_pool *gemm_pool_new(void); /* NULL: no memory */
 void gemm_pool_free(struct gemm_pool *pool);
 
+/* Do packed operands take so much memory that they are to be forgotten, and packed again? */
+bool gemm_pool_is_full(struct gemm_pool *pool);
+
 /* Bytes of the thread's next product, which are prefetched while this one is computed. */
 struct gemm_ahead {
     const unsigned char *at, *end;

@@ -11,7 +11,8 @@
  *
  * Invariants: a packed form never changes once its last strip is done; two products share it
  * exactly if its whole key is equal (place in the version, extents, strides, types, width of a
- * panel); it is freed after the last product that multiplies the version (graph.c counts them).
+ * panel); it is freed after the last product that multiplies the version (graph.c counts them), or
+ * when all of them take more than PACKED_BYTES (exec.c): a product that needs it packs it again.
  */
 #include "phase2/gemm_pack.h"
 #include "data/cast.h"
@@ -23,12 +24,12 @@
 
 /* -- memory for it -------------------------------------------------------------------------- */
 
-enum { HUGE_PAGE = 2 << 20, POOL_BLOCKS = 64, POOL_BYTES = 256 << 20 };
+enum { HUGE_PAGE = 2 << 20, POOL_BLOCKS = 64, POOL_BYTES = 256 << 20, PACKED_BYTES = 192 << 20 };
 
 struct gemm_pool {
     pthread_mutex_t lock;
     uint32_t n;
-    size_t nbytes;
+    size_t nbytes, taken;             /* in it; in packed operands */
     struct block blocks[POOL_BLOCKS]; /* owned; the oldest first */
 };
 
@@ -49,6 +50,18 @@ void gemm_pool_free(struct gemm_pool *pool)
         free(pool->blocks[i].at);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
+}
+
+bool gemm_pool_is_full(struct gemm_pool *pool)
+{
+    return __atomic_load_n(&pool->taken, __ATOMIC_RELAXED) > PACKED_BYTES;
+}
+
+/* Its blocks are counted when they are taken and when they are given back. */
+static void pool_count(struct gemm_pool *pool, size_t nbytes)
+{
+    if (pool)
+        __atomic_add_fetch(&pool->taken, nbytes, __ATOMIC_RELAXED);
 }
 
 static size_t round_up(size_t n, size_t to)
@@ -91,7 +104,10 @@ static struct block pool_take(struct gemm_pool *pool, size_t nbytes)
                 b = pool_remove(pool, i);
         pthread_mutex_unlock(&pool->lock);
     }
-    return b.at ? b : gemm_block_new(nbytes);
+    if (!b.at)
+        b = gemm_block_new(nbytes);
+    pool_count(pool, b.at ? b.nbytes : 0);
+    return b;
 }
 
 static void pool_give(struct gemm_pool *pool, struct block b)
@@ -102,6 +118,7 @@ static void pool_give(struct gemm_pool *pool, struct block b)
         free(b.at);
         return;
     }
+    pool_count(pool, 0 - b.nbytes);
     pthread_mutex_lock(&pool->lock);
     if (pool->n == POOL_BLOCKS || pool->nbytes + b.nbytes > POOL_BYTES)
         out = pool->n ? pool_remove(pool, 0) : out;

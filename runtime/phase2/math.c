@@ -34,6 +34,7 @@
  */
 #include "phase2/math_op.h"
 #include <math.h>
+#include <string.h>
 #include "data/cast.h"
 #include "phase2/math_parts.h"
 
@@ -440,6 +441,7 @@ static double step_of(const struct op *op)
         return op->in[1].scalar;
     case TL_FULL:
         return 0;
+    case TL_RANDOM:
     CASES_ELEMENT:
     CASES_COMPARE:
     CASES_REDUCE:
@@ -449,7 +451,7 @@ static double step_of(const struct op *op)
     return NAN;
 }
 
-static void run_source(const struct op *op, unsigned char *out)
+static void run_steps(const struct op *op, unsigned char *out)
 {
     double start = op->in[0].scalar, step = step_of(op);
     uint64_t n = dims_elements(&op->out.shape);
@@ -465,7 +467,87 @@ static void run_source(const struct op *op, unsigned char *out)
     }
 }
 
-void math_run(const struct op *op, unsigned char *out)
+/* -- scans, and by index ---------------------------------------------------------------------- */
+
+/* One chain of sums along a line, `total` so far. */
+#define SCAN_LINE(T, NAME, DTYPE)                                                                  \
+    static void scan_##NAME(const struct math_lane *line, uint64_t n, unsigned char *out)          \
+    {                                                                                              \
+        size_t bytes = kb_dtype_bytes(line->dtype), chunk;                                         \
+        union chunk buffer, rounded;                                                               \
+        T sums[CHUNK], total = 0;                                                                  \
+                                                                                                   \
+        for (uint64_t i = 0; i < n; i += chunk) {                                                  \
+            const T *x;                                                                            \
+                                                                                                   \
+            chunk = math_at_most(n - i, CHUNK);                                                    \
+            x = math_loaded(line, i, chunk, DTYPE, &buffer);                                       \
+            for (size_t j = 0; j < chunk; j++)                                                     \
+                sums[j] = total = total + x[j];                                                    \
+            cast_elements(line->dtype, &rounded, DTYPE, sums, chunk);                              \
+            scatter(out + i * (uint64_t)line->stride * bytes, &rounded, line->stride, bytes,       \
+                    chunk);                                                                        \
+        }                                                                                          \
+    }
+
+SCAN_LINE(float, f32, KB_F32)
+SCAN_LINE(double, f64, KB_F64)
+SCAN_LINE(uint64_t, u64, KB_U64)
+
+static void run_scan(const struct op *op, unsigned char *out)
+{
+    struct math_lines l = math_lines(op);
+    const unsigned char *begin = op->in[0].view.v->bytes + op->in[0].view.offset;
+
+    for (uint64_t i = 0; i < l.outer * l.inner; i++) {
+        struct math_lane line = line_of(op, &l, i);
+        unsigned char *to = out + (line.at - begin);
+
+        if (line.dtype == KB_F64)
+            scan_f64(&line, l.n, to);
+        else if (dtype_is_float(line.dtype))
+            scan_f32(&line, l.n, to);
+        else
+            scan_u64(&line, l.n, to);
+    }
+}
+
+static int64_t index_at(const struct op_tensor *t, uint64_t i)
+{
+    kb_dtype dtype = (kb_dtype)t->dtype;
+    int64_t index;
+
+    cast_elements(KB_I64, &index, dtype,
+                  t->view.v->bytes + t->view.offset + i * kb_dtype_bytes(dtype), 1);
+    return index;
+}
+
+bool math_index_is_off(const struct op *op, int64_t *index, uint64_t *place)
+{
+    uint64_t n = dims_elements(&op->in[1].shape), most = op->in[0].shape.dim[op->axis];
+
+    for (*place = 0; *place < n; ++*place) {
+        *index = index_at(&op->in[1], *place);
+        if (*index < 0 || (uint64_t)*index >= most)
+            return true;
+    }
+    return false;
+}
+
+/* Elements behind the axis go together. */
+static void run_take(const struct op *op, unsigned char *out)
+{
+    struct math_lines l = math_lines(op);
+    uint64_t run = l.inner * kb_dtype_bytes((kb_dtype)op->out.dtype);
+    uint64_t n = dims_elements(&op->in[1].shape);
+    const unsigned char *x = op->in[0].view.v->bytes + op->in[0].view.offset;
+
+    for (uint64_t outer = 0; outer < l.outer; outer++)
+        for (uint64_t i = 0; i < n; i++, out += run)
+            memcpy(out, x + (outer * l.n + (uint64_t)index_at(&op->in[1], i)) * run, run);
+}
+
+bool math_run(const struct op *op, unsigned char *out)
 {
     const struct op_tensor *t = &op->in[0];
 
@@ -491,10 +573,19 @@ void math_run(const struct op *op, unsigned char *out)
         run_transpose(op, out);
         break;
     case MATH_SOURCE:
-        run_source(op, out);
+        if (op->math == TL_RANDOM)
+            math_run_random(op, out);
+        else
+            run_steps(op, out);
         break;
-    case MATH_TOPK:
-        math_run_topk(op, out);
+    case MATH_SCAN:
+        run_scan(op, out);
+        break;
+    case MATH_ORDER:
+        return math_run_order(op, out);
+    case MATH_TAKE:
+        run_take(op, out);
         break;
     }
+    return true;
 }

@@ -53,6 +53,10 @@ static double sigmoid(double x)
             for (size_t i = 0; i < n; i++)                                                         \
                 o[i] = FMA(x[i], y[i], z[i]);                                                      \
             break;                                                                                 \
+        case TL_POW:                                                                               \
+            for (size_t i = 0; i < n; i++)                                                         \
+                o[i] = (T)pow((double)x[i], (double)y[i]);                                         \
+            break;                                                                                 \
         CASES_SPECIAL:                                                                             \
         CASES_OF_BITS:                                                                             \
         case TL_WHERE:                                                                             \

@@ -43,8 +43,10 @@ const void *math_loaded(const struct math_lane *lane, uint64_t i, size_t n, kb_d
 
 void math_run_acc_store(const struct op *op, unsigned char *out);
 
-/* The values, and behind them the indices. */
-void math_run_topk(const struct op *op, unsigned char *out);
+/* The values, and behind them the indices, if it has some. False: no memory. */
+bool math_run_order(const struct op *op, unsigned char *out);
+
+void math_run_random(const struct op *op, unsigned char *out);
 
 void math_run_elements(const struct op *op, unsigned char *out);
 

@@ -203,6 +203,7 @@ static double step_between(const struct op *op)
         return op->in[1].scalar;
     case TL_FULL:
         return 0;
+    case TL_RANDOM:
     CASES_ELEMENT:
     CASES_COMPARE:
     CASES_REDUCE:
@@ -220,6 +221,22 @@ static struct wanted source(const struct op *op, uint64_t index)
     return (struct wanted){reference_as((kb_dtype)op->out.dtype, x, true), 0, 0, false};
 }
 
+/* Of a take: element [outer, place, inner] is that of the index at this place. */
+static struct wanted picked(const struct op *op, uint64_t element)
+{
+    const struct dims *x = &op->in[0].shape;
+    uint64_t inner = 1, n = dims_elements(&op->in[1].shape), along = x->dim[op->axis];
+    struct number index;
+
+    for (uint32_t i = (uint32_t)op->axis + 1; i < x->rank; i++)
+        inner *= x->dim[i];
+    index = reference_of_tensor(&op->in[1], element / inner % n);
+    return (struct wanted){
+        reference_of_tensor(&op->in[0],
+                            (element / inner / n * along + index.i) * inner + element % inner),
+        0, 0, true};
+}
+
 /* Of operations whose elements are computed one by one. */
 static struct wanted math_wanted(const struct op *op, uint64_t index)
 {
@@ -229,11 +246,14 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
     case MATH_TRANSPOSE:
         return moved(op, index);
     case MATH_SOURCE:
-        return source(op, index);
+        return op->math == TL_RANDOM ? reference_random(op, index) : source(op, index);
+    case MATH_TAKE:
+        return picked(op, index);
     case MATH_ELEMENT:
     case MATH_COMPARE:
         return reference_element_of(op, index);
-    case MATH_TOPK: /* line by line */
+    case MATH_ORDER: /* line by line */
+    case MATH_SCAN:
     case MATH_REDUCE:
     case MATH_SOFTMAX:
         break;
@@ -251,8 +271,12 @@ static bool math_same(const struct op *op, const unsigned char *out, struct refe
         return reference_reduce_same(op, out, t, d);
     if (math_rows[op->math].group == MATH_SOFTMAX)
         return reference_softmax_same(op, out, t, d);
-    if (math_rows[op->math].group == MATH_TOPK)
+    if (math_rows[op->math].group == MATH_SCAN)
+        return reference_scan_same(op, out, t, d);
+    if (op->math == TL_TOPK)
         return reference_topk_same(op, out, d);
+    if (op->math == TL_SORT)
+        return reference_sort_same(op, out, d);
     for (uint64_t i = 0; i < dims_elements(&op->out.shape); i++) {
         struct wanted w = math_wanted(op, i);
 

@@ -61,6 +61,8 @@ NO_TRAP static double float_value(enum tl_op math, double x, double y, double z)
         return ceil(x);
     case TL_ROUND:
         return nearbyint(x);
+    case TL_POW:
+        return pow(x, y);
     CASES_OF_BITS:
     case TL_WHERE:
     CASES_COMPARE:
@@ -252,12 +254,12 @@ struct wanted reference_element_of(const struct op *op, uint64_t index)
     return w;
 }
 
-/* -- over an axis --------------------------------------------------------------------------- */
-
 struct line {
     const struct op_tensor *t;
     uint64_t first, stride, n;
 };
+
+/* -- over an axis --------------------------------------------------------------------------- */
 
 static struct number on_line(const struct line *l, uint64_t i)
 {
@@ -385,9 +387,12 @@ bool reference_softmax_same(const struct op *op, const unsigned char *out, doubl
     return true;
 }
 
+/* -- rows: ordered, added up; random numbers ----------------------------------------------------
+ */
+
 /* How many elements of its row go before element `i`: larger ones, NaN, equal ones with a lower
- * index. */
-static uint64_t goes_behind(const struct line *l, bool is_signed, uint64_t i)
+ * index; upwards smaller ones in their place, and NaN last. */
+static uint64_t goes_behind(const struct line *l, bool is_signed, bool down, uint64_t i)
 {
     struct number x = on_line(l, i);
     bool x_is_nan = x.is_float && isnan(x.f);
@@ -398,9 +403,17 @@ static uint64_t goes_behind(const struct line *l, bool is_signed, uint64_t i)
         bool y_is_nan = y.is_float && isnan(y.f);
         int o = x_is_nan || y_is_nan ? y_is_nan - x_is_nan : order(is_signed, y, x);
 
-        n += o > 0 || (o == 0 && j < i);
+        n += (down ? o > 0 : o < 0) || (o == 0 && j < i);
     }
     return n;
+}
+
+static bool wrong_index(uint64_t i, uint64_t got, struct reference_difference *d)
+{
+    d->index = i;
+    snprintf(d->got, sizeof d->got, "index %u", (unsigned)got);
+    snprintf(d->want, sizeof d->want, "another");
+    return false;
 }
 
 /* Each index is that of the element with as many before it, and each value is that element. */
@@ -416,16 +429,95 @@ bool reference_topk_same(const struct op *op, const unsigned char *out,
         uint64_t index = (uint64_t)kb_element(KB_I32, indices, i), place;
         struct wanted w = {.exact = true};
 
-        place = index < n ? goes_behind(&l, dtype_is_signed((kb_dtype)t->dtype), index) : n;
-        if (place != i % k) {
-            d->index = i;
-            snprintf(d->got, sizeof d->got, "index %u", (unsigned)index);
-            snprintf(d->want, sizeof d->want, "another");
-            return false;
-        }
+        place = index < n ? goes_behind(&l, dtype_is_signed((kb_dtype)t->dtype), true, index) : n;
+        if (place != i % k)
+            return wrong_index(i, index, d);
         w.value = on_line(&l, index);
         if (!reference_agrees(op, out, i, 0, &w, d))
             return false;
     }
     return true;
+}
+
+/* Each element is at its place, and so is its index, if that is wanted. */
+bool reference_sort_same(const struct op *op, const unsigned char *out,
+                         struct reference_difference *d)
+{
+    const struct op_tensor *t = &op->in[0];
+    uint64_t n = t->shape.dim[op->axis];
+    const unsigned char *indices = op_has_indices(op) ? out + op_indices_at(&op->out) : NULL;
+
+    for (uint64_t i = 0; i < dims_elements(&t->shape); i++) {
+        struct line l = {t, i / n * n, 1, n};
+        uint64_t place =
+            l.first + goes_behind(&l, dtype_is_signed((kb_dtype)t->dtype), op_goes_down(op), i % n);
+        struct wanted w = {.value = on_line(&l, i % n), .exact = true};
+
+        if (indices && (uint64_t)kb_element(KB_I32, indices, place) != i % n)
+            return wrong_index(place, (uint64_t)kb_element(KB_I32, indices, place), d);
+        if (!reference_agrees(op, out, place, 0, &w, d))
+            return false;
+    }
+    return true;
+}
+
+/* The sum up to an element, in f32, of f64 in f64. */
+static struct number one_more(kb_dtype dtype, struct number total, struct number x)
+{
+    total.f = dtype == KB_F64 ? total.f + x.f : (double)((float)total.f + (float)x.f);
+    total.i += x.i;
+    return total;
+}
+
+bool reference_scan_same(const struct op *op, const unsigned char *out, double t,
+                         struct reference_difference *d)
+{
+    struct math_lines lines = math_lines(op);
+    kb_dtype dtype = (kb_dtype)op->out.dtype;
+
+    for (uint64_t number = 0; number < lines.outer * lines.inner; number++) {
+        struct line l = line_of(op, number);
+        struct number total = {.is_float = dtype_is_float(dtype)};
+
+        for (uint64_t i = 0; i < l.n; i++) {
+            struct wanted w = {0};
+
+            total = one_more(dtype, total, on_line(&l, i));
+            w.value = total.is_float ? total : reference_as(dtype, total, false);
+            if (!reference_agrees(op, out, l.first + i * l.stride, t, &w, d))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The first word of Philox 4x32-10, as its paper has it: the high and low halves of products. */
+static uint32_t first_word(uint64_t counter, uint64_t key)
+{
+    uint64_t left = counter, right = 0;
+
+    for (uint64_t round = 0; round < 10; round++) {
+        uint32_t k0 = (uint32_t)(key + round * 0x9E3779B9u);
+        uint32_t k1 = (uint32_t)((key >> 32) + round * 0xBB67AE85u);
+        uint64_t p = (left & UINT32_MAX) * 0xD2511F53u, q = (right & UINT32_MAX) * 0xCD9E8D57u;
+
+        left = ((q >> 32) ^ (left >> 32) ^ k0) | q << 32;
+        right = ((p >> 32) ^ (right >> 32) ^ k1) | p << 32;
+    }
+    return (uint32_t)left;
+}
+
+struct wanted reference_random(const struct op *op, uint64_t index)
+{
+    uint64_t key = (uint64_t)op->in[0].scalar + ((uint64_t)op->in[1].scalar << 32);
+    uint32_t word = first_word((uint64_t)op->in[2].scalar + index, key);
+    struct wanted w = {.value = reference_of_integer(word), .exact = true};
+
+    if (op->out.dtype == KB_F32)
+        w.value = reference_of_float((word >> 8) / 16777216.0);
+    else if (op->out.dtype == KB_F16)
+        w.value = reference_of_float((word >> 21) / 2048.0);
+    else if (op->out.dtype == KB_BF16)
+        w.value = reference_of_float((word >> 24) / 256.0);
+    return w;
 }

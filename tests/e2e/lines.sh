@@ -6,12 +6,12 @@
 at_top
 other=$B/_t/other/cube8
 
-# Every call of tl.h: on one line, with each argument on a line of its own, inside of another call
+# Every call of tl.h and tl_math.h: on one line, with each argument on a line of its own, inside of another call
 # and around one, in parentheses, and with its name apart. Each line begins with the lines it has.
-python3 - runtime/include/tl.h >"$work/calls.c" <<'END'
+python3 - runtime/include/tl.h runtime/include/tl_math.h >"$work/calls.c" <<'END'
 import re, sys
 
-text = open(sys.argv[1]).read().replace("\\\n", "")
+text = "".join(open(f).read() for f in sys.argv[1:]).replace("\\\n", "")
 macros = {}
 for name, arguments in re.findall(r"^#define (tl_\w+)\(tl(.*?)\)", text, re.M):
     n = arguments.count(",")

@@ -98,6 +98,7 @@ static inline void draw_delays(struct dice *rng, struct dice *keys, uint64_t see
 void judge_print_net(FILE *out, struct dice *rng, uint32_t n);
 void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n);
 
-/* Keys of a slice with banks, behind others: random.c */
+/* Keys behind others, of servers of edges, of a slice with banks: random.c */
+void judge_print_servers(FILE *out, uint64_t seed);
 void judge_print_banks(FILE *out, struct dice *keys);
 #endif

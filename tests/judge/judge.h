@@ -77,7 +77,7 @@ struct judge_edge {
     size_t from, to;
     uint32_t second; /* 1: the wrap link of two SIPs that have two links */
     double distance_mm, latency_ns;
-    uint32_t lanes;
+    uint32_t lanes, back_lanes; /* servers; of the data that come back over it */
     double bw_gbs; /* effective: with the efficiency of the memory it leads into; or INFINITY */
 };
 

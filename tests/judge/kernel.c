@@ -163,9 +163,9 @@ struct sim {
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs;
-    uint64_t now_id;         /* of the event */
-    uint64_t ending;         /* the job that ends with it; NO_JOB */
-    uint64_t order;          /* ends and returns so far */
+    uint64_t now_id; /* of the event */
+    uint64_t ending; /* the job that ends with it; NO_JOB */
+    uint64_t order;  /* ends and returns so far */
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -246,7 +246,7 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
     if (where != LINKS && where != RETURNS)
         (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES || where == ONES);
     else
-        (*at)->servers = s->t->edges[index].lanes;
+        (*at)->servers = where == LINKS ? s->t->edges[index].lanes : s->t->edges[index].back_lanes;
     return *at;
 }
 
@@ -667,6 +667,16 @@ static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uin
     return id;
 }
 
+/* How often a sort goes through a row: 1 + 2 + ... up to the number of halvings. */
+static uint64_t times_sorted(uint64_t n)
+{
+    uint64_t times = 0;
+
+    for (uint64_t l = 1, half = 1; half < n; half *= 2, l++)
+        times += l;
+    return times;
+}
+
 static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elements,
                          enum judge_class_of_math class)
 {
@@ -679,6 +689,13 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
         cycles *= special;
     if (class == JUDGE_SOFTMAX)
         cycles *= 3 + 2 * special;
+    if (class == JUDGE_SCAN)
+        cycles *= count_at(x->s, pe, "cube.pe.pe_math.scan_cycles");
+    if (class == JUDGE_RANDOM)
+        cycles *= count_at(x->s, pe, "cube.pe.pe_math.random_cycles");
+    if (class == JUDGE_SORT)
+        cycles = x->c->m * ceil_div(x->c->n, count_at(x->s, pe, "cube.pe.pe_math.lanes")) *
+                 times_sorted(x->c->n);
     if (class == JUDGE_TOPK)
         cycles = x->c->m * ceil_div(x->c->n, count_at(x->s, pe, "cube.pe.pe_math.lanes")) *
                  ceil_div(x->c->k, count_at(x->s, pe, "cube.pe.pe_math.topk_width"));

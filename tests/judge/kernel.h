@@ -47,9 +47,18 @@ enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
 
 /*
  * How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. A
- * topk goes through each of its m rows of n once for every topk_width of its k.
+ * topk goes through each of its m rows of n once for every topk_width of its k, and a sort l (l + 1)
+ * / 2 times, where 2^l is the least power of 2 that is not below n.
  */
-enum judge_class_of_math { JUDGE_PLAIN, JUDGE_SPECIAL, JUDGE_SOFTMAX, JUDGE_TOPK };
+enum judge_class_of_math {
+    JUDGE_PLAIN,
+    JUDGE_SPECIAL,
+    JUDGE_SOFTMAX,
+    JUDGE_TOPK,
+    JUDGE_SCAN,
+    JUDGE_RANDOM,
+    JUDGE_SORT
+};
 
 /* Where a tensor is, row-major. In the PE's own TCM it needs no DMA; a scalar needs nothing. */
 struct judge_operand {
@@ -74,7 +83,8 @@ enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
-    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk */
+    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk
+                             cumsum sort random */
     enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
                              store moves; of a send or a recv it says where pieces are cut; of an
                              atomic its wrap */

@@ -158,7 +158,9 @@ static bool is_part_of_slice(const struct judge_topo *t, size_t node)
 /* A way that begins or ends has as many as the edge on its other side. */
 static uint32_t lanes_of(const struct judge_topo *t, judge_way_edge edge)
 {
-    return edge == (size_t)NOT_AN_EDGE ? 1 : edge_at(t, edge)->lanes;
+    if (edge == (size_t)NOT_AN_EDGE)
+        return 1;
+    return edge % 2 ? edge_at(t, edge)->back_lanes : edge_at(t, edge)->lanes;
 }
 
 /* "an edge into it goes on by two, or an edge out of it is entered from two"; each lane is one */
@@ -224,7 +226,7 @@ static struct judge_channel *channel_of(const struct judge_topo *t, struct judge
                                         const struct judge_way_nodes *w, size_t from, size_t to,
                                         uint64_t number)
 {
-    size_t lane = (size_t)(number % edge_at(t, w->edges[from])->lanes);
+    size_t lane = (size_t)(number % lanes_of(t, w->edges[from]));
     struct judge_channel *c;
 
     if (!net->by_edge)
@@ -441,9 +443,10 @@ size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
 
     if (t->nodes[to].is_noc && ucie)
         side = ucie[6];
-    if (t->net) /* "own source, ports by number, others by number", and lanes in turn */
-        return (net->order[before] + (port ? 0 : t->n_nodes)) * 64 + c->lane;
-    return side ? 1 + (size_t)(strchr(sides, side) - sides) : 5 + net->order[before];
+    if (!t->net && side)
+        return (size_t)(strchr(sides, side) - sides);
+    /* "own source, ports by number, others by number", and lanes in turn */
+    return (4 + net->order[before] + (port ? 0 : t->n_nodes)) * 64 + c->lane;
 }
 
 void judge_network_clear(struct judge_network *net)

@@ -144,7 +144,8 @@ static void print_composite(FILE *out, const struct judge_command *c)
 
 static void print_compute(FILE *out, const struct judge_command *c)
 {
-    static const char *const classes[] = {"", " (special)", " (softmax)", " (topk)"};
+    static const char *const classes[] = {"",        " (special)", " (softmax)", " (topk)",
+                                          " (scan)", " (random)",  " (sort)"};
 
     if (c->kind == JUDGE_DOT)
         fprintf(out, "dot %" PRIu32 "x%" PRIu32 "x%" PRIu32, c->m, c->k, c->n);

@@ -157,7 +157,9 @@ static void print_pe(FILE *out, struct dice *rng, uint64_t seed)
     print_clock(out, rng);
     fprintf(out, ", lanes: %" PRIu32, 1 + below(rng, 64));
     fprintf(out, ", special_cycles: %" PRIu32, 1 + below(rng, 6));
-    fprintf(out, ", topk_width: %" PRIu64 "}\n", 1 + seed % 12);
+    fprintf(out, ", topk_width: %" PRIu64, 1 + seed % 12);
+    fprintf(out, ", scan_cycles: %" PRIu64 ", random_cycles: %" PRIu64 "}\n", 1 + seed % 5,
+            1 + seed % 7);
     print_ipcq(out, rng);
 }
 
@@ -199,6 +201,15 @@ static void print_memory(FILE *out, struct dice *keys)
     if (chance(keys, 30))
         fprintf(out, ", latency_ns: %s",
                 keys->no_delays ? "0.0" : latency[below(keys, COUNT(latency))]);
+}
+
+/* Servers of the edges of a slice, or of a pe_dma, by other dice: see print_ports(). */
+void judge_print_servers(FILE *out, uint64_t seed)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0x19d)}, *rng = &dice;
+
+    if (chance(rng, 25))
+        fprintf(out, ", ports: %" PRIu32, 2 + below(rng, 3));
 }
 
 /*
@@ -374,6 +385,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
         fputs(", atomic: read_write", out);
     if (rng->slices != BANKS)
         fputs(any_access(seed), out);
+    judge_print_servers(out, seed);
     if (shape.slices)
         fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);
     else
@@ -382,6 +394,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3));
+    judge_print_servers(out, seed + 1);
     fprintf(out, ", issue_ns: %s, packet_bytes: %s%s}\n    pe_tcm: {", any_pace(seed),
             any_packet(seed), any_tiles(seed));
     print_gbs(out, rng, "read_gbs: ");
@@ -469,6 +482,7 @@ static void print_own_keys(FILE *out, struct dice *rng, bool with_pes)
         print_gbs(out, rng, ", bw_gbs: ");
     if (chance(rng, 30))
         fprintf(out, ", size_gb: %" PRIu32, 1 + below(rng, 64));
+    judge_print_servers(out, rng->state);
     fputs("}", out);
     if (chance(rng, 50)) {
         fputs(", noc: {", out);
@@ -489,7 +503,9 @@ static void print_own_keys(FILE *out, struct dice *rng, bool with_pes)
     if (chance(rng, 50)) {
         fputs(", pe: {pe_dma: {", out);
         print_overhead(out, rng);
-        fprintf(out, ", read_channels: %" PRIu32 "}", 1 + below(rng, 3));
+        fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
+        judge_print_servers(out, rng->state);
+        fputc('}', out);
         if (rng->whole_slices)
             print_own_boxes(out, rng);
         fputc('}', out);

@@ -332,11 +332,13 @@ struct math_op {
 
 /* The first six are elementwise with operands. */
 static const struct math_op math_ops[] = {
-    {"neg", JUDGE_PLAIN, 1, false},  {"exp", JUDGE_SPECIAL, 1, false},
-    {"add", JUDGE_PLAIN, 2, true},   {"mul", JUDGE_PLAIN, 2, true},
-    {"div", JUDGE_SPECIAL, 2, true}, {"fma", JUDGE_PLAIN, 3, false},
-    {"sum", JUDGE_PLAIN, 1, false},  {"softmax", JUDGE_SOFTMAX, 1, false},
-    {"full", JUDGE_PLAIN, 0, false}, {"topk", JUDGE_TOPK, 1, false},
+    {"neg", JUDGE_PLAIN, 1, false},     {"exp", JUDGE_SPECIAL, 1, false},
+    {"add", JUDGE_PLAIN, 2, true},      {"mul", JUDGE_PLAIN, 2, true},
+    {"div", JUDGE_SPECIAL, 2, true},    {"fma", JUDGE_PLAIN, 3, false},
+    {"sum", JUDGE_PLAIN, 1, false},     {"softmax", JUDGE_SOFTMAX, 1, false},
+    {"full", JUDGE_PLAIN, 0, false},    {"topk", JUDGE_TOPK, 1, false},
+    {"cumsum", JUDGE_SCAN, 1, false},   {"sort", JUDGE_SORT, 1, false},
+    {"random", JUDGE_RANDOM, 0, false},
 };
 
 enum { ELEMENTWISE = 6 };
@@ -348,6 +350,8 @@ static void any_math(struct maker *m, struct judge_command *c, size_t n_ops)
     c->op = op->name;
     c->class = op->class;
     c->in = c->out = any_float(m);
+    if (op->class == JUDGE_RANDOM && c->out == JUDGE_F64)
+        c->in = c->out = JUDGE_F32;
     c->m = chance(m->rng, 20) ? 1 : any_dim(m, "cube.pe.pe_scheduler.tile.0");
     c->n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
     c->n_operands = op->n_operands;

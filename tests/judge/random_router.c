@@ -189,6 +189,7 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n  hbm: {", out);
     print_memory(out, rng, p, true);
+    judge_print_servers(out, rng->state);
     n_slices = ANY(slices); /* 0 is none in version 3 of the keys, which nets have */
     fprintf(out, "%s, slices: %" PRIu32 ", size_gb: 4}\n  pe: {pe_dma: {",
             rng->slices == BANKS || p->net ? "" : any_access(rng->state),
@@ -196,6 +197,7 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
     fprintf(out, ", write_channels: %" PRIu32, 1 + below(rng, 3) * below(rng, 3));
+    judge_print_servers(out, rng->state);
     fprintf(out, ", issue_ns: %s, packet_bytes: %s%s}}\n", any_pace(rng->state),
             any_packet(rng->state), p->net ? ", tiles: joined" : any_tiles(rng->state));
 }
@@ -221,7 +223,8 @@ static void print_machine(FILE *out, uint64_t seed, bool any, bool banks)
 {
     static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
     static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
-    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .slices = banks ? BANKS : SERVERS}, *rng = &dice;
+    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .slices = banks ? BANKS : SERVERS},
+                *rng = &dice;
     struct plan p = {.gaps = any};
     const char *wire;
     uint32_t sips;

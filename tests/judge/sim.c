@@ -128,8 +128,10 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
     (*at)->servers = 1;
     if (where == READS || where == WRITES)
         (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES);
-    if (where == LINKS || where == RETURNS)
+    if (where == LINKS)
         (*at)->servers = s->t->edges[index].lanes;
+    if (where == RETURNS)
+        (*at)->servers = s->t->edges[index].back_lanes;
     return *at;
 }
 

@@ -68,6 +68,11 @@ static double number(const struct cube *c, const char *key)
     return judge_cube_number(c->t, c->sip, c->cube, key);
 }
 
+static uint32_t count(const struct cube *c, const char *key)
+{
+    return judge_cube_count(c->t, c->sip, c->cube, key);
+}
+
 /* -- nodes ---------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
@@ -211,7 +216,7 @@ static void cube_nodes(const struct cube *c)
     }
     for (uint32_t s = 0; s < judge_slices(c->t, c->sip, c->cube); s++)
         node(c->t, in_cube(c, "hbm_ctrl.slice%u", s), number(c, "cube.hbm.overhead_ns"));
-    for (uint32_t p = 0; p < judge_cube_count(c->t, c->sip, c->cube, "cube.pes"); p++)
+    for (uint32_t p = 0; p < count(c, "cube.pes"); p++)
         if (judge_has_pe(c->t, c->sip, c->cube, p))
             pe_nodes(c, p);
 }
@@ -297,7 +302,7 @@ static void edge_of(struct judge_topo *t, struct name from, struct name to, uint
     e->second = second;
     e->distance_mm = distance_mm;
     e->latency_ns = 0.0;
-    e->lanes = 1;
+    e->lanes = e->back_lanes = 1;
     e->bw_gbs = bw_gbs;
     if (e->from == SIZE_MAX || e->to == SIZE_MAX)
         judge_die("an edge between nodes that are not: %s, %s", from.text, to.text);
@@ -307,6 +312,20 @@ static void edge(struct judge_topo *t, struct name from, struct name to, double 
                  double bw_gbs)
 {
     edge_of(t, from, to, 0, distance_mm, bw_gbs);
+}
+
+/* The edge added last has so many servers, each of its bandwidth. */
+static void serve(struct judge_topo *t, uint32_t lanes, uint32_t back_lanes)
+{
+    t->edges[t->n_edges - 1].lanes = lanes;
+    t->edges[t->n_edges - 1].back_lanes = back_lanes;
+}
+
+/* The same of all edges from number `before` on. */
+static void serve_from(struct judge_topo *t, size_t before, uint32_t lanes)
+{
+    for (; before < t->n_edges; before++)
+        t->edges[before].lanes = t->edges[before].back_lanes = lanes;
 }
 
 static void edges_both_ways(struct judge_topo *t, struct name a, struct name b, double distance_mm,
@@ -327,11 +346,13 @@ static void pe_edges(const struct cube *c, uint32_t p)
 
     edge(t, dma, in_cube(c, "xbar.pe%u", p), number(c, "cube.xbar.pe_mm"),
          number(c, "cube.xbar.pe_gbs"));
+    serve(t, count(c, "cube.pe.pe_dma.ports"), count(c, "cube.pe.pe_dma.ports"));
     edge(t, cpu, scheduler, 0.0, INFINITY);
     edge(t, scheduler, dma, 0.0, INFINITY);
     edge(t, scheduler, gemm, 0.0, INFINITY);
     edge(t, scheduler, math, 0.0, INFINITY);
     edge(t, dma, tcm, 0.0, number(c, "cube.pe.pe_tcm.write_gbs"));
+    serve(t, count(c, "cube.pe.pe_tcm.write_ports"), count(c, "cube.pe.pe_tcm.read_ports"));
     edge(t, gemm, tcm, 0.0, INFINITY);
     edge(t, math, tcm, 0.0, INFINITY);
 }
@@ -358,6 +379,7 @@ static void crossbar_edges(const struct cube *c)
         edge(c->t, in_cube(c, "xbar.pe%u", judge_crossbar_of(c->t, c->sip, c->cube, s)),
              in_cube(c, "hbm_ctrl.slice%u", s), number(c, "cube.hbm.distance_mm"),
              judge_slice_gbs(c->t, &slice));
+        serve(c->t, count(c, "cube.hbm.ports"), count(c, "cube.hbm.ports"));
     }
 }
 
@@ -427,8 +449,7 @@ static void port_edges(const struct cube *c, double gbs)
         attach(c, 0, in_cube(c, "port%u", i), gbs,
                !judge_net_port_is_cut(c->t, c->sip, c->cube, i, false),
                !judge_net_port_is_cut(c->t, c->sip, c->cube, i, true));
-        for (; before < c->t->n_edges; before++)
-            c->t->edges[before].lanes = p->lanes;
+        serve_from(c->t, before, p->lanes);
     }
     if (judge_is_io_cube(c->t, c->cube))
         attach(c, 0, in_cube(c, "port.io"), gbs, true, true);
@@ -440,16 +461,13 @@ static void net_edges(const struct cube *c)
     const struct judge_port *p;
 
     for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
-        struct judge_edge *e;
-
         if (!judge_port_leads(c->t, c->sip, c->cube, i))
             continue;
         edge(c->t, in_cube(c, "port%u", i),
              in_cube(&(struct cube){c->t, c->sip, p->other}, "port%u", p->other_port),
              p->distance_mm, p->bw_gbs);
-        e = &c->t->edges[c->t->n_edges - 1];
-        e->latency_ns = p->latency_ns;
-        e->lanes = p->lanes;
+        c->t->edges[c->t->n_edges - 1].latency_ns = p->latency_ns;
+        serve(c->t, p->lanes, p->lanes);
     }
 }
 
@@ -465,12 +483,20 @@ static void noc_edges(const struct cube *c, uint32_t plane)
         attach(c, plane, in_cube(c, "sram"), sram_gbs > 0.0 && sram_gbs < gbs ? sram_gbs : gbs,
                true, true);
     }
-    for (uint32_t i = 0; i < judge_crossbars(c->t, c->sip, c->cube); i++)
+    for (uint32_t i = 0; i < judge_crossbars(c->t, c->sip, c->cube); i++) {
         attach(c, plane, in_cube(c, "xbar.pe%u", i), gbs, false, true);
-    for (uint32_t p = 0; p < judge_cube_count(c->t, c->sip, c->cube, "cube.pes"); p++) {
+        for (uint32_t s = 0; s < judge_slices(c->t, c->sip, c->cube); s++)
+            if (judge_crossbar_of(c->t, c->sip, c->cube, s) == i)
+                serve(c->t, count(c, "cube.hbm.ports"), count(c, "cube.hbm.ports"));
+    }
+    for (uint32_t p = 0; p < count(c, "cube.pes"); p++) {
+        size_t before;
+
         if (!judge_has_pe(c->t, c->sip, c->cube, p))
             continue;
+        before = c->t->n_edges;
         attach(c, plane, in_cube(c, "pe%u.pe_dma", p), gbs, true, true);
+        serve_from(c->t, before, count(c, "cube.pe.pe_dma.ports"));
         attach(c, plane, in_cube(c, "pe%u.pe_cpu", p), gbs, true, true);
     }
     if (c->t->net) {
@@ -509,7 +535,7 @@ static void cube_edges(const struct cube *c)
     for (uint32_t plane = 0; plane < c->t->planes && !c->t->net; plane++)
         plane_edges(c, plane);
     crossbar_edges(c);
-    for (uint32_t p = 0; p < judge_cube_count(c->t, c->sip, c->cube, "cube.pes"); p++)
+    for (uint32_t p = 0; p < count(c, "cube.pes"); p++)
         if (judge_has_pe(c->t, c->sip, c->cube, p))
             pe_edges(c, p);
 }

@@ -93,6 +93,12 @@ static inline tl_tensor *do_math(tl_ctx *tl, const struct scenario *s,
         return tl_softmax(tl, x[0], -1);
     if (strcmp(c->op, "topk") == 0)
         return tl_topk(tl, x[0], c->k, NULL);
+    if (strcmp(c->op, "sort") == 0)
+        return tl_sort(tl, x[0], true, NULL);
+    if (strcmp(c->op, "cumsum") == 0)
+        return tl_cumsum(tl, x[0], -1);
+    if (strcmp(c->op, "random") == 0)
+        return tl_random(tl, dtype_of(c->out), KB_SHAPE(c->m, c->n), 1, 0);
     if (strcmp(c->op, "full") == 0)
         return tl_full(tl, dtype_of(c->out), KB_SHAPE(c->m, c->n), 1);
     return tl_math_at(TL_HERE, op_of(c->op), tl, x[0], x[1], x[2]);

@@ -139,6 +139,19 @@ static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
     return EXIT_OK;
 }
 
+/* By what is in its keys: banks, caches, blocks and granules ask where bytes lie, a component may,
+ * and routers and hashes take turns by the number of a transaction. */
+static bool forgets_places(const kb_info *info)
+{
+    static const char *const asks[] = {
+        "links: router", "model: banks", "cache:", "impl:", "granule:", "access_bytes:", "hash"};
+
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        if (strstr(info->config, asks[i]))
+            return false;
+    return true;
+}
+
 enum exit_code chip_of(const struct cli *cli, struct chip *out)
 {
     *out = (struct chip){.topo = cli->topo, .info = cli->info, .rate = 1, .has_plain_memory = true};
@@ -146,6 +159,7 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
 
     if (status)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
+    out->forgets = forgets_places(&cli->info);
     out->tcm_bytes = (int64_t)kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_TCM});
     return make_ranks(cli, out);
 }

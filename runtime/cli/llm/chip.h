@@ -13,6 +13,7 @@ struct chip {
     double tcm_gbs, tcm_ports;
     int64_t acc_bytes, tcm_bytes;
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
+    bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
     uint32_t units;        /* SIPs, cubes with PEs, or 1: the whole machine */
     uint32_t unit_pes;
     const char *unit;    /* "sip", "cube", "machine" */

@@ -13,7 +13,8 @@ struct took {
 
 struct iteration {
     struct took op[GRAPH_OPS_MAX];
-    int64_t fs; /* of all */
+    int64_t fs;     /* of all */
+    int64_t layers; /* that were simulated */
 };
 
 /* The grid of a rank's PEs for so many tokens. */

@@ -17,8 +17,9 @@ extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, 
     bench_broadcast, bench_copy, bench_gemm, bench_qkv_gemm, bench_mlp_tp, bench_attention_ring;
 
 static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
-                                              &bench_all_gather, &bench_all_to_all,
                                               &bench_broadcast};
+/* Made of kb_coll.h, without bounds. */
+static const kb_bench *const of_library[] = {&bench_all_gather, &bench_all_to_all};
 static const char *const overs[] = {"pes", "cubes", "sips"};
 
 static const kb_bench *bench_named(const char *name)
@@ -157,8 +158,8 @@ static void assert_right(const kb_topology *topo, const kb_bench *bench, const c
     kb_bench_free(run);
 }
 
-/* The run of one way. */
-static void assert_verified(const kb_topology *topo, const struct way *w, const char *over)
+static void assert_exact(const kb_topology *topo, const kb_bench *bench, const char *algorithm,
+                         const char *over)
 {
     char texts[4][64];
     const char *words[4] = {texts[0], texts[1], texts[2], texts[3]};
@@ -166,8 +167,19 @@ static void assert_verified(const kb_topology *topo, const struct way *w, const 
     snprintf(texts[0], sizeof *texts, "count=37");
     snprintf(texts[1], sizeof *texts, "dtype=bf16");
     snprintf(texts[2], sizeof *texts, "over=%s", over);
-    snprintf(texts[3], sizeof *texts, "algorithm=%s", w->algorithm ? w->algorithm : "");
-    assert_right(topo, bench_named(w->bench), words, w->algorithm ? 4 : 3, 0);
+    snprintf(texts[3], sizeof *texts, "algorithm=%s", algorithm ? algorithm : "");
+    assert_right(topo, bench, words, algorithm ? 4 : 3, 0);
+}
+
+/* All ways, over all kinds of ranks. */
+static void assert_verified(const kb_topology *topo)
+{
+    for (int over = 0; over < 3; over++) {
+        for (size_t k = 0; k < N_WAYS; k++)
+            assert_exact(topo, bench_named(ways[k].bench), ways[k].algorithm, overs[over]);
+        for (size_t k = 0; k < LENGTH(of_library); k++)
+            assert_exact(topo, of_library[k], NULL, overs[over]);
+    }
 }
 
 /* Sums are rounded in the order of the ring: bit for bit. */
@@ -177,9 +189,7 @@ static void rings_of_joined_ends_compute_what_their_references_do(void **state)
     for (size_t i = 0; i < LENGTH(joined); i++) {
         const kb_topology *topo = any_topology(joined[i]);
 
-        for (size_t k = 0; k < N_WAYS; k++)
-            for (int over = 0; over < 3; over++)
-                assert_verified(topo, &ways[k], overs[over]);
+        assert_verified(topo);
         any_topology_free(topo);
     }
 }
@@ -214,9 +224,7 @@ static void cubes_without_pes_are_left_out(void **state)
 
         assert_non_null(topo);
         hold_to_bound(topo, 61, "f32");
-        for (size_t k = 0; k < N_WAYS; k++)
-            for (int over = 0; over < 3; over++)
-                assert_verified(topo, &ways[k], overs[over]);
+        assert_verified(topo);
         for (size_t k = 0; k < LENGTH(others); k++)
             assert_right(topo, others[k], (const char *const[1]){NULL}, 0, 1e-2);
         any_topology_free(topo);

@@ -256,6 +256,52 @@ static void operations_add_up_on_both_engines(void **state)
     hold_times(&cube8_topology, MODEL_FALCON, &decode);
 }
 
+/* Runs `layers` layers, all of them or as far as they repeat; how many were simulated. */
+static int64_t layers_of(const kb_topology *topo, const struct shape *s, bool no_repeat,
+                         struct iteration *it)
+{
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct model m = small_model(MODEL_LLAMA);
+    struct found found[GRAPH_OPS_MAX] = {{0}};
+    struct graph g;
+    struct chip chip;
+    uint32_t p, q;
+
+    m.layers = 12;
+    cli.opts.no_repeat = no_repeat;
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    graph_of_model(&m, s, &g);
+    grid_of(&chip, s->batch * s->q, &p, &q);
+    graph_place(&g, s, p, q);
+    assert_int_equal(search_tiles(&cli, &chip, &g, s, 1, found), EXIT_OK);
+    memset(it, 0, sizeof *it);
+    assert_int_equal(run_graph(&cli, &chip, &g, s, it), EXIT_OK);
+    chip_free(&chip);
+    return it->layers;
+}
+
+/* What is left out takes as long as what is not; where bytes lie decides it, all are simulated. */
+static void layers_that_repeat_take_the_same_times(void **state)
+{
+    static const char banks[] = "kernbench: 2\nname: banks\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                                "cube: {pes: 2, hbm: {model: banks}}\n";
+    const kb_topology *topo = any_topology(banks);
+    struct shape one = decode_of(1, 2, 100), two = decode_of(2, 2, 100);
+    struct iteration few, all;
+
+    (void)state;
+    assert_true(layers_of(&cube8_topology, &one, false, &few) < 12);
+    assert_int_equal(layers_of(&cube8_topology, &one, true, &all), 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    assert_true(layers_of(&tray32_topology, &two, false, &few) < 12);
+    assert_int_equal(layers_of(&tray32_topology, &two, true, &all), 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    assert_int_equal(layers_of(topo, &one, false, &few), 12);
+    any_topology_free(topo);
+}
+
 #define CUBE8(software)                                                                            \
     "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\nsoftware: {" software "}\n"
 
@@ -400,6 +446,7 @@ int main(void)
         cmocka_unit_test(pairs_of_a_prompt_are_causal),
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(operations_add_up_on_both_engines),
+        cmocka_unit_test(layers_that_repeat_take_the_same_times),
         cmocka_unit_test(a_launch_is_paid_by_each_operation),
         cmocka_unit_test(collectives_between_ranks_pay),
         cmocka_unit_test(times_follow_the_work),

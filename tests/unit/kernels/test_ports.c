@@ -163,6 +163,14 @@ static void neighbours_write_to_one_at_once(void **state)
     check_line(LINE("3", ", hold: route, write_ports: 2"), 20973.81, 23070.962);
 }
 
+/* The edge into pe_dma has two servers: the TCM's own 262.144 are left, or not even these. */
+static void an_edge_has_a_server_for_each_port(void **state)
+{
+    (void)state;
+    check_line(LINE("3", "}, pe_dma: {ports: 2"), 20973.81, 21235.954);
+    check_line(LINE("3", ", write_ports: 2}, pe_dma: {ports: 2"), 20973.81, 20973.81);
+}
+
 #define PACKETS "router, packet_bytes: 256, buffer_bytes: 0"
 
 /*
@@ -235,6 +243,7 @@ int main(void)
         cmocka_unit_test(several_ports_serve_side_by_side),
         cmocka_unit_test(a_slow_way_does_not_hold_the_port),
         cmocka_unit_test(neighbours_write_to_one_at_once),
+        cmocka_unit_test(an_edge_has_a_server_for_each_port),
         cmocka_unit_test(packets_take_the_port_that_is_free),
         cmocka_unit_test(costs_of_a_port_are_those_of_a_tcm),
         cmocka_unit_test(utilization_counts_all_ports),

@@ -272,6 +272,23 @@ static void heads_leave_lanes_in_order(void **state)
     check_rows(LANES(2, 64.0), rows, 4, 0x18f2384817532d84);
 }
 
+#define LINE(ports)                                                                                \
+    "kernbench: 2\nname: line\ncontention: {links: fifo}\n"                                        \
+    "sip: {cube_mesh: {w: 3, h: 1}, d2d: {bw_gbs: 50.0}}\n"                                        \
+    "cube: {pes: 1, noc: {bw_gbs: 28.0}, hbm: {bw_gbs: 56.0, ports: " #ports "}}\n"
+#define OUTER(a, b)                                                                                \
+    (const struct row[]){{KB_WRITE, "c0.pe0", "c1.slice0", a},                                     \
+                         {KB_WRITE, "c2.pe0", "c1.slice0", b}},                                    \
+        2
+
+/* Two ports of 28 GB/s drain a memory of 56. */
+static void ports_are_servers(void **state)
+{
+    (void)state;
+    check_rows(LINE(1), OUTER(150600714, 296886428), 0);
+    check_rows(LINE(2), OUTER(150600714, 223743571), 0);
+}
+
 /* -- present machines ----------------------------------------------------------------------- */
 
 enum { MACHINES = 60, ROWS = 40 };
@@ -436,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_dragonfly_joins_its_groups),
         cmocka_unit_test(lanes_are_servers),
         cmocka_unit_test(heads_leave_lanes_in_order),
+        cmocka_unit_test(ports_are_servers),
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
         cmocka_unit_test(a_net_of_routers_has_them_too),
         cmocka_unit_test(routes_have_no_circle),

@@ -103,6 +103,41 @@ static void intermediate_results_are_given_back(void **state)
     assert_true(owned == 0);
 }
 
+/* Products with parts of one tensor, 4 MB each when packed, and with all of them again. */
+static void parts_of_one(struct phase2 *p, uint32_t parts)
+{
+    struct op_tensor a, all;
+
+    phase2_begin(p);
+    a = phase2_ready(p, KB_F32, ops_dims(2, 2, 1024, 0), 1);
+    all = phase2_ready(p, KB_F32, ops_dims(1, 1024 * 1024 + parts, 0, 0), 2);
+    all.shape = ops_dims(2, 1024, 1024, 0);
+    for (uint32_t i = 0; i < 2 * parts; i++) {
+        all.view.offset = 4 * (i % parts);
+        phase2_gemm(p, a, all);
+    }
+}
+
+/* 192 MB at most are packed at a time, here 48 parts of 60. */
+static void what_is_packed_is_bounded(void **state)
+{
+    static struct phase2 p;
+    int64_t before;
+
+    (void)state;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        parts_of_one(&p, 60);
+        before = owned;
+        most_owned = owned;
+        assert_int_equal(exec_run(p.log, NULL, &(kb_compute_options){.threads = threads}, NULL),
+                         KB_OK);
+        assert_true(most_owned - before < 120 + 60); /* a result each, and the packed ones */
+        for (uint32_t i = 2; i < 62; i++)
+            assert_memory_equal(p.results[i].view.v->bytes, p.results[i + 60].view.v->bytes, 8192);
+        phase2_end(&p);
+    }
+}
+
 static void nothing_stays_packed(void **state)
 {
     static struct phase2 p;
@@ -122,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nth_allocation_fails),
         cmocka_unit_test(intermediate_results_are_given_back),
+        cmocka_unit_test(what_is_packed_is_bounded),
         cmocka_unit_test(nothing_stays_packed),
     };
 

@@ -56,7 +56,7 @@ break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
-break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/parts_of\(k, pe->topk_width\)/1/'
+break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/return parts_of\(op->out.shape.dim\[op->axis\], pe->topk_width\)/return 1/'
 break_it 'sort: of equals the higher index first' runtime/phase2/math_ranks.c 's/x->index < y->index/x->index > y->index/'
 break_it 'sort: as many passes as halvings' runtime/pe/pe_math.c 's/levels \* \(levels \+ 1\) \/ 2/levels/'
 break_it 'cumsum: each sum is that of rounded ones' runtime/phase2/math.c 's/sums\[j\] = total = total \+ x\[j\];/sums[j] = x[j] + (j ? 0 : total);/'

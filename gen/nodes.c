@@ -350,14 +350,13 @@ static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t
     return (*n)++;
 }
 
-/* A link with as many servers from -> to, and on the way back. */
+/* A link with as many servers from -> to, and on the way back; with as many both ways. */
 static void set_lanes(struct link_row *row, int64_t ahead, int64_t back)
 {
     row->lanes[0] = (uint8_t)ahead;
     row->lanes[1] = (uint8_t)back;
 }
 
-/* The same of both directions. */
 static void set_both(struct link_row *row, int64_t lanes)
 {
     set_lanes(row, lanes, lanes);
@@ -413,7 +412,6 @@ static struct link_row *attach(const struct routes *r, uint32_t *n, uint32_t pla
                                    both_ways, mm, gbs)];
 }
 
-/* Is a slice behind this crossbar node? */
 static bool has_slice(const struct routes *r, uint32_t crossbar)
 {
     for (uint32_t slice = 0; slice < r->slices; slice++)

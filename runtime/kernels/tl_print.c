@@ -4,6 +4,7 @@
  *
  * Rows are apart by a semicolon. It looks, and changes nothing: neither times nor what is computed.
  */
+#include "base/text.h"
 #include "kernels/tl_call.h"
 #include <stdio.h>
 
@@ -19,17 +20,21 @@ static const char *unknown(const struct tl_tensor *x)
     return version_ready(x->view.v) ? NULL : "pending";
 }
 
+static void print_number(const char *before, double x)
+{
+    char text[32];
+
+    text_format(text, sizeof text, "%.9g", x);
+    fprintf(stderr, "%s%s", before, text);
+}
+
 static void print_elements(const struct tl_tensor *x, const unsigned char *bytes)
 {
     uint64_t n = dims_elements(&x->shape);
     uint64_t row = x->shape.rank ? x->shape.dim[x->shape.rank - 1] : 1;
 
     for (uint64_t i = 0; i < n && i < PRINTED_MOST; i++)
-        fprintf(stderr, "%s%.9g",
-                i == 0    ? ""
-                : i % row ? " "
-                          : "; ",
-                kb_element((kb_dtype)x->dtype, bytes, i));
+        print_number(i == 0 ? "" : i % row ? " " : "; ", kb_element((kb_dtype)x->dtype, bytes, i));
     fputs(n > PRINTED_MOST ? " ...\n" : "\n", stderr);
 }
 
@@ -42,7 +47,8 @@ void tl_print_at(tl_here here, tl_ctx *tl, tl_tensor *x)
     check_live(&call, x);
     error_place(tl, call.name, here, place, sizeof place);
     if (x->kind == TENSOR_SCALAR) {
-        fprintf(stderr, "%s%.9g\n", place, x->scalar);
+        print_number(place, x->scalar);
+        fputs("\n", stderr);
         return;
     }
     fprintf(stderr, "%s%s %s: ", place, tensor_dtype(x), shape_text(&x->shape).text);

@@ -437,6 +437,7 @@ struct uses {
     const struct tape *tape;
     const kb_service *service;
     size_t n, found;
+    int64_t end_fs; /* of the run: what holds a memory still is counted until then */
 };
 
 /* What one place has served: in time, never more at once than it has servers. */
@@ -457,7 +458,7 @@ static inline void assert_use(struct uses *u, const char *name, uint32_t servers
             continue;
         got_count++;
         got_bytes += x->nbytes;
-        got_fs += x->end_fs - x->begin_fs;
+        got_fs += (x->end_fs < u->end_fs ? x->end_fs : u->end_fs) - x->begin_fs;
         for (size_t k = i; k > 0 && x->place == u->service[k - 1].place && i - k < 64; k--)
             together += u->service[k - 1].end_fs > x->begin_fs;
         if (together >= servers)
@@ -481,7 +482,7 @@ static inline void assert_queued(void *arg, const kb_utilization *use)
 /* Services are those that kb_sim_utilization() counts. */
 static inline void assert_services(const struct tape *t, const kb_sim *sim)
 {
-    struct uses u = {.tape = t};
+    struct uses u = {.tape = t, .end_fs = kb_sim_end_fs(sim)};
     kb_service *ended = tape_services(t, &u.n);
 
     assert_taken(t);

@@ -530,17 +530,36 @@ static const struct judge_use *judged(const struct rig *r, const char *name)
     return NULL;
 }
 
+/* Of the edge "A -> B": where there is only the other direction, its. */
+static uint32_t lanes_of(const struct rig *r, const char *name)
+{
+    const char *arrow = strstr(name, " -> ");
+    char first[JUDGE_NAME_BYTES];
+    size_t from, to, edge;
+
+    snprintf(first, sizeof first, "%.*s", (int)(arrow - name), name);
+    from = judge_find_node(r->judge, first);
+    to = judge_find_node(r->judge, arrow + strlen(" -> "));
+    edge = judge_find_edge(r->judge, from, to, 0);
+    if (edge == SIZE_MAX)
+        edge = judge_find_edge(r->judge, to, from, 0);
+    assert_true(edge != SIZE_MAX);
+    return r->judge->edges[edge].lanes;
+}
+
 static uint32_t servers_of(const struct rig *r, const char *name)
 {
     bool write = strstr(name, ".write") != NULL;
     uint32_t sip = 0, cube = 0;
 
     sscanf(name, "sip%u.cube%u.", &sip, &cube);
+    if (strstr(name, " -> "))
+        return lanes_of(r, name);
 
-    if (strstr(name, ".m_cpu.") && !strstr(name, " -> "))
+    if (strstr(name, ".m_cpu."))
         return judge_cube_count(r->judge, sip, cube,
                                 write ? "cube.m_cpu.dma_write" : "cube.m_cpu.dma_read");
-    if (!strstr(name, ".pe_dma.") || strstr(name, " -> "))
+    if (!strstr(name, ".pe_dma."))
         return 1;
     return judge_cube_count(r->judge, sip, cube,
                             write ? "cube.pe.pe_dma.write_channels"

@@ -138,10 +138,23 @@ static size_t check_load(const struct judge_topo *t, const struct scenario *s)
     return stalled;
 }
 
+/* The same machine, all of whose ports are one: the judge counts the lanes of an edge apart. */
+static char *one_port_each(char *yaml)
+{
+    static const char key[] = "ports: ";
+
+    for (char *p = yaml; (p = strstr(p, key));) {
+        p += strlen(key);
+        memset(p, ' ', strspn(p, "0123456789"));
+        *p = '1';
+    }
+    return yaml;
+}
+
 static size_t check_machine(uint64_t seed)
 {
     struct scenario s = {.seed = seed, .dice = seed};
-    char *yaml = printed(judge_random_routers, seed);
+    char *yaml = one_port_each(printed(judge_random_routers, seed));
     struct judge_topo *t = judge_load_text(yaml);
     size_t stalled = 0;
 

@@ -18,12 +18,14 @@
 static void all_gather(tl_ctx *tl, const kb_args *args)
 {
     const kb_bench_run *run = args->user;
-    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    uint64_t in = kb_tensor_shard(args->tensors[0], tl_pe(tl)).address;
     kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
-    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]);
+    kb_dtype type = kb_tensor_dtype(args->tensors[0]);
+    kb_coll_algorithm by = coll_of(run);
+    kb_group all = group_over(tl, over_of(run));
+    int64_t n = vector_of(&y, type).n;
 
-    kb_all_gather(tl, group_over(tl, over_of(run)), .in = x.address, .out = y.address,
-                  .count = vector_of(&y, dtype).n, .dtype = dtype, .algorithm = coll_of(run));
+    kb_all_gather(tl, all, .in = in, .out = y.address, .count = n, .dtype = type, .algorithm = by);
 }
 
 static void setup(kb_bench_run *run)

@@ -22,7 +22,8 @@ class Request(Structure):
     _fields_ = [("issue_fs", c_int64), ("op", c_int), ("src", Endpoint), ("dst", Endpoint),
                 ("offset", c_uint64), ("nbytes", c_uint64), ("by_address", c_bool),
                 ("address", c_uint64), ("plane", c_uint32), ("prio", c_uint32),
-                ("rows", c_uint32), ("stride", c_uint64)]
+                ("rows", c_uint32), ("stride", c_uint64), ("targets", c_void_p),
+                ("n_targets", c_uint32)]
 
 
 class Result(Structure):

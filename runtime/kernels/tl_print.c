@@ -6,7 +6,8 @@
  */
 #include "base/text.h"
 #include "kernels/tl_call.h"
-#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { PRINTED_MOST = 64, PLACE_BYTES = 512 };
 
@@ -20,43 +21,59 @@ static const char *unknown(const struct tl_tensor *x)
     return version_ready(x->view.v) ? NULL : "pending";
 }
 
-static void print_number(const char *before, double x)
-{
-    char text[32];
+/* What is printed, in one piece, as several PEs may print. */
+struct line {
+    char text[4096];
+    size_t n;
+};
 
-    text_format(text, sizeof text, "%.9g", x);
-    fprintf(stderr, "%s%s", before, text);
+static void put(struct line *line, const char *text)
+{
+    line->n += (size_t)text_format(line->text + line->n, sizeof line->text - line->n, "%s", text);
 }
 
-static void print_elements(const struct tl_tensor *x, const unsigned char *bytes)
+static void put_number(struct line *line, double x)
+{
+    line->n += (size_t)text_format(line->text + line->n, sizeof line->text - line->n, "%.9g", x);
+}
+
+static void put_elements(struct line *line, const struct tl_tensor *x, const unsigned char *bytes)
 {
     uint64_t n = dims_elements(&x->shape);
     uint64_t row = x->shape.rank ? x->shape.dim[x->shape.rank - 1] : 1;
 
-    for (uint64_t i = 0; i < n && i < PRINTED_MOST; i++)
-        print_number(i == 0 ? "" : i % row ? " " : "; ", kb_element((kb_dtype)x->dtype, bytes, i));
-    fputs(n > PRINTED_MOST ? " ...\n" : "\n", stderr);
+    for (uint64_t i = 0; i < n && i < PRINTED_MOST; i++) {
+        put(line, i == 0 ? "" : i % row ? " " : "; ");
+        put_number(line, kb_element((kb_dtype)x->dtype, bytes, i));
+    }
+    put(line, n > PRINTED_MOST ? " ..." : "");
 }
 
 void tl_print_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_print", here);
-    char place[PLACE_BYTES];
-    const char *why;
+    struct line line = {.n = 0};
+    const char *why = NULL;
 
     check_live(&call, x);
-    error_place(tl, call.name, here, place, sizeof place);
+    error_place(tl, call.name, here, line.text, PLACE_BYTES);
+    line.n = strlen(line.text);
     if (x->kind == TENSOR_SCALAR) {
-        print_number(place, x->scalar);
-        fputs("\n", stderr);
-        return;
+        put_number(&line, x->scalar);
+    } else {
+        put(&line, tensor_dtype(x));
+        put(&line, " ");
+        put(&line, shape_text(&x->shape).text);
+        put(&line, ": ");
+        why = unknown(x);
     }
-    fprintf(stderr, "%s%s %s: ", place, tensor_dtype(x), shape_text(&x->shape).text);
-    why = unknown(x);
     if (why)
-        fprintf(stderr, "%s\n", why);
-    else if (version_bytes(x->view.v))
-        print_elements(x, tensor_bytes(&call, x));
-    else
+        put(&line, why);
+    else if (x->kind != TENSOR_SCALAR && version_bytes(x->view.v))
+        put_elements(&line, x, tensor_bytes(&call, x));
+    else if (x->kind != TENSOR_SCALAR)
         call_no_memory(&call);
+    put(&line, "\n");
+    if (write(STDERR_FILENO, line.text, line.n) < 0)
+        return; /* there is none: what is printed is lost */
 }

@@ -90,7 +90,7 @@ other=("${as_server[@]}")
 behind_routers "route" "$work/some.csv" tests/machines/cube8.yaml "${packets[@]}" --set cube.hbm.hold=route --set cube.sram.hold=route
 
 # Components here serve bytes, not blocks or tiles.
-bytes='s/\(issue_ns: [^,]*, packet_bytes: [0-9]*\)[^}]*/\1, tiles: joined/;s/, access_bytes: [0-9]*//'
+bytes='s/\(issue_ns: [^,]*, packet_bytes: [0-9]*\)[^}]*/\1, tiles: joined/;s/, access_bytes: [0-9]*//;s/, atomic: read_write//'
 
 # odd_rows SEED N: so many rows of the judge for the odd machine; the judge plays each packet, so none is large
 odd_rows()

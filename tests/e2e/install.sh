@@ -154,7 +154,7 @@ for l in kernbench cube8 tray32; do
     ok "lib$l exports its own names, the same in both kinds"
 done
 
-grep -ohE '\<(kb|tl)_[a-z0-9_]+\(' "$prefix"/include/{kernbench,tl,kb_coll}.h | tr -d '(' | sort -u >"$work/header"
+grep -ohE '\<(kb|tl)_[a-z0-9_]+\(' "$prefix"/include/{kernbench,tl,tl_math,kb_coll}.h | tr -d '(' | sort -u >"$work/header"
 names --defined-only -D "$lib/libkernbench.so" | grep -E '^(kb|tl)_' | sort >"$work/shared"
 nothing "$(comm -13 "$work/header" "$work/shared" | grep -v '^kb_rt_')"
 ok "all that libkernbench exports is in its headers, except kb_rt_"

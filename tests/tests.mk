@@ -156,7 +156,7 @@ check: setup
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup validate-dram validate-ccl
+validate: setup validate-dram validate-ccl validate-llm
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
@@ -175,6 +175,12 @@ validate-dram: setup $(ANY)
 validate-ccl: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/ccl.py $(ANY)
+
+## validate-llm: tokens per second of tokens.csv in the folder that KB_VALIDATE names beside those of llm: a table of docs/validation.md
+.PHONY: validate-llm
+validate-llm: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/llm.py $(ANY)
 
 ## validate-fit: the same chip with other constants and links; minutes
 .PHONY: validate-fit

@@ -11,13 +11,11 @@ docs/validation.md has other figures.
 
 import csv
 import itertools
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from page import TREE, Page
+from page import TREE, Page, mean, measured, must_run
 
 SMALL = 256 << 10  # from here on a call is one of many bytes
 SHOWN = 16384, 262144, 1048576, 16777216, 67108864
@@ -48,21 +46,8 @@ cube:
 
 
 def points():
-    path = pathlib.Path(os.environ.get("KB_VALIDATE") or "/nonexistent") / "ccl.csv"
-    if not path.exists():
-        print("not compared: KB_VALIDATE names no folder with ccl.csv; "
-              "docs/validation.md says where the data come from")
-        sys.exit(0)
-    with path.open(encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file)
-                if row["chip"] == "wormhole_b0" and row["memory"] == "dram"]
-
-
-def must_run(command):
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: exit {run.returncode}\n{run.stderr}")
-    return run.stdout
+    return [row for row in measured("ccl.csv")
+            if row["chip"] == "wormhole_b0" and row["memory"] == "dram"]
 
 
 def simulate(point, kernbench, work):
@@ -75,10 +60,6 @@ def simulate(point, kernbench, work):
                      f"count={int(point['bytes']) // 2}", "--machine", machine, "--quiet",
                      "--format", "csv"])
     return float(next(csv.DictReader(rows.splitlines()))["kernel_ns"]) / 1000
-
-
-def mean(errors):
-    return f"{sum(map(abs, errors)) / len(errors):.1f}" if errors else "-"
 
 
 def cells(row, errors):

@@ -171,4 +171,21 @@ static inline void assert_says(const kb_error *why, const char *file, const char
     assert_string_equal(why->text + n, text);
 }
 
+/* A kernel of c0.pe0, on the machine of `yaml`, ends with a mistake whose message has `text`. */
+static inline void assert_talk_refused(const char *yaml, kb_kernel kernel, const char *text)
+{
+    static const uint32_t first[] = {0};
+    const kb_topology *topo = any_topology(yaml);
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    struct marks m = {.line = 0};
+    kb_error why = {""};
+
+    launch_talk(sim, kernel, &m, first, 1);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    if (!strstr(why.text, text))
+        fail_msg("'%s' has no '%s'", why.text, text);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 #endif

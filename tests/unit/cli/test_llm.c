@@ -190,24 +190,32 @@ static struct model small_model(enum model_family family)
                           .dtype = KB_BF16};
 }
 
-static struct iteration time_of(const kb_topology *topo, kb_engine engine, enum model_family family,
-                                const struct shape *s, struct graph *g)
+/* With a tile for each product; `g` becomes what was simulated. */
+static struct iteration time_by(const struct cli *cli, const struct model *m, const struct shape *s,
+                                struct graph *g)
 {
-    struct cli cli = cli_of(topo, engine);
-    struct model m = small_model(family);
     struct found found[GRAPH_OPS_MAX] = {{0}};
-    struct iteration it;
+    struct iteration it = {.fs = 0};
     struct chip chip;
     uint32_t p, q;
 
-    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
-    graph_of_model(&m, s, g);
+    assert_int_equal(chip_of(cli, &chip), EXIT_OK);
+    graph_of_model(m, s, g);
     grid_of(&chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
-    assert_int_equal(search_tiles(&cli, &chip, g, s, 1, found), EXIT_OK);
-    assert_int_equal(run_graph(&cli, &chip, g, s, &it), EXIT_OK);
+    assert_int_equal(search_tiles(cli, &chip, g, s, 1, found), EXIT_OK);
+    assert_int_equal(run_graph(cli, &chip, g, s, &it), EXIT_OK);
     chip_free(&chip);
     return it;
+}
+
+static struct iteration time_of(const kb_topology *topo, kb_engine engine, enum model_family family,
+                                const struct shape *s, struct graph *g)
+{
+    const struct cli cli = cli_of(topo, engine);
+    const struct model m = small_model(family);
+
+    return time_by(&cli, &m, s, g);
 }
 
 /* A decode step in bf16 of `batch` requests of `kv` tokens, over `tp` ranks. */
@@ -262,21 +270,11 @@ static int64_t layers_of(const kb_topology *topo, const struct shape *s, bool no
 {
     struct cli cli = cli_of(topo, KB_FUSED);
     struct model m = small_model(MODEL_LLAMA);
-    struct found found[GRAPH_OPS_MAX] = {{0}};
     struct graph g;
-    struct chip chip;
-    uint32_t p, q;
 
     m.layers = 12;
     cli.opts.no_repeat = no_repeat;
-    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
-    graph_of_model(&m, s, &g);
-    grid_of(&chip, s->batch * s->q, &p, &q);
-    graph_place(&g, s, p, q);
-    assert_int_equal(search_tiles(&cli, &chip, &g, s, 1, found), EXIT_OK);
-    memset(it, 0, sizeof *it);
-    assert_int_equal(run_graph(&cli, &chip, &g, s, it), EXIT_OK);
-    chip_free(&chip);
+    *it = time_by(&cli, &m, s, &g);
     return it->layers;
 }
 

@@ -139,27 +139,14 @@ static void loads_no_pieces(tl_ctx *tl, const kb_args *args)
     tl_load_list(tl, NULL, 0, KB_F32, KB_SHAPE(32));
 }
 
-static void refuses(kb_kernel kernel, const char *text)
-{
-    const kb_topology *topo = any_topology(CUBE8("", ""));
-    kb_sim *sim = new_sim(topo, (kb_options){0});
-    struct marks m = {.line = 0};
-    kb_error why = {""};
-
-    launch_talk(sim, kernel, &m, pe0, 1);
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
-    if (!strstr(why.text, text))
-        fail_msg("'%s' has no '%s'", why.text, text);
-    kb_sim_free(sim);
-    any_topology_free(topo);
-}
-
 static void wrong_lists_are_refused(void **state)
 {
     (void)state;
-    refuses(loads_too_little, "the pieces of the list have 64 bytes, and the tensor 128");
-    refuses(stores_over_itself, "two pieces of the list overlap at address 32");
-    refuses(loads_no_pieces, "a list has 1 to 1048576 pieces, not 0");
+    assert_talk_refused(CUBE8("", ""), loads_too_little,
+                        "the pieces of the list have 64 bytes, and the tensor 128");
+    assert_talk_refused(CUBE8("", ""), stores_over_itself,
+                        "two pieces of the list overlap at address 32");
+    assert_talk_refused(CUBE8("", ""), loads_no_pieces, "a list has 1 to 1048576 pieces, not 0");
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 
 #define ROW(links, more)                                                                           \
     "kernbench: 2\nname: row\ncontention: {links: " links "}\nsip: {cube_mesh: {w: 4, h: "         \
-                                                          "1}}\n" more
+    "1}}\n" more
 
 static const char fifo[] = ROW("fifo", ""),
                   tiles[] = ROW("fifo", "cube: {pe: {pe_dma: {tiles: runs}}}\n");
@@ -117,30 +117,16 @@ static void to_two(tl_ctx *tl, const kb_args *args)
     tl_store_all(tl, to, 2, tl_full(tl, KB_F32, KB_SHAPE(32), 1));
 }
 
-static void refuses(const char *yaml, kb_kernel kernel, const char *text)
-{
-    const kb_topology *topo = any_topology(yaml);
-    kb_sim *sim = new_sim(topo, (kb_options){0});
-    struct marks m = {.line = 0};
-    kb_error why = {""};
-
-    launch_talk(sim, kernel, &m, pe0, 1);
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
-    if (!strstr(why.text, text))
-        fail_msg("'%s' has no '%s'", why.text, text);
-    kb_sim_free(sim);
-    any_topology_free(topo);
-}
-
 static void wrong_multicasts_are_refused(void **state)
 {
     (void)state;
-    refuses(fifo, to_one, "a multicast has 2 to 4096 targets, not 1");
-    refuses(fifo, to_two_kinds, "target 1 is of another kind of memory than target 0");
-    refuses(fifo, to_one_twice, "two targets lie in one memory");
-    refuses(ROW("fifo", "addressing: {granule: 256}\n"), over_granules,
-            "target 1 lies in several slices");
-    refuses(ROW("router", ""), to_two, "a multicast wants contention.links ideal or fifo");
+    assert_talk_refused(fifo, to_one, "a multicast has 2 to 4096 targets, not 1");
+    assert_talk_refused(fifo, to_two_kinds, "target 1 is of another kind of memory than target 0");
+    assert_talk_refused(fifo, to_one_twice, "two targets lie in one memory");
+    assert_talk_refused(ROW("fifo", "addressing: {granule: 256}\n"), over_granules,
+                        "target 1 lies in several slices");
+    assert_talk_refused(ROW("router", ""), to_two,
+                        "a multicast wants contention.links ideal or fifo");
 }
 
 int main(void)

@@ -278,6 +278,47 @@ static int64_t layers_of(const kb_topology *topo, const struct shape *s, bool no
     return it->layers;
 }
 
+static bool forgets(const char *yaml)
+{
+    const kb_topology *topo = any_topology(yaml);
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct chip chip;
+
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    chip_free(&chip);
+    any_topology_free(topo);
+    return chip.forgets;
+}
+
+/* Where bytes lie, or the number of a transaction, may decide how long it takes. */
+static void machines_that_remember_simulate_all_layers(void **state)
+{
+#define ONE(more) "kernbench: 2\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n" more
+    (void)state;
+    assert_true(forgets(ONE("")));
+    assert_false(forgets(ONE("cube: {hbm: {model: banks}}\n")));
+    assert_false(forgets(ONE("cube: {hbm: {cache: {size_mb: 1}}}\n")));
+    assert_false(forgets(ONE("cube: {hbm: {access_bytes: 64}}\n")));
+    assert_false(forgets(ONE("addressing: {granule: 4096}\n")));
+    assert_false(forgets(ONE("contention: {links: router}\n")));
+}
+
+/* Ranks that share links: the order of what meets there changes from layer to layer. */
+static void layers_that_do_not_repeat_are_simulated(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: mesh\nsip: {cube_mesh: {w: 4, h: 2}}\n");
+    struct shape eight = decode_of(8, 4, 100);
+    struct iteration few, all;
+
+    (void)state;
+    layers_of(topo, &eight, false, &few);
+    assert_int_equal(layers_of(topo, &eight, true, &all), 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    any_topology_free(topo);
+}
+
 /* What is left out takes as long as what is not; where bytes lie decides it, all are simulated. */
 static void layers_that_repeat_take_the_same_times(void **state)
 {
@@ -445,6 +486,8 @@ int main(void)
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(operations_add_up_on_both_engines),
         cmocka_unit_test(layers_that_repeat_take_the_same_times),
+        cmocka_unit_test(layers_that_do_not_repeat_are_simulated),
+        cmocka_unit_test(machines_that_remember_simulate_all_layers),
         cmocka_unit_test(a_launch_is_paid_by_each_operation),
         cmocka_unit_test(collectives_between_ranks_pay),
         cmocka_unit_test(times_follow_the_work),

@@ -308,12 +308,17 @@ static void layers_that_do_not_repeat_are_simulated(void **state)
 {
     const kb_topology *topo =
         any_topology("kernbench: 2\nname: mesh\nsip: {cube_mesh: {w: 4, h: 2}}\n");
-    struct shape eight = decode_of(8, 4, 100);
+    struct cli cli = cli_of(topo, KB_FUSED);
+    const struct model m = read_model("llama-3.2-1b");
+    const struct shape eight = decode_of(8, 4, 64);
     struct iteration few, all;
+    struct graph g;
 
     (void)state;
-    layers_of(topo, &eight, false, &few);
-    assert_int_equal(layers_of(topo, &eight, true, &all), 12);
+    few = time_by(&cli, &m, &eight, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &eight, &g);
+    assert_int_equal(all.layers, 16);
     all.layers = few.layers;
     assert_memory_equal(&few, &all, sizeof few);
     any_topology_free(topo);

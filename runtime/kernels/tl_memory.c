@@ -337,14 +337,19 @@ static int by_memory(const void *a, const void *b)
 /* No memory is a target twice. */
 static void check_memories(const struct call *call, const struct command *c)
 {
-    uint32_t dst[KB_TARGETS_MAX];
+    uint32_t *dst = malloc(c->op.n_runs * sizeof *dst); /* a kernel's stack may be small */
+    bool twice = false;
 
+    if (!dst)
+        call_no_memory(call);
     for (uint32_t i = 0; i < c->op.n_runs; i++)
         dst[i] = memory_at(call->pe->sim->topo, c->runs[i].at);
     qsort(dst, c->op.n_runs, sizeof *dst, by_memory);
     for (uint32_t i = 1; i < c->op.n_runs; i++)
-        if (dst[i] == dst[i - 1])
-            BAD(call, "two targets lie in one memory");
+        twice = twice || dst[i] == dst[i - 1];
+    free(dst);
+    if (twice)
+        BAD(call, "two targets lie in one memory");
 }
 
 tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,

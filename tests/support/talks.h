@@ -188,4 +188,22 @@ static inline void assert_talk_refused(const char *yaml, kb_kernel kernel, const
     any_topology_free(topo);
 }
 
+/* From mark 0 to mark 1 of c0.pe0 it takes `fs`, by both engines, on each of two machines. */
+static inline void assert_talk_takes(const char *const machines[2], kb_kernel kernel, int64_t fs)
+{
+    static const uint32_t first[] = {0};
+
+    for (size_t i = 0; i < 2; i++) {
+        const kb_topology *topo = any_topology(machines[i]);
+        struct marks m;
+
+        assert_non_null(topo);
+        free(talk(topo, kernel, &m, first, 1));
+        any_topology_free(topo);
+        if (m.fs[0][1] - m.fs[0][0] != fs)
+            fail_msg("%.6f ns, not %.6f", (double)(m.fs[0][1] - m.fs[0][0]) / 1e6,
+                     (double)fs / 1e6);
+    }
+}
+
 #endif

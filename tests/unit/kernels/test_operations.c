@@ -14,22 +14,9 @@
 
 static const uint32_t one[] = {0};
 
-/* From mark 0 to mark 1 of PE 0, by both engines, on links of both kinds. */
-static void assert_takes(const char *const machines[2], kb_kernel kernel, double ns)
-{
-    for (size_t i = 0; i < 2; i++) {
-        const kb_topology *topo = any_topology(machines[i]);
-        struct marks m;
-
-        assert_non_null(topo);
-        free(talk(topo, kernel, &m, one, 1));
-        any_topology_free(topo);
-        assert_int_equal(m.fs[0][1] - m.fs[0][0], FS(ns));
-    }
-}
-
 #define ASSERT_TAKES(math, kernel, ns)                                                             \
-    assert_takes((const char *const[]){CUBE8("ideal", math), CUBE8("fifo", math)}, kernel, ns)
+    assert_talk_takes((const char *const[]){CUBE8("ideal", math), CUBE8("fifo", math)}, kernel,    \
+                      FS(ns))
 
 /* -- times ---------------------------------------------------------------------------------- */
 

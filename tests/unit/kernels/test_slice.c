@@ -10,25 +10,11 @@
     "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\ncontention: {links: " links        \
     "}\ncube: {pe: {pe_tcm: {" tcm "}}}\n"
 
-static const uint32_t one[] = {0}, pair[] = {0, 1};
-
-/* From mark 0 to mark 1 of PE 0, by both engines, on links of both kinds. */
-static void assert_takes_with(const char *const machines[2], kb_kernel kernel, double ns)
-{
-    for (size_t i = 0; i < 2; i++) {
-        const kb_topology *topo = any_topology(machines[i]);
-        struct marks m;
-
-        assert_non_null(topo);
-        free(talk(topo, kernel, &m, one, 1));
-        any_topology_free(topo);
-        if (m.fs[0][1] - m.fs[0][0] != llround(ns * 1e6))
-            fail_msg("%.6f ns, not %.6f", (double)(m.fs[0][1] - m.fs[0][0]) / 1e6, ns);
-    }
-}
+static const uint32_t pair[] = {0, 1};
 
 #define ASSERT_TAKES(tcm, kernel, ns)                                                              \
-    assert_takes_with((const char *const[]){CUBE8("ideal", tcm), CUBE8("fifo", tcm)}, kernel, ns)
+    assert_talk_takes((const char *const[]){CUBE8("ideal", tcm), CUBE8("fifo", tcm)}, kernel,      \
+                      FS(ns))
 
 /* -- times ---------------------------------------------------------------------------------- */
 

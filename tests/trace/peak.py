@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""peak.py -- a timeline through a pipe: how many packets it has, and the writer's peak memory in KiB.
+"""peak.py -- a timeline through a pipe: how many packets it has, and the most memory of its own that the writer had,
+in KiB.
+
+Pages of the program and of its libraries are not counted: how many of those are in memory is the system's choice.
 
 usage: peak.py PIPE COMMAND...; COMMAND writes to PIPE, which is made
 """
@@ -19,8 +22,8 @@ def main(pipe, *command):
         while chunk := f.read(65536):
             data += chunk
             with open("/proc/%d/status" % writer.pid) as status:
-                found = re.search(r"VmHWM:\s*(\d+)", status.read())
-            peak = int(found[1]) if found else peak
+                found = re.search(r"RssAnon:\s*(\d+)", status.read())
+            peak = max(peak, int(found[1]) if found else 0)
     os.remove(pipe)
     print(sum(1 for _ in timeline.fields(memoryview(data))), peak)
     return writer.wait()

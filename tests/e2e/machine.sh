@@ -9,7 +9,8 @@ any=$B/kernbench
 # alike NAME ARG...: the compiled machine $sim and the YAML $yaml print the same
 alike()
 {
-    name=$1
+    local name=$1
+
     shift
     "$sim" "$@" --quiet >"$work/compiled" 2>"$work/compiled.err"
     compiled=$?

@@ -38,8 +38,8 @@ static ALWAYS_INLINE struct goer first_of_list(struct kb_sim *s, int how, struct
 }
 
 /* The run begins with the first of all lists: by these, or by rows where these are fewer, as in
- * points of a sweep. */
-static ALWAYS_INLINE void begin_lists(struct kb_sim *s, int how)
+ * points of a sweep. That is once a run, so one text, which asks, does for all loops. */
+static __attribute__((noinline, noclone)) void begin_lists(struct kb_sim *s, int how)
 {
     size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
     size_t n_lists = n_channels + s->inorder->engine_lists * (size_t)2 * sim_cubes(T);

@@ -91,17 +91,10 @@ static __attribute__((noinline)) uint64_t take_choosing(struct kb_sim *s, int ho
     return take_first(s, CHOOSING, e, most);
 }
 
-/* All others, those that are counted among them, are one text that asks. */
+/* All others, those that are counted or watched among them, are one text that asks. */
 static __attribute__((noinline)) uint64_t take_any(struct kb_sim *s, int how, ev e, uint64_t most)
 {
-    return take_first(s, (how & ~IN_WATCHED) | IN_KERNELS, e, most);
-}
-
-/* The same where an observer hears of each visit. */
-static __attribute__((noinline)) uint64_t take_watched(struct kb_sim *s, int how, ev e,
-                                                       uint64_t most)
-{
-    return take_first(s, how | IN_KERNELS | IN_WATCHED, e, most);
+    return take_first(s, how | IN_KERNELS, e, most);
 }
 
 static __attribute__((noinline)) kb_status run_plain(struct kb_sim *s, uint64_t budget)
@@ -117,11 +110,6 @@ static __attribute__((noinline)) kb_status run_choosing(struct kb_sim *s, uint64
 static __attribute__((noinline)) kb_status run_any(struct kb_sim *s, uint64_t budget)
 {
     return run_agendas(s, s->kernels->how, budget, take_any);
-}
-
-static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, uint64_t budget)
-{
-    return run_agendas(s, s->kernels->how, budget, take_watched);
 }
 
 static ALWAYS_INLINE bool until_as(struct kb_sim *s, int how, uint32_t pe,
@@ -148,9 +136,8 @@ static __attribute__((noinline)) bool until_other(struct kb_sim *s, uint32_t pe)
 {
     int how = s->kernels->how;
 
-    return how == CHOOSING    ? until_as(s, CHOOSING, pe, take_choosing)
-           : how & IN_WATCHED ? until_as(s, how, pe, take_watched)
-                              : until_as(s, how, pe, take_any);
+    return how == CHOOSING ? until_as(s, CHOOSING, pe, take_choosing)
+                           : until_as(s, how, pe, take_any);
 }
 
 bool engine_until(struct kb_sim *s, uint32_t pe)
@@ -204,8 +191,7 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
     if (!inorder_begin(s))
         return KB_NO_MEMORY;
     k->how = how_of_run(s);
-    return (k->how == IN_KERNELS  ? run_plain
-            : k->how == CHOOSING  ? run_choosing
-            : k->how & IN_WATCHED ? run_watched
-                                  : run_any)(s, budget);
+    return (k->how == IN_KERNELS ? run_plain
+            : k->how == CHOOSING ? run_choosing
+                                 : run_any)(s, budget);
 }

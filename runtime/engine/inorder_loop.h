@@ -39,7 +39,7 @@ static ALWAYS_INLINE struct goer first_of_list(struct kb_sim *s, int how, struct
 
 /* The run begins with the first of all lists: by these, or by rows where these are fewer, as in
  * points of a sweep. That is once a run, so one text, which asks, does for all loops. */
-static __attribute__((noinline, noclone)) void begin_lists(struct kb_sim *s, int how)
+static __attribute__((noinline)) void begin_lists(struct kb_sim *s, int how)
 {
     size_t n_channels = (size_t)2 * sim_cubes(T) << T->pe_bits;
     size_t n_lists = n_channels + s->inorder->engine_lists * (size_t)2 * sim_cubes(T);
@@ -106,8 +106,7 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
  */
 static inline ev first_of_queue(const struct kb_sim *s)
 {
-    return ev_least(ev_least(ev_first(&s->queue), s->inorder->soon),
-                    children_first(&s->children));
+    return ev_least(ev_least(ev_first(&s->queue), s->inorder->soon), children_first(&s->children));
 }
 
 static inline ev first_of_ports(struct kb_sim *s)

@@ -5,8 +5,8 @@
  * have a part of the vector each. kb_coll.h gathers them: on a ring both ways round, on a line, or
  * straight from each rank to each.
  *
- * On cube8 with the initial values 64 PEs gather 128 bytes each, on a line of 63 steps, which takes
- * 1019.96 ns.
+ * On cube8 with the initial values 64 PEs gather 128 bytes each, on a ring in 32 steps, which takes
+ * 669.54 ns.
  *
  * Arguments: count and dtype of a rank's vector; over, what a rank is; algorithm; inputs=same keeps
  * one vector for all ranks, so that large machines need little memory.

@@ -3,9 +3,9 @@
  * A transposition: each of the n ranks has n rows of `count` elements, one for each rank. The ranks
  * are all PEs, or with over=cubes or sips all cubes or SIPs. kb_coll.h sends each row straight to
  * its rank, to those one above and one below first, then to those two above and below, ... Each PE
- * needs a queue for every sender; too many of them for the memory is an error of setup().
+ * needs a queue for every sender; where they do not fit, each writes the rows to where they belong.
  *
- * On cube8 with the initial values that is 64 * 63 = 4032 messages of 128 bytes, 1324.98 ns.
+ * On cube8 with the initial values that is 64 * 63 = 4032 messages of 128 bytes, 1112.92 ns.
  *
  * Arguments: count elements from each rank to each, their dtype, over, and inputs=same, which keeps
  * the rows of x once for all ranks.
@@ -34,7 +34,6 @@ static void setup(kb_bench_run *run)
     if (!is_even(run, "all_to_all"))
         return;
     note_one_rank(run, "all_to_all");
-    check_queues(run, "all_to_all", n - 1);
     input_rows(run, n);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
     kb_bench_launch(run, "all_to_all", all_to_all, NULL, 0);

@@ -96,7 +96,7 @@ static inline struct vector vector_of(const kb_shard *shard, kb_dtype dtype)
     return v;
 }
 
-/* -- notes and refusals --------------------------------------------------------------------- */
+/* -- notes ---------------------------------------------------------------------------------- */
 
 static inline void note_one_rank(kb_bench_run *run, const char *bench)
 {
@@ -119,30 +119,6 @@ static inline uint64_t queues_bytes(const kb_topology *topo, int64_t senders)
 
     return (uint64_t)senders * ((each + 63) / 64 * 64) *
            (limits.queue_memory == KB_SRAM ? info_of_pes(topo).pes_per_cube : 1);
-}
-
-/* Queues from so many senders must fit into their memory; in a TCM beside tensors. */
-static inline void check_queues(kb_bench_run *run, const char *bench, int64_t senders)
-{
-    const kb_topology *topo = kb_bench_topology(run);
-    kb_limits limits;
-    char text[256];
-
-    kb_topology_limits(topo, &limits);
-    bool of_cube = limits.queue_memory == KB_SRAM, of_tcm = limits.queue_memory == KB_TCM;
-    uint64_t room = memory_bytes_of_pes(topo, limits.queue_memory);
-    uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
-
-    snprintf(
-        text, sizeof text,
-        "%s: every PE receives from %lld others, whose queues of %llu bytes take more than the "
-        "%llu bytes of %s",
-        bench, (long long)senders, (unsigned long long)each, (unsigned long long)room,
-        of_cube  ? "a cube's SRAM"
-        : of_tcm ? "its TCM"
-                 : "its HBM slice");
-    if (queues_bytes(topo, senders) + (of_tcm ? 64 : 0) > room)
-        kb_bench_refuse(run, text);
 }
 
 /* -- inputs --------------------------------------------------------------------------------- */

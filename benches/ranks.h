@@ -1,7 +1,8 @@
 /* ranks.h -- the ranks of a collective: PEs, cubes or SIPs, and in which order rings visit them. */
 #ifndef RANKS_H
 #define RANKS_H
-#include "lap.h"
+#include "even.h"
+#include "base/lap.h"
 
 /*
  * In which order a ring visits ranks: those of `pes` PEs in a row by number, cubes and SIPs as
@@ -80,6 +81,24 @@ struct grid {
     struct ranks cube, row, column, sip;
 };
 
+/* By number where no ends are joined. */
+static inline struct lap cubes_of(const kb_topology *topo)
+{
+    kb_info info = info_of_pes(topo);
+
+    return info.wrap_x || info.wrap_y ? lap_of_cubes(topo, &info)
+                                      : (struct lap){.w = info.mesh_w, .h = info.mesh_h};
+}
+
+static inline struct lap sips_of(const kb_topology *topo)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    return info.grid_wrap_x || info.grid_wrap_y ? lap_of_sips(&info)
+                                                : (struct lap){.w = info.sips, .h = 1};
+}
+
 /* In which order a ring of all ranks visits them: by the laps, if some ends are joined. */
 static inline struct order order_over(const kb_topology *topo, enum over over)
 {
@@ -88,8 +107,8 @@ static inline struct order order_over(const kb_topology *topo, enum over over)
     if (!info.wrap_x && !info.wrap_y && !info.grid_wrap_x && !info.grid_wrap_y)
         return (struct order){.pes = 0};
     return (struct order){.cubes =
-                              over == OVER_SIPS ? (struct lap){.w = 1, .h = 1} : lap_of_cubes(topo),
-                          .sips = lap_of_sips(topo),
+                              over == OVER_SIPS ? (struct lap){.w = 1, .h = 1} : cubes_of(topo),
+                          .sips = sips_of(topo),
                           .pes = over == OVER_PES ? info.pes_per_cube : 1};
 }
 
@@ -113,7 +132,7 @@ static inline struct ranks ranks_along(const tl_ctx *tl, uint32_t stride, uint32
 /* In which order rings along rows, columns and SIPs visit them. */
 static inline void order_grid(const kb_topology *topo, struct grid *g)
 {
-    struct lap cubes = lap_of_cubes(topo);
+    struct lap cubes = cubes_of(topo);
 
     g->row.order = order_along((uint32_t)g->row.n, cubes.west);
     g->column.order = order_along((uint32_t)g->column.n, cubes.north);

@@ -1,7 +1,7 @@
 /* ring.h -- all PEs of a machine in a ring whose neighbours are near. */
 #ifndef RING_H
 #define RING_H
-#include "lap.h"
+#include "ranks.h"
 
 /*
  * A ring is as fast as its slowest step, and two steps that share a link halve its speed. So the
@@ -36,7 +36,7 @@ static inline uint32_t ring_neighbour(const struct ring *r, int64_t by)
 
 static inline struct ring ring_of(tl_ctx *tl)
 {
-    struct ring r = {.cubes = lap_of_cubes(tl_topology(tl)), .sips = lap_of_sips(tl_topology(tl))};
+    struct ring r = {.cubes = cubes_of(tl_topology(tl)), .sips = sips_of(tl_topology(tl))};
     kb_info info = info_of_pes(tl_topology(tl));
 
     if (!info.wrap_x && !info.wrap_y)

@@ -764,7 +764,10 @@ coll=runtime/kernels/coll
 break_it 'coll: a ring pays for one part in a step' ${coll}.h 's/\(c->ring \? N_LANES : DOWN\)/DOWN/'
 break_it 'coll: a step is paid before the one before has come' ${coll}_ring.c 's/c->all_came\[lane\] = pays/c->all_came[lane] = false \&\& pays/'
 break_it 'coll: an all_to_all gives the part of the other lane' ${coll}_direct.c 's/part = part_in\(c, d->in, lane, item\.step, item\.step\);/part = part_in(c, d->in, lane, item.step, item.step - 1);/'
-break_it 'coll: members choose by rows of their own' ${coll}_rows.c 's/first\.me = 0;/first.me = c->me;/'
+break_it 'coll: members choose by rows of their own' ${coll}_choose.c 's/first\.rank = 0;/first.rank = c->rank;/'
+break_it 'coll: rings by rank' ${coll}_order.c 's/by < N_ORDERS;/by < BY_LAP;/'
+break_it 'coll: two ways on a plane of one' ${coll}_order.c 's/return down > up \? .*;/return 1;/'
+break_it 'coll: queues that do not fit' ${coll}.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
 break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/sum = reduce\(c, await\(c, c->got\[DOWN\]\[i\]\), sum\);/await(c, c->got[DOWN][i]);/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
 
@@ -777,7 +780,6 @@ break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? 
 break_it 'collective: maxima reduced as minima' benches/collective_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
 break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.tcm_read_gbs/4 * (double)n, b->limits.tcm_read_gbs/'
 break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'
-break_it 'collective: queues that do not fit' benches/collective_bench.h 's/ \+ \(of_tcm \? 64 : 0\) > room\)/ > room)/'
 break_it 'collective: one rank not told of' benches/collective_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
 break_it 'auto: candidates of one rank' $choice 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
 break_it 'auto: chosen by bounds where links queue' $bound 's/bool ideal = .*;/bool ideal = true;/'
@@ -821,10 +823,10 @@ break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'even: cubes without PEs are ranks' benches/even.h 's/if \(cubes < info\.cubes_per_sip\)/if (0)/'
 break_it 'even: as many cubes with PEs are not asked for' benches/even.h 's/if \(!\*text && n != wanted\)/if (0)/'
-break_it 'ring: columns that always go south' benches/lap.h 's/if \(\*column % 2\)/if (0)/'
-break_it 'ring: joined ends of columns not used' benches/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
+break_it 'ring: columns that always go south' runtime/base/lap.h 's/if \(\*column % 2\)/if (0)/'
+break_it 'ring: joined ends of columns not used' runtime/base/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
 break_it 'ring: ranks in the order of the lap, parts by number' benches/collective.h 's/return part_of\(x, rank_at\(r, place\), r->n\);/return part_of(x, place, r->n);/'
-break_it 'ring: a helix whose rows begin in one column' benches/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
+break_it 'ring: a helix whose rows begin in one column' runtime/base/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
 
 # -- benches --------------------------------------------------------------------------------
 ring=benches/attention_ring.c
@@ -1047,6 +1049,7 @@ choose_tests() {
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
+    *' runtime/base/lap.h'*) tests=(ring coll collectives) scripts=() ;;
     *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)

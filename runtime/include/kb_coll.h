@@ -12,10 +12,17 @@
  * Messages are those of tl_send() under tag KB_COLL_TAG, which kernels that call these leave alone,
  * in pieces of `chunk` bytes; a step passes a piece on as it comes. Room is that of the TCM.
  *
+ * order      Rings and lines visit members in the order of their ranks, or, where that is shorter,
+ * on a lap of the machine from neighbour to neighbour. Places below count along that.
+ *
  * algorithm  KB_COLL_RING: both ways round, each part by the shorter one, in n / 2 steps.
+ *            KB_COLL_ONE_WAY: upwards only, in n - 1 steps, for planes that go one way.
  *            KB_COLL_LINE: both ways from end to end, in n - 1 steps.
- *            KB_COLL_AUTO: the ring, if the way from the last member to the first is not longer
- *            than between others that are neighbours in the group; else the line.
+ *            KB_COLL_DIRECT: straight from each to each, in one. kb_all_to_all always does; where
+ *            queues from all others do not fit, members write to each other between two barriers,
+ *            and `in` must not be `out`.
+ *            KB_COLL_AUTO: by an estimate of each; straight in groups of 4 to 16 where no way is
+ *            longer than that between neighbours.
  *
  * sums       Values that come from below are added in the order of their way, `sum so far op own`;
  *            then those from above, `theirs op own`: the same for every chunk.
@@ -44,7 +51,8 @@ typedef enum kb_coll_algorithm {
     KB_COLL_LINE,
     KB_COLL_DIRECT,
     KB_COLL_AXES,
-    KB_COLL_HALVING
+    KB_COLL_HALVING,
+    KB_COLL_ONE_WAY /* as a ring, upwards only */
 } kb_coll_algorithm;
 
 typedef enum kb_axis { KB_PES, KB_X, KB_Y, KB_SIPS, KB_AXES } kb_axis;

@@ -1,116 +1,25 @@
 /* coll.c -- collectives: groups, plans, calls. kb_coll.h says what each call gives. */
 #include "kernels/coll.h"
-#include "base/text.h"
-#include <stdarg.h>
-#include <stdio.h>
 
 /* Pieces that a lane has in the TCM for each that is under way, at most. */
 enum { HELD = 8 };
 
 enum { PIECE_BYTES = 8192 };
 
-void coll_bad(const struct coll *c, const char *format, ...)
-{
-    char text[256];
-    va_list args;
-    int n = text_format(text, sizeof text, "%s: ", c->name);
-
-    va_start(args, format);
-    text_vformat(text + n, sizeof text - (size_t)n, format, args);
-    va_end(args);
-    tl_fail_at(c->here, c->tl, text);
-    __builtin_unreachable();
-}
-
 /* -- groups ----------------------------------------------------------------------------------- */
 
-/* Finds the own rank; leaves the kernel if the group is none. */
-static void check_group(struct coll *c)
+/* What is known of the group; finds the own rank and place. */
+static void find_order(struct coll *c)
 {
-    const kb_group *g = &c->group;
-    uint32_t n_pes = (uint32_t)tl_all(c->tl).n;
-    bool *seen;
-
-    if (g->n < 1)
+    if (c->group.n < 1)
         coll_bad(c, "the group has no PEs: those of axes want cubes that are all alike");
-    seen = tl_alloc_host_at(c->here, c->tl, n_pes);
-    c->me = -1;
-    for (int64_t i = 0; i < g->n; i++) {
-        uint32_t pe = pe_of(g, i);
-
-        if (pe >= n_pes)
-            coll_bad(c, "PE %u of the group does not exist", pe);
-        if (seen[pe])
-            coll_bad(c, "PE %u of the group comes twice", pe);
-        seen[pe] = true;
-        if (pe == tl_pe(c->tl))
-            c->me = i;
-    }
-    if (c->me < 0)
+    c->order = coll_order_of(c);
+    c->rank = c->me = 0;
+    while (c->rank < c->group.n && c->order->pes[c->rank] != tl_pe(c->tl))
+        c->rank++;
+    if (c->rank == c->group.n)
         coll_bad(c, "the PE itself is not in the group");
-}
-
-/* Do members stand in two SIPs, or in two cubes where these are what pays? */
-static bool spans_units(const struct coll *c)
-{
-    const struct kb_topology *t = tl_topology(c->tl);
-    uint32_t of = t->software_unit == UNIT_CUBE ? 1 : t->cubes;
-    uint32_t first = src_cube(t, pe_src(t, pe_of(&c->group, 0))) / of;
-
-    for (int64_t i = 1; i < c->group.n; i++)
-        if (src_cube(t, pe_src(t, pe_of(&c->group, i))) / of != first)
-            return true;
-    return false;
-}
-
-bool coll_way_cost(const struct coll *c, int64_t from, int64_t to, kb_cost *cost)
-{
-    const struct kb_topology *t = tl_topology(c->tl);
-    uint32_t src = pe_src(t, pe_of(&c->group, from)), dst = pe_src(t, pe_of(&c->group, to));
-    kb_endpoint pe = {KB_PE, src_cube(t, src) / t->cubes, src_cube(t, src) % t->cubes,
-                      src_pe(t, src)};
-    kb_endpoint tcm = {KB_TCM, src_cube(t, dst) / t->cubes, src_cube(t, dst) % t->cubes,
-                       src_pe(t, dst)};
-
-    return kb_route_cost(t, KB_WRITE, &pe, &tcm, SAMPLE, cost, NULL) == KB_OK;
-}
-
-static int64_t way_fs(const struct coll *c, int64_t from, int64_t to)
-{
-    kb_cost cost;
-
-    return coll_way_cost(c, from, to, &cost) ? cost.wire_fs + cost.overhead_fs : INT64_MAX;
-}
-
-/* The longest way between neighbours; in large groups, between some of them. */
-int64_t coll_longest_fs(const struct coll *c)
-{
-    int64_t longest = 0, pairs = c->group.n - 1, looked = least_of(pairs, NEAR_MOST * NEAR_MOST);
-
-    for (int64_t i = 0; i < looked; i++) {
-        int64_t from = share(pairs, i, looked), fs = way_fs(c, from, from + 1);
-
-        longest = fs > longest ? fs : longest;
-    }
-    return longest;
-}
-
-static bool is_ring(const struct coll *c, kb_coll_algorithm algorithm)
-{
-    if (algorithm == KB_COLL_RING || algorithm == KB_COLL_LINE || c->group.n < 3)
-        return algorithm != KB_COLL_LINE;
-    return way_fs(c, c->group.n - 1, 0) <= coll_longest_fs(c);
-}
-
-/* Is no way of a small group longer than that between neighbours? With three all are neighbours. */
-static bool all_are_near(const struct coll *c)
-{
-    int64_t near_fs = coll_longest_fs(c), n = c->group.n;
-
-    for (int64_t i = 0; n <= NEAR_MOST && i < n * n; i++)
-        if (i / n != i % n && way_fs(c, i / n, i % n) > near_fs)
-            return false;
-    return n > 3 && n <= NEAR_MOST;
+    c->me = coll_place(c, c->rank);
 }
 
 /* -- the plan of a call ----------------------------------------------------------------------- */
@@ -130,17 +39,49 @@ static uint64_t power_below(uint64_t bytes)
     return p;
 }
 
-/* The bytes of a TCM, and what queues from all others take of it. */
+/* The bytes of a TCM. */
 static uint64_t tcm_bytes(const struct coll *c)
 {
     return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
 }
 
+/* What queues from all that send to it take. */
 static uint64_t queues_bytes(const struct coll *c, const kb_limits *limits)
 {
     uint64_t each = ((uint64_t)limits->queue_slots * limits->queue_slot_bytes + 63) / 64 * 64;
+    uint64_t senders = 0;
 
-    return c->direct && limits->queue_memory == KB_TCM ? (uint64_t)(c->group.n - 1) * each : 0;
+    if (c->direct && !c->writes)
+        return (uint64_t)(c->group.n - 1) * each;
+    for (int64_t by = 1; c->writes && by < c->group.n; by *= 2)
+        senders++;
+    return senders * each;
+}
+
+/* The memory of that kind that the own PE has. */
+static kb_endpoint own_memory(const struct coll *c, kb_endpoint_kind kind)
+{
+    kb_endpoint at;
+
+    kb_pe_get(tl_topology(c->tl), tl_pe(c->tl), &at);
+    at.kind = kind;
+    if (kind == KB_SRAM)
+        at.unit = 0;
+    if (kind == KB_SLICE)
+        kb_pe_slice(tl_topology(c->tl), tl_pe(c->tl), &at);
+    return at;
+}
+
+/* What a PE has for them, and leaves for tensors: in an SRAM its share. */
+static uint64_t room_for_queues(const struct coll *c, const kb_limits *limits)
+{
+    const struct kb_topology *t = tl_topology(c->tl);
+    kb_endpoint at = own_memory(c, limits->queue_memory);
+    uint64_t bytes = kb_memory_bytes(t, &at);
+
+    if (limits->queue_memory == KB_SRAM)
+        bytes /= cube_pe_count(t, pe_cube(t, tl_pe(c->tl)));
+    return bytes / 8 * 7;
 }
 
 /* Smaller pieces cost a PE more commands than they save. */
@@ -175,7 +116,8 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 
     kb_topology_limits(tl_topology(c->tl), &limits);
     chunk = chunk_of(c, args, &limits);
-    queues = queues_bytes(c, &limits);
+    c->writes = c->deal == DEAL_ALL && queues_bytes(c, &limits) > room_for_queues(c, &limits);
+    queues = limits.queue_memory == KB_TCM ? queues_bytes(c, &limits) : 0;
     most = tcm > queues ? least(tcm / 2, tcm - queues) / (HELD * chunk) : 0;
     if (most == 0)
         coll_bad(c, "queues of %llu bytes from the other ranks do not fit into a TCM of %llu",
@@ -198,18 +140,23 @@ static void make_rows(struct coll *c)
     }
 }
 
+static bool takes_rows(kb_coll_algorithm algorithm)
+{
+    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_HALVING;
+}
+
 static void check_args(const struct coll *c, const kb_coll *args)
 {
     if (args->count < 0)
         coll_bad(c, "a vector of %lld elements", (long long)args->count);
-    if ((unsigned)args->algorithm > KB_COLL_HALVING)
+    if ((unsigned)args->algorithm > KB_COLL_ONE_WAY)
         coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
     if (!kb_dtype_bytes(args->dtype))
         coll_bad(c, "there is no type %d", (int)args->dtype);
     if (c->deal == DEAL_ALL && args->count % c->group.n)
         coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
                  (long long)c->group.n);
-    if (c->deal != DEAL_REDUCE && args->algorithm >= KB_COLL_AXES)
+    if (c->deal != DEAL_REDUCE && takes_rows(args->algorithm))
         coll_bad(c,
                  "KB_COLL_AXES and KB_COLL_HALVING are for kb_all_reduce; here there are "
                  "KB_COLL_RING, KB_COLL_LINE%s",
@@ -221,31 +168,24 @@ static void check_args(const struct coll *c, const kb_coll *args)
                  (long long)c->group.n);
 }
 
-void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
+static void choose(struct coll *c, const kb_coll *args)
 {
-    int64_t n = c->group.n;
-
-    c->ring = is_ring(c, algorithm);
-    c->steps[UP] = c->ring ? n / 2 : n - 1;
-    c->steps[DOWN] = c->ring ? (n - 1) / 2 : n - 1;
-    c->most_steps = c->steps[UP];
-    c->direct = c->deal == DEAL_ALL || algorithm == KB_COLL_DIRECT ||
-                (c->deal != DEAL_ROOT && algorithm == KB_COLL_AUTO && all_are_near(c));
-}
-
-struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
-{
-    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
+    if (c->deal == DEAL_ALL)
+        coll_shape(c, KB_COLL_DIRECT);
+    else if (args->algorithm == KB_COLL_AUTO)
+        coll_choose_shape(c, (double)args->count * (double)kb_dtype_bytes(args->dtype));
+    else
+        coll_shape(c, args->algorithm);
 }
 
 static void plan(struct coll *c, const kb_coll *args)
 {
-    check_group(c);
+    find_order(c);
     check_args(c, args);
     c->dtype = args->dtype;
     c->op = args->op;
-    c->pays = spans_units(c);
-    coll_shape(c, args->algorithm);
+    c->pays = c->order->spans_units;
+    choose(c, args);
     if (c->deal == DEAL_REDUCE)
         coll_choose_rows(c, args);
     cut(c, args, c->deal == DEAL_ROOT ? 1 : c->group.n);
@@ -324,9 +264,17 @@ void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_all_to_all");
 
-    if (coll_begin(&c, &args, DEAL_ALL))
-        coll_exchange(&c, DEAL_ALL, (struct span){args.in, args.count},
-                      (struct span){args.out, args.count});
+    struct span in = {args.in, args.count}, out = {args.out, args.count};
+
+    if (!coll_begin(&c, &args, DEAL_ALL))
+        return;
+    if (c.writes && args.in == args.out)
+        coll_bad(&c, "`in` is `out`, but queues from %lld ranks, which that wants, do not fit",
+                 (long long)group.n - 1);
+    if (c.writes)
+        coll_write_all(&c, in, out);
+    else
+        coll_exchange(&c, DEAL_ALL, in, out);
 }
 
 void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
@@ -334,7 +282,7 @@ void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     struct coll c = coll_new(here, tl, group, "kb_broadcast");
 
     if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_broadcast(&c, args.root, (struct span){args.in, args.count},
+        coll_broadcast(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
                        (struct span){args.out, args.count});
 }
 
@@ -343,7 +291,7 @@ void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     struct coll c = coll_new(here, tl, group, "kb_reduce");
 
     if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_reduce(&c, args.root, (struct span){args.in, args.count},
+        coll_reduce(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
                     (struct span){args.out, args.count});
 }
 

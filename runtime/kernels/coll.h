@@ -3,11 +3,14 @@
 #ifndef COLL_H
 #define COLL_H
 #include "kb_coll.h"
+#include "kernels/coll_order.h"
 #include "machine/pes.h"
+#include <math.h>
 
 /*
- * A member has two lanes: up, which takes from ranks below and gives to those above, and down, the
- * other way. Pieces are handled in rounds of as many as fit into the TCM.
+ * Members stand in a ring, or a line, at places 0, 1, ...: coll_order.c. A member has two lanes:
+ * up, which takes from places below and gives to those above, and down, the other way. Pieces are
+ * handled in rounds of as many as fit into the TCM.
  */
 enum lane { UP, DOWN, N_LANES };
 
@@ -25,10 +28,12 @@ struct coll {
     tl_here here;
     const char *name; /* of the call */
     kb_group group;
+    struct coll_order *order;
     enum deal deal;
-    int64_t me, steps[N_LANES], most_steps;
-    kb_coll_algorithm rows;                     /* of an all_reduce; KB_COLL_AUTO: none */
-    bool ring, direct, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    int64_t rank, me; /* the own; the own place */
+    int64_t steps[N_LANES], most_steps;
+    kb_coll_algorithm rows;                             /* of an all_reduce; KB_COLL_AUTO: none */
+    bool ring, direct, writes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round;                                     /* of a part; at once */
@@ -39,26 +44,39 @@ struct coll {
 void coll_ring_gather(struct coll *c, struct span in, struct span all);
 void coll_ring_scatter(struct coll *c, struct span all, struct span out);
 
-/* A plan that is not made; ring or line, or straight from each to each, and in how many steps. */
+/* A plan that is not made; ring or line, or straight from each to each, and in how many steps: by
+ * an algorithm that is named, or the fastest for so many bytes. */
 struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
+void coll_choose_shape(struct coll *c, double bytes);
 /* Checks and plans. False: nothing is to be exchanged, and what there is was copied. */
 bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
 /* By the plan. */
 void coll_gather(struct coll *c, struct span in, struct span all);
 void coll_scatter(struct coll *c, struct span all, struct span out);
 
+/* A row of the group, and in which of its rows, one after the other, an all_reduce goes. */
+struct row {
+    int64_t n, stride; /* in ranks */
+};
+enum { ROWS_MOST = 32 };
+int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows);
+/* The members of the row in which c->rank stands. */
+struct coll coll_of_row(const struct coll *c, struct row row);
 /* All_reduce along one row of the group after the other: chooses which rows, if any; does it. */
 void coll_choose_rows(struct coll *c, const kb_coll *args);
 void coll_reduce_by_rows(struct coll *c, kb_coll args);
 
-/* Of a message between two ranks, on an idle machine; false: there is no way. */
+/* Of a message between two PEs, on an idle machine; false: there is no way. */
 enum { SAMPLE = 65536 }; /* its bytes */
-bool coll_way_cost(const struct coll *c, int64_t from, int64_t to, kb_cost *cost);
-int64_t coll_longest_fs(const struct coll *c); /* the longest way between neighbours */
+bool coll_way_cost(const struct kb_topology *t, uint32_t from, uint32_t to, kb_cost *cost);
 
 /* Above so many ranks it is not looked up whether all are near. */
 enum { NEAR_MOST = 16 };
+
+/* What is known of the group, which is looked up once in a run; leaves the kernel if it is none. */
+struct coll_order *coll_order_of(const struct coll *c);
+int64_t coll_place(const struct coll *c, int64_t rank); /* of a rank */
 
 /* Ends the run as a mistake of the kernel. */
 __attribute__((format(printf, 2, 3))) _Noreturn void coll_bad(const struct coll *c,
@@ -66,6 +84,8 @@ __attribute__((format(printf, 2, 3))) _Noreturn void coll_bad(const struct coll 
 
 /* The same, and all_to_all, straight from each to each. */
 void coll_exchange(struct coll *c, enum deal deal, struct span in, struct span out);
+/* An all_to_all without queues. */
+void coll_write_all(struct coll *c, struct span in, struct span out);
 
 /* From the root to all, and from all to the root. */
 void coll_broadcast(struct coll *c, int64_t root, struct span in, struct span out);
@@ -100,9 +120,9 @@ static inline struct span piece_of(const struct coll *c, struct span part, int64
     return part_of(c->dtype, part, piece, c->pieces);
 }
 
-static inline int64_t rank_in(const struct coll *c, int64_t rank)
+static inline int64_t place_in(const struct coll *c, int64_t place)
 {
-    return (rank % c->group.n + c->group.n) % c->group.n;
+    return (place % c->group.n + c->group.n) % c->group.n;
 }
 
 static inline uint32_t pe_of(const kb_group *g, int64_t rank)
@@ -146,23 +166,28 @@ static inline tl_tensor *store(const struct coll *c, struct span at, tl_tensor *
     return x ? tl_store_at(c->here, c->tl, at.address, x, NULL, true) : NULL;
 }
 
-/* The rank that stands `by` further; < 0: past an end of the line. */
+/* The place `by` further; < 0: past an end of the line. */
 static inline int64_t neighbour(const struct coll *c, int64_t by)
 {
-    int64_t rank = c->me + by;
+    int64_t place = c->me + by;
 
     if (c->ring)
-        return rank_in(c, rank);
-    return rank < c->group.n ? rank : -1;
+        return place_in(c, place);
+    return place < c->group.n ? place : -1;
 }
 
-/* From, and to, the one that stands `by` ranks off. */
+static inline uint32_t pe_at(const struct coll *c, int64_t place)
+{
+    return c->order->pes[c->order->ranks[place]];
+}
+
+/* From, and to, the one that stands `by` places off. */
 static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, int64_t n)
 {
     int64_t from = neighbour(c, lane == UP ? -by : by);
 
-    return n > 0 && from >= 0 ? tl_recv_at(c->here, c->tl, pe_of(&c->group, from), KB_COLL_TAG,
-                                           c->dtype, KB_SHAPE(n), true)
+    return n > 0 && from >= 0 ? tl_recv_at(c->here, c->tl, pe_at(c, from), KB_COLL_TAG, c->dtype,
+                                           KB_SHAPE(n), true)
                               : NULL;
 }
 
@@ -171,7 +196,7 @@ static inline void give(const struct coll *c, enum lane lane, int64_t by, tl_ten
     int64_t to = neighbour(c, lane == UP ? by : -by);
 
     if (x && to >= 0)
-        tl_send_at(c->here, c->tl, pe_of(&c->group, to), KB_COLL_TAG, x);
+        tl_send_at(c->here, c->tl, pe_at(c, to), KB_COLL_TAG, x);
 }
 
 static inline tl_tensor *reduce(const struct coll *c, tl_tensor *x, tl_tensor *y)
@@ -210,18 +235,18 @@ static inline void copy(const struct coll *c, struct span from, struct span to)
     }
 }
 
-/* The part of a rank, which counts modulo n. */
-static inline struct span part_at(const struct coll *c, struct span all, int64_t rank)
+/* The part of the rank at a place, which counts modulo n. */
+static inline struct span part_at(const struct coll *c, struct span all, int64_t place)
 {
-    return part_of(c->dtype, all, rank_in(c, rank), c->group.n);
+    return part_of(c->dtype, all, c->order->ranks[place_in(c, place)], c->group.n);
 }
 
-/* Does the lane take part in this step, and is there a rank `up` ranks on in its direction? */
+/* Does the lane take part in this step, and is there a place `up` places on in its direction? */
 static inline bool is_there(const struct coll *c, enum lane lane, int64_t step, int64_t up)
 {
-    int64_t rank = lane == UP ? c->me + up : c->me - up;
+    int64_t place = lane == UP ? c->me + up : c->me - up;
 
-    return step >= 1 && step <= c->steps[lane] && (c->ring || (rank >= 0 && rank < c->group.n));
+    return step >= 1 && step <= c->steps[lane] && (c->ring || (place >= 0 && place < c->group.n));
 }
 
 /* Of a lane that does not take part in this step: none. */

@@ -2,7 +2,8 @@
  *
  * In step s a member sends to the ranks s above and s below, and takes from them; so each step
  * loads all links alike. A deal is a row of items, a step of a piece each, of which as many are
- * under way as fit into the TCM.
+ * under way as fit into the TCM. An all_to_all whose queues do not fit does without: all members
+ * meet, each writes its parts to where they belong, and they meet again.
  */
 #include "kernels/coll.h"
 
@@ -129,4 +130,60 @@ void coll_exchange(struct coll *c, enum deal deal, struct span in, struct span o
         copy(c, in, part_at(c, out, c->me));
     if (deal == DEAL_ALL)
         copy(c, part_at(c, in, c->me), part_at(c, out, c->me));
+}
+
+/* -- all_to_all by writes --------------------------------------------------------------------- */
+
+/* Nothing else goes on between members meanwhile. */
+static void meet(const struct coll *c)
+{
+    struct coll barrier = *c;
+
+    barrier.pays = false;
+    coll_barrier(&barrier);
+}
+
+/* Where the rank at a place has the part that comes from here. */
+static struct span place_for(const struct coll *c, int64_t at, int64_t n)
+{
+    int64_t rank = c->order->ranks[place_in(c, at)];
+    struct span out = {c->order->outs[rank], n};
+
+    return part_of(c->dtype, out, c->rank, c->group.n);
+}
+
+/* Load and write of items [first, first + n). */
+static void write_some(struct coll *c, const struct dealing *d, int64_t first, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++)
+            c->own[lane][i] = load(c, given(c, d, lane, item_at(c, DEAL_ALL, first + i)));
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++) {
+            struct item item = item_at(c, DEAL_ALL, first + i);
+            int64_t to = lane == UP ? c->me + item.step : c->me - item.step;
+
+            c->got[lane][i] = store(c, piece_of(c, place_for(c, to, d->out.n), item.piece),
+                                    await(c, c->own[lane][i]));
+        }
+    for (int64_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++) {
+            await(c, c->got[lane][i]);
+            c->got[lane][i] = NULL;
+            drop(c, &c->own[lane][i]);
+        }
+}
+
+void coll_write_all(struct coll *c, struct span in, struct span out)
+{
+    struct dealing d = {.deal = DEAL_ALL, .in = in, .out = out};
+    int64_t items = c->most_steps * c->pieces;
+
+    c->order->outs[c->rank] = out.address;
+    meet(c);
+    pay_set_up(c, DEAL_ALL);
+    for (int64_t k = 0; k < items; k += c->round)
+        write_some(c, &d, k, least_of(c->round, items - k));
+    copy(c, part_at(c, in, c->me), part_at(c, out, c->me));
+    meet(c);
 }

@@ -12,7 +12,7 @@ static int64_t distance(const struct coll *c, int64_t root, enum lane side)
     int64_t up = c->me - root, n = c->group.n;
 
     if (c->ring) {
-        up = rank_in(c, up);
+        up = place_in(c, up);
         up = up <= c->steps[UP] ? up : up - n;
     }
     return side == UP ? up : -up;

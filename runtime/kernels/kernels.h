@@ -44,8 +44,9 @@ struct kernels {
     size_t parts_cap;
     struct targets *targets; /* owned: of the multicast that is being split; NULL: of none so far */
 
-    struct ipcq *ipcq;         /* queues between PEs; owned; NULL until one is needed */
-    struct barriers *barriers; /* the same */
+    struct ipcq *ipcq;          /* queues between PEs; owned; NULL until one is needed */
+    struct barriers *barriers;  /* the same */
+    struct coll_orders *orders; /* of groups of collectives; the same */
 
     struct command *free_commands, *commands; /* the last made */
     struct token *free_tokens;
@@ -135,6 +136,9 @@ const struct op *kernels_op_under_way(const struct kernels *k, uint32_t id);
 
 /* Nothing is pending, and kernels have not ended: names a command that waits.  deadlock.c */
 KERNELS_RARE kb_status deadlock(struct kb_sim *s);
+
+/* Zeros, which the caller frees; leaves the kernel if there is no memory.  tl_program.c */
+void *kernels_room(tl_here here, struct tl_ctx *tl, size_t n, size_t bytes);
 
 /* Names that tl_region() has kept.  tl_program.c */
 KERNELS_RARE void regions_free(struct kernels *k);

@@ -26,6 +26,7 @@
 #include "data/host.h"
 #include "engine/split.h"
 #include "kernels/barrier.h"
+#include "kernels/coll_order.h"
 #include "kernels/kernels_engine.h"
 #include "kernels/error.h"
 #include "kernels/pool.h"
@@ -185,6 +186,7 @@ void kernels_free(struct kernels *k)
     free(k->pes);
     ipcq_free(k);
     barriers_free(k);
+    coll_orders_free(k->orders);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);
@@ -348,6 +350,7 @@ static void begin_launch(struct kb_sim *s)
     host_wait(s->host, true);
     ipcq_clear(k);
     barriers_free(k);
+    coll_orders_free(k->orders);
     clear_tcms(s);
     if (s->race)
         race_launch(s->race, l->request.name, l->request.n_pes);

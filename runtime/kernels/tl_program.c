@@ -112,6 +112,16 @@ void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes)
     return bytes;
 }
 
+void *kernels_room(tl_here here, tl_ctx *tl, size_t n, size_t bytes)
+{
+    struct call call = {tl, tl->call, here};
+    void *made = calloc(n, bytes);
+
+    if (!made)
+        call_no_memory(&call);
+    return made;
+}
+
 void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost)
 {
     const struct kb_topology *t = tl->sim->topo;

@@ -40,8 +40,8 @@ def folder_of(path):
 
 
 def is_own_kernel(path):
-    """A kernel that a command runs itself, with what it needs of the benches: language models."""
-    return path.startswith("benches/llm/") or path == "benches/lap.h"
+    """A kernel that a command runs itself: language models."""
+    return path.startswith("benches/llm/")
 
 
 def may_know(user, used):
@@ -68,7 +68,7 @@ def may_include(path, target):
     if user == "cli":
         return used in ("include", "base", "cli") or is_own_kernel(target)
     if user == "benches":
-        return used in ("include", "benches")
+        return used in ("include", "benches") or target == "runtime/base/lap.h"
     return may_know(user, used)
 
 

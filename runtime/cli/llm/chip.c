@@ -1,7 +1,7 @@
 /* chip.c -- ranks of a machine, and figures of a PE from its keys. */
 #include "cli/llm/chip.h"
-#include "benches/lap.h"
 #include "cli/out/memory.h"
+#include "base/lap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +67,11 @@ static void take_key(void *arg, const kb_key *key)
 /* The i-th cube of a SIP, so that the next one is beside it. */
 static uint32_t cube_at(const kb_info *info, const kb_topology *topo, uint32_t i)
 {
-    struct lap lap = lap_of_cubes(topo);
+    struct lap lap = lap_of_cubes(topo, info);
 
     if (info->mesh_w * info->mesh_h != info->cubes_per_sip)
         return i;
-    if (lap.w > 1 && lap.h > 1 && lap.way == LAP_ROWS)
+    if (lap.w > 1 && lap.h > 1 && !info->wrap_x && !info->wrap_y)
         lap.way = LAP_SNAKE;
     return lap_at(&lap, i);
 }

@@ -13,6 +13,8 @@ struct plan {
     char what; /* g: gather, s: reduce_scatter, r: all_reduce, a: all to all, b: broadcast, u:
                   reduce */
     kb_tensor *x, *y;
+    const kb_topology *on; /* NULL: cube8 */
+    bool in_place;
 };
 
 static int64_t begin_of(const struct plan *p, int64_t rank)
@@ -37,7 +39,7 @@ static void calls(tl_ctx *tl, const kb_args *args)
     kb_coll c = p->args;
 
     c.in = kb_tensor_shard(p->x, tl_pe(tl)).address + 4 * APART * (uint64_t)rank_of(p, tl_pe(tl));
-    c.out = kb_tensor_shard(p->y, tl_pe(tl)).address;
+    c.out = p->in_place ? c.in : kb_tensor_shard(p->y, tl_pe(tl)).address;
     if (p->what == 'g')
         kb_all_gather_at(TL_HERE, tl, g, c);
     else if (p->what == 's')
@@ -111,7 +113,7 @@ static kb_status run_plan(struct plan *p, kb_sim *sim, kb_error *why)
     return kb_sim_run(sim, 0, why);
 }
 
-/* When a run of it ends. */
+/* How long a run of it takes. */
 static int64_t time_of(const struct kb_topology *topology, struct plan p)
 {
     kb_sim *sim = new_sim(topology, (kb_options){0});
@@ -129,7 +131,7 @@ static int64_t time_of(const struct kb_topology *topology, struct plan p)
 static void check(struct plan p)
 {
     const void *is;
-    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_sim *sim = new_sim(p.on ? p.on : &cube8_topology, (kb_options){.phase2 = true});
     kb_error why = {""};
 
     p.args.dtype = KB_F32;
@@ -149,9 +151,9 @@ static void every_rank_has_what_it_should(void **state)
     static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
     static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
-    static const kb_coll_algorithm algorithms[] = {KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE,
-                                                   KB_COLL_DIRECT, KB_COLL_HALVING};
-    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra", "r"};
+    static const kb_coll_algorithm algorithms[] = {
+        KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_ONE_WAY};
+    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra", "r", "gsrbu"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
@@ -170,7 +172,7 @@ static void every_rank_has_what_it_should(void **state)
 
 static void assert_refused(struct plan p, const char *text)
 {
-    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_sim *sim = new_sim(p.on ? p.on : &cube8_topology, (kb_options){0});
     kb_error why = {""};
 
     p.what = p.what ? p.what : 'g';
@@ -201,6 +203,87 @@ static void mistakes_are_named(void **state)
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},
         "KB_COLL_RING, KB_COLL_LINE");
+}
+
+/* Four cubes of 1 PE beside each other, two by two, in three orders: one lap. */
+static void rings_go_round_a_lap(void **state)
+{
+    static const uint32_t orders[][4] = {{0, 8, 32, 40}, {40, 8, 32, 0}, {8, 40, 0, 32}};
+    struct plan p = {.n = 4, .args = {.count = 2000, .algorithm = KB_COLL_RING}};
+
+    (void)state;
+    for (const char *what = "gsr"; *what; what++) {
+        int64_t fs = 0;
+
+        p.what = *what;
+        for (size_t i = 0; i < LENGTH(orders); i++) {
+            p.pes = orders[i];
+            check(p);
+            assert_true(i == 0 || time_of(&cube8_topology, p) == fs);
+            fs = time_of(&cube8_topology, p);
+        }
+    }
+}
+
+/* Of few elements and of many. */
+static void auto_is_the_fastest(void **state)
+{
+    static const kb_coll_algorithm others[] = {KB_COLL_RING, KB_COLL_LINE, KB_COLL_ONE_WAY};
+    static const uint32_t pes[] = {0, 8, 16, 24, 32, 40, 48, 56};
+    static const int64_t counts[] = {8, LONGEST};
+
+    (void)state;
+    for (const char *what = "gs"; *what; what++)
+        for (size_t i = 0; i < LENGTH(counts); i++)
+            for (size_t k = 0; k < LENGTH(others); k++) {
+                struct plan p = {.pes = pes, .n = 8, .what = *what, .args = {.count = counts[i]}};
+                int64_t fs = time_of(&cube8_topology, p);
+
+                p.args.algorithm = others[k];
+                assert_true(fs <= time_of(&cube8_topology, p));
+            }
+}
+
+/* On a plane that goes east and south alone a ring goes its way, if much is sent. */
+static void one_way_planes_have_rings_of_one_way(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const kb_topology *plane = any_topology(
+        "kernbench: 2\nname: plane\nsip: {cube_mesh: {w: 4, h: 2, wrap: xy}, "
+        "planes: [{name: p, dirs: [E, S], order: xy, bw_gbs: 30.0}]}\ncube: {pes: 1}\n");
+    struct plan p = {.pes = pes, .n = 8, .what = 'g', .args = {.count = LONGEST}, .on = plane};
+    int64_t by_itself, one_way;
+
+    (void)state;
+    check(p);
+    by_itself = time_of(plane, p);
+    p.args.algorithm = KB_COLL_ONE_WAY;
+    check(p);
+    one_way = time_of(plane, p);
+    p.args.algorithm = KB_COLL_RING;
+    assert_true(by_itself == one_way && one_way < time_of(plane, p));
+    any_topology_free(plane);
+}
+
+/* Queues of seven others take 1.1 MB of 1; those of a barrier 0.5. */
+static void many_exchange_without_queues(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const kb_topology *small = any_topology("kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: "
+                                            "1}}\ncube: {pe: {pe_tcm: {size_mb: 1}, "
+                                            "pe_ipcq: {slots: 5, slot_bytes: 32768}}}\n");
+    struct plan p = {.pes = pes, .n = 8, .what = 'a', .args = {.count = 2000}, .on = small};
+
+    (void)state;
+    check(p);
+    p.n = 7;
+    p.args.count = 21;
+    check(p);
+    p.in_place = true;
+    p.n = 8;
+    p.args.count = 800;
+    assert_refused(p, "queues from 7 ranks, which that wants, do not fit");
+    any_topology_free(small);
 }
 
 static void names_one_twice(tl_ctx *tl, const kb_args *args)
@@ -385,6 +468,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rank_has_what_it_should),
         cmocka_unit_test(every_type_is_summed),
+        cmocka_unit_test(rings_go_round_a_lap),
+        cmocka_unit_test(auto_is_the_fastest),
+        cmocka_unit_test(one_way_planes_have_rings_of_one_way),
+        cmocka_unit_test(many_exchange_without_queues),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(groups_are_checked),
         cmocka_unit_test(groups_are_rows_of_the_machine),

@@ -1,7 +1,7 @@
 /* lap.h -- a lap around a grid of cubes or of SIPs, from neighbour to neighbour. */
 #ifndef LAP_H
 #define LAP_H
-#include "even.h"
+#include "kernbench.h"
 
 /*
  * A ring of messages is as fast as its steps, and two steps that share a link halve its speed. So a
@@ -87,21 +87,17 @@ static inline uint32_t lap_hops(const kb_topology *topo, uint32_t from, uint32_t
 }
 
 /*
- * The lap of a SIP's cubes if the mesh is joined somewhere; else they are taken by number. Where a
- * write passes fewer nodes to the east, say, than back, its plane is one-way.
+ * The lap of a SIP's cubes, which are a grid. Where a write passes fewer nodes to the east, say,
+ * than back, its plane is one-way.
  */
-static inline struct lap lap_of_cubes(const kb_topology *topo)
+static inline struct lap lap_of_cubes(const kb_topology *topo, const kb_info *info)
 {
-    kb_info info = info_of_pes(topo);
-    struct lap lap = {.w = info.mesh_w, .h = info.mesh_h};
+    struct lap lap = {.w = info->mesh_w, .h = info->mesh_h};
     uint32_t beside = lap.w > 1, below = lap.h > 1 ? lap.w : 0;
-
-    if (!info.wrap_x && !info.wrap_y)
-        return lap;
     uint32_t east = lap_hops(topo, 0, beside), west = lap_hops(topo, beside, 0);
     uint32_t south = lap_hops(topo, 0, below), north = lap_hops(topo, below, 0);
 
-    lap = lap_joined(lap.w, lap.h, info.wrap_y);
+    lap = lap_joined(lap.w, lap.h, info->wrap_y);
     lap.west = west < east;
     lap.north = north < south;
     if (lap.way != LAP_ROWS && (east != west || south != north))
@@ -109,15 +105,12 @@ static inline struct lap lap_of_cubes(const kb_topology *topo)
     return lap;
 }
 
-/* The lap of the SIPs, if they are joined in a grid with rings; else they are taken by number. */
-static inline struct lap lap_of_sips(const kb_topology *topo)
+/* The lap of the SIPs, if they are joined in a grid; else they are taken by number. */
+static inline struct lap lap_of_sips(const kb_info *info)
 {
-    kb_info info;
-
-    kb_topology_info(topo, &info);
-    if (!info.grid_wrap_x && !info.grid_wrap_y)
-        return (struct lap){.w = info.sips, .h = 1};
-    return lap_joined(info.grid_w, info.grid_h, info.grid_wrap_y);
+    if (info->grid_w * info->grid_h != info->sips)
+        return (struct lap){.w = info->sips, .h = 1};
+    return lap_joined(info->grid_w, info->grid_h, info->grid_wrap_y);
 }
 
 #endif

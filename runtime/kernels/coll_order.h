@@ -1,0 +1,30 @@
+/* coll_order.h -- what is found once for a group: its members, and in which order a ring is. */
+#ifndef COLL_ORDER_H
+#define COLL_ORDER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Ways between places that follow each other, in fs on an idle machine. */
+struct coll_ways {
+    int64_t sum_fs, longest_fs; /* all; the longest, without the last */
+    int64_t last_fs;            /* between the last place and the first */
+};
+
+struct coll_order {
+    struct coll_order *next;
+    int64_t n;
+    uint32_t *pes;             /* owned; by rank */
+    uint32_t *ranks;           /* owned; by place */
+    uint64_t *outs;            /* owned; by rank: where it wants what others write */
+    struct coll_ways up, down; /* to the place above; to the one below */
+    double hops_ratio; /* nodes on ways down to those up, at least 1: more if a plane is one-way */
+    double byte_fs;            /* what a byte takes on the slowest way */
+    bool spans_units;          /* members stand in two units of machine.software */
+    bool near;                 /* few members, and all ways between them are as short as any */
+};
+
+/* Of a run of kernels. */
+struct coll_orders;
+void coll_orders_free(struct coll_orders *o);
+
+#endif

@@ -396,7 +396,9 @@ break_it 'elements of reductions counted after them' runtime/data/op.h 's/group 
 break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && /while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& /'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
 break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v \|\| tensor->dead\)/if (1)/'
-break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/- offset < tensor->nbytes/- offset <= tensor->nbytes/'
+break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/gap_after\(pe, before\) < tensor/gap_after(pe, before) <= tensor/'
+break_it 'what is given back in the TCM is not found again' runtime/kernels/pool.c 's/if \(!before->has_gap\) \{/if (0) {/'
+break_it 'gaps of the TCM by age' runtime/kernels/pool.c 's/while \(\*link && \(\*link\)->offset < b->offset\)/while (0)/'
 break_it 'tensors side by side in the TCM' $pe_tcm 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
 break_it 'a crash of a kernel taken for another fault' runtime/kernels/co.c 's/\} else if \(is_crash\(signal, info, context\)\) \{/} else if (0) {/'
 break_it 'a call by another thread taken for an overflow' runtime/kernels/tl_check.c 's/if \(!co_is_resumed\(pe->co\)\)/if (0)/'
@@ -720,8 +722,10 @@ break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\
 break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/reduce_in_place\(me, same_index\(me\), v, TL_MAXIMUM\);//'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
 break_it 'a prompt attends to what comes later' runtime/cli/llm/graph.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
-break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/a\.k \* a\.n \* a\.w_bytes/2 * a.k * a.n * a.w_bytes/'
-break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= fs/t->all_fs = fs/'
+break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\.w/p == 1 ? 2 * n.w/'
+break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
+break_it 'an estimate forgets the ways of loads' runtime/cli/llm/search.c 's/n\.loads \/ 2 \* \(x->ns \+ w->ns\) \+ //'
+break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 # -- what fails, and signals -----------------------------------------------------------------

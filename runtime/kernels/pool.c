@@ -269,15 +269,62 @@ void acc_row_free(struct kernels *k, struct tl_acc *acc)
     acc_give(k, acc);
 }
 
+/* Takes it into the list of those before a gap, at `link`. */
+static void gap_begin(struct tcm_block *b, struct tcm_block **link)
+{
+    b->has_gap = true;
+    b->to_gap = link;
+    b->next_gap = *link;
+    *link = b;
+    if (b->next_gap)
+        b->next_gap->to_gap = &b->next_gap;
+}
+
+static void gap_end(struct tcm_block *b)
+{
+    b->has_gap = false;
+    *b->to_gap = b->next_gap;
+    if (b->next_gap)
+        b->next_gap->to_gap = b->to_gap;
+}
+
+void tcm_blocks_begin(struct tl_ctx *pe)
+{
+    pe->room = (struct tcm_block){.next = &pe->room, .before = &pe->room};
+    pe->gaps = NULL;
+    gap_begin(&pe->room, &pe->gaps);
+}
+
+void tcm_block_add(struct tl_ctx *pe, struct tcm_block *before, struct tcm_block *b)
+{
+    struct tcm_block **link = before->to_gap;
+
+    b->before = before;
+    b->next = before->next;
+    before->next = b->next->before = b;
+    gap_end(before);
+    if (b->next == &pe->room || b->next->offset > b->end)
+        gap_begin(b, link);
+}
+
+/* The range before one that is given back has a gap now. */
 static void block_drop(struct tl_ctx *pe, struct tcm_block *b)
 {
-    struct tcm_block **link = &pe->blocks;
+    struct tcm_block *before = b->before, **link = &pe->gaps;
 
     if (--b->refs)
         return;
-    while (*link != b)
-        link = &(*link)->next;
-    *link = b->next;
+    before->next = b->next;
+    b->next->before = before;
+    if (b->has_gap) {
+        link = b->to_gap;
+        gap_end(b);
+    }
+    if (!before->has_gap) {
+        while (*link && (*link)->offset < b->offset)
+            link = &(*link)->next_gap;
+        gap_begin(before, link);
+    }
     block_give(pe->kernels, b);
 }
 

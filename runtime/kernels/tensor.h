@@ -22,8 +22,11 @@ enum tensor_wait {
 /* A range of a PE's TCM, shared by a tensor and its views. */
 struct tcm_block {
     uint64_t offset, nbytes;
+    uint64_t end; /* aligned: where the next one may begin */
     uint32_t refs;
-    struct tcm_block *next; /* by offset */
+    bool has_gap;                         /* before the next one: it is in the list of those */
+    struct tcm_block *next, *before;      /* by offset, in a ring with pe->room */
+    struct tcm_block *next_gap, **to_gap; /* by offset; NULL ends it */
 };
 
 struct tl_tensor {

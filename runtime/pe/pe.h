@@ -55,7 +55,6 @@ struct tl_ctx {
     const char *call; /* the last, and where it stands */
     tl_here here;
     const char *region;
-    struct tcm_block *blocks; /* by offset */
     struct tl_tensor *newest;
     uint64_t tensors; /* made so far */
 
@@ -84,6 +83,9 @@ struct tl_ctx {
     uint8_t *buffer_taken;       /* [tile_buffers]; owned; NULL until a composite is issued */
     struct host_bytes *host_bytes;
     struct paid paid;
+
+    struct tcm_block room; /* ranges of the TCM that are taken: before the first, behind the last */
+    struct tcm_block *gaps;
 };
 
 #endif

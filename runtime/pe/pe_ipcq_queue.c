@@ -24,8 +24,7 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
 
     if (kind->pe.ipcq_space == QUEUE_TCM) {
         r = (struct room){kind->tcm_read.nbytes, 0, &pe->ring_bytes, pe->tcm};
-        for (struct tcm_block *b = pe->blocks; b; b = b->next)
-            r.used = b->offset + b->nbytes;
+        r.used = pe->room.before->offset + pe->room.before->nbytes;
     } else if (kind->pe.ipcq_space == QUEUE_SRAM) {
         r = (struct room){kind->sram.nbytes, 0, &ipcq->sram_bytes[cube],
                           dst_pack(t, cube, unit_of_sram(t))};

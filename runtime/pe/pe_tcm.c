@@ -10,11 +10,12 @@
  * Golden number   docs/kernels.md "Worked: four commands": FETCH of 8192 bytes takes 16 ns
  *
  * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
- * Ranges are a list by offset, shared by a tensor and its views. From the end grow the slots of
- * queues to this PE (pe_ipcq.c): no range reaches into the last `ring_bytes`. Where none is free,
- * but tensors are dead whose room is to come back (kernels/flight.h), the issue waits for that.
- * With a tensor of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes
- * lies at offset 128; one of 129 at 320.
+ * Ranges are a ring by offset, shared by a tensor and its views; those before a gap are a list,
+ * too, as thousands of small tiles may lie side by side. From the end grow the slots of queues to
+ * this PE (pe_ipcq.c): no range reaches into the last `ring_bytes`. Where none is free, but tensors
+ * are dead whose room is to come back (kernels/flight.h), the issue waits for that. With a tensor
+ * of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at offset
+ * 128; one of 129 at 320.
  *
  * Contents. The PE finds its own tensors by their handles, each with a view of its version, so
  * nothing is written to the MemoryStore when a result is made: the tensor is `hidden`. The store
@@ -29,21 +30,33 @@
 
 enum { TCM_ALIGN = 64 };
 
+static uint64_t gap_after(const struct tl_ctx *pe, const struct tcm_block *b)
+{
+    uint64_t size = pe_kind(pe)->tcm_read.nbytes - pe->ring_bytes;
+    uint64_t end = b->next == &pe->room ? size : b->next->offset;
+
+    return b->end < end ? end - b->end : 0;
+}
+
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor)
 {
     uint64_t line = pe_kind(pe)->pe.line_bytes, align = line > TCM_ALIGN ? line : TCM_ALIGN;
-    uint64_t offset = 0, size = pe_kind(pe)->tcm_read.nbytes - pe->ring_bytes;
-    struct tcm_block **link = &pe->blocks, *b;
+    struct tcm_block *before = pe->gaps, *b;
+    uint64_t offset;
 
-    for (; *link && (*link)->offset - offset < tensor->nbytes; link = &(*link)->next)
-        offset = ((*link)->offset + (*link)->nbytes + align - 1) / align * align;
-    if (offset > size || tensor->nbytes > size - offset)
+    while (before && gap_after(pe, before) < tensor->nbytes)
+        before = before->next_gap;
+    if (!before)
         return TCM_FULL;
     b = tcm_block_new(pe->kernels);
     if (!b)
         return TCM_NO_MEMORY;
-    *b = (struct tcm_block){.offset = offset, .nbytes = tensor->nbytes, .refs = 1, .next = *link};
-    *link = b;
+    offset = before->end;
+    *b = (struct tcm_block){.offset = offset,
+                            .nbytes = tensor->nbytes,
+                            .end = (offset + tensor->nbytes + align - 1) / align * align,
+                            .refs = 1};
+    tcm_block_add(pe, before, b);
     tensor->block = b;
     tensor->address = pe->tcm_address + offset;
     return TCM_OK;

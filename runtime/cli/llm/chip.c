@@ -53,6 +53,9 @@ static void take_key(void *arg, const kb_key *key)
         c->slice_gbs *= key->value;
     else if (strcmp(key->path, "cube.hbm.latency_ns") == 0)
         c->lat_ns = key->value;
+    else if (strcmp(key->path, "cube.pe.pe_cpu.overhead_ns") == 0 ||
+             strcmp(key->path, "cube.pe.pe_scheduler.overhead_ns") == 0)
+        c->command_ns += key->value;
     else if (strcmp(key->path, "cube.hbm.model") == 0)
         c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "server") == 0;
     else if (strcmp(key->path, "addressing.granule") == 0 ||
@@ -139,6 +142,35 @@ static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
     return EXIT_OK;
 }
 
+static struct way way_to(const struct chip *c, uint32_t pe)
+{
+    kb_endpoint src, dst;
+    kb_cost cost;
+    kb_error why;
+
+    if (kb_pe_get(c->topo, c->order[0], &src) != KB_OK ||
+        kb_pe_slice(c->topo, c->order[pe], &dst) != KB_OK ||
+        kb_route_cost(c->topo, KB_READ, &src, &dst, 1, &cost, &why) != KB_OK)
+        return (struct way){c->lat_ns, c->slice_gbs};
+    return (struct way){(double)(kb_formula_fs(&cost) - cost.drain_fs) / 1e6, cost.bottleneck_gbs};
+}
+
+/* The mean of times, and of times of a byte. */
+static void take_ways(struct chip *c)
+{
+    double ns = 0, byte_ns = 0, others = (double)c->unit_pes - 1;
+
+    c->own = c->other = way_to(c, 0);
+    for (uint32_t i = 1; i < c->unit_pes; i++) {
+        struct way way = way_to(c, i);
+
+        ns += way.ns / others;
+        byte_ns += 1 / way.gbs / others;
+    }
+    if (others > 0)
+        c->other = (struct way){ns, 1 / byte_ns};
+}
+
 /* By what is in its keys: banks, caches, blocks and granules ask where bytes lie, a component may,
  * and routers and hashes take turns by the number of a transaction. */
 static bool forgets_places(const kb_info *info)
@@ -161,7 +193,10 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
     out->forgets = forgets_places(&cli->info);
     out->tcm_bytes = (int64_t)kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_TCM});
-    return make_ranks(cli, out);
+    enum exit_code code = make_ranks(cli, out);
+    if (!code && out->unit_pes > 0)
+        take_ways(out);
+    return code;
 }
 
 void chip_free(struct chip *chip)

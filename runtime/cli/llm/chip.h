@@ -4,14 +4,21 @@
 #define CHIP_H
 #include "cli/command.h"
 
+/* A read alone: what it takes beside its bytes, and their rate. */
+struct way {
+    double ns, gbs;
+};
+
 struct chip {
     const kb_topology *topo;
     kb_info info;
     double mac[3], clock_ghz, rate; /* of pe_gemm; rate: of products in bf16 */
     double slice_gbs, lat_ns;       /* of the own slice; before its first byte */
     double channels, issue_ns;
+    double command_ns; /* from the call of a command to its issue */
     double tcm_gbs, tcm_ports;
     int64_t acc_bytes, tcm_bytes;
+    struct way own, other; /* of the first PE: its slice; those of other PEs of its unit, in the mean */
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
     bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
     uint32_t units;        /* SIPs, cubes with PEs, or 1: the whole machine */

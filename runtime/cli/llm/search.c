@@ -4,8 +4,9 @@
  *
  * A tile has powers of two times the engine's own size, or the whole extent; two pairs of tiles
  * must fit into half a TCM, and a tile of y into the accumulators. The bound counts what cannot be
- * avoided on one PE: cycles of its tiles, and its weights at the rate of its own slice. When no
- * candidate with a smaller bound is left, the best is proven.
+ * avoided on one PE: cycles of its tiles, the issue of its commands, channels for its loads, and
+ * its weights at the rate of its own slice. When no candidate with a smaller bound is left, the
+ * best is proven.
  */
 #include "cli/llm/search.h"
 #include "cli/out/memory.h"
@@ -23,10 +24,11 @@ struct candidate {
     uint32_t index;
 };
 
-/* A product on one PE. */
+/* The parts of a product that are the largest, which the PE of one row and one column has. */
 struct product {
-    double m, k, n, x_bytes, w_bytes, y_bytes;
-    double own_k; /* rows of w in the own slice */
+    double m, k, n, x_bytes, w_bytes;
+    double parts; /* of k: products do not join them */
+    bool casts;   /* weights are of another type */
 };
 
 static double ceil_of(double n, double size)
@@ -41,66 +43,86 @@ static struct product product_of(const struct llm_op *op, uint32_t p, uint32_t q
                             .n = (double)op->y.unit * ceil_of((double)(op->y.cols / op->y.unit), q),
                             .x_bytes = (double)kb_dtype_bytes(op->x.dtype),
                             .w_bytes = (double)kb_dtype_bytes(op->weight_dtype),
-                            .y_bytes = (double)kb_dtype_bytes(op->y.dtype)};
+                            .parts = q > p ? q : p,
+                            .casts = op->weight_dtype != op->x.dtype};
 }
 
-/* Cycles of `n` cut into tiles of `tile`, each a multiple of `mac`. */
-static double cycles(double n, double tile, double mac)
+/* Blocks of `mac` in `n` cut into tiles of `tile`: each tile has whole ones. */
+static double blocks(double n, double tile, double mac)
 {
     double whole = floor(n / tile), rest = n - whole * tile;
 
     return whole * ceil_of(tile, mac) + ceil_of(rest, mac);
 }
 
-/* Parts of k between borders: the kernel does not join them. */
-static double k_parts(double k, double tile, uint32_t parts)
+/* Pieces of k, and blocks in them, at least; at their sizes where parts are equal. */
+static double pieces_of_k(const struct product *a, double tile, double mac)
 {
-    double part = ceil_of(k, parts);
-
-    return parts * ceil_of(part, tile);
+    return a->parts * blocks(floor(a->k / a->parts), tile, mac);
 }
 
-static double engine_ns(const struct chip *c, const struct product *a, const struct llm_tile *t)
+/* What a tile takes of each thing that serves one at a time. */
+struct needs {
+    double x, w;     /* bytes that are read */
+    double loads;    /* as many of x as of w */
+    double commands; /* that are issued */
+    double cycles;   /* of the engine */
+};
+
+static struct needs needs_of(const struct chip *c, const struct product *a,
+                             const struct llm_tile *t)
 {
-    return cycles(a->m, (double)t->m, c->mac[0]) * cycles(a->n, (double)t->n, c->mac[2]) *
-           ceil_of(a->k, c->mac[1]) / c->clock_ghz / c->rate;
+    double over_m = ceil_of(a->m, (double)t->m), over_n = ceil_of(a->n, (double)t->n);
+    double pairs = over_m * over_n * pieces_of_k(a, (double)t->k, (double)t->k);
+
+    return (struct needs){.x = a->m * a->k * over_n * a->x_bytes,
+                          .w = a->k * a->n * over_m * a->w_bytes,
+                          .loads = 2 * pairs,
+                          .commands = pairs * (a->casts ? 4 : 3) + 2 * over_m * over_n,
+                          .cycles = blocks(a->m, (double)t->m, c->mac[0]) *
+                                    blocks(a->n, (double)t->n, c->mac[2]) *
+                                    pieces_of_k(a, (double)t->k, c->mac[1])};
+}
+
+/* What no order of work can be faster than, beside memories: the engine, the call of each command,
+ * a channel for each load as long as it takes. */
+static double serial_ns(const struct chip *c, const struct needs *n)
+{
+    double channels = (n->loads * c->lat_ns + (n->x + n->w) / c->slice_gbs) / c->channels;
+    double issue = fmax(n->commands * c->command_ns, n->loads * c->issue_ns);
+
+    return fmax(n->cycles / c->clock_ghz / c->rate, fmax(channels, issue));
 }
 
 /*
- * Of the smallest part, as that is what every PE has: cycles of its products, and its weights once
- * for each row of tiles, if they are all in the own slice. The simulator rounds each tile and each
- * transaction to a femtosecond, which is less than ROUNDED of it.
+ * Of the largest part: what serves one at a time, and its weights once for each row of tiles, if
+ * they are all in the own slice. The simulator rounds each tile and each transaction to a
+ * femtosecond, which is less than ROUNDED of it.
  */
 double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q)
 {
     struct product a = product_of(op, p, q);
-    double memory = 0, macs = c->mac[0] * c->mac[1] * c->mac[2];
+    struct needs n = needs_of(c, &a, &op->tile);
+    double memory = p == 1 ? n.w / c->slice_gbs + c->lat_ns : 0;
 
-    a.m = floor((double)op->y.rows / p);
-    a.n = (double)op->y.unit * floor((double)(op->y.cols / op->y.unit) / q);
-    if (!c->has_plain_memory || a.m < 1 || a.n < 1)
-        return 0;
-    if (p == 1)
-        memory =
-            a.k * a.n * a.w_bytes * ceil_of(a.m, (double)op->tile.m) / c->slice_gbs + c->lat_ns;
-    return fmax(memory, floor(a.k * a.m * a.n / macs) / c->clock_ghz / c->rate) * (1 - ROUNDED);
+    return c->has_plain_memory ? fmax(memory, serial_ns(c, &n)) * (1 - ROUNDED) : 0;
 }
 
+/* Most of x lies in slices of other PEs; w, too, if rows are cut. */
 static double estimate_ns(const struct chip *c, const struct llm_op *op, const struct llm_tile *t,
                           uint32_t p, uint32_t q)
 {
+    const struct way *x = q > 1 ? &c->other : &c->own, *w = p > 1 ? &c->other : &c->own;
     struct product a = product_of(op, p, q);
-    double over_m = ceil_of(a.m, (double)t->m), over_n = ceil_of(a.n, (double)t->n);
-    double pairs = over_m * over_n * k_parts(a.k, (double)t->k, q > p ? q : p);
-    double x = a.m * a.k * over_n * a.x_bytes, w = a.k * a.n * over_m * a.w_bytes;
-    double pair = (double)t->k * ((double)t->m * a.x_bytes + (double)t->n * a.w_bytes);
-    double memory = (x + w) / c->slice_gbs;
-    double channels = pairs * 2 * (c->lat_ns + pair / 2 / c->slice_gbs + c->issue_ns) / c->channels;
-    double ports = (x + w) / (c->tcm_gbs * c->tcm_ports);
-    double most = fmax(fmax(engine_ns(c, &a, t), memory), fmax(channels, ports));
+    struct needs n = needs_of(c, &a, t);
+    double pair =
+        (double)t->k * ((double)t->m * a.x_bytes / x->gbs + (double)t->n * a.w_bytes / w->gbs);
+    double bytes = n.x + n.w, tcm = c->tcm_gbs * c->tcm_ports;
+    double channels = n.loads / 2 * (x->ns + w->ns) + n.x / x->gbs + n.w / w->gbs;
+    double memory = fmax(bytes / c->slice_gbs, channels / c->channels);
+    double most = fmax(serial_ns(c, &n), fmax(memory, bytes / tcm));
 
-    return most + pair / c->slice_gbs + c->lat_ns +
-           2 * (double)(t->m * t->n) / (c->tcm_gbs * c->tcm_ports);
+    return most + pair + x->ns + 2 * (double)(t->m * t->n) / tcm;
 }
 
 static bool fits(const struct chip *c, const struct llm_op *op, const struct llm_tile *t)

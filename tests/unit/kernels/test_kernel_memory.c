@@ -5,6 +5,7 @@
  * a ns for each 256 bytes. Every figure below is made of these, by hand.
  *                                                    docs/kernels.md "A PE"
  */
+#include "base/rng.h"
 #include "support/kernels.h"
 
 enum { FS = 1000000, ISSUE = 3 * FS, WAY = 2085000 };
@@ -472,6 +473,51 @@ static void the_lowest_room_that_fits_is_taken(void **state)
     run_quick(takes_room, NULL, 1);
 }
 
+enum { RANGES = 200, TURNS = 5000 };
+
+/* The lowest multiple of 64 behind which `nbytes` are free of all ranges. */
+static uint64_t lowest_room(const tl_tensor *const taken[RANGES], const uint64_t *sizes,
+                            uint64_t nbytes)
+{
+    uint64_t at = 0;
+
+    for (int i = 0; i < RANGES; i++)
+        if (taken[i] && at < tl_address(taken[i]) - TCM(0) + sizes[i] &&
+            tl_address(taken[i]) - TCM(0) < at + nbytes) {
+            at = (tl_address(taken[i]) - TCM(0) + sizes[i] + 63) / 64 * 64;
+            i = -1; /* from the first again */
+        }
+    return at;
+}
+
+static void takes_and_gives(tl_ctx *tl, const kb_args *args)
+{
+    struct rng r = rng_new(1, "room");
+    tl_tensor *taken[RANGES] = {NULL};
+    uint64_t sizes[RANGES], at;
+
+    (void)args;
+    for (int i = 0; i < TURNS; i++) {
+        size_t k = rng_next(&r) % RANGES;
+
+        if (taken[k]) {
+            tl_free(tl, taken[k]);
+            taken[k] = NULL;
+            continue;
+        }
+        sizes[k] = 1 + rng_next(&r) % (rng_next(&r) % 2 ? 90 : 2000);
+        at = lowest_room((const tl_tensor *const *)taken, sizes, sizes[k]);
+        taken[k] = tl_alloc(tl, KB_U8, KB_SHAPE((int64_t)sizes[k]));
+        assert_true(tl_address(taken[k]) == TCM(0) + at);
+    }
+}
+
+static void whatever_is_given_back_the_lowest_room_is_taken(void **state)
+{
+    (void)state;
+    run_quick(takes_and_gives, NULL, 1);
+}
+
 /* PE 1 has a place, a load with a view of it, and a result; PE 0 comes when all that is there. */
 static void visits(tl_ctx *tl, const kb_args *args)
 {
@@ -593,6 +639,7 @@ int main(void)
         cmocka_unit_test(operands_are_those_of_the_issue),
         cmocka_unit_test(scalars_of_epilogues_take_the_accumulators_type),
         cmocka_unit_test(the_lowest_room_that_fits_is_taken),
+        cmocka_unit_test(whatever_is_given_back_the_lowest_room_is_taken),
         cmocka_unit_test(other_pes_may_use_a_tcm),
         cmocka_unit_test(results_have_the_shapes_of_numpy),
     };

@@ -557,6 +557,8 @@ static void check_without(const struct spec *spec)
     if (spec->sip_io_cubes.n)
         diag_error(spec->diag, spec_place(spec, KEY_sip_io_cubes),
                    "'sip.io_cubes' needs 'sip.net'");
+    if (spec->sip_paths > 1)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_paths), "'sip.paths' needs 'sip.net'");
 }
 
 void net_check(const struct spec *spec)
@@ -574,4 +576,7 @@ void net_check(const struct spec *spec)
     refuse_beside(spec, KEY_sip_planes);
     refuse_beside(spec, KEY_sip_plane);
     refuse_beside(spec, KEY_sip_io_chiplets);
+    if (spec->sip_paths > 1 && spec->sip_routes_impl.name)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_paths),
+                   "'sip.paths' cannot stand beside 'sip.routes': a table gives one way");
 }

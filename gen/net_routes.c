@@ -17,6 +17,7 @@
 #include "net_routes.h"
 #include "check.h"
 #include "detours.h"
+#include "net_ways.h"
 #include "nodes.h"
 #include "sips.h"
 #include "machine/mesh.h"
@@ -207,21 +208,28 @@ static void measure(struct search *s, uint32_t to)
     }
 }
 
+/* Does a way of the least weight from `from` to the target begin with `port`? */
+static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
+{
+    const struct search *s = of;
+    const struct kb_topology *t = &s->r->topo;
+    int64_t weight = s->weights[(size_t)from * t->ports + port];
+    uint32_t next = weight < 0 ? to : net_port(t, s->first + from, port)->cube;
+
+    return weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
+           s->far[next].weight + weight == s->far[from].weight &&
+           s->far[next].links + 1 == s->far[from].links;
+}
+
 static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
 {
     const struct kb_topology *t = &s->r->topo;
 
     if (s->exits)
         return s->exits[(size_t)from * t->cubes + to];
-    for (uint32_t port = 0; s->far[from].weight != INT64_MAX && port < t->ports; port++) {
-        int64_t weight = s->weights[(size_t)from * t->ports + port];
-        uint32_t next = weight < 0 ? to : net_port(t, s->first + from, port)->cube;
-
-        if (weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
-            s->far[next].weight + weight == s->far[from].weight &&
-            s->far[next].links + 1 == s->far[from].links)
+    for (uint32_t port = 0; s->far[from].weight != INT64_MAX && port < t->ports; port++)
+        if (leads_on(s, from, port, to))
             return port;
-    }
     return NO_EXIT;
 }
 
@@ -264,13 +272,26 @@ static bool is_end(const struct search *s, uint32_t cube)
     return !is_switch(s->r->found->kinds[s->r->found->kind[s->first + cube]]);
 }
 
+/* All ways of the pair, if there is more than the one by its exits. */
+static void find_ways_of(struct search *s, struct net_ways *ways, uint32_t from, uint32_t to)
+{
+    struct routes *r = s->r;
+
+    if (r->topo.paths > 1 && from != to && s->far[from].weight != INT64_MAX && is_end(s, from) &&
+        is_end(s, to))
+        r->path_of[(size_t)(r->n_detours + from) * r->topo.cubes + to] =
+            net_ways_add(ways, from, to);
+}
+
 /* The ways in one SIP; returns the pairs without one. */
 static uint64_t search_sip(struct search *s)
 {
     const struct kb_topology *t = &s->r->topo;
+    struct net_ways ways = net_ways_make(s->r, leads_on, s);
     int64_t *nearest = arena_alloc(s->r->arena, t->cubes * sizeof *nearest);
     uint64_t no_way = 0;
 
+    ways.first = s->first;
     find_weights(s);
     for (uint32_t i = 0; i < t->cubes; i++)
         nearest[i] = INT64_MAX;
@@ -286,6 +307,7 @@ static uint64_t search_sip(struct search *s)
                 from == to || !s->r->found->there[s->first + from] ? 0 : choose(s, from, to);
 
             s->row[(size_t)from * t->cubes + to] = (uint8_t)('0' + exit);
+            find_ways_of(s, &ways, from, to);
             no_way += exit == NO_EXIT && is_end(s, from) && is_end(s, to);
         }
     }
@@ -318,6 +340,8 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
     r->detour_of = arena_alloc(r->arena, sim_cubes(t) * sizeof *r->detour_of);
     r->detours = arena_alloc(r->arena, of_sip * t->sips);
+    if (t->paths > 1)
+        r->path_of = arena_alloc(r->arena, of_sip * t->sips * sizeof *r->path_of);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
         s.first = sip * t->cubes;
         if (alike[sip] == sip) {

@@ -56,6 +56,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->h = cubes->net ? cubes->net->h : (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
     t->ports = cubes->net ? cubes->net->most_ports + 1 : (uint32_t)N_SIDES;
+    t->paths = (uint32_t)s->sip_paths;
     t->cube_w_mm = s->cube_size_mm[0];
     t->cube_h_mm = s->cube_size_mm[1];
     t->alike = cubes->alike;

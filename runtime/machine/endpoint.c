@@ -171,6 +171,44 @@ uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint6
     return kb_plane_of(t, op);
 }
 
+/* The number of a memory among those of all cubes, which have 1024 each. */
+static uint64_t memory_number(const struct kb_topology *t, uint32_t dst)
+{
+    uint32_t unit = dst_unit(t, dst);
+    uint64_t first = (uint64_t)dst_cube(t, dst) * 1024;
+
+    if (unit_is_slice(t, unit))
+        return first + unit;
+    return first + (unit_is_tcm(t, unit) ? 512 + unit_pe(t, unit) : 256);
+}
+
+/* The way of a PE's transaction, of those that its pair of cubes has. */
+static uint32_t way_taken(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
+                          uint32_t dst, uint64_t id, uint64_t part)
+{
+    bool back = op == KB_READ && t->plane_rows[0].one_way;
+    uint32_t a = src_cube(t, src), b = dst_cube(t, dst), way = 0, lane;
+    const struct path_row *rows;
+
+    if (a == b || !cost_same_sip(t, a, b))
+        return 0;
+    rows = paths_between(t, back ? b : a, back ? a : b);
+    if (!rows)
+        return 0;
+    lane = paths_lane(pe_number(t, src), memory_number(t, dst), id, part, rows[rows->n - 1].until);
+    while (rows[way].until <= lane)
+        way++;
+    return way;
+}
+
+uint32_t endpoint_course(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
+                         uint32_t dst, uint64_t id, uint64_t part)
+{
+    if (t->paths > 1)
+        return op >= KB_H2D ? 0 : way_taken(t, op, src, dst, id, part);
+    return endpoint_plane(t, op, id + part) & 63u;
+}
+
 kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                         const uint32_t packed[2], uint32_t plane, struct trip *trip, kb_error *why)
 {

@@ -108,12 +108,37 @@ static void farthest_of_the_others(void **state)
     check(&(struct way){"topologies/v5p.yaml", "c0.pe0", "c42.slice0", 6448236111});
 }
 
+/* Whichever of the four switches it goes by. */
+static void a_way_by_each_switch_takes_as_long(void **state)
+{
+    char *yaml = text_of("topologies/dgxh100.yaml"), *cubes = strstr(yaml, "  cubes: 12\n");
+    char text[1 << 13];
+    const kb_topology *topo;
+    kb_sim *sim;
+
+    (void)state;
+    assert_non_null(cubes);
+    snprintf(text, sizeof text, "%.*s  paths: 4\n%s", (int)(cubes - yaml), yaml, cubes);
+    topo = any_topology(text);
+    assert_non_null(topo);
+    sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+    for (int id = 0; id < 40; id++)
+        issue(sim, topo, id * INT64_C(2000000000), KB_WRITE, "c0.pe0", "c1.slice0", 4096);
+    run_all(sim);
+    for (uint64_t id = 0; id < 40; id++)
+        assert_int_equal(result_of(sim, id).actual_fs, 820152728);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+    free(yaml);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mi300x_local_one_step_and_two),
         cmocka_unit_test(mi300x_home_slices),
         cmocka_unit_test(farthest_of_the_others),
+        cmocka_unit_test(a_way_by_each_switch_takes_as_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include "machine/tables.h"
 #include "spec.h"
 
+enum { CACHE_LINES_MAX = 1 << 28 }; /* of all slices */
+
 /* Whole sets of as many lines as there are ways; what is left over is not used. */
 static inline uint64_t cache_sets(const struct spec *s)
 {

@@ -130,6 +130,12 @@ static inline const struct kind_row *kind_at(const struct kb_topology *t, uint32
     return &t->kinds[cube_kind(t, cube)];
 }
 
+/* Has it a NoC and ports alone? */
+static inline bool cube_is_switch(const struct kb_topology *t, uint32_t cube)
+{
+    return kind_at(t, cube)->pes == 0 && kind_at(t, cube)->slices == 0;
+}
+
 /* Servers of station `i` of the channels, of the engines: an odd one writes. */
 static inline uint32_t channels_of(const struct kb_topology *t, uint32_t i)
 {

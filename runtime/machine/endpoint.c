@@ -41,7 +41,7 @@ kb_status endpoint_error(kb_error *why, const char *fmt, ...)
 static uint32_t units_of(const struct kb_topology *t, uint32_t cube, kb_endpoint_kind kind)
 {
     if (kind == KB_SRAM || kind == KB_HOST)
-        return kind == KB_SRAM ? 1 : t->chiplets;
+        return kind == KB_SRAM ? !cube_is_switch(t, cube) : t->chiplets;
     return kind == KB_SLICE ? kind_at(t, cube)->slices : kind_at(t, cube)->pes;
 }
 
@@ -80,6 +80,23 @@ static void refuse_missing(const struct kb_topology *t, const kb_endpoint *end, 
         endpoint_error(why, "c%u is %s", end->cube, what);
 }
 
+/* What the topology does not have: a thing of a switch, or one whose number is too large. */
+static void refuse_outside(const struct kb_topology *t, const kb_endpoint *end, kb_error *why)
+{
+    static const char *const things[] = {
+        [KB_PE] = "PEs", [KB_HOST] = "host", [KB_SLICE] = "slices", [KB_SRAM] = "SRAM",
+        [KB_TCM] = "PEs"};
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(end, name);
+    if (end->sip < t->sips && end->cube < t->cubes && end->kind != KB_HOST &&
+        cube_is_switch(t, end->sip * t->cubes + end->cube))
+        endpoint_error(why, "%s: c%u is a switch, it has no %s", name, end->cube,
+                       things[end->kind]);
+    else
+        endpoint_error(why, "%s is not in this topology", name);
+}
+
 /* A memory's number among all of its cube. */
 static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
 {
@@ -107,7 +124,7 @@ bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t
 
     if (end->sip >= t->sips || end->cube >= t->cubes || end->unit >= units_of(t, cube, end->kind) ||
         (end->kind == KB_HOST && end->cube)) {
-        refuse_end(end, "is not in this topology", why);
+        refuse_outside(t, end, why);
         return false;
     }
     if (!t->alike && !is_there(t, end)) {

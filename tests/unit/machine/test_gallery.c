@@ -132,6 +132,39 @@ static void a_way_by_each_switch_takes_as_long(void **state)
     free(yaml);
 }
 
+/* The text with one PE where there are some, and routers. */
+static char *with_routers(const char *file)
+{
+    char *yaml = text_of(file);
+
+    for (char *at = yaml; (at = strstr(at, "pes: ")) != NULL; at++)
+        for (char *digit = at + 6; *digit >= '0' && *digit <= '9'; digit++)
+            *digit = ' ';
+    return strcat(yaml, "\ncontention: {links: router, vcs: [2, 2]}\n");
+}
+
+/* What keeps packets from waiting in a circle: most machines have none. */
+static void packets_do_not_wait_in_a_circle(void **state)
+{
+    static const struct {
+        const char *file;
+        enum routes_by by;
+    } machines[] = {{"topologies/mi300x.yaml", ROUTES_ALL}, {"topologies/dgxh100.yaml", ROUTES_ALL},
+                    {"topologies/dojo.yaml", ROUTES_ALL},   {"topologies/t3k.yaml", ROUTES_ALL},
+                    {"topologies/v5p.yaml", ROUTES_ALL},    {"topologies/galaxy.yaml", ROUTES_DATELINES}};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(machines); i++) {
+        char *yaml = with_routers(machines[i].file);
+        const kb_topology *topo = any_topology(yaml);
+
+        assert_non_null(topo);
+        assert_int_equal(topo->routes_by, machines[i].by);
+        any_topology_free(topo);
+        free(yaml);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +172,7 @@ int main(void)
         cmocka_unit_test(mi300x_home_slices),
         cmocka_unit_test(farthest_of_the_others),
         cmocka_unit_test(a_way_by_each_switch_takes_as_long),
+        cmocka_unit_test(packets_do_not_wait_in_a_circle),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,6 +184,39 @@ static void routes_are_by_weight(void **state)
         1u << 0 | 1u << 3 | 1u << 2);
 }
 
+static void assert_refused(const char *yaml, const char *src, const char *dst, const char *expected)
+{
+    const kb_topology *topo = topology(yaml);
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+    kb_endpoint to;
+    kb_error why = {""};
+    kb_transaction r = {.op = KB_WRITE, .src = end_of(topo, src), .nbytes = 64};
+
+    if (kb_endpoint_parse(topo, dst, strlen(dst), &to, &why) == KB_OK) {
+        r.dst = to;
+        assert_int_equal(kb_sim_add(sim, &r, &why), KB_BAD_REQUEST);
+    }
+    assert_string_equal(why.text, expected);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* Between two parts of a net, and to what a switch has not. */
+static void no_way_leads_there(void **state)
+{
+    static const char star[] = HEAD "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {c2: sw}\n" NET(
+        3) "[{each: ['c[0-1]', c2]}]\n";
+
+    (void)state;
+    assert_refused(HEAD NET(4) "[{list: [c0-c1, c2-c3]}]\n", "c0.pe0", "c2.slice0",
+                   "there is no way from c0.pe0 to c2.slice0");
+    assert_refused(HEAD NET(3) "[{list: [c0-c1, c1-c2]}]\ncubes: {c1: {transit: none}}\n", "c0.pe0",
+                   "c2.sram", "there is no way from c0.pe0 to c2.sram");
+    assert_refused(star, "c0.pe0", "c2.slice0", "c2.slice0: c2 is a switch, it has no slices");
+    assert_refused(star, "c0.pe0", "c2.sram", "c2.sram: c2 is a switch, it has no SRAM");
+    assert_refused(star, "c0.pe0", "c2.pe0.tcm", "c2.pe0.tcm: c2 is a switch, it has no PEs");
+}
+
 /* A read takes the way of its data. */
 static void one_way_links(void **state)
 {
@@ -501,6 +534,11 @@ static void routes_have_no_circle(void **state)
                       NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
                   ROUTES_HOPS, 3);
     assert_null(any_topology(HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"));
+    assert_routes(HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
+                                  "sip:\n  cubes: 24\n  paths: 4\n"
+                                  "  net: [{each: ['c[0-15]', 'c[16-19]'], groups: 4},\n"
+                                  "        {each: ['c[16-19]', 'c[20-23]']}]\n",
+                  ROUTES_ALL, 0);
 }
 
 int main(void)
@@ -510,6 +548,7 @@ int main(void)
         cmocka_unit_test(compute_dies_on_memory_dies),
         cmocka_unit_test(a_mesh_is_a_mesh),
         cmocka_unit_test(routes_are_by_weight),
+        cmocka_unit_test(no_way_leads_there),
         cmocka_unit_test(one_way_links),
         cmocka_unit_test(shapes_have_their_links),
         cmocka_unit_test(a_dragonfly_joins_its_groups),

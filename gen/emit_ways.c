@@ -34,7 +34,10 @@ static void emit_byte(FILE *out, uint8_t byte)
     bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
                  (byte >= 'a' && byte <= 'z') || byte == '/' || byte == '-';
 
-    fprintf(out, plain ? "%c" : "\\%03o", byte);
+    if (plain)
+        fputc(byte, out);
+    else
+        fprintf(out, "\\%03o", byte);
 }
 
 /* Mostly letters and digits, as C strings of a line each: much faster to compile than rows. */

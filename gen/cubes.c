@@ -15,8 +15,6 @@
  * But the contract counts them: a kind of cube is its keys and its missing PEs.
  */
 #include "cubes.h"
-#include "cache_row.h"
-#include "check.h"
 #include "overrides.h"
 #include "pattern.h"
 #include "presets.h"
@@ -363,25 +361,6 @@ static bool all_alike(const struct cubes *cubes)
     return pe_set_count(&cubes->pes[0]) == pes_of(cubes, 0);
 }
 
-/* Lines of all caches are numbered in 28 bits. */
-static bool caches_fit(const struct finding *f)
-{
-    const struct cubes *cubes = f->cubes;
-    uint64_t lines = 0;
-
-    for (uint32_t i = 0; i < cubes->n; i++) {
-        const struct spec *of = cubes->kinds[cubes->kind[i]];
-
-        if (cubes->there[i] && of->cube_hbm_cache_size_mb > 0)
-            lines += cache_sets(of) * (uint64_t)of->cube_hbm_cache_ways * (uint64_t)slices_of(of);
-    }
-    return lines <= CACHE_LINES_MAX ||
-           diag_error(f->spec->diag, spec_place(f->spec, KEY_cube_hbm_cache_size_mb),
-                      "the caches of all slices have %llu lines, more than %d: larger lines, or "
-                      "smaller caches",
-                      (unsigned long long)lines, CACHE_LINES_MAX);
-}
-
 bool find_cubes(const struct spec *spec, struct cubes *out)
 {
     struct finding f = {spec, out, net_cubes(spec), true};
@@ -402,7 +381,7 @@ bool find_cubes(const struct spec *spec, struct cubes *out)
     if (out->n_kinds == 0)
         return diag_error(spec->diag, spec_place(spec, KEY_missing), "'missing' leaves no cube");
     check_kinds(&f, !fits);
-    if (!f.ok || !caches_fit(&f) || !find_net(&f))
+    if (!f.ok || !find_net(&f))
         return false;
     out->whole = !memchr(out->there, 0, out->n);
     out->alike = all_alike(out);

@@ -2,6 +2,7 @@
 #include "stops.h"
 #include "routes.h"
 #include "between.h"
+#include "cache_row.h"
 #include "channels.h"
 #include "homes.h"
 #include "kinds.h"
@@ -182,7 +183,8 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
     unsigned bits;
 
-    if (!find_cubes(spec, cubes) || !make_tables(r, spec, arena, cubes, 0))
+    if (!find_cubes(spec, cubes) || !caches_fit(spec, cubes) ||
+        !make_tables(r, spec, arena, cubes, 0))
         return false;
     if (r->topo.links != MODE_ROUTER)
         return true;

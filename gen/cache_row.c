@@ -6,6 +6,7 @@
  * `cached`.
  */
 #include "cache_row.h"
+#include "check.h"
 #include "nodes.h"
 
 void cache_add(const struct spec *s, struct kind_row *kind)
@@ -29,4 +30,21 @@ void cache_add(const struct spec *s, struct kind_row *kind)
     kind->hbm.access_bytes = 0;
     if (s->cube_hbm_cache_bw_gbs > 0)
         kind->hbm.own_gbs = s->cube_hbm_cache_bw_gbs;
+}
+
+bool caches_fit(const struct spec *spec, const struct cubes *cubes)
+{
+    uint64_t lines = 0;
+
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        const struct spec *of = cubes->kinds[cubes->kind[i]];
+
+        if (cubes->there[i] && of->cube_hbm_cache_size_mb > 0)
+            lines += cache_sets(of) * (uint64_t)of->cube_hbm_cache_ways * (uint64_t)slices_of(of);
+    }
+    return lines <= CACHE_LINES_MAX ||
+           diag_error(spec->diag, spec_place(spec, KEY_cube_hbm_cache_size_mb),
+                      "the caches of all slices have %llu lines, more than %d: larger lines, or "
+                      "smaller caches",
+                      (unsigned long long)lines, CACHE_LINES_MAX);
 }

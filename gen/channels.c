@@ -80,7 +80,7 @@ static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool 
     uint16_t *known;
     uint32_t side;
 
-    if (n == 0 || w->plan->routes != ROUTES_ALL || trip->back ||
+    if (n == 0 || w->plan->routes != ROUTES_ALL || trip->back || w->r->topo.paths > 1 ||
         (w->answers && (t->wrap || t->grid_wrap)) ||
         walk_segment(t, w->places[n - 1].at)->exit >= t->ports)
         return false;
@@ -353,13 +353,14 @@ static uint32_t side_entered(const struct kb_topology *t, struct route_at last)
     return t->port_rows && exit < t->ports ? walk_far_side(t, last.cube, exit) : exit;
 }
 
-/* Routes from PEs of one cube to memories of another, or of the same. */
-static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t plane)
+/* Routes on one course from PEs of one cube to memories of another, or of the same. */
+static void add_course(struct waits *w, uint32_t from, uint32_t to, uint32_t course)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool back = w->answers && t->plane_rows[plane].one_way, pes, units = false, detour;
-    struct trip trip = walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, first_unit(t, to)), plane,
-                                 false, 0, back);
+    bool back = w->answers && t->plane_rows[t->paths > 1 ? 0 : course].one_way, pes, units = false,
+         detour;
+    struct trip trip = walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, first_unit(t, to)),
+                                 course, false, 0, back);
     uint32_t n, side;
 
     detour = is_detour(w, &trip, to);
@@ -378,6 +379,18 @@ static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t pl
         add_units(w, trip);
     if (pes)
         add_pes(w, trip);
+}
+
+/* The same on a plane, by all ways. */
+static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t plane)
+{
+    const struct kb_topology *t = &w->r->topo;
+    bool several = t->paths > 1 && from != to && cost_same_sip(t, from, to);
+    const struct path_row *ways = several ? paths_between(t, from, to) : NULL;
+
+    add_course(w, from, to, plane);
+    for (uint32_t way = 1; ways && way < ways->n; way++)
+        add_course(w, from, to, way);
 }
 
 /* Routes of the hosts to one cube: to its slices. */

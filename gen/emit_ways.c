@@ -34,7 +34,10 @@ static void emit_byte(FILE *out, uint8_t byte)
     bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
                  (byte >= 'a' && byte <= 'z') || byte == '/' || byte == '-';
 
-    fprintf(out, plain ? "%c" : "\\%03o", byte);
+    if (plain)
+        fputc(byte, out);
+    else
+        fprintf(out, "\\%03o", byte);
 }
 
 /* Mostly letters and digits, as C strings of a line each: much faster to compile than rows. */
@@ -50,6 +53,25 @@ static void emit_letters(FILE *out, const char *name, const uint8_t *text, size_
         fputs("\"]])m4_dnl\n", out);
     }
     emit_end_map(out);
+}
+
+/* Where pairs of cubes have several. */
+static void emit_paths(FILE *out, const struct routes *r)
+{
+    size_t pairs = r->topo.paths > 1 ? (size_t)r->n_detours * r->topo.cubes : 0;
+
+    emit_define_int(out, "has_paths", r->topo.paths > 1);
+    emit_define_int(out, "n_path_rows", r->n_path_rows);
+    emit_begin_map(out, "path_of");
+    for (size_t i = 0; i < pairs; i++)
+        fprintf(out, "$1(%zu, %" PRIu32 ")m4_dnl\n", i, r->path_of[i]);
+    emit_end_map(out);
+    emit_begin_map(out, "path_rows");
+    for (uint32_t i = 0; i < r->n_path_rows; i++)
+        fprintf(out, "$1(%u, %u, %u, %u, %u)m4_dnl\n", i, r->path_rows[i].ports,
+                r->path_rows[i].links, r->path_rows[i].n, r->path_rows[i].until);
+    emit_end_map(out);
+    emit_letters(out, "path_ports", r->path_ports, r->n_path_ports);
 }
 
 /* Only where something is missing or broken. */
@@ -80,6 +102,7 @@ void emit_gaps(FILE *out, const struct routes *r)
     emit_end_map(out);
     emit_define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
+    emit_paths(out, r);
 }
 
 /* Which nodes are routers. */

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NET_CUBES_MAX = 16384 };
+enum { NET_CUBES_MAX = 16384, NET_TABLE_MAX = 8192 };
 
 /* An end of a link: where it stands among the ports of its cube. */
 struct net_end {
@@ -500,6 +500,18 @@ uint32_t net_cubes(const struct spec *spec)
                                       : spec->sip_cube_mesh_w * spec->sip_cube_mesh_h);
 }
 
+/* Tables of exits have a byte for each pair of cubes. A mesh or torus of all may have more cubes. */
+static bool table_fits(const struct making *m)
+{
+    const struct net_item *first = &m->spec->sip_net.rows[0];
+    bool whole = m->spec->sip_net.n == 1 && first->n_dims && m->net->n_cubes <= NET_CUBES_MAX;
+
+    return whole || m->net->n_cubes <= NET_TABLE_MAX ||
+           diag_error(m->spec->diag, spec_place(m->spec, KEY_sip_cubes),
+                      "'sip.cubes' is %u: more than %d cubes must be one mesh or torus",
+                      m->net->n_cubes, NET_TABLE_MAX);
+}
+
 bool net_make(const struct spec *spec, struct net *out)
 {
     static bool (*const add[NET_SHAPES])(struct making * m, const struct net_item *item) = {
@@ -512,7 +524,7 @@ bool net_make(const struct spec *spec, struct net *out)
     out->cubes = arena_alloc(spec->arena, out->n_cubes * sizeof *out->cubes);
     for (; m.item < spec->sip_net.n; m.item++)
         ok = add[spec->sip_net.rows[m.item].shape](&m, &spec->sip_net.rows[m.item]) && ok;
-    if (!ok || !set_ports(&m) || !find_io_cubes(&m))
+    if (!ok || !table_fits(&m) || !set_ports(&m) || !find_io_cubes(&m))
         return false;
     find_size(out, &spec->sip_net.rows[0]);
     return true;
@@ -557,6 +569,8 @@ static void check_without(const struct spec *spec)
     if (spec->sip_io_cubes.n)
         diag_error(spec->diag, spec_place(spec, KEY_sip_io_cubes),
                    "'sip.io_cubes' needs 'sip.net'");
+    if (spec->sip_paths > 1)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_paths), "'sip.paths' needs 'sip.net'");
 }
 
 void net_check(const struct spec *spec)
@@ -574,4 +588,7 @@ void net_check(const struct spec *spec)
     refuse_beside(spec, KEY_sip_planes);
     refuse_beside(spec, KEY_sip_plane);
     refuse_beside(spec, KEY_sip_io_chiplets);
+    if (spec->sip_paths > 1 && spec->sip_routes_impl.name)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_paths),
+                   "'sip.paths' cannot stand beside 'sip.routes': a table gives one way");
 }

@@ -9,7 +9,9 @@
  *
  * So a search outward from each target, in order of (weight, links), tells how far all cubes are,
  * and a cube's exit is its first port over which what remains is as far as it should be. The search
- * visits the cubes of the least distance first: those found are kept in a heap.
+ * visits the nearest cubes first. A machine has few weights of steps, and what is found over steps
+ * of one weight is found in the order of its distance, so there is a line for each of them, and the
+ * nearest of all is the first of some line.
  *
  * Example: links of 5 ns c0-c1, c1-c2, and one of 20 ns c0-c2, ports of 1 ns. From c0 to c2 by c1
  * is 2 * (1 + 5 + 1) = 14 ns with two links, and 22 ns with one: by c1.
@@ -17,6 +19,7 @@
 #include "net_routes.h"
 #include "check.h"
 #include "detours.h"
+#include "net_ways.h"
 #include "nodes.h"
 #include "sips.h"
 #include "machine/mesh.h"
@@ -29,15 +32,37 @@ struct far {
     uint32_t links;
 };
 
+/* A step to a cube: from where, over which port, and the number of its weight. */
+struct step_in {
+    uint32_t cube;
+    uint32_t weight : 24, port : 8;
+};
+
+/* A cube that is found, and how far it was then. */
+struct found {
+    struct far far;
+    uint32_t cube;
+};
+
+/* The cubes found over steps of one weight, the nearest first. */
+struct line {
+    int64_t weight;
+    struct found *found;
+    uint32_t first, end, room;
+};
+
 /* The search in one SIP. Cubes count inside the SIP. */
 struct search {
     struct routes *r;
-    uint32_t first;       /* the SIP's first cube, over all */
-    int64_t *weights;     /* [cube][port]: of a step; -1: there is none */
-    bool *passes;         /* [cube]: routes may */
+    uint32_t first;     /* the SIP's first cube, over all */
+    int64_t *weights;   /* [cube][port]: of a step; -1: there is none */
+    bool *passes;       /* [cube]: routes may */
+    struct step_in *in; /* those to each cube */
+    uint32_t *first_in; /* [cube], and one more: its first one */
+    struct line *lines; /* one for each weight that there is */
+    uint32_t n_lines, lines_cap;
     struct far *far;      /* [cube] */
-    uint32_t *heap, n;    /* cubes that are found, the nearest first */
-    uint32_t *place;      /* [cube]: where it is in the heap, from 1; 0: it is not */
+    uint8_t *exit;        /* [cube]: the lowest port of a way of the least weight */
     uint8_t *row;         /* [from][to]: '0' + the exit */
     const uint8_t *exits; /* of a table; NULL */
 };
@@ -124,105 +149,125 @@ static void find_weights(struct search *s)
     }
 }
 
-/* -- the heap --------------------------------------------------------------------------------- */
-
-static bool is_nearer(const struct search *s, uint32_t a, uint32_t b)
+/* The number of a weight, which may be new. */
+static uint32_t line_of(struct search *s, int64_t weight)
 {
-    if (s->far[a].weight != s->far[b].weight)
-        return s->far[a].weight < s->far[b].weight;
-    return s->far[a].links < s->far[b].links;
-}
+    uint32_t i = 0;
 
-static void put(struct search *s, uint32_t at, uint32_t cube)
-{
-    s->heap[at] = cube;
-    s->place[cube] = at + 1;
-}
+    while (i < s->n_lines && s->lines[i].weight != weight)
+        i++;
+    if (i < s->n_lines)
+        return i;
+    if (s->n_lines == s->lines_cap) {
+        struct line *more;
 
-/* `cube` is in the heap, or comes into it, and is nearer than before. */
-static void heap_raise(struct search *s, uint32_t cube)
-{
-    uint32_t at = s->place[cube] ? s->place[cube] - 1 : s->n++;
-
-    for (; at > 0 && is_nearer(s, cube, s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        put(s, at, s->heap[(at - 1) / 2]);
-    put(s, at, cube);
-}
-
-static uint32_t heap_take(struct search *s)
-{
-    uint32_t nearest = s->heap[0], last = s->heap[--s->n], at = 0;
-
-    s->place[nearest] = 0;
-    for (uint32_t child = 1; child < s->n; child = 2 * at + 1) {
-        if (child + 1 < s->n && is_nearer(s, s->heap[child + 1], s->heap[child]))
-            child++;
-        if (!is_nearer(s, s->heap[child], last))
-            break;
-        put(s, at, s->heap[child]);
-        at = child;
+        s->lines_cap = 2 * s->lines_cap + 8;
+        more = arena_alloc(s->r->arena, s->lines_cap * sizeof *more);
+        if (s->n_lines)
+            memcpy(more, s->lines, s->n_lines * sizeof *more);
+        s->lines = more;
     }
-    if (s->n)
-        put(s, at, last);
-    return nearest;
+    s->lines[s->n_lines++] = (struct line){.weight = weight};
+    return i;
+}
+
+/* The steps to each cube, and room in the lines: a step finds a cube once in a search. */
+static void list_steps(struct search *s)
+{
+    const struct kb_topology *t = &s->r->topo;
+    uint32_t n = 0;
+
+    s->n_lines = 0;
+    for (uint32_t to = 0; to < t->cubes; to++) {
+        s->first_in[to] = n;
+        for (uint32_t port = 0; port < t->ports; port++) {
+            const struct port_row *row = net_port(t, s->first + to, port);
+            int64_t weight = row->cube == NO_WHERE
+                                 ? -1
+                                 : s->weights[(size_t)row->cube * t->ports + row->port];
+
+            if (weight < 0)
+                continue;
+            s->in[n] = (struct step_in){
+                .cube = row->cube, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
+            s->lines[s->in[n++].weight].room++;
+        }
+    }
+    s->first_in[t->cubes] = n;
+    for (uint32_t i = 0; i < s->n_lines; i++)
+        s->lines[i].found =
+            arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
 }
 
 /* -- to one target ---------------------------------------------------------------------------- */
 
+static bool is_nearer(struct far a, struct far b)
+{
+    return a.weight != b.weight ? a.weight < b.weight : a.links < b.links;
+}
+
 /* The cubes from which a step leads to `cube`, which is as far as it is. */
 static void reach_from(struct search *s, uint32_t cube)
 {
-    const struct kb_topology *t = &s->r->topo;
+    for (uint32_t i = s->first_in[cube]; i < s->first_in[cube + 1]; i++) {
+        const struct step_in *step = &s->in[i];
+        struct line *line = &s->lines[step->weight];
+        struct far far = {s->far[cube].weight + line->weight, s->far[cube].links + 1};
 
-    for (uint32_t port = 0; port < t->ports; port++) {
-        const struct port_row *row = net_port(t, s->first + cube, port);
-        struct far far;
-        int64_t weight;
-
-        if (row->cube == NO_WHERE)
-            continue;
-        weight = s->weights[(size_t)row->cube * t->ports + row->port];
-        if (weight < 0)
-            continue;
-        far = (struct far){s->far[cube].weight + weight, s->far[cube].links + 1};
-        if (far.weight > s->far[row->cube].weight ||
-            (far.weight == s->far[row->cube].weight && far.links >= s->far[row->cube].links))
-            continue;
-        s->far[row->cube] = far;
-        heap_raise(s, row->cube);
+        if (is_nearer(far, s->far[step->cube])) {
+            s->far[step->cube] = far;
+            s->exit[step->cube] = (uint8_t)step->port;
+            line->found[line->end++] = (struct found){far, step->cube};
+        } else if (step->port < s->exit[step->cube] && !is_nearer(s->far[step->cube], far)) {
+            s->exit[step->cube] = (uint8_t)step->port;
+        }
     }
+}
+
+/* The nearest of all that are found, of which each line has its own first. NULL: there is none. */
+static const struct found *take_nearest(struct search *s)
+{
+    struct line *best = NULL;
+
+    for (struct line *line = s->lines; line < s->lines + s->n_lines; line++)
+        if (line->first < line->end &&
+            (!best || is_nearer(line->found[line->first].far, best->found[best->first].far)))
+            best = line;
+    return best ? &best->found[best->first++] : NULL;
 }
 
 static void measure(struct search *s, uint32_t to)
 {
+    const struct found *found;
+
     for (uint32_t i = 0; i < s->r->topo.cubes; i++)
         s->far[i] = (struct far){INT64_MAX, 0};
+    memset(s->exit, NO_EXIT, s->r->topo.cubes);
+    for (uint32_t i = 0; i < s->n_lines; i++)
+        s->lines[i].first = s->lines[i].end = 0;
     s->far[to] = (struct far){0, 0};
-    heap_raise(s, to);
-    while (s->n) {
-        uint32_t cube = heap_take(s);
+    reach_from(s, to);
+    while ((found = take_nearest(s)) != NULL)
+        if (s->passes[found->cube] && !is_nearer(s->far[found->cube], found->far))
+            reach_from(s, found->cube);
+}
 
-        if (cube == to || s->passes[cube])
-            reach_from(s, cube);
-    }
+/* Does a way of the least weight from `from` to the target begin with `port`? */
+static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
+{
+    const struct search *s = of;
+    const struct kb_topology *t = &s->r->topo;
+    int64_t weight = s->weights[(size_t)from * t->ports + port];
+    uint32_t next = weight < 0 ? to : net_port(t, s->first + from, port)->cube;
+
+    return weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
+           s->far[next].weight + weight == s->far[from].weight &&
+           s->far[next].links + 1 == s->far[from].links;
 }
 
 static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
 {
-    const struct kb_topology *t = &s->r->topo;
-
-    if (s->exits)
-        return s->exits[(size_t)from * t->cubes + to];
-    for (uint32_t port = 0; s->far[from].weight != INT64_MAX && port < t->ports; port++) {
-        int64_t weight = s->weights[(size_t)from * t->ports + port];
-        uint32_t next = weight < 0 ? to : net_port(t, s->first + from, port)->cube;
-
-        if (weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
-            s->far[next].weight + weight == s->far[from].weight &&
-            s->far[next].links + 1 == s->far[from].links)
-            return port;
-    }
-    return NO_EXIT;
+    return s->exits ? s->exits[(size_t)from * s->r->topo.cubes + to] : s->exit[from];
 }
 
 /* -- shores ----------------------------------------------------------------------------------- */
@@ -264,14 +309,28 @@ static bool is_end(const struct search *s, uint32_t cube)
     return !is_switch(s->r->found->kinds[s->r->found->kind[s->first + cube]]);
 }
 
+/* All ways of the pair, if there is more than the one by its exits. */
+static void find_ways_of(struct search *s, struct net_ways *ways, uint32_t from, uint32_t to)
+{
+    struct routes *r = s->r;
+
+    if (r->topo.paths > 1 && from != to && s->far[from].weight != INT64_MAX && is_end(s, from) &&
+        is_end(s, to))
+        r->path_of[(size_t)(r->n_detours + from) * r->topo.cubes + to] =
+            net_ways_add(ways, from, to);
+}
+
 /* The ways in one SIP; returns the pairs without one. */
 static uint64_t search_sip(struct search *s)
 {
     const struct kb_topology *t = &s->r->topo;
+    struct net_ways ways = net_ways_make(s->r, leads_on, s);
     int64_t *nearest = arena_alloc(s->r->arena, t->cubes * sizeof *nearest);
     uint64_t no_way = 0;
 
+    ways.first = s->first;
     find_weights(s);
+    list_steps(s);
     for (uint32_t i = 0; i < t->cubes; i++)
         nearest[i] = INT64_MAX;
     for (uint32_t to = 0; to < t->cubes; to++) {
@@ -286,6 +345,7 @@ static uint64_t search_sip(struct search *s)
                 from == to || !s->r->found->there[s->first + from] ? 0 : choose(s, from, to);
 
             s->row[(size_t)from * t->cubes + to] = (uint8_t)('0' + exit);
+            find_ways_of(s, &ways, from, to);
             no_way += exit == NO_EXIT && is_end(s, from) && is_end(s, to);
         }
     }
@@ -299,9 +359,10 @@ static struct search new_search(struct routes *r, const uint8_t *exits)
 
     s.weights = arena_alloc(r->arena, cubes * r->topo.ports * sizeof *s.weights);
     s.passes = arena_alloc(r->arena, cubes * sizeof *s.passes);
+    s.in = arena_alloc(r->arena, cubes * r->topo.ports * sizeof *s.in);
+    s.first_in = arena_alloc(r->arena, (cubes + 1) * sizeof *s.first_in);
     s.far = arena_alloc(r->arena, cubes * sizeof *s.far);
-    s.heap = arena_alloc(r->arena, (cubes + 1) * sizeof *s.heap);
-    s.place = arena_alloc(r->arena, cubes * sizeof *s.place);
+    s.exit = arena_alloc(r->arena, cubes);
     return s;
 }
 
@@ -318,6 +379,8 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
     r->detour_of = arena_alloc(r->arena, sim_cubes(t) * sizeof *r->detour_of);
     r->detours = arena_alloc(r->arena, of_sip * t->sips);
+    if (t->paths > 1)
+        r->path_of = arena_alloc(r->arena, of_sip * t->sips * sizeof *r->path_of);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
         s.first = sip * t->cubes;
         if (alike[sip] == sip) {

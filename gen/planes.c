@@ -25,6 +25,7 @@
 #include "cubes.h"
 #include "detours.h"
 #include "net_routes.h"
+#include "net_ways.h"
 #include "pattern.h"
 #include "machine/mesh.h"
 #include <string.h>
@@ -462,6 +463,8 @@ bool find_ways(struct routes *r)
             no_way[0] = find_net_exits(r, &table);
         else
             find_detours(r, &table, no_way);
+        if (t->paths > 1 && !net_ways_fit(r))
+            return false;
     }
     for (uint32_t plane = 0; plane < t->planes; plane++) {
         uint64_t pairs = (uint64_t)t->cubes * t->cubes * t->sips;

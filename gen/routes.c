@@ -2,6 +2,7 @@
 #include "stops.h"
 #include "routes.h"
 #include "between.h"
+#include "cache_row.h"
 #include "channels.h"
 #include "homes.h"
 #include "kinds.h"
@@ -56,6 +57,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->h = cubes->net ? cubes->net->h : (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
     t->ports = cubes->net ? cubes->net->most_ports + 1 : (uint32_t)N_SIDES;
+    t->paths = (uint32_t)s->sip_paths;
     t->cube_w_mm = s->cube_size_mm[0];
     t->cube_h_mm = s->cube_size_mm[1];
     t->alike = cubes->alike;
@@ -181,7 +183,8 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
     unsigned bits;
 
-    if (!find_cubes(spec, cubes) || !make_tables(r, spec, arena, cubes, 0))
+    if (!find_cubes(spec, cubes) || !caches_fit(spec, cubes) ||
+        !make_tables(r, spec, arena, cubes, 0))
         return false;
     if (r->topo.links != MODE_ROUTER)
         return true;

@@ -27,6 +27,7 @@ struct routes {
     uint32_t first_xbar_node, first_bridge_node;
     uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
     uint32_t n_stops;      /* rows of stops */
+    uint32_t n_path_rows, path_rows_cap, n_path_ports, path_ports_cap; /* of a net: net_ways.c */
     uint32_t n_detours, detours_cap, n_shores, n_between_rows, n_between_of;
     const struct cubes *found;      /* what is there; borrowed */
     uint32_t *first_end, *next_end; /* segments.c */

@@ -297,6 +297,25 @@ static void take_turn(struct stops *w, uint32_t cube, uint32_t in, uint32_t exit
         w->turns[((w->turns_of[cube] - 1) * t->ports + in) * t->ports + exit] = true;
 }
 
+/* The turns on the other ways from a cube to another one. */
+static void take_other_ways(struct stops *w, uint32_t from, uint32_t to)
+{
+    const struct kb_topology *t = &w->r->topo;
+    const struct path_row *ways = t->paths > 1 && from != to ? paths_between(t, from, to) : NULL;
+
+    for (uint32_t way = 1; ways && way < ways->n; way++) {
+        uint32_t cube = from, in = t->ports - 1;
+
+        for (uint32_t i = 0; i < ways[way].links; i++) {
+            uint32_t exit = t->path_ports[ways[way].ports + i] - (uint32_t)'0';
+
+            take_turn(w, cube, in, exit);
+            in = walk_far_side(t, cube, exit);
+            cube = walk_neighbour(t, cube, exit);
+        }
+    }
+}
+
 /* The turns on the way to `to`, from one that is entered by port `in`; and there to `exit`. */
 static void take_way(struct stops *w, uint32_t from, uint32_t to, uint32_t in, uint32_t exit)
 {
@@ -340,6 +359,7 @@ static void find_turns(struct stops *w)
             if (!mesh_has_cube(t, from) || !kind_at(t, from)->pes)
                 continue;
             take_way(w, from, to, io, io);
+            take_other_ways(w, from, to);
             if (one_way)
                 take_way(w, to, from, io, io);
         }
@@ -419,10 +439,19 @@ static struct use use_of(const struct stops *w, uint32_t cube)
     return use;
 }
 
+/* Is the crossbar node only there, as it has one slice and edges of as many servers? */
+static bool is_part_of_slice(const struct stops *w)
+{
+    const struct kind_row *kind = kind_at(&w->r->topo, w->cube);
+    const struct spec *of = w->r->found->kinds[cube_kind(&w->r->topo, w->cube)];
+
+    return kind->crossbars == 1 && kind->slices == 1 &&
+           (kind->pes == 0 || of->cube_hbm_ports == of->cube_pe_pe_dma_ports);
+}
+
 static void fill_row(struct stops *w)
 {
     const struct kb_topology *t = &w->r->topo;
-    const struct kind_row *kind = kind_at(t, w->cube);
 
     memset(w->row, '0', t->n_cube_nodes);
     for (uint32_t plane = 0; plane < t->planes; plane++) {
@@ -435,7 +464,7 @@ static void fill_row(struct stops *w)
 
         if (of == NODE_PE_DMA || of == NODE_M_CPU)
             w->row[node] = '1';
-        if (of == NODE_XBAR && kind->crossbars == 1 && kind->slices == 1)
+        if (of == NODE_XBAR && is_part_of_slice(w))
             w->row[node] = '0';
     }
 }

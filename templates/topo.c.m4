@@ -13,6 +13,10 @@ m4_dnl gen_port_row(INDEX, CUBE, PORT, FLAGS, RING)
 m4_define([[gen_port_row]],
 [[    [$1] = {$2, $3, $4, $5},
 ]])m4_dnl
+m4_dnl gen_path_row(INDEX, PORTS, LINKS, N, UNTIL)
+m4_define([[gen_path_row]],
+[[    [$1] = {.ports = $2, .links = $3, .n = $4, .until = $5},
+]])m4_dnl
 m4_dnl gen_segment_row(INDEX, FIRST_HOP, N_HOPS, FIRST_LEG, N_LEGS, EXIT, TAIL_WIRE, TAIL_OVERHEAD, FROM, TO)
 m4_define([[gen_segment_row]],
 [[    [$1] = {$2, $4, $3, $5, $6, $7, $8}, /* $9 .. $10 */
@@ -150,6 +154,22 @@ static const uint16_t io_cubes[] = {
 gen_map_io_cubes([[gen_number_row]])m4_dnl
 };
 
+]])m4_dnl
+m4_ifelse(gen_has_paths, 1, [[/* Of each pair of cubes: its first way, from 1; 0: it has no second one. */
+static const uint32_t path_of[] = {
+gen_map_path_of([[gen_number_row]])m4_dnl
+};
+
+m4_ifelse(gen_n_path_rows, 0, [[]], [[/* Of each way its exits, '0' + a port. */
+static const struct path_row path_rows[] = {
+gen_map_path_rows([[gen_path_row]])m4_dnl
+};
+
+static const uint8_t path_ports[] =
+gen_map_path_ports([[gen_text_row]])m4_dnl
+    "";
+
+]])m4_dnl
 ]])m4_dnl
 /* Of each cube, plane and chiplet: the place of its shore cube, on the way from it and to it. */
 static const uint16_t shores[TOPO_SIPS * TOPO_CUBES * TOPO_PLANES * TOPO_CHIPLETS * 2] = {

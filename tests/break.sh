@@ -78,8 +78,13 @@ break_it 'a wait for a result is none for its makers' runtime/kernels/accesses.c
 break_it 'a PE issues without a pace' runtime/engine/how.h 's/t = \*pace > t \? \*pace : t;/(void)pace;/'
 break_it 'a sweep goes on at the pace of the point before' runtime/engine/stations.h 's/s->paces\[channel\] = 0;/(void)channel;/'
 break_it 'a pace of both directions' runtime/engine/how.h 's/&s->paces\[2 \* \(size_t\)x->src \+ txn_writes\(x\)\]/\&s->paces[2 * (size_t)x->src]/'
+break_it 'paths: all transactions take the first way' runtime/machine/endpoint.c 's/while \(rows\[way\]\.until <= lane\)/while (false \&\& rows[way].until <= lane)/'
+break_it 'paths: a way counts once' gen/net_ways.c 's/before \+ lanes_of\(w, from, links\)/before + (lanes_of(w, from, links) > 0)/'
+break_it 'paths: any other way leaves a cube as the first' runtime/machine/walk.h 's/if \(trip->way\)/if (false)/'
+break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
+break_it 'a net takes the port that is found last' gen/net_routes.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'
 break_it 'links of a net weigh nothing' gen/net_routes.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
-break_it 'routes pass a cube that lets none pass' gen/net_routes.c 's/cube == to \|\| s->passes\[cube\]/true/' gen/net_routes.c 's/\(next == to \|\| s->passes\[next\]\)/true/'
+break_it 'routes pass a cube that lets none pass' gen/net_routes.c 's/if \(s->passes\[found->cube\] && /if (/' gen/net_routes.c 's/\(next == to \|\| s->passes\[next\]\)/true/'
 break_it 'links are passed ahead of time behind lanes' gen/feeds.c 's/if \(has_lanes\(f->r, edge->from\)\)/if (has_lanes(f->r, edge->from) \&\& f->r == NULL)/'
 break_it 'a link of several lanes is one server' runtime/engine/stations.c 's/if \(lanes\[way\] > 1/if (lanes[way] > 64/'
 break_it 'a memory is passed with a link of several ports' gen/feeds.c 's/ && !has_servers\(&r->cube_links\[last->link\]\)\)/)/'
@@ -1008,6 +1013,7 @@ choose_tests() {
     *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk operations) scripts=() ;;
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
+    *paths:* | *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;

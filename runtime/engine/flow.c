@@ -24,6 +24,12 @@ static size_t n_pairs(const struct kb_topology *t)
     return (size_t)between_blocks(t) * sim_cubes(t) * sim_cubes(t);
 }
 
+/* Do transactions of a pair of cubes all go the same way, and are there few enough pairs to count? */
+static bool counts_pairs(const struct kb_topology *t)
+{
+    return t->paths == 1 && n_pairs(t) <= FLOW_PAIRS_MOST;
+}
+
 bool flows_init(struct flows *f, const struct kb_topology *t)
 {
     for (uint32_t i = 0; i < N_FLOW_TABLES; i++) {
@@ -36,9 +42,9 @@ bool flows_init(struct flows *f, const struct kb_topology *t)
     }
     if (t->regular)
         return true;
-    if (n_pairs(t) <= FLOW_PAIRS_MOST)
+    if (counts_pairs(t))
         f->pairs = rows_reserve(n_pairs(t), sizeof *f->pairs);
-    return flows_walked(f, t) && (f->pairs || n_pairs(t) > FLOW_PAIRS_MOST);
+    return flows_walked(f, t) && (f->pairs || !counts_pairs(t));
 }
 
 bool flows_walked(struct flows *f, const struct kb_topology *t)

@@ -519,7 +519,7 @@ static ALWAYS_INLINE void go_ideal_of_kernel(struct kb_sim *s, int how, uint64_t
     int64_t drain;
 
     if (cost->nbytes != x->nbytes || cost->dst != x->dst ||
-        (!T->regular && cost->plane != x->plane))
+        (!T->regular && cost->course != x->course))
         *cost = cost_known(T, &s->mask, &trip, txn_writes(x), x->nbytes);
     drain = cost->hold_fs - service_for(s, how, x)->done_fs;
     x->drain_fs = drain;

@@ -360,8 +360,8 @@ void router_leave_way(struct way *way)
 struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers)
 {
     const struct txn *x = &s->txns[slot];
-    uint32_t key = x->plane | (uint32_t)x->chiplet << 3 | (uint32_t)x->prio << 5 |
-                   (uint32_t)txn_of_host(x) << 7 | txn_writes(x) << 8 | (uint32_t)answers << 9;
+    uint32_t key = x->course | (uint32_t)x->chiplet << 6 | (uint32_t)x->prio << 8 |
+                   (uint32_t)txn_of_host(x) << 10 | txn_writes(x) << 11 | (uint32_t)answers << 12;
     uint64_t turn = ((uint64_t)x->id + (s->splits ? s->splits[slot].number : 0)) % s->router->turns;
     uint32_t hash = (x->src * 0x9e3779b1u ^ x->dst * 0x85ebca6bu ^ key * 0xc2b2ae35u) +
                     (uint32_t)turn * 0x27d4eb2fu;

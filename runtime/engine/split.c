@@ -339,6 +339,16 @@ void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     set_service(s, slot, &part);
 }
 
+/* The course of a part like `x`; all of a multicast go the first way of a net. */
+static uint32_t course_of(const struct kb_sim *s, const struct txn *x, uint32_t number)
+{
+    if (T->paths > 1 && s->parts.branches)
+        return 0;
+    if (T->paths > 1 || T->plane_choice == PLANE_BY_HASH)
+        return endpoint_course(T, (kb_transaction_op)x->op, x->src, x->dst, x->id, number);
+    return x->course;
+}
+
 void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t *slots)
 {
     const struct txn *of = &s->txns[whole];
@@ -351,9 +361,7 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
         s->txns[slot] = *of;
         s->txns[slot].dst = part->dst;
         s->txns[slot].nbytes = part->nbytes & TXN_MAX_BYTES;
-        if (T->plane_choice == PLANE_BY_HASH)
-            s->txns[slot].plane =
-                endpoint_plane(T, (kb_transaction_op)of->op, of->id + number) & 7u;
+        s->txns[slot].course = course_of(s, &s->txns[slot], number) & 63u;
         s->txns[slot].stage = TXN_WAITING;
         banks_place(s, slot, part->offset);
         if (part->banks) {

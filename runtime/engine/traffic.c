@@ -176,13 +176,14 @@ bool traffic_draw(struct traffic *tr, uint32_t source)
 
 /* -- while it runs -------------------------------------------------------------------------- */
 
-/* Of a machine with planes or gaps. False, and the run ends: no way leads there. */
-static bool choose_plane(struct kb_sim *s, struct txn *txn)
+/* Of a machine with planes, ways or gaps. False, and the run ends: no way leads there. */
+static bool choose_course(struct kb_sim *s, struct txn *txn)
 {
-    txn->plane = endpoint_plane(s->topo, (kb_transaction_op)txn->op, txn->id) & 7u;
+    txn->course =
+        endpoint_course(s->topo, (kb_transaction_op)txn->op, txn->src, txn->dst, txn->id, 0) & 63u;
     const struct trip trip = txn_trip(s->topo, txn);
 
-    if (!s->topo->plane_rows[txn->plane].in_parts || walk_has_way(s->topo, &trip))
+    if (!s->topo->plane_rows[trip.plane].in_parts || walk_has_way(s->topo, &trip))
         return true;
     s->status = KB_BAD_REQUEST;
     s->stop_fs = 0;
@@ -272,7 +273,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
                         .dst = source->next_dst,
                         .id = (source->n - 1) * tr->n_pes * tr->kinds + number,
                         .next = TXN_NONE};
-    if (!s->topo->regular && !choose_plane(s, txn))
+    if (!s->topo->regular && !choose_course(s, txn))
         return;
     if (s->topo->splits && !place_parts(s, number, source->n - 1, slot)) {
         traffic_no_memory(s);

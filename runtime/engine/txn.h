@@ -49,9 +49,9 @@ struct txn {
         uint64_t address; /* before the run, of one that will be split */
     };
     uint64_t at_fs; /* of its next event, where it lies in the row: engine/calendar.h */
-    uint64_t nbytes : 40, stage : 8;
+    uint64_t nbytes : 40, stage : 5, piped : 1, chiplet : 2; /* piped: its first arrival is to come */
     uint64_t class : 6, prio : 2; /* of its next event; 8 bits, and 8 bits more: */
-    uint64_t op : 2, piped : 1, plane : 3, chiplet : 2; /* piped: its first arrival is to come */
+    uint64_t op : 2, course : 6;  /* course: machine/paths.h */
     uint32_t src, dst;
     uint32_t id;
     uint32_t next; /* slot of the next in the same list */
@@ -88,7 +88,7 @@ static inline uint8_t txn_way(const struct txn *x)
 /* From where to where it goes, and how. */
 static inline struct trip txn_trip(const struct kb_topology *t, const struct txn *x)
 {
-    return walk_trip(t, x->src, x->dst, x->plane, txn_of_host(x), x->chiplet, !txn_writes(x));
+    return walk_trip(t, x->src, x->dst, x->course, txn_of_host(x), x->chiplet, !txn_writes(x));
 }
 
 /* First come, first served; linked through txn.next. */

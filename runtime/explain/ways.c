@@ -33,12 +33,12 @@ static uint32_t hops_passed(const struct segment_row *seg)
 
 /* -- counting ------------------------------------------------------------------------------- */
 
-enum { PLANE_BIT = 4, CHIPLET_BIT = 8, USED_BIT = 12 };
+enum { COURSE_BIT = 2, CHIPLET_BIT = 8, USED_BIT = 12 };
 
 static uint16_t how_of(const struct txn *x)
 {
     return (uint16_t)(1u << USED_BIT | (uint32_t)x->chiplet << CHIPLET_BIT |
-                      (uint32_t)x->plane << PLANE_BIT | x->op);
+                      (uint32_t)x->course << COURSE_BIT | x->op);
 }
 
 struct txn ways_txn(const struct way_sum *way)
@@ -46,7 +46,7 @@ struct txn ways_txn(const struct way_sum *way)
     return (struct txn){.src = way->src,
                         .dst = way->dst,
                         .op = way->how & 3u,
-                        .plane = (way->how >> PLANE_BIT) & 7u,
+                        .course = (way->how >> COURSE_BIT) & 63u,
                         .chiplet = (way->how >> CHIPLET_BIT) & 3u};
 }
 

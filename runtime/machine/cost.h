@@ -130,6 +130,12 @@ static inline const struct kind_row *kind_at(const struct kb_topology *t, uint32
     return &t->kinds[cube_kind(t, cube)];
 }
 
+/* Has it a NoC and ports alone? */
+static inline bool cube_is_switch(const struct kb_topology *t, uint32_t cube)
+{
+    return kind_at(t, cube)->pes == 0 && kind_at(t, cube)->slices == 0;
+}
+
 /* Servers of station `i` of the channels, of the engines: an odd one writes. */
 static inline uint32_t channels_of(const struct kb_topology *t, uint32_t i)
 {
@@ -241,7 +247,7 @@ static inline struct cost_row cost_of_any_pe(const struct kb_topology *t, const 
 
     if (a == b)
         return *cost_segment_at(t, a, seg_of_local(t, trip->plane, pe, unit));
-    if (t->between_by == BY_WALK || !cost_same_sip(t, a, b))
+    if (t->between_by == BY_WALK || trip->way || !cost_same_sip(t, a, b))
         return cost_walked(t, trip).way;
     way = &between_cubes(t, trip->plane, trip->back, cube_is_odd(t, trip->back ? b : a), a, b)->way;
     cost = cost_add(way->cost, cost_segment_at(t, a, seg_of_out(t, trip->plane, pe, way->exit)));
@@ -394,7 +400,7 @@ struct known_cost {
     uint64_t nbytes; /* 0: of none */
     int64_t way_fs, hold_fs;
     uint32_t dst;
-    uint8_t plane;
+    uint8_t course; /* its plane, or its way: one of them is 0 */
 };
 
 static inline struct known_cost cost_known(const struct kb_topology *t, const struct cost_mask *m,
@@ -407,7 +413,7 @@ static inline struct known_cost cost_known(const struct kb_topology *t, const st
         .way_fs = cost_way_fs(m, way.wire_fs, way.overhead_fs),
         .hold_fs = cost_hold_fs(m, cost_memory(t, trip->dst, writes), way.link_gbs, nbytes),
         .dst = trip->dst,
-        .plane = trip->plane};
+        .course = trip->plane | trip->way};
 }
 
 /* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */

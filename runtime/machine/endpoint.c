@@ -41,7 +41,7 @@ kb_status endpoint_error(kb_error *why, const char *fmt, ...)
 static uint32_t units_of(const struct kb_topology *t, uint32_t cube, kb_endpoint_kind kind)
 {
     if (kind == KB_SRAM || kind == KB_HOST)
-        return kind == KB_SRAM ? 1 : t->chiplets;
+        return kind == KB_SRAM ? !cube_is_switch(t, cube) : t->chiplets;
     return kind == KB_SLICE ? kind_at(t, cube)->slices : kind_at(t, cube)->pes;
 }
 
@@ -80,6 +80,23 @@ static void refuse_missing(const struct kb_topology *t, const kb_endpoint *end, 
         endpoint_error(why, "c%u is %s", end->cube, what);
 }
 
+/* What the topology does not have: a thing of a switch, or one whose number is too large. */
+static void refuse_outside(const struct kb_topology *t, const kb_endpoint *end, kb_error *why)
+{
+    static const char *const things[] = {
+        [KB_PE] = "PEs", [KB_HOST] = "host", [KB_SLICE] = "slices", [KB_SRAM] = "SRAM",
+        [KB_TCM] = "PEs"};
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(end, name);
+    if (end->sip < t->sips && end->cube < t->cubes && end->kind != KB_HOST &&
+        cube_is_switch(t, end->sip * t->cubes + end->cube))
+        endpoint_error(why, "%s: c%u is a switch, it has no %s", name, end->cube,
+                       things[end->kind]);
+    else
+        endpoint_error(why, "%s is not in this topology", name);
+}
+
 /* A memory's number among all of its cube. */
 static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
 {
@@ -107,7 +124,7 @@ bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t
 
     if (end->sip >= t->sips || end->cube >= t->cubes || end->unit >= units_of(t, cube, end->kind) ||
         (end->kind == KB_HOST && end->cube)) {
-        refuse_end(end, "is not in this topology", why);
+        refuse_outside(t, end, why);
         return false;
     }
     if (!t->alike && !is_there(t, end)) {
@@ -169,6 +186,44 @@ uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint6
     if (t->plane_choice == PLANE_BY_HASH)
         return (uint32_t)(id % t->planes);
     return kb_plane_of(t, op);
+}
+
+/* The number of a memory among those of all cubes, which have 1024 each. */
+static uint64_t memory_number(const struct kb_topology *t, uint32_t dst)
+{
+    uint32_t unit = dst_unit(t, dst);
+    uint64_t first = (uint64_t)dst_cube(t, dst) * 1024;
+
+    if (unit_is_slice(t, unit))
+        return first + unit;
+    return first + (unit_is_tcm(t, unit) ? 512 + unit_pe(t, unit) : 256);
+}
+
+/* The way of a PE's transaction, of those that its pair of cubes has. */
+static uint32_t way_taken(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
+                          uint32_t dst, uint64_t id, uint64_t part)
+{
+    bool back = op == KB_READ && t->plane_rows[0].one_way;
+    uint32_t a = src_cube(t, src), b = dst_cube(t, dst), way = 0, lane;
+    const struct path_row *rows;
+
+    if (a == b || !cost_same_sip(t, a, b))
+        return 0;
+    rows = paths_between(t, back ? b : a, back ? a : b);
+    if (!rows)
+        return 0;
+    lane = paths_lane(pe_number(t, src), memory_number(t, dst), id, part, rows[rows->n - 1].until);
+    while (rows[way].until <= lane)
+        way++;
+    return way;
+}
+
+uint32_t endpoint_course(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
+                         uint32_t dst, uint64_t id, uint64_t part)
+{
+    if (t->paths > 1)
+        return op >= KB_H2D ? 0 : way_taken(t, op, src, dst, id, part);
+    return endpoint_plane(t, op, id + part) & 63u;
 }
 
 kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,

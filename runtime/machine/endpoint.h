@@ -65,6 +65,10 @@ kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
 /* The plane of `op`, as sip.plane says, for a transaction with that id; column: as op. */
 uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint64_t id);
 
+/* The course (paths.h) of a part of a transaction between packed ends, no multicast. */
+uint32_t endpoint_course(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
+                         uint32_t dst, uint64_t id, uint64_t part);
+
 /* The trip of `op` between packed ends on `plane`. KB_BAD_REQUEST: there is no way. */
 kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                         const uint32_t packed[2], uint32_t plane, struct trip *trip, kb_error *why);

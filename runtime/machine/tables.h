@@ -129,6 +129,16 @@ enum { WRAP_SPREAD = 4 };
 enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
 
 /*
+ * One way of a pair of cubes of a net that has several: machine/paths.h. The rows of a pair lie one
+ * behind the other.
+ */
+struct path_row {
+    uint32_t ports; /* the first of its exits in path_ports */
+    uint16_t links, n; /* of the way; ways of the pair */
+    uint16_t until;    /* lanes of the ways up to this one */
+};
+
+/*
  * A port of a net: the port that its link leads to. Links that are broken, or lead to a cube that
  * is missing, have a row, too. A link has one number, at the one of its two cubes that owns it.
  */
@@ -355,6 +365,7 @@ struct cube_row {
 struct trip {
     uint32_t src, dst; /* packed: machine/cost.h */
     uint8_t plane;
+    uint8_t way;     /* of those of its pair of cubes: paths.h */
     uint8_t chiplet; /* of a host */
     bool of_host;
     bool back; /* its route is that of its data, walked backwards */

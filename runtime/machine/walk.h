@@ -29,6 +29,7 @@
 #define WALK_H
 #include "machine/box_impl.h"
 #include "machine/mesh.h"
+#include "machine/paths.h"
 
 /* The segment where a request is. */
 static inline const struct segment_row *walk_segment(const struct kb_topology *t,
@@ -39,18 +40,21 @@ static inline const struct segment_row *walk_segment(const struct kb_topology *t
 
 /* -- trips ---------------------------------------------------------------------------------- */
 
-/* The trip of a transaction; `of_host`: of chiplet `chiplet`. */
+/* The trip of a transaction on that course (paths.h); `of_host`: of chiplet `chiplet`. */
 static inline struct trip walk_trip(const struct kb_topology *t, uint32_t src, uint32_t dst,
-                                    uint32_t plane, bool of_host, uint32_t chiplet, bool reads)
+                                    uint32_t course, bool of_host, uint32_t chiplet, bool reads)
 {
+    uint32_t plane = t->planes == 1 ? 0 : course;
+
     if (t->regular)
         return (struct trip){.src = src, .dst = dst, .of_host = of_host};
     return (struct trip){.src = src,
                          .dst = dst,
-                         .plane = t->planes == 1 ? 0 : (uint8_t)plane,
+                         .plane = (uint8_t)plane,
+                         .way = t->paths > 1 && !of_host ? (uint8_t)course : 0,
                          .chiplet = (uint8_t)chiplet,
                          .of_host = of_host,
-                         .back = reads && t->plane_rows[t->planes == 1 ? 0 : plane].one_way};
+                         .back = reads && t->plane_rows[plane].one_way};
 }
 
 /* The part of a trip inside the SIP of `cube`: from which cube to which. */
@@ -115,6 +119,8 @@ static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip 
 
         if (cube == part.last)
             return exit_io(t);
+        if (trip->way)
+            return paths_exit(t, trip, cube, part.first, part.last);
         if (t->between_by != BY_WALK && !(trip->back && t->plane_rows[trip->plane].has_detours))
             return between_cubes(t, trip->plane, trip->back, odd, cube, part.last)->way.exit;
         return trip->back ? mesh_back_exit(t, trip->plane, odd, cube, part.last, part.first)

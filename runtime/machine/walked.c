@@ -64,7 +64,7 @@ struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *t
         if (seg->exit == EXIT_END)
             return c;
         c.ucie_fs += ports_passed_fs(t, trip, at, seg->exit);
-        if (t->between_by != BY_WALK && seg->exit != exit_io(t)) {
+        if (t->between_by != BY_WALK && !trip->way && seg->exit != exit_io(t)) {
             at = skip_between(t, trip, at, &c);
             continue;
         }

@@ -231,15 +231,18 @@ static __attribute__((noinline)) kb_status find_tile(struct adding *a, struct ro
     return KB_NO_MEMORY;
 }
 
-/* Its way on the plane that it asks for, or else on that of its op or id. */
+/* On the plane that it asks for, or else on the course of its op or id. */
 static kb_status find_trip(const struct adding *a, const struct row *r, struct trip *trip,
                            kb_error *why)
 {
     const struct kb_topology *t = a->sim->topo;
     const uint32_t ends[] = {r->src->packed, r->dst->packed};
     uint32_t plane = r->plane > 0 ? r->plane - 1 : endpoint_plane(t, r->op, a->n_txns);
+    kb_status status = endpoint_trip(t, r->op, r->src->at, ends, plane, trip, why);
 
-    return endpoint_trip(t, r->op, r->src->at, ends, plane, trip, why);
+    if (status == KB_OK && t->paths > 1 && !r->targets)
+        trip->way = (uint8_t)endpoint_course(t, r->op, ends[0], ends[1], a->n_txns, 0);
+    return status;
 }
 
 /* Writes a row that is right behind those that are there. */
@@ -253,7 +256,7 @@ INLINE void put_row(struct adding *a, const struct row *r, const struct trip *tr
                         .nbytes = r->nbytes & TXN_MAX_BYTES,
                         .op = r->op,
                         .stage = TXN_WAITING,
-                        .plane = trip->plane & 7u,
+                        .course = (trip->plane | trip->way) & 63u,
                         .chiplet = trip->chiplet & 3u,
                         .prio = r->prio & 3u,
                         .src = r->src->packed,

@@ -90,12 +90,12 @@ static bool fill(const struct kb_sim *s, struct lone_runs *runs, uint32_t slot, 
     lone->txns[0] = (struct txn){.nbytes = txn->nbytes,
                                  .op = txn->op,
                                  .stage = TXN_WAITING,
-                                 .plane = txn->plane,
+                                 .course = txn->course,
                                  .chiplet = txn->chiplet,
                                  .prio = txn->prio,
                                  .src = txn->src,
                                  .dst = txn->dst,
-                                 .id = txn->id, /* planes may be chosen by it */
+                                 .id = txn->id, /* courses may be chosen by it */
                                  .next = TXN_NONE};
     lone->n_txns = 1;
     lone->n_parts = 0;
@@ -152,9 +152,9 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
         .offset = place_of_bytes(s, slot),
         .src = x->src,
         .dst = x->dst,
-        .way = 1u + (x->op | (uint32_t)x->plane << 2 | (uint32_t)x->chiplet << 5 |
-                     (uint32_t)x->prio << 7 | (uint32_t)parts << 9 |
-                     (uint32_t)(parts && s->splits[slot].by_address) << 10)};
+        .way = 1u + (x->op | (uint32_t)x->course << 2 | (uint32_t)x->chiplet << 8 |
+                     (uint32_t)x->prio << 10 | (uint32_t)parts << 12 |
+                     (uint32_t)(parts && s->splits[slot].by_address) << 13)};
     bool tile =
         parts && s->places && s->places[slot].tile.n > 1; /* of any shape: no answer is kept */
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^

@@ -331,7 +331,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
         .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn), txn->chiplet),
         .dst = endpoint_unpack_memory(s->topo, txn->dst),
         .nbytes = txn->nbytes,
-        .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->plane + 1u : 0,
+        .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->course + 1u : 0,
         .prio = txn->prio,
     };
     if (s->places && s->places[slot].tile.n > 1) {

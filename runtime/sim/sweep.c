@@ -42,7 +42,7 @@ struct job {
     uint64_t nbytes;
     struct trip trip;    /* of one that is split that of its first part */
     struct kb_cost cost; /* unless `differ` */
-    bool differ; /* copies have costs of their own: they are split, or their planes differ */
+    bool differ; /* copies have costs of their own: they are split, or their courses differ */
     struct destination to;
 };
 
@@ -112,7 +112,8 @@ static kb_status make_job(struct kb_sim *s, const kb_point *p, struct job *job, 
                      .n = p->inflight,
                      .nbytes = p->nbytes,
                      .trip = trip,
-                     .differ = in_parts || s->topo->plane_choice == PLANE_BY_HASH || s->topo->impls,
+                     .differ = in_parts || s->topo->plane_choice == PLANE_BY_HASH ||
+                               s->topo->paths > 1 || s->topo->impls,
                      .to = to};
     if (!job->differ)
         job->cost = cost_alone(s->idle, s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
@@ -143,7 +144,9 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
         s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
                                   .op = job->op,
                                   .stage = TXN_WAITING,
-                                  .plane = endpoint_plane(s->topo, job->op, i) & 7u,
+                                  .course = endpoint_course(s->topo, job->op, job->src, job->dst,
+                                                            i, 0) &
+                                            63u,
                                   .chiplet = job->trip.chiplet & 3u,
                                   .src = job->src,
                                   .dst = job->dst,
@@ -158,10 +161,14 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
     return s->splits ? split_copies(s, job, why) : KB_OK;
 }
 
-/* Copies go the same ways, but that with planes by hash the next id has the next plane. */
+/* Copies go the same ways, but that with planes by hash the next id has the next plane, and in a net
+ * each the way that its id says. */
 static uint32_t n_different(const struct kb_sim *s, const struct job *job)
 {
     uint32_t planes = s->topo->plane_choice == PLANE_BY_HASH ? s->topo->planes : 1;
+
+    if (s->topo->paths > 1)
+        return job->n;
 
     return job->n < planes ? job->n : planes;
 }

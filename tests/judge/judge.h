@@ -177,10 +177,13 @@ bool judge_is_io_cube(const struct judge_topo *t, uint32_t cube);
 bool judge_port_leads(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port);
 bool judge_net_is_one_way(const struct judge_topo *t);
 
-/* The ports by which a way leaves its cubes, UINT32_MAX: there is none; give `*out` back with
- * free(). */
+/* The ports by which way `way` of a pair leaves its cubes, in the order of their numbers;
+ * UINT32_MAX: there is none; give `*out` back with free(). */
 uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
-                       const struct judge_port ***out, int64_t *weight);
+                       uint32_t way, const struct judge_port ***out, int64_t *weight);
+
+/* How many ways a pair of cubes has at most: sip.paths. */
+uint32_t judge_net_ways(const struct judge_topo *t);
 
 /* The IO cube for a cube, on the way from the chiplet to it or back. UINT32_MAX: none. */
 uint32_t judge_io_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube, bool ashore);
@@ -379,14 +382,19 @@ struct judge_route {
 /* The plane of a transaction by its `op` and id, as sip.plane says. */
 uint32_t judge_plane_of(const struct judge_topo *t, enum judge_op op, uint64_t id);
 
-/* Replaces `r` by the route of `op` on a plane between two endpoints. False: there is none. */
-bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+/* The plane of a part of a transaction by its `op` and id; in a net, which has one, its way. */
+uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
+                         const struct judge_end *memory, uint64_t id, uint64_t part);
+
+/* Replaces `r` by the route of `op` between two endpoints, on a plane; in a net, which has one, by
+ * one of the ways of the pair. False: there is none. */
+bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op op,
                     const struct judge_end *src, const struct judge_end *dst,
                     struct judge_route *r);
 
 /* The same of its request, behind which a read's data go their own way: with routers it goes where
  * writes go. Else it is the route of `op`. */
-bool judge_request_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+bool judge_request_on(const struct judge_topo *t, uint32_t course, enum judge_op op,
                       const struct judge_end *src, const struct judge_end *dst,
                       struct judge_route *r);
 

@@ -823,10 +823,11 @@ static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piec
 {
     struct sim *s = x->s;
     enum judge_op op = write ? JUDGE_WRITE : JUDGE_READ;
-    uint32_t plane = judge_plane_of(s->t, op, id_of(key) + (key >> PART_BIT));
+    uint32_t course = judge_course_of(s->t, op, &x->p->kernel->pe, &part->memory, id_of(key),
+                                     key >> PART_BIT);
     struct judge_route r = {0};
 
-    if (judge_route_on(s->t, plane, op, &x->p->kernel->pe, &part->memory, &r)) {
+    if (judge_route_on(s->t, course, op, &x->p->kernel->pe, &part->memory, &r)) {
         add_way(s, key, write, &x->p->kernel->pe, part, &r);
         if (x->c->kind == JUDGE_ATOMIC)
             hold_twice(s, key, part, job_at(s, key)->drain_fs);

@@ -1,5 +1,5 @@
 /* net.c -- nets of cubes: which ports they have, and the ways of least weight; docs/machine.md. */
-#include "judge.h"
+#include "kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -455,30 +455,105 @@ static struct far *distances(const struct judge_topo *t, uint32_t sip, uint32_t 
     return far;
 }
 
+/* The search for one of the ways of a pair. */
+struct search {
+    const struct judge_topo *t;
+    const struct far *far;
+    const struct judge_port **way;
+    uint32_t sip, to, n;
+    uint32_t before; /* ways that come before the one that is wanted */
+};
+
+/* From `from`, to which `n` links lead, port by port. True: that was the way. */
+static bool go_on(struct search *s, uint32_t from, uint32_t n)
+{
+    s->n = n;
+    if (from == s->to)
+        return s->before-- == 0;
+    for (uint32_t port = 0; judge_port(s->t, from, port); port++) {
+        struct far sum = over(s->t, s->sip, from, port, s->to, s->far);
+
+        if (sum.weight != s->far[from].weight || sum.links != s->far[from].links)
+            continue;
+        s->way[n] = judge_port(s->t, from, port);
+        if (go_on(s, s->way[n]->other, n + 1))
+            return true;
+    }
+    return false;
+}
+
 uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
-                       const struct judge_port ***out, int64_t *weight)
+                       uint32_t way, const struct judge_port ***out, int64_t *weight)
 {
     struct far *far = distances(t, sip, to);
-    uint32_t n = 0;
+    struct search s = {t, far, NULL, sip, to, 0, way};
+    bool found;
 
-    *out = judge_alloc((size_t)t->cubes + 1, sizeof **out);
+    *out = s.way = judge_alloc((size_t)t->cubes + 1, sizeof **out);
     *weight = far[from].weight;
-    while (from != to && *weight != INT64_MAX) {
-        uint32_t port = 0;
-
-        for (;; port++) {
-            struct far sum = over(t, sip, from, port, to, far);
-
-            if (!judge_port(t, from, port))
-                judge_die("no port is nearer");
-            if (sum.weight == far[from].weight && sum.links == far[from].links)
-                break;
-        }
-        (*out)[n++] = judge_port(t, from, port);
-        from = judge_port(t, from, port)->other;
-    }
+    found = *weight != INT64_MAX && go_on(&s, from, 0);
     free(far);
-    return *weight == INT64_MAX ? UINT32_MAX : n;
+    return found ? s.n : UINT32_MAX;
+}
+
+/* Of way `way` the lanes of its narrowest link. 0: there is no such way. */
+static uint32_t lanes_of(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
+                         uint32_t way)
+{
+    const struct judge_port **ports;
+    int64_t weight;
+    uint32_t n = judge_net_way(t, sip, from, to, way, &ports, &weight), least = UINT32_MAX;
+
+    for (uint32_t i = 0; n != UINT32_MAX && i < n; i++)
+        least = ports[i]->lanes < least ? ports[i]->lanes : least;
+    free(ports);
+    return n == UINT32_MAX ? 0 : least;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* "u = (SIP * cubes + cube) * 1024 + unit: slice, 256 = SRAM, 512 + PE for its TCM" */
+static uint64_t number_of(const struct judge_topo *t, const struct judge_end *memory)
+{
+    uint64_t first = ((uint64_t)memory->sip * t->cubes + memory->cube) * 1024;
+
+    return first + (memory->kind == JUDGE_SLICE  ? memory->unit
+                    : memory->kind == JUDGE_SRAM ? 256
+                                                 : 512 + memory->unit);
+}
+
+uint32_t judge_net_ways(const struct judge_topo *t)
+{
+    return t->net ? judge_count(t, "sip.paths") : 1;
+}
+
+uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
+                         const struct judge_end *memory, uint64_t id, uint64_t part)
+{
+    bool back = op == JUDGE_READ && t->plane[0].one_way;
+    uint32_t from = back ? memory->cube : src->cube, to = back ? src->cube : memory->cube;
+    uint32_t lanes[64], n = 0, most = judge_net_ways(t);
+    uint64_t all = 0, lane;
+
+    if (!t->net)
+        return judge_plane_of(t, op, id + part);
+    if (most == 1 || src->kind != JUDGE_PE || src->sip != memory->sip || from == to)
+        return 0;
+    while (n < most && (lanes[n] = lanes_of(t, src->sip, from, to, n)) > 0)
+        all += lanes[n++];
+    if (all == 0)
+        return 0;
+    lane = mix(mix(judge_global_pe(t, src) * (UINT64_C(1) << 32) + number_of(t, memory)) + id +
+               part * (UINT64_C(1) << 48)) %
+           all;
+    for (n = 0; lane >= lanes[n]; n++)
+        lane -= lanes[n];
+    return n;
 }
 
 /* The weight of a way; INT64_MAX: there is none. */
@@ -487,7 +562,7 @@ static int64_t far_from(const struct judge_topo *t, uint32_t sip, uint32_t from,
     const struct judge_port **way;
     int64_t weight;
 
-    judge_net_way(t, sip, from, to, &way, &weight);
+    judge_net_way(t, sip, from, to, 0, &way, &weight);
     free(way);
     return weight;
 }

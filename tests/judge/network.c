@@ -109,7 +109,9 @@ static void add_pair(const struct judge_topo *t, struct passes *all, const struc
     bool host = src->kind == JUDGE_HOST;
     struct judge_route r = {0};
 
-    for (uint32_t plane = 0; plane < t->planes; plane++) {
+    uint32_t courses = !t->net ? t->planes : host ? 1 : judge_net_ways(t);
+
+    for (uint32_t plane = 0; plane < courses; plane++) {
         if (judge_route_on(t, plane, host ? JUDGE_H2D : JUDGE_WRITE, src, dst, &r))
             add_way(t, all, &r, false);
         if (judge_route_on(t, plane, host ? JUDGE_D2H : JUDGE_READ, src, dst, &r))
@@ -145,12 +147,17 @@ static void add_all(const struct judge_topo *t, struct passes *all)
     }
 }
 
-/* The crossbar node of a cube with one of them and one slice: all that it does is to be there. */
+/* The crossbar node of a cube with one of them and one slice: all that it does is to be there, if its
+ * edges have as many servers. */
 static bool is_part_of_slice(const struct judge_topo *t, size_t node)
 {
     unsigned sip, cube;
 
     if (!names(t, node, ".xbar.") || sscanf(t->nodes[node].name, "sip%u.cube%u.", &sip, &cube) != 2)
+        return false;
+    if (judge_cube_count(t, sip, cube, "cube.pes") > 0 &&
+        judge_cube_count(t, sip, cube, "cube.hbm.ports") !=
+            judge_cube_count(t, sip, cube, "cube.pe.pe_dma.ports"))
         return false;
     return judge_crossbars(t, sip, cube) == 1 && judge_slices(t, sip, cube) == 1;
 }

@@ -115,6 +115,8 @@ void judge_print_net(FILE *out, struct dice *rng, uint32_t n)
     fputs("]\n", out);
     if (chance(rng, 50))
         fprintf(out, "  io_cubes: [c%" PRIu32 "%s]\n", below(rng, n), "");
+    if (chance(rng, 50))
+        fprintf(out, "  paths: %" PRIu32 "\n", 2 + below(rng, 5));
 }
 
 /* What some cubes are: without slices, without PEs, without both. */

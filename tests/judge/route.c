@@ -10,7 +10,7 @@
 struct walk {
     const struct judge_topo *t;
     struct judge_route *r;
-    uint32_t plane;
+    uint32_t plane, way;
     bool backwards;     /* against the data, which go the way of a one-way plane */
     bool no_way;        /* between two cubes of its plane */
     bool on_noc;        /* of its cube, which it leaves to the next node */
@@ -187,7 +187,7 @@ static void go_over_net(struct walk *w, uint32_t to)
     uint32_t from = w->backwards ? to : w->cube, last = w->backwards ? w->cube : to, n;
     int64_t weight;
 
-    n = judge_net_way(w->t, w->sip, from, last, &way, &weight);
+    n = judge_net_way(w->t, w->sip, from, last, w->way, &way, &weight);
     if (n == UINT32_MAX) {
         w->no_way = true;
         w->cube = to;
@@ -437,10 +437,16 @@ static int64_t latency_fs(const struct judge_topo *t, const struct judge_end *ds
     return llround(judge_cube_number(t, dst->sip, dst->cube, key) * 1e6);
 }
 
-bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op op,
                     const struct judge_end *src, const struct judge_end *dst, struct judge_route *r)
 {
-    struct walk w = {.t = t, .r = r, .plane = plane, .sip = src->sip, .cube = src->cube};
+    uint32_t plane = t->net ? 0 : course;
+    struct walk w = {.t = t,
+                     .r = r,
+                     .plane = plane,
+                     .way = t->net ? course : 0,
+                     .sip = src->sip,
+                     .cube = src->cube};
     bool host = op == JUDGE_H2D || op == JUDGE_D2H;
 
     judge_route_clear(r);
@@ -474,13 +480,13 @@ bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op
     return true;
 }
 
-bool judge_request_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+bool judge_request_on(const struct judge_topo *t, uint32_t course, enum judge_op op,
                       const struct judge_end *src, const struct judge_end *dst,
                       struct judge_route *r)
 {
     if (t->is_router)
         op = op == JUDGE_D2H || op == JUDGE_H2D ? JUDGE_H2D : JUDGE_WRITE;
-    return judge_route_on(t, plane, op, src, dst, r);
+    return judge_route_on(t, course, op, src, dst, r);
 }
 
 bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,

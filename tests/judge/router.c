@@ -581,20 +581,20 @@ static void find_nodes(struct sim *s, struct txn *x, const struct judge_route *r
 
 static bool prepare_part(struct sim *s, struct txn *x)
 {
-    uint32_t plane = x->row->plane
-                         ? x->row->plane - 1
-                         : judge_plane_of(s->t, x->row->op, x->id + x->row->plus + x->part);
     struct judge_route to = {0}, back = {0};
     const struct judge_end *src = &x->row->src, *memory = &x->piece.memory;
+    uint32_t course = x->row->plane ? x->row->plane - 1
+                                    : judge_course_of(s->t, x->row->op, src, memory,
+                                                      x->id + x->row->plus, x->part);
 
-    if (!judge_request_on(s->t, plane, x->row->op, src, memory, &to) ||
-        !judge_route_on(s->t, plane, x->row->op, src, memory, &back)) {
+    if (!judge_request_on(s->t, course, x->row->op, src, memory, &to) ||
+        !judge_route_on(s->t, course, x->row->op, src, memory, &back)) {
         fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
         judge_route_clear(&to);
         return false;
     }
     find_nodes(s, x, &back);
-    find_flows(s, x, &to, &back, s->t->plane[plane].one_way);
+    find_flows(s, x, &to, &back, s->t->plane[s->t->net ? 0 : course].one_way);
     find_alone(s, x);
     judge_route_clear(&to);
     judge_route_clear(&back);

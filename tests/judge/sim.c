@@ -330,10 +330,13 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
 {
     const struct judge_row *row = &s->rows[x->id];
     struct judge_route r = {0};
-    uint32_t plane =
-        row->plane ? row->plane - 1 : judge_plane_of(s->t, row->op, x->id + row->plus + x->part);
+    uint32_t course = row->plane ? row->plane - 1
+                                 : judge_course_of(s->t, row->op, &row->src, &part->memory,
+                                                   x->id + row->plus, x->part);
 
-    if (!judge_route_on(s->t, plane, row->op, &row->src, &part->memory, &r)) {
+    if (s->t->net && row->n_targets)
+        course = 0; /* multicasts go the first way */
+    if (!judge_route_on(s->t, course, row->op, &row->src, &part->memory, &r)) {
         fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
         return false;
     }

@@ -41,6 +41,7 @@ static const char *const defaults[][4] = {
     {"sip.cube_mesh.tie", "low"},
     {"sip.plane", "op"},
     {"sip.cubes", "0"},
+    {"sip.paths", "1"},
     {"sip.d2d.distance_mm", "1.0"},
     {"sip.d2d.bw_gbs", "128.0"},
     {"sip.io.pcie_ep.overhead_ns", "5.0"},

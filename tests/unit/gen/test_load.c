@@ -123,6 +123,7 @@ static const char *const listing[][2] = {
     {"sip.cubes", "0"},
     {"sip.net", "[]"},
     {"sip.io_cubes", "[]"},
+    {"sip.paths", "1"},
     {"sip.routes.impl", "builtin"},
     {"cube.size_mm", "[15.0, 11.0]"},
     {"cube.pes", "8"},

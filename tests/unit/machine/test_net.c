@@ -1,7 +1,8 @@
 /* test_net.c -- nets of cubes: kinds, links, lanes, routes by weight; numbers computed by a program
  * of its own, through both engines and the judge.
  */
-#include "machine/tables.h"
+#include "machine/endpoint.h"
+#include "machine/walk.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
 
@@ -183,6 +184,39 @@ static void routes_are_by_weight(void **state)
         1u << 0 | 1u << 3 | 1u << 2);
 }
 
+static void assert_refused(const char *yaml, const char *src, const char *dst, const char *expected)
+{
+    const kb_topology *topo = topology(yaml);
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
+    kb_endpoint to;
+    kb_error why = {""};
+    kb_transaction r = {.op = KB_WRITE, .src = end_of(topo, src), .nbytes = 64};
+
+    if (kb_endpoint_parse(topo, dst, strlen(dst), &to, &why) == KB_OK) {
+        r.dst = to;
+        assert_int_equal(kb_sim_add(sim, &r, &why), KB_BAD_REQUEST);
+    }
+    assert_string_equal(why.text, expected);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* Between two parts of a net, and to what a switch has not. */
+static void no_way_leads_there(void **state)
+{
+    static const char star[] = HEAD "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {c2: sw}\n" NET(
+        3) "[{each: ['c[0-1]', c2]}]\n";
+
+    (void)state;
+    assert_refused(HEAD NET(4) "[{list: [c0-c1, c2-c3]}]\n", "c0.pe0", "c2.slice0",
+                   "there is no way from c0.pe0 to c2.slice0");
+    assert_refused(HEAD NET(3) "[{list: [c0-c1, c1-c2]}]\ncubes: {c1: {transit: none}}\n", "c0.pe0",
+                   "c2.sram", "there is no way from c0.pe0 to c2.sram");
+    assert_refused(star, "c0.pe0", "c2.slice0", "c2.slice0: c2 is a switch, it has no slices");
+    assert_refused(star, "c0.pe0", "c2.sram", "c2.sram: c2 is a switch, it has no SRAM");
+    assert_refused(star, "c0.pe0", "c2.pe0.tcm", "c2.pe0.tcm: c2 is a switch, it has no PEs");
+}
+
 /* A read takes the way of its data. */
 static void one_way_links(void **state)
 {
@@ -287,6 +321,67 @@ static void ports_are_servers(void **state)
     (void)state;
     check_rows(LINE(1), OUTER(150600714, 296886428), 0);
     check_rows(LINE(2), OUTER(150600714, 223743571), 0);
+}
+
+/* -- paths ---------------------------------------------------------------------------------- */
+
+/* Which of the cubes from 8 on the writes of c0.pe0 with ids 0.. pass: a digit for each. */
+static void assert_switches(const char *yaml, const char *expected)
+{
+    const kb_topology *topo = topology(yaml);
+    kb_endpoint from = end_of(topo, "c0.pe0"), to = end_of(topo, "c5.slice0");
+    uint32_t ends[2];
+
+    assert_int_equal(endpoint_pack_route(topo, KB_WRITE, &from, &to, ends, NULL), KB_OK);
+    for (uint64_t id = 0; expected[id]; id++) {
+        uint32_t course = endpoint_course(topo, KB_WRITE, ends[0], ends[1], id, 0);
+        const struct trip trip = walk_trip(topo, ends[0], ends[1], course, false, 0, false);
+        struct route_at at = walk_next(topo, &trip, walk_begin(topo, &trip));
+
+        assert_int_equal(at.cube, 8 + (uint32_t)(expected[id] - '0'));
+    }
+    any_topology_free(topo);
+}
+
+/* Four switches by 5, 4, 4, 5 lanes: in the order of ports c8, c11, c9, c10, and so are ways. */
+static void ways_by_hash(void **state)
+{
+    static const char ways[] = "033002033013131120", of_40[] = "131223300321203032";
+    static const uint32_t until[] = {5, 9, 13, 18};
+
+    (void)state;
+    for (uint64_t id = 0; id < 18; id++) {
+        uint32_t lane = paths_lane(0, 40, id, 0, 18), of_5120 = paths_lane(0, 5120, id, 0, 18);
+        uint32_t a = 0, b = 0;
+
+        while (until[a] <= lane)
+            a++;
+        while (until[b] <= of_5120)
+            b++;
+        assert_int_equal(a, of_40[id] - '0');
+        assert_int_equal(b, ways[id] - '0');
+    }
+    assert_switches(HEAD "links: {one: {bw_gbs: 128.0, lanes: 5}, two: {bw_gbs: 128.0, lanes: 4}}\n"
+                         "kinds: {hub: {pes: 0, hbm: {slices: 0}}}\n"
+                         "cubes: {'c[8-11]': hub}\n"
+                         "sip:\n  cubes: 12\n  paths: 4\n"
+                         "  net: [{each: ['c[0-7]', c8], link: one},\n"
+                         "        {each: ['c[0-7]', 'c[9,10]'], link: two},\n"
+                         "        {each: ['c[0-7]', c11], link: one}]\n",
+                    ways);
+}
+
+#define TWO_WAYS(paths)                                                                            \
+    HEAD "sip:\n  cubes: 4\n  paths: " #paths "\n  net: [{list: [c0-c1, c1-c3, c0-c2, c2-c3]}]\n"
+
+/* By one way the second write waits for the first one on the links between cubes. */
+static void ways_share_no_link(void **state)
+{
+    (void)state;
+    CHECK(TWO_WAYS(1), {KB_WRITE, "c0.pe0", "c3.slice0", 70260000},
+          {KB_WRITE, "c0.pe1", "c3.slice2", 38222500});
+    CHECK(TWO_WAYS(2), {KB_WRITE, "c0.pe0", "c3.slice0", 38297500},
+          {KB_WRITE, "c0.pe1", "c3.slice2", 38222500});
 }
 
 /* -- present machines ----------------------------------------------------------------------- */
@@ -439,6 +534,11 @@ static void routes_have_no_circle(void **state)
                       NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
                   ROUTES_HOPS, 3);
     assert_null(any_topology(HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"));
+    assert_routes(HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
+                                  "sip:\n  cubes: 24\n  paths: 4\n"
+                                  "  net: [{each: ['c[0-15]', 'c[16-19]'], groups: 4},\n"
+                                  "        {each: ['c[16-19]', 'c[20-23]']}]\n",
+                  ROUTES_ALL, 0);
 }
 
 int main(void)
@@ -448,12 +548,15 @@ int main(void)
         cmocka_unit_test(compute_dies_on_memory_dies),
         cmocka_unit_test(a_mesh_is_a_mesh),
         cmocka_unit_test(routes_are_by_weight),
+        cmocka_unit_test(no_way_leads_there),
         cmocka_unit_test(one_way_links),
         cmocka_unit_test(shapes_have_their_links),
         cmocka_unit_test(a_dragonfly_joins_its_groups),
         cmocka_unit_test(lanes_are_servers),
         cmocka_unit_test(heads_leave_lanes_in_order),
         cmocka_unit_test(ports_are_servers),
+        cmocka_unit_test(ways_by_hash),
+        cmocka_unit_test(ways_share_no_link),
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
         cmocka_unit_test(a_net_of_routers_has_them_too),
         cmocka_unit_test(routes_have_no_circle),

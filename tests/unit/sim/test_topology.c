@@ -67,7 +67,7 @@ static void add_edge(void *arg, const kb_edge *edge)
     uint64_t *sum = arg;
     const unsigned char *bytes = (const unsigned char *)edge;
 
-    for (size_t i = 0; i < sizeof *edge; i++)
+    for (size_t i = 0; i < offsetof(kb_edge, lanes) + sizeof edge->lanes; i++) /* no padding */
         *sum = (*sum ^ bytes[i]) * UINT64_C(0x100000001b3);
 }
 

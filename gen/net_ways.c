@@ -1,0 +1,125 @@
+/*
+ * net_ways.c -- the ways of pairs of cubes of a net, where a pair may have several: `sip.paths`.
+ *
+ * All ways of a pair have the least weight and, of such, the fewest links. They are found in the
+ * order of their ports: from the first cube over its lowest port that leads on, as far as it goes,
+ * then over the next one. The first found is the route that all tables of exits have (net_routes.c).
+ * Each cube at which a way is has one that leads on, so no step is taken back in vain.
+ *
+ * A way counts as often as its narrowest link has lanes. runtime/machine/paths.h says which one a
+ * transaction takes.
+ *
+ * Example: links c0-c1, c1-c2, c0-c3, c3-c2. c0 to c2 has the ways [port 0 of c0, port 1 of c1] and
+ * [port 1 of c0, port 1 of c3].
+ */
+#include "net_ways.h"
+#include "check.h"
+#include "machine/mesh.h"
+#include <string.h>
+
+enum { TABLES_MOST = 64 << 20 }; /* bytes of all ways */
+
+struct net_ways net_ways_make(struct routes *r, net_leads leads, const void *of)
+{
+    return (struct net_ways){
+        .r = r, .leads = leads, .of = of, .ports = arena_alloc(r->arena, r->topo.cubes + 1u)};
+}
+
+static uint64_t bytes_of_all(const struct routes *r)
+{
+    return (uint64_t)r->n_path_rows * sizeof *r->path_rows + r->n_path_ports +
+           (uint64_t)r->n_detours * r->topo.cubes * sizeof *r->path_of;
+}
+
+/* `rows`, or a copy of their `n * bytes` bytes with room for `more`. */
+static void *grown(struct arena *arena, void *rows, uint32_t n, uint32_t more, uint32_t *cap,
+                   size_t bytes)
+{
+    void *copy;
+
+    if (n + more <= *cap)
+        return rows;
+    *cap = 2 * *cap + more;
+    copy = arena_alloc(arena, *cap * bytes);
+    if (n)
+        memcpy(copy, rows, n * bytes);
+    return copy;
+}
+
+/* Lanes of the narrowest link of the way that is looked at. */
+static uint32_t lanes_of(const struct net_ways *w, uint32_t from, uint32_t links)
+{
+    const struct net *net = w->r->found->net;
+    uint32_t least = UINT32_MAX, cube = from;
+
+    for (uint32_t i = 0; i < links; i++) {
+        const struct net_port *port = &net->cubes[cube].ports[w->ports[i]];
+        uint32_t lanes = (uint32_t)port->link->lanes;
+
+        least = lanes < least ? lanes : least;
+        cube = port->cube;
+    }
+    return least;
+}
+
+/* The way that is looked at is one. Beyond the bound no more are kept. */
+static void keep(struct net_ways *w, uint32_t from, uint32_t links)
+{
+    struct routes *r = w->r;
+    uint32_t before = w->n ? r->path_rows[r->n_path_rows - 1].until : 0;
+
+    w->n++;
+    if (bytes_of_all(r) > TABLES_MOST)
+        return;
+    r->path_rows = grown(r->arena, r->path_rows, r->n_path_rows, 1, &r->path_rows_cap,
+                        sizeof *r->path_rows);
+    r->path_ports = grown(r->arena, r->path_ports, r->n_path_ports, links, &r->path_ports_cap, 1);
+    r->path_rows[r->n_path_rows++] =
+        (struct path_row){.ports = r->n_path_ports,
+                         .links = (uint16_t)links,
+                         .until = (uint16_t)(before + lanes_of(w, from, links))};
+    for (uint32_t i = 0; i < links; i++)
+        r->path_ports[r->n_path_ports++] = (uint8_t)('0' + w->ports[i]);
+}
+
+/* From `cube`, to which `links` links lead, on to the target. */
+static void look(struct net_ways *w, uint32_t from, uint32_t cube, uint32_t links)
+{
+    const struct kb_topology *t = &w->r->topo;
+
+    if (cube == w->to) {
+        keep(w, from, links);
+        return;
+    }
+    for (uint32_t port = 0; port < t->ports && w->n < t->paths; port++)
+        if (w->leads(w->of, cube, port, w->to)) {
+            w->ports[links] = (uint8_t)port;
+            look(w, from, net_port(t, w->first + cube, port)->cube, links + 1);
+        }
+}
+
+uint32_t net_ways_add(struct net_ways *w, uint32_t from, uint32_t to)
+{
+    struct routes *r = w->r;
+    uint32_t rows = r->n_path_rows, ports = r->n_path_ports;
+
+    w->to = to;
+    w->n = 0;
+    look(w, from, from, 0);
+    if (w->n < 2) {
+        r->n_path_rows = rows;
+        r->n_path_ports = ports;
+        return 0;
+    }
+    for (uint32_t i = rows; i < r->n_path_rows; i++)
+        r->path_rows[i].n = (uint16_t)w->n;
+    return rows + 1;
+}
+
+bool net_ways_fit(const struct routes *r)
+{
+    return bytes_of_all(r) <= TABLES_MOST ||
+           diag_error(r->spec->diag, spec_place(r->spec, KEY_sip_paths),
+                      "the ways of 'sip.paths' take more than %d MiB: fewer of them, or fewer cubes",
+                      TABLES_MOST >> 20);
+}

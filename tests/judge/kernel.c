@@ -693,6 +693,8 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
         cycles *= count_at(x->s, pe, "cube.pe.pe_math.scan_cycles");
     if (class == JUDGE_RANDOM)
         cycles *= count_at(x->s, pe, "cube.pe.pe_math.random_cycles");
+    if (class == JUDGE_INDEX)
+        cycles *= count_at(x->s, pe, "cube.pe.pe_math.index_cycles");
     if (class == JUDGE_SORT)
         cycles = x->c->m * ceil_div(x->c->n, count_at(x->s, pe, "cube.pe.pe_math.lanes")) *
                  times_sorted(x->c->n);

@@ -48,7 +48,7 @@ enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
 /*
  * How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. A
  * topk goes through each of its m rows of n once for every topk_width of its k, and a sort l (l + 1)
- * / 2 times, where 2^l is the least power of 2 that is not below n.
+ * / 2 times, where 2^l is the least power of 2 that is not below n. By index: index_cycles.
  */
 enum judge_class_of_math {
     JUDGE_PLAIN,
@@ -57,7 +57,8 @@ enum judge_class_of_math {
     JUDGE_TOPK,
     JUDGE_SCAN,
     JUDGE_RANDOM,
-    JUDGE_SORT
+    JUDGE_SORT,
+    JUDGE_INDEX
 };
 
 /* Where a tensor is, row-major. In the PE's own TCM it needs no DMA; a scalar needs nothing. */
@@ -84,7 +85,7 @@ enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
 struct judge_command {
     enum judge_command_kind kind;
     const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk
-                             cumsum sort random */
+                             cumsum sort random take, of k rows of [M,N] by the second operand */
     enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
                              store moves; of a send or a recv it says where pieces are cut; of an
                              atomic its wrap */

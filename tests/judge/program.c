@@ -145,7 +145,7 @@ static void print_composite(FILE *out, const struct judge_command *c)
 static void print_compute(FILE *out, const struct judge_command *c)
 {
     static const char *const classes[] = {"",        " (special)", " (softmax)", " (topk)",
-                                          " (scan)", " (random)",  " (sort)"};
+                                          " (scan)", " (random)",  " (sort)",    " (index)"};
 
     if (c->kind == JUDGE_DOT)
         fprintf(out, "dot %" PRIu32 "x%" PRIu32 "x%" PRIu32, c->m, c->k, c->n);

@@ -389,6 +389,33 @@ static void add_math(struct maker *m)
     add_tensor(m, add(m, &c), c.out, results);
 }
 
+/* Rows of a matrix, by a tensor of their numbers, all of which are 1. */
+static void add_take(struct maker *m)
+{
+    struct judge_command index = {.kind = JUDGE_MATH, .op = "full", .in = JUDGE_I32, .m = 1};
+    struct judge_command c = {.kind = JUDGE_MATH, .op = "take", .class = JUDGE_INDEX};
+    size_t x, i;
+
+    c.in = c.out = any_float(m);
+    c.m = 1 + any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c.n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
+    c.k = any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c.n_operands = 2;
+    x = find_or_load(m, c.in, (uint64_t)c.m * c.n);
+    index.out = JUDGE_I32;
+    index.n = c.k;
+    index.elements = c.k;
+    index.nbytes = (uint64_t)c.k * dtype_bytes[JUDGE_I32];
+    i = add(m, &index);
+    add_tensor(m, i, JUDGE_I32, c.k);
+    c.operands[0] = in_tcm(ready(m, x));
+    c.operands[1] = in_tcm(ready(m, i));
+    c.elements = (uint64_t)c.k * c.n;
+    c.nbytes = c.elements * dtype_bytes[c.out];
+    c.operand_bytes = index.nbytes + c.nbytes; /* the elements that are taken */
+    add_tensor(m, add(m, &c), c.out, c.elements);
+}
+
 static struct judge_operand any_operand(struct maker *m, enum judge_dtype dtype, uint64_t elements)
 {
     struct judge_operand o = {.where = JUDGE_AT};
@@ -646,7 +673,10 @@ static void make_step(struct maker *m)
         add_dot(m);
         break;
     case 5:
-        add_math(m);
+        if (chance(m->rng, 15))
+            add_take(m);
+        else
+            add_math(m);
         break;
     case 6:
         add_composite_gemm(m);

@@ -85,6 +85,9 @@ static inline tl_tensor *do_math(tl_ctx *tl, const struct scenario *s,
 {
     tl_tensor *x[3] = {NULL, NULL, NULL};
 
+    if (strcmp(c->op, "take") == 0)
+        return tl_take(tl, operand(tl, s, c, 0, made, c->m, c->n),
+                       operand(tl, s, c, 1, made, 1, c->k), 0);
     for (size_t i = 0; i < c->n_operands; i++)
         x[i] = operand(tl, s, c, i, made, c->m, c->n);
     if (strcmp(c->op, "sum") == 0)

@@ -160,8 +160,8 @@ const void *tl_values_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /*
  * For debugging: type, shape and values of a tensor, at most 64 of them, as a line on stderr with
- * kernel, PE and place. What is not known now is said in their place: a result is "pending", that of
- * a command under way "in flight". Free of time, and computes nothing.
+ * kernel, PE and place. What is not known now is said in their place: a result is "pending", that
+ * of a command under way "in flight". Free of time, and computes nothing.
  */
 #define tl_print(tl, x) tl_print_at(TL_HERE, tl, x)
 void tl_print_at(tl_here here, tl_ctx *tl, tl_tensor *x);
@@ -412,6 +412,8 @@ typedef enum tl_op {
     TL_SORT,
     TL_TAKE,
     TL_RANDOM,
+    TL_FUSED,
+    TL_UPDATE,
 } tl_op;
 
 enum { TL_EPILOGUES_MAX = 4, TL_OPERANDS_MAX = 3 };

@@ -29,6 +29,11 @@
 #else
 #define TL_END_COMPOSITE(tl, ...)  tl, (tl_composite_args){__VA_ARGS__})
 #endif
+#ifdef __cplusplus
+#define TL_END_FUSED(tl, ...)  tl, tl_fused_args{__VA_ARGS__})
+#else
+#define TL_END_FUSED(tl, ...)  tl, (tl_fused_args){__VA_ARGS__})
+#endif
 #define TL_MATH(op)   TL_BEGIN(tl_math_at) op,
 #define TL_REDUCE(op) TL_BEGIN(tl_reduce_at) op,
 
@@ -131,6 +136,8 @@
 #define tl_sort                TL_BEGIN(tl_sort_at) TL_END
 #define tl_cumsum              TL_BEGIN(tl_cumsum_at) TL_END
 #define tl_take                TL_BEGIN(tl_take_at) TL_END
+#define tl_fused               TL_BEGIN(tl_fused_at) TL_END_FUSED
+#define tl_update              TL_BEGIN(tl_update_at) TL_END
 #define tl_random              TL_BEGIN(tl_random_at) TL_END
 #define tl_softmax             TL_BEGIN(tl_softmax_at) TL_END
 #define tl_transpose           TL_BEGIN(tl_transpose_at) TL_END

@@ -37,3 +37,4 @@
 #include "kernels/tl_messages.c"
 #include "kernels/tl_product.c"
 #include "kernels/tl_math.c"
+#include "kernels/tl_fused.c"

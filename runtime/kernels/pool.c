@@ -133,7 +133,8 @@ struct command *command_new(struct kernels *k)
     c = k->free_commands;
     k->free_commands = c->behind;
     c->live = true;
-    c->reads = c->waited = c->late = c->started = false;
+    c->reads = c->waited = c->late = c->started = c->joined = false;
+    c->readers = 0;
     c->result = NULL;
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;

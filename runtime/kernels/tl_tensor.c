@@ -149,10 +149,10 @@ static struct tl_tensor *seen_by(const struct call *call, struct tl_tensor *view
 }
 
 struct tl_tensor *tensor_part(const struct call *call, struct tl_tensor *whole, kb_dtype dtype,
-                              uint64_t offset)
+                              const struct dims *shape, uint64_t offset)
 {
-    uint64_t nbytes = dims_elements(&whole->shape) * dtype_bytes((uint8_t)dtype);
-    struct tl_tensor *part = new_view(call, whole, &whole->shape, nbytes);
+    uint64_t nbytes = dims_elements(shape) * dtype_bytes((uint8_t)dtype);
+    struct tl_tensor *part = new_view(call, whole, shape, nbytes);
 
     part->dtype = (uint8_t)dtype;
     part->address += offset;

@@ -56,6 +56,8 @@ break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
+break_it 'kept: the dead are computed, too' runtime/phase2/kept.c 's/if \(r->results\[i\]->refs > 0\)/if (1)/'
+break_it 'kept: what is looked at once is never looked at again' runtime/sim/sim_compute.c 's/if \(status \|\| n < KEPT_MOST\)/if (1)/'
 break_it 'update: readers do not hold it up' runtime/kernels/flight.c 's/c->readers \+= reads_block\(r, c->result->block\)/(void)r/'
 break_it 'update: all of it is fetched' runtime/kernels/compute.c 's/if \(op_updates\(op\) && i == 0\)/if (0)/'
 break_it 'update: views of before are not shown' runtime/kernels/compute.c 's/x->block->refs <= 2 \|\| tcm_show\(c->pe\)/true/'
@@ -1007,6 +1009,7 @@ choose_tests() {
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
     *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk operations) scripts=() ;;
+    *' runtime/phase2/kept.c '* | *KEPT_MOST*) tests=(kept) scripts=() ;;
     *op_updates* | *reads_block* | *'refs <= 2'*) tests=(update kernel_random) scripts=() ;;
     *fused* | *op_step*) tests=(fused operations) scripts=() ;;
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;

@@ -58,6 +58,8 @@ break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twi
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'kept: the dead are computed, too' runtime/phase2/kept.c 's/if \(r->results\[i\]->refs > 0\)/if (1)/'
 break_it 'kept: what is looked at once is never looked at again' runtime/sim/sim_compute.c 's/if \(status \|\| n < KEPT_MOST\)/if (1)/'
+break_it 'persist: what was kept is not found' runtime/kernels/persist.c 's/strcmp\(p->name, name\) != 0/strcmp(p->name, name) == 0/'
+break_it 'persist: other PEs do not see it' runtime/kernels/launch.c 's/if \(!persist_show\(&s->kernels->pes\[i\]\)\)/if (0)/'
 break_it 'update: readers do not hold it up' runtime/kernels/flight.c 's/c->readers \+= reads_block\(r, c->result->block\)/(void)r/'
 break_it 'update: all of it is fetched' runtime/kernels/compute.c 's/if \(op_updates\(op\) && i == 0\)/if (0)/'
 break_it 'update: views of before are not shown' runtime/kernels/compute.c 's/x->block->refs <= 2 \|\| tcm_show\(c->pe\)/true/'
@@ -1009,6 +1011,7 @@ choose_tests() {
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
     *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk operations) scripts=() ;;
+    *persist*) tests=(persist) scripts=() ;;
     *' runtime/phase2/kept.c '* | *KEPT_MOST*) tests=(kept) scripts=() ;;
     *op_updates* | *reads_block* | *'refs <= 2'*) tests=(update kernel_random) scripts=() ;;
     *fused* | *op_step*) tests=(fused operations) scripts=() ;;

@@ -106,6 +106,18 @@ uint64_t tl_mark_at(tl_here here, tl_ctx *tl);
 void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark);
 tl_tensor *tl_keep_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
+/*
+ * Keeps a tensor for later launches on this PE, in its place in the TCM, under a name (copied),
+ * until it is given back by tl_free(), or another one is kept under that name; tl_release() leaves
+ * it. It was loaded or computed, is no view, and its command has ended. Returns it. In a launch
+ * that does not ask for it its room stays taken; all other tensors end with their launch.
+ * tl_persisted() gives the tensor of that name, or NULL if there is none.
+ */
+#define tl_persist(tl, name, x) tl_persist_at(TL_HERE, tl, name, x)
+#define tl_persisted(tl, name)  tl_persisted_at(TL_HERE, tl, name)
+tl_tensor *tl_persist_at(tl_here here, tl_ctx *tl, const char *name, tl_tensor *x);
+tl_tensor *tl_persisted_at(tl_here here, tl_ctx *tl, const char *name);
+
 /* A number that takes the type of the tensors it is used with; not for the first operand alone. */
 #define tl_scalar(tl, value) tl_scalar_at(TL_HERE, tl, value)
 tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value);

@@ -237,6 +237,7 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
     tensor->kind = (uint8_t)kind;
     tensor->wait = WAIT_NONE;
     tensor->loads = tensor->hidden = tensor->kept = tensor->dead = tensor->viewed = false;
+    tensor->persists = false;
     tensor->sliced = tensor->cut = tensor->apart = false;
     tensor->parent = NULL;
     tensor->users = 0;
@@ -270,7 +271,7 @@ void acc_row_free(struct kernels *k, struct tl_acc *acc)
     acc_give(k, acc);
 }
 
-static void block_drop(struct tl_ctx *pe, struct tcm_block *b)
+void block_drop(struct tl_ctx *pe, struct tcm_block *b)
 {
     struct tcm_block **link = &pe->blocks;
 

@@ -18,6 +18,8 @@ KERNELS_OWN void tensor_free(struct tl_ctx *pe, struct tl_tensor *tensor);
 KERNELS_OWN void tensors_free_all(struct tl_ctx *pe);
 
 KERNELS_OWN struct tcm_block *tcm_block_new(struct kernels *k);
+/* One reference less; the last gives the range back. */
+KERNELS_OWN void block_drop(struct tl_ctx *pe, struct tcm_block *b);
 KERNELS_OWN struct tl_acc *acc_row_new(struct kernels *k);
 KERNELS_OWN void acc_row_free(struct kernels *k, struct tl_acc *acc);
 

@@ -59,7 +59,8 @@ struct tl_ctx {
     const char *region;
     struct tcm_block *blocks; /* by offset */
     struct tl_tensor *newest;
-    uint64_t tensors; /* made so far */
+    uint64_t tensors;            /* made so far */
+    struct persisted *persisted; /* owned: kept from launch to launch */
 
     struct found_memory found;
     uint64_t tcm_address; /* of the first byte of its TCM, and its number as a memory */

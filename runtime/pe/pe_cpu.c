@@ -46,6 +46,7 @@
 #include "kernels/flight.h"
 #include "kernels/observe.h"
 #include "kernels/operands.h"
+#include "kernels/persist.h"
 #include "kernels/pool.h"
 #include "kernels/requests.h"
 #include "pe/boxes.h"
@@ -309,6 +310,7 @@ static void pe_ended(struct tl_ctx *pe, uint64_t t)
         observe_stop(pe, t - (uint64_t)paid_until(pe, (int64_t)t));
     if (!tcm_show(pe))
         kernel_no_memory(pe);
+    persist_end(pe);
     if (back == EV_PAST)
         engine_fail(pe->sim, KB_TIME_RANGE);
     pe_clear(pe);

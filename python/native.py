@@ -49,7 +49,7 @@ def helpers() -> str:
 
 def helper_declarations() -> str:
     """The structs of helpers.c, and the first lines of its functions that Python may call."""
-    structs = re.findall(r"^struct \w+ \{.*?^\};\n", helpers(), flags=re.M | re.S)
+    structs = re.findall(r"^struct (?:kernbench_|Arrow)\w+ \{.*?^\};\n", helpers(), flags=re.M | re.S)
     heads = re.findall(r"^static (\w[^;{}]*kernbench_[^;{}]*\))\n\{", helpers(), flags=re.M)
     return re.sub(r"/\*.*?\*/", "", "".join(structs)) + "".join(head + ";\n" for head in heads)
 
@@ -60,6 +60,7 @@ def module() -> FFI:
     ffi.cdef(declarations())
     ffi.cdef(helper_declarations() + "static char *const KB_VERSION;\nvoid free(void *);\n"
              'extern "Python" void kernbench_heard(void *arg, const kb_span *last);\n'
+             'extern "Python" void kernbench_setup(kb_bench_run *run);\n'
              'extern "Python" void kernbench_endpoint(void *arg, const kb_endpoint *end);\n'
              'extern "Python" void kernbench_release_schema(struct ArrowSchema *);\n'
              'extern "Python" void kernbench_release_array(struct ArrowArray *);\n'

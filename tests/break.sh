@@ -56,6 +56,17 @@ break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
+break_it 'kept: the dead are computed, too' runtime/phase2/kept.c 's/if \(r->results\[i\]->refs > 0\)/if (1)/'
+break_it 'kept: what is looked at once is never looked at again' runtime/sim/sim_compute.c 's/if \(status \|\| n < KEPT_MOST\)/if (1)/'
+break_it 'persist: what was kept is not found' runtime/kernels/persist.c 's/strcmp\(p->name, name\) != 0/strcmp(p->name, name) == 0/'
+break_it 'persist: other PEs do not see it' runtime/kernels/launch.c 's/if \(!persist_show\(&s->kernels->pes\[i\]\)\)/if (0)/'
+break_it 'update: readers do not hold it up' runtime/kernels/flight.c 's/c->readers \+= reads_block\(r, c->result->block\)/(void)r/'
+break_it 'update: all of it is fetched' runtime/kernels/compute.c 's/if \(op_updates\(op\) && i == 0\)/if (0)/'
+break_it 'update: views of before are not shown' runtime/kernels/compute.c 's/x->block->refs <= 2 \|\| tcm_show\(c->pe\)/true/'
+break_it 'fused: each input is fetched as often as it is named' runtime/kernels/compute.c 's/if \(is_fused\(op\) && is_fetched_before\(c, i\)\)/if (0)/'
+break_it 'fused: a reduction counts what it leaves' runtime/data/op.c 's/if \(math_rows\[op->step\[i\]\.math\]\.group == MATH_REDUCE\)/if (0)/'
+break_it 'fused: a cast on the way does not round' runtime/phase2/math_fused.c 's/ && \(step->math != TL_CAST \|\| round_to\(x, i\)\)//'
+break_it 'fused: operands of a step in another order' runtime/phase2/math_fused.c 's/operand_of\(x, step, \(int\)o\)/operand_of(x, step, (int)(one.n_in - 1 - o))/'
 break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/return parts_of\(op->out.shape.dim\[op->axis\], pe->topk_width\)/return 1/'
 break_it 'sort: of equals the higher index first' runtime/phase2/math_ranks.c 's/x->index < y->index/x->index > y->index/'
 break_it 'sort: as many passes as halvings' runtime/pe/pe_math.c 's/levels \* \(levels \+ 1\) \/ 2/levels/'
@@ -397,7 +408,7 @@ break_it 'a load that sees memory at issue' runtime/pe/pe_cpu.c \
     's/^        pe_dma_issue\(s, t, c, true\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c, true);/' \
     $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
 break_it 'one operand for an epilogue step' runtime/kernels/kernels_command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
-break_it 'elements of reductions counted after them' runtime/data/op.h 's/group == MATH_REDUCE \|\| //'
+break_it 'elements of reductions counted after them' runtime/data/op.c 's/group == MATH_REDUCE \|\| //'
 break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && /while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& /'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
 break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v \|\| tensor->dead\)/if (1)/'
@@ -1011,6 +1022,10 @@ choose_tests() {
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
     *' runtime/phase2/math_ranks.c '* | *topk_width*) tests=(topk operations) scripts=() ;;
+    *persist*) tests=(persist) scripts=() ;;
+    *' runtime/phase2/kept.c '* | *KEPT_MOST*) tests=(kept) scripts=() ;;
+    *op_updates* | *reads_block* | *'refs <= 2'*) tests=(update kernel_random) scripts=() ;;
+    *fused* | *op_step*) tests=(fused operations) scripts=() ;;
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
     *paths:* | *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;

@@ -15,6 +15,7 @@ Names of columns end in their unit: _ns, _gbs (GB/s), _pct (per cent), _bytes.
     Machine     a machine: probe, route, replay, sweep, load, run, breakdown, why, race, inspect
     Simulation  transactions that are added while time runs, and results to branch on
     compile     a bench of your own, in C
+    kernel      makes a kernel of a function of Python: kernbench.language
     vary        the same question to many machines
     benches     the benches that run() takes
     diff        the largest changes between two files of results
@@ -31,6 +32,7 @@ turns it off. docs/python.md has more.
 from ._bench import Bench, compile
 from ._errors import BadArgument, BadInput, Deadlock, Different, Error, KernelError, LimitReached, Note
 from ._arrow import ArrowRows
+from ._kernel import Kernel, Launch, by_rows, empty, kernel
 from ._machine import Machine, Picture, Variants, benches, columns, diff, machines, vary
 from ._native import ffi as _ffi
 from ._native import lib as _lib
@@ -40,5 +42,5 @@ from ._simulation import Simulation
 from ._tensors import Tensors
 
 __version__ = _ffi.string(_lib.KB_VERSION).decode()
-__all__ = ["Machine", "Simulation", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "Tensors", "Picture", "progress",
+__all__ = ["Machine", "Simulation", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "kernel", "Kernel", "Launch", "empty", "by_rows", "Tensors", "Picture", "progress",
            "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "LimitReached", "Note"]

@@ -7,6 +7,7 @@
  */
 #include "cli/benches.h"
 #include "cli/out/say.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,46 @@ enum exit_code bench_table(const struct cli *cli, const char *file, const kb_ben
     return EXIT_OK;
 }
 
+/* -- benches of the program that uses the library ---------------------------------------------- */
+
+static pthread_mutex_t given_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct bench_given *given; /* borrowed */
+
+void bench_give(struct bench_given *row)
+{
+    pthread_mutex_lock(&given_lock);
+    row->next = given;
+    given = row;
+    pthread_mutex_unlock(&given_lock);
+}
+
+struct bench_given *bench_take_back(const kb_bench *bench)
+{
+    struct bench_given **link = &given, *row;
+
+    pthread_mutex_lock(&given_lock);
+    while (*link && (*link)->bench != bench)
+        link = &(*link)->next;
+    row = *link;
+    if (row)
+        *link = row->next;
+    pthread_mutex_unlock(&given_lock);
+    return row;
+}
+
+/* One without a file: given, or the program's own; NULL: there is none. */
+static const kb_bench *without_file(const char *name)
+{
+    const kb_bench *found = NULL;
+
+    pthread_mutex_lock(&given_lock);
+    for (const struct bench_given *g = given; g && !found; g = g->next)
+        if (strcmp(g->bench->name, name) == 0)
+            found = g->bench;
+    pthread_mutex_unlock(&given_lock);
+    return found ? found : named(benches, n_benches, name);
+}
+
 /* The bench after the colon of `word`, whose file is `file`; the only one if there is no colon. */
 static const kb_bench *of_file(const struct cli *cli, const char *file, const char *word,
                                enum exit_code *code)
@@ -106,7 +147,7 @@ const kb_bench *bench_find(const struct cli *cli, const char *name, enum exit_co
         return *code = say(cli->program, EXIT_USAGE, "the name of the bench is too long"), NULL;
     if (len > 0)
         return of_file(cli, file, name, code);
-    bench = named(benches, n_benches, name);
+    bench = without_file(name);
     *code = bench ? EXIT_OK : EXIT_USAGE;
     len = strlen(name);
     if (!bench && len > 2 && strcmp(name + len - 2, ".c") == 0)
@@ -129,7 +170,7 @@ const kb_bench *bench_known(const char *name)
     size_t len = bench_file_length(name);
 
     if (len == 0)
-        return named(benches, n_benches, name);
+        return without_file(name);
     if (!take_file(name, len, file) || kb_benches_open(file, &loaded, NULL) != KB_OK)
         return NULL;
     if (name[len] == '\0')

@@ -20,6 +20,8 @@ enum math_group {
     MATH_SCAN,
     MATH_ORDER,
     MATH_TAKE,
+    MATH_FUSED,
+    MATH_UPDATE,
 };
 enum math_types { MATH_ANY, MATH_NUMBER, MATH_FLOAT, MATH_INTEGER, MATH_BITS };
 enum math_cost {
@@ -38,7 +40,7 @@ struct math_row {
     uint8_t operands, group, types, cost;
 };
 
-enum { N_TL_OPS = TL_RANDOM + 1 };
+enum { N_TL_OPS = TL_UPDATE + 1 };
 
 extern const struct math_row math_rows[N_TL_OPS]; /* [enum tl_op]; [TL_GEMM] is empty */
 
@@ -98,6 +100,14 @@ struct op_epilogue {
     struct op_tensor operand[2];
 };
 
+/* One step of a tl_fused(). Operands: i + 1 is input i, -1 - i the result of step i, 0 none. */
+struct op_step {
+    uint8_t math; /* enum tl_op */
+    int8_t operand[3];
+    uint8_t out; /* kb_dtype of what is stored of it; KB_DEFAULT: nothing is */
+    uint8_t unused[3];
+};
+
 /*
  * One command as it was issued: all that its time, its record and Phase 2 depend on. Fields that
  * its kind does not use are not set. Those of every DMA come first, on few lines of the cache.
@@ -112,16 +122,18 @@ struct op {
     bool ipcq;    /* DMA_WRITE: a piece of a message to another PE */
     bool atomic;  /* a write that combines: MATH of what was there and x; a DMA_WRITE: exchange */
     bool strided; /* DMA: elements in the memory are `stride` bytes apart */
-    uint8_t n_in; /* operands: DMA 1, GEMM 2, or 3: what it adds to; MATH 1..3; arange 2, full 1,
-                     random 3, all scalars; sort 3, of which two are scalars */
+    uint8_t n_in; /* operands: DMA 1, GEMM 2, or 3: what it adds to; MATH 1..3, fused ..8; arange
+                     2, full 1, random 3, all scalars; sort 3, of which two are scalars; update 3,
+                     of which the last is the scalar where y begins */
     uint8_t n_epilogues;
+    uint32_t n_runs;    /* DMA: in the memory it is a list of so many; 0: it is none */
     const char *region; /* NULL: none; valid as long as the simulation */
 
-    struct op_ids depends;  /* dependency_ids */
-    struct op_tensor out;   /* DMA: the destination */
-    struct op_tensor in[3]; /* GEMM: a, b; DMA: the source, with the shape and dtype moved */
+    struct op_ids depends; /* dependency_ids */
+    struct op_tensor out;  /* DMA: the destination; fused: the bytes of all results */
+    struct op_tensor in[TL_FUSED_INPUTS]; /* GEMM: a, b; DMA: the source, with the shape and dtype
+                                             moved */
     int64_t stride[KB_RANK_MAX];
-    uint32_t n_runs; /* DMA: in the memory it is a list of so many; 0: it is none */
 
     uint8_t dtype_acc;                                    /* GEMM */
     bool transpose_a, transpose_b, col_a, col_b, col_out; /* col_: column-major */
@@ -134,19 +146,39 @@ struct op {
     uint32_t tile[3]; /* composite: M, K, N of a whole tile, as configured */
     uint64_t tokens;  /* composite */
     struct op_epilogue epilogue[TL_EPILOGUES_MAX];
+    uint32_t n_steps; /* fused */
+    struct op_step step[TL_FUSED_STEPS];
 };
 
 /* The name of a MATH: "exp". Of those on an accumulator, a mul and a cast, "acc_scale" and
  * "acc_store". */
 const char *op_math_name(const struct op *op);
 
-/* Of a MATH: the shape whose elements its engine goes through. */
-static inline const struct dims *op_math_shape(const struct op *op)
-{
-    uint8_t group = math_rows[op->math].group;
+/* Of a MATH: how many elements its engine goes through; of a fused one, in all steps. */
+uint64_t op_math_elements(const struct op *op);
 
-    return &(group == MATH_REDUCE || group == MATH_ORDER ? &op->in[0] : &op->out)->shape;
-}
+/* Makes `to` the shape that it broadcasts to with `d`, by numpy's rules. False: they do not. */
+bool dims_broadcast(struct dims *to, const struct dims *d);
+
+/*
+ * Of a fused operation: the type in which it computes; the shape of each step's result; how many
+ * elements the engine goes through in step `i`; where its results lie among the bytes of `out`, in
+ * the order of their steps. The first step whose operands do not broadcast; n_steps: all do.
+ */
+kb_dtype op_fused_dtype(const struct op *op);
+uint32_t op_fused_shapes(const struct op *op, struct dims shape[TL_FUSED_STEPS]);
+uint64_t op_step_elements(const struct op *op, const struct dims *shape, uint32_t i);
+
+struct op_result {
+    uint32_t step;
+    uint64_t at, nbytes;
+};
+uint32_t op_fused_results(const struct op *op, const struct dims *shape,
+                          struct op_result result[TL_FUSED_STEPS]);
+
+/* The shape of operand `i` of a step; a scalar has no axes. */
+const struct dims *op_step_shape(const struct op *op, const struct dims *shape,
+                                 const struct op_step *step, int i);
 
 /* Of MATH_ORDER, how the row is ordered: the largest first; and are indices part of the result? */
 static inline bool op_goes_down(const struct op *op)
@@ -163,6 +195,12 @@ static inline bool op_has_indices(const struct op *op)
 static inline uint64_t op_indices_at(const struct op_tensor *out)
 {
     return (dims_elements(&out->shape) * kb_dtype_bytes((kb_dtype)out->dtype) + 3) / 4 * 4;
+}
+
+/* Does it replace a part of a tensor in the TCM, without an engine? */
+static inline bool op_updates(const struct op *op)
+{
+    return op->kind == OP_MATH && op->math == TL_UPDATE;
 }
 
 /* Is it on an accumulator? Then a composite is an acc_store. */

@@ -113,6 +113,7 @@ struct kb_sim {
     struct kernels *kernels;   /* PEs */
     const struct heard *heard; /* borrowed; what an engine asks of kernels: engine/hop.h */
     struct op_log *log;        /* records of operations, if the options asked for them */
+    uint64_t kept_at;          /* how many it had when those that are kept were looked at */
 
     struct traffic *traffic;   /* owned: issues transactions while it runs; NULL: there is none */
     struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */

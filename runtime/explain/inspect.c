@@ -140,9 +140,34 @@ static void add_epilogue(kb_inspection *in, uint32_t i, bool keeps)
     }
 }
 
+/* Each result of a fused operation as it is stored. */
+static void add_results(kb_inspection *in, bool keeps)
+{
+    const struct op *op = &in->op;
+    struct op_result result[TL_FUSED_STEPS];
+    struct dims shape[TL_FUSED_STEPS];
+    uint32_t n;
+
+    op_fused_shapes(op, shape);
+    n = op_fused_results(op, shape, result);
+    for (uint32_t i = 0; i < n; i++) {
+        struct op_tensor out = op->out;
+        char role[16];
+
+        snprintf(role, sizeof role, "out%u", i % 100);
+        out.address += result[i].at;
+        out.view.offset += result[i].at;
+        out.dtype = op->step[result[i].step].out;
+        out.shape = shape[result[i].step];
+        add_tensor(in, role, &out, true, keeps ? out.view : (struct view){NULL, 0});
+    }
+}
+
 static void add_compute(kb_inspection *in, bool keeps)
 {
-    static const char *const gemm[] = {"a", "b", "sum"}, *const math[] = {"in0", "in1", "in2"};
+    static const char *const gemm[] = {"a", "b", "sum"};
+    static const char *const math[TL_FUSED_INPUTS] = {"in0", "in1", "in2", "in3",
+                                                      "in4", "in5", "in6", "in7"};
     const struct op *op = &in->op;
 
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -150,7 +175,10 @@ static void add_compute(kb_inspection *in, bool keeps)
                    keeps ? op->in[i].view : (struct view){NULL, 0});
     for (uint32_t i = 0; i < op->n_epilogues; i++)
         add_epilogue(in, i, keeps);
-    add_tensor(in, "out", &op->out, true, keeps ? op->out.view : (struct view){NULL, 0});
+    if (op->kind == OP_MATH && op->math == TL_FUSED)
+        add_results(in, keeps);
+    else
+        add_tensor(in, "out", &op->out, true, keeps ? op->out.view : (struct view){NULL, 0});
 }
 
 /* The log keeps no data of an operation that Phase 2 has computed. */

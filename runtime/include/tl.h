@@ -106,6 +106,18 @@ uint64_t tl_mark_at(tl_here here, tl_ctx *tl);
 void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark);
 tl_tensor *tl_keep_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
+/*
+ * Keeps a tensor for later launches on this PE, in its place in the TCM, under a name (copied),
+ * until it is given back by tl_free(), or another one is kept under that name; tl_release() leaves
+ * it. It was loaded or computed, is no view, and its command has ended. Returns it. In a launch
+ * that does not ask for it its room stays taken; all other tensors end with their launch.
+ * tl_persisted() gives the tensor of that name, or NULL if there is none.
+ */
+#define tl_persist(tl, name, x) tl_persist_at(TL_HERE, tl, name, x)
+#define tl_persisted(tl, name)  tl_persisted_at(TL_HERE, tl, name)
+tl_tensor *tl_persist_at(tl_here here, tl_ctx *tl, const char *name, tl_tensor *x);
+tl_tensor *tl_persisted_at(tl_here here, tl_ctx *tl, const char *name);
+
 /* A number that takes the type of the tensors it is used with; not for the first operand alone. */
 #define tl_scalar(tl, value) tl_scalar_at(TL_HERE, tl, value)
 tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value);
@@ -160,8 +172,8 @@ const void *tl_values_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /*
  * For debugging: type, shape and values of a tensor, at most 64 of them, as a line on stderr with
- * kernel, PE and place. What is not known now is said in their place: a result is "pending", that of
- * a command under way "in flight". Free of time, and computes nothing.
+ * kernel, PE and place. What is not known now is said in their place: a result is "pending", that
+ * of a command under way "in flight". Free of time, and computes nothing.
  */
 #define tl_print(tl, x) tl_print_at(TL_HERE, tl, x)
 void tl_print_at(tl_here here, tl_ctx *tl, tl_tensor *x);
@@ -412,6 +424,8 @@ typedef enum tl_op {
     TL_SORT,
     TL_TAKE,
     TL_RANDOM,
+    TL_FUSED,
+    TL_UPDATE,
 } tl_op;
 
 enum { TL_EPILOGUES_MAX = 4, TL_OPERANDS_MAX = 3 };

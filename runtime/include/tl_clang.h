@@ -29,6 +29,11 @@
 #else
 #define TL_END_COMPOSITE(tl, ...)  tl, (tl_composite_args){__VA_ARGS__})
 #endif
+#ifdef __cplusplus
+#define TL_END_FUSED(tl, ...)  tl, tl_fused_args{__VA_ARGS__})
+#else
+#define TL_END_FUSED(tl, ...)  tl, (tl_fused_args){__VA_ARGS__})
+#endif
 #define TL_MATH(op)   TL_BEGIN(tl_math_at) op,
 #define TL_REDUCE(op) TL_BEGIN(tl_reduce_at) op,
 
@@ -41,6 +46,8 @@
 #define tl_async               TL_BEGIN(tl_async_at) TL_END
 #define tl_free                TL_BEGIN(tl_free_at) TL_END
 #define tl_keep                TL_BEGIN(tl_keep_at) TL_END
+#define tl_persist             TL_BEGIN(tl_persist_at) TL_END
+#define tl_persisted           TL_BEGIN(tl_persisted_at) TL_END
 #define tl_mark                TL_BEGIN(tl_mark_at) TL_END
 #define tl_release             TL_BEGIN(tl_release_at) TL_END
 #define tl_scalar              TL_BEGIN(tl_scalar_at) TL_END
@@ -131,6 +138,8 @@
 #define tl_sort                TL_BEGIN(tl_sort_at) TL_END
 #define tl_cumsum              TL_BEGIN(tl_cumsum_at) TL_END
 #define tl_take                TL_BEGIN(tl_take_at) TL_END
+#define tl_fused               TL_BEGIN(tl_fused_at) TL_END_FUSED
+#define tl_update              TL_BEGIN(tl_update_at) TL_END
 #define tl_random              TL_BEGIN(tl_random_at) TL_END
 #define tl_softmax             TL_BEGIN(tl_softmax_at) TL_END
 #define tl_transpose           TL_BEGIN(tl_transpose_at) TL_END

@@ -135,6 +135,67 @@ tl_tensor *tl_cumsum_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis);
 #define tl_take(tl, x, index, axis) tl_take_at(TL_HERE, tl, x, index, axis)
 tl_tensor *tl_take_at(tl_here here, tl_ctx *tl, tl_tensor *x, tl_tensor *index, int axis);
 
+/*
+ * y takes the place of as many elements of x along an axis, from element `first` on: a part of a
+ * tensor is replaced where it lies. Returns x, which has its new content from the command's start
+ * on; views of x that were made before keep what they saw. The command also waits until nothing
+ * that was called before reads x any more.
+ *
+ * time    FETCH of y, STORE of its bytes; no engine
+ * errors  types that differ, shapes that do not fit, a view in place of x
+ */
+#define tl_update(tl, x, axis, first, y) tl_update_at(TL_HERE, tl, x, axis, first, y)
+tl_tensor *tl_update_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first,
+                        tl_tensor *y);
+
+/* -- several operations in one command -------------------------------------------------------- */
+
+enum { TL_FUSED_INPUTS = 8, TL_FUSED_STEPS = 16, TL_FUSED_RESULTS = 4 };
+
+/* An operand of a step: an input, or the result of a step before. */
+#define TL_IN(i)   ((int8_t)((i) + 1))
+#define TL_STEP(i) ((int8_t)(-1 - (i)))
+
+typedef struct tl_step {
+    tl_op op; /* TL_GEMM, 0: no more steps */
+    int8_t x, y, z;
+    kb_dtype out; /* its result is stored as a tensor of this type; KB_DEFAULT: it is not */
+} tl_step;
+
+typedef struct tl_fused_args {
+    tl_tensor *in[TL_FUSED_INPUTS]; /* floats in the TCM, and scalars */
+    tl_step step[TL_FUSED_STEPS];
+    tl_tensor **result[TL_FUSED_RESULTS]; /* where handles go, in the order of steps with `out` */
+} tl_fused_args;
+
+/*
+ * A chain of operations whose results stay in the engine:
+ *
+ *     tl_fused(tl, .in = {x, tl_scalar(tl, 0.125)},
+ *              .step = {{TL_MUL, TL_IN(0), TL_IN(1)},
+ *                       {TL_MAX, TL_STEP(0), .out = KB_F32},
+ *                       {TL_SUB, TL_STEP(0), TL_STEP(1)},
+ *                       {TL_EXP, TL_STEP(2), .out = KB_F16},
+ *                       {TL_SUM, TL_STEP(3), .out = KB_F32}},
+ *              .result = {&max, &p, &sum});
+ *
+ * Steps are elementwise operations of floats, comparisons (1 or 0), where (its condition is what is
+ * not 0), cast (to the type `out`), and sum, max, min and mean over the last axis, which stays with
+ * extent 1. Shapes broadcast. Each step is computed and rounded in f32, with an input of f64 in
+ * f64, and rounded to the type `out` as it is stored: what the commands one by one give on copies
+ * of the inputs in f32.
+ *
+ * time    FETCH of each tensor once, the cycles of all steps, one STORE of all results
+ * errors  no step, or no result; more or fewer results than steps with `out`; an operand that is
+ *         not there, or too many; integers; other operations; shapes that do not broadcast
+ */
+#ifdef __cplusplus
+#define tl_fused(tl, ...) tl_fused_at(TL_HERE, tl, tl_fused_args{__VA_ARGS__})
+#else
+#define tl_fused(tl, ...) tl_fused_at(TL_HERE, tl, (tl_fused_args){__VA_ARGS__})
+#endif
+void tl_fused_at(tl_here here, tl_ctx *tl, tl_fused_args args);
+
 /* -- shapes and constants (commands) -------------------------------------------------------- */
 
 /* The last two axes change places. */

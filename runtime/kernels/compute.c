@@ -8,6 +8,8 @@
  */
 #include "kernels/flight.h"
 #include "kernels/operands.h"
+#include "kernels/error.h"
+#include "kernels/service.h"
 #include "pe/boxes.h"
 
 /* A slice is fetched run by run, in whole lines; a line in which one ends and the next begins,
@@ -40,6 +42,20 @@ static uint64_t slice_bytes(const struct tl_tensor *x, uint64_t line_bytes)
     return lines * line_bytes;
 }
 
+static bool is_fused(const struct op *op)
+{
+    return op->kind == OP_MATH && op->math == TL_FUSED;
+}
+
+/* Has an operand before it the same tensor? A fused command fetches each once. */
+static bool is_fetched_before(const struct command *c, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (c->operand[i] && c->operand[j] == c->operand[i])
+            return true;
+    return false;
+}
+
 /* What FETCH of an operand takes; of what a take goes through, the elements that are taken. */
 static uint64_t operand_bytes(const struct command *c, uint32_t i)
 {
@@ -47,9 +63,28 @@ static uint64_t operand_bytes(const struct command *c, uint32_t i)
 
     if (op->kind == OP_MATH && op->math == TL_TAKE && i == 0)
         return op_tensor_bytes(&op->out);
+    if (op_updates(op) && i == 0) /* what is written over is not read */
+        return 0;
+    if (is_fused(op) && is_fetched_before(c, i))
+        return 0;
     if (c->operand[i] && c->operand[i]->sliced)
         return slice_bytes(c->operand[i], pe_kind(c->pe)->pe.line_bytes);
     return op->in[i].is_scalar || op->in[i].space == SPACE_ACC ? 0 : op_tensor_bytes(&op->in[i]);
+}
+
+/* Of all results; there may be gaps between them. */
+static uint64_t fused_bytes(const struct op *op)
+{
+    struct dims shape[TL_FUSED_STEPS];
+    struct op_result result[TL_FUSED_STEPS];
+    uint64_t nbytes = 0;
+    uint32_t n;
+
+    op_fused_shapes(op, shape);
+    n = op_fused_results(op, shape, result);
+    for (uint32_t i = 0; i < n; i++)
+        nbytes += result[i].nbytes;
+    return nbytes;
 }
 
 /* The bytes that a dot or math command fetches and stores. */
@@ -63,6 +98,10 @@ void compute_measure(struct command *c)
     c->store_bytes = op_tensor_bytes(&op->out);
     if (op->kind == OP_MATH && op_has_indices(op))
         c->store_bytes += dims_elements(&op->out.shape) * dtype_bytes(KB_I32);
+    if (op_updates(op))
+        c->store_bytes = op_tensor_bytes(&op->in[1]);
+    if (is_fused(op))
+        c->store_bytes = fused_bytes(op);
 }
 
 /* The work of its engine. */
@@ -74,7 +113,9 @@ static struct engine_work engine_work(const struct command *c)
         return pe_gemm_work(c->pe, op, op->m, op->k, op->n);
     if (math_rows[op->math].group == MATH_ORDER)
         return pe_math_rows_work(c->pe, op);
-    return pe_math_work(c->pe, (enum tl_op)op->math, dims_elements(op_math_shape(op)));
+    if (op->math == TL_FUSED)
+        return pe_math_fused_work(c->pe, op);
+    return pe_math_work(c->pe, (enum tl_op)op->math, op_math_elements(op));
 }
 
 void compute_engine(struct kb_sim *s, uint64_t t, struct command *c)
@@ -106,8 +147,33 @@ bool compute_fetch(struct kb_sim *s, uint64_t t, struct command *c)
     return true;
 }
 
+/*
+ * An update takes the place of what its tensor held: views that have not been shown to other PEs
+ * are shown before. Its record is of all of it, from its start to its end.
+ */
+static void update_start(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct tl_tensor *x = c->result;
+    bool ok = x->block->refs <= 2 || tcm_show(c->pe);
+
+    if (!ok)
+        kernel_no_memory(c->pe);
+    else if (x->kind == TENSOR_PLACE)
+        ok = result_new(c, x->nbytes) && result_publish(c, c->pe->tcm, &c->op.out);
+    else
+        ok = result_begin(c);
+    c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
+    service_begin(&c->service, t);
+    if (ok)
+        compute_fetch(s, t, c);
+}
+
 void compute_start(struct kb_sim *s, uint64_t t, struct command *c)
 {
+    if (op_updates(&c->op)) {
+        update_start(s, t, c);
+        return;
+    }
     if (result_begin(c) && !compute_fetch(s, t, c))
         compute_engine(s, t, c);
 }
@@ -117,7 +183,7 @@ void compute_count(struct kernels *k, const struct op *op)
     if (op->kind == OP_GEMM)
         pe_gemm_count(k, &k->pes[op->pe], op, (uint64_t)op->m * op->k * op->n);
     else
-        current_result(k)->math_elements += dims_elements(op_math_shape(op));
+        current_result(k)->math_elements += op_math_elements(op);
 }
 
 bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
@@ -127,11 +193,17 @@ bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     if (work->stage == STAGE_FETCH) {
         if (c->reads)
             flight_fetched(s, t, c);
-        compute_engine(s, t, c);
+        if (op_updates(&c->op))
+            begin_store(s, t, c);
+        else
+            compute_engine(s, t, c);
         return false;
     }
-    if (work->stage == STAGE_STORE)
+    if (work->stage == STAGE_STORE) {
+        if (op_updates(&c->op))
+            service_end(s, &c->service, t);
         return true;
+    }
     compute_count(s->kernels, &c->op);
     begin_store(s, t, c);
     return false;

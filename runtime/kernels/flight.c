@@ -14,6 +14,12 @@
  * operand that is in flight; at that end it asks again (pe/pe_cpu.c). Waiters of one command start
  * in the order of their ids.
  *
+ * Writing over. tl_update() gives a tensor new content where it lies, so it starts only when the
+ * commands that were called before and read these bytes have fetched them: pe->readers has all
+ * commands under way that count as users, and c->readers how many of them an update waits for. What
+ * the handle stood for so far, its maker included, goes to a handle of its own, the update's first
+ * operand (flight_leave_past()).
+ *
  * Giving back. A kernel may give back a tensor while commands still need it: the one that makes it,
  * and those that read it, each until its FETCH has ended (a store, send or composite: until it has
  * ended). Such a tensor is `dead`: no call takes it any more, but its row and its room stay until
@@ -97,15 +103,128 @@ void flight_view(struct tl_tensor *tensor, struct tl_tensor *view)
 
 void flight_read(struct command *c)
 {
+    struct tl_ctx *pe = c->pe;
+
     c->reads = true;
+    c->last_reader = NULL;
+    c->next_reader = pe->readers;
+    if (pe->readers)
+        pe->readers->last_reader = c;
+    pe->readers = c;
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i])
             c->operand[i]->users++;
 }
 
+static void leave_readers(struct command *c)
+{
+    if (c->last_reader)
+        c->last_reader->next_reader = c->next_reader;
+    else
+        c->pe->readers = c->next_reader;
+    if (c->next_reader)
+        c->next_reader->last_reader = c->last_reader;
+}
+
+/* -- what is written over -----------------------------------------------------------------------
+ */
+
+static bool reads_block(const struct command *c, const struct tcm_block *block)
+{
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (c->operand[i] && c->operand[i]->block == block)
+            return true;
+    return false;
+}
+
+void flight_overwrite(struct command *c)
+{
+    struct tl_ctx *pe = c->pe;
+    struct command **link = &pe->updates;
+
+    c->operand[0]->users--; /* it was kept for the time from the call on */
+    for (const struct command *r = pe->readers; r; r = r->next_reader)
+        c->readers += reads_block(r, c->result->block);
+    if (c->readers == 0)
+        return;
+    while (*link)
+        link = &(*link)->next_update;
+    c->next_update = NULL;
+    *link = c;
+}
+
+/* A reader has fetched. */
+static void count_down(const struct command *c)
+{
+    for (struct command *u = c->pe->updates; u; u = u->next_update)
+        u->readers -= u->op.id > c->op.id && reads_block(c, u->result->block);
+}
+
+struct command *flight_update(struct tl_ctx *pe)
+{
+    struct command **link = &pe->updates, *u;
+
+    while ((u = *link)) {
+        if (u->readers > 0) {
+            link = &u->next_update;
+            continue;
+        }
+        *link = u->next_update;
+        if (!u->joined)
+            return u;
+    }
+    return NULL;
+}
+
+/* `was` takes the place of `x` among what `maker` makes. */
+static void replace_made(struct command *maker, struct tl_tensor *x, struct tl_tensor *was)
+{
+    if (maker->result == x)
+        maker->result = was;
+    for (struct tl_tensor *view = maker->result; view; view = view->beside) {
+        if (view->beside == x)
+            view->beside = was;
+        if (view->parent == x)
+            view->parent = was;
+    }
+}
+
+struct tl_tensor *flight_leave_past(struct tl_ctx *pe, struct tl_tensor *x)
+{
+    struct tl_tensor *was = tensor_new(pe, (enum tensor_kind)x->kind), place;
+
+    if (!was)
+        return NULL;
+    place = *was;
+    *was = *x;
+    was->older = place.older;
+    was->newer = place.newer;
+    was->number = place.number;
+    was->hidden = was->kept = false;
+    was->viewed = true;
+    was->block->refs++;
+    if (was->view.v)
+        version_keep(was->view.v);
+    if (x->making)
+        replace_made(x->making, x, was);
+    for (struct command *r = pe->readers; r; r = r->next_reader)
+        for (uint32_t i = 0; i < r->n_operands; i++)
+            if (r->operand[i] == x)
+                r->operand[i] = was;
+    x->users = 0;
+    x->making = NULL;
+    x->parent = NULL;
+    x->loads = x->cut = false;
+    x->wait = WAIT_NONE;
+    x->made_by = OP_NONE;
+    return was;
+}
+
 void flight_fetched(struct kb_sim *s, uint64_t t, struct command *c)
 {
     c->reads = false;
+    leave_readers(c);
+    count_down(c);
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i] && --c->operand[i]->users == 0)
             bury(s, t, c->operand[i]);
@@ -131,11 +250,13 @@ bool flight_waits(struct command *c)
 
         if (!tensor || !tensor->making || !flight_orders(c, tensor))
             continue;
-        c->late = true;
+        c->late = c->joined = true;
         join(tensor->making, c);
         return true;
     }
-    return false;
+    c->joined = false;
+    c->late = c->late || c->readers > 0;
+    return c->readers > 0;
 }
 
 void flight_end(struct kb_sim *s, uint64_t t, struct command *c)

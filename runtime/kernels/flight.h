@@ -25,10 +25,20 @@ KERNELS_OWN void flight_view(struct tl_tensor *tensor, struct tl_tensor *view);
 
 /* The command is issued: it is a user of its operands until flight_fetched(). */
 KERNELS_OWN void flight_read(struct command *c);
+/*
+ * A handle that keeps what `x` holds so far, in whatever state, for the command that is going to
+ * write over it; `x` is as if nothing had been done with it. The caller gives it back. NULL: no
+ * memory.
+ */
+KERNELS_OWN struct tl_tensor *flight_leave_past(struct tl_ctx *pe, struct tl_tensor *x);
+/* The command, which is issued, writes over its result: it waits for those that read it. */
+KERNELS_OWN void flight_overwrite(struct command *c);
+/* The next such command that waits for no reader any more, and for nothing else; NULL: none. */
+KERNELS_OWN struct command *flight_update(struct tl_ctx *pe);
 KERNELS_OWN void flight_fetched(struct kb_sim *s, uint64_t t, struct command *c);
 
-/* True: an operand is in flight, and the command has joined the waiters of the one that makes it.
- */
+/* True: an operand is in flight, and the command has joined the waiters of the one that makes it;
+ * or it writes over what others have not fetched yet. */
 KERNELS_OWN bool flight_waits(struct command *c);
 
 /* The command has ended: so have its result and the views of it. */

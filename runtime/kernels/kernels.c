@@ -10,6 +10,7 @@
 #include "kernels/error.c"
 #include "kernels/pool.c"
 #include "kernels/flight.c"
+#include "kernels/persist.c"
 #include "kernels/slots.c"
 #include "kernels/operands.c"
 #include "kernels/service.c"
@@ -37,3 +38,4 @@
 #include "kernels/tl_messages.c"
 #include "kernels/tl_product.c"
 #include "kernels/tl_math.c"
+#include "kernels/tl_fused.c"

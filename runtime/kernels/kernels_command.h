@@ -80,11 +80,15 @@ struct command {
     bool started : 1;  /* at start_fs */
     bool turn : 1;     /* of an accumulator: the engines of those before it have ended */
     bool ready : 1;    /* it waits for that alone */
+    bool joined : 1;   /* it is among the waiters of the maker of an operand */
 
     struct op op;
     /* Bound at the start; two for a step; NULL: a scalar. */
     struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX];
-    struct command *waiters, *next_waiter; /* that start once it has ended, by id */
+    struct command *waiters, *next_waiter;     /* that start once it has ended, by id */
+    struct command *next_reader, *last_reader; /* of its PE: while `reads` */
+    struct command *next_update;               /* of its PE, that waits for readers */
+    uint32_t readers;          /* of what it writes over, that have not fetched it yet */
     int64_t call_fs, start_fs; /* the start: max(issue, ends of the makers of its operands) */
     union {
         struct queue *queue; /* send, receive */

@@ -29,7 +29,9 @@
 #include "kernels/coll_order.h"
 #include "kernels/kernels_engine.h"
 #include "kernels/error.h"
+#include "kernels/persist.h"
 #include "kernels/pool.h"
+#include "kernels/requests.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
@@ -171,6 +173,7 @@ void kernels_free(struct kernels *k)
     for (uint32_t i = 0; k->pes && i < k->n_pes; i++) {
         if (k->pes[i].co)
             co_drop(k->pes[i].co);
+        persist_free_all(&k->pes[i]);
         pe_clear(&k->pes[i]);
     }
     for (size_t i = 0; i < k->n_launches; i++)
@@ -319,13 +322,16 @@ static struct tl_ctx *pe_of(struct kernels *k, const struct launch *l, size_t i)
     return &k->pes[l->request.pes ? l->request.pes[i] : i];
 }
 
-/* Forgets what an earlier kernel left in a TCM. */
+/* Forgets what an earlier kernel left in a TCM, but what it keeps by name. */
 static void clear_tcms(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
 
-    for (uint32_t i = 0; i < s->kernels->n_pes; i++)
+    for (uint32_t i = 0; i < s->kernels->n_pes; i++) {
         mem_clear(s->kernels->mem, pe_tcm(t, pe_src(t, i)));
+        if (!persist_show(&s->kernels->pes[i]))
+            engine_fail(s, KB_NO_MEMORY);
+    }
 }
 
 /* All kernels start together, when the last of them can, and pay software.launch_ns first. */

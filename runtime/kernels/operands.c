@@ -124,6 +124,7 @@ bool result_begin(struct command *c)
     if (!result_new(c, tensor->nbytes))
         return false;
     tensor->hidden = true;
+    version_drop(tensor->view.v); /* of an update */
     tensor->view = c->op.out.view;
     version_keep(tensor->view.v);
     return true;

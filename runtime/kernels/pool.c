@@ -133,7 +133,8 @@ struct command *command_new(struct kernels *k)
     c = k->free_commands;
     k->free_commands = c->behind;
     c->live = true;
-    c->reads = c->waited = c->late = c->started = false;
+    c->reads = c->waited = c->late = c->started = c->joined = false;
+    c->readers = 0;
     c->result = NULL;
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;
@@ -236,6 +237,7 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
     tensor->kind = (uint8_t)kind;
     tensor->wait = WAIT_NONE;
     tensor->loads = tensor->hidden = tensor->kept = tensor->dead = tensor->viewed = false;
+    tensor->persists = false;
     tensor->sliced = tensor->cut = tensor->apart = false;
     tensor->parent = NULL;
     tensor->users = 0;
@@ -308,7 +310,7 @@ void tcm_block_add(struct tl_ctx *pe, struct tcm_block *before, struct tcm_block
 }
 
 /* The range before one that is given back has a gap now. */
-static void block_drop(struct tl_ctx *pe, struct tcm_block *b)
+void block_drop(struct tl_ctx *pe, struct tcm_block *b)
 {
     struct tcm_block *before = b->before, **link = &pe->gaps;
 

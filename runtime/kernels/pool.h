@@ -22,6 +22,8 @@ KERNELS_OWN struct tcm_block *tcm_block_new(struct kernels *k);
 KERNELS_OWN void tcm_block_add(struct tl_ctx *pe, struct tcm_block *before, struct tcm_block *b);
 /* No range is taken. */
 KERNELS_OWN void tcm_blocks_begin(struct tl_ctx *pe);
+/* One reference less; the last gives the range back. */
+KERNELS_OWN void block_drop(struct tl_ctx *pe, struct tcm_block *b);
 KERNELS_OWN struct tl_acc *acc_row_new(struct kernels *k);
 KERNELS_OWN void acc_row_free(struct kernels *k, struct tl_acc *acc);
 

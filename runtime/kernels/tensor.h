@@ -35,6 +35,7 @@ struct tl_tensor {
     bool loads;     /* made by an asynchronous load: no operand until it was waited for */
     bool hidden;    /* in the TCM, but not yet in the MemoryStore, see tcm_show() */
     bool kept;      /* the next tl_release() leaves it */
+    bool persists;  /* it has a name: kernels/persist.h */
     bool dead;      /* given back while commands still need it: kernels/flight.h */
     bool viewed;    /* it has views that were made in flight, or is one */
     uint32_t users; /* commands that read it: kernels/flight.h */

@@ -82,9 +82,10 @@ KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint
 /* The bytes of a tensor whose version has them, aligned to its elements, until it is given back. */
 KERNELS_OWN const unsigned char *tensor_bytes(const struct call *call, struct tl_tensor *tensor);
 
-/* A view of the part of a result that begins at a byte: it has the same shape, of `dtype`. */
+/* A view of the part of a result that begins at a byte. */
 KERNELS_OWN struct tl_tensor *tensor_part(const struct call *call, struct tl_tensor *whole,
-                                          kb_dtype dtype, uint64_t offset);
+                                          kb_dtype dtype, const struct dims *shape,
+                                          uint64_t offset);
 /* As tl_free(). */
 KERNELS_OWN void tensor_give_back(const struct call *call, struct tl_tensor *tensor);
 

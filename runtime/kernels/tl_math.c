@@ -15,12 +15,15 @@
  *     ORDER       two: values and indices, parts of one result, which lie one behind the other;
  *                 of tl_sort() the values alone if indices are not wanted
  *     TAKE        the operand's shape, in which the axes of the index take the place of one
+ *     UPDATE      the first operand itself
+ *     FUSED       up to four, parts of one result like those of ORDER: kernels/tl_fused.c
  *
  * Results are tensors in the TCM whose bytes are pending: only Phase 2 computes them (math.c). A
  * call takes simulated time all the same, see docs/kernels.md "A PE": exp of [32, 32] in f16 on
  * cube8 takes 75 ns, 3 to the issue, 4 for the FETCH of 2048 bytes, 64 on the engine, 4 for the
  * STORE.
  */
+#include "kernels/flight.h"
 #include "kernels/tl_call.h"
 
 /* -- elementwise ------------------------------------------------------------------------------ */
@@ -35,22 +38,8 @@ static struct dims broadcast(const struct call *call, struct tl_tensor *const *x
     struct dims out = {0};
 
     for (uint32_t i = 0; i < n; i++)
-        if (x[i]->kind != TENSOR_SCALAR && x[i]->shape.rank > out.rank)
-            out.rank = x[i]->shape.rank;
-    for (uint32_t a = 0; a < out.rank; a++)
-        out.dim[a] = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct dims *d = &x[i]->shape;
-
-        for (uint32_t a = 0; x[i]->kind != TENSOR_SCALAR && a < d->rank; a++) {
-            uint32_t *to = &out.dim[out.rank - d->rank + a];
-
-            if (*to != 1 && d->dim[a] != 1 && *to != d->dim[a])
-                BAD(call, "shape %s does not broadcast with the others", shape_text(d).text);
-            if (d->dim[a] != 1)
-                *to = d->dim[a];
-        }
-    }
+        if (x[i]->kind != TENSOR_SCALAR && !dims_broadcast(&out, &x[i]->shape))
+            BAD(call, "shape %s does not broadcast with the others", shape_text(&x[i]->shape).text);
     return out;
 }
 
@@ -194,9 +183,9 @@ static struct tl_tensor *values_and_indices(const struct call *call, struct comm
 
     c->result->nbytes = at + dims_elements(&c->result->shape) * dtype_bytes(KB_I32);
     both = do_command(c);
-    values = tensor_part(call, both, (kb_dtype)both->dtype, 0);
+    values = tensor_part(call, both, (kb_dtype)both->dtype, &both->shape, 0);
     if (indices)
-        *indices = tensor_part(call, both, KB_I32, at);
+        *indices = tensor_part(call, both, KB_I32, &both->shape, at);
     tensor_give_back(call, both);
     return values;
 }
@@ -272,6 +261,53 @@ tl_tensor *tl_take_at(tl_here here, tl_ctx *tl, tl_tensor *x, tl_tensor *index, 
     add_operand(c, index);
     result_bytes(&call, (kb_dtype)x->dtype, &shape);
     set_result(&call, c, (kb_dtype)x->dtype, &shape);
+    return do_command(c);
+}
+
+/* Does y fit into x along the axis, from element `first` on? */
+static void check_update(const struct call *call, const struct dims *x, uint32_t axis,
+                         int64_t first, const struct dims *y)
+{
+    bool fits = y->rank == x->rank;
+
+    for (uint32_t i = 0; fits && i < x->rank; i++)
+        fits = i == axis || y->dim[i] == x->dim[i];
+    if (!fits)
+        BAD(call, "%s does not fit into %s along axis %u", shape_text(y).text, shape_text(x).text,
+            axis);
+    if (first < 0 || first > (int64_t)x->dim[axis] - (int64_t)y->dim[axis])
+        BAD(call, "elements %lld to %lld are not in axis %u of %s", (long long)first,
+            (long long)first + y->dim[axis] - 1, axis, shape_text(x).text);
+}
+
+tl_tensor *tl_update_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first,
+                        tl_tensor *y)
+{
+    struct call call = begin_call(tl, "tl_update", here);
+    struct command *c = new_math(&call, TL_UPDATE);
+    struct tl_tensor *was;
+
+    check_operand(&call, x);
+    check_operand(&call, y);
+    if (x->kind == TENSOR_SCALAR || y->kind == TENSOR_SCALAR)
+        BAD(&call, "update needs tensors");
+    if (x->sliced)
+        BAD(&call, "x is a view: the tensor that it is a part of would not see what is written");
+    if (x->dtype != y->dtype)
+        BAD(&call, "operands of %s and %s", tensor_dtype(x), tensor_dtype(y));
+    c->op.has_axis = true;
+    c->op.axis = (int8_t)check_axis(&call, &x->shape, axis);
+    check_update(&call, &x->shape, (uint32_t)c->op.axis, first, &y->shape);
+    was = flight_leave_past(tl, x);
+    if (!was)
+        call_no_memory(&call);
+    add_operand(c, was);
+    add_operand(c, y == x ? was : y);
+    add_constant(c, (kb_dtype)x->dtype, (double)first);
+    flight_give_back(tl->kernels, was);
+    was->users++; /* until flight_overwrite() */
+    c->result = x;
+    set_tensor(&c->op.out, x);
     return do_command(c);
 }
 

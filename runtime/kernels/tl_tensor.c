@@ -14,6 +14,7 @@
 #include "kernels/accesses.h"
 #include "kernels/flight.h"
 #include "kernels/operands.h"
+#include "kernels/persist.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -74,6 +75,8 @@ void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x)
     struct call call = begin_call(tl, "tl_free", here);
 
     check_live(&call, x);
+    if (x->persists)
+        persist_forget(tl, x);
     take_back(&call, x);
 }
 
@@ -89,7 +92,7 @@ void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark)
 
     for (struct tl_tensor *x = tl->newest, *older; x && x->number >= mark; x = older) {
         older = x->older;
-        if (!x->kept && !x->dead)
+        if (!x->kept && !x->dead && !x->persists)
             take_back(&call, x);
         x->kept = false;
     }
@@ -102,6 +105,43 @@ tl_tensor *tl_keep_at(tl_here here, tl_ctx *tl, tl_tensor *x)
     check_live(&call, x);
     x->kept = true;
     return x;
+}
+
+static void check_name(const struct call *call, const char *name)
+{
+    if (!name || !*name)
+        BAD(call, "a tensor is kept under a name, which is not empty");
+}
+
+tl_tensor *tl_persist_at(tl_here here, tl_ctx *tl, const char *name, tl_tensor *x)
+{
+    struct call call = begin_call(tl, "tl_persist", here);
+
+    check_name(&call, name);
+    check_live(&call, x);
+    if (x->making || (x->loads && x->wait != WAIT_OVER))
+        BAD(&call, "the tensor is in flight: wait for it first");
+    if (x->kind != TENSOR_VALUE || x->sliced)
+        BAD(&call, "what is kept is a tensor that was loaded or computed, and no view");
+    if (!persist_keep(tl, name, x))
+        call_no_memory(&call);
+    return x;
+}
+
+tl_tensor *tl_persisted_at(tl_here here, tl_ctx *tl, const char *name)
+{
+    struct call call = begin_call(tl, "tl_persisted", here);
+    struct tl_tensor *tensor;
+    struct persisted *p;
+
+    check_name(&call, name);
+    p = persist_find(tl, name);
+    if (!p)
+        return NULL;
+    tensor = persist_tensor(tl, p);
+    if (!tensor)
+        call_no_memory(&call);
+    return tensor;
 }
 
 tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value)
@@ -149,10 +189,10 @@ static struct tl_tensor *seen_by(const struct call *call, struct tl_tensor *view
 }
 
 struct tl_tensor *tensor_part(const struct call *call, struct tl_tensor *whole, kb_dtype dtype,
-                              uint64_t offset)
+                              const struct dims *shape, uint64_t offset)
 {
-    uint64_t nbytes = dims_elements(&whole->shape) * dtype_bytes((uint8_t)dtype);
-    struct tl_tensor *part = new_view(call, whole, &whole->shape, nbytes);
+    uint64_t nbytes = dims_elements(shape) * dtype_bytes((uint8_t)dtype);
+    struct tl_tensor *part = new_view(call, whole, shape, nbytes);
 
     part->dtype = (uint8_t)dtype;
     part->address += offset;

@@ -79,6 +79,8 @@ KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op 
                                             uint64_t elements);
 /* Of MATH_ORDER: row by row. */
 KERNELS_OWN struct engine_work pe_math_rows_work(const struct tl_ctx *of, const struct op *op);
+/* Of a fused operation: step by step. */
+KERNELS_OWN struct engine_work pe_math_fused_work(const struct tl_ctx *of, const struct op *op);
 /* Dot and math commands (kernels/compute.c): how long their stages take; the start. */
 KERNELS_OWN void compute_measure(struct command *c);
 KERNELS_OWN void compute_start(struct kb_sim *s, uint64_t t, struct command *c);

@@ -48,6 +48,8 @@ struct tl_ctx {
     uint8_t state;
     bool issued;               /* a command, in this launch */
     bool overlaps, overlapped; /* tl_async(true): now; before, in this launch */
+    struct command *readers;   /* under way, whose operands count them as users */
+    struct command *updates;   /* that wait for such */
     uint32_t give_backs;       /* dead tensors whose room is yet to come back */
     int64_t room_fs;           /* how long tl_alloc() has waited for room since the last command */
 
@@ -56,7 +58,8 @@ struct tl_ctx {
     tl_here here;
     const char *region;
     struct tl_tensor *newest;
-    uint64_t tensors; /* made so far */
+    uint64_t tensors;            /* made so far */
+    struct persisted *persisted; /* owned: kept from launch to launch */
 
     struct found_memory found;
     uint64_t tcm_address; /* of the first byte of its TCM, and its number as a memory */

@@ -46,6 +46,7 @@
 #include "kernels/flight.h"
 #include "kernels/observe.h"
 #include "kernels/operands.h"
+#include "kernels/persist.h"
 #include "kernels/pool.h"
 #include "kernels/requests.h"
 #include "pe/boxes.h"
@@ -140,7 +141,7 @@ static inline bool place_result(struct command *c)
     struct tl_tensor *result = c->result;
     enum tcm_result r;
 
-    if (!result || result->kind != TENSOR_VALUE)
+    if (!result || result->kind != TENSOR_VALUE || result->block) /* it lies there already */
         return true;
     r = tcm_alloc(c->pe, result);
     if (r != TCM_OK) {
@@ -222,8 +223,10 @@ static __attribute__((noinline)) void issue_other(struct kb_sim *s, uint64_t t, 
     if (!draw_ids(s, c, stages_of(c)))
         return;
     issued(s, c);
+    if (op_updates(&c->op))
+        flight_overwrite(c);
     waits = c->pe->overlapped && flight_waits(c);
-    if (c->overlaps || waits)
+    if (c->overlaps || waits || op_updates(&c->op))
         flight_read(c);
     if (c->task == TASK_SEND)
         ipcq_join(c);
@@ -272,6 +275,7 @@ void pe_clear(struct tl_ctx *pe)
 {
     tensors_free_all(pe);
     accs_free_all(pe);
+    pe->readers = pe->updates = NULL;
     version_drop(pe->value.v);
     pe->value.v = NULL;
     if (pe->kept)
@@ -306,6 +310,7 @@ static void pe_ended(struct tl_ctx *pe, uint64_t t)
         observe_stop(pe, t - (uint64_t)paid_until(pe, (int64_t)t));
     if (!tcm_show(pe))
         kernel_no_memory(pe);
+    persist_end(pe);
     if (back == EV_PAST)
         engine_fail(pe->sim, KB_TIME_RANGE);
     pe_clear(pe);
@@ -507,6 +512,15 @@ void kernel_call(struct command *c)
 
 /* -- a command ends --------------------------------------------------------------------------- */
 
+/* Updates start that readers have held up, if they wait for nothing else. */
+static __attribute__((noinline)) void start_updates(struct kb_sim *s, uint64_t t, struct tl_ctx *pe)
+{
+    struct command *c;
+
+    while (s->status == KB_OK && (c = flight_update(pe)))
+        start(s, t, c, false);
+}
+
 /* A command has ended: it reads nothing any more, and those that have waited for it start, or wait
  * for another operand. */
 static __attribute__((noinline)) void let_go(struct kb_sim *s, uint64_t t, struct command *c)
@@ -521,6 +535,7 @@ static __attribute__((noinline)) void let_go(struct kb_sim *s, uint64_t t, struc
         if (!flight_waits(waiter))
             start(s, t, waiter, false);
     }
+    start_updates(s, t, c->pe);
 }
 
 static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, uint64_t t,
@@ -583,6 +598,7 @@ static inline void transfer_done(struct kb_sim *s, uint64_t t, struct command *c
 void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct work *done = &s->kernels->work[slot];
+    struct tl_ctx *pe;
     struct work work;
     bool piece;
 
@@ -596,9 +612,12 @@ void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     work = *done; /* a stage that begins may take its slot */
+    pe = work.command->pe;
     piece = work.token && is_message(work.command);
     if (stage_done(s, t, &work))
         command_end(s, t, work.command);
+    else if (pe->updates)
+        start_updates(s, t, pe);
     if (piece)
         ipcq_piece_left(s, t, &work);
 }

@@ -5,7 +5,8 @@
  *                 special_cycles (div, exp, log, ...), scan_cycles, index_cycles, random_cycles or
  *                 3 + 2 * special_cycles (softmax): the column `cost` of data/ops.def. topk:
  *                 ceil(n / lanes) * ceil(k / topk_width) cycles for each row of n; sort:
- *                 ceil(n / lanes) * l * (l + 1) / 2, l = ceil(log2(n))
+ *                 ceil(n / lanes) * l * (l + 1) / 2, l = ceil(log2(n)). A fused command: the
+ *                 cycles of all its steps, and one overhead
  * Lets in first   first come, first served
  * Wait counted    engine_wait of --breakdown
  * Golden number   docs/kernels.md "Worked: four commands": exp of 32x32 takes 1024 / 64 * 4 = 64
@@ -76,4 +77,17 @@ struct engine_work pe_math_rows_work(const struct tl_ctx *of, const struct op *o
     uint32_t n = op->in[0].shape.dim[op->axis];
 
     return work_of(of, elements / n * parts_of(n, pe->lanes) * passes_of(pe, op, n), elements);
+}
+
+struct engine_work pe_math_fused_work(const struct tl_ctx *of, const struct op *op)
+{
+    const struct pe_row *pe = &pe_kind(of)->pe;
+    struct dims shape[TL_FUSED_STEPS];
+    uint64_t cycles = 0;
+
+    op_fused_shapes(op, shape);
+    for (uint32_t i = 0; i < op->n_steps; i++)
+        cycles += parts_of(op_step_elements(op, shape, i), pe->lanes) *
+                  weight_of(pe, (enum tl_op)op->step[i].math);
+    return work_of(of, cycles, op_math_elements(op));
 }

@@ -3,7 +3,8 @@
  * A version that is pending is the result of an operation of the log, or has pieces that are. The
  * operation's operands are versions again. The walk goes from the version down to what is known,
  * with a list instead of a recursion: a chain may have millions of operations. Each is taken once,
- * and what it makes has bytes afterwards, so all cones of a run together are computed once.
+ * and what it makes has bytes afterwards, so all cones of a run together are computed once. kept.c
+ * asks for the cone of all that is alive.
  *
  * An operation is in the log when its engine has ended. One whose result is seen before, as that of
  * a composite that another PE loads from, is found among the commands that are under way.
@@ -131,14 +132,15 @@ static int by_id(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-kb_status cone_of(struct op_log *log, const struct under_way *under_way, struct version *v,
-                  struct operations *out, kb_error *why)
+kb_status cone_of(struct op_log *log, const struct under_way *under_way, struct version *const *v,
+                  uint64_t n, struct operations *out, kb_error *why)
 {
     struct walk w = {.log = log, .under_way = under_way};
     kb_status status = KB_OK;
 
     *out = (struct operations){.n = 0};
-    push(&w, v);
+    for (uint64_t i = 0; i < n; i++)
+        push(&w, v[i]);
     while (w.n > 0 && !status && !w.no_memory)
         status = look_at(&w, w.left[--w.n], out, why);
     free(w.left);

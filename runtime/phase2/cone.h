@@ -22,12 +22,20 @@ struct under_way {
 };
 
 /*
- * Those that must be computed for the bytes of `v`.
+ * Those that must be computed for the bytes of `n` versions.
  *
  * returns  KB_INTERNAL: an operand that no operation makes; KB_NO_MEMORY
  */
-kb_status cone_of(struct op_log *log, const struct under_way *under_way, struct version *v,
-                  struct operations *out, kb_error *why);
+kb_status cone_of(struct op_log *log, const struct under_way *under_way, struct version *const *v,
+                  uint64_t n, struct operations *out, kb_error *why);
+
+/*
+ * Drops the operations of the log whose results nothing can ask for any more: neither tensors,
+ * memories and messages nor other operations that are needed. `out` has all others, to be computed
+ * or freed. Returns as cone_of().
+ */
+kb_status kept_needed(struct op_log *log, const struct under_way *under_way, struct operations *out,
+                      kb_error *why);
 
 /* As op_log_compute() and op_log_computed(). */
 kb_status operation_get(struct op_log *log, const struct operation *o, struct op *op,

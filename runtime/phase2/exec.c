@@ -482,9 +482,22 @@ kb_status exec_value(struct op_log *log, const struct under_way *under_way,
 
     if (status)
         return status;
-    status = cone_of(log, under_way, v, &cone, why);
+    status = cone_of(log, under_way, &v, 1, &cone, why);
     if (!status)
         return run(log, topo, cone, options, why);
     free(cone.of);
+    return status;
+}
+
+kb_status exec_kept(struct op_log *log, const struct under_way *under_way,
+                    const struct kb_topology *topo, const struct kb_compute_options *options,
+                    kb_error *why)
+{
+    struct operations needed;
+    kb_status status = kept_needed(log, under_way, &needed, why);
+
+    if (!status && options)
+        return run(log, topo, needed, options, why);
+    free(needed.of);
     return status;
 }

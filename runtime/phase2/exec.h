@@ -15,6 +15,15 @@
 kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
                    const struct kb_compute_options *options, kb_error *why);
 
+/*
+ * While a run goes on: drops the operations of `log` whose results nothing can ask for any more,
+ * and computes the others, so that their operands are given back; options NULL: only drops. Returns
+ * as exec_run().
+ */
+kb_status exec_kept(struct op_log *log, const struct under_way *under_way,
+                    const struct kb_topology *topo, const struct kb_compute_options *options,
+                    kb_error *why);
+
 /* Computes those operations that `v` depends on, so that version_bytes() has its bytes. Returns as
  * exec_run(). */
 kb_status exec_value(struct op_log *log, const struct under_way *under_way,

@@ -110,7 +110,10 @@ bool exec_start(struct exec *exec, uint32_t node, struct running *r)
 
 static void component(const struct exec *exec, const struct op *op, char name[KB_NODE_BYTES])
 {
-    const char *unit = op->composite ? "pe_scheduler" : op->kind == OP_GEMM ? "pe_gemm" : "pe_math";
+    const char *unit = op->composite         ? "pe_scheduler"
+                       : op_updates(op)      ? "pe_fetch_store"
+                       : op->kind == OP_GEMM ? "pe_gemm"
+                                             : "pe_math";
     const struct kb_topology *t = exec->topo;
 
     if (t) {

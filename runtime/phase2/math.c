@@ -547,6 +547,20 @@ static void run_take(const struct op *op, unsigned char *out)
             memcpy(out, x + (outer * l.n + (uint64_t)index_at(&op->in[1], i)) * run, run);
 }
 
+/* A copy of x with y from element `first` of the axis on: rows of y one behind the other. */
+static void run_update(const struct op *op, unsigned char *out)
+{
+    struct math_lines l = math_lines(op);
+    const struct op_tensor *x = &op->in[0], *y = &op->in[1];
+    uint64_t inner = l.inner * kb_dtype_bytes((kb_dtype)x->dtype);
+    uint64_t n = y->shape.dim[op->axis] * inner, first = (uint64_t)op->in[2].scalar * inner;
+    const unsigned char *from = y->view.v->bytes + y->view.offset;
+
+    memcpy(out, x->view.v->bytes + x->view.offset, l.outer * l.n * inner);
+    for (uint64_t i = 0; i < l.outer; i++)
+        memcpy(out + i * l.n * inner + first, from + i * n, n);
+}
+
 bool math_run(const struct op *op, unsigned char *out)
 {
     const struct op_tensor *t = &op->in[0];
@@ -586,6 +600,11 @@ bool math_run(const struct op *op, unsigned char *out)
     case MATH_TAKE:
         run_take(op, out);
         break;
+    case MATH_UPDATE:
+        run_update(op, out);
+        break;
+    case MATH_FUSED:
+        return math_run_fused(op, out, math_run);
     }
     return true;
 }

@@ -18,7 +18,7 @@
 #define CASES_ELEMENT    CASES_ARITHMETIC: CASES_OF_FLOATS: CASES_OF_BITS: CASES_SPECIAL: case TL_WHERE
 #define CASES_REDUCE     case TL_SUM: case TL_MAX: case TL_MIN: case TL_MEAN: case TL_ARGMAX: case TL_ARGMIN
 #define CASES_SOURCE     case TL_ARANGE: case TL_FULL: case TL_RANDOM
-#define CASES_WHOLE      case TL_GEMM: case TL_CAST: case TL_SOFTMAX: case TL_TRANSPOSE: case TL_TOPK: case TL_SORT: case TL_CUMSUM: case TL_TAKE
+#define CASES_WHOLE      case TL_GEMM: case TL_CAST: case TL_SOFTMAX: case TL_TRANSPOSE: case TL_TOPK: case TL_SORT: case TL_CUMSUM: case TL_TAKE: case TL_FUSED: case TL_UPDATE
 /* clang-format on */
 
 /* Elements at equal distances, or one number for all. */

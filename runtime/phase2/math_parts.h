@@ -46,6 +46,10 @@ void math_run_acc_store(const struct op *op, unsigned char *out);
 /* The values, and behind them the indices, if it has some. False: no memory. */
 bool math_run_order(const struct op *op, unsigned char *out);
 
+/* All results, and zeros between them; `run` computes a step, as math_run(). False: no memory. */
+typedef bool math_runner(const struct op *op, unsigned char *out);
+bool math_run_fused(const struct op *op, unsigned char *out, math_runner *run);
+
 void math_run_random(const struct op *op, unsigned char *out);
 
 void math_run_elements(const struct op *op, unsigned char *out);

@@ -54,6 +54,9 @@ bool reference_scan_same(const struct op *op, const unsigned char *out, double t
 bool reference_sort_same(const struct op *op, const unsigned char *out,
                          struct reference_difference *d);
 
+bool reference_fused_same(const struct op *op, const unsigned char *out,
+                          struct reference_difference *d);
+
 struct wanted reference_random(const struct op *op, uint64_t index);
 
 bool reference_topk_same(const struct op *op, const unsigned char *out,

@@ -319,8 +319,7 @@ static void key_axis(struct line *l, const struct op *op)
         oplog_put_text(l, "null");
 }
 
-/* "X" of docs/formats.md "Op log". */
-static void put_math(struct line *l, const struct op *op)
+static void key_inputs(struct line *l, const struct op *op)
 {
     oplog_key_word(l, "op", op_math_name(op));
     key_tensors(l, "input_addrs", op, put_address);
@@ -328,6 +327,12 @@ static void put_math(struct line *l, const struct op *op)
     key_tensors(l, "input_spaces", op, put_its_space);
     key_tensors(l, "input_dtypes", op, put_its_dtype);
     key_scalars(l, op->in, op->n_in);
+}
+
+/* "X" of docs/formats.md "Op log". */
+static void put_math(struct line *l, const struct op *op)
+{
+    key_inputs(l, op);
     oplog_key_count(l, "dst_addr", op->out.address);
     key_space(l, "dst_space", op->out.space);
     key_shape(l, "shape_out", &op->out.shape);
@@ -404,6 +409,66 @@ static void put_composite_gemm(struct line *l, const struct op *op)
     put_gemm(l, op);
 }
 
+/* "in0" or "step2"; null: none. */
+static void put_step_operand(struct line *l, int8_t at)
+{
+    put_comma(l);
+    if (at == 0) {
+        oplog_put_text(l, "null");
+        return;
+    }
+    oplog_put_text(l, at > 0 ? "\"in" : "\"step");
+    oplog_put_count(l, (uint64_t)(at > 0 ? at - 1 : -1 - at));
+    oplog_put_char(l, '"');
+}
+
+static void put_step(struct line *l, const struct op_step *step)
+{
+    put_comma(l);
+    oplog_put_char(l, '{');
+    oplog_key_word(l, "op", math_rows[step->math].name);
+    oplog_put_key(l, "operands");
+    oplog_put_char(l, '[');
+    for (uint32_t o = 0; o < math_rows[step->math].operands; o++)
+        put_step_operand(l, step->operand[o]);
+    oplog_put_text(l, "]}");
+}
+
+static void put_results(struct line *l, const struct op *op)
+{
+    struct dims shape[TL_FUSED_STEPS];
+    struct op_result result[TL_FUSED_STEPS];
+    uint32_t n;
+
+    op_fused_shapes(op, shape);
+    n = op_fused_results(op, shape, result);
+    for (uint32_t i = 0; i < n; i++) {
+        put_comma(l);
+        oplog_put_char(l, '{');
+        oplog_key_count(l, "step", result[i].step);
+        oplog_key_count(l, "dst_addr", op->out.address + result[i].at);
+        key_shape(l, "shape_out", &shape[result[i].step]);
+        key_dtype(l, "dtype", op->step[result[i].step].out);
+        oplog_put_char(l, '}');
+    }
+}
+
+static void put_fused(struct line *l, const struct op *op)
+{
+    key_inputs(l, op);
+    oplog_put_key(l, "steps");
+    oplog_put_char(l, '[');
+    for (uint32_t i = 0; i < op->n_steps; i++)
+        put_step(l, &op->step[i]);
+    oplog_put_char(l, ']');
+    oplog_put_key(l, "outputs");
+    oplog_put_char(l, '[');
+    put_results(l, op);
+    oplog_put_char(l, ']');
+    key_space(l, "dst_space", op->out.space);
+    key_tensors(l, "input_snapshots", op, put_snapshot);
+}
+
 static void put_acc_store(struct line *l, const struct op *op)
 {
     oplog_key_count(l, "acc", op->in[0].address);
@@ -415,7 +480,8 @@ static void put_acc_store(struct line *l, const struct op *op)
 }
 
 /*
- * Four kinds of records share the columns: a dot (OP_GEMM), a MATH, and a composite of either. A
+ * Four kinds of records share the columns: a dot (OP_GEMM), a MATH, and a composite of either; a
+ * fused MATH has its steps and results. A
  * composite is one record, and its tiles are tokens, with the composite's op_id as their `parent`.
  * `run gemm M=64 N=64 K=64` on cube8 has 2112 commands and 2048 tokens (FETCH and STORE of each
  * dot, add and cast): 4160 records.
@@ -429,6 +495,8 @@ void oplog_put_compute(struct line *l, const struct op *op)
         put_gemm(l, op);
     } else if (op_of_acc(op) && op->composite) {
         put_acc_store(l, op);
+    } else if (op->math == TL_FUSED) {
+        put_fused(l, op);
     } else {
         if (op->composite)
             put_composite(l, op);

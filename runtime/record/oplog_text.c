@@ -150,6 +150,8 @@ static enum node_kind component_of(const struct entry *e)
         return of_stage[e->token.stage];
     if (e->op.kind == OP_DMA_READ || e->op.kind == OP_DMA_WRITE || e->op.atomic)
         return NODE_PE_DMA;
+    if (op_updates(&e->op))
+        return NODE_PE_FETCH_STORE;
     if (e->op.composite)
         return NODE_PE_SCHEDULER;
     return e->op.kind == OP_GEMM ? NODE_PE_GEMM : NODE_PE_MATH;
@@ -175,7 +177,7 @@ static const char *kind_of(const struct entry *e)
 
     if (record_is_token(e->record))
         return "unknown";
-    return names[e->op.atomic ? OP_DMA_WRITE : e->op.kind];
+    return names[e->op.atomic || op_updates(&e->op) ? OP_DMA_WRITE : e->op.kind];
 }
 
 static void put_op_name(struct line *l, const struct entry *e)

@@ -4,8 +4,8 @@
  * parameters, without padding, and only those that the operation has:
  *
  *   DMA         region, strides, extents, maker, dependencies
- *   GEMM, MATH  region, tile and tokens of a composite, operands, result, epilogues, dependencies
- *   token       region
+ *   GEMM, MATH  region, steps of a fused one, tile and tokens of a composite, operands, result,
+ * epilogues, dependencies token       region
  *
  * Flags and counts of the record say what is there. Dependencies come last, because their number is
  * not bounded: unpacking borrows them from the log if they do not fit into `few`.
@@ -132,6 +132,11 @@ static void get_tensor(const unsigned char **at, struct op_tensor *t, bool keeps
 static uint8_t n_epilogues(const struct op *op)
 {
     return op->composite ? op->n_epilogues : 0;
+}
+
+static bool is_fused(const struct op *op)
+{
+    return op->kind == OP_MATH && op->math == TL_FUSED;
 }
 
 void op_each_tensor(const struct op *op, void (*each)(const struct op_tensor *t))
@@ -286,6 +291,8 @@ static void pack_math(const struct op *op, struct record *r)
 {
     r->flags |= math_flags(op);
     r->code = op->math;
+    if (op->math == TL_FUSED)
+        r->compute.n_epilogues = (uint8_t)op->n_steps;
     if (op->has_axis)
         r->compute.axis = op->axis;
 }
@@ -302,6 +309,8 @@ static void pack_compute(const struct op *op, bool keep, struct record *r, unsig
         pack_gemm(op, r);
     else
         pack_math(op, r);
+    if (is_fused(op))
+        put(to, op->step, op->n_steps * sizeof *op->step);
     if (op->composite) {
         put(to, op->tile, sizeof op->tile);
         put(to, &op->tokens, sizeof op->tokens);
@@ -309,7 +318,7 @@ static void pack_compute(const struct op *op, bool keep, struct record *r, unsig
     for (uint32_t i = 0; i < op->n_in; i++)
         put_tensor(to, &op->in[i], keep);
     put_tensor(to, &op->out, keep);
-    for (uint32_t i = 0; i < r->compute.n_epilogues; i++)
+    for (uint32_t i = 0; i < n_epilogues(op); i++)
         put_epilogue(to, &op->epilogue[i], keep);
     put_depends(to, &op->depends);
 }
@@ -327,6 +336,8 @@ static uint64_t compute_packed_bytes(const struct op *op, bool keep)
 {
     uint64_t n = tensor_packed_bytes(&op->out, keep);
 
+    if (is_fused(op))
+        n += op->n_steps * sizeof *op->step;
     if (op->composite)
         n += sizeof op->tile + sizeof op->tokens;
     for (uint32_t i = 0; i < op->n_in; i++)
@@ -364,6 +375,11 @@ static void unpack_compute(const struct record *r, const unsigned char *at, stru
     op->n = r->compute.n;
     op->axis = r->compute.axis;
     op->n_epilogues = r->compute.n_epilogues;
+    if (is_fused(op)) { /* that has steps in their place */
+        op->n_steps = op->n_epilogues;
+        op->n_epilogues = 0;
+        get(&at, op->step, op->n_steps * sizeof *op->step);
+    }
     if (op->composite) {
         get(&at, op->tile, sizeof op->tile);
         get(&at, &op->tokens, sizeof op->tokens);

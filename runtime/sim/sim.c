@@ -117,12 +117,35 @@ static kb_status start(struct kb_sim *s, kb_error *why)
     return s->status = status;
 }
 
+/* Events between two looks at what is kept for Phase 2. */
+enum { EVENTS_KEPT = 1 << 16 };
+
+/* Runs in steps, if operations are kept. */
+static kb_status run_kernels(struct kb_sim *s, uint64_t budget, kb_error *why)
+{
+    kb_status status = KB_AGAIN, kept;
+
+    if (!sim_compute_kept || !s->log)
+        return kernels_run(s, budget, why);
+    while (status == KB_AGAIN && budget > 0) {
+        uint64_t step = budget < EVENTS_KEPT ? budget : EVENTS_KEPT;
+
+        status = kernels_run(s, step, why);
+        kept = status == KB_AGAIN ? sim_compute_kept(s, why) : KB_OK;
+        if (kept)
+            return s->status = kept;
+        if (budget != UINT64_MAX)
+            budget -= step;
+    }
+    return status;
+}
+
 static kb_status run(struct kb_sim *s, uint64_t budget, kb_error *why)
 {
     kb_status status;
 
     if (s->kernels)
-        return kernels_run(s, budget, why);
+        return run_kernels(s, budget, why);
     if (s->status != KB_OK)
         return s->status;
     status = s->started ? KB_OK : start(s, why);

@@ -12,4 +12,8 @@ kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 /* KB_INTERNAL if nothing happens any more, but segments wait in routers; else `status`.  stall.c */
 kb_status sim_check_stall(const struct kb_sim *s, kb_status status, kb_error *why);
 
+/* Computes or drops what the op log keeps, once that is much. NULL in a program that is linked
+ * without Phase 2.  sim_compute.c */
+kb_status sim_compute_kept(struct kb_sim *s, kb_error *why) __attribute__((weak));
+
 #endif

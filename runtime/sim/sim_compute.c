@@ -8,6 +8,8 @@
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "phase2/exec.h"
+#include "record/oplog.h"
+#include "sim/sim.h"
 
 kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
 {
@@ -40,6 +42,33 @@ static kb_status compute_value(struct kb_sim *s, struct version *v, kb_error *wh
     if (!host_make_fills(s->host))
         return KB_NO_MEMORY;
     return version_ready(v) ? KB_OK : exec_value(s->log, &under_way, s->topo, v, &options, why);
+}
+
+/*
+ * Phase 2 in steps: when many operations are kept, those that something can still ask for are
+ * computed, and their operands are given back, so that a long run keeps what lives. --inspect wants
+ * operands, and keeps all.
+ */
+enum { KEPT_MOST = 65536 };
+
+kb_status sim_compute_kept(struct kb_sim *s, kb_error *why)
+{
+    const struct under_way under_way = {find_under_way, s->kernels};
+    kb_compute_options options = {.threads = s->options.value_threads,
+                                  .verify_ops = s->options.verify_values};
+    uint64_t n;
+    kb_status status;
+
+    if (!(s->options.phase2 || s->options.values) || s->options.inspect ||
+        op_log_count(s->log) - s->kept_at < KEPT_MOST)
+        return KB_OK;
+    status = op_log_computes(s->log, &n, why);
+    s->kept_at = op_log_count(s->log) - (n < KEPT_MOST ? n : 0);
+    if (status || n < KEPT_MOST)
+        return status;
+    if (s->options.phase2 && !host_make_fills(s->host))
+        return KB_NO_MEMORY;
+    return exec_kept(s->log, &under_way, s->topo, s->options.phase2 ? &options : NULL, why);
 }
 
 /* Here, so that a program whose kernels ask for no values is linked without Phase 2. */

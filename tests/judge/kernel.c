@@ -114,6 +114,7 @@ struct start {
     bool over;
     uint32_t waits_for; /* how many makers of its operands have not ended; one may be two of them */
     uint64_t first;     /* a job; NO_JOB: what its queue or its tokens say */
+    bool fetched;       /* it reads its operands no more */
 };
 
 /* A token in its PE's queue. `first` are the jobs that arrive as it enters. */
@@ -253,6 +254,7 @@ static struct station *station_at(struct sim *s, enum where where, size_t index)
 /* -- jobs on their ways --------------------------------------------------------------------- */
 
 static void command_ends(struct sim *s, struct pe *p, size_t command);
+static void has_fetched(struct sim *s, struct pe *p, size_t i);
 static void enter_tokens(struct sim *s, struct pe *p);
 static void piece_ends(struct sim *s, uint64_t id);
 static void add_up(struct sim *s, uint64_t id);
@@ -471,6 +473,13 @@ static void begin(struct sim *s, uint64_t id, uint64_t last)
     }
 }
 
+/* Is its one FETCH all that it reads? Composites read on, and moves until they have ended. */
+static bool fetches_once(const struct judge_command *c)
+{
+    return c->kind == JUDGE_DOT || c->kind == JUDGE_MATH || c->kind == JUDGE_UPDATE ||
+           c->kind == JUDGE_ACC_DOT || c->kind == JUDGE_ACC_SCALE;
+}
+
 /* All that job `id` held becomes free; what has waited for its end goes on: with its last part. */
 static void finish(struct sim *s, uint64_t key)
 {
@@ -494,6 +503,8 @@ static void finish(struct sim *s, uint64_t key)
         if (j->steps[i].kind == CHANNEL)
             give_back(s, j->steps[i].at);
     }
+    if (r->stage == JUDGE_FETCH && fetches_once(&p->kernel->commands[r->command]))
+        has_fetched(s, p, r->command);
     begin(s, j->then, id);
     if (j->frees != JUDGE_NONE) {
         p->tokens[j->frees].fetched = true;
@@ -677,6 +688,22 @@ static uint64_t times_sorted(uint64_t n)
     return times;
 }
 
+static uint64_t cycles_of_steps(const struct plan *x)
+{
+    const struct judge_end *pe = &x->p->kernel->pe;
+    uint64_t cycles = 0;
+
+    for (size_t i = 0; i < x->c->n_steps; i++) {
+        uint64_t plain =
+            ceil_div(x->c->steps[i].elements, count_at(x->s, pe, "cube.pe.pe_math.lanes"));
+
+        cycles +=
+            plain *
+            (x->c->steps[i].special ? count_at(x->s, pe, "cube.pe.pe_math.special_cycles") : 1);
+    }
+    return cycles;
+}
+
 static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elements,
                          enum judge_class_of_math class)
 {
@@ -693,6 +720,10 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
         cycles *= count_at(x->s, pe, "cube.pe.pe_math.scan_cycles");
     if (class == JUDGE_RANDOM)
         cycles *= count_at(x->s, pe, "cube.pe.pe_math.random_cycles");
+    if (class == JUDGE_INDEX)
+        cycles *= count_at(x->s, pe, "cube.pe.pe_math.index_cycles");
+    if (class == JUDGE_STEPS)
+        cycles = cycles_of_steps(x);
     if (class == JUDGE_SORT)
         cycles = x->c->m * ceil_div(x->c->n, count_at(x->s, pe, "cube.pe.pe_math.lanes")) *
                  times_sorted(x->c->n);
@@ -806,16 +837,17 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
 }
 
 /* The memory's service takes the time of an atomic, which both reads and writes there. */
-static void hold_twice(struct sim *s, uint64_t key, const struct judge_piece *part, int64_t drain_fs)
+static void hold_twice(struct sim *s, uint64_t key, const struct judge_piece *part,
+                       int64_t drain_fs)
 {
     const struct judge_end *at = &part->memory;
     struct step *step = &job_at(s, key)->steps[job_at(s, key)->n_steps - 1];
 
     if (strcmp(judge_cube_text(s->t, at->sip, at->cube, "cube.hbm.atomic"), "read_write") != 0)
         return;
-    step->fs = add_fs(s, step->fs,
-                      judge_held_fs(s->t, at, judge_moved_bytes(s->t, part), true, 0, drain_fs,
-                                    &s->too_late));
+    step->fs = add_fs(
+        s, step->fs,
+        judge_held_fs(s->t, at, judge_moved_bytes(s->t, part), true, 0, drain_fs, &s->too_late));
 }
 
 /* The route of one part, and its steps. */
@@ -1007,6 +1039,19 @@ static void plan_compute(struct plan *x)
     store = store_job(x, c->nbytes);
     then(x->s, x->op_id, store);
     x->p->starts[x->p->at].first = first;
+}
+
+/* docs/kernels.md "A part that is replaced": FETCH and STORE of the part; a record of all. */
+static void plan_update(struct plan *x)
+{
+    uint64_t fetch, store;
+
+    x->op_id = new_job(x, JUDGE_PE_FETCH_STORE, JUDGE_COMMAND);
+    x->p->open[x->p->at]--; /* it has no service of its own */
+    fetch = fetch_job(x, x->c->operand_bytes);
+    store = store_job(x, x->c->operand_bytes);
+    then(x->s, fetch, store);
+    x->p->starts[x->p->at].first = fetch;
 }
 
 /* docs/kernels.md "Values that decide": a FETCH, which is all that is recorded. */
@@ -1511,6 +1556,8 @@ static void start(struct sim *s, struct pe *p, size_t command)
             s->run->records[id].t_start = s->now_fs;
         begin(s, p->starts[command].first, JUDGE_NONE);
     } else if (c->kind != JUDGE_BARRIER) {
+        if (c->kind == JUDGE_UPDATE)
+            s->run->records[id].t_start = s->now_fs;
         go_on(s, p->starts[command].first);
     }
 }
@@ -1532,6 +1579,48 @@ static uint32_t takes(const struct judge_command *c, size_t maker)
     return n;
 }
 
+/* Does command `i` read what update `u` is going to write over, one way or another? */
+static bool reads_over(const struct pe *p, size_t i, size_t u)
+{
+    const struct judge_command *c = &p->kernel->commands[i], *update = &p->kernel->commands[u];
+    bool moves = c->kind == JUDGE_STORE || c->kind == JUDGE_SEND;
+    size_t of = update->operands[0].from;
+    bool found = moves && c->from == of;
+
+    if (!c->overlaps && c->kind != JUDGE_UPDATE)
+        return false;
+    for (size_t o = 0; !moves && o < c->n_operands; o++)
+        found = found || (c->operands[o].where == JUDGE_OWN_TCM && c->operands[o].from == of);
+    for (size_t e = 0; e < c->n_epilogues; e++)
+        found = found || (c->epilogues[e].part != JUDGE_NO_PART && c->epilogues[e].from == of);
+    return found;
+}
+
+/* How many commands before update `u` have not fetched yet what it writes over. */
+static uint32_t readers_before(const struct pe *p, size_t u)
+{
+    uint32_t n = 0;
+
+    if (p->kernel->commands[u].kind != JUDGE_UPDATE)
+        return 0;
+    for (size_t i = 0; i < u; i++)
+        if (p->times->commands[i].op_id != NO_JOB && reads_over(p, i, u) && !p->starts[i].fetched)
+            n++;
+    return n;
+}
+
+/* Command `i` reads its operands no more: updates that have waited for it may start. */
+static void has_fetched(struct sim *s, struct pe *p, size_t i)
+{
+    if (p->starts[i].fetched)
+        return;
+    p->starts[i].fetched = true;
+    for (size_t u = i + 1; u < p->kernel->n; u++)
+        if (p->kernel->commands[u].kind == JUDGE_UPDATE && p->times->commands[u].op_id != NO_JOB &&
+            reads_over(p, i, u) && --p->starts[u].waits_for == 0)
+            start(s, p, u);
+}
+
 static void command_ends(struct sim *s, struct pe *p, size_t command)
 {
     struct judge_command_times *times = &p->times->commands[command];
@@ -1539,8 +1628,9 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
 
     times->end_fs = s->now_fs;
     times->order = s->order++;
-    if (r->component == JUDGE_PE_SCHEDULER)
+    if (r->component == JUDGE_PE_SCHEDULER || p->kernel->commands[command].kind == JUDGE_UPDATE)
         r->t_end = s->now_fs;
+    has_fetched(s, p, command);
     if (p->blocked && (p->until == command || (p->until == ALL && all_have_ended(p))))
         post(s, 0, JUDGE_START, p->index, 0);
     for (size_t i = command + 1; i < p->kernel->n; i++) {
@@ -1573,6 +1663,8 @@ static void issue(struct sim *s, struct pe *p)
         plan_compute(&x);
     else if (x.c->kind == JUDGE_VALUE)
         plan_value(&x);
+    else if (x.c->kind == JUDGE_UPDATE)
+        plan_update(&x);
     else if (x.c->kind == JUDGE_ACC_STORE)
         plan_acc_store(&x);
     else if (is_of_acc(x.c))
@@ -1584,6 +1676,7 @@ static void issue(struct sim *s, struct pe *p)
     for (size_t i = 0; i < p->at; i++)
         if (p->kernel->commands[i].kind != JUDGE_WAIT && !has_ended(p, i))
             p->starts[p->at].waits_for += takes(x.c, i);
+    p->starts[p->at].waits_for += readers_before(p, p->at);
     if (p->starts[p->at].waits_for == 0)
         start(s, p, p->at);
 }
@@ -1852,6 +1945,8 @@ static bool command_makes_sense(const struct judge_program *p, const struct judg
         return acc_makes_sense(k, i);
     case JUDGE_VALUE:
         return c->operand_bytes > 0 && c->n_operands == 1;
+    case JUDGE_UPDATE:
+        return c->operand_bytes > 0 && c->n_operands == 2;
     case JUDGE_KINDS:
         break;
     case JUDGE_ATOMIC:

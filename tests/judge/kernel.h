@@ -40,6 +40,7 @@ enum judge_command_kind {
     JUDGE_ACC_SCALE,
     JUDGE_ACC_STORE,
     JUDGE_VALUE,
+    JUDGE_UPDATE, /* of operands[0] by operands[1]: the same tensor as before, from now on `from` */
     JUDGE_KINDS
 };
 
@@ -47,8 +48,9 @@ enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
 
 /*
  * How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. A
- * topk goes through each of its m rows of n once for every topk_width of its k, and a sort l (l + 1)
- * / 2 times, where 2^l is the least power of 2 that is not below n.
+ * topk goes through each of its m rows of n once for every topk_width of its k, and a sort l (l +
+ * 1) / 2 times, where 2^l is the least power of 2 that is not below n. By index: index_cycles. Of a
+ * fused command the cycles of all its steps, of which each is plain or special.
  */
 enum judge_class_of_math {
     JUDGE_PLAIN,
@@ -57,7 +59,18 @@ enum judge_class_of_math {
     JUDGE_TOPK,
     JUDGE_SCAN,
     JUDGE_RANDOM,
-    JUDGE_SORT
+    JUDGE_SORT,
+    JUDGE_INDEX,
+    JUDGE_STEPS
+};
+
+/* A step of a fused command, which stays in the engine. */
+struct judge_step {
+    const char *op; /* hint: add, mul, div, exp, sum */
+    bool special, reduces;
+    uint64_t elements; /* what its cycles count */
+    int x, y;          /* hint: an operand of the command; below 0: -1 - the step before */
+    bool stored;       /* hint: as f16 */
 };
 
 /* Where a tensor is, row-major. In the PE's own TCM it needs no DMA; a scalar needs nothing. */
@@ -80,11 +93,13 @@ struct judge_epilogue {
 };
 
 enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
+enum { JUDGE_MOST_STEPS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
     const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk
-                             cumsum sort random */
+                             cumsum sort random take, of k rows of [M,N] by the second operand;
+                             fused, of [M,N] and, if there is a second operand, [M,1] */
     enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
                              store moves; of a send or a recv it says where pieces are cut; of an
                              atomic its wrap */
@@ -96,8 +111,8 @@ struct judge_command {
     uint64_t offset;      /* in that memory */
     uint64_t nbytes;      /* load, store, atomic: of the transaction; dot, math: of the result;
                              send, recv: of all pieces together */
-    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value: what
-                               is fetched of its operand */
+    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value,
+                               update: what is fetched of its operand */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
                                the rows of higher ranks are multiplied out and [N] is [1,N].
@@ -109,6 +124,8 @@ struct judge_command {
     struct judge_operand operands[JUDGE_MOST_OPERANDS];
     size_t n_epilogues; /* composite_gemm */
     struct judge_epilogue epilogues[JUDGE_MOST_EPILOGUES];
+    size_t n_steps; /* math, fused: of class JUDGE_STEPS */
+    struct judge_step steps[JUDGE_MOST_STEPS];
     size_t from;   /* hint, of a store or a send: the command that made its tensor */
     size_t target; /* wait: the earlier command that it waits for */
     uint32_t tag;  /* send, recv */

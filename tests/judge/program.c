@@ -144,8 +144,9 @@ static void print_composite(FILE *out, const struct judge_command *c)
 
 static void print_compute(FILE *out, const struct judge_command *c)
 {
-    static const char *const classes[] = {"",        " (special)", " (softmax)", " (topk)",
-                                          " (scan)", " (random)",  " (sort)"};
+    static const char *const classes[] = {"",        " (special)", " (softmax)",
+                                          " (topk)", " (scan)",    " (random)",
+                                          " (sort)", " (index)",   " (steps)"};
 
     if (c->kind == JUDGE_DOT)
         fprintf(out, "dot %" PRIu32 "x%" PRIu32 "x%" PRIu32, c->m, c->k, c->n);
@@ -238,6 +239,10 @@ static void print_command(FILE *out, const struct judge_program *p, const struct
         break;
     case JUDGE_VALUE:
         fprintf(out, "value of %" PRIu64 " B %s:", c->operand_bytes, dtypes[c->in]);
+        print_operands(out, c);
+        break;
+    case JUDGE_UPDATE:
+        fprintf(out, "update by %" PRIu64 " B %s:", c->operand_bytes, dtypes[c->in]);
         print_operands(out, c);
         break;
     case JUDGE_KINDS:

@@ -389,6 +389,95 @@ static void add_math(struct maker *m)
     add_tensor(m, add(m, &c), c.out, results);
 }
 
+/* Rows of a matrix, by a tensor of their numbers, all of which are 1. */
+static void add_take(struct maker *m)
+{
+    struct judge_command index = {.kind = JUDGE_MATH, .op = "full", .in = JUDGE_I32, .m = 1};
+    struct judge_command c = {.kind = JUDGE_MATH, .op = "take", .class = JUDGE_INDEX};
+    size_t x, i;
+
+    c.in = c.out = any_float(m);
+    c.m = 1 + any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c.n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
+    c.k = any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c.n_operands = 2;
+    x = find_or_load(m, c.in, (uint64_t)c.m * c.n);
+    index.out = JUDGE_I32;
+    index.n = c.k;
+    index.elements = c.k;
+    index.nbytes = (uint64_t)c.k * dtype_bytes[JUDGE_I32];
+    i = add(m, &index);
+    add_tensor(m, i, JUDGE_I32, c.k);
+    c.operands[0] = in_tcm(ready(m, x));
+    c.operands[1] = in_tcm(ready(m, i));
+    c.elements = (uint64_t)c.k * c.n;
+    c.nbytes = c.elements * dtype_bytes[c.out];
+    c.operand_bytes = index.nbytes + c.nbytes; /* the elements that are taken */
+    add_tensor(m, add(m, &c), c.out, c.elements);
+}
+
+/* The next step of a fused command, of what is there: inputs, and steps before. `column`: a step is
+ * [M,1], as the second input is. */
+static void add_step(struct maker *m, struct judge_command *c, bool *column)
+{
+    static const struct judge_step some[] = {{.op = "add"},
+                                             {.op = "mul"},
+                                             {.op = "div", .special = true},
+                                             {.op = "exp", .special = true},
+                                             {.op = "sum", .reduces = true}};
+    size_t i = c->n_steps++;
+    struct judge_step *step = &c->steps[i];
+    int from[2];
+    bool is_column[2];
+
+    *step = some[below(m->rng, COUNT(some))];
+    for (int o = 0; o < 2; o++) {
+        uint32_t n = below(m->rng, (uint32_t)(i + c->n_operands));
+
+        from[o] = n < i ? -1 - (int)n : (int)(n - i);
+        is_column[o] = n < i ? column[n] : from[o] == 1;
+    }
+    step->x = from[0];
+    step->y = from[1];
+    if (step->special && strcmp(step->op, "exp") == 0)
+        is_column[1] = true;
+    column[i] = step->reduces || (is_column[0] && is_column[1]);
+    step->elements = step->reduces ? !is_column[0] : !column[i];
+    step->elements = step->elements ? (uint64_t)c->m * c->n : c->m;
+    step->stored = chance(m->rng, 20);
+}
+
+static void add_fused(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_MATH, .op = "fused", .class = JUDGE_STEPS};
+    bool column[JUDGE_MOST_STEPS];
+    size_t from[2], n = 1 + below(m->rng, JUDGE_MOST_STEPS), stored = 0;
+
+    c.in = any_float(m);
+    c.out = JUDGE_F16;
+    c.m = any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c.n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
+    c.n_operands = 1 + below(m->rng, 2);
+    for (size_t i = 0; i < c.n_operands; i++)
+        from[i] = find_or_load(m, c.in, i ? c.m : (uint64_t)c.m * c.n);
+    for (size_t i = 0; i < c.n_operands; i++)
+        c.operands[i] = in_tcm(ready(m, from[i]));
+    c.operand_bytes = (uint64_t)c.m * c.n * dtype_bytes[c.in];
+    if (c.n_operands > 1)
+        c.operand_bytes += c.m * dtype_bytes[c.in];
+    while (c.n_steps < n)
+        add_step(m, &c, column);
+    c.steps[n - 1].stored = true;
+    for (size_t i = n; i-- > 0;) { /* at most four */
+        c.steps[i].stored = c.steps[i].stored && stored < 4;
+        stored += c.steps[i].stored;
+        c.elements += c.steps[i].elements;
+        if (c.steps[i].stored)
+            c.nbytes += (column[i] ? c.m : (uint64_t)c.m * c.n) * dtype_bytes[JUDGE_F16];
+    }
+    add_tensor(m, add(m, &c), JUDGE_F16, column[n - 1] ? c.m : (uint64_t)c.m * c.n);
+}
+
 static struct judge_operand any_operand(struct maker *m, enum judge_dtype dtype, uint64_t elements)
 {
     struct judge_operand o = {.where = JUDGE_AT};
@@ -441,6 +530,29 @@ static void add_value(struct maker *m)
     c.elements = x.elements;
     c.operand_bytes = (chance(m->rng, 60) ? 1 : x.elements) * dtype_bytes[x.dtype];
     add(m, &c);
+}
+
+/* The first elements of a tensor are replaced by another tensor, or by a new one. */
+static void add_update(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_UPDATE, .n_operands = 2};
+    size_t at, y;
+    struct tensor x;
+
+    if (m->n_tensors == 0)
+        return;
+    at = below(m->rng, m->n_tensors);
+    x = m->tensors[at];
+    if (x.dtype == JUDGE_I8 || x.dtype == JUDGE_I32)
+        return;
+    c.m = 1 + below(m->rng, (uint32_t)x.elements); /* how many */
+    y = find_or_load(m, x.dtype, c.m);
+    c.operands[0] = in_tcm(ready(m, x.from));
+    c.operands[1] = in_tcm(ready(m, y));
+    c.in = c.out = x.dtype;
+    c.operand_bytes = c.m * dtype_bytes[x.dtype];
+    c.elements = x.elements;
+    m->tensors[at].from = add(m, &c); /* handles of it are those of its new content */
 }
 
 /* -- accumulators -- */
@@ -598,7 +710,8 @@ static bool may_be_waited_for(const struct maker *m, size_t i)
     bool dma = c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV;
     bool composite = c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
     bool has_handle = c->kind == JUDGE_LOAD || c->kind == JUDGE_RECV || c->kind == JUDGE_DOT ||
-                      c->kind == JUDGE_MATH || c->kind == JUDGE_ACC_STORE;
+                      c->kind == JUDGE_MATH || c->kind == JUDGE_UPDATE ||
+                      c->kind == JUDGE_ACC_STORE;
 
     return ((dma && c->async) || composite || (has_handle && c->overlaps)) && !is_waited_for(m, i);
 }
@@ -625,6 +738,8 @@ static void make_step(struct maker *m)
         add(m, &(struct judge_command){.kind = JUDGE_WAIT_ALL});
     if (m->mix->overlaps && chance(m->rng, 40)) {
         if (chance(m->rng, 25))
+            add_update(m);
+        else if (chance(m->rng, 25))
             add_value(m);
         else
             add_acc(m);
@@ -646,7 +761,12 @@ static void make_step(struct maker *m)
         add_dot(m);
         break;
     case 5:
-        add_math(m);
+        if (chance(m->rng, 15))
+            add_take(m);
+        else if (chance(m->rng, 25))
+            add_fused(m);
+        else
+            add_math(m);
         break;
     case 6:
         add_composite_gemm(m);

@@ -120,17 +120,19 @@ static void all_nan(const kb_bench_run *run, double *const *t)
 
 /* -- a library that computes wrong ---------------------------------------------------------- */
 
-void __real_math_run(const struct op *op, unsigned char *out);
-void __wrap_math_run(const struct op *op, unsigned char *out);
+bool __real_math_run(const struct op *op, unsigned char *out);
+bool __wrap_math_run(const struct op *op, unsigned char *out);
 
 /* The linker puts this in the place of math_run(): element 2 of every product and sum is spoiled.
  */
-void __wrap_math_run(const struct op *op, unsigned char *out)
+bool __wrap_math_run(const struct op *op, unsigned char *out)
 {
-    __real_math_run(op, out);
-    if (op->math == TL_MUL || op->math == TL_ADD)
+    bool ok = __real_math_run(op, out);
+
+    if (ok && (op->math == TL_MUL || op->math == TL_ADD))
         kb_element_set((kb_dtype)op->out.dtype, out, 2,
                        kb_element((kb_dtype)op->out.dtype, out, 2) + 0.5);
+    return ok;
 }
 
 /* y = x * x + x * x, by the PEs that have a row. */

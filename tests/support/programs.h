@@ -80,11 +80,45 @@ static inline tl_tensor *operand(tl_ctx *tl, const struct scenario *s,
     return tl_ref(tl, address(s, &o->at, o->offset), dtype_of(c->in), KB_SHAPE(rows, columns));
 }
 
+/* The last result; all others are given back. */
+static inline tl_tensor *do_fused(tl_ctx *tl, const struct scenario *s,
+                                  const struct judge_command *c, tl_tensor **made)
+{
+    tl_tensor *result[TL_FUSED_RESULTS] = {NULL};
+    tl_fused_args args = {.in = {operand(tl, s, c, 0, made, c->m, c->n)}};
+    size_t n = 0;
+
+    if (c->n_operands > 1)
+        args.in[1] = operand(tl, s, c, 1, made, c->m, 1);
+    for (size_t i = 0; i < c->n_steps; i++) {
+        const struct judge_step *from = &c->steps[i];
+        tl_step *step = &args.step[i];
+
+        step->op = strcmp(from->op, "sum") == 0 ? TL_SUM : op_of(from->op);
+        step->x = from->x < 0 ? TL_STEP(-1 - from->x) : TL_IN(from->x);
+        if (step->op != TL_SUM && step->op != TL_EXP)
+            step->y = from->y < 0 ? TL_STEP(-1 - from->y) : TL_IN(from->y);
+        step->out = from->stored ? KB_F16 : KB_DEFAULT;
+        if (from->stored)
+            args.result[n] = &result[n];
+        n += from->stored;
+    }
+    tl_fused_at(TL_HERE, tl, args);
+    for (size_t i = 0; i + 1 < n; i++)
+        tl_free(tl, result[i]);
+    return result[n - 1];
+}
+
 static inline tl_tensor *do_math(tl_ctx *tl, const struct scenario *s,
                                  const struct judge_command *c, tl_tensor **made)
 {
     tl_tensor *x[3] = {NULL, NULL, NULL};
 
+    if (strcmp(c->op, "fused") == 0)
+        return do_fused(tl, s, c, made);
+    if (strcmp(c->op, "take") == 0)
+        return tl_take(tl, operand(tl, s, c, 0, made, c->m, c->n),
+                       operand(tl, s, c, 1, made, 1, c->k), 0);
     for (size_t i = 0; i < c->n_operands; i++)
         x[i] = operand(tl, s, c, i, made, c->m, c->n);
     if (strcmp(c->op, "sum") == 0)
@@ -235,6 +269,10 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         else
             tl_values(tl, made[c->operands[0].from]);
         return NULL;
+    case JUDGE_UPDATE:
+        return tl_update(tl,
+                         tl_reshape(tl, made[c->operands[0].from], KB_SHAPE((int64_t)c->elements)),
+                         0, 0, tl_reshape(tl, made[c->operands[1].from], KB_SHAPE(c->m)));
     case JUDGE_ACC_DOT:
     case JUDGE_ACC_SCALE:
     case JUDGE_ACC_STORE:

@@ -9,6 +9,7 @@
  * The program waits in kb_query_wait() for a while at a time, so that it can look at its own
  * signals in between, and at how far the command is.
  */
+#include "cli/benches.h"
 #include "cli/query/query.h"
 #include "cli/command.h"
 #include "cli/gate.h"
@@ -107,6 +108,22 @@ static void begin_session(struct session *s, const kb_query_request *request)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&s->end, &monotonic);
     pthread_condattr_destroy(&monotonic);
+}
+
+kb_status kb_query_bench_give(const kb_bench *bench)
+{
+    struct bench_given *row = malloc(sizeof *row);
+
+    if (!row)
+        return KB_NO_MEMORY;
+    row->bench = bench;
+    bench_give(row);
+    return KB_OK;
+}
+
+void kb_query_bench_take_back(const kb_bench *bench)
+{
+    free(bench_take_back(bench));
 }
 
 kb_status kb_query_new(const kb_query_request *request, kb_query **out)

@@ -113,6 +113,15 @@ void kb_query_machine_take(kb_query *query, kb_query_machine *out);
 
 void kb_query_free(kb_query *query);
 
+/*
+ * A bench that the program has made: commands find it by its name, until it is taken back.
+ * Borrowed.
+ *
+ * returns  KB_NO_MEMORY
+ */
+kb_status kb_query_bench_give(const kb_bench *bench);
+void kb_query_bench_take_back(const kb_bench *bench);
+
 typedef struct kb_query_object {
     char path[8192];  /* of the object */
     char said[16384]; /* the compiler's messages; if it cannot be run, its name */

@@ -314,6 +314,7 @@ WRONG(of_scalar, tl_atomic(tl, TL_ATOMIC_ADD, SLICE(0), tl_scalar(tl, 1), false)
 WRONG(of_view, tl_atomic(tl, TL_ATOMIC_ADD, SLICE(0), tl_slice(tl, x, 1, 0, 2), false))
 WRONG(not_aligned, tl_atomic(tl, TL_ATOMIC_ADD, SLICE(0) + 2, x, false))
 WRONG(never_written, tl_wait(tl, tl_atomic(tl, TL_ATOMIC_ADD, SLICE(0) + FILLED, x, false)))
+WRONG(swap_of_floats, tl_atomic_cas(tl, SLICE(0), KB_F32, 0, 1))
 WRONG(no_operation, tl_atomic(tl, (tl_atomic_op)6, SLICE(0), x, false))
 WRONG(then_an_integer, tl_store(tl, SLICE(0), constant(tl, KB_I32, 1));
       combine(tl, TL_ATOMIC_ADD, SLICE(0), KB_I32, 1); tl_atomic_add(tl, SLICE(0), KB_I32, 1))
@@ -328,6 +329,8 @@ static void mistakes_are_named(void **state)
         {of_view, ": the elements of a slice do not lie side by side"},
         {not_aligned, ": address 2 is not aligned to 4 bytes"},
         {never_written, "were never written"},
+        {swap_of_floats, "tl_atomic_cas at "},
+        {swap_of_floats, ": f32 is no integer"},
         {no_operation, ": 6 is no operation of atomics"},
         {then_an_integer, ": the integer is pending"},
     };

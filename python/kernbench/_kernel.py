@@ -1,0 +1,267 @@
+"""_kernel.py -- kernels in Python: functions that the simulation runs, one for each PE.
+
+`kernel[grid](arguments)` is a bench, which Machine.run(), why(), breakdown() and the like take. Its
+setup() makes a session: a thread for each PE, which runs the function for all programs of the grid
+that fall to the PE, pe, pe + PEs, ... The session ends with the command.
+"""
+import hashlib
+import inspect
+import itertools
+import threading
+import traceback
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _offsets, _recorder
+from ._bench import Bench
+from ._errors import BadArgument
+from ._native import ffi, lib
+
+_recorder.OWN.add(__file__)
+_launches: "weakref.WeakValueDictionary[int, Launch]" = weakref.WeakValueDictionary()
+_numbers = itertools.count(1)
+_UNUSED = {"num_warps", "num_ctas", "maxnreg", "warp_specialize"}
+
+
+class Placed:
+    """An array for a kernel: an input, of which each PE has a copy or rows; or an output."""
+
+    def __init__(self, array: Any, role: str, dtype: Optional[str] = None, rows: bool = False):
+        self.array, self.role, self.rows = array, role, rows
+        names = {np.dtype(t.numpy): t for t in reversed(list(_recorder.TYPES.values())) if t.name != "bf16"}
+        if dtype is None and array.dtype not in names:
+            raise BadArgument(2, [f"an array of {array.dtype} has no type of kernbench"])
+        self.dtype = _recorder.TYPES[dtype] if dtype else names[array.dtype]
+        self.shape = tuple(int(n) for n in array.shape)
+
+
+def empty(shape: Any, dtype: str = "f32") -> Placed:
+    """An output of a kernel, by rows in the slices of the PEs: empty((64, 128), "f16")."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if dtype not in _recorder.TYPES:
+        raise BadArgument(2, [f"'{dtype}' is no type: " + ", ".join(_recorder.TYPES)])
+    return Placed(np.empty(shape, np.uint8), "output", dtype)
+
+
+def by_rows(array: Any, dtype: Optional[str] = None) -> Placed:
+    """An input of which each PE's slice has rows, where otherwise each has a copy of all."""
+    return Placed(np.asarray(array), "input", dtype, rows=True)
+
+
+class Session:
+    """The threads of one simulation."""
+
+    def __init__(self, launch: "Launch", run: Any, pes: int, memories: List[Dict[str, Any]]):
+        self.launch, self.pes = launch, pes
+        self.files = _recorder.Files()
+        self.c = lib.kernbench_session_new(run, pes)
+        self.threads = []
+        self.recorders = []  # their lists are played behind the end of their functions
+        for pe in range(pes):
+            kernel = lib.kernbench_session_kernel(self.c, pe)
+            recorder = _recorder.Recorder(kernel, self.files, pe, launch.grid)
+            self.recorders.append(recorder)
+            thread = threading.Thread(target=self.body, args=(recorder, memories[pe]), daemon=True)
+            self.threads.append(thread)
+            thread.start()
+
+    def body(self, recorder: _recorder.Recorder, arguments: Dict[str, Any]) -> None:
+        """One PE."""
+        if not lib.kernbench_kernel_begin(recorder.kernel):
+            return
+        _recorder.NOW.recorder = recorder
+        try:
+            self.programs(recorder, arguments)
+            recorder.open = False
+            recorder.hand(last=True)
+        except _recorder.Gone:
+            recorder.open = False
+        except BaseException as e:
+            recorder.open = False
+            self.fail(recorder, e)
+        finally:
+            recorder.open = False
+            _recorder.NOW.recorder = None
+
+    def programs(self, recorder: _recorder.Recorder, arguments: Dict[str, Any]) -> None:
+        x, y, z = self.launch.grid
+        if self.launch.overlaps:
+            recorder.add(_recorder.W_ASYNC, 0, 1)
+        for program in range(recorder.pe, x * y * z, self.pes):
+            recorder.program = (program % x, program // x % y, program // (x * y))
+            self.launch.function(**arguments)
+
+    def fail(self, recorder: _recorder.Recorder, e: BaseException) -> None:
+        """The kernel ends with the exception's text, at the line in the user's file."""
+        self.launch.exception = self.launch.exception or e
+        place = 0
+        for frame, line in traceback.walk_tb(e.__traceback__):
+            if frame.f_code.co_filename not in _recorder.OWN:
+                place = self.files.number(frame.f_code.co_filename) << 32 | line
+        text = str(e) if isinstance(e, _recorder.KernelMistake) else f"{type(e).__name__}: {e}"
+        recorder.text = ffi.new("char[]", text.encode(errors="replace"))  # type: ignore[attr-defined]
+        recorder.kernel.text = recorder.text  # type: ignore[attr-defined]
+        recorder.add(_recorder.W_FAIL, place)
+        recorder.hand(last=True)
+
+    def end(self) -> None:
+        """No simulation needs it any more."""
+        lib.kernbench_session_end(self.c)
+        for thread in self.threads:
+            thread.join()
+        lib.kernbench_session_free(self.c)
+
+
+class Launch(Bench):
+    """A kernel with its grid and arguments: a bench."""
+
+    function: Callable[..., Any]
+    arguments: Dict[str, Any]
+    grid: Tuple[int, ...]
+    overlaps: bool
+    number: int
+    sessions: List["Session"]
+    exception: Optional[BaseException]
+    c: Any
+    _kept: Tuple[Any, ...]  # what `c` names
+
+    def __new__(cls, function: Callable[..., Any], grid: Any, arguments: Dict[str, Any], overlaps: bool) -> "Launch":
+        number = next(_numbers)
+        try:
+            source = inspect.getsource(function)
+        except (OSError, TypeError):
+            source = function.__name__
+        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+        self = super().__new__(cls, f"python:{function.__name__}:{digest}:{number}")
+        self.function, self.overlaps, self.number = function, overlaps, number
+        self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
+                          for name, value in arguments.items()}
+        self.grid = tuple(int(n) for n in grid) + (1,) * (3 - len(grid))
+        self.sessions, self.exception = [], None
+        self.c = self._bench()
+        _launches[number] = self
+        lib.kb_query_bench_give(self.c)
+        weakref.finalize(self, lib.kb_query_bench_take_back, self.c)
+        return self
+
+    def _bench(self) -> Any:
+        """The bench in C, and what it names."""
+        texts = [ffi.new("char[]", text.encode()) for text in
+                 (str(self), f"a kernel in Python, {self.function.__name__}()", "launch", str(self.number), "its number")]
+        arg = ffi.new("kb_bench_arg *")
+        arg.name, arg.type, arg.initial, arg.help = texts[2], lib.KB_ARG_INT, texts[3], texts[4]
+        arg.min = arg.max = self.number
+        bench = ffi.new("kb_bench *")
+        bench.name, bench.summary, bench.args, bench.n_args = texts[0], texts[1], arg, 1
+        bench.setup = lib.kernbench_setup
+        self._kept = (texts, arg)
+        return bench
+
+    def setup(self, run: Any) -> None:
+        """Declares tensors and the launch of a simulation."""
+        topo = lib.kb_bench_topology(run)
+        pes = min(lib.kb_pe_count(topo), int(np.prod(self.grid)))
+        tensors = [(name, x) for name, x in self.arguments.items() if isinstance(x, Placed)]
+        for i, (name, x) in enumerate(tensors):
+            self._declare(run, name, x)
+            tensor = lib.kb_bench_tensor(run, i, ffi.NULL)
+            if tensor == ffi.NULL:
+                return
+            if x.role == "input":
+                bytes_of = np.ascontiguousarray(x.array)
+                lib.kb_tensor_write(tensor, ffi.from_buffer("char[]", bytes_of), ffi.NULL)
+        memories = [dict(self.arguments) for _ in range(pes)]
+        for i, (name, x) in enumerate(tensors):
+            tensor = lib.kb_bench_tensor(run, i, ffi.NULL)
+            for pe in range(pes):
+                memories[pe][name] = _offsets.Pointer(memory_of(tensor, name, x, topo, pe), 0)
+        text = ffi.new("char[]", self.function.__name__.encode())
+        self._kept += (text,)
+        self.sessions.append(Session(self, run, pes, memories))
+        lib.kernbench_launch(run, text, pes)
+
+    @staticmethod
+    def _declare(run: Any, name: str, x: Placed) -> None:
+        shape = ffi.new("kb_shape *")
+        shape.rank = len(x.shape)
+        for i, n in enumerate(x.shape):
+            shape.dim[i] = n
+        placement = ffi.new("kb_placement *")
+        placement.cubes = placement.pes = lib.KB_ROW_WISE if x.rows or x.role == "output" else lib.KB_REPLICATE
+        if x.role == "output":
+            lib.kb_bench_output(run, name.encode(), x.dtype.code, shape[0], placement[0])
+        else:
+            lib.kb_bench_input(run, name.encode(), x.dtype.code, shape[0], placement[0], 0)
+
+    def over(self) -> Optional[BaseException]:
+        """A command with it has ended; what the function has raised."""
+        sessions, self.sessions = self.sessions, []
+        for session in sessions:
+            session.end()
+        found, self.exception = self.exception, None
+        return found
+
+
+def memory_of(tensor: Any, name: str, x: Placed, topo: Any, pe: int) -> _offsets.Memory:
+    """Where its elements lie, as PE `pe` sees it: its own copy, or the rows of all."""
+    if not (x.rows or x.role == "output"):
+        return _offsets.Memory(name, x.dtype, [(0, int(np.prod(x.shape)), lib.kb_tensor_shard(tensor, pe).address)])
+    shards = []
+    row = int(np.prod(x.shape[1:]))
+    for other in range(lib.kb_pe_count(topo)):
+        shard = lib.kb_tensor_shard(tensor, other)
+        n = shard.shape.dim[0]
+        if n:
+            shards.append((shard.first[0] * row, (shard.first[0] + n) * row, shard.address))
+    return _offsets.Memory(name, x.dtype, sorted(shards))
+
+
+@ffi.def_extern()  # type: ignore[misc]
+def kernbench_setup(run: Any) -> None:
+    launch = _launches.get(lib.kb_bench_int(run, b"launch"))
+    try:
+        if launch is None:
+            raise BadArgument(2, ["the kernel is gone"])
+        launch.setup(run)
+    except Exception as e:
+        lib.kb_bench_refuse(run, str(e).encode(errors="replace"))
+
+
+class Kernel:
+    """A function that PEs run: kernel[grid](arguments) is a bench; in another kernel it is called."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+        self.__name__, self.__doc__ = function.__name__, function.__doc__
+        self.signature = inspect.signature(function)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.function(*arguments, **named)
+
+    def __getitem__(self, grid: Any) -> Callable[..., Launch]:
+        def with_arguments(*arguments: Any, **named: Any) -> Launch:
+            stages = named.get("num_stages", 1)
+            own = {name: value for name, value in named.items()
+                   if name in self.signature.parameters or name not in _UNUSED | {"num_stages"}}
+            try:
+                bound = self.signature.bind(*arguments, **own)
+            except TypeError as e:
+                raise BadArgument(2, [f"{self.__name__}(): {e}"]) from None
+            bound.apply_defaults()
+            found = grid(dict(bound.arguments)) if callable(grid) else grid
+            return Launch(self.function, (found,) if isinstance(found, int) else found, dict(bound.arguments), stages > 1)
+        return with_arguments
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Makes a kernel of a function that calls kernbench.language, whose names are Triton's.
+
+    >>> @kernbench.kernel
+    ... def double(x_ptr, y_ptr, n: tl.constexpr):
+    ...     at = tl.program_id(0) * n + tl.arange(0, n)
+    ...     tl.store(y_ptr + at, tl.load(x_ptr + at) * 2)
+    >>> m.run(double[(4,)](x, kernbench.empty(x.shape), n=16), tensors=True)
+    """
+    return Kernel(function)

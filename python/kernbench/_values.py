@@ -1,0 +1,283 @@
+"""_values.py -- tensors of a kernel in Python: operators make commands."""
+from builtins import max as _most
+from typing import Any, List, Optional
+
+from ._native import lib
+from ._recorder import (OWN, W_ACC_SCALE, W_ACC_STORE, W_CAST, W_FREE, W_FULL, W_MATH, W_PERMUTE, W_RESHAPE, W_SLICE, KernelMistake,
+                        Recorder, Shape, bits, dtype, float32, int1, recorder)
+
+OWN.add(__file__)
+
+
+def broadcast(a: Shape, b: Shape) -> Shape:
+    if a == b or not b:
+        return a
+    if not a:
+        return b
+    n = _most(len(a), len(b))
+    x, y = (1,) * (n - len(a)) + a, (1,) * (n - len(b)) + b
+    for i, j in zip(x, y):
+        if i != j and i != 1 and j != 1:
+            raise KernelMistake(f"shapes {list(a)} and {list(b)} do not broadcast")
+    return tuple(_most(i, j) for i, j in zip(x, y))
+
+
+class Value:
+    """What stands for a tensor: operators make commands."""
+
+    shape: Shape
+    dtype: dtype
+
+    def tensor(self) -> "Tensor":
+        raise NotImplementedError
+
+    def __add__(self, y: Any) -> Any:
+        return math_command(lib.TL_ADD, self, y)
+
+    def __radd__(self, y: Any) -> Any:
+        return math_command(lib.TL_ADD, y, self)
+
+    def __sub__(self, y: Any) -> Any:
+        return math_command(lib.TL_SUB, self, y)
+
+    def __rsub__(self, y: Any) -> Any:
+        return math_command(lib.TL_SUB, y, self)
+
+    def __mul__(self, y: Any) -> Any:
+        return math_command(lib.TL_MUL, self, y)
+
+    def __rmul__(self, y: Any) -> Any:
+        return math_command(lib.TL_MUL, y, self)
+
+    def __truediv__(self, y: Any) -> Any:
+        return math_command(lib.TL_DIV, self, y)
+
+    def __rtruediv__(self, y: Any) -> Any:
+        return math_command(lib.TL_DIV, y, self)
+
+    def __mod__(self, y: Any) -> Any:
+        return math_command(lib.TL_MOD, self, y)
+
+    def __neg__(self) -> Any:
+        return math_command(lib.TL_NEG, self)
+
+    def __lt__(self, y: Any) -> Any:
+        return math_command(lib.TL_LT, self, y)
+
+    def __le__(self, y: Any) -> Any:
+        return math_command(lib.TL_LE, self, y)
+
+    def __gt__(self, y: Any) -> Any:
+        return math_command(lib.TL_GT, self, y)
+
+    def __ge__(self, y: Any) -> Any:
+        return math_command(lib.TL_GE, self, y)
+
+    def __eq__(self, y: Any) -> Any:
+        return math_command(lib.TL_EQ, self, y)
+
+    def __ne__(self, y: Any) -> Any:
+        return math_command(lib.TL_NE, self, y)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __and__(self, y: Any) -> Any:
+        return math_command(lib.TL_AND, self, y)
+
+    def __or__(self, y: Any) -> Any:
+        return math_command(lib.TL_OR, self, y)
+
+    def __xor__(self, y: Any) -> Any:
+        return math_command(lib.TL_XOR, self, y)
+
+    def __invert__(self) -> Any:
+        return math_command(lib.TL_NOT, self)
+
+    def __bool__(self) -> bool:
+        raise KernelMistake("a tensor has no truth: value(x) computes it")
+
+    def __getitem__(self, key: Any) -> Any:
+        return _indexed(self.tensor(), key)
+
+    def to(self, kind: Any) -> Any:
+        return cast(self, kind)
+
+    @property
+    def T(self) -> Any:
+        return trans(self)
+
+    @property
+    def type(self) -> Any:
+        return self
+
+
+class Tensor(Value):
+    """A tensor in the TCM; given back with its last name."""
+
+    __slots__ = ("recorder", "number", "shape", "dtype")
+
+    def __init__(self, recorder: Recorder, number: int, shape: Shape, kind: dtype):
+        self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, kind
+
+    def tensor(self) -> "Tensor":
+        return self
+
+    def __del__(self) -> None:
+        recorder = self.recorder
+        if recorder.open:
+            recorder.words.extend((W_FREE, recorder.place, self.number))
+            recorder.free.append(self.number)
+
+    def __repr__(self) -> str:
+        return f"<tensor {self.dtype}{list(self.shape)}>"
+
+
+class Full(Value):
+    """All elements are one number; it becomes a tensor when it has to."""
+
+    def __init__(self, shape: Shape, value: float, kind: dtype):
+        self.shape, self.value, self.dtype = shape, value, kind
+        self._made: Optional[Tensor] = None
+
+    def tensor(self) -> Tensor:
+        if self._made is None:
+            r = recorder()
+            self._made = Tensor(r, r.new(), self.shape, self.dtype)
+            r.add(W_FULL, r.here(), self._made.number, self.dtype.code, len(self.shape), *self.shape, bits(self.value))
+        return self._made
+
+    def _with(self, y: Any, op: Any, other: Any) -> Any:
+        if isinstance(y, (int, float)):
+            return Full(self.shape, op(self.value, y), self.dtype)
+        return other(y)
+
+    def __add__(self, y: Any) -> Any:
+        return self._with(y, lambda a, b: a + b, super().__add__)
+
+    def __sub__(self, y: Any) -> Any:
+        return self._with(y, lambda a, b: a - b, super().__sub__)
+
+    def __mul__(self, y: Any) -> Any:
+        if self.value == 0 and isinstance(y, Value) and broadcast(self.shape, y.shape) == self.shape:
+            return self  # nothing has been added up yet
+        return self._with(y, lambda a, b: a * b, super().__mul__)
+
+
+class Acc(Value):
+    """A sum of products in the engine. To scale it changes it; all else stores it first."""
+
+    def __init__(self, recorder: Recorder, number: int, shape: Shape):
+        self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, float32
+        self._stored: Optional[Tensor] = None
+
+    def stored_as(self, kind: dtype) -> Tensor:
+        if self._stored is not None:
+            again: Tensor = cast(self._stored, kind)
+            return again
+        r = self.recorder
+        self._stored = Tensor(r, r.new(), self.shape, kind)
+        r.add(W_ACC_STORE, r.here(), self._stored.number, self.number, kind.code)
+        return self._stored
+
+    def tensor(self) -> Tensor:
+        return self.stored_as(float32)
+
+    def to(self, kind: dtype) -> Tensor:
+        return self.stored_as(kind)
+
+    def __mul__(self, y: Any) -> Any:
+        if self._stored is not None or isinstance(y, Acc):
+            return super().__mul__(y)
+        r = self.recorder
+        here = r.here()
+        number = r.scalar(float(y)) if isinstance(y, (int, float)) else y.tensor().number
+        r.add(W_ACC_SCALE, here, self.number, number)
+        return self
+
+
+_COMPARES = {lib.TL_LT, lib.TL_LE, lib.TL_GT, lib.TL_GE, lib.TL_EQ, lib.TL_NE, lib.TL_ISNAN}
+
+
+def math_command(op: int, *operands: Any) -> Any:
+    """An elementwise command."""
+    r = recorder()
+    here = r.here()
+    shape: Shape = ()
+    kind: Optional[dtype] = None
+    values = list(operands)
+    for i, x in enumerate(values):
+        if x.__class__ is not Tensor and isinstance(x, Value):
+            values[i] = x = x.tensor()
+        if x.__class__ is Tensor:
+            shape = x.shape if not shape else broadcast(shape, x.shape)
+            if (kind is None or x.dtype.rank > kind.rank) and not (op == lib.TL_WHERE and i == 0):
+                kind = x.dtype
+    if kind is None:
+        raise KernelMistake("there is no tensor among the operands")
+    numbers = [-1, -1, -1]
+    for i, x in enumerate(values):
+        if x.__class__ is not Tensor:
+            numbers[i] = r.scalar(float(x))
+            continue
+        if x.dtype is not kind and not (op == lib.TL_WHERE and i == 0):
+            values[i] = x = cast(x, kind)
+        numbers[i] = x.number
+    out = r.new()
+    r.add(W_MATH, here, out, op, numbers[0], numbers[1], numbers[2])
+    return Tensor(r, out, shape, int1 if op in _COMPARES else kind)
+
+
+def one(word: int, x: Any, shape: Shape, kind: Optional[dtype], *words: int) -> Tensor:
+    """A command, or a view, of one tensor."""
+    r = recorder()
+    here = r.here()
+    x = x.tensor()
+    out = r.new()
+    r.add(word, here, out, x.number, *words)
+    return Tensor(r, out, shape, kind or x.dtype)
+
+
+def _indexed(x: Tensor, key: Any) -> Tensor:
+    """x[:, None] and the like, and x[a:b] of the last axes."""
+    keys = key if isinstance(key, tuple) else (key,)
+    shape: List[int] = []
+    axis = 0
+    for k in keys:
+        if k is None:
+            shape.append(1)
+        elif isinstance(k, slice) and axis < len(x.shape):
+            first, end, step = k.indices(x.shape[axis])
+            if step != 1 or end <= first:
+                raise KernelMistake(f"{k} takes no part of axis {axis}")
+            if end - first != x.shape[axis]:
+                cut = x.shape[:axis] + (end - first,) + x.shape[axis + 1:]
+                x = one(W_SLICE, x, cut, None, axis, first, end - first)
+            shape.append(end - first)
+            axis += 1
+        else:
+            raise KernelMistake(f"a tensor is indexed by : and None, not by {k!r}")
+    return reshape(x, tuple(shape) + x.shape[axis:])
+
+
+def reshape(x: Any, *shape: Any) -> Tensor:
+    dims = tuple(int(n) for n in (shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape))
+    same: Tensor = x.tensor()
+    return same if same.shape == dims else one(W_RESHAPE, same, dims, None, len(dims), *dims)
+
+
+def cast(x: Any, kind: dtype, **hints: Any) -> Any:
+    if isinstance(x, Acc):
+        return x.stored_as(kind)
+    if isinstance(x, Full):
+        return Full(x.shape, x.value, kind)
+    x = x.tensor()
+    return x if x.dtype is kind else one(W_CAST, x, x.shape, kind, kind.code)
+
+
+def permute(x: Any, *axes: Any) -> Tensor:
+    order = tuple(int(n) for n in (axes[0] if len(axes) == 1 and isinstance(axes[0], (list, tuple)) else axes))
+    return one(W_PERMUTE, x, tuple(x.shape[i] for i in order), None, *order)
+
+
+def trans(x: Any, *axes: Any) -> Tensor:
+    return permute(x, *(axes or (1, 0)))

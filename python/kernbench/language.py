@@ -1,0 +1,373 @@
+"""language.py -- what a kernel in Python calls: Triton's names for tl.h, played by the simulation.
+
+    import kernbench.language as tl
+
+    @kernbench.kernel
+    def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+        offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        mask = offsets < n
+        tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask) + tl.load(y_ptr + offsets, mask), mask)
+
+    launch = add[(64,)](x, y, kernbench.empty(x.shape, "f32"), n, BLOCK=1024)
+    rows, t = kernbench.Machine("cube8").run(launch, tensors=True)
+
+What is known when a program runs is Python and costs nothing: sizes, bounds, offsets, masks of
+offsets, loops. Offsets are kept as steps along axes, so a load of a block is one tl_load(). What is
+not known is a tensor, and each operation on one is a command with the time that it has in C. A mask
+as an operand becomes commands, too.
+
+Each PE's function runs in a thread of its own, one at a time, and fills a list of commands, which
+the simulation plays: python/helpers.c. Tensors are given back when Python has no name for them any
+more.
+"""
+from builtins import max as _most
+from builtins import range as _range
+from typing import Any, Sequence, Tuple
+
+import numpy as np
+
+from ._native import ffi, lib
+from ._offsets import BlockPointer, Index, Mask, Pointer, access, advance, box_of, make_block_ptr
+from ._recorder import (OWN, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W_DOT_ACC, W_EXPAND, W_LOAD, W_LOAD_LIST,
+                        W_LOAD_STRIDED, W_PRINT, W_RANDOM, W_REDUCE, W_SLICE, W_SOFTMAX, W_SORT, W_STORE,
+                        W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
+                        Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
+                        float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
+from ._values import Acc, Full, Tensor, Value, broadcast, cast, math_command, one, permute, reshape, trans
+
+__all__ = ["BlockPointer", "KernelMistake", "Pointer", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
+           "assume", "atomic_add", "bfloat16", "broadcast_to", "cast", "cdiv", "ceil", "clamp", "constexpr", "cos",
+           "cumsum", "debug_barrier", "device_assert", "device_print", "dot", "dtype", "erf", "exp", "exp2",
+           "expand_dims", "float16", "float32", "float64", "float8e4b15", "float8e4nv", "float8e5", "floor", "fma",
+           "full", "gather", "int1", "int16", "int32", "int64", "int8", "load", "log", "log2", "make_block_ptr",
+           "math", "max", "max_constancy", "max_contiguous", "maximum", "min", "minimum", "multiple_of",
+           "num_programs", "overlap", "permute", "program_id", "rand", "range", "reshape", "rsqrt", "sigmoid", "sin",
+           "softmax", "sort", "sqrt", "sqrt_rn", "static_assert", "static_print", "static_range", "store", "sum",
+           "tanh", "time", "topk", "trans", "uint16", "uint32", "uint64", "uint8", "value", "values", "view",
+           "wait_all", "where", "zeros", "zeros_like"]
+
+OWN.add(__file__)
+view = reshape
+
+
+def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (), **hints: Any) -> Any:
+    """A block of memory; where the mask is false it is `other`."""
+    if isinstance(pointer, BlockPointer):
+        mask, pointer = pointer.inside(boundary_check), pointer.pointer()
+    r = recorder()
+    here = r.here()
+    shape, box = box_of(pointer, mask)
+    kind = pointer.memory.dtype
+    dims = tuple(b - a for a, b in box)
+    fill = Full(shape, float(other or 0), kind)
+    if any(n <= 0 for n in dims):
+        return fill
+    how, words = access(pointer, box)
+    out = r.new()
+    word = {"plain": W_LOAD, "strided": W_LOAD_STRIDED, "list": W_LOAD_LIST}[how]
+    r.add(word, here, out, kind.code, len(dims), *dims, *words)
+    part = Tensor(r, out, dims, kind)
+    for axis, n in enumerate(shape):
+        if dims[axis] == n:
+            continue
+        grown = dims[:axis] + (n,) + dims[axis + 1:]
+        part = _update(Full(grown, fill.value, kind).tensor(), axis, box[axis][0], part)
+        dims = grown
+    return part
+
+
+def _update(x: Tensor, axis: int, first: int, y: Tensor) -> Tensor:
+    r = recorder()
+    r.add(W_UPDATE, r.here(), x.number, x.number, y.number, axis, first)
+    return x
+
+
+def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[int] = (), **hints: Any) -> None:
+    """A block of memory becomes what a tensor has."""
+    if isinstance(pointer, BlockPointer):
+        mask, pointer = pointer.inside(boundary_check), pointer.pointer()
+    r = recorder()
+    here = r.here()
+    shape, box = box_of(pointer, mask)
+    kind = pointer.memory.dtype
+    if any(a >= b for a, b in box):
+        return
+    if not isinstance(value, Value):
+        value = Full(shape, float(value), kind)
+    x = cast(value, kind).tensor()
+    if x.shape != shape:
+        x = broadcast_to(x, shape)
+    for axis, (a, b) in enumerate(box):
+        if (a, b) != (0, shape[axis]):
+            x = one(W_SLICE, x, x.shape[:axis] + (b - a,) + x.shape[axis + 1:], None, axis, a, b - a)
+    how, words = access(pointer, box)
+    word = {"plain": W_STORE, "strided": W_STORE_STRIDED, "list": W_STORE_LIST}[how]
+    r.add(word, here, x.number, *words)
+
+
+def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
+    """Adds a tensor to memory, as one step."""
+    r = recorder()
+    here = r.here()
+    shape, box = box_of(pointer, mask)
+    x = cast(value if isinstance(value, Value) else Full(shape, float(value), pointer.memory.dtype), pointer.memory.dtype)
+    how, words = access(pointer, box)
+    if how != "plain" or x.shape != tuple(b - a for a, b in box):
+        raise KernelMistake("atomic_add() takes a block that lies together")
+    out = r.new()
+    r.add(W_ATOMIC, here, out, lib.TL_ATOMIC_ADD, words[0], x.tensor().number)
+    r.words.extend((W_WAIT_ALL, here))
+
+
+def program_id(axis: int) -> Int:
+    return Int(recorder().program[axis])
+
+
+def num_programs(axis: int) -> Int:
+    return Int(recorder().grid[axis])
+
+
+def arange(first: int, end: int) -> Index:
+    return Index((end - first,), first, (1,))
+
+
+def full(shape: Any, value: float, dtype: dtype) -> Full:
+    return Full(tuple(int(n) for n in (shape if isinstance(shape, (list, tuple)) else (shape,))), float(value), dtype)
+
+
+def zeros(shape: Any, dtype: dtype) -> Full:
+    return full(shape, 0, dtype)
+
+
+def zeros_like(x: Any) -> Full:
+    return Full(x.shape, 0.0, x.dtype)
+
+
+def dot(a: Any, b: Any, acc: Any = None, **hints: Any) -> Any:
+    """a b, in f32; with acc, which is zeros or a sum of products, in the engine."""
+    r = recorder()
+    here = r.here()
+    a, b = a.tensor(), b.tensor()
+    if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
+        raise KernelMistake(f"shapes {list(a.shape)} and {list(b.shape)} do not fit")
+    shape = (a.shape[0], b.shape[1])
+    if isinstance(acc, Full) and acc.value == 0 and acc.shape == shape:
+        acc = Acc(r, r.accs, shape)
+        r.accs += 1
+        r.add(W_ACC, here, acc.number, float32.code, *shape)
+    if isinstance(acc, Acc) and acc._stored is None:
+        r.add(W_DOT_ACC, here, acc.number, a.number, b.number)
+        return acc
+    out = r.new()
+    kind = float32 if a.dtype.is_floating() else int32
+    r.add(W_DOT, here, out, a.number, b.number, kind.code)
+    product = Tensor(r, out, shape, kind)
+    return product if acc is None else acc + product
+
+
+def _reduced(op: int, x: Any, axis: Any, keep_dims: bool) -> Tensor:
+    x = x.tensor()
+    rank = len(x.shape)
+    everything = axis is None
+    at = 0 if everything else int(axis) % _most(rank, 1)
+    shape = tuple(1 if everything or i == at else n for i, n in enumerate(x.shape) if keep_dims or not (everything or i == at))
+    kind = int32 if op in (lib.TL_ARGMAX, lib.TL_ARGMIN) else None
+    r = recorder()
+    here = r.here()
+    out = r.new()
+    r.add(W_REDUCE, here, out, op, x.number, lib.TL_ALL_AXES if everything else at, keep_dims)
+    return Tensor(r, out, shape, kind or x.dtype)
+
+
+def sum(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+    return _reduced(lib.TL_SUM, x, axis, keep_dims)
+
+
+def max(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
+    return _reduced(lib.TL_MAX, x, axis, keep_dims)
+
+
+def min(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
+    return _reduced(lib.TL_MIN, x, axis, keep_dims)
+
+
+def argmax(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
+    return _reduced(lib.TL_ARGMAX, x, axis, keep_dims)
+
+
+def argmin(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
+    return _reduced(lib.TL_ARGMIN, x, axis, keep_dims)
+
+
+def softmax(x: Any, dim: int = -1, **hints: Any) -> Tensor:
+    return one(W_SOFTMAX, x, x.shape, None, dim)
+
+
+def cumsum(x: Any, axis: int = 0, **hints: Any) -> Tensor:
+    return one(W_CUMSUM, x, x.shape, None, axis)
+
+
+def sort(x: Any, dim: Any = None, descending: bool = False) -> Tensor:
+    return one(W_SORT, x, x.shape, None, descending)
+
+
+def topk(x: Any, k: int) -> Tuple[Tensor, Tensor]:
+    """The k largest of each row, and their numbers."""
+    r = recorder()
+    here = r.here()
+    x = x.tensor()
+    out, places = r.new(), r.new()
+    r.add(W_TOPK, here, out, x.number, k, places)
+    shape = x.shape[:-1] + (k,)
+    return Tensor(r, out, shape, x.dtype), Tensor(r, places, shape, int32)
+
+
+def gather(x: Any, index: Any, axis: int) -> Tensor:
+    """Rows of x by a list of their numbers, as numpy.take()."""
+    index = index.tensor()
+    axis %= len(x.shape)
+    return one(W_TAKE, x, x.shape[:axis] + index.shape + x.shape[axis + 1:], None, index.number, axis)
+
+
+def rand(seed: int, shape: Any, offset: int = 0) -> Tensor:
+    """Uniform in [0, 1), Triton's numbers."""
+    r = recorder()
+    shape = tuple(shape)
+    made = Tensor(r, r.new(), shape, float32)
+    r.add(W_RANDOM, r.here(), made.number, float32.code, len(shape), *shape, seed, offset)
+    return made
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    at = axis % (len(x.shape) + 1)
+    return x[tuple(None if i == at else slice(None) for i in _range(len(x.shape) + 1))]
+
+
+def broadcast_to(x: Any, *shape: Any) -> Tensor:
+    dims = tuple(int(n) for n in (shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape))
+    same: Tensor = x.tensor()
+    return same if same.shape == dims else one(W_EXPAND, same, dims, None, len(dims), *dims)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """x where it is true, else y; one that is known costs nothing."""
+    if isinstance(condition, Mask) and condition.covers() is not None:
+        chosen = x if condition.covers() else y
+        if isinstance(chosen, (int, float)):
+            return Full(condition.shape, float(chosen), float32)
+        if broadcast(chosen.shape, condition.shape) == chosen.shape:
+            return chosen
+    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+        x = Full((1,), float(x), float32)
+    return math_command(lib.TL_WHERE, condition, x, y)
+
+
+def _function(op: int) -> Any:
+    def function(*operands: Any, **hints: Any) -> Any:
+        return math_command(op, *operands)
+    return function
+
+
+exp, exp2, log, log2, sqrt, rsqrt, sin, cos, erf, sigmoid, tanh, floor, ceil, abs, fma, clamp = (
+    _function(op) for op in (lib.TL_EXP, lib.TL_EXP2, lib.TL_LOG, lib.TL_LOG2, lib.TL_SQRT, lib.TL_RSQRT, lib.TL_SIN,
+                             lib.TL_COS, lib.TL_ERF, lib.TL_SIGMOID, lib.TL_TANH, lib.TL_FLOOR, lib.TL_CEIL, lib.TL_ABS,
+                             lib.TL_FMA, lib.TL_CLAMP))
+
+
+sqrt_rn = sqrt
+
+
+def maximum(x: Any, y: Any, **hints: Any) -> Any:
+    return math_command(lib.TL_MAXIMUM, x, y)
+
+
+def minimum(x: Any, y: Any, **hints: Any) -> Any:
+    return math_command(lib.TL_MINIMUM, x, y)
+
+
+class math:
+    """Triton's second name for them."""
+
+    exp, exp2, log, log2, sqrt, rsqrt, sin, cos, erf, tanh, floor, ceil, abs, fma = (
+        staticmethod(f) for f in (exp, exp2, log, log2, sqrt, rsqrt, sin, cos, erf, tanh, floor, ceil, abs, fma))
+
+
+def value(x: Any, i: int = 0) -> float:
+    """Element i, in C order: what the simulation computes for it. Takes a FETCH."""
+    r = recorder()
+    r.add(W_VALUE, r.here(), x.tensor().number, i)
+    r.hand()
+    return float(r.kernel.value)
+
+
+def values(x: Any) -> Any:
+    """All elements as an array of numpy. Takes a FETCH."""
+    r = recorder()
+    x = x.tensor()
+    r.add(W_VALUES, r.here(), x.number)
+    r.hand()
+    return np.frombuffer(ffi.buffer(r.kernel.bytes, r.kernel.nbytes)[:], x.dtype.numpy).reshape(x.shape)
+
+
+def time() -> float:
+    """Now, in ns of the simulation."""
+    r = recorder()
+    r.add(W_TIME, r.here())
+    r.hand()
+    return float(r.kernel.value)
+
+
+def overlap(on: bool = True) -> None:
+    """From now on commands return at their issue: tl_async()."""
+    r = recorder()
+    r.add(W_ASYNC, r.here(), on)
+
+
+def wait_all() -> None:
+    """Until all commands of this PE have ended."""
+    r = recorder()
+    r.add(W_WAIT_ALL, r.here())
+
+
+def device_print(prefix: Any, *tensors: Any) -> None:
+    for x in (prefix,) * isinstance(prefix, Value) + tensors:
+        r = recorder()
+        r.add(W_PRINT, r.here(), x.tensor().number)
+
+
+def device_assert(true: bool, text: str = "") -> None:
+    if not true:
+        raise KernelMistake(text or "an assertion failed")
+
+
+static_assert = device_assert
+
+
+def static_print(*words: Any) -> None:
+    print(*words)
+
+
+def cdiv(x: int, y: int) -> int:
+    return -(-x // y)
+
+
+def range(*bounds: int, **hints: Any) -> Any:
+    return _range(*bounds)
+
+
+static_range = range
+
+
+def assume(true: Any) -> None:
+    """A hint, which changes nothing; so do the next ones."""
+
+
+def multiple_of(x: Any, n: Any) -> Any:
+    return x
+
+
+max_contiguous = max_constancy = multiple_of
+
+
+def debug_barrier() -> None:
+    """Not needed: a command sees what those before it made."""

@@ -36,7 +36,7 @@ static void setup(kb_bench_run *run)
     if (!is_even(run, "all_gather"))
         return;
     note_one_rank(run, "all_gather");
-    input_rows(run, 1);
+    input_rows(run, 1, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
     kb_bench_launch(run, "all_gather", all_gather, NULL, 0);
 }
@@ -52,8 +52,8 @@ static void reference(const kb_bench_run *run, double *const *t)
 }
 
 static const kb_bench_arg args_of_all_gather[] = {
-    COUNT_ARG("64", "elements of a rank"), DTYPE_ARG("f16", ALL_DTYPES), OVER_ARG, INPUTS_ARG,
-    COLL_ARG("auto ring line direct"),
+    COUNT_ARG("64", "elements of a rank"),     DTYPE_ARG("f16", ALL_DTYPES), OVER_ARG, INPUTS_ARG,
+    COLL_ARG("auto ring one_way line direct"),
 };
 
 const kb_bench bench_all_gather = {

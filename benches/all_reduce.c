@@ -46,7 +46,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t count = kb_bench_int(run, "count"), all = sharing_of(run).ranks * count;
 
-    input_rows(run, 1);
+    input_rows(run, 1, scale_of(run));
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
     kb_bench_launch(run, "all_reduce", all_reduce, NULL, 0);
 }

@@ -34,7 +34,7 @@ static void setup(kb_bench_run *run)
     if (!is_even(run, "all_to_all"))
         return;
     note_one_rank(run, "all_to_all");
-    input_rows(run, n);
+    input_rows(run, n, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
     kb_bench_launch(run, "all_to_all", all_to_all, NULL, 0);
 }

@@ -41,7 +41,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t all = sharing_of(run).ranks * kb_bench_int(run, "count");
 
-    input_rows(run, 1);
+    input_rows(run, 1, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
     kb_bench_launch(run, "broadcast", broadcast, NULL, 0);
 }

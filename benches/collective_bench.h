@@ -131,18 +131,18 @@ static inline bool inputs_are_same(const kb_bench_run *run)
     return kb_bench_choice(run, "inputs") == SAME && over_of(run) != OVER_SIPS;
 }
 
-/* Declares tensor x: `rows` vectors of every rank. */
-static inline void input_rows(kb_bench_run *run, int64_t rows)
+/* Declares tensor x: `rows` vectors of every rank; `scale` as of kb_tensor_fill_random(). */
+static inline void input_rows(kb_bench_run *run, int64_t rows, double scale)
 {
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t count = kb_bench_int(run, "count");
     kb_placement copies = {KB_REPLICATE, over_of(run) == OVER_PES ? KB_REPLICATE : KB_COLUMN_WISE};
 
     if (inputs_are_same(run))
-        kb_bench_input(run, "x", dtype, KB_SHAPE(rows, count), copies, 1);
+        kb_bench_input(run, "x", dtype, KB_SHAPE(rows, count), copies, scale);
     else
         kb_bench_input(run, "x", dtype, KB_SHAPE(rows, sharing_of(run).ranks * count), BY_COLUMNS,
-                       1);
+                       scale);
 }
 
 /* The begin of the row of a rank in x. */
@@ -163,6 +163,12 @@ static inline tl_op op_of(const kb_bench_run *run)
     static const tl_op ops[] = {TL_ADD, TL_MAXIMUM, TL_MINIMUM};
 
     return ops[kb_bench_choice(run, "op")];
+}
+
+/* Numbers whose sums are exact in any order; a largest or least one is exact of any. */
+static inline double scale_of(const kb_bench_run *run)
+{
+    return op_of(run) == TL_ADD ? 0 : 1;
 }
 
 /* Rounds to nearest even, where the result is neither denormal nor infinite by its bits. */

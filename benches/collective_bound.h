@@ -204,12 +204,6 @@ static inline int64_t last_place(const struct ranks *r)
     return place_of_rank(r, r->n - 1);
 }
 
-static inline int64_t ring_reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t count)
-{
-    return longer(reduce_scatter_fs(b, r, last_place(&r), count),
-                  ring_busy_fs(b, r, count, true, false));
-}
-
 /* Of the last part, which is the largest. A ring of one has nothing to do. */
 static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
 {
@@ -463,9 +457,9 @@ static inline int64_t tree_fs(const struct bound *b, struct ranks r, int64_t cou
 /* -- by name -------------------------------------------------------------------------------- */
 
 /*
- * A bench and its algorithm; NULL: it has only one. Where links are ideal, no run was seen that
- * took more than `most` times its bound: `make collectives` checks it on all machines and sizes.
- * Where links queue, a bound says little about the time, which may be 60 times as long.
+ * A bench and its algorithm. Where links are ideal, no run was seen that took more than `most`
+ * times its bound: `make collectives` checks it on all machines and sizes. Where links queue, a
+ * bound says little about the time, which may be 60 times as long.
  */
 struct way {
     const char *bench, *algorithm;
@@ -478,7 +472,6 @@ static const struct way ways[] = {
     {"all_reduce", "mesh", 1.5},
     {"all_reduce", "torus", 1.25},
     {"all_reduce", "hierarchical", 1.25},
-    {"reduce_scatter", NULL, 1.25},
     {"broadcast", "tree", 1.5},
     {"broadcast", "line", 2},
 };
@@ -506,14 +499,12 @@ static inline int64_t bound_of(const struct bound *b, const struct way *w, enum 
                                int64_t count)
 {
     struct ranks r = last_ranks(b, over);
-    int64_t n = last_part(b, over, count), rows = strcmp(w->bench, "broadcast") == 0 ? 1 : r.n;
+    int64_t n = last_part(b, over, count);
 
     if (strcmp(w->bench, "all_reduce") == 0)
         return all_reduce_fs(b, over, w->algorithm, n);
     if (r.n == 1)
         return copy_fs(b, pe_of(&r, 0), n);
-    if (strcmp(w->bench, "reduce_scatter") == 0)
-        return ring_reduce_scatter_fs(b, r, rows * n);
     return w->algorithm[0] == 't' ? tree_fs(b, r, n) : broadcast_line_fs(b, r, 0, r.n - 1, n);
 }
 

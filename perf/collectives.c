@@ -17,10 +17,9 @@
 
 enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 2048 };
 
-extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_broadcast;
+extern const kb_bench bench_all_reduce, bench_broadcast;
 
-static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
-                                              &bench_broadcast};
+static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_broadcast};
 static const char *const overs[] = {"pes", "cubes", "sips"};
 
 /* A machine, with both kinds of links. */
@@ -34,7 +33,7 @@ struct row {
     const char *topology, *links;
     const struct way *way;
     int over;
-    int64_t ranks, bytes; /* of a rank's longer vector, as NCCL counts */
+    int64_t ranks, bytes; /* of a rank's vector, as NCCL counts */
     int64_t count;        /* the argument */
     int64_t time_fs, bound_fs;
 };
@@ -61,8 +60,7 @@ static const kb_bench *bench_named(const char *name)
     return collectives[i];
 }
 
-/* A run of the row's bench that has not begun; `algorithm` may be auto, or NULL if it has only one.
- */
+/* A run of the row's bench that has not begun; `algorithm` may be auto. */
 static kb_bench_run *new_run(const struct row *r, const char *algorithm)
 {
     char words[4][64];
@@ -73,10 +71,8 @@ static kb_bench_run *new_run(const struct row *r, const char *algorithm)
     snprintf(words[0], sizeof *words, "count=%lld", (long long)r->count);
     snprintf(words[1], sizeof *words, "over=%s", overs[r->over]);
     snprintf(words[2], sizeof *words, "inputs=same");
-    snprintf(words[3], sizeof *words, "algorithm=%s", algorithm ? algorithm : "");
-    must(kb_bench_new(bench_named(r->way->bench), r->topo, NULL, 0, given, algorithm ? 4 : 3, &run,
-                      &why),
-         &why);
+    snprintf(words[3], sizeof *words, "algorithm=%s", algorithm);
+    must(kb_bench_new(bench_named(r->way->bench), r->topo, NULL, 0, given, 4, &run, &why), &why);
     return run;
 }
 
@@ -92,21 +88,13 @@ static int64_t time_fs(const struct row *r)
     return launch.last_end_fs - launch.start_fs;
 }
 
-/* In how many vectors the bytes of a rank are cut: one for each rank, or one. */
-static int64_t vectors_of(const struct way *w, int64_t ranks)
-{
-    bool whole = strcmp(w->bench, "all_reduce") == 0 || strcmp(w->bench, "broadcast") == 0;
-
-    return whole ? 1 : ranks;
-}
-
 static void measure(const char *name, const kb_topology *topo, const struct way *w, int over)
 {
     struct bound b = bound_new(topo, KB_F16);
-    int64_t ranks = last_ranks(&b, (enum over)over).n, vectors = vectors_of(w, ranks);
+    int64_t ranks = last_ranks(&b, (enum over)over).n;
 
     for (int64_t bytes = BYTES_LEAST; ranks > 1 && bytes <= BYTES_MOST; bytes *= BYTES_STEP) {
-        int64_t count = bytes / vectors / (int64_t)kb_dtype_bytes(KB_F16);
+        int64_t count = bytes / (int64_t)kb_dtype_bytes(KB_F16);
         struct row *r = &rows[n_rows];
 
         if (count == 0 || n_rows == ROWS_MOST)
@@ -140,12 +128,7 @@ static double bus_gbs(const struct row *r)
 
     if (strcmp(r->way->bench, "broadcast") == 0)
         return algorithm_gbs(r);
-    return algorithm_gbs(r) * others * (strcmp(r->way->bench, "all_reduce") == 0 ? 2 : 1);
-}
-
-static const char *algorithm_of(const struct way *w)
-{
-    return w->algorithm ? w->algorithm : "ring";
+    return algorithm_gbs(r) * others * 2;
 }
 
 /* The file when it is whole, or a message and false. */
@@ -164,7 +147,7 @@ static bool write_csv(const char *path)
         const struct row *r = &rows[i];
 
         fprintf(f, "%s,%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f,%.6f\n", r->topology, r->links,
-                r->way->bench, algorithm_of(r->way), overs[r->over], (long long)r->ranks,
+                r->way->bench, r->way->algorithm, overs[r->over], (long long)r->ranks,
                 (long long)r->bytes, (double)r->time_fs / 1e6, (double)r->bound_fs / 1e6,
                 algorithm_gbs(r), bus_gbs(r));
     }
@@ -186,7 +169,7 @@ static bool bounds_hold(void)
         if (!less && !more)
             continue;
         fprintf(stderr, "collectives: %s %s of %lld bytes on %s, links %s, takes %s\n",
-                r->way->bench, algorithm_of(r->way), (long long)r->bytes, r->topology, r->links,
+                r->way->bench, r->way->algorithm, (long long)r->bytes, r->topology, r->links,
                 less ? "less than its bound" : "more than auto expects at most");
         hold = false;
     }

@@ -90,6 +90,8 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
     case KB_BF16:
     case KB_F32:
     case KB_F64:
+        if (scale == 0)
+            return ((double)(rng_next(r) >> 62) - 1.5) / 2;
         return (2 * rng_unit(r) - 1) * scale;
     case KB_I8:
     case KB_I16:

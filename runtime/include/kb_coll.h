@@ -48,11 +48,11 @@ enum { KB_COLL_TAG = TL_TAGS - 1 };
 typedef enum kb_coll_algorithm {
     KB_COLL_AUTO,
     KB_COLL_RING,
+    KB_COLL_ONE_WAY,
     KB_COLL_LINE,
     KB_COLL_DIRECT,
     KB_COLL_AXES,
-    KB_COLL_HALVING,
-    KB_COLL_ONE_WAY /* as a ring, upwards only */
+    KB_COLL_HALVING
 } kb_coll_algorithm;
 
 typedef enum kb_axis { KB_PES, KB_X, KB_Y, KB_SIPS, KB_AXES } kb_axis;

@@ -1234,8 +1234,9 @@ kb_shard kb_tensor_shard(const kb_tensor *tensor, uint32_t pe);
 /* Fills the tensor from `bytes`, which has all its elements in C order. Simulated time does not
  * pass. */
 kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why);
-/* Fills it with random numbers from a seed and its name: floats uniform in (-scale, scale), signed
- * integers in -8..7, unsigned ones in 0..15. */
+/* Fills it with random numbers from a seed and its name: floats uniform in (-scale, scale), or with
+ * scale 0 odd quarters of less than 1, whose sums are exact; signed integers in -8..7, unsigned
+ * ones in 0..15. */
 kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why);
 /* Fills element i, in C order, with start + i * step. */
 kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why);

@@ -90,11 +90,17 @@ static uint64_t at_least(uint64_t bytes)
     return bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
 }
 
+/* The elements of the largest of so many parts. */
+static uint64_t most_of_part(int64_t count, int64_t parts)
+{
+    return (uint64_t)(count / parts + (count % parts > 0));
+}
+
 /* The bytes of a piece of a part; by default a quarter of the part. */
 static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
 {
     uint64_t tcm = tcm_bytes(c), element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
-    uint64_t part = (uint64_t)(args->count / c->group.n + 1) * element;
+    uint64_t part = most_of_part(args->count, c->group.n) * element;
 
     if (!chunk)
         chunk = power_below(
@@ -111,7 +117,7 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
 static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 {
     uint64_t tcm = tcm_bytes(c), chunk, queues, most;
-    uint64_t part = (uint64_t)(args->count / parts + 1) * kb_dtype_bytes(args->dtype);
+    uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
     kb_limits limits;
 
     kb_topology_limits(tl_topology(c->tl), &limits);
@@ -120,7 +126,9 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
     queues = limits.queue_memory == KB_TCM ? queues_bytes(c, &limits) : 0;
     most = tcm > queues ? least(tcm / 2, tcm - queues) / (HELD * chunk) : 0;
     if (most == 0)
-        coll_bad(c, "queues of %llu bytes from the other ranks do not fit into a TCM of %llu",
+        coll_bad(c,
+                 "queues of %llu bytes from the other ranks do not fit into a TCM of %llu; "
+                 "KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two",
                  (unsigned long long)queues, (unsigned long long)tcm);
     c->pieces = (int64_t)((part + chunk - 1) / chunk);
     c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
@@ -140,29 +148,25 @@ static void make_rows(struct coll *c)
     }
 }
 
-static bool takes_rows(kb_coll_algorithm algorithm)
-{
-    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_HALVING;
-}
-
 static void check_args(const struct coll *c, const kb_coll *args)
 {
     if (args->count < 0)
         coll_bad(c, "a vector of %lld elements", (long long)args->count);
-    if ((unsigned)args->algorithm > KB_COLL_ONE_WAY)
+    if ((unsigned)args->algorithm > KB_COLL_HALVING)
         coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
     if (!kb_dtype_bytes(args->dtype))
         coll_bad(c, "there is no type %d", (int)args->dtype);
     if (c->deal == DEAL_ALL && args->count % c->group.n)
         coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
                  (long long)c->group.n);
-    if (c->deal != DEAL_REDUCE && takes_rows(args->algorithm))
+    if (c->deal != DEAL_REDUCE && args->algorithm >= KB_COLL_AXES)
         coll_bad(c,
                  "KB_COLL_AXES and KB_COLL_HALVING are for kb_all_reduce; here there are "
-                 "KB_COLL_RING, KB_COLL_LINE%s",
+                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE%s",
                  c->deal == DEAL_ROOT ? "" : ", KB_COLL_DIRECT");
     if (c->deal == DEAL_ROOT && args->algorithm == KB_COLL_DIRECT)
-        coll_bad(c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_LINE");
+        coll_bad(
+            c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE");
     if (c->deal == DEAL_ROOT && (args->root < 0 || args->root >= c->group.n))
         coll_bad(c, "there is no root %lld among %lld ranks", (long long)args->root,
                  (long long)c->group.n);

@@ -16,10 +16,11 @@
 extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, bench_all_to_all,
     bench_broadcast, bench_copy, bench_gemm, bench_qkv_gemm, bench_mlp_tp, bench_attention_ring;
 
-static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
-                                              &bench_broadcast};
+static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_broadcast};
 /* Made of kb_coll.h, without bounds. */
-static const kb_bench *const of_library[] = {&bench_all_gather, &bench_all_to_all};
+static const kb_bench *const of_library[] = {&bench_all_gather, &bench_reduce_scatter,
+                                             &bench_all_to_all};
+static const char *const shapes[] = {"auto", "ring", "one_way", "line"};
 static const char *const overs[] = {"pes", "cubes", "sips"};
 
 static const kb_bench *bench_named(const char *name)
@@ -45,10 +46,10 @@ static int64_t time_fs(const kb_topology *topo, const struct way *w, const char 
     snprintf(texts[1], sizeof *texts, "dtype=%s", dtype);
     snprintf(texts[2], sizeof *texts, "over=%s", over);
     snprintf(texts[3], sizeof *texts, "inputs=same");
-    snprintf(texts[4], sizeof *texts, "algorithm=%s", w->algorithm ? w->algorithm : "");
+    snprintf(texts[4], sizeof *texts, "algorithm=%s", w->algorithm);
     for (int i = 0; i < 5; i++)
         words[i] = texts[i];
-    if (kb_bench_new(bench_named(w->bench), topo, NULL, 0, words, w->algorithm ? 5 : 4, &run, &why))
+    if (kb_bench_new(bench_named(w->bench), topo, NULL, 0, words, 5, &run, &why))
         fail_msg("%s: %s", w->bench, why.text);
     if (kb_sim_run(kb_bench_sim(run), 0, &why))
         fail_msg("%s: %s", w->bench, why.text);
@@ -68,9 +69,9 @@ static void hold_to_bound(const kb_topology *topo, int64_t count, const char *dt
 
             if (bound_fs <= 0 || bound_fs > fs || getenv("KB_SHOW"))
                 print_message("%s %s over %s of %s, %lld of %s: %.3f ns, bound %.3f ns, %.3f\n",
-                              ways[i].bench, ways[i].algorithm ? ways[i].algorithm : "",
-                              overs[over], b.info.name, (long long)count, dtype, (double)fs / 1e6,
-                              (double)bound_fs / 1e6, (double)bound_fs / (double)fs);
+                              ways[i].bench, ways[i].algorithm, overs[over], b.info.name,
+                              (long long)count, dtype, (double)fs / 1e6, (double)bound_fs / 1e6,
+                              (double)bound_fs / (double)fs);
             if (bound_fs <= 0 || bound_fs > fs)
                 fail();
         }
@@ -178,7 +179,8 @@ static void assert_verified(const kb_topology *topo)
         for (size_t k = 0; k < N_WAYS; k++)
             assert_exact(topo, bench_named(ways[k].bench), ways[k].algorithm, overs[over]);
         for (size_t k = 0; k < LENGTH(of_library); k++)
-            assert_exact(topo, of_library[k], NULL, overs[over]);
+            for (size_t a = 0; a < (k < 2 ? LENGTH(shapes) : 1); a++)
+                assert_exact(topo, of_library[k], k < 2 ? shapes[a] : NULL, overs[over]);
     }
 }
 

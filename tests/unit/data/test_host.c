@@ -546,6 +546,27 @@ static void fills_are_made_when_they_are_first_read(void **state)
     kb_sim_free(later);
 }
 
+/* Odd quarters, each of the four. */
+static void a_scale_of_0_is_for_sums_that_are_exact(void **state)
+{
+    kb_sim *sim = new_sim(small, (kb_options){0});
+    kb_tensor *x = filled(sim, 1);
+    static float is[MANY];
+    int n[4] = {0};
+
+    (void)state;
+    assert_int_equal(kb_tensor_fill_random(x, 1, 0, NULL), KB_OK);
+    assert_int_equal(kb_tensor_read(x, is, NULL), KB_OK);
+    for (int i = 0; i < MANY; i++) {
+        int quarters = (int)(is[i] * 4);
+
+        assert_true(is[i] * 4 == (float)quarters && quarters % 2 != 0 && abs(quarters) < 4);
+        n[(quarters + 3) / 2]++;
+    }
+    assert_true(n[0] > 0 && n[1] > 0 && n[2] > 0 && n[3] > 0);
+    kb_sim_free(sim);
+}
+
 /* What was seen before a tensor is filled again stays as it was, although no byte of it was made.
  */
 static void a_fill_outlives_the_next_one(void **state)
@@ -905,6 +926,7 @@ int main(void)
         cmocka_unit_test(random_elements_depend_on_seed_and_name),
         cmocka_unit_test(arange_counts_in_c_order),
         cmocka_unit_test(fills_are_made_when_they_are_first_read),
+        cmocka_unit_test(a_scale_of_0_is_for_sums_that_are_exact),
         cmocka_unit_test(a_fill_outlives_the_next_one),
         cmocka_unit_test(a_fill_without_memory_is_made_the_next_time),
         cmocka_unit_test(files_of_numpy_fill_and_keep_tensors),

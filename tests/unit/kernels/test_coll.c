@@ -183,6 +183,22 @@ static void assert_refused(struct plan p, const char *text)
     kb_sim_free(sim);
 }
 
+/* Queues of 256 KiB: of three others they fit into 1 MiB, of seven they do not. */
+static void small_queues_are_wanted(void)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const kb_topology *small = any_topology(
+        "kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pe: {pe_tcm: "
+        "{size_mb: 1}, pe_ipcq: {slots: 4, slot_bytes: 65536}}}\n");
+    struct plan p = {.pes = pes, .n = 3, .on = small, .what = 'g', .args = {.count = 9}};
+
+    p.args.algorithm = KB_COLL_DIRECT;
+    check(p);
+    p.n = 8;
+    assert_refused(p, "KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two");
+    any_topology_free(small);
+}
+
 static void mistakes_are_named(void **state)
 {
     static const uint32_t pes[] = {0, 1};
@@ -202,7 +218,15 @@ static void mistakes_are_named(void **state)
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},
-        "KB_COLL_RING, KB_COLL_LINE");
+        "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE");
+    assert_refused(
+        (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_AXES}},
+        "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_AXES}},
+        "KB_COLL_DIRECT, KB_COLL_HALVING");
+    small_queues_are_wanted();
 }
 
 /* Four cubes of 1 PE beside each other, two by two, in three orders: one lap. */
@@ -294,6 +318,14 @@ static void names_one_twice(tl_ctx *tl, const kb_args *args)
     kb_all_gather(tl, kb_group_list(tl, twice, 3), .count = 3, .dtype = KB_F32);
 }
 
+static void names_none(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t none[] = {0, 64};
+
+    (void)args;
+    kb_all_gather(tl, kb_group_list(tl, none, 2), .count = 2, .dtype = KB_F32);
+}
+
 static void is_not_in_it(tl_ctx *tl, const kb_args *args)
 {
     static const uint32_t others[] = {1, 2};
@@ -310,6 +342,9 @@ static void groups_are_checked(void **state)
     assert_non_null(
         strstr(mistake_of(&cube8_topology, names_one_twice, NULL, one, 1, KB_KERNEL_ERROR).text,
                "PE 0 of the group comes twice"));
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, names_none, NULL, one, 1, KB_KERNEL_ERROR).text,
+               "PE 64 of the group does not exist"));
     assert_non_null(
         strstr(mistake_of(&cube8_topology, is_not_in_it, NULL, one, 1, KB_KERNEL_ERROR).text,
                "the PE itself is not in the group"));

@@ -264,6 +264,28 @@ static void operations_add_up_on_both_engines(void **state)
     hold_times(&cube8_topology, MODEL_FALCON, &decode);
 }
 
+/* The queues of results of a head take a part of a small TCM only. */
+static void many_pes_share_a_head(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: many\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pes: 64, pe: {pe_tcm: {size_mb: 1}}}\n");
+    struct model m = small_model(MODEL_LLAMA);
+    const struct shape s = decode_of(1, 1, 1024);
+    struct iteration it[2];
+    struct graph g;
+
+    (void)state;
+    m.kv_heads = 1;
+    for (int i = 0; i < 2; i++) {
+        const struct cli cli = cli_of(topo, i ? KB_HOP : KB_FUSED);
+
+        it[i] = time_by(&cli, &m, &s, &g);
+    }
+    assert_memory_equal(&it[0], &it[1], sizeof it[0]);
+    any_topology_free(topo);
+}
+
 /* Runs `layers` layers, all of them or as far as they repeat; how many were simulated. */
 static int64_t layers_of(const kb_topology *topo, const struct shape *s, bool no_repeat,
                          struct iteration *it)
@@ -492,6 +514,7 @@ int main(void)
         cmocka_unit_test(pairs_of_a_prompt_are_causal),
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(operations_add_up_on_both_engines),
+        cmocka_unit_test(many_pes_share_a_head),
         cmocka_unit_test(layers_that_repeat_take_the_same_times),
         cmocka_unit_test(layers_that_do_not_repeat_are_simulated),
         cmocka_unit_test(machines_that_remember_simulate_all_layers),

@@ -739,6 +739,7 @@ break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/redu
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
 break_it 'a prompt attends to what comes later' runtime/cli/llm/graph.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
 break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\.w/p == 1 ? 2 * n.w/'
+break_it 'all PEs of a unit send to the first' benches/llm/attention.c 's/pe_of\[-apart\]/pe_of[-member]/'
 break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
 break_it 'an estimate forgets the ways of loads' runtime/cli/llm/search.c 's/n\.loads \/ 2 \* \(x->ns \+ w->ns\) \+ //'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'

@@ -4,7 +4,7 @@
  * A unit is a request and a head of keys and values. With as many units as PEs or more, unit u is
  * PE u modulo PEs; else each unit has several PEs, and page j lies in PE j modulo their number. In
  * a page the keys stand before the values. One new token: each PE of a unit does its own pages, and
- * the first joins the results. More new tokens: their rows are shared out in blocks, and each PE
+ * they join the results in pairs. More new tokens: their rows are shared out in blocks, and each PE
  * reads all pages.
  */
 #include <math.h>
@@ -162,6 +162,8 @@ static tl_tensor *sums_of(const struct llm_pe *me, const struct partial *part)
 
 /* -- several PEs of one token ---------------------------------------------------------------- */
 
+/* PEs of a unit join their parts in pairs, then pairs of pairs, so that none has queues from all.
+ */
 static void join(const struct llm_pe *me, uint32_t from, int64_t rows, int64_t dim,
                  tl_tensor *part[3])
 {
@@ -194,12 +196,18 @@ static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t
     part[0] = tl_acc_store(tl, sum.out, KB_F32);
     if (members > 1 && tl_dtype(part[2]) != KB_F32)
         part[2] = tl_cast(tl, part[2], KB_F32);
-    for (int64_t i = 1; i < members && member == 0; i++)
-        join(me, me->pe_of[unit * b.step + i], rows, op->dim, part);
-    if (member == 0)
-        finish(me, op, &b, part[0], part[1]);
-    for (int i = 0; i < 3 && member > 0; i++)
-        tl_send(tl, me->pe_of[unit * b.step], TAG_OUT + i, part[i]);
+    const uint32_t *pe_of = me->pe_of + unit * b.step + member;
+
+    for (int64_t apart = 1; apart < members; apart *= 2) {
+        if (member % (2 * apart)) {
+            for (int i = 0; i < 3; i++)
+                tl_send(tl, pe_of[-apart], TAG_OUT + i, part[i]);
+            return;
+        }
+        if (member + apart < members)
+            join(me, pe_of[apart], rows, op->dim, part);
+    }
+    finish(me, op, &b, part[0], part[1]);
 }
 
 /* -- units ------------------------------------------------------------------------------------ */

@@ -149,9 +149,10 @@ static void packets_do_not_wait_in_a_circle(void **state)
     static const struct {
         const char *file;
         enum routes_by by;
-    } machines[] = {{"topologies/mi300x.yaml", ROUTES_ALL}, {"topologies/dgxh100.yaml", ROUTES_ALL},
-                    {"topologies/dojo.yaml", ROUTES_ALL},   {"topologies/t3k.yaml", ROUTES_ALL},
-                    {"topologies/v5p.yaml", ROUTES_ALL},    {"topologies/galaxy.yaml", ROUTES_DATELINES}};
+    } machines[] = {
+        {"topologies/mi300x.yaml", ROUTES_ALL}, {"topologies/dgxh100.yaml", ROUTES_ALL},
+        {"topologies/dojo.yaml", ROUTES_ALL},   {"topologies/t3k.yaml", ROUTES_ALL},
+        {"topologies/v5p.yaml", ROUTES_ALL},    {"topologies/galaxy.yaml", ROUTES_DATELINES}};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(machines); i++) {

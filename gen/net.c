@@ -500,7 +500,8 @@ uint32_t net_cubes(const struct spec *spec)
                                       : spec->sip_cube_mesh_w * spec->sip_cube_mesh_h);
 }
 
-/* Tables of exits have a byte for each pair of cubes. A mesh or torus of all may have more cubes. */
+/* Tables of exits have a byte for each pair of cubes. A mesh or torus of all may have more cubes.
+ */
 static bool table_fits(const struct making *m)
 {
     const struct net_item *first = &m->spec->sip_net.rows[0];

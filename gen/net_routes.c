@@ -182,9 +182,8 @@ static void list_steps(struct search *s)
         s->first_in[to] = n;
         for (uint32_t port = 0; port < t->ports; port++) {
             const struct port_row *row = net_port(t, s->first + to, port);
-            int64_t weight = row->cube == NO_WHERE
-                                 ? -1
-                                 : s->weights[(size_t)row->cube * t->ports + row->port];
+            int64_t weight =
+                row->cube == NO_WHERE ? -1 : s->weights[(size_t)row->cube * t->ports + row->port];
 
             if (weight < 0)
                 continue;
@@ -195,8 +194,7 @@ static void list_steps(struct search *s)
     }
     s->first_in[t->cubes] = n;
     for (uint32_t i = 0; i < s->n_lines; i++)
-        s->lines[i].found =
-            arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
+        s->lines[i].found = arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
 }
 
 /* -- to one target ---------------------------------------------------------------------------- */

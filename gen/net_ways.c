@@ -3,8 +3,9 @@
  *
  * All ways of a pair have the least weight and, of such, the fewest links. They are found in the
  * order of their ports: from the first cube over its lowest port that leads on, as far as it goes,
- * then over the next one. The first found is the route that all tables of exits have (net_routes.c).
- * Each cube at which a way is has one that leads on, so no step is taken back in vain.
+ * then over the next one. The first found is the route that all tables of exits have
+ * (net_routes.c). Each cube at which a way is has one that leads on, so no step is taken back in
+ * vain.
  *
  * A way counts as often as its narrowest link has lanes. runtime/machine/paths.h says which one a
  * transaction takes.
@@ -71,13 +72,13 @@ static void keep(struct net_ways *w, uint32_t from, uint32_t links)
     w->n++;
     if (bytes_of_all(r) > TABLES_MOST)
         return;
-    r->path_rows = grown(r->arena, r->path_rows, r->n_path_rows, 1, &r->path_rows_cap,
-                        sizeof *r->path_rows);
+    r->path_rows =
+        grown(r->arena, r->path_rows, r->n_path_rows, 1, &r->path_rows_cap, sizeof *r->path_rows);
     r->path_ports = grown(r->arena, r->path_ports, r->n_path_ports, links, &r->path_ports_cap, 1);
     r->path_rows[r->n_path_rows++] =
         (struct path_row){.ports = r->n_path_ports,
-                         .links = (uint16_t)links,
-                         .until = (uint16_t)(before + lanes_of(w, from, links))};
+                          .links = (uint16_t)links,
+                          .until = (uint16_t)(before + lanes_of(w, from, links))};
     for (uint32_t i = 0; i < links; i++)
         r->path_ports[r->n_path_ports++] = (uint8_t)('0' + w->ports[i]);
 }
@@ -119,7 +120,8 @@ uint32_t net_ways_add(struct net_ways *w, uint32_t from, uint32_t to)
 bool net_ways_fit(const struct routes *r)
 {
     return bytes_of_all(r) <= TABLES_MOST ||
-           diag_error(r->spec->diag, spec_place(r->spec, KEY_sip_paths),
-                      "the ways of 'sip.paths' take more than %d MiB: fewer of them, or fewer cubes",
-                      TABLES_MOST >> 20);
+           diag_error(
+               r->spec->diag, spec_place(r->spec, KEY_sip_paths),
+               "the ways of 'sip.paths' take more than %d MiB: fewer of them, or fewer cubes",
+               TABLES_MOST >> 20);
 }

@@ -24,7 +24,8 @@ static size_t n_pairs(const struct kb_topology *t)
     return (size_t)between_blocks(t) * sim_cubes(t) * sim_cubes(t);
 }
 
-/* Do transactions of a pair of cubes all go the same way, and are there few enough pairs to count? */
+/* Do transactions of a pair of cubes all go the same way, and are there few enough pairs to count?
+ */
 static bool counts_pairs(const struct kb_topology *t)
 {
     return t->paths == 1 && n_pairs(t) <= FLOW_PAIRS_MOST;

@@ -49,7 +49,8 @@ struct txn {
         uint64_t address; /* before the run, of one that will be split */
     };
     uint64_t at_fs; /* of its next event, where it lies in the row: engine/calendar.h */
-    uint64_t nbytes : 40, stage : 5, piped : 1, chiplet : 2; /* piped: its first arrival is to come */
+    uint64_t nbytes : 40, stage : 5, piped : 1,
+        chiplet : 2;              /* piped: its first arrival is to come */
     uint64_t class : 6, prio : 2; /* of its next event; 8 bits, and 8 bits more: */
     uint64_t op : 2, course : 6;  /* course: machine/paths.h */
     uint32_t src, dst;

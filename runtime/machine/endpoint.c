@@ -83,9 +83,11 @@ static void refuse_missing(const struct kb_topology *t, const kb_endpoint *end, 
 /* What the topology does not have: a thing of a switch, or one whose number is too large. */
 static void refuse_outside(const struct kb_topology *t, const kb_endpoint *end, kb_error *why)
 {
-    static const char *const things[] = {
-        [KB_PE] = "PEs", [KB_HOST] = "host", [KB_SLICE] = "slices", [KB_SRAM] = "SRAM",
-        [KB_TCM] = "PEs"};
+    static const char *const things[] = {[KB_PE] = "PEs",
+                                         [KB_HOST] = "host",
+                                         [KB_SLICE] = "slices",
+                                         [KB_SRAM] = "SRAM",
+                                         [KB_TCM] = "PEs"};
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(end, name);

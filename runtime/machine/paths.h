@@ -23,7 +23,7 @@
 
 /* The first way of a pair of cubes of one SIP; NULL: it has one. */
 static inline const struct path_row *paths_between(const struct kb_topology *t, uint32_t from,
-                                                 uint32_t to)
+                                                   uint32_t to)
 {
     size_t pair = (size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes;
 
@@ -33,7 +33,7 @@ static inline const struct path_row *paths_between(const struct kb_topology *t, 
 /* By which port a trip on a way that is not way 0 leaves `cube`, on its part from `first` to
  * `last`. */
 static inline uint32_t paths_exit(const struct kb_topology *t, const struct trip *trip,
-                                 uint32_t cube, uint32_t first, uint32_t last)
+                                  uint32_t cube, uint32_t first, uint32_t last)
 {
     uint32_t at = trip->back ? last : first, end = trip->back ? first : last;
     const struct path_row *row = &paths_between(t, at, end)[trip->way];
@@ -61,7 +61,7 @@ static inline uint64_t paths_mix(uint64_t x)
 
 /* Of N lanes the one that a transaction takes. */
 static inline uint32_t paths_lane(uint64_t pe, uint64_t memory, uint64_t id, uint64_t part,
-                                 uint32_t n)
+                                  uint32_t n)
 {
     return (uint32_t)(paths_mix(paths_mix(pe << 32 | memory) + id + (part << 48)) % n);
 }

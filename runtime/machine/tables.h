@@ -133,7 +133,7 @@ enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
  * behind the other.
  */
 struct path_row {
-    uint32_t ports; /* the first of its exits in path_ports */
+    uint32_t ports;    /* the first of its exits in path_ports */
     uint16_t links, n; /* of the way; ways of the pair */
     uint16_t until;    /* lanes of the ways up to this one */
 };

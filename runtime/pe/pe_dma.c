@@ -68,9 +68,8 @@ static uint32_t new_slot(struct kb_sim *s, uint64_t t, const struct stage *stage
     if (stage->command->task == TASK_SEND)
         s->txns[slot].prio = 1;
     if (!s->topo->regular)
-        s->txns[slot].course = endpoint_course(s->topo, writes ? KB_WRITE : KB_READ, pe->src, dst,
-                                               stage->id, 0) &
-                               63u;
+        s->txns[slot].course =
+            endpoint_course(s->topo, writes ? KB_WRITE : KB_READ, pe->src, dst, stage->id, 0) & 63u;
     if (writes) /* apart: to read 8 bytes soon after one of them was written takes a while */
         s->txns[slot].op = KB_WRITE;
     return slot;

@@ -105,16 +105,15 @@ static kb_status make_job(struct kb_sim *s, const kb_point *p, struct job *job, 
     if (status != KB_OK)
         return status;
     in_parts = s->splits && (to.splits || s->parts.rows[0].blocks);
-    *job =
-        (struct job){.op = p->op,
-                     .src = ends[0],
-                     .dst = ends[1],
-                     .n = p->inflight,
-                     .nbytes = p->nbytes,
-                     .trip = trip,
-                     .differ = in_parts || s->topo->plane_choice == PLANE_BY_HASH ||
-                               s->topo->paths > 1 || s->topo->impls,
-                     .to = to};
+    *job = (struct job){.op = p->op,
+                        .src = ends[0],
+                        .dst = ends[1],
+                        .n = p->inflight,
+                        .nbytes = p->nbytes,
+                        .trip = trip,
+                        .differ = in_parts || s->topo->plane_choice == PLANE_BY_HASH ||
+                                  s->topo->paths > 1 || s->topo->impls,
+                        .to = to};
     if (!job->differ)
         job->cost = cost_alone(s->idle, s->topo, &s->mask, p->op, &trip, p->nbytes, to.offset);
     return idle_has_lost(s->idle) ? KB_NO_MEMORY : KB_OK;
@@ -141,17 +140,16 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
     if (!sim_room(s, job->n))
         return KB_NO_MEMORY;
     for (uint32_t i = 0; i < job->n; i++) {
-        s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
-                                  .op = job->op,
-                                  .stage = TXN_WAITING,
-                                  .course = endpoint_course(s->topo, job->op, job->src, job->dst,
-                                                            i, 0) &
-                                            63u,
-                                  .chiplet = job->trip.chiplet & 3u,
-                                  .src = job->src,
-                                  .dst = job->dst,
-                                  .id = i,
-                                  .next = TXN_NONE};
+        s->txns[i] = (struct txn){
+            .nbytes = job->nbytes & TXN_MAX_BYTES,
+            .op = job->op,
+            .stage = TXN_WAITING,
+            .course = endpoint_course(s->topo, job->op, job->src, job->dst, i, 0) & 63u,
+            .chiplet = job->trip.chiplet & 3u,
+            .src = job->src,
+            .dst = job->dst,
+            .id = i,
+            .next = TXN_NONE};
         banks_place(s, i, job->to.offset);
         caches_place(s, i, job->to.offset);
         instance_place(&s->instances, i, job->to.offset);
@@ -161,8 +159,8 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
     return s->splits ? split_copies(s, job, why) : KB_OK;
 }
 
-/* Copies go the same ways, but that with planes by hash the next id has the next plane, and in a net
- * each the way that its id says. */
+/* Copies go the same ways, but that with planes by hash the next id has the next plane, and in a
+ * net each the way that its id says. */
 static uint32_t n_different(const struct kb_sim *s, const struct job *job)
 {
     uint32_t planes = s->topo->plane_choice == PLANE_BY_HASH ? s->topo->planes : 1;

@@ -147,8 +147,8 @@ static void add_all(const struct judge_topo *t, struct passes *all)
     }
 }
 
-/* The crossbar node of a cube with one of them and one slice: all that it does is to be there, if its
- * edges have as many servers. */
+/* The crossbar node of a cube with one of them and one slice: all that it does is to be there, if
+ * its edges have as many servers. */
 static bool is_part_of_slice(const struct judge_topo *t, size_t node)
 {
     unsigned sip, cube;

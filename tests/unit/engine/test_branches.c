@@ -165,6 +165,52 @@ static void links_carry_it_once_and_memories_each_get_it(void **state)
     }
 }
 
+/* Edges from cube to cube that carried something, and how often all of them did. */
+struct passed {
+    uint64_t edges, times;
+};
+
+static void count_steps(void *arg, const kb_utilization *use)
+{
+    struct passed *passed = arg;
+    const char *arrow = strstr(use->name, " -> "), *side = strstr(use->name, "ucie-");
+
+    if (!arrow || !side || side > arrow || !strstr(arrow, "ucie-") || use->count == 0)
+        return;
+    passed->edges++;
+    passed->times += use->count;
+}
+
+/* Of 4 x 4 cubes c5 writes to five: over 5 links for the 9 of as many writes. */
+static void a_rectangle_takes_each_link_once(void **state)
+{
+    static const char square[] = "kernbench: 1\nname: square\ncontention: {links: fifo}\n"
+                                 "sip: {cube_mesh: {w: 4, h: 4}}\n";
+    const char *const names[MOST] = {"c6.slice0", "c9.slice0", "c10.slice0", "c13.slice0",
+                                     "c14.slice0"};
+    const kb_topology *topo = any_topology(square);
+
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        kb_sim *sim = new_sim(topo, (kb_options){0});
+        struct passed passed = {0, 0};
+        kb_endpoint to[MOST];
+        kb_transaction all = request_to(topo, to, put_targets(topo, names, to));
+
+        all.src = end_of(topo, "c5.pe0");
+        if (!apart)
+            add(sim, &all);
+        for (int i = 0; apart && names[i]; i++)
+            issue(sim, topo, 0, KB_WRITE, "c5.pe0", names[i], 4096);
+        run_all(sim);
+        assert_int_equal(kb_sim_utilization(sim, count_steps, &passed), KB_OK);
+        assert_int_equal(passed.edges, 5);
+        assert_int_equal(passed.times, apart ? 9 : 5);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
 /* -- what there is not ------------------------------------------------------------------------ */
 
 static void refuses(const char *yaml, kb_transaction change, const char *const *names,
@@ -212,6 +258,7 @@ int main(void)
         cmocka_unit_test(slices_of_one_cube_too),
         cmocka_unit_test(branches_wait_where_their_trunk_waits),
         cmocka_unit_test(links_carry_it_once_and_memories_each_get_it),
+        cmocka_unit_test(a_rectangle_takes_each_link_once),
         cmocka_unit_test(wrong_multicasts_are_refused),
     };
 

@@ -204,8 +204,9 @@ static void assert_refused(const char *yaml, const char *src, const char *dst, c
 /* Between two parts of a net, and to what a switch has not. */
 static void no_way_leads_there(void **state)
 {
-    static const char star[] = HEAD "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {c2: sw}\n" NET(
-        3) "[{each: ['c[0-1]', c2]}]\n";
+    static const char star[] =
+        HEAD "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {c2: sw}\n" NET(
+            3) "[{each: ['c[0-1]', c2]}]\n";
 
     (void)state;
     assert_refused(HEAD NET(4) "[{list: [c0-c1, c2-c3]}]\n", "c0.pe0", "c2.slice0",
@@ -534,11 +535,12 @@ static void routes_have_no_circle(void **state)
                       NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
                   ROUTES_HOPS, 3);
     assert_null(any_topology(HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"));
-    assert_routes(HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
-                                  "sip:\n  cubes: 24\n  paths: 4\n"
-                                  "  net: [{each: ['c[0-15]', 'c[16-19]'], groups: 4},\n"
-                                  "        {each: ['c[16-19]', 'c[20-23]']}]\n",
-                  ROUTES_ALL, 0);
+    assert_routes(
+        HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
+                        "sip:\n  cubes: 24\n  paths: 4\n"
+                        "  net: [{each: ['c[0-15]', 'c[16-19]'], groups: 4},\n"
+                        "        {each: ['c[16-19]', 'c[20-23]']}]\n",
+        ROUTES_ALL, 0);
 }
 
 int main(void)

@@ -27,6 +27,8 @@ struct judge_net {
     struct judge_port *ports; /* in order of cube and number */
     size_t *first;            /* [cube], and one more */
     uint32_t *io, n_io;       /* cubes */
+    struct far **far;         /* [sip][cube], once asked for: how far each cube is from it */
+    size_t n_far;
 };
 
 /* -- items of sip.net ----------------------------------------------------------------------- */
@@ -315,6 +317,8 @@ void judge_find_net(struct judge_topo *t)
     if (!is_item(t, 0))
         return;
     net = t->net = judge_alloc(1, sizeof *net);
+    net->n_far = (size_t)t->sips * t->cubes;
+    net->far = judge_alloc(net->n_far, sizeof *net->far);
     for (uint32_t item = 0; is_item(t, item); item++)
         add_item(t, net, item);
     find_ports(t, net);
@@ -338,6 +342,9 @@ void judge_net_free(struct judge_net *net)
     free(net->ports);
     free(net->first);
     free(net->io);
+    for (size_t i = 0; i < net->n_far; i++)
+        free(net->far[i]);
+    free(net->far);
     free(net);
 }
 
@@ -432,7 +439,7 @@ static struct far over(const struct judge_topo *t, uint32_t sip, uint32_t cube, 
 }
 
 /* Distances of all cubes to `to`, better and better until none changes. */
-static struct far *distances(const struct judge_topo *t, uint32_t sip, uint32_t to)
+static struct far *find_distances(const struct judge_topo *t, uint32_t sip, uint32_t to)
 {
     struct far *far = judge_alloc(t->cubes, sizeof *far);
     bool changed = true;
@@ -453,6 +460,15 @@ static struct far *distances(const struct judge_topo *t, uint32_t sip, uint32_t 
             }
     }
     return far;
+}
+
+static const struct far *distances(const struct judge_topo *t, uint32_t sip, uint32_t to)
+{
+    struct far **far = &t->net->far[(size_t)sip * t->cubes + to];
+
+    if (!*far)
+        *far = find_distances(t, sip, to);
+    return *far;
 }
 
 /* The search for one of the ways of a pair. */
@@ -485,14 +501,13 @@ static bool go_on(struct search *s, uint32_t from, uint32_t n)
 uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
                        uint32_t way, const struct judge_port ***out, int64_t *weight)
 {
-    struct far *far = distances(t, sip, to);
+    const struct far *far = distances(t, sip, to);
     struct search s = {t, far, NULL, sip, to, 0, way};
     bool found;
 
     *out = s.way = judge_alloc((size_t)t->cubes + 1, sizeof **out);
     *weight = far[from].weight;
     found = *weight != INT64_MAX && go_on(&s, from, 0);
-    free(far);
     return found ? s.n : UINT32_MAX;
 }
 

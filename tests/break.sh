@@ -812,7 +812,7 @@ break_it 'auto: a mistake of a kernel fails the run' runtime/sim/bench.c 's/ && 
 break_it 'auto: the slowest' $choice 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
 
 # -- races ----------------------------------------------------------------------------------
-race=runtime/record/race.c shadow=runtime/record/shadow.c
+race=runtime/record/race.c shadow=runtime/record/shadow.c beyond=runtime/record/race_beyond.c
 break_it 'a slot that orders nothing' runtime/record/race_seen.c 's/    if \(p->end <= slots\)$/    if (p->end)/'
 break_it 'a slot of the receive after' runtime/record/race_seen.c 's/p->end - 1 - slots\)/p->end - slots)/'
 break_it 'a message that orders nothing' runtime/record/race_seen.c 's/race_seen_skip\(&c->sends, end - 1\);/race_seen_skip(\&c->sends, end);/'
@@ -826,13 +826,22 @@ break_it 'an asynchronous access that ends at once' $race 's/access->clock = CLO
 break_it 'an asynchronous access that never ends' $race 's/^        x->clock = p->clock;/        (void)p;/'
 break_it 'a second access that ends the first' $shadow 's/if \(a->access\[i\]->clock == CLOCK_OPEN\)/if (0)/'
 break_it 'only the last line kept of a PE' $shadow 's/return a->site->number < b->site->number \? -1 : 1;/;/'
-break_it 'only the first of strided pieces' $race 's/while \(ok && axis > 0\)/while (0)/'
+break_it 'only the first of strided pieces' runtime/record/race_access.c 's/while \(ok && axis > 0\)/while (0)/'
 break_it 'a store that does not see loads' $shadow 's/x->kind == ACCESS_READ \? a->n_writes : a->n;$/a->n_writes;/'
 break_it 'a range that is not cut' $shadow 's/if \(at <= r->first \|\| /if (at <= r->first + 4 || /'
 break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.before != before\)/if (!e->same[i].before)/'
 break_it 'a part of a clock lost' runtime/record/vclock.c 's/is_other = is_other && part/is_other = part/'
 break_it 'operands that are not touched' runtime/kernels/accesses.c 's/ok = ok && touch_operand\(c, i\);/ok = ok \&\& op;/'
-break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
+break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/return cmd_say\(cli, EXIT_DIFFERENT,/return cmd_say(cli, EXIT_OK,/'
+break_it 'exit 0 in spite of what lies beyond' runtime/cli/rows/race_rows.c 's/return saying.code/return code/'
+break_it 'other parts of a tensor beyond it' $beyond 's/if \(s->span\[i\].tensor == l->tensor\)/if (0)/'
+break_it 'gaps of strided accesses beyond' $beyond 's/if \(touch->strided\)/if (0)/'
+break_it 'tensors of one launch only' runtime/data/host_spans.c 's/s->newest == h->tensors/s->newest/'
+
+# -- lines of kernels -----------------------------------------------------------------------
+break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\}\};/\1.line = 1}};/'
+break_it 'wires of no line' $why 's/^    sums_part\(sums, of->line, piece\);/    if (piece->cause != KB_CAUSE_WIRE) sums_part(sums, of->line, piece);/'
+break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table != KB_BREAKDOWN_LINE/: true/'
 
 # -- several SIPs ---------------------------------------------------------------------------
 break_it 'sips: parts for the cubes of each SIP again' runtime/data/host.c \
@@ -1077,7 +1086,8 @@ choose_tests() {
     *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
     *' runtime/base/lap.h'*) tests=(ring coll collectives) scripts=() ;;
     *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
-    *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
+    *race_beyond* | *host_spans*) tests=(beyond) scripts=(race) ;;
+    *' runtime/record/race.c'* | *' runtime/record/race_access.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)
         ;;
     *' runtime/pe/'* | *' runtime/kernels/'*) tests=("${of_kernels[@]}" kernel_random "${of_engine[@]}" "${long[@]}") ;;

@@ -14,7 +14,7 @@ enum exit_code cmd_why(const struct cli *cli)
     enum exit_code code = rerun_find(r, cli);
 
     if (!code)
-        code = cli->opts.by > 0 ? why_keys(r, cli->opts.by) : why_limits(r);
+        code = cli->opts.by.factor > 0 ? why_keys(r, cli->opts.by.factor) : why_limits(r);
     if (stop_leaves()) /* a thread that was left behind still reads it */
         return code;
     rerun_free(r);

@@ -95,14 +95,32 @@ static void on_stretch(void *arg, const kb_stretch *stretch)
     sums_fail(&why->sums, paths_stretch(why->paths, stretch));
 }
 
-/* A command's piece, but at its place: to the sums of the run, of its name, and of its PE. */
-static void add_of_command(struct sums *sums, uint32_t name, kb_place pe, const struct term *piece)
+/* What owns a command's time, beside the run. */
+struct owners {
+    struct key name, pe, line;
+};
+
+static struct owners owners_of(kb_breakdown *why, const kb_command *command)
+{
+    struct sums *sums = &why->sums;
+
+    return (struct owners){
+        .name = {.by = KB_BREAKDOWN_OP, .of = sums_text(sums, command->name)},
+        .pe = {.by = KB_BREAKDOWN_PE, .of = place_of(KB_AT_PE, pe_src(why->topo, command->pe))},
+        .line = {.by = KB_BREAKDOWN_LINE,
+                 .file = sums_text(sums, command->file) & 0x7fffff,
+                 .line = (uint32_t)command->line}};
+}
+
+/* A command's piece, but at its place: to the sums of the run and of its owners. */
+static void add_of_command(struct sums *sums, const struct owners *of, const struct term *piece)
 {
     if (!piece->count)
         return;
     sums_part(sums, (struct key){.by = KB_BREAKDOWN_ALL}, piece);
-    sums_part(sums, (struct key){.by = KB_BREAKDOWN_OP, .of = name}, piece);
-    sums_part(sums, (struct key){.by = KB_BREAKDOWN_PE, .of = pe}, piece);
+    sums_part(sums, of->name, piece);
+    sums_part(sums, of->pe, piece);
+    sums_part(sums, of->line, piece);
 }
 
 /* Wires and nodes are many, of which only the sums by place say where: they are added up first. */
@@ -110,9 +128,8 @@ static void on_finish(void *arg, const kb_command *command)
 {
     kb_breakdown *why = arg;
     struct sums *sums = &why->sums;
-    kb_place pe = place_of(KB_AT_PE, pe_src(why->topo, command->pe));
+    struct owners of = owners_of(why, command);
     struct term passed[2] = {{.cause = KB_CAUSE_WIRE}, {.cause = KB_CAUSE_OVERHEAD}};
-    uint32_t name = sums_text(sums, command->name);
 
     sums_fail(sums, paths_finish(why->paths, command));
     for (size_t i = 0; i < command->n_shares; i++) {
@@ -125,11 +142,11 @@ static void on_finish(void *arg, const kb_command *command)
             passed[piece.cause == KB_CAUSE_OVERHEAD].count += piece.count;
             passed[piece.cause == KB_CAUSE_OVERHEAD].fs += piece.fs;
         } else {
-            add_of_command(sums, name, pe, &piece);
+            add_of_command(sums, &of, &piece);
         }
     }
-    add_of_command(sums, name, pe, &passed[0]);
-    add_of_command(sums, name, pe, &passed[1]);
+    add_of_command(sums, &of, &passed[0]);
+    add_of_command(sums, &of, &passed[1]);
 }
 
 static void on_start(void *arg, const kb_kernel_run *run)
@@ -206,11 +223,13 @@ static char *name_of(const kb_breakdown *why, const struct key *k)
     const char *slash = file ? strrchr(file, '/') : NULL;
     char text[OF_BYTES] = "", *kept;
 
-    if (k->by != KB_BREAKDOWN_OP && k->by != KB_BREAKDOWN_PATH)
+    file = slash ? slash + 1 : file;
+    if (k->by == KB_BREAKDOWN_LINE)
+        snprintf(text, sizeof text, "%s:%u", file, (unsigned)k->line);
+    else if (k->by != KB_BREAKDOWN_OP && k->by != KB_BREAKDOWN_PATH)
         kb_place_name(why->topo, k->of, text);
     else if (file)
-        snprintf(text, sizeof text, "%s %s:%u", texts[k->of - 1].at, slash ? slash + 1 : file,
-                 (unsigned)k->line);
+        snprintf(text, sizeof text, "%s %s:%u", texts[k->of - 1].at, file, (unsigned)k->line);
     else
         snprintf(text, sizeof text, "%s", texts[k->of - 1].at);
     kept = malloc(strlen(text) + 1);

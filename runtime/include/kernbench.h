@@ -865,13 +865,15 @@ typedef enum kb_breakdown_by {
     KB_BREAKDOWN_OP,     /* transactions: "read"; kernels: commands, as the op log names them */
     KB_BREAKDOWN_PE,     /* kernels: a PE, by its commands; time that overlaps counts repeatedly */
     KB_BREAKDOWN_PATH,   /* the critical path of a kernel, and the part of each call in it */
+    KB_BREAKDOWN_LINE,   /* kernels: a line, by the commands of all PEs that were called there */
     KB_N_BREAKDOWNS
 } kb_breakdown_by;
 
 /* The time of one cause in one of them. */
 typedef struct kb_breakdown_row {
     kb_breakdown_by by;
-    const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12" */
+    const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12";
+                       of LINE "copy.c:12" */
     kb_cause cause;
     kb_place place;  /* of waits, drain, ports, compute; of ALL and OP KB_NOWHERE */
     kb_place behind; /* WAIT, and waits of PATH: the source of the last one served there */
@@ -1425,6 +1427,26 @@ typedef struct kb_race_counts {
 
 /* KB_BAD_REQUEST: kb_sim_check_races() was not called. */
 kb_status kb_sim_race_counts(const kb_sim *sim, kb_race_counts *out);
+
+/* A line of a kernel that accesses a tensor from inside it into another one, as it first did. */
+typedef struct kb_beyond {
+    kb_race_access access;
+    const kb_tensor *tensor, *next; /* which it begins in, and which it reaches into */
+    kb_endpoint memory;
+    uint64_t address, offset; /* global, and in the memory, of the end of the part it leaves */
+    uint64_t nbytes;          /* from there to the end of the access */
+    uint64_t count;           /* accesses of this line that did so */
+} kb_beyond;
+
+/*
+ * Calls `each` for every line that has gone beyond the end of a tensor so far, in the order in
+ * which they were found: once for each tensor that it left. Other parts of the same tensor, and
+ * bytes that no tensor has, are not beyond.
+ *
+ * returns  KB_BAD_REQUEST: kb_sim_check_races() was not called
+ */
+kb_status kb_sim_beyond(const kb_sim *sim, void (*each)(void *arg, const kb_beyond *beyond),
+                        void *arg);
 
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 

@@ -359,8 +359,8 @@ static void begin_launch(struct kb_sim *s)
     barriers_free(k);
     coll_orders_free(k->orders);
     clear_tcms(s);
-    if (s->race)
-        race_launch(s->race, l->request.name, l->request.n_pes);
+    if (s->race && !race_launch(s->race, l->request.name, l->request.n_pes, s->host))
+        kernel_no_memory(pe_of(k, l, 0));
     for (size_t i = 0; i < l->request.n_pes; i++) {
         struct tl_ctx *pe = pe_of(k, l, i);
 

@@ -168,29 +168,22 @@ void race_free(struct race *r)
             free(r->sites[i]);
             r->sites[i] = next;
         }
+    race_beyond_free(r);
     free(r->found);
     free(r->pes);
     free(r->memories);
     free(r);
 }
 
-void race_launch(struct race *r, const char *kernel, size_t n)
+bool race_launch(struct race *r, const char *kernel, size_t n, const struct host *host)
 {
     clear(r);
     r->kernel = kernel;
     r->n_running = n;
+    return host_spans_update(&r->spans, host);
 }
 
 /* -- accesses ------------------------------------------------------------------------------- */
-
-static struct pieces pieces_of(const struct strided *s)
-{
-    struct pieces p = {.rank = s->rank, .nbytes = s->elem_bytes};
-
-    while (p.rank > 0 && (s->dim[p.rank - 1] == 1 || s->stride[p.rank - 1] == (int64_t)p.nbytes))
-        p.nbytes *= (uint64_t)s->dim[--p.rank];
-    return p;
-}
 
 static uint64_t strided_span(const struct strided *s)
 {
@@ -201,30 +194,17 @@ static uint64_t strided_span(const struct strided *s)
     return span;
 }
 
-/*
- * Enters each piece, in order of elements: the bytes between the pieces are not accessed. A PE that
- * stores the even rows of a matrix does not race with one that stores the odd ones.
- */
-static bool enter_strided(struct shadow **m, struct entering *e, uint64_t address,
-                          const struct strided *s)
-{
-    struct pieces p = pieces_of(s);
-    int64_t at[KB_RANK_MAX] = {0};
-    uint32_t axis = p.rank;
-    bool ok = shadow_enter(m, e, address, address + p.nbytes);
+/* Where an access is entered. */
+struct into {
+    struct shadow **memory;
+    struct entering *access;
+};
 
-    while (ok && axis > 0) {
-        axis--;
-        address += (uint64_t)s->stride[axis];
-        if (++at[axis] == s->dim[axis]) {
-            address -= (uint64_t)s->stride[axis] * (uint64_t)s->dim[axis];
-            at[axis] = 0;
-            continue;
-        }
-        axis = p.rank;
-        ok = shadow_enter(m, e, address, address + p.nbytes);
-    }
-    return ok;
+static bool enter_piece(void *arg, uint64_t first, uint64_t end)
+{
+    const struct into *into = arg;
+
+    return shadow_enter(into->memory, into->access, first, end);
 }
 
 /*
@@ -242,15 +222,15 @@ static bool enter(struct race *r, const struct touch *touch, struct access *acce
                          .floors = r->floors,
                          .meets = race_meets,
                          .arg = &arg};
-    struct shadow **m = &r->memories[touch->memory];
+    struct into into = {&r->memories[touch->memory], &e};
     bool ok;
 
     r->n_accesses++;
     p->touches = true;
     if (access->strided)
-        ok = enter_strided(m, &e, touch->address, touch->strided);
+        ok = race_each_piece(touch->address, touch->strided, enter_piece, &into);
     else
-        ok = shadow_enter(m, &e, access->first, access->end);
+        ok = enter_piece(&into, access->first, access->end);
     shadow_leave(&e);
     return ok && !r->no_memory;
 }
@@ -274,7 +254,7 @@ static struct access *access_new(struct race *r, const struct touch *touch)
                               .end = touch->address + touch->nbytes};
     if (touch->strided) {
         access->end = touch->address + strided_span(touch->strided);
-        access->strided = pieces_of(touch->strided).rank > 0;
+        access->strided = race_pieces_of(touch->strided).rank > 0;
     }
     return access;
 }
@@ -350,7 +330,7 @@ bool race_touch(struct race *r, const struct touch *touch, uint64_t command)
         access->refs++;
         o->access = access;
     }
-    ok = ok && enter(r, touch, access);
+    ok = ok && race_bounds(r, touch, access) && enter(r, touch, access);
     if (access)
         access_drop(access);
     return ok;

@@ -1,7 +1,7 @@
 /* race.h -- finds data races: accesses of PEs to the same bytes that nothing orders. */
 #ifndef RACE_H
 #define RACE_H
-#include "data/mem.h"
+#include "data/host.h"
 #include "record/shadow.h"
 #include "tl.h"
 
@@ -14,8 +14,9 @@ struct race;
 struct race *race_new(const struct kb_topology *topo); /* NULL: no memory */
 void race_free(struct race *r);
 
-/* A launch on `n` PEs begins: earlier launches happen before it. `kernel` is borrowed. */
-void race_launch(struct race *r, const char *kernel, size_t n);
+/* A launch on `n` PEs begins: earlier launches happen before it. `kernel` and the tensors of
+ * `host`, which may be NULL, are borrowed. */
+bool race_launch(struct race *r, const char *kernel, size_t n, const struct host *host);
 
 /* One access. */
 struct touch {
@@ -61,5 +62,9 @@ bool race_atomic(struct race *r, const struct touch *x);
  * were. */
 void race_each(const struct race *r, void (*each)(void *arg, const kb_race *race), void *arg);
 kb_race_counts race_counts(const struct race *r);
+
+/* The same for every line that has gone beyond the end of a tensor. */
+void race_each_beyond(const struct race *r, void (*each)(void *arg, const kb_beyond *beyond),
+                      void *arg);
 
 #endif

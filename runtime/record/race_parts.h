@@ -1,6 +1,7 @@
 /* race_parts.h -- what the files of the race detector share. */
 #ifndef RECORD_RACE_PARTS_H
 #define RECORD_RACE_PARTS_H
+#include "data/host_spans.h"
 #include "record/race.h"
 
 enum { HASH_ROWS = 4096, N_SITES = 256 };
@@ -99,6 +100,9 @@ struct race {
     size_t n_found, found_cap;
     uint64_t n_accesses;
     bool no_memory; /* a pair was lost */
+
+    struct host_spans spans; /* of the launch */
+    struct beyond *beyond;   /* owned; in order of discovery */
 };
 
 uint32_t race_hash(uint64_t a, uint64_t b);
@@ -142,5 +146,21 @@ struct pieces {
     uint32_t rank; /* of the remaining axes */
     uint64_t nbytes;
 };
+
+struct pieces race_pieces_of(const struct strided *s);
+
+kb_race_access race_public_access(const struct race *r, const struct access *x);
+
+/*
+ * Calls `piece` for each contiguous piece, in order of elements, until it returns false: the bytes
+ * between the pieces are not accessed. A PE that stores the even rows of a matrix does not race
+ * with one that stores the odd ones.
+ */
+bool race_each_piece(uint64_t address, const struct strided *s,
+                     bool (*piece)(void *arg, uint64_t first, uint64_t end), void *arg);
+
+/* Notes an access that reaches from one tensor into another. False: no memory.  race_beyond.c */
+bool race_bounds(struct race *r, const struct touch *touch, const struct access *access);
+void race_beyond_free(struct race *r);
 
 #endif

@@ -234,19 +234,6 @@ const struct site *race_find_site(struct race *r, const char *call, tl_here here
     return *row = s;
 }
 
-static kb_race_access public_access(const struct race *r, const struct access *x)
-{
-    return (kb_race_access){.kernel = r->kernel,
-                            .call = x->site->call,
-                            .file = x->site->file,
-                            .line = x->site->line,
-                            .pe = x->pe,
-                            .op_id = x->op,
-                            .issue_fs = x->issue_fs,
-                            .writes = x->kind != ACCESS_READ,
-                            .atomic = x->kind >= ACCESS_ATOMIC};
-}
-
 static bool is_before(const struct access *a, const struct access *b)
 {
     return a->issue_fs != b->issue_fs ? a->issue_fs < b->issue_fs : a->pe < b->pe;
@@ -280,8 +267,8 @@ static struct pair *pair_new(struct race *r, const struct access *a, const struc
         free(p);
         return NULL;
     }
-    p->race.first = public_access(r, in_order ? a : b);
-    p->race.second = public_access(r, in_order ? b : a);
+    p->race.first = race_public_access(r, in_order ? a : b);
+    p->race.second = race_public_access(r, in_order ? b : a);
     set_bytes(&p->race, a, b, first, end);
     if (address_find(r->topo, p->race.address, &memory, &p->race.offset))
         p->race.memory = endpoint_unpack_memory(r->topo, memory);

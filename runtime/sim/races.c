@@ -1,4 +1,5 @@
-/* races.c -- data races of a simulation's kernels: asked for before it runs, told afterwards.
+/* races.c -- data races of a simulation's kernels, and accesses beyond tensors: asked for before it
+ * runs, told afterwards.
  *
  * Looking for races costs time and memory with every command, so a run has it only if it is asked
  * for: s->race is NULL otherwise, and kernels report no accesses. It must be asked for before the
@@ -36,5 +37,15 @@ kb_status kb_sim_race_counts(const kb_sim *s, kb_race_counts *out)
     if (!s->race)
         return KB_BAD_REQUEST;
     *out = race_counts(s->race);
+    return KB_OK;
+}
+
+kb_status kb_sim_beyond(const kb_sim *s, void (*each)(void *arg, const kb_beyond *beyond),
+                        void *arg)
+{
+    REFUSE_NULL(s && each, "sim, each", NULL);
+    if (!s->race)
+        return KB_BAD_REQUEST;
+    race_each_beyond(s->race, each, arg);
     return KB_OK;
 }

@@ -131,6 +131,25 @@ else
     skip "a deadlock" "no $B/_t/talking"
 fi
 
+# -- beyond the end of a tensor ------------------------------------------------------------------
+
+broken beyond --race --format csv --oplog ops.csv
+load=$(line 'tl_load(tl, x, KB_F32, KB_SHAPE(66)') column=$(line 'KB_SHAPE(9), ((int64_t[]){32}))')
+scatter=$(line 'tl_store_strided(tl, x, column, ((')
+end="beyond the end of tensor 'x', c2.slice7 offset 256, into 'y'"
+[ $code -eq 1 ] && [ "$(cat out)" = "$columns" ]
+ok "exit 1, and no rows"
+equal "kernel, PE, line, tensor, its end, and how far" \
+    "cube8: out of bounds: kernel reach_beyond, c0.pe0, $load: tl_load reads 8 bytes $end (2 accesses)
+cube8: out of bounds: kernel reach_beyond, c0.pe0, $column: tl_load_strided reads 4 bytes $end (1 access)
+cube8: out of bounds: kernel reach_beyond, c0.pe0, $scatter: tl_store_strided writes 4 bytes $end (1 access)
+no races: 8 accesses of 1 PEs checked" "$(cat err)"
+broken beyond --format csv --oplog alone.csv
+[ $code -eq 0 ] && [ ! -s err ] && same alone.csv ops.csv
+ok "only with --race, and no time depends on it"
+broken padding --race --format csv
+clean "padding behind a part is of no tensor"
+
 # -- formats ------------------------------------------------------------------------------------
 
 broken racy --race --format json

@@ -171,7 +171,39 @@ for bench in "copy" "gemm" "gemm_composite" "softmax" "mlp" "list_walk"; do
     equal "$bench: by PE as in all" "$(fs out total_ns all)" "$(fs out total_ns pe)"
     equal "$bench: by operation as in all" "$(fs out total_ns all)" "$(fs out total_ns op)"
     equal "$bench: by place as in all" "$(fs out total_ns all)" "$(fs out total_ns place)"
+    sum=$(fs out total_ns all)
+    ! grep -q ^line out
+    ok "$bench: lines only where they are asked for"
+    run run "$bench" --breakdown --by line --format csv --quiet
+    equal "$bench: by line as in all" "$sum" "$(fs out total_ns line)"
+    equal "$bench: and nothing else" "by line" "$(cut -d, -f1 out | uniq | paste -sd ' ')"
 done
+
+# The last store of each of the 64 pieces that each of 64 PEs carries: 3 ns each; the largest line is first.
+at=copy.c:$(grep -n 'tl_store(tl, to.address + offset, piece);' "$root/benches/copy.c" | cut -d: -f1)
+run run copy --breakdown --by line --format csv --quiet
+equal "copy: a line of 4096 stores" "line|$at|dispatch||4096|12288.000000" \
+    "$(awk -F, -v at="$at" '$2 == at && $3 == "dispatch" { print $1 "|" $2 "|" $3 "|" $4 "|" $6 "|" $7 }' out)"
+awk -F, 'NR > 1 { if (!($2 in all)) of[++n] = $2; all[$2] += $7 }
+    END { for (i = 2; i <= n; i++) if (all[of[i]] > all[of[i - 1]] + 1e-6) exit 1; exit n != 4 }' out
+ok "copy: lines by their time"
+cp out lines.csv
+run run copy --breakdown --by line --format json --quiet
+equal "copy: the same in JSON" 12288 \
+    "$(jq --arg at "$at" '.rows[] | select(.of == $at and .cause == "dispatch").total_ns' out)"
+run run copy --breakdown --by line --top 1 --quiet
+equal "copy: a table of the largest" "line $(sed -n 2p lines.csv | cut -d, -f2)" \
+    "$(awk 'NR == 2 { print $1, $2 }' out)"
+run run copy --breakdown --by line --format csv --quiet --engine hop
+same lines.csv out
+ok "copy: the same lines by hop"
+run run copy --breakdown --by op --format csv --quiet
+equal "--by op: that table alone" "by op" "$(cut -d, -f1 out | uniq | paste -sd ' ')"
+run run copy --breakdown --by step --format csv --quiet
+equal "--by step: the critical path alone" "by step" "$(cut -d, -f1 out | uniq | paste -sd ' ')"
+refused "--by of no table" 2 "--by 'region' is not all, place, wait, source, target, op, pe, path, step or line" \
+    run copy --breakdown --by region
+refused "--by without a breakdown" 2 "--by needs --breakdown" run copy --by line
 
 # Two launches, each with a path of its own.
 run run attention --format csv

@@ -358,6 +358,38 @@ static void take_turns(tl_ctx *tl, const kb_args *args)
     both_write(tl, args, true);
 }
 
+/* Where the first PE that has a part of a tensor has it. */
+static uint64_t first_part(const kb_tensor *x)
+{
+    uint32_t pe = 0;
+
+    while (kb_tensor_shard(x, pe).shape.dim[0] == 0)
+        pe++;
+    return kb_tensor_shard(x, pe).address;
+}
+
+/* Behind a row of x, of 256 bytes, lies one of y: 8 bytes of that, and 4 by a stride of 32. */
+static void reach_beyond(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t x = first_part(args->tensors[0]);
+    tl_tensor *column;
+
+    for (int i = 0; i < 2; i++)
+        tl_free(tl, tl_load(tl, x, KB_F32, KB_SHAPE(66)));
+    column = tl_load_strided(tl, x, KB_F32, KB_SHAPE(9), ((int64_t[]){32}));
+    tl_store_strided(tl, x, column, ((int64_t[]){32}));
+}
+
+/* Behind a row of x, of 20 bytes, lies padding, of 236, and there is some behind y. */
+static void fill_padding(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t x = first_part(args->tensors[0]);
+
+    tl_store(tl, x, tl_full(tl, KB_F32, KB_SHAPE(64), 1));
+    tl_store_strided(tl, x, tl_full(tl, KB_F32, KB_SHAPE(8), 1), ((int64_t[]){32}));
+    tl_store_strided(tl, x, tl_full(tl, KB_F32, KB_SHAPE(2), 1), ((int64_t[]){512}));
+}
+
 /* Long enough for Ctrl-C. */
 static void load_on(tl_ctx *tl, const kb_args *args)
 {
@@ -449,6 +481,19 @@ static void setup_turns(kb_bench_run *run)
     kb_bench_launch(run, "take_turns", take_turns, first_two, 2);
 }
 
+static void setup_beyond(kb_bench_run *run)
+{
+    kb_bench_input(run, "x", KB_F32, KB_SHAPE(M, 64), by_rows, 1);
+    kb_bench_input(run, "y", KB_F32, KB_SHAPE(M, 64), by_rows, 2);
+    kb_bench_launch(run, "reach_beyond", reach_beyond, first_two, 1);
+}
+
+static void setup_padding(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "fill_padding", fill_padding, first_two, 1);
+}
+
 static void setup_large(kb_bench_run *run)
 {
     kb_bench_output(run, "large", KB_F64, KB_SHAPE(65536, 65536, 65536), by_rows);
@@ -496,6 +541,8 @@ BENCH(dig, setup_dig, all_ones)
 BENCH(load_on, setup_load_on, all_ones)
 BENCH(racy, setup_racy, all_ones)
 BENCH(turns, setup_turns, all_ones)
+BENCH(beyond, setup_beyond, expect_nothing)
+BENCH(padding, setup_padding, all_ones)
 BENCH(large, setup_large, all_ones)
 BENCH(many, setup_many, all_ones)
 BENCH(spoiled, setup_twice, all_ones)
@@ -530,7 +577,8 @@ const kb_bench *const benches[] = {
     &bench_copies,    &bench_write_nowhere, &bench_divide_by_none,
     &bench_give_in,   &bench_free_twice,    &bench_reach_unreachable,
     &bench_far_frame, &bench_large_frame,   &bench_take_thread,
-    &bench_busy,      &bench_busy_ref,
+    &bench_busy,      &bench_busy_ref,      &bench_beyond,
+    &bench_padding,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

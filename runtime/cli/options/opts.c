@@ -127,7 +127,7 @@ static enum exit_code check_replaced(const struct reading *r)
     if (o->race && (o->breakdown || o->inspect.n > 0))
         return say(r->program, EXIT_USAGE, "--race and %s both print in place of rows",
                    o->breakdown ? "--breakdown" : "--inspect");
-    if (o->command == COMMAND_WHY && o->by > 0 && (o->breakdown || o->stats))
+    if (o->command == COMMAND_WHY && o->by.factor > 0 && (o->breakdown || o->stats))
         return say(r->program, EXIT_USAGE,
                    "--%s is of a run for each limit: why --by key takes none, run --vary does",
                    o->breakdown ? "breakdown" : "stats");

@@ -24,6 +24,15 @@ struct inspect_list {
     size_t n;
 };
 
+/* The tables of a breakdown, as kb_breakdown_by, and last its steps. */
+extern const char *const opts_breakdowns[];
+
+/* --by. */
+struct opts_by {
+    double factor;  /* why: 0 is by limit */
+    unsigned table; /* run: 1 + its index in opts_breakdowns; 0: not given */
+};
+
 /* The KEY=VALUE of --set, in their order. */
 struct set_list {
     const char *word[SETS_MAX];

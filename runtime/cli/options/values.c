@@ -20,6 +20,12 @@ const char *const opts_formats[] = {
 #undef FORMAT
         NULL};
 const char *const opts_engines[] = {[KB_FUSED] = "fused", [KB_HOP] = "hop", NULL};
+const char *const opts_breakdowns[] = {
+    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",
+    [KB_BREAKDOWN_WAIT] = "wait",     [KB_BREAKDOWN_SOURCE] = "source",
+    [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
+    [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path",
+    [KB_BREAKDOWN_LINE] = "line",     [KB_N_BREAKDOWNS] = "step"};
 const char *const opts_arrivals[] = {"poisson", "fixed", NULL};
 const char *const opts_off_on[] = {"off", "on", NULL};
 const char *const opts_auto_on[] = {"auto", "on", NULL};
@@ -149,14 +155,22 @@ enum exit_code read_verify(struct reading *r, const struct option_row *row, cons
     return EXIT_OK;
 }
 
-/* "limit" is 0, "key" is 2, "key=1.25" is 1.25. */
+/* Of why "limit" is 0, "key" is 2, "key=1.25" is 1.25; of run it is a table of the breakdown. */
 enum exit_code read_by(struct reading *r, const struct option_row *row, const char *word,
                        void *field)
 {
     const double factor_max = 1000;
-    double *factor = field;
+    struct opts_by *by = field;
+    double *factor = &by->factor;
     char *end;
 
+    if (r->o->command == COMMAND_RUN) {
+        by->table = 1 + (unsigned)opts_find(word, opts_breakdowns, KB_N_BREAKDOWNS + 1);
+        return by->table
+                   ? EXIT_OK
+                   : opts_refuse(r, row, word,
+                                 "all, place, wait, source, target, op, pe, path, step or line");
+    }
     *factor = 0;
     if (strcmp(word, "limit") == 0)
         return EXIT_OK;

@@ -11,6 +11,9 @@
  * thousands; of these the top x STEPS_PER_TOP longest are kept, in order of time. If the shortest
  * of them have the same length as others that are cut, the earliest stay.
  *
+ * With --by only one of these tables is shown. That of lines of kernels is shown only so: a line
+ * has the causes of all commands that were called there, on any PE.
+ *
  * `pct` is relative to all time of what the row is of; for a step, to its own time. For example
  * "op dma_write overhead 52.7" says: of the time of all dma_write, 52.7 % was overhead of nodes.
  *
@@ -66,12 +69,6 @@ static const struct column columns[] = {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-static const char *const by_names[] = {
-    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",
-    [KB_BREAKDOWN_WAIT] = "wait",     [KB_BREAKDOWN_SOURCE] = "source",
-    [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
-    [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
-
 /* All that is printed: rows, then the steps of critical paths. */
 struct breakdown_rows {
     const struct cli *cli;
@@ -88,6 +85,14 @@ struct breakdown_rows {
 };
 
 /* -- gathering ------------------------------------------------------------------------------ */
+
+/* Without --by all tables are shown but that of lines, of which a kernel has many. */
+static bool is_shown(const struct breakdown_rows *c, unsigned table)
+{
+    unsigned by = c->cli->opts.by.table;
+
+    return by ? table == by - 1 : table != KB_BREAKDOWN_LINE;
+}
 
 /* Counts how many things of its kind, and how many causes of its thing, have come with `row`. */
 static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
@@ -111,6 +116,8 @@ static void keep_row(void *arg, const kb_breakdown_row *row)
 {
     struct breakdown_rows *c = arg;
 
+    if (!is_shown(c, row->by))
+        return;
     count_row(c, row);
     if (c->top && (c->things > c->top || c->causes > c->top)) {
         c->n_cut++;
@@ -125,6 +132,8 @@ static void keep_step(void *arg, const kb_breakdown_step *step)
 {
     struct breakdown_rows *c = arg;
 
+    if (!is_shown(c, KB_N_BREAKDOWNS))
+        return;
     c->step = memory_room(c->step, c->n_steps, &c->steps_cap, sizeof *c->step);
     c->step[c->n_steps++] = *step;
 }
@@ -187,7 +196,7 @@ static const char *place_text(const struct breakdown_rows *c, kb_place place,
 
 static struct cause_row cause_row(struct breakdown_rows *c, const kb_breakdown_row *row)
 {
-    return (struct cause_row){.by = by_names[row->by],
+    return (struct cause_row){.by = opts_breakdowns[row->by],
                               .of = *row->of ? row->of : NULL,
                               .cause = kb_cause_name(row->cause),
                               .place = place_text(c, row->place, c->place),
@@ -211,8 +220,10 @@ static void name_step(struct breakdown_rows *c, const kb_breakdown_step *step)
 /* The cause of a step is the share that took most of it. */
 static struct cause_row step_row(struct breakdown_rows *c, const kb_breakdown_step *step)
 {
-    struct cause_row row = {
-        .by = "step", .of = c->of, .begin = cell_ns(step->begin_fs), .end = cell_ns(step->end_fs)};
+    struct cause_row row = {.by = opts_breakdowns[KB_N_BREAKDOWNS],
+                            .of = c->of,
+                            .begin = cell_ns(step->begin_fs),
+                            .end = cell_ns(step->end_fs)};
     const kb_share *most = step->share;
 
     name_step(c, step);
@@ -332,7 +343,7 @@ struct sum {
 
 #define SUM(NAME, name, column, is_wait) COLUMN(#column, CELL_NS, struct sum, ns[KB_CAUSE_##NAME]),
 
-static const struct column sum_columns[] = {COLUMN_WORD("by", struct sum, by, by_names),
+static const struct column sum_columns[] = {COLUMN_WORD("by", struct sum, by, opts_breakdowns),
                                             COLUMN("of", CELL_TEXT, struct sum, of),
                                             KB_CAUSES(SUM)};
 

@@ -8,7 +8,9 @@
  *
  * A run without races has no rows, and a line on stderr: "no races: 384 accesses of 64 PEs
  * checked" for `run softmax M=64 N=256 --race` on cube8. A run with races ends with exit 1, after
- * all rows. What counts as ordered: docs/kernels.md "Races"; how it is found: record/race.c.
+ * all rows. So does one with accesses that reach from one tensor into another: each line of a
+ * kernel that does so has a line on stderr. What counts as ordered: docs/kernels.md "Races"; how it
+ * is found: record/race.c.
  */
 #include "cli/rows/race_rows.h"
 #include "cli/out/memory.h"
@@ -116,14 +118,41 @@ static void count_order(void *arg, const kb_race *race)
     *(uint64_t *)arg += is_of_order(race);
 }
 
+/* What is told on stderr, line by line. */
+struct saying {
+    const struct cli *cli;
+    enum exit_code code;
+};
+
+static void say_beyond(void *arg, const kb_beyond *beyond)
+{
+    struct saying *s = arg;
+    const kb_race_access *access = &beyond->access;
+    const char *slash = strrchr(access->file, '/');
+    char pe[KB_ENDPOINT_BYTES], memory[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(&beyond->memory, memory);
+    s->code = cmd_say(s->cli, EXIT_DIFFERENT,
+                      "out of bounds: kernel %s, %s, %s:%d: %s %s %llu byte%s beyond the end of "
+                      "tensor '%.64s', %s offset %llu, into '%.64s' (%llu access%s)",
+                      access->kernel, cmd_name_pe(s->cli, access->pe, pe),
+                      slash ? slash + 1 : access->file, access->line, access->call,
+                      access->writes ? "writes" : "reads", (unsigned long long)beyond->nbytes,
+                      beyond->nbytes == 1 ? "" : "s", kb_tensor_name(beyond->tensor), memory,
+                      (unsigned long long)beyond->offset, kb_tensor_name(beyond->next),
+                      (unsigned long long)beyond->count, beyond->count == 1 ? "" : "es");
+}
+
 enum exit_code race_rows_say(const struct cli *cli, const kb_sim *sim, enum exit_code code)
 {
     const struct opts *o = &cli->opts;
+    struct saying saying = {cli, code};
     kb_race_counts checked;
     uint64_t orders = 0;
 
     if (!o->race || kb_sim_race_counts(sim, &checked) != KB_OK ||
-        kb_sim_races(sim, count_order, &orders) != KB_OK)
+        kb_sim_races(sim, count_order, &orders) != KB_OK ||
+        kb_sim_beyond(sim, say_beyond, &saying) != KB_OK)
         return code;
     checked.races -= orders;
     if (checked.races)
@@ -134,5 +163,5 @@ enum exit_code race_rows_say(const struct cli *cli, const kb_sim *sim, enum exit
         cmd_note(cli, "no races%s: %llu accesses of %u PEs checked",
                  orders ? ", but results that depend on the order of atomics" : "",
                  (unsigned long long)checked.accesses, checked.pes);
-    return code;
+    return saying.code;
 }

@@ -1042,9 +1042,11 @@ static void assert_path(const struct watched *w, const struct cause *ends)
 
 static void sum_command(const struct watched *w, const kb_command *c)
 {
-    char name[KB_PLACE_BYTES];
+    char name[KB_PLACE_BYTES], line[KB_PLACE_BYTES];
+    const char *file = strrchr(c->file, '/');
     const struct judge_op_record *r = record(w, c->id);
 
+    snprintf(line, sizeof line, "%s:%d", file ? file + 1 : c->file, c->line);
     for (size_t i = 0; i < c->n_shares; i++) {
         const kb_share *x = &c->share[i];
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN ||
@@ -1053,6 +1055,7 @@ static void sum_command(const struct watched *w, const kb_command *c)
 
         sum(w->sums, KB_BREAKDOWN_ALL, "", &row);
         sum(w->sums, KB_BREAKDOWN_OP, c->name, &row);
+        sum(w->sums, KB_BREAKDOWN_LINE, line, &row);
         row.place = placed ? x->place : KB_NOWHERE;
         kb_place_name(w->s->topo, x->place, name);
         sum(w->sums, KB_BREAKDOWN_PLACE, name, &row);

@@ -138,6 +138,7 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     REFUSES(1, kb_sim_check_races, N(0, sim), NULL);
     REFUSES(2, kb_sim_races, N(0, sim), N(1, (void (*)(void *, const kb_race *))each_of), NULL);
     REFUSES(2, kb_sim_race_counts, N(0, sim), N(1, &counts));
+    REFUSES(2, kb_sim_beyond, N(0, sim), N(1, (void (*)(void *, const kb_beyond *))each_of), NULL);
 }
 
 static void use_kernels(const kb_topology *topo, kb_sim *sim)

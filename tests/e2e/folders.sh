@@ -29,7 +29,7 @@ borrow()
 build_in()
 {
     mkdir "$1"
-    cp -r Makefile gen templates runtime benches topologies tools docs .ci *.md LICENSE "$1/"
+    cp -r Makefile gen templates runtime benches topologies share tools docs .ci *.md LICENSE "$1/"
     [ -n "${FIRST-}" ] || borrow "$1"
     (cd "$1" && make -s TOPO=cube8) >"$work/log" 2>&1 || cat "$work/log"
 }

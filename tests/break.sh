@@ -742,6 +742,7 @@ break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\
 break_it 'all PEs of a unit send to the first' benches/llm/attention.c 's/pe_of\[-apart\]/pe_of[-member]/'
 break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
 break_it 'an estimate forgets the ways of loads' runtime/cli/llm/search.c 's/n\.loads \/ 2 \* \(x->ns \+ w->ns\) \+ //'
+break_it 'tokens per second are those of one request' runtime/cli/cmd_llm.c 's/\(double\)s->batch \* 1e15/1e15/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
@@ -1055,6 +1056,7 @@ choose_tests() {
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
+        *cmd_llm.c*) scripts=(llm) ;;
         *cli/why/*) scripts=(knockout bykey pairs) ;;
         *cli/plan/* | *sobol.c* | *study_run.c* | *study_search.c* | *workers.c*) scripts=(vary plan) ;;
         *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;

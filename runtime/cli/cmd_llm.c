@@ -48,6 +48,21 @@ static const struct column columns[] = {
     COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
 };
 
+/* What a batch comes to. */
+struct llm_total {
+    uint64_t batch;
+    double ttft_ms, tpot_ms, user_per_s, per_s;
+    bool has_ttft, has_tpot;
+};
+
+static const struct column total_columns[] = {
+    COLUMN("batch", CELL_COUNT, struct llm_total, batch),
+    COLUMN_IF("ttft_ms", CELL_FRACTION, struct llm_total, ttft_ms, has_ttft),
+    COLUMN_IF("tpot_ms", CELL_FRACTION, struct llm_total, tpot_ms, has_tpot),
+    COLUMN_IF("tokens_per_s_user", CELL_FRACTION, struct llm_total, user_per_s, has_tpot),
+    COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
+};
+
 struct llm {
     const struct cli *cli;
     struct model model;
@@ -55,9 +70,9 @@ struct llm {
     struct shape shape;  /* of all iterations, except batch, q and kv */
     struct llm_row *row; /* owned */
     size_t n, room;
-    bool too_large; /* the last batch */
-    char *totals;   /* owned: a line for each batch */
-    size_t totals_len;
+    bool too_large;          /* the last batch */
+    struct llm_total *total; /* owned: a batch each */
+    size_t n_totals, totals_room;
 };
 
 /* -- rows ------------------------------------------------------------------------------------- */
@@ -200,28 +215,18 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     return EXIT_OK;
 }
 
-static void total(struct llm *l, const struct shape *s, int64_t prefill_fs, int64_t decode_fs)
+static void add_total(struct llm *l, const struct shape *s, int64_t ttft_fs, int64_t tpot_fs)
 {
-    enum { LINE_ROOM = 512 };
-    size_t room = LINE_ROOM;
-    char lead[48] = ",";
-    int n = 0;
-
-    l->totals = memory_resize(l->totals, l->totals_len + LINE_ROOM, 1);
-    char *at = l->totals + l->totals_len;
-
-    if (prefill_fs == 0)
-        snprintf(lead, sizeof lead, "batch %lld:", (long long)s->batch);
-    if (prefill_fs > 0)
-        n += text_format(at, room, "batch %lld: ttft %.6f ms", (long long)s->batch,
-                         (double)prefill_fs / 1e12);
-    if (decode_fs > 0)
-        n += text_format(at + n, room - (size_t)n,
-                         "%s tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s", lead,
-                         (double)decode_fs / 1e12, 1e15 / (double)decode_fs,
-                         (double)s->batch * 1e15 / (double)decode_fs);
-    n += text_format(at + n, room - (size_t)n, "\n");
-    l->totals_len += (size_t)n;
+    if (l->n_totals == l->totals_room)
+        l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
+    l->total[l->n_totals++] =
+        (struct llm_total){.batch = (uint64_t)s->batch,
+                           .ttft_ms = (double)ttft_fs / 1e12,
+                           .has_ttft = ttft_fs > 0,
+                           .tpot_ms = (double)tpot_fs / 1e12,
+                           .has_tpot = tpot_fs > 0,
+                           .user_per_s = 1e15 / (double)tpot_fs,
+                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
 }
 
 static enum exit_code batch(struct llm *l, int64_t n)
@@ -242,7 +247,7 @@ static enum exit_code batch(struct llm *l, int64_t n)
     if (!code && kv > 0)
         code = iterate(l, &s, "decode", &decode_fs);
     if (!code)
-        total(l, &s, prefill_fs, decode_fs);
+        add_total(l, &s, prefill_fs, decode_fs);
     return code;
 }
 
@@ -281,12 +286,56 @@ static enum exit_code read_shape(struct llm *l)
     return EXIT_OK;
 }
 
+/* -- what is printed -------------------------------------------------------------------------- */
+
 static bool llm_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct llm *l = arg;
 
     record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
     return true;
+}
+
+static bool total_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct llm *l = arg;
+
+    record_cells(total_columns, sizeof total_columns / sizeof *total_columns, &l->total[i], cells);
+    return true;
+}
+
+/* Lines for people, one for each batch; to be freed. */
+static char *lines_of_totals(const struct llm *l)
+{
+    enum { LINE_ROOM = 512 };
+    char *lines = memory_new(l->n_totals + 1, LINE_ROOM), *at = lines;
+
+    for (size_t i = 0; i < l->n_totals; i++) {
+        const struct llm_total *t = &l->total[i];
+
+        at += text_format(at, LINE_ROOM, "batch %llu:", (unsigned long long)t->batch);
+        if (t->has_ttft)
+            at += text_format(at, LINE_ROOM / 4, " ttft %.6f ms%s", t->ttft_ms,
+                              t->has_tpot ? "," : "");
+        if (t->has_tpot)
+            at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
+                              t->tpot_ms, t->user_per_s, t->per_s);
+        at += text_format(at, LINE_ROOM / 4, "\n");
+    }
+    return lines;
+}
+
+static enum exit_code print(struct llm *l)
+{
+    char *lines = lines_of_totals(l);
+    struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
+                          .arg = l};
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
+                        .note = lines,         .totals = &totals};
+    enum exit_code code = cmd_print(l->cli, &rows);
+
+    free(lines);
+    return code;
 }
 
 /* Batches that do not fit are left out, after a message, if others do. */
@@ -305,9 +354,7 @@ static enum exit_code run_batches(struct llm *l)
     list_free(&batches);
     if (code && !(l->too_large && l->n > 0))
         return code;
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n, .row = llm_row, .arg = l,
-                        .note = l->totals};
-    return cmd_print(l->cli, &rows);
+    return print(l);
 }
 
 /* -- models, without a simulation ------------------------------------------------------------- */
@@ -372,7 +419,7 @@ enum exit_code cmd_llm(const struct cli *cli)
     if (!code)
         code = run_batches(&l);
     chip_free(&l.chip);
-    free(l.totals);
+    free(l.total);
     free(l.row);
     return code;
 }

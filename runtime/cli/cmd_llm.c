@@ -3,17 +3,20 @@
  *
  * Reads the model, checks that it can be cut into as many ranks as there are and that it fits,
  * searches a tile for each product, and simulates one iteration for each batch and phase: a prefill
- * of all prompts, and a decode step of one token of each request. A row for each operation, then
- * the layer, the head and the total.
+ * of all prompts, and a decode step of one token of each request, or as many as --tokens asks for.
+ * A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
+#include "cli/llm/pieces.h"
 #include "cli/llm/search.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DEFAULT_TOKENS = 1024 };
 
 /* One printed row. */
 struct llm_row {
@@ -67,7 +70,8 @@ struct llm {
     const struct cli *cli;
     struct model model;
     struct chip chip;
-    struct shape shape;  /* of all iterations, except batch, q and kv */
+    struct shape shape; /* of all iterations, except batch, q and kv */
+    struct searched known;
     struct llm_row *row; /* owned */
     size_t n, room;
     bool too_large;          /* the last batch */
@@ -196,16 +200,34 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
                    (double)l->chip.unit_bytes / 1e9, (long long)low);
 }
 
+/* `s` with tokens of a piece. */
+static struct shape shape_of(const struct shape *s, const struct piece *p)
+{
+    struct shape with = *s;
+
+    with.q = p->q;
+    with.kv = p->kv;
+    return with;
+}
+
+static enum exit_code check_size(struct llm *l, const struct shape *s)
+{
+    struct graph g;
+    uint64_t bytes = unit_bytes(l, s, &g);
+
+    return bytes > l->chip.unit_bytes ? refuse_size(l, s, bytes) : EXIT_OK;
+}
+
+/* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
     struct iteration it;
-    uint64_t bytes = unit_bytes(l, s, &g);
 
-    if (bytes > l->chip.unit_bytes)
-        return refuse_size(l, s, bytes);
-    enum exit_code code = search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, found);
+    unit_bytes(l, s, &g);
+    enum exit_code code =
+        search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, &l->known, found);
     if (!code)
         code = run_graph(l->cli, &l->chip, &g, s, &it);
     if (code)
@@ -229,25 +251,78 @@ static void add_total(struct llm *l, const struct shape *s, int64_t ttft_fs, int
                            .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
 }
 
-static enum exit_code batch(struct llm *l, int64_t n)
+/* What is asked of each batch; 0: not this. */
+struct asked {
+    int64_t prompt, tokens, kv;
+};
+
+static struct asked asked_of(const struct opts *o)
 {
-    const struct opts *o = &l->cli->opts;
-    bool both = o->prefill == 0 && o->decode == 0;
-    int64_t prompt = both ? 1024 : (int64_t)o->prefill, kv = both ? 1024 : (int64_t)o->decode;
-    int64_t prefill_fs = 0, decode_fs = 0;
-    struct shape s = l->shape;
+    bool none = o->prefill == 0 && o->decode == 0;
+
+    return (struct asked){.prompt = none ? DEFAULT_TOKENS : (int64_t)o->prefill,
+                          .tokens = (int64_t)o->tokens,
+                          .kv = none && o->tokens == 0 ? DEFAULT_TOKENS : (int64_t)o->decode};
+}
+
+/* The next of the decode steps: those of all tokens, or the one that was asked for. */
+static bool next_decode(const struct asked *a, int64_t page, struct piece *p)
+{
+    if (a->tokens > 0)
+        return piece_of_tokens(a->prompt, a->tokens, page, p);
+    if (a->kv == 0 || p->times > 0)
+        return false;
+    *p = (struct piece){.q = 1, .kv = a->kv, .times = 1};
+    return true;
+}
+
+/* The mean of decode steps, rounded half away; 0: there is none. */
+static enum exit_code decode(struct llm *l, const struct shape *s, const struct asked *a,
+                             int64_t *mean_fs)
+{
+    struct piece p = {0};
+    int64_t n = 0, sum_fs = 0, fs = 0;
     enum exit_code code = EXIT_OK;
 
+    while (!code && next_decode(a, s->page, &p)) {
+        struct shape with = shape_of(s, &p);
+
+        code = iterate(l, &with, "decode", &fs);
+        sum_fs += p.times * fs;
+        n += p.times;
+    }
+    *mean_fs = n > 0 ? sum_fs / n + (2 * (sum_fs % n) >= n) : 0;
+    return code;
+}
+
+/* Do the prompt and the last token fit? */
+static enum exit_code check_sizes(struct llm *l, const struct shape *s, const struct asked *a)
+{
+    struct piece last = {0};
+    struct shape with = shape_of(s, &(struct piece){.q = a->prompt, .kv = a->prompt});
+    enum exit_code code = a->prompt > 0 ? check_size(l, &with) : EXIT_OK;
+
+    while (next_decode(a, s->page, &last))
+        ;
+    with = shape_of(s, &last);
+    return !code && last.times > 0 ? check_size(l, &with) : code;
+}
+
+static enum exit_code batch(struct llm *l, int64_t n)
+{
+    struct asked asked = asked_of(&l->cli->opts);
+    int64_t ttft_fs = 0, tpot_fs = 0;
+    struct shape s = l->shape;
+
     s.batch = n;
-    s.q = s.kv = prompt;
-    if (prompt > 0)
-        code = iterate(l, &s, "prefill", &prefill_fs);
-    s.q = 1;
-    s.kv = kv;
-    if (!code && kv > 0)
-        code = iterate(l, &s, "decode", &decode_fs);
+    s.q = s.kv = asked.prompt;
+    enum exit_code code = check_sizes(l, &s, &asked);
+    if (!code && asked.prompt > 0)
+        code = iterate(l, &s, "prefill", &ttft_fs);
     if (!code)
-        add_total(l, &s, prefill_fs, decode_fs);
+        code = decode(l, &s, &asked, &tpot_fs);
+    if (!code)
+        add_total(l, &s, ttft_fs, tpot_fs);
     return code;
 }
 
@@ -271,6 +346,9 @@ static enum exit_code read_shape(struct llm *l)
     char why[256];
     enum exit_code code;
 
+    if (o->tokens > 0 && o->decode > 0)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--tokens are behind a prompt, and --decode is one step");
     *s = (struct shape){.tp = o->tp ? (int64_t)o->tp : l->chip.units, .page = (int64_t)o->page};
     s->weights = s->act = s->kv_dtype = l->model.dtype;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
@@ -420,6 +498,7 @@ enum exit_code cmd_llm(const struct cli *cli)
         code = run_batches(&l);
     chip_free(&l.chip);
     free(l.total);
+    searched_free(&l.known);
     free(l.row);
     return code;
 }

@@ -3,6 +3,7 @@
 #include "support/rig.h"
 
 #include "base/rng.h"
+#include "cli/llm/pieces.h"
 #include "cli/llm/search.h"
 #include "cube8.h"
 #include "tray32.h"
@@ -155,6 +156,29 @@ static void ranks_must_divide(void **state)
     assert_string_equal(graph_refuse(&m, 7, why), "possible are 1 2 4 8 16 32");
 }
 
+/* The first token is of the prefill. */
+static void steps_of_a_page_are_simulated_once(void **state)
+{
+    struct piece p = {0};
+    int64_t n = 0, simulated = 0;
+
+    (void)state;
+    while (piece_of_tokens(1024, 128, 16, &p)) {
+        assert_int_equal(p.kv, 1040 + 16 * simulated++);
+        assert_int_equal(p.q, 1);
+        assert_int_equal(p.times, p.kv < 1152 ? 16 : 15);
+        n += p.times;
+    }
+    assert_int_equal(n, 127);
+    assert_int_equal(simulated, 8);
+    p = (struct piece){0};
+    assert_false(piece_of_tokens(1024, 1, 16, &p));
+    assert_true(piece_of_tokens(1023, 2, 16, &p)); /* the last of a page, and no other */
+    assert_int_equal(p.kv, 1024);
+    assert_int_equal(p.times, 1);
+    assert_false(piece_of_tokens(1023, 2, 16, &p));
+}
+
 /* -- times --------------------------------------------------------------------------------------
  */
 
@@ -195,6 +219,7 @@ static struct iteration time_by(const struct cli *cli, const struct model *m, co
                                 struct graph *g)
 {
     struct found found[GRAPH_OPS_MAX] = {{0}};
+    struct searched known = {0};
     struct iteration it = {.fs = 0};
     struct chip chip;
     uint32_t p, q;
@@ -203,8 +228,9 @@ static struct iteration time_by(const struct cli *cli, const struct model *m, co
     graph_of_model(m, s, g);
     grid_of(&chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
-    assert_int_equal(search_tiles(cli, &chip, g, s, 1, found), EXIT_OK);
+    assert_int_equal(search_tiles(cli, &chip, g, s, 1, &known, found), EXIT_OK);
     assert_int_equal(run_graph(cli, &chip, g, s, &it), EXIT_OK);
+    searched_free(&known);
     chip_free(&chip);
     return it;
 }
@@ -507,6 +533,7 @@ static void a_search_is_not_worse_with_more_tries(void **state)
     struct model m = small_model(MODEL_LLAMA);
     struct shape s = decode_of(8, 8, 64);
     struct found few[GRAPH_OPS_MAX] = {{0}}, many[GRAPH_OPS_MAX] = {{0}};
+    struct searched known[2] = {{0}};
     struct graph g, h;
     struct chip chip;
     uint32_t p, q;
@@ -517,8 +544,8 @@ static void a_search_is_not_worse_with_more_tries(void **state)
     grid_of(&chip, s.batch, &p, &q);
     graph_place(&g, &s, p, q);
     h = g;
-    assert_int_equal(search_tiles(&cli, &chip, &g, &s, 1, few), EXIT_OK);
-    assert_int_equal(search_tiles(&cli, &chip, &h, &s, 1000, many), EXIT_OK);
+    assert_int_equal(search_tiles(&cli, &chip, &g, &s, 1, &known[0], few), EXIT_OK);
+    assert_int_equal(search_tiles(&cli, &chip, &h, &s, 1000, &known[1], many), EXIT_OK);
     for (size_t i = 0; i < g.n; i++)
         if (g.op[i].kind == LLM_GEMM) {
             assert_int_equal(few[i].tried, 1);
@@ -527,6 +554,8 @@ static void a_search_is_not_worse_with_more_tries(void **state)
             /* the first is good: it knows the ways to other PEs */
             assert_true((double)few[i].best_fs <= 1.1 * (double)many[i].best_fs);
         }
+    searched_free(&known[0]);
+    searched_free(&known[1]);
     chip_free(&chip);
 }
 
@@ -538,6 +567,7 @@ int main(void)
         cmocka_unit_test(work_of_a_70b_is_counted),
         cmocka_unit_test(pairs_of_a_prompt_are_causal),
         cmocka_unit_test(ranks_must_divide),
+        cmocka_unit_test(steps_of_a_page_are_simulated_once),
         cmocka_unit_test(operations_add_up_on_both_engines),
         cmocka_unit_test(many_pes_share_a_head),
         cmocka_unit_test(layers_that_repeat_take_the_same_times),

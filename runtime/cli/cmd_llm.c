@@ -2,9 +2,9 @@
  * cmd_llm.c -- `llm`: times of a language model's operations, and tokens per second.
  *
  * Reads the model, checks that it can be cut into as many ranks as there are and that it fits,
- * searches a tile for each product, and simulates one iteration for each batch and phase: a prefill
- * of all prompts, and a decode step of one token of each request, or as many as --tokens asks for.
- * A row for each operation, then the layer, the head and the total.
+ * searches a tile for each product, and simulates iterations for each batch and phase: a prefill
+ * of all prompts, whole or in pieces, and a decode step of one token of each request, or as many as
+ * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
@@ -253,7 +253,7 @@ static void add_total(struct llm *l, const struct shape *s, int64_t ttft_fs, int
 
 /* What is asked of each batch; 0: not this. */
 struct asked {
-    int64_t prompt, tokens, kv;
+    int64_t prompt, chunk, tokens, kv;
 };
 
 static struct asked asked_of(const struct opts *o)
@@ -261,6 +261,7 @@ static struct asked asked_of(const struct opts *o)
     bool none = o->prefill == 0 && o->decode == 0;
 
     return (struct asked){.prompt = none ? DEFAULT_TOKENS : (int64_t)o->prefill,
+                          .chunk = (int64_t)o->chunk,
                           .tokens = (int64_t)o->tokens,
                           .kv = none && o->tokens == 0 ? DEFAULT_TOKENS : (int64_t)o->decode};
 }
@@ -274,6 +275,24 @@ static bool next_decode(const struct asked *a, int64_t page, struct piece *p)
         return false;
     *p = (struct piece){.q = 1, .kv = a->kv, .times = 1};
     return true;
+}
+
+/* All pieces of the prompts. */
+static enum exit_code prefill(struct llm *l, const struct shape *s, const struct asked *a,
+                              int64_t *sum_fs)
+{
+    struct piece p = {0};
+    int64_t fs = 0;
+    enum exit_code code = EXIT_OK;
+
+    while (!code && piece_of_prompt(a->prompt, a->chunk, &p)) {
+        struct shape with = shape_of(s, &p);
+
+        with.has_more = p.kv < a->prompt;
+        code = iterate(l, &with, "prefill", &fs);
+        *sum_fs += fs;
+    }
+    return code;
 }
 
 /* The mean of decode steps, rounded half away; 0: there is none. */
@@ -295,11 +314,14 @@ static enum exit_code decode(struct llm *l, const struct shape *s, const struct 
     return code;
 }
 
-/* Do the prompt and the last token fit? */
+/* Do the largest piece of the prompt, behind all others, and the last token fit? */
 static enum exit_code check_sizes(struct llm *l, const struct shape *s, const struct asked *a)
 {
-    struct piece last = {0};
-    struct shape with = shape_of(s, &(struct piece){.q = a->prompt, .kv = a->prompt});
+    struct piece largest = {0}, last = {0};
+
+    piece_of_prompt(a->prompt, a->chunk, &largest);
+    largest.kv = a->prompt;
+    struct shape with = shape_of(s, &largest);
     enum exit_code code = a->prompt > 0 ? check_size(l, &with) : EXIT_OK;
 
     while (next_decode(a, s->page, &last))
@@ -315,10 +337,9 @@ static enum exit_code batch(struct llm *l, int64_t n)
     struct shape s = l->shape;
 
     s.batch = n;
-    s.q = s.kv = asked.prompt;
     enum exit_code code = check_sizes(l, &s, &asked);
-    if (!code && asked.prompt > 0)
-        code = iterate(l, &s, "prefill", &ttft_fs);
+    if (!code)
+        code = prefill(l, &s, &asked, &ttft_fs);
     if (!code)
         code = decode(l, &s, &asked, &tpot_fs);
     if (!code)
@@ -349,6 +370,8 @@ static enum exit_code read_shape(struct llm *l)
     if (o->tokens > 0 && o->decode > 0)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--tokens are behind a prompt, and --decode is one step");
+    if (o->chunk > 0 && o->decode > 0 && o->prefill == 0)
+        return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
     *s = (struct shape){.tp = o->tp ? (int64_t)o->tp : l->chip.units, .page = (int64_t)o->page};
     s->weights = s->act = s->kv_dtype = l->model.dtype;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||

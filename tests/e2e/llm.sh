@@ -25,6 +25,21 @@ run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"
 
+# -- prompts in pieces --------------------------------------------------------------------------
+
+run llm llama-3.2-1b --prefill 40 --chunk 16 --tries 1 --format json --quiet
+equal "a piece each" "16 32 40" "$(total '[.rows[] | select(.op == "total") | .kv] | join(" ")')"
+equal "the head is in the last" "40" "$(total '[.rows[] | select(.op == "topk") | .kv] | join(" ")')"
+equal "the time to the first token is their sum" 0 \
+    "$(total '([.rows[] | select(.op == "total") | .us] | add / 1000) as $ms |
+        [.totals[] | select((.ttft_ms - $ms | fabs) > 0.000001)] | length')"
+run llm llama-3.2-1b --prefill 40 --chunk 64 --tries 1 --format csv --quiet
+cp out one
+run llm llama-3.2-1b --prefill 40 --tries 1 --format csv --quiet
+same one out
+ok "a piece that is the prompt"
+refused "no prompt" 2 "--chunk is of a prompt, and --decode alone has none" llm llama-3.2-1b --chunk 2 --decode 2
+
 # -- tokens behind a prompt ---------------------------------------------------------------------
 
 # us KV: of the decode step with that many tokens, by itself

@@ -11,6 +11,13 @@ struct piece {
 };
 
 /*
+ * The next piece of a prompt, of at most `chunk` tokens (0: all), behind those before it.
+ *
+ * returns  false: there is none. Begin with {0}.
+ */
+bool piece_of_prompt(int64_t prompt, int64_t chunk, struct piece *p);
+
+/*
  * The next decode steps for all but the first of `tokens` tokens behind a prompt: an iteration
  * with kv tokens reads whole pages, so it takes as long as that of the last token of its page.
  *

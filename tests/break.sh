@@ -742,6 +742,10 @@ break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\
 break_it 'all PEs of a unit send to the first' benches/llm/attention.c 's/pe_of\[-apart\]/pe_of[-member]/'
 break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
 break_it 'an estimate forgets the ways of loads' runtime/cli/llm/search.c 's/n\.loads \/ 2 \* \(x->ns \+ w->ns\) \+ //'
+break_it 'tokens per second are those of one request' runtime/cli/cmd_llm.c 's/\(double\)s->batch \* 1e15/1e15/'
+break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_more = p\.kv < a->prompt/with.has_more = false/'
+break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
+break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
@@ -1055,7 +1059,7 @@ choose_tests() {
     *to_all* | *n_runs*) tests=(store_all) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm) scripts=() ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm) scripts=() ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
@@ -1064,6 +1068,7 @@ choose_tests() {
         case ${edits[$1]} in # the script that is likeliest to notice comes first
         *sweep.c* | *points.c*) scripts=(sweep) ;;
         *cmd_load.c*) scripts=(load) ;;
+        *cmd_llm.c*) scripts=(llm) ;;
         *cli/why/*) scripts=(knockout bykey pairs) ;;
         *cli/plan/* | *sobol.c* | *study_run.c* | *study_search.c* | *workers.c*) scripts=(vary plan) ;;
         *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;

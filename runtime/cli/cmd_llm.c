@@ -2,18 +2,21 @@
  * cmd_llm.c -- `llm`: times of a language model's operations, and tokens per second.
  *
  * Reads the model, checks that it can be cut into as many ranks as there are and that it fits,
- * searches a tile for each product, and simulates one iteration for each batch and phase: a prefill
- * of all prompts, and a decode step of one token of each request. A row for each operation, then
- * the layer, the head and the total.
+ * searches a tile for each product, and simulates iterations for each batch and phase: a prefill
+ * of all prompts, whole or in pieces, and a decode step of one token of each request, or as many as
+ * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
+#include "cli/llm/pieces.h"
 #include "cli/llm/search.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DEFAULT_TOKENS = 1024 };
 
 /* One printed row. */
 struct llm_row {
@@ -48,16 +51,32 @@ static const struct column columns[] = {
     COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
 };
 
+/* What a batch comes to. */
+struct llm_total {
+    uint64_t batch;
+    double ttft_ms, tpot_ms, user_per_s, per_s;
+    bool has_ttft, has_tpot;
+};
+
+static const struct column total_columns[] = {
+    COLUMN("batch", CELL_COUNT, struct llm_total, batch),
+    COLUMN_IF("ttft_ms", CELL_FRACTION, struct llm_total, ttft_ms, has_ttft),
+    COLUMN_IF("tpot_ms", CELL_FRACTION, struct llm_total, tpot_ms, has_tpot),
+    COLUMN_IF("tokens_per_s_user", CELL_FRACTION, struct llm_total, user_per_s, has_tpot),
+    COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
+};
+
 struct llm {
     const struct cli *cli;
     struct model model;
     struct chip chip;
-    struct shape shape;  /* of all iterations, except batch, q and kv */
+    struct shape shape; /* of all iterations, except batch, q and kv */
+    struct searched known;
     struct llm_row *row; /* owned */
     size_t n, room;
-    bool too_large; /* the last batch */
-    char *totals;   /* owned: a line for each batch */
-    size_t totals_len;
+    bool too_large;          /* the last batch */
+    struct llm_total *total; /* owned: a batch each */
+    size_t n_totals, totals_room;
 };
 
 /* -- rows ------------------------------------------------------------------------------------- */
@@ -181,16 +200,34 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
                    (double)l->chip.unit_bytes / 1e9, (long long)low);
 }
 
+/* `s` with tokens of a piece. */
+static struct shape shape_of(const struct shape *s, const struct piece *p)
+{
+    struct shape with = *s;
+
+    with.q = p->q;
+    with.kv = p->kv;
+    return with;
+}
+
+static enum exit_code check_size(struct llm *l, const struct shape *s)
+{
+    struct graph g;
+    uint64_t bytes = unit_bytes(l, s, &g);
+
+    return bytes > l->chip.unit_bytes ? refuse_size(l, s, bytes) : EXIT_OK;
+}
+
+/* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
     struct iteration it;
-    uint64_t bytes = unit_bytes(l, s, &g);
 
-    if (bytes > l->chip.unit_bytes)
-        return refuse_size(l, s, bytes);
-    enum exit_code code = search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, found);
+    unit_bytes(l, s, &g);
+    enum exit_code code =
+        search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, &l->known, found);
     if (!code)
         code = run_graph(l->cli, &l->chip, &g, s, &it);
     if (code)
@@ -200,49 +237,113 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     return EXIT_OK;
 }
 
-static void total(struct llm *l, const struct shape *s, int64_t prefill_fs, int64_t decode_fs)
+static void add_total(struct llm *l, const struct shape *s, int64_t ttft_fs, int64_t tpot_fs)
 {
-    enum { LINE_ROOM = 512 };
-    size_t room = LINE_ROOM;
-    char lead[48] = ",";
-    int n = 0;
+    if (l->n_totals == l->totals_room)
+        l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
+    l->total[l->n_totals++] =
+        (struct llm_total){.batch = (uint64_t)s->batch,
+                           .ttft_ms = (double)ttft_fs / 1e12,
+                           .has_ttft = ttft_fs > 0,
+                           .tpot_ms = (double)tpot_fs / 1e12,
+                           .has_tpot = tpot_fs > 0,
+                           .user_per_s = 1e15 / (double)tpot_fs,
+                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
+}
 
-    l->totals = memory_resize(l->totals, l->totals_len + LINE_ROOM, 1);
-    char *at = l->totals + l->totals_len;
+/* What is asked of each batch; 0: not this. */
+struct asked {
+    int64_t prompt, chunk, tokens, kv;
+};
 
-    if (prefill_fs == 0)
-        snprintf(lead, sizeof lead, "batch %lld:", (long long)s->batch);
-    if (prefill_fs > 0)
-        n += text_format(at, room, "batch %lld: ttft %.6f ms", (long long)s->batch,
-                         (double)prefill_fs / 1e12);
-    if (decode_fs > 0)
-        n += text_format(at + n, room - (size_t)n,
-                         "%s tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s", lead,
-                         (double)decode_fs / 1e12, 1e15 / (double)decode_fs,
-                         (double)s->batch * 1e15 / (double)decode_fs);
-    n += text_format(at + n, room - (size_t)n, "\n");
-    l->totals_len += (size_t)n;
+static struct asked asked_of(const struct opts *o)
+{
+    bool none = o->prefill == 0 && o->decode == 0;
+
+    return (struct asked){.prompt = none ? DEFAULT_TOKENS : (int64_t)o->prefill,
+                          .chunk = (int64_t)o->chunk,
+                          .tokens = (int64_t)o->tokens,
+                          .kv = none && o->tokens == 0 ? DEFAULT_TOKENS : (int64_t)o->decode};
+}
+
+/* The next of the decode steps: those of all tokens, or the one that was asked for. */
+static bool next_decode(const struct asked *a, int64_t page, struct piece *p)
+{
+    if (a->tokens > 0)
+        return piece_of_tokens(a->prompt, a->tokens, page, p);
+    if (a->kv == 0 || p->times > 0)
+        return false;
+    *p = (struct piece){.q = 1, .kv = a->kv, .times = 1};
+    return true;
+}
+
+/* All pieces of the prompts. */
+static enum exit_code prefill(struct llm *l, const struct shape *s, const struct asked *a,
+                              int64_t *sum_fs)
+{
+    struct piece p = {0};
+    int64_t fs = 0;
+    enum exit_code code = EXIT_OK;
+
+    while (!code && piece_of_prompt(a->prompt, a->chunk, &p)) {
+        struct shape with = shape_of(s, &p);
+
+        with.has_more = p.kv < a->prompt;
+        code = iterate(l, &with, "prefill", &fs);
+        *sum_fs += fs;
+    }
+    return code;
+}
+
+/* The mean of decode steps, rounded half away; 0: there is none. */
+static enum exit_code decode(struct llm *l, const struct shape *s, const struct asked *a,
+                             int64_t *mean_fs)
+{
+    struct piece p = {0};
+    int64_t n = 0, sum_fs = 0, fs = 0;
+    enum exit_code code = EXIT_OK;
+
+    while (!code && next_decode(a, s->page, &p)) {
+        struct shape with = shape_of(s, &p);
+
+        code = iterate(l, &with, "decode", &fs);
+        sum_fs += p.times * fs;
+        n += p.times;
+    }
+    *mean_fs = n > 0 ? sum_fs / n + (2 * (sum_fs % n) >= n) : 0;
+    return code;
+}
+
+/* Do the largest piece of the prompt, behind all others, and the last token fit? */
+static enum exit_code check_sizes(struct llm *l, const struct shape *s, const struct asked *a)
+{
+    struct piece largest = {0}, last = {0};
+
+    piece_of_prompt(a->prompt, a->chunk, &largest);
+    largest.kv = a->prompt;
+    struct shape with = shape_of(s, &largest);
+    enum exit_code code = a->prompt > 0 ? check_size(l, &with) : EXIT_OK;
+
+    while (next_decode(a, s->page, &last))
+        ;
+    with = shape_of(s, &last);
+    return !code && last.times > 0 ? check_size(l, &with) : code;
 }
 
 static enum exit_code batch(struct llm *l, int64_t n)
 {
-    const struct opts *o = &l->cli->opts;
-    bool both = o->prefill == 0 && o->decode == 0;
-    int64_t prompt = both ? 1024 : (int64_t)o->prefill, kv = both ? 1024 : (int64_t)o->decode;
-    int64_t prefill_fs = 0, decode_fs = 0;
+    struct asked asked = asked_of(&l->cli->opts);
+    int64_t ttft_fs = 0, tpot_fs = 0;
     struct shape s = l->shape;
-    enum exit_code code = EXIT_OK;
 
     s.batch = n;
-    s.q = s.kv = prompt;
-    if (prompt > 0)
-        code = iterate(l, &s, "prefill", &prefill_fs);
-    s.q = 1;
-    s.kv = kv;
-    if (!code && kv > 0)
-        code = iterate(l, &s, "decode", &decode_fs);
+    enum exit_code code = check_sizes(l, &s, &asked);
     if (!code)
-        total(l, &s, prefill_fs, decode_fs);
+        code = prefill(l, &s, &asked, &ttft_fs);
+    if (!code)
+        code = decode(l, &s, &asked, &tpot_fs);
+    if (!code)
+        add_total(l, &s, ttft_fs, tpot_fs);
     return code;
 }
 
@@ -266,6 +367,11 @@ static enum exit_code read_shape(struct llm *l)
     char why[256];
     enum exit_code code;
 
+    if (o->tokens > 0 && o->decode > 0)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--tokens are behind a prompt, and --decode is one step");
+    if (o->chunk > 0 && o->decode > 0 && o->prefill == 0)
+        return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
     *s = (struct shape){.tp = o->tp ? (int64_t)o->tp : l->chip.units, .page = (int64_t)o->page};
     s->weights = s->act = s->kv_dtype = l->model.dtype;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
@@ -281,12 +387,56 @@ static enum exit_code read_shape(struct llm *l)
     return EXIT_OK;
 }
 
+/* -- what is printed -------------------------------------------------------------------------- */
+
 static bool llm_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct llm *l = arg;
 
     record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
     return true;
+}
+
+static bool total_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct llm *l = arg;
+
+    record_cells(total_columns, sizeof total_columns / sizeof *total_columns, &l->total[i], cells);
+    return true;
+}
+
+/* Lines for people, one for each batch; to be freed. */
+static char *lines_of_totals(const struct llm *l)
+{
+    enum { LINE_ROOM = 512 };
+    char *lines = memory_new(l->n_totals + 1, LINE_ROOM), *at = lines;
+
+    for (size_t i = 0; i < l->n_totals; i++) {
+        const struct llm_total *t = &l->total[i];
+
+        at += text_format(at, LINE_ROOM, "batch %llu:", (unsigned long long)t->batch);
+        if (t->has_ttft)
+            at += text_format(at, LINE_ROOM / 4, " ttft %.6f ms%s", t->ttft_ms,
+                              t->has_tpot ? "," : "");
+        if (t->has_tpot)
+            at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
+                              t->tpot_ms, t->user_per_s, t->per_s);
+        at += text_format(at, LINE_ROOM / 4, "\n");
+    }
+    return lines;
+}
+
+static enum exit_code print(struct llm *l)
+{
+    char *lines = lines_of_totals(l);
+    struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
+                          .arg = l};
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
+                        .note = lines,         .totals = &totals};
+    enum exit_code code = cmd_print(l->cli, &rows);
+
+    free(lines);
+    return code;
 }
 
 /* Batches that do not fit are left out, after a message, if others do. */
@@ -305,9 +455,7 @@ static enum exit_code run_batches(struct llm *l)
     list_free(&batches);
     if (code && !(l->too_large && l->n > 0))
         return code;
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n, .row = llm_row, .arg = l,
-                        .note = l->totals};
-    return cmd_print(l->cli, &rows);
+    return print(l);
 }
 
 /* -- models, without a simulation ------------------------------------------------------------- */
@@ -372,7 +520,8 @@ enum exit_code cmd_llm(const struct cli *cli)
     if (!code)
         code = run_batches(&l);
     chip_free(&l.chip);
-    free(l.totals);
+    free(l.total);
+    searched_free(&l.known);
     free(l.row);
     return code;
 }

@@ -88,7 +88,8 @@ def check(value, schema, path="$"):
 
 
 @pytest.mark.parametrize("words", [["probe"], ["run", "gemm", "M=64", "--vary", "sips=1,2"], ["why", "gemm", "M=64"], ["info"],
-                                   ["run", "gemm", "M=64", "--breakdown"], ["load", "--pattern=uniform", "--rate=0.1", "--txns=500"]])
+                                   ["run", "gemm", "M=64", "--breakdown"], ["load", "--pattern=uniform", "--rate=0.1", "--txns=500"],
+                                   ["llm", "llama-3.2-1b", "--decode=64", "--tries=1"]])
 def test_json_keeps_its_schema(words):
     schema = json.loads(ran("describe", "schema"))
     result = json.loads(ran(*words, *CUBE8, "--format", "json", "--quiet"))

@@ -4,7 +4,8 @@
  * Llama's family: norm, qkv, rope, attention, o, all_reduce, norm, gate_up, act, down, all_reduce.
  * Falcon: attention and MLP side by side from one norm (two in models with two), their sum, one
  * all_reduce. Before the layers the embedding; behind them norm, head, topk, all_gather for the
- * last token of each request. A norm adds what the all_reduce before it has left to the residual.
+ * last token of each request, if the prompt ends here. A norm adds what the all_reduce before it
+ * has left to the residual.
  */
 #include "cli/llm/graph.h"
 #include <stdio.h>
@@ -185,7 +186,8 @@ void graph_of_model(const struct model *m, const struct shape *s, struct graph *
     op->y = f.x;
     all_reduce(&f, "all_reduce0", false, f.x);
     layer(&f);
-    head(&f);
+    if (!s->has_more)
+        head(&f);
 }
 
 /* -- places ----------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ enum { GRAPH_OPS_MAX = 32 };
 struct shape {
     int64_t tp, batch, q, kv; /* ranks, requests, new tokens of each, tokens with the new ones */
     int64_t page;
+    bool has_more; /* of its prompts is to come: no head */
     kb_dtype weights, act, kv_dtype;
 };
 

@@ -235,28 +235,66 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
     return code;
 }
 
-static bool same_product(const struct llm_op *a, const struct llm_op *b)
+/* A product on a grid, and what was found. */
+struct searched_product {
+    struct llm_op op; /* with its tile */
+    uint32_t p, q;
+    struct found found;
+};
+
+static bool same_product(const struct searched_product *a, const struct llm_op *b, uint32_t p,
+                         uint32_t q)
 {
-    return b->kind == LLM_GEMM && a->x.rows == b->x.rows && a->x.cols == b->x.cols &&
-           a->y.cols == b->y.cols && a->y.unit == b->y.unit && a->weight_dtype == b->weight_dtype;
+    return a->p == p && a->q == q && a->op.x.rows == b->x.rows && a->op.x.cols == b->x.cols &&
+           a->op.y.cols == b->y.cols && a->op.y.unit == b->y.unit &&
+           a->op.weight_dtype == b->weight_dtype;
+}
+
+static const struct searched_product *find(const struct searched *known, const struct llm_op *op,
+                                           uint32_t p, uint32_t q)
+{
+    for (size_t i = 0; i < known->n; i++)
+        if (same_product(&known->product[i], op, p, q))
+            return &known->product[i];
+    return NULL;
+}
+
+static void keep(struct searched *known, const struct searched_product *one)
+{
+    if (known->n == known->room)
+        known->product =
+            memory_room(known->product, known->n, &known->room, sizeof *known->product);
+    known->product[known->n++] = *one;
+}
+
+void searched_free(struct searched *known)
+{
+    free(known->product);
 }
 
 enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct graph *g,
-                            const struct shape *s, uint64_t tries, struct found *found)
+                            const struct shape *s, uint64_t tries, struct searched *known,
+                            struct found *found)
 {
     enum exit_code code = EXIT_OK;
+    uint32_t p, q;
 
-    for (size_t i = 0, k; i < g->n && !code; i++) {
-        if (g->op[i].kind != LLM_GEMM)
+    grid_of(c, s->batch * s->q, &p, &q);
+    if (!c->forgets)
+        known->n = 0;
+    for (size_t i = 0; i < g->n && !code; i++) {
+        struct llm_op *op = &g->op[i];
+
+        if (op->kind != LLM_GEMM)
             continue;
-        for (k = 0; k < i && !same_product(&g->op[i], &g->op[k]); k++)
-            ;
-        if (k < i) {
-            g->op[i].tile = g->op[k].tile;
-            found[i] = found[k];
-        } else {
-            code = search(cli, c, g, s, tries, &g->op[i], &found[i]);
+        const struct searched_product *before = find(known, op, p, q);
+        if (before) {
+            op->tile = before->op.tile;
+            found[i] = before->found;
+            continue;
         }
+        code = search(cli, c, g, s, tries, op, &found[i]);
+        keep(known, &(struct searched_product){*op, p, q, found[i]});
     }
     return code;
 }

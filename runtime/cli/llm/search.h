@@ -12,14 +12,23 @@ struct found {
     int64_t within; /* else: at most so many tenths of a per cent; -1: not known */
 };
 
+/* Products whose tiles are known, {0} at first. */
+struct searched {
+    struct searched_product *product; /* owned */
+    size_t n, room;
+};
+
 /*
  * Chooses the tile of each GEMM of `g`: at most `tries` are simulated, alone on one rank. Equal
- * products are searched once.
+ * products are searched once: also those of graphs before it, unless the machine asks where bytes
+ * lie.
  *
  * returns  EXIT_OK, or a code after a message: EXIT_USAGE: no tile fits into the TCM
  */
 enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct graph *g,
-                            const struct shape *s, uint64_t tries, struct found *found);
+                            const struct shape *s, uint64_t tries, struct searched *known,
+                            struct found *found);
+void searched_free(struct searched *known);
 
 /* The least time of a GEMM with its tile on one PE, in ns; 0 if the machine has none. */
 double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q);

@@ -38,7 +38,8 @@ struct rows {
      * out. The member may be NULL: then there are only cells. */
     const void *(*record)(void *arg, uint64_t i);
     size_t record_bytes;
-    const char *note;    /* lines below a table for people; NULL: none */
+    const char *note;          /* lines below a table for people; NULL: none */
+    const struct rows *totals; /* sums of rows, for JSON, by other columns; NULL: none */
     const char *warning; /* why all rows may mislead; "": nothing; NULL: they are never asked */
 };
 

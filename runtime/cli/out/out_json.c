@@ -11,7 +11,8 @@
  *   ndjson  the lines of rows alone, which readers of tables take as they are
  *
  * The origin holds the whole configuration of the machine, so that a result can be repeated from
- * its own file, and "notes" if all rows may mislead. Keys of rows are the names of columns. Numbers
+ * its own file, "notes" if all rows may mislead, and "totals" if groups
+ * of rows have sums with other columns. Keys of rows are the names of columns. Numbers
  * that are not finite have no form in JSON and become null. Strings may come from the command line
  * and hold any bytes; text_put_json() writes what is no UTF-8 as U+FFFD.
  */
@@ -94,6 +95,20 @@ static void put_args(const struct origin *origin, struct sink *s)
     sink_char(s, '}');
 }
 
+/* ,"totals":[{"batch":1,...},...], on the same line */
+static void put_totals(const struct rows *totals, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+
+    sink_text(s, ",\"totals\":[");
+    for (uint64_t i = 0; i < totals->n_rows; i++) {
+        totals->row(totals->arg, i, cells);
+        sink_text(s, i > 0 ? "," : "");
+        put_row(totals, cells, s);
+    }
+    sink_char(s, ']');
+}
+
 /* Everything of the object but its rows and the closing brace. */
 static void put_origin(const struct rows *rows, const struct origin *origin, struct sink *s)
 {
@@ -114,6 +129,8 @@ static void put_origin(const struct rows *rows, const struct origin *origin, str
         out_json_string(s, rows->warning);
         sink_char(s, ']');
     }
+    if (rows->totals)
+        put_totals(rows->totals, s);
 }
 
 void out_json_head(const struct rows *rows, const struct origin *origin, struct sink *s)

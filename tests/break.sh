@@ -299,7 +299,7 @@ break_it 'the first bucket of a window is not due at once' $calendar 's/^       
 break_it 'a part ends its channel ahead of time' $inorder 's/whole_of\(s, slot\) == slot &&/true \&\&/'
 break_it 'the drain of the last link alone' $inorder 's/drain = taken > drain \? taken : drain;/drain = taken;/'
 break_it 'a memory passed with its link in runs of both ways' $program.c 's/\? FED_ONE_WAY : 0;/? FED_ONE_WAY | FED_ALWAYS : 0;/'
-break_it 'a component passed with its link' $program.c 's/if \(p->chooses \|\| \(t->impls && t->impls->memories\)\)/if (p->chooses)/'
+break_it 'a component passed with its link' $program.c 's/p->chooses \|\| \(t->impls && t->impls->memories\) \|\|/p->chooses ||/'
 break_it 'a wrap link as long as others on the way of an engine' $program.c 's/^    entry\.lead_fs \+= walk_extra_fs.*$//'
 break_it 'what other bytes took is not forgotten' $program.c 's/d->fs\[i\] = -1;/;/'
 break_it 'a bucket in the order of posting' $calendar 's/^        sort_few\(rows, n\);/        ;/'
@@ -359,7 +359,7 @@ break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm
 break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^ +(to->overhead_fs \+|in->overhead_fs -)= overhead_fs;$/;/'
 break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $nodes 's/(s->cube_hbm_distance_mm, )hbm_gbs\(s\)/\1s->cube_hbm_bw_gbs/'
+break_it 'edge into the slice without efficiency' $nodes 's/: hbm_gbs\(s\);/: s->cube_hbm_bw_gbs;/'
 break_it 'slice without efficiency' $costs 's/\.gbs = hbm_gbs\(s\)/.gbs = s->cube_hbm_bw_gbs/'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
@@ -395,7 +395,7 @@ break_it 'offset past the end allowed' $add 's/r->offset <= r->dst->nbytes/true/
 launch=runtime/kernels/launch.c pe_cpu=runtime/pe/pe_cpu.c pe_dma=runtime/pe/pe_dma.c pe_tcm=runtime/pe/pe_tcm.c boxes=runtime/pe/boxes.h
 scheduler=runtime/pe/pe_scheduler.c tl_check=runtime/kernels/tl_check.c tl_tensor=runtime/kernels/tl_tensor.c tl_memory=runtime/kernels/tl_memory.c
 break_it 'kernels start as their launch arrives' $launch \
-    's/start, pe->number/(uint64_t)(s->end_fs + pe_launch_fs(s, pe)), pe->number/'
+    's/begin, pe->number/(uint64_t)(s->end_fs + pe_launch_fs(s, pe)), pe->number/'
 break_it 'the last response taken for the latest' $pe_cpu 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
 break_it 'the next launch before the last is back' $launch \
     's/s->end_fs = l->result\.response_fs;/s->end_fs = l->result.last_end_fs;/'
@@ -782,7 +782,7 @@ break_it 'cubes: too many kinds on the way' gen/cubes.c 's/KINDS_BETWEEN = 16 \*
 break_it 'kbgen --config: broken links not looked up' gen/main.c 's/return b->spec\.broken\.n == 0 \|\| build_tables\(b\);/return b->spec.sips > 0;/'
 break_it 'probe: a case without a way is an error' runtime/cli/cmd_probe.c 's/ \|\| no_way\(cli, id, &request\)//'
 break_it 'completion: as many slices as PEs' runtime/cli/describe.c 's/"slice", cube\.n_slices/"slice", cube.pe_places/'
-break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
+break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->course \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
 
 # -- kb_coll.h ------------------------------------------------------------------------------
 coll=runtime/kernels/coll

@@ -762,7 +762,7 @@ break_it 'cubes: too many kinds on the way' gen/cubes.c 's/KINDS_BETWEEN = 16 \*
 break_it 'kbgen --config: broken links not looked up' gen/main.c 's/return b->spec\.broken\.n == 0 \|\| build_tables\(b\);/return b->spec.sips > 0;/'
 break_it 'probe: a case without a way is an error' runtime/cli/cmd_probe.c 's/ \|\| no_way\(cli, id, &request\)//'
 break_it 'completion: as many slices as PEs' runtime/cli/describe.c 's/"slice", cube\.n_slices/"slice", cube.pe_places/'
-break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
+break_it 'the plane of a request forgotten' $results 's/PLANE_BY_COLUMN \? txn->course \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
 
 # -- kb_coll.h ------------------------------------------------------------------------------
 coll=runtime/kernels/coll

@@ -155,16 +155,16 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
         .way = 1u + (x->op | (uint32_t)x->course << 2 | (uint32_t)x->chiplet << 8 |
                      (uint32_t)x->prio << 10 | (uint32_t)parts << 12 |
                      (uint32_t)(parts && s->splits[slot].by_address) << 13)};
-    bool tile =
-        parts && s->places && s->places[slot].tile.n > 1; /* of any shape: no answer is kept */
+    bool any = parts && (s->topo->paths > 1 || /* of any shape, or on any ways: no answer is kept */
+                         (s->places && s->places[slot].tile.n > 1));
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
                      (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
     uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));
 
-    if (tile || !is_same(&runs->keys[place], &key)) {
+    if (any || !is_same(&runs->keys[place], &key)) {
         runs->known[place] = run(s, runs, slot, key.offset);
         runs->keys[place] = key;
-        if (tile || s->idle->lost)
+        if (any || s->idle->lost)
             runs->keys[place].way = 0;
     }
     return runs->known[place];

@@ -491,8 +491,8 @@ static struct alone_known question(const struct alone_of *of)
     }
     k.src = of->trip.src;
     k.dst = of->trip.dst;
-    k.way |=
-        (uint32_t)of->op << 1 | (uint32_t)of->trip.plane << 4 | (uint32_t)of->trip.chiplet << 8;
+    k.way |= (uint32_t)of->op << 1 | (uint32_t)(of->trip.plane | of->trip.way) << 4 |
+             (uint32_t)of->trip.chiplet << 10;
     return k;
 }
 

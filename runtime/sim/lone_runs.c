@@ -142,6 +142,13 @@ static bool is_same(const struct lone_key *a, const struct lone_key *b)
            a->dst == b->dst && a->way == b->way;
 }
 
+/* Of a tile, or where its id says which ways or lanes its parts take, no answer is kept. */
+static bool is_of_any_shape(const struct kb_sim *s, uint32_t slot)
+{
+    return s->topo->paths > 1 || (s->router && s->router->turns > 1) ||
+           (s->places && s->places[slot].tile.n > 1);
+}
+
 struct lone lone_of(const struct kb_sim *s, uint32_t slot)
 {
     struct lone_runs *runs = s->lone;
@@ -155,8 +162,7 @@ struct lone lone_of(const struct kb_sim *s, uint32_t slot)
         .way = 1u + (x->op | (uint32_t)x->course << 2 | (uint32_t)x->chiplet << 8 |
                      (uint32_t)x->prio << 10 | (uint32_t)parts << 12 |
                      (uint32_t)(parts && s->splits[slot].by_address) << 13)};
-    bool any = parts && (s->topo->paths > 1 || /* of any shape, or on any ways: no answer is kept */
-                         (s->places && s->places[slot].tile.n > 1));
+    bool any = parts && is_of_any_shape(s, slot);
     uint64_t mixed = key.nbytes ^ key.offset << 8 ^ (uint64_t)key.src << 40 ^
                      (uint64_t)key.dst << 20 ^ (uint64_t)key.way << 52;
     uint32_t place = (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> (64 - LONE_BITS));

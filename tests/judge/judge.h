@@ -419,7 +419,7 @@ struct judge_row {
     uint64_t address;
     uint64_t offset, nbytes;
     uint32_t plane; /* of a column `plane`; 0: as sip.plane says, else its number + 1 */
-    uint64_t plus;  /* added to its number, where that chooses a plane */
+    uint64_t plus;  /* added to its number, where that chooses a plane, a way or a lane */
     uint32_t prio;
     uint32_t rows; /* of a tile, `stride` apart; below 2: it is one */
     uint64_t stride;

@@ -539,10 +539,10 @@ static void find_flows(struct sim *s, struct txn *x, const struct judge_route *t
     x->back.class = RESPONSE;
     if (read) {
         x->back.nbytes = x->piece.nbytes;
-        find_legs(s, &x->back, back, m_cpu_of(x, back), true, x->id + x->part);
+        find_legs(s, &x->back, back, m_cpu_of(x, back), true, x->id + x->row->plus + x->part);
         cut(s, &x->back);
     }
-    find_legs(s, way, to, m_cpu_of(x, to), false, x->id + x->part);
+    find_legs(s, way, to, m_cpu_of(x, to), false, x->id + x->row->plus + x->part);
     find_terms(s, x, to, back->bottleneck_gbs, way);
     for (size_t leg = 0; leg < delay.n_legs; leg++) {
         x->request_fs[leg] = delay.legs[leg].head_fs;

@@ -1,7 +1,7 @@
 /*
- * net.c -- the net of a SIP: which ports its cubes have, and what links join them.
+ * net.c -- the net of a machine: which ports its cubes have, and what links join them.
  *
- * An item of sip.net gives links, in the order of their numbers:
+ * An item of sip.net, or of fabric.net, gives links, in the order of their numbers:
  *
  *     mesh, torus   by the cube on whose + side the link is, in the order of `of`, then dimension
  *     all           pairs i < j, in the order of the set
@@ -14,6 +14,10 @@
  * into one list, which is sorted by cube, item and that order.
  *
  * Example: torus: [2] joins c0 and c1 twice: c0.port0 (+) to c1.port1 (-), c1.port0 to c0.port1.
+ *
+ * The items of fabric.net are *rails*, links between cubes of all SIPs and the switches between
+ * them. Where there are some, the links of sip.net are made once more for each SIP, all cubes are
+ * counted over the whole machine, and the items of fabric.net follow, so their ports come last.
  */
 #include "net.h"
 #include "check.h"
@@ -36,15 +40,37 @@ struct making {
     const struct spec *spec;
     struct net *net;
     struct net_end *ends;
-    size_t n_ends, room;
+    size_t n_ends, ends_cap;
     const struct link_spec **kinds; /* [link] */
     bool *one_way;                  /* [link] */
     uint32_t item;
+    enum key key;             /* whose items are made: sip.net or fabric.net */
+    struct pattern_room room; /* the cubes that they may name */
 };
 
 static bool wrong(const struct making *m, struct place at, const char *text)
 {
-    return diag_error(m->spec->diag, at, "'sip.net': %s", text);
+    return diag_error(m->spec->diag, at, "'%s': %s", key_rows[m->key].path, text);
+}
+
+/* Cubes and switches that items may name. */
+static uint32_t room_of(const struct making *m)
+{
+    return m->room.sips * m->room.cubes + m->room.switches;
+}
+
+const char *net_cube_text(const struct net *net, struct arena *arena, uint32_t cube)
+{
+    if (net_is_switch(net, cube))
+        return arena_printf(arena, "sw%u", cube - net->n_sips * net->n_cubes);
+    if (cube < net->n_cubes)
+        return arena_printf(arena, "c%u", cube);
+    return arena_printf(arena, "s%u.c%u", cube / net->n_cubes, cube % net->n_cubes);
+}
+
+static const char *cube_text(const struct making *m, uint32_t cube)
+{
+    return net_cube_text(m->net, m->spec->arena, cube);
 }
 
 /* -- kinds of links --------------------------------------------------------------------------- */
@@ -85,8 +111,8 @@ static const struct link_spec *kind_of(const struct making *m, const struct text
 
 static struct net_end *new_end(struct making *m)
 {
-    if (m->n_ends == m->room) {
-        size_t room = 2 * m->room + 64;
+    if (m->n_ends == m->ends_cap) {
+        size_t room = 2 * m->ends_cap + 64;
         struct net_end *ends = arena_alloc(m->spec->arena, room * sizeof *ends);
         const struct link_spec **kinds = arena_alloc(m->spec->arena, room * sizeof *kinds);
         bool *one_way = arena_alloc(m->spec->arena, room * sizeof *one_way);
@@ -99,7 +125,7 @@ static struct net_end *new_end(struct making *m)
         m->ends = ends;
         m->kinds = kinds;
         m->one_way = one_way;
-        m->room = room;
+        m->ends_cap = room;
     }
     return &m->ends[m->n_ends++];
 }
@@ -134,6 +160,13 @@ struct set {
     uint32_t n, *cubes;
 };
 
+/* Is it a pattern of cubes that items of this key may name? */
+static bool is_set(const struct making *m, const char *of, struct pattern *out)
+{
+    return pattern_of_text(of, strlen(of), m->spec->arena, out) && !out->of_pes &&
+           (m->key == KEY_fabric_net || *of != 's');
+}
+
 /* The cubes of a pattern in its order; false after a message. */
 static bool find_set(const struct making *m, const struct text_spec *text, struct place at,
                      struct set *out)
@@ -141,22 +174,34 @@ static bool find_set(const struct making *m, const struct text_spec *text, struc
     const char *of = text->text ? text->text : "c*";
     struct arena *a = m->spec->arena;
     struct pattern p;
-    bool *seen = arena_alloc(a, m->net->n_cubes * sizeof *seen);
+    bool *seen = arena_alloc(a, room_of(m) * sizeof *seen);
 
+    if (!text->text && m->key == KEY_fabric_net)
+        return wrong(m, at, "a mesh or torus needs 'of', the cubes that it joins");
     at = text->text ? text->at : at;
-    if (!pattern_of_text(of, strlen(of), a, &p) || p.of_pes || *of == 's')
+    if (!is_set(m, of, &p))
         return wrong(m, at,
-                     arena_printf(a, "'%s' is no cubes of a SIP, as c3, c[4-7] or c*",
+                     arena_printf(a,
+                                  m->key == KEY_fabric_net
+                                      ? "'%s' is no cubes and no switches, as s*.c2 or sw[0-3]"
+                                      : "'%s' is no cubes of a SIP, as c3, c[4-7] or c*",
                                   diag_text(a, of, strlen(of))));
-    out->cubes = arena_alloc(a, (size_t)m->net->n_cubes * 2 * sizeof *out->cubes);
-    out->n = pattern_cubes(&p, m->net->n_cubes, out->cubes, 2 * m->net->n_cubes);
+    out->cubes = arena_alloc(a, (size_t)room_of(m) * 2 * sizeof *out->cubes);
+    out->n = pattern_cubes(&p, &m->room, out->cubes, 2 * room_of(m));
+    if (out->n == UINT32_MAX && m->key == KEY_fabric_net)
+        return wrong(m, at,
+                     arena_printf(a,
+                                  "'%s' has %s that are not there: 'sips' is %u, a SIP has %u "
+                                  "cubes, and 'fabric.switches' is %u",
+                                  of, p.of_switches ? "switches" : "cubes", m->room.sips,
+                                  m->room.cubes, m->room.switches));
     if (out->n == UINT32_MAX)
         return wrong(m, at,
                      arena_printf(a, "'%s' has cubes that are not there: 'sip.cubes' is %u", of,
                                   m->net->n_cubes));
     for (uint32_t i = 0; i < out->n; i++) {
         if (seen[out->cubes[i]])
-            return wrong(m, at, arena_printf(a, "'%s' has c%u twice", of, out->cubes[i]));
+            return wrong(m, at, arena_printf(a, "'%s' has %s twice", of, cube_text(m, out->cubes[i])));
         seen[out->cubes[i]] = true;
     }
     return true;
@@ -269,7 +314,7 @@ static bool add_all(struct making *m, const struct net_item *item)
 static bool are_apart(const struct making *m, const struct net_item *item, const struct set *a,
                       const struct set *b)
 {
-    bool *seen = arena_alloc(m->spec->arena, m->net->n_cubes * sizeof *seen);
+    bool *seen = arena_alloc(m->spec->arena, room_of(m) * sizeof *seen);
 
     for (uint32_t i = 0; i < a->n; i++)
         seen[a->cubes[i]] = true;
@@ -277,7 +322,7 @@ static bool are_apart(const struct making *m, const struct net_item *item, const
         if (seen[b->cubes[i]])
             return wrong(
                 m, item->of[1].at,
-                arena_printf(m->spec->arena, "c%u is in both sets of 'each'", b->cubes[i]));
+                arena_printf(m->spec->arena, "%s is in both sets of 'each'", cube_text(m, b->cubes[i])));
     return true;
 }
 
@@ -374,7 +419,7 @@ static bool add_listed(struct making *m, const struct link_spec *kind, const str
 
             if (a == b)
                 return wrong(m, text->at,
-                             arena_printf(arena, "'%s' joins c%u to itself", text->text, a));
+                             arena_printf(arena, "'%s' joins %s to itself", text->text, cube_text(m, a)));
             add_link(m, kind, (struct net_end){.cube = a, .order = order, .side = side[0]},
                      (struct net_end){.cube = b, .order = order, .side = side[1]}, *sign == '>');
         }
@@ -406,9 +451,9 @@ static int by_port(const void *a, const void *b)
 
 static bool too_many(const struct making *m, uint32_t cube, uint32_t n)
 {
-    return n <= PORTS_MAX || wrong(m, spec_place(m->spec, KEY_sip_net),
-                                   arena_printf(m->spec->arena, "c%u has %u ports, more than %d",
-                                                cube, n, PORTS_MAX));
+    return n <= PORTS_MAX || wrong(m, spec_place(m->spec, m->key),
+                                   arena_printf(m->spec->arena, "%s has %u ports, more than %d",
+                                                cube_text(m, cube), n, PORTS_MAX));
 }
 
 /* Numbers the ports of each cube. */
@@ -442,7 +487,7 @@ static bool set_ports(struct making *m)
             rows[own].cube = m->ends[other].cube;
             rows[own].port = (uint32_t)(&rows[other] - net->cubes[rows[own].cube].ports);
         }
-    for (uint32_t i = 0; i < net->n_cubes; i++) {
+    for (uint32_t i = 0; i < room_of(m); i++) {
         if (!too_many(m, i, net->cubes[i].n))
             return false;
         if (net->cubes[i].n > net->most_ports)
@@ -488,7 +533,7 @@ static bool find_io_cubes(struct making *m)
 /* A mesh or torus of two dimensions over all cubes has a width and a height; else it is a row. */
 static void find_size(struct net *net, const struct net_item *first)
 {
-    bool is_grid = first->n_dims == 2 && (!first->of[0].text || !strcmp(first->of[0].text, "c*"));
+    bool is_grid = first && first->n_dims == 2 && (!first->of[0].text || !strcmp(first->of[0].text, "c*"));
 
     net->w = is_grid ? (uint32_t)first->dims[0] : net->n_cubes;
     net->h = is_grid ? (uint32_t)first->dims[1] : 1;
@@ -500,6 +545,11 @@ uint32_t net_cubes(const struct spec *spec)
                                       : spec->sip_cube_mesh_w * spec->sip_cube_mesh_h);
 }
 
+uint32_t net_switches(const struct spec *spec)
+{
+    return spec->fabric_net.n ? (uint32_t)spec->fabric_switches : 0;
+}
+
 /* Tables of exits have a byte for each pair of cubes. A mesh or torus of all may have more cubes.
  */
 static bool table_fits(const struct making *m)
@@ -507,89 +557,68 @@ static bool table_fits(const struct making *m)
     const struct net_item *first = &m->spec->sip_net.rows[0];
     bool whole = m->spec->sip_net.n == 1 && first->n_dims && m->net->n_cubes <= NET_CUBES_MAX;
 
+    if (m->net->rails && room_of(m) > NET_TABLE_MAX)
+        return diag_error(m->spec->diag, spec_place(m->spec, KEY_fabric_net),
+                          "'fabric.net' joins %u cubes and switches, more than %d", room_of(m),
+                          NET_TABLE_MAX);
     return whole || m->net->n_cubes <= NET_TABLE_MAX ||
            diag_error(m->spec->diag, spec_place(m->spec, KEY_sip_cubes),
                       "'sip.cubes' is %u: more than %d cubes must be one mesh or torus",
                       m->net->n_cubes, NET_TABLE_MAX);
 }
 
-bool net_make(const struct spec *spec, struct net *out)
+static bool add_items(struct making *m, enum key key, const struct net_specs *items)
 {
     static bool (*const add[NET_SHAPES])(struct making * m, const struct net_item *item) = {
         [NET_MESH] = add_grid, [NET_TORUS] = add_grid,          [NET_ALL] = add_all,
         [NET_EACH] = add_each, [NET_DRAGONFLY] = add_dragonfly, [NET_LIST] = add_list};
-    struct making m = {.spec = spec, .net = out};
     bool ok = true;
 
-    *out = (struct net){.n_cubes = net_cubes(spec)};
-    out->cubes = arena_alloc(spec->arena, out->n_cubes * sizeof *out->cubes);
-    for (; m.item < spec->sip_net.n; m.item++)
-        ok = add[spec->sip_net.rows[m.item].shape](&m, &spec->sip_net.rows[m.item]) && ok;
-    if (!ok || !table_fits(&m) || !set_ports(&m) || !find_io_cubes(&m))
-        return false;
-    find_size(out, &spec->sip_net.rows[0]);
-    return true;
+    m->key = key;
+    for (size_t i = 0; i < items->n; i++, m->item++)
+        ok = add[items->rows[i].shape](m, &items->rows[i]) && ok;
+    return ok;
 }
 
-/* -- keys that do not go together ------------------------------------------------------------- */
-
-bool net_is_meant(const struct spec *spec)
+/* The links of one SIP for all others, too. */
+static void repeat_in_sips(struct making *m)
 {
-    return spec->sip_net.n || check_is_bad(spec, KEY_sip_net);
+    uint32_t n = m->net->n_links;
+
+    for (uint32_t sip = 1; sip < m->net->n_sips; sip++)
+        for (uint32_t link = 0; link < n; link++) {
+            struct net_end ends[2] = {m->ends[2 * link], m->ends[2 * link + 1]};
+
+            for (int i = 0; i < 2; i++) {
+                struct net_end *end = new_end(m);
+
+                *end = ends[i];
+                end->cube += sip * m->net->n_cubes;
+                end->link = m->net->n_links;
+            }
+            m->kinds[m->net->n_links] = m->kinds[link];
+            m->one_way[m->net->n_links++] = m->one_way[link];
+        }
 }
 
-static void check_version(const struct spec *spec)
+bool net_make(const struct spec *spec, struct net *out)
 {
-    const struct {
-        enum key key;
-        bool used;
-    } of_version[] = {{KEY_links, spec->links.n},
-                      {KEY_kinds, spec->kinds.n},
-                      {KEY_sip_net, spec->sip_net.n},
-                      {KEY_sip_cubes, spec->sip_cubes}};
+    struct making m = {.spec = spec, .net = out, .room = {1, net_cubes(spec), 0}};
+    bool ok;
 
-    for (size_t i = 0; i < sizeof of_version / sizeof *of_version; i++)
-        if (of_version[i].used && spec->kernbench < 3)
-            diag_error(spec->diag, spec_place(spec, of_version[i].key),
-                       "'%s' is of version 3 of the keys, this file says %lld",
-                       key_rows[of_version[i].key].path, (long long)spec->kernbench);
-}
-
-static void refuse_beside(const struct spec *spec, enum key k)
-{
-    if (check_is_given(spec, k) && !spec_is_default(spec, k))
-        diag_error(spec->diag, spec_place(spec, k), "'%s' cannot stand beside 'sip.net'",
-                   key_rows[k].path);
-}
-
-/* Keys that mean nothing without a net. */
-static void check_without(const struct spec *spec)
-{
-    if (spec->sip_cubes)
-        diag_error(spec->diag, spec_place(spec, KEY_sip_cubes), "'sip.cubes' needs 'sip.net'");
-    if (spec->sip_io_cubes.n)
-        diag_error(spec->diag, spec_place(spec, KEY_sip_io_cubes),
-                   "'sip.io_cubes' needs 'sip.net'");
-    if (spec->sip_paths > 1)
-        diag_error(spec->diag, spec_place(spec, KEY_sip_paths), "'sip.paths' needs 'sip.net'");
-}
-
-void net_check(const struct spec *spec)
-{
-    check_version(spec);
-    if (!net_is_meant(spec)) {
-        check_without(spec);
-        return;
+    *out = (struct net){.n_cubes = m.room.cubes,
+                        .n_sips = (uint32_t)spec->sips,
+                        .n_switches = net_switches(spec),
+                        .rails = spec->fabric_net.n};
+    ok = add_items(&m, KEY_sip_net, &spec->sip_net) && find_io_cubes(&m);
+    if (ok && out->rails) {
+        repeat_in_sips(&m);
+        m.room = (struct pattern_room){out->n_sips, out->n_cubes, out->n_switches};
+        ok = table_fits(&m) && add_items(&m, KEY_fabric_net, &spec->fabric_net);
     }
-    if (!spec->sip_cubes && !check_is_bad(spec, KEY_sip_cubes))
-        diag_error(spec->diag, spec_place(spec, KEY_sip_net),
-                   "'sip.net' needs 'sip.cubes', the number of cubes");
-    for (enum key k = KEY_sip_cube_mesh_w; key_shares(KEY_sip_cube_mesh_w, k, 2); k++)
-        refuse_beside(spec, k);
-    refuse_beside(spec, KEY_sip_planes);
-    refuse_beside(spec, KEY_sip_plane);
-    refuse_beside(spec, KEY_sip_io_chiplets);
-    if (spec->sip_paths > 1 && spec->sip_routes_impl.name)
-        diag_error(spec->diag, spec_place(spec, KEY_sip_paths),
-                   "'sip.paths' cannot stand beside 'sip.routes': a table gives one way");
+    out->cubes = arena_alloc(spec->arena, room_of(&m) * sizeof *out->cubes);
+    if (!ok || !table_fits(&m) || !set_ports(&m))
+        return false;
+    find_size(out, spec->sip_net.n ? &spec->sip_net.rows[0] : NULL);
+    return true;
 }

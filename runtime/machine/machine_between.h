@@ -44,7 +44,7 @@ static inline const struct between_row *between_cubes(const struct kb_topology *
     uint32_t from = t->sips == 1 ? a : a % t->cubes;
 
     if (t->between_by == BY_PAIR)
-        return &t->between[t->between_of[((size_t)block * t->sips * t->cubes + a) * t->cubes + to]];
+        return &t->between[t->between_of[((size_t)block * sip_cubes(t) + a) * t->cubes + to]];
     return &t->between[block * t->n_between + t->mesh_middle + t->cube_pos[to] - t->cube_pos[from]];
 }
 

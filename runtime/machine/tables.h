@@ -126,7 +126,7 @@ enum wrap { WRAP_NONE, WRAP_X, WRAP_Y, WRAP_XY };
  * enum wrap. */
 enum tie { TIE_LOW, TIE_SPREAD };
 enum { WRAP_SPREAD = 4 };
-enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
+enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID, FABRIC_NET };
 
 /*
  * One way of a pair of cubes of a net that has several: machine/paths.h. The rows of a pair lie one
@@ -143,7 +143,7 @@ struct path_row {
  * is missing, have a row, too. A link has one number, at the one of its two cubes that owns it.
  */
 struct port_row {
-    uint32_t cube; /* of its SIP */
+    uint32_t cube; /* over all SIPs; a switch between them, too */
     uint8_t port;
     uint8_t flags;
     uint16_t ring; /* of a torus: its item and dimension, from 1; 0: of none */
@@ -410,6 +410,17 @@ struct kb_topology {
 
     const char *release; /* topology_release, if it was compiled; NULL: it was made at run time */
 };
+
+/* Cubes of all SIPs; and with them the switches between SIPs, which are cubes without an end. */
+static inline uint32_t sip_cubes(const struct kb_topology *t)
+{
+    return t->sips * t->cubes;
+}
+
+static inline uint32_t sim_cubes(const struct kb_topology *t)
+{
+    return sip_cubes(t) + t->switches;
+}
 
 /* Tables of another release would be read amiss: then the linker does not find this. */
 extern const char topology_release[] EXPORTED(release);

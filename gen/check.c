@@ -158,7 +158,8 @@ int64_t count_nodes(const struct spec *spec)
             chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
     return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
-           (spec->sips > 1 ? SWITCH : 0);
+           (spec->sips > 1 && spec->fabric_shape == FABRIC_SWITCH ? SWITCH : 0) +
+           net_switches(spec) * count_cube_nodes(spec);
 }
 
 /* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike.

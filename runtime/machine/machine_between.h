@@ -32,7 +32,7 @@ static inline uint32_t between_blocks(const struct kb_topology *t)
     for (uint32_t plane = 0; plane < t->planes; plane++)
         if (t->plane_rows[plane].one_way)
             return 2u * t->planes;
-    return t->planes;
+    return t->rails_one_way ? 2u : t->planes;
 }
 
 /* The cubes between `a` and `b`, two of one SIP, on a route that may be odd; not BY_WALK. */

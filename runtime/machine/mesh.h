@@ -256,6 +256,13 @@ static inline bool mesh_by_rail(const struct kb_topology *t, uint32_t from, uint
     return t->rails && !cost_same_sip(t, from, to);
 }
 
+/* Does a read between these two go by the route of its data? */
+static inline bool mesh_is_one_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                                   uint32_t to)
+{
+    return mesh_by_rail(t, from, to) ? t->rails_one_way : t->plane_rows[plane].one_way;
+}
+
 /* The exit by which a route over rails leaves `from` for `to`. */
 static inline uint32_t mesh_rail(const struct kb_topology *t, uint32_t from, uint32_t to)
 {

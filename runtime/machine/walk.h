@@ -48,7 +48,7 @@ static inline struct trip walk_trip(const struct kb_topology *t, uint32_t src, u
 
     if (t->regular)
         return (struct trip){.src = src, .dst = dst, .of_host = of_host};
-    bool far = !of_host && mesh_by_rail(t, src_cube(t, src), dst_cube(t, dst));
+    uint32_t from = of_host ? dst_cube(t, dst) : src_cube(t, src);
 
     return (struct trip){.src = src,
                          .dst = dst,
@@ -56,7 +56,7 @@ static inline struct trip walk_trip(const struct kb_topology *t, uint32_t src, u
                          .way = t->paths > 1 && !of_host ? (uint8_t)course : 0,
                          .chiplet = (uint8_t)chiplet,
                          .of_host = of_host,
-                         .back = reads && (far ? t->rails_one_way : t->plane_rows[plane].one_way)};
+                         .back = reads && mesh_is_one_way(t, plane, from, dst_cube(t, dst))};
 }
 
 /* The part of a trip inside the SIP of `cube`: from which cube to which. Over rails it is all. */

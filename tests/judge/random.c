@@ -809,7 +809,9 @@ void judge_random_net(FILE *out, uint64_t seed)
 {
     struct dice dice = {.state = seed}, *rng = &dice;
     struct dice keys = {.state = ~seed};
-    uint32_t n_sips, n;
+    struct dice rails = {.state = seed ^ UINT64_C(0x5ca1ab1e)};
+    uint32_t n_sips, n, switches = 0;
+    bool has_rails;
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
@@ -818,17 +820,26 @@ void judge_random_net(FILE *out, uint64_t seed)
     fprintf(out, "contention: {links: %s}\n", chance(rng, 80) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     n_sips = 1 + below(rng, 2);
+    has_rails = n_sips > 1 && chance(&rails, 70);
+    if (has_rails)
+        n_sips = 2 + below(&rails, 2);
     fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
     print_overhead(out, rng);
-    fputs(", ", out);
-    print_link(out, rng);
-    n = 2 + below(rng, 11);
+    if (!has_rails) {
+        fputs(", ", out);
+        print_link(out, rng);
+    }
+    n = 2 + below(rng, has_rails ? 5 : 11);
+    if (has_rails)
+        switches = judge_print_rails(out, &rails, n_sips, n);
     fputs("sip:\n  d2d: {", out);
     print_link(out, rng);
     print_io(out, rng);
     judge_print_net(out, rng, n);
     print_cube(out, rng, &keys, seed);
     judge_print_kinds(out, rng, n);
+    if (switches && chance(&rails, 25))
+        fprintf(out, "missing: [sw%" PRIu32 "]\n", below(&rails, switches));
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */

@@ -251,12 +251,15 @@ static bool find_net(struct finding *f)
     cubes->net = arena_alloc(spec->arena, sizeof *cubes->net);
     if (!net_make(spec, cubes->net))
         return false;
-    for (uint32_t i = 0; i < cubes->n && f->room.cubes > 1; i++)
-        if (cubes->there[i] && !net_cube(cubes->net, i)->n)
-            return diag_error(spec->diag, spec_place(spec, KEY_sip_net), "'%s': %s has no link",
-                              net_is_switch(cubes->net, i) ? "fabric.net" : "sip.net",
-                              net_cube_text(cubes->net, spec->arena,
-                                            cubes->net->rails ? i : i % f->room.cubes));
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        bool of_fabric = net_is_switch(cubes->net, i);
+
+        if (cubes->there[i] && !net_cube(cubes->net, i)->n && (f->room.cubes > 1 || of_fabric))
+            return diag_error(
+                spec->diag, spec_place(spec, of_fabric ? KEY_fabric_net : KEY_sip_net),
+                "'%s': %s has no link", of_fabric ? "fabric.net" : "sip.net",
+                net_cube_text(cubes->net, spec->arena, cubes->net->rails ? i : i % f->room.cubes));
+    }
     return part_by_ports(cubes, spec->arena) ||
            diag_error(spec->diag, spec_place(spec, KEY_sip_net),
                       "cubes of more than %d kinds; a kind is the keys of a cube, its missing PEs "

@@ -18,12 +18,10 @@ static void check_version(const struct spec *spec)
     const struct {
         enum key key;
         bool used;
-    } of_version[] = {{KEY_links, spec->links.n},
-                      {KEY_kinds, spec->kinds.n},
-                      {KEY_sip_net, spec->sip_net.n},
-                      {KEY_sip_cubes, spec->sip_cubes},
-                      {KEY_fabric_net, spec->fabric_net.n},
-                      {KEY_fabric_switches, spec->fabric_switches}};
+    } of_version[] = {
+        {KEY_links, spec->links.n},           {KEY_kinds, spec->kinds.n},
+        {KEY_sip_net, spec->sip_net.n},       {KEY_sip_cubes, spec->sip_cubes},
+        {KEY_fabric_net, spec->fabric_net.n}, {KEY_fabric_switches, spec->fabric_switches}};
 
     for (size_t i = 0; i < sizeof of_version / sizeof *of_version; i++)
         if (of_version[i].used && spec->kernbench < 3)
@@ -55,9 +53,9 @@ static void check_without(const struct spec *spec)
 /* What stands beside 'fabric.net', and what it needs. */
 static void check_rails(const struct spec *spec)
 {
-    const enum key not_beside[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap,
-                                   KEY_fabric_tie,    KEY_fabric_impl,   KEY_fabric_distance_mm,
-                                   KEY_fabric_bw_gbs, KEY_sip_planes,    KEY_sip_plane,
+    const enum key not_beside[] = {KEY_fabric_grid_w,  KEY_fabric_grid_h, KEY_fabric_wrap,
+                                   KEY_fabric_tie,     KEY_fabric_impl,   KEY_fabric_distance_mm,
+                                   KEY_fabric_bw_gbs,  KEY_sip_planes,    KEY_sip_plane,
                                    KEY_sip_io_chiplets};
     bool one_cube = spec->sip_cube_mesh_w == 1 && spec->sip_cube_mesh_h == 1;
 
@@ -85,10 +83,14 @@ static void check_rails(const struct spec *spec)
     if (spec->sip_routes_impl.name)
         diag_error(spec->diag, spec_place(spec, KEY_sip_routes_impl),
                    "'sip.routes' cannot stand beside 'fabric.net'");
+    if (spec->cube_noc_model == NOC_MESH && !check_is_bad(spec, KEY_cube_noc_model))
+        diag_error(spec->diag, spec_place(spec, KEY_cube_noc_model),
+                   "'cube.noc.model: mesh' cannot stand beside 'fabric.net' yet: bus can");
     if (spec->contention_links == MODE_ROUTER && !check_is_bad(spec, KEY_contention_links))
-        diag_error(spec->diag, spec_place(spec, KEY_contention_links),
-                   "'contention.links: router' cannot stand beside 'fabric.net' yet: ideal and fifo "
-                   "can");
+        diag_error(
+            spec->diag, spec_place(spec, KEY_contention_links),
+            "'contention.links: router' cannot stand beside 'fabric.net' yet: ideal and fifo "
+            "can");
 }
 
 void net_check(const struct spec *spec)

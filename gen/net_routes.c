@@ -195,7 +195,8 @@ static void list_steps(struct search *s)
         for (uint32_t port = 0; port < t->ports; port++) {
             const struct port_row *row = net_port(t, s->first + to, port);
             uint32_t from = step_to(s, to, port);
-            int64_t weight = from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
+            int64_t weight =
+                from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
 
             if (weight < 0)
                 continue;

@@ -25,12 +25,11 @@ enum { LISTS = 1 << 14 };        /* rows of net_ways.lists */
 
 struct net_ways net_ways_make(struct routes *r, net_leads leads, const void *of)
 {
-    return (struct net_ways){
-        .r = r,
-        .leads = leads,
-        .of = of,
-        .ports = arena_alloc(r->arena, sim_cubes(&r->topo) + 1u),
-        .lists = arena_alloc(r->arena, LISTS * sizeof(uint32_t))};
+    return (struct net_ways){.r = r,
+                             .leads = leads,
+                             .of = of,
+                             .ports = arena_alloc(r->arena, sim_cubes(&r->topo) + 1u),
+                             .lists = arena_alloc(r->arena, LISTS * sizeof(uint32_t))};
 }
 
 static uint64_t bytes_of_all(const struct routes *r)

@@ -12,8 +12,8 @@ struct net_ways {
     net_leads leads;
     const void *of;
     uint32_t first, to;
-    uint8_t *ports; /* of the way that is looked at */
-    uint32_t n;     /* ways that are found */
+    uint8_t *ports;                              /* of the way that is looked at */
+    uint32_t n;                                  /* ways that are found */
     uint32_t *lists, *after, n_after, after_cap; /* of pairs before, by what they have: same_as() */
 };
 

@@ -2,10 +2,11 @@
  * machine_components.c -- the nodes, edges and limits of a topology, as kernbench.h lists them.
  *
  * The numbers of nodes here are those of the library's users: SIP by SIP, each with its cubes and
- * then its IO chiplet, and the switch last, or the switches of fabric.net. Inside the library nodes are numbered as in walk.h,
- * with all cubes first. A full name is read from left to right: "sip0.cube5." selects the chiplet,
- * and the rest is looked up among the rows that the tables have for one cube of its kind. With 81
- * nodes in a cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
+ * then its IO chiplet, and the switch last, or the switches of fabric.net. Inside the library nodes
+ * are numbered as in walk.h, with all cubes first. A full name is read from left to right:
+ * "sip0.cube5." selects the chiplet, and the rest is looked up among the rows that the tables have
+ * for one cube of its kind. With 81 nodes in a cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 +
+ * 10 = 415.
  */
 #include <string.h>
 #include "machine/names.h"
@@ -57,9 +58,8 @@ static uint32_t first_switch_node(const kb_topology *t, uint32_t i)
 
 static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs */, uint32_t node)
 {
-    uint32_t number = node + (cube < sip_cubes(t)
-                                  ? first_node(t, cube / t->cubes, cube % t->cubes)
-                                  : first_switch_node(t, cube - sip_cubes(t)));
+    uint32_t number = node + (cube < sip_cubes(t) ? first_node(t, cube / t->cubes, cube % t->cubes)
+                                                  : first_switch_node(t, cube - sip_cubes(t)));
 
     for (uint32_t i = 0; !t->alike && i < node; i++)
         number -= !has_node(t, cube, i);

@@ -32,7 +32,7 @@ void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
                  walk_cube_node(t, cube, node)->name);
     else
         snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.%s", cube / t->cubes, cube % t->cubes,
-             walk_cube_node(t, cube, node)->name);
+                 walk_cube_node(t, cube, node)->name);
 }
 
 void name_io_node(const struct kb_topology *t, uint32_t chiplet, uint32_t node,

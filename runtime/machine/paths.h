@@ -25,10 +25,9 @@
 static inline const struct path_row *paths_between(const struct kb_topology *t, uint32_t from,
                                                    uint32_t to)
 {
-    uint32_t first =
-        mesh_by_rail(t, from, to)
-            ? t->rail_paths[(size_t)from * sim_cubes(t) + to]
-            : t->path_of[(size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes];
+    uint32_t first = mesh_by_rail(t, from, to)
+                         ? t->rail_paths[(size_t)from * sim_cubes(t) + to]
+                         : t->path_of[(size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes];
 
     return first ? &t->path_rows[first - 1] : NULL;
 }

@@ -490,9 +490,9 @@ static int64_t overhead_of(const struct judge_topo *t, size_t place, uint32_t po
 {
     double ns = port_at(t, place, port)->overhead_ns;
 
-    return judge_ns(ns < 0 ? judge_cube_number(t, sip_of(t, place), cube_of(t, place),
-                                               "cube.ucie.overhead_ns")
-                           : ns);
+    return judge_ns(
+        ns < 0 ? judge_cube_number(t, sip_of(t, place), cube_of(t, place), "cube.ucie.overhead_ns")
+               : ns);
 }
 
 /* Both ports, the wire between them, the NoC of the next cube. */

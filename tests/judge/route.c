@@ -462,9 +462,9 @@ bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op o
     bool host = op == JUDGE_H2D || op == JUDGE_D2H;
 
     judge_route_clear(r);
-    w.backwards = (op == JUDGE_READ || op == JUDGE_D2H) &&
-                  (src->sip != dst->sip && judge_has_rails(t) ? t->rails_one_way
-                                                              : t->plane[plane].one_way);
+    w.backwards =
+        (op == JUDGE_READ || op == JUDGE_D2H) &&
+        (src->sip != dst->sip && judge_has_rails(t) ? t->rails_one_way : t->plane[plane].one_way);
     if (host) {
         if (src->kind != JUDGE_HOST || dst->kind != JUDGE_SLICE || src->sip != dst->sip)
             return false;

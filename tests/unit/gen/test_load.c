@@ -102,6 +102,8 @@ static const char *const listing[][2] = {
     {"fabric.wrap", "none"},
     {"fabric.impl", "builtin"},
     {"fabric.tie", "low"},
+    {"fabric.switches", "0"},
+    {"fabric.net", "[]"},
     {"sips", "1"},
     {"sip.cube_mesh.w", "4"},
     {"sip.cube_mesh.h", "2"},

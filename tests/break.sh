@@ -93,7 +93,7 @@ break_it 'paths: all transactions take the first way' runtime/machine/endpoint.c
 break_it 'paths: a way counts once' gen/net_ways.c 's/before \+ lanes_of\(w, from, links\)/before + (lanes_of(w, from, links) > 0)/'
 break_it 'paths: any other way leaves a cube as the first' runtime/machine/walk.h 's/if \(trip->way\)/if (false)/'
 break_it 'rails: a switch between SIPs costs nothing' gen/cubes.c 's/(kind->cube_noc_overhead_ns) = spec->fabric_overhead_ns/\1 = 0/'
-break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/'
+break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/' gen/net_ways.c 's/hash % LISTS/0/'
 break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip < 1/'
 break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'

@@ -223,6 +223,7 @@ struct memory_row {
     uint8_t atomic;  /* enum memory_atomic */
     uint8_t model;   /* enum memory_model */
     uint8_t behind;  /* the same, of what is built in behind a component or a cache */
+    uint8_t late;    /* data may be late behind its service, which does not hold it */
     uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
     uint32_t access_bytes; /* a slice without banks moves whole blocks of so many; 0: bytes */
 };
@@ -274,7 +275,7 @@ static inline bool memory_frees_early(const struct memory_row *memory)
 {
     return memory->model == MEMORY_SERVER &&
            (memory->hold != HOLD_ROUTE || memory->latency_fs > 0 || memory->ports > 1 ||
-            memory->atomic != ATOMIC_WRITE);
+            memory->atomic != ATOMIC_WRITE || memory->late);
 }
 
 /*

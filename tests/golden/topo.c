@@ -111,6 +111,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
         .run_fs = 0,
         .read_engines = 1,
         .write_engines = 1,
+        .reduce_fs = 0,
         .ucie_overhead_fs = 1000000,
         .queue_bytes = 0,
         .pe_gbs = 256.0,

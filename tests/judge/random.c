@@ -1026,7 +1026,7 @@ static bool is_target(const struct judge_row *row, const struct judge_end *end)
     return false;
 }
 
-/* Some writes become multicasts, to memories of the same kind that have room for them. */
+/* Some writes and reads become multicasts, to memories of the same kind that have room for them. */
 static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t number,
                          struct judge_row *row)
 {
@@ -1034,7 +1034,8 @@ static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t numbe
     struct dice dice = {.state = seed ^ UINT64_C(0x3ca57)}, *rng = &dice;
     uint32_t want = 2 + below(rng, MOST - 1);
 
-    if (row->op != JUDGE_WRITE || row->rows || row->by_address || t->is_router || chance(rng, 60))
+    if ((row->op != JUDGE_WRITE && row->op != JUDGE_READ) || row->rows || row->by_address ||
+        t->is_router || chance(rng, 60))
         return;
     row->targets[row->n_targets++] = row->dst;
     for (int i = 0; i < TRIES && row->n_targets < want; i++) {
@@ -1145,7 +1146,11 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
             fprintf(out, "%" PRId64, row.issue_fs / 1000000);
         else
             judge_print_ns(out, row.issue_fs);
-        fprintf(out, ",%s,%s,", row.n_targets ? "mwrite" : op_names[row.op], src);
+        fprintf(out, ",%s,%s,",
+                !row.n_targets         ? op_names[row.op]
+                : row.op == JUDGE_READ ? "mread"
+                                       : "mwrite",
+                src);
         judge_print_dst(out, &row);
         fputc(',', out);
         print_bytes(out, row.offset);

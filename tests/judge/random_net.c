@@ -156,15 +156,17 @@ void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n)
 {
     static const char *const kinds[] = {"xcd", "iod", "hub", "big"};
     uint32_t rows = below(rng, 4), first = 1;
+    bool joins = !rng->no_delays && rng->state % 3 == 0;
 
     fputs("links:\n", out);
     print_kind(out, rng, "a");
     print_kind(out, rng, "b");
     fputs("kinds:\n  xcd: {hbm: {slices: 0}", out);
     fprintf(out, "%s}\n", chance(rng, 30) ? ", transit: none" : "");
-    fputs("  iod: {pes: 0, hbm: {slices: 2}}\n  hub: {pes: 0, hbm: {slices: 0}}\n"
-          "  big: {pes: 3, hbm: {slices: 4}}\n",
-          out);
+    fprintf(out,
+            "  iod: {pes: 0, hbm: {slices: 2}%s}\n  hub: {pes: 0, hbm: {slices: 0}%s}\n"
+            "  big: {pes: 3, hbm: {slices: 4}}\n",
+            joins ? ", noc: {reduce_ns: 3.0}" : "", joins ? ", noc: {reduce_ns: 0.75}" : "");
     fputs("cubes: {", out);
     for (uint32_t i = 0; i < rows && first < n; i++) {
         uint32_t last = first + below(rng, n - first);

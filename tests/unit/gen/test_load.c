@@ -135,6 +135,7 @@ static const char *const listing[][2] = {
     {"cube.noc.attach_mm", "0.5"},
     {"cube.noc.bw_gbs", "128.0"},
     {"cube.noc.impl", "builtin"},
+    {"cube.noc.reduce_ns", "0.0"},
     {"cube.noc.model", "bus"},
     {"cube.noc.mesh.cols", "6"},
     {"cube.noc.mesh.rows", "6"},

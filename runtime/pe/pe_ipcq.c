@@ -390,7 +390,7 @@ void ipcq_set_moved(struct op_token *r, const struct token *token)
     r->token = token->number;
     r->nbytes = token->fetch_bytes;
     r->address = ipcq_slot_address(token->queue, token->i);
-    r->space = (uint8_t)address_space(r->address);
+    r->space = (uint8_t)token->queue->space;
 }
 
 struct op ipcq_record(const struct work *work)
@@ -408,7 +408,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
     }
     op.out.address = ipcq_slot_address(token->queue, token->i);
-    op.out.space = (uint8_t)address_space(op.out.address);
+    op.out.space = (uint8_t)token->queue->space;
     return op;
 }
 

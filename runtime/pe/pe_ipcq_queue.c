@@ -52,6 +52,7 @@ static bool place_slots(struct command *c, struct queue *q)
         *r.taken += nbytes;
         q->memory = r.memory;
         q->address = address_of(s->topo, r.memory, r.size - *r.taken);
+        q->space = address_space(s->topo, q->address);
         return true;
     }
     kb_endpoint_name(&memory, name);

@@ -869,6 +869,7 @@ const struct kb_topology two_cubes_topology = {
     .first_hbm_node = TOPO_FIRST_HBM,
     .first_pe_node = TOPO_FIRST_PE,
     .granule = 0,
+    .offset_bits = 36,
     .address_over = 0,
     .address_hash = 0,
     .software_unit = 0,

@@ -244,7 +244,7 @@ break_it 'data of a read behind routers go before their bursts end' runtime/netw
 break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/offset_of\(s, slot\) \+ part->from, part->nbytes,/offset_of(s, slot), txn->nbytes,/'
 break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/least_fs = whole->arrive_fs \+ whole->drain_fs;/least_fs = whole->arrive_fs;/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
-break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
+break_it 'channels decide before ports' runtime/engine/router_order.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
 break_it 'data of channels that were alike belong to the first' runtime/network/banks_state.c 's/pool->bursts\[from\] \^ channel/pool->bursts[from]/'
 break_it 'channels that were alike stay one' runtime/network/banks.c 's/if \(slice->together == BANKS_APART\)/if (false)/'
 break_it 'a slice with banks wakes too late' runtime/network/banks.c 's/return ahead - 1;/return ahead;/'

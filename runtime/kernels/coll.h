@@ -20,8 +20,10 @@ struct span {
     int64_t n;
 };
 
-/* What is exchanged; DEAL_ROOT: from one, or to one. */
-enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT };
+enum { PIECE_BYTES = 8192 };
+
+/* What is exchanged; DEAL_ROOT: from one; DEAL_TO_ROOT: to one. */
+enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT, DEAL_TO_ROOT };
 
 struct coll {
     tl_ctx *tl;
@@ -33,7 +35,7 @@ struct coll {
     int64_t rank, me; /* the own; the own place */
     int64_t steps[N_LANES], most_steps;
     kb_coll_algorithm rows;                             /* of an all_reduce; KB_COLL_AUTO: none */
-    bool ring, direct, writes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    bool ring, direct, tree, writes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round;                                     /* of a part; at once */
@@ -69,6 +71,7 @@ void coll_reduce_by_rows(struct coll *c, kb_coll args);
 
 /* Of a message between two PEs, on an idle machine; false: there is no way. */
 enum { SAMPLE = 65536 }; /* its bytes */
+int64_t coll_way_fs(const struct kb_topology *t, uint32_t from, uint32_t to);
 bool coll_way_cost(const struct kb_topology *t, uint32_t from, uint32_t to, kb_cost *cost);
 
 /* Above so many ranks it is not looked up whether all are near. */
@@ -178,25 +181,32 @@ static inline int64_t neighbour(const struct coll *c, int64_t by)
 
 static inline uint32_t pe_at(const struct coll *c, int64_t place)
 {
-    return c->order->pes[c->order->ranks[place]];
+    return c->order->placed[place];
 }
 
-/* From, and to, the one that stands `by` places off. */
-static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, int64_t n)
+/* From, and to, the one at a place; < 0: there is none. */
+static inline tl_tensor *receive_from(const struct coll *c, int64_t from, int64_t n)
 {
-    int64_t from = neighbour(c, lane == UP ? -by : by);
-
     return n > 0 && from >= 0 ? tl_recv_at(c->here, c->tl, pe_at(c, from), KB_COLL_TAG, c->dtype,
                                            KB_SHAPE(n), true)
                               : NULL;
 }
 
-static inline void give(const struct coll *c, enum lane lane, int64_t by, tl_tensor *x)
+static inline void give_to(const struct coll *c, int64_t to, tl_tensor *x)
 {
-    int64_t to = neighbour(c, lane == UP ? by : -by);
-
     if (x && to >= 0)
         tl_send_at(c->here, c->tl, pe_at(c, to), KB_COLL_TAG, x);
+}
+
+/* The same of the one that stands `by` places off. */
+static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, int64_t n)
+{
+    return receive_from(c, neighbour(c, lane == UP ? -by : by), n);
+}
+
+static inline void give(const struct coll *c, enum lane lane, int64_t by, tl_tensor *x)
+{
+    give_to(c, neighbour(c, lane == UP ? by : -by), x);
 }
 
 static inline tl_tensor *reduce(const struct coll *c, tl_tensor *x, tl_tensor *y)

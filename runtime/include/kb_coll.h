@@ -54,6 +54,7 @@ typedef enum kb_coll_algorithm {
     KB_COLL_AXES,
     KB_COLL_HALVING,
     KB_COLL_HIERARCHICAL,
+    KB_COLL_AXES_HALVING,
     KB_COLL_TREE,
     KB_COLL_ALGORITHMS /* how many */
 } kb_coll_algorithm;

@@ -47,7 +47,7 @@ static uint64_t tcm_bytes(const struct coll *c)
 static uint64_t queues_bytes(const struct coll *c, const kb_limits *limits)
 {
     uint64_t each = ((uint64_t)limits->queue_slots * limits->queue_slot_bytes + 63) / 64 * 64;
-    bool logs = c->writes || (c->tree && c->deal == DEAL_TO_ROOT);
+    bool logs = c->writes || (c->tree && c->deal != DEAL_ROOT);
     uint64_t senders = 0;
 
     if (c->direct && !c->writes)
@@ -155,6 +155,7 @@ static void make_rows(struct coll *c)
         c->held[lane] = new_row(c);
         c->got[lane] = new_row(c);
         c->own[lane] = new_row(c);
+        c->next[lane] = new_row(c);
     }
 }
 
@@ -166,19 +167,19 @@ static bool of_root(const struct coll *c)
 /* Those of all_reduce alone, and those of a root. */
 static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
 {
-    bool rows = a == KB_COLL_AXES || a == KB_COLL_HALVING || a == KB_COLL_HIERARCHICAL;
+    bool rows = a >= KB_COLL_AXES && a <= KB_COLL_AXES_HALVING;
 
     if (rows && c->deal != DEAL_REDUCE)
         coll_bad(c,
-                 "KB_COLL_AXES, KB_COLL_HALVING and KB_COLL_HIERARCHICAL are for kb_all_reduce; "
+                 "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
                  "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
                  of_root(c) ? "KB_COLL_TREE" : "KB_COLL_DIRECT");
     if (of_root(c) && a == KB_COLL_DIRECT)
         coll_bad(c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, "
                     "KB_COLL_LINE, KB_COLL_TREE");
-    if (!of_root(c) && a == KB_COLL_TREE)
-        coll_bad(c, "KB_COLL_TREE is for kb_broadcast and kb_reduce; here there are KB_COLL_RING, "
-                    "KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
+    if (!of_root(c) && c->deal != DEAL_REDUCE && a == KB_COLL_TREE)
+        coll_bad(c, "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are "
+                    "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
 }
 
 static void check_args(const struct coll *c, const kb_coll *args)
@@ -218,7 +219,7 @@ static void plan(struct coll *c, const kb_coll *args)
     choose(c, args);
     if (c->deal == DEAL_REDUCE)
         coll_choose_rows(c, args);
-    cut(c, args, of_root(c) ? 1 : c->group.n);
+    cut(c, args, is_rooted(c) ? 1 : c->group.n);
     make_rows(c);
 }
 
@@ -269,9 +270,14 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
         coll_scatter(&c, all, (struct span){args.out, part_at(&c, all, c.me).n});
 }
 
-/* Straight from each to each it is one phase, else two. */
+/* Straight from each to each, and on a tree, it is one phase, else two. */
 static void reduce_all(struct coll *c, struct span in, struct span out)
 {
+    if (c->tree) {
+        coll_reduce(c, 0, in, out);
+        coll_broadcast(c, 0, out, out);
+        return;
+    }
     coll_scatter(c, in, part_at(c, out, c->me));
     if (!c->direct)
         pay(c, TL_COST_CALL);
@@ -312,7 +318,7 @@ void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     struct coll c = coll_new(here, tl, group, "kb_broadcast");
 
     if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_broadcast(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
+        coll_broadcast(&c, args.root, (struct span){args.in, args.count},
                        (struct span){args.out, args.count});
 }
 
@@ -321,7 +327,7 @@ void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     struct coll c = coll_new(here, tl, group, "kb_reduce");
 
     if (coll_begin(&c, &args, DEAL_TO_ROOT))
-        coll_reduce(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
+        coll_reduce(&c, args.root, (struct span){args.in, args.count},
                     (struct span){args.out, args.count});
 }
 

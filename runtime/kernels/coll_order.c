@@ -17,6 +17,7 @@
 /* BUCKETS: 2^8; NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
 enum { BUCKETS = 256, NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
+#define PIECE_FS 24000000.0
 
 struct coll_orders {
     struct coll_order *bucket[BUCKETS];
@@ -308,6 +309,20 @@ static double byte_fs(const struct kb_topology *t, const struct coll_order *orde
     return slowest_fs;
 }
 
+/* Its commands, or, where memories are far, the load of it, with others on further channels. */
+static double piece_fs(const struct kb_topology *t, const struct coll_order *order)
+{
+    kb_endpoint pe, slice;
+    kb_limits limits;
+    kb_cost cost;
+
+    kb_topology_limits(t, &limits);
+    if (kb_pe_get(t, order->pes[0], &pe) || kb_pe_slice(t, order->pes[0], &slice) ||
+        kb_route_cost(t, KB_READ, &pe, &slice, 1, &cost, NULL))
+        return PIECE_FS;
+    return fmax(PIECE_FS, (double)(cost.wire_fs + cost.overhead_fs) / limits.read_channels);
+}
+
 /* Leaves the kernel if the group is none. */
 static void check_group(const struct coll *c)
 {
@@ -384,6 +399,7 @@ static struct coll_order *order_new(const struct coll *c, const uint32_t *place)
     order->near = order->n > 3 && order->n <= NEAR_MOST && /* of three all are neighbours */
                   order->farthest_fs <= order->up.longest_fs;
     order->byte_fs = byte_fs(t, order);
+    order->piece_fs = piece_fs(t, order);
     return order;
 }
 

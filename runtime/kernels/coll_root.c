@@ -7,8 +7,8 @@
  */
 #include "kernels/coll.h"
 
-/* Places: that of the member it takes from in a broadcast, < 0 of the root; those it gives to, the
- * one with most behind it first. A reduction goes the other way. */
+/* PEs: the one it takes from in a broadcast, < 0 of the root; those it gives to, the one with most
+ * behind it first. A reduction goes the other way. */
 struct kin {
     int64_t parent, child[64];
     int n;
@@ -34,32 +34,37 @@ static bool has_more(const struct coll *c, int64_t root, enum lane side)
     return d >= 0 && d < c->steps[side] && neighbour(c, side == UP ? 1 : -1) >= 0;
 }
 
-/* On a tree: a member takes from the one that stands below it by the lowest bit of its distance,
- * and gives to those above by less. */
+static int64_t pe_above(const struct coll *c, int64_t rank)
+{
+    return c->order->pes[rank % c->group.n];
+}
+
+/* By ranks, as they stand above the root: one takes from the rank that is lower by its lowest bit,
+ * and gives to those that are higher by less. */
 static struct kin kin_of_tree(const struct coll *c, int64_t root)
 {
-    int64_t v = place_in(c, c->me - root), n = c->group.n, reach = v ? v & -v : 1;
-    struct kin k = {.parent = v ? place_in(c, c->me - reach) : -1};
+    int64_t n = c->group.n, v = (c->rank - root + n) % n, reach = v ? v & -v : 1;
+    struct kin k = {.parent = v ? pe_above(c, root + v - reach) : -1};
 
     while (v == 0 && reach < n)
         reach *= 2;
     while ((reach /= 2) > 0)
         if (v + reach < n)
-            k.child[k.n++] = place_in(c, c->me + reach);
+            k.child[k.n++] = pe_above(c, root + v + reach);
     return k;
 }
 
 static struct kin kin_of(const struct coll *c, int64_t root)
 {
-    int64_t up = distance(c, root, UP);
-    struct kin k = {.parent = up > 0 ? neighbour(c, -1) : up < 0 ? neighbour(c, 1) : -1};
+    int64_t place = c->tree ? 0 : coll_place(c, root), up = distance(c, place, UP);
+    struct kin k = {.parent = up > 0 ? neighbour_pe(c, -1) : up < 0 ? neighbour_pe(c, 1) : -1};
 
     if (c->tree)
         return kin_of_tree(c, root);
-    if (has_more(c, root, UP))
-        k.child[k.n++] = neighbour(c, 1);
-    if (has_more(c, root, DOWN))
-        k.child[k.n++] = neighbour(c, -1);
+    if (has_more(c, place, UP))
+        k.child[k.n++] = neighbour_pe(c, 1);
+    if (has_more(c, place, DOWN))
+        k.child[k.n++] = neighbour_pe(c, -1);
     return k;
 }
 

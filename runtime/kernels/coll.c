@@ -43,18 +43,24 @@ static uint64_t tcm_bytes(const struct coll *c)
     return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
 }
 
-/* What queues from all that send to it take. */
-static uint64_t queues_bytes(const struct coll *c, const kb_limits *limits)
+/* How many send to a member. */
+static int64_t senders(const struct coll *c)
+{
+    int64_t n = c->group.n, of_tree = 0;
+
+    for (int64_t by = 1; by < n; by *= 2)
+        of_tree++;
+    if (c->direct && !c->writes)
+        return n - 1;
+    return c->writes || (c->tree && c->deal != DEAL_ROOT) ? of_tree : least_of(n - 1, 2);
+}
+
+/* What their queues take. */
+static uint64_t bytes_of_queues(const kb_limits *limits, int64_t n)
 {
     uint64_t each = ((uint64_t)limits->queue_slots * limits->queue_slot_bytes + 63) / 64 * 64;
-    bool logs = c->writes || (c->tree && c->deal != DEAL_ROOT);
-    uint64_t senders = 0;
 
-    if (c->direct && !c->writes)
-        return (uint64_t)(c->group.n - 1) * each;
-    for (int64_t by = 1; logs && by < c->group.n; by *= 2)
-        senders++;
-    return senders * each;
+    return (uint64_t)n * each;
 }
 
 /* The memory of that kind that the own PE has. */
@@ -81,6 +87,14 @@ static uint64_t room_for_queues(const struct coll *c, const kb_limits *limits)
     if (limits->queue_memory == KB_SRAM)
         bytes /= cube_pe_count(t, pe_cube(t, tl_pe(c->tl)));
     return bytes / 8 * 7;
+}
+
+bool coll_queues_fit(const struct coll *c, int64_t more)
+{
+    kb_limits limits;
+
+    kb_topology_limits(tl_topology(c->tl), &limits);
+    return bytes_of_queues(&limits, senders(c) + more) <= room_for_queues(c, &limits);
 }
 
 /* Smaller pieces cost a PE more commands than they save. */
@@ -126,14 +140,15 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
 /* Into how many pieces each of `parts` parts of the vector is cut, and how many are under way. */
 static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 {
-    uint64_t tcm = tcm_bytes(c), chunk, queues, most;
+    uint64_t tcm = tcm_bytes(c), chunk, queues = 0, most;
     uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
     kb_limits limits;
 
     kb_topology_limits(tl_topology(c->tl), &limits);
     chunk = chunk_of(c, args, &limits);
-    c->writes = c->deal == DEAL_ALL && queues_bytes(c, &limits) > room_for_queues(c, &limits);
-    queues = limits.queue_memory == KB_TCM ? queues_bytes(c, &limits) : 0;
+    c->writes = c->deal == DEAL_ALL && !coll_queues_fit(c, 0);
+    if (c->direct || c->tree || c->writes)
+        queues = limits.queue_memory == KB_TCM ? bytes_of_queues(&limits, senders(c)) : 0;
     most = tcm > queues ? least(tcm / 2, tcm - queues) / (held_of(c) * chunk) : 0;
     if (most == 0)
         coll_bad(c,

@@ -81,8 +81,12 @@ static int levels_of(const kb_group *g, struct row *rows)
     int64_t pes = g->axes[KB_PES] ? g->axes[KB_PES] : 1, across = g->axes[KB_SIPS];
     int64_t inside = across > 1 ? g->n / across : pes;
 
-    if (axes_of(g, rows) == 0 || inside == 1 || inside == g->n)
+    if (axes_of(g, rows) == 0)
         return 0;
+    if (inside == 1 || inside == g->n) {
+        rows[0] = (struct row){g->n, 1};
+        return 1;
+    }
     rows[0] = (struct row){inside, 1};
     rows[1] = (struct row){g->n / inside, inside};
     return 2;
@@ -172,6 +176,8 @@ static double root_about_fs(const struct coll *c, double bytes)
 static double shape_about_fs(struct coll *c, kb_coll_algorithm shape, double bytes)
 {
     coll_shape(c, shape);
+    if (!coll_queues_fit(c, 0))
+        return INFINITY;
     return is_rooted(c) ? root_about_fs(c, bytes) : about_fs(c, bytes, 1);
 }
 
@@ -206,10 +212,22 @@ static double row_about_fs(const struct coll *c, struct row row, double bytes)
     return about_fs(&line, bytes, (double)least_of(row.stride, SHARING_MOST));
 }
 
+/* The members below and above in each row have queues of their own; of a pair it is one. */
+static bool rows_fit(const struct coll *c, const struct row *rows, int n)
+{
+    struct coll ring = *c;
+    int64_t more = 0;
+
+    coll_shape(&ring, KB_COLL_RING);
+    for (int i = 0; i < n; i++)
+        more += least_of(rows[i].n - 1, 2);
+    return coll_queues_fit(&ring, more - least_of(c->group.n - 1, 2));
+}
+
 /* Of rows one after the other, each of which leaves a part. */
 static double rows_fs(const struct coll *c, const struct row *rows, int n, double bytes)
 {
-    double fs = 0;
+    double fs = rows_fit(c, rows, n) ? 0 : INFINITY;
 
     for (int i = 0; i < n; i++) {
         fs += row_about_fs(c, rows[i], bytes);
@@ -304,13 +322,11 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
     bool named = args->algorithm == KB_COLL_AXES || args->algorithm == KB_COLL_HIERARCHICAL ||
                  args->algorithm == KB_COLL_AXES_HALVING;
 
-    if (named && c->group.n > 1 && coll_rows_of(c, args->algorithm, rows) == 0)
-        coll_bad(c, "%s; here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
-                 "KB_COLL_DIRECT, KB_COLL_HALVING%s",
-                 args->algorithm == KB_COLL_HIERARCHICAL
-                     ? "KB_COLL_HIERARCHICAL is for groups of whole rows of several SIPs or cubes"
-                     : "KB_COLL_AXES is for groups of whole rows of PEs, cubes and SIPs",
-                 coll_rows_of(c, KB_COLL_AXES, rows) > 0 ? ", KB_COLL_AXES" : "");
+    if (named && c->group.n > 1 && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
+        coll_bad(c,
+                 "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are "
+                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, "
+                 "KB_COLL_TREE");
     if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)

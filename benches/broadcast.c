@@ -17,10 +17,11 @@ static void broadcast(tl_ctx *tl, const kb_args *args)
     const kb_bench_run *run = args->user;
     kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
     uint64_t out = kb_tensor_shard(args->tensors[1], tl_pe(tl)).address;
-    kb_dtype type = kb_tensor_dtype(args->tensors[1]);
+    kb_coll c = {.in = x.address, .out = out, .algorithm = coll_of(run)};
 
-    kb_broadcast(tl, group_over(tl, over_of(run)), .in = x.address, .out = out,
-                 .count = elements_of(&x), .dtype = type, .algorithm = coll_of(run));
+    c.count = elements_of(&x);
+    c.dtype = kb_tensor_dtype(args->tensors[1]);
+    kb_broadcast_at(TL_HERE, tl, group_over(tl, over_of(run)), c);
 }
 
 static void setup(kb_bench_run *run)

@@ -145,18 +145,21 @@ static inline void choose_for(kb_bench_run *run, const char *bench, struct quest
 
     if (coll_of(run) != KB_COLL_AUTO)
         return;
+    if (ranks == 1) {
+        kb_bench_set(run, "algorithm", kb_coll_name(KB_COLL_RING));
+        return;
+    }
     q.fs = fs;
     kb_bench_ask(run, ask, &q);
     for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++)
         c[a].about_fs = fs[a];
     best = least_about(c, false);
-    if (ranks > 1 && ranks <= TRIED_RANKS_MOST && has_rival(c))
+    if (ranks <= TRIED_RANKS_MOST && has_rival(c))
         best = fastest_tried(run, c);
     if (best == KB_COLL_AUTO)
         return;
     kb_bench_set(run, "algorithm", kb_coll_name(best));
-    if (ranks > 1)
-        note_choice(run, bench, c, best);
+    note_choice(run, bench, c, best);
 }
 
 /* Of a bench with `count` and `over`. */

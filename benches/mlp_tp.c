@@ -138,16 +138,17 @@ static void mlp_tp(tl_ctx *tl, const kb_args *args)
     uint64_t y = kb_tensor_shard(args->tensors[Y], tl_pe(tl)).address;
     uint64_t sum = kb_tensor_shard(args->tensors[SUMS], tl_pe(tl)).address;
     uint64_t row = (uint64_t)p.k * kb_dtype_bytes(p.sums);
+    kb_coll c = {.in = sum, .out = p.dtype == p.sums ? y : sum, .dtype = p.sums, .op = TL_ADD};
 
+    c.count = p.m * p.k;
+    c.algorithm = coll_of(args->user);
     for (int64_t i = 0; i < p.m; i += p.block) {
         uint64_t mark = tl_mark(tl);
 
         tl_store(tl, sum + (uint64_t)i * row, sum_rows(tl, &p, i, least(p.block, p.m - i)));
         tl_release(tl, mark);
     }
-    kb_all_reduce(tl, group_over(tl, OVER_PES), .in = sum, .out = p.dtype == p.sums ? y : sum,
-                  .count = p.m * p.k, .dtype = p.sums, .op = TL_ADD,
-                  .algorithm = coll_of(args->user));
+    kb_all_reduce_at(TL_HERE, tl, group_over(tl, OVER_PES), c);
     if (p.dtype != p.sums)
         round_rows(tl, &p, sum, y);
 }

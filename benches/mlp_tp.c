@@ -10,9 +10,8 @@
  * in f32 (f64 for f64), in the tensor `sums`, and rounded to dtype at the end.
  *
  * On cube8 with the initial values a PE has 16 hidden columns, and the all-reduce adds 64 matrices
- * of 32 x 256 f32, 32 KiB each. algorithm=auto tries all of them and takes torus: 2502.44 ns in
- * all; with ring it would be 3791.97 ns. Arguments: M, N, K, dtype, act, and algorithm of the
- * all-reduce.
+ * of 32 x 256 f32, 32 KiB each. algorithm=auto takes hierarchical: 2152.78 ns in all; with ring it
+ * would be 2866.30 ns. Arguments: M, N, K, dtype, act, and algorithm of the all-reduce.
  */
 #include "coll_auto.h"
 #include "even.h"

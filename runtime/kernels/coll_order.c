@@ -1,7 +1,7 @@
 /* coll_order.c -- in which order rings visit the members of a group: found once for each group.
  *
  * A ring is as fast as its ways are short. So its members stand in it either by rank, or as a lap
- * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before (lap.h; cubes
+ * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before (machine/lap.h; cubes
  * that are no grid: the nearest that has not been visited), and in a cube by number, or the first
  * half of the PEs there and the second half back. The order whose ways are the shortest in all is
  * taken; of equals the one whose longest is, then the first of these.

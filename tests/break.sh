@@ -707,7 +707,7 @@ break_it 'the lower edge of a reference'"'"'s product not seen' runtime/phase2/r
     's/i \+ ROWS <= x->m \&\& //'
 break_it 'a quotient by an inverse that is not corrected' benches/attention.h \
     's/y = _mm##BITS##_fmadd_pd\(rest, inverse, y\);/;/'
-break_it 'sums of a reference cut off instead of rounded' benches/collective_bench.h \
+break_it 'sums of a reference cut off instead of rounded' benches/coll_bench.h \
     's/bits \+= \(\(UINT64_C\(1\) << \(dropped - 1\)\) - 1\) \+ \(bits >> dropped & 1\);/;/'
 break_it 'a difference counted from the begin of its block' runtime/sim/bench_verify.c 's/first \+ d->index/d->index/'
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
@@ -793,27 +793,25 @@ break_it 'coll: members choose by rows of their own' ${coll}_choose.c 's/first\.
 break_it 'coll: rings by rank' ${coll}_order.c 's/by < N_ORDERS;/by < BY_LAP;/'
 break_it 'coll: two ways on a plane of one' ${coll}_order.c 's/return down > up \? .*;/return 1;/'
 break_it 'coll: queues that do not fit' ${coll}.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
-break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/sum = reduce\(c, await\(c, c->got\[DOWN\]\[i\]\), sum\);/await(c, c->got[DOWN][i]);/'
+break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/for \(int child = k->n; child-- > 0;\) \{/for (int child = k->n; child-- > 1;) {/'
+break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
+break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
+break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
+break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = \(struct row\)\{g->n \/ inside, inside\};/rows[1] = (struct row){1, inside};/'
+break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
 
 # -- collectives ----------------------------------------------------------------------------
-collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h
-break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
-break_it 'collective: the last part goes around no further' $collective 's/step <= r\.n; step\+\+/step < r.n; step++/'
-break_it 'collective: a line that begins at its end' $collective 's/reduce_line\(tl, r, r\.n \/ 2, x, x, op\);/reduce_line(tl, r, 0, x, x, op);/'
-break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? parts\(.*, room\) : 1;/return n > 99 * room * (int64_t)kb_dtype_bytes(dtype) ? 2 : 1;/'
-break_it 'collective: maxima reduced as minima' benches/collective_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
-break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.tcm_read_gbs/4 * (double)n, b->limits.tcm_read_gbs/'
-break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'
-break_it 'collective: one rank not told of' benches/collective_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
-break_it 'auto: candidates of one rank' $choice 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
-break_it 'auto: chosen by bounds where links queue' $bound 's/bool ideal = .*;/bool ideal = true;/'
-break_it 'auto: no run longer than its bound' $bound 's/ \* w->most\)/ * 1)/'
-break_it 'auto: none known to be the fastest' $bound 's/ideal && bound_fs > 0 \?/ideal \&\& bound_fs < 0 ?/'
-break_it 'auto: what cannot run chosen by its bound' $choice 's/fits \? most_fs\((.*)\) : INT64_MAX, 0\}/fits ? most_fs(\1) : most_fs(\1), 0}/'
+choice=benches/coll_auto.h
+break_it 'collective: maxima reduced as minima' benches/coll_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
+break_it 'collective: one rank not told of' benches/coll_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
+break_it 'collective: axes of other PEs' benches/coll_bench.h 's/g\.first = tl_pe\(tl\) % g\.stride;/g.first = 0;/'
+break_it 'auto: candidates of one rank' $choice 's/if \(ranks == 1\)/if (0)/'
+break_it 'auto: all are tried' $choice 's/i < TRIALS_MOST && //'
+break_it 'auto: only the estimate counts' $choice 's/#define NEAR 2\.0/#define NEAR 1.0/'
 break_it 'auto: another chosen for want of memory' runtime/sim/bench.c 's/run->self->status = status;/(void)0;/'
 break_it 'auto: a mistake of a kernel fails the run' runtime/sim/bench.c 's/ && status != KB_KERNEL_ERROR//'
-break_it 'auto: the slowest' $choice 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
+break_it 'auto: the slowest' $choice 's/c\[next\]\.time_fs < c\[best\]\.time_fs/c[next].time_fs > c[best].time_fs/'
 
 # -- races ----------------------------------------------------------------------------------
 race=runtime/record/race.c shadow=runtime/record/shadow.c beyond=runtime/record/race_beyond.c
@@ -857,10 +855,9 @@ break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'even: cubes without PEs are ranks' benches/even.h 's/if \(cubes < info\.cubes_per_sip\)/if (0)/'
 break_it 'even: as many cubes with PEs are not asked for' benches/even.h 's/if \(!\*text && n != wanted\)/if (0)/'
-break_it 'ring: columns that always go south' runtime/base/lap.h 's/if \(\*column % 2\)/if (0)/'
-break_it 'ring: joined ends of columns not used' runtime/base/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
-break_it 'ring: ranks in the order of the lap, parts by number' benches/collective.h 's/return part_of\(x, rank_at\(r, place\), r->n\);/return part_of(x, place, r->n);/'
-break_it 'ring: a helix whose rows begin in one column' runtime/base/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
+break_it 'ring: columns that always go south' runtime/machine/lap.h 's/if \(\*column % 2\)/if (0)/'
+break_it 'ring: joined ends of columns not used' runtime/machine/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
+break_it 'ring: a helix whose rows begin in one column' runtime/machine/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
 
 # -- benches --------------------------------------------------------------------------------
 ring=benches/attention_ring.c
@@ -868,7 +865,7 @@ break_it 'ring: the last block left out' $ring 's/step <= x->ring\.n;/step < x->
 break_it 'ring: sums of before not scaled down' $ring 's/tl_fma\(tl, x, by, more\)/tl_add(tl, x, more)/'
 break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/if (b.k \&\& x->q) {/; s/wait_for\(tl_ctx \*tl,/wait_for(tl_ctx *tl, const struct part *x,/; s/free_block\(tl_ctx \*tl,/free_block(tl_ctx *tl, const struct part *x,/; s/(wait_for|free_block)\(tl, (now|next)/\1(tl, x, \2/'
 break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
-break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
+break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/\.op = TL_ADD/.op = TL_MAXIMUM/'
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
     's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
@@ -1089,8 +1086,8 @@ choose_tests() {
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
-    *' runtime/base/lap.h'*) tests=(ring coll collectives) scripts=() ;;
-    *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
+    *' runtime/machine/lap.h'*) tests=(lap coll collectives) scripts=() ;;
+    *' benches/'*) tests=(reference collectives) scripts=(run numpy) ;;
     *race_beyond* | *host_spans*) tests=(beyond) scripts=(race) ;;
     *' runtime/record/race.c'* | *' runtime/record/race_access.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)

@@ -237,6 +237,9 @@ typedef struct kb_cube {
 
 /* KB_BAD_REQUEST: there is no such cube. */
 kb_status kb_cube_get(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_cube *out);
+/* The cubes of a SIP, `cubes_per_sip` of them, in the order of a lap from neighbour to neighbour if
+ * they are a grid, else by number. */
+void kb_cube_lap(const kb_topology *topo, uint32_t *cubes);
 
 /* -- components ----------------------------------------------------------------------------- */
 
@@ -1637,6 +1640,7 @@ int64_t kb_bench_int(const kb_bench_run *run, const char *name);
 double kb_bench_real(const kb_bench_run *run, const char *name);
 kb_dtype kb_bench_dtype(const kb_bench_run *run, const char *name);
 int kb_bench_choice(const kb_bench_run *run, const char *name);
+const char *kb_bench_word(const kb_bench_run *run, const char *name); /* the choice itself */
 
 /*
  * Calls for setup(). It need not check for errors: after the first failure further calls do
@@ -1670,6 +1674,8 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  *
  * kb_bench_try()     runs the bench with argument `name` set to `value` in another simulation,
  *                    with all costs but without results; returns the time of its kernels, in fs
+ * kb_bench_ask()     calls `kernel` with args->user = `user` on PE 0 of another simulation, of the idle
+ *                    machine, for calls that answer questions, such as kb_coll_estimates()
  * kb_bench_set()     sets the value
  * kb_bench_note()    adds a line to kb_bench_notes(), which is shown to users; "" if there is none
  * kb_bench_refuse()  makes kb_bench_new() fail with `text`: the bench cannot run on this machine
@@ -1680,6 +1686,7 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  */
 kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
                        int64_t *kernels_fs, kb_error *why);
+void kb_bench_ask(kb_bench_run *run, kb_kernel kernel, const void *user);
 void kb_bench_set(kb_bench_run *run, const char *name, const char *value);
 void kb_bench_note(kb_bench_run *run, const char *text);
 void kb_bench_refuse(kb_bench_run *run, const char *text);

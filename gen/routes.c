@@ -53,6 +53,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->links = (uint8_t)s->contention_links;
     set_routers(t, s);
     t->sips = (uint32_t)s->sips;
+    t->switches = net_switches(s);
     t->w = cubes->net ? cubes->net->w : (uint32_t)s->sip_cube_mesh_w;
     t->h = cubes->net ? cubes->net->h : (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;

@@ -92,6 +92,10 @@ break_it 'a pace of both directions' runtime/engine/how.h 's/&s->paces\[2 \* \(s
 break_it 'paths: all transactions take the first way' runtime/machine/endpoint.c 's/while \(rows\[way\]\.until <= lane\)/while (false \&\& rows[way].until <= lane)/'
 break_it 'paths: a way counts once' gen/net_ways.c 's/before \+ lanes_of\(w, from, links\)/before + (lanes_of(w, from, links) > 0)/'
 break_it 'paths: any other way leaves a cube as the first' runtime/machine/walk.h 's/if \(trip->way\)/if (false)/'
+break_it 'rails: a switch between SIPs costs nothing' gen/cubes.c 's/(kind->cube_noc_overhead_ns) = spec->fabric_overhead_ns/\1 = 0/'
+break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/' gen/net_ways.c 's/hash % LISTS/0/'
+break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip < 1/'
+break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
 break_it 'a net takes the port that is found last' gen/net_routes.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'
 break_it 'links of a net weigh nothing' gen/net_routes.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
@@ -101,9 +105,9 @@ break_it 'a link of several lanes is one server' runtime/engine/stations.c 's/if
 break_it 'a memory is passed with a link of several ports' gen/feeds.c 's/ && !has_servers\(&r->cube_links\[last->link\]\)\)/)/'
 break_it 'the edge into the crossbar node has one server' gen/nodes.c 's/has_slice\(r, pe\) \? r->spec->cube_hbm_ports : 1/1/'
 break_it 'each cube begins with the first slice of its home' gen/homes.c 's/row->home_rank = shared\[row->home\]/row->home_rank = 0/'
-break_it 'the closing link of a torus leads to itself' gen/net.c 's/i - \(k - 1\) \* stride/i/'
+break_it 'the closing link of a torus leads to itself' gen/net_items.c 's/i - \(k - 1\) \* stride/i/'
 break_it 'a tie on a ring goes W' $mesh 's/ups \+ odd <= n - ups \? up : down;/ups + odd < n - ups ? up : down;/'
-break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
+break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && mesh_is_one_way\(.*\)\}/.back = false}/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
 break_it 'an open row makes a wait of a result negative' runtime/sim/results.c 's/^        divide_waits\(r\);/        ;/'
 break_it 'an open row makes a wait of a sweep negative' runtime/sim/sweep.c 's/^        link = waits\.link_fs;//'
@@ -1039,6 +1043,7 @@ choose_tests() {
     *fused* | *op_step*) tests=(fused operations) scripts=() ;;
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
+    *rails:*) tests=(gallery random) scripts=() ;;
     *paths:* | *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;

@@ -419,8 +419,8 @@ typedef struct kb_transaction {
     uint64_t stride;
     /*
      * A multicast: a write of a PE to the same `offset` of several memories of one kind, 2 to
-     * KB_TARGETS_MAX, none twice; `dst` is not read. Links that their ways share carry the bytes
-     * once. Borrowed for the call. kb_sim_request() gives their number, and NULL.
+     * KB_TARGETS_MAX, none twice, or a read of them, whose data join on their way; `dst` is not
+     * read. Links that their ways share carry the bytes once. Borrowed for the call. kb_sim_request() gives their number, and NULL.
      */
     const kb_endpoint *targets;
     uint32_t n_targets;

@@ -523,7 +523,7 @@ static bool is_last(const struct paths *p, const kb_kernel_run *run)
  */
 void paths_leave(struct paths *p, const kb_kernel_run *run)
 {
-    bool last = is_last(p, run), alone = !kernels_talk(p->sim->kernels) && p->histories;
+    bool last = is_last(p, run), alone = !launch_talks(p->sim->kernels->launches[run->launch]) && p->histories;
 
     if (alone && last && p->last.after != KB_NO_ID)
         history_clear(&p->histories[p->last.pe]);

@@ -1312,6 +1312,9 @@ typedef struct kb_launch_request {
     kb_args args;
     const uint32_t *pes; /* numbered over all SIPs and cubes, ascending; copied. NULL: all */
     size_t n_pes;
+    uint32_t stream;       /* launches of one stream run one after the other */
+    const uint32_t *after; /* numbers of earlier launches that it waits for; copied */
+    size_t n_after;
 } kb_launch_request;
 
 /* One launch that has run; all times in fs. */
@@ -1334,8 +1337,11 @@ typedef struct kb_launch_result {
 } kb_launch_result;
 
 /*
- * Adds a launch; kb_sim_run() runs all launches, one after the other. A simulation runs either
- * kernels or transactions, not both.
+ * Adds a launch, whose number is how many were added before; kb_sim_run() runs all launches. It
+ * sets out at the last response of the launch before it in its stream, of those in `after`, and of
+ * every earlier launch on one of its PEs; so launches of two streams run side by side where their
+ * PEs differ. A queue or a barrier belongs to one launch. A simulation runs either kernels or
+ * transactions, not both.
  *
  * returns  KB_BAD_REQUEST, KB_NO_MEMORY
  */
@@ -1384,7 +1390,7 @@ kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
  *   - a tl_barrier(), for its group;
  *   - tl_atomic_add() of one element, as they took effect. Two atomics do not race; if their result
  *     depends on which is first, they are found as well, with `atomic` in both;
- *   - launches.
+ *   - launches, if one has waited for the other, directly or not.
  * An asynchronous command lasts from its call until tl_wait() has returned. Slots of queues and the
  * host are not checked. Simulated times do not change.
  *

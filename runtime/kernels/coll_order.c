@@ -403,19 +403,19 @@ static struct coll_order **bucket_of(struct coll_orders *o, const kb_group *g)
 
 struct coll_order *coll_order_of(const struct coll *c)
 {
-    struct kernels *k = c->tl->kernels;
+    struct launch *l = c->tl->launch;
     struct coll_order **bucket, *order;
 
-    if (!k->orders)
-        k->orders = room(c, 1, sizeof *k->orders);
-    if (!k->orders->place)
-        k->orders->place = places_of_cubes(c);
-    bucket = bucket_of(k->orders, &c->group);
+    if (!l->orders)
+        l->orders = room(c, 1, sizeof *l->orders);
+    if (!l->orders->place)
+        l->orders->place = places_of_cubes(c);
+    bucket = bucket_of(l->orders, &c->group);
     order = *bucket;
     while (order && !is_order_of(order, &c->group))
         order = order->next;
     if (!order) {
-        order = order_new(c, k->orders->place);
+        order = order_new(c, l->orders->place);
         order->next = *bucket;
         *bucket = order;
     }

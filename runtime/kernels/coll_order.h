@@ -23,7 +23,7 @@ struct coll_order {
     bool near;                 /* few members, and all ways between them are as short as any */
 };
 
-/* Of a run of kernels. */
+/* Of a launch. */
 struct coll_orders;
 void coll_orders_free(struct coll_orders *o);
 

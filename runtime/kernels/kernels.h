@@ -40,6 +40,7 @@ struct kernels {
     struct launch **launches; /* owned, and each */
     size_t n_launches, launches_cap;
     struct launch **last_on; /* owned; [PE]: the last that was added; NULL: none */
+    bool busy;             /* events are left: memories may have some when all launches are done */
     bool streams;          /* not all launches are of one stream */
     size_t n_sent, n_done; /* that have set out; that have ended */
     struct launch *left;   /* that have ended, with queues to be freed */

@@ -445,10 +445,11 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         return endpoint_error(why, "a kernel cannot run the simulation that runs it");
     if (k->n_sent == 0)
         observe_begin(s);
-    while (status == KB_OK && k->n_done < k->n_launches) {
+    while (status == KB_OK && (k->busy || k->n_done < k->n_launches)) {
         launches_send(s);
         status = engine_kernels(s, budget);
-        if (status == KB_OK && launches_under_way(k))
+        k->busy = status != KB_OK;
+        if (!k->busy && launches_under_way(k))
             status = queues_never_end(s) ? KB_DEADLOCK : deadlock(s);
     }
     return ran(s, status, why);

@@ -140,12 +140,183 @@ static void a_launch_waits_for_those_it_names(void **state)
     kb_sim_free(sim);
 }
 
+/* -- what belongs to a launch ----------------------------------------------------------------- */
+
+/* The first PE of two sends to the other under tag 0, and both meet. */
+static void talks(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t groups[][2] = {{0, 1}, {2, 3}};
+    uint32_t pe = tl_pe(tl);
+
+    (void)args;
+    if (pe % 2)
+        tl_recv(tl, pe - 1, 0, KB_F32, KB_SHAPE(16));
+    else
+        tl_send(tl, pe + 1, 0, tl_load(tl, SLICE(pe), KB_F32, KB_SHAPE(16)));
+    tl_barrier(tl, (tl_group){.pes = groups[pe / 2], .n = 2});
+}
+
+/* --breakdown: the critical path of each launch lasts as long as its kernels, whatever runs beside.
+ */
+static void add_times(void *arg, const kb_breakdown_step *step)
+{
+    ((int64_t *)arg)[step->launch] += step->end_fs - step->begin_fs;
+}
+
+static void each_launch_has_its_critical_path(void **state)
+{
+    static const struct on on[] = {{talks, 0, 2, .stream = 0},
+                                   {talks, 2, 2, .stream = 1},
+                                   {loads, 4, 1, .stream = 2},
+                                   {talks, 0, 2, .stream = 1},
+                                   {talks, 2, 2, .stream = 0}};
+    enum { N = sizeof on / sizeof *on };
+
+    (void)state;
+    for (int engine = 0; engine < 2; engine++) {
+        kb_sim *sim =
+            with_launches((kb_options){.engine = engine ? KB_HOP : KB_FUSED}, on, N);
+        int64_t path_fs[N] = {0};
+        kb_breakdown *why;
+
+        assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
+        run_launched(sim, 0);
+        assert_int_equal(kb_breakdown_path(why, add_times, path_fs), KB_OK);
+        for (size_t i = 0; i < N; i++) {
+            kb_launch_result r = result(sim, i);
+
+            assert_int_equal(path_fs[i], kernel_fs(&r));
+        }
+        kb_sim_free(sim);
+    }
+}
+
+/* PE 0 sends to PE 1, which is in another launch and receives from PE 0. */
+static void misses(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0)
+        for (int i = 0; i < 100; i++)
+            tl_send(tl, 1, 0, tl_full(tl, KB_F32, KB_SHAPE(16), 1));
+    else
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(16));
+}
+
+static void keep_state(void *arg, const kb_deadlocked *row)
+{
+    *(int *)arg += strcmp(row->state, "not launched") == 0;
+}
+
+static void a_queue_belongs_to_a_launch(void **state)
+{
+    static const struct on on[] = {{misses, 0, 1, .stream = 0}, {misses, 1, 1, .stream = 1}};
+    kb_sim *sim = with_launches((kb_options){0}, on, 2);
+    kb_error why = {""};
+    int n = 0;
+
+    (void)state;
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_DEADLOCK);
+    assert_int_equal(kb_sim_deadlocked(sim, keep_state, &n), KB_OK);
+    assert_int_equal(n, 2);
+    kb_sim_free(sim);
+}
+
+/* PE 1 leaves a tensor in its TCM; PE 0 reads it there while PE 1's next launch is on its way. */
+static void leaves(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_full(tl, KB_F32, KB_SHAPE(16), 1);
+}
+
+static void looks(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    while (tl_time(tl) < 40) /* PE 1's second launch begins at 47.78 */
+        tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(16));
+    tl_load(tl, TCM(1), KB_F32, KB_SHAPE(16));
+}
+
+static void a_tcm_is_cleared_as_its_kernel_begins(void **state)
+{
+    static const struct on on[] = {{leaves, 1, 1, .stream = 0},
+                                   {looks, 0, 1, .stream = 1},
+                                   {leaves, 1, 1, .stream = 0},
+                                   {looks, 0, 1, .stream = 1}};
+    kb_sim *sim = with_launches((kb_options){0}, on, 3);
+
+    (void)state;
+    run_launched(sim, 0);
+    assert_int_equal(result(sim, 1).dma_read_bytes % 64, 0);
+    kb_sim_free(sim);
+}
+
+/* -- races ------------------------------------------------------------------------------------ */
+
+static void stores(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_store(tl, SLICE(5), tl_full(tl, KB_F32, KB_SHAPE(16), 1));
+}
+
+static void count_race(void *arg, const kb_race *race)
+{
+    (void)race;
+    ++*(int *)arg;
+}
+
+static int races_of(const struct on *on, size_t n)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_error why = {""};
+    int races = 0;
+
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    assert_int_equal(kb_sim_check_races(sim, &why), KB_OK);
+    for (size_t i = 0; i < n; i++)
+        launch_as(sim, &on[i]);
+    run_launched(sim, 0);
+    assert_int_equal(kb_sim_races(sim, count_race, &races), KB_OK);
+    kb_sim_free(sim);
+    return races;
+}
+
+static void only_launches_that_wait_are_ordered(void **state)
+{
+    static const uint32_t zero[] = {0}, one[] = {1};
+    /* side by side; in one stream; named; by way of another; not that one */
+    static const struct on beside[] = {{stores, 0, 1, .stream = 0}, {stores, 1, 1, .stream = 1}};
+    static const struct on stream[] = {{stores, 0, 1, .stream = 3}, {stores, 1, 1, .stream = 3}};
+    static const struct on named[] = {
+        {stores, 0, 1, .stream = 0},
+        {stores, 1, 1, .stream = 1, .after = zero, .n_after = 1}};
+    static const struct on by_way[] = {
+        {stores, 0, 1, .stream = 0},
+        {leaves, 0, 1, .stream = 1},
+        {loads, 6, 1, .stream = 4},
+        {stores, 1, 1, .stream = 2, .after = one, .n_after = 1}};
+    static const struct on other[] = {
+        {stores, 0, 1, .stream = 0},
+        {leaves, 2, 1, .stream = 1},
+        {stores, 1, 1, .stream = 2, .after = one, .n_after = 1}};
+
+    (void)state;
+    assert_int_equal(races_of(beside, 2), 1);
+    assert_int_equal(races_of(stream, 2), 0);
+    assert_int_equal(races_of(named, 2), 0);
+    assert_int_equal(races_of(by_way, 4), 0);
+    assert_int_equal(races_of(other, 3), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_of_two_streams_run_side_by_side),
         cmocka_unit_test(launches_of_one_stream_run_one_after_the_other),
         cmocka_unit_test(a_launch_waits_for_those_it_names),
+        cmocka_unit_test(each_launch_has_its_critical_path),
+        cmocka_unit_test(a_queue_belongs_to_a_launch),
+        cmocka_unit_test(a_tcm_is_cleared_as_its_kernel_begins),
+        cmocka_unit_test(only_launches_that_wait_are_ordered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1668,6 +1668,8 @@ void kb_bench_scratch(kb_bench_run *run, const char *name, kb_dtype dtype, kb_sh
 /* Declares a launch on `n_pes` PEs, or on all if that is 0. */
 void kb_bench_launch(kb_bench_run *run, const char *name, kb_kernel kernel, const uint32_t *pes,
                      size_t n_pes);
+/* Declares a launch with a stream, or `after` others; args.user may be other than the run. */
+void kb_bench_launch_request(kb_bench_run *run, const kb_launch_request *request);
 /* A random number in 0..below-1, from the seed. */
 uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
 

@@ -853,9 +853,11 @@ break_it 'gaps of strided accesses beyond' $beyond 's/if \(touch->strided\)/if (
 break_it 'tensors of one launch only' runtime/data/host_spans.c 's/s->newest == h->tensors/s->newest/'
 
 # -- lines of kernels -----------------------------------------------------------------------
-break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\}\};/\1.line = 1}};/'
+break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\},/\1.line = 1},/'
 break_it 'wires of no line' $why 's/^    sums_part\(sums, of->line, piece\);/    if (piece->cause != KB_CAUSE_WIRE) sums_part(sums, of->line, piece);/'
-break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table != KB_BREAKDOWN_LINE/: true/'
+break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table < KB_BREAKDOWN_REGION || /'
+break_it 'regions shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table == KB_BREAKDOWN_REGION || table < KB_BREAKDOWN_LINE || /'
+break_it 'regions as one' $why 's/command->region \? command->region : ""/""/'
 
 # -- several SIPs ---------------------------------------------------------------------------
 break_it 'sips: parts for the cubes of each SIP again' runtime/data/host.c \

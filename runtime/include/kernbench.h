@@ -866,6 +866,7 @@ typedef enum kb_breakdown_by {
     KB_BREAKDOWN_PE,     /* kernels: a PE, by its commands; time that overlaps counts repeatedly */
     KB_BREAKDOWN_PATH,   /* the critical path of a kernel, and the part of each call in it */
     KB_BREAKDOWN_LINE,   /* kernels: a line, by the commands of all PEs that were called there */
+    KB_BREAKDOWN_REGION, /* kernels: a name of tl_region(), by the commands of all PEs there */
     KB_N_BREAKDOWNS
 } kb_breakdown_by;
 
@@ -873,7 +874,7 @@ typedef enum kb_breakdown_by {
 typedef struct kb_breakdown_row {
     kb_breakdown_by by;
     const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12";
-                       of LINE "copy.c:12" */
+                       of LINE "copy.c:12"; of REGION its name, "" outside of all */
     kb_cause cause;
     kb_place place;  /* of waits, drain, ports, compute; of ALL and OP KB_NOWHERE */
     kb_place behind; /* WAIT, and waits of PATH: the source of the last one served there */

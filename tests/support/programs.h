@@ -403,6 +403,7 @@ static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 
     for (size_t i = 0; i < kernel->n; i++) {
         s->got[k][i].call_fs = now_fs(tl);
+        tl_region(tl, i % 3 == 2 ? NULL : i % 3 ? "odd" : "even");
         made[i] = do_command(tl, s, &kernel->commands[i], made, accs, &s->got[k][i]);
         s->got[k][i].return_fs = now_fs(tl);
         if (kernel->commands[i].overlaps)

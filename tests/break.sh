@@ -859,6 +859,9 @@ break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB
 break_it 'regions shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table == KB_BREAKDOWN_REGION || table < KB_BREAKDOWN_LINE || /'
 break_it 'regions as one' $why 's/command->region \? command->region : ""/""/'
 
+break_it 'gdb: rows that are one' tools/gdb.py 's/ if i % row else / if i else /'
+break_it 'gdb: another field than that of the library' runtime/kernels/tl_print.c 's/offsetof\(struct tl_tensor, shape\.rank\)/offsetof(struct tl_tensor, users)/'
+
 # -- several SIPs ---------------------------------------------------------------------------
 break_it 'sips: parts for the cubes of each SIP again' runtime/data/host.c \
     's/cube_rank\(t, cube\), cube_rank\(t, sim_cubes\(t\)\)/cube_rank(t, cube) % t->cubes, t->cubes/'

@@ -296,7 +296,7 @@ static void only_launches_that_wait_are_ordered(void **state)
         {stores, 1, 1, .stream = 2, .after = one, .n_after = 1}};
     static const struct on other[] = {
         {stores, 0, 1, .stream = 0},
-        {leaves, 2, 1, .stream = 1},
+        {loads, 2, 1, .stream = 1}, /* has begun before, and ends after the store */
         {stores, 1, 1, .stream = 2, .after = one, .n_after = 1}};
 
     (void)state;

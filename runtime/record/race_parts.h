@@ -59,7 +59,7 @@ struct open {
 /* A launch that has ended, and does not happen before all that is to come. */
 struct ended {
     uint32_t number;
-    uint32_t pe, clock;  /* who has seen this clock of this PE comes after it */
+    uint32_t pe, clock;  /* what has seen this clock of this PE comes after it */
     struct vclock *seen; /* owned; what its PEs have seen together */
     struct ended *next;
 };
@@ -118,6 +118,10 @@ struct race {
 uint32_t race_hash(uint64_t a, uint64_t b);
 
 void race_meeting_drop(struct meeting *m);
+void race_channel_free(struct channel *c);
+
+/* Forgets everything except the races that were found. */
+void race_forget(struct race *r);
 
 bool race_seen_add(struct seen_list *l, uint64_t end, struct vclock *seen);
 

@@ -14,31 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BUCKETS: 2^8; NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
-enum { BUCKETS = 256, NEAREST_MOST = 128, TURNS_MOST = 8 };
+/* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
+enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
-
-struct coll_orders {
-    struct coll_order *bucket[BUCKETS];
-    uint32_t *place; /* owned: of a cube, on the lap of all of them */
-};
-
-void coll_orders_free(struct coll_orders *o)
-{
-    struct coll_order *next;
-
-    for (size_t i = 0; o && i < BUCKETS; i++)
-        for (struct coll_order *order = o->bucket[i]; order; order = next) {
-            next = order->next;
-            free(order->pes);
-            free(order->ranks);
-            free(order->outs);
-            free(order);
-        }
-    if (o)
-        free(o->place);
-    free(o);
-}
 
 void coll_bad(const struct coll *c, const char *format, ...)
 {

@@ -59,7 +59,7 @@ break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's
 break_it 'kept: the dead are computed, too' runtime/phase2/kept.c 's/if \(r->results\[i\]->refs > 0\)/if (1)/'
 break_it 'kept: what is looked at once is never looked at again' runtime/sim/sim_compute.c 's/if \(status \|\| n < KEPT_MOST\)/if (1)/'
 break_it 'persist: what was kept is not found' runtime/kernels/persist.c 's/strcmp\(p->name, name\) != 0/strcmp(p->name, name) == 0/'
-break_it 'persist: other PEs do not see it' runtime/kernels/launch.c 's/if \(!persist_show\(&s->kernels->pes\[i\]\)\)/if (0)/'
+break_it 'persist: other PEs do not see it' runtime/kernels/launches.c 's/if \(!persist_show\(pe\)\)/if (0)/'
 break_it 'update: readers do not hold it up' runtime/kernels/flight.c 's/c->readers \+= reads_block\(r, c->result->block\)/(void)r/'
 break_it 'update: all of it is fetched' runtime/kernels/compute.c 's/if \(op_updates\(op\) && i == 0\)/if (0)/'
 break_it 'update: views of before are not shown' runtime/kernels/compute.c 's/x->block->refs <= 2 \|\| tcm_show\(c->pe\)/true/'
@@ -396,14 +396,24 @@ break_it 'no memory for an event unnoticed' $how 's/^        fail\(s, KB_NO_MEMO
 break_it 'offset past the end allowed' $add 's/r->offset <= r->dst->nbytes/true/'
 
 # -- kernels --------------------------------------------------------------------------------
-launch=runtime/kernels/launch.c pe_cpu=runtime/pe/pe_cpu.c pe_dma=runtime/pe/pe_dma.c pe_tcm=runtime/pe/pe_tcm.c boxes=runtime/pe/boxes.h
+launch=runtime/kernels/launch.c launches=runtime/kernels/launches.c pe_cpu=runtime/pe/pe_cpu.c pe_dma=runtime/pe/pe_dma.c pe_tcm=runtime/pe/pe_tcm.c boxes=runtime/pe/boxes.h
 scheduler=runtime/pe/pe_scheduler.c tl_check=runtime/kernels/tl_check.c tl_tensor=runtime/kernels/tl_tensor.c tl_memory=runtime/kernels/tl_memory.c
-break_it 'kernels start as their launch arrives' $launch \
-    's/begin, pe->number/(uint64_t)(s->end_fs + pe_launch_fs(s, pe)), pe->number/'
-break_it 'the last response taken for the latest' $pe_cpu 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
-break_it 'the next launch before the last is back' $launch \
-    's/s->end_fs = l->result\.response_fs;/s->end_fs = l->result.last_end_fs;/'
-break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'
+break_it 'kernels start as their launch arrives' $launches \
+    's/begin, pe->number/(uint64_t)(l->ready_fs + launch_fs(s, pe)), pe->number/'
+break_it 'the last response taken for the latest' $launches 's/if \(back > \(uint64_t\)l->result\.response_fs\)/if (1)/'
+break_it 'the next launch before the last is back' $launches \
+    's/follower->ready_fs = before->result\.response_fs;/follower->ready_fs = before->result.last_end_fs;/'
+break_it 'TCMs that keep what an earlier kernel left' $launches 's/^        clear_tcm\(pe_of\(k, l, i\)\);$/        ;/'
+break_it 'streams: a launch waits for the last of those alone' $launches 's/--next->lacks == 0/--next->lacks == next->n_before - 1/'
+break_it 'streams: all launches are of one' $launch 's/->request\.stream == stream/->request.stream <= stream/'
+break_it 'streams: a launch does not wait for its PEs' $launch 's/^        add_before\(l, k->last_on.*$/        ;/'
+break_it 'streams: a launch does not wait for those it names' $launch 's/^        add_before\(l, k->launches\[r->after.*$/        ;/'
+break_it 'streams: TCMs cleared as a launch sets out' $launches 's/^    l->sent = true;$/    l->sent = true; for (size_t i = 0; i < l->request.n_pes; i++) mem_clear(k->mem, pe_of(k, l, i)->tcm);/'
+break_it 'streams: a PE of another launch is waited for as if of this' runtime/kernels/deadlock.c 's/if \(other->launch != k->pes\[row->pe\]\.launch\)/if (0)/'
+break_it 'streams: what is left when all launches are done is not run' $launch 's/\(k->busy \|\| k->n_done/(k->n_done/'
+break_it 'streams: a launch side by side comes after the other' runtime/record/race_launch.c 's/if \(r->under_way == 0 && follows_all\(r, seen\)\)/if (1)/'
+break_it 'streams: a launch that was waited for may race' runtime/record/race_launch.c 's/ok = !e \|\| vclock_join\(&seen, e->seen\);/ok = true;/'
+break_it 'streams: a launch ends the path of one beside it' runtime/explain/critical_path.c 's/if \(p->histories\[i\]\.launch == launch\)/if (1)/'
 break_it 'woken by what was waited for before' $pe_cpu 's/^        pe->awaited = NULL;$//'
 break_it 'a kernel ends with its commands under way' $pe_cpu 's/if \(pe->outstanding == 0\)$/if (1)/'
 break_it 'DMA stamped at enqueue' $hop \
@@ -619,7 +629,7 @@ break_it 'watch: what is issued and not waited for leads nowhere' $pe_cpu \
 break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
 break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
 break_it 'watch: a step that is left at its issue, whole' $path 's/^    if \(whole\) \{/    if (1) {/'
-break_it 'watch: a path backwards' $path 's/turn_around\(path, p->last\.launch\);/;/'
+break_it 'watch: a path backwards' $path 's/turn_around\(path, launch\);/;/'
 break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
 break_it 'watch: wires of a credit that are overheads' $messages \
     's/talk->wire_fs \+= wire_fs;/talk->overhead_fs += wire_fs;/'
@@ -660,7 +670,7 @@ break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbyt
 break_it 'talk: two messages taken for one' $ipcq 's/slot->nbytes == nbytes && slot->last == last/slot->nbytes == nbytes/'
 break_it 'talk: a slot is full before its piece is there' $ipcq 's/if \(!slot->full \|\| !fits/if (!fits/'
 break_it 'talk: all slots are the first' runtime/pe/pe_ipcq_queue.c 's/\(uint64_t\)\(piece % q->n_slots\)/(uint64_t)(piece * 0)/'
-break_it 'talk: queues on top of each other' runtime/pe/pe_ipcq_queue.c 's/\*r\.taken \+= nbytes;/*r.taken = nbytes;/'
+break_it 'talk: queues on top of each other' runtime/pe/pe_ipcq_queue.c 's/r\.taken->bytes \+= nbytes;/r.taken->bytes = nbytes;/'
 break_it 'talk: a piece as at the issue of the first' $ipcq 's/called && c->piece == 0/called/'
 break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = pe_kind\(c->pe\)->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
 break_it 'talk: a received tensor without a maker' $ipcq 's/^    c->result->maker = .*$//'
@@ -682,7 +692,7 @@ break_it 'deadlock: ways over the first of a barrier alone' runtime/kernels/dead
 break_it 'deadlock: messages that were received lie there' runtime/kernels/deadlock.c 's/ && o->issued != o->taken\)/)/'
 break_it 'deadlock: no other tag' runtime/kernels/deadlock.c 's/return \(int\)tag;/return -1;/'
 break_it 'deadlock: the first is named, in a circle or not' runtime/kernels/deadlock.c 's/if \(l->row\[i\]\.cycle\)/if (0)/'
-break_it 'deadlock: kernels that have returned may send' runtime/kernels/deadlock.c 's/ && k->pes\[pe\]\.state != PE_RETURNED\)/)/'
+break_it 'deadlock: kernels that have returned may send' runtime/kernels/deadlock.c 's/ && other->state != PE_RETURNED \? / ? /'
 break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------
@@ -845,9 +855,14 @@ break_it 'gaps of strided accesses beyond' $beyond 's/if \(touch->strided\)/if (
 break_it 'tensors of one launch only' runtime/data/host_spans.c 's/s->newest == h->tensors/s->newest/'
 
 # -- lines of kernels -----------------------------------------------------------------------
-break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\}\};/\1.line = 1}};/'
+break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\},/\1.line = 1},/'
 break_it 'wires of no line' $why 's/^    sums_part\(sums, of->line, piece\);/    if (piece->cause != KB_CAUSE_WIRE) sums_part(sums, of->line, piece);/'
-break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table != KB_BREAKDOWN_LINE/: true/'
+break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table < KB_BREAKDOWN_REGION || /'
+break_it 'regions shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table == KB_BREAKDOWN_REGION || table < KB_BREAKDOWN_LINE || /'
+break_it 'regions as one' $why 's/command->region \? command->region : ""/""/'
+
+break_it 'gdb: rows that are one' tools/gdb.py 's/ if i % row else / if i else /'
+break_it 'gdb: another field than that of the library' runtime/kernels/tl_print.c 's/offsetof\(struct tl_tensor, shape\.rank\)/offsetof(struct tl_tensor, users)/'
 
 # -- several SIPs ---------------------------------------------------------------------------
 break_it 'sips: parts for the cubes of each SIP again' runtime/data/host.c \
@@ -856,7 +871,7 @@ break_it 'sips: a credit that is there at once' runtime/pe/pe_ipcq_queue.c 's/q-
 break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
     's/there_fs = t \+ .*;/there_fs = t;/'
 break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/first = cube_first_pe\(t, sip \* t->cubes\);/first = 0;/; s/cube_first_pe\(t, \(sip \+ 1\) \* t->cubes\) - first/tl->kernels->n_pes/'
-break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
+break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launches.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'even: cubes without PEs are ranks' benches/even.h 's/if \(cubes < info\.cubes_per_sip\)/if (0)/'
 break_it 'even: as many cubes with PEs are not asked for' benches/even.h 's/if \(!\*text && n != wanted\)/if (0)/'
 break_it 'ring: columns that always go south' runtime/machine/lap.h 's/if \(\*column % 2\)/if (0)/'
@@ -968,7 +983,7 @@ break_it 'behind routers the end of other packets is no end' runtime/network/com
 break_it 'behind routers room comes back at the pace of the route' runtime/network/component_behind.h 's/hold_fs - asked->overhead_fs < asked->drain_fs/false/'
 break_it 'behind routers a component queues packets as if each were the first' runtime/network/network_queueing.c 's/\} else if \(w->part\.from == 0\) \{/} else if (true) {/'
 break_it 'a run of tune that is as fast as the best is stopped' runtime/cli/cmd_tune.c 's/tried.time_fs > best_fs/tried.time_fs >= best_fs/'
-break_it 'tune stops what has not passed the best' runtime/cli/cmd_tune.c 's/first.start_fs > best_fs/first.start_fs > best_fs - best_fs \/ 4/'
+break_it 'tune stops what has not passed the best' runtime/cli/cmd_tune.c 's/- start_fs > best_fs/- start_fs > best_fs - best_fs \/ 4/'
 break_it 'behind routers packets of one transaction have one number' runtime/network/network_queueing.c 's/\(uint64_t\)part->number << 32/0/'
 break_it 'behind routers a write that queues is not held for its tail' runtime/network/router_end.c 's/latest\(after\(flight->tail_fs, flight->behind_fs\), flight->least_fs\)/flight->least_fs/'
 break_it 'a node lets what is behind a head go by its overhead' runtime/network/network_router.c 's/latest\(after\(segment\.ready_fs, vc->node_fs\), before\)/segment.begins ? latest(after(segment.ready_fs, vc->node_fs), before) : latest(segment.ready_fs, before)/'

@@ -14,33 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BUCKETS: 2^8; NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
-enum { BUCKETS = 256, NEAREST_MOST = 128, TURNS_MOST = 8 };
+/* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
+enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
 #define PIECE_FS 24000000.0
-
-struct coll_orders {
-    struct coll_order *bucket[BUCKETS];
-    uint32_t *place; /* owned: of a cube, on the lap of all of them */
-};
-
-void coll_orders_free(struct coll_orders *o)
-{
-    struct coll_order *next;
-
-    for (size_t i = 0; o && i < BUCKETS; i++)
-        for (struct coll_order *order = o->bucket[i]; order; order = next) {
-            next = order->next;
-            free(order->pes);
-            free(order->ranks);
-            free(order->placed);
-            free(order->outs);
-            free(order);
-        }
-    if (o)
-        free(o->place);
-    free(o);
-}
 
 void coll_bad(const struct coll *c, const char *format, ...)
 {
@@ -427,19 +404,19 @@ static struct coll_order **bucket_of(struct coll_orders *o, const kb_group *g)
 
 struct coll_order *coll_order_of(const struct coll *c)
 {
-    struct kernels *k = c->tl->kernels;
+    struct launch *l = c->tl->launch;
     struct coll_order **bucket, *order;
 
-    if (!k->orders)
-        k->orders = room(c, 1, sizeof *k->orders);
-    if (!k->orders->place)
-        k->orders->place = places_of_cubes(c);
-    bucket = bucket_of(k->orders, &c->group);
+    if (!l->orders)
+        l->orders = room(c, 1, sizeof *l->orders);
+    if (!l->orders->place)
+        l->orders->place = places_of_cubes(c);
+    bucket = bucket_of(l->orders, &c->group);
     order = *bucket;
     while (order && !is_order_of(order, &c->group))
         order = order->next;
     if (!order) {
-        order = order_new(c, k->orders->place);
+        order = order_new(c, l->orders->place);
         order->next = *bucket;
         *bucket = order;
     }

@@ -3,6 +3,7 @@
 #define COLL_ORDER_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Ways between places that follow each other, in fs on an idle machine. */
 struct coll_ways {
@@ -25,8 +26,30 @@ struct coll_order {
     bool near;                 /* few members, and all ways between them are as short as any */
 };
 
-/* Of a run of kernels. */
-struct coll_orders;
-void coll_orders_free(struct coll_orders *o);
+enum { COLL_BUCKETS = 256 }; /* 2^8 */
+
+/* Of a launch. */
+struct coll_orders {
+    struct coll_order *bucket[COLL_BUCKETS];
+    uint32_t *place; /* owned: of a cube, on the lap of all of them */
+};
+
+static inline void coll_orders_free(struct coll_orders *o)
+{
+    struct coll_order *next;
+
+    for (size_t i = 0; o && i < COLL_BUCKETS; i++)
+        for (struct coll_order *order = o->bucket[i]; order; order = next) {
+            next = order->next;
+            free(order->pes);
+            free(order->ranks);
+            free(order->placed);
+            free(order->outs);
+            free(order);
+        }
+    if (o)
+        free(o->place);
+    free(o);
+}
 
 #endif

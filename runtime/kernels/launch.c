@@ -150,7 +150,7 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
     k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
     if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks ||
-        !k->least_way_fs || !k->issue_fs) {
+        !k->least_way_fs || !k->issue_fs || (s->options.no_values && !mem_forget(k->mem))) {
         kernels_free(k);
         return NULL;
     }

@@ -168,7 +168,7 @@ enum exit_code run_graph(const struct cli *cli, const struct chip *c, const stru
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
                               .may_repeat = c->forgets && !cli->opts.no_repeat}};
-    const kb_options options = {.engine = cli->opts.engine};
+    const kb_options options = {.engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
     enum exit_code code;
 

@@ -8,6 +8,7 @@
  */
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
+#include "cli/llm/cause.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/search.h"
 #include "cli/out/memory.h"
@@ -128,13 +129,15 @@ static double peak_flops_per_ns(const struct chip *c)
 }
 
 static void op_row(struct llm *l, const struct shape *s, const char *phase, const struct llm_op *op,
-                   const struct took *t, const struct found *found, int64_t all_fs)
+                   const struct took *t, const struct found *found, const char *cause,
+                   int64_t all_fs)
 {
     struct llm_row *row = new_row(l, s, phase, op->id);
 
     set_time(row, t->fs, t->all_fs, all_fs);
     row->count = (uint64_t)t->count;
     row->is_op = true;
+    row->cause = cause;
     row->bytes = op_read_bytes(op, s) + op_written_bytes(op, s);
     row->flops = op_flops(op);
     row->has_flops = row->flops > 0;
@@ -149,12 +152,13 @@ static void op_row(struct llm *l, const struct shape *s, const char *phase, cons
 
 /* Rows of an iteration; the layer is the first one, the head what comes after the layers. */
 static void add_rows(struct llm *l, const struct graph *g, const struct shape *s, const char *phase,
-                     const struct iteration *it, const struct found *found)
+                     const struct iteration *it, const struct found *found,
+                     const char *const *cause)
 {
     int64_t layer_fs = 0, layers_fs = 0, head_fs = 0;
 
     for (size_t i = 0; i < g->n; i++) {
-        op_row(l, s, phase, &g->op[i], &it->op[i], &found[i], it->fs);
+        op_row(l, s, phase, &g->op[i], &it->op[i], &found[i], cause[i], it->fs);
         layer_fs += g->op[i].is_layer ? it->op[i].fs : 0;
         layers_fs += g->op[i].is_layer ? it->op[i].all_fs : 0;
         head_fs += !g->op[i].is_layer && layers_fs > 0 ? it->op[i].fs : 0;
@@ -223,6 +227,7 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
 {
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
+    const char *cause[GRAPH_OPS_MAX] = {NULL};
     struct iteration it;
 
     unit_bytes(l, s, &g);
@@ -230,9 +235,11 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
         search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, &l->known, found);
     if (!code)
         code = run_graph(l->cli, &l->chip, &g, s, &it);
+    if (!code)
+        code = causes_of(l->cli, &l->chip, &g, s, cause);
     if (code)
         return code;
-    add_rows(l, &g, s, phase, &it, found);
+    add_rows(l, &g, s, phase, &it, found, cause);
     *fs = it.fs;
     return EXIT_OK;
 }

@@ -152,11 +152,27 @@ static enum exit_code run_launch(const struct cli *cli, struct work *w, int64_t 
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
 }
 
+/* How a simulation is run, and what it says of itself. */
+struct manner {
+    bool leaps, was_wrong;
+    const struct path_watch *watch; /* NULL: none */
+};
+
+static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
+                                 kb_breakdown *path, const struct path_watch *watch)
+{
+    kb_status status = kb_breakdown_path(path, watch->each, watch->arg);
+
+    for (size_t i = 0; i < g->n; i++)
+        watch->ended_fs[i] = ended_fs(&w->step, i);
+    return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
+}
+
 static enum exit_code simulate(const struct cli *cli, const struct chip *c, const struct graph *g,
-                               const struct shape *s, bool *leaps, struct iteration *out)
+                               const struct shape *s, struct manner *how, struct iteration *out)
 {
     int64_t start_fs = 0, layers_done = 0;
-    bool is_wrong = false;
+    kb_breakdown *path = NULL;
     struct work w = {.step = {.op = g->op,
                               .n_ops = g->n,
                               .layers = g->layers,
@@ -172,8 +188,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
                               .may_repeat = c->forgets && !cli->opts.no_repeat,
-                              .may_leap = *leaps,
-                              .is_wrong = &is_wrong}};
+                              .may_leap = how->leaps,
+                              .is_wrong = &how->was_wrong}};
     const kb_options options = {.engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
     enum exit_code code;
@@ -183,26 +199,38 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     w.step.came_fs = memory_new(done_in_all(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
+    if (!status && how->watch)
+        status = kb_breakdown_new(w.sim, &path, &why);
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, &w, &start_fs);
     if (!code)
         take_times(g, &w.step, start_fs, out);
+    if (!code && how->watch)
+        code = watch_path(cli, g, &w, path, how->watch);
     out->layers = layers_done;
+    kb_breakdown_free(path);
     kb_sim_free(w.sim);
     free(w.step.end_fs);
     free(w.step.came_fs);
     free(w.step.agrees);
     free(w.pes);
-    *leaps = is_wrong;
     return code;
 }
 
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct iteration *out)
 {
-    bool leaps = c->forgets && !cli->opts.no_repeat;
-    enum exit_code code = simulate(cli, c, g, s, &leaps, out);
+    struct manner how = {.leaps = c->forgets && !cli->opts.no_repeat};
+    enum exit_code code = simulate(cli, c, g, s, &how, out);
 
-    return leaps && !code ? simulate(cli, c, g, s, &(bool){false}, out) : code;
+    return how.was_wrong && !code ? simulate(cli, c, g, s, &(struct manner){0}, out) : code;
+}
+
+enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct path_watch *watch)
+{
+    struct iteration it;
+
+    return simulate(cli, c, g, s, &(struct manner){.watch = watch}, &it);
 }

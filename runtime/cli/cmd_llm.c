@@ -54,7 +54,7 @@ static const struct column columns[] = {
 
 /* What a batch comes to. */
 struct llm_total {
-    uint64_t batch;
+    uint64_t batch, tp, kv;
     double ttft_ms, tpot_ms, user_per_s, per_s;
     bool has_ttft, has_tpot;
 };
@@ -65,6 +65,8 @@ static const struct column total_columns[] = {
     COLUMN_IF("tpot_ms", CELL_FRACTION, struct llm_total, tpot_ms, has_tpot),
     COLUMN_IF("tokens_per_s_user", CELL_FRACTION, struct llm_total, user_per_s, has_tpot),
     COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
+    COLUMN("tp", CELL_COUNT, struct llm_total, tp),
+    COLUMN_IF("kv", CELL_COUNT, struct llm_total, kv, kv),
 };
 
 struct llm {
@@ -72,6 +74,7 @@ struct llm {
     struct model model;
     struct chip chip;
     struct shape shape; /* of all iterations, except batch, q and kv */
+    struct list tps, decodes, batches;
     struct searched known;
     struct llm_row *row; /* owned */
     size_t n, room;
@@ -244,12 +247,15 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     return EXIT_OK;
 }
 
-static void add_total(struct llm *l, const struct shape *s, int64_t ttft_fs, int64_t tpot_fs)
+static void add_total(struct llm *l, const struct shape *s, int64_t kv, int64_t ttft_fs,
+                      int64_t tpot_fs)
 {
     if (l->n_totals == l->totals_room)
         l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
     l->total[l->n_totals++] =
         (struct llm_total){.batch = (uint64_t)s->batch,
+                           .tp = (uint64_t)s->tp,
+                           .kv = (uint64_t)kv,
                            .ttft_ms = (double)ttft_fs / 1e12,
                            .has_ttft = ttft_fs > 0,
                            .tpot_ms = (double)tpot_fs / 1e12,
@@ -263,14 +269,17 @@ struct asked {
     int64_t prompt, chunk, tokens, kv;
 };
 
-static struct asked asked_of(const struct opts *o)
+static struct asked asked_of(const struct llm *l, size_t decode)
 {
-    bool none = o->prefill == 0 && o->decode == 0;
+    const struct opts *o = &l->cli->opts;
+    bool none = o->prefill == 0 && l->decodes.n == 0;
 
     return (struct asked){.prompt = none ? DEFAULT_TOKENS : (int64_t)o->prefill,
                           .chunk = (int64_t)o->chunk,
                           .tokens = (int64_t)o->tokens,
-                          .kv = none && o->tokens == 0 ? DEFAULT_TOKENS : (int64_t)o->decode};
+                          .kv = l->decodes.n > 0             ? (int64_t)l->decodes.value[decode]
+                                : none && o->tokens == 0 ? DEFAULT_TOKENS
+                                                         : 0};
 }
 
 /* The next of the decode steps: those of all tokens, or the one that was asked for. */
@@ -337,20 +346,24 @@ static enum exit_code check_sizes(struct llm *l, const struct shape *s, const st
     return !code && last.times > 0 ? check_size(l, &with) : code;
 }
 
-static enum exit_code batch(struct llm *l, int64_t n)
+/* The prompts, then each of the decode steps that are asked for. */
+static enum exit_code batch(struct llm *l, const struct shape *s)
 {
-    struct asked asked = asked_of(&l->cli->opts);
+    size_t n = l->decodes.n > 0 ? l->decodes.n : 1;
     int64_t ttft_fs = 0, tpot_fs = 0;
-    struct shape s = l->shape;
+    enum exit_code code = EXIT_OK;
 
-    s.batch = n;
-    enum exit_code code = check_sizes(l, &s, &asked);
-    if (!code)
-        code = prefill(l, &s, &asked, &ttft_fs);
-    if (!code)
-        code = decode(l, &s, &asked, &tpot_fs);
-    if (!code)
-        add_total(l, &s, ttft_fs, tpot_fs);
+    for (size_t i = 0; i < n && !code; i++) {
+        struct asked asked = asked_of(l, i);
+
+        code = check_sizes(l, s, &asked);
+        if (!code && i == 0)
+            code = prefill(l, s, &asked, &ttft_fs);
+        if (!code)
+            code = decode(l, s, &asked, &tpot_fs);
+        if (!code)
+            add_total(l, s, asked.kv, ttft_fs, tpot_fs);
+    }
     return code;
 }
 
@@ -371,27 +384,68 @@ static enum exit_code read_shape(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
     struct shape *s = &l->shape;
-    char why[256];
     enum exit_code code;
 
-    if (o->tokens > 0 && o->decode > 0)
+    if (o->tokens > 0 && o->decode)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--tokens are behind a prompt, and --decode is one step");
-    if (o->chunk > 0 && o->decode > 0 && o->prefill == 0)
+    if (o->chunk > 0 && o->decode && o->prefill == 0)
         return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
-    *s = (struct shape){.tp = o->tp ? (int64_t)o->tp : l->chip.units, .page = (int64_t)o->page};
+    *s = (struct shape){.page = (int64_t)o->page};
     s->weights = s->act = s->kv_dtype = l->model.dtype;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
         (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
         return code;
-    if (s->tp > l->chip.units)
-        return cmd_say(l->cli, EXIT_USAGE, "--tp %lld: the machine has %u units (%s)",
-                       (long long)s->tp, l->chip.units, l->chip.unit);
-    if (graph_refuse(&l->model, s->tp, why))
-        return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %lld ranks; %s", l->model.name,
-                       (long long)s->tp, why);
     return EXIT_OK;
+}
+
+/* Is there such a number of ranks? */
+static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
+{
+    char why[256];
+
+    if (tp > l->chip.units)
+        return cmd_say(l->cli, EXIT_USAGE, "--tp %llu: the machine has %u units (%s)",
+                       (unsigned long long)tp, l->chip.units, l->chip.unit);
+    if (graph_refuse(&l->model, (int64_t)tp, why))
+        return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
+                       (unsigned long long)tp, why);
+    return EXIT_OK;
+}
+
+static enum exit_code read_list(const struct llm *l, const char *option, const char *text,
+                                uint64_t most, struct list *out)
+{
+    char why[LIST_WHY_BYTES];
+
+    if (!text)
+        return EXIT_OK;
+    if (!list_read(out, LIST_COUNTS, text, why))
+        return cmd_say(l->cli, EXIT_USAGE, "--%s: %s", option, why);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->value[i] > most)
+            return cmd_say(l->cli, EXIT_USAGE, "--%s: %llu is more than %llu", option,
+                           (unsigned long long)out->value[i], (unsigned long long)most);
+    return EXIT_OK;
+}
+
+/* All of them multiply. */
+static enum exit_code read_lists(struct llm *l)
+{
+    enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536 };
+    const struct opts *o = &l->cli->opts;
+    char all[24];
+    enum exit_code code;
+
+    snprintf(all, sizeof all, "%u", l->chip.units);
+    if ((code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
+        (code = read_list(l, "batch", o->batch, UINT64_MAX, &l->batches)) ||
+        (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
+        return code;
+    for (size_t i = 0; i < l->tps.n && !code; i++)
+        code = check_ranks(l, l->tps.value[i]);
+    return code;
 }
 
 /* -- what is printed -------------------------------------------------------------------------- */
@@ -421,14 +475,19 @@ static char *lines_of_totals(const struct llm *l)
     for (size_t i = 0; i < l->n_totals; i++) {
         const struct llm_total *t = &l->total[i];
 
-        at += text_format(at, LINE_ROOM, "batch %llu:", (unsigned long long)t->batch);
+        at += text_format(at, LINE_ROOM / 4, "%s", i > 0 ? "\n" : "");
+        if (l->tps.n > 1)
+            at += text_format(at, LINE_ROOM / 4, "tp %llu, ", (unsigned long long)t->tp);
+        at += text_format(at, LINE_ROOM / 4, "batch %llu", (unsigned long long)t->batch);
+        if (l->decodes.n > 1)
+            at += text_format(at, LINE_ROOM / 4, ", decode %llu", (unsigned long long)t->kv);
+        at += text_format(at, LINE_ROOM / 4, ":");
         if (t->has_ttft)
             at += text_format(at, LINE_ROOM / 4, " ttft %.6f ms%s", t->ttft_ms,
                               t->has_tpot ? "," : "");
         if (t->has_tpot)
             at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
                               t->tpot_ms, t->user_per_s, t->per_s);
-        at += text_format(at, LINE_ROOM / 4, "\n");
     }
     return lines;
 }
@@ -446,20 +505,18 @@ static enum exit_code print(struct llm *l)
     return code;
 }
 
-/* Batches that do not fit are left out, after a message, if others do. */
+/* What does not fit is left out, after a message, if other batches do. */
 static enum exit_code run_batches(struct llm *l)
 {
-    struct list batches = {0};
-    char why[LIST_WHY_BYTES];
+    struct shape s = l->shape;
     enum exit_code code = EXIT_OK;
 
-    if (!list_read(&batches, LIST_COUNTS, l->cli->opts.batch, why))
-        code = cmd_say(l->cli, EXIT_USAGE, "--batch: %s", why);
-    for (size_t i = 0; i < batches.n && (!code || l->too_large); i++) {
+    for (size_t i = 0; i < l->tps.n * l->batches.n && (!code || l->too_large); i++) {
         l->too_large = false;
-        code = batch(l, (int64_t)batches.value[i]);
+        s.tp = (int64_t)l->tps.value[i / l->batches.n];
+        s.batch = (int64_t)l->batches.value[i % l->batches.n];
+        code = batch(l, &s);
     }
-    list_free(&batches);
     if (code && !(l->too_large && l->n > 0))
         return code;
     return print(l);
@@ -525,7 +582,12 @@ enum exit_code cmd_llm(const struct cli *cli)
     if (!code)
         code = read_shape(&l);
     if (!code)
+        code = read_lists(&l);
+    if (!code)
         code = run_batches(&l);
+    list_free(&l.tps);
+    list_free(&l.decodes);
+    list_free(&l.batches);
     chip_free(&l.chip);
     free(l.total);
     searched_free(&l.known);

@@ -1,5 +1,6 @@
 /*
- * leap.c -- operations of a rank that are known: its PEs wait as long as they took, and issue nothing.
+ * leap.c -- operations of a rank that are known: its PEs wait as long as they took, and issue
+ * nothing.
  *
  * Between two collectives of ranks a rank is alone. Its PEs leave a barrier each a fixed time after
  * the last of them has come: the word of the release takes its way. All that they had under way has

@@ -9,8 +9,10 @@
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
 #include "cli/llm/cause.h"
+#include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
-#include "cli/llm/search.h"
+#include "cli/llm/graph_yaml.h"
+#include "cli/llm/llm_rows.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -19,56 +21,6 @@
 
 enum { DEFAULT_TOKENS = 1024 };
 
-/* One printed row. */
-struct llm_row {
-    const char *model, *phase, *cause;
-    char op[24], mapping[64];
-    uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
-    double us, pct, bound_us, peak_pct;
-    bool has_bound, has_flops, has_link;
-    bool is_op; /* not a sum */
-};
-
-static const struct column columns[] = {
-    COLUMN("model", CELL_TEXT, struct llm_row, model),
-    COLUMN("ranks", CELL_COUNT, struct llm_row, ranks),
-    COLUMN("tp", CELL_COUNT, struct llm_row, tp),
-    COLUMN("pp", CELL_COUNT, struct llm_row, pp),
-    COLUMN("ep", CELL_COUNT, struct llm_row, ep),
-    COLUMN("dp", CELL_COUNT, struct llm_row, dp),
-    COLUMN("batch", CELL_COUNT, struct llm_row, batch),
-    COLUMN("phase", CELL_TEXT, struct llm_row, phase),
-    COLUMN("kv", CELL_COUNT, struct llm_row, kv),
-    COLUMN("op", CELL_TEXT, struct llm_row, op),
-    COLUMN_IF("count", CELL_COUNT, struct llm_row, count, count),
-    COLUMN("us", CELL_FRACTION, struct llm_row, us),
-    COLUMN("pct", CELL_PERCENT, struct llm_row, pct),
-    COLUMN_IF("bound_us", CELL_FRACTION, struct llm_row, bound_us, has_bound),
-    COLUMN_IF("peak_pct", CELL_PERCENT, struct llm_row, peak_pct, has_flops),
-    COLUMN("cause", CELL_TEXT, struct llm_row, cause),
-    COLUMN("mapping", CELL_TEXT, struct llm_row, mapping),
-    COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
-    COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
-    COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
-};
-
-/* What a batch comes to. */
-struct llm_total {
-    uint64_t batch, tp, kv;
-    double ttft_ms, tpot_ms, user_per_s, per_s;
-    bool has_ttft, has_tpot;
-};
-
-static const struct column total_columns[] = {
-    COLUMN("batch", CELL_COUNT, struct llm_total, batch),
-    COLUMN_IF("ttft_ms", CELL_FRACTION, struct llm_total, ttft_ms, has_ttft),
-    COLUMN_IF("tpot_ms", CELL_FRACTION, struct llm_total, tpot_ms, has_tpot),
-    COLUMN_IF("tokens_per_s_user", CELL_FRACTION, struct llm_total, user_per_s, has_tpot),
-    COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
-    COLUMN("tp", CELL_COUNT, struct llm_total, tp),
-    COLUMN_IF("kv", CELL_COUNT, struct llm_total, kv, kv),
-};
-
 struct llm {
     const struct cli *cli;
     struct model model;
@@ -76,111 +28,27 @@ struct llm {
     struct shape shape; /* of all iterations, except batch, q and kv */
     struct list tps, decodes, batches;
     struct searched known;
-    struct llm_row *row; /* owned */
-    size_t n, room;
-    bool too_large;          /* the last batch */
-    struct llm_total *total; /* owned: a batch each */
-    size_t n_totals, totals_room;
+    struct llm_rows rows;
+    bool too_large;                 /* the last batch */
+    const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
 
-/* -- rows ------------------------------------------------------------------------------------- */
-
-static struct llm_row *new_row(struct llm *l, const struct shape *s, const char *phase,
-                               const char *op)
-{
-    if (l->n == l->room)
-        l->row = memory_room(l->row, l->n, &l->room, sizeof *l->row);
-    struct llm_row *row = &l->row[l->n++];
-
-    *row = (struct llm_row){.model = l->model.name,
-                            .ranks = (uint64_t)s->tp,
-                            .tp = (uint64_t)s->tp,
-                            .pp = 1,
-                            .ep = 1,
-                            .dp = 1,
-                            .batch = (uint64_t)s->batch,
-                            .phase = phase,
-                            .kv = (uint64_t)s->kv};
-    snprintf(row->op, sizeof row->op, "%s", op);
-    return row;
-}
-
-static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, int64_t all_fs)
-{
-    row->us = (double)fs / 1e9;
-    row->pct = all_fs > 0 ? 100 * (double)of_fs / (double)all_fs : 0;
-}
-
-static void set_mapping(struct llm_row *row, const struct llm_op *op, const struct found *found)
-{
-    char proof[32] = "";
-
-    if (found->proven)
-        snprintf(proof, sizeof proof, ", proven");
-    else if (found->within >= 0)
-        text_format(proof, sizeof proof, ", within %.1f %%", (double)found->within / 10);
-    snprintf(row->mapping, sizeof row->mapping, "M %lld N %lld K %lld (%u of %u%s)",
-             (long long)op->tile.m, (long long)op->tile.n, (long long)op->tile.k, found->tried,
-             found->candidates, proof);
-    row->has_bound = found->bound_fs > 0;
-    row->bound_us = (double)found->bound_fs / 1e9;
-}
-
-static double peak_flops_per_ns(const struct chip *c)
-{
-    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
-}
-
-static void op_row(struct llm *l, const struct shape *s, const char *phase, const struct llm_op *op,
-                   const struct took *t, const struct found *found, const char *cause,
-                   int64_t all_fs)
-{
-    struct llm_row *row = new_row(l, s, phase, op->id);
-
-    set_time(row, t->fs, t->all_fs, all_fs);
-    row->count = (uint64_t)t->count;
-    row->is_op = true;
-    row->cause = cause;
-    row->bytes = op_read_bytes(op, s) + op_written_bytes(op, s);
-    row->flops = op_flops(op);
-    row->has_flops = row->flops > 0;
-    row->link_bytes = op_link_bytes(op, s);
-    row->has_link = row->link_bytes > 0;
-    if (row->has_flops && t->fs > 0)
-        row->peak_pct =
-            100 * (double)row->flops / (peak_flops_per_ns(&l->chip) * (double)t->fs / 1e6);
-    if (op->kind == LLM_GEMM)
-        set_mapping(row, op, found);
-}
-
-/* Rows of an iteration; the layer is the first one, the head what comes after the layers. */
-static void add_rows(struct llm *l, const struct graph *g, const struct shape *s, const char *phase,
-                     const struct iteration *it, const struct found *found,
-                     const char *const *cause)
-{
-    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0;
-
-    for (size_t i = 0; i < g->n; i++) {
-        op_row(l, s, phase, &g->op[i], &it->op[i], &found[i], cause[i], it->fs);
-        layer_fs += g->op[i].is_layer ? it->op[i].fs : 0;
-        layers_fs += g->op[i].is_layer ? it->op[i].all_fs : 0;
-        head_fs += !g->op[i].is_layer && layers_fs > 0 ? it->op[i].fs : 0;
-    }
-    struct llm_row *row = new_row(l, s, phase, "layer");
-    set_time(row, layer_fs, layers_fs, it->fs);
-    row->count = (uint64_t)g->layers;
-    set_time(new_row(l, s, phase, "head"), head_fs, head_fs, it->fs);
-    set_time(new_row(l, s, phase, "total"), it->fs, it->fs, it->fs);
-}
-
 /* -- iterations ------------------------------------------------------------------------------- */
+
+static void make_graph(const struct llm *l, const struct shape *s, struct graph *g)
+{
+    if (l->given)
+        *g = l->given->graph;
+    else
+        graph_of_model(&l->model, s, g);
+}
 
 /* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
 static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct graph *g)
 {
     uint32_t p, q;
 
-    graph_of_model(&l->model, s, g);
+    make_graph(l, s, g);
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
     return g->room * l->chip.unit_pes;
@@ -203,7 +71,7 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
     l->too_large = true;
     return cmd_say(l->cli, EXIT_USAGE,
                    "%s with batch %lld needs %.3f GB of %.3f a rank; largest batch %lld",
-                   l->model.name, (long long)s->batch, (double)bytes / 1e9,
+                   l->rows.model, (long long)s->batch, (double)bytes / 1e9,
                    (double)l->chip.unit_bytes / 1e9, (long long)low);
 }
 
@@ -225,6 +93,20 @@ static enum exit_code check_size(struct llm *l, const struct shape *s)
     return bytes > l->chip.unit_bytes ? refuse_size(l, s, bytes) : EXIT_OK;
 }
 
+static uint64_t tries_of(const struct opts *o)
+{
+    return o->prove ? UINT64_MAX : o->tries;
+}
+
+/* A grid that was asked for must have a row of tokens for each of its rows. */
+static enum exit_code check_grid(const struct llm *l, const struct shape *s)
+{
+    if (s->batch * s->q >= l->chip.grid_p)
+        return EXIT_OK;
+    return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
+                   l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
+}
+
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
@@ -233,35 +115,20 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     const char *cause[GRAPH_OPS_MAX] = {NULL};
     struct iteration it;
 
+    enum exit_code code = check_grid(l, s);
+    if (code)
+        return code;
     unit_bytes(l, s, &g);
-    enum exit_code code =
-        search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, &l->known, found);
+    code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
     if (!code)
         code = run_graph(l->cli, &l->chip, &g, s, &it);
     if (!code)
         code = causes_of(l->cli, &l->chip, &g, s, cause);
     if (code)
         return code;
-    add_rows(l, &g, s, phase, &it, found, cause);
+    llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});
     *fs = it.fs;
     return EXIT_OK;
-}
-
-static void add_total(struct llm *l, const struct shape *s, int64_t kv, int64_t ttft_fs,
-                      int64_t tpot_fs)
-{
-    if (l->n_totals == l->totals_room)
-        l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
-    l->total[l->n_totals++] =
-        (struct llm_total){.batch = (uint64_t)s->batch,
-                           .tp = (uint64_t)s->tp,
-                           .kv = (uint64_t)kv,
-                           .ttft_ms = (double)ttft_fs / 1e12,
-                           .has_ttft = ttft_fs > 0,
-                           .tpot_ms = (double)tpot_fs / 1e12,
-                           .has_tpot = tpot_fs > 0,
-                           .user_per_s = 1e15 / (double)tpot_fs,
-                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
 }
 
 /* What is asked of each batch; 0: not this. */
@@ -277,7 +144,7 @@ static struct asked asked_of(const struct llm *l, size_t decode)
     return (struct asked){.prompt = none ? DEFAULT_TOKENS : (int64_t)o->prefill,
                           .chunk = (int64_t)o->chunk,
                           .tokens = (int64_t)o->tokens,
-                          .kv = l->decodes.n > 0             ? (int64_t)l->decodes.value[decode]
+                          .kv = l->decodes.n > 0         ? (int64_t)l->decodes.value[decode]
                                 : none && o->tokens == 0 ? DEFAULT_TOKENS
                                                          : 0};
 }
@@ -362,12 +229,12 @@ static enum exit_code batch(struct llm *l, const struct shape *s)
         if (!code)
             code = decode(l, s, &asked, &tpot_fs);
         if (!code)
-            add_total(l, s, asked.kv, ttft_fs, tpot_fs);
+            llm_rows_total(&l->rows, s, asked.kv, ttft_fs, tpot_fs);
     }
     return code;
 }
 
-/* -- the command ------------------------------------------------------------------------------ */
+/* -- options ---------------------------------------------------------------------------------- */
 
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
                                kb_dtype *out)
@@ -445,64 +312,26 @@ static enum exit_code read_lists(struct llm *l)
         return code;
     for (size_t i = 0; i < l->tps.n && !code; i++)
         code = check_ranks(l, l->tps.value[i]);
+    l->rows.many_tps = l->tps.n > 1;
+    l->rows.many_kvs = l->decodes.n > 1;
     return code;
 }
 
-/* -- what is printed -------------------------------------------------------------------------- */
-
-static bool llm_row(void *arg, uint64_t i, struct cell *cells)
+/* The grid and the tiles that are given. */
+static enum exit_code read_mapping(struct llm *l, struct tile_map *map)
 {
-    const struct llm *l = arg;
+    const struct opts *o = &l->cli->opts;
+    uint32_t q;
+    char rest;
 
-    record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
-    return true;
-}
-
-static bool total_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct llm *l = arg;
-
-    record_cells(total_columns, sizeof total_columns / sizeof *total_columns, &l->total[i], cells);
-    return true;
-}
-
-/* Lines for people, one for each batch; to be freed. */
-static char *lines_of_totals(const struct llm *l)
-{
-    enum { LINE_ROOM = 512 };
-    char *lines = memory_new(l->n_totals + 1, LINE_ROOM), *at = lines;
-
-    for (size_t i = 0; i < l->n_totals; i++) {
-        const struct llm_total *t = &l->total[i];
-
-        at += text_format(at, LINE_ROOM / 4, "%s", i > 0 ? "\n" : "");
-        if (l->tps.n > 1)
-            at += text_format(at, LINE_ROOM / 4, "tp %llu, ", (unsigned long long)t->tp);
-        at += text_format(at, LINE_ROOM / 4, "batch %llu", (unsigned long long)t->batch);
-        if (l->decodes.n > 1)
-            at += text_format(at, LINE_ROOM / 4, ", decode %llu", (unsigned long long)t->kv);
-        at += text_format(at, LINE_ROOM / 4, ":");
-        if (t->has_ttft)
-            at += text_format(at, LINE_ROOM / 4, " ttft %.6f ms%s", t->ttft_ms,
-                              t->has_tpot ? "," : "");
-        if (t->has_tpot)
-            at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
-                              t->tpot_ms, t->user_per_s, t->per_s);
-    }
-    return lines;
-}
-
-static enum exit_code print(struct llm *l)
-{
-    char *lines = lines_of_totals(l);
-    struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
-                          .arg = l};
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
-                        .note = lines,         .totals = &totals};
-    enum exit_code code = cmd_print(l->cli, &rows);
-
-    free(lines);
-    return code;
+    if (o->grid && (sscanf(o->grid, "%9ux%9u%c", &l->chip.grid_p, &q, &rest) != 2 ||
+                    l->chip.grid_p == 0 || (uint64_t)l->chip.grid_p * q != l->chip.unit_pes))
+        return cmd_say(l->cli, EXIT_USAGE, "--grid '%s' is not PxQ with the %u PEs of a rank",
+                       o->grid, l->chip.unit_pes);
+    if (!o->map)
+        return EXIT_OK;
+    l->known.map = map;
+    return tile_map_read(l->cli, &l->chip, o->map, map);
 }
 
 /* What does not fit is left out, after a message, if other batches do. */
@@ -517,80 +346,126 @@ static enum exit_code run_batches(struct llm *l)
         s.batch = (int64_t)l->batches.value[i % l->batches.n];
         code = batch(l, &s);
     }
-    if (code && !(l->too_large && l->n > 0))
+    if (code && !(l->too_large && l->rows.n > 0))
         return code;
-    return print(l);
+    return llm_rows_print(l->cli, &l->rows);
 }
 
-/* -- models, without a simulation ------------------------------------------------------------- */
+/* -- graphs ----------------------------------------------------------------------------------- */
 
-struct fact_row {
-    const char *model, *family;
-    uint64_t layers, parameters, kv_token_bytes;
-};
-
-static const struct column fact_columns[] = {
-    COLUMN("model", CELL_TEXT, struct fact_row, model),
-    COLUMN("family", CELL_TEXT, struct fact_row, family),
-    COLUMN("layers", CELL_COUNT, struct fact_row, layers),
-    COLUMN("parameters", CELL_COUNT, struct fact_row, parameters),
-    COLUMN("kv_token_bytes", CELL_COUNT, struct fact_row, kv_token_bytes),
-};
-
-/* The model that was named, or all shipped ones. */
-struct facts {
-    const struct cli *cli;
-    const char *one;
-    struct fact_row row;
-};
-
-static bool fact_row(void *arg, uint64_t i, struct cell *cells)
+/* The one iteration that is asked for, as a file. */
+static enum exit_code write_graph(struct llm *l)
 {
-    struct facts *f = arg;
-    struct model m;
+    const struct opts *o = &l->cli->opts;
+    struct asked asked = asked_of(l, 0);
+    struct piece p = {0};
+    struct shape s = l->shape;
+    struct graph g;
 
-    if (model_read(f->cli->program, f->one ? f->one : model_files[i].name, true, &m))
-        return false;
-    f->row =
-        (struct fact_row){m.name, model_family_name(&m), (uint64_t)m.layers,
-                          (uint64_t)model_parameters(&m), (uint64_t)model_kv_bytes(&m, m.dtype)};
-    record_cells(fact_columns, sizeof fact_columns / sizeof *fact_columns, &f->row, cells);
-    return true;
+    if (l->tps.n * l->batches.n != 1 || l->decodes.n > 1 || o->tokens > 0 || o->chunk > 0 ||
+        (asked.prompt > 0) == (asked.kv > 0))
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--graph is of one iteration: one --prefill or --decode, --tp and --batch");
+    if (!next_decode(&asked, s.page, &p))
+        piece_of_prompt(asked.prompt, 0, &p);
+    s = shape_of(&s, &p);
+    s.tp = (int64_t)l->tps.value[0];
+    s.batch = (int64_t)l->batches.value[0];
+    make_graph(l, &s, &g);
+    return graph_yaml_write(l->cli->program, o->graph, &g, &s);
 }
 
-static enum exit_code print_facts(const struct cli *cli)
+/* Options that say what a graph says itself. */
+static enum exit_code refuse_options(const struct cli *cli)
 {
-    struct facts f = {.cli = cli, .one = cli->opts.n_operands ? cli->opts.operand[0] : NULL};
-    struct rows rows = {ROWS_COLUMNS(fact_columns), .n_rows = 1, .row = fact_row, .arg = &f};
+    const struct opts *o = &cli->opts;
+    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph};
+    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph"};
 
-    while (!f.one && model_files[rows.n_rows].name)
-        rows.n_rows++;
-    return cmd_print(cli, &rows);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i])
+            return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
+    if (o->prefill || o->tokens || o->chunk || o->dry_run || strcmp(o->batch, "1") != 0)
+        return cmd_say(cli, EXIT_USAGE,
+                       "--prefill, --tokens, --chunk, --batch and --dry-run are of models");
+    return EXIT_OK;
+}
+
+/* A graph from a file is one iteration. */
+static enum exit_code run_given(struct llm *l)
+{
+    struct graph_file *f = memory_new(1, sizeof *f);
+    struct shape *s = &f->shape;
+    int64_t fs = 0;
+    enum exit_code code = refuse_options(l->cli);
+
+    if (!code)
+        code = graph_yaml_read(l->cli->program, l->rows.model, f);
+    if (!code && s->tp > l->chip.units)
+        code = cmd_say(l->cli, EXIT_USAGE, "%s has %lld ranks, the machine %u units (%s)",
+                       l->rows.model, (long long)s->tp, l->chip.units, l->chip.unit);
+    l->given = f;
+    s->page = (int64_t)l->cli->opts.page;
+    if (!code)
+        code = check_size(l, s);
+    if (!code)
+        code = iterate(l, s, s->q == 1 ? "decode" : "prefill", &fs);
+    if (!code) {
+        llm_rows_total(&l->rows, s, s->kv, s->q == 1 ? 0 : fs, s->q == 1 ? fs : 0);
+        code = llm_rows_print(l->cli, &l->rows);
+    }
+    free(f);
+    return code;
+}
+
+/* -- the command ------------------------------------------------------------------------------ */
+
+static enum exit_code run_model(struct llm *l)
+{
+    enum exit_code code = read_shape(l);
+
+    if (!code)
+        code = read_lists(l);
+    if (!code && l->cli->opts.graph)
+        code = write_graph(l);
+    return code ? code : run_batches(l);
+}
+
+static enum exit_code run_machine(struct llm *l, bool is_graph)
+{
+    const struct opts *o = &l->cli->opts;
+    struct tile_map map = {.n = 0};
+    enum exit_code code = chip_of(l->cli, &l->chip);
+
+    l->rows.chip = &l->chip;
+    if (!code)
+        code = read_mapping(l, &map);
+    if (!code)
+        code = is_graph ? run_given(l) : run_model(l);
+    if (!code && o->map_out)
+        code = searched_write(l->cli, o->map_out, &l->known);
+    tile_map_free(&map);
+    list_free(&l->tps);
+    list_free(&l->decodes);
+    list_free(&l->batches);
+    chip_free(&l->chip);
+    searched_free(&l->known);
+    llm_rows_free(&l->rows);
+    return code;
 }
 
 enum exit_code cmd_llm(const struct cli *cli)
 {
     struct llm l = {.cli = cli};
-    enum exit_code code;
+    enum exit_code code = EXIT_OK;
 
     if (cli->opts.n_operands == 0)
         return print_facts(cli);
-    code = model_read(cli->program, cli->opts.operand[0], cli->opts.quiet, &l.model);
-    if (code || cli->opts.dry_run)
+    l.rows.model = cli->opts.operand[0];
+    bool is_graph = graph_yaml_is(l.rows.model);
+    if (!is_graph)
+        code = model_read(cli->program, l.rows.model, cli->opts.quiet, &l.model);
+    if (code || (cli->opts.dry_run && !is_graph))
         return code ? code : print_facts(cli);
-    code = chip_of(cli, &l.chip);
-    if (!code)
-        code = read_shape(&l);
-    if (!code)
-        code = read_lists(&l);
-    if (!code)
-        code = run_batches(&l);
-    list_free(&l.tps);
-    list_free(&l.decodes);
-    list_free(&l.batches);
-    chip_free(&l.chip);
-    free(l.total);
-    searched_free(&l.known);
-    free(l.row);
-    return code;
+    return run_machine(&l, is_graph);
 }

@@ -31,8 +31,8 @@ void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q)
 {
     uint32_t n = c->unit_pes;
 
-    *p = 1;
-    for (uint32_t d = 2; d * d <= n; d++)
+    *p = c->grid_p ? c->grid_p : 1;
+    for (uint32_t d = 2; d * d <= n && !c->grid_p; d++)
         if (n % d == 0 && (double)tokens / d >= 4 * c->mac[0])
             *p = d;
     *q = n / *p;

@@ -87,11 +87,11 @@ equal "a tile of a map is told beside the one that was found" 5 "$(grep -c 'give
 sed -i '/op: down/s/tile: .*]/tile: [1, 16, 16]/' again.yaml
 run llm llama-3.2-1b --decode 16 --tries 2 --map again.yaml --format csv --quiet
 equal "a tile that was edited is taken" "true 1" \
-    "$(awk -F, '$10 == "down" {us[FILENAME] = $12} END {print us["out"] > us["found"] ? "true" : "false"}' found out) $(grep -c 'M 1 N 16 K 16 given, +[1-9]' out)"
+    "$(awk -F, '$10 == "down" {us[FILENAME] = $12} END {print (us["out"] > us["found"] ? "true" : "false")}' found out) $(grep -c 'M 1 N 16 K 16 given, +[1-9]' out)"
 sed 's/^machine: .*/machine: 0123456789abcdef/' tiles.yaml > other.yaml
 refused "of another machine" 3 "other.yaml:3:10: a map of another machine" llm llama-3.2-1b --map other.yaml
 printf 'kernbench_map: 1\nmachine: x\nproducts:\n- {op: a, m: 0, k: 1, n: 1, x: bf16, w: b, grid: 3x1, tile: [1]}\n- {foo: 1}\n' > bad.yaml
-refused "each mistake has its place" 3 "bad.yaml:4:57: a tile is [m, k, n]" llm llama-3.2-1b --map bad.yaml
+refused "each mistake has its place" 3 "bad.yaml:4:61: a tile is [m, k, n]" llm llama-3.2-1b --map bad.yaml
 refused "no such map" 3 "cannot read none.yaml" llm llama-3.2-1b --map none.yaml
 sed -i '/op: down/s/tile: .*]/tile: [4096, 4096, 4096]/' again.yaml
 refused "a tile that has no room" 3 "the tile does not fit" llm llama-3.2-1b --decode 16 --tries 1 --map again.yaml

@@ -4,18 +4,34 @@
  * The critical path of the launch is a chain of commands without a gap, on any PEs, and each
  * command has shares, which add up to its time: kernbench.h. A step belongs to the first operation
  * that has ended on all PEs no earlier than the step. Shares are many kinds, so those that the same
- * change of a machine would help are one word: waiting for a memory and its bytes are both `hbm`. A
- * wait for room in the TCM, or for an operand, has no word: it is for other commands of the same
- * PE, and ends when these do, so what they are spent for is what binds.
+ * change of a machine would help are one word: waiting for a memory and its bytes are both `hbm`.
  *
- * Example: down takes 2.97 us. On its path are 41 loads of weights, whose bytes drain from the own
- * slice for 2.1 us, and the products of the last tile: hbm.
+ * A wait for room in the TCM, for an operand, or for an engine has no word of its own: it is for
+ * other commands of the same PE, of which tiles keep many under way, and lasts as long as the
+ * slowest kind of them does. So it counts as that which all commands of the operation together have
+ * been served for longest: cycles, bytes at memories, links or ports, or their issue.
+ *
+ * Example: o of a decode step takes 137.57 us where a slice gives 1 GB/s, and its weights alone
+ * 135.17. Most of its path are products that wait for the engine, behind products that wait for
+ * their weights; but of all commands the loads are served for longest: hbm.
  */
 #include "cli/llm/cause.h"
 #include "cli/out/memory.h"
 #include <stdlib.h>
 
-enum word { COMPUTE, HBM, LINK, PORT, CHANNEL, ISSUE, LATENCY, LAUNCH, WAIT, N_WORDS, OWN };
+enum word {
+    COMPUTE,
+    HBM,
+    LINK,
+    PORT,
+    CHANNEL,
+    ISSUE,
+    LATENCY,
+    LAUNCH,
+    WAIT,
+    N_WORDS,
+    OWN = N_WORDS
+};
 
 static const char *const words[N_WORDS] = {"compute", "hbm",     "link",   "port", "channel",
                                            "issue",   "latency", "launch", "wait"};
@@ -39,7 +55,6 @@ static enum word word_of(const kb_share *share)
 {
     switch (share->cause) {
     case KB_CAUSE_COMPUTE:
-    case KB_CAUSE_ENGINE_WAIT:
         return COMPUTE;
     case KB_CAUSE_DRAIN:
         return word_of_drain(share->place);
@@ -64,6 +79,7 @@ static enum word word_of(const kb_share *share)
     case KB_CAUSE_QUEUE_WAIT:
     case KB_CAUSE_BARRIER_WAIT:
         return WAIT;
+    case KB_CAUSE_ENGINE_WAIT:
     case KB_CAUSE_OPERAND_WAIT:
     case KB_CAUSE_ROOM_WAIT:
         return OWN;
@@ -72,58 +88,95 @@ static enum word word_of(const kb_share *share)
     }
 }
 
-/* What a step of the path was spent for. */
+/* Of a step of the path, or of a command, what it was spent for. */
 struct part {
-    int64_t end_fs, fs[N_WORDS];
+    int64_t end_fs, fs[N_WORDS + 1];
 };
 
 struct parts {
     struct part *part; /* owned: in order of time */
-    size_t n, room;
+    size_t n, room, at;
 };
 
-static void add_step(void *arg, const kb_breakdown_step *step)
-{
-    struct parts *parts = arg;
+struct heard {
+    struct parts path, served;
+};
 
+static struct part *new_part(struct parts *parts, int64_t end_fs)
+{
     if (parts->n == parts->room)
         parts->part = memory_room(parts->part, parts->n, &parts->room, sizeof *parts->part);
     struct part *part = &parts->part[parts->n++];
-    *part = (struct part){.end_fs = step->end_fs};
+
+    *part = (struct part){.end_fs = end_fs};
+    return part;
+}
+
+static void add_step(void *arg, const kb_breakdown_step *step)
+{
+    struct heard *heard = arg;
+    struct part *part = new_part(&heard->path, step->end_fs);
+
     for (size_t i = 0; i < step->n_shares; i++)
-        if (word_of(&step->share[i]) != OWN)
-            part->fs[word_of(&step->share[i])] += step->share[i].sum_fs;
+        part->fs[word_of(&step->share[i])] += step->share[i].sum_fs;
+}
+
+/* What is served one at a time, and not waited for. */
+static bool is_service(kb_cause cause)
+{
+    return cause == KB_CAUSE_COMPUTE || cause == KB_CAUSE_DRAIN || cause == KB_CAUSE_PORT ||
+           cause == KB_CAUSE_DISPATCH;
+}
+
+static void add_command(void *arg, const kb_command *command)
+{
+    struct heard *heard = arg;
+    struct part *part = new_part(&heard->served, command->end_fs);
+
+    for (size_t i = 0; i < command->n_shares; i++)
+        if (is_service(command->share[i].cause))
+            part->fs[word_of(&command->share[i])] += command->share[i].sum_fs;
+}
+
+/* The sums of those that have ended by `end_fs`, and not before. */
+static void take_until(struct parts *parts, int64_t end_fs, int64_t fs[N_WORDS + 1])
+{
+    for (size_t i = 0; i <= N_WORDS; i++)
+        fs[i] = 0;
+    for (; parts->at < parts->n && parts->part[parts->at].end_fs <= end_fs; parts->at++)
+        for (size_t i = 0; i <= N_WORDS; i++)
+            fs[i] += parts->part[parts->at].fs[i];
 }
 
 /* The largest; of equal ones the first. */
-static const char *largest(const int64_t fs[N_WORDS])
+static size_t largest(const int64_t fs[N_WORDS])
 {
     size_t most = 0;
 
     for (size_t i = 1; i < N_WORDS; i++)
         most = fs[i] > fs[most] ? i : most;
-    return fs[most] > 0 ? words[most] : NULL;
+    return most;
 }
 
 enum exit_code causes_of(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, const char *cause[GRAPH_OPS_MAX])
 {
     int64_t ended_fs[GRAPH_OPS_MAX] = {0};
-    struct parts parts = {0};
-    const struct path_watch watch = {add_step, &parts, ended_fs};
+    struct heard heard = {{NULL}, {NULL}};
+    const struct path_watch watch = {add_step, &heard, add_command, ended_fs};
     struct graph one = *g;
-    size_t at = 0;
 
     one.layers = 1;
     enum exit_code code = run_watched(cli, c, &one, s, &watch);
     for (size_t i = 0; i < g->n && !code; i++) {
-        int64_t fs[N_WORDS] = {0};
+        int64_t fs[N_WORDS + 1], served[N_WORDS + 1];
 
-        for (; at < parts.n && parts.part[at].end_fs <= ended_fs[i]; at++)
-            for (size_t word = 0; word < N_WORDS; word++)
-                fs[word] += parts.part[at].fs[word];
-        cause[i] = largest(fs);
+        take_until(&heard.path, ended_fs[i], fs);
+        take_until(&heard.served, ended_fs[i], served);
+        fs[largest(served)] += fs[OWN];
+        cause[i] = fs[largest(fs)] > 0 ? words[largest(fs)] : NULL;
     }
-    free(parts.part);
+    free(heard.path.part);
+    free(heard.served.part);
     return code;
 }

@@ -201,6 +201,9 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
         status = kb_breakdown_new(w.sim, &path, &why);
+    if (!status && how->watch)
+        status = kb_sim_observe(
+            w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, &w, &start_fs);

@@ -32,7 +32,8 @@ enum exit_code run_graph(const struct cli *cli, const struct chip *c, const stru
 struct path_watch {
     void (*each)(void *arg, const kb_breakdown_step *step);
     void *arg;
-    int64_t *ended_fs; /* [operation of the graph] */
+    void (*finish)(void *arg, const kb_command *command); /* of all commands, as they end */
+    int64_t *ended_fs;                                    /* [operation of the graph] */
 };
 
 /* The same of a graph of one layer, which takes longer; `each` is called when it has ended. */

@@ -390,8 +390,10 @@ typedef struct kb_options {
     /*
      * tl_value() of what arithmetic makes: it is computed then, by `value_threads` threads (0:
      * one). verify_values: and compared with plain loops, as kb_compute() does by verify_ops.
+     * no_values: kernels keep no bytes, reads find what no one can ask for, and none is absent; the
+     * same times in less of the host's. With the log, Phase 2, or values: KB_BAD_REQUEST.
      */
-    bool values, verify_values;
+    bool values, verify_values, no_values;
     unsigned value_threads;
 } kb_options;
 
@@ -467,7 +469,7 @@ uint64_t kb_sim_bytes(const kb_topology *topo);
 /*
  * Makes a simulation of `topo` (borrowed). `options` may be NULL. Free it by kb_sim_free().
  *
- * returns  KB_BAD_REQUEST: an option does not exist; KB_NO_MEMORY
+ * returns  KB_BAD_REQUEST: an option does not exist, or two exclude each other; KB_NO_MEMORY
  */
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out);
 void kb_sim_free(kb_sim *sim);

@@ -149,7 +149,8 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
     k->last_on = calloc(k->n_pes, sizeof(struct launch *));
     if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks ||
-        !k->least_way_fs || !k->issue_fs || !k->last_on) {
+        !k->least_way_fs || !k->issue_fs || !k->last_on ||
+        (s->options.no_values && !mem_forget(k->mem))) {
         kernels_free(k);
         return NULL;
     }

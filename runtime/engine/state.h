@@ -35,6 +35,7 @@ struct kb_sim {
     struct inorder *inorder;  /* owned; NULL until its engine has run: engine/inorder.h */
     struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
+    uint32_t free_child;  /* rows of children that are not in use: a list of txn.next */
     uint32_t n_parts;     /* rows of parts, behind those of their transactions */
     uint32_t *slots;      /* owned; [id]; NULL, but where parts lie between transactions that were
                              added while time ran: slot = id */

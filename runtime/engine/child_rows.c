@@ -115,6 +115,18 @@ uint32_t child_make(struct kb_sim *s, uint32_t maker, uint32_t k, bool writes, u
     return slot;
 }
 
+void child_begins(struct kb_sim *s, uint32_t slot)
+{
+    struct flows *f = s->heard || s->traffic ? &s->flows : &s->of_children;
+    const struct txn *x = &s->txns[slot];
+
+    if (!STATS)
+        return;
+    if (!T->regular && flow_is_walked(f, T, x))
+        flows_walk(f, T, x);
+    flows_count(f, T, x);
+}
+
 /* -- in their order ----------------------------------------------------------------------------- */
 
 /* All that the order of events may depend on, but for parts. */

@@ -22,6 +22,9 @@
  */
 uint32_t child_make(struct kb_sim *s, uint32_t maker, uint32_t k, bool writes, uint64_t asked);
 
+/* A child sets out, and is counted. */
+void child_begins(struct kb_sim *s, uint32_t slot);
+
 /* The end of a child, at `t`, is known to its memory: network/l2.c. */
 void child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot);
 

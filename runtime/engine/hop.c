@@ -72,6 +72,8 @@ static void set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     uint32_t whole = whole_of(s, slot);
 
+    if (is_child(s, slot))
+        child_begins(s, slot);
     if (whole == slot) {
         hop_set_out(s, t, slot);
         return;

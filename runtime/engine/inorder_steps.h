@@ -570,6 +570,7 @@ static __attribute__((noinline)) void leave_l2(struct kb_sim *s, int how, uint64
     uint32_t cube;
     const struct step *step = program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
 
+    child_begins(s, slot);
     if (how & IN_KERNELS && s->inorder->program.whole)
         memory_for(s, how, slot)->coming++;
     s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);

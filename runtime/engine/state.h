@@ -95,6 +95,7 @@ struct kb_sim {
     struct router *router;  /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
+    struct flows of_children; /* of children, where those of rows are counted behind the run */
     bool counted;       /* from the times of transactions: the next time these are cleared first */
 
     int64_t end_fs;    /* of the last completion, response included */
@@ -156,6 +157,15 @@ static inline bool sim_is_own(const struct kb_topology *t, const struct txn *txn
            home_slice(t, src_cube(t, txn->src), src_pe(t, txn->src)) == dst_unit(t, txn->dst);
 }
 
+/* Counts one of a PE, or of an L2, by its route. */
+static inline void flows_count(struct flows *f, const struct kb_topology *t, const struct txn *txn)
+{
+    if (src_cube(t, txn->src) != dst_cube(t, txn->dst))
+        flow_count_remote(f, t, txn);
+    else
+        flow_count(flow_local(f, t, txn->src, dst_unit(t, txn->dst)), txn);
+}
+
 /* Counts any other one by its route. */
 static inline void sim_count_route(struct kb_sim *s, const struct kb_topology *t,
                                    const struct txn *txn)
@@ -167,10 +177,8 @@ static inline void sim_count_route(struct kb_sim *s, const struct kb_topology *t
     if (txn_of_host(txn)) {
         station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
         flow_count(flow_host(&s->flows, t, txn->dst), txn);
-    } else if (src_cube(t, txn->src) != to) {
-        flow_count_remote(&s->flows, t, txn);
     } else {
-        flow_count(flow_local(&s->flows, t, txn->src, dst_unit(t, txn->dst)), txn);
+        flows_count(&s->flows, t, txn);
     }
 }
 

@@ -79,7 +79,7 @@ static int64_t drain_of(const struct kb_sim *s, const struct txn *x, uint64_t as
 static uint32_t course_of(const struct kb_sim *s, const struct txn *x, uint32_t pe, uint64_t part)
 {
     if (T->paths > 1 || T->plane_choice == PLANE_BY_HASH)
-        return endpoint_course(T, (kb_transaction_op)x->op, pe, x->dst, x->id, rng_mix(part));
+        return endpoint_course(T, (kb_transaction_op)x->op, pe, x->dst, x->id, part);
     if (T->plane_choice == PLANE_BY_COLUMN)
         return x->course;
     return endpoint_plane(T, (kb_transaction_op)x->op, x->id);

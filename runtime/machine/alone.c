@@ -515,7 +515,7 @@ static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_
 static int64_t drain_of_way(const struct alone_of *of)
 {
     if (of->leg_gbs > 0)
-        return of->drain_fs;
+        return drain_fs(of->nbytes, of->leg_gbs);
     return of->pieces ? cost_by_tables(of->t, of->m, of->op, &of->trip, of->nbytes).drain_fs
                       : of->drain_fs;
 }

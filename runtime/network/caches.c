@@ -289,10 +289,10 @@ static int64_t missing_drain(const struct kb_sim *s, uint32_t slot, uint64_t byt
     const struct trip trip = txn_trip(s->topo, txn);
     struct cost_row way;
 
-    if (bytes == txn->nbytes && !s->caches->rows[slot].pieces)
-        return drain;
     if (is_child(s, slot))
         return drain_fs(bytes, child_gbs(s, txn));
+    if (bytes == txn->nbytes && !s->caches->rows[slot].pieces)
+        return drain;
     way = txn_of_host(txn) ? cost_of_host(s->topo, &trip) : cost_of_pe(s->topo, &trip);
     return drain_fs(
         bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, cost_memory(s->topo, txn->dst, false)));

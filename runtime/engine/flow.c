@@ -97,7 +97,7 @@ void flows_clear(struct flows *f, const struct kb_topology *t)
 /* `n` sums of `more` more. */
 static void add_sums(struct flow_sum *sums, const struct flow_sum *more, size_t n)
 {
-    for (size_t i = 0; sums && i < n; i++)
+    for (size_t i = 0; sums && more && i < n; i++)
         flow_sum_add(&sums[i], &more[i]);
 }
 

@@ -18,6 +18,7 @@ struct leg {
 struct legs {
     struct leg *rows; /* owned */
     uint32_t n, cap;
+    uint64_t asked; /* bytes that are wanted, of all */
 };
 
 static struct leg *leg_to(struct legs *legs, uint32_t dst)
@@ -80,8 +81,7 @@ static bool add_line(const struct kb_topology *t, struct legs *legs, uint64_t at
         leg = leg_to(legs, dst);
         if (!leg || !add_to_leg(t, leg, at, offset, room))
             return false;
-        leg->asked += asked;
-        asked = 0;
+        leg->asked += asked < room ? asked : room;
     }
     return true;
 }
@@ -94,6 +94,7 @@ static bool add_all(const struct alone_of *of, struct legs *legs)
         of->pieces ? lines_walk(of->pieces->of, of->pieces->n, bits) : lines_walk(&one, 1, bits);
     uint64_t number, asked;
 
+    legs->asked = of->nbytes;
     while (lines_next(&walk, &number, &asked))
         if (!add_line(of->t, legs, number << bits, UINT64_C(1) << bits, asked))
             return false;
@@ -145,7 +146,7 @@ static void free_legs(struct legs *legs)
 static struct alone last_of(struct idle *idle, const struct alone_of *of, const struct legs *legs)
 {
     const struct memory_row *l2 = cost_memory(of->t, of->trip.dst, false);
-    int64_t last = 0, first = INT64_MAX, asked = 0, drain, end;
+    int64_t last = 0, first = INT64_MAX, drain, end;
     uint64_t low = 0;
     struct alone alone = {0};
     struct kb_cost c;
@@ -157,14 +158,13 @@ static struct alone last_of(struct idle *idle, const struct alone_of *of, const 
             bank_tile_end(leg->tile, &kind_at(of->t, dst_cube(of->t, leg->dst))->banks);
         end = end_of_leg(idle, of, leg, &c, &drain);
         first = end - drain < first ? end - drain : first;
-        asked += (int64_t)leg->asked;
         if (i == 0 || end > last || (end == last && leg->low < low)) {
             alone.wire_fs = c.wire_fs;
             low = leg->low;
         }
         last = bank_later(last, end);
     }
-    alone.fs = bank_later(last, first + drain_fs((uint64_t)asked, cost_last_gbs(of->m, l2)));
+    alone.fs = bank_later(last, first + drain_fs(legs->asked, cost_last_gbs(of->m, l2)));
     return alone;
 }
 

@@ -390,9 +390,12 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
 
 void caches_go_on(struct kb_sim *s, struct cache *c)
 {
-    while (c->waiting.head != TXN_NONE &&
-           serve(s, 0, c, (uint64_t)s->txns[c->waiting.head].arrive_fs, c->waiting.head))
-        txn_take(&c->waiting, s->txns);
+    for (uint32_t slot = c->waiting.head, next; slot != TXN_NONE; slot = next) {
+        next = s->txns[slot].next; /* before it has an event */
+        if (!serve(s, 0, c, (uint64_t)s->txns[slot].arrive_fs, slot))
+            return;
+        c->waiting.head = next;
+    }
 }
 
 const struct memory_server cache_server = {.begin = caches_begin,

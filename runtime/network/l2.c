@@ -89,8 +89,7 @@ uint32_t l2_reads(struct kb_sim *s, struct cache *c, uint64_t address, uint64_t 
             part->fill = c->fills.next;
             fills_add(s, &c->fills, NOT_YET);
         }
-        part->asked += asked;
-        asked = 0; /* all are counted for the first slice */
+        part->asked += asked < piece.nbytes ? asked : piece.nbytes;
         fill = fill ? fill : part->fill;
     }
     return fill;

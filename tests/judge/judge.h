@@ -579,6 +579,10 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed);
 void judge_random_banks(FILE *out, uint64_t seed);
 void judge_random_kernel_banks(FILE *out, uint64_t seed);
 
+/* The same whose cubes have an L2. */
+void judge_random_l2(FILE *out, uint64_t seed);
+void judge_random_kernel_l2(FILE *out, uint64_t seed);
+
 /* The same whose slices have caches. */
 void judge_random_caches(FILE *out, uint64_t seed);
 void judge_random_kernel_caches(FILE *out, uint64_t seed);

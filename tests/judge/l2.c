@@ -189,8 +189,7 @@ static size_t add_stretch(const struct judge_topo *t, struct by_slice *all,
         all->pieces[i].nbytes += left;
         if (of.at < all->pieces[i].lowest)
             all->pieces[i].lowest = of.at;
-        all->wanted[i] += wanted;
-        wanted = 0;
+        all->wanted[i] += wanted < left ? wanted : left;
         first = first == SIZE_MAX ? i : first;
         of.at += left;
         of.nbytes -= left;

@@ -85,6 +85,14 @@ static uint32_t course_of(const struct kb_sim *s, const struct txn *x, uint32_t 
     return endpoint_plane(T, (kb_transaction_op)x->op, x->id);
 }
 
+/* Planes and nets may lack some. */
+static bool has_way(const struct kb_sim *s, const struct txn *x)
+{
+    const struct trip trip = txn_trip(T, x);
+
+    return T->regular || !T->plane_rows[trip.plane].in_parts || walk_has_way(T, &trip);
+}
+
 uint32_t child_make(struct kb_sim *s, uint32_t maker, uint32_t k, bool writes, uint64_t asked)
 {
     struct split_part *part = &s->parts.rows[k];
@@ -109,6 +117,11 @@ uint32_t child_make(struct kb_sim *s, uint32_t maker, uint32_t k, bool writes, u
     split->maker = maker;
     split->part = child_part(part_number(s, maker), k, writes);
     x->course = course_of(s, x, of->src, split->part) & 63u;
+    if (!has_way(s, x)) {
+        fail(s, KB_BAD_REQUEST);
+        child_free(s, slot);
+        return TXN_NONE;
+    }
     part->pieces = 1; /* from run to run its PE takes a time, and not the L2 */
     split_place_part(s, slot, part);
     split->least_fs = drain_of(s, x, asked, split_own_bytes(s, slot));

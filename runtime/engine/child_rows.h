@@ -18,7 +18,8 @@
 
 /*
  * A child of the row in `maker`, the k-th of its direction: for the bytes of s->parts.rows[k]. Its
- * data drain over both legs, `asked` bytes of them. TXN_NONE: no memory.
+ * data drain over both legs, `asked` bytes of them. TXN_NONE: no memory, or the run has
+ * failed as there is no way.
  */
 uint32_t child_make(struct kb_sim *s, uint32_t maker, uint32_t k, bool writes, uint64_t asked);
 
@@ -31,8 +32,10 @@ void child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A row will have been served at `t`. */
 static inline void post_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (__builtin_expect(is_child(s, slot), false))
+    if (__builtin_expect(is_child(s, slot), false)) {
+        s->child_end_fs = (int64_t)t > s->child_end_fs ? (int64_t)t : s->child_end_fs;
         child_will_end(s, t, slot);
+    }
     post(s, t, EV_DONE, slot);
 }
 

@@ -99,6 +99,7 @@ struct kb_sim {
     bool counted;       /* from the times of transactions: the next time these are cleared first */
 
     int64_t end_fs;    /* of the last completion, response included */
+    int64_t child_end_fs; /* of the last child of an L2, for which nothing need wait */
     uint64_t n_events; /* completions and arrivals that are counted */
     uint64_t fingerprint;
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
@@ -198,6 +199,12 @@ static inline void sim_count(struct kb_sim *s, const struct txn *txn)
         station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
     else
         sim_count_far(s, txn);
+}
+
+/* When all stations are free again: children of an L2 may end behind the last completion. */
+static inline int64_t sim_free_fs(const struct kb_sim *s)
+{
+    return s->child_end_fs > s->end_fs ? s->child_end_fs : s->end_fs;
 }
 
 /* Memory that an idle machine takes, without banks and components. */

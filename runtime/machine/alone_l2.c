@@ -122,6 +122,10 @@ static int64_t end_of_leg(struct idle *idle, const struct alone_of *of, const st
                              .pieces = leg->pieces};
 
     trip.way = child.trip.way = 0;
+    *drain = 0;
+    *c = (struct kb_cost){0};
+    if (!t->regular && t->plane_rows[trip.plane].in_parts && !walk_has_way(t, &trip))
+        return 0; /* the run will not go on, either */
     *c = cost_by_tables(t, of->m, KB_READ, &trip, leg->nbytes);
     gbs = c->bottleneck_gbs < first ? c->bottleneck_gbs : first;
     *drain = drain_fs(leg->asked, gbs);

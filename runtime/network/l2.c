@@ -149,7 +149,7 @@ static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t 
         uint32_t slot = child_make(s, maker, k, writes, asked);
 
         if (slot == TXN_NONE) {
-            fail(s, KB_NO_MEMORY);
+            fail(s, s->status == KB_OK ? KB_NO_MEMORY : s->status);
             return;
         }
         s->caches->rows[slot].fill = writes ? 0 : fill;

@@ -91,7 +91,7 @@ void again_rewind(struct kb_sim *s)
         clear_all(s);
     s->n_txns = s->n_parts = s->next_row = s->n_done = 0;
     s->started = false;
-    s->end_fs = 0;
+    s->end_fs = s->child_end_fs = 0;
     s->now_fs = 0;
     inorder_rewind(s);
 }

@@ -833,6 +833,25 @@ void judge_random_kernel_caches(FILE *out, uint64_t seed)
 
 static void print_net(FILE *out, uint64_t seed, bool l2);
 
+/* A machine of any shape, if an L2 has a way to each slice on each plane; else a plain one. */
+static void print_connected(FILE *out, uint64_t seed, enum slices slices)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *memory = open_memstream(&text, &len);
+    struct judge_topo *t;
+
+    print_shape(memory, seed, false, true, slices, true);
+    fclose(memory);
+    t = judge_load_text(text);
+    if (is_connected(t))
+        fputs(text, out);
+    else
+        print_topo(out, seed, false, slices, true);
+    judge_free(t);
+    free(text);
+}
+
 /* Machines whose cubes have an L2, before slices of any kind. */
 void judge_random_l2(FILE *out, uint64_t seed)
 {
@@ -843,7 +862,7 @@ void judge_random_l2(FILE *out, uint64_t seed)
     else if (seed / 4 % 2)
         print_topo(out, seed, false, slices, true);
     else
-        print_shape(out, seed, false, true, slices, true);
+        print_connected(out, seed, slices);
 }
 
 void judge_random_kernel_l2(FILE *out, uint64_t seed)

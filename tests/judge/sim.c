@@ -85,6 +85,7 @@ struct sim {
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs, last_fs; /* last_fs: the last end so far */
+    int64_t free_fs;         /* the last that was served */
     uint64_t now_id;         /* of the event */
     uint64_t fingerprint;
     struct judge_waits *waits; /* NULL: not asked for */
@@ -828,6 +829,7 @@ static void finish(struct sim *s, struct txn *x)
     struct judge_result *r = &x->result;
 
     record(s, JUDGE_DONE, x);
+    s->free_fs = s->now_fs; /* of what an L2 asks, too */
     if (x->child)
         return;
     r->done_fs = s->now_fs;
@@ -906,6 +908,7 @@ static void build(struct sim *s)
 
 static struct judge_use *collect(const struct sim *s, size_t *n)
 {
+    int64_t until_fs = s->free_fs > s->last_fs ? s->free_fs : s->last_fs;
     struct judge_use *uses = NULL;
 
     *n = 0;
@@ -920,9 +923,9 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
             if (at->banks)
                 judge_banks_add_uses(at->banks, &uses, n);
             if (at->cache)
-                judge_cache_add_uses(at->cache, s->last_fs, &uses, n);
+                judge_cache_add_uses(at->cache, until_fs, &uses, n);
             if (at->l2)
-                judge_cache_add_uses(judge_l2_cache(at->l2), s->last_fs, &uses, n);
+                judge_cache_add_uses(judge_l2_cache(at->l2), until_fs, &uses, n);
         }
     return uses;
 }

@@ -390,7 +390,7 @@ static void come_to_back(struct inside *in, const struct due *due)
         return;
     }
     idle->pool.packets[row].slot = due->kind;
-    idle->pool.accesses[row].id = due->id;
+    bank_access_name(&idle->pool.accesses[row], due->id);
     idle->pool.accesses[row].drain_fs = drain;
     idle->pool.accesses[row].arrive_fs = due->t_fs;
     come_to_channels(idle, row);

@@ -382,6 +382,7 @@ static void check_cube(const struct spec *spec)
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);
     check_cache(spec);
+    check_l2(spec);
     check_memory_queue(spec);
     noc_check(spec);
 }

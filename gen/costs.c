@@ -230,8 +230,8 @@ static void add_costs(struct routes *r)
         check_longest(r);
         return;
     }
-    r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
-    r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
+    r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.sources * r->topo.n_units);
+    r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.sources * N_EXITS);
     r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
     add_mesh_costs(r);
     add_column_costs(r);
@@ -305,6 +305,8 @@ static void add_memories(struct routes *r)
     if (is_queueing(s, KEY_cube_hbm_impl))
         kind->hbm.model = MEMORY_QUEUEING;
     cache_add(s, kind);
+    l2_add(s, wire_fs(r, s->cube_noc_attach_mm), kind);
+    r->topo.splits |= has_l2(s);
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),

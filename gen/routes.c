@@ -64,7 +64,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->cube_h_mm = s->cube_size_mm[1];
     t->alike = cubes->alike;
     set_strides(r, cubes);
-    t->pe_bits = bits_for(t->pes);
+    t->pe_bits = bits_for(t->sources);
     t->unit_bits = bits_for(t->n_units);
     t->granule = (uint64_t)s->addressing_granule;
     t->offset_bits = s->kernbench < VERSION_OF_KINDS ? 36 : 40;

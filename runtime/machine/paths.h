@@ -61,11 +61,11 @@ static inline uint64_t paths_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Of N lanes the one that a transaction takes. */
+/* Of N lanes the one that a transaction takes; `part`: what its part number adds to its id. */
 static inline uint32_t paths_lane(uint64_t pe, uint64_t memory, uint64_t id, uint64_t part,
                                   uint32_t n)
 {
-    return (uint32_t)(paths_mix(paths_mix(pe << 32 | memory) + id + (part << 48)) % n);
+    return (uint32_t)(paths_mix(paths_mix(pe << 32 | memory) + id + part) % n);
 }
 
 #endif

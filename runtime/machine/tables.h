@@ -263,8 +263,10 @@ struct bank_row {
  * .write, in that order. */
 enum cache_policy { DROPS_OLDEST, DROPS_ANY };
 enum cache_write { WRITES_BACK, WRITES_THROUGH };
+/* What a launch does to an L2: the words of cube.l2.at_launch. */
+enum at_launch { LAUNCH_KEEPS, LAUNCH_DROPS };
 
-/* Of slices with a cache: its shape. */
+/* A cache, of a slice or an L2: its shape. */
 struct cache_row {
 #define CACHE_FIELD(form, type, name) type name;
 #include "machine/topology.def"
@@ -400,8 +402,8 @@ enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
 enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS };
 
 /*
- * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.
- * n_units = slices + 1 + pes.
+ * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs, then
+ * its L2. n_units = slices + 1 + sources, as the L2 is a source, too: behind the PEs.
  */
 struct kb_topology {
 #define FIELD(form, type, name, c) type name;

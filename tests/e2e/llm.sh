@@ -63,4 +63,44 @@ run llm llama-3.2-1b --prefill 16 --tokens 1 --tries 1 --format json --quiet
 equal "one token has no time of the next" "true null" "$(total '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms)"')"
 refused "a step and tokens" 2 "--tokens are behind a prompt, and --decode is one step" llm llama-3.2-1b --tokens 2 --decode 2
 
+# -- lists, causes, tiles -----------------------------------------------------------------------
+
+run llm llama-3.2-1b --tp 4,8 --batch 1,2 --decode 16,32 --tries 1 --format json --quiet
+equal "lists multiply" "4/1/16 4/1/32 4/2/16 4/2/32 8/1/16 8/1/32 8/2/16 8/2/32" \
+    "$(total '[.totals[] | "\(.tp)/\(.batch)/\(.kv)"] | join(" ")')"
+equal "each operation has a cause" 0 "$(total '[.rows[] | select(.bytes != null and .cause == null)] | length')"
+run llm llama-3.2-1b --prefill 16 --tp 4 --decode 16,32 --tries 1 --format json --quiet
+equal "one prefill for all steps" "prefill 16, decode 16, decode 32" \
+    "$(total '[.rows[] | select(.op == "total") | "\(.phase) \(.kv)"] | join(", ")')"
+run llm llama-3.2-1b --decode 16 --tries 1 --quiet
+equal "no empty line behind a table" "batch 1" "$(tail -1 out | cut -d: -f1)"
+refused "a list that is none" 2 "--tp: " llm llama-3.2-1b --tp 4,x
+refused "too many tokens" 2 "--decode: 1048577 is more than 1048576" llm llama-3.2-1b --decode 1048577
+
+run llm llama-3.2-1b --decode 16 --tries 2 --map-out tiles.yaml --format csv --quiet
+cp out found
+run llm llama-3.2-1b --decode 16 --tries 2 --map tiles.yaml --map-out again.yaml --format csv --quiet
+same tiles.yaml again.yaml
+ok "tiles come back as they were"
+equal "and take as long" "$(cut -d, -f10-12 found)" "$(cut -d, -f10-12 out)"
+equal "a tile of a map is told beside the one that was found" 5 "$(grep -c 'given, +0.0 % over M' out)"
+sed -i '/op: down/s/tile: .*]/tile: [1, 16, 16]/' again.yaml
+run llm llama-3.2-1b --decode 16 --tries 2 --map again.yaml --format csv --quiet
+equal "a tile that was edited is taken" "true 1" \
+    "$(awk -F, '$10 == "down" {us[FILENAME] = $12} END {print (us["out"] > us["found"] ? "true" : "false")}' found out) $(grep -c 'M 1 N 16 K 16 given, +[1-9]' out)"
+sed 's/^machine: .*/machine: 0123456789abcdef/' tiles.yaml > other.yaml
+refused "of another machine" 3 "other.yaml:3:10: a map of another machine" llm llama-3.2-1b --map other.yaml
+printf 'kernbench_map: 1\nmachine: x\nproducts:\n- {op: a, m: 0, k: 1, n: 1, x: bf16, w: b, grid: 3x1, tile: [1]}\n- {foo: 1}\n' > bad.yaml
+refused "each mistake has its place" 3 "bad.yaml:4:61: a tile is [m, k, n]" llm llama-3.2-1b --map bad.yaml
+refused "no such map" 3 "cannot read none.yaml" llm llama-3.2-1b --map none.yaml
+sed -i '/op: down/s/tile: .*]/tile: [4096, 4096, 4096]/' again.yaml
+refused "a tile that has no room" 3 "the tile does not fit" llm llama-3.2-1b --decode 16 --tries 1 --map again.yaml
+
+run llm llama-3.2-1b --decode 16 --prove --format csv --quiet
+equal "all is proven" 5 "$(grep -c ', proven)' out)"
+run llm llama-3.2-1b --decode 16 --batch 2 --grid 2x4 --tries 1 --map-out grid.yaml --format csv --quiet
+equal "a grid that was asked for" 5 "$(grep -c 'grid: 2x4' grid.yaml)"
+refused "a grid of other PEs" 2 "--grid '3x3' is not PxQ with the 8 PEs of a rank" llm llama-3.2-1b --grid 3x3
+refused "more rows than tokens" 2 "an iteration of 1 tokens has not 2 rows" llm llama-3.2-1b --decode 16 --grid 2x4
+
 plan

@@ -15,6 +15,7 @@ struct dice {
     bool no_delays;         /* nothing takes time but bytes, and each bandwidth is another one's
                                half or double: the same */
     enum slices slices;
+    bool l2;           /* cubes have one */
     bool whole_slices; /* a cube's memory divides by its PEs, into aligned slices */
 };
 

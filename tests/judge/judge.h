@@ -250,6 +250,9 @@ bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, 
 bool judge_net_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port,
                            bool outward);
 
+/* Has a cube a cache between its PEs and all slices? */
+bool judge_has_l2(const struct judge_topo *t, uint32_t sip, uint32_t cube);
+
 /* Has a cube neither PEs nor slices? */
 bool judge_is_switch(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 
@@ -299,7 +302,7 @@ size_t judge_mesh_way(const struct judge_topo *t, uint32_t from, uint32_t to, ui
 
 /* -- endpoints (ends.c) --------------------------------------------------------------------- */
 
-enum judge_kind { JUDGE_PE, JUDGE_HOST, JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM };
+enum judge_kind { JUDGE_PE, JUDGE_HOST, JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM, JUDGE_L2 };
 
 /* Where a transaction starts or ends. Fields that a kind does not use are 0. */
 struct judge_end {
@@ -333,7 +336,15 @@ struct judge_piece {
         uint64_t at, nbytes;
     } * runs; /* owned: its bytes in the memory, in order; NULL: they lie together */
     size_t n_runs;
+    /* Of a part that goes to an L2, where `runs` are addresses: of how many runs of its PE it is,
+     * and the bytes of the last of these. */
+    size_t n_own;
+    uint64_t last_own;
 };
+
+/* The global address of a byte of a slice; `*left`: so many follow it there. */
+uint64_t judge_address_of(const struct judge_topo *t, const struct judge_end *slice,
+                          uint64_t offset, uint64_t *left);
 
 /* Its parts in order of addresses; give `*parts` back with free(). 0: the range leaves its cube or
  * its SIP. */
@@ -581,6 +592,10 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed);
 /* Machines of both kinds, by turns, whose slices have banks; and for kernels. */
 void judge_random_banks(FILE *out, uint64_t seed);
 void judge_random_kernel_banks(FILE *out, uint64_t seed);
+
+/* The same whose cubes have an L2. */
+void judge_random_l2(FILE *out, uint64_t seed);
+void judge_random_kernel_l2(FILE *out, uint64_t seed);
 
 /* The same whose slices have caches. */
 void judge_random_caches(FILE *out, uint64_t seed);

@@ -664,7 +664,7 @@ uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const str
     uint64_t all = 0, lane;
 
     if (!t->net)
-        return judge_plane_of(t, op, id + part);
+        return judge_plane_of(t, op, id + (part < UINT64_C(1) << 20 ? part : mix(part)));
     if (most == 1 || src->kind != JUDGE_PE || from == to || (far && !judge_has_rails(t)))
         return 0;
     while (n < most && (lanes[n] = lanes_of(t, from, to, n)) > 0)
@@ -672,7 +672,7 @@ uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const str
     if (all == 0)
         return 0;
     lane = mix(mix(judge_global_pe(t, src) * (UINT64_C(1) << 32) + number_of(t, memory)) + id +
-               part * (UINT64_C(1) << 48)) %
+               (part < UINT64_C(1) << 20 ? part * (UINT64_C(1) << 48) : mix(part))) %
            all;
     for (n = 0; lane >= lanes[n]; n++)
         lane -= lanes[n];

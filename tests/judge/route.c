@@ -373,6 +373,13 @@ static void own_slice(struct walk *w, const struct judge_end *src, const struct 
     }
 }
 
+/* From a PE to its L2. */
+static void to_l2(struct walk *w, const struct judge_end *src)
+{
+    go(w, "pe%u.pe_dma", src->unit);
+    go(w, "l2");
+}
+
 /* From the NoC of the target's cube into the memory. */
 static void into_memory(struct walk *w, const struct judge_end *dst)
 {
@@ -390,7 +397,10 @@ static void into_memory(struct walk *w, const struct judge_end *dst)
 /* A remote slice, any SRAM, another PE's TCM. */
 static void over_noc(struct walk *w, const struct judge_end *src, const struct judge_end *dst)
 {
-    go(w, "pe%u.pe_dma", src->unit);
+    if (src->kind == JUDGE_L2)
+        go(w, "l2");
+    else
+        go(w, "pe%u.pe_dma", src->unit);
     go_noc(w);
     if (src->sip != dst->sip)
         go_to_sip(w, dst->sip, dst->cube);
@@ -446,6 +456,8 @@ static int64_t latency_fs(const struct judge_topo *t, const struct judge_end *ds
 
     if (dst->kind == JUDGE_TCM)
         return 0;
+    if (dst->kind == JUDGE_L2)
+        key = "cube.l2.latency_ns";
     return llround(judge_cube_number(t, dst->sip, dst->cube, key) * 1e6);
 }
 
@@ -472,11 +484,14 @@ bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op o
         if (!w.no_way)
             into_memory(&w, dst);
     } else {
-        if (src->kind != JUDGE_PE || dst->kind == JUDGE_PE || dst->kind == JUDGE_HOST)
+        if ((src->kind != JUDGE_PE && src->kind != JUDGE_L2) || dst->kind == JUDGE_PE || dst->kind == JUDGE_HOST)
             return false;
         if (dst->kind == JUDGE_TCM && same_cube(src, dst) && src->unit == dst->unit)
             return false;
-        if (dst->kind == JUDGE_SLICE && same_cube(src, dst))
+        if (dst->kind == JUDGE_L2)
+            to_l2(&w, src);
+        else if (dst->kind == JUDGE_SLICE && same_cube(src, dst) &&
+                 !judge_has_l2(t, src->sip, src->cube))
             own_slice(&w, src, dst);
         else
             over_noc(&w, src, dst);

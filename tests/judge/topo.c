@@ -220,6 +220,9 @@ static void cube_nodes(const struct cube *c)
     }
     for (uint32_t s = 0; s < judge_slices(c->t, c->sip, c->cube); s++)
         node(c->t, in_cube(c, "hbm_ctrl.slice%u", s), number(c, "cube.hbm.overhead_ns"));
+    if (judge_has_l2(c->t, c->sip, c->cube))
+        node_at(c->t, in_cube(c, "l2"), 0.0, number(c, "cube.size_mm.0") / 2,
+                number(c, "cube.size_mm.1") / 2);
     for (uint32_t p = 0; p < count(c, "cube.pes"); p++)
         if (judge_has_pe(c->t, c->sip, c->cube, p))
             pe_nodes(c, p);
@@ -351,8 +354,13 @@ static void pe_edges(const struct cube *c, uint32_t p)
     struct name tcm = in_cube(c, "pe%u.pe_tcm", p);
     struct judge_topo *t = c->t;
 
-    edge(t, dma, in_cube(c, "xbar.pe%u", p), number(c, "cube.xbar.pe_mm"),
-         number(c, "cube.xbar.pe_gbs"));
+    double l2_gbs = number(c, "cube.l2.pe_gbs"), pe_gbs = number(c, "cube.xbar.pe_gbs");
+
+    if (judge_has_l2(t, c->sip, c->cube))
+        edge(t, dma, in_cube(c, "l2"), number(c, "cube.noc.attach_mm"),
+             l2_gbs > 0.0 ? l2_gbs : pe_gbs);
+    else
+        edge(t, dma, in_cube(c, "xbar.pe%u", p), number(c, "cube.xbar.pe_mm"), pe_gbs);
     serve(t, count(c, "cube.pe.pe_dma.ports"), count(c, "cube.pe.pe_dma.ports"));
     edge(t, cpu, scheduler, 0.0, INFINITY);
     edge(t, scheduler, dma, 0.0, INFINITY);
@@ -506,6 +514,8 @@ static void noc_edges(const struct cube *c, uint32_t plane)
         serve_from(c->t, before, count(c, "cube.pe.pe_dma.ports"));
         attach(c, plane, in_cube(c, "pe%u.pe_cpu", p), gbs, true, true);
     }
+    if (judge_has_l2(c->t, c->sip, c->cube))
+        attach(c, plane, in_cube(c, "l2"), gbs, true, false);
     if (c->t->net) {
         port_edges(c, gbs);
         return;

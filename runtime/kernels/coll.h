@@ -28,6 +28,7 @@ enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT, DEAL_TO
 /* A row of the group, and in which of its rows, one after the other, an all_reduce goes. */
 struct row {
     int64_t n, stride; /* in ranks */
+    int64_t sharing;   /* so many rows share a link, it is thought */
 };
 enum { ROWS_MOST = 32 };
 

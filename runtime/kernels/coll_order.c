@@ -17,7 +17,6 @@
 /* BUCKETS: 2^8; NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
 enum { BUCKETS = 256, NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
-#define PIECE_FS 24000000.0
 
 struct coll_orders {
     struct coll_order *bucket[BUCKETS];

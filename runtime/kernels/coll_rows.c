@@ -44,7 +44,7 @@ static void reduce_by_rows(struct coll *c, kb_coll args)
 /* Two members, of which the one of the core has the lower rank. */
 static struct coll pair_of(const struct coll *c)
 {
-    struct coll pair = coll_of_row(c, (struct row){2, c->core});
+    struct coll pair = coll_of_row(c, (struct row){2, c->core, 1});
 
     pair.group.first = c->group.first + (uint32_t)(c->rank % c->core) * c->group.stride;
     return pair;

@@ -792,7 +792,7 @@ break_it 'coll: an all_to_all gives the part of the other lane' ${coll}_direct.c
 break_it 'coll: members choose by rows of their own' ${coll}_choose.c 's/first\.rank = 0;/first.rank = c->rank;/'
 break_it 'coll: rings by rank' ${coll}_order.c 's/by < N_ORDERS;/by < BY_LAP;/'
 break_it 'coll: two ways on a plane of one' ${coll}_order.c 's/return down > up \? .*;/return 1;/'
-break_it 'coll: queues that do not fit' ${coll}.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
+break_it 'coll: queues that do not fit' ${coll}_plan.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
 break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/for \(int child = k->n; child-- > 0;\) \{/for (int child = k->n; child-- > 1;) {/'
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'

@@ -17,7 +17,6 @@
 /* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
 enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
-#define PIECE_FS 24000000.0
 
 void coll_bad(const struct coll *c, const char *format, ...)
 {

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* The commands of a piece. */
+#define PIECE_FS 24000000.0
+
 /* Ways between places that follow each other, in fs on an idle machine. */
 struct coll_ways {
     int64_t sum_fs, longest_fs; /* all; the longest, without the last */

@@ -39,7 +39,7 @@ static void check_needed(const struct spec *spec)
 {
     for (enum key k = 0; k < N_KEYS; k++)
         if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k) &&
-            !(net_is_meant(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2)))
+            !(net_of_sips(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2)))
             missing(spec, k);
 }
 
@@ -116,7 +116,7 @@ static bool check_mesh(const struct spec *spec)
     enum key blamed = culprit(spec, keys, 2);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
-    if (net_is_meant(spec))
+    if (net_of_sips(spec))
         return spec->sip_net.n && spec->sip_cubes && !check_is_bad(spec, KEY_sip_cubes);
     if (blamed == N_KEYS)
         return false;
@@ -158,7 +158,8 @@ int64_t count_nodes(const struct spec *spec)
             chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
     return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
-           (spec->sips > 1 ? SWITCH : 0);
+           (spec->sips > 1 && spec->fabric_shape == FABRIC_SWITCH ? SWITCH : 0) +
+           net_switches(spec) * count_cube_nodes(spec);
 }
 
 /* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike.
@@ -377,6 +378,7 @@ static void check_cube(const struct spec *spec)
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);
     check_cache(spec);
+    check_l2(spec);
     check_memory_queue(spec);
     noc_check(spec);
 }

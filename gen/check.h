@@ -33,8 +33,9 @@ void check_banks(const struct spec *spec);
 /* Those keys beside a memory without banks: a mistake from version 3 on, before it a warning. */
 void check_no_banks(const struct spec *spec);
 
-/* The keys of a cache of a memory.  cache_row.c */
+/* The keys of a cache of a memory, and of an L2.  check_banks.c */
 void check_cache(const struct spec *spec);
+void check_l2(const struct spec *spec);
 
 /* -- counts --------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* place.h -- where the rows and columns of a matrix lie in a rank. */
 #ifndef PLACE_H
 #define PLACE_H
-#include "benches/collective.h"
 #include "benches/llm/step.h"
+#include "benches/tile.h"
 
 /* A PE of a rank. */
 struct llm_pe {

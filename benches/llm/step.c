@@ -88,6 +88,13 @@ static tl_tensor *squares(const struct llm_pe *me, tl_tensor *x)
     return tl_sum(me->tl, tl_mul(me->tl, x, x), 1, true);
 }
 
+/* A vector in the PE's own slice. */
+struct vector {
+    uint64_t address;
+    int64_t n;
+    kb_dtype dtype;
+};
+
 /* The own v becomes the reduction of those of the group. */
 static void reduce_in_place(const struct llm_pe *me, kb_group group, struct vector v, tl_op how)
 {

@@ -5,6 +5,7 @@
 #include "machine/endpoint.h"
 #include "network/banks_state.h"
 #include "network/caches.h"
+#include "machine/address.h"
 #include <stdlib.h>
 
 bool split_begin(struct kb_sim *s)
@@ -114,8 +115,10 @@ static struct split_part *new_part(struct split_parts *parts)
 }
 
 /* The part of the packet that began with part `first` in memory `dst`; or a new one. */
-static struct split_part *part_in(struct split_parts *parts, uint32_t first, uint32_t dst)
+struct split_part *split_part_in(struct kb_sim *s, uint32_t first, uint32_t dst)
 {
+    struct split_parts *parts = &s->parts;
+
     for (uint32_t i = parts->n; i-- > first;)
         if (parts->rows[i].dst == dst)
             return &parts->rows[i];
@@ -139,15 +142,14 @@ static void add_blocks(const struct kb_topology *t, struct split_part *part, uin
     part->block = last;
 }
 
-/* The segments of a tile in a slice with banks, which comes there as a whole. False: no memory. */
-static bool add_bursts(const struct cut *c, struct split_part *part, uint64_t offset,
-                       uint64_t nbytes)
+/* The segments of a list in a slice with banks, which comes there as a whole. False: no memory. */
+static bool add_bursts(struct kb_sim *s, struct split_part *part, uint64_t offset, uint64_t nbytes)
 {
-    const struct kb_topology *t = c->s->topo;
+    const struct kb_topology *t = s->topo;
     const struct kind_row *kind = kind_at(t, dst_cube(t, part->dst));
 
-    if (c->bytes->tile.n < 2 || !c->s->banks || c->s->banks->pool.routed ||
-        kind->hbm.model != MEMORY_BANKS || !unit_is_slice(t, dst_unit(t, part->dst)))
+    if (!s->banks || s->banks->pool.routed || kind->hbm.model != MEMORY_BANKS ||
+        !unit_is_slice(t, dst_unit(t, part->dst)))
         return true;
     if (!part->banks)
         part->banks = bank_tile_new();
@@ -155,40 +157,84 @@ static bool add_bursts(const struct cut *c, struct split_part *part, uint64_t of
            bank_tile_add(part->banks, &kind->banks, bank_range(&kind->banks, offset, nbytes));
 }
 
-/* The same in a slice with a cache, which looks its lines up. */
-static bool add_cached(const struct cut *c, struct split_part *part, uint64_t offset,
-                       uint64_t nbytes)
+/* The same in a cache, which looks its lines up. */
+static bool add_cached(struct kb_sim *s, struct split_part *part, uint64_t offset, uint64_t nbytes)
 {
-    if (c->bytes->tile.n < 2 || cost_memory(c->s->topo, part->dst, false)->model != MEMORY_CACHE)
+    if (cost_memory(s->topo, part->dst, false)->model != MEMORY_CACHE)
         return true;
     return pieces_add(&part->cached, offset, nbytes);
+}
+
+bool split_add_piece(struct kb_sim *s, struct split_part *part, uint64_t address, uint64_t offset,
+                     uint64_t nbytes, bool listed)
+{
+    if (!part->pieces) {
+        part->offset = offset;
+        part->low = address;
+    }
+    part->low = address < part->low ? address : part->low;
+    part->nbytes += nbytes;
+    part->last_bytes = nbytes;
+    part->pieces++;
+    add_blocks(s->topo, part, offset, nbytes);
+    return !listed ||
+           (add_bursts(s, part, offset, nbytes) && add_cached(s, part, offset, nbytes));
+}
+
+/* Does what is cut go to the L2 of its cube, for bytes of memory `dst`? */
+static bool goes_to_l2(const struct cut *c, uint32_t dst)
+{
+    const struct kb_topology *t = c->s->topo;
+
+    return topology_has_l2(t) && !txn_of_host(c->of) && !c->bytes->past_l2 &&
+           unit_is_slice(t, dst_unit(t, dst)) &&
+           kind_at(t, src_cube(t, c->of->src))->l2_cache.sets;
+}
+
+/* Bytes of a slice, at the L2: block by block if addresses go round slices. A run is one piece
+ * there, however many slices it lies in. */
+static bool add_to_l2(const struct cut *c, const struct address_part *piece, uint64_t address,
+                      uint32_t first)
+{
+    const struct kb_topology *t = c->s->topo;
+    uint32_t l2 = dst_pack(t, src_cube(t, c->of->src), unit_of_l2(t));
+    struct split_part *part = split_part_in(c->s, first, l2), before;
+    uint64_t n;
+
+    if (!part)
+        return false;
+    before = *part;
+    part->dst = l2;
+    for (uint64_t done = 0; done < piece->nbytes; done += n) {
+        uint64_t at = piece->offset + done, global = address_of(t, piece->dst, at);
+
+        n = piece->nbytes - done;
+        if (t->granule && t->granule - at % t->granule < n)
+            n = t->granule - at % t->granule;
+        if (!split_add_piece(c->s, part, global, global, n, true))
+            return false;
+    }
+    part->pieces = before.pieces + (!before.pieces || address == c->run_at);
+    part->last_bytes = piece->nbytes + (part->pieces == before.pieces ? before.last_bytes : 0);
+    return true;
 }
 
 static bool add_piece(const struct cut *c, const struct address_part *piece, uint64_t address,
                       uint32_t first)
 {
-    struct split_parts *parts = &c->s->parts;
-    struct split_part *part =
-        c->bytes->tile.n > 1 ? part_in(parts, first, piece->dst) : new_part(parts);
+    bool listed = c->bytes->tile.n > 1;
+    struct split_part *part;
 
+    if (goes_to_l2(c, piece->dst))
+        return add_to_l2(c, piece, address, first);
+    part = listed ? split_part_in(c->s, first, piece->dst) : new_part(&c->s->parts);
     if (!part)
         return false;
-    if (!part->pieces) {
-        part->dst = piece->dst;
-        part->offset = piece->offset;
-        part->low = address;
-    }
-    part->low = address < part->low ? address : part->low;
-    part->nbytes += piece->nbytes;
-    part->last_bytes = piece->nbytes;
-    part->pieces++;
-    add_blocks(c->s->topo, part, piece->offset, piece->nbytes);
-    return add_bursts(c, part, piece->offset, piece->nbytes) &&
-           add_cached(c, part, piece->offset, piece->nbytes);
+    part->dst = piece->dst;
+    return split_add_piece(c->s, part, address, piece->offset, piece->nbytes, listed);
 }
 
-/* The parts of a packet, from `first` on, are in order of their addresses. */
-static void end_packet(struct split_parts *parts, uint32_t first)
+void split_in_order(struct split_parts *parts, uint32_t first)
 {
     for (uint32_t i = first + 1; i < parts->n; i++) {
         struct split_part part = parts->rows[i];
@@ -198,6 +244,12 @@ static void end_packet(struct split_parts *parts, uint32_t first)
             parts->rows[k] = parts->rows[k - 1];
         parts->rows[k] = part;
     }
+}
+
+/* The parts of a packet, from `first` on, are in order of their addresses. */
+static void end_packet(struct split_parts *parts, uint32_t first)
+{
+    split_in_order(parts, first);
     if (first < parts->n)
         parts->rows[first].begins = true;
 }
@@ -223,8 +275,10 @@ static kb_status cut_pieces(struct cut *c, uint32_t *first)
     return KB_OK;
 }
 
-static void drop_parts(struct split_parts *parts)
+void split_drop(struct kb_sim *s)
 {
+    struct split_parts *parts = &s->parts;
+
     for (uint32_t i = 0; i < parts->n; i++) {
         bank_tile_free(parts->rows[i].banks);
         free(parts->rows[i].cached);
@@ -260,7 +314,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
     kb_status status = KB_OK;
     uint32_t first = 0;
 
-    drop_parts(&s->parts);
+    split_drop(s);
     if (bytes->targets)
         return cut_branches(s, of, bytes);
     do {
@@ -269,7 +323,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
         if (bytes->tile.n > 1)
             run = tile_next(&bytes->tile, &c.next);
         if (!cut_run(&c, run)) {
-            drop_parts(&s->parts);
+            split_drop(s);
             return KB_BAD_REQUEST;
         }
         status = cut_pieces(&c, &first);
@@ -280,7 +334,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
 
 void split_free(struct kb_sim *s)
 {
-    drop_parts(&s->parts);
+    split_drop(s);
     free(s->parts.rows);
     free(s->splits);
     free(s->places);
@@ -339,6 +393,33 @@ void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     set_service(s, slot, &part);
 }
 
+void split_place_part(struct kb_sim *s, uint32_t slot, struct split_part *part)
+{
+    banks_place(s, slot, part->offset);
+    if (part->banks) {
+        bank_tile_end(part->banks, &kind_at(T, dst_cube(T, part->dst))->banks);
+        banks_place_tile(s, slot, part->banks);
+        part->banks = NULL;
+    }
+    caches_place(s, slot, part->offset);
+    if (part->cached && part->cached->n == 1 && unit_is_l2(T, dst_unit(T, part->dst))) {
+        free(part->cached); /* `offset` says it */
+        part->cached = NULL;
+    }
+    if (part->cached) {
+        caches_place_tile(s, slot, part->cached);
+        part->cached = NULL;
+    }
+    instance_place(&s->instances, slot, part->offset);
+    set_service(s, slot, part);
+}
+
+void split_place_cut(struct kb_sim *s, uint32_t slot)
+{
+    s->txns[slot].dst = s->parts.rows[0].dst;
+    split_place_part(s, slot, &s->parts.rows[0]);
+}
+
 /* The course of a part like `x`; all of a multicast go the first way of a net. */
 static uint32_t course_of(const struct kb_sim *s, const struct txn *x, uint32_t number)
 {
@@ -363,22 +444,13 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
         s->txns[slot].nbytes = part->nbytes & TXN_MAX_BYTES;
         s->txns[slot].course = course_of(s, &s->txns[slot], number) & 63u;
         s->txns[slot].stage = TXN_WAITING;
-        banks_place(s, slot, part->offset);
-        if (part->banks) {
-            bank_tile_end(part->banks, &kind_at(T, dst_cube(T, part->dst))->banks);
-            banks_place_tile(s, slot, part->banks);
-            part->banks = NULL;
-        }
-        caches_place(s, slot, part->offset);
-        if (part->cached) {
-            caches_place_tile(s, slot, part->cached);
-            part->cached = NULL;
-        }
-        instance_place(&s->instances, slot, part->offset);
-        s->splits[slot] = (struct split){
-            .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part->begins};
+        s->splits[slot] = (struct split){.whole = whole,
+                                         .next = TXN_NONE,
+                                         .number = (uint16_t)number,
+                                         .begins = part->begins,
+                                         .maker = TXN_NONE};
         branches_none(s, slot);
-        set_service(s, slot, part);
+        split_place_part(s, slot, part);
         *link = slot;
         link = &s->splits[slot].next;
     }

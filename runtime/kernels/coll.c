@@ -4,8 +4,6 @@
 /* Pieces that a lane has in the TCM for each that is under way, at most. */
 enum { HELD = 8 };
 
-enum { PIECE_BYTES = 8192 };
-
 /* -- groups ----------------------------------------------------------------------------------- */
 
 /* What is known of the group; finds the own rank and place. */
@@ -45,17 +43,24 @@ static uint64_t tcm_bytes(const struct coll *c)
     return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
 }
 
-/* What queues from all that send to it take. */
-static uint64_t queues_bytes(const struct coll *c, const kb_limits *limits)
+/* How many send to a member. */
+static int64_t senders(const struct coll *c)
+{
+    int64_t n = c->group.n, of_tree = 0;
+
+    for (int64_t by = 1; by < n; by *= 2)
+        of_tree++;
+    if (c->direct && !c->writes)
+        return n - 1;
+    return c->writes || (c->tree && c->deal != DEAL_ROOT) ? of_tree : least_of(n - 1, 2);
+}
+
+/* What their queues take. */
+static uint64_t bytes_of_queues(const kb_limits *limits, int64_t n)
 {
     uint64_t each = ((uint64_t)limits->queue_slots * limits->queue_slot_bytes + 63) / 64 * 64;
-    uint64_t senders = 0;
 
-    if (c->direct && !c->writes)
-        return (uint64_t)(c->group.n - 1) * each;
-    for (int64_t by = 1; c->writes && by < c->group.n; by *= 2)
-        senders++;
-    return senders * each;
+    return (uint64_t)n * each;
 }
 
 /* The memory of that kind that the own PE has. */
@@ -84,6 +89,14 @@ static uint64_t room_for_queues(const struct coll *c, const kb_limits *limits)
     return bytes / 8 * 7;
 }
 
+bool coll_queues_fit(const struct coll *c, int64_t more)
+{
+    kb_limits limits;
+
+    kb_topology_limits(tl_topology(c->tl), &limits);
+    return bytes_of_queues(&limits, senders(c) + more) <= room_for_queues(c, &limits);
+}
+
 /* Smaller pieces cost a PE more commands than they save. */
 static uint64_t at_least(uint64_t bytes)
 {
@@ -96,6 +109,16 @@ static uint64_t most_of_part(int64_t count, int64_t parts)
     return (uint64_t)(count / parts + (count % parts > 0));
 }
 
+/* Pieces in the TCM for each that is under way: in a tree one of each child. */
+static uint64_t held_of(const struct coll *c)
+{
+    uint64_t held = 3;
+
+    for (int64_t reach = 1; c->tree && reach < c->group.n; reach *= 2)
+        held++;
+    return held > HELD ? held : HELD;
+}
+
 /* The bytes of a piece of a part; by default a quarter of the part. */
 static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
 {
@@ -104,27 +127,29 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
 
     if (!chunk)
         chunk = power_below(
-            least(at_least(part / 4), least(at_least(limits->queue_slot_bytes), tcm / 16)));
+            least(at_least(part / 4), least(at_least(limits->queue_slot_bytes),
+                                            tcm / 2 / held_of(c))));
     if (chunk < element)
         coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
-    if (HELD * chunk > tcm / 2)
+    if (held_of(c) * chunk > tcm / 2)
         coll_bad(c, "a chunk of %llu bytes does not fit into the TCM, one of %llu does",
-                 (unsigned long long)chunk, (unsigned long long)(tcm / 2 / HELD));
+                 (unsigned long long)chunk, (unsigned long long)(tcm / 2 / held_of(c)));
     return chunk - chunk % element;
 }
 
 /* Into how many pieces each of `parts` parts of the vector is cut, and how many are under way. */
 static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 {
-    uint64_t tcm = tcm_bytes(c), chunk, queues, most;
+    uint64_t tcm = tcm_bytes(c), chunk, queues = 0, most;
     uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
     kb_limits limits;
 
     kb_topology_limits(tl_topology(c->tl), &limits);
     chunk = chunk_of(c, args, &limits);
-    c->writes = c->deal == DEAL_ALL && queues_bytes(c, &limits) > room_for_queues(c, &limits);
-    queues = limits.queue_memory == KB_TCM ? queues_bytes(c, &limits) : 0;
-    most = tcm > queues ? least(tcm / 2, tcm - queues) / (HELD * chunk) : 0;
+    c->writes = c->deal == DEAL_ALL && !coll_queues_fit(c, 0);
+    if (c->direct || c->tree || c->writes)
+        queues = limits.queue_memory == KB_TCM ? bytes_of_queues(&limits, senders(c)) : 0;
+    most = tcm > queues ? least(tcm / 2, tcm - queues) / (held_of(c) * chunk) : 0;
     if (most == 0)
         coll_bad(c,
                  "queues of %llu bytes from the other ranks do not fit into a TCM of %llu; "
@@ -145,29 +170,46 @@ static void make_rows(struct coll *c)
         c->held[lane] = new_row(c);
         c->got[lane] = new_row(c);
         c->own[lane] = new_row(c);
+        c->next[lane] = new_row(c);
     }
+}
+
+static bool of_root(const struct coll *c)
+{
+    return c->deal == DEAL_ROOT || c->deal == DEAL_TO_ROOT;
+}
+
+/* Those of all_reduce alone, and those of a root. */
+static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
+{
+    bool rows = a >= KB_COLL_AXES && a <= KB_COLL_AXES_HALVING;
+
+    if (rows && c->deal != DEAL_REDUCE)
+        coll_bad(c,
+                 "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
+                 "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
+                 of_root(c) ? "KB_COLL_TREE" : "KB_COLL_DIRECT");
+    if (of_root(c) && a == KB_COLL_DIRECT)
+        coll_bad(c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, "
+                    "KB_COLL_LINE, KB_COLL_TREE");
+    if (!of_root(c) && c->deal != DEAL_REDUCE && a == KB_COLL_TREE)
+        coll_bad(c, "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are "
+                    "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
 }
 
 static void check_args(const struct coll *c, const kb_coll *args)
 {
     if (args->count < 0)
         coll_bad(c, "a vector of %lld elements", (long long)args->count);
-    if ((unsigned)args->algorithm > KB_COLL_HALVING)
+    if ((unsigned)args->algorithm >= KB_COLL_ALGORITHMS)
         coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
     if (!kb_dtype_bytes(args->dtype))
         coll_bad(c, "there is no type %d", (int)args->dtype);
     if (c->deal == DEAL_ALL && args->count % c->group.n)
         coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
                  (long long)c->group.n);
-    if (c->deal != DEAL_REDUCE && args->algorithm >= KB_COLL_AXES)
-        coll_bad(c,
-                 "KB_COLL_AXES and KB_COLL_HALVING are for kb_all_reduce; here there are "
-                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE%s",
-                 c->deal == DEAL_ROOT ? "" : ", KB_COLL_DIRECT");
-    if (c->deal == DEAL_ROOT && args->algorithm == KB_COLL_DIRECT)
-        coll_bad(
-            c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE");
-    if (c->deal == DEAL_ROOT && (args->root < 0 || args->root >= c->group.n))
+    check_algorithm(c, args->algorithm);
+    if (of_root(c) && (args->root < 0 || args->root >= c->group.n))
         coll_bad(c, "there is no root %lld among %lld ranks", (long long)args->root,
                  (long long)c->group.n);
 }
@@ -192,7 +234,7 @@ static void plan(struct coll *c, const kb_coll *args)
     choose(c, args);
     if (c->deal == DEAL_REDUCE)
         coll_choose_rows(c, args);
-    cut(c, args, c->deal == DEAL_ROOT ? 1 : c->group.n);
+    cut(c, args, is_rooted(c) ? 1 : c->group.n);
     make_rows(c);
 }
 
@@ -243,9 +285,14 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
         coll_scatter(&c, all, (struct span){args.out, part_at(&c, all, c.me).n});
 }
 
-/* Straight from each to each it is one phase, else two. */
+/* Straight from each to each, and on a tree, it is one phase, else two. */
 static void reduce_all(struct coll *c, struct span in, struct span out)
 {
+    if (c->tree) {
+        coll_reduce(c, 0, in, out);
+        coll_broadcast(c, 0, out, out);
+        return;
+    }
     coll_scatter(c, in, part_at(c, out, c->me));
     if (!c->direct)
         pay(c, TL_COST_CALL);
@@ -286,7 +333,7 @@ void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     struct coll c = coll_new(here, tl, group, "kb_broadcast");
 
     if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_broadcast(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
+        coll_broadcast(&c, args.root, (struct span){args.in, args.count},
                        (struct span){args.out, args.count});
 }
 
@@ -294,8 +341,8 @@ void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_reduce");
 
-    if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_reduce(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
+    if (coll_begin(&c, &args, DEAL_TO_ROOT))
+        coll_reduce(&c, args.root, (struct span){args.in, args.count},
                     (struct span){args.out, args.count});
 }
 
@@ -303,6 +350,6 @@ void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group)
 {
     struct coll c = coll_new(here, tl, group, "kb_coll_barrier");
 
-    if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8}, DEAL_ROOT))
+    if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8, .algorithm = KB_COLL_RING}, DEAL_ROOT))
         coll_barrier(&c);
 }

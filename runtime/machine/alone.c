@@ -1,6 +1,7 @@
 /* alone.c -- what a transaction takes alone of a memory that components or banks are: its models,
  * run on an idle copy. */
 #include "machine/alone.h"
+#include "machine/alone_l2.h"
 #include "machine/pieces.h"
 #include "machine/bank_rules.h"
 #include "machine/box_impl.h"
@@ -389,7 +390,7 @@ static void come_to_back(struct inside *in, const struct due *due)
         return;
     }
     idle->pool.packets[row].slot = due->kind;
-    idle->pool.accesses[row].id = due->id;
+    bank_access_name(&idle->pool.accesses[row], due->id);
     idle->pool.accesses[row].drain_fs = drain;
     idle->pool.accesses[row].arrive_fs = due->t_fs;
     come_to_channels(idle, row);
@@ -513,6 +514,8 @@ static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_
 /* The drain of its way alone: a tile's may be longer, by what its PE takes from run to run. */
 static int64_t drain_of_way(const struct alone_of *of)
 {
+    if (of->leg_gbs > 0)
+        return drain_fs(of->nbytes, of->leg_gbs);
     return of->pieces ? cost_by_tables(of->t, of->m, of->op, &of->trip, of->nbytes).drain_fs
                       : of->drain_fs;
 }
@@ -537,6 +540,11 @@ struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
     struct alone_known asked, *known;
     uint64_t mixed;
 
+    if (unit_is_l2(of->t, dst_unit(of->t, of->trip.dst))) {
+        asked.alone = alone_in_l2(idle, of);
+        idle->lost |= asked.alone.fs == NO_MEMORY;
+        return asked.alone.fs == NO_MEMORY ? (struct alone){.fs = of->drain_fs} : asked.alone;
+    }
     if (memory_of(of)->model == MEMORY_CACHE)
         return in_cache(of);
     if (of->tile) { /* tiles are of any shape */
@@ -611,7 +619,13 @@ struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const 
                           uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
-    struct alone_of of = {t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL, NULL};
+    struct alone_of of = {.t = t,
+                          .m = m,
+                          .op = op,
+                          .trip = *trip,
+                          .nbytes = nbytes,
+                          .offset = offset,
+                          .drain_fs = c.drain_fs};
 
     set_blocks(&of);
     c.drain_fs = of.drain_fs;

@@ -269,6 +269,41 @@ bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_
     return judge_is_there(t, memory);
 }
 
+/* By trying all blocks that may be the one. */
+uint64_t judge_address_of(const struct judge_topo *t, const struct judge_end *slice,
+                          uint64_t offset, uint64_t *left)
+{
+    uint64_t granule = judge_count(t, "addressing.granule");
+    uint64_t n = judge_slices(t, slice->sip, slice->cube), bytes = judge_memory_bytes(t, slice);
+    uint64_t base = (uint64_t)slice->sip << 52 | (uint64_t)slice->cube << 38, cubes = 1, other;
+    bool over_sip = strcmp(judge_text(t, "addressing.over"), "sip") == 0;
+    struct judge_end at;
+
+    if (granule == 0) {
+        *left = bytes - offset;
+        return base + slice->unit * bytes + offset;
+    }
+    *left = granule - offset % granule;
+    if (over_sip)
+        rank_of(t, slice->sip, slice->cube, &cubes);
+    for (uint64_t block = offset / granule * n * cubes;; block++) {
+        uint64_t o = block * granule + offset % granule, address = base + o, k;
+
+        if (over_sip) {
+            uint32_t cube = 0;
+
+            k = o / (n * bytes);
+            while (!judge_has_cube(t, slice->sip, cube) ||
+                   judge_slices(t, slice->sip, cube) == 0 || k-- > 0)
+                cube++;
+            address = (uint64_t)slice->sip << 52 | (uint64_t)cube << 38 | o % (n * bytes);
+        }
+        if (judge_memory_at(t, address, &at, &other) && at.cube == slice->cube &&
+            at.unit == slice->unit && other == offset)
+            return address;
+    }
+}
+
 /* The address of the next byte; over: sip goes on in the next cube that has slices. */
 static bool next_address(const struct judge_topo *t, uint64_t *address)
 {

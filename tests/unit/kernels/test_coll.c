@@ -152,8 +152,10 @@ static void every_rank_has_what_it_should(void **state)
     static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
     static const kb_coll_algorithm algorithms[] = {
-        KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_ONE_WAY};
-    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra", "r", "gsrbu"};
+        KB_COLL_AUTO,    KB_COLL_RING,    KB_COLL_LINE, KB_COLL_DIRECT,
+        KB_COLL_HALVING, KB_COLL_ONE_WAY, KB_COLL_TREE};
+    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra",
+                                           "r",      "gsrbu",  "rbu"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
@@ -209,8 +211,8 @@ static void mistakes_are_named(void **state)
                    "holds no element");
     assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .chunk = 1 << 28}},
                    "one of 1048576 does");
-    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 9}},
-                   "no algorithm 9");
+    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 99}},
+                   "no algorithm 99");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'a', .args = {.count = 9}},
                    "9 elements are not as many for each of 2 ranks");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .root = 2}},
@@ -218,14 +220,27 @@ static void mistakes_are_named(void **state)
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},
-        "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE");
+        "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+        "KB_COLL_TREE");
+    assert_refused(
+        (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_TREE}},
+        "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are KB_COLL_RING");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_HALVING}},
+        "are for kb_all_reduce; here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+        "KB_COLL_TREE");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_HIERARCHICAL}},
+        "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are KB_COLL_RING");
     assert_refused(
         (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_AXES}},
         "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_AXES}},
-        "KB_COLL_DIRECT, KB_COLL_HALVING");
+        "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE");
     small_queues_are_wanted();
 }
 
@@ -452,6 +467,10 @@ static void rows_of_pes(tl_ctx *tl, const kb_args *args)
     sums_to(tl, kb_group_all(tl), KB_COLL_AUTO, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_AXES, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_HALVING, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_HIERARCHICAL, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_AXES_HALVING, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_TREE, 136);
+    sums_to(tl, kb_group_sip(tl), KB_COLL_HIERARCHICAL, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
     sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);

@@ -166,7 +166,7 @@ wrong "unlike requests" "8:37: requests of unlike lengths" 's/1x3, 1/1x3, 2/'
 wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q at most kv, and kv_heads divide heads" 's/kv_heads: 1/kv_heads: 3/'
 wrong "what nothing writes" "7:48: nothing writes 'y'" 's/k: 256/k: 256, x: y/'
 { sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
-refused "many mistakes" 3 "many.yaml:24:16: there is no op 'none'" llm many.yaml
+refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
 equal "20 of them" 20 "$(grep -c many.yaml err)"
 
 plan

@@ -96,6 +96,10 @@ break_it 'rails: a switch between SIPs costs nothing' gen/cubes.c 's/(kind->cube
 break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/' gen/net_ways.c 's/hash % LISTS/0/'
 break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip < 1/'
 break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
+break_it 'mread: data join in no time' runtime/engine/branches.c 's/if \(!txn_writes\(&s->txns\[slot\]\)\)/if (false)/'
+break_it 'mread: ways that fork at a crossbar join there, too' runtime/machine/tree.c 's/\(kind == NODE_NOC \|\| kind == NODE_ROUTER\)/kind/'
+break_it 'mread: its memory is held while data join' runtime/machine/tables.h 's/ \|\| memory->late\)/)/'
+break_it 'addresses of version 3 have 36 bits of offset' gen/routes.c 's/\? 36 : 40/? 36 : 36/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
 break_it 'a net takes the port that is found last' gen/net_routes.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'
 break_it 'links of a net weigh nothing' gen/net_routes.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
@@ -1071,6 +1075,8 @@ choose_tests() {
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
     *rails:*) tests=(gallery random) scripts=() ;;
+    *mread:*) tests=(branches random) scripts=() ;;
+    *'addresses of version 3'*) tests=(host) scripts=() ;;
     *paths:* | *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;

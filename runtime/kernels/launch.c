@@ -237,7 +237,7 @@ static bool room_for_launch(struct kernels *k)
 static bool tcms_pass_addresses(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > ADDRESS_REGION_BYTES)
+        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > address_region_bytes(t))
             return true;
     return false;
 }

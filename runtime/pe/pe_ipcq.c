@@ -259,7 +259,7 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 
 void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
 {
-    current_result(s->kernels)->slot_wait_fs += (int64_t)(t - q->lacks_fs);
+    pe_result(q->sending->pe)->slot_wait_fs += (int64_t)(t - q->lacks_fs);
     if (send_piece(s, t, q->sending, false))
         send_on(s, t, q, t, false);
 }
@@ -400,7 +400,7 @@ void ipcq_set_moved(struct op_token *r, const struct token *token)
     r->token = token->number;
     r->nbytes = token->fetch_bytes;
     r->address = ipcq_slot_address(token->queue, token->i);
-    r->space = (uint8_t)address_space(r->address);
+    r->space = (uint8_t)token->queue->space;
 }
 
 struct op ipcq_record(const struct work *work)
@@ -418,7 +418,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
     }
     op.out.address = ipcq_slot_address(token->queue, token->i);
-    op.out.space = (uint8_t)address_space(op.out.address);
+    op.out.space = (uint8_t)token->queue->space;
     return op;
 }
 

@@ -23,6 +23,7 @@ struct queue {
     uint32_t sender, receiver, tag; /* PEs by number */
     uint32_t memory;                /* where the slots lie, packed */
     uint64_t address;               /* of the first */
+    enum space space;               /* of its slots */
     uint32_t slot_bytes;
     uint32_t n_slots, issued, taken;            /* the last two: pieces */
     int64_t credit_fs;                          /* from receiver to sender */

@@ -159,6 +159,8 @@ static const struct kind_row kinds[TOPO_KINDS] = {
         .banks = {0},
         .cache = {0},
         .cached = {0},
+        .l2 = {0},
+        .l2_cache = {0},
     },
 };
 
@@ -856,6 +858,7 @@ const struct kb_topology two_cubes_topology = {
     .n_nodes = TOPO_NODES,
     .n_edges = TOPO_EDGES,
     .n_units = TOPO_UNITS,
+    .sources = 2,
     .pe_bits = TOPO_PE_BITS,
     .unit_bits = TOPO_UNIT_BITS,
     .n_cube_nodes = TOPO_CUBE_NODES,
@@ -865,6 +868,7 @@ const struct kb_topology two_cubes_topology = {
     .m_cpu_node = TOPO_M_CPU,
     .sram_node = TOPO_SRAM,
     .first_hbm_node = TOPO_FIRST_HBM,
+    .l2_node = 13,
     .first_pe_node = TOPO_FIRST_PE,
     .granule = 0,
     .address_over = 0,

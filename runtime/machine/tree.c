@@ -8,7 +8,7 @@
 void tree_walk(const struct kb_topology *t, const struct trip *trip, uint32_t n,
                void (*each)(void *arg, size_t node, size_t link), void *arg)
 {
-    for (struct route_at at = walk_begin(t, trip); n > 0; at = walk_next(t, trip, at)) {
+    for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
         const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_hops && n > 0; i++, n--) {
@@ -19,6 +19,8 @@ void tree_walk(const struct kb_topology *t, const struct trip *trip, uint32_t n,
                 return;
             each(arg, walk_node(t, hop, at.cube, trip), walk_link(t, edge, at.cube, trip));
         }
+        if (n == 0)
+            return; /* the last segment has none behind it */
     }
 }
 

@@ -100,11 +100,8 @@ static bool cut_run(struct cut *c, struct run run)
 /* Does what is cut go to the L2 of its cube, for bytes of memory `dst`? */
 static bool goes_to_l2(const struct cut *c, uint32_t dst)
 {
-    const struct kb_topology *t = c->s->topo;
-
-    return topology_has_l2(t) && !txn_of_host(c->of) && !c->bytes->past_l2 &&
-           unit_is_slice(t, dst_unit(t, dst)) &&
-           kind_at(t, src_cube(t, c->of->src))->l2_cache.sets;
+    return !txn_of_host(c->of) && !c->bytes->past_l2 &&
+           dst_or_l2(c->s->topo, c->of->src, dst) != dst;
 }
 
 /* Bytes of a slice, at the L2: block by block if addresses go round slices. A run is one piece

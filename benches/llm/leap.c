@@ -10,13 +10,13 @@
  *
  * The first two layers are simulated. If in the second all operations from one collective to the
  * next took what they took in the first, on all PEs of the rank, they are leapt over from the third
- * layer on: each PE waits until it would come to the last barrier, and takes part in that. So who
+ * layer on: each PE waits until it would come to the last barrier, and takes part in that. So which
  * comes first at the collective, and with which command, is as ever. When the barrier ends at
  * another time than is known, the run is wrong, is thrown away and done again without leaps.
  *
  * Example: 16 layers of 11 operations, a prefill of 1024 tokens on 8 cubes in a torus. What is
  * between collectives takes 409.3 us in each layer; all_reduce1 takes 34.65337 to 34.65803 us, by
- * who is first on a link, so no two layers are alike. 0.6 s for all 16, and 10.5 s without leaps.
+ * which is first on a link, so no two layers are alike. 2.5 s with the search, 10.5 without leaps.
  */
 #include "benches/llm/place.h"
 #include <math.h>

@@ -286,7 +286,8 @@ static kb_status check_after(const struct kernels *k, const kb_launch_request *r
 {
     for (size_t i = 0; i < r->n_after; i++)
         if (r->after[i] >= k->n_launches)
-            return endpoint_error(why, "launch %zu cannot come after launch %u, which is no earlier one",
+            return endpoint_error(why,
+                                  "launch %zu cannot come after launch %u, which is no earlier one",
                                   k->n_launches, r->after[i]);
     return KB_OK;
 }

@@ -15,7 +15,7 @@ run llm llama-3.2-1b --batch 1,4 --decode 64 --tries 2 --format json --quiet
 equal "the schema" kernbench.llm/1 "$(total .schema)"
 equal "an object for each batch" "1 4" "$(total '[.totals[].batch] | join(" ")')"
 equal "what was not run is null" "null null" "$(total '[.totals[].ttft_ms | tostring] | join(" ")')"
-equal "4 tokens in 212.091 us" "0.212091 4714.951 18859.802" \
+equal "4 tokens in 211.989 us" "0.211989 4717.23 18868.919" \
     "$(total '.totals[1] | "\(.tpot_ms) \(.tokens_per_s_user * 1000 | round / 1000) \(.tokens_per_s * 1000 | round / 1000)"')"
 equal "the time of a token is the total of its rows" 0 \
     "$(total '[.rows[] | select(.op == "total") | .us / 1000] as $us | [.totals[].tpot_ms] as $ms |
@@ -102,5 +102,71 @@ run llm llama-3.2-1b --decode 16 --batch 2 --grid 2x4 --tries 1 --map-out grid.y
 equal "a grid that was asked for" 5 "$(grep -c 'grid: 2x4' grid.yaml)"
 refused "a grid of other PEs" 2 "--grid '3x3' is not PxQ with the 8 PEs of a rank" llm llama-3.2-1b --grid 3x3
 refused "more rows than tokens" 2 "an iteration of 1 tokens has not 2 rows" llm llama-3.2-1b --decode 16 --grid 2x4
+
+# -- graphs -------------------------------------------------------------------------------------
+
+# comes_back NAME ARGUMENTS: the graph of a model takes what the model takes, and is written again as it was
+comes_back()
+{
+    local name=$1
+
+    shift
+    run llm "$@" --tries 2 --graph graph.yaml --map-out a.yaml --format csv --quiet
+    cut -d, -f2- out > model
+    run llm graph.yaml --tries 2 --map-out b.yaml --format csv --quiet
+    cut -d, -f2- out > graph
+    same model graph && same a.yaml b.yaml
+    ok "a graph takes what its model takes: $name"
+}
+
+comes_back llama llama-3.2-1b --decode 16 --batch 2
+comes_back falcon falcon-7b --prefill 24 --tp 1
+comes_back qwen qwen-3-32b --decode 16 --weights i8 --kv i8
+cat > small.yaml <<'END'
+kernbench_graph: 1
+ranks: 2
+repeat: {layer: 3}
+nodes:
+- {id: in, op: embed, rows: 4, width: 256, table: 1K}
+- {begin: layer}
+- {id: qkv, op: gemm, m: 4, n: 384, k: 256}
+- {id: att, op: attention, q: [1x3, 1], kv: [100x4], heads: 1, kv_heads: 1, dim: 128, stream: main}
+- {id: o, op: gemm, m: 4, n: 256, k: 128, deps: [att]}
+- {id: sum, op: all_reduce, bytes: 2K, group: tp}
+- {end: layer}
+END
+run llm small.yaml --tries 1 --format csv
+equal "one by hand" "in 1 qkv 3 att 3 o 3 sum 3 layer 3 head  total  " \
+    "$(sed 1d out | cut -d, -f10,11 | tr ',\n' '  ')"
+equal "streams are not read" 1 "$(grep -c 'streams are not read' err)"
+refused "a graph has its own ranks" 2 "--tp is of models" llm small.yaml --tp 2
+refused "and one iteration" 2 "are of models" llm small.yaml --prefill 2
+sed 's/ranks: 2/ranks: 9/' small.yaml > nine.yaml
+refused "more ranks than the machine has" 2 "nine.yaml has 9 ranks, the machine 8 units" llm nine.yaml
+refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
+
+# wrong NAME LINE:COLUMN-AND-TEXT SED: small.yaml with a mistake
+wrong()
+{
+    sed "$3" small.yaml > wrong.yaml
+    refused "$1" 3 "wrong.yaml:$2" llm wrong.yaml
+}
+
+wrong "another version" "1:18: only version 1 is known" 's/graph: 1/graph: 2/'
+wrong "no op" "5:16: there is no op 'embd'" 's/embed/embd/'
+wrong "an op that is not simulated" "10:17: op mem is not simulated" 's/all_reduce/mem/'
+wrong "a key too many" "9:56: there is no key 'foo' here" 's/deps: .att./deps: [att], foo: 1/'
+wrong "a key too few" "7:3: 'k' is missing" 's/, k: 256//'
+wrong "a number that is none" "7:32: '0' is not a whole number" 's/n: 384/n: 0/'
+wrong "another extent than was written" "9:3: x is 4 x 64 of bf16, and 4 x 128 of bf16 was written" 's/k: 128/k: 64/'
+wrong "a node twice" "9:8: 'att' is there twice" 's/id: o,/id: att,/'
+wrong "no end" "5:1: 'layer' has no end" '/end:/d'
+wrong "no such group" "10:47: only groups tp and all" 's/group: tp/group: dp/'
+wrong "unlike requests" "8:37: requests of unlike lengths" 's/1x3, 1/1x3, 2/'
+wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q at most kv, and kv_heads divide heads" 's/kv_heads: 1/kv_heads: 3/'
+wrong "what nothing writes" "7:48: nothing writes 'y'" 's/k: 256/k: 256, x: y/'
+{ sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
+refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
+equal "20 of them" 20 "$(grep -c many.yaml err)"
 
 plan

@@ -128,13 +128,19 @@ static bool is_service(kb_cause cause)
            cause == KB_CAUSE_DISPATCH;
 }
 
+static bool is_way(kb_cause cause)
+{
+    return cause == KB_CAUSE_WIRE || cause == KB_CAUSE_OVERHEAD || cause == KB_CAUSE_RESPONSE ||
+           cause == KB_CAUSE_RETURN;
+}
+
 static void add_command(void *arg, const kb_command *command)
 {
     struct heard *heard = arg;
     struct part *part = new_part(&heard->served, command->end_fs);
 
     for (size_t i = 0; i < command->n_shares; i++)
-        if (is_service(command->share[i].cause))
+        if (is_service(command->share[i].cause) || is_way(command->share[i].cause))
             part->fs[word_of(&command->share[i])] += command->share[i].sum_fs;
 }
 
@@ -158,11 +164,25 @@ static size_t largest(const int64_t fs[N_WORDS])
     return most;
 }
 
+/* Waits for other commands become what these are spent for. A channel is held for the whole time of
+ * a transaction: for its bytes, or for its way. */
+static void resolve_waits(int64_t fs[N_WORDS + 1], int64_t served[N_WORDS + 1])
+{
+    enum word bytes = served[LINK] > served[HBM] ? LINK : HBM;
+
+    if (served[bytes] > served[LATENCY]) {
+        fs[bytes] += fs[CHANNEL];
+        fs[CHANNEL] = 0;
+    }
+    served[LATENCY] = 0;
+    fs[largest(served)] += fs[OWN];
+}
+
 enum exit_code causes_of(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, const char *cause[GRAPH_OPS_MAX])
 {
     int64_t ended_fs[GRAPH_OPS_MAX] = {0};
-    struct heard heard = {{NULL}, {NULL}};
+    struct heard heard = {.path = {.n = 0}};
     const struct path_watch watch = {add_step, &heard, add_command, ended_fs};
     struct graph one = *g;
 
@@ -173,7 +193,7 @@ enum exit_code causes_of(const struct cli *cli, const struct chip *c, const stru
 
         take_until(&heard.path, ended_fs[i], fs);
         take_until(&heard.served, ended_fs[i], served);
-        fs[largest(served)] += fs[OWN];
+        resolve_waits(fs, served);
         cause[i] = fs[largest(fs)] > 0 ? words[largest(fs)] : NULL;
     }
     free(heard.path.part);

@@ -9,6 +9,7 @@
  */
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/yaml_read.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -540,11 +541,9 @@ static void complete_shape(struct graph_file *f, bool has_lengths)
 
 enum exit_code graph_yaml_read(const char *program, const char *file, struct graph_file *out)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct reader *r = memory_new(1, sizeof *r);
     enum exit_code code;
 
-    if (!r)
-        return say(program, EXIT_SYSTEM, "out of memory");
     *out = (struct graph_file){.shape = {.tp = 1}};
     r->out = out;
     code = yaml_read_open(&r->yaml, program, file);

@@ -10,10 +10,11 @@
  *     - {id: norm1, op: norm, rows: 4, width: 2048, residual: true, x: x, z: delta, y: normed}
  *     - {id: qkv, op: gemm, m: 4, n: 384, k: 2048, a: bf16, b: bf16, out: bf16, x: normed, y: qkv}
  *
- * x, y and z name matrices, which lie where they lie whoever reads or writes them: so what is read
- * again has the same addresses, and takes the same times on machines that ask for these.
+ * x, y and z name matrices, which lie where they lie, whatever reads or writes them: so what is
+ * read again has the same addresses, and takes the same times on machines that ask for these.
  */
 #include "cli/llm/graph_yaml.h"
+#include "base/text.h"
 #include "cli/out/sink.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static void put(struct sink *s, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    text_vformat(text, sizeof text, format, args);
     va_end(args);
     sink_text(s, text);
 }

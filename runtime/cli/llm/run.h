@@ -28,7 +28,7 @@ void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct iteration *out);
 
-/* Who hears of the critical path, and where the ends of operations are written to. */
+/* What hears of the critical path, and where the ends of operations are written to. */
 struct path_watch {
     void (*each)(void *arg, const kb_breakdown_step *step);
     void *arg;

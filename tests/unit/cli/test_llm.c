@@ -302,9 +302,6 @@ static const char *cause_of(const kb_topology *topo, const char *id)
 
 #define SLOW(keys) "kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 4, h: 2}}\n" keys "\n"
 
-#define SLOW_LINKS                                                                                 \
-    "kernbench: 2\nname: slow\nsip: {cube_mesh: {w: 4, h: 2}, d2d: {bw_gbs: 0.01}}\n"
-
 /* One thing of the machine is so slow that all else does not matter. */
 static void the_cause_is_what_binds(void **state)
 {
@@ -318,7 +315,6 @@ static void the_cause_is_what_binds(void **state)
         {SLOW("cube: {pe: {pe_gemm: {clock_ghz: 0.001}}}"), "gate_up", "compute"},
         {SLOW("cube: {pe: {pe_math: {clock_ghz: 0.001}}}"), "act", "compute"},
         {SLOW("cube: {pe: {pe_cpu: {overhead_ns: 10000}}}"), "gate_up", "issue"},
-        {SLOW_LINKS, "all_reduce1", "link"},
     };
 
     (void)state;

@@ -161,7 +161,8 @@ static const char *algorithms_of(char what)
     return what == 'r' ? "012346" "8" : what == 'b' || what == 'u' ? "01238" : "01234";
 }
 
-static void all_calls(const kb_topology *topo, struct plan p, uint64_t seed)
+/* `few`: by AUTO, rings and trees alone. */
+static void all_calls(const kb_topology *topo, struct plan p, uint64_t seed, bool few)
 {
     for (const char *what = "gsrabu"; *what; what++) {
         int64_t count = p.count;
@@ -169,6 +170,8 @@ static void all_calls(const kb_topology *topo, struct plan p, uint64_t seed)
         p.what = *what;
         p.count -= *what == 'a' ? p.count % p.n : 0;
         for (const char *a = algorithms_of(*what); *a && p.count > 0; a++) {
+            if (few && !strchr("018", *a))
+                continue;
             p.algorithm = *a == '8' ? KB_COLL_TREE : (kb_coll_algorithm)(*a - '0');
             run_plan(topo, &p, seed);
         }
@@ -186,7 +189,7 @@ static void collectives_end_on_random_machines(void **state)
         const kb_topology *topo = random_machine(seed);
         struct rng rng = rng_of_number(seed, 0);
 
-        all_calls(topo, random_plan(topo, &rng), seed);
+        all_calls(topo, random_plan(topo, &rng), seed, false);
         any_topology_free(topo);
     }
 }
@@ -200,7 +203,7 @@ static void ranks_may_be_256(void **state)
     (void)state;
     for (uint32_t i = 0; i < 256; i++)
         p.pes[i] = i;
-    all_calls(topo, p, 0);
+    all_calls(topo, p, 0, true);
     any_topology_free(topo);
 }
 

@@ -113,6 +113,12 @@ static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y
                      value, strides);
 }
 
+/* The barrier behind the operation that is the `done`-th, and when the PE came and went. */
+void llm_end(const struct llm_pe *me, size_t done);
+
+/* The operations of a layer from `op` on that were leapt over; 0: it is to be done. */
+size_t llm_leap(const struct llm_pe *me, size_t op, size_t done);
+
 void llm_gemm(const struct llm_pe *me, const struct llm_op *op);
 void llm_attention(const struct llm_pe *me, const struct llm_op *op);
 void llm_rope(const struct llm_pe *me, const struct llm_op *op);

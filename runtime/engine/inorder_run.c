@@ -30,7 +30,7 @@ static const struct {
     kb_status (*run)(struct kb_sim *s, uint64_t budget);
 } ways[] = {WAYS(ROW)};
 
-/* What brings parts to memories, and what these are; what need be no event; who hears of it. */
+/* What brings parts to memories, and what these are; what need be no event; is it watched? */
 static int how_of(const struct kb_sim *s)
 {
     const struct inorder *in = s->inorder;

@@ -1,10 +1,10 @@
 /* coll_order.c -- in which order rings visit the members of a group: found once for each group.
  *
  * A ring is as fast as its ways are short. So its members stand in it either by rank, or as a lap
- * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before (machine/lap.h; cubes
- * that are no grid: the nearest that has not been visited), and in a cube by number, or the first
- * half of the PEs there and the second half back. The order whose ways are the shortest in all is
- * taken; of equals the one whose longest is, then the first of these.
+ * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before
+ * (machine/lap.h; cubes that are no grid: the nearest that has not been visited), and in a cube by
+ * number, or the first half of the PEs there and the second half back. The order whose ways are the
+ * shortest in all is taken; of equals the one whose longest is, then the first of these.
  */
 #include "kernels/coll.h"
 #include "base/text.h"
@@ -14,32 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BUCKETS: 2^8; NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
-enum { BUCKETS = 256, NEAREST_MOST = 128, TURNS_MOST = 8 };
+/* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
+enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
-
-struct coll_orders {
-    struct coll_order *bucket[BUCKETS];
-    uint32_t *place; /* owned: of a cube, on the lap of all of them */
-};
-
-void coll_orders_free(struct coll_orders *o)
-{
-    struct coll_order *next;
-
-    for (size_t i = 0; o && i < BUCKETS; i++)
-        for (struct coll_order *order = o->bucket[i]; order; order = next) {
-            next = order->next;
-            free(order->pes);
-            free(order->ranks);
-            free(order->placed);
-            free(order->outs);
-            free(order);
-        }
-    if (o)
-        free(o->place);
-    free(o);
-}
 
 void coll_bad(const struct coll *c, const char *format, ...)
 {
@@ -107,8 +84,8 @@ static int64_t *ways_between_cubes(const struct coll *c)
         for (uint32_t k = 0; k < t->cubes; k++) {
             bool ends = i != k && cube_pe_count(t, i) > 0 && cube_pe_count(t, k) > 0;
 
-            fs[i * t->cubes + k] = ends ? coll_way_fs(t, cube_first_pe(t, i), cube_first_pe(t, k))
-                                        : FAR_FS;
+            fs[i * t->cubes + k] =
+                ends ? coll_way_fs(t, cube_first_pe(t, i), cube_first_pe(t, k)) : FAR_FS;
         }
     return fs;
 }
@@ -230,7 +207,8 @@ static struct standing standing_of(const struct kb_topology *t, const uint32_t *
     return (struct standing){(uint64_t)place[cube] << 32 | at, rank};
 }
 
-static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint32_t *pes, enum by by)
+static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint32_t *pes,
+                         enum by by)
 {
     int64_t n = c->group.n;
     uint32_t *ranks = room(c, (size_t)n, sizeof *ranks);
@@ -426,19 +404,19 @@ static struct coll_order **bucket_of(struct coll_orders *o, const kb_group *g)
 
 struct coll_order *coll_order_of(const struct coll *c)
 {
-    struct kernels *k = c->tl->kernels;
+    struct launch *l = c->tl->launch;
     struct coll_order **bucket, *order;
 
-    if (!k->orders)
-        k->orders = room(c, 1, sizeof *k->orders);
-    if (!k->orders->place)
-        k->orders->place = places_of_cubes(c);
-    bucket = bucket_of(k->orders, &c->group);
+    if (!l->orders)
+        l->orders = room(c, 1, sizeof *l->orders);
+    if (!l->orders->place)
+        l->orders->place = places_of_cubes(c);
+    bucket = bucket_of(l->orders, &c->group);
     order = *bucket;
     while (order && !is_order_of(order, &c->group))
         order = order->next;
     if (!order) {
-        order = order_new(c, k->orders->place);
+        order = order_new(c, l->orders->place);
         order->next = *bucket;
         *bucket = order;
     }

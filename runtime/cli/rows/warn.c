@@ -110,7 +110,9 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
         cmd_note(cli, "warning: %s moved no byte", bench);
         return;
     }
-    for (size_t i = 0; kb_launch_get(sim, i, &r) == KB_OK; i++) {
+    for (size_t i = 0; i < kb_launch_count(sim); i++) {
+        if (kb_launch_get(sim, i, &r) != KB_OK)
+            continue;
         if (r.unreceived)
             warn_of_unreceived(cli, &r);
         note_binding(cli, &r);

@@ -112,9 +112,9 @@ static void run_plan(const kb_topology *topo, const struct plan *p, uint64_t see
 
 static const kb_topology *random_machine(uint64_t seed)
 {
-    void (*const print[])(FILE *, uint64_t) = {
-        judge_random_kernel_topo, judge_random_kernel_shape, judge_random_kernel_banks,
-        judge_random_kernel_caches};
+    void (*const print[])(FILE *, uint64_t) = {judge_random_kernel_topo, judge_random_kernel_shape,
+                                               judge_random_kernel_banks,
+                                               judge_random_kernel_caches};
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
@@ -158,7 +158,10 @@ static struct plan random_plan(const kb_topology *topo, struct rng *rng)
 
 static const char *algorithms_of(char what)
 {
-    return what == 'r' ? "012346" "8" : what == 'b' || what == 'u' ? "01238" : "01234";
+    return what == 'r'                  ? "012346"
+                                          "8"
+           : what == 'b' || what == 'u' ? "01238"
+                                        : "01234";
 }
 
 /* `few`: by AUTO, rings and trees alone. */

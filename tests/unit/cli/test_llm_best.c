@@ -11,7 +11,7 @@
 #include "cli/llm/search.h"
 #include <stdlib.h>
 
-enum { TRIES = 16, PRODUCTS = 10 };
+enum { TRIES = 16, PRODUCTS = 4 };
 
 static struct llm_op any_product(struct rng *r, int64_t rows)
 {
@@ -21,7 +21,7 @@ static struct llm_op any_product(struct rng *r, int64_t rows)
                            .weight_dtype = KB_BF16};
 }
 
-/* The best tile of so many tries; `bounds`: those whose bound is too large are left out. */
+/* The best tile of so many tries. */
 static int64_t best_fs(const struct cli *cli, const struct chip *chip, const struct graph *g,
                        const struct shape *s, uint64_t tries)
 {

@@ -76,6 +76,8 @@ static uint64_t lines_of(const struct spec *s)
 
 bool caches_fit(const struct spec *spec, const struct cubes *cubes)
 {
+    enum key blamed =
+        spec->cube_hbm_cache_size_mb > 0 ? KEY_cube_hbm_cache_size_mb : KEY_cube_l2_size_mb;
     uint64_t lines = 0;
 
     for (uint32_t i = 0; i < cubes->n; i++) {
@@ -83,7 +85,7 @@ bool caches_fit(const struct spec *spec, const struct cubes *cubes)
             lines += lines_of(cubes->kinds[cubes->kind[i]]);
     }
     return lines <= CACHE_LINES_MAX ||
-           diag_error(spec->diag, spec_place(spec, KEY_cube_hbm_cache_size_mb),
+           diag_error(spec->diag, spec_place(spec, blamed),
                       "all caches together have %llu lines, more than %d: larger lines, or "
                       "smaller caches",
                       (unsigned long long)lines, CACHE_LINES_MAX);

@@ -6,14 +6,7 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum {
-    VERSION_OF_KINDS = 3,
-    CUBES_MAX = 16384,
-    NODES_MAX = 1 << 24,
-    GRANULE_MIN = 64,
-    PACKET_MIN = 64,
-    ACCESS_MIN = 16
-};
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64, ACCESS_MIN = 16 };
 
 /* Say which key is missing: the outermost mapping that is not there, or the key itself. */
 static void missing(const struct spec *spec, enum key k)
@@ -76,16 +69,26 @@ static void check_slices(const struct spec *spec)
                    "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them");
 }
 
-/* Before version 3 a cube has 64 PEs and slices at most. */
+/* Before version 3 a cube has 64 PEs and slices at most, and 64 GiB. */
 static void check_counts(const struct spec *spec)
 {
     enum { MOST = 64 };
-    const enum key keys[] = {KEY_cube_pes, KEY_cube_hbm_slices};
+    const enum key keys[] = {KEY_cube_pes, KEY_cube_hbm_slices, KEY_cube_hbm_size_gb};
 
-    for (size_t i = 0; i < 2 && spec->kernbench < VERSION_OF_KINDS; i++)
+    for (size_t i = 0; i < 3 && spec->kernbench < VERSION_OF_KINDS; i++)
         if (!check_is_bad(spec, keys[i]) && *(const int64_t *)spec_value(spec, keys[i]) > MOST)
-            diag_error(spec->diag, spec_place(spec, keys[i]), "'%s' must be 0..%d, not '%s'",
-                       key_rows[keys[i]].path, MOST, value_text(spec, keys[i]));
+            diag_error(spec->diag, spec_place(spec, keys[i]), "'%s' must be %d..%d, not '%s'",
+                       key_rows[keys[i]].path, (int)key_rows[keys[i]].min, MOST,
+                       value_text(spec, keys[i]));
+}
+
+/* One of its two keys says how large an SRAM is. */
+static void check_sram(const struct spec *spec)
+{
+    if (spec->cube_sram_size_kb && check_is_given(spec, KEY_cube_sram_size_kb) &&
+        check_is_given(spec, KEY_cube_sram_size_mb))
+        diag_error(spec->diag, spec_place(spec, KEY_cube_sram_size_kb),
+                   "'cube.sram.size_kb' cannot stand beside 'cube.sram.size_mb'");
 }
 
 /* Routes that pass no cube of a kind are those of a net. */
@@ -368,6 +371,7 @@ static void check_atomic(const struct spec *spec)
 /* Keys of one cube that do not fit together. */
 static void check_cube(const struct spec *spec)
 {
+    check_sram(spec);
     check_counts(spec);
     check_slices(spec);
     check_transit(spec);

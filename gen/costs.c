@@ -310,7 +310,8 @@ static void add_memories(struct routes *r)
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),
-        .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
+        .nbytes = s->cube_sram_size_kb ? (uint64_t)s->cube_sram_size_kb << 10
+                                       : (uint64_t)s->cube_sram_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.slices),
         .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,

@@ -96,6 +96,10 @@ break_it 'rails: a switch between SIPs costs nothing' gen/cubes.c 's/(kind->cube
 break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/' gen/net_ways.c 's/hash % LISTS/0/'
 break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip < 1/'
 break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
+break_it 'mread: data join in no time' runtime/engine/branches.c 's/if \(!txn_writes\(&s->txns\[slot\]\)\)/if (false)/'
+break_it 'mread: ways that fork at a crossbar join there, too' runtime/machine/tree.c 's/\(kind == NODE_NOC \|\| kind == NODE_ROUTER\)/kind/'
+break_it 'mread: its memory is held while data join' runtime/machine/tables.h 's/ \|\| memory->late\)/)/'
+break_it 'addresses of version 3 have 36 bits of offset' gen/routes.c 's/\? 36 : 40/? 36 : 36/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
 break_it 'a net takes the port that is found last' gen/net_routes.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'
 break_it 'links of a net weigh nothing' gen/net_routes.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
@@ -818,12 +822,12 @@ break_it 'coll: an all_to_all gives the part of the other lane' ${coll}_direct.c
 break_it 'coll: members choose by rows of their own' ${coll}_choose.c 's/first\.rank = 0;/first.rank = c->rank;/'
 break_it 'coll: rings by rank' ${coll}_order.c 's/by < N_ORDERS;/by < BY_LAP;/'
 break_it 'coll: two ways on a plane of one' ${coll}_order.c 's/return down > up \? .*;/return 1;/'
-break_it 'coll: queues that do not fit' ${coll}.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
+break_it 'coll: queues that do not fit' ${coll}_plan.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
 break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/for \(int child = k->n; child-- > 0;\) \{/for (int child = k->n; child-- > 1;) {/'
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
-break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = \(struct row\)\{g->n \/ inside, inside\};/rows[1] = (struct row){1, inside};/'
+break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
 
@@ -1071,6 +1075,8 @@ choose_tests() {
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
     *rails:*) tests=(gallery random) scripts=() ;;
+    *mread:*) tests=(branches random) scripts=() ;;
+    *'addresses of version 3'*) tests=(host) scripts=() ;;
     *paths:* | *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;

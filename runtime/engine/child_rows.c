@@ -13,7 +13,7 @@ static bool more_slots(struct kb_sim *s)
     uint32_t least = first + 16 + first / 2;
 
     if (s->traffic || s->txns_cap < first + 16) {
-        if (least >= EV_MAX_SLOTS || !sim_room(s, least))
+        if (least >= EV_MAX_SLOTS || !s->more_rows(s, least))
             return false;
     }
     for (uint32_t slot = s->txns_cap; slot-- > first;) {
@@ -142,7 +142,7 @@ void child_begins(struct kb_sim *s, uint32_t slot)
 
 /* -- in their order ----------------------------------------------------------------------------- */
 
-/* All that the order of events may depend on, but for parts. */
+/* All that the order of events may depend on beside parts. */
 static ev order_of(ev e)
 {
     return e >> EV_SLOT_BITS;

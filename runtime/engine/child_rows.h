@@ -26,15 +26,12 @@ uint32_t child_make(struct kb_sim *s, uint32_t maker, uint32_t k, bool writes, u
 /* A child sets out, and is counted. */
 void child_begins(struct kb_sim *s, uint32_t slot);
 
-/* The end of a child, at `t`, is known to its memory: network/l2.c. */
-void child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot);
-
 /* A row will have been served at `t`. */
 static inline void post_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     if (__builtin_expect(is_child(s, slot), false)) {
         s->child_end_fs = (int64_t)t > s->child_end_fs ? (int64_t)t : s->child_end_fs;
-        child_will_end(s, t, slot);
+        s->child_will_end(s, t, slot);
     }
     post(s, t, EV_DONE, slot);
 }

@@ -133,12 +133,20 @@ void split_place_cut(struct kb_sim *s, uint32_t slot);
 
 /* One more row of s->parts; that in memory `dst`, from row `first` on, which may be new. NULL
  * without memory. */
+struct split_part *split_new_part(struct kb_sim *s);
 struct split_part *split_part_in(struct kb_sim *s, uint32_t first, uint32_t dst);
 
 /* One more piece of a part, of bytes of memory part->dst; `listed`: memories that need it get a
  * list. False without memory. */
 bool split_add_piece(struct kb_sim *s, struct split_part *part, uint64_t address, uint64_t offset,
                      uint64_t nbytes, bool listed);
+
+/* Blocks of its memory that a piece touches; one that it shares with the piece before is once. */
+void split_add_blocks(const struct kb_sim *s, struct split_part *part, uint64_t offset,
+                      uint64_t nbytes);
+
+/* What the row in `slot` takes of its memory. */
+void split_set_service(struct kb_sim *s, uint32_t slot, const struct split_part *part);
 
 /* Rows of s->parts from `first` on are in order of their lowest addresses. */
 void split_in_order(struct split_parts *parts, uint32_t first);

@@ -74,6 +74,7 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->mask = cost_without(s->options.costs_off);
     s->sorted = true;
     s->free_child = TXN_NONE;
+    s->more_rows = sim_room;
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
     s->pause_fs = UINT64_MAX;

@@ -92,6 +92,9 @@ struct kb_sim {
     /* Times alone where these run: engine/lone.h; else NULL. sim/ knows how, as it takes a run. */
     struct lone (*lone_of)(const struct kb_sim *s, uint32_t slot);
     struct lone_runs *lone; /* owned by sim/ */
+    /* Room for rows, sim_room(); the end of a child of an L2, at `t`, is known: network/l2.c. */
+    bool (*more_rows)(struct kb_sim *s, uint32_t n);
+    void (*child_will_end)(struct kb_sim *s, uint64_t t, uint32_t slot);
     struct router *router;  /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */

@@ -28,6 +28,7 @@ enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT, DEAL_TO
 /* A row of the group, and in which of its rows, one after the other, an all_reduce goes. */
 struct row {
     int64_t n, stride; /* in ranks */
+    int64_t sharing;   /* so many rows share a link, it is thought */
 };
 enum { ROWS_MOST = 32 };
 
@@ -61,7 +62,8 @@ void coll_ring_scatter(struct coll *c, struct span all, struct span out);
 struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
 void coll_choose_shape(struct coll *c, double bytes);
-/* Is there room for the queues from all that send to a member, and from so many more? */
+/* Of queues from all that send to a member. Is there room for them, and for so many more? */
+uint64_t coll_queues_bytes(const struct coll *c);
 bool coll_queues_fit(const struct coll *c, int64_t more);
 /* Checks and plans. False: nothing is to be exchanged, and what there is was copied. */
 bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);

@@ -11,7 +11,7 @@
 #include "kernels/coll.h"
 #include <string.h>
 
-/* So many rows share a link, at most; so many pieces of a part are none that others hide. */
+/* So many rows share a link, at most; so many pieces of a part count. */
 enum { SHARING_MOST = 8, PIECES_MOST = 4 };
 
 static const char *const names[] = {"auto", "ring",    "one_way",      "line", "direct",
@@ -50,6 +50,11 @@ struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
     return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
 }
 
+static struct row row_new(int64_t n, int64_t stride)
+{
+    return (struct row){n, stride, least_of(stride, SHARING_MOST)};
+}
+
 static int axes_of(const kb_group *g, struct row *rows)
 {
     int64_t stride = 1;
@@ -57,7 +62,7 @@ static int axes_of(const kb_group *g, struct row *rows)
 
     for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
         if (g->axes[axis] > 1)
-            rows[n++] = (struct row){g->axes[axis], stride};
+            rows[n++] = row_new(g->axes[axis], stride);
         stride *= g->axes[axis] ? g->axes[axis] : 1;
     }
     return n;
@@ -70,7 +75,7 @@ static int halves_of(struct row of, struct row *rows)
     for (int64_t rest = of.n, prime = 2; rest > 1; prime++)
         while (rest % prime == 0) {
             rest /= prime;
-            rows[n++] = (struct row){prime, rest * of.stride};
+            rows[n++] = row_new(prime, rest * of.stride);
         }
     return n;
 }
@@ -84,11 +89,11 @@ static int levels_of(const kb_group *g, struct row *rows)
     if (axes_of(g, rows) == 0)
         return 0;
     if (inside == 1 || inside == g->n) {
-        rows[0] = (struct row){g->n, 1};
+        rows[0] = row_new(g->n, 1);
         return 1;
     }
-    rows[0] = (struct row){inside, 1};
-    rows[1] = (struct row){g->n / inside, inside};
+    rows[0] = row_new(inside, 1);
+    rows[1] = row_new(g->n / inside, inside);
     return 2;
 }
 
@@ -97,7 +102,7 @@ int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *
     return algorithm == KB_COLL_AXES || algorithm == KB_COLL_AXES_HALVING
                ? axes_of(&c->group, rows)
            : algorithm == KB_COLL_HIERARCHICAL ? levels_of(&c->group, rows)
-                                               : halves_of((struct row){c->group.n, 1}, rows);
+                                               : halves_of(row_new(c->group.n, 1), rows);
 }
 
 struct coll coll_of_row(const struct coll *c, struct row row)
@@ -149,15 +154,23 @@ static double step_fs(const struct coll *c)
     return c->ring && c->steps[DOWN] > 0 ? larger(fs, (double)down->last_fs) : fs;
 }
 
+/* What a PE does for a part, which others do not hide: commands for each of four pieces, and loads
+ * from far for each that there are. */
+static double work_fs(const struct coll *c, double part)
+{
+    double pieces = fmin(larger(1, part / PIECE_BYTES), PIECES_MOST);
+
+    return (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS + pieces * (c->order->piece_fs - PIECE_FS);
+}
+
 /* About how long a gathering or scattering of so many bytes takes; `sharing` rows share a link. */
 static double about_fs(const struct coll *c, double bytes, double sharing)
 {
     int64_t steps = c->direct ? 1 : c->most_steps;
     double part = bytes / (double)c->group.n;
-    double pieces = fmin(larger(1, part / PIECE_BYTES), PIECES_MOST);
 
     return (double)steps * step_fs(c) + part * parts_on_link(c) * sharing * c->order->byte_fs +
-           pieces * (double)c->group.n * c->order->piece_fs;
+           (double)c->group.n * work_fs(c, part);
 }
 
 /* From the root to all, or back, piece by piece. A tree takes a way of half the group, a quarter,
@@ -209,7 +222,7 @@ static double row_about_fs(const struct coll *c, struct row row, double bytes)
     line = coll_of_row(&first, row);
     line.order = coll_order_of(&line);
     coll_choose_shape(&line, bytes);
-    return about_fs(&line, bytes, (double)least_of(row.stride, SHARING_MOST));
+    return about_fs(&line, bytes, (double)row.sharing);
 }
 
 /* The members below and above in each row have queues of their own; of a pair it is one. */
@@ -247,6 +260,8 @@ static int rows_for(const struct coll *c, kb_coll_algorithm algorithm, double by
     for (int i = 0; i < n; i++) {
         int n_parts = algorithm == KB_COLL_AXES_HALVING ? halves_of(whole[i], parts) : 0;
 
+        for (int k = 0; k < n_parts; k++) /* those of a pair pass the others between them */
+            parts[k].sharing = whole[i].sharing * (parts[k].stride / whole[i].stride);
         if (n_parts > 1 && used + n_parts + n - i <= ROWS_MOST &&
             rows_fs(c, parts, n_parts, bytes) < row_about_fs(c, whole[i], bytes)) {
             memcpy(&rows[used], parts, (size_t)n_parts * sizeof *rows);
@@ -342,6 +357,15 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
 
 /* -- what AUTO weighs ------------------------------------------------------------------------- */
 
+static bool are_alike(const struct row *a, const struct row *b, int n)
+{
+    int i = 0;
+
+    while (i < n && a[i].n == b[i].n && a[i].stride == b[i].stride)
+        i++;
+    return i == n;
+}
+
 /* Does it go as an algorithm before it? */
 static bool is_another(const struct coll *c, kb_coll_algorithm a, double bytes)
 {
@@ -349,8 +373,7 @@ static bool is_another(const struct coll *c, kb_coll_algorithm a, double bytes)
     int n = rows_for(c, a, bytes, rows);
 
     for (int i = 0; by_rows[i] != a; i++)
-        if (rows_for(c, by_rows[i], bytes, others) == n &&
-            memcmp(rows, others, (size_t)n * sizeof *rows) == 0)
+        if (rows_for(c, by_rows[i], bytes, others) == n && are_alike(rows, others, n))
             return true;
     return false;
 }

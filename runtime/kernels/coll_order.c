@@ -1,10 +1,10 @@
 /* coll_order.c -- in which order rings visit the members of a group: found once for each group.
  *
  * A ring is as fast as its ways are short. So its members stand in it either by rank, or as a lap
- * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before (machine/lap.h; cubes
- * that are no grid: the nearest that has not been visited), and in a cube by number, or the first
- * half of the PEs there and the second half back. The order whose ways are the shortest in all is
- * taken; of equals the one whose longest is, then the first of these.
+ * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before
+ * (machine/lap.h; cubes that are no grid: the nearest that has not been visited), and in a cube by
+ * number, or the first half of the PEs there and the second half back. The order whose ways are the
+ * shortest in all is taken; of equals the one whose longest is, then the first of these.
  */
 #include "kernels/coll.h"
 #include "base/text.h"
@@ -17,7 +17,6 @@
 /* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
 enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
 #define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
-#define PIECE_FS 24000000.0
 
 void coll_bad(const struct coll *c, const char *format, ...)
 {
@@ -85,8 +84,8 @@ static int64_t *ways_between_cubes(const struct coll *c)
         for (uint32_t k = 0; k < t->cubes; k++) {
             bool ends = i != k && cube_pe_count(t, i) > 0 && cube_pe_count(t, k) > 0;
 
-            fs[i * t->cubes + k] = ends ? coll_way_fs(t, cube_first_pe(t, i), cube_first_pe(t, k))
-                                        : FAR_FS;
+            fs[i * t->cubes + k] =
+                ends ? coll_way_fs(t, cube_first_pe(t, i), cube_first_pe(t, k)) : FAR_FS;
         }
     return fs;
 }
@@ -208,7 +207,8 @@ static struct standing standing_of(const struct kb_topology *t, const uint32_t *
     return (struct standing){(uint64_t)place[cube] << 32 | at, rank};
 }
 
-static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint32_t *pes, enum by by)
+static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint32_t *pes,
+                         enum by by)
 {
     int64_t n = c->group.n;
     uint32_t *ranks = room(c, (size_t)n, sizeof *ranks);

@@ -44,7 +44,7 @@ static void reduce_by_rows(struct coll *c, kb_coll args)
 /* Two members, of which the one of the core has the lower rank. */
 static struct coll pair_of(const struct coll *c)
 {
-    struct coll pair = coll_of_row(c, (struct row){2, c->core});
+    struct coll pair = coll_of_row(c, (struct row){2, c->core, 1});
 
     pair.group.first = c->group.first + (uint32_t)(c->rank % c->core) * c->group.stride;
     return pair;
@@ -70,11 +70,12 @@ void coll_reduce_by_rows(struct coll *c, kb_coll args)
         args.in = args.out;
     }
     if (c->rank < c->core) {
-        kb_group core = c->group;
+        struct coll core = coll_new(c->here, c->tl, c->group, c->name);
 
-        core.n = c->core;
+        core.group.n = c->core;
         args.algorithm = KB_COLL_HALVING;
-        kb_all_reduce_at(c->here, c->tl, core, args);
+        if (coll_begin(&core, &args, DEAL_REDUCE))
+            reduce_by_rows(&core, args);
     }
     if (paired) {
         pair = pair_of(c);

@@ -1,6 +1,7 @@
 /* alone.c -- what a transaction takes alone of a memory that components or banks are: its models,
  * run on an idle copy. */
 #include "machine/alone.h"
+#include "machine/address.h"
 #include "machine/alone_l2.h"
 #include "machine/pieces.h"
 #include "machine/bank_rules.h"
@@ -614,6 +615,29 @@ static void set_blocks(struct alone_of *of)
     of->drain_fs = bank_later(of->drain_fs, drain_fs(of->own_bytes, cost_own_gbs(of->m, memory)));
 }
 
+/* The same at the L2 of its cube, where its bytes lie at their global addresses. */
+static struct kb_cost cost_alone_at_l2(struct idle *idle, struct alone_of *of, uint64_t offset)
+{
+    const struct kb_topology *t = of->t;
+    uint32_t slice = of->trip.dst;
+    struct pieces *pieces = NULL;
+    struct kb_cost c;
+
+    of->trip.dst = dst_or_l2(t, of->trip.src, slice);
+    of->offset = address_of(t, slice, offset);
+    for (uint64_t done = 0, n; t->granule && done < of->nbytes; done += n) {
+        n = t->granule - (offset + done) % t->granule;
+        n = at_most(of->nbytes - done, n);
+        idle->lost |= !pieces_add(&pieces, address_of(t, slice, offset + done), n);
+    }
+    of->pieces = idle->lost ? NULL : pieces;
+    c = cost_by_tables(t, of->m, of->op, &of->trip, of->nbytes);
+    of->drain_fs = c.drain_fs;
+    cost_add_l2(&c, alone_in_memory(idle, of));
+    free(pieces);
+    return c;
+}
+
 struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const struct cost_mask *m,
                           kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
                           uint64_t offset)
@@ -627,6 +651,8 @@ struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const 
                           .offset = offset,
                           .drain_fs = c.drain_fs};
 
+    if (!trip->of_host && dst_or_l2(t, trip->src, trip->dst) != trip->dst)
+        return cost_alone_at_l2(idle, &of, offset);
     set_blocks(&of);
     c.drain_fs = of.drain_fs;
     cost_add_alone(idle, &of, &c);

@@ -112,6 +112,14 @@ static inline void cost_set_memory(struct kb_cost *c, int64_t fs)
     c->memory_overhead_fs = fs - c->drain_fs;
 }
 
+/* The same at an L2, behind which there are wires, too. */
+static inline void cost_add_l2(struct kb_cost *c, struct alone alone)
+{
+    cost_set_memory(c, alone.fs);
+    c->wire_fs += alone.wire_fs;
+    c->overhead_fs -= alone.wire_fs;
+}
+
 /* Makes costs by the tables what they are alone, where banks and components take part. */
 void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost *c);
 

@@ -206,6 +206,16 @@ static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32
     return t->sips == 1 || a / t->cubes == b / t->cubes;
 }
 
+/* Where a PE's transaction to memory `dst` ends: at that, or at the L2 of its cube. */
+static inline uint32_t dst_or_l2(const struct kb_topology *t, uint32_t src, uint32_t dst)
+{
+    uint32_t cube = src_cube(t, src);
+
+    if (!topology_has_l2(t) || !unit_is_slice(t, dst_unit(t, dst)) || !kind_at(t, cube)->l2_cache.sets)
+        return dst;
+    return dst_pack(t, cube, unit_of_l2(t));
+}
+
 /* From a PE to a memory of another cube. */
 static inline __attribute__((always_inline)) struct cost_row
 cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)

@@ -20,7 +20,7 @@ void tree_walk(const struct kb_topology *t, const struct trip *trip, uint32_t n,
             each(arg, walk_node(t, hop, at.cube, trip), walk_link(t, edge, at.cube, trip));
         }
         if (n == 0)
-            return;
+            return; /* the last segment has none behind it */
     }
 }
 

@@ -46,6 +46,7 @@ static bool caches_begin(struct kb_sim *s)
     s->caches = calloc(1, sizeof *s->caches);
     if (!s->caches)
         return false;
+    s->child_will_end = l2_child_will_end;
     s->caches->by_memory = calloc(n_memories(s), sizeof(struct cache *));
     return s->caches->by_memory;
 }

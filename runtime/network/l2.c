@@ -220,7 +220,7 @@ static void tell_others(struct kb_sim *s, struct cache *c, uint32_t number, int6
     c->n_waits = kept;
 }
 
-void child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)
+void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     uint32_t maker = s->splits[slot].maker, fill = s->caches->rows[slot].fill;
     struct cached *row;

@@ -90,16 +90,6 @@ static bool goes_to_l2(const struct kb_sim *s, const struct txn *x)
     return unit_is_l2(s->topo, dst_unit(s->topo, x->dst));
 }
 
-/* Wires behind an L2 are wires, too. */
-static __attribute__((noinline)) void add_far_wires(const struct kb_sim *s, const struct txn *x,
-                                                    int64_t drain_fs, kb_result *r)
-{
-    int64_t wire_fs = sim_alone(s, (uint32_t)(x - s->txns), drain_fs).wire_fs;
-
-    r->wire_fs += wire_fs;
-    r->overhead_fs -= wire_fs;
-}
-
 /* What it would take alone: as it was, but where components take part, or parts of it wait for each
  * other. */
 INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
@@ -224,8 +214,6 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
     if (!plain && s->router && txn_queues(s, x))
         divide_waits(r);
-    if (!plain && goes_to_l2(s, x))
-        add_far_wires(s, x, c.drain_fs, r);
     if (!plain && caches_have(s, x))
         r->service_fs = s->caches->rows[x - s->txns].start_fs;
     if (!plain && __builtin_expect(idle_has_lost(s->idle), false)) {

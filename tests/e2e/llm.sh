@@ -15,7 +15,7 @@ run llm llama-3.2-1b --batch 1,4 --decode 64 --tries 2 --format json --quiet
 equal "the schema" kernbench.llm/1 "$(total .schema)"
 equal "an object for each batch" "1 4" "$(total '[.totals[].batch] | join(" ")')"
 equal "what was not run is null" "null null" "$(total '[.totals[].ttft_ms | tostring] | join(" ")')"
-equal "4 tokens in 212.091 us" "0.212091 4714.951 18859.802" \
+equal "4 tokens in 211.989 us" "0.211989 4717.23 18868.919" \
     "$(total '.totals[1] | "\(.tpot_ms) \(.tokens_per_s_user * 1000 | round / 1000) \(.tokens_per_s * 1000 | round / 1000)"')"
 equal "the time of a token is the total of its rows" 0 \
     "$(total '[.rows[] | select(.op == "total") | .us / 1000] as $us | [.totals[].tpot_ms] as $ms |

@@ -160,6 +160,8 @@ static const struct kind_row kinds[TOPO_KINDS] = {
         .banks = {0},
         .cache = {0},
         .cached = {0},
+        .l2 = {0},
+        .l2_cache = {0},
     },
 };
 
@@ -858,6 +860,7 @@ const struct kb_topology two_cubes_topology = {
     .n_nodes = TOPO_NODES,
     .n_edges = TOPO_EDGES,
     .n_units = TOPO_UNITS,
+    .sources = 2,
     .pe_bits = TOPO_PE_BITS,
     .unit_bits = TOPO_UNIT_BITS,
     .n_cube_nodes = TOPO_CUBE_NODES,
@@ -867,8 +870,10 @@ const struct kb_topology two_cubes_topology = {
     .m_cpu_node = TOPO_M_CPU,
     .sram_node = TOPO_SRAM,
     .first_hbm_node = TOPO_FIRST_HBM,
+    .l2_node = 13,
     .first_pe_node = TOPO_FIRST_PE,
     .granule = 0,
+    .offset_bits = 36,
     .address_over = 0,
     .address_hash = 0,
     .software_unit = 0,

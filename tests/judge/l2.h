@@ -9,7 +9,7 @@ struct judge_l2_child {
     uint64_t maker;
     bool write;
     int64_t depart_fs;
-    struct judge_piece piece; /* its bytes; runs are owned by who is told */
+    struct judge_piece piece; /* its bytes; its runs are the own of what is told */
     uint64_t asked;
     size_t number; /* of a read child; 0: a write */
 };

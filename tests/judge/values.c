@@ -77,6 +77,7 @@ static const char *const defaults[][4] = {
     {"cube.sram.pos_mm.0", "1.5"},
     {"cube.sram.pos_mm.1", "9.0"},
     {"cube.sram.size_mb", "32"},
+    {"cube.sram.size_kb", "0"},
     {"cube.sram.hold", "route", "own"},
     {"cube.sram.latency_ns", "0.0"},
     {"cube.sram.bw_gbs", "0.0"},

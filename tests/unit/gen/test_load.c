@@ -148,6 +148,7 @@ static const char *const listing[][2] = {
     {"cube.sram.overhead_ns", "0.0"},
     {"cube.sram.pos_mm", "[1.5, 9.0]"},
     {"cube.sram.size_mb", "32"},
+    {"cube.sram.size_kb", "0"},
     {"cube.sram.hold", "route"},
     {"cube.sram.latency_ns", "0.0"},
     {"cube.sram.bw_gbs", "0.0"},

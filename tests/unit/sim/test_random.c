@@ -124,7 +124,7 @@ static void caches_do_what_the_judge_says(void **state)
 static void l2s_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_l2, check_banks);
+    each_scenario(seeds() / 4, judge_random_l2, check_banks);
 }
 
 /* -- what was used -------------------------------------------------------------------------- */

@@ -432,6 +432,22 @@ static void random_kernels_on_banks(void **state)
     }
 }
 
+/* The same through L2s. */
+static void random_kernels_on_l2s(void **state)
+{
+    uint64_t seeds = n_seeds(BANKS);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_in(seed % 3 ? plain_topo(judge_random_kernel_l2, seed)
+                                                 : interleaved(judge_random_kernel_l2, seed),
+                                        seed, seed % 2);
+
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+}
+
 /* The same through caches of slices. */
 static void random_kernels_on_caches(void **state)
 {
@@ -458,6 +474,7 @@ int main(void)
         cmocka_unit_test(random_kernels_on_interleaved_slices),
         cmocka_unit_test(random_kernels_on_banks),
         cmocka_unit_test(random_kernels_on_caches),
+        cmocka_unit_test(random_kernels_on_l2s),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static uint64_t lasted_fs(const struct kb_sim *s)
     const struct kernels *k = s->kernels;
 
     if (k ? k->launch == k->n_launches : s->n_done == sim_txn_count(s))
-        return (uint64_t)sim_free_fs(s);
+        return (uint64_t)(k ? s->end_fs : sim_free_fs(s));
     if (!k || s->status != KB_OK || !k->launched)
         return s->now_fs;
     return next_fs(s);

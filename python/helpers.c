@@ -205,8 +205,9 @@ struct kernbench_kernel {
     uint64_t nbytes;
 };
 
+/* A launch of a simulation. */
 struct kernbench_session {
-    const kb_bench_run *run;
+    uint32_t *pes; /* owned, [n_pes], ascending */
     uint32_t n_pes;
     struct kernbench_kernel *kernels; /* owned, [n_pes] */
     struct kernbench_session *next;
@@ -215,12 +216,13 @@ struct kernbench_session {
 static pthread_mutex_t sessions_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernbench_session *sessions;
 
-static struct kernbench_session *kernbench_session_new(const kb_bench_run *run, uint32_t n_pes)
+static struct kernbench_session *kernbench_session_new(const uint32_t *pes, uint32_t n_pes)
 {
     struct kernbench_session *s = calloc(1, sizeof *s);
 
     s->kernels = calloc(n_pes, sizeof *s->kernels);
-    s->run = run;
+    s->pes = malloc(n_pes * sizeof *s->pes);
+    memcpy(s->pes, pes, n_pes * sizeof *s->pes);
     s->n_pes = n_pes;
     for (uint32_t i = 0; i < n_pes; i++) {
         s->kernels[i].locks = calloc(1, sizeof *s->kernels[i].locks);
@@ -234,9 +236,10 @@ static struct kernbench_session *kernbench_session_new(const kb_bench_run *run, 
     return s;
 }
 
-static struct kernbench_kernel *kernbench_session_kernel(struct kernbench_session *s, uint32_t pe)
+/* That of the PE which is number `i` of the launch. */
+static struct kernbench_kernel *kernbench_session_kernel(struct kernbench_session *s, uint32_t i)
 {
-    return &s->kernels[pe];
+    return &s->kernels[i];
 }
 
 static void turn_to(struct kernbench_kernel *k, int turn)
@@ -269,6 +272,7 @@ static void kernbench_session_free(struct kernbench_session *s)
     for (uint32_t i = 0; i < s->n_pes; i++)
         free(s->kernels[i].locks);
     free(s->kernels);
+    free(s->pes);
     free(s);
 }
 
@@ -618,25 +622,40 @@ static void play_one(struct player *p)
         play_math(p, what);
 }
 
-static struct kernbench_session *session_of(const kb_bench_run *run)
+/* Has it ended? */
+static bool session_is_there(const struct kernbench_session *session)
 {
-    struct kernbench_session *s;
+    const struct kernbench_session *s;
 
     pthread_mutex_lock(&sessions_lock);
-    for (s = sessions; s && s->run != run; s = s->next)
+    for (s = sessions; s && s != session; s = s->next)
         ;
     pthread_mutex_unlock(&sessions_lock);
     return s;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static struct kernbench_kernel *kernel_of(const struct kernbench_session *s, uint32_t pe)
+{
+    const uint32_t *at = bsearch(&pe, s->pes, s->n_pes, sizeof pe, by_number);
+
+    return &s->kernels[at - s->pes];
+}
+
 static void play(tl_ctx *tl, const kb_args *args)
 {
-    struct kernbench_session *s = session_of(args->user);
+    const struct kernbench_session *s = args->user;
     struct player p = {.tl = tl, .here = {__FILE__, __LINE__}};
     int turn = KERNBENCH_GONE;
 
-    if (s) {
-        p.kernel = &s->kernels[tl_pe(tl)];
+    if (session_is_there(s)) {
+        p.kernel = kernel_of(s, tl_pe(tl));
         turn = next_list(p.kernel);
     }
     while (turn != KERNBENCH_GONE) {
@@ -650,13 +669,18 @@ static void play(tl_ctx *tl, const kb_args *args)
     tl_fail_at(p.here, tl, "the functions of this run have ended");
 }
 
-/* Declares the launch of a function on PEs 0..n_pes-1. */
-static void kernbench_launch(kb_bench_run *run, const char *name, uint32_t n_pes)
+/* Declares the launch of a function on the PEs of its session. */
+static void kernbench_launch(kb_bench_run *run, const char *name, struct kernbench_session *s,
+                             uint32_t stream, const uint32_t *after, uint32_t n_after)
 {
-    uint32_t *pes = malloc(n_pes * sizeof *pes);
+    const kb_launch_request request = {.name = name,
+                                       .kernel = play,
+                                       .args.user = s,
+                                       .pes = s->pes,
+                                       .n_pes = s->n_pes,
+                                       .stream = stream,
+                                       .after = after,
+                                       .n_after = n_after};
 
-    for (uint32_t i = 0; i < n_pes; i++)
-        pes[i] = i;
-    kb_bench_launch(run, name, play, pes, n_pes);
-    free(pes);
+    kb_bench_launch_request(run, &request);
 }

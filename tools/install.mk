@@ -30,6 +30,7 @@ install: topology $(ANY) $(PUBLIC_LIB)
 	install -m 644 docs/*.md $(IN)share/doc/kernbench/docs'
 	install -m 644 docs/tutorial/*.md $(IN)share/doc/kernbench/docs/tutorial'
 	install -m 644 README.md CHANGELOG.md LICENSE $(IN)share/doc/kernbench'
+	install -m 644 tools/gdb.py $(IN)share/kernbench'
 	printf '%s\n' $(OF_MACHINE) > $(IN)share/kernbench/machines/$(N)'
 
 # Files of one machine, and of all of them, below PREFIX.

@@ -32,7 +32,7 @@ turns it off. docs/python.md has more.
 from ._bench import Bench, compile
 from ._errors import BadArgument, BadInput, Deadlock, Different, Error, KernelError, LimitReached, Note
 from ._arrow import ArrowRows
-from ._kernel import Kernel, Launch, by_rows, empty, kernel
+from ._kernel import Kernel, Launch, Launches, by_rows, empty, kernel
 from ._machine import Machine, Picture, Variants, benches, columns, diff, machines, vary
 from ._native import ffi as _ffi
 from ._native import lib as _lib
@@ -42,5 +42,5 @@ from ._simulation import Simulation
 from ._tensors import Tensors
 
 __version__ = _ffi.string(_lib.KB_VERSION).decode()
-__all__ = ["Machine", "Simulation", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "kernel", "Kernel", "Launch", "empty", "by_rows", "Tensors", "Picture", "progress",
+__all__ = ["Machine", "Simulation", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "kernel", "Kernel", "Launch", "Launches", "empty", "by_rows", "Tensors", "Picture", "progress",
            "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "LimitReached", "Note"]

@@ -10,7 +10,7 @@ import itertools
 import threading
 import traceback
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ._errors import BadArgument
 from ._native import ffi, lib
 
 _recorder.OWN.add(__file__)
-_launches: "weakref.WeakValueDictionary[int, Launch]" = weakref.WeakValueDictionary()
+_given: "weakref.WeakValueDictionary[int, Given]" = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
 _UNUSED = {"num_warps", "num_ctas", "maxnreg", "warp_specialize"}
 
@@ -50,20 +50,57 @@ def by_rows(array: Any, dtype: Optional[str] = None) -> Placed:
     return Placed(np.asarray(array), "input", dtype, rows=True)
 
 
-class Session:
-    """The threads of one simulation."""
+class Declared:
+    """The tensors of a run, each declared once, whichever launches have it."""
 
-    def __init__(self, launch: "Launch", run: Any, pes: int, memories: List[Dict[str, Any]]):
-        self.launch, self.pes = launch, pes
+    def __init__(self, run: Any):
+        self.run, self.names = run, set()  # type: Any, set[str]
+        self.of: Dict[int, Any] = {}
+
+    def tensor(self, name: str, x: Placed) -> Any:
+        """NULL: it was refused."""
+        if id(x) in self.of:
+            return self.of[id(x)]
+        own, n = name, 1
+        while own in self.names:
+            n += 1
+            own = f"{name}_{n}"
+        self.names.add(own)
+        self._declare(own, x)
+        tensor = lib.kb_bench_tensor(self.run, len(self.of), ffi.NULL)
+        self.of[id(x)] = tensor
+        if tensor != ffi.NULL and x.role == "input":
+            bytes_of = np.ascontiguousarray(x.array)
+            lib.kb_tensor_write(tensor, ffi.from_buffer("char[]", bytes_of), ffi.NULL)
+        return tensor
+
+    def _declare(self, name: str, x: Placed) -> None:
+        shape = ffi.new("kb_shape *")
+        shape.rank = len(x.shape)
+        for i, n in enumerate(x.shape):
+            shape.dim[i] = n
+        placement = ffi.new("kb_placement *")
+        placement.cubes = placement.pes = lib.KB_ROW_WISE if x.rows or x.role == "output" else lib.KB_REPLICATE
+        if x.role == "output":
+            lib.kb_bench_output(self.run, name.encode(), x.dtype.code, shape[0], placement[0])
+        else:
+            lib.kb_bench_input(self.run, name.encode(), x.dtype.code, shape[0], placement[0], 0)
+
+
+class Session:
+    """The threads of one launch of a simulation: `pes` are its PEs, `memories` the arguments of each."""
+
+    def __init__(self, launch: "Launch", pes: List[int], memories: List[Dict[str, Any]]):
+        self.launch, self.pes = launch, len(pes)
         self.files = _recorder.Files()
-        self.c = lib.kernbench_session_new(run, pes)
+        self.c = lib.kernbench_session_new(pes, len(pes))
         self.threads = []
         self.recorders = []  # their lists are played behind the end of their functions
-        for pe in range(pes):
-            kernel = lib.kernbench_session_kernel(self.c, pe)
-            recorder = _recorder.Recorder(kernel, self.files, pe, launch.grid)
+        for i in range(len(pes)):
+            kernel = lib.kernbench_session_kernel(self.c, i)
+            recorder = _recorder.Recorder(kernel, self.files, i, launch.grid)
             self.recorders.append(recorder)
-            thread = threading.Thread(target=self.body, args=(recorder, memories[pe]), daemon=True)
+            thread = threading.Thread(target=self.body, args=(recorder, memories[i]), daemon=True)
             self.threads.append(thread)
             thread.start()
 
@@ -114,42 +151,24 @@ class Session:
         lib.kernbench_session_free(self.c)
 
 
-class Launch(Bench):
-    """A kernel with its grid and arguments: a bench."""
+class Given(Bench):
+    """A bench that Python gives to the library."""
 
-    function: Callable[..., Any]
-    arguments: Dict[str, Any]
-    grid: Tuple[int, ...]
-    overlaps: bool
     number: int
-    sessions: List["Session"]
-    exception: Optional[BaseException]
     c: Any
     _kept: Tuple[Any, ...]  # what `c` names
 
-    def __new__(cls, function: Callable[..., Any], grid: Any, arguments: Dict[str, Any], overlaps: bool) -> "Launch":
-        number = next(_numbers)
-        try:
-            source = inspect.getsource(function)
-        except (OSError, TypeError):
-            source = function.__name__
-        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
-        self = super().__new__(cls, f"python:{function.__name__}:{digest}:{number}")
-        self.function, self.overlaps, self.number = function, overlaps, number
-        self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
-                          for name, value in arguments.items()}
-        self.grid = tuple(int(n) for n in grid) + (1,) * (3 - len(grid))
-        self.sessions, self.exception = [], None
-        self.c = self._bench()
-        _launches[number] = self
+    def give(self, number: int, summary: str) -> None:
+        self.number = number
+        self.c = self._bench(summary)
+        _given[number] = self
         lib.kb_query_bench_give(self.c)
         weakref.finalize(self, lib.kb_query_bench_take_back, self.c)
-        return self
 
-    def _bench(self) -> Any:
+    def _bench(self, summary: str) -> Any:
         """The bench in C, and what it names."""
         texts = [ffi.new("char[]", text.encode()) for text in
-                 (str(self), f"a kernel in Python, {self.function.__name__}()", "launch", str(self.number), "its number")]
+                 (str(self), summary, "launch", str(self.number), "its number")]
         arg = ffi.new("kb_bench_arg *")
         arg.name, arg.type, arg.initial, arg.help = texts[2], lib.KB_ARG_INT, texts[3], texts[4]
         arg.min = arg.max = self.number
@@ -160,48 +179,115 @@ class Launch(Bench):
         return bench
 
     def setup(self, run: Any) -> None:
-        """Declares tensors and the launch of a simulation."""
-        topo = lib.kb_bench_topology(run)
-        pes = min(lib.kb_pe_count(topo), int(np.prod(self.grid)))
-        tensors = [(name, x) for name, x in self.arguments.items() if isinstance(x, Placed)]
-        for i, (name, x) in enumerate(tensors):
-            self._declare(run, name, x)
-            tensor = lib.kb_bench_tensor(run, i, ffi.NULL)
-            if tensor == ffi.NULL:
-                return
-            if x.role == "input":
-                bytes_of = np.ascontiguousarray(x.array)
-                lib.kb_tensor_write(tensor, ffi.from_buffer("char[]", bytes_of), ffi.NULL)
-        memories = [dict(self.arguments) for _ in range(pes)]
-        for i, (name, x) in enumerate(tensors):
-            tensor = lib.kb_bench_tensor(run, i, ffi.NULL)
-            for pe in range(pes):
-                memories[pe][name] = _offsets.Pointer(memory_of(tensor, name, x, topo, pe), 0)
-        text = ffi.new("char[]", self.function.__name__.encode())
-        self._kept += (text,)
-        self.sessions.append(Session(self, run, pes, memories))
-        lib.kernbench_launch(run, text, pes)
-
-    @staticmethod
-    def _declare(run: Any, name: str, x: Placed) -> None:
-        shape = ffi.new("kb_shape *")
-        shape.rank = len(x.shape)
-        for i, n in enumerate(x.shape):
-            shape.dim[i] = n
-        placement = ffi.new("kb_placement *")
-        placement.cubes = placement.pes = lib.KB_ROW_WISE if x.rows or x.role == "output" else lib.KB_REPLICATE
-        if x.role == "output":
-            lib.kb_bench_output(run, name.encode(), x.dtype.code, shape[0], placement[0])
-        else:
-            lib.kb_bench_input(run, name.encode(), x.dtype.code, shape[0], placement[0], 0)
+        """Declares tensors and launches of a simulation."""
+        raise NotImplementedError
 
     def over(self) -> Optional[BaseException]:
-        """A command with it has ended; what the function has raised."""
+        """A command with it has ended; what a function has raised."""
+        raise NotImplementedError
+
+
+class Launch(Given):
+    """A kernel with its grid and arguments: a bench."""
+
+    function: Callable[..., Any]
+    arguments: Dict[str, Any]
+    grid: Tuple[int, ...]
+    overlaps: bool
+    sessions: List["Session"]
+    exception: Optional[BaseException]
+
+    def __new__(cls, function: Callable[..., Any], grid: Any, arguments: Dict[str, Any], overlaps: bool) -> "Launch":
+        number = next(_numbers)
+        try:
+            source = inspect.getsource(function)
+        except (OSError, TypeError):
+            source = function.__name__
+        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+        self = super().__new__(cls, f"python:{function.__name__}:{digest}:{number}")
+        self.function, self.overlaps = function, overlaps
+        self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
+                          for name, value in arguments.items()}
+        self.grid = tuple(int(n) for n in grid) + (1,) * (3 - len(grid))
+        self.sessions, self.exception = [], None
+        self.give(number, f"a kernel in Python, {function.__name__}()")
+        return self
+
+    def setup(self, run: Any) -> None:
+        self.launch_on(run, Declared(run), None, 0, [])
+
+    def launch_on(self, run: Any, declared: Declared, pes: Optional[List[int]], stream: int, after: List[int]) -> None:
+        """Declares its tensors and its launch, on `pes` or on as many as it has programs."""
+        topo = lib.kb_bench_topology(run)
+        programs = int(np.prod(self.grid))
+        on = (list(range(lib.kb_pe_count(topo))) if pes is None else pes)[:programs]
+        tensors = {name: declared.tensor(name, x) for name, x in self.arguments.items() if isinstance(x, Placed)}
+        if ffi.NULL in tensors.values():
+            return
+        memories = [{**self.arguments, **{name: _offsets.Pointer(memory_of(tensor, name, self.arguments[name], topo, pe), 0)
+                                          for name, tensor in tensors.items()}} for pe in on]
+        text = ffi.new("char[]", self.function.__name__.encode())
+        self._kept += (text,)
+        session = Session(self, on, memories)
+        self.sessions.append(session)
+        lib.kernbench_launch(run, text, session.c, stream, after, len(after))
+
+    def over(self) -> Optional[BaseException]:
         sessions, self.sessions = self.sessions, []
         for session in sessions:
             session.end()
         found, self.exception = self.exception, None
         return found
+
+
+class Launches(Given):
+    """Several launches of one simulation: a bench.
+
+    >>> both = kernbench.Launches()
+    >>> a = both.launch(prefill[(4,)](x, y))
+    >>> b = both.launch(decode[(4,)](u, z), pes=range(4, 8), stream=1)
+    >>> both.launch(merge[(8,)](y, z), after=[a, b])
+    >>> m.run(both)
+    """
+
+    launches: List[Tuple[Launch, Optional[List[int]], int, List[int]]]
+
+    def __new__(cls) -> "Launches":
+        number = next(_numbers)
+        self = super().__new__(cls, f"python:launches:{number}")
+        self.launches = []
+        self.give(number, "launches of kernels in Python")
+        return self
+
+    def launch(self, launch: Launch, *, pes: Optional[Iterable[int]] = None, stream: int = 0,
+               after: Iterable[int] = ()) -> int:
+        """Adds a launch, and returns its number. It sets out when the one before it in its stream, those
+        in `after` (numbers) and all earlier ones on its PEs have ended; else it runs beside them.
+
+        pes  numbers of PEs, ascending; by default the first ones, as many as there are programs
+
+        An array that two launches have by the same kernbench.empty() or by_rows() is one tensor.
+        """
+        if not isinstance(launch, Launch):
+            raise BadArgument(2, ["launch() takes a kernel with its grid and arguments: kernel[grid](...)"])
+        if int(stream) < 0:
+            raise BadArgument(2, [f"stream {stream} is below 0"])
+        on = None if pes is None else sorted(int(pe) for pe in pes)
+        if on is not None and (not on or on[0] < 0):
+            raise BadArgument(2, ["a launch needs PEs, numbers from 0"])
+        self.launches.append((launch, on, int(stream), [int(n) for n in after]))
+        return len(self.launches) - 1
+
+    def setup(self, run: Any) -> None:
+        declared = Declared(run)
+        if not self.launches:
+            raise BadArgument(2, ["no launch was added"])
+        for launch, pes, stream, after in self.launches:
+            launch.launch_on(run, declared, pes, stream, after)
+
+    def over(self) -> Optional[BaseException]:
+        found = [launch.over() for launch, *_ in self.launches]
+        return next((e for e in found if e), None)
 
 
 def memory_of(tensor: Any, name: str, x: Placed, topo: Any, pe: int) -> _offsets.Memory:
@@ -220,11 +306,11 @@ def memory_of(tensor: Any, name: str, x: Placed, topo: Any, pe: int) -> _offsets
 
 @ffi.def_extern()  # type: ignore[misc]
 def kernbench_setup(run: Any) -> None:
-    launch = _launches.get(lib.kb_bench_int(run, b"launch"))
+    given = _given.get(lib.kb_bench_int(run, b"launch"))
     try:
-        if launch is None:
+        if given is None:
             raise BadArgument(2, ["the kernel is gone"])
-        launch.setup(run)
+        given.setup(run)
     except Exception as e:
         lib.kb_bench_refuse(run, str(e).encode(errors="replace"))
 

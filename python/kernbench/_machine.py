@@ -14,7 +14,7 @@ from ._arrow import ArrowRows
 from ._bench import is_compiled, judge
 from ._errors import BadInput, Different, Error, error
 from ._frame import Frame
-from ._kernel import Launch
+from ._kernel import Given
 from ._native import ffi, lib
 from ._query import Query, c_text, made_of, word, words_of
 from ._rows import Table
@@ -351,7 +351,7 @@ class Commands:
 
 def ended(operands: Iterable[Any]) -> Optional[BaseException]:
     """A command with these operands has ended: what a kernel in Python among them has raised."""
-    found = [operand.over() for operand in operands if isinstance(operand, Launch)]
+    found = [operand.over() for operand in operands if isinstance(operand, Given)]
     return found[0] if found else None
 
 

@@ -355,9 +355,9 @@ static uint64_t commands(const struct run *run)
     kb_launch_result r;
     uint64_t n = 0;
 
-    for (size_t i = 0; i < kb_launch_count(run->sim) && kb_launch_get(run->sim, i, &r) == KB_OK;
-         i++)
-        n += r.ops;
+    for (size_t i = 0; i < kb_launch_count(run->sim); i++)
+        if (kb_launch_get(run->sim, i, &r) == KB_OK)
+            n += r.ops;
     return n;
 }
 

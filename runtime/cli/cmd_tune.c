@@ -20,6 +20,7 @@
 #include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "cli/plan/plan.h"
+#include "cli/rows/launch_rows.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
 #include <stdatomic.h>
@@ -68,26 +69,21 @@ struct tune {
 
 /* -- one run -------------------------------------------------------------------------------- */
 
-/* Has the run taken longer than the best one? Its first launch may not have begun. */
+/* Has the run taken longer than the best one? Launches of several streams may begin before the
+ * first that was added; one that has not begun starts at 0. */
 static bool passes_best(const struct tune *t, const kb_sim *sim)
 {
     int64_t best_fs = atomic_load_explicit(t->best_fs, memory_order_relaxed);
-    kb_launch_result first = {0};
+    int64_t start_fs = INT64_MAX;
 
-    kb_launch_get(sim, 0, &first);
-    return kb_sim_end_fs(sim) - first.start_fs > best_fs;
-}
+    for (size_t i = 0; i < kb_launch_count(sim); i++) {
+        kb_launch_result r = {0};
 
-static int64_t time_of(const kb_sim *sim)
-{
-    kb_launch_result launch = {0};
-    int64_t start_fs = 0, end_fs = 0;
-
-    for (size_t i = 0; kb_launch_get(sim, i, &launch) == KB_OK; i++) {
-        start_fs = i ? start_fs : launch.start_fs;
-        end_fs = launch.last_end_fs > end_fs ? launch.last_end_fs : end_fs;
+        kb_launch_get(sim, i, &r);
+        if (r.start_fs > 0 && r.start_fs < start_fs)
+            start_fs = r.start_fs;
     }
-    return end_fs - start_fs;
+    return start_fs != INT64_MAX && kb_sim_end_fs(sim) - start_fs > best_fs;
 }
 
 /* *wants: a kernel wants values, which the run does not have. */
@@ -105,7 +101,7 @@ static kb_status run_bench(const struct tune *t, const char *const *words, size_
     for (status = KB_AGAIN; status == KB_AGAIN && !stop_asked() && !passes_best(t, sim);)
         status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
     if (status == KB_OK)
-        *out = (struct tried){.state = TRIED_OK, .time_fs = time_of(sim)};
+        *out = (struct tried){.state = TRIED_OK, .time_fs = launches_fs(sim)};
     else if (status == KB_AGAIN && !stop_asked())
         *out = (struct tried){.state = TRIED_STOPPED};
     *wants = status == KB_KERNEL_ERROR && kb_sim_wants_values(sim) && !values;

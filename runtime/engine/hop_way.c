@@ -226,7 +226,7 @@ static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t 
     txn->service_fs = (int64_t)start;
     if (hop_is_inside(s, slot))
         s->heard->begin(s, start, slot);
-    post_done(s, after(start, hold_fs), slot);
+    post_done(s, after(start, hold_fs + branch_late_fs(s, slot)), slot);
 }
 
 /* -- one holder, and a queue ------------------------------------------------------------------ */

@@ -323,7 +323,8 @@ static ALWAYS_INLINE struct goer serve_in_order(struct kb_sim *s, int how,
                                service->own_rate);
     start = take_turn(s, memory_for(s, how, slot), service->taken_fs + (twice ? 2 * own : own), t);
     s->txns[slot].service_fs = (int64_t)start;
-    return served(s, how, after(start, service->done_fs + drain), slot, drain);
+    return served(s, how, after(start, service->done_fs + drain + branch_late_fs(s, slot)), slot,
+                  drain);
 }
 
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */

@@ -97,7 +97,7 @@ static void on_stretch(void *arg, const kb_stretch *stretch)
 
 /* What owns a command's time, beside the run. */
 struct owners {
-    struct key name, pe, line;
+    struct key name, pe, line, region;
 };
 
 static struct owners owners_of(kb_breakdown *why, const kb_command *command)
@@ -109,7 +109,9 @@ static struct owners owners_of(kb_breakdown *why, const kb_command *command)
         .pe = {.by = KB_BREAKDOWN_PE, .of = place_of(KB_AT_PE, pe_src(why->topo, command->pe))},
         .line = {.by = KB_BREAKDOWN_LINE,
                  .file = sums_text(sums, command->file) & 0x7fffff,
-                 .line = (uint32_t)command->line}};
+                 .line = (uint32_t)command->line},
+        .region = {.by = KB_BREAKDOWN_REGION,
+                   .of = sums_text(sums, command->region ? command->region : "")}};
 }
 
 /* A command's piece, but at its place: to the sums of the run and of its owners. */
@@ -121,6 +123,7 @@ static void add_of_command(struct sums *sums, const struct owners *of, const str
     sums_part(sums, of->name, piece);
     sums_part(sums, of->pe, piece);
     sums_part(sums, of->line, piece);
+    sums_part(sums, of->region, piece);
 }
 
 /* Wires and nodes are many, of which only the sums by place say where: they are added up first. */
@@ -226,7 +229,7 @@ static char *name_of(const kb_breakdown *why, const struct key *k)
     file = slash ? slash + 1 : file;
     if (k->by == KB_BREAKDOWN_LINE)
         snprintf(text, sizeof text, "%s:%u", file, (unsigned)k->line);
-    else if (k->by != KB_BREAKDOWN_OP && k->by != KB_BREAKDOWN_PATH)
+    else if (k->by != KB_BREAKDOWN_OP && k->by != KB_BREAKDOWN_PATH && k->by != KB_BREAKDOWN_REGION)
         kb_place_name(why->topo, k->of, text);
     else if (file)
         snprintf(text, sizeof text, "%s %s:%u", texts[k->of - 1].at, file, (unsigned)k->line);

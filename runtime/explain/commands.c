@@ -117,11 +117,6 @@ static struct cause_of_call *cause_of(struct kb_sim *s, const struct tl_ctx *pe)
     return w->pes ? &w->pes[pe->number] : NULL;
 }
 
-static const char *kernel_name(const struct kb_sim *s)
-{
-    return s->kernels->launches[s->kernels->launch].request.name;
-}
-
 /* Does the call return when the last piece is issued? */
 static bool waits_for_slots(const struct command *c)
 {
@@ -137,7 +132,7 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .pe = c->pe->number,
                         .call = c->call,
                         .name = spans_command_name(c),
-                        .kernel = kernel_name(s),
+                        .kernel = c->pe->launch->request.name,
                         .region = c->op.region,
                         .file = c->here.file,
                         .line = c->here.line,
@@ -158,9 +153,9 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
 void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
 {
     struct cause_of_call *cause = cause_of(s, pe);
-    kb_kernel_run run = {.launch = (uint32_t)s->kernels->launch,
+    kb_kernel_run run = {.launch = pe->launch->number,
                          .pe = pe->number,
-                         .kernel = kernel_name(s),
+                         .kernel = pe->launch->request.name,
                          .start_fs = (int64_t)t,
                          .end_fs = -1,
                          .after = KB_NO_ID};
@@ -270,9 +265,9 @@ void commands_finish(struct kb_sim *s, uint64_t t, struct command *c)
 void commands_stop(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
 {
     const struct cause_of_call *cause = cause_of(s, pe);
-    kb_kernel_run run = {.launch = (uint32_t)s->kernels->launch,
+    kb_kernel_run run = {.launch = pe->launch->number,
                          .pe = pe->number,
-                         .kernel = kernel_name(s),
+                         .kernel = pe->launch->request.name,
                          .start_fs = cause ? cause->start_fs : 0,
                          .end_fs = (int64_t)t,
                          .after = cause ? cause->after : KB_NO_ID,

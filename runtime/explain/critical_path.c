@@ -43,13 +43,14 @@ struct link {
 
 /* The commands of a PE's kernel so far, in order of issue. */
 struct history {
+    uint32_t launch; /* that kernel's; KB_NO_ID: there was none */
     struct link *link; /* owned */
     size_t n, cap;
     kb_share *share; /* owned */
     size_t n_shares, shares_cap;
 };
 
-/* All stretches told so far, in order; the shares of one begin at `first_share`. */
+/* All stretches of a launch told so far, in order; the shares of one begin at `first_share`. */
 struct stretches {
     struct stretch {
         kb_stretch told;
@@ -60,8 +61,12 @@ struct stretches {
     size_t n_shares, shares_cap;
 };
 
-/* The path of a launch. */
+/* The path of a launch, and what it is found from, until it is. */
 struct path {
+    struct stretches stretches;
+    kb_kernel_run last; /* the kernel that ended last in it; after KB_NO_ID: none */
+    bool made, cleared; /* the path; what it is found from is gone */
+
     kb_breakdown_step *step; /* owned, in order of time */
     size_t n, cap;
     kb_share *share; /* owned */
@@ -70,12 +75,9 @@ struct path {
 
 struct paths {
     kb_sim *sim;               /* borrowed */
-    struct history *histories; /* owned; [PE]; of the launch at hand */
+    struct history *histories; /* owned; [PE]; of its last launch */
     uint32_t n_histories;
-    struct stretches stretches; /* of that launch */
-    kb_kernel_run last;         /* the kernel that ended last in it; after KB_NO_ID: none */
-    bool made;                  /* its path */
-    struct path *paths;         /* owned; [launch] */
+    struct path *paths; /* owned; [launch] */
     uint32_t n;
 };
 
@@ -83,10 +85,8 @@ struct paths *paths_new(kb_sim *sim)
 {
     struct paths *p = calloc(1, sizeof *p);
 
-    if (p) {
+    if (p)
         p->sim = sim;
-        p->last.after = KB_NO_ID;
-    }
     return p;
 }
 
@@ -94,35 +94,45 @@ static void history_clear(struct history *h)
 {
     free(h->link);
     free(h->share);
-    *h = (struct history){0};
+    *h = (struct history){.launch = h->launch};
 }
 
-/* All of the launch at hand. */
-static void launch_clear(struct paths *p)
+static void stretches_clear(struct stretches *x)
+{
+    free(x->row);
+    free(x->share);
+    *x = (struct stretches){0};
+}
+
+/* What the path of a launch is found from. */
+static void launch_clear(struct paths *p, uint32_t launch)
 {
     for (uint32_t i = 0; i < p->n_histories; i++)
-        history_clear(&p->histories[i]);
-    free(p->stretches.row);
-    free(p->stretches.share);
-    p->stretches = (struct stretches){0};
-    p->last = (kb_kernel_run){.after = KB_NO_ID};
-    p->made = false;
+        if (p->histories[i].launch == launch)
+            history_clear(&p->histories[i]);
+    stretches_clear(&p->paths[launch].stretches);
+    p->paths[launch].cleared = true;
 }
 
 static void path_clear(struct path *path)
 {
     free(path->step);
     free(path->share);
-    *path = (struct path){0};
+    path->step = NULL;
+    path->share = NULL;
+    path->n = path->cap = path->n_shares = path->shares_cap = 0;
 }
 
 void paths_free(struct paths *p)
 {
     if (!p)
         return;
-    launch_clear(p);
-    for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t i = 0; i < p->n_histories; i++)
+        history_clear(&p->histories[i]);
+    for (uint32_t i = 0; i < p->n; i++) {
+        stretches_clear(&p->paths[i].stretches);
         path_clear(&p->paths[i]);
+    }
     free(p->histories);
     free(p->paths);
     free(p);
@@ -146,11 +156,14 @@ static void *room(void *rows, size_t *cap, size_t n, size_t row_bytes)
 
 static struct history *history_of(struct paths *p, uint32_t pe)
 {
+    uint32_t n = p->sim->kernels->n_pes;
+
     if (!p->histories)
-        p->histories = calloc(p->sim->kernels->n_pes, sizeof *p->histories);
+        p->histories = calloc(n, sizeof *p->histories);
     if (!p->histories)
         return NULL;
-    p->n_histories = p->sim->kernels->n_pes;
+    for (; p->n_histories < n; p->n_histories++)
+        p->histories[p->n_histories].launch = KB_NO_ID;
     return &p->histories[pe];
 }
 
@@ -261,7 +274,7 @@ kb_status paths_finish(struct paths *p, const kb_command *command)
 
 kb_status paths_stretch(struct paths *p, const kb_stretch *told)
 {
-    struct stretches *x = &p->stretches;
+    struct stretches *x = &p->paths[p->histories[told->pe].launch].stretches;
     void *rows = room(x->row, &x->cap, x->n + 1, sizeof *x->row), *shares;
 
     if (!rows)
@@ -382,13 +395,26 @@ static kb_status put_dispatch(const struct paths *p, struct path *path, const st
     return put_step(path, &step, kept, n);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const struct stretch *x = a, *y = b;
+
+    return x->told.number < y->told.number ? -1 : x->told.number > y->told.number;
+}
+
+static const struct stretch *find_stretch(const struct stretches *all, uint32_t number)
+{
+    const struct stretch key = {.told.number = number};
+
+    return all->n ? bsearch(&key, all->row, all->n, sizeof key, by_number) : NULL;
+}
+
 /* A stretch of a command; then on to the stretch or command that let it begin. */
 static kb_status step_stretch(const struct paths *p, struct path *path, struct at *at)
 {
-    const struct stretches *all = &p->stretches;
-    uint32_t i = all->n ? at->stretch - all->row->told.number : 0;
-    const struct stretch *x = &all->row[i];
-    const struct link *link = i < all->n ? find(&p->histories[x->told.pe], x->told.command) : NULL;
+    const struct stretches *all = &path->stretches;
+    const struct stretch *x = find_stretch(all, at->stretch);
+    const struct link *link = x ? find(&p->histories[x->told.pe], x->told.command) : NULL;
     kb_breakdown_step step;
 
     if (!link || x->told.end_fs != at->fs)
@@ -430,7 +456,7 @@ static kb_status step_command(const struct paths *p, struct path *path, struct a
 /* Back from the end of the kernel to its start; every step begins where another lets it. */
 static kb_status follow(const struct paths *p, struct path *path)
 {
-    const kb_kernel_run *run = &p->last;
+    const kb_kernel_run *run = &path->last;
     struct at at = {run->pe, run->after, run->after_end, KB_NO_ID, run->end_fs};
     kb_status status = KB_OK;
 
@@ -459,58 +485,60 @@ static void turn_around(struct path *path, uint32_t launch)
     }
 }
 
-static struct path *path_of(struct paths *p, uint32_t launch)
+/* Of a launch, as far as it has come. */
+static kb_status make_path(struct paths *p, uint32_t launch)
 {
-    struct path *moved;
-
-    if (launch < p->n)
-        return &p->paths[launch];
-    moved = realloc(p->paths, ((size_t)launch + 1) * sizeof *moved);
-    if (!moved)
-        return NULL;
-    memset(moved + p->n, 0, ((size_t)launch + 1 - p->n) * sizeof *moved);
-    p->paths = moved;
-    p->n = launch + 1;
-    return &p->paths[launch];
-}
-
-/* Of the launch at hand, as far as it has come. */
-static kb_status make_path(struct paths *p)
-{
-    struct path *path;
+    struct path *path = &p->paths[launch];
     kb_status status;
 
-    if (p->made || p->last.after == KB_NO_ID)
+    if (path->made || path->cleared || path->last.after == KB_NO_ID)
         return KB_OK;
-    path = path_of(p, p->last.launch);
-    if (!path)
-        return KB_NO_MEMORY;
     path_clear(path);
     status = follow(p, path);
     if (status)
         path_clear(path);
     else
-        turn_around(path, p->last.launch);
-    p->made = !status;
+        turn_around(path, launch);
+    path->made = !status;
     return status;
 }
 
-/* Of several launches each has its path when the next begins. */
+/* False: no memory. */
+static bool room_for_path(struct paths *p, uint32_t launch)
+{
+    struct path *moved;
+
+    if (launch < p->n)
+        return true;
+    moved = realloc(p->paths, ((size_t)launch + 1) * sizeof *moved);
+    if (!moved)
+        return false;
+    p->paths = moved;
+    for (; p->n <= launch; p->n++)
+        p->paths[p->n] = (struct path){.last.after = KB_NO_ID};
+    return true;
+}
+
+/* A PE goes over to another launch: the one it comes from has ended, and has its path. */
 kb_status paths_start(struct paths *p, const kb_kernel_run *run)
 {
+    struct history *h = history_of(p, run->pe);
     kb_status status = KB_OK;
 
-    if (p->last.after != KB_NO_ID && run->launch != p->last.launch) {
-        status = make_path(p);
-        launch_clear(p);
+    if (!h || !room_for_path(p, run->launch))
+        return KB_NO_MEMORY;
+    if (run->launch != h->launch && h->launch != KB_NO_ID && !p->paths[h->launch].cleared) {
+        status = make_path(p, h->launch);
+        launch_clear(p, h->launch);
     }
+    h->launch = run->launch;
     return status;
 }
 
 /* Runs end in order of time. Of several that end together the PE with the lowest number. */
-static bool is_last(const struct paths *p, const kb_kernel_run *run)
+static bool is_last(const struct path *path, const kb_kernel_run *run)
 {
-    const kb_kernel_run *last = &p->last;
+    const kb_kernel_run *last = &path->last;
 
     if (run->after == KB_NO_ID)
         return false;
@@ -523,23 +551,27 @@ static bool is_last(const struct paths *p, const kb_kernel_run *run)
  */
 void paths_leave(struct paths *p, const kb_kernel_run *run)
 {
-    bool last = is_last(p, run), alone = !kernels_talk(p->sim->kernels) && p->histories;
+    struct path *path = &p->paths[run->launch];
+    bool last = is_last(path, run);
+    bool alone = !launch_talks(p->sim->kernels->launches[run->launch]);
 
-    if (alone && last && p->last.after != KB_NO_ID)
-        history_clear(&p->histories[p->last.pe]);
+    if (alone && last && path->last.after != KB_NO_ID)
+        history_clear(&p->histories[path->last.pe]);
     if (alone && !last)
         history_clear(&p->histories[run->pe]);
     if (!last)
         return;
-    p->last = *run;
-    p->made = false;
+    path->last = *run;
+    path->made = false;
 }
 
 kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step),
                      void *arg)
 {
-    kb_status status = make_path(p);
+    kb_status status = KB_OK;
 
+    for (uint32_t i = 0; !status && i < p->n; i++)
+        status = make_path(p, i);
     for (uint32_t i = 0; !status && i < p->n; i++)
         for (size_t k = 0; k < p->paths[i].n; k++)
             each(arg, &p->paths[i].step[k]);

@@ -351,7 +351,7 @@ kb_status kb_inspect(kb_sim *s, uint32_t id, kb_inspection **out, kb_error *why)
     kb_status status;
 
     *out = NULL;
-    if (s->kernels && s->kernels->launched)
+    if (s->kernels && launches_under_way(s->kernels) > 0)
         return endpoint_error(why, "a launch is under way");
     if (!s->options.inspect || !s->log)
         return endpoint_error(why,

@@ -139,7 +139,7 @@ static struct spans *spans_new(const struct kb_sim *s)
 
 static bool has_begun(const struct kb_sim *s)
 {
-    return s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0));
+    return s->started || (s->kernels && s->kernels->n_sent > 0);
 }
 
 kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)

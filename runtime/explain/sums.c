@@ -106,7 +106,7 @@ static bool has_place(kb_cause cause)
 void sums_part(struct sums *s, struct key of, const struct term *piece)
 {
     bool whole =
-        of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP || of.by == KB_BREAKDOWN_LINE;
+        of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP || of.by >= KB_BREAKDOWN_LINE;
 
     of.cause = piece->cause & 31;
     of.place = !whole && has_place(piece->cause) ? piece->place : KB_NOWHERE;

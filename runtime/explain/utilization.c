@@ -116,9 +116,9 @@ static uint64_t lasted_fs(const struct kb_sim *s)
 {
     const struct kernels *k = s->kernels;
 
-    if (k ? k->launch == k->n_launches : s->n_done == sim_txn_count(s))
+    if (k ? k->n_done == k->n_launches : s->n_done == sim_txn_count(s))
         return (uint64_t)(k ? s->end_fs : sim_free_fs(s));
-    if (!k || s->status != KB_OK || !k->launched)
+    if (!k || s->status != KB_OK || !launches_under_way(k))
         return s->now_fs;
     return next_fs(s);
 }
@@ -587,7 +587,7 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
         show_channels(&u);
         show_engines(&u);
         if (ev_first(&s->queue) == EV_NONE &&
-            (!s->kernels || s->kernels->launch == s->kernels->n_launches))
+            (!s->kernels || s->kernels->n_done == s->kernels->n_launches))
             banks_finish(s);
         show_memories(&u);
         show_ports(&u);

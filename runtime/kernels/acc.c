@@ -208,7 +208,7 @@ bool acc_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
         acc_ready(s, t, c);
         return false;
     }
-    compute_count(s->kernels, &c->op);
+    compute_count(c->pe, &c->op);
     pass_on(s, t, c);
     return true;
 }

@@ -35,24 +35,23 @@ static void row_free(struct barrier *b)
     }
 }
 
-void barriers_free(struct kernels *k)
+void barriers_free(struct barriers *barriers)
 {
-    for (int i = 0; k->barriers && i < BARRIER_ROWS; i++)
-        row_free(k->barriers->row[i]);
-    free(k->barriers);
-    k->barriers = NULL;
+    for (int i = 0; barriers && i < BARRIER_ROWS; i++)
+        row_free(barriers->row[i]);
+    free(barriers);
 }
 
-/* Made for the first barrier. NULL after a message. */
+/* Made for the first barrier of the launch. NULL after a message. */
 static struct barriers *barriers_of(struct command *c)
 {
-    struct kernels *k = c->pe->kernels;
+    struct launch *l = c->pe->launch;
 
-    if (!k->barriers)
-        k->barriers = calloc(1, sizeof *k->barriers);
-    if (!k->barriers)
+    if (!l->barriers)
+        l->barriers = calloc(1, sizeof *l->barriers);
+    if (!l->barriers)
         kernel_no_memory(c->pe);
-    return k->barriers;
+    return l->barriers;
 }
 
 /* -- groups ----------------------------------------------------------------------------------- */

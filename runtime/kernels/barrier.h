@@ -24,6 +24,6 @@ struct barriers {
 KERNELS_OWN bool barrier_find(struct command *c, const tl_group *group);
 /* A member has come. */
 KERNELS_OWN void barrier_join(struct kb_sim *s, uint64_t t, struct command *c);
-KERNELS_OWN void barriers_free(struct kernels *k);
+KERNELS_OWN void barriers_free(struct barriers *barriers);
 
 #endif

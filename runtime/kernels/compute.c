@@ -178,12 +178,12 @@ void compute_start(struct kb_sim *s, uint64_t t, struct command *c)
         compute_engine(s, t, c);
 }
 
-void compute_count(struct kernels *k, const struct op *op)
+void compute_count(const struct tl_ctx *pe, const struct op *op)
 {
     if (op->kind == OP_GEMM)
-        pe_gemm_count(k, &k->pes[op->pe], op, (uint64_t)op->m * op->k * op->n);
+        pe_gemm_count(pe, op, (uint64_t)op->m * op->k * op->n);
     else
-        current_result(k)->math_elements += op_math_elements(op);
+        pe_result(pe)->math_elements += op_math_elements(op);
 }
 
 bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
@@ -204,7 +204,7 @@ bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
             service_end(s, &c->service, t);
         return true;
     }
-    compute_count(s->kernels, &c->op);
+    compute_count(c->pe, &c->op);
     begin_store(s, t, c);
     return false;
 }

@@ -68,7 +68,7 @@ static void add_row(struct deadlock_list *l, const struct command *c, kb_deadloc
     if (!moved)
         return;
     row.pe = c->pe->number;
-    row.kernel = l->sim->kernels->launches[l->sim->kernels->launch].request.name;
+    row.kernel = c->pe->launch->request.name;
     row.call = c->call;
     row.file = c->here.file;
     row.line = c->here.line;
@@ -100,7 +100,7 @@ static void add_ends(struct deadlock_list *l, const struct queue *q)
     if (q->sending && q->sending->started)
         add_row(l, q->sending, send);
     if (q->receiving)
-        receive.other_tag = other_tag(l->sim->kernels->ipcq, q);
+        receive.other_tag = other_tag(q->receiving->pe->launch->ipcq, q);
     for (const struct command *c = q->receiving; c; c = c->behind)
         add_row(l, c, receive);
 }
@@ -180,7 +180,7 @@ static void add_barrier(struct deadlock_list *l, const struct barrier *b)
         add_row(l, c, row);
 }
 
-/* All barriers: first where each PE waits, then the rows. */
+/* All barriers of a launch: first where each PE waits, then the rows. */
 static void add_barriers(struct deadlock_list *l, const struct barriers *barriers)
 {
     for (int i = 0; i < BARRIER_ROWS; i++)
@@ -243,22 +243,14 @@ static int by_pe_and_issue(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static bool is_launched(const struct kernels *k, uint32_t pe)
+/* What a PE does for which another waits: nothing if another launch has it. */
+static const char *state_of(const struct kernels *k, const kb_deadlocked *row)
 {
-    const kb_launch_request *r = &k->launches[k->launch].request;
+    const struct tl_ctx *other = &k->pes[row->waits_for];
 
-    for (size_t i = 0; r->pes && i < r->n_pes; i++)
-        if (r->pes[i] == pe)
-            return true;
-    return !r->pes && pe < r->n_pes;
-}
-
-/* What a PE does that another waits for. */
-static const char *state_of(const struct kernels *k, uint32_t pe)
-{
-    if (k->pes[pe].state != PE_IDLE && k->pes[pe].state != PE_RETURNED)
-        return "waiting";
-    return is_launched(k, pe) ? "ended" : "not launched";
+    if (other->launch != k->pes[row->pe].launch)
+        return "not launched";
+    return other->state != PE_IDLE && other->state != PE_RETURNED ? "waiting" : "ended";
 }
 
 static void list_free(struct deadlock_list *l)
@@ -285,22 +277,31 @@ static bool list_new(struct kb_sim *s, struct deadlock_list *l)
     return l->next && l->at && l->seen && l->todo;
 }
 
-/* To be freed in any case. */
-static kb_status find_rows(struct kb_sim *s, struct deadlock_list *l)
+static void add_launch(struct deadlock_list *l, const struct launch *launch)
 {
-    const struct ipcq *x = s->kernels->ipcq;
+    const struct ipcq *x = launch->ipcq;
 
-    if (!list_new(s, l))
-        return KB_NO_MEMORY;
     for (size_t i = 0; x && i < x->n_rows; i++)
         for (const struct queue *q = x->queues[i]; q; q = q->next)
             add_ends(l, q);
-    if (s->kernels->barriers)
-        add_barriers(l, s->kernels->barriers);
+    if (launch->barriers)
+        add_barriers(l, launch->barriers);
+}
+
+/* To be freed in any case. */
+static kb_status find_rows(struct kb_sim *s, struct deadlock_list *l)
+{
+    const struct kernels *k = s->kernels;
+
+    if (!list_new(s, l))
+        return KB_NO_MEMORY;
+    for (size_t i = 0; i < k->n_launches; i++)
+        if (k->launches[i]->sent && !k->launches[i]->done)
+            add_launch(l, k->launches[i]);
     if (l->no_memory || !mark_cycles(l))
         return KB_NO_MEMORY;
     for (size_t i = 0; i < l->n; i++)
-        l->row[i].state = state_of(l->sim->kernels, l->row[i].waits_for);
+        l->row[i].state = state_of(l->sim->kernels, &l->row[i]);
     if (l->n)
         qsort(l->row, l->n, sizeof *l->row, by_pe_and_issue);
     return KB_OK;

@@ -21,7 +21,7 @@ size_t error_place(const struct tl_ctx *pe, const char *call, tl_here here, char
     int n;
 
     kb_endpoint_name(&end, name);
-    n = snprintf(text, size, "kernel %s on %s: ", current_launch(pe->kernels)->request.name, name);
+    n = snprintf(text, size, "kernel %s on %s: ", pe->launch->request.name, name);
     if (call && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "%s at %s:%d: ", call, here.file, here.line);
     return (size_t)n < size ? (size_t)n : size;

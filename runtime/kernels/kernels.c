@@ -26,6 +26,7 @@
 #include "pe/pe_ipcq_queue.c"
 #include "pe/pe_ipcq.c"
 #include "kernels/barrier.c"
+#include "kernels/launches.c"
 #include "pe/pe_cpu.c"
 #include "kernels/deadlock.c"
 #include "kernels/launch.c"

@@ -8,10 +8,25 @@
 #include "pe/pe.h"
 #include "pe/token.h"
 
+/* A launch, from kb_launch() on. It stays where it is.  launches.c */
 struct launch {
-    struct kb_launch_request request; /* pes owned */
+    struct kb_launch_request request; /* pes owned; `after` is not kept */
     struct kb_launch_result result;
-    bool done;
+    uint32_t number;
+    bool sent, begun, done; /* it has set out; its kernels have begun; it has ended */
+    uint32_t running;       /* PEs that have not ended */
+    size_t lacks;           /* launches that it waits for and that have not ended */
+    int64_t ready_fs;       /* the last response of those that it waits for */
+    struct launch **followers; /* owned: that wait for it */
+    size_t n_followers, followers_cap;
+    uint32_t *before; /* owned: numbers of those that it waits for */
+    size_t n_before;
+    const struct launch *marked_by; /* the last that has found it among those that it waits for */
+
+    struct ipcq *ipcq;          /* queues between its PEs; owned; NULL until one is needed */
+    struct barriers *barriers;  /* the same */
+    struct coll_orders *orders; /* of groups of collectives; the same */
+    struct launch *left;        /* the next of those that have ended and left such things */
 };
 
 struct kernels {
@@ -22,13 +37,16 @@ struct kernels {
     struct mem *mem;            /* borrowed from the host's side */
     struct co_pool *stacks;
 
-    struct launch *launches;                 /* owned */
-    size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
-    bool launched;                           /* it runs */
-    bool watched;                            /* sim_is_watched() */
-    int how;                                 /* pe/pe_engine.c runs it: enum how, and more */
-    uint32_t running;                        /* PEs that have not ended */
-    struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
+    struct launch **launches; /* owned, and each */
+    size_t n_launches, launches_cap;
+    struct launch **last_on; /* owned; [PE]: the last that was added; NULL: none */
+    bool busy;             /* events are left: memories may have some when all launches are done */
+    bool streams;          /* not all launches are of one stream */
+    size_t n_sent, n_done; /* that have set out; that have ended */
+    struct launch *left;   /* that have ended, with queues to be freed */
+    bool watched;          /* sim_is_watched() */
+    int how;               /* pe/pe_engine.c runs it: enum how, and more */
+    struct tl_ctx *on;     /* the PE of the kernel that runs now; NULL: none */
 
     struct wakes wakes;
     uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */
@@ -44,9 +62,7 @@ struct kernels {
     size_t parts_cap;
     struct targets *targets; /* owned: of the multicast that is being split; NULL: of none so far */
 
-    struct ipcq *ipcq;          /* queues between PEs; owned; NULL until one is needed */
-    struct barriers *barriers;  /* the same */
-    struct coll_orders *orders; /* of groups of collectives; the same */
+    struct slot_room *sram_room, *hbm_room; /* owned; [cube], [slice_index()]; NULL: none so far */
 
     struct command *free_commands, *commands; /* the last made */
     struct token *free_tokens;
@@ -66,14 +82,16 @@ void kernels_free(struct kernels *k);
 /* Runs launches until nothing is left, or for `budget` events. As kb_sim_run(). */
 kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why);
 
-static inline struct launch *current_launch(struct kernels *k)
+/* Launches that have set out and not ended. */
+static inline size_t launches_under_way(const struct kernels *k)
 {
-    return &k->launches[k->launch];
+    return k->n_sent - k->n_done;
 }
 
-static inline struct kb_launch_result *current_result(struct kernels *k)
+/* What the launch of the PE counts. */
+static inline struct kb_launch_result *pe_result(const struct tl_ctx *pe)
 {
-    return &k->launches[k->launch].result;
+    return &pe->launch->result;
 }
 
 /* What a PE's cube has. */
@@ -94,10 +112,10 @@ static inline int64_t pe_issue_fs(const struct tl_ctx *pe)
     return pe->kernels->issue_fs[cube_kind(pe->sim->topo, src_cube(pe->sim->topo, pe->src))];
 }
 
-/* Has any PE of this launch sent to another, or come to a barrier? */
-static inline bool kernels_talk(const struct kernels *k)
+/* Has any PE of the launch sent to another, or come to a barrier? */
+static inline bool launch_talks(const struct launch *l)
 {
-    return k->ipcq || k->barriers;
+    return l->ipcq || l->barriers;
 }
 
 /* The PE that a TCM belongs to, by the TCM's number as a memory. */

@@ -1,22 +1,19 @@
-/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back.
+/* launch.c -- adds launches to a simulation, and runs them; launches.c says when each sets out.
  *
- * Launches run one after the other. The host of each SIP sends the launch to its PEs; all of them
- * start together when the last has been reached, and the next launch sets out when the last
- * response is back. docs/kernels.md "Launch and response": 27.83625 ns to the PEs of cube8, 1.25625
- * ns back from c0.pe0.
+ * kernels_run() sends what waits for nothing and runs the engine until no event is left. By then
+ * each launch that ended has sent those that waited for it, so all have ended; else kernels wait
+ * for each other.
  *
  * Example: `run softmax` on cube8, all 64 PEs, times in ns (columns launch, start, kernel and
  * total):
  *
- *     0            begin_launch(): the host sends 64 launches
+ *     0            launches_send(): the host sends 64 launches
  *     27.836250    the last of them is reached; all kernels start, by 64 entries of k->wakes
  *     241.006250   all kernels have returned, and their commands have ended: kernel_ns 213.17
- *     248.842500   the response of c7.pe7, 7.83625 later, is back: total_ns 248.8425, end_launch()
+ *     248.842500   the response of c7.pe7, 7.83625 later, is back: total_ns 248.8425
  *
  * Invariants:
- *   - Between launches no transaction is in flight. Queues, barriers and the contents of TCMs are
- *     cleared by begin_launch(), so that no kernel finds what an earlier one has left.
- *   - The host waits from begin_launch() to end_launch() (host_wait()).
+ *   - The host waits while a launch is under way (host_wait()).
  *   - A launch that ends in a mistake, a deadlock or a bound leaves the run ended: s->status keeps
  *     it, and kernels_run() returns it at once, however often it is called.
  */
@@ -28,6 +25,7 @@
 #include "kernels/barrier.h"
 #include "kernels/coll_order.h"
 #include "kernels/kernels_engine.h"
+#include "kernels/launches.h"
 #include "kernels/error.h"
 #include "kernels/persist.h"
 #include "kernels/pool.h"
@@ -149,8 +147,10 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
     k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
+    k->last_on = calloc(k->n_pes, sizeof(struct launch *));
     if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks ||
-        !k->least_way_fs || !k->issue_fs) {
+        !k->least_way_fs || !k->issue_fs || !k->last_on ||
+        (s->options.no_values && !mem_forget(k->mem))) {
         kernels_free(k);
         return NULL;
     }
@@ -177,9 +177,12 @@ void kernels_free(struct kernels *k)
         pe_clear(&k->pes[i]);
     }
     for (size_t i = 0; i < k->n_launches; i++)
-        free((uint32_t *)k->launches[i].request.pes);
+        launch_free(k->launches[i]);
     commands_free_all(k);
     free(k->launches);
+    free(k->last_on);
+    free(k->sram_room);
+    free(k->hbm_room);
     free(k->work);
     free(k->issue_fs);
     free(k->part_slots);
@@ -188,9 +191,6 @@ void kernels_free(struct kernels *k)
         stations_free_rings(k->ports, k->n_pes * (size_t)N_PORTS);
     free(k->ports);
     free(k->pes);
-    ipcq_free(k);
-    barriers_free(k);
-    coll_orders_free(k->orders);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);
@@ -222,11 +222,11 @@ static kb_status check_pes(const struct kb_topology *t, const kb_launch_request 
 static bool room_for_launch(struct kernels *k)
 {
     size_t cap = k->launches_cap ? 2 * k->launches_cap : 4;
-    struct launch *moved;
+    struct launch **moved;
 
     if (k->n_launches < k->launches_cap)
         return true;
-    moved = realloc(k->launches, cap * sizeof *moved);
+    moved = realloc(k->launches, cap * sizeof(struct launch *));
     if (!moved)
         return false;
     k->launches = moved;
@@ -237,7 +237,7 @@ static bool room_for_launch(struct kernels *k)
 static bool tcms_pass_addresses(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > ADDRESS_REGION_BYTES)
+        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > address_region_bytes(t))
             return true;
     return false;
 }
@@ -282,6 +282,96 @@ static kb_status check_ways(const struct kb_topology *t, kb_error *why)
     return KB_OK;
 }
 
+static kb_status check_after(const struct kernels *k, const kb_launch_request *r, kb_error *why)
+{
+    for (size_t i = 0; i < r->n_after; i++)
+        if (r->after[i] >= k->n_launches)
+            return endpoint_error(why,
+                                  "launch %zu cannot come after launch %u, which is no earlier one",
+                                  k->n_launches, r->after[i]);
+    return KB_OK;
+}
+
+/* The last of a stream so far; NULL: none. */
+static struct launch *last_of_stream(const struct kernels *k, uint32_t stream)
+{
+    for (size_t i = k->n_launches; i-- > 0;)
+        if (k->launches[i]->request.stream == stream)
+            return k->launches[i];
+    return NULL;
+}
+
+static void add_before(struct launch *l, struct launch *before)
+{
+    if (!before || before->marked_by == l)
+        return;
+    before->marked_by = l;
+    l->before[l->n_before++] = before->number;
+}
+
+/* Finds those that it waits for. Of earlier launches on a PE the last is enough: it has waited for
+ * the others. False: no memory. */
+static bool find_before(struct kernels *k, struct launch *l)
+{
+    const kb_launch_request *r = &l->request;
+    bool ok;
+
+    l->before = malloc((1 + r->n_after + r->n_pes) * sizeof *l->before);
+    ok = l->before;
+    if (!ok)
+        return false;
+    add_before(l, last_of_stream(k, r->stream));
+    for (size_t i = 0; i < r->n_after; i++)
+        add_before(l, k->launches[r->after[i]]);
+    for (size_t i = 0; i < r->n_pes; i++)
+        add_before(l, k->last_on[r->pes ? r->pes[i] : i]);
+    for (size_t i = 0; ok && i < l->n_before; i++)
+        ok = launch_has_room(k->launches[l->before[i]]);
+    return ok;
+}
+
+/* When a launch is added: none sets out sooner. */
+static int64_t now_or_end_fs(const struct kb_sim *s)
+{
+    uint64_t now = s->kernels->now_fs > s->now_fs ? s->kernels->now_fs : s->now_fs;
+
+    return launches_under_way(s->kernels) ? (int64_t)now : s->end_fs;
+}
+
+/* NULL: no memory. */
+static struct launch *launch_new(struct kb_sim *s, const kb_launch_request *r)
+{
+    struct kernels *k = s->kernels;
+    struct launch *l = calloc(1, sizeof *l);
+    uint32_t *pes = NULL;
+
+    if (!l)
+        return NULL;
+    *l = (struct launch){
+        .request = *r, .number = (uint32_t)k->n_launches, .ready_fs = now_or_end_fs(s)};
+    if (r->pes && (pes = malloc(r->n_pes * sizeof *pes)))
+        memcpy(pes, r->pes, r->n_pes * sizeof *pes);
+    l->request.pes = pes;
+    l->request.n_pes = r->pes ? r->n_pes : k->n_pes;
+    if ((!r->pes || pes) && room_for_launch(k) && find_before(k, l))
+        return l;
+    launch_free(l);
+    return NULL;
+}
+
+static void add(struct kernels *k, struct launch *l)
+{
+    const kb_launch_request *r = &l->request;
+
+    for (size_t i = 0; i < l->n_before; i++)
+        launch_follow(l, k->launches[l->before[i]]);
+    for (size_t i = 0; i < r->n_pes; i++)
+        k->last_on[r->pes ? r->pes[i] : i] = l;
+    if (l->number > 0 && r->stream != k->launches[0]->request.stream)
+        k->streams = true;
+    k->launches[k->n_launches++] = l;
+}
+
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
     REFUSE_NULL(s && r, "sim, request", why);
@@ -290,117 +380,21 @@ kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 
     if (status == KB_OK)
         status = check_ways(s->topo, why);
-    struct kernels *k;
     struct launch *l;
-    uint32_t *pes = NULL;
 
     if (status == KB_OK)
         status = make_kernels(s, why);
+    if (status == KB_OK)
+        status = check_after(s->kernels, r, why);
     if (status != KB_OK)
         return status;
-    k = s->kernels;
-    if (r->pes && !(pes = malloc(r->n_pes * sizeof *pes)))
+    l = launch_new(s, r);
+    if (!l)
         return KB_NO_MEMORY;
-    if (!room_for_launch(k)) {
-        free(pes);
-        return KB_NO_MEMORY;
-    }
-    if (pes)
-        memcpy(pes, r->pes, r->n_pes * sizeof *pes);
-    l = &k->launches[k->n_launches++];
-    *l = (struct launch){.request = *r};
-    l->request.pes = pes;
-    l->request.n_pes = pes ? r->n_pes : k->n_pes;
+    add(s->kernels, l);
+    if (s->kernels->on)
+        launches_send(s);
     return KB_OK;
-}
-
-/* -- one launch ------------------------------------------------------------------------------- */
-
-/* PE number `i` of a launch. */
-static struct tl_ctx *pe_of(struct kernels *k, const struct launch *l, size_t i)
-{
-    return &k->pes[l->request.pes ? l->request.pes[i] : i];
-}
-
-/* Forgets what an earlier kernel left in a TCM, but what it keeps by name. */
-static void clear_tcms(struct kb_sim *s)
-{
-    const struct kb_topology *t = s->topo;
-
-    for (uint32_t i = 0; i < s->kernels->n_pes; i++) {
-        mem_clear(s->kernels->mem, pe_tcm(t, pe_src(t, i)));
-        if (!persist_show(&s->kernels->pes[i]))
-            engine_fail(s, KB_NO_MEMORY);
-    }
-}
-
-/* All kernels start together, when the last of them can, and pay software.launch_ns first. */
-static void begin_launch(struct kb_sim *s)
-{
-    struct kernels *k = s->kernels;
-    struct launch *l = current_launch(k);
-    uint64_t start, begin;
-    int64_t way = 0;
-
-    l->result = (struct kb_launch_result){
-        .kernel = l->request.name, .pes = (uint32_t)l->request.n_pes, .launch_fs = s->end_fs};
-    for (size_t i = 0; i < l->request.n_pes; i++) {
-        int64_t fs = pe_launch_fs(s, pe_of(k, l, i));
-
-        way = fs > way ? fs : way;
-    }
-    start = later((uint64_t)s->end_fs, way);
-    begin = later(start, s->topo->launch_fs);
-    l->result.start_fs = (int64_t)start;
-    k->running = (uint32_t)l->request.n_pes;
-    k->launched = true;
-    host_wait(s->host, true);
-    ipcq_clear(k);
-    barriers_free(k);
-    coll_orders_free(k->orders);
-    clear_tcms(s);
-    if (s->race && !race_launch(s->race, l->request.name, l->request.n_pes, s->host))
-        kernel_no_memory(pe_of(k, l, 0));
-    for (size_t i = 0; i < l->request.n_pes; i++) {
-        struct tl_ctx *pe = pe_of(k, l, i);
-
-        pe->state = PE_BEGINS;
-        pe->issued = pe->overlaps = pe->overlapped = false;
-        pe->room_fs = 0;
-        pe->call = NULL;
-        pe->paid = (struct paid){.launch_fs = s->topo->launch_fs, .end_fs = (int64_t)begin};
-        wakes_append(&k->wakes, begin, pe->number);
-    }
-}
-
-/*
- * Counts PEs of the launch that have issued no command: mostly a kernel that was launched on more
- * PEs than there is work for, which rows/warn.c tells. `idle_pe` is the lowest of them.
- */
-static void count_idle(struct kernels *k, struct launch *l)
-{
-    for (size_t i = l->request.n_pes; i-- > 0;) {
-        const struct tl_ctx *pe = pe_of(k, l, i);
-
-        if (pe->issued)
-            continue;
-        l->result.idle_pes++;
-        l->result.idle_pe = pe->number;
-    }
-}
-
-static void end_launch(struct kb_sim *s)
-{
-    struct kernels *k = s->kernels;
-    struct launch *l = current_launch(k);
-
-    count_idle(k, l);
-    ipcq_count_unreceived(k, &l->result);
-    l->done = true;
-    s->end_fs = l->result.response_fs;
-    k->launched = false;
-    host_wait(s->host, false);
-    k->launch++;
 }
 
 /* -- running ---------------------------------------------------------------------------------- */
@@ -451,16 +445,14 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
 
     if (k->on)
         return endpoint_error(why, "a kernel cannot run the simulation that runs it");
-    if (!k->launched && k->launch == 0)
+    if (k->n_sent == 0)
         observe_begin(s);
-    while (status == KB_OK && k->launch < k->n_launches) {
-        if (!k->launched)
-            begin_launch(s);
+    while (status == KB_OK && (k->busy || k->n_done < k->n_launches)) {
+        launches_send(s);
         status = engine_kernels(s, budget);
-        if (status == KB_OK && k->running)
+        k->busy = status != KB_OK;
+        if (!k->busy && launches_under_way(k))
             status = queues_never_end(s) ? KB_DEADLOCK : deadlock(s);
-        if (status == KB_OK)
-            end_launch(s);
     }
     return ran(s, status, why);
 }
@@ -472,7 +464,7 @@ size_t kb_launch_count(const kb_sim *s)
 
 size_t kb_launch_done(const kb_sim *s)
 {
-    return s->kernels ? s->kernels->launch : 0;
+    return s->kernels ? s->kernels->n_done : 0;
 }
 
 kb_status kb_launch_get(const kb_sim *s, size_t i, kb_launch_result *out)
@@ -480,8 +472,8 @@ kb_status kb_launch_get(const kb_sim *s, size_t i, kb_launch_result *out)
     REFUSE_NULL(s && out, "sim, out", NULL);
     if (i >= kb_launch_count(s))
         return KB_BAD_REQUEST;
-    *out = s->kernels->launches[i].result;
-    return s->kernels->launches[i].done ? KB_OK : KB_PENDING;
+    *out = s->kernels->launches[i]->result;
+    return s->kernels->launches[i]->done ? KB_OK : KB_PENDING;
 }
 
 bool kb_catch_overflow(void)

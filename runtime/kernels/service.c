@@ -83,9 +83,7 @@ static struct op_token token_record(const struct work *work)
 /* `op`: the command's, or a piece of it. */
 static bool note(struct kb_sim *s, const struct command *c, const struct op *op)
 {
-    const struct kernels *k = s->kernels;
-
-    return op_log_note(s->log, op, k->launches[k->launch].request.name, c->here.file, c->here.line);
+    return op_log_note(s->log, op, c->pe->launch->request.name, c->here.file, c->here.line);
 }
 
 /* Can Phase 2 find a mistake in it, so that its call must be known? */

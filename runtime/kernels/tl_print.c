@@ -4,12 +4,30 @@
  *
  * Rows are apart by a semicolon. It looks, and changes nothing: neither times nor what is computed.
  */
+#include "base/exported.h"
 #include "base/text.h"
 #include "kernels/tl_call.h"
 #include <string.h>
 #include <unistd.h>
 
 enum { PRINTED_MOST = 64, PLACE_BYTES = 512 };
+
+/*
+ * Where a debugger finds what it shows of a tensor, whether or not the library has debug
+ * information: tools/gdb.py, which has the same order. It only reads, so core files will do.
+ */
+extern const uint16_t tensor_layout[] EXPORTED(tensor_layout);
+const uint16_t tensor_layout[] = {offsetof(struct tl_tensor, kind),
+                                  offsetof(struct tl_tensor, dtype),
+                                  offsetof(struct tl_tensor, shape.rank),
+                                  offsetof(struct tl_tensor, shape.dim),
+                                  offsetof(struct tl_tensor, scalar),
+                                  offsetof(struct tl_tensor, view.v),
+                                  offsetof(struct tl_tensor, view.offset),
+                                  offsetof(struct version, kind),
+                                  offsetof(struct version, ready),
+                                  offsetof(struct version, bytes),
+                                  sizeof(struct tl_tensor)};
 
 /* Why its values are not known; NULL: they are. */
 static const char *unknown(const struct tl_tensor *x)

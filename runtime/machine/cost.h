@@ -54,12 +54,6 @@ static inline struct cost_row cost_add(struct cost_row a, const struct cost_row 
                              a.link_gbs < b->link_gbs ? a.link_gbs : b->link_gbs};
 }
 
-/* Cubes of the whole machine. */
-static inline uint32_t sim_cubes(const struct kb_topology *t)
-{
-    return t->sips * t->cubes;
-}
-
 /* A PE's number: cube over all SIPs and PE. A host counts as PE 0 of its SIP's first cube. */
 static inline uint32_t src_pack(const struct kb_topology *t, uint32_t cube, uint32_t pe)
 {

@@ -212,11 +212,11 @@ static uint64_t part_adds(uint64_t part, unsigned bits)
 static uint32_t way_taken(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
                           uint32_t dst, uint64_t id, uint64_t part)
 {
-    bool back = op == KB_READ && t->plane_rows[0].one_way;
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst), way = 0, lane;
+    bool back = op == KB_READ && mesh_is_one_way(t, 0, a, b);
     const struct path_row *rows;
 
-    if (a == b || !cost_same_sip(t, a, b))
+    if (a == b || (!cost_same_sip(t, a, b) && !t->rails))
         return 0;
     rows = paths_between(t, back ? b : a, back ? a : b);
     if (!rows)

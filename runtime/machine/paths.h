@@ -21,13 +21,15 @@
 #define PATHS_H
 #include "machine/mesh.h"
 
-/* The first way of a pair of cubes of one SIP; NULL: it has one. */
+/* The first way of a pair of cubes; NULL: it has one. */
 static inline const struct path_row *paths_between(const struct kb_topology *t, uint32_t from,
                                                    uint32_t to)
 {
-    size_t pair = (size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes;
+    uint32_t first = mesh_by_rail(t, from, to)
+                         ? t->rail_paths[(size_t)from * sim_cubes(t) + to]
+                         : t->path_of[(size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes];
 
-    return t->path_of[pair] ? &t->path_rows[t->path_of[pair] - 1] : NULL;
+    return first ? &t->path_rows[first - 1] : NULL;
 }
 
 /* By which port a trip on a way that is not way 0 leaves `cube`, on its part from `first` to

@@ -22,8 +22,6 @@ KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A word reaches a PE, over no station: a credit, or the end of a barrier. */
 KERNELS_OWN void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot);
 
-/* From the host of the PE's SIP to its pe_cpu; from there back. */
-KERNELS_OWN int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe);
 /* Frees all that a PE has taken for its kernel. */
 KERNELS_OWN void pe_clear(struct tl_ctx *pe);
 
@@ -73,7 +71,7 @@ KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stag
 KERNELS_OWN struct engine_work pe_gemm_work(const struct tl_ctx *of, const struct op *op,
                                             uint64_t m, uint64_t k, uint64_t n);
 /* `macs` of the product of `op` are done. */
-KERNELS_OWN void pe_gemm_count(struct kernels *k, const struct tl_ctx *of, const struct op *op,
+KERNELS_OWN void pe_gemm_count(const struct tl_ctx *of, const struct op *op,
                                uint64_t macs);
 KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op,
                                             uint64_t elements);
@@ -88,7 +86,7 @@ KERNELS_OWN void compute_start(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN bool compute_fetch(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void compute_engine(struct kb_sim *s, uint64_t t, struct command *c);
 /* Its engine has ended. */
-KERNELS_OWN void compute_count(struct kernels *k, const struct op *op);
+KERNELS_OWN void compute_count(const struct tl_ctx *pe, const struct op *op);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 

@@ -25,6 +25,12 @@ struct paid {
     bool counted; /* by the last command */
 };
 
+/* Room that slots of queues have taken at the end of a memory: it is free again with the last. */
+struct slot_room {
+    uint64_t bytes;
+    uint32_t queues;
+};
+
 /* The memory in which the last address of a call was found, and where that begins. */
 struct found_memory {
     uint64_t begin, nbytes; /* nbytes 0: none yet */
@@ -60,10 +66,11 @@ struct tl_ctx {
     struct tl_tensor *newest;
     uint64_t tensors;            /* made so far */
     struct persisted *persisted; /* owned: kept from launch to launch */
+    struct launch *launch;       /* borrowed: the last that set out to it */
 
     struct found_memory found;
     uint64_t tcm_address; /* of the first byte of its TCM, and its number as a memory */
-    uint64_t ring_bytes;  /* of the TCM, at its end: slots of queues to this PE */
+    struct slot_room slot_room; /* of the TCM: slots of queues to this PE */
     uint32_t tcm;
     uint32_t next_buffer; /* for the next token */
     int64_t atomic;       /* what was there before the last tl_atomic_add() */

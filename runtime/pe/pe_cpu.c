@@ -42,6 +42,7 @@
 #include "kernels/accesses.h"
 #include "kernels/barrier.h"
 #include "kernels/kernels_engine.h"
+#include "kernels/launches.h"
 #include "kernels/error.h"
 #include "kernels/flight.h"
 #include "kernels/observe.h"
@@ -52,44 +53,6 @@
 #include "pe/boxes.h"
 #include "pe/pe_ipcq.h"
 #include <stdlib.h>
-
-/* -- the way to a PE and back ----------------------------------------------------------------- */
-
-/* From the first host of the PE's SIP to its cube, on the first plane. */
-static struct trip launch_trip(const struct kb_topology *t, const struct tl_ctx *pe)
-{
-    uint32_t cube = src_cube(t, pe->src);
-
-    return walk_trip(t, src_pack(t, cube - cube % t->cubes, 0), dst_pack(t, cube, 0), 0, true, 0,
-                     false);
-}
-
-/* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu itself. */
-static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
-{
-    const struct trip trip = launch_trip(t, pe);
-    uint32_t row = cube_kind(t, src_cube(t, pe->src)) * t->n_host_sides;
-    struct walked_cost c;
-
-    if (t->regular)
-        return cost_add(cost_host_to_engine(t, &trip), &t->cost_launch[src_pe(t, pe->src)]);
-    c = cost_walked(t, &trip);
-    return cost_add(c.way, &t->cost_launch[(row + c.side) * t->pes + src_pe(t, pe->src)]);
-}
-
-int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
-{
-    struct cost_row way = way_to(s->topo, pe);
-
-    return cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
-}
-
-static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
-{
-    const struct trip trip = launch_trip(s->topo, pe);
-
-    return cost_response_fs(s->topo, &s->mask, &trip, way_to(s->topo, pe).wire_fs);
-}
 
 /* -- a command is issued ---------------------------------------------------------------------- */
 
@@ -168,7 +131,7 @@ static inline void name_result(struct command *c)
 static inline void issued(struct kb_sim *s, struct command *c)
 {
     name_result(c);
-    current_result(s->kernels)->ops++;
+    pe_result(c->pe)->ops++;
     c->pe->outstanding++;
     c->pe->issued = true;
     if (s->observer)
@@ -265,10 +228,9 @@ enum { EVENTS_AHEAD = 64 };
 static void kernel_main(void *arg)
 {
     struct tl_ctx *pe = arg;
-    const struct kb_launch_request *r = &current_launch(pe->kernels)->request;
-    kb_args args = r->args; /* launches that are added while it runs may move `r` */
+    const struct kb_launch_request *r = &pe->launch->request;
 
-    r->kernel(pe, &args);
+    r->kernel(pe, &r->args);
 }
 
 void pe_clear(struct tl_ctx *pe)
@@ -302,24 +264,14 @@ static int64_t paid_until(const struct tl_ctx *pe, int64_t now_fs)
 /* The kernel has returned, and its commands have ended. */
 static void pe_ended(struct tl_ctx *pe, uint64_t t)
 {
-    struct kernels *k = pe->kernels;
-    struct kb_launch_result *r = &current_launch(k)->result;
-    uint64_t back = later(t, response_fs(pe->sim, pe));
-
     if (pe->sim->observer)
         observe_stop(pe, t - (uint64_t)paid_until(pe, (int64_t)t));
     if (!tcm_show(pe))
         kernel_no_memory(pe);
     persist_end(pe);
-    if (back == EV_PAST)
-        engine_fail(pe->sim, KB_TIME_RANGE);
     pe_clear(pe);
     pe->state = PE_IDLE;
-    k->running--;
-    if ((int64_t)t > r->last_end_fs)
-        r->last_end_fs = (int64_t)t;
-    if (back > (uint64_t)r->response_fs)
-        r->response_fs = (int64_t)back;
+    launch_leaves(pe, t);
 }
 
 static void returned(struct tl_ctx *pe, uint64_t t)
@@ -413,6 +365,8 @@ void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
         prefetch_neighbours(s->kernels, number);
     s->kernels->now_fs = t;
     s->kernels->ahead = EVENTS_AHEAD;
+    if (pe->state == PE_BEGINS)
+        launch_begins(pe);
     if (pe->state == PE_BEGINS && s->observer)
         observe_start(pe, t - (uint64_t)pe->paid.launch_fs);
     if (pe->state == PE_BEGINS && !begin(pe))
@@ -452,6 +406,7 @@ void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs)
         return;
     if (!paid_until(pe, (int64_t)k->now_fs))
         pe->paid = (struct paid){0};
+    pe_result(pe)->software_fs += collective_fs;
     pe->paid.launch_fs += launch_fs;
     pe->paid.collective_fs += collective_fs;
     pe->paid.end_fs = (int64_t)end_fs;
@@ -589,7 +544,7 @@ static bool stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
 /* A load, a store or an atomic, whose only stage it was. */
 static inline void transfer_done(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct kb_launch_result *r = current_result(s->kernels);
+    struct kb_launch_result *r = pe_result(c->pe);
 
     *(c->op.kind == OP_DMA_READ ? &r->dma_read_bytes : &r->dma_write_bytes) += c->nbytes;
     command_end(s, t, c);

@@ -44,9 +44,9 @@ static double rate_of(const struct pe_row *pe, uint8_t dtype)
     return 1;
 }
 
-void pe_gemm_count(struct kernels *k, const struct tl_ctx *of, const struct op *op, uint64_t macs)
+void pe_gemm_count(const struct tl_ctx *of, const struct op *op, uint64_t macs)
 {
-    struct kb_launch_result *sum = current_result(k);
+    struct kb_launch_result *sum = pe_result(of);
 
     sum->gemm_macs += macs;
     sum->gemm_rated_macs += (double)macs / rate_of(&pe_kind(of)->pe, op->in[0].dtype);

@@ -48,18 +48,23 @@
 #include "pe/pe_ipcq.h"
 #include "pe/pe_ipcq_queue.h"
 
+/* The room of slots at the end of a memory is free again when no queue has slots there. */
+static void leave_room(struct slot_room *room)
+{
+    if (--room->queues == 0)
+        room->bytes = 0;
+}
+
 static void queue_free(struct queue *q)
 {
     for (uint32_t i = 0; i < q->n_slots; i++)
         version_drop(q->slot[i].sent.v);
+    leave_room(q->room);
     free(q);
 }
 
-void ipcq_free(struct kernels *k)
+void ipcq_free(struct ipcq *ipcq)
 {
-    struct ipcq *ipcq = k->ipcq;
-
-    k->ipcq = NULL;
     if (!ipcq)
         return;
     for (size_t i = 0; i < ipcq->n_rows; i++) {
@@ -71,43 +76,43 @@ void ipcq_free(struct kernels *k)
         }
     }
     free(ipcq->queues);
-    free(ipcq->sram_bytes);
-    free(ipcq->hbm_bytes);
     free(ipcq);
 }
 
-static struct ipcq *ipcq_new(struct kernels *k, const struct kb_topology *t)
+static struct ipcq *ipcq_new(void)
 {
     struct ipcq *ipcq = calloc(1, sizeof *ipcq);
 
-    if (!ipcq)
+    if (ipcq)
+        ipcq->queues = calloc(ROWS_FIRST, sizeof *ipcq->queues);
+    if (!ipcq || !ipcq->queues) {
+        free(ipcq);
         return NULL;
-    k->ipcq = ipcq;
-    ipcq->queues = calloc(ROWS_FIRST, sizeof *ipcq->queues);
-    ipcq->sram_bytes = calloc(sim_cubes(t), sizeof *ipcq->sram_bytes);
-    ipcq->hbm_bytes = calloc(slice_indices(t), sizeof *ipcq->hbm_bytes);
-    ipcq->n_rows = ipcq->queues ? ROWS_FIRST : 0;
-    if (ipcq->queues && ipcq->sram_bytes && ipcq->hbm_bytes)
-        return ipcq;
-    ipcq_free(k);
-    return NULL;
+    }
+    ipcq->n_rows = ROWS_FIRST;
+    return ipcq;
 }
 
-/* Made for the first queue. NULL after a message. */
+/* Where slots do not lie in TCMs: counted by memory, for the whole run. */
+static bool rooms_of(struct kernels *k, const struct kb_topology *t)
+{
+    if (!k->sram_room)
+        k->sram_room = calloc(sim_cubes(t), sizeof *k->sram_room);
+    if (!k->hbm_room)
+        k->hbm_room = calloc(slice_indices(t), sizeof *k->hbm_room);
+    return k->sram_room && k->hbm_room;
+}
+
+/* Made for the first queue of the launch. NULL after a message. */
 struct ipcq *ipcq_of(struct command *c)
 {
-    struct kernels *k = c->pe->kernels;
+    struct launch *l = c->pe->launch;
 
-    if (!k->ipcq && !ipcq_new(k, c->pe->sim->topo))
+    if (!l->ipcq && rooms_of(c->pe->kernels, c->pe->sim->topo))
+        l->ipcq = ipcq_new();
+    if (!l->ipcq)
         kernel_no_memory(c->pe);
-    return k->ipcq;
-}
-
-void ipcq_clear(struct kernels *k)
-{
-    ipcq_free(k);
-    for (uint32_t i = 0; i < k->n_pes; i++)
-        k->pes[i].ring_bytes = 0;
+    return l->ipcq;
 }
 
 /* -- sending ---------------------------------------------------------------------------------- */
@@ -141,6 +146,7 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
 
     if (!token)
         return false;
+    token->joins_fs = t;
     stage.id = c->op.id + c->piece;
     slot =
         pe_dma_slot(s, t, &stage, q->memory, ipcq_slot_address(q, q->issued), token->fetch_bytes);
@@ -184,9 +190,10 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     engine_send_word(s, next->free_fs, 0, slot);
 }
 
-static void wait_for_slot(struct kb_sim *s, struct command *c)
+static void wait_for_slot(struct kb_sim *s, uint64_t t, struct command *c)
 {
     c->queue->sending = c;
+    c->queue->lacks_fs = t;
     if (s->observer)
         observe_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (ipcq_slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
@@ -235,7 +242,7 @@ static void send_on(struct kb_sim *s, uint64_t t, struct queue *q, uint64_t end,
             if (!send_piece(s, t, c, called && c->piece == 0))
                 return;
         if (c->piece < c->pieces) {
-            wait_for_slot(s, c);
+            wait_for_slot(s, t, c);
             return;
         }
         q->sending = c->behind;
@@ -252,6 +259,7 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 
 void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
 {
+    pe_result(q->sending->pe)->slot_wait_fs += (int64_t)(t - q->lacks_fs);
     if (send_piece(s, t, q->sending, false))
         send_on(s, t, q, t, false);
 }
@@ -350,13 +358,15 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
 }
 
 /* A piece is in its slot. */
-static void arrived(struct kb_sim *s, const struct token *token)
+static void arrived(const struct work *work)
 {
+    const struct token *token = work->token;
     struct filled *slot = ipcq_slot_of(token->queue, token->i);
 
+    pe_result(token->command->pe)->channel_wait_fs += work->start_fs - (int64_t)token->joins_fs;
     slot->full = true;
     slot->id = token->command->op.id + token->number;
-    current_result(s->kernels)->dma_write_bytes += token->fetch_bytes;
+    pe_result(token->command->pe)->dma_write_bytes += token->fetch_bytes;
 }
 
 bool ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work *work)
@@ -364,7 +374,7 @@ bool ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work *work)
     struct command *c = work->command;
 
     if (c->task == TASK_SEND)
-        arrived(s, work->token);
+        arrived(work);
     else
         free_slot(s, t, work);
     if (--c->pieces_left > 0)
@@ -390,7 +400,7 @@ void ipcq_set_moved(struct op_token *r, const struct token *token)
     r->token = token->number;
     r->nbytes = token->fetch_bytes;
     r->address = ipcq_slot_address(token->queue, token->i);
-    r->space = (uint8_t)address_space(r->address);
+    r->space = (uint8_t)token->queue->space;
 }
 
 struct op ipcq_record(const struct work *work)
@@ -408,7 +418,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
     }
     op.out.address = ipcq_slot_address(token->queue, token->i);
-    op.out.space = (uint8_t)address_space(op.out.address);
+    op.out.space = (uint8_t)token->queue->space;
     return op;
 }
 
@@ -436,9 +446,8 @@ static void count_queue(struct queue *q, kb_launch_result *r, struct queue **fir
     r->unreceived_line = ipcq_slot_of(q, q->taken)->here.line;
 }
 
-void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r)
+void ipcq_count_unreceived(const struct ipcq *ipcq, kb_launch_result *r)
 {
-    const struct ipcq *ipcq = k->ipcq;
     struct queue *first = NULL;
 
     for (size_t i = 0; ipcq && i < ipcq->n_rows; i++)

@@ -23,19 +23,22 @@ struct queue {
     uint32_t sender, receiver, tag; /* PEs by number */
     uint32_t memory;                /* where the slots lie, packed */
     uint64_t address;               /* of the first */
+    enum space space;               /* of its slots */
     uint32_t slot_bytes;
     uint32_t n_slots, issued, taken;            /* the last two: pieces */
     int64_t credit_fs;                          /* from receiver to sender */
     struct command *sending, *last_sending;     /* have pieces to send, in order */
+    uint64_t lacks_fs;                          /* since then the first waits for a slot */
     struct command *receiving, *last_receiving; /* wait for pieces, in order */
     struct queue *next;                         /* of the same hash */
+    struct slot_room *room;                     /* of the memory where the slots lie */
     struct filled slot[];
 };
 
+/* The queues of a launch. */
 struct ipcq {
     struct queue **queues; /* owned; [row] */
     size_t n_queues, n_rows;
-    uint64_t *sram_bytes, *hbm_bytes; /* owned; [cube], [slice_index()]: at their ends, of slots */
 };
 
 /* Wires and overheads from one PE to another: docs/kernels.md "PEs that talk". */
@@ -74,9 +77,8 @@ KERNELS_OWN struct op ipcq_record(const struct work *work);
 KERNELS_OWN void ipcq_set_moved(struct op_token *record, const struct token *token);
 
 /* Counts messages that were never received. */
-KERNELS_OWN void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r);
-/* Frees queues, and the room that they had in memories. */
-KERNELS_OWN void ipcq_clear(struct kernels *k);
-KERNELS_OWN void ipcq_free(struct kernels *k);
+KERNELS_OWN void ipcq_count_unreceived(const struct ipcq *ipcq, kb_launch_result *r);
+/* Frees the queues of a launch, and the room that they had in memories. */
+KERNELS_OWN void ipcq_free(struct ipcq *ipcq);
 
 #endif

@@ -10,29 +10,29 @@
 /* The memory in which a PE receives: slots lie at its end, other things before them. */
 struct room {
     uint64_t size, used;
-    uint64_t *taken; /* by slots */
+    struct slot_room *taken; /* by slots */
     uint32_t memory; /* packed */
 };
 
 static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
 {
     const struct kb_topology *t = s->topo;
-    struct ipcq *ipcq = s->kernels->ipcq;
+    struct kernels *k = s->kernels;
     const struct kind_row *kind = pe_kind(pe);
     uint32_t cube = src_cube(t, pe->src);
     struct room r;
 
     if (kind->pe.ipcq_space == QUEUE_TCM) {
-        r = (struct room){kind->tcm_read.nbytes, 0, &pe->ring_bytes, pe->tcm};
+        r = (struct room){kind->tcm_read.nbytes, 0, &pe->slot_room, pe->tcm};
         r.used = pe->room.before->offset + pe->room.before->nbytes;
     } else if (kind->pe.ipcq_space == QUEUE_SRAM) {
-        r = (struct room){kind->sram.nbytes, 0, &ipcq->sram_bytes[cube],
+        r = (struct room){kind->sram.nbytes, 0, &k->sram_room[cube],
                           dst_pack(t, cube, unit_of_sram(t))};
     } else {
         uint32_t slice = pe_slice(t, pe->src);
 
         r = (struct room){kind->hbm.nbytes, host_slice_used(s->host, slice),
-                          &ipcq->hbm_bytes[slice_index(t, slice)], slice};
+                          &k->hbm_room[slice_index(t, slice)], slice};
     }
     return r;
 }
@@ -44,14 +44,17 @@ static bool place_slots(struct command *c, struct queue *q)
     const struct pe_row *pe = &pe_kind(&s->kernels->pes[q->receiver])->pe;
     struct room r = room_of(s, &s->kernels->pes[q->receiver]);
     uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
-    uint64_t left = r.size - r.used - *r.taken;
+    uint64_t left = r.size - r.used - r.taken->bytes;
     kb_endpoint memory = endpoint_unpack_memory(s->topo, r.memory);
     char name[KB_ENDPOINT_BYTES];
 
     if (nbytes <= left) {
-        *r.taken += nbytes;
+        r.taken->bytes += nbytes;
+        r.taken->queues++;
+        q->room = r.taken;
         q->memory = r.memory;
-        q->address = address_of(s->topo, r.memory, r.size - *r.taken);
+        q->address = address_of(s->topo, r.memory, r.size - r.taken->bytes);
+        q->space = address_space(s->topo, q->address);
         return true;
     }
     kb_endpoint_name(&memory, name);
@@ -59,7 +62,7 @@ static bool place_slots(struct command *c, struct queue *q)
                  "no room for the %u slots of %u bytes of a queue: at the end of %s %llu of its "
                  "%llu bytes are free, others have %llu",
                  pe->ipcq_slots, pe->ipcq_slot_bytes, name, (unsigned long long)left,
-                 (unsigned long long)r.size, (unsigned long long)*r.taken);
+                 (unsigned long long)r.size, (unsigned long long)r.taken->bytes);
     return false;
 }
 

@@ -208,13 +208,13 @@ static void token_engine(struct kb_sim *s, uint64_t t, struct token *token)
     if (op->kind == OP_GEMM) {
         stage = token_stage(token, STAGE_GEMM);
         work = pe_gemm_work(token->command->pe, op, token->rows, token->depth, token->columns);
-        pe_gemm_count(s->kernels, token->command->pe, op,
+        pe_gemm_count(token->command->pe, op,
                       (uint64_t)token->rows * token->depth * token->columns);
     } else {
         stage = token_stage(token, STAGE_MATH);
         work = pe_math_work(token->command->pe, (enum tl_op)op->math,
                             (uint64_t)token->rows * token->columns);
-        current_result(s->kernels)->math_elements += (uint64_t)token->rows * token->columns;
+        pe_result(token->command->pe)->math_elements += (uint64_t)token->rows * token->columns;
     }
     engine_begin(s, t, &stage, &work);
 }
@@ -272,7 +272,7 @@ static void epilogue_math(struct kb_sim *s, uint64_t t, struct token *token)
     struct engine_work work = pe_math_work(token->command->pe, (enum tl_op)e->math, elements);
 
     engine_begin(s, t, &stage, &work);
-    current_result(s->kernels)->math_elements += elements;
+    pe_result(token->command->pe)->math_elements += elements;
 }
 
 /* The next step on a complete output tile. */
@@ -328,7 +328,7 @@ static bool token_written(struct kb_sim *s, uint64_t t, struct token *token)
 {
     struct command *c = token->command;
 
-    current_result(s->kernels)->dma_write_bytes += token_out_bytes(token);
+    pe_result(c->pe)->dma_write_bytes += token_out_bytes(token);
     token_free(s->kernels, token);
     if (--c->writes_left > 0)
         return false;
@@ -342,7 +342,7 @@ bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
 
     switch ((enum op_stage)work->stage) {
     case STAGE_DMA_READ:
-        current_result(s->kernels)->dma_read_bytes += token_part_bytes(token, work->operand);
+        pe_result(token->command->pe)->dma_read_bytes += token_part_bytes(token, work->operand);
         if (--token->reads_left == 0)
             fetch_in_order(s, t, token->command);
         break;

@@ -12,7 +12,7 @@
  * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
  * Ranges are a ring by offset, shared by a tensor and its views; those before a gap are a list,
  * too, as thousands of small tiles may lie side by side. From the end grow the slots of queues to
- * this PE (pe_ipcq.c): no range reaches into the last `ring_bytes`. Where none is free, but tensors
+ * this PE (pe_ipcq.c): no range reaches into the last `slot_room.bytes`. Where none is free, but tensors
  * are dead whose room is to come back (kernels/flight.h), the issue waits for that. With a tensor
  * of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at offset
  * 128; one of 129 at 320.
@@ -32,7 +32,7 @@ enum { TCM_ALIGN = 64 };
 
 static uint64_t gap_after(const struct tl_ctx *pe, const struct tcm_block *b)
 {
-    uint64_t size = pe_kind(pe)->tcm_read.nbytes - pe->ring_bytes;
+    uint64_t size = pe_kind(pe)->tcm_read.nbytes - pe->slot_room.bytes;
     uint64_t end = b->next == &pe->room ? size : b->next->offset;
 
     return b->end < end ? end - b->end : 0;
@@ -67,9 +67,9 @@ static __attribute__((noinline, cold)) void say_full(struct tl_ctx *pe, const ch
 {
     char slots[64] = "";
 
-    if (pe->ring_bytes)
+    if (pe->slot_room.bytes)
         snprintf(slots, sizeof slots, ", of which slots of queues have %llu",
-                 (unsigned long long)pe->ring_bytes);
+                 (unsigned long long)pe->slot_room.bytes);
     kernel_error(
         pe, call, here, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu%s",
         (unsigned long long)nbytes, (unsigned long long)pe_kind(pe)->tcm_read.nbytes, slots);

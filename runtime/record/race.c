@@ -102,6 +102,13 @@ static void open_free(struct open *o)
     free(o);
 }
 
+void race_channel_free(struct channel *c)
+{
+    seen_list_clear(&c->sends);
+    seen_list_clear(&c->receives);
+    free(c);
+}
+
 /* Row `i` of each table. */
 static void clear_rows(struct race *r, int i)
 {
@@ -109,9 +116,7 @@ static void clear_rows(struct race *r, int i)
         struct channel *c = r->channels[i];
 
         r->channels[i] = c->next;
-        seen_list_clear(&c->sends);
-        seen_list_clear(&c->receives);
-        free(c);
+        race_channel_free(c);
     }
     while (r->meetings[i]) {
         struct meeting *m = r->meetings[i];
@@ -134,8 +139,7 @@ static void clear_rows(struct race *r, int i)
     }
 }
 
-/* Forgets everything except the races that were found. */
-static void clear(struct race *r)
+void race_forget(struct race *r)
 {
     for (uint32_t i = 0; i < HASH_ROWS; i++)
         clear_rows(r, (int)i);
@@ -152,13 +156,20 @@ static void clear(struct race *r)
     vclock_drop(r->floor);
     r->floor = NULL;
     r->floors = 1;
+    while (r->ended) {
+        struct ended *next = r->ended->next;
+
+        vclock_drop(r->ended->seen);
+        free(r->ended);
+        r->ended = next;
+    }
 }
 
 void race_free(struct race *r)
 {
     if (!r)
         return;
-    clear(r);
+    race_forget(r);
     for (size_t i = 0; i < r->n_found; i++)
         free(r->found[i]);
     for (int i = 0; i < N_SITES; i++)
@@ -173,14 +184,6 @@ void race_free(struct race *r)
     free(r->pes);
     free(r->memories);
     free(r);
-}
-
-bool race_launch(struct race *r, const char *kernel, size_t n, const struct host *host)
-{
-    clear(r);
-    r->kernel = kernel;
-    r->n_running = n;
-    return host_spans_update(&r->spans, host);
 }
 
 /* -- accesses ------------------------------------------------------------------------------- */
@@ -249,6 +252,7 @@ static struct access *access_new(struct race *r, const struct touch *touch)
                               .op = touch->op,
                               .kind = touch->kind,
                               .site = site,
+                              .kernel = r->pes[touch->pe].kernel,
                               .issue_fs = touch->issue_fs,
                               .first = touch->address,
                               .end = touch->address + touch->nbytes};

@@ -14,9 +14,21 @@ struct race;
 struct race *race_new(const struct kb_topology *topo); /* NULL: no memory */
 void race_free(struct race *r);
 
-/* A launch on `n` PEs begins: earlier launches happen before it. `kernel` and the tensors of
- * `host`, which may be NULL, are borrowed. */
-bool race_launch(struct race *r, const char *kernel, size_t n, const struct host *host);
+/* A launch that sets out. All is borrowed, `kernel` and `host` until the race is freed. */
+struct race_launch {
+    uint32_t number;
+    const char *kernel;
+    const uint32_t *pes; /* NULL: 0..n-1 */
+    size_t n;
+    const uint32_t *before; /* numbers of launches that it has waited for */
+    size_t n_before;
+    bool alone;              /* none runs beside it, and all later ones wait for it */
+    const struct host *host; /* its tensors; may be NULL */
+};
+
+/* A launch sets out: those that it has waited for, directly or not, happen before it. */
+bool race_launch_begins(struct race *r, const struct race_launch *l);
+bool race_launch_ends(struct race *r, const struct race_launch *l);
 
 /* One access. */
 struct touch {

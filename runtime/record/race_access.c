@@ -32,9 +32,9 @@ bool race_each_piece(uint64_t address, const struct strided *s,
     return ok;
 }
 
-kb_race_access race_public_access(const struct race *r, const struct access *x)
+kb_race_access race_public_access(const struct access *x)
 {
-    return (kb_race_access){.kernel = r->kernel,
+    return (kb_race_access){.kernel = x->kernel,
                             .call = x->site->call,
                             .file = x->site->file,
                             .line = x->site->line,

@@ -84,7 +84,7 @@ static struct beyond *beyond_new(struct race *r, const struct access *access,
 
     if (!b)
         return NULL;
-    *b = (struct beyond){.told = {.access = race_public_access(r, access),
+    *b = (struct beyond){.told = {.access = race_public_access(access),
                                   .tensor = l->tensor,
                                   .next = l->next,
                                   .address = l->from,

@@ -56,8 +56,17 @@ struct open {
     struct open *next;
 };
 
+/* A launch that has ended, and does not happen before all that is to come. */
+struct ended {
+    uint32_t number;
+    uint32_t pe, clock;  /* what has seen this clock of this PE comes after it */
+    struct vclock *seen; /* owned; what its PEs have seen together */
+    struct ended *next;
+};
+
 /* A PE. */
 struct race_pe {
+    const char *kernel;  /* of its launch */
     struct vclock *seen; /* owned; its own entry is its last clock that it gave away */
     struct vclock *met;  /* owned; `seen` as its last barrier left it */
     bool learned;        /* `seen` has changed since, beside its own entry */
@@ -81,8 +90,9 @@ struct pair {
 struct race {
     const struct kb_topology *topo;
     uint32_t n_pes, n_memories, level;
-    const char *kernel;
-    size_t n_running;
+    size_t n_running; /* PEs of the launch; 0: others may run beside it */
+    size_t under_way; /* launches */
+    struct ended *ended;
     struct race_pe *pes;      /* owned; [PE] */
     struct shadow **memories; /* owned; [packed] */
     struct vclock *floor;     /* owned; what all PEs of the launch have seen */
@@ -108,6 +118,10 @@ struct race {
 uint32_t race_hash(uint64_t a, uint64_t b);
 
 void race_meeting_drop(struct meeting *m);
+void race_channel_free(struct channel *c);
+
+/* Forgets everything except the races that were found. */
+void race_forget(struct race *r);
 
 bool race_seen_add(struct seen_list *l, uint64_t end, struct vclock *seen);
 
@@ -149,7 +163,7 @@ struct pieces {
 
 struct pieces race_pieces_of(const struct strided *s);
 
-kb_race_access race_public_access(const struct race *r, const struct access *x);
+kb_race_access race_public_access(const struct access *x);
 
 /*
  * Calls `piece` for each contiguous piece, in order of elements, until it returns false: the bytes

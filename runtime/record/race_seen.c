@@ -267,8 +267,8 @@ static struct pair *pair_new(struct race *r, const struct access *a, const struc
         free(p);
         return NULL;
     }
-    p->race.first = race_public_access(r, in_order ? a : b);
-    p->race.second = race_public_access(r, in_order ? b : a);
+    p->race.first = race_public_access(in_order ? a : b);
+    p->race.second = race_public_access(in_order ? b : a);
     set_bytes(&p->race, a, b, first, end);
     if (address_find(r->topo, p->race.address, &memory, &p->race.offset))
         p->race.memory = endpoint_unpack_memory(r->topo, memory);

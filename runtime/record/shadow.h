@@ -27,6 +27,7 @@ struct access {
     enum access_kind kind;
     bool strided; /* it has gaps in [first, end) */
     const struct site *site;
+    const char *kernel;
     int64_t issue_fs;
     uint64_t first, end;
     struct access *beside; /* of the same command; owned until it has ended */

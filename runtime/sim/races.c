@@ -15,7 +15,7 @@
 kb_status kb_sim_check_races(kb_sim *s, kb_error *why)
 {
     REFUSE_NULL(s, "sim", why);
-    if (s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0)))
+    if (s->started || (s->kernels && s->kernels->n_sent > 0))
         return endpoint_error(why, "the simulation has begun, it is too late to look for races");
     if (!s->race)
         s->race = race_new(s->topo);

@@ -51,12 +51,22 @@ INLINE const struct txn *served(const struct kb_sim *s, bool plain, uint32_t slo
     return plain ? &s->txns[slot] : split_last(s, slot);
 }
 
+/* Data of a read of several memories are late by what joining them takes. */
+static struct kb_cost with_joins(const struct kb_sim *s, const struct txn *x, struct kb_cost c)
+{
+    int64_t late_fs = branch_late_fs(s, (uint32_t)(x - s->txns));
+
+    c.overhead_fs += late_fs;
+    c.memory_overhead_fs += late_fs;
+    return c;
+}
+
 INLINE struct kb_cost cost(const struct kb_sim *s, bool plain, const struct txn *x)
 {
     struct trip trip;
 
     if (!plain)
-        return sim_cost(s, x);
+        return with_joins(s, x, sim_cost(s, x));
     trip = txn_trip(s->topo, x);
     return cost_by_tables(s->topo, &s->mask, x->op, &trip, x->nbytes);
 }
@@ -121,7 +131,7 @@ static __attribute__((noinline)) int64_t branches_alone_fs(const struct kb_sim *
 
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         const struct txn *x = &s->txns[part];
-        struct kb_cost c = sim_cost(s, x);
+        struct kb_cost c = cost(s, false, x);
         int64_t fs = formula_fs(s, false, x, &c);
 
         most = fs > most ? fs : most;

@@ -16,7 +16,7 @@ kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *w
     REFUSE_NULL(sim, "sim", why);
     static const kb_compute_options none = {.threads = 0};
 
-    if (sim->kernels && sim->kernels->launched)
+    if (sim->kernels && launches_under_way(sim->kernels) > 0)
         return endpoint_error(why, "a launch is under way");
     if (!sim->log || !sim->options.phase2)
         return endpoint_error(why, "the simulation keeps no operations: it needs option phase2");

@@ -201,8 +201,46 @@ run run copy --breakdown --by op --format csv --quiet
 equal "--by op: that table alone" "by op" "$(cut -d, -f1 out | uniq | paste -sd ' ')"
 run run copy --breakdown --by step --format csv --quiet
 equal "--by step: the critical path alone" "by step" "$(cut -d, -f1 out | uniq | paste -sd ' ')"
-refused "--by of no table" 2 "--by 'region' is not all, place, wait, source, target, op, pe, path, step or line" \
-    run copy --breakdown --by region
+refused "--by of no table" 2 "--by 'kernel' is not all, place, wait, source, target, op, pe, path, step, line or region" \
+    run copy --breakdown --by kernel
+
+# Two loads of 64 bytes in region a, 3 + 2.335 ns each, one in b, and one outside of both.
+cat >regions.c <<'E'
+#include <tl.h>
+static void regions(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t at = kb_tensor_shard(args->tensors[0], tl_pe(tl)).address;
+    static const char *const names[] = {"a", NULL, "b", "a"};
+
+    for (int i = 0; i < 4; i++) {
+        tl_region(tl, names[i]);
+        tl_load(tl, at, KB_F16, KB_SHAPE(32));
+    }
+}
+static void setup(kb_bench_run *run)
+{
+    static const uint32_t pes[] = {0, 1};
+
+    kb_bench_input(run, "x", KB_F16, KB_SHAPE(64, 32), (kb_placement){KB_REPLICATE, KB_REPLICATE}, 1);
+    kb_bench_launch(run, "regions", regions, pes, 2);
+}
+const kb_bench bench_regions = {.name = "regions", .summary = "named loads", .setup = setup};
+KB_BENCHES(&bench_regions);
+E
+"$SIM" cc regions.c
+run run ./regions.so --breakdown --by region --format csv --quiet
+equal "by region: each name, and what has none" "a 21.340000, 10.670000,b 10.670000" \
+    "$(awk -F, 'NR > 1 { all[$2] += $7 } END { for (of in all) printf "%s %.6f\n", of, all[of] }' out | LC_ALL=C sort | sed 's/^ /@ /' |
+        paste -sd , | sed 's/^@ \(.*\),a \([^,]*\),/a \2, \1,/')"
+cp out regions.csv
+run run ./regions.so --breakdown --by region --format csv --quiet --engine hop
+same regions.csv out
+ok "by region: the same by hop"
+run run ./regions.so --breakdown --format csv --quiet
+! grep -q ^region out
+ok "regions only where they are asked for"
+run run ./regions.so --breakdown --by region --quiet
+equal "by region: - in a table" 1 "$(awk '$1 == "region" && $2 == "-" { n = 1 } END { print n + 0 }' out)"
 refused "--by without a breakdown" 2 "--by needs --breakdown" run copy --by line
 
 # Two launches, each with a path of its own.

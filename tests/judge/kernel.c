@@ -2157,10 +2157,21 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
     judge_launch_route(s->t, &k->pe, &r);
     p->times->arrive_fs = r.wire_fs + r.overhead_fs;
     p->times->response_fs = r.response_fs; /* the way back; settle() adds the end */
-    if (p->times->arrive_fs > s->run->start_fs)
-        s->run->start_fs = p->times->arrive_fs;
     judge_route_clear(&r);
     return true;
+}
+
+/* A launch starts when the last of its PEs is reached. docs/kernels.md "Launches side by side" */
+static void find_starts(struct sim *s)
+{
+    for (size_t i = 0; i < s->n_pes; i++)
+        for (size_t other = 0; other < s->n_pes; other++)
+            if (s->pes[other].kernel->launch == s->pes[i].kernel->launch &&
+                s->pes[other].times->arrive_fs > s->pes[i].times->start_fs)
+                s->pes[i].times->start_fs = s->pes[other].times->arrive_fs;
+    for (size_t i = 0; i < s->n_pes; i++)
+        if (i == 0 || s->pes[i].times->start_fs < s->run->start_fs)
+            s->run->start_fs = s->pes[i].times->start_fs;
 }
 
 static bool launch_all(struct sim *s, const struct judge_program *program)
@@ -2176,10 +2187,13 @@ static bool launch_all(struct sim *s, const struct judge_program *program)
         s->kernel_of[i] = SIZE_MAX;
     for (size_t i = 0; i < program->n; i++)
         ok = launch(s, &program->kernels[i], i) && ok;
+    if (!ok)
+        return false;
+    find_starts(s);
     s->now_fs = s->run->start_fs;
     pays = llround(judge_number(s->t, "software.launch_ns") * 1e6);
     for (size_t i = 0; i < program->n; i++)
-        post(s, pays, JUDGE_START, s->pes[i].index, 0);
+        post(s, s->pes[i].times->start_fs - s->now_fs + pays, JUDGE_START, s->pes[i].index, 0);
     return ok;
 }
 

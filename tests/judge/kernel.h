@@ -138,6 +138,7 @@ struct judge_command {
 /* The kernel of one PE. */
 struct judge_kernel {
     struct judge_end pe;
+    size_t launch; /* 0..; launches set out together, at 0, each in a stream of its own */
     struct judge_command *commands;
     size_t n, room;
 };
@@ -243,6 +244,7 @@ struct judge_command_times {
 
 struct judge_kernel_times {
     int64_t arrive_fs;                    /* its launch, at pe_cpu */
+    int64_t start_fs;                     /* it, and all others of its launch */
     int64_t return_fs;                    /* from the kernel */
     uint64_t return_order;                /* as in records */
     int64_t end_fs;                       /* that, or the end of its last command */
@@ -251,7 +253,7 @@ struct judge_kernel_times {
 };
 
 struct judge_run {
-    int64_t start_fs;                   /* all kernels', counted from the launch at 0 */
+    int64_t start_fs;                   /* the first kernels', counted from the launch at 0 */
     int64_t kernel_fs;                  /* last end_fs - start_fs */
     int64_t total_fs;                   /* last response_fs */
     struct judge_kernel_times *kernels; /* in the program's order */

@@ -880,7 +880,9 @@ static void print_net(FILE *out, uint64_t seed, bool l2)
 {
     struct dice dice = {.state = seed, .l2 = l2}, *rng = &dice;
     struct dice keys = {.state = ~seed};
-    uint32_t n_sips, n;
+    struct dice rails = {.state = seed ^ UINT64_C(0x5ca1ab1e)};
+    uint32_t n_sips, n, switches = 0;
+    bool has_rails;
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
@@ -889,17 +891,26 @@ static void print_net(FILE *out, uint64_t seed, bool l2)
     fprintf(out, "contention: {links: %s}\n", chance(rng, 80) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     n_sips = 1 + below(rng, 2);
+    has_rails = n_sips > 1 && chance(&rails, 70);
+    if (has_rails)
+        n_sips = 2 + below(&rails, 2);
     fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
     print_overhead(out, rng);
-    fputs(", ", out);
-    print_link(out, rng);
-    n = 2 + below(rng, 11);
+    if (!has_rails) {
+        fputs(", ", out);
+        print_link(out, rng);
+    }
+    n = 2 + below(rng, has_rails ? 5 : 11);
+    if (has_rails)
+        switches = judge_print_rails(out, &rails, n_sips, n);
     fputs("sip:\n  d2d: {", out);
     print_link(out, rng);
     print_io(out, rng);
     judge_print_net(out, rng, n);
     print_cube(out, rng, &keys, seed);
     judge_print_kinds(out, rng, n);
+    if (switches && chance(&rails, 25))
+        fprintf(out, "missing: [sw%" PRIu32 "]\n", below(&rails, switches));
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
@@ -1086,7 +1097,7 @@ static bool is_target(const struct judge_row *row, const struct judge_end *end)
     return false;
 }
 
-/* Some writes become multicasts, to memories of the same kind that have room for them. */
+/* Some writes and reads become multicasts, to memories of the same kind that have room for them. */
 static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t number,
                          struct judge_row *row)
 {
@@ -1094,7 +1105,8 @@ static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t numbe
     struct dice dice = {.state = seed ^ UINT64_C(0x3ca57)}, *rng = &dice;
     uint32_t want = 2 + below(rng, MOST - 1);
 
-    if (row->op != JUDGE_WRITE || row->rows || row->by_address || t->is_router || chance(rng, 60))
+    if ((row->op != JUDGE_WRITE && row->op != JUDGE_READ) || row->rows || row->by_address ||
+        t->is_router || chance(rng, 60))
         return;
     row->targets[row->n_targets++] = row->dst;
     for (int i = 0; i < TRIES && row->n_targets < want; i++) {
@@ -1205,7 +1217,11 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
             fprintf(out, "%" PRId64, row.issue_fs / 1000000);
         else
             judge_print_ns(out, row.issue_fs);
-        fprintf(out, ",%s,%s,", row.n_targets ? "mwrite" : op_names[row.op], src);
+        fprintf(out, ",%s,%s,",
+                !row.n_targets         ? op_names[row.op]
+                : row.op == JUDGE_READ ? "mread"
+                                       : "mwrite",
+                src);
         judge_print_dst(out, &row);
         fputc(',', out);
         print_bytes(out, row.offset);

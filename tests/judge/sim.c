@@ -57,8 +57,9 @@ struct txn {
     uint64_t behind; /* the last that had been let in when it arrived */
     bool waits;
     struct txn *next;
-    struct txn *trunk; /* of a multicast: the part that it parts from ... */
-    size_t fork;       /* ... behind that step of the trunk, a link; its own are behind it, too */
+    size_t *nodes, n_nodes; /* of a multicast: of its route */
+    struct txn *trunk;      /* of a multicast: the part that it parts from ... */
+    size_t fork; /* ... behind that step of the trunk, a link; its own are behind it, too */
     struct judge_result result;
 };
 
@@ -318,6 +319,50 @@ static void lay_over(struct row *all)
     }
 }
 
+/* Do two routes part behind node `i` of both? */
+static bool part_behind(const struct txn *a, const struct txn *b, size_t i)
+{
+    if (i + 1 >= a->n_nodes || i + 1 >= b->n_nodes)
+        return false;
+    for (size_t k = 0; k <= i; k++)
+        if (a->nodes[k] != b->nodes[k])
+            return false;
+    return a->nodes[i + 1] != b->nodes[i + 1];
+}
+
+static bool parts_somewhere(const struct row *all, const struct txn *x, size_t i)
+{
+    for (uint32_t k = 0; k < all->n_parts; k++)
+        if (part_behind(x, &all->parts[k], i))
+            return true;
+    return false;
+}
+
+/* "cube.noc.reduce_ns: for each noc where the leaf's way forks, behind its service" */
+static void join_data(struct sim *s, struct row *all)
+{
+    for (uint32_t i = 0; i < all->n_parts; i++) {
+        struct txn *x = &all->parts[i];
+        int64_t fs = 0;
+
+        for (size_t k = 0; k < x->n_nodes; k++) {
+            const char *name = s->t->nodes[x->nodes[k]].name;
+            unsigned sip, cube, row, col;
+            bool noc = s->t->nodes[x->nodes[k]].is_noc ||
+                       sscanf(name, "sip%u.cube%u.r%uc%u", &sip, &cube, &row, &col) == 4;
+
+            if (sscanf(name, "fabric.switch%u", &cube) == 1)
+                sip = s->t->sips;
+            else if (sscanf(name, "sip%u.cube%u.", &sip, &cube) != 2)
+                continue;
+            if (noc && parts_somewhere(all, x, k))
+                fs += judge_ns(judge_cube_number(s->t, sip, cube, "cube.noc.reduce_ns"));
+        }
+        x->result.overhead_fs += fs;
+        x->steps[x->n_steps - 1].done_fs += fs;
+    }
+}
+
 /* -- ways ----------------------------------------------------------------------------------- */
 
 static void plan_l2(struct sim *s, struct txn *x, const struct judge_row *row,
@@ -471,6 +516,10 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
         judge_drain_fs(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
                        x->write, part, r.bottleneck_gbs, &s->too_late);
     plan(s, x, row, &part->memory, &r);
+    x->n_nodes = row->n_targets ? r.n : 0;
+    x->nodes = judge_alloc(x->n_nodes + 1, sizeof *x->nodes);
+    for (size_t i = 0; i < x->n_nodes; i++)
+        x->nodes[i] = r.hops[i].node;
     judge_route_clear(&r);
     return true;
 }
@@ -496,6 +545,8 @@ static bool prepare(struct sim *s, size_t id, struct judge_result *out)
     judge_free_parts(parts, n);
     if (ok && row->n_targets)
         lay_over(all);
+    if (ok && row->n_targets && row->op == JUDGE_READ)
+        join_data(s, all);
     return ok;
 }
 
@@ -935,6 +986,7 @@ static void tear_down(struct sim *s, size_t n)
     for (size_t i = 0; i < n; i++) {
         for (uint32_t p = 0; p < s->all[i].n_parts; p++) {
             free(s->all[i].parts[p].steps);
+            free(s->all[i].parts[p].nodes);
             free(s->all[i].parts[p].runs);
         }
         free(s->all[i].parts);

@@ -44,6 +44,10 @@ static struct name in_cube(const struct cube *c, const char *format, ...)
     va_start(args, format);
     judge_vname(inside, format, args);
     va_end(args);
+    if (c->sip == c->t->sips && strcmp(inside, "noc") == 0)
+        return name_of("fabric.switch%u", c->cube);
+    if (c->sip == c->t->sips)
+        return name_of("fabric.switch%u.%s", c->cube, inside);
     return name_of("sip%u.cube%u.%s", c->sip, c->cube, inside);
 }
 
@@ -160,7 +164,7 @@ static void port_nodes(const struct cube *c)
     double ucie_ns = number(c, "cube.ucie.overhead_ns");
     const struct judge_port *p;
 
-    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++)
+    for (uint32_t i = 0; (p = judge_port(c->t, c->sip, c->cube, i)); i++)
         node_at(c->t, in_cube(c, "port%u", i), p->overhead_ns < 0 ? ucie_ns : p->overhead_ns,
                 p->side == 'E'   ? w
                 : p->side == 'W' ? 0
@@ -168,7 +172,7 @@ static void port_nodes(const struct cube *c)
                 p->side == 'N'   ? 0
                 : p->side == 'S' ? h
                                  : h / 2);
-    if (judge_is_io_cube(c->t, c->cube))
+    if (c->sip < c->t->sips && judge_is_io_cube(c->t, c->cube))
         node_at(c->t, in_cube(c, "port.io"), ucie_ns, 0, h / 2);
 }
 
@@ -264,6 +268,9 @@ static void all_nodes(struct judge_topo *t)
             if (judge_has_cube(t, s, c))
                 cube_nodes(&(struct cube){t, s, c});
     }
+    for (uint32_t k = 0; k < t->switches; k++)
+        if (judge_has_cube(t, t->sips, k))
+            cube_nodes(&(struct cube){t, t->sips, k});
     qsort(t->nodes, t->n_nodes, sizeof *t->nodes, by_name);
     fill_slots(t);
     for (size_t i = 1; i < t->n_nodes; i++) {
@@ -451,7 +458,7 @@ static void port_edges(const struct cube *c, double gbs)
 {
     const struct judge_port *p;
 
-    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
+    for (uint32_t i = 0; (p = judge_port(c->t, c->sip, c->cube, i)); i++) {
         size_t before = c->t->n_edges;
 
         attach(c, 0, in_cube(c, "port%u", i), gbs,
@@ -459,7 +466,7 @@ static void port_edges(const struct cube *c, double gbs)
                !judge_net_port_is_cut(c->t, c->sip, c->cube, i, true));
         serve_from(c->t, before, p->lanes);
     }
-    if (judge_is_io_cube(c->t, c->cube))
+    if (c->sip < c->t->sips && judge_is_io_cube(c->t, c->cube))
         attach(c, 0, in_cube(c, "port.io"), gbs, true, true);
 }
 
@@ -468,11 +475,11 @@ static void net_edges(const struct cube *c)
 {
     const struct judge_port *p;
 
-    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
+    for (uint32_t i = 0; (p = judge_port(c->t, c->sip, c->cube, i)); i++) {
         if (!judge_port_leads(c->t, c->sip, c->cube, i))
             continue;
         edge(c->t, in_cube(c, "port%u", i),
-             in_cube(&(struct cube){c->t, c->sip, p->other}, "port%u", p->other_port),
+             in_cube(&(struct cube){c->t, p->other_sip, p->other}, "port%u", p->other_port),
              p->distance_mm, p->bw_gbs);
         c->t->edges[c->t->n_edges - 1].latency_ns = p->latency_ns;
         serve(c->t, p->lanes, p->lanes);
@@ -600,6 +607,9 @@ static void all_edges(struct judge_topo *t)
             if (judge_has_cube(t, s, c))
                 cube_edges(&(struct cube){t, s, c});
     }
+    for (uint32_t k = 0; k < t->switches; k++)
+        if (judge_has_cube(t, t->sips, k))
+            cube_edges(&(struct cube){t, t->sips, k});
     qsort(t->edges, t->n_edges, sizeof *t->edges, by_nodes);
     t->first_edge = judge_alloc(t->n_nodes + 1, sizeof *t->first_edge);
     for (size_t n = 0, e = 0; n <= t->n_nodes; n++) {
@@ -687,13 +697,14 @@ void judge_free(struct judge_topo *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; t->cube && i < (size_t)t->sips * t->cubes; i++) {
+    for (size_t i = 0; t->cube && i < (size_t)t->sips * t->cubes + t->switches; i++) {
         free(t->cube[i].values);
         free(t->cube[i].has_pe);
     }
     for (size_t i = 0; t->far && i < (size_t)t->planes * t->sips * t->cubes; i++)
         free(t->far[i]);
     judge_net_free(t->net);
+    free(t->of_switches);
     free(t->cube);
     free(t->far);
     free(t->missing.items);

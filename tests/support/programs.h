@@ -403,6 +403,7 @@ static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 
     for (size_t i = 0; i < kernel->n; i++) {
         s->got[k][i].call_fs = now_fs(tl);
+        tl_region(tl, i % 3 == 2 ? NULL : i % 3 ? "odd" : "even");
         made[i] = do_command(tl, s, &kernel->commands[i], made, accs, &s->got[k][i]);
         s->got[k][i].return_fs = now_fs(tl);
         if (kernel->commands[i].overlaps)
@@ -414,14 +415,19 @@ static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 
 /* -- one run -------------------------------------------------------------------------------- */
 
-/* The launched PEs in ascending order. */
-static inline uint32_t *launched(const struct scenario *s)
+/* The PEs of a launch in ascending order, *n of them. */
+static inline uint32_t *launched(const struct scenario *s, size_t launch, size_t *n)
 {
     uint32_t *pes = calloc(s->program.n, sizeof *pes);
 
+    *n = 0;
     for (size_t i = 0; i < s->program.n; i++) {
         uint32_t pe = (uint32_t)judge_global_pe(s->judge, &s->program.kernels[i].pe);
-        size_t at = i;
+        size_t at = *n;
+
+        if (s->program.kernels[i].launch != launch)
+            continue;
+        ++*n;
 
         for (; at > 0 && pes[at - 1] > pe; at--)
             pes[at] = pes[at - 1];
@@ -442,24 +448,40 @@ static inline void fill(kb_sim *sim)
     assert_int_equal(kb_tensor_fill_arange(x, 0, 1, &why), KB_OK);
 }
 
+/* How many launches the program has: the first ones of all. */
+static inline size_t launches_of(const struct scenario *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->program.n; i++)
+        if (s->program.kernels[i].launch >= n)
+            n = s->program.kernels[i].launch + 1;
+    return n;
+}
+
 /* The program, launched in a new simulation. */
 static inline kb_sim *launch_program(struct scenario *s, kb_options options)
 {
     kb_sim *sim;
-    uint32_t *pes = launched(s);
-    kb_launch_request r = {.name = "program",
-                           .kernel = program_kernel,
-                           .args.user = s,
-                           .pes = pes,
-                           .n_pes = s->program.n};
     kb_error why = {""};
 
     options.values = true;
     sim = new_sim(s->topo, options);
     fill(sim);
-    if (kb_launch(sim, &r, &why) != KB_OK)
-        fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);
-    free(pes);
+    for (size_t i = 0; i < launches_of(s); i++) {
+        size_t n;
+        uint32_t *pes = launched(s, i, &n);
+        kb_launch_request r = {.name = "program",
+                               .kernel = program_kernel,
+                               .args.user = s,
+                               .pes = pes,
+                               .n_pes = n,
+                               .stream = (uint32_t)i};
+
+        if (kb_launch(sim, &r, &why) != KB_OK)
+            fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);
+        free(pes);
+    }
     return sim;
 }
 
@@ -491,8 +513,8 @@ static inline void scenario_judge(struct scenario *s)
 }
 
 /* A program on the machine of that YAML, which it frees; one that talks, or not, and overlaps, or
- * not. */
-static inline struct scenario scenario_with(char *yaml, uint64_t seed, bool talks, bool overlaps)
+ * not. It is not judged yet. */
+static inline struct scenario scenario_drawn(char *yaml, uint64_t seed, bool talks, bool overlaps)
 {
     struct scenario s = {.seed = seed, .talks = talks};
 
@@ -506,6 +528,13 @@ static inline struct scenario scenario_with(char *yaml, uint64_t seed, bool talk
         judge_random_talk(s.judge, seed, &s.program);
     else
         judge_random_program(s.judge, seed, &s.program);
+    return s;
+}
+
+static inline struct scenario scenario_with(char *yaml, uint64_t seed, bool talks, bool overlaps)
+{
+    struct scenario s = scenario_drawn(yaml, seed, talks, overlaps);
+
     scenario_judge(&s);
     return s;
 }
@@ -520,6 +549,12 @@ static inline struct scenario scenario_on(void (*machine)(FILE *, uint64_t), uin
                                           bool talks)
 {
     return scenario_in(printed(machine, seed), seed, talks);
+}
+
+/* The same, to be judged by scenario_judge(). */
+static inline struct scenario scenario_unjudged(void (*machine)(FILE *, uint64_t), uint64_t seed)
+{
+    return scenario_drawn(printed(machine, seed), seed, false, false);
 }
 
 /* On a plain machine that cuts nothing into packets: of one id there is one transaction. */

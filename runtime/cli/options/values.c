@@ -25,7 +25,8 @@ const char *const opts_breakdowns[] = {
     [KB_BREAKDOWN_WAIT] = "wait",     [KB_BREAKDOWN_SOURCE] = "source",
     [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
     [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path",
-    [KB_BREAKDOWN_LINE] = "line",     [KB_N_BREAKDOWNS] = "step"};
+    [KB_BREAKDOWN_LINE] = "line",     [KB_BREAKDOWN_REGION] = "region",
+    [KB_N_BREAKDOWNS] = "step"};
 const char *const opts_arrivals[] = {"poisson", "fixed", NULL};
 const char *const opts_off_on[] = {"off", "on", NULL};
 const char *const opts_auto_on[] = {"auto", "on", NULL};
@@ -169,7 +170,7 @@ enum exit_code read_by(struct reading *r, const struct option_row *row, const ch
         return by->table
                    ? EXIT_OK
                    : opts_refuse(r, row, word,
-                                 "all, place, wait, source, target, op, pe, path, step or line");
+                                 "all, place, wait, source, target, op, pe, path, step, line or region");
     }
     *factor = 0;
     if (strcmp(word, "limit") == 0)

@@ -11,8 +11,8 @@
  * thousands; of these the top x STEPS_PER_TOP longest are kept, in order of time. If the shortest
  * of them have the same length as others that are cut, the earliest stay.
  *
- * With --by only one of these tables is shown. That of lines of kernels is shown only so: a line
- * has the causes of all commands that were called there, on any PE.
+ * With --by only one of these tables is shown. Those of lines and of regions of kernels are shown
+ * only so: a line has the causes of all commands that were called there, on any PE.
  *
  * `pct` is relative to all time of what the row is of; for a step, to its own time. For example
  * "op dma_write overhead 52.7" says: of the time of all dma_write, 52.7 % was overhead of nodes.
@@ -86,12 +86,12 @@ struct breakdown_rows {
 
 /* -- gathering ------------------------------------------------------------------------------ */
 
-/* Without --by all tables are shown but that of lines, of which a kernel has many. */
+/* Without --by all tables are shown but those of lines and regions, of which a kernel has many. */
 static bool is_shown(const struct breakdown_rows *c, unsigned table)
 {
     unsigned by = c->cli->opts.by.table;
 
-    return by ? table == by - 1 : table != KB_BREAKDOWN_LINE;
+    return by ? table == by - 1 : table < KB_BREAKDOWN_LINE || table == KB_N_BREAKDOWNS;
 }
 
 /* Counts how many things of its kind, and how many causes of its thing, have come with `row`. */

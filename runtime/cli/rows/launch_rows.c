@@ -76,6 +76,21 @@ static void find_rates(const struct launch_rows *l, struct launch_row *row)
                              : 100 * elements / (ns * pes * limits.math_elements_per_ns);
 }
 
+int64_t launches_fs(const kb_sim *sim)
+{
+    int64_t start_fs = INT64_MAX, end_fs = 0;
+
+    for (size_t i = 0; i < kb_launch_count(sim); i++) {
+        kb_launch_result r;
+
+        if (kb_launch_get(sim, i, &r) != KB_OK)
+            continue;
+        start_fs = r.start_fs < start_fs ? r.start_fs : start_fs;
+        end_fs = r.last_end_fs > end_fs ? r.last_end_fs : end_fs;
+    }
+    return end_fs > start_fs ? end_fs - start_fs : 0;
+}
+
 /* Launches that are not complete have no row. */
 static bool launch_row(void *arg, uint64_t i, struct cell *cells)
 {

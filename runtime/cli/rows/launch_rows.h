@@ -12,6 +12,9 @@ struct launch_rows {
     double max_abs_err;
 };
 
+/* The time of the launches that are complete: from the first start of a kernel to the last end. */
+int64_t launches_fs(const kb_sim *sim);
+
 /* Rows of all launches that are complete; `l` must outlive them. */
 struct rows launch_rows(const struct launch_rows *l);
 

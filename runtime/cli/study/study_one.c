@@ -3,8 +3,8 @@
  *
  * The command runs as ever, and tells a page of a report, which keeps three facts of its rows and
  * simulation and writes nothing: how long it took, what was busiest, and which algorithm was taken.
- * The time is that of `why`: kernel_ns summed over the launches of a bench, else the mean latency
- * over all rows.
+ * The time is that of `why`: of a bench from the first start of a kernel to the last end, else the
+ * mean latency over all rows.
  */
 #include "cli/gate.h"
 #include "cli/out/memory.h"
@@ -45,12 +45,19 @@ static struct study_outcome *outcome(struct report *page)
     return collected(page)->outcome;
 }
 
+static int64_t later_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 static void take_rows(struct report *page, const struct rows *rows, const struct origin *origin)
 {
     static const char *const names[] = {"kernel_ns", "mean_ns", "actual_ns"};
     struct study_outcome *out = outcome(page);
     struct cell cells[ROW_CELLS_MAX];
-    size_t algorithm = find_column(rows, "algorithm"), time = SIZE_MAX;
+    size_t algorithm = find_column(rows, "algorithm"), start = find_column(rows, "start_ns");
+    size_t time = SIZE_MAX;
+    int64_t first_fs = INT64_MAX, last_fs = 0;
     double sum = 0, n = 0;
 
     (void)origin;
@@ -61,14 +68,18 @@ static void take_rows(struct report *page, const struct rows *rows, const struct
             continue;
         sum += (double)cells[time].fs;
         n++;
+        if (start != SIZE_MAX && cells[start].type == CELL_NS) {
+            first_fs = cells[start].fs < first_fs ? cells[start].fs : first_fs;
+            last_fs = later_of(last_fs, cells[start].fs + cells[time].fs);
+        }
         if (algorithm != SIZE_MAX && cells[algorithm].type == CELL_TEXT)
             snprintf(out->algorithm, sizeof out->algorithm, "%s", cells[algorithm].text);
     }
     if (n == 0)
         return;
-    bool is_sum = strcmp(rows->columns[time].name, "kernel_ns") == 0;
-    out->time_fs = (int64_t)llround(is_sum ? sum : sum / n);
-    snprintf(out->metric, sizeof out->metric, "%s", is_sum ? "kernel_ns" : "mean_ns");
+    bool is_bench = strcmp(rows->columns[time].name, "kernel_ns") == 0;
+    out->time_fs = is_bench ? last_fs - first_fs : (int64_t)llround(sum / n);
+    snprintf(out->metric, sizeof out->metric, "%s", is_bench ? "kernel_ns" : "mean_ns");
     out->state = STUDY_OK;
 }
 

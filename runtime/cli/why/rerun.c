@@ -17,6 +17,7 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/plan/plan.h"
+#include "cli/rows/launch_rows.h"
 #include "cli/rows/warn.h"
 #include <math.h>
 #include <stdio.h>
@@ -143,12 +144,7 @@ static void run_bench(const struct job *j)
         o->stuck = bench;
         return;
     }
-    for (size_t k = 0; k < kb_launch_done(kb_bench_sim(bench)); k++) {
-        kb_launch_result r;
-
-        kb_launch_get(kb_bench_sim(bench), k, &r);
-        o->kernel_fs += r.last_end_fs - r.start_fs;
-    }
+    o->kernel_fs = launches_fs(kb_bench_sim(bench));
     kb_bench_free(bench);
 }
 

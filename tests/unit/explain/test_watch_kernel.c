@@ -1056,6 +1056,7 @@ static void sum_command(const struct watched *w, const kb_command *c)
         sum(w->sums, KB_BREAKDOWN_ALL, "", &row);
         sum(w->sums, KB_BREAKDOWN_OP, c->name, &row);
         sum(w->sums, KB_BREAKDOWN_LINE, line, &row);
+        sum(w->sums, KB_BREAKDOWN_REGION, c->region ? c->region : "", &row);
         row.place = placed ? x->place : KB_NOWHERE;
         kb_place_name(w->s->topo, x->place, name);
         sum(w->sums, KB_BREAKDOWN_PLACE, name, &row);

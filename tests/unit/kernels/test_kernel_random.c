@@ -13,6 +13,7 @@ enum {
     SPLITS = 30,
     BANKS = 32,
     OVERLAPS = 150,
+    BESIDE = 100,
     MOST_LINE = 8192
 };
 
@@ -24,11 +25,27 @@ static void assert_time(const struct scenario *s, const char *what, size_t kerne
                  s->seed, what, kernel, command, got, want);
 }
 
-static void assert_times(const struct scenario *s, const kb_launch_result *r)
+static void assert_launch(const struct scenario *s, const kb_sim *sim, size_t launch)
 {
-    int64_t last = 0;
+    int64_t last = 0, back = 0;
+    kb_launch_result r;
 
-    assert_time(s, "start", 0, 0, r->start_fs, s->expected.start_fs);
+    assert_int_equal(kb_launch_get(sim, launch, &r), KB_OK);
+    for (size_t k = 0; k < s->program.n; k++) {
+        const struct judge_kernel_times *want = &s->expected.kernels[k];
+
+        if (s->program.kernels[k].launch != launch)
+            continue;
+        assert_time(s, "start", k, 0, r.start_fs, want->start_fs);
+        last = want->end_fs > last ? want->end_fs : last;
+        back = want->response_fs > back ? want->response_fs : back;
+    }
+    assert_time(s, "last end", launch, 0, r.last_end_fs, last);
+    assert_time(s, "response", launch, 0, r.response_fs, back);
+}
+
+static void assert_times(const struct scenario *s, const kb_sim *sim)
+{
     for (size_t k = 0; k < s->program.n; k++) {
         const struct judge_kernel_times *want = &s->expected.kernels[k];
 
@@ -36,10 +53,10 @@ static void assert_times(const struct scenario *s, const kb_launch_result *r)
             assert_time(s, "call", k, i, s->got[k][i].call_fs, want->commands[i].call_fs);
             assert_time(s, "return", k, i, s->got[k][i].return_fs, want->commands[i].return_fs);
         }
-        last = want->end_fs > last ? want->end_fs : last;
     }
-    assert_time(s, "last end", 0, 0, r->last_end_fs, last);
-    assert_time(s, "response", 0, 0, r->response_fs, s->expected.total_fs);
+    for (size_t i = 0; i < launches_of(s); i++)
+        assert_launch(s, sim, i);
+    assert_time(s, "end", 0, 0, kb_sim_end_fs(sim), s->expected.total_fs);
 }
 
 /* What an atomic returns: the integer of the slice, and what was added before, in its type. */
@@ -273,7 +290,7 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
     kb_sim *sim = launch_program(s, options);
 
     run_launched(s, sim, budget, &r);
-    assert_times(s, &r);
+    assert_times(s, sim);
     assert_sums(s);
     if (options.fingerprint && kb_sim_fingerprint(sim) != s->expected.fingerprint)
         fail_msg("seed %" PRIu64 ": fingerprint %016" PRIx64 ", not %016" PRIx64, s->seed,
@@ -376,6 +393,42 @@ static void random_kernels_that_overlap_do_so_too(void **state)
 }
 
 /* On rings, planes, one-way or not, IO chiplets of any side and grids of SIPs, too. */
+/* Does a kernel use the TCM of another PE? That is cleared as the other's kernel starts. */
+static bool uses_tcms(const struct judge_program *p)
+{
+    for (size_t k = 0; k < p->n; k++)
+        for (size_t i = 0; i < p->kernels[k].n; i++) {
+            const struct judge_command *c = &p->kernels[k].commands[i];
+
+            if (c->at.kind == JUDGE_TCM)
+                return true;
+            for (size_t o = 0; o < c->n_operands; o++)
+                if (c->operands[o].where == JUDGE_AT && c->operands[o].at.kind == JUDGE_TCM)
+                    return true;
+        }
+    return false;
+}
+
+/* The kernels of a program in up to three launches, each in a stream of its own. */
+static void random_kernels_side_by_side(void **state)
+{
+    uint64_t seeds = n_seeds(BESIDE), several = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_unjudged(judge_random_kernel_topo, seed);
+        bool one = uses_tcms(&s.program);
+
+        for (size_t k = 0; k < s.program.n && !one; k++)
+            s.program.kernels[k].launch = k * 3 / s.program.n;
+        scenario_judge(&s);
+        several += launches_of(&s) > 1;
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+    assert_true(several > seeds / 5);
+}
+
 static void random_kernels_on_any_shape(void **state)
 {
     uint64_t seeds = n_seeds(SHAPES);
@@ -477,6 +530,7 @@ int main(void)
         cmocka_unit_test(random_kernels_take_the_judges_times),
         cmocka_unit_test(random_kernels_that_talk_do_so_too),
         cmocka_unit_test(random_kernels_that_overlap_do_so_too),
+        cmocka_unit_test(random_kernels_side_by_side),
         cmocka_unit_test(random_kernels_on_any_shape),
         cmocka_unit_test(random_kernels_on_interleaved_slices),
         cmocka_unit_test(random_kernels_on_banks),

@@ -185,6 +185,7 @@ static void both_engines_count_the_same(void **state)
     (void)state;
     each_scenario(seeds() / 2, judge_random_topo, check_uses);
     each_scenario(seeds() / 2, judge_random_shape, check_uses);
+    each_scenario(seeds() / 2, judge_random_net, check_uses);
     each_scenario(seeds() / 8, judge_random_banks, check_uses);
     each_scenario(seeds() / 8, judge_random_caches, check_uses);
 }

@@ -38,6 +38,7 @@
 #include <string.h>
 #include "data/dtype.h"
 #include "engine/split.h"
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 
@@ -438,8 +439,15 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
         spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(x));
         spans_close(s, end, slot);
     }
-    if (!is_inside(s, slot))
+    if (!is_inside(s, slot)) {
         c = sim_cost(s, x);
+        if (unit_is_l2(s->topo, dst_unit(s->topo, x->dst))) { /* wires behind it are its time */
+            int64_t far_fs = sim_alone(s, slot, c.drain_fs).wire_fs;
+
+            c.wire_fs -= far_fs;
+            c.overhead_fs += far_fs;
+        }
+    }
     if (c.memory_overhead_fs < 0) { /* a component was done early: no piece is negative */
         c.overhead_fs -= c.memory_overhead_fs;
         c.memory_overhead_fs = 0;

@@ -12,7 +12,7 @@
  * one vector for all ranks, so that large machines need little memory.
  */
 #include <string.h>
-#include "collective_bench.h"
+#include "coll_bench.h"
 #include "even.h"
 
 static void all_gather(tl_ctx *tl, const kb_args *args)
@@ -23,7 +23,7 @@ static void all_gather(tl_ctx *tl, const kb_args *args)
     kb_dtype type = kb_tensor_dtype(args->tensors[0]);
     kb_coll_algorithm by = coll_of(run);
     kb_group all = group_over(tl, over_of(run));
-    int64_t n = vector_of(&y, type).n;
+    int64_t n = elements_of(&y);
 
     kb_all_gather(tl, all, .in = in, .out = y.address, .count = n, .dtype = type, .algorithm = by);
 }

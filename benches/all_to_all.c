@@ -11,7 +11,7 @@
  * the rows of x once for all ranks.
  */
 #include <string.h>
-#include "collective_bench.h"
+#include "coll_bench.h"
 #include "even.h"
 
 static void all_to_all(tl_ctx *tl, const kb_args *args)
@@ -21,7 +21,7 @@ static void all_to_all(tl_ctx *tl, const kb_args *args)
     kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
     kb_dtype type = kb_tensor_dtype(args->tensors[0]);
     kb_group all = group_over(tl, over_of(run));
-    int64_t n = vector_of(&y, type).n;
+    int64_t n = elements_of(&y);
 
     kb_all_to_all(tl, all, .in = in, .out = y.address, .count = n, .dtype = type);
 }

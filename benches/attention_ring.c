@@ -8,7 +8,7 @@
  * and scales the sums down when a later block has a larger score.
  *
  * The traffic is messages to the next PE of the ring, two for each block: k and v. The ring is laid
- * so that neighbours are near and no link has two steps in one direction (ring.h). A receive of the
+ * so that neighbours are near: it is that of the collectives, kb_coll_order(). A receive of the
  * next block is issued before the present block is sent, so there is no deadlock, and both overlap
  * with the arithmetic.
  *
@@ -21,7 +21,7 @@
  */
 #include "attention.h"
 #include "even.h"
-#include "ring.h"
+#include "kb_coll.h"
 
 /* The largest number of rows of q that a PE works on, and of rows of k and v that travel. */
 enum { Q_ROWS = 128, KV_ROWS = 32 };
@@ -33,6 +33,12 @@ struct plan {
     int64_t q_rows, kv_rows;
     int64_t most_s, most_t; /* the largest number of rows of q, of k and v, of a PE */
     kb_dtype dtype, sums;
+};
+
+/* All PEs, each beside the one before, and the own place. */
+struct ring {
+    const uint32_t *pes;
+    int64_t n, place;
 };
 
 /* The work of a PE: its place in the ring, and the head and rows of q that it works on. */
@@ -111,6 +117,21 @@ static struct block own_block(tl_ctx *tl, const struct part *x, int64_t t)
         b.v = load_rows(tl, x, V, t, rows);
     }
     return b;
+}
+
+static struct ring ring_of(tl_ctx *tl)
+{
+    struct ring r = {kb_coll_order(tl, kb_group_all(tl)), all_pes(tl), 0};
+
+    while (r.pes[r.place] != tl_pe(tl))
+        r.place++;
+    return r;
+}
+
+/* The PE `by` places further on, or back: -n <= by. */
+static uint32_t ring_neighbour(const struct ring *r, int64_t by)
+{
+    return r->pes[(r->place + r->n + by) % r->n];
 }
 
 /* Begins to receive a block from the PE before: that of the PE `steps` places back. */

@@ -10,15 +10,11 @@
  * in f32 (f64 for f64), in the tensor `sums`, and rounded to dtype at the end.
  *
  * On cube8 with the initial values a PE has 16 hidden columns, and the all-reduce adds 64 matrices
- * of 32 x 256 f32, 32 KiB each. algorithm=auto tries all of them and takes torus: 2502.44 ns in
- * all; with ring it would be 3791.97 ns. Arguments: M, N, K, dtype, act, and algorithm of the
- * all-reduce.
+ * of 32 x 256 f32, 32 KiB each. algorithm=auto takes hierarchical: 2152.78 ns in all; with ring it
+ * would be 2866.30 ns. Arguments: M, N, K, dtype, act, and algorithm of the all-reduce.
  */
-#include <math.h>
-#include <string.h>
-#include "all_reduce.h"
+#include "coll_auto.h"
 #include "even.h"
-#include "collective_auto.h"
 
 enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
 enum { X, W1, W2, Y, SUMS }; /* tensors */
@@ -94,6 +90,16 @@ static tl_tensor *through(tl_ctx *tl, const struct part *p, tl_tensor *x, int64_
     return y;
 }
 
+/* x + y; frees both. */
+static tl_tensor *added(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
+{
+    tl_tensor *sum = tl_add(tl, x, y);
+
+    tl_free(tl, x);
+    tl_free(tl, y);
+    return sum;
+}
+
 /* Computes rows [i, i + rows) of the PE's sum; zeros if it has no hidden columns. */
 static tl_tensor *sum_rows(tl_ctx *tl, const struct part *p, int64_t i, int64_t rows)
 {
@@ -105,58 +111,51 @@ static tl_tensor *sum_rows(tl_ctx *tl, const struct part *p, int64_t i, int64_t 
     x = tl_load(tl, from, p->dtype, KB_SHAPE(rows, p->k));
     sum = through(tl, p, x, 0, least(p->block, p->n));
     for (int64_t j = p->block; j < p->n; j += p->block)
-        sum = reduce(tl, TL_ADD, sum, through(tl, p, x, j, least(p->block, p->n - j)));
+        sum = added(tl, sum, through(tl, p, x, j, least(p->block, p->n - j)));
     return sum;
 }
 
 /* y = sum, rounded to the type of y. */
-static void round_vector(tl_ctx *tl, struct vector sum, struct vector y)
+static void round_rows(tl_ctx *tl, const struct part *p, uint64_t sum, uint64_t y)
 {
-    int64_t pieces = pieces_of(tl, sum.n, sum.dtype);
+    int64_t rows = rows_that_fit(tl_topology(tl), p->k * 8, 8);
 
-    for (int64_t i = 0; i < pieces; i++) {
-        tl_tensor *piece = load(tl, part_of(sum, i, pieces));
+    for (int64_t i = 0; i < p->m; i += rows) {
+        kb_shape shape = KB_SHAPE(least(rows, p->m - i), p->k);
+        uint64_t at = (uint64_t)(i * p->k);
+        tl_tensor *x = tl_load(tl, sum + at * kb_dtype_bytes(p->sums), p->sums, shape);
 
-        keep(tl, rounded(tl, piece, y.dtype), part_of(y, i, pieces), false);
+        x = rounded(tl, x, p->dtype);
+        tl_store(tl, y + at * kb_dtype_bytes(p->dtype), x);
+        tl_free(tl, x);
     }
 }
 
 static void mlp_tp(tl_ctx *tl, const kb_args *args)
 {
     struct part p = part_of_pe(tl, args);
-    kb_shard own = kb_tensor_shard(args->tensors[Y], tl_pe(tl));
-    kb_shard sums = kb_tensor_shard(args->tensors[SUMS], tl_pe(tl));
-    struct vector y = vector_of(&own, p.dtype), sum = vector_of(&sums, p.sums);
+    uint64_t y = kb_tensor_shard(args->tensors[Y], tl_pe(tl)).address;
+    uint64_t sum = kb_tensor_shard(args->tensors[SUMS], tl_pe(tl)).address;
     uint64_t row = (uint64_t)p.k * kb_dtype_bytes(p.sums);
+    kb_coll c = {.in = sum, .out = p.dtype == p.sums ? y : sum, .dtype = p.sums, .op = TL_ADD};
 
+    c.count = p.m * p.k;
+    c.algorithm = coll_of(args->user);
     for (int64_t i = 0; i < p.m; i += p.block) {
         uint64_t mark = tl_mark(tl);
 
-        tl_store(tl, sum.address + (uint64_t)i * row, sum_rows(tl, &p, i, least(p.block, p.m - i)));
+        tl_store(tl, sum + (uint64_t)i * row, sum_rows(tl, &p, i, least(p.block, p.m - i)));
         tl_release(tl, mark);
     }
-    all_reduce_by(tl, (enum algorithm)kb_bench_choice(args->user, "algorithm"), OVER_PES, sum,
-                  p.dtype == p.sums ? y : sum, TL_ADD);
+    kb_all_reduce_at(TL_HERE, tl, group_over(tl, OVER_PES), c);
     if (p.dtype != p.sums)
-        round_vector(tl, sum, y);
+        round_rows(tl, &p, sum, y);
 }
 
 /* PEs of all SIPs. */
 static int64_t ranks_of(const kb_bench_run *run)
 {
     return kb_pe_count(kb_bench_topology(run));
-}
-
-/* algorithm=auto: chooses the fastest by running each. */
-static void choose_all_reduce(kb_bench_run *run)
-{
-    struct candidate c[CANDIDATES_MAX];
-    size_t n = 0;
-
-    for (size_t i = 0; i < N_WAYS; i++)
-        if (strcmp(ways[i].bench, "all_reduce") == 0)
-            c[n++] = (struct candidate){ways[i].algorithm, 0, INT64_MAX, 0};
-    choose_from(run, "mlp_tp", c, ranks_of(run) == 1 ? 1 : n);
 }
 
 /* Every PE gets all of y: y[i] is that of PE i. */
@@ -169,8 +168,12 @@ static void setup(kb_bench_run *run)
 
     if (!is_even(run, "mlp_tp"))
         return;
-    if (kb_bench_choice(run, "algorithm") == AUTO)
-        choose_all_reduce(run);
+    choose_for(run, "mlp_tp",
+               (struct question){.topo = kb_bench_topology(run),
+                                 .over = OVER_PES,
+                                 .call = KB_ALL_REDUCE,
+                                 .count = m * k,
+                                 .dtype = sum_dtype(dtype)});
     kb_bench_input(run, "x", dtype, KB_SHAPE(m, k), everywhere, 1);
     kb_bench_input(run, "w1", dtype, KB_SHAPE(k, n), BY_COLUMNS, 1 / sqrt((double)k));
     kb_bench_input(run, "w2", dtype, KB_SHAPE(n, k), BY_ROWS, 1 / sqrt((double)n));
@@ -209,7 +212,7 @@ static const kb_bench_arg args_of_mlp_tp[] = {
     SIZE_ARG("K", "256", "columns of x and y, rows of w1"),
     DTYPE_ARG("f16", "f16 bf16 f32 f64"),
     {"act", KB_ARG_CHOICE, "relu", 0, 0, "relu sigmoid tanh gelu", "what hidden sums go through"},
-    ALGORITHM_ARG,
+    COLL_ARG(REDUCE_ALGORITHMS),
 };
 
 const kb_bench bench_mlp_tp = {

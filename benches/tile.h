@@ -27,6 +27,12 @@ static inline int64_t parts(int64_t n, int64_t size)
     return (n + size - 1) / size;
 }
 
+/* The begin of part i of n: i * size / n without overflow. */
+static inline int64_t share(int64_t size, int64_t i, int64_t n)
+{
+    return size / n * i + size % n * i / n;
+}
+
 /* The type in which sums of `dtype` are kept and products of matrices are stored. */
 static inline kb_dtype sum_dtype(kb_dtype dtype)
 {

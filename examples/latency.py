@@ -38,7 +38,8 @@ class Options(Structure):
                 ("until_fs", c_int64), ("max_events", c_uint64), ("oplog", c_bool),
                 ("phase2", c_bool), ("oplog_limit_bytes", c_uint64), ("stack_bytes", c_size_t),
                 ("inspect", c_bool), ("buffers", c_bool), ("live", c_bool), ("values", c_bool),
-                ("verify_values", c_bool), ("value_threads", c_uint32)]
+                ("verify_values", c_bool), ("no_values", c_bool),
+                ("value_threads", c_uint32)]
 
 
 STRUCTS = {"kb_error": Error, "kb_endpoint": Endpoint, "kb_transaction": Request,

@@ -133,14 +133,14 @@ static uint32_t *slot_of(const struct routes *r, uint32_t *slots, const struct b
 static void by_pair(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    size_t n = (size_t)n_tables(t) * sim_cubes(t) * t->cubes;
+    size_t n = (size_t)n_tables(t) * sip_cubes(t) * t->cubes;
     uint32_t *slots = arena_alloc(r->arena, HASH_ROWS * sizeof *slots);
 
     r->between = arena_alloc(r->arena, n * sizeof *r->between);
     r->between_of = arena_alloc(r->arena, n * sizeof *r->between_of);
     for (size_t i = 0; i < n; i++) {
-        uint32_t a = (uint32_t)(i / t->cubes % sim_cubes(t));
-        const struct routes_of of = routes_of(t, (uint32_t)(i / t->cubes / sim_cubes(t)));
+        uint32_t a = (uint32_t)(i / t->cubes % sip_cubes(t));
+        const struct routes_of of = routes_of(t, (uint32_t)(i / t->cubes / sip_cubes(t)));
         struct between_row row = follow(&of, a, a - a % t->cubes + (uint32_t)(i % t->cubes));
         uint32_t *slot = slot_of(r, slots, &row);
 
@@ -161,7 +161,7 @@ void make_between(struct routes *r)
         return;
     if (!t->has_gaps && t->n_kinds == 1)
         by_distance(r);
-    else if ((uint64_t)n_tables(t) * sim_cubes(t) * t->cubes <= PAIRS_MOST)
+    else if ((uint64_t)n_tables(t) * sip_cubes(t) * t->cubes <= PAIRS_MOST)
         by_pair(r);
     t->between = r->between;
     t->between_of = r->between_of;

@@ -6,14 +6,7 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum {
-    VERSION_OF_KINDS = 3,
-    CUBES_MAX = 16384,
-    NODES_MAX = 1 << 24,
-    GRANULE_MIN = 64,
-    PACKET_MIN = 64,
-    ACCESS_MIN = 16
-};
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64, PACKET_MIN = 64, ACCESS_MIN = 16 };
 
 /* Say which key is missing: the outermost mapping that is not there, or the key itself. */
 static void missing(const struct spec *spec, enum key k)
@@ -39,7 +32,7 @@ static void check_needed(const struct spec *spec)
 {
     for (enum key k = 0; k < N_KEYS; k++)
         if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k) &&
-            !(net_is_meant(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2)))
+            !(net_of_sips(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2)))
             missing(spec, k);
 }
 
@@ -76,16 +69,26 @@ static void check_slices(const struct spec *spec)
                    "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them");
 }
 
-/* Before version 3 a cube has 64 PEs and slices at most. */
+/* Before version 3 a cube has 64 PEs and slices at most, and 64 GiB. */
 static void check_counts(const struct spec *spec)
 {
     enum { MOST = 64 };
-    const enum key keys[] = {KEY_cube_pes, KEY_cube_hbm_slices};
+    const enum key keys[] = {KEY_cube_pes, KEY_cube_hbm_slices, KEY_cube_hbm_size_gb};
 
-    for (size_t i = 0; i < 2 && spec->kernbench < VERSION_OF_KINDS; i++)
+    for (size_t i = 0; i < 3 && spec->kernbench < VERSION_OF_KINDS; i++)
         if (!check_is_bad(spec, keys[i]) && *(const int64_t *)spec_value(spec, keys[i]) > MOST)
-            diag_error(spec->diag, spec_place(spec, keys[i]), "'%s' must be 0..%d, not '%s'",
-                       key_rows[keys[i]].path, MOST, value_text(spec, keys[i]));
+            diag_error(spec->diag, spec_place(spec, keys[i]), "'%s' must be %d..%d, not '%s'",
+                       key_rows[keys[i]].path, (int)key_rows[keys[i]].min, MOST,
+                       value_text(spec, keys[i]));
+}
+
+/* One of its two keys says how large an SRAM is. */
+static void check_sram(const struct spec *spec)
+{
+    if (spec->cube_sram_size_kb && check_is_given(spec, KEY_cube_sram_size_kb) &&
+        check_is_given(spec, KEY_cube_sram_size_mb))
+        diag_error(spec->diag, spec_place(spec, KEY_cube_sram_size_kb),
+                   "'cube.sram.size_kb' cannot stand beside 'cube.sram.size_mb'");
 }
 
 /* Routes that pass no cube of a kind are those of a net. */
@@ -116,7 +119,7 @@ static bool check_mesh(const struct spec *spec)
     enum key blamed = culprit(spec, keys, 2);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
-    if (net_is_meant(spec))
+    if (net_of_sips(spec))
         return spec->sip_net.n && spec->sip_cubes && !check_is_bad(spec, KEY_sip_cubes);
     if (blamed == N_KEYS)
         return false;
@@ -158,7 +161,8 @@ int64_t count_nodes(const struct spec *spec)
             chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
     return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
-           (spec->sips > 1 ? SWITCH : 0);
+           (spec->sips > 1 && spec->fabric_shape == FABRIC_SWITCH ? SWITCH : 0) +
+           net_switches(spec) * count_cube_nodes(spec);
 }
 
 /* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike.
@@ -367,6 +371,7 @@ static void check_atomic(const struct spec *spec)
 /* Keys of one cube that do not fit together. */
 static void check_cube(const struct spec *spec)
 {
+    check_sram(spec);
     check_counts(spec);
     check_slices(spec);
     check_transit(spec);
@@ -377,6 +382,7 @@ static void check_cube(const struct spec *spec)
     check_position(spec, KEY_cube_sram_pos_mm);
     check_banks(spec);
     check_cache(spec);
+    check_l2(spec);
     check_memory_queue(spec);
     noc_check(spec);
 }

@@ -3,6 +3,8 @@
 #define CHECK_H
 #include "spec.h"
 
+enum { VERSION_OF_KINDS = 3 };
+
 /*
  * Check the spec after the file and all --set options. Of several keys that do not fit together,
  * one that was set is blamed rather than one of the file, and that rather than a default. Keys that
@@ -33,8 +35,9 @@ void check_banks(const struct spec *spec);
 /* Those keys beside a memory without banks: a mistake from version 3 on, before it a warning. */
 void check_no_banks(const struct spec *spec);
 
-/* The keys of a cache of a memory.  cache_row.c */
+/* The keys of a cache of a memory, and of an L2.  check_banks.c */
 void check_cache(const struct spec *spec);
+void check_l2(const struct spec *spec);
 
 /* -- counts --------------------------------------------------------------------------------- */
 

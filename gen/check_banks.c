@@ -133,53 +133,80 @@ void check_no_banks(const struct spec *spec)
 
 /* -- caches --------------------------------------------------------------------------------- */
 
-static void check_cache_shape(const struct spec *spec)
+/* The keys of a cache. */
+struct cache_places {
+    const char *name;
+    enum key size_mb, line, ways;
+};
+
+static const struct cache_places of_memory = {"cube.hbm.cache", KEY_cube_hbm_cache_size_mb,
+                                              KEY_cube_hbm_cache_line, KEY_cube_hbm_cache_ways};
+static const struct cache_places of_cube = {"cube.l2", KEY_cube_l2_size_mb, KEY_cube_l2_line,
+                                            KEY_cube_l2_ways};
+
+static void check_cache_shape(const struct spec *spec, const struct cache_places *cache,
+                              const struct cache_keys *is)
 {
-    static const enum key keys[] = {KEY_cube_hbm_cache_size_mb, KEY_cube_hbm_cache_line,
-                                    KEY_cube_hbm_cache_ways};
-    const enum key line = KEY_cube_hbm_cache_line;
+    const enum key keys[] = {cache->size_mb, cache->line, cache->ways};
     enum key blamed = culprit(spec, keys, sizeof keys / sizeof *keys);
 
-    if (!check_is_bad(spec, line) && !check_is_power_of_two(spec->cube_hbm_cache_line))
-        diag_error(spec->diag, spec_place(spec, line), "'%s' must be a power of two, not '%lld'",
-                   key_rows[line].path, (long long)spec->cube_hbm_cache_line);
-    else if (blamed != N_KEYS && cache_sets(spec) == 0)
+    if (!check_is_bad(spec, cache->line) && !check_is_power_of_two(is->line))
+        diag_error(spec->diag, spec_place(spec, cache->line),
+                   "'%s' must be a power of two, not '%lld'", key_rows[cache->line].path,
+                   (long long)is->line);
+    else if (blamed != N_KEYS && cache_sets(is) == 0)
         diag_error(spec->diag, spec_place(spec, blamed),
-                   "'cube.hbm.cache' is smaller than one set, which has 'ways' x 'line' = %lld "
-                   "bytes",
-                   (long long)(spec->cube_hbm_cache_ways * spec->cube_hbm_cache_line));
+                   "'%s' is smaller than one set, which has 'ways' x 'line' = %lld bytes",
+                   cache->name, (long long)(is->ways * is->line));
 }
 
 /* What a cache does not go with: `key` is blamed, or what makes the cache. */
-static void refuse_beside_cache(const struct spec *spec, enum key key, bool is_there,
-                                const char *text)
+static void refuse_beside(const struct spec *spec, const struct cache_places *cache, enum key key,
+                          bool is_there, const char *text)
 {
-    const enum key keys[] = {key, KEY_cube_hbm_cache_size_mb};
+    const enum key keys[] = {key, cache->size_mb};
     enum key blamed = culprit(spec, keys, 2);
 
     if (is_there && blamed != N_KEYS)
-        diag_error(spec->diag, spec_place(spec, blamed), "%s", text);
+        diag_error(spec->diag, spec_place(spec, blamed), "'%s' %s", cache->name, text);
+}
+
+/* Of each cache. */
+static bool check_any_cache(const struct spec *spec, const struct cache_places *cache,
+                            const struct cache_keys *is)
+{
+    if (check_is_bad(spec, cache->size_mb) || is->size_mb <= 0)
+        return false;
+    check_cache_shape(spec, cache, is);
+    refuse_beside(spec, cache, KEY_contention_links, spec->contention_links == MODE_ROUTER,
+                  "wants 'contention.links: ideal' or 'fifo': it is not built behind routers");
+    return true;
 }
 
 void check_cache(const struct spec *spec)
 {
-    if (check_is_bad(spec, KEY_cube_hbm_cache_size_mb) || spec->cube_hbm_cache_size_mb <= 0)
+    const struct cache_keys is = cache_of_memory(spec);
+
+    if (!check_any_cache(spec, &of_memory, &is))
         return;
-    check_cache_shape(spec);
-    refuse_beside_cache(
-        spec, KEY_contention_links, spec->contention_links == MODE_ROUTER,
-        "'cube.hbm.cache' wants 'contention.links: ideal' or 'fifo': it is not built behind "
-        "routers");
-    refuse_beside_cache(
-        spec, KEY_cube_hbm_hold,
+    refuse_beside(
+        spec, &of_memory, KEY_cube_hbm_hold,
         spec->cube_hbm_model == MEMORY_SERVER && spec->cube_hbm_hold == HOLD_ROUTE,
-        "'cube.hbm.cache' wants 'cube.hbm.hold: own': what the memory behind it moves does not "
-        "hold it for the drain of a route");
-    refuse_beside_cache(
-        spec, KEY_cube_hbm_impl, spec->cube_hbm_impl.name,
-        "'cube.hbm.cache' is beside 'cube.hbm.impl': a component is a memory of its own, leave "
-        "one of them out");
-    refuse_beside_cache(
-        spec, KEY_cube_hbm_model, spec->cube_hbm_model != MEMORY_SERVER,
-        "'cube.hbm.cache' wants 'cube.hbm.model: server': it is not built before banks");
+        "wants 'cube.hbm.hold: own': what the memory behind it moves does not hold it for the "
+        "drain of a route");
+    refuse_beside(spec, &of_memory, KEY_cube_hbm_impl, spec->cube_hbm_impl.name,
+                  "is beside 'cube.hbm.impl': a component is a memory of its own, leave one "
+                  "of them out");
+    refuse_beside(spec, &of_memory, KEY_cube_hbm_model, spec->cube_hbm_model != MEMORY_SERVER,
+                  "wants 'cube.hbm.model: server': it is not built before banks");
+}
+
+void check_l2(const struct spec *spec)
+{
+    const struct cache_keys is = cache_of_cube(spec);
+
+    if (check_any_cache(spec, &of_cube, &is))
+        refuse_beside(spec, &of_cube, KEY_addressing_granule,
+                      spec->addressing_granule && spec->addressing_granule < is.line,
+                      "has lines longer than 'addressing.granule': one would lie in several slices");
 }

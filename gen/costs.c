@@ -230,8 +230,8 @@ static void add_costs(struct routes *r)
         check_longest(r);
         return;
     }
-    r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
-    r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
+    r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.sources * r->topo.n_units);
+    r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.sources * N_EXITS);
     r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
     add_mesh_costs(r);
     add_column_costs(r);
@@ -267,6 +267,15 @@ static bool is_queueing(const struct spec *s, enum key impl)
                     part->component->kind == COMPONENT_FRONT);
 }
 
+/* Does it take time at some NoC to join data of several memories? */
+static bool data_may_join(const struct cubes *cubes)
+{
+    for (uint32_t k = 0; k < cubes->n_kinds; k++)
+        if (cubes->kinds[k]->cube_noc_reduce_ns > 0)
+            return true;
+    return false;
+}
+
 static void add_memories(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -296,10 +305,13 @@ static void add_memories(struct routes *r)
     if (is_queueing(s, KEY_cube_hbm_impl))
         kind->hbm.model = MEMORY_QUEUEING;
     cache_add(s, kind);
+    l2_add(s, wire_fs(r, s->cube_noc_attach_mm), kind);
+    r->topo.splits |= has_l2(s);
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),
-        .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
+        .nbytes = s->cube_sram_size_kb ? (uint64_t)s->cube_sram_size_kb << 10
+                                       : (uint64_t)s->cube_sram_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.slices),
         .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
@@ -310,6 +322,7 @@ static void add_memories(struct routes *r)
     };
     if (is_queueing(s, KEY_cube_sram_impl))
         kind->sram.model = MEMORY_QUEUEING;
+    kind->hbm.late = kind->sram.late = data_may_join(r->found);
     r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
                         ? (memory_frees_early(&kind->hbm) ? EARLY_ALL : EARLY_NONE)
                         : EARLY_SOME;
@@ -403,6 +416,7 @@ static void add_kind(struct routes *r)
         .write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels,
         .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
         .write_engines = (uint32_t)s->cube_m_cpu_dma_write,
+        .reduce_fs = fs_of_ns(s->cube_noc_reduce_ns),
         .ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns),
         .queue_bytes = (uint32_t)s->cube_hbm_queue_bytes,
         .pe_gbs = s->cube_xbar_pe_gbs,

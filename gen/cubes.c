@@ -31,7 +31,7 @@ enum { KINDS_BETWEEN = 16 * KINDS_MAX };
 struct finding {
     const struct spec *spec;
     struct cubes *cubes;
-    uint32_t cubes_of_sip;
+    struct pattern_room room;
     bool ok;
 };
 
@@ -148,7 +148,8 @@ static bool apply(struct finding *f, const struct override_spec *o)
 
     if (o->kind.text && !named)
         return true;
-    if (!pattern_of_text(o->text, strlen(o->text), f->spec->arena, &p) || p.of_pes) {
+    if (!pattern_of_text(o->text, strlen(o->text), f->spec->arena, &p) || p.of_pes ||
+        p.of_switches) {
         mistake(f, o->at, "cubes", o->text, "is no cube: c3, c[4-7], s1.c0 or s*.c*");
         return true;
     }
@@ -156,7 +157,7 @@ static bool apply(struct finding *f, const struct override_spec *o)
     for (uint32_t i = 0; i < cubes->n; i++) {
         uint16_t kind = cubes->kind[i];
 
-        if (!pattern_has_cube(&p, i / f->cubes_of_sip, i % f->cubes_of_sip))
+        if (!pattern_has_cube(&p, &f->room, i))
             continue;
         n++;
         if (to[kind] == UINT16_MAX)
@@ -188,8 +189,8 @@ void cubes_warn(const struct spec *spec)
 
 static bool is_io_cube(const struct net *net, uint32_t cube)
 {
-    for (uint32_t i = 0; i < net->n_io; i++)
-        if (net->io_cubes[i] == cube)
+    for (uint32_t i = 0; i < net->n_io && !net_is_switch(net, cube); i++)
+        if (net->io_cubes[i] == cube % net->n_cubes)
             return true;
     return false;
 }
@@ -216,8 +217,8 @@ static bool part_by_ports(struct cubes *cubes, struct arena *a)
 
     cubes->ports = arena_alloc(a, (KINDS_MAX + 1) * sizeof *cubes->ports);
     for (uint32_t i = 0; i < cubes->n; i++) {
-        uint32_t cube = i % net->n_cubes, k = 0;
-        struct kind_ports own = {&net->cubes[cube], is_io_cube(net, cube)};
+        struct kind_ports own = {net_cube(net, i), is_io_cube(net, i)};
+        uint32_t k = 0;
 
         if (!cubes->there[i])
             continue;
@@ -243,17 +244,22 @@ static bool find_net(struct finding *f)
     struct cubes *cubes = f->cubes;
     const struct spec *spec = f->spec;
 
-    if (!spec->sip_net.n) {
+    if (!net_is_meant(spec)) {
         cubes->ports = arena_alloc(spec->arena, cubes->n_kinds * sizeof *cubes->ports);
         return true;
     }
     cubes->net = arena_alloc(spec->arena, sizeof *cubes->net);
     if (!net_make(spec, cubes->net))
         return false;
-    for (uint32_t i = 0; i < cubes->n && f->cubes_of_sip > 1; i++)
-        if (cubes->there[i] && !cubes->net->cubes[i % f->cubes_of_sip].n)
-            return diag_error(spec->diag, spec_place(spec, KEY_sip_net),
-                              "'sip.net': c%u has no link", i % f->cubes_of_sip);
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        bool of_fabric = net_is_switch(cubes->net, i);
+
+        if (cubes->there[i] && !net_cube(cubes->net, i)->n && (f->room.cubes > 1 || of_fabric))
+            return diag_error(
+                spec->diag, spec_place(spec, of_fabric ? KEY_fabric_net : KEY_sip_net),
+                "'%s': %s has no link", of_fabric ? "fabric.net" : "sip.net",
+                net_cube_text(cubes->net, spec->arena, cubes->net->rails ? i : i % f->room.cubes));
+    }
     return part_by_ports(cubes, spec->arena) ||
            diag_error(spec->diag, spec_place(spec, KEY_sip_net),
                       "cubes of more than %d kinds; a kind is the keys of a cube, its missing PEs "
@@ -284,7 +290,7 @@ static void take_away(struct finding *f, const struct text_spec *text)
         return;
     }
     for (uint32_t i = 0; i < cubes->n; i++) {
-        if (!pattern_has_cube(&p, i / f->cubes_of_sip, i % f->cubes_of_sip))
+        if (!pattern_has_cube(&p, &f->room, i))
             continue;
         if (p.of_pes) {
             n += take_pes(cubes, i, &p);
@@ -337,12 +343,26 @@ static void check_kinds(struct finding *f, bool too_many)
                            KINDS_MAX);
 }
 
+/* The keys of a switch between SIPs: those of `cube`, but nothing begins or ends there. */
+static const struct spec *fabric_switch(const struct spec *spec)
+{
+    struct spec *kind = arena_alloc(spec->arena, sizeof *kind);
+
+    *kind = *spec;
+    kind->cube_pes = kind->cube_hbm_slices = 0;
+    kind->cube_noc_overhead_ns = spec->fabric_overhead_ns;
+    kind->cube_noc_bw_gbs = key_rows[KEY_cube_noc_bw_gbs].max;
+    kind->cube_noc_model = NOC_BUS;
+    kind->cube_transit = TRANSIT_ALL;
+    return kind;
+}
+
 static void begin(struct finding *f)
 {
     const struct spec *spec = f->spec;
     struct cubes *cubes = f->cubes;
 
-    cubes->n = (uint32_t)spec->sips * f->cubes_of_sip;
+    cubes->n = f->room.sips * f->room.cubes + f->room.switches;
     cubes->there = arena_alloc(spec->arena, cubes->n * sizeof *cubes->there);
     cubes->pes = arena_alloc(spec->arena, cubes->n * sizeof *cubes->pes);
     cubes->kind = arena_alloc(spec->arena, cubes->n * sizeof *cubes->kind);
@@ -350,6 +370,10 @@ static void begin(struct finding *f)
     cubes->kinds[0] = spec;
     cubes->n_kinds = 1;
     memset(cubes->there, true, cubes->n);
+    if (f->room.switches)
+        cubes->kinds[cubes->n_kinds++] = fabric_switch(spec);
+    for (uint32_t i = f->room.sips * f->room.cubes; i < cubes->n; i++)
+        cubes->kind[i] = 1;
 }
 
 static bool all_alike(const struct cubes *cubes)
@@ -363,7 +387,8 @@ static bool all_alike(const struct cubes *cubes)
 
 bool find_cubes(const struct spec *spec, struct cubes *out)
 {
-    struct finding f = {spec, out, net_cubes(spec), true};
+    struct finding f = {
+        spec, out, {(uint32_t)spec->sips, net_cubes(spec), net_switches(spec)}, true};
     bool fits = true;
 
     *out = (struct cubes){0};

@@ -220,13 +220,13 @@ static void way_local(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
     char from[16];
 
-    snprintf(from, sizeof from, "pe%u", i / r->topo.n_units % r->topo.pes);
+    snprintf(from, sizeof from, "pe%u", i / r->topo.n_units % r->topo.sources);
     put_way_in(r, from, i % r->topo.n_units, way);
 }
 
 static void way_out(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    snprintf(way, WAY_BYTES, "pe%u -> %s", i / N_EXITS % r->topo.pes, side_names[i % N_EXITS]);
+    snprintf(way, WAY_BYTES, "pe%u -> %s", i / N_EXITS % r->topo.sources, side_names[i % N_EXITS]);
 }
 
 static void way_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -387,8 +387,8 @@ static void emit_regular_costs(FILE *out, const struct routes *r)
 {
     const struct kb_topology *t = &r->topo;
 
-    emit_costs(out, "cost_local", r, way_local, t->cost_local, t->pes * t->n_units);
-    emit_costs(out, "cost_out", r, way_out, t->cost_out, t->pes * N_EXITS);
+    emit_costs(out, "cost_local", r, way_local, t->cost_local, t->sources * t->n_units);
+    emit_costs(out, "cost_out", r, way_out, t->cost_out, t->sources * N_EXITS);
     emit_costs(out, "cost_in", r, way_in, t->cost_in, N_SIDES * t->n_units);
     emit_mesh(out, r);
     emit_cube_pos(out, r);

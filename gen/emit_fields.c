@@ -83,6 +83,8 @@ static void put_memory(FILE *out, const struct memory_row *m)
         fprintf(out, ", .ports = %d", m->ports);
     if (m->atomic)
         fputs(", .atomic = ATOMIC_READ_WRITE", out);
+    if (m->late)
+        fputs(", .late = 1", out);
     if (m->access_bytes)
         fprintf(out, ", .access_bytes = %" PRIu32, m->access_bytes);
     fputc('}', out);

@@ -66,6 +66,10 @@ static void emit_paths(FILE *out, const struct routes *r)
     for (size_t i = 0; i < pairs; i++)
         fprintf(out, "$1(%zu, %" PRIu32 ")m4_dnl\n", i, r->path_of[i]);
     emit_end_map(out);
+    emit_begin_map(out, "rail_paths");
+    for (size_t i = 0; r->rail_paths && i < (size_t)sim_cubes(&r->topo) * sim_cubes(&r->topo); i++)
+        fprintf(out, "$1(%zu, %" PRIu32 ")m4_dnl\n", i, r->rail_paths[i]);
+    emit_end_map(out);
     emit_begin_map(out, "path_rows");
     for (uint32_t i = 0; i < r->n_path_rows; i++)
         fprintf(out, "$1(%u, %u, %u, %u, %u)m4_dnl\n", i, r->path_rows[i].ports,
@@ -78,7 +82,7 @@ static void emit_paths(FILE *out, const struct routes *r)
 void emit_gaps(FILE *out, const struct routes *r)
 {
     const struct kb_topology *t = &r->topo;
-    size_t cubes = (size_t)t->sips * t->cubes;
+    size_t cubes = sip_cubes(t), all = sim_cubes(t);
 
     emit_begin_map(out, "detour_of");
     for (size_t i = 0; t->has_gaps && i < cubes * t->planes * mesh_ties(t); i++)
@@ -89,10 +93,10 @@ void emit_gaps(FILE *out, const struct routes *r)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->shores[i]);
     emit_end_map(out);
     emit_letters(out, "cube_edges", r->cube_edges,
-                 t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
+                 t->has_gaps ? all * t->planes * N_EDGE_LETTERS : 0);
     emit_define_int(out, "is_net", r->found->net != NULL);
     emit_begin_map(out, "port_rows");
-    for (size_t i = 0; r->found->net && i < cubes * t->ports; i++)
+    for (size_t i = 0; r->found->net && i < all * t->ports; i++)
         fprintf(out, "$1(%zu, %" PRIu32 "u, %u, %u, %u)m4_dnl\n", i, r->port_rows[i].cube,
                 r->port_rows[i].port, r->port_rows[i].flags, r->port_rows[i].ring);
     emit_end_map(out);
@@ -102,6 +106,8 @@ void emit_gaps(FILE *out, const struct routes *r)
     emit_end_map(out);
     emit_define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
+    emit_define_int(out, "has_rails", r->rails != NULL);
+    emit_letters(out, "rails", r->rails, r->rails ? all * all : 0);
     emit_paths(out, r);
 }
 
@@ -112,7 +118,7 @@ void emit_stops(FILE *out, const struct routes *r)
 
     emit_define_int(out, "n_stops", r->n_stops);
     emit_begin_map(out, "stop_of");
-    for (size_t i = 0; r->n_stops && i < (size_t)t->sips * t->cubes; i++)
+    for (size_t i = 0; r->n_stops && i < sim_cubes(t); i++)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->stop_of[i]);
     emit_end_map(out);
     emit_letters(out, "stops", r->stops, (size_t)r->n_stops * t->n_cube_nodes);

@@ -36,7 +36,7 @@
 
 /* What comes before, if it is no edge. */
 enum { FROM_NOTHING, FROM_HOST, FROM_ENGINE, FROM_ROWS, FROM_SIPS, FROM_SIDE };
-enum { FROM_PE = FROM_SIDE + PORTS_MAX + 1, FROM_EDGE = FROM_PE + CUBE_PES_MAX };
+enum { FROM_PE = FROM_SIDE + PORTS_MAX + 1, FROM_EDGE = FROM_PE + CUBE_PES_MAX + 1 };
 
 /* One edge, as a leg names it. */
 struct feed {
@@ -137,9 +137,11 @@ static void note_plane(struct feeds *f, uint32_t plane)
 {
     const struct kb_topology *t = &f->r->topo;
 
-    for (uint32_t pe = 0; pe < t->pes; pe++) {
+    for (uint32_t pe = 0; pe < t->sources; pe++) {
         for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, seg_of_local(t, plane, pe, unit), FROM_PE + pe);
+        if (topology_has_l2(t))
+            note_segment(f, seg_of_local(t, plane, pe, unit_of_l2(t)), FROM_PE + pe);
         for (uint32_t exit = 0; exit < n_exits(t); exit++)
             note_segment(f, seg_of_out(t, plane, pe, exit), FROM_PE + pe);
     }

@@ -11,6 +11,7 @@
  * numbers of pe4 to pe7, and of slices 4 to 7, are empty. Its segments begin at row 272.
  */
 #include "kinds.h"
+#include "cache_row.h"
 #include "check.h"
 #include "costs.h"
 #include "feeds.h"
@@ -35,7 +36,10 @@ void set_strides(struct routes *r, const struct cubes *cubes)
         r->most_routers = most(r->most_routers, noc_make(cubes->kinds[k], r->arena).n_routers);
     }
     r->topo.slices = most(r->topo.slices, 1); /* tables have a row for one, if no cube has any */
-    r->topo.n_units = r->topo.slices + 1 + r->topo.pes;
+    r->topo.sources = r->topo.pes;
+    for (uint32_t k = 0; k < cubes->n_kinds; k++)
+        r->topo.sources = most(r->topo.sources, r->topo.pes + has_l2(cubes->kinds[k]));
+    r->topo.n_units = r->topo.slices + 1 + r->topo.sources;
     r->topo.n_kinds = cubes->n_kinds;
 }
 

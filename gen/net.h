@@ -1,4 +1,4 @@
-/* net.h -- the net of a SIP: which ports its cubes have, and what links join them. */
+/* net.h -- the net of a machine: which ports its cubes have, and what links join them. */
 #ifndef NET_H
 #define NET_H
 #include "spec.h"
@@ -20,24 +20,49 @@ struct net_cube {
     struct net_port *ports;
 };
 
-/* Of each SIP alike. All is the arena's. */
+/*
+ * Of each SIP alike, and its cubes are counted inside it; or, if there are rails (fabric.net), of
+ * the whole machine, with its cubes counted over all and the switches between SIPs behind them. All
+ * is the arena's.
+ */
 struct net {
-    uint32_t n_cubes, n_links, most_ports; /* of a cube */
-    uint32_t w, h;                         /* of the first item, if that is a mesh of all cubes */
-    struct net_cube *cubes;
+    uint32_t n_cubes, n_sips, n_switches; /* cubes of a SIP */
+    uint32_t n_links, most_ports;         /* of a cube */
+    bool rails;
+    uint32_t w, h;            /* of the first item, if that is a mesh of all cubes */
+    struct net_cube *cubes;   /* net_cube() */
     uint32_t n_io, *io_cubes; /* in ascending order */
 };
 
-/* Reads sip.net and sip.io_cubes. False after messages. */
+/* That of a cube, counted over all. */
+static inline const struct net_cube *net_cube(const struct net *net, uint32_t cube)
+{
+    return &net->cubes[net->rails ? cube : cube % net->n_cubes];
+}
+
+/* Is it, counted over all, a switch between SIPs? */
+static inline bool net_is_switch(const struct net *net, uint32_t cube)
+{
+    return cube >= net->n_sips * net->n_cubes;
+}
+
+/* Reads sip.net, sip.io_cubes and fabric.net. False after messages. */
 bool net_make(const struct spec *spec, struct net *out);
 
-/* Does the machine have a net, be it one with mistakes? */
+/* Has the machine a net, be it one with mistakes? And one inside its SIPs? net_check.c */
 bool net_is_meant(const struct spec *spec);
+bool net_of_sips(const struct spec *spec);
 
 /* The keys that do not go together with a net. */
 void net_check(const struct spec *spec);
 
 /* Cubes of a SIP: of the net, or of the mesh. */
 uint32_t net_cubes(const struct spec *spec);
+
+/* Switches between SIPs. */
+uint32_t net_switches(const struct spec *spec);
+
+/* "c3", "s1.c3", "sw2": a cube of the whole machine. */
+const char *net_cube_text(const struct net *net, struct arena *arena, uint32_t cube);
 
 #endif

@@ -51,10 +51,10 @@ struct line {
     uint32_t first, end, room;
 };
 
-/* The search in one SIP. Cubes count inside the SIP. */
+/* The search among the cubes of one SIP, or among all. Cubes count from the first of them. */
 struct search {
     struct routes *r;
-    uint32_t first;     /* the SIP's first cube, over all */
+    uint32_t first, n;  /* the first of them, over all, and how many */
     int64_t *weights;   /* [cube][port]: of a step; -1: there is none */
     bool *passes;       /* [cube]: routes may */
     struct step_in *in; /* those to each cube */
@@ -64,6 +64,7 @@ struct search {
     struct far *far;      /* [cube] */
     uint8_t *exit;        /* [cube]: the lowest port of a way of the least weight */
     uint8_t *row;         /* [from][to]: '0' + the exit */
+    uint32_t *paths;      /* [from][to]: its first way; NULL: all have one */
     const uint8_t *exits; /* of a table; NULL */
 };
 
@@ -72,7 +73,9 @@ struct search {
 static void fill_cube(struct routes *r, uint32_t cube)
 {
     const struct kb_topology *t = &r->topo;
-    const struct net_cube *of = &r->found->net->cubes[cube % t->cubes];
+    const struct net *net = r->found->net;
+    const struct net_cube *of = net_cube(net, cube);
+    uint32_t first = net->rails ? 0 : cube - cube % t->cubes; /* of what its numbers count from */
     struct port_row *rows = &r->port_rows[(size_t)cube * t->ports];
 
     for (uint32_t port = 0; port < t->ports; port++)
@@ -83,15 +86,15 @@ static void fill_cube(struct routes *r, uint32_t cube)
     }
     for (uint32_t port = 0; port < of->n; port++)
         rows[port] =
-            (struct port_row){.cube = of->ports[port].cube,
+            (struct port_row){.cube = first + of->ports[port].cube,
                               .port = (uint8_t)of->ports[port].port,
                               .flags = (uint8_t)(PORT_IS | PORT_FROM_NOC | PORT_TO_NOC |
                                                  (of->ports[port].leads ? PORT_OUT : 0) |
                                                  (of->ports[port].owns ? PORT_OWNS : 0) |
                                                  (of->ports[port].closes ? PORT_CLOSES : 0)),
                               .ring = (uint16_t)of->ports[port].ring};
-    for (uint32_t i = 0; i < r->found->net->n_io; i++)
-        if (r->found->net->io_cubes[i] == cube % t->cubes)
+    for (uint32_t i = 0; i < net->n_io; i++)
+        if (!net_is_switch(net, cube) && net->io_cubes[i] == cube % t->cubes)
             rows[t->ports - 1].flags = PORT_IS | PORT_FROM_NOC | PORT_TO_NOC;
 }
 
@@ -133,17 +136,26 @@ static int64_t step_fs(const struct routes *r, uint32_t cube, uint32_t port)
            fs_of_ns(r->found->kinds[r->found->kind[to]]->cube_noc_overhead_ns);
 }
 
+/* The cube that a port leads to, if the search is among such. */
+static uint32_t step_to(const struct search *s, uint32_t cube, uint32_t port)
+{
+    uint32_t to = net_port(&s->r->topo, s->first + cube, port)->cube;
+
+    return to == NO_WHERE || to - s->first >= s->n ? NO_WHERE : to - s->first;
+}
+
 static void find_weights(struct search *s)
 {
     const struct routes *r = s->r;
 
-    for (uint32_t cube = 0; cube < r->topo.cubes; cube++) {
+    for (uint32_t cube = 0; cube < s->n; cube++) {
         const struct spec *kind = r->found->kinds[r->found->kind[s->first + cube]];
 
         s->passes[cube] = kind->cube_transit == TRANSIT_ALL;
         for (uint32_t port = 0; port < r->topo.ports; port++)
             s->weights[(size_t)cube * r->topo.ports + port] =
-                detours_has_step(&r->topo, 0, s->first + cube, port)
+                step_to(s, cube, port) != NO_WHERE &&
+                        detours_has_step(&r->topo, 0, s->first + cube, port)
                     ? step_fs(r, s->first + cube, port)
                     : -1;
     }
@@ -178,21 +190,22 @@ static void list_steps(struct search *s)
     uint32_t n = 0;
 
     s->n_lines = 0;
-    for (uint32_t to = 0; to < t->cubes; to++) {
+    for (uint32_t to = 0; to < s->n; to++) {
         s->first_in[to] = n;
         for (uint32_t port = 0; port < t->ports; port++) {
             const struct port_row *row = net_port(t, s->first + to, port);
+            uint32_t from = step_to(s, to, port);
             int64_t weight =
-                row->cube == NO_WHERE ? -1 : s->weights[(size_t)row->cube * t->ports + row->port];
+                from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
 
             if (weight < 0)
                 continue;
             s->in[n] = (struct step_in){
-                .cube = row->cube, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
+                .cube = from, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
             s->lines[s->in[n++].weight].room++;
         }
     }
-    s->first_in[t->cubes] = n;
+    s->first_in[s->n] = n;
     for (uint32_t i = 0; i < s->n_lines; i++)
         s->lines[i].found = arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
 }
@@ -238,9 +251,9 @@ static void measure(struct search *s, uint32_t to)
 {
     const struct found *found;
 
-    for (uint32_t i = 0; i < s->r->topo.cubes; i++)
+    for (uint32_t i = 0; i < s->n; i++)
         s->far[i] = (struct far){INT64_MAX, 0};
-    memset(s->exit, NO_EXIT, s->r->topo.cubes);
+    memset(s->exit, NO_EXIT, s->n);
     for (uint32_t i = 0; i < s->n_lines; i++)
         s->lines[i].first = s->lines[i].end = 0;
     s->far[to] = (struct far){0, 0};
@@ -256,7 +269,7 @@ static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
     const struct search *s = of;
     const struct kb_topology *t = &s->r->topo;
     int64_t weight = s->weights[(size_t)from * t->ports + port];
-    uint32_t next = weight < 0 ? to : net_port(t, s->first + from, port)->cube;
+    uint32_t next = weight < 0 ? to : step_to(s, from, port);
 
     return weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
            s->far[next].weight + weight == s->far[from].weight &&
@@ -265,7 +278,7 @@ static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
 
 static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
 {
-    return s->exits ? s->exits[(size_t)from * s->r->topo.cubes + to] : s->exit[from];
+    return s->exits ? s->exits[(size_t)from * s->n + to] : s->exit[from];
 }
 
 /* -- shores ----------------------------------------------------------------------------------- */
@@ -310,12 +323,25 @@ static bool is_end(const struct search *s, uint32_t cube)
 /* All ways of the pair, if there is more than the one by its exits. */
 static void find_ways_of(struct search *s, struct net_ways *ways, uint32_t from, uint32_t to)
 {
-    struct routes *r = s->r;
-
-    if (r->topo.paths > 1 && from != to && s->far[from].weight != INT64_MAX && is_end(s, from) &&
+    if (s->paths && from != to && s->far[from].weight != INT64_MAX && is_end(s, from) &&
         is_end(s, to))
-        r->path_of[(size_t)(r->n_detours + from) * r->topo.cubes + to] =
-            net_ways_add(ways, from, to);
+        s->paths[(size_t)from * s->n + to] = net_ways_add(ways, from, to);
+}
+
+/* The exits of all to `to`, which is measured. */
+static void note_exits(struct search *s, uint32_t to)
+{
+    for (uint32_t from = 0; from < s->n; from++) {
+        bool none = from == to || !s->r->found->there[s->first + from];
+
+        s->row[(size_t)from * s->n + to] = (uint8_t)('0' + (none ? 0 : choose(s, from, to)));
+    }
+}
+
+static bool has_no_way(const struct search *s, uint32_t from, uint32_t to)
+{
+    return (uint8_t)(s->row[(size_t)from * s->n + to] - '0') == NO_EXIT && is_end(s, from) &&
+           is_end(s, to);
 }
 
 /* The ways in one SIP; returns the pairs without one. */
@@ -338,29 +364,25 @@ static uint64_t search_sip(struct search *s)
         measure(s, to);
         s->r->shores[(size_t)(s->first + to) * 2] = nearest_shore(s);
         note_shore(s, to, nearest);
+        note_exits(s, to);
         for (uint32_t from = 0; from < t->cubes; from++) {
-            uint32_t exit =
-                from == to || !s->r->found->there[s->first + from] ? 0 : choose(s, from, to);
-
-            s->row[(size_t)from * t->cubes + to] = (uint8_t)('0' + exit);
             find_ways_of(s, &ways, from, to);
-            no_way += exit == NO_EXIT && is_end(s, from) && is_end(s, to);
+            no_way += has_no_way(s, from, to);
         }
     }
     return no_way;
 }
 
-static struct search new_search(struct routes *r, const uint8_t *exits)
+static struct search new_search(struct routes *r, uint32_t n, const uint8_t *exits)
 {
-    size_t cubes = r->topo.cubes;
-    struct search s = {.r = r, .exits = exits};
+    struct search s = {.r = r, .n = n, .exits = exits};
 
-    s.weights = arena_alloc(r->arena, cubes * r->topo.ports * sizeof *s.weights);
-    s.passes = arena_alloc(r->arena, cubes * sizeof *s.passes);
-    s.in = arena_alloc(r->arena, cubes * r->topo.ports * sizeof *s.in);
-    s.first_in = arena_alloc(r->arena, (cubes + 1) * sizeof *s.first_in);
-    s.far = arena_alloc(r->arena, cubes * sizeof *s.far);
-    s.exit = arena_alloc(r->arena, cubes);
+    s.weights = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.weights);
+    s.passes = arena_alloc(r->arena, n * sizeof *s.passes);
+    s.in = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.in);
+    s.first_in = arena_alloc(r->arena, (n + 1) * sizeof *s.first_in);
+    s.far = arena_alloc(r->arena, n * sizeof *s.far);
+    s.exit = arena_alloc(r->arena, n);
     return s;
 }
 
@@ -368,14 +390,14 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
 {
     struct kb_topology *t = &r->topo;
     const uint32_t *alike = find_alike_sips(r);
-    struct search s = new_search(r, table->exits);
+    struct search s = new_search(r, t->cubes, table->exits);
     size_t of_sip = (size_t)t->cubes * t->cubes;
     uint64_t *no_way = arena_alloc(r->arena, t->sips * sizeof *no_way), sum = 0;
 
-    r->n_shores = sim_cubes(t) * 2;
+    r->n_shores = sip_cubes(t) * 2;
     r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
-    r->detour_of = arena_alloc(r->arena, sim_cubes(t) * sizeof *r->detour_of);
+    r->detour_of = arena_alloc(r->arena, sip_cubes(t) * sizeof *r->detour_of);
     r->detours = arena_alloc(r->arena, of_sip * t->sips);
     if (t->paths > 1)
         r->path_of = arena_alloc(r->arena, of_sip * t->sips * sizeof *r->path_of);
@@ -383,6 +405,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
         s.first = sip * t->cubes;
         if (alike[sip] == sip) {
             s.row = &r->detours[(size_t)r->n_detours * t->cubes];
+            s.paths = t->paths > 1 ? &r->path_of[(size_t)r->n_detours * t->cubes] : NULL;
             no_way[sip] = search_sip(&s);
             r->n_detours += t->cubes;
         }
@@ -400,4 +423,37 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
     t->detour_of = r->detour_of;
     t->detours = r->detours;
     return sum;
+}
+
+/* -- over rails ------------------------------------------------------------------------------- */
+
+uint64_t find_rails(struct routes *r)
+{
+    struct kb_topology *t = &r->topo;
+    struct search s = new_search(r, sim_cubes(t), NULL);
+    struct net_ways ways = net_ways_make(r, leads_on, &s);
+    size_t pairs = (size_t)s.n * s.n;
+    uint64_t no_way = 0;
+
+    r->rails = s.row = arena_alloc(r->arena, pairs);
+    memset(r->rails, '0', pairs);
+    if (t->paths > 1)
+        r->rail_paths = s.paths = arena_alloc(r->arena, pairs * sizeof *r->rail_paths);
+    find_weights(&s);
+    list_steps(&s);
+    for (uint32_t to = 0; to < sip_cubes(t); to++) {
+        if (!r->found->there[to] || !is_end(&s, to))
+            continue;
+        arena_pause(r->arena);
+        measure(&s, to);
+        note_exits(&s, to);
+        for (uint32_t from = 0; from < sip_cubes(t); from++) {
+            if (cost_same_sip(t, from, to) || !r->found->there[from])
+                continue;
+            find_ways_of(&s, &ways, from, to);
+            no_way += has_no_way(&s, from, to);
+        }
+    }
+    t->rails = r->rails;
+    return no_way;
 }

@@ -13,4 +13,10 @@ void fill_ports(struct routes *r);
  */
 uint64_t find_net_exits(struct routes *r, const struct route_table *table);
 
+/*
+ * Of a machine with rails: makes r->rails, of pairs of cubes of two SIPs, behind the above. Returns
+ * the number of ordered pairs of such cubes without a way.
+ */
+uint64_t find_rails(struct routes *r);
+
 #endif

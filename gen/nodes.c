@@ -40,6 +40,7 @@
  * 34 is first_pe_node (25) + 1 * 7 nodes of a PE + 2, the place of pe_dma among them.
  */
 #include "nodes.h"
+#include "cache_row.h"
 #include "check.h"
 #include "base/text.h"
 #include "machine/walk.h"
@@ -184,7 +185,7 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
 static size_t nodes_of_all(const struct routes *r)
 {
     return node_ucie(r, 0, 0) + r->topo.ports * r->topo.planes + r->most_crossbars + 2 +
-           r->topo.slices + r->topo.pes * PE_NODES;
+           r->topo.slices + 1 + r->topo.pes * PE_NODES;
 }
 
 /* ".noc0" behind the names of nodes that each plane has; "" without planes. */
@@ -295,7 +296,10 @@ static void add_cube_nodes(struct routes *r)
     for (uint32_t slice = 0; slice < r->slices; slice++)
         add_node(rows, &n, NODE_HBM_CTRL, s->cube_hbm_overhead_ns, (struct point){0, 0},
                  "hbm_ctrl.slice%u", slice);
-    r->topo.first_pe_node = n = r->topo.first_hbm_node + r->topo.slices;
+    r->topo.l2_node = n = r->topo.first_hbm_node + r->topo.slices;
+    if (has_l2(s))
+        add_node(rows, &n, NODE_L2, 0, side_point(r, N_SIDES), "l2");
+    r->topo.first_pe_node = n = r->topo.l2_node + topology_has_l2(&r->topo);
     for (uint32_t pe = 0; pe < r->pes; pe++)
         add_pe_nodes(r, &n, pe);
     r->topo.n_cube_nodes = r->topo.first_pe_node + r->topo.pes * PE_NODES;
@@ -362,7 +366,8 @@ static void set_both(struct link_row *row, int64_t lanes)
     set_lanes(row, lanes, lanes);
 }
 
-/* The crossbar: in from the PEs, along each half, over the bridges, out to the slices. */
+/* The crossbar: in from the PEs, or from these to the L2, along each half, over the bridges, out to
+ * the slices. */
 static void add_xbar_links(struct routes *r, uint32_t *n)
 {
     const struct spec *s = r->spec;
@@ -370,9 +375,12 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
     uint32_t half = half_of(r);
 
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        set_both(&rows[add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
-                                s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs)],
-                 s->cube_pe_pe_dma_ports);
+        set_both(
+            &rows[has_l2(s) ? add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), r->topo.l2_node,
+                                       false, s->cube_noc_attach_mm, l2_pe_gbs(s))
+                            : add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe),
+                                       false, s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs)],
+            s->cube_pe_pe_dma_ports);
     for (uint32_t slice = 0; slice < r->slices; slice++)
         set_both(
             &rows[add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)),
@@ -469,6 +477,8 @@ static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
                  r->spec->cube_pe_pe_dma_ports);
     for (uint32_t pe = 0; pe < r->pes; pe++)
         attach(r, n, plane, node_pe(r, pe, NODE_PE_CPU), false, true, gbs);
+    if (has_l2(s))
+        attach(r, n, plane, r->topo.l2_node, true, false, gbs);
     add_mesh_links(r, n, plane);
 }
 

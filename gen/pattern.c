@@ -1,4 +1,5 @@
-/* pattern.c -- cubes and PEs as the keys of a topology name them: c3, s1.c*, c[4-7], c1.pe[0,2-3].
+/* pattern.c -- cubes and PEs as the keys of a topology name them: c3, s1.c*, c[4-7], c1.pe[0,2-3],
+ * and the switches between SIPs: sw3, sw[0-8].
  *
  * The grammar is that of endpoints on the command line (runtime/machine/endpoint_text.c), up to the
  * PE: without "s1." SIP 0 is meant, and "s*." means all SIPs. A pattern is not expanded: it keeps
@@ -7,6 +8,8 @@
  */
 #include "pattern.h"
 #include <string.h>
+
+enum { SIPS_MOST = 256 };
 
 /* A number without leading zeros. */
 static bool take_number(const char **at, uint32_t *out)
@@ -76,6 +79,13 @@ bool pattern_of_text(const char *text, size_t len, struct arena *a, struct patte
 
     if (strlen(at) != len)
         return false;
+    p.of_switches = at[0] == 's' && at[1] == 'w';
+    if (p.of_switches) {
+        if (!take_numbers(&at, "sw", &p.cube) || *at)
+            return false;
+        *out = p;
+        return true;
+    }
     if (*at == 's' && !(take_numbers(&at, "s", &p.sip) && *at++ == '.'))
         return false;
     if (!take_numbers(&at, "c", &p.cube))
@@ -104,25 +114,56 @@ static bool is_among(const struct pattern_numbers *numbers, uint32_t i)
     return false;
 }
 
-bool pattern_has_cube(const struct pattern *p, uint32_t sip, uint32_t cube)
+bool pattern_has_cube(const struct pattern *p, const struct pattern_room *room, uint32_t cube)
 {
-    return is_among(&p->sip, sip) && is_among(&p->cube, cube);
+    uint32_t of_sips = room->sips * room->cubes;
+
+    if (cube >= of_sips || p->of_switches)
+        return cube >= of_sips && p->of_switches && is_among(&p->cube, cube - of_sips);
+    return is_among(&p->sip, cube / room->cubes) && is_among(&p->cube, cube % room->cubes);
 }
 
-uint32_t pattern_cubes(const struct pattern *p, uint32_t n, uint32_t *out, uint32_t most)
+/* The first `n` numbers that are named, in their order, into out[found..]; `found` and how many, or
+ * UINT32_MAX. */
+static uint32_t list_numbers(const struct pattern_numbers *numbers, uint32_t n, uint32_t *out,
+                             uint32_t found, uint32_t most)
 {
-    const char *at = p->cube.list;
-    uint32_t first = p->cube.all ? 0 : p->cube.one, last = p->cube.all ? n - 1 : first, found = 0;
+    const char *at = numbers->list;
+    uint32_t first = numbers->all ? 0 : numbers->one, last = numbers->all ? n - 1 : first;
 
     do {
         if (at)
             take_range(&at, &first, &last);
-        for (uint32_t cube = first; cube <= last; cube++) {
-            if (cube >= n || found == most)
+        for (uint32_t i = first; n && i <= last; i++) {
+            if (i >= n || found == most)
                 return UINT32_MAX;
-            out[found++] = cube;
+            out[found++] = i;
         }
     } while (at && *at++ == ',');
+    return n ? found : UINT32_MAX;
+}
+
+uint32_t pattern_cubes(const struct pattern *p, const struct pattern_room *room, uint32_t *out,
+                       uint32_t most)
+{
+    uint32_t sips[SIPS_MOST], n_sips, before = 0, found = 0;
+
+    if (p->of_switches) {
+        found = list_numbers(&p->cube, room->switches, out, 0, most);
+        for (uint32_t i = 0; found != UINT32_MAX && i < found; i++)
+            out[i] += room->sips * room->cubes;
+        return found;
+    }
+    n_sips = list_numbers(&p->sip, room->sips, sips, 0, SIPS_MOST);
+    if (n_sips == UINT32_MAX)
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < n_sips; i++) {
+        found = list_numbers(&p->cube, room->cubes, out, found, most);
+        if (found == UINT32_MAX)
+            return UINT32_MAX;
+        for (; before < found; before++)
+            out[before] += sips[i] * room->cubes;
+    }
     return found;
 }
 

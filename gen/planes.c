@@ -263,7 +263,9 @@ static bool read_cut(struct routes *r, const struct text_spec *item, struct cut 
 
 static bool end_has(const struct routes *r, const struct end *end, uint32_t cube)
 {
-    return pattern_has_cube(&end->cubes, cube / r->topo.cubes, cube % r->topo.cubes);
+    const struct pattern_room room = {r->topo.sips, r->topo.cubes, r->topo.switches};
+
+    return pattern_has_cube(&end->cubes, &room, cube);
 }
 
 /* Breaks one of EDGES_OUT and the others at `side` of a cube. Was it whole? */
@@ -298,8 +300,7 @@ static bool leads_somewhere(const struct routes *r, uint32_t cube, uint32_t side
     const struct net *net = r->found->net;
 
     if (net)
-        return side < net->cubes[cube % t->cubes].n &&
-               net->cubes[cube % t->cubes].ports[side].leads;
+        return side < net_cube(net, cube)->n && net_cube(net, cube)->ports[side].leads;
     return !mesh_at_border(t, cube, side) || t->wrap >> side_is_vertical(side) & 1;
 }
 
@@ -332,7 +333,7 @@ static void cut_ports(struct routes *r, struct cut *cut, uint32_t cube)
 
     if (!end_has(r, &cut->a, cube) || !end_has(r, &cut->b, cube))
         return;
-    if (r->found->net && side >= r->found->net->cubes[cube % r->topo.cubes].n)
+    if (r->found->net && side >= net_cube(r->found->net, cube)->n)
         return;
     for (uint32_t plane = 0; plane < r->topo.planes; plane++) {
         if (outward || cut->both_ways)
@@ -384,14 +385,16 @@ static void cut_missing(struct routes *r)
 
 /* -- one way, no way ------------------------------------------------------------------------ */
 
-/* "A link between cubes that are there lacks its opposite." Without gaps one SIP shows it. */
-static bool is_one_way(const struct kb_topology *t, uint32_t plane)
+/* "A link between cubes that are there lacks its opposite." Without gaps one SIP shows it. `rails`:
+ * of the whole machine, else inside SIPs. */
+static bool is_one_way(const struct kb_topology *t, uint32_t plane, bool rails)
 {
     uint32_t n = t->has_gaps ? sim_cubes(t) : t->cubes;
 
     for (uint32_t cube = 0; cube < n; cube++)
         for (uint32_t side = 0; side < t->ports; side++)
-            if (mesh_has_link(t, plane, cube, side) && !mesh_has_back_link(t, plane, cube, side))
+            if (mesh_has_link(t, plane, cube, side) && !mesh_has_back_link(t, plane, cube, side) &&
+                (rails || cost_same_sip(t, cube, walk_neighbour(t, cube, side))))
                 return true;
     return false;
 }
@@ -408,15 +411,16 @@ static uint64_t pairs_led(const struct kb_topology *t, uint32_t plane, bool y)
     return up || down ? n * (n + 1) / 2 : n;
 }
 
-static void warn(const struct routes *r, uint32_t plane, uint64_t n)
+static void warn(const struct routes *r, uint32_t plane, uint64_t n, const char *of)
 {
     const char *name = r->plane_rows[plane].name;
 
     diag_warning(r->spec->diag,
                  spec_place(r->spec, r->spec->broken.n ? KEY_broken
+                                     : r->topo.rails   ? KEY_fabric_net
                                      : r->found->net   ? KEY_sip_net
                                                        : KEY_sip_planes),
-                 "%llu ordered pairs of cubes of one SIP have no way%s%s", (unsigned long long)n,
+                 "%llu ordered pairs of cubes of %s have no way%s%s", (unsigned long long)n, of,
                  *name ? " on plane " : "", name);
 }
 
@@ -443,7 +447,7 @@ static bool has_shore(const struct routes *r, uint32_t plane)
 bool find_ways(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    uint64_t no_way[PLANES_MAX] = {0};
+    uint64_t no_way[PLANES_MAX] = {0}, no_rail = 0;
     struct route_table table;
     bool ok = true;
 
@@ -459,6 +463,8 @@ bool find_ways(struct routes *r)
         cut_missing(r);
         if (!route_table_read(r, detours_has_step, &table))
             return false;
+        if (r->found->net && r->found->net->rails)
+            no_rail = find_rails(r);
         if (r->found->net)
             no_way[0] = find_net_exits(r, &table);
         else
@@ -473,9 +479,12 @@ bool find_ways(struct routes *r)
             no_way[plane] =
                 pairs - pairs_led(t, plane, false) * pairs_led(t, plane, true) * t->sips;
         if (no_way[plane] && !r->up_down)
-            warn(r, plane, no_way[plane]);
-        r->plane_rows[plane].in_parts = no_way[plane] > 0 || !has_shore(r, plane);
-        r->plane_rows[plane].one_way = is_one_way(t, plane);
+            warn(r, plane, no_way[plane], "one SIP");
+        if (no_rail)
+            warn(r, plane, no_rail, "two SIPs");
+        r->plane_rows[plane].in_parts = no_way[plane] || no_rail || !has_shore(r, plane);
+        r->plane_rows[plane].one_way = is_one_way(t, plane, false);
     }
+    t->rails_one_way = t->rails && is_one_way(t, 0, true);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "between.h"
 #include "cache_row.h"
 #include "channels.h"
+#include "check.h"
 #include "homes.h"
 #include "kinds.h"
 #include "nodes.h"
@@ -53,6 +54,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->links = (uint8_t)s->contention_links;
     set_routers(t, s);
     t->sips = (uint32_t)s->sips;
+    t->switches = net_switches(s);
     t->w = cubes->net ? cubes->net->w : (uint32_t)s->sip_cube_mesh_w;
     t->h = cubes->net ? cubes->net->h : (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
@@ -62,9 +64,10 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->cube_h_mm = s->cube_size_mm[1];
     t->alike = cubes->alike;
     set_strides(r, cubes);
-    t->pe_bits = bits_for(t->pes);
+    t->pe_bits = bits_for(t->sources);
     t->unit_bits = bits_for(t->n_units);
     t->granule = (uint64_t)s->addressing_granule;
+    t->offset_bits = s->kernbench < VERSION_OF_KINDS ? 36 : 40;
     t->address_over = (uint8_t)s->addressing_over;
     t->address_hash = (uint8_t)s->addressing_hash;
     t->launch_fs = fs_of_ns(s->software_launch_ns);

@@ -5,8 +5,8 @@
  * one chiplet: from where the request starts or comes in to where it leaves or ends. Since all
  * cubes are alike, a segment holds for each of them, and a few kinds of segments make every route:
  *
- *     local    [pe][unit]    from a PE to a memory of its own cube
- *     out      [pe][exit]    from a PE out of its cube
+ *     local    [pe][unit]    from a PE to a memory of its own cube; behind the PEs from the L2
+ *     out      [pe][exit]    from a PE, or the L2, out of its cube
  *     pass     [side][exit]  through a cube
  *     in       [side][unit]  from a side to a memory
  *     host                   from the host's pcie_ep to the shoreline
@@ -43,6 +43,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cache_row.h"
 #include "check.h"
 #include "nodes.h"
 #include "machine/walk.h"
@@ -231,7 +232,9 @@ static void reach_unit(struct routes *r, uint32_t plane, uint32_t unit)
 {
     uint32_t sram = r->topo.slices;
 
-    if (unit < sram) {
+    if (unit_is_l2(&r->topo, unit)) {
+        go_to(r, r->topo.l2_node);
+    } else if (unit < sram) {
         cross_noc_to(r, plane, node_xbar(r, crossbar_of_slice(r, unit)));
         go_to(r, node_hbm(r, unit));
     } else if (unit == sram) {
@@ -296,18 +299,39 @@ static bool has_unit(const struct routes *r, uint32_t unit)
 
     if (unit == sram)
         return !is_switch(r->spec);
+    if (unit_is_l2(&r->topo, unit))
+        return has_l2(r->spec);
     return unit < sram ? unit < r->slices : unit - sram - 1 < r->pes;
 }
 
+/* Has a cube of this kind that source: a PE, or behind these its L2? */
+static bool has_source(const struct routes *r, uint32_t source)
+{
+    return source < r->topo.pes ? source < r->pes : has_l2(r->spec);
+}
+
+/* Where what a source sends out begins. */
+static uint32_t node_source(const struct routes *r, uint32_t source)
+{
+    return source < r->topo.pes ? node_pe(r, source, NODE_PE_DMA) : r->topo.l2_node;
+}
+
+/* Is there a way? A PE has none to its own TCM, an L2 only to slices. */
+static bool goes_to(const struct routes *r, uint32_t source, uint32_t unit)
+{
+    return source < r->topo.pes ? unit != r->topo.slices + 1 + source : unit < r->topo.slices;
+}
+
+/* The crossbar of a cube with an L2 carries what comes from the NoC, and no more. */
 static void add_local_segments(struct routes *r, uint32_t plane)
 {
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.sources; pe++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
-            if (pe >= r->pes || !has_unit(r, unit) || unit == r->topo.slices + 1 + pe)
-                continue; /* a PE has no route to its own TCM */
-            add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
-            if (unit < r->topo.slices)
+            if (!has_source(r, pe) || !has_unit(r, unit) || !goes_to(r, pe, unit))
+                continue;
+            add_hop(r, AT_CUBE, node_source(r, pe));
+            if (unit < r->topo.slices && !has_l2(r->spec))
                 local_slice(r, pe, unit);
             else
                 reach_unit(r, plane, unit);
@@ -316,12 +340,12 @@ static void add_local_segments(struct routes *r, uint32_t plane)
 
 static void add_out_segments(struct routes *r, uint32_t plane)
 {
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.sources; pe++)
         for (uint32_t exit = 0; exit < n_exits(&r->topo); exit++) {
             begin_segment(r);
-            if (pe >= r->pes || !has_exit(r, exit))
+            if (!has_source(r, pe) || !has_exit(r, exit))
                 continue;
-            add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
+            add_hop(r, AT_CUBE, node_source(r, pe));
             exit_cube(r, plane, exit);
         }
 }
@@ -345,8 +369,8 @@ static void add_in_segments(struct routes *r, uint32_t plane)
     for (uint32_t side = 0; side < r->topo.ports; side++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
-            if (!has_unit(r, unit) || !has_side(r, side))
-                continue;
+            if (!has_unit(r, unit) || !has_side(r, side) || unit_is_l2(&r->topo, unit))
+                continue; /* an L2 is for the PEs of its cube */
             add_hop(r, AT_CUBE, node_ucie(r, plane, side));
             reach_unit(r, plane, unit);
         }

@@ -1,12 +1,15 @@
 /*
- * collectives.c -- how long collectives take on each machine, by size, beside their bounds.
+ * collectives.c -- how long collectives take on each machine, by size.
  *
  * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG: of each machine
  *        with links that queue and with ideal ones, on the same axes. How often algorithm=auto does
- *        not choose the fastest goes to stdout. Ends with 1 if a run took less than its bound,
- * which cannot be, or with ideal links more than auto expects at most.
+ *        not choose the fastest goes to stdout.
  */
-#include "benches/collective_auto.h"
+#include <kernbench.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "collectives_cube16.h"
 #include "collectives_cube8.h"
 #include "collectives_tray32.h"
@@ -22,6 +25,19 @@ extern const kb_bench bench_all_reduce, bench_broadcast;
 static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_broadcast};
 static const char *const overs[] = {"pes", "cubes", "sips"};
 
+/* A bench and its algorithm. */
+struct way {
+    const char *bench, *algorithm;
+};
+
+static const struct way ways[] = {
+    {"all_reduce", "ring"},    {"all_reduce", "axes"},         {"all_reduce", "halving"},
+    {"all_reduce", "tree"},    {"all_reduce", "axes_halving"}, {"all_reduce", "hierarchical"},
+    {"broadcast", "ring"},     {"broadcast", "tree"},
+};
+
+enum { N_WAYS = sizeof ways / sizeof *ways };
+
 /* A machine, with both kinds of links. */
 struct machine {
     const char *name;
@@ -35,7 +51,7 @@ struct row {
     int over;
     int64_t ranks, bytes; /* of a rank's vector, as NCCL counts */
     int64_t count;        /* the argument */
-    int64_t time_fs, bound_fs;
+    int64_t time_fs; /* 0: it does not run */
 };
 
 static struct row rows[ROWS_MOST];
@@ -82,27 +98,41 @@ static int64_t time_fs(const struct row *r)
     kb_launch_result launch;
     kb_error why = {""};
 
-    must(kb_sim_run(kb_bench_sim(run), 0, &why), &why);
+    if (kb_sim_run(kb_bench_sim(run), 0, &why) == KB_KERNEL_ERROR) {
+        kb_bench_free(run);
+        return 0;
+    }
     must(kb_launch_get(kb_bench_sim(run), 0, &launch), &why);
     kb_bench_free(run);
     return launch.last_end_fs - launch.start_fs;
 }
 
+/* Of PEs, of cubes or of SIPs. */
+static int64_t ranks_over(const kb_topology *topo, int over)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    return over == 0   ? kb_pe_count(topo)
+           : over == 1 ? (int64_t)info.sips * info.cubes_per_sip
+                       : info.sips;
+}
+
 static void measure(const char *name, const kb_topology *topo, const struct way *w, int over)
 {
-    struct bound b = bound_new(topo, KB_F16);
-    int64_t ranks = last_ranks(&b, (enum over)over).n;
+    int64_t ranks = ranks_over(topo, over);
+    kb_info info;
 
+    kb_topology_info(topo, &info);
     for (int64_t bytes = BYTES_LEAST; ranks > 1 && bytes <= BYTES_MOST; bytes *= BYTES_STEP) {
         int64_t count = bytes / (int64_t)kb_dtype_bytes(KB_F16);
         struct row *r = &rows[n_rows];
 
         if (count == 0 || n_rows == ROWS_MOST)
             continue;
-        *r = (struct row){topo, name, b.info.links, w, over, ranks, bytes, count, 0, 0};
+        *r = (struct row){topo, name, info.links, w, over, ranks, bytes, count, 0};
         r->time_fs = time_fs(r);
-        r->bound_fs = bound_of(&b, w, (enum over)over, count);
-        n_rows++;
+        n_rows += r->time_fs > 0;
     }
 }
 
@@ -140,40 +170,20 @@ static bool write_csv(const char *path)
         perror(path);
         return false;
     }
-    fputs("topology,links,collective,algorithm,over,ranks,dtype,message_bytes,latency_ns,bound_ns,"
+    fputs("topology,links,collective,algorithm,over,ranks,dtype,message_bytes,latency_ns,"
           "alg_gbs,bus_gbs\n",
           f);
     for (size_t i = 0; i < n_rows; i++) {
         const struct row *r = &rows[i];
 
-        fprintf(f, "%s,%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f,%.6f\n", r->topology, r->links,
+        fprintf(f, "%s,%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f\n", r->topology, r->links,
                 r->way->bench, r->way->algorithm, overs[r->over], (long long)r->ranks,
-                (long long)r->bytes, (double)r->time_fs / 1e6, (double)r->bound_fs / 1e6,
-                algorithm_gbs(r), bus_gbs(r));
+                (long long)r->bytes, (double)r->time_fs / 1e6, algorithm_gbs(r), bus_gbs(r));
     }
     if (fclose(f) == 0)
         return true;
     perror(path);
     return false;
-}
-
-static bool bounds_hold(void)
-{
-    bool hold = true;
-
-    for (size_t i = 0; i < n_rows; i++) {
-        const struct row *r = &rows[i];
-        struct bound b = bound_new(r->topo, KB_F16);
-        bool less = r->time_fs<r->bound_fs, more = r->time_fs> most_fs(&b, r->way, r->bound_fs);
-
-        if (!less && !more)
-            continue;
-        fprintf(stderr, "collectives: %s %s of %lld bytes on %s, links %s, takes %s\n",
-                r->way->bench, r->way->algorithm, (long long)r->bytes, r->topology, r->links,
-                less ? "less than its bound" : "more than auto expects at most");
-        hold = false;
-    }
-    return hold;
 }
 
 /* -- auto ----------------------------------------------------------------------------------- */
@@ -199,7 +209,7 @@ static const char *chosen_by(const kb_bench_run *run, const kb_bench *bench)
     return kb_bench_value(run, i);
 }
 
-/* Its trials are in its note: "halving takes 348.24 ns, ring at least ...". */
+/* Its trials are in its note: "halving takes 348.24 ns (about 301.20 ns), ring about ...". */
 static int trials_of(const kb_bench_run *run)
 {
     int n = 0;
@@ -437,5 +447,5 @@ int main(int argc, char **argv)
     if (!write_csv(argv[1]) || !write_svg(argv[2]))
         return 5;
     print_all_choices();
-    return bounds_hold() ? 0 : 1;
+    return 0;
 }

@@ -88,6 +88,11 @@ bench-built: setup
 bench: bench-built
 	@B=$(B) CC='$(CC)' perf/run.sh
 
+## bench-python: what a call costs in a kernel in Python
+.PHONY: bench-python
+bench-python: python
+	$(PY)/venv/bin/python perf/python_call.py 5
+
 ## bench-against: the rows of perf/txn.c and some commands by this tree and by the commit BEFORE, in turns; WORDS='fused fifo' takes some rows
 .PHONY: bench-against
 bench-against: setup

@@ -155,11 +155,22 @@ gen_map_io_cubes([[gen_number_row]])m4_dnl
 };
 
 ]])m4_dnl
+m4_ifelse(gen_has_rails, 1, [[/* Of each pair of cubes of two SIPs, switches in between: '0' + the exit. */
+static const uint8_t rails[] =
+gen_map_rails([[gen_text_row]])m4_dnl
+    "";
+
+]])m4_dnl
 m4_ifelse(gen_has_paths, 1, [[/* Of each pair of cubes: its first way, from 1; 0: it has no second one. */
 static const uint32_t path_of[] = {
 gen_map_path_of([[gen_number_row]])m4_dnl
 };
 
+m4_ifelse(gen_has_rails, 1, [[static const uint32_t rail_paths[] = {
+gen_map_rail_paths([[gen_number_row]])m4_dnl
+};
+
+]])m4_dnl
 m4_ifelse(gen_n_path_rows, 0, [[]], [[/* Of each way its exits, '0' + a port. */
 static const struct path_row path_rows[] = {
 gen_map_path_rows([[gen_path_row]])m4_dnl

@@ -92,6 +92,14 @@ break_it 'a pace of both directions' runtime/engine/how.h 's/&s->paces\[2 \* \(s
 break_it 'paths: all transactions take the first way' runtime/machine/endpoint.c 's/while \(rows\[way\]\.until <= lane\)/while (false \&\& rows[way].until <= lane)/'
 break_it 'paths: a way counts once' gen/net_ways.c 's/before \+ lanes_of\(w, from, links\)/before + (lanes_of(w, from, links) > 0)/'
 break_it 'paths: any other way leaves a cube as the first' runtime/machine/walk.h 's/if \(trip->way\)/if (false)/'
+break_it 'rails: a switch between SIPs costs nothing' gen/cubes.c 's/(kind->cube_noc_overhead_ns) = spec->fabric_overhead_ns/\1 = 0/'
+break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/' gen/net_ways.c 's/hash % LISTS/0/'
+break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip < 1/'
+break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
+break_it 'mread: data join in no time' runtime/engine/branches.c 's/if \(!txn_writes\(&s->txns\[slot\]\)\)/if (false)/'
+break_it 'mread: ways that fork at a crossbar join there, too' runtime/machine/tree.c 's/\(kind == NODE_NOC \|\| kind == NODE_ROUTER\)/kind/'
+break_it 'mread: its memory is held while data join' runtime/machine/tables.h 's/ \|\| memory->late\)/)/'
+break_it 'addresses of version 3 have 36 bits of offset' gen/routes.c 's/\? 36 : 40/? 36 : 36/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
 break_it 'a net takes the port that is found last' gen/net_routes.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'
 break_it 'links of a net weigh nothing' gen/net_routes.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
@@ -101,9 +109,9 @@ break_it 'a link of several lanes is one server' runtime/engine/stations.c 's/if
 break_it 'a memory is passed with a link of several ports' gen/feeds.c 's/ && !has_servers\(&r->cube_links\[last->link\]\)\)/)/'
 break_it 'the edge into the crossbar node has one server' gen/nodes.c 's/has_slice\(r, pe\) \? r->spec->cube_hbm_ports : 1/1/'
 break_it 'each cube begins with the first slice of its home' gen/homes.c 's/row->home_rank = shared\[row->home\]/row->home_rank = 0/'
-break_it 'the closing link of a torus leads to itself' gen/net.c 's/i - \(k - 1\) \* stride/i/'
+break_it 'the closing link of a torus leads to itself' gen/net_items.c 's/i - \(k - 1\) \* stride/i/'
 break_it 'a tie on a ring goes W' $mesh 's/ups \+ odd <= n - ups \? up : down;/ups + odd < n - ups ? up : down;/'
-break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
+break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && mesh_is_one_way\(.*\)\}/.back = false}/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
 break_it 'an open row makes a wait of a result negative' runtime/sim/results.c 's/^        divide_waits\(r\);/        ;/'
 break_it 'an open row makes a wait of a sweep negative' runtime/sim/sweep.c 's/^        link = waits\.link_fs;//'
@@ -244,7 +252,7 @@ break_it 'data of a read behind routers go before their bursts end' runtime/netw
 break_it 'packets of a write behind routers come to banks whole' runtime/network/banks.c 's/offset_of\(s, slot\) \+ part->from, part->nbytes,/offset_of(s, slot), txn->nbytes,/'
 break_it 'a write behind routers is not held for its drain' runtime/network/router_banks.h 's/least_fs = whole->arrive_fs \+ whole->drain_fs;/least_fs = whole->arrive_fs;/'
 break_it 'the first burst of a write in packets is that of the last' runtime/network/router_banks.h 's/if \(access->first_fs < whole->first_fs\)/if (true)/'
-break_it 'channels decide before ports' runtime/engine/router.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
+break_it 'channels decide before ports' runtime/engine/router_order.c 's/\(number_of\(t, node\) \+ 1\) << /(number_of(t, node) * 0) << /'
 break_it 'data of channels that were alike belong to the first' runtime/network/banks_state.c 's/pool->bursts\[from\] \^ channel/pool->bursts[from]/'
 break_it 'channels that were alike stay one' runtime/network/banks.c 's/if \(slice->together == BANKS_APART\)/if (false)/'
 break_it 'a slice with banks wakes too late' runtime/network/banks.c 's/return ahead - 1;/return ahead;/'
@@ -717,7 +725,7 @@ break_it 'the lower edge of a reference'"'"'s product not seen' runtime/phase2/r
     's/i \+ ROWS <= x->m \&\& //'
 break_it 'a quotient by an inverse that is not corrected' benches/attention.h \
     's/y = _mm##BITS##_fmadd_pd\(rest, inverse, y\);/;/'
-break_it 'sums of a reference cut off instead of rounded' benches/collective_bench.h \
+break_it 'sums of a reference cut off instead of rounded' benches/coll_bench.h \
     's/bits \+= \(\(UINT64_C\(1\) << \(dropped - 1\)\) - 1\) \+ \(bits >> dropped & 1\);/;/'
 break_it 'a difference counted from the begin of its block' runtime/sim/bench_verify.c 's/first \+ d->index/d->index/'
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
@@ -752,11 +760,23 @@ break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\
 break_it 'all PEs of a unit send to the first' benches/llm/attention.c 's/pe_of\[-apart\]/pe_of[-member]/'
 break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
 break_it 'an estimate forgets the ways of loads' runtime/cli/llm/search.c 's/n\.loads \/ 2 \* \(x->ns \+ w->ns\) \+ //'
-break_it 'tokens per second are those of one request' runtime/cli/cmd_llm.c 's/\(double\)s->batch \* 1e15/1e15/'
+break_it 'tokens per second are those of one request' runtime/cli/llm/llm_rows.c 's/\(double\)s->batch \* 1e15/1e15/'
 break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_more = p\.kv < a->prompt/with.has_more = false/'
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
+break_it 'llm: a leap takes as long as the layer before, whatever it took' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: an operation is leapt over though it took another time' benches/llm/leap.c 's/return false;/return true;/'
+break_it 'llm: products that wait for the engine are bound by it' runtime/cli/llm/cause.c 's/    case KB_CAUSE_ENGINE_WAIT:\n//; s/fs\[largest\(served\)\] \+= fs\[OWN\]/fs[COMPUTE] += fs[OWN]/'
+break_it 'llm: steps of the path belong to the operation behind' runtime/cli/llm/cause.c 's/\.end_fs <= end_fs/.end_fs < end_fs/'
+break_it 'llm: a map of any machine is taken' runtime/cli/llm/tile_map.c 's/strcmp\(yaml_word\(r, at\), cli->info\.hash\) != 0/0/'
+break_it 'llm: the tile of a map is not taken' runtime/cli/llm/search.c 's/op->tile = e->tile;//'
+break_it 'llm: a proof ends after as many tries as a search' runtime/cli/cmd_llm.c 's/o->prove \? UINT64_MAX : o->tries/o->tries/'
+break_it 'llm: a list of ranks is the first of them' runtime/cli/cmd_llm.c 's/l->tps\.value\[i \/ l->batches\.n\]/l->tps.value[0]/'
+break_it 'llm: a graph loses what stays together' runtime/cli/llm/graph_write.c 's/op->y\.unit > 1/0/'
+break_it 'llm: a graph takes matrices that do not fit' runtime/cli/llm/graph_read.c 's/if \(!is_as\(as, from\)\)/if (0)/'
+break_it 'llm: a graph tells all its mistakes' runtime/cli/llm/yaml_read.c 's/SHOWN = 20/SHOWN = 200/'
+break_it 'an idle kernel goes on at once' runtime/kernels/tl_program.c 's/kernel_pay\(tl, 0, fs\)/kernel_pay(tl, 0, fs \/ 2)/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 # -- what fails, and signals -----------------------------------------------------------------
@@ -802,28 +822,26 @@ break_it 'coll: an all_to_all gives the part of the other lane' ${coll}_direct.c
 break_it 'coll: members choose by rows of their own' ${coll}_choose.c 's/first\.rank = 0;/first.rank = c->rank;/'
 break_it 'coll: rings by rank' ${coll}_order.c 's/by < N_ORDERS;/by < BY_LAP;/'
 break_it 'coll: two ways on a plane of one' ${coll}_order.c 's/return down > up \? .*;/return 1;/'
-break_it 'coll: queues that do not fit' ${coll}.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
-break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/sum = reduce\(c, await\(c, c->got\[DOWN\]\[i\]\), sum\);/await(c, c->got[DOWN][i]);/'
+break_it 'coll: queues that do not fit' ${coll}_plan.c 's/c->writes = c->deal == DEAL_ALL \&\& .*;/c->writes = false;/'
+break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/for \(int child = k->n; child-- > 0;\) \{/for (int child = k->n; child-- > 1;) {/'
+break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
+break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
+break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
+break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
+break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
 
 # -- collectives ----------------------------------------------------------------------------
-collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h
-break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
-break_it 'collective: the last part goes around no further' $collective 's/step <= r\.n; step\+\+/step < r.n; step++/'
-break_it 'collective: a line that begins at its end' $collective 's/reduce_line\(tl, r, r\.n \/ 2, x, x, op\);/reduce_line(tl, r, 0, x, x, op);/'
-break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? parts\(.*, room\) : 1;/return n > 99 * room * (int64_t)kb_dtype_bytes(dtype) ? 2 : 1;/'
-break_it 'collective: maxima reduced as minima' benches/collective_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
-break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.tcm_read_gbs/4 * (double)n, b->limits.tcm_read_gbs/'
-break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'
-break_it 'collective: one rank not told of' benches/collective_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
-break_it 'auto: candidates of one rank' $choice 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
-break_it 'auto: chosen by bounds where links queue' $bound 's/bool ideal = .*;/bool ideal = true;/'
-break_it 'auto: no run longer than its bound' $bound 's/ \* w->most\)/ * 1)/'
-break_it 'auto: none known to be the fastest' $bound 's/ideal && bound_fs > 0 \?/ideal \&\& bound_fs < 0 ?/'
-break_it 'auto: what cannot run chosen by its bound' $choice 's/fits \? most_fs\((.*)\) : INT64_MAX, 0\}/fits ? most_fs(\1) : most_fs(\1), 0}/'
+choice=benches/coll_auto.h
+break_it 'collective: maxima reduced as minima' benches/coll_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
+break_it 'collective: one rank not told of' benches/coll_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
+break_it 'collective: axes of other PEs' benches/coll_bench.h 's/g\.first = tl_pe\(tl\) % g\.stride;/g.first = 0;/'
+break_it 'auto: candidates of one rank' $choice 's/if \(ranks == 1\)/if (0)/'
+break_it 'auto: all are tried' $choice 's/i < TRIALS_MOST && //'
+break_it 'auto: only the estimate counts' $choice 's/#define NEAR 2\.0/#define NEAR 1.0/'
 break_it 'auto: another chosen for want of memory' runtime/sim/bench.c 's/run->self->status = status;/(void)0;/'
 break_it 'auto: a mistake of a kernel fails the run' runtime/sim/bench.c 's/ && status != KB_KERNEL_ERROR//'
-break_it 'auto: the slowest' $choice 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
+break_it 'auto: the slowest' $choice 's/c\[next\]\.time_fs < c\[best\]\.time_fs/c[next].time_fs > c[best].time_fs/'
 
 # -- races ----------------------------------------------------------------------------------
 race=runtime/record/race.c shadow=runtime/record/shadow.c beyond=runtime/record/race_beyond.c
@@ -878,10 +896,9 @@ break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launches.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'even: cubes without PEs are ranks' benches/even.h 's/if \(cubes < info\.cubes_per_sip\)/if (0)/'
 break_it 'even: as many cubes with PEs are not asked for' benches/even.h 's/if \(!\*text && n != wanted\)/if (0)/'
-break_it 'ring: columns that always go south' runtime/base/lap.h 's/if \(\*column % 2\)/if (0)/'
-break_it 'ring: joined ends of columns not used' runtime/base/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
-break_it 'ring: ranks in the order of the lap, parts by number' benches/collective.h 's/return part_of\(x, rank_at\(r, place\), r->n\);/return part_of(x, place, r->n);/'
-break_it 'ring: a helix whose rows begin in one column' runtime/base/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
+break_it 'ring: columns that always go south' runtime/machine/lap.h 's/if \(\*column % 2\)/if (0)/'
+break_it 'ring: joined ends of columns not used' runtime/machine/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
+break_it 'ring: a helix whose rows begin in one column' runtime/machine/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
 
 # -- benches --------------------------------------------------------------------------------
 ring=benches/attention_ring.c
@@ -889,7 +906,7 @@ break_it 'ring: the last block left out' $ring 's/step <= x->ring\.n;/step < x->
 break_it 'ring: sums of before not scaled down' $ring 's/tl_fma\(tl, x, by, more\)/tl_add(tl, x, more)/'
 break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/if (b.k \&\& x->q) {/; s/wait_for\(tl_ctx \*tl,/wait_for(tl_ctx *tl, const struct part *x,/; s/free_block\(tl_ctx \*tl,/free_block(tl_ctx *tl, const struct part *x,/; s/(wait_for|free_block)\(tl, (now|next)/\1(tl, x, \2/'
 break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
-break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
+break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/\.op = TL_ADD/.op = TL_MAXIMUM/'
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
     's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
@@ -1063,6 +1080,9 @@ choose_tests() {
     *fused* | *op_step*) tests=(fused operations) scripts=() ;;
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
+    *rails:*) tests=(gallery random) scripts=() ;;
+    *mread:*) tests=(branches random) scripts=() ;;
+    *'addresses of version 3'*) tests=(host) scripts=() ;;
     *paths:* | *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;
     *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
@@ -1080,7 +1100,7 @@ choose_tests() {
     *to_all* | *n_runs*) tests=(store_all) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm) scripts=() ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
@@ -1110,8 +1130,8 @@ choose_tests() {
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
-    *' runtime/base/lap.h'*) tests=(ring coll collectives) scripts=() ;;
-    *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
+    *' runtime/machine/lap.h'*) tests=(lap coll collectives) scripts=() ;;
+    *' benches/'*) tests=(reference collectives) scripts=(run numpy) ;;
     *race_beyond* | *host_spans*) tests=(beyond) scripts=(race) ;;
     *' runtime/record/race.c'* | *' runtime/record/race_access.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)

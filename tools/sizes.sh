@@ -51,7 +51,7 @@ measure() {
     places '(T|t|topo)->impls' runtime/engine runtime/network runtime/pe
     places 'is_told\(' runtime/engine runtime/network runtime/pe
     places "do not go together|a component is a memory of its own|impl' is the same for all cubes" gen
-    places '^RUN\(|^ +return run\(s, ' runtime/engine runtime/pe
+    places '^RUN\(|^ +X\(|^ +return run\(s, ' runtime/engine runtime/pe
 }
 
 column() {

@@ -1,8 +1,8 @@
 /* place.h -- where the rows and columns of a matrix lie in a rank. */
 #ifndef PLACE_H
 #define PLACE_H
-#include "benches/collective.h"
 #include "benches/llm/step.h"
+#include "benches/tile.h"
 
 /* A PE of a rank. */
 struct llm_pe {
@@ -112,6 +112,12 @@ static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y
     tl_store_strided(me->tl, room_of(me, me->index, y->at) + (uint64_t)((i * part.cols + j) * size),
                      value, strides);
 }
+
+/* The barrier behind the operation that is the `done`-th, and when the PE came and went. */
+void llm_end(const struct llm_pe *me, size_t done);
+
+/* The operations of a layer from `op` on that were leapt over; 0: it is to be done. */
+size_t llm_leap(const struct llm_pe *me, size_t op, size_t done);
 
 void llm_gemm(const struct llm_pe *me, const struct llm_op *op);
 void llm_attention(const struct llm_pe *me, const struct llm_op *op);

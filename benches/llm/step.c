@@ -88,6 +88,13 @@ static tl_tensor *squares(const struct llm_pe *me, tl_tensor *x)
     return tl_sum(me->tl, tl_mul(me->tl, x, x), 1, true);
 }
 
+/* A vector in the PE's own slice. */
+struct vector {
+    uint64_t address;
+    int64_t n;
+    kb_dtype dtype;
+};
+
 /* The own v becomes the reduction of those of the group. */
 static void reduce_in_place(const struct llm_pe *me, kb_group group, struct vector v, tl_op how)
 {
@@ -288,7 +295,6 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
 static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
 {
     uint64_t mark = tl_mark(me->tl);
-    tl_group rank = {.pes = me->pe_of, .n = me->s->pes};
 
     tl_region(me->tl, op->id);
     if (i > 0) /* the kernel has paid for its first one */
@@ -296,11 +302,7 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
     operation(me, op);
     tl_wait_all(me->tl);
     tl_release(me->tl, mark);
-    if (me->s->pes > 1)
-        tl_barrier(me->tl, rank);
-    tl_wait_all(me->tl);
-    size_t n_pes = (size_t)me->s->tp * me->s->pes, pe = (size_t)me->rank * me->s->pes + me->index;
-    me->s->end_fs[i * n_pes + pe] = llround(tl_time(me->tl) * 1e6);
+    llm_end(me, i);
 }
 
 static struct llm_pe pe_here(tl_ctx *tl, const struct llm_step *s)
@@ -366,7 +368,7 @@ void llm_kernel(tl_ctx *tl, const kb_args *args)
 {
     const struct llm_step *s = args->user;
     struct llm_pe me = pe_here(tl, s);
-    size_t first, done = 0;
+    size_t first, done = 0, n;
 
     tl_async(tl, true);
     for (size_t i = 0; i < s->n_ops;) {
@@ -374,8 +376,11 @@ void llm_kernel(tl_ctx *tl, const kb_args *args)
             one(&me, &s->op[i], done++);
         for (first = i, me.layer = 0; me.layer < s->layers && !repeats_from(&me, me.layer);
              me.layer++)
-            for (i = first; i < s->n_ops && s->op[i].is_layer; i++)
-                one(&me, &s->op[i], done++);
+            for (i = first; i < s->n_ops && s->op[i].is_layer; i += n, done += n)
+                if ((n = llm_leap(&me, i, done)) == 0) {
+                    one(&me, &s->op[i], done);
+                    n = 1;
+                }
         if (me.layer > 0)
             *s->layers_done = me.layer;
         me.layer = 0;

@@ -64,10 +64,13 @@ struct llm_step {
     int64_t acc_bytes; /* room for accumulators */
     int64_t tcm_bytes;
     int64_t *end_fs; /* written: [operation, in the order done][rank, index]: when it ended there */
+    int64_t *came_fs; /* written: the same: when it came to the barrier behind it */
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
+    bool may_leap;        /* over what a rank has done twice in the same times: leap.c */
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */
+    bool *is_wrong;       /* written: an operation that was leapt over ended at another time */
 };
 
 /* Of the operations: those before the layers, and those of a layer. */

@@ -8,8 +8,11 @@
  */
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
+#include "cli/llm/cause.h"
+#include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
-#include "cli/llm/search.h"
+#include "cli/llm/graph_yaml.h"
+#include "cli/llm/llm_rows.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -18,162 +21,34 @@
 
 enum { DEFAULT_TOKENS = 1024 };
 
-/* One printed row. */
-struct llm_row {
-    const char *model, *phase, *cause;
-    char op[24], mapping[64];
-    uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
-    double us, pct, bound_us, peak_pct;
-    bool has_bound, has_flops, has_link;
-    bool is_op; /* not a sum */
-};
-
-static const struct column columns[] = {
-    COLUMN("model", CELL_TEXT, struct llm_row, model),
-    COLUMN("ranks", CELL_COUNT, struct llm_row, ranks),
-    COLUMN("tp", CELL_COUNT, struct llm_row, tp),
-    COLUMN("pp", CELL_COUNT, struct llm_row, pp),
-    COLUMN("ep", CELL_COUNT, struct llm_row, ep),
-    COLUMN("dp", CELL_COUNT, struct llm_row, dp),
-    COLUMN("batch", CELL_COUNT, struct llm_row, batch),
-    COLUMN("phase", CELL_TEXT, struct llm_row, phase),
-    COLUMN("kv", CELL_COUNT, struct llm_row, kv),
-    COLUMN("op", CELL_TEXT, struct llm_row, op),
-    COLUMN_IF("count", CELL_COUNT, struct llm_row, count, count),
-    COLUMN("us", CELL_FRACTION, struct llm_row, us),
-    COLUMN("pct", CELL_PERCENT, struct llm_row, pct),
-    COLUMN_IF("bound_us", CELL_FRACTION, struct llm_row, bound_us, has_bound),
-    COLUMN_IF("peak_pct", CELL_PERCENT, struct llm_row, peak_pct, has_flops),
-    COLUMN("cause", CELL_TEXT, struct llm_row, cause),
-    COLUMN("mapping", CELL_TEXT, struct llm_row, mapping),
-    COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
-    COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
-    COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
-};
-
-/* What a batch comes to. */
-struct llm_total {
-    uint64_t batch;
-    double ttft_ms, tpot_ms, user_per_s, per_s;
-    bool has_ttft, has_tpot;
-};
-
-static const struct column total_columns[] = {
-    COLUMN("batch", CELL_COUNT, struct llm_total, batch),
-    COLUMN_IF("ttft_ms", CELL_FRACTION, struct llm_total, ttft_ms, has_ttft),
-    COLUMN_IF("tpot_ms", CELL_FRACTION, struct llm_total, tpot_ms, has_tpot),
-    COLUMN_IF("tokens_per_s_user", CELL_FRACTION, struct llm_total, user_per_s, has_tpot),
-    COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
-};
-
 struct llm {
     const struct cli *cli;
     struct model model;
     struct chip chip;
     struct shape shape; /* of all iterations, except batch, q and kv */
+    struct list tps, decodes, batches;
     struct searched known;
-    struct llm_row *row; /* owned */
-    size_t n, room;
-    bool too_large;          /* the last batch */
-    struct llm_total *total; /* owned: a batch each */
-    size_t n_totals, totals_room;
+    struct llm_rows rows;
+    bool too_large;                 /* the last batch */
+    const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
 
-/* -- rows ------------------------------------------------------------------------------------- */
-
-static struct llm_row *new_row(struct llm *l, const struct shape *s, const char *phase,
-                               const char *op)
-{
-    if (l->n == l->room)
-        l->row = memory_room(l->row, l->n, &l->room, sizeof *l->row);
-    struct llm_row *row = &l->row[l->n++];
-
-    *row = (struct llm_row){.model = l->model.name,
-                            .ranks = (uint64_t)s->tp,
-                            .tp = (uint64_t)s->tp,
-                            .pp = 1,
-                            .ep = 1,
-                            .dp = 1,
-                            .batch = (uint64_t)s->batch,
-                            .phase = phase,
-                            .kv = (uint64_t)s->kv};
-    snprintf(row->op, sizeof row->op, "%s", op);
-    return row;
-}
-
-static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, int64_t all_fs)
-{
-    row->us = (double)fs / 1e9;
-    row->pct = all_fs > 0 ? 100 * (double)of_fs / (double)all_fs : 0;
-}
-
-static void set_mapping(struct llm_row *row, const struct llm_op *op, const struct found *found)
-{
-    char proof[32] = "";
-
-    if (found->proven)
-        snprintf(proof, sizeof proof, ", proven");
-    else if (found->within >= 0)
-        text_format(proof, sizeof proof, ", within %.1f %%", (double)found->within / 10);
-    snprintf(row->mapping, sizeof row->mapping, "M %lld N %lld K %lld (%u of %u%s)",
-             (long long)op->tile.m, (long long)op->tile.n, (long long)op->tile.k, found->tried,
-             found->candidates, proof);
-    row->has_bound = found->bound_fs > 0;
-    row->bound_us = (double)found->bound_fs / 1e9;
-}
-
-static double peak_flops_per_ns(const struct chip *c)
-{
-    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
-}
-
-static void op_row(struct llm *l, const struct shape *s, const char *phase, const struct llm_op *op,
-                   const struct took *t, const struct found *found, int64_t all_fs)
-{
-    struct llm_row *row = new_row(l, s, phase, op->id);
-
-    set_time(row, t->fs, t->all_fs, all_fs);
-    row->count = (uint64_t)t->count;
-    row->is_op = true;
-    row->bytes = op_read_bytes(op, s) + op_written_bytes(op, s);
-    row->flops = op_flops(op);
-    row->has_flops = row->flops > 0;
-    row->link_bytes = op_link_bytes(op, s);
-    row->has_link = row->link_bytes > 0;
-    if (row->has_flops && t->fs > 0)
-        row->peak_pct =
-            100 * (double)row->flops / (peak_flops_per_ns(&l->chip) * (double)t->fs / 1e6);
-    if (op->kind == LLM_GEMM)
-        set_mapping(row, op, found);
-}
-
-/* Rows of an iteration; the layer is the first one, the head what comes after the layers. */
-static void add_rows(struct llm *l, const struct graph *g, const struct shape *s, const char *phase,
-                     const struct iteration *it, const struct found *found)
-{
-    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0;
-
-    for (size_t i = 0; i < g->n; i++) {
-        op_row(l, s, phase, &g->op[i], &it->op[i], &found[i], it->fs);
-        layer_fs += g->op[i].is_layer ? it->op[i].fs : 0;
-        layers_fs += g->op[i].is_layer ? it->op[i].all_fs : 0;
-        head_fs += !g->op[i].is_layer && layers_fs > 0 ? it->op[i].fs : 0;
-    }
-    struct llm_row *row = new_row(l, s, phase, "layer");
-    set_time(row, layer_fs, layers_fs, it->fs);
-    row->count = (uint64_t)g->layers;
-    set_time(new_row(l, s, phase, "head"), head_fs, head_fs, it->fs);
-    set_time(new_row(l, s, phase, "total"), it->fs, it->fs, it->fs);
-}
-
 /* -- iterations ------------------------------------------------------------------------------- */
+
+static void make_graph(const struct llm *l, const struct shape *s, struct graph *g)
+{
+    if (l->given)
+        *g = l->given->graph;
+    else
+        graph_of_model(&l->model, s, g);
+}
 
 /* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
 static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct graph *g)
 {
     uint32_t p, q;
 
-    graph_of_model(&l->model, s, g);
+    make_graph(l, s, g);
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
     return g->room * l->chip.unit_pes;
@@ -196,7 +71,7 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
     l->too_large = true;
     return cmd_say(l->cli, EXIT_USAGE,
                    "%s with batch %lld needs %.3f GB of %.3f a rank; largest batch %lld",
-                   l->model.name, (long long)s->batch, (double)bytes / 1e9,
+                   l->rows.model, (long long)s->batch, (double)bytes / 1e9,
                    (double)l->chip.unit_bytes / 1e9, (long long)low);
 }
 
@@ -218,37 +93,42 @@ static enum exit_code check_size(struct llm *l, const struct shape *s)
     return bytes > l->chip.unit_bytes ? refuse_size(l, s, bytes) : EXIT_OK;
 }
 
+static uint64_t tries_of(const struct opts *o)
+{
+    return o->prove ? UINT64_MAX : o->tries;
+}
+
+/* A grid that was asked for must have a row of tokens for each of its rows. */
+static enum exit_code check_grid(const struct llm *l, const struct shape *s)
+{
+    if (s->batch * s->q >= l->chip.grid_p)
+        return EXIT_OK;
+    return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
+                   l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
+}
+
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
+    const char *cause[GRAPH_OPS_MAX] = {NULL};
     struct iteration it;
 
-    unit_bytes(l, s, &g);
-    enum exit_code code =
-        search_tiles(l->cli, &l->chip, &g, s, l->cli->opts.tries, &l->known, found);
-    if (!code)
-        code = run_graph(l->cli, &l->chip, &g, s, &it);
+    enum exit_code code = check_grid(l, s);
     if (code)
         return code;
-    add_rows(l, &g, s, phase, &it, found);
+    unit_bytes(l, s, &g);
+    code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
+    if (!code)
+        code = run_graph(l->cli, &l->chip, &g, s, &it);
+    if (!code)
+        code = causes_of(l->cli, &l->chip, &g, s, cause);
+    if (code)
+        return code;
+    llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});
     *fs = it.fs;
     return EXIT_OK;
-}
-
-static void add_total(struct llm *l, const struct shape *s, int64_t ttft_fs, int64_t tpot_fs)
-{
-    if (l->n_totals == l->totals_room)
-        l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
-    l->total[l->n_totals++] =
-        (struct llm_total){.batch = (uint64_t)s->batch,
-                           .ttft_ms = (double)ttft_fs / 1e12,
-                           .has_ttft = ttft_fs > 0,
-                           .tpot_ms = (double)tpot_fs / 1e12,
-                           .has_tpot = tpot_fs > 0,
-                           .user_per_s = 1e15 / (double)tpot_fs,
-                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
 }
 
 /* What is asked of each batch; 0: not this. */
@@ -256,14 +136,17 @@ struct asked {
     int64_t prompt, chunk, tokens, kv;
 };
 
-static struct asked asked_of(const struct opts *o)
+static struct asked asked_of(const struct llm *l, size_t decode)
 {
-    bool none = o->prefill == 0 && o->decode == 0;
+    const struct opts *o = &l->cli->opts;
+    bool none = o->prefill == 0 && l->decodes.n == 0;
 
     return (struct asked){.prompt = none ? DEFAULT_TOKENS : (int64_t)o->prefill,
                           .chunk = (int64_t)o->chunk,
                           .tokens = (int64_t)o->tokens,
-                          .kv = none && o->tokens == 0 ? DEFAULT_TOKENS : (int64_t)o->decode};
+                          .kv = l->decodes.n > 0         ? (int64_t)l->decodes.value[decode]
+                                : none && o->tokens == 0 ? DEFAULT_TOKENS
+                                                         : 0};
 }
 
 /* The next of the decode steps: those of all tokens, or the one that was asked for. */
@@ -330,24 +213,28 @@ static enum exit_code check_sizes(struct llm *l, const struct shape *s, const st
     return !code && last.times > 0 ? check_size(l, &with) : code;
 }
 
-static enum exit_code batch(struct llm *l, int64_t n)
+/* The prompts, then each of the decode steps that are asked for. */
+static enum exit_code batch(struct llm *l, const struct shape *s)
 {
-    struct asked asked = asked_of(&l->cli->opts);
+    size_t n = l->decodes.n > 0 ? l->decodes.n : 1;
     int64_t ttft_fs = 0, tpot_fs = 0;
-    struct shape s = l->shape;
+    enum exit_code code = EXIT_OK;
 
-    s.batch = n;
-    enum exit_code code = check_sizes(l, &s, &asked);
-    if (!code)
-        code = prefill(l, &s, &asked, &ttft_fs);
-    if (!code)
-        code = decode(l, &s, &asked, &tpot_fs);
-    if (!code)
-        add_total(l, &s, ttft_fs, tpot_fs);
+    for (size_t i = 0; i < n && !code; i++) {
+        struct asked asked = asked_of(l, i);
+
+        code = check_sizes(l, s, &asked);
+        if (!code && i == 0)
+            code = prefill(l, s, &asked, &ttft_fs);
+        if (!code)
+            code = decode(l, s, &asked, &tpot_fs);
+        if (!code)
+            llm_rows_total(&l->rows, s, asked.kv, ttft_fs, tpot_fs);
+    }
     return code;
 }
 
-/* -- the command ------------------------------------------------------------------------------ */
+/* -- options ---------------------------------------------------------------------------------- */
 
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
                                kb_dtype *out)
@@ -364,164 +251,221 @@ static enum exit_code read_shape(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
     struct shape *s = &l->shape;
-    char why[256];
     enum exit_code code;
 
-    if (o->tokens > 0 && o->decode > 0)
+    if (o->tokens > 0 && o->decode)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--tokens are behind a prompt, and --decode is one step");
-    if (o->chunk > 0 && o->decode > 0 && o->prefill == 0)
+    if (o->chunk > 0 && o->decode && o->prefill == 0)
         return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
-    *s = (struct shape){.tp = o->tp ? (int64_t)o->tp : l->chip.units, .page = (int64_t)o->page};
+    *s = (struct shape){.page = (int64_t)o->page};
     s->weights = s->act = s->kv_dtype = l->model.dtype;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
         (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
         return code;
-    if (s->tp > l->chip.units)
-        return cmd_say(l->cli, EXIT_USAGE, "--tp %lld: the machine has %u units (%s)",
-                       (long long)s->tp, l->chip.units, l->chip.unit);
-    if (graph_refuse(&l->model, s->tp, why))
-        return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %lld ranks; %s", l->model.name,
-                       (long long)s->tp, why);
     return EXIT_OK;
 }
 
-/* -- what is printed -------------------------------------------------------------------------- */
-
-static bool llm_row(void *arg, uint64_t i, struct cell *cells)
+/* Is there such a number of ranks? */
+static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
 {
-    const struct llm *l = arg;
+    char why[256];
 
-    record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
-    return true;
+    if (tp > l->chip.units)
+        return cmd_say(l->cli, EXIT_USAGE, "--tp %llu: the machine has %u units (%s)",
+                       (unsigned long long)tp, l->chip.units, l->chip.unit);
+    if (graph_refuse(&l->model, (int64_t)tp, why))
+        return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
+                       (unsigned long long)tp, why);
+    return EXIT_OK;
 }
 
-static bool total_row(void *arg, uint64_t i, struct cell *cells)
+static enum exit_code read_list(const struct llm *l, const char *option, const char *text,
+                                uint64_t most, struct list *out)
 {
-    const struct llm *l = arg;
+    char why[LIST_WHY_BYTES];
 
-    record_cells(total_columns, sizeof total_columns / sizeof *total_columns, &l->total[i], cells);
-    return true;
+    if (!text)
+        return EXIT_OK;
+    if (!list_read(out, LIST_COUNTS, text, why))
+        return cmd_say(l->cli, EXIT_USAGE, "--%s: %s", option, why);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->value[i] > most)
+            return cmd_say(l->cli, EXIT_USAGE, "--%s: %llu is more than %llu", option,
+                           (unsigned long long)out->value[i], (unsigned long long)most);
+    return EXIT_OK;
 }
 
-/* Lines for people, one for each batch; to be freed. */
-static char *lines_of_totals(const struct llm *l)
+/* All of them multiply. */
+static enum exit_code read_lists(struct llm *l)
 {
-    enum { LINE_ROOM = 512 };
-    char *lines = memory_new(l->n_totals + 1, LINE_ROOM), *at = lines;
+    enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536 };
+    const struct opts *o = &l->cli->opts;
+    char all[24];
+    enum exit_code code;
 
-    for (size_t i = 0; i < l->n_totals; i++) {
-        const struct llm_total *t = &l->total[i];
-
-        at += text_format(at, LINE_ROOM, "batch %llu:", (unsigned long long)t->batch);
-        if (t->has_ttft)
-            at += text_format(at, LINE_ROOM / 4, " ttft %.6f ms%s", t->ttft_ms,
-                              t->has_tpot ? "," : "");
-        if (t->has_tpot)
-            at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
-                              t->tpot_ms, t->user_per_s, t->per_s);
-        at += text_format(at, LINE_ROOM / 4, "\n");
-    }
-    return lines;
-}
-
-static enum exit_code print(struct llm *l)
-{
-    char *lines = lines_of_totals(l);
-    struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
-                          .arg = l};
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
-                        .note = lines,         .totals = &totals};
-    enum exit_code code = cmd_print(l->cli, &rows);
-
-    free(lines);
+    snprintf(all, sizeof all, "%u", l->chip.units);
+    if ((code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
+        (code = read_list(l, "batch", o->batch, UINT64_MAX, &l->batches)) ||
+        (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
+        return code;
+    for (size_t i = 0; i < l->tps.n && !code; i++)
+        code = check_ranks(l, l->tps.value[i]);
+    l->rows.many_tps = l->tps.n > 1;
+    l->rows.many_kvs = l->decodes.n > 1;
     return code;
 }
 
-/* Batches that do not fit are left out, after a message, if others do. */
+/* The grid and the tiles that are given. */
+static enum exit_code read_mapping(struct llm *l, struct tile_map *map)
+{
+    const struct opts *o = &l->cli->opts;
+    uint32_t q;
+    char rest;
+
+    if (o->grid && (sscanf(o->grid, "%9ux%9u%c", &l->chip.grid_p, &q, &rest) != 2 ||
+                    l->chip.grid_p == 0 || (uint64_t)l->chip.grid_p * q != l->chip.unit_pes))
+        return cmd_say(l->cli, EXIT_USAGE, "--grid '%s' is not PxQ with the %u PEs of a rank",
+                       o->grid, l->chip.unit_pes);
+    if (!o->map)
+        return EXIT_OK;
+    l->known.map = map;
+    return tile_map_read(l->cli, &l->chip, o->map, map);
+}
+
+/* What does not fit is left out, after a message, if other batches do. */
 static enum exit_code run_batches(struct llm *l)
 {
-    struct list batches = {0};
-    char why[LIST_WHY_BYTES];
+    struct shape s = l->shape;
     enum exit_code code = EXIT_OK;
 
-    if (!list_read(&batches, LIST_COUNTS, l->cli->opts.batch, why))
-        code = cmd_say(l->cli, EXIT_USAGE, "--batch: %s", why);
-    for (size_t i = 0; i < batches.n && (!code || l->too_large); i++) {
+    for (size_t i = 0; i < l->tps.n * l->batches.n && (!code || l->too_large); i++) {
         l->too_large = false;
-        code = batch(l, (int64_t)batches.value[i]);
+        s.tp = (int64_t)l->tps.value[i / l->batches.n];
+        s.batch = (int64_t)l->batches.value[i % l->batches.n];
+        code = batch(l, &s);
     }
-    list_free(&batches);
-    if (code && !(l->too_large && l->n > 0))
+    if (code && !(l->too_large && l->rows.n > 0))
         return code;
-    return print(l);
+    return llm_rows_print(l->cli, &l->rows);
 }
 
-/* -- models, without a simulation ------------------------------------------------------------- */
+/* -- graphs ----------------------------------------------------------------------------------- */
 
-struct fact_row {
-    const char *model, *family;
-    uint64_t layers, parameters, kv_token_bytes;
-};
-
-static const struct column fact_columns[] = {
-    COLUMN("model", CELL_TEXT, struct fact_row, model),
-    COLUMN("family", CELL_TEXT, struct fact_row, family),
-    COLUMN("layers", CELL_COUNT, struct fact_row, layers),
-    COLUMN("parameters", CELL_COUNT, struct fact_row, parameters),
-    COLUMN("kv_token_bytes", CELL_COUNT, struct fact_row, kv_token_bytes),
-};
-
-/* The model that was named, or all shipped ones. */
-struct facts {
-    const struct cli *cli;
-    const char *one;
-    struct fact_row row;
-};
-
-static bool fact_row(void *arg, uint64_t i, struct cell *cells)
+/* The one iteration that is asked for, as a file. */
+static enum exit_code write_graph(struct llm *l)
 {
-    struct facts *f = arg;
-    struct model m;
+    const struct opts *o = &l->cli->opts;
+    struct asked asked = asked_of(l, 0);
+    struct piece p = {0};
+    struct shape s = l->shape;
+    struct graph g;
 
-    if (model_read(f->cli->program, f->one ? f->one : model_files[i].name, true, &m))
-        return false;
-    f->row =
-        (struct fact_row){m.name, model_family_name(&m), (uint64_t)m.layers,
-                          (uint64_t)model_parameters(&m), (uint64_t)model_kv_bytes(&m, m.dtype)};
-    record_cells(fact_columns, sizeof fact_columns / sizeof *fact_columns, &f->row, cells);
-    return true;
+    if (l->tps.n * l->batches.n != 1 || l->decodes.n > 1 || o->tokens > 0 || o->chunk > 0 ||
+        (asked.prompt > 0) == (asked.kv > 0))
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--graph is of one iteration: one --prefill or --decode, --tp and --batch");
+    if (!next_decode(&asked, s.page, &p))
+        piece_of_prompt(asked.prompt, 0, &p);
+    s = shape_of(&s, &p);
+    s.tp = (int64_t)l->tps.value[0];
+    s.batch = (int64_t)l->batches.value[0];
+    make_graph(l, &s, &g);
+    return graph_yaml_write(l->cli->program, o->graph, &g, &s);
 }
 
-static enum exit_code print_facts(const struct cli *cli)
+/* Options that say what a graph says itself. */
+static enum exit_code refuse_options(const struct cli *cli)
 {
-    struct facts f = {.cli = cli, .one = cli->opts.n_operands ? cli->opts.operand[0] : NULL};
-    struct rows rows = {ROWS_COLUMNS(fact_columns), .n_rows = 1, .row = fact_row, .arg = &f};
+    const struct opts *o = &cli->opts;
+    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph};
+    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph"};
 
-    while (!f.one && model_files[rows.n_rows].name)
-        rows.n_rows++;
-    return cmd_print(cli, &rows);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i])
+            return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
+    if (o->prefill || o->tokens || o->chunk || o->dry_run || strcmp(o->batch, "1") != 0)
+        return cmd_say(cli, EXIT_USAGE,
+                       "--prefill, --tokens, --chunk, --batch and --dry-run are of models");
+    return EXIT_OK;
+}
+
+/* A graph from a file is one iteration. */
+static enum exit_code run_given(struct llm *l)
+{
+    struct graph_file *f = memory_new(1, sizeof *f);
+    struct shape *s = &f->shape;
+    int64_t fs = 0;
+    enum exit_code code = refuse_options(l->cli);
+
+    if (!code)
+        code = graph_yaml_read(l->cli->program, l->rows.model, f);
+    if (!code && s->tp > l->chip.units)
+        code = cmd_say(l->cli, EXIT_USAGE, "%s has %lld ranks, the machine %u units (%s)",
+                       l->rows.model, (long long)s->tp, l->chip.units, l->chip.unit);
+    l->given = f;
+    s->page = (int64_t)l->cli->opts.page;
+    if (!code)
+        code = check_size(l, s);
+    if (!code)
+        code = iterate(l, s, s->q == 1 ? "decode" : "prefill", &fs);
+    if (!code) {
+        llm_rows_total(&l->rows, s, s->kv, s->q == 1 ? 0 : fs, s->q == 1 ? fs : 0);
+        code = llm_rows_print(l->cli, &l->rows);
+    }
+    free(f);
+    return code;
+}
+
+/* -- the command ------------------------------------------------------------------------------ */
+
+static enum exit_code run_model(struct llm *l)
+{
+    enum exit_code code = read_shape(l);
+
+    if (!code)
+        code = read_lists(l);
+    if (!code && l->cli->opts.graph)
+        code = write_graph(l);
+    return code ? code : run_batches(l);
+}
+
+static enum exit_code run_machine(struct llm *l, bool is_graph)
+{
+    const struct opts *o = &l->cli->opts;
+    struct tile_map map = {.n = 0};
+    enum exit_code code = chip_of(l->cli, &l->chip);
+
+    l->rows.chip = &l->chip;
+    if (!code)
+        code = read_mapping(l, &map);
+    if (!code)
+        code = is_graph ? run_given(l) : run_model(l);
+    if (!code && o->map_out)
+        code = searched_write(l->cli, o->map_out, &l->known);
+    tile_map_free(&map);
+    list_free(&l->tps);
+    list_free(&l->decodes);
+    list_free(&l->batches);
+    chip_free(&l->chip);
+    searched_free(&l->known);
+    llm_rows_free(&l->rows);
+    return code;
 }
 
 enum exit_code cmd_llm(const struct cli *cli)
 {
     struct llm l = {.cli = cli};
-    enum exit_code code;
+    enum exit_code code = EXIT_OK;
 
     if (cli->opts.n_operands == 0)
         return print_facts(cli);
-    code = model_read(cli->program, cli->opts.operand[0], cli->opts.quiet, &l.model);
-    if (code || cli->opts.dry_run)
+    l.rows.model = cli->opts.operand[0];
+    bool is_graph = graph_yaml_is(l.rows.model);
+    if (!is_graph)
+        code = model_read(cli->program, l.rows.model, cli->opts.quiet, &l.model);
+    if (code || (cli->opts.dry_run && !is_graph))
         return code ? code : print_facts(cli);
-    code = chip_of(cli, &l.chip);
-    if (!code)
-        code = read_shape(&l);
-    if (!code)
-        code = run_batches(&l);
-    chip_free(&l.chip);
-    free(l.total);
-    searched_free(&l.known);
-    free(l.row);
-    return code;
+    return run_machine(&l, is_graph);
 }

@@ -93,7 +93,7 @@ static const void *result_record(void *arg, uint64_t i)
         return NULL;
     row->id = i;
     row->src = endpoint_names_find(&replay->names, &row->request.src);
-    row->op = row->request.n_targets ? ROW_MWRITE : (uint32_t)row->request.op;
+    row->op = row_op(&row->request);
     row->dst = row->request.n_targets ? targets_text(&replay->targets, i)
                                       : endpoint_names_find(&replay->names, &row->request.dst);
     return row;

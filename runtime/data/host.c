@@ -44,7 +44,7 @@
 
 /* -- global addresses ----------------------------------------------------------------------- */
 
-/* An offset is 36 bits, so the TCMs of a cube together must not be larger than 64 GiB. */
+/* An offset has so many bits, and the TCMs of a cube together must not be larger. */
 static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
     uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM    ? 1
@@ -52,7 +52,7 @@ static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint6
                                                                            : t->pes;
 
     return m->sip < t->sips && m->cube < t->cubes && m->unit < units && offset < nbytes &&
-           m->unit * nbytes + offset < ADDRESS_REGION_BYTES;
+           m->unit * nbytes + offset < address_region_bytes(t);
 }
 
 uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)

@@ -117,6 +117,13 @@ struct mem;
 struct mem *mem_new(uint32_t n_areas); /* NULL: no memory */
 void mem_free(struct mem *m);
 
+/*
+ * From now on nothing is kept: each read finds the same pending version, of any size, that no
+ * operation writes, and no byte is absent. For runs of which only times are asked. False: no
+ * memory.
+ */
+bool mem_forget(struct mem *m);
+
 /* The area of the space called `name`, made if there is none; UINT32_MAX: no memory. */
 uint32_t mem_space(struct mem *m, const char *name);
 

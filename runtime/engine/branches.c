@@ -51,6 +51,17 @@ static bool is_followed(struct branch_part *part, uint32_t n)
     return true;
 }
 
+/* Of a read: data that join wait for each other where they do. */
+static void find_joins(struct kb_sim *s, uint32_t first)
+{
+    for (uint32_t slot = first; slot != TXN_NONE; slot = s->splits[slot].next) {
+        const struct trip trip = txn_trip(s->topo, &s->txns[slot]);
+
+        if (!txn_writes(&s->txns[slot]))
+            s->branches[slot].late_fs = tree_joins_fs(&s->tree, s->topo, &trip) & s->mask.overhead;
+    }
+}
+
 bool branches_lay_over(struct kb_sim *s, uint32_t first)
 {
     if (!s->branches && flows_walked(&s->flows, s->topo))
@@ -72,6 +83,7 @@ bool branches_lay_over(struct kb_sim *s, uint32_t first)
         if (way.shared && !is_followed(&s->branches[way.trunk], way.shared))
             return false;
     }
+    find_joins(s, first);
     return true;
 }
 

@@ -24,6 +24,7 @@ struct branch_part {
     uint32_t shared;   /* links, the first of its way, over which it does */
     uint32_t followed; /* over so many others follow it */
     uint32_t passed;   /* so many so far */
+    int64_t late_fs;   /* of a read: what joining its data takes, behind its service */
     uint64_t *enters;  /* owned; of those that are followed, when it entered */
     uint32_t room;
     bool is_part;
@@ -43,6 +44,12 @@ void branches_none(struct kb_sim *s, uint32_t slot);
 static inline bool is_branch(const struct kb_sim *s, uint32_t slot)
 {
     return s->branches && s->branches[slot].is_part;
+}
+
+/* How late what it reads is behind its service. */
+static inline int64_t branch_late_fs(const struct kb_sim *s, uint32_t slot)
+{
+    return s->branches ? s->branches[slot].late_fs : 0;
 }
 
 /* Does the row in `slot`, which comes to a link, follow another there? */

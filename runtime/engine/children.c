@@ -1,6 +1,5 @@
 /* children.c -- records of what transactions make on their way. */
 #include "engine/children.h"
-#include "base/rng.h"
 #include <stdlib.h>
 
 static bool is_before(const struct child_record *a, const struct child_record *b)
@@ -50,9 +49,4 @@ struct child_record children_take(struct children *c)
             return first;
         swap(&c->rows[i], &c->rows[least]);
     }
-}
-
-uint64_t child_record_id(const struct child_record *record)
-{
-    return ev_id(record->at) + rng_mix(record->part);
 }

@@ -25,7 +25,7 @@ static void join_links(struct kb_sim *s)
         return;
     if (t->impls && t->impls->nodes)
         return; /* network/component_node.h: each link is a stop */
-    s->fed = (s->ways & WAY_BOTH) == WAY_BOTH ? FED_ALWAYS : FED_ONE_WAY;
+    s->fed = (s->ways & WAY_BOTH) == WAY_BOTH || topology_has_l2(t) ? FED_ALWAYS : FED_ONE_WAY;
     if (s->fed == FED_ONE_WAY && !(s->ways & WAY_OF_HOST))
         s->fed |= FED_BY_PES;
     s->fed_first = s->sorted || one_channel ? s->fed : 0;

@@ -94,6 +94,27 @@ void flows_clear(struct flows *f, const struct kb_topology *t)
         memset(f->pairs, 0, n_pairs(t) * sizeof *f->pairs);
 }
 
+/* `n` sums of `more` more. */
+static void add_sums(struct flow_sum *sums, const struct flow_sum *more, size_t n)
+{
+    for (size_t i = 0; sums && more && i < n; i++)
+        flow_sum_add(&sums[i], &more[i]);
+}
+
+void flows_add(struct flows *f, struct flows *more, const struct kb_topology *t)
+{
+    for (uint32_t i = 0; i < N_FLOW_TABLES; i++) {
+        size_t n;
+        struct flow **rows = table(f, t, i, &n), **others = table(more, t, i, &n);
+
+        add_sums((*rows)->by, (*others)->by, 2 * n);
+    }
+    add_sums(f->nodes, more->nodes, walk_n_nodes(t));
+    add_sums(f->edges, more->edges, walk_n_links(t));
+    if (f->pairs)
+        add_sums(f->pairs->by, more->pairs->by, 2 * n_pairs(t));
+}
+
 void flows_free(struct flows *f, const struct kb_topology *t)
 {
     for (uint32_t i = 0; i < N_FLOW_TABLES; i++) {

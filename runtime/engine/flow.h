@@ -92,6 +92,9 @@ bool flows_walked(struct flows *f, const struct kb_topology *t);
 /* Counts the nodes and edges of the route of `x`. */
 void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x);
 
+/* All that `more` has counted. */
+void flows_add(struct flows *f, struct flows *more, const struct kb_topology *t);
+
 /* Nothing has been counted. */
 void flows_clear(struct flows *f, const struct kb_topology *t);
 
@@ -143,8 +146,9 @@ static inline bool flow_is_walked(const struct flows *f, const struct kb_topolog
 {
     if (txn_of_host(x))
         return true;
-    if (src_cube(t, x->src) == dst_cube(t, x->dst)) /* to slices all planes have one way */
-        return t->planes > 1 && !unit_is_slice(t, dst_unit(t, x->dst));
+    if (src_cube(t, x->src) == dst_cube(t, x->dst)) /* by crossbars all planes have one way */
+        return t->planes > 1 && (!unit_is_slice(t, dst_unit(t, x->dst)) ||
+                                 kind_at(t, src_cube(t, x->src))->l2_cache.sets);
     return !f->pairs;
 }
 

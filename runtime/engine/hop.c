@@ -49,6 +49,7 @@
  *   36.095  EV_DONE     the channel is free, and the read ends
  */
 #include "engine/hop.h"
+#include "engine/child_rows.h"
 #include "engine/dependencies.h"
 #include "engine/hop_way.h"
 #include "engine/traffic_end.h"
@@ -71,6 +72,8 @@ static void set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     uint32_t whole = whole_of(s, slot);
 
+    if (is_child(s, slot))
+        child_begins(s, slot);
     if (whole == slot) {
         hop_set_out(s, t, slot);
         return;
@@ -295,6 +298,12 @@ static void done(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (hop_frees_engine(s, t, slot))
         return;
+    if (is_child(s, slot)) {
+        seen(s, HOW_COUNTED, t, EV_DONE, record_id(s, slot));
+        hop_leave_memory(s, t, slot);
+        child_free(s, slot);
+        return;
+    }
     whole = inside ? slot : whole_of(s, slot);
     last = is_last_part(s, slot, whole);
     seen(s, HOW_COUNTED, t, EV_DONE, record_id(s, slot));
@@ -400,7 +409,7 @@ static void take(struct kb_sim *s, ev e)
         return;
     }
     if (e == calendar_first(&s->calendar, s->txns, ev_time_fs(e)))
-        calendar_take(&s->calendar, s->txns);
+        e = calendar_key(s->txns, rows_take(s));
     else if (!s->heard)
         s->next_row++;
     handle(s, e);

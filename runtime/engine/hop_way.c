@@ -8,7 +8,7 @@
  * network/router_banks.h.
  */
 #include "engine/hop_way.h"
-#include "engine/split.h"
+#include "engine/child_rows.h"
 #include "machine/walk.h"
 #include "network/banks.h"
 #include "network/component_engine.h"
@@ -217,7 +217,7 @@ static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t 
         uint64_t done = serve_by_component(s, hop_how(s), t, slot);
 
         if (done != COMPONENT_NEVER)
-            post(s, done, EV_DONE, slot);
+            post_done(s, done, slot);
         return;
     }
     start = take_turn(s, memory, taken_fs(s, slot), t);
@@ -226,7 +226,7 @@ static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t 
     txn->service_fs = (int64_t)start;
     if (hop_is_inside(s, slot))
         s->heard->begin(s, start, slot);
-    post(s, after(start, hold_fs), EV_DONE, slot);
+    post_done(s, after(start, hold_fs + branch_late_fs(s, slot)), slot);
 }
 
 /* -- one holder, and a queue ------------------------------------------------------------------ */
@@ -258,7 +258,7 @@ static void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t, u
         observe_take(s, t, slot, STATION_MEMORY);
     if (hop_is_inside(s, slot))
         s->heard->begin(s, t, slot);
-    post(s, engine ? after(free_fs, 0) : after(t, s->txns[slot].hold_fs), EV_DONE, slot);
+    post_done(s, engine ? after(free_fs, 0) : after(t, s->txns[slot].hold_fs), slot);
 }
 
 static void wait_for(struct kb_sim *s, struct memory_station *memory, uint32_t slot)

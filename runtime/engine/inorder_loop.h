@@ -80,7 +80,7 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     for (; budget > 0; budget--) {
         if (how & IN_COUNTED && is_paused(s))
             return sim_paused(s, s->pause_fs);
-        uint32_t slot = calendar_take(&s->calendar, s->txns);
+        uint32_t slot = rows_take(s);
 
         if (time_of(s, slot) >= s->stop_fs)
             return stop(s, time_of(s, slot));
@@ -215,7 +215,7 @@ static ALWAYS_INLINE uint64_t take_first(struct kb_sim *s, int how, ev e, uint64
     else if (how & IN_ROUTED && ev_class(e) == EV_ARBITER)
         n = run_ports(s, how, ev_time_fs(e), most);
     else
-        go_all(s, how, handle(s, how, calendar_take(&s->calendar, s->txns)));
+        go_all(s, how, handle(s, how, rows_take(s)));
     if (how & IN_CHOOSES && how & (IN_AHEAD | IN_WATCHED))
         take_ends(s, how);
     return n;

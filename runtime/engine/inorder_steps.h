@@ -66,6 +66,7 @@
  */
 #ifndef INORDER_STEPS_H
 #define INORDER_STEPS_H
+#include "engine/child_rows.h"
 #include "engine/dependencies.h"
 #include "engine/engine.h"
 #include "engine/inorder_lists.h"
@@ -247,7 +248,7 @@ static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t s
 {
     bool known = txn_of_host(&s->txns[slot]) ? engines_in_order(s, how) : how & IN_AHEAD;
 
-    return known && whole_of(s, slot) == slot && done < EV_PAST &&
+    return known && whole_of(s, slot) == slot && !is_child(s, slot) && done < EV_PAST &&
            !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
 }
 
@@ -276,10 +277,10 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
 {
     struct station *channel = channel_of(s, &s->txns[slot]);
 
-    if (how & IN_WATCHED)
+    if (how & IN_WATCHED && !is_child(s, slot))
         observe_served(s, done, slot, drain);
     if (!ends_ahead(s, how, slot, done)) {
-        post(s, done, EV_DONE, slot);
+        post_done(s, done, slot);
         return none;
     }
     leave_memory(s, how, done, slot);
@@ -322,7 +323,8 @@ static ALWAYS_INLINE struct goer serve_in_order(struct kb_sim *s, int how,
                                service->own_rate);
     start = take_turn(s, memory_for(s, how, slot), service->taken_fs + (twice ? 2 * own : own), t);
     s->txns[slot].service_fs = (int64_t)start;
-    return served(s, how, after(start, service->done_fs + drain), slot, drain);
+    return served(s, how, after(start, service->done_fs + drain + branch_late_fs(s, slot)), slot,
+                  drain);
 }
 
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
@@ -563,6 +565,21 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     return none;
 }
 
+/* What an L2 makes sets out at `t`. */
+static __attribute__((noinline)) void leave_l2(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    uint32_t cube;
+    const struct step *step = program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
+
+    child_begins(s, slot);
+    if (how & IN_KERNELS && s->inorder->program.whole)
+        memory_for(s, how, slot)->coming++;
+    s->txns[slot].step.row = (uint32_t)(step - s->inorder->program.steps);
+    s->txns[slot].step.cube = cube;
+    s->txns[slot].stage = stage_to(step);
+    put_off_arrival(s, t, slot);
+}
+
 /* It goes on at once, and nothing follows. */
 static ALWAYS_INLINE void go_through(struct kb_sim *s, int how, struct goer goer)
 {
@@ -584,7 +601,9 @@ static void leave_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
 /* What was put off until now, `t`, leaves its PE: a transaction, or a packet of one. */
 static ALWAYS_INLINE void leave_later(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (whole_of(s, slot) != slot)
+    if (is_child(s, slot))
+        leave_l2(s, how, t, slot);
+    else if (whole_of(s, slot) != slot)
         leave_packet(s, how, t, slot);
     else
         go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event */
@@ -817,6 +836,16 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
     return serve(s, how, t, slot, x->drain_fs);
 }
 
+/* What an L2 made has been served. */
+static __attribute__((noinline)) struct goer child_done(struct kb_sim *s, int how, uint64_t t,
+                                                        uint32_t slot)
+{
+    seen(s, how, t, EV_DONE, record_id(s, slot));
+    leave_memory(s, how, t, slot);
+    child_free(s, slot);
+    return none;
+}
+
 /* The last byte has been served: the transaction ends, its channel or engine goes to the next. */
 static ALWAYS_INLINE struct goer done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
@@ -866,6 +895,8 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 
     switch (s->txns[slot].class) {
     case EV_DONE:
+        if (__builtin_expect(is_child(s, slot), false))
+            return child_done(s, how, t, slot);
         if (!(how & IN_KERNELS))
             return done(s, how, t, slot);
         done_for_kernel(s, how, t, slot);

@@ -180,6 +180,8 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 
         if (lone.fs != INT64_MAX)
             cost_set_memory(&c, lone.memory_fs + c.drain_fs);
+    } else if (unit_is_l2(t, dst_unit(t, txn->dst))) {
+        cost_add_l2(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs));
     } else if (txn_queues(s, txn) && alone_is_asked(t, txn->dst)) {
         cost_set_memory(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
     } else if (memory_is_component(t, txn->dst)) {

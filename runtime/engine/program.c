@@ -54,7 +54,7 @@ static struct step step_of_node(const struct kb_topology *t, const struct hop_ro
 /* The unit of a cube at which segment `number` ends, if it ends at one; of a host's any slice. */
 static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
 {
-    uint32_t n_local = t->planes * t->pes * t->n_units, n_in = t->planes * t->ports * t->n_units;
+    uint32_t n_local = t->planes * t->sources * t->n_units, n_in = t->planes * t->ports * t->n_units;
 
     if (number - t->seg_local < n_local)
         return (number - t->seg_local) % t->n_units;
@@ -119,12 +119,15 @@ static void end_at_memory(struct program *p, const struct kb_topology *t, const 
 {
     const struct kind_row *kind = &t->kinds[segment / t->n_segments];
     uint32_t number = segment % t->n_segments;
-    bool slice = unit_is_slice(t, unit_of(t, number));
+    uint32_t unit = unit_of(t, number);
+    const struct memory_row *last = unit_is_slice(t, unit) ? &kind->hbm
+                                    : unit_is_l2(t, unit)  ? &kind->l2
+                                                           : &kind->sram;
 
-    if (!p->ideal && unit_is_tcm(t, unit_of(t, number)))
+    if (!p->ideal && unit_is_tcm(t, unit))
         p->steps[row - 1].kind = STEP_TCM_LINK;
     if (!p->ideal)
-        p->more[row - 1].gbs = cost_last_gbs(m, slice ? &kind->hbm : &kind->sram);
+        p->more[row - 1].gbs = cost_last_gbs(m, last);
     add_step(p, t, segment, row,
              (struct step){.kind = STEP_MEMORY, .fed = memory_fed(p, t, segment)}, 0);
 }
@@ -230,6 +233,7 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->pe_bits = t->pe_bits;
     p->unit_bits = t->unit_bits;
     p->slices = t->slices;
+    p->l2 = unit_of_l2(t);
     p->n_units = t->n_units;
     p->seg_pass = t->seg_pass;
     p->seg_in = t->seg_in;
@@ -251,6 +255,8 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
 
         of[OF_SLICES] = service_of(p, m, &t->kinds[kind].hbm);
         of[OF_SRAMS] = service_of(p, m, &t->kinds[kind].sram);
+        of[OF_L2] = service_of(p, m, &t->kinds[kind].l2);
+        of[OF_L2].server = SERVER_CHOOSES;
         of[OF_TCMS] = service_of(p, m, &t->kinds[kind].tcm_read);
         of[OF_TCMS + 1] = service_of(p, m, &t->kinds[kind].tcm_write);
         of[OF_SLICES].server = server_of(t, &t->kinds[kind].hbm, kind, BOX_HBM);
@@ -276,8 +282,8 @@ bool program_delays(const struct program *p, const struct kb_topology *t, unsign
 
     for (uint32_t i = 0; i < t->n_kinds * t->n_segments; i++) {
         uint32_t number = i % t->n_segments;
-        bool of_pe = number - t->seg_local < t->planes * t->pes * t->n_units ||
-                     number - t->seg_out < t->planes * t->pes * n_exits(t);
+        bool of_pe = number - t->seg_local < t->planes * t->sources * t->n_units ||
+                     number - t->seg_out < t->planes * t->sources * n_exits(t);
 
         if (of_pe && t->segments[i].n_hops && !begins_with_delay(p, &p->entries[i], fed_first))
             delays = false;

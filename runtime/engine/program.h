@@ -99,11 +99,11 @@ struct service {
     uint8_t server;   /* enum server */
 };
 
-enum { OF_SLICES, OF_SRAMS, OF_TCMS, N_SERVICES = OF_TCMS + 2 }; /* [OF_TCMS + writes] */
+enum { OF_SLICES, OF_SRAMS, OF_L2, OF_TCMS, N_SERVICES = OF_TCMS + 2 }; /* [OF_TCMS + writes] */
 
 struct program {
     uint32_t stations; /* of the links of a cube */
-    uint32_t pe_bits, unit_bits, slices, n_units, seg_pass,
+    uint32_t pe_bits, unit_bits, slices, l2, n_units, seg_pass,
         seg_in; /* of the topology, for the loop */
     bool one_kind;
     bool regular; /* the machine is, and no segment that goes on is without a step */
@@ -150,7 +150,7 @@ static inline const struct service *program_service(const struct program *p,
 
     if (!p->one_kind)
         kind = t->cube_rows[dst >> p->unit_bits].kind;
-    return &p->services[kind][unit >= p->slices];
+    return &p->services[kind][(unit >= p->slices) + (unit >= p->l2)];
 }
 
 /* Of a TCM, one way. */

@@ -262,12 +262,6 @@ void router_free(struct kb_sim *s);
 /* Idle again. */
 void router_clear(struct kb_sim *s);
 
-/*
- * The place of the first channel of slice `dst` among all that decide at one instant: behind the
- * ports of its node, and the next channel is the next place.
- */
-uint64_t router_order_of_channels(const struct kb_topology *t, uint32_t dst);
-
 /* Rows of flights for `n` transactions. */
 bool router_room(struct kb_sim *s, uint32_t n);
 

@@ -1,12 +1,13 @@
 /* serving.c -- what a memory that chooses tells the engine that runs. */
 #include "engine/serving.h"
+#include "engine/child_rows.h"
 #include "engine/how.h"
 #include "engine/inorder_lists.h"
 
 void serving_end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     if (!inorder_runs(s) || (!s->inorder->ahead && !s->observer)) { /* nothing follows before */
-        post(s, t, EV_DONE, slot);
+        post_done(s, t, slot);
         return;
     }
     s->txns[slot].at_fs = t;

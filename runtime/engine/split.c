@@ -5,6 +5,7 @@
 #include "machine/endpoint.h"
 #include "network/banks_state.h"
 #include "network/caches.h"
+#include "machine/address.h"
 #include <stdlib.h>
 
 bool split_begin(struct kb_sim *s)
@@ -96,108 +97,60 @@ static bool cut_run(struct cut *c, struct run run)
     return true;
 }
 
-/* One more row of s->parts. NULL without memory. */
-static struct split_part *new_part(struct split_parts *parts)
+/* Does what is cut go to the L2 of its cube, for bytes of memory `dst`? */
+static bool goes_to_l2(const struct cut *c, uint32_t dst)
 {
-    struct split_part *moved = parts->rows;
-    uint32_t cap = parts->cap ? 2 * parts->cap : 8;
-
-    if (parts->n == parts->cap) {
-        moved = realloc(parts->rows, cap * sizeof *moved);
-        if (!moved)
-            return NULL;
-        parts->rows = moved;
-        parts->cap = cap;
-    }
-    moved[parts->n] = (struct split_part){0};
-    return &moved[parts->n++];
+    return !txn_of_host(c->of) && !c->bytes->past_l2 &&
+           dst_or_l2(c->s->topo, c->of->src, dst) != dst;
 }
 
-/* The part of the packet that began with part `first` in memory `dst`; or a new one. */
-static struct split_part *part_in(struct split_parts *parts, uint32_t first, uint32_t dst)
-{
-    for (uint32_t i = parts->n; i-- > first;)
-        if (parts->rows[i].dst == dst)
-            return &parts->rows[i];
-    return new_part(parts);
-}
-
-/* Blocks of its memory that a piece touches; one that it shares with the piece before is once. */
-static void add_blocks(const struct kb_topology *t, struct split_part *part, uint64_t offset,
-                       uint64_t nbytes)
-{
-    uint64_t access = unit_is_slice(t, dst_unit(t, part->dst))
-                          ? kind_at(t, dst_cube(t, part->dst))->hbm.access_bytes
-                          : 0;
-    uint64_t first, last;
-
-    if (!access)
-        return;
-    first = offset / access;
-    last = (offset + nbytes - 1) / access;
-    part->blocks += last - first + 1 - (part->blocks && first == part->block);
-    part->block = last;
-}
-
-/* The segments of a tile in a slice with banks, which comes there as a whole. False: no memory. */
-static bool add_bursts(const struct cut *c, struct split_part *part, uint64_t offset,
-                       uint64_t nbytes)
+/* Bytes of a slice, at the L2: block by block if addresses go round slices. A run is one piece
+ * there, however many slices it lies in. */
+static bool add_to_l2(const struct cut *c, const struct address_part *piece, uint64_t address,
+                      uint32_t first)
 {
     const struct kb_topology *t = c->s->topo;
-    const struct kind_row *kind = kind_at(t, dst_cube(t, part->dst));
+    uint32_t l2 = dst_pack(t, src_cube(t, c->of->src), unit_of_l2(t));
+    struct split_part *part = split_part_in(c->s, first, l2), before;
+    uint64_t n;
 
-    if (c->bytes->tile.n < 2 || !c->s->banks || c->s->banks->pool.routed ||
-        kind->hbm.model != MEMORY_BANKS || !unit_is_slice(t, dst_unit(t, part->dst)))
-        return true;
-    if (!part->banks)
-        part->banks = bank_tile_new();
-    return part->banks &&
-           bank_tile_add(part->banks, &kind->banks, bank_range(&kind->banks, offset, nbytes));
-}
+    if (!part)
+        return false;
+    before = *part;
+    part->dst = l2;
+    for (uint64_t done = 0; done < piece->nbytes; done += n) {
+        uint64_t at = piece->offset + done, global = address_of(t, piece->dst, at);
 
-/* The same in a slice with a cache, which looks its lines up. */
-static bool add_cached(const struct cut *c, struct split_part *part, uint64_t offset,
-                       uint64_t nbytes)
-{
-    if (c->bytes->tile.n < 2 || cost_memory(c->s->topo, part->dst, false)->model != MEMORY_CACHE)
-        return true;
-    return pieces_add(&part->cached, offset, nbytes);
+        n = piece->nbytes - done;
+        if (t->granule && t->granule - at % t->granule < n)
+            n = t->granule - at % t->granule;
+        if (!split_add_piece(c->s, part, global, global, n, true))
+            return false;
+    }
+    part->pieces = before.pieces + (!before.pieces || address == c->run_at);
+    part->last_bytes = piece->nbytes + (part->pieces == before.pieces ? before.last_bytes : 0);
+    return true;
 }
 
 static bool add_piece(const struct cut *c, const struct address_part *piece, uint64_t address,
                       uint32_t first)
 {
-    struct split_parts *parts = &c->s->parts;
-    struct split_part *part =
-        c->bytes->tile.n > 1 ? part_in(parts, first, piece->dst) : new_part(parts);
+    bool listed = c->bytes->tile.n > 1;
+    struct split_part *part;
 
+    if (goes_to_l2(c, piece->dst))
+        return add_to_l2(c, piece, address, first);
+    part = listed ? split_part_in(c->s, first, piece->dst) : split_new_part(c->s);
     if (!part)
         return false;
-    if (!part->pieces) {
-        part->dst = piece->dst;
-        part->offset = piece->offset;
-        part->low = address;
-    }
-    part->low = address < part->low ? address : part->low;
-    part->nbytes += piece->nbytes;
-    part->last_bytes = piece->nbytes;
-    part->pieces++;
-    add_blocks(c->s->topo, part, piece->offset, piece->nbytes);
-    return add_bursts(c, part, piece->offset, piece->nbytes) &&
-           add_cached(c, part, piece->offset, piece->nbytes);
+    part->dst = piece->dst;
+    return split_add_piece(c->s, part, address, piece->offset, piece->nbytes, listed);
 }
 
 /* The parts of a packet, from `first` on, are in order of their addresses. */
 static void end_packet(struct split_parts *parts, uint32_t first)
 {
-    for (uint32_t i = first + 1; i < parts->n; i++) {
-        struct split_part part = parts->rows[i];
-        uint32_t k = i;
-
-        for (; k > first && parts->rows[k - 1].low > part.low; k--)
-            parts->rows[k] = parts->rows[k - 1];
-        parts->rows[k] = part;
-    }
+    split_in_order(parts, first);
     if (first < parts->n)
         parts->rows[first].begins = true;
 }
@@ -223,21 +176,11 @@ static kb_status cut_pieces(struct cut *c, uint32_t *first)
     return KB_OK;
 }
 
-static void drop_parts(struct split_parts *parts)
-{
-    for (uint32_t i = 0; i < parts->n; i++) {
-        bank_tile_free(parts->rows[i].banks);
-        free(parts->rows[i].cached);
-    }
-    parts->n = 0;
-    parts->branches = false;
-}
-
 /* A multicast has a part for each of its targets. */
 static kb_status cut_branches(struct kb_sim *s, const struct txn *of, const struct bytes_at *bytes)
 {
     for (uint32_t i = 0; i < bytes->targets->n; i++) {
-        struct split_part *part = new_part(&s->parts);
+        struct split_part *part = split_new_part(s);
 
         if (!part)
             return KB_NO_MEMORY;
@@ -246,7 +189,7 @@ static kb_status cut_branches(struct kb_sim *s, const struct txn *of, const stru
                                     .dst = bytes->targets->of[i].dst,
                                     .pieces = 1,
                                     .begins = i == 0};
-        add_blocks(s->topo, part, part->offset, of->nbytes);
+        split_add_blocks(s, part, part->offset, of->nbytes);
     }
     s->parts.branches = true;
     return KB_OK;
@@ -260,7 +203,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
     kb_status status = KB_OK;
     uint32_t first = 0;
 
-    drop_parts(&s->parts);
+    split_drop(s);
     if (bytes->targets)
         return cut_branches(s, of, bytes);
     do {
@@ -269,7 +212,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
         if (bytes->tile.n > 1)
             run = tile_next(&bytes->tile, &c.next);
         if (!cut_run(&c, run)) {
-            drop_parts(&s->parts);
+            split_drop(s);
             return KB_BAD_REQUEST;
         }
         status = cut_pieces(&c, &first);
@@ -280,7 +223,7 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
 
 void split_free(struct kb_sim *s)
 {
-    drop_parts(&s->parts);
+    split_drop(s);
     free(s->parts.rows);
     free(s->splits);
     free(s->places);
@@ -295,36 +238,6 @@ void split_free(struct kb_sim *s)
 
 /* -- making --------------------------------------------------------------------------------- */
 
-/* From run to run its PE takes a time: how long until the last has drained, at least. It is the
- * pace of the PE's link, and left out with the bandwidth of links. */
-static int64_t runs_fs(const struct kb_sim *s, const struct txn *x, const struct split_part *part)
-{
-    int64_t run_fs = txn_of_host(x) ? 0 : kind_at(T, src_cube(T, x->src))->run_fs;
-    const struct trip trip = txn_trip(T, x);
-
-    if (part->pieces < 2 || !run_fs || s->mask.link_gbs > 0)
-        return 0;
-    return (int64_t)(part->pieces - 1) * run_fs +
-           drain_fs(part->last_bytes,
-                    cost_by_tables(T, &s->mask, x->op, &trip, x->nbytes).bottleneck_gbs);
-}
-
-/* What the row in `slot` takes of its memory. */
-static void set_service(struct kb_sim *s, uint32_t slot, const struct split_part *part)
-{
-    const struct txn *x = &s->txns[slot];
-    const struct memory_row *memory = cost_memory(T, x->dst, txn_writes(x));
-    struct split *split = &s->splits[slot];
-
-    split->least_fs = runs_fs(s, x, part);
-    split->own_bytes = part->blocks * memory->access_bytes;
-    if (split->own_bytes) {
-        int64_t own_fs = drain_fs(split->own_bytes, cost_own_gbs(&s->mask, memory));
-
-        split->least_fs = own_fs > split->least_fs ? own_fs : split->least_fs;
-    }
-}
-
 void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
 {
     const struct txn *x = &s->txns[slot];
@@ -335,8 +248,14 @@ void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset)
     instance_place(&s->instances, slot, offset);
     if (!s->splits)
         return;
-    add_blocks(T, &part, offset, x->nbytes);
-    set_service(s, slot, &part);
+    split_add_blocks(s, &part, offset, x->nbytes);
+    split_set_service(s, slot, &part);
+}
+
+void split_place_cut(struct kb_sim *s, uint32_t slot)
+{
+    s->txns[slot].dst = s->parts.rows[0].dst;
+    split_place_part(s, slot, &s->parts.rows[0]);
 }
 
 /* The course of a part like `x`; all of a multicast go the first way of a net. */
@@ -363,22 +282,13 @@ void split_make(struct kb_sim *s, uint32_t whole, uint32_t first, const uint32_t
         s->txns[slot].nbytes = part->nbytes & TXN_MAX_BYTES;
         s->txns[slot].course = course_of(s, &s->txns[slot], number) & 63u;
         s->txns[slot].stage = TXN_WAITING;
-        banks_place(s, slot, part->offset);
-        if (part->banks) {
-            bank_tile_end(part->banks, &kind_at(T, dst_cube(T, part->dst))->banks);
-            banks_place_tile(s, slot, part->banks);
-            part->banks = NULL;
-        }
-        caches_place(s, slot, part->offset);
-        if (part->cached) {
-            caches_place_tile(s, slot, part->cached);
-            part->cached = NULL;
-        }
-        instance_place(&s->instances, slot, part->offset);
-        s->splits[slot] = (struct split){
-            .whole = whole, .next = TXN_NONE, .number = (uint16_t)number, .begins = part->begins};
+        s->splits[slot] = (struct split){.whole = whole,
+                                         .next = TXN_NONE,
+                                         .number = (uint16_t)number,
+                                         .begins = part->begins,
+                                         .maker = TXN_NONE};
         branches_none(s, slot);
-        set_service(s, slot, part);
+        split_place_part(s, slot, part);
         *link = slot;
         link = &s->splits[slot].next;
     }

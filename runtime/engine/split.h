@@ -39,8 +39,7 @@
 #include "machine/address.h"
 #include "machine/tile.h"
 
-/* Records of a part in the fingerprint have the id + number << 48: numbers have 16 bits. */
-enum { SPLIT_NUMBER_BIT = 48, SPLIT_PARTS_MAX = 1 << 16 };
+enum { SPLIT_PARTS_MAX = 1 << 16 };
 
 struct split {
     uint32_t whole;  /* slot of the transaction that it is a part of; its own: it is none */
@@ -51,12 +50,15 @@ struct split {
                         memory */
     uint32_t left;   /* of a whole: parts that have not been served */
     uint64_t own_bytes; /* that its memory moves; 0: its own */
-    int64_t least_fs;   /* its drain is no shorter */
+    int64_t least_fs;   /* its drain is no shorter; of a child it is its drain */
+    uint32_t maker;     /* of a child the transaction that made it: child_rows.h; TXN_NONE: none */
+    uint64_t part;      /* of a child: child_part() */
 };
 
 /* Where the bytes of a transaction lie. */
 struct bytes_at {
     bool by_address; /* `at` is a global address; else a byte of the memory of the transaction */
+    bool past_l2;    /* it goes past the L2 of its cube */
     uint64_t at;
     struct tile tile;              /* its runs; else it is one */
     const struct targets *targets; /* of a multicast: borrowed; NULL: it is none */
@@ -85,14 +87,16 @@ struct split_part {
     uint64_t blocks, block;  /* that its pieces touch; the last of them */
     uint32_t dst, pieces;
     bool begins;             /* a packet */
+    uint32_t fill;           /* of what an L2 reads: the number of the child, 0: none yet; */
+    uint64_t asked;          /* how many of its bytes are wanted */
     struct bank_tile *banks; /* owned until its row is made: its segments; NULL: they are a range */
-    struct pieces *cached;   /* the same, at a cache: its pieces */
+    struct pieces *cached;   /* the same, at a cache: its pieces; at an L2, if they are several */
 };
 
 /* The row in `slot` is no part, and has none. */
 static inline void split_none(struct kb_sim *s, uint32_t slot)
 {
-    s->splits[slot] = (struct split){.whole = slot, .next = TXN_NONE};
+    s->splits[slot] = (struct split){.whole = slot, .next = TXN_NONE, .maker = TXN_NONE};
     branches_none(s, slot);
 }
 
@@ -111,6 +115,7 @@ bool split_sees_runs(const struct kb_topology *t);
 /*
  * Cuts the bytes of a transaction like `of` into parts, s->parts: each stretch of a packet in one
  * memory is one; of a tile all that a packet has in one memory, in order of their lowest addresses.
+ * What goes to an L2 is there as a whole, at its global address.
  *
  * returns  KB_BAD_REQUEST: it leaves its cube or its SIP (no parts), or has more than
  *          SPLIT_PARTS_MAX; KB_NO_MEMORY
@@ -122,6 +127,35 @@ static inline bool split_goes_in_parts(const struct kb_sim *s, const struct byte
 {
     return s->parts.n > 1 || bytes->tile.n > 1; /* a multicast has two at least */
 }
+
+/* The same of one that has no parts: it is what was cut, s->parts. */
+void split_place_cut(struct kb_sim *s, uint32_t slot);
+
+/* One more row of s->parts; that in memory `dst`, from row `first` on, which may be new. NULL
+ * without memory. */
+struct split_part *split_new_part(struct kb_sim *s);
+struct split_part *split_part_in(struct kb_sim *s, uint32_t first, uint32_t dst);
+
+/* One more piece of a part, of bytes of memory part->dst; `listed`: memories that need it get a
+ * list. False without memory. */
+bool split_add_piece(struct kb_sim *s, struct split_part *part, uint64_t address, uint64_t offset,
+                     uint64_t nbytes, bool listed);
+
+/* Blocks of its memory that a piece touches; one that it shares with the piece before is once. */
+void split_add_blocks(const struct kb_sim *s, struct split_part *part, uint64_t offset,
+                      uint64_t nbytes);
+
+/* What the row in `slot` takes of its memory. */
+void split_set_service(struct kb_sim *s, uint32_t slot, const struct split_part *part);
+
+/* Rows of s->parts from `first` on are in order of their lowest addresses. */
+void split_in_order(struct split_parts *parts, uint32_t first);
+
+/* The row in `slot` lies where `part` says: that has no lists then. */
+void split_place_part(struct kb_sim *s, uint32_t slot, struct split_part *part);
+
+/* Nothing is cut. */
+void split_drop(struct kb_sim *s);
 
 /* The transaction in `slot`, no part and without parts, lies at byte `offset` of its memory. */
 void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
@@ -193,12 +227,22 @@ static inline uint32_t whole_of(const struct kb_sim *s, uint32_t slot)
     return s->splits ? s->splits[slot].whole : slot;
 }
 
+/* Was it made by an L2? */
+static inline bool is_child(const struct kb_sim *s, uint32_t slot)
+{
+    return s->splits && s->splits[slot].maker != TXN_NONE;
+}
+
+/* Its part number: of events of one time, class and id the least is first. */
+static inline uint64_t part_number(const struct kb_sim *s, uint32_t slot)
+{
+    return !s->splits ? 0 : is_child(s, slot) ? s->splits[slot].part : s->splits[slot].number;
+}
+
 /* The id under which its records go into the fingerprint. */
 static inline uint64_t record_id(const struct kb_sim *s, uint32_t slot)
 {
-    uint64_t number = s->splits ? s->splits[slot].number : 0;
-
-    return s->txns[slot].id + (number << SPLIT_NUMBER_BIT);
+    return part_record_id(s->txns[slot].id, part_number(s, slot));
 }
 
 /* Is `a` before `b` at equal times? Rows of one id are parts, in order of their slots. */
@@ -211,7 +255,9 @@ static inline bool comes_before(const struct kb_sim *s, const struct txn *a, con
  * and its PE from run to run. */
 static inline int64_t split_drain(const struct kb_sim *s, uint32_t slot, int64_t drain)
 {
-    return s->splits && s->splits[slot].least_fs > drain ? s->splits[slot].least_fs : drain;
+    if (!s->splits)
+        return drain;
+    return is_child(s, slot) || s->splits[slot].least_fs > drain ? s->splits[slot].least_fs : drain;
 }
 
 /* Bytes that its memory moves. */

@@ -73,19 +73,24 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
         s->options = *options;
     s->mask = cost_without(s->options.costs_off);
     s->sorted = true;
+    s->free_child = TXN_NONE;
+    s->more_rows = sim_room;
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
     s->pause_fs = UINT64_MAX;
     s->pause_done = UINT32_MAX;
     calendar_clear(&s->calendar);
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
-           flows_init(&s->flows, topo) && (topo->links != MODE_ROUTER || router_new(s));
+           flows_init(&s->flows, topo) &&
+           (!topology_has_l2(topo) || flows_init(&s->of_children, topo)) && (topo->links != MODE_ROUTER || router_new(s));
 }
 
 void sim_clear(struct kb_sim *s)
 {
     router_free(s);
     flows_free(&s->flows, s->topo);
+    if (topology_has_l2(s->topo))
+        flows_free(&s->of_children, s->topo);
     instances_free(s);
     free(s->pipes);
     stations_free(s);

@@ -35,6 +35,7 @@ struct kb_sim {
     struct inorder *inorder;  /* owned; NULL until its engine has run: engine/inorder.h */
     struct txn *txns;         /* owned; slot = row */
     uint32_t n_txns, txns_cap;
+    uint32_t free_child;  /* rows of children that are not in use: a list of txn.next */
     uint32_t n_parts;     /* rows of parts, behind those of their transactions */
     uint32_t *slots;      /* owned; [id]; NULL, but where parts lie between transactions that were
                              added while time ran: slot = id */
@@ -91,12 +92,17 @@ struct kb_sim {
     /* Times alone where these run: engine/lone.h; else NULL. sim/ knows how, as it takes a run. */
     struct lone (*lone_of)(const struct kb_sim *s, uint32_t slot);
     struct lone_runs *lone; /* owned by sim/ */
+    /* Room for rows, sim_room(); the end of a child of an L2, at `t`, is known: network/l2.c. */
+    bool (*more_rows)(struct kb_sim *s, uint32_t n);
+    void (*child_will_end)(struct kb_sim *s, uint64_t t, uint32_t slot);
     struct router *router;  /* owned; links router: ports, segments, packets; else NULL */
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
+    struct flows of_children; /* of children, where those of rows are counted behind the run */
     bool counted;       /* from the times of transactions: the next time these are cleared first */
 
     int64_t end_fs;    /* of the last completion, response included */
+    int64_t child_end_fs; /* of the last child of an L2, for which nothing need wait */
     uint64_t n_events; /* completions and arrivals that are counted */
     uint64_t fingerprint;
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
@@ -155,6 +161,15 @@ static inline bool sim_is_own(const struct kb_topology *t, const struct txn *txn
            home_slice(t, src_cube(t, txn->src), src_pe(t, txn->src)) == dst_unit(t, txn->dst);
 }
 
+/* Counts one of a PE, or of an L2, by its route. */
+static inline void flows_count(struct flows *f, const struct kb_topology *t, const struct txn *txn)
+{
+    if (src_cube(t, txn->src) != dst_cube(t, txn->dst))
+        flow_count_remote(f, t, txn);
+    else
+        flow_count(flow_local(f, t, txn->src, dst_unit(t, txn->dst)), txn);
+}
+
 /* Counts any other one by its route. */
 static inline void sim_count_route(struct kb_sim *s, const struct kb_topology *t,
                                    const struct txn *txn)
@@ -166,10 +181,8 @@ static inline void sim_count_route(struct kb_sim *s, const struct kb_topology *t
     if (txn_of_host(txn)) {
         station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
         flow_count(flow_host(&s->flows, t, txn->dst), txn);
-    } else if (src_cube(t, txn->src) != to) {
-        flow_count_remote(&s->flows, t, txn);
     } else {
-        flow_count(flow_local(&s->flows, t, txn->src, dst_unit(t, txn->dst)), txn);
+        flows_count(&s->flows, t, txn);
     }
 }
 
@@ -189,6 +202,12 @@ static inline void sim_count(struct kb_sim *s, const struct txn *txn)
         station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
     else
         sim_count_far(s, txn);
+}
+
+/* When all stations are free again: children of an L2 may end behind the last completion. */
+static inline int64_t sim_free_fs(const struct kb_sim *s)
+{
+    return s->child_end_fs > s->end_fs ? s->child_end_fs : s->end_fs;
 }
 
 /* Memory that an idle machine takes, without banks and components. */

@@ -231,10 +231,12 @@ static bool place_parts(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t 
     split_none(s, slot);
     if (split_cut(s, &s->txns[slot], &bytes) != KB_OK)
         return false;
+    if (s->parts.n == 1) {
+        split_place_cut(s, slot);
+        return true;
+    }
     s->txns[slot].dst = s->parts.rows[0].dst;
     split_place(s, slot, s->parts.rows[0].offset);
-    if (s->parts.n == 1)
-        return true;
     for (n = 0; n < s->parts.n; n++) {
         tr->part_slots[n] = traffic_take_slot(s);
         if (tr->part_slots[n] == TXN_NONE)

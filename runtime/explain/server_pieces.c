@@ -143,7 +143,7 @@ static kb_service service_of(const struct kb_sim *s, const struct bank_slice *sl
                         .token = KB_NO_ID,
                         .message = KB_NO_ID,
                         .what = "write",
-                        .part = (uint32_t)(segment->id >> SPLIT_NUMBER_BIT)};
+                        .part = (uint32_t)(segment->id >> PART_RECORD_BIT)};
 }
 
 void bank_pieces_bus(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,

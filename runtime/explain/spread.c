@@ -142,7 +142,7 @@ static struct flow joins_row(const struct kb_sim *s, uint32_t cube, enum row_way
 {
     struct flow sum = {0};
 
-    for (uint32_t pe = 0; pe < s->topo->pes; pe++)
+    for (uint32_t pe = 0; pe < s->topo->sources; pe++)
         flow_add(&sum, flow_out(&s->flows, s->topo, src_pack(s->topo, cube, pe), way));
     return sum;
 }
@@ -315,7 +315,7 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t
 {
     const struct kb_topology *t = sp->topo;
 
-    for (uint32_t pe = 0; pe < t->pes; pe++) {
+    for (uint32_t pe = 0; pe < t->sources; pe++) {
         uint32_t src = src_pack(t, cube, pe);
         struct flow out = spread_out(s, src);
 
@@ -383,7 +383,7 @@ static void spread_ends(const struct spread *sp, const struct kb_sim *s, uint32_
     uint32_t side = t->port_rows ? 0 : (uint32_t)SIDE_W;
 
     for (uint32_t plane = 0; plane < t->planes; plane++) {
-        for (uint32_t pe = 0; pe < t->pes; pe++) {
+        for (uint32_t pe = 0; pe < t->sources; pe++) {
             const struct flow *out = flow_out(&s->flows, t, src_pack(t, cube, pe), plane);
 
             if (!no_flow(out))
@@ -410,7 +410,9 @@ static void spread_inside(const struct spread *sp, const struct kb_sim *s, uint3
 {
     const struct kb_topology *t = sp->topo;
 
-    for (uint32_t pe = 0; pe < t->pes; pe++)
+    if (t->planes > 1 && kind_at(t, cube)->l2_cache.sets)
+        return; /* all has been walked */
+    for (uint32_t pe = 0; pe < t->sources; pe++)
         for (uint32_t unit = 0; unit < (t->planes > 1 ? t->slices : t->n_units); unit++) {
             uint32_t dst = dst_pack(t, cube, unit);
             struct flow local = spread_local(s, src_pack(t, cube, pe), unit);
@@ -473,7 +475,7 @@ struct flow_sum spread_served(const struct kb_sim *s, uint32_t dst)
     uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
     struct flow flow = spread_in(s, dst);
 
-    for (uint32_t pe = 0; pe < t->pes; pe++) {
+    for (uint32_t pe = 0; pe < t->sources; pe++) {
         struct flow local = spread_local(s, src_pack(t, cube, pe), unit);
 
         flow_add(&flow, &local);

@@ -62,12 +62,14 @@ static void count_all(struct kb_sim *s)
     if (s->counted)
         forget(s);
     s->counted = true;
+    if (topology_has_l2(s->topo))
+        flows_add(&s->flows, &s->of_children, s->topo);
     for (uint32_t i = 0; i < s->n_txns + s->n_parts; i++) {
         const struct txn *txn = &s->txns[i];
         size_t writes = txn_writes(txn);
 
-        if (!has_taken_first(txn))
-            continue;
+        if (!has_taken_first(txn) || is_child(s, i))
+            continue; /* children were counted as they set out */
         if (!txn_of_host(txn) && !is_part(s, i))
             s->channels[2 * (size_t)txn->src + writes].wait_fs += txn->wait_fs;
         if (is_split(s, i) && !is_part(s, i))
@@ -115,7 +117,7 @@ static uint64_t lasted_fs(const struct kb_sim *s)
     const struct kernels *k = s->kernels;
 
     if (k ? k->n_done == k->n_launches : s->n_done == sim_txn_count(s))
-        return (uint64_t)s->end_fs;
+        return (uint64_t)sim_free_fs(s);
     if (!k || s->status != KB_OK || !launches_under_way(k))
         return s->now_fs;
     return next_fs(s);
@@ -373,7 +375,7 @@ static bool find_ahead(struct usage *u)
         const struct txn *x = &s->txns[slot];
         bool has = x->stage == TXN_SETS_OUT || x->stage == TXN_SPLIT;
 
-        if (has && !is_part(s, slot) && txn_start_fs(x) > u->now_fs)
+        if (has && !is_child(s, slot) && !is_part(s, slot) && txn_start_fs(x) > u->now_fs)
             u->ahead_fs[2 * (size_t)x->src + txn_writes(x)] +=
                 (int64_t)(txn_start_fs(x) - u->now_fs);
     }
@@ -488,7 +490,7 @@ static void show_cache(const struct usage *u, const struct cache *c, kb_utilizat
     show_early(u, &c->server, use);
     behind.count = c->n_children;
     behind.bytes = c->child_bytes;
-    if (behind.count)
+    if (behind.count && !c->is_l2)
         show_early(u, &c->memory, &behind);
 }
 
@@ -498,7 +500,7 @@ static void show_memories(const struct usage *u)
     const struct link_station *early = u->sim->early;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
-        if (unit_is_tcm(t, dst_unit(t, i)))
+        if (unit_is_tcm(t, dst_unit(t, i)) || dst_unit(t, i) >= t->n_units)
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = spread_served(u->sim, i);
         bool is_early =

@@ -52,8 +52,16 @@ typedef enum kb_coll_algorithm {
     KB_COLL_LINE,
     KB_COLL_DIRECT,
     KB_COLL_AXES,
-    KB_COLL_HALVING
+    KB_COLL_HALVING,
+    KB_COLL_HIERARCHICAL,
+    KB_COLL_AXES_HALVING,
+    KB_COLL_TREE,
+    KB_COLL_ALGORITHMS /* how many */
 } kb_coll_algorithm;
+
+/* "auto", "ring", "one_way", ...; the algorithm of a name, KB_COLL_ALGORITHMS of none. */
+const char *kb_coll_name(kb_coll_algorithm algorithm);
+kb_coll_algorithm kb_coll_parse(const char *name);
 
 typedef enum kb_axis { KB_PES, KB_X, KB_Y, KB_SIPS, KB_AXES } kb_axis;
 
@@ -120,6 +128,22 @@ typedef struct kb_coll {
 #define kb_broadcast(tl, group, ...) kb_broadcast_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
 /* `out` of the root, of which alone that is written, becomes the reduction of all `in`. */
 #define kb_reduce(tl, group, ...) kb_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/*
+ * What KB_COLL_AUTO weighs: about how long such a call would take by each algorithm, in fs, on an
+ * idle machine; < 0: the call does not have it. Costs no time.
+ */
+typedef enum kb_coll_call {
+    KB_ALL_GATHER,
+    KB_REDUCE_SCATTER,
+    KB_ALL_REDUCE,
+    KB_BROADCAST,
+    KB_REDUCE
+} kb_coll_call;
+#define kb_coll_estimates(tl, group, call, fs, ...)                                                \
+    kb_coll_estimates_at(TL_HERE, tl, group, call, fs, KB_COLL_ARGS_(__VA_ARGS__))
+
+/* The PEs of the group in the order in which rings go round it; kept until the run ends. */
+#define kb_coll_order(tl, group) kb_coll_order_at(TL_HERE, tl, group)
 /* Returns when all members have called it. */
 #define kb_coll_barrier(tl, group) kb_coll_barrier_at(TL_HERE, tl, group)
 void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
@@ -129,6 +153,9 @@ void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group);
+const uint32_t *kb_coll_order_at(tl_here here, tl_ctx *tl, kb_group group);
+void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call call,
+                          int64_t fs[KB_COLL_ALGORITHMS], kb_coll args);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -237,6 +237,9 @@ typedef struct kb_cube {
 
 /* KB_BAD_REQUEST: there is no such cube. */
 kb_status kb_cube_get(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_cube *out);
+/* The cubes of a SIP, `cubes_per_sip` of them, in the order of a lap from neighbour to neighbour if
+ * they are a grid, else by number. */
+void kb_cube_lap(const kb_topology *topo, uint32_t *cubes);
 
 /* -- components ----------------------------------------------------------------------------- */
 
@@ -387,8 +390,10 @@ typedef struct kb_options {
     /*
      * tl_value() of what arithmetic makes: it is computed then, by `value_threads` threads (0:
      * one). verify_values: and compared with plain loops, as kb_compute() does by verify_ops.
+     * no_values: kernels keep no bytes, reads find what no one can ask for, and none is absent; the
+     * same times in less of the host's. With the log, Phase 2, or values: KB_BAD_REQUEST.
      */
-    bool values, verify_values;
+    bool values, verify_values, no_values;
     unsigned value_threads;
 } kb_options;
 
@@ -416,8 +421,8 @@ typedef struct kb_transaction {
     uint64_t stride;
     /*
      * A multicast: a write of a PE to the same `offset` of several memories of one kind, 2 to
-     * KB_TARGETS_MAX, none twice; `dst` is not read. Links that their ways share carry the bytes
-     * once. Borrowed for the call. kb_sim_request() gives their number, and NULL.
+     * KB_TARGETS_MAX, none twice, or a read of them, whose data join on their way; `dst` is not
+     * read. Links that their ways share carry the bytes once. Borrowed for the call. kb_sim_request() gives their number, and NULL.
      */
     const kb_endpoint *targets;
     uint32_t n_targets;
@@ -464,7 +469,7 @@ uint64_t kb_sim_bytes(const kb_topology *topo);
 /*
  * Makes a simulation of `topo` (borrowed). `options` may be NULL. Free it by kb_sim_free().
  *
- * returns  KB_BAD_REQUEST: an option does not exist; KB_NO_MEMORY
+ * returns  KB_BAD_REQUEST: an option does not exist, or two exclude each other; KB_NO_MEMORY
  */
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out);
 void kb_sim_free(kb_sim *sim);
@@ -1337,6 +1342,9 @@ typedef struct kb_launch_result {
     const char *unreceived_file;
     int unreceived_line;
     double gemm_rated_macs; /* gemm_macs, each over the rate of its product's type */
+    /* How long sends waited for a free slot, pieces of messages for a channel, kernels for
+     * call_ns and step_ns of machine.software: sums over all PEs. */
+    int64_t slot_wait_fs, channel_wait_fs, software_fs;
 } kb_launch_result;
 
 /*
@@ -1646,6 +1654,7 @@ int64_t kb_bench_int(const kb_bench_run *run, const char *name);
 double kb_bench_real(const kb_bench_run *run, const char *name);
 kb_dtype kb_bench_dtype(const kb_bench_run *run, const char *name);
 int kb_bench_choice(const kb_bench_run *run, const char *name);
+const char *kb_bench_word(const kb_bench_run *run, const char *name); /* the choice itself */
 
 /*
  * Calls for setup(). It need not check for errors: after the first failure further calls do
@@ -1681,6 +1690,8 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  *
  * kb_bench_try()     runs the bench with argument `name` set to `value` in another simulation,
  *                    with all costs but without results; returns the time of its kernels, in fs
+ * kb_bench_ask()     calls `kernel` with args->user = `user` on PE 0 of another simulation, of the idle
+ *                    machine, for calls that answer questions, such as kb_coll_estimates()
  * kb_bench_set()     sets the value
  * kb_bench_note()    adds a line to kb_bench_notes(), which is shown to users; "" if there is none
  * kb_bench_refuse()  makes kb_bench_new() fail with `text`: the bench cannot run on this machine
@@ -1691,6 +1702,7 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  */
 kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
                        int64_t *kernels_fs, kb_error *why);
+void kb_bench_ask(kb_bench_run *run, kb_kernel kernel, const void *user);
 void kb_bench_set(kb_bench_run *run, const char *name, const char *value);
 void kb_bench_note(kb_bench_run *run, const char *text);
 void kb_bench_refuse(kb_bench_run *run, const char *text);

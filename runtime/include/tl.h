@@ -525,6 +525,11 @@ typedef enum tl_cost { TL_COST_LAUNCH, TL_COST_CALL, TL_COST_STEP } tl_cost;
 #define tl_pay(tl, cost) tl_pay_at(TL_HERE, tl, cost)
 void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost);
 
+/* The kernel waits `fs` femtoseconds, for what it knows and has not simulated. The breakdown counts
+ * it as tl_pay() of a call. */
+#define tl_idle(tl, fs) tl_idle_at(TL_HERE, tl, fs)
+void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs);
+
 /* Ends the run as a mistake of the kernel, with a text of its own. Does not return. */
 #define tl_fail(tl, text) tl_fail_at(TL_HERE, tl, text)
 void tl_fail_at(tl_here here, tl_ctx *tl, const char *text);

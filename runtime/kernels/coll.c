@@ -1,213 +1,5 @@
-/* coll.c -- collectives: groups, plans, calls. kb_coll.h says what each call gives. */
+/* coll.c -- the calls of kb_coll.h, which says what each gives. */
 #include "kernels/coll.h"
-
-/* Pieces that a lane has in the TCM for each that is under way, at most. */
-enum { HELD = 8 };
-
-enum { PIECE_BYTES = 8192 };
-
-/* -- groups ----------------------------------------------------------------------------------- */
-
-/* What is known of the group; finds the own rank and place. */
-static void find_order(struct coll *c)
-{
-    if (c->group.n < 1)
-        coll_bad(c, "the group has no PEs: those of axes want cubes that are all alike");
-    c->order = coll_order_of(c);
-    c->rank = c->me = 0;
-    while (c->rank < c->group.n && c->order->pes[c->rank] != tl_pe(c->tl))
-        c->rank++;
-    if (c->rank == c->group.n)
-        coll_bad(c, "the PE itself is not in the group");
-    c->me = coll_place(c, c->rank);
-}
-
-/* -- the plan of a call ----------------------------------------------------------------------- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* The largest power of two up to `bytes`, at least 256. */
-static uint64_t power_below(uint64_t bytes)
-{
-    uint64_t p = 256;
-
-    while (p <= bytes / 2)
-        p *= 2;
-    return p;
-}
-
-/* The bytes of a TCM. */
-static uint64_t tcm_bytes(const struct coll *c)
-{
-    return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
-}
-
-/* What queues from all that send to it take. */
-static uint64_t queues_bytes(const struct coll *c, const kb_limits *limits)
-{
-    uint64_t each = ((uint64_t)limits->queue_slots * limits->queue_slot_bytes + 63) / 64 * 64;
-    uint64_t senders = 0;
-
-    if (c->direct && !c->writes)
-        return (uint64_t)(c->group.n - 1) * each;
-    for (int64_t by = 1; c->writes && by < c->group.n; by *= 2)
-        senders++;
-    return senders * each;
-}
-
-/* The memory of that kind that the own PE has. */
-static kb_endpoint own_memory(const struct coll *c, kb_endpoint_kind kind)
-{
-    kb_endpoint at;
-
-    kb_pe_get(tl_topology(c->tl), tl_pe(c->tl), &at);
-    at.kind = kind;
-    if (kind == KB_SRAM)
-        at.unit = 0;
-    if (kind == KB_SLICE)
-        kb_pe_slice(tl_topology(c->tl), tl_pe(c->tl), &at);
-    return at;
-}
-
-/* What a PE has for them, and leaves for tensors: in an SRAM its share. */
-static uint64_t room_for_queues(const struct coll *c, const kb_limits *limits)
-{
-    const struct kb_topology *t = tl_topology(c->tl);
-    kb_endpoint at = own_memory(c, limits->queue_memory);
-    uint64_t bytes = kb_memory_bytes(t, &at);
-
-    if (limits->queue_memory == KB_SRAM)
-        bytes /= cube_pe_count(t, pe_cube(t, tl_pe(c->tl)));
-    return bytes / 8 * 7;
-}
-
-/* Smaller pieces cost a PE more commands than they save. */
-static uint64_t at_least(uint64_t bytes)
-{
-    return bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
-}
-
-/* The elements of the largest of so many parts. */
-static uint64_t most_of_part(int64_t count, int64_t parts)
-{
-    return (uint64_t)(count / parts + (count % parts > 0));
-}
-
-/* The bytes of a piece of a part; by default a quarter of the part. */
-static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
-{
-    uint64_t tcm = tcm_bytes(c), element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
-    uint64_t part = most_of_part(args->count, c->group.n) * element;
-
-    if (!chunk)
-        chunk = power_below(
-            least(at_least(part / 4), least(at_least(limits->queue_slot_bytes), tcm / 16)));
-    if (chunk < element)
-        coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
-    if (HELD * chunk > tcm / 2)
-        coll_bad(c, "a chunk of %llu bytes does not fit into the TCM, one of %llu does",
-                 (unsigned long long)chunk, (unsigned long long)(tcm / 2 / HELD));
-    return chunk - chunk % element;
-}
-
-/* Into how many pieces each of `parts` parts of the vector is cut, and how many are under way. */
-static void cut(struct coll *c, const kb_coll *args, int64_t parts)
-{
-    uint64_t tcm = tcm_bytes(c), chunk, queues, most;
-    uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
-    kb_limits limits;
-
-    kb_topology_limits(tl_topology(c->tl), &limits);
-    chunk = chunk_of(c, args, &limits);
-    c->writes = c->deal == DEAL_ALL && queues_bytes(c, &limits) > room_for_queues(c, &limits);
-    queues = limits.queue_memory == KB_TCM ? queues_bytes(c, &limits) : 0;
-    most = tcm > queues ? least(tcm / 2, tcm - queues) / (HELD * chunk) : 0;
-    if (most == 0)
-        coll_bad(c,
-                 "queues of %llu bytes from the other ranks do not fit into a TCM of %llu; "
-                 "KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two",
-                 (unsigned long long)queues, (unsigned long long)tcm);
-    c->pieces = (int64_t)((part + chunk - 1) / chunk);
-    c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
-}
-
-static tl_tensor **new_row(struct coll *c)
-{
-    return tl_alloc_host_at(c->here, c->tl, (size_t)c->round * sizeof(tl_tensor *));
-}
-
-static void make_rows(struct coll *c)
-{
-    for (enum lane lane = UP; lane < N_LANES; lane++) {
-        c->held[lane] = new_row(c);
-        c->got[lane] = new_row(c);
-        c->own[lane] = new_row(c);
-    }
-}
-
-static void check_args(const struct coll *c, const kb_coll *args)
-{
-    if (args->count < 0)
-        coll_bad(c, "a vector of %lld elements", (long long)args->count);
-    if ((unsigned)args->algorithm > KB_COLL_HALVING)
-        coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
-    if (!kb_dtype_bytes(args->dtype))
-        coll_bad(c, "there is no type %d", (int)args->dtype);
-    if (c->deal == DEAL_ALL && args->count % c->group.n)
-        coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
-                 (long long)c->group.n);
-    if (c->deal != DEAL_REDUCE && args->algorithm >= KB_COLL_AXES)
-        coll_bad(c,
-                 "KB_COLL_AXES and KB_COLL_HALVING are for kb_all_reduce; here there are "
-                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE%s",
-                 c->deal == DEAL_ROOT ? "" : ", KB_COLL_DIRECT");
-    if (c->deal == DEAL_ROOT && args->algorithm == KB_COLL_DIRECT)
-        coll_bad(
-            c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE");
-    if (c->deal == DEAL_ROOT && (args->root < 0 || args->root >= c->group.n))
-        coll_bad(c, "there is no root %lld among %lld ranks", (long long)args->root,
-                 (long long)c->group.n);
-}
-
-static void choose(struct coll *c, const kb_coll *args)
-{
-    if (c->deal == DEAL_ALL)
-        coll_shape(c, KB_COLL_DIRECT);
-    else if (args->algorithm == KB_COLL_AUTO)
-        coll_choose_shape(c, (double)args->count * (double)kb_dtype_bytes(args->dtype));
-    else
-        coll_shape(c, args->algorithm);
-}
-
-static void plan(struct coll *c, const kb_coll *args)
-{
-    find_order(c);
-    check_args(c, args);
-    c->dtype = args->dtype;
-    c->op = args->op;
-    c->pays = c->order->spans_units;
-    choose(c, args);
-    if (c->deal == DEAL_REDUCE)
-        coll_choose_rows(c, args);
-    cut(c, args, c->deal == DEAL_ROOT ? 1 : c->group.n);
-    make_rows(c);
-}
-
-bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal)
-{
-    bool alone = c->group.n == 1;
-
-    c->deal = deal;
-    plan(c, args);
-    if (alone)
-        copy(c, (struct span){args->in, args->count}, (struct span){args->out, args->count});
-    else if (args->count > 0 && c->rows == KB_COLL_AUTO)
-        pay(c, TL_COST_CALL);
-    return !alone && args->count > 0;
-}
 
 void coll_gather(struct coll *c, struct span in, struct span all)
 {
@@ -243,9 +35,14 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
         coll_scatter(&c, all, (struct span){args.out, part_at(&c, all, c.me).n});
 }
 
-/* Straight from each to each it is one phase, else two. */
+/* Straight from each to each, and on a tree, it is one phase, else two. */
 static void reduce_all(struct coll *c, struct span in, struct span out)
 {
+    if (c->tree) {
+        coll_reduce(c, 0, in, out);
+        coll_broadcast(c, 0, out, out);
+        return;
+    }
     coll_scatter(c, in, part_at(c, out, c->me));
     if (!c->direct)
         pay(c, TL_COST_CALL);
@@ -286,7 +83,7 @@ void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     struct coll c = coll_new(here, tl, group, "kb_broadcast");
 
     if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_broadcast(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
+        coll_broadcast(&c, args.root, (struct span){args.in, args.count},
                        (struct span){args.out, args.count});
 }
 
@@ -294,8 +91,8 @@ void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_reduce");
 
-    if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_reduce(&c, coll_place(&c, args.root), (struct span){args.in, args.count},
+    if (coll_begin(&c, &args, DEAL_TO_ROOT))
+        coll_reduce(&c, args.root, (struct span){args.in, args.count},
                     (struct span){args.out, args.count});
 }
 
@@ -303,6 +100,6 @@ void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group)
 {
     struct coll c = coll_new(here, tl, group, "kb_coll_barrier");
 
-    if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8}, DEAL_ROOT))
+    if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8, .algorithm = KB_COLL_RING}, DEAL_ROOT))
         coll_barrier(&c);
 }

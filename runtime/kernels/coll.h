@@ -20,8 +20,17 @@ struct span {
     int64_t n;
 };
 
-/* What is exchanged; DEAL_ROOT: from one, or to one. */
-enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT };
+enum { PIECE_BYTES = 8192 };
+
+/* What is exchanged; DEAL_ROOT: from one; DEAL_TO_ROOT: to one. */
+enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT, DEAL_TO_ROOT };
+
+/* A row of the group, and in which of its rows, one after the other, an all_reduce goes. */
+struct row {
+    int64_t n, stride; /* in ranks */
+    int64_t sharing;   /* so many rows share a link, it is thought */
+};
+enum { ROWS_MOST = 32 };
 
 struct coll {
     tl_ctx *tl;
@@ -32,12 +41,16 @@ struct coll {
     enum deal deal;
     int64_t rank, me; /* the own; the own place */
     int64_t steps[N_LANES], most_steps;
-    kb_coll_algorithm rows;                             /* of an all_reduce; KB_COLL_AUTO: none */
-    bool ring, direct, writes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    kb_coll_algorithm rows; /* of an all_reduce; KB_COLL_AUTO: none */
+    struct row row[ROWS_MOST];
+    int n_rows;
+    bool folded; /* members from number `core` on give all to others before, and take it behind */
+    int64_t core;
+    bool ring, direct, tree, writes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round;                                     /* of a part; at once */
-    tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES]; /* [round] */
+    tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES], **next[N_LANES]; /* [round] */
 };
 
 /* all_gather, reduce_scatter: round a ring or along a line, step by step. */
@@ -49,17 +62,15 @@ void coll_ring_scatter(struct coll *c, struct span all, struct span out);
 struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
 void coll_choose_shape(struct coll *c, double bytes);
+/* Of queues from all that send to a member. Is there room for them, and for so many more? */
+uint64_t coll_queues_bytes(const struct coll *c);
+bool coll_queues_fit(const struct coll *c, int64_t more);
 /* Checks and plans. False: nothing is to be exchanged, and what there is was copied. */
 bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
 /* By the plan. */
 void coll_gather(struct coll *c, struct span in, struct span all);
 void coll_scatter(struct coll *c, struct span all, struct span out);
 
-/* A row of the group, and in which of its rows, one after the other, an all_reduce goes. */
-struct row {
-    int64_t n, stride; /* in ranks */
-};
-enum { ROWS_MOST = 32 };
 int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows);
 /* The members of the row in which c->rank stands. */
 struct coll coll_of_row(const struct coll *c, struct row row);
@@ -69,6 +80,7 @@ void coll_reduce_by_rows(struct coll *c, kb_coll args);
 
 /* Of a message between two PEs, on an idle machine; false: there is no way. */
 enum { SAMPLE = 65536 }; /* its bytes */
+int64_t coll_way_fs(const struct kb_topology *t, uint32_t from, uint32_t to);
 bool coll_way_cost(const struct kb_topology *t, uint32_t from, uint32_t to, kb_cost *cost);
 
 /* Above so many ranks it is not looked up whether all are near. */
@@ -87,9 +99,14 @@ void coll_exchange(struct coll *c, enum deal deal, struct span in, struct span o
 /* An all_to_all without queues. */
 void coll_write_all(struct coll *c, struct span in, struct span out);
 
-/* From the root to all, and from all to the root. */
+/* From the root, a rank, to all, and from all to the root. */
 void coll_broadcast(struct coll *c, int64_t root, struct span in, struct span out);
 void coll_reduce(struct coll *c, int64_t root, struct span in, struct span out);
+/* Of a root, or back and there again: do all bytes go each way? */
+static inline bool is_rooted(const struct coll *c)
+{
+    return c->deal == DEAL_ROOT || c->deal == DEAL_TO_ROOT || (c->deal == DEAL_REDUCE && c->tree);
+}
 
 /* Returns when all members have called it. */
 void coll_barrier(struct coll *c);
@@ -178,25 +195,39 @@ static inline int64_t neighbour(const struct coll *c, int64_t by)
 
 static inline uint32_t pe_at(const struct coll *c, int64_t place)
 {
-    return c->order->pes[c->order->ranks[place]];
+    return c->order->placed[place];
 }
 
-/* From, and to, the one that stands `by` places off. */
+static inline int64_t neighbour_pe(const struct coll *c, int64_t by)
+{
+    int64_t place = neighbour(c, by);
+
+    return place < 0 ? -1 : (int64_t)pe_at(c, place);
+}
+
+/* From, and to, a PE; < 0: there is none. */
+static inline tl_tensor *receive_from(const struct coll *c, int64_t pe, int64_t n)
+{
+    return n > 0 && pe >= 0 ? tl_recv_at(c->here, c->tl, (uint32_t)pe, KB_COLL_TAG, c->dtype,
+                                         KB_SHAPE(n), true)
+                            : NULL;
+}
+
+static inline void give_to(const struct coll *c, int64_t pe, tl_tensor *x)
+{
+    if (x && pe >= 0)
+        tl_send_at(c->here, c->tl, (uint32_t)pe, KB_COLL_TAG, x);
+}
+
+/* The same of the one that stands `by` places off. */
 static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, int64_t n)
 {
-    int64_t from = neighbour(c, lane == UP ? -by : by);
-
-    return n > 0 && from >= 0 ? tl_recv_at(c->here, c->tl, pe_at(c, from), KB_COLL_TAG, c->dtype,
-                                           KB_SHAPE(n), true)
-                              : NULL;
+    return receive_from(c, neighbour_pe(c, lane == UP ? -by : by), n);
 }
 
 static inline void give(const struct coll *c, enum lane lane, int64_t by, tl_tensor *x)
 {
-    int64_t to = neighbour(c, lane == UP ? by : -by);
-
-    if (x && to >= 0)
-        tl_send_at(c->here, c->tl, pe_at(c, to), KB_COLL_TAG, x);
+    give_to(c, neighbour_pe(c, lane == UP ? by : -by), x);
 }
 
 static inline tl_tensor *reduce(const struct coll *c, tl_tensor *x, tl_tensor *y)

@@ -3,12 +3,33 @@
  * All members find the same, as it depends on the machine, the group and the sizes alone: on the
  * ways between members on an idle machine, on the bytes that pass the busiest link, and on what a
  * PE does for each piece.
+ *
+ * Example: 64 PEs of cube8 gather 8 KiB, parts of 128 bytes. A ring has 32 steps of the longest way
+ * between neighbours, 6 ns; the busiest link passes 63 parts, 8064 bytes at 128 GB/s, 63 ns; a PE
+ * handles 64 pieces in 24 ns each: about 1.8 us, most of which overlaps.
  */
 #include "kernels/coll.h"
+#include <string.h>
 
-/* PIECE_FS: what a PE does for a piece; SHARING_MOST: so many rows share a link, at most. */
-enum { SHARING_MOST = 8 };
-#define PIECE_FS 24000000.0
+/* So many rows share a link, at most; so many pieces of a part count. */
+enum { SHARING_MOST = 8, PIECES_MOST = 4 };
+
+static const char *const names[] = {"auto", "ring",    "one_way",      "line", "direct",
+                                    "axes", "halving", "hierarchical", "axes_halving", "tree"};
+
+const char *kb_coll_name(kb_coll_algorithm algorithm)
+{
+    return (unsigned)algorithm < KB_COLL_ALGORITHMS ? names[algorithm] : "";
+}
+
+kb_coll_algorithm kb_coll_parse(const char *name)
+{
+    kb_coll_algorithm a = KB_COLL_AUTO;
+
+    while (a < KB_COLL_ALGORITHMS && strcmp(names[a], name) != 0)
+        a++;
+    return a;
+}
 
 /* -- shapes and rows ------------------------------------------------------------------------- */
 
@@ -17,6 +38,7 @@ void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
     int64_t n = c->group.n;
 
     c->direct = algorithm == KB_COLL_DIRECT;
+    c->tree = algorithm == KB_COLL_TREE;
     c->ring = algorithm != KB_COLL_LINE;
     c->steps[UP] = c->ring && algorithm != KB_COLL_ONE_WAY ? n / 2 : n - 1;
     c->steps[DOWN] = algorithm == KB_COLL_ONE_WAY ? 0 : c->ring ? (n - 1) / 2 : n - 1;
@@ -28,6 +50,11 @@ struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
     return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
 }
 
+static struct row row_new(int64_t n, int64_t stride)
+{
+    return (struct row){n, stride, least_of(stride, SHARING_MOST)};
+}
+
 static int axes_of(const kb_group *g, struct row *rows)
 {
     int64_t stride = 1;
@@ -35,27 +62,47 @@ static int axes_of(const kb_group *g, struct row *rows)
 
     for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
         if (g->axes[axis] > 1)
-            rows[n++] = (struct row){g->axes[axis], stride};
+            rows[n++] = row_new(g->axes[axis], stride);
         stride *= g->axes[axis] ? g->axes[axis] : 1;
     }
     return n;
 }
 
-static int halves_of(const kb_group *g, struct row *rows)
+static int halves_of(struct row of, struct row *rows)
 {
     int n = 0;
 
-    for (int64_t rest = g->n, prime = 2; rest > 1; prime++)
+    for (int64_t rest = of.n, prime = 2; rest > 1; prime++)
         while (rest % prime == 0) {
             rest /= prime;
-            rows[n++] = (struct row){prime, rest};
+            rows[n++] = row_new(prime, rest * of.stride);
         }
     return n;
 }
 
+/* Inside a SIP, and across; in a single one inside a cube, and across. */
+static int levels_of(const kb_group *g, struct row *rows)
+{
+    int64_t pes = g->axes[KB_PES] ? g->axes[KB_PES] : 1, across = g->axes[KB_SIPS];
+    int64_t inside = across > 1 ? g->n / across : pes;
+
+    if (axes_of(g, rows) == 0)
+        return 0;
+    if (inside == 1 || inside == g->n) {
+        rows[0] = row_new(g->n, 1);
+        return 1;
+    }
+    rows[0] = row_new(inside, 1);
+    rows[1] = row_new(g->n / inside, inside);
+    return 2;
+}
+
 int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows)
 {
-    return algorithm == KB_COLL_AXES ? axes_of(&c->group, rows) : halves_of(&c->group, rows);
+    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_AXES_HALVING
+               ? axes_of(&c->group, rows)
+           : algorithm == KB_COLL_HIERARCHICAL ? levels_of(&c->group, rows)
+                                               : halves_of(row_new(c->group.n, 1), rows);
 }
 
 struct coll coll_of_row(const struct coll *c, struct row row)
@@ -98,82 +145,268 @@ static double step_fs(const struct coll *c)
     const struct coll_ways *up = &c->order->up, *down = &c->order->down;
     double fs = (double)up->longest_fs;
 
-    if (c->ring && !c->direct)
+    if (c->direct)
+        return larger(fs, (double)c->order->farthest_fs);
+    if (c->ring)
         fs = larger(fs, (double)up->last_fs);
     if (c->steps[DOWN] > 0)
         fs = larger(fs, (double)down->longest_fs);
-    return c->ring && !c->direct && c->steps[DOWN] > 0 ? larger(fs, (double)down->last_fs) : fs;
+    return c->ring && c->steps[DOWN] > 0 ? larger(fs, (double)down->last_fs) : fs;
+}
+
+/* What a PE does for a part, which others do not hide: commands for each of four pieces, and loads
+ * from far for each that there are. */
+static double work_fs(const struct coll *c, double part)
+{
+    double pieces = fmin(larger(1, part / PIECE_BYTES), PIECES_MOST);
+
+    return (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS + pieces * (c->order->piece_fs - PIECE_FS);
 }
 
 /* About how long a gathering or scattering of so many bytes takes; `sharing` rows share a link. */
 static double about_fs(const struct coll *c, double bytes, double sharing)
 {
     int64_t steps = c->direct ? 1 : c->most_steps;
-    double part = bytes / (double)c->group.n, pieces = part < 1024 ? 1 : 4;
+    double part = bytes / (double)c->group.n;
 
     return (double)steps * step_fs(c) + part * parts_on_link(c) * sharing * c->order->byte_fs +
-           pieces * (double)c->group.n * PIECE_FS;
+           (double)c->group.n * work_fs(c, part);
+}
+
+/* From the root to all, or back, piece by piece. A tree takes a way of half the group, a quarter,
+ * ..., for each of which the root gives all bytes once. */
+static double root_about_fs(const struct coll *c, double bytes)
+{
+    double pieces = larger(1, bytes / PIECE_BYTES), ways_fs = 0, steps = 0;
+    double piece_fs = bytes / pieces * c->order->byte_fs + c->order->piece_fs;
+    if (!c->tree)
+        return (double)c->most_steps * (step_fs(c) + piece_fs) + (pieces - 1) * piece_fs;
+    for (int64_t reach = 1; reach < c->group.n; reach *= 2, steps++)
+        ways_fs += (double)coll_way_fs(tl_topology(c->tl), c->order->pes[0], c->order->pes[reach]);
+    return ways_fs + pieces * steps * piece_fs;
+}
+
+static double shape_about_fs(struct coll *c, kb_coll_algorithm shape, double bytes)
+{
+    coll_shape(c, shape);
+    if (!coll_queues_fit(c, 0))
+        return INFINITY;
+    return is_rooted(c) ? root_about_fs(c, bytes) : about_fs(c, bytes, 1);
 }
 
 void coll_choose_shape(struct coll *c, double bytes)
 {
-    static const kb_coll_algorithm shapes[] = {KB_COLL_RING, KB_COLL_LINE, KB_COLL_ONE_WAY};
+    static const kb_coll_algorithm shapes[] = {KB_COLL_RING, KB_COLL_LINE, KB_COLL_ONE_WAY,
+                                               KB_COLL_TREE};
+    bool root = c->deal == DEAL_ROOT || c->deal == DEAL_TO_ROOT;
     kb_coll_algorithm best = KB_COLL_RING;
     double least_fs = INFINITY;
 
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        coll_shape(c, shapes[i]);
-        if (about_fs(c, bytes, 1) < least_fs) {
-            least_fs = about_fs(c, bytes, 1);
+    for (size_t i = 0; i < (root ? 4 : 3); i++) {
+        double fs = shape_about_fs(c, shapes[i], bytes);
+
+        if (fs < least_fs) {
+            least_fs = fs;
             best = shapes[i];
         }
     }
-    coll_shape(c, c->deal != DEAL_ROOT && c->order->near ? KB_COLL_DIRECT : best);
+    coll_shape(c, !root && c->order->near ? KB_COLL_DIRECT : best);
 }
 
-/* The same of rows, of those in which rank 0 stands, so that all members find the same. */
-static double rows_about_fs(const struct coll *c, kb_coll_algorithm algorithm, double bytes)
+/* The same of a row, of that in which rank 0 stands, so that all members find the same. */
+static double row_about_fs(const struct coll *c, struct row row, double bytes)
 {
-    struct row rows[ROWS_MOST];
-    int n = coll_rows_of(c, algorithm, rows);
-    struct coll first = *c;
-    double fs = 0;
+    struct coll first = *c, line;
 
     first.rank = 0;
-    for (int i = 0; i < n; i++) {
-        struct coll line = coll_of_row(&first, rows[i]);
+    line = coll_of_row(&first, row);
+    line.order = coll_order_of(&line);
+    coll_choose_shape(&line, bytes);
+    return about_fs(&line, bytes, (double)row.sharing);
+}
 
-        line.order = coll_order_of(&line);
-        coll_choose_shape(&line, bytes);
-        fs += about_fs(&line, bytes, (double)least_of(rows[i].stride, SHARING_MOST));
+/* The members below and above in each row have queues of their own; of a pair it is one. */
+static bool rows_fit(const struct coll *c, const struct row *rows, int n)
+{
+    struct coll ring = *c;
+    int64_t more = 0;
+
+    coll_shape(&ring, KB_COLL_RING);
+    for (int i = 0; i < n; i++)
+        more += least_of(rows[i].n - 1, 2);
+    return coll_queues_fit(&ring, more - least_of(c->group.n - 1, 2));
+}
+
+/* Of rows one after the other, each of which leaves a part. */
+static double rows_fs(const struct coll *c, const struct row *rows, int n, double bytes)
+{
+    double fs = rows_fit(c, rows, n) ? 0 : INFINITY;
+
+    for (int i = 0; i < n; i++) {
+        fs += row_about_fs(c, rows[i], bytes);
         bytes /= (double)rows[i].n;
     }
     return fs;
 }
 
+/* Rows of an algorithm. Of KB_COLL_AXES_HALVING axes are taken apart, as halving has it, where that
+ * is faster. */
+static int rows_for(const struct coll *c, kb_coll_algorithm algorithm, double bytes,
+                    struct row *rows)
+{
+    struct row whole[ROWS_MOST], parts[ROWS_MOST];
+    int n = coll_rows_of(c, algorithm, whole), used = 0;
+
+    for (int i = 0; i < n; i++) {
+        int n_parts = algorithm == KB_COLL_AXES_HALVING ? halves_of(whole[i], parts) : 0;
+
+        for (int k = 0; k < n_parts; k++) /* those of a pair pass the others between them */
+            parts[k].sharing = whole[i].sharing * (parts[k].stride / whole[i].stride);
+        if (n_parts > 1 && used + n_parts + n - i <= ROWS_MOST &&
+            rows_fs(c, parts, n_parts, bytes) < row_about_fs(c, whole[i], bytes)) {
+            memcpy(&rows[used], parts, (size_t)n_parts * sizeof *rows);
+            used += n_parts;
+        } else
+            rows[used++] = whole[i];
+        bytes /= (double)whole[i].n;
+    }
+    return used;
+}
+
+/* The members whose number is a power of two, without the others. */
+static struct coll core_of(const struct coll *c)
+{
+    struct coll core = *c;
+
+    core.group.n = 1;
+    while (core.group.n <= c->group.n / 2)
+        core.group.n *= 2;
+    return core;
+}
+
+/* By halving among a power of two of members, to which the others give all they have before, and
+ * from which they take it behind: half of that. */
+static double folded_fs(const struct coll *c, double bytes)
+{
+    struct coll core = core_of(c);
+    struct row rows[ROWS_MOST];
+    double pieces = larger(1, bytes / PIECE_BYTES);
+    int n = coll_rows_of(&core, KB_COLL_HALVING, rows);
+
+    return (double)c->order->up.longest_fs + bytes * c->order->byte_fs +
+           2 * pieces * c->order->piece_fs + rows_fs(&core, rows, n, bytes);
+}
+
+static double rows_about_fs(const struct coll *c, kb_coll_algorithm algorithm, double bytes)
+{
+    struct row rows[ROWS_MOST];
+    int n = rows_for(c, algorithm, bytes, rows);
+    double fs = n > 0 ? rows_fs(c, rows, n, bytes) : INFINITY, folded;
+
+    if (algorithm != KB_COLL_HALVING || core_of(c).group.n == c->group.n)
+        return fs;
+    folded = folded_fs(c, bytes);
+    return folded < fs ? folded : fs;
+}
+
+/* Those that are chosen inside a kernel, without trials, first. */
+static const kb_coll_algorithm by_rows[] = {KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL,
+                                            KB_COLL_AXES_HALVING};
+enum { BY_ROWS = sizeof by_rows / sizeof *by_rows, WITHOUT_TRIALS = 2 };
+
 static kb_coll_algorithm fastest(const struct coll *c, double bytes)
 {
-    double whole_fs = about_fs(c, bytes, 1), halving_fs = rows_about_fs(c, KB_COLL_HALVING, bytes);
-    struct row rows[ROWS_MOST];
-    double axes_fs = coll_rows_of(c, KB_COLL_AXES, rows) > 1
-                         ? rows_about_fs(c, KB_COLL_AXES, bytes)
-                         : whole_fs;
+    kb_coll_algorithm best = KB_COLL_AUTO;
+    double least_fs = about_fs(c, bytes, 1);
 
-    if (c->group.n < 4 || c->direct || (whole_fs <= axes_fs && whole_fs <= halving_fs))
-        return KB_COLL_AUTO;
-    return axes_fs <= halving_fs ? KB_COLL_AXES : KB_COLL_HALVING;
+    for (int i = 0; i < WITHOUT_TRIALS && c->group.n >= 4 && !c->direct; i++) {
+        double fs = rows_about_fs(c, by_rows[i], bytes);
+
+        if (fs < least_fs) {
+            least_fs = fs;
+            best = by_rows[i];
+        }
+    }
+    return best;
 }
 
 void coll_choose_rows(struct coll *c, const kb_coll *args)
 {
     struct row rows[ROWS_MOST];
+    double bytes = (double)args->count * (double)kb_dtype_bytes(args->dtype);
+    bool named = args->algorithm == KB_COLL_AXES || args->algorithm == KB_COLL_HIERARCHICAL ||
+                 args->algorithm == KB_COLL_AXES_HALVING;
 
-    if (args->algorithm == KB_COLL_AXES && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
+    if (named && c->group.n > 1 && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
         coll_bad(c,
-                 "KB_COLL_AXES is for groups of whole rows of PEs, cubes and SIPs; here there are "
-                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING");
-    if (args->algorithm == KB_COLL_AXES || args->algorithm == KB_COLL_HALVING)
+                 "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are "
+                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, "
+                 "KB_COLL_TREE");
+    if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)
-        c->rows = fastest(c, (double)args->count * (double)kb_dtype_bytes(args->dtype));
+        c->rows = fastest(c, bytes);
+    if (c->rows == KB_COLL_AUTO)
+        return;
+    c->n_rows = rows_for(c, c->rows, bytes, c->row);
+    if (c->rows == KB_COLL_HALVING && core_of(c).group.n < c->group.n)
+        c->folded = folded_fs(c, bytes) < rows_fs(c, c->row, c->n_rows, bytes);
+    if (c->folded)
+        c->core = core_of(c).group.n;
+}
+
+/* -- what AUTO weighs ------------------------------------------------------------------------- */
+
+static bool are_alike(const struct row *a, const struct row *b, int n)
+{
+    int i = 0;
+
+    while (i < n && a[i].n == b[i].n && a[i].stride == b[i].stride)
+        i++;
+    return i == n;
+}
+
+/* Does it go as an algorithm before it? */
+static bool is_another(const struct coll *c, kb_coll_algorithm a, double bytes)
+{
+    struct row rows[ROWS_MOST], others[ROWS_MOST];
+    int n = rows_for(c, a, bytes, rows);
+
+    for (int i = 0; by_rows[i] != a; i++)
+        if (rows_for(c, by_rows[i], bytes, others) == n && are_alike(rows, others, n))
+            return true;
+    return false;
+}
+
+/* All of the call; INFINITY: it does not have that algorithm. */
+static double call_about_fs(struct coll *c, kb_coll_algorithm a, double bytes)
+{
+    bool root = c->deal == DEAL_ROOT || c->deal == DEAL_TO_ROOT, rows = false;
+
+    for (int i = 0; i < BY_ROWS; i++)
+        rows = rows || a == by_rows[i];
+    if (a == KB_COLL_AUTO || (rows && c->deal != DEAL_REDUCE) || (a == KB_COLL_TREE && !root && c->deal != DEAL_REDUCE) ||
+        (a == KB_COLL_DIRECT && (root || c->group.n > NEAR_MOST)))
+        return INFINITY;
+    if (rows && is_another(c, a, bytes))
+        return INFINITY;
+    return (c->deal == DEAL_REDUCE ? 2 : 1) *
+           (rows ? rows_about_fs(c, a, bytes) : shape_about_fs(c, a, bytes));
+}
+
+void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call call,
+                          int64_t fs[KB_COLL_ALGORITHMS], kb_coll args)
+{
+    static const enum deal deals[] = {DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ROOT,
+                                      DEAL_TO_ROOT};
+    struct coll c = coll_new(here, tl, group, "kb_coll_estimates");
+
+    c.order = coll_order_of(&c);
+    c.deal = deals[call];
+    for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++) {
+        double about =
+            call_about_fs(&c, a, (double)args.count * (double)kb_dtype_bytes(args.dtype));
+
+        fs[a] = about < 9e18 ? (int64_t)about : -1;
+    }
 }

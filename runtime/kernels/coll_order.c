@@ -1,15 +1,15 @@
 /* coll_order.c -- in which order rings visit the members of a group: found once for each group.
  *
  * A ring is as fast as its ways are short. So its members stand in it either by rank, or as a lap
- * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before (lap.h; cubes
- * that are no grid: the nearest that has not been visited), and in a cube by number, or the first
- * half of the PEs there and the second half back. The order whose ways are the shortest in all is
- * taken; of equals the one whose longest is, then the first of these.
+ * of the machine has their PEs: SIP by SIP, cube by cube, each beside the one before
+ * (machine/lap.h; cubes that are no grid: the nearest that has not been visited), and in a cube by
+ * number, or the first half of the PEs there and the second half back. The order whose ways are the
+ * shortest in all is taken; of equals the one whose longest is, then the first of these.
  */
 #include "kernels/coll.h"
-#include "base/lap.h"
 #include "base/text.h"
 #include "kernels/kernels.h"
+#include "machine/lap.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ bool coll_way_cost(const struct kb_topology *t, uint32_t from, uint32_t to, kb_c
     return kb_route_cost(t, KB_WRITE, &pe, &tcm, SAMPLE, cost, NULL) == KB_OK;
 }
 
-static int64_t way_fs(const struct kb_topology *t, uint32_t from, uint32_t to)
+int64_t coll_way_fs(const struct kb_topology *t, uint32_t from, uint32_t to)
 {
     kb_cost cost;
 
@@ -64,7 +64,7 @@ static struct coll_ways ways_of(const struct kb_topology *t, const uint32_t *pes
     for (int64_t i = 0; i < n; i++) {
         uint32_t at = pes[ranks[i]], above = pes[ranks[(i + 1) % n]];
 
-        w.last_fs = up ? way_fs(t, at, above) : way_fs(t, above, at);
+        w.last_fs = up ? coll_way_fs(t, at, above) : coll_way_fs(t, above, at);
         w.sum_fs += w.last_fs;
         if (i < n - 1 && w.last_fs > w.longest_fs)
             w.longest_fs = w.last_fs;
@@ -84,8 +84,8 @@ static int64_t *ways_between_cubes(const struct coll *c)
         for (uint32_t k = 0; k < t->cubes; k++) {
             bool ends = i != k && cube_pe_count(t, i) > 0 && cube_pe_count(t, k) > 0;
 
-            fs[i * t->cubes + k] = ends ? way_fs(t, cube_first_pe(t, i), cube_first_pe(t, k))
-                                        : FAR_FS;
+            fs[i * t->cubes + k] =
+                ends ? coll_way_fs(t, cube_first_pe(t, i), cube_first_pe(t, k)) : FAR_FS;
         }
     return fs;
 }
@@ -207,7 +207,8 @@ static struct standing standing_of(const struct kb_topology *t, const uint32_t *
     return (struct standing){(uint64_t)place[cube] << 32 | at, rank};
 }
 
-static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint32_t *pes, enum by by)
+static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint32_t *pes,
+                         enum by by)
 {
     int64_t n = c->group.n;
     uint32_t *ranks = room(c, (size_t)n, sizeof *ranks);
@@ -259,15 +260,17 @@ static bool spans_units(const struct kb_topology *t, const struct coll_order *or
     return false;
 }
 
-/* Is no way of a small group longer than that between neighbours? With three all are neighbours. */
-static bool all_are_near(const struct kb_topology *t, const struct coll_order *order)
+/* The longest way between members of a small group. */
+static int64_t farthest_fs(const struct kb_topology *t, const struct coll_order *order)
 {
-    int64_t n = order->n;
+    int64_t n = order->n, farthest = 0;
 
-    for (int64_t i = 0; n <= NEAR_MOST && i < n * n; i++)
-        if (i / n != i % n && way_fs(t, order->pes[i / n], order->pes[i % n]) > order->up.longest_fs)
-            return false;
-    return n > 3 && n <= NEAR_MOST;
+    for (int64_t i = 0; n <= NEAR_MOST && i < n * n; i++) {
+        int64_t fs = i / n == i % n ? 0 : coll_way_fs(t, order->pes[i / n], order->pes[i % n]);
+
+        farthest = fs > farthest ? fs : farthest;
+    }
+    return farthest;
 }
 
 /* What a byte takes on the slowest way between some neighbours. */
@@ -281,6 +284,20 @@ static double byte_fs(const struct kb_topology *t, const struct coll_order *orde
             (double)cost.drain_fs / SAMPLE > slowest_fs)
             slowest_fs = (double)cost.drain_fs / SAMPLE;
     return slowest_fs;
+}
+
+/* Its commands, or, where memories are far, the load of it, with others on further channels. */
+static double piece_fs(const struct kb_topology *t, const struct coll_order *order)
+{
+    kb_endpoint pe, slice;
+    kb_limits limits;
+    kb_cost cost;
+
+    kb_topology_limits(t, &limits);
+    if (kb_pe_get(t, order->pes[0], &pe) || kb_pe_slice(t, order->pes[0], &slice) ||
+        kb_route_cost(t, KB_READ, &pe, &slice, 1, &cost, NULL))
+        return PIECE_FS;
+    return fmax(PIECE_FS, (double)(cost.wire_fs + cost.overhead_fs) / limits.read_channels);
 }
 
 /* Leaves the kernel if the group is none. */
@@ -349,11 +366,17 @@ static struct coll_order *order_new(const struct coll *c, const uint32_t *place)
     order->outs = room(c, (size_t)order->n, sizeof *order->outs);
     for (int64_t i = 0; i < order->n; i++)
         order->pes[i] = pe_of(&c->group, i);
+    order->placed = room(c, (size_t)order->n, sizeof *order->placed);
     choose_order(c, place, order);
+    for (int64_t i = 0; i < order->n; i++)
+        order->placed[i] = order->pes[order->ranks[i]];
     order->spans_units = spans_units(t, order);
     order->hops_ratio = hops_ratio(t, order);
-    order->near = all_are_near(t, order);
+    order->farthest_fs = farthest_fs(t, order);
+    order->near = order->n > 3 && order->n <= NEAR_MOST && /* of three all are neighbours */
+                  order->farthest_fs <= order->up.longest_fs;
     order->byte_fs = byte_fs(t, order);
+    order->piece_fs = piece_fs(t, order);
     return order;
 }
 
@@ -407,4 +430,11 @@ int64_t coll_place(const struct coll *c, int64_t rank)
     while (c->order->ranks[place] != rank)
         place++;
     return place;
+}
+
+const uint32_t *kb_coll_order_at(tl_here here, tl_ctx *tl, kb_group group)
+{
+    struct coll c = {.here = here, .tl = tl, .group = group, .name = "kb_coll_order"};
+
+    return coll_order_of(&c)->placed;
 }

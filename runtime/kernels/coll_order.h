@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* The commands of a piece. */
+#define PIECE_FS 24000000.0
+
 /* Ways between places that follow each other, in fs on an idle machine. */
 struct coll_ways {
     int64_t sum_fs, longest_fs; /* all; the longest, without the last */
@@ -15,13 +18,15 @@ struct coll_order {
     struct coll_order *next;
     int64_t n;
     uint32_t *pes;             /* owned; by rank */
-    uint32_t *ranks;           /* owned; by place */
+    uint32_t *ranks, *placed;  /* owned; by place, and the PEs */
     uint64_t *outs;            /* owned; by rank: where it wants what others write */
     struct coll_ways up, down; /* to the place above; to the one below */
     double hops_ratio; /* nodes on ways down to those up, at least 1: more if a plane is one-way */
-    double byte_fs;            /* what a byte takes on the slowest way */
-    bool spans_units;          /* members stand in two units of machine.software */
-    bool near;                 /* few members, and all ways between them are as short as any */
+    double byte_fs;    /* what a byte takes on the slowest way */
+    double piece_fs;   /* what a PE does for a piece */
+    int64_t farthest_fs; /* of all ways between members, if these are few */
+    bool spans_units;    /* members stand in two units of machine.software */
+    bool near;           /* few members, and all ways between them are as short as any */
 };
 
 enum { COLL_BUCKETS = 256 }; /* 2^8 */
@@ -41,6 +46,7 @@ static inline void coll_orders_free(struct coll_orders *o)
             next = order->next;
             free(order->pes);
             free(order->ranks);
+            free(order->placed);
             free(order->outs);
             free(order);
         }

@@ -116,16 +116,30 @@ static struct span taken(const struct coll *c, struct span all, enum lane lane, 
     return part_in(c, all, lane, step, c->steps[lane] - step);
 }
 
+/* Asks for the own pieces of what is given in a step. */
+static void load_own(struct coll *c, tl_tensor **own[N_LANES], struct span all, int64_t step,
+                     int64_t first, int64_t i)
+{
+    for (enum lane lane = UP; lane < N_LANES; lane++)
+        own[lane][i] = load(c, piece_of(c, summed(c, all, lane, step), first + i));
+}
+
+/* The own pieces of the next step are loaded meanwhile, if steps cost nothing. */
 static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t first, int64_t n)
 {
+    bool ahead = !pays_steps(c);
+
     begin_step(c, step, first, n);
-    for (int64_t i = 0; i < n; i++)
-        for (enum lane lane = UP; lane < N_LANES; lane++) {
+    for (int64_t i = 0; i < n; i++) {
+        for (enum lane lane = UP; lane < N_LANES; lane++)
             c->got[lane][i] =
                 receive(c, lane, 1, piece_of(c, taken(c, all, lane, step), first + i).n);
-            c->own[lane][i] = load(c, piece_of(c, summed(c, all, lane, step), first + i));
-        }
-    for (int64_t i = 0; i < n; i++)
+        if (!ahead || step == 1)
+            load_own(c, c->own, all, step, first, i);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        if (ahead)
+            load_own(c, c->next, all, step + 1, first, i);
         for (enum lane lane = UP; lane < N_LANES; lane++) {
             if (step <= c->steps[lane]) {
                 c->held[lane][i] = reduce(c, held(c, lane, i), await(c, c->own[lane][i]));
@@ -133,8 +147,9 @@ static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t 
                 drop(c, &c->held[lane][i]);
                 c->held[lane][i] = c->got[lane][i];
             }
-            c->own[lane][i] = NULL;
+            c->own[lane][i] = ahead ? c->next[lane][i] : NULL;
         }
+    }
 }
 
 static void scatter_round(struct coll *c, struct span all, struct span out, int64_t first,

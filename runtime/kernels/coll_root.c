@@ -2,9 +2,17 @@
  *
  * On a ring half of the members stand above the root, n / 2 of them, and half below; on a line
  * those of higher ranks stand above. A broadcast goes up and down from the root at once, piece by
- * piece; a reduction comes back the same ways.
+ * piece; a reduction comes back the same ways. On a tree each has its own half of those above: of 8
+ * the root gives to places 4, 2 and 1 above, the one at 4 to 6 and 5, that at 6 to 7, at 2 to 3.
  */
 #include "kernels/coll.h"
+
+/* PEs: the one it takes from in a broadcast, < 0 of the root; those it gives to, the one with most
+ * behind it first. A reduction goes the other way. */
+struct kin {
+    int64_t parent, child[64];
+    int n;
+};
 
 /* How far up, or down, a member stands from the root; at the root: neither. */
 static int64_t distance(const struct coll *c, int64_t root, enum lane side)
@@ -26,17 +34,38 @@ static bool has_more(const struct coll *c, int64_t root, enum lane side)
     return d >= 0 && d < c->steps[side] && neighbour(c, side == UP ? 1 : -1) >= 0;
 }
 
-/* The side of the root on which it stands; N_LANES: it is the root. */
-static enum lane side_of(const struct coll *c, int64_t root)
+static int64_t pe_above(const struct coll *c, int64_t rank)
 {
-    int64_t up = distance(c, root, UP);
-
-    return up > 0 ? UP : up < 0 ? DOWN : N_LANES;
+    return c->order->pes[rank % c->group.n];
 }
 
-static enum lane against(enum lane lane)
+/* By ranks, as they stand above the root: one takes from the rank that is lower by its lowest bit,
+ * and gives to those that are higher by less. */
+static struct kin kin_of_tree(const struct coll *c, int64_t root)
 {
-    return lane == UP ? DOWN : UP;
+    int64_t n = c->group.n, v = (c->rank - root + n) % n, reach = v ? v & -v : 1;
+    struct kin k = {.parent = v ? pe_above(c, root + v - reach) : -1};
+
+    while (v == 0 && reach < n)
+        reach *= 2;
+    while ((reach /= 2) > 0)
+        if (v + reach < n)
+            k.child[k.n++] = pe_above(c, root + v + reach);
+    return k;
+}
+
+static struct kin kin_of(const struct coll *c, int64_t root)
+{
+    int64_t place = c->tree ? 0 : coll_place(c, root), up = distance(c, place, UP);
+    struct kin k = {.parent = up > 0 ? neighbour_pe(c, -1) : up < 0 ? neighbour_pe(c, 1) : -1};
+
+    if (c->tree)
+        return kin_of_tree(c, root);
+    if (has_more(c, place, UP))
+        k.child[k.n++] = neighbour_pe(c, 1);
+    if (has_more(c, place, DOWN))
+        k.child[k.n++] = neighbour_pe(c, -1);
+    return k;
 }
 
 static void finish(struct coll *c, int64_t n)
@@ -55,66 +84,74 @@ static void pay_first(const struct coll *c, int64_t piece)
         pay(c, TL_COST_STEP);
 }
 
-static void broadcast_round(struct coll *c, int64_t root, struct span in, struct span out,
+static void broadcast_round(struct coll *c, const struct kin *k, struct span in, struct span out,
                             int64_t first, int64_t n)
 {
-    enum lane side = side_of(c, root);
+    bool is_root = k->parent < 0;
 
     for (int64_t i = 0; i < n; i++) {
         struct span at = piece_of(c, in, first + i);
 
-        c->held[UP][i] = side == N_LANES ? load(c, at) : receive(c, side, 1, at.n);
+        c->held[UP][i] = is_root ? load(c, at) : receive_from(c, k->parent, at.n);
     }
     for (int64_t i = 0; i < n; i++) {
         tl_tensor *x = await(c, c->held[UP][i]);
 
         pay_first(c, first + i);
-        for (enum lane lane = UP; lane < N_LANES; lane++)
-            if (has_more(c, root, lane))
-                give(c, lane, 1, x);
-        if (side != N_LANES || in.address != out.address)
+        for (int child = 0; child < k->n; child++)
+            give_to(c, k->child[child], x);
+        if (!is_root || in.address != out.address)
             c->own[DOWN][i] = store(c, piece_of(c, out, first + i), x);
     }
     finish(c, n);
 }
 
-static void reduce_round(struct coll *c, int64_t root, struct span in, struct span out,
-                         int64_t first, int64_t n)
+/* The nearest child first. */
+static void reduce_round(struct coll *c, const struct kin *k, tl_tensor **got, struct span in,
+                         struct span out, int64_t first, int64_t n)
 {
-    enum lane side = side_of(c, root);
-
     for (int64_t i = 0; i < n; i++) {
         struct span at = piece_of(c, in, first + i);
 
-        for (enum lane lane = UP; lane < N_LANES; lane++)
-            c->got[lane][i] = has_more(c, root, against(lane)) ? receive(c, lane, 1, at.n) : NULL;
+        for (int child = k->n; child-- > 0;)
+            got[child * c->round + i] = receive_from(c, k->child[child], at.n);
         c->own[UP][i] = load(c, at);
     }
     for (int64_t i = 0; i < n; i++) {
-        tl_tensor *sum = reduce(c, await(c, c->got[UP][i]), await(c, c->own[UP][i]));
+        tl_tensor *sum = k->n == 0 ? await(c, c->own[UP][i]) : NULL;
 
-        sum = reduce(c, await(c, c->got[DOWN][i]), sum);
+        for (int child = k->n; child-- > 0;) {
+            tl_tensor *theirs = await(c, got[child * c->round + i]);
+
+            sum = reduce(c, theirs, sum ? sum : await(c, c->own[UP][i]));
+        }
         c->held[UP][i] = sum;
         c->own[UP][i] = NULL;
         pay_first(c, first + i);
-        if (side == N_LANES)
+        if (k->parent < 0)
             c->own[DOWN][i] = store(c, piece_of(c, out, first + i), sum);
         else
-            give(c, against(side), 1, sum);
+            give_to(c, k->parent, sum);
     }
     finish(c, n);
 }
 
 void coll_broadcast(struct coll *c, int64_t root, struct span in, struct span out)
 {
+    struct kin k = kin_of(c, root);
+
     for (int64_t first = 0; first < c->pieces; first += c->round)
-        broadcast_round(c, root, in, out, first, least_of(c->round, c->pieces - first));
+        broadcast_round(c, &k, in, out, first, least_of(c->round, c->pieces - first));
 }
 
 void coll_reduce(struct coll *c, int64_t root, struct span in, struct span out)
 {
+    struct kin k = kin_of(c, root);
+    size_t rows = (size_t)k.n * (size_t)c->round + 1;
+    tl_tensor **got = tl_alloc_host_at(c->here, c->tl, rows * sizeof(tl_tensor *));
+
     for (int64_t first = 0; first < c->pieces; first += c->round)
-        reduce_round(c, root, in, out, first, least_of(c->round, c->pieces - first));
+        reduce_round(c, &k, got, in, out, first, least_of(c->round, c->pieces - first));
 }
 
 /* In round k each tells the one 2^k above. */

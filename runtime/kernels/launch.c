@@ -149,7 +149,8 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
     k->last_on = calloc(k->n_pes, sizeof(struct launch *));
     if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->ports || !k->stacks ||
-        !k->least_way_fs || !k->issue_fs || !k->last_on) {
+        !k->least_way_fs || !k->issue_fs || !k->last_on ||
+        (s->options.no_values && !mem_forget(k->mem))) {
         kernels_free(k);
         return NULL;
     }
@@ -236,7 +237,7 @@ static bool room_for_launch(struct kernels *k)
 static bool tcms_pass_addresses(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > ADDRESS_REGION_BYTES)
+        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > address_region_bytes(t))
             return true;
     return false;
 }
@@ -285,7 +286,8 @@ static kb_status check_after(const struct kernels *k, const kb_launch_request *r
 {
     for (size_t i = 0; i < r->n_after; i++)
         if (r->after[i] >= k->n_launches)
-            return endpoint_error(why, "launch %zu cannot come after launch %u, which is no earlier one",
+            return endpoint_error(why,
+                                  "launch %zu cannot come after launch %u, which is no earlier one",
                                   k->n_launches, r->after[i]);
     return KB_OK;
 }

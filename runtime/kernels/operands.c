@@ -13,14 +13,14 @@
 void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
 {
     const struct kb_topology *t = c->pe->sim->topo;
-    uint64_t area_bytes = address_area_bytes(t, dst_cube(t, dst), address_space(range[0]));
+    uint64_t area_bytes = address_area_bytes(t, dst_cube(t, dst), address_space(t, range[0]));
     char name[KB_ENDPOINT_BYTES];
 
     endpoint_area_name(t, dst, name);
     kernel_error(c->pe, c->call, c->here,
                  "bytes %llu..%llu of %s (address %llu) were never written",
-                 (unsigned long long)(address_offset(range[0]) % area_bytes),
-                 (unsigned long long)(address_offset(range[1] - 1) % area_bytes), name,
+                 (unsigned long long)(address_offset(t, range[0]) % area_bytes),
+                 (unsigned long long)(address_offset(t, range[1] - 1) % area_bytes), name,
                  (unsigned long long)range[0]);
 }
 

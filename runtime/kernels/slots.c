@@ -74,6 +74,18 @@ uint32_t slot_new(struct kb_sim *s, const struct stage *stage, struct memory_sta
     return slot;
 }
 
+uint32_t slot_of_child(struct kb_sim *s, uint32_t maker, uint32_t dst)
+{
+    uint32_t slot = take_slot(s);
+
+    if (slot == TXN_NONE)
+        return slot;
+    s->kernels->work[slot] = s->kernels->work[maker];
+    s->kernels->work[slot].station = &s->memories[dst];
+    s->kernels->work[slot].port = false;
+    return slot;
+}
+
 uint32_t stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, enum port port,
                      int64_t hold_fs, uint64_t nbytes)
 {

@@ -16,6 +16,8 @@ struct stage {
 /* A slot for a stage; TXN_NONE: no memory. */
 KERNELS_OWN uint32_t slot_new(struct kb_sim *s, const struct stage *stage,
                               struct memory_station *station, bool port);
+/* One for what an L2 makes, for the stage in `maker`, that comes to memory `dst`. */
+KERNELS_OWN uint32_t slot_of_child(struct kb_sim *s, uint32_t maker, uint32_t dst);
 KERNELS_OWN void slot_free(struct kb_sim *s, uint32_t slot);
 
 /*

@@ -215,7 +215,7 @@ static __attribute__((noinline)) void find_memory(const struct call *call, uint6
     if (!address_find_area(t, address, &dst, &offset))
         BAD(call, "there is no memory at address %llu", (unsigned long long)address);
     call->pe->found = (struct found_memory){
-        address - offset, address_area_bytes(t, dst_cube(t, dst), address_space(address)), dst};
+        address - offset, address_area_bytes(t, dst_cube(t, dst), address_space(t, address)), dst};
 }
 
 static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call,
@@ -332,7 +332,7 @@ void set_place(const struct call *call, struct command *c, kb_dtype dtype, const
 {
     c->result = new_tensor(call, TENSOR_PLACE, dtype, shape, result_bytes(call, dtype, shape));
     c->result->address = address;
-    c->result->space = (uint8_t)address_space(address);
+    c->result->space = (uint8_t)address_space(call->pe->sim->topo, address);
 }
 
 struct tl_tensor *do_command(struct command *c)

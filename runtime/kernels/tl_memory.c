@@ -119,7 +119,7 @@ tl_tensor *tl_load_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype
     c->async = async;
     c->dst = set_strides(&call, c, address, &moved->shape, dtype_bytes(moved->dtype), strides);
     moved->address = address;
-    moved->space = (uint8_t)address_space(address);
+    moved->space = (uint8_t)address_space(tl->sim->topo, address);
     c->result = new_tensor(&call, TENSOR_VALUE, dtype, &moved->shape, c->nbytes);
     c->result->space = SPACE_TCM;
     c->result->loads = async;
@@ -143,7 +143,7 @@ tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *te
     add_operand(c, tensor);
     if (async)
         set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, address);
-    set_operand(&c->op.out, tensor, address, address_space(address));
+    set_operand(&c->op.out, tensor, address, address_space(tl->sim->topo, address));
     return do_command(c);
 }
 
@@ -227,7 +227,7 @@ static tl_tensor *do_load_list(const struct call *call, struct command *c)
 
     c->async = call->pe->overlaps;
     moved->address = c->runs[0].at;
-    moved->space = (uint8_t)address_space(moved->address);
+    moved->space = (uint8_t)address_space(call->pe->sim->topo, moved->address);
     c->result = new_tensor(call, TENSOR_VALUE, (kb_dtype)moved->dtype, &moved->shape, c->nbytes);
     c->result->space = SPACE_TCM;
     c->result->loads = c->async;
@@ -285,7 +285,7 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
     take_list(&call, c, runs, n, dtype_bytes(tensor->dtype));
     check_apart(&call, c->runs, n);
     add_operand(c, tensor);
-    set_operand(&c->op.out, tensor, c->runs[0].at, address_space(c->runs[0].at));
+    set_operand(&c->op.out, tensor, c->runs[0].at, address_space(tl->sim->topo, c->runs[0].at));
     return do_command(c);
 }
 
@@ -311,7 +311,7 @@ static void check_target(const struct call *call, const struct command *c, uint3
     const struct run *to = &c->runs[number];
     struct address_range range;
 
-    if (address_space(to->at) != address_space(c->runs[0].at))
+    if (address_space(t, to->at) != address_space(t, c->runs[0].at))
         BAD(call, "target %u is of another kind of memory than target 0", number);
     if (address_is_interleaved(t, to->at) && address_range(t, to->at, to->nbytes, &range) &&
         address_part(t, &range).nbytes < to->nbytes)
@@ -375,7 +375,7 @@ tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, 
     check_memories(&call, c);
     c->dst = c->runs[0].area;
     add_operand(c, tensor);
-    set_operand(&c->op.out, tensor, addresses[0], address_space(addresses[0]));
+    set_operand(&c->op.out, tensor, addresses[0], address_space(tl->sim->topo, addresses[0]));
     return do_command(c);
 }
 
@@ -451,8 +451,9 @@ static int64_t atomic_integer(const struct call *call, uint64_t address, kb_dtyp
         BAD(call, "address %llu lies in a TCM, not in a slice or an SRAM",
             (unsigned long long)address);
     c->op.in[0] = (struct op_tensor){.dtype = (uint8_t)dtype, .space = SPACE_TCM, .maker = OP_NONE};
-    c->op.out = (struct op_tensor){
-        .address = address, .dtype = (uint8_t)dtype, .space = (uint8_t)address_space(address)};
+    c->op.out = (struct op_tensor){.address = address,
+                                   .dtype = (uint8_t)dtype,
+                                   .space = (uint8_t)address_space(tl->sim->topo, address)};
     do_command(c);
     return tl->atomic;
 }
@@ -526,6 +527,6 @@ tl_tensor *tl_atomic_at(tl_here here, tl_ctx *tl, tl_atomic_op op, uint64_t addr
     c->op.math = op == TL_ATOMIC_XCHG ? 0 : math_of_atomic[op];
     add_operand(c, x);
     set_before(&call, c, x, address, old);
-    set_operand(&c->op.out, x, address, address_space(address));
+    set_operand(&c->op.out, x, address, address_space(tl->sim->topo, address));
     return do_command(c);
 }

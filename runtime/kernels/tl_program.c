@@ -135,6 +135,15 @@ void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost)
         BAD(&call, "there is no cost %d", (int)cost);
 }
 
+void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs)
+{
+    struct call call = begin_call(tl, "tl_idle", here);
+
+    if (fs < 0)
+        BAD(&call, "%lld fs are before now", (long long)fs);
+    kernel_pay(tl, 0, fs);
+}
+
 void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
 {
     struct call call = begin_call(tl, "tl_fail", here);

@@ -31,7 +31,7 @@ tl_tensor *tl_ref_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype,
     check_range(&call, address, nbytes, elem);
     tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
     tensor->address = address;
-    tensor->space = (uint8_t)address_space(address);
+    tensor->space = (uint8_t)address_space(tl->sim->topo, address);
     return tensor;
 }
 

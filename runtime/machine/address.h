@@ -2,10 +2,11 @@
  * address.h -- global addresses: a memory and a byte in it, and the map that interleaves slices.
  *
  * Bits 59..52 of an address are the SIP, 51..38 the cube, 37..36 the region (HBM, SRAM, TCM), 35..0
- * the offset. Where slices are contiguous (addressing.granule 0), slice s begins at offset s times
- * its size. With a granule, blocks of that size go round the slices. Let o be the offset, or with
- * `over: sip` k * size + offset, where k is the rank of the cube in its SIP and size the bytes of
- * the slices of a cube; n the slices of a cube, C the cubes of the SIP that have some:
+ * the offset; in version 3 of the keys all lie 4 bits higher, and the offset has 40 bits. Where
+ * slices are contiguous (addressing.granule 0), slice s begins at offset s times its size. With a
+ * granule, blocks of that size go round the slices. Let o be the offset, or with `over: sip` k *
+ * size + offset, where k is the rank of the cube in its SIP and size the bytes of the slices of a
+ * cube; n the slices of a cube, C the cubes of the SIP that have some:
  *
  *     block    b = o / granule
  *     over: cube     r = b / n                       over: sip     q = b / n, cube q mod C, r = q /
@@ -24,9 +25,27 @@
 #define ADDRESS_H
 #include "machine/pes.h"
 
-enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
+/* The lowest bits of the parts of an address. */
+static inline uint32_t address_region_bit(const struct kb_topology *t)
+{
+    return t->offset_bits;
+}
 
-#define ADDRESS_REGION_BYTES (UINT64_C(1) << ADDRESS_REGION)
+static inline uint32_t address_cube_bit(const struct kb_topology *t)
+{
+    return t->offset_bits + 2u;
+}
+
+static inline uint32_t address_sip_bit(const struct kb_topology *t)
+{
+    return t->offset_bits + 16u;
+}
+
+/* Bytes that offsets count. */
+static inline uint64_t address_region_bytes(const struct kb_topology *t)
+{
+    return UINT64_C(1) << t->offset_bits;
+}
 
 /* Bytes of one memory of that kind of `cube`. */
 static inline uint64_t address_memory_bytes(const struct kb_topology *t, uint32_t cube,
@@ -39,14 +58,14 @@ static inline uint64_t address_memory_bytes(const struct kb_topology *t, uint32_
                                  : kind->tcm_read.nbytes;
 }
 
-static inline enum space address_space(uint64_t address)
+static inline enum space address_space(const struct kb_topology *t, uint64_t address)
 {
-    return (enum space)(address >> ADDRESS_REGION & 3);
+    return (enum space)(address >> address_region_bit(t) & 3);
 }
 
-static inline uint64_t address_offset(uint64_t address)
+static inline uint64_t address_offset(const struct kb_topology *t, uint64_t address)
 {
-    return address & (ADDRESS_REGION_BYTES - 1);
+    return address & (address_region_bytes(t) - 1);
 }
 
 /* Bytes of all slices of a cube. */
@@ -96,7 +115,8 @@ static inline uint32_t address_cube_of_rank(const struct kb_topology *t, uint32_
 /* The address of a cube (over all SIPs). */
 static inline uint64_t address_base(const struct kb_topology *t, uint32_t cube)
 {
-    return (uint64_t)(cube / t->cubes) << ADDRESS_SIP | (uint64_t)(cube % t->cubes) << ADDRESS_CUBE;
+    return (uint64_t)(cube / t->cubes) << address_sip_bit(t) | (uint64_t)(cube % t->cubes)
+                                                                   << address_cube_bit(t);
 }
 
 /* -- interleaved slices --------------------------------------------------------------------- */
@@ -175,15 +195,15 @@ static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uin
         return t->granule ? address_unmap(t, dst, offset)
                           : base + unit * kind_at(t, cube)->hbm.nbytes + offset;
     if (!unit_is_tcm(t, unit))
-        return base + ((uint64_t)SPACE_SRAM << ADDRESS_REGION) + offset;
-    return base + ((uint64_t)SPACE_TCM << ADDRESS_REGION) +
+        return base + ((uint64_t)SPACE_SRAM << address_region_bit(t)) + offset;
+    return base + ((uint64_t)SPACE_TCM << address_region_bit(t)) +
            unit_pe(t, unit) * kind_at(t, cube)->tcm_read.nbytes + offset;
 }
 
 /* The cube of `address`, over all SIPs; false: there is none. */
 static inline bool address_cube(const struct kb_topology *t, uint64_t address, uint32_t *cube)
 {
-    uint64_t sip = address >> ADDRESS_SIP, number = address >> ADDRESS_CUBE & 0x3fff;
+    uint64_t sip = address >> address_sip_bit(t), number = address >> address_cube_bit(t) & 0x3fff;
 
     *cube = (uint32_t)(sip * t->cubes + number);
     return sip < t->sips && number < t->cubes && cube_is_there(t, *cube);
@@ -193,14 +213,14 @@ static inline bool address_cube(const struct kb_topology *t, uint64_t address, u
 static inline bool address_find(const struct kb_topology *t, uint64_t address, uint32_t *dst,
                                 uint64_t *offset)
 {
-    uint64_t bytes = address_offset(address), unit;
+    uint64_t bytes = address_offset(t, address), unit;
     const struct kind_row *kind;
     uint32_t cube;
 
     if (!address_cube(t, address, &cube))
         return false;
     kind = kind_at(t, cube);
-    switch (address_space(address)) {
+    switch (address_space(t, address)) {
     case SPACE_HBM:
         if (bytes >= address_cube_bytes(t, cube))
             return false;
@@ -234,7 +254,7 @@ static inline bool address_find(const struct kb_topology *t, uint64_t address, u
 /* Do the addresses of this memory go round slices? SRAMs and TCMs are not interleaved. */
 static inline bool address_is_interleaved(const struct kb_topology *t, uint64_t address)
 {
-    return t->granule && address_space(address) == SPACE_HBM;
+    return t->granule && address_space(t, address) == SPACE_HBM;
 }
 
 /*
@@ -248,7 +268,7 @@ static inline bool address_find_area(const struct kb_topology *t, uint64_t addre
 
     if (!address_is_interleaved(t, address))
         return address_find(t, address, area, offset);
-    *offset = address_offset(address);
+    *offset = address_offset(t, address);
     if (!address_cube(t, address, &cube) || *offset >= address_cube_bytes(t, cube))
         return false;
     *area = dst_pack(t, cube, 0);
@@ -295,7 +315,7 @@ static inline struct address_range address_in_memory(uint32_t dst, uint64_t offs
 static inline bool address_range(const struct kb_topology *t, uint64_t address, uint64_t nbytes,
                                  struct address_range *range)
 {
-    uint64_t offset = address_offset(address);
+    uint64_t offset = address_offset(t, address);
     struct interleaved space;
     uint32_t cube;
 

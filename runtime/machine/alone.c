@@ -1,6 +1,8 @@
 /* alone.c -- what a transaction takes alone of a memory that components or banks are: its models,
  * run on an idle copy. */
 #include "machine/alone.h"
+#include "machine/address.h"
+#include "machine/alone_l2.h"
 #include "machine/pieces.h"
 #include "machine/bank_rules.h"
 #include "machine/box_impl.h"
@@ -389,7 +391,7 @@ static void come_to_back(struct inside *in, const struct due *due)
         return;
     }
     idle->pool.packets[row].slot = due->kind;
-    idle->pool.accesses[row].id = due->id;
+    bank_access_name(&idle->pool.accesses[row], due->id);
     idle->pool.accesses[row].drain_fs = drain;
     idle->pool.accesses[row].arrive_fs = due->t_fs;
     come_to_channels(idle, row);
@@ -513,6 +515,8 @@ static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_
 /* The drain of its way alone: a tile's may be longer, by what its PE takes from run to run. */
 static int64_t drain_of_way(const struct alone_of *of)
 {
+    if (of->leg_gbs > 0)
+        return drain_fs(of->nbytes, of->leg_gbs);
     return of->pieces ? cost_by_tables(of->t, of->m, of->op, &of->trip, of->nbytes).drain_fs
                       : of->drain_fs;
 }
@@ -537,6 +541,11 @@ struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
     struct alone_known asked, *known;
     uint64_t mixed;
 
+    if (unit_is_l2(of->t, dst_unit(of->t, of->trip.dst))) {
+        asked.alone = alone_in_l2(idle, of);
+        idle->lost |= asked.alone.fs == NO_MEMORY;
+        return asked.alone.fs == NO_MEMORY ? (struct alone){.fs = of->drain_fs} : asked.alone;
+    }
     if (memory_of(of)->model == MEMORY_CACHE)
         return in_cache(of);
     if (of->tile) { /* tiles are of any shape */
@@ -606,13 +615,44 @@ static void set_blocks(struct alone_of *of)
     of->drain_fs = bank_later(of->drain_fs, drain_fs(of->own_bytes, cost_own_gbs(of->m, memory)));
 }
 
+/* The same at the L2 of its cube, where its bytes lie at their global addresses. */
+static struct kb_cost cost_alone_at_l2(struct idle *idle, struct alone_of *of, uint64_t offset)
+{
+    const struct kb_topology *t = of->t;
+    uint32_t slice = of->trip.dst;
+    struct pieces *pieces = NULL;
+    struct kb_cost c;
+
+    of->trip.dst = dst_or_l2(t, of->trip.src, slice);
+    of->offset = address_of(t, slice, offset);
+    for (uint64_t done = 0, n; t->granule && done < of->nbytes; done += n) {
+        n = t->granule - (offset + done) % t->granule;
+        n = at_most(of->nbytes - done, n);
+        idle->lost |= !pieces_add(&pieces, address_of(t, slice, offset + done), n);
+    }
+    of->pieces = idle->lost ? NULL : pieces;
+    c = cost_by_tables(t, of->m, of->op, &of->trip, of->nbytes);
+    of->drain_fs = c.drain_fs;
+    cost_add_l2(&c, alone_in_memory(idle, of));
+    free(pieces);
+    return c;
+}
+
 struct kb_cost cost_alone(struct idle *idle, const struct kb_topology *t, const struct cost_mask *m,
                           kb_transaction_op op, const struct trip *trip, uint64_t nbytes,
                           uint64_t offset)
 {
     struct kb_cost c = cost_by_tables(t, m, op, trip, nbytes);
-    struct alone_of of = {t, m, op, *trip, nbytes, offset, c.drain_fs, 0, NULL, NULL};
+    struct alone_of of = {.t = t,
+                          .m = m,
+                          .op = op,
+                          .trip = *trip,
+                          .nbytes = nbytes,
+                          .offset = offset,
+                          .drain_fs = c.drain_fs};
 
+    if (!trip->of_host && dst_or_l2(t, trip->src, trip->dst) != trip->dst)
+        return cost_alone_at_l2(idle, &of, offset);
     set_blocks(&of);
     c.drain_fs = of.drain_fs;
     cost_add_alone(idle, &of, &c);

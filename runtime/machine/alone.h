@@ -32,10 +32,12 @@ struct alone_of {
     uint64_t own_bytes;          /* that the memory moves; 0: `nbytes` */
     struct bank_tile *tile;      /* borrowed; its segments at banks; NULL: its bytes are a range */
     const struct pieces *pieces; /* the same at a cache */
+    double leg_gbs; /* of what an L2 makes: the smallest bandwidth of both legs; 0: of its route */
 };
 
 struct alone {
     int64_t fs;     /* from its arrival to its end; INT64_MAX: never */
+    int64_t wire_fs; /* at an L2: how much of it is the wire of what it makes */
     int64_t row_fs; /* at banks: how long its last segment was its bank's until its row was ready */
 };
 
@@ -97,7 +99,7 @@ static inline bool alone_is_asked(const struct kb_topology *t, uint32_t dst)
            cost_memory(t, dst, false)->model == MEMORY_CACHE || memory_is_component(t, dst);
 }
 
-/* What it takes of such a memory, overhead, latency and drain included. */
+/* What it takes of such a memory, or of an L2, overhead, latency and drain included. */
 struct alone alone_in_memory(struct idle *idle, const struct alone_of *of);
 
 /* A memory has taken `fs` in all: that is its part of the cost, unless it never ends. May be less
@@ -108,6 +110,14 @@ static inline void cost_set_memory(struct kb_cost *c, int64_t fs)
         return;
     c->overhead_fs += fs - c->drain_fs - c->memory_overhead_fs;
     c->memory_overhead_fs = fs - c->drain_fs;
+}
+
+/* The same at an L2, behind which there are wires, too. */
+static inline void cost_add_l2(struct kb_cost *c, struct alone alone)
+{
+    cost_set_memory(c, alone.fs);
+    c->wire_fs += alone.wire_fs;
+    c->overhead_fs -= alone.wire_fs;
 }
 
 /* Makes costs by the tables what they are alone, where banks and components take part. */

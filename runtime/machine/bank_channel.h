@@ -42,7 +42,8 @@ struct bank_piece {
 struct bank_access {
     struct bank_range range; /* of a tile: numbers of its segments */
     struct bank_tile *tile;  /* NULL: its bursts are a range */
-    uint64_t id;
+    uint64_t id;          /* of its records */
+    uint64_t order, part; /* of equal arrivals the least is first: bank_access_name() */
     uint64_t left; /* segments to be granted; of a posted write, to be accepted */
     int64_t arrive_fs, drain_fs;
     int64_t first_fs; /* the earliest end of a segment's first burst */
@@ -54,6 +55,22 @@ struct bank_access {
     uint32_t next; /* in the list of those expected, or done */
     uint8_t writes;
 };
+
+/* Records of parts have their number in the topmost 16 bits; of what an L2 makes they are mixed. */
+static inline void bank_access_name(struct bank_access *access, uint64_t id)
+{
+    access->id = id;
+    access->order = id << 16 | id >> 48;
+    access->part = 0;
+}
+
+static inline void bank_access_name_child(struct bank_access *access, uint64_t id, uint32_t of,
+                                          uint64_t part)
+{
+    access->id = id;
+    access->order = (uint64_t)of << 16 | 0xffff;
+    access->part = part;
+}
 
 /* Its bursts are those of `tile`. */
 static inline void bank_access_tile(struct bank_access *access, struct bank_tile *tile)

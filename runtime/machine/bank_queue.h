@@ -216,12 +216,14 @@ BANK_INLINE void bank_leave_line(struct bank_channel *c, int64_t t)
 
 /* -- arrivals ------------------------------------------------------------------------------- */
 
-/* Comes access `a` before `b`? Records have the number of a part in their topmost 16 bits. */
+/* Comes access `a` before `b`? */
 BANK_INLINE bool bank_in_order(const struct bank_access *a, const struct bank_access *b)
 {
     if (a->arrive_fs != b->arrive_fs)
         return a->arrive_fs < b->arrive_fs;
-    return (a->id << 16 | a->id >> 48) < (b->id << 16 | b->id >> 48);
+    if (a->order != b->order)
+        return a->order < b->order;
+    return a->part < b->part;
 }
 
 /* The link behind which a piece of `access` belongs, not the last: of one instant in order of ids.

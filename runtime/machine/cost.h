@@ -54,12 +54,6 @@ static inline struct cost_row cost_add(struct cost_row a, const struct cost_row 
                              a.link_gbs < b->link_gbs ? a.link_gbs : b->link_gbs};
 }
 
-/* Cubes of the whole machine. */
-static inline uint32_t sim_cubes(const struct kb_topology *t)
-{
-    return t->sips * t->cubes;
-}
-
 /* A PE's number: cube over all SIPs and PE. A host counts as PE 0 of its SIP's first cube. */
 static inline uint32_t src_pack(const struct kb_topology *t, uint32_t cube, uint32_t pe)
 {
@@ -92,7 +86,7 @@ static inline uint32_t dst_unit(const struct kb_topology *t, uint32_t dst)
     return dst & ((1u << t->unit_bits) - 1);
 }
 
-/* The units of a cube, in this order: slices, SRAM, the TCM of each PE. */
+/* The units of a cube, in this order: slices, SRAM, the TCM of each PE, the L2. */
 static inline bool unit_is_slice(const struct kb_topology *t, uint32_t unit)
 {
     return unit < t->slices;
@@ -100,7 +94,7 @@ static inline bool unit_is_slice(const struct kb_topology *t, uint32_t unit)
 
 static inline bool unit_is_tcm(const struct kb_topology *t, uint32_t unit)
 {
-    return unit > t->slices;
+    return unit - t->slices - 1 < t->pes;
 }
 
 static inline uint32_t unit_of_sram(const struct kb_topology *t)
@@ -111,6 +105,22 @@ static inline uint32_t unit_of_sram(const struct kb_topology *t)
 static inline uint32_t unit_of_tcm(const struct kb_topology *t, uint32_t pe)
 {
     return t->slices + 1 + pe;
+}
+
+/* Has some cube an L2? It is a unit, and a source of what it makes. */
+static inline bool topology_has_l2(const struct kb_topology *t)
+{
+    return t->sources > t->pes;
+}
+
+static inline bool unit_is_l2(const struct kb_topology *t, uint32_t unit)
+{
+    return unit > t->slices + t->pes;
+}
+
+static inline uint32_t unit_of_l2(const struct kb_topology *t)
+{
+    return t->slices + 1 + t->pes;
 }
 
 /* The PE of a TCM. */
@@ -194,6 +204,16 @@ static inline bool cube_is_odd(const struct kb_topology *t, uint32_t cube)
 static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32_t b)
 {
     return t->sips == 1 || a / t->cubes == b / t->cubes;
+}
+
+/* Where a PE's transaction to memory `dst` ends: at that, or at the L2 of its cube. */
+static inline uint32_t dst_or_l2(const struct kb_topology *t, uint32_t src, uint32_t dst)
+{
+    uint32_t cube = src_cube(t, src);
+
+    if (!topology_has_l2(t) || !unit_is_slice(t, dst_unit(t, dst)) || !kind_at(t, cube)->l2_cache.sets)
+        return dst;
+    return dst_pack(t, cube, unit_of_l2(t));
 }
 
 /* From a PE to a memory of another cube. */
@@ -300,8 +320,10 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
 
     if (unit_is_slice(t, unit))
         return &kind->hbm;
-    if (!unit_is_tcm(t, unit))
+    if (unit == unit_of_sram(t))
         return &kind->sram;
+    if (unit_is_l2(t, unit))
+        return &kind->l2;
     return writes ? &kind->tcm_write : &kind->tcm_read;
 }
 
@@ -309,7 +331,8 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
 static inline bool memories_choose(const struct kb_topology *t)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].hbm.model != MEMORY_SERVER || t->kinds[kind].sram.model != MEMORY_SERVER)
+        if (t->kinds[kind].hbm.model != MEMORY_SERVER ||
+            t->kinds[kind].sram.model != MEMORY_SERVER || t->kinds[kind].l2_cache.sets)
             return true;
     return false;
 }

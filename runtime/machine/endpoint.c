@@ -18,6 +18,7 @@
  * which is why unpacking a source has to be told whether it is one of a host.
  */
 #include "machine/impl.h"
+#include "base/rng.h"
 #include "machine/endpoint.h"
 #include "machine/pes.h"
 #include "machine/walk.h"
@@ -201,20 +202,27 @@ static uint64_t memory_number(const struct kb_topology *t, uint32_t dst)
     return first + (unit_is_tcm(t, unit) ? 512 + unit_pe(t, unit) : 256);
 }
 
+/* What the number of a part adds to the id: of a child it is mixed, as there are many. */
+static uint64_t part_adds(uint64_t part, unsigned bits)
+{
+    return part >> 20 ? rng_mix(part) : part << bits;
+}
+
 /* The way of a PE's transaction, of those that its pair of cubes has. */
 static uint32_t way_taken(const struct kb_topology *t, kb_transaction_op op, uint32_t src,
                           uint32_t dst, uint64_t id, uint64_t part)
 {
-    bool back = op == KB_READ && t->plane_rows[0].one_way;
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst), way = 0, lane;
+    bool back = op == KB_READ && mesh_is_one_way(t, 0, a, b);
     const struct path_row *rows;
 
-    if (a == b || !cost_same_sip(t, a, b))
+    if (a == b || (!cost_same_sip(t, a, b) && !t->rails))
         return 0;
     rows = paths_between(t, back ? b : a, back ? a : b);
     if (!rows)
         return 0;
-    lane = paths_lane(pe_number(t, src), memory_number(t, dst), id, part, rows[rows->n - 1].until);
+    lane = paths_lane(pe_number(t, src), memory_number(t, dst), id, part_adds(part, 48),
+                      rows[rows->n - 1].until);
     while (rows[way].until <= lane)
         way++;
     return way;
@@ -225,7 +233,7 @@ uint32_t endpoint_course(const struct kb_topology *t, kb_transaction_op op, uint
 {
     if (t->paths > 1)
         return op >= KB_H2D ? 0 : way_taken(t, op, src, dst, id, part);
-    return endpoint_plane(t, op, id + part) & 63u;
+    return endpoint_plane(t, op, id + part_adds(part, 0)) & 63u;
 }
 
 kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,

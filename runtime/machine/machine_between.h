@@ -32,7 +32,7 @@ static inline uint32_t between_blocks(const struct kb_topology *t)
     for (uint32_t plane = 0; plane < t->planes; plane++)
         if (t->plane_rows[plane].one_way)
             return 2u * t->planes;
-    return t->planes;
+    return t->rails_one_way ? 2u : t->planes;
 }
 
 /* The cubes between `a` and `b`, two of one SIP, on a route that may be odd; not BY_WALK. */
@@ -44,7 +44,7 @@ static inline const struct between_row *between_cubes(const struct kb_topology *
     uint32_t from = t->sips == 1 ? a : a % t->cubes;
 
     if (t->between_by == BY_PAIR)
-        return &t->between[t->between_of[((size_t)block * t->sips * t->cubes + a) * t->cubes + to]];
+        return &t->between[t->between_of[((size_t)block * sip_cubes(t) + a) * t->cubes + to]];
     return &t->between[block * t->n_between + t->mesh_middle + t->cube_pos[to] - t->cube_pos[from]];
 }
 

@@ -2,10 +2,11 @@
  * machine_components.c -- the nodes, edges and limits of a topology, as kernbench.h lists them.
  *
  * The numbers of nodes here are those of the library's users: SIP by SIP, each with its cubes and
- * then its IO chiplet, and the switch last. Inside the library nodes are numbered as in walk.h,
- * with all cubes first. A full name is read from left to right: "sip0.cube5." selects the chiplet,
- * and the rest is looked up among the rows that the tables have for one cube of its kind. With 81
- * nodes in a cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
+ * then its IO chiplet, and the switch last, or the switches of fabric.net. Inside the library nodes
+ * are numbered as in walk.h, with all cubes first. A full name is read from left to right:
+ * "sip0.cube5." selects the chiplet, and the rest is looked up among the rows that the tables have
+ * for one cube of its kind. With 81 nodes in a cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 +
+ * 10 = 415.
  */
 #include <string.h>
 #include "machine/names.h"
@@ -49,9 +50,16 @@ static uint32_t first_node(const kb_topology *t, uint32_t sip, uint32_t cube)
     return nodes_before(t, sip * t->cubes + cube) + sip * walk_io_nodes(t);
 }
 
+/* Of switch `i` of fabric.net; of the one after the last: how many nodes there are. */
+static uint32_t first_switch_node(const kb_topology *t, uint32_t i)
+{
+    return nodes_before(t, sip_cubes(t) + i) + t->sips * walk_io_nodes(t);
+}
+
 static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs */, uint32_t node)
 {
-    uint32_t number = first_node(t, cube / t->cubes, cube % t->cubes) + node;
+    uint32_t number = node + (cube < sip_cubes(t) ? first_node(t, cube / t->cubes, cube % t->cubes)
+                                                  : first_switch_node(t, cube - sip_cubes(t)));
 
     for (uint32_t i = 0; !t->alike && i < node; i++)
         number -= !has_node(t, cube, i);
@@ -118,6 +126,16 @@ static uint32_t find_cube(const kb_topology *t, uint32_t sip, uint32_t node)
     return low;
 }
 
+/* The same for a switch of fabric.net, with one of the nodes behind those of all SIPs. */
+static uint32_t find_switch(const kb_topology *t, uint32_t node)
+{
+    uint32_t i = 0;
+
+    while (first_switch_node(t, i + 1) <= node)
+        i++;
+    return i;
+}
+
 /* Node number `rank` of those that `cube` has. */
 static void set_cube_node(const kb_topology *t, uint32_t cube, uint32_t rank, kb_node *out)
 {
@@ -127,8 +145,11 @@ static void set_cube_node(const kb_topology *t, uint32_t cube, uint32_t rank, kb
         if (has_node(t, cube, node) && rank-- == 0)
             break;
     set_row(walk_cube_node(t, cube, node), out);
-    out->cube = cube % t->cubes;
     name_cube_node(t, cube, node, out->name);
+    if (cube < sip_cubes(t))
+        out->cube = cube % t->cubes;
+    else
+        out->placed = false;
 }
 
 kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
@@ -141,6 +162,11 @@ kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
     if (has_switch(t) && node == switch_node(t)) {
         set_row(&t->fabric_nodes[0], out);
         name_switch(t, out->name);
+        return KB_OK;
+    }
+    if (t->switches && node >= first_switch_node(t, 0)) {
+        cube = find_switch(t, node);
+        set_cube_node(t, sip_cubes(t) + cube, node - first_switch_node(t, cube), out);
         return KB_OK;
     }
     sip = find_sip(t, node);
@@ -157,7 +183,7 @@ kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
     return KB_OK;
 }
 
-/* Consumes "WORD" and a number below `n` without leading zeros, then a point. */
+/* Consumes "WORD" and a number below `n` without leading zeros, then a point or the end. */
 static bool take_part(const char **at, const char *end, const char *word, uint32_t n, uint32_t *out)
 {
     size_t len = strlen(word);
@@ -169,9 +195,9 @@ static bool take_part(const char **at, const char *end, const char *word, uint32
     for (; p < end && (unsigned)(*p - '0') < 10 && value < n; p++)
         value = value * 10 + (uint64_t)(*p - '0');
     size_t digits = (size_t)(p - *at) - len;
-    if (p == end || *p != '.' || digits == 0 || (digits > 1 && (*at)[len] == '0') || value >= n)
+    if ((p < end && *p != '.') || digits == 0 || (digits > 1 && (*at)[len] == '0') || value >= n)
         return false;
-    *at = p + 1;
+    *at = p < end ? p + 1 : end;
     *out = (uint32_t)value;
     return true;
 }
@@ -188,6 +214,22 @@ static bool find_row(const struct node_row *rows, uint32_t n, const char *at, co
     return false;
 }
 
+/* "fabric.switch3" is its noc. */
+static bool find_switch_node(const kb_topology *t, const char *at, const char *end, uint32_t *out)
+{
+    uint32_t i, node = 0;
+
+    if (!take_part(&at, end, "fabric.switch", t->switches, &i) ||
+        !cube_is_there(t, sip_cubes(t) + i))
+        return false;
+    i += sip_cubes(t);
+    if (at < end && (!find_row(walk_cube_node(t, i, 0), walk_cube_nodes(t), at, end, &node) ||
+                     node == 0 || !has_node(t, i, node)))
+        return false;
+    *out = cube_node(t, i, node);
+    return true;
+}
+
 kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint32_t *out)
 {
     REFUSE_NULL(t && name && out, "topo, name, out", NULL);
@@ -200,6 +242,8 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
         *out = switch_node(t);
         return KB_OK;
     }
+    if (find_switch_node(t, at, end, out))
+        return KB_OK;
     if (!take_part(&at, end, "sip", t->sips, &sip))
         return KB_BAD_REQUEST;
     if (take_part(&at, end, "cube", t->cubes, &chiplet)) {
@@ -326,6 +370,9 @@ void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge)
         for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++)
             tell_io(t, sip * t->chiplets + chiplet, &to);
     }
+    for (uint32_t i = 0; i < t->switches; i++)
+        if (cube_is_there(t, sip_cubes(t) + i))
+            tell_cube(t, sip_cubes(t) + i, &to);
 }
 
 /* -- limits --------------------------------------------------------------------------------- */

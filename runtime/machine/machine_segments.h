@@ -17,13 +17,13 @@ static inline uint32_t n_exits(const struct kb_topology *t)
 static inline uint32_t seg_of_local(const struct kb_topology *t, uint32_t plane, uint32_t pe,
                                     uint32_t unit)
 {
-    return t->seg_local + (plane * t->pes + pe) * t->n_units + unit;
+    return t->seg_local + (plane * t->sources + pe) * t->n_units + unit;
 }
 
 static inline uint32_t seg_of_out(const struct kb_topology *t, uint32_t plane, uint32_t pe,
                                   uint32_t exit)
 {
-    return t->seg_out + (plane * t->pes + pe) * n_exits(t) + exit;
+    return t->seg_out + (plane * t->sources + pe) * n_exits(t) + exit;
 }
 
 static inline uint32_t seg_of_pass(const struct kb_topology *t, uint32_t plane, uint32_t side,

@@ -25,6 +25,11 @@
  * `detours`, which gen/net_routes.c makes, and a step leads wherever the port does. So a side is a
  * port here, a number below t->ports.
  *
+ * With rails (fabric.net) ports lead to cubes of other SIPs, too, and to switches, which are cubes
+ * behind those of all SIPs. A route between two SIPs goes by a table of its own, of all pairs of
+ * cubes of the machine; one inside a SIP never leaves it. So what asks for a step of a route says
+ * between which two cubes it leads: mesh_step().
+ *
  * Example: w 4, h 2, wrap xy, plane noc1 with dirs [N, W] and order yx, a read c0 -> c5. The data
  * go from c5 (1, 1) to c0 (0, 0): N to c1, then W to c0. So the request leaves c0 to the east, and
  * c1 to the south. On noc0, dirs [E, S] and order xy, a write c0 -> c5 goes E, S: the same cubes.
@@ -82,7 +87,7 @@ static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube
     bool wraps;
 
     if (t->port_rows)
-        return cube - cube % t->cubes + net_port(t, cube, side)->cube;
+        return net_port(t, cube, side)->cube;
     wraps = !t->regular && mesh_at_border(t, cube, side);
     switch (side) {
     case SIDE_N:
@@ -245,13 +250,43 @@ static inline uint32_t mesh_exit(const struct kb_topology *t, uint32_t plane, bo
     return row ? (uint8_t)(row[to % t->cubes] - '0') : mesh_default(t, plane, odd, from, to);
 }
 
+/* Does a route between these two go over rails? */
+static inline bool mesh_by_rail(const struct kb_topology *t, uint32_t from, uint32_t to)
+{
+    return t->rails && !cost_same_sip(t, from, to);
+}
+
+/* Does a read between these two go by the route of its data? */
+static inline bool mesh_is_one_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                                   uint32_t to)
+{
+    return mesh_by_rail(t, from, to) ? t->rails_one_way : t->plane_rows[plane].one_way;
+}
+
+/* The exit by which a route over rails leaves `from` for `to`. */
+static inline uint32_t mesh_rail(const struct kb_topology *t, uint32_t from, uint32_t to)
+{
+    return (uint8_t)(t->rails[(size_t)from * sim_cubes(t) + to] - '0');
+}
+
+/* The exit by which a route from `first` to `last` leaves `at`. */
+static inline uint32_t mesh_step(const struct kb_topology *t, uint32_t plane, bool odd, uint32_t at,
+                                 uint32_t first, uint32_t last)
+{
+    return mesh_by_rail(t, first, last) ? mesh_rail(t, at, last)
+                                        : mesh_exit(t, plane, odd, at, last);
+}
+
 static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
                                 uint32_t to)
 {
-    const uint8_t *row = mesh_detours(t, plane, false, from);
+    const uint8_t *row;
 
     if (from == to)
         return true;
+    if (mesh_by_rail(t, from, to))
+        return mesh_rail(t, from, to) != NO_EXIT;
+    row = mesh_detours(t, plane, false, from);
     return (row ? (uint8_t)(row[to % t->cubes] - '0')
                 : mesh_default_or_none(t, plane, false, from, to)) != NO_EXIT;
 }
@@ -269,7 +304,7 @@ static inline uint32_t mesh_back_exit(const struct kb_topology *t, uint32_t plan
                                              : mesh_towards(t, plane, odd, first, at, !y_last));
     }
     for (uint32_t cube = first, next;; cube = next) {
-        side = mesh_exit(t, plane, odd, cube, last);
+        side = mesh_step(t, plane, odd, cube, first, last);
         next = walk_neighbour(t, cube, side);
         if (next == at)
             return walk_far_side(t, cube, side);

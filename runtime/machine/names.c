@@ -12,6 +12,9 @@
  *     link 454   2 * (114 + 113)    sip0.cube1.ucie-S -> sip0.cube5.ucie-N
  *     link 455   the same, back     sip0.cube5.ucie-N -> sip0.cube1.ucie-S
  *
+ * A switch of fabric.net is a cube behind those of all SIPs: its noc is fabric.switch3, its ports
+ * are fabric.switch3.port0 and so on.
+ *
  * Link 113 of a cube leaves it to the south, so its far end is in the neighbour's cube. An IO
  * chiplet's links lead to its own nodes, to the switch, or to column 0 of a row of cubes.
  */
@@ -22,8 +25,14 @@
 void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
                     char name[KB_NODE_BYTES])
 {
-    snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.%s", cube / t->cubes, cube % t->cubes,
-             walk_cube_node(t, cube, node)->name);
+    if (cube >= sip_cubes(t) && node == 0)
+        snprintf(name, KB_NODE_BYTES, "fabric.switch%u", cube - sip_cubes(t));
+    else if (cube >= sip_cubes(t))
+        snprintf(name, KB_NODE_BYTES, "fabric.switch%u.%s", cube - sip_cubes(t),
+                 walk_cube_node(t, cube, node)->name);
+    else
+        snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.%s", cube / t->cubes, cube % t->cubes,
+                 walk_cube_node(t, cube, node)->name);
 }
 
 void name_io_node(const struct kb_topology *t, uint32_t chiplet, uint32_t node,

@@ -21,13 +21,15 @@
 #define PATHS_H
 #include "machine/mesh.h"
 
-/* The first way of a pair of cubes of one SIP; NULL: it has one. */
+/* The first way of a pair of cubes; NULL: it has one. */
 static inline const struct path_row *paths_between(const struct kb_topology *t, uint32_t from,
                                                    uint32_t to)
 {
-    size_t pair = (size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes;
+    uint32_t first = mesh_by_rail(t, from, to)
+                         ? t->rail_paths[(size_t)from * sim_cubes(t) + to]
+                         : t->path_of[(size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes];
 
-    return t->path_of[pair] ? &t->path_rows[t->path_of[pair] - 1] : NULL;
+    return first ? &t->path_rows[first - 1] : NULL;
 }
 
 /* By which port a trip on a way that is not way 0 leaves `cube`, on its part from `first` to
@@ -59,11 +61,11 @@ static inline uint64_t paths_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Of N lanes the one that a transaction takes. */
+/* Of N lanes the one that a transaction takes; `part`: what its part number adds to its id. */
 static inline uint32_t paths_lane(uint64_t pe, uint64_t memory, uint64_t id, uint64_t part,
                                   uint32_t n)
 {
-    return (uint32_t)(paths_mix(paths_mix(pe << 32 | memory) + id + (part << 48)) % n);
+    return (uint32_t)(paths_mix(paths_mix(pe << 32 | memory) + id + part) % n);
 }
 
 #endif

@@ -7,7 +7,7 @@ bool pieces_add(struct pieces **list, uint64_t at, uint64_t nbytes)
     struct pieces *l = *list;
     uint32_t cap = l ? 2 * l->cap : 16;
 
-    if (l && l->of[l->n - 1].at + l->of[l->n - 1].nbytes == at) {
+    if (l && l->n && l->of[l->n - 1].at + l->of[l->n - 1].nbytes == at) {
         l->of[l->n - 1].nbytes += nbytes;
         return true;
     }

@@ -80,6 +80,8 @@ static enum node_kind port_node(uint32_t port)
 
 static uint32_t memory_node(const struct kb_topology *t, uint32_t unit)
 {
+    if (unit_is_l2(t, unit))
+        return t->l2_node;
     if (unit_is_tcm(t, unit))
         return pe_node(t, unit_pe(t, unit), NODE_PE_TCM);
     return unit_is_slice(t, unit) ? t->first_hbm_node + unit : t->sram_node;

@@ -77,6 +77,47 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
                             why);
 }
 
+/* The nodes of a trip, from the first of its first segment on that is told. */
+static void walk_all(const kb_topology *t, const struct trip *trip, uint32_t first,
+                     struct kb_hop *hop, void (*each)(void *arg, const kb_hop *hop), void *arg)
+{
+    for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
+        const struct segment_row *seg = walk_segment(t, at);
+
+        for (uint32_t i = 0; i < seg->n_hops; i++) {
+            const struct hop_row *row = &t->hops[seg->first_hop + i];
+
+            name_hop(t, row, at.cube, trip, hop->node);
+            hop->wire_fs += row->cross_fs;
+            hop->overhead_fs = row->overhead_fs;
+            if (unit_is_l2(t, dst_unit(t, trip->dst)) && row->owner == LINK_NONE)
+                hop->overhead_fs = cost_memory(t, trip->dst, false)->latency_fs;
+            if (i >= first)
+                each(arg, hop);
+            hop->wire_fs = row->wire_fs;
+            hop->edge_gbs = row->gbs;
+        }
+        first = 0;
+        hop->wire_fs += walk_extra_fs(t, at);
+        if (seg->exit == EXIT_END)
+            return;
+    }
+}
+
+/* To the L2 of its cube, and on from there. */
+static void walk_by_l2(const kb_topology *t, const struct trip *trip,
+                       void (*each)(void *arg, const kb_hop *hop), void *arg)
+{
+    struct kb_hop hop = {.wire_fs = 0, .edge_gbs = 0};
+    struct trip near = *trip, far = *trip;
+
+    near.dst = dst_or_l2(t, trip->src, trip->dst);
+    far.src = src_pack(t, src_cube(t, trip->src), t->pes);
+    walk_all(t, &near, 0, &hop, each, arg);
+    hop.wire_fs = 0;
+    walk_all(t, &far, 1, &hop, each, arg);
+}
+
 kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_op op,
                            const kb_endpoint *src, const kb_endpoint *dst,
                            void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why)
@@ -89,21 +130,10 @@ kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_
     if (status != KB_OK)
         return status;
     trip = cost_request(t, &trip);
-    for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
-        const struct segment_row *seg = walk_segment(t, at);
-
-        for (uint32_t i = 0; i < seg->n_hops; i++) {
-            const struct hop_row *row = &t->hops[seg->first_hop + i];
-
-            name_hop(t, row, at.cube, &trip, hop.node);
-            hop.wire_fs += row->cross_fs;
-            hop.overhead_fs = row->overhead_fs;
-            each(arg, &hop);
-            hop.wire_fs = row->wire_fs;
-            hop.edge_gbs = row->gbs;
-        }
-        hop.wire_fs += walk_extra_fs(t, at);
-        if (seg->exit == EXIT_END)
-            return KB_OK;
+    if (!trip.of_host && dst_or_l2(t, trip.src, trip.dst) != trip.dst) {
+        walk_by_l2(t, &trip, each, arg);
+        return KB_OK;
     }
+    walk_all(t, &trip, 0, &hop, each, arg);
+    return KB_OK;
 }

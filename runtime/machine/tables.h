@@ -126,7 +126,7 @@ enum wrap { WRAP_NONE, WRAP_X, WRAP_Y, WRAP_XY };
  * enum wrap. */
 enum tie { TIE_LOW, TIE_SPREAD };
 enum { WRAP_SPREAD = 4 };
-enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
+enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID, FABRIC_NET };
 
 /*
  * One way of a pair of cubes of a net that has several: machine/paths.h. The rows of a pair lie one
@@ -143,7 +143,7 @@ struct path_row {
  * is missing, have a row, too. A link has one number, at the one of its two cubes that owns it.
  */
 struct port_row {
-    uint32_t cube; /* of its SIP */
+    uint32_t cube; /* over all SIPs; a switch between them, too */
     uint8_t port;
     uint8_t flags;
     uint16_t ring; /* of a torus: its item and dimension, from 1; 0: of none */
@@ -223,6 +223,7 @@ struct memory_row {
     uint8_t atomic;  /* enum memory_atomic */
     uint8_t model;   /* enum memory_model */
     uint8_t behind;  /* the same, of what is built in behind a component or a cache */
+    uint8_t late;    /* data may be late behind its service, which does not hold it */
     uint8_t ports;   /* of a TCM: how many of that direction; 0: it is another memory */
     uint32_t access_bytes; /* a slice without banks moves whole blocks of so many; 0: bytes */
 };
@@ -262,8 +263,10 @@ struct bank_row {
  * .write, in that order. */
 enum cache_policy { DROPS_OLDEST, DROPS_ANY };
 enum cache_write { WRITES_BACK, WRITES_THROUGH };
+/* What a launch does to an L2: the words of cube.l2.at_launch. */
+enum at_launch { LAUNCH_KEEPS, LAUNCH_DROPS };
 
-/* Of slices with a cache: its shape. */
+/* A cache, of a slice or an L2: its shape. */
 struct cache_row {
 #define CACHE_FIELD(form, type, name) type name;
 #include "machine/topology.def"
@@ -274,7 +277,7 @@ static inline bool memory_frees_early(const struct memory_row *memory)
 {
     return memory->model == MEMORY_SERVER &&
            (memory->hold != HOLD_ROUTE || memory->latency_fs > 0 || memory->ports > 1 ||
-            memory->atomic != ATOMIC_WRITE);
+            memory->atomic != ATOMIC_WRITE || memory->late);
 }
 
 /*
@@ -399,8 +402,8 @@ enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
 enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS };
 
 /*
- * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.
- * n_units = slices + 1 + pes.
+ * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs, then
+ * its L2. n_units = slices + 1 + sources, as the L2 is a source, too: behind the PEs.
  */
 struct kb_topology {
 #define FIELD(form, type, name, c) type name;
@@ -410,6 +413,17 @@ struct kb_topology {
 
     const char *release; /* topology_release, if it was compiled; NULL: it was made at run time */
 };
+
+/* Cubes of all SIPs; and with them the switches between SIPs, which are cubes without an end. */
+static inline uint32_t sip_cubes(const struct kb_topology *t)
+{
+    return t->sips * t->cubes;
+}
+
+static inline uint32_t sim_cubes(const struct kb_topology *t)
+{
+    return sip_cubes(t) + t->switches;
+}
 
 /* Tables of another release would be read amiss: then the linker does not find this. */
 extern const char topology_release[] EXPORTED(release);

@@ -8,7 +8,7 @@
 void tree_walk(const struct kb_topology *t, const struct trip *trip, uint32_t n,
                void (*each)(void *arg, size_t node, size_t link), void *arg)
 {
-    for (struct route_at at = walk_begin(t, trip); n > 0; at = walk_next(t, trip, at)) {
+    for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
         const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_hops && n > 0; i++, n--) {
@@ -19,6 +19,8 @@ void tree_walk(const struct kb_topology *t, const struct trip *trip, uint32_t n,
                 return;
             each(arg, walk_node(t, hop, at.cube, trip), walk_link(t, edge, at.cube, trip));
         }
+        if (n == 0)
+            return; /* the last segment has none behind it */
     }
 }
 
@@ -74,10 +76,19 @@ void tree_free(struct tree *tree)
 struct adding {
     struct tree *tree;
     struct tree_way *out;
-    uint64_t at; /* the branch where it is */
+    uint64_t at;           /* the branch where it is */
+    uint64_t behind, link; /* of that */
     uint32_t way;
     bool lost;
 };
+
+/* It goes on by `link`. */
+static void go_by(struct adding *a, uint64_t link, uint64_t number)
+{
+    a->behind = a->at;
+    a->link = link;
+    a->at = number;
+}
 
 static void add_link(void *arg, size_t node, size_t link)
 {
@@ -91,11 +102,14 @@ static void add_link(void *arg, size_t node, size_t link)
     if (a->lost)
         return;
     place = place_of(tree, a->at, link);
-    if (place->number)
+    if (place->number) {
         *a->out = (struct tree_way){a->out->shared + 1, place->way};
-    else
-        *place = (struct branch){a->at, link, ++tree->n, a->way};
-    a->at = place->number;
+    } else {
+        *place = (struct branch){a->at, link, ++tree->n, a->way, 0};
+        if (a->at)
+            place_of(tree, a->behind, a->link)->next++;
+    }
+    go_by(a, link, place->number);
 }
 
 bool tree_add(struct tree *tree, const struct kb_topology *t, const struct trip *trip, uint32_t way,
@@ -106,4 +120,33 @@ bool tree_add(struct tree *tree, const struct kb_topology *t, const struct trip 
     *out = (struct tree_way){0};
     tree_walk(t, trip, UINT32_MAX, add_link, &a);
     return !a.lost;
+}
+
+/* -- forks ------------------------------------------------------------------------------------ */
+
+/* A way that is walked again. */
+struct joining {
+    struct adding way;
+    const struct kb_topology *t;
+    int64_t fs;
+};
+
+static void pass_link(void *arg, size_t node, size_t link)
+{
+    struct joining *j = arg;
+    struct adding *a = &j->way;
+    enum node_kind kind = (enum node_kind)walk_node_row(j->t, node)->kind;
+
+    if (a->at && (kind == NODE_NOC || kind == NODE_ROUTER) &&
+        place_of(a->tree, a->behind, a->link)->next > 1)
+        j->fs += kind_at(j->t, (uint32_t)(node / walk_cube_nodes(j->t)))->reduce_fs;
+    go_by(a, link, place_of(a->tree, a->at, link)->number);
+}
+
+int64_t tree_joins_fs(struct tree *tree, const struct kb_topology *t, const struct trip *trip)
+{
+    struct joining j = {{.tree = tree}, t, 0};
+
+    tree_walk(t, trip, UINT32_MAX, pass_link, &j);
+    return j.fs;
 }

@@ -18,6 +18,7 @@ struct branch {
     uint64_t behind, link; /* behind: number of a branch, 0 for the root */
     uint64_t number;       /* from 1 on; 0: the place is free */
     uint32_t way;          /* the first that goes over it */
+    uint32_t next;         /* links that go on behind it */
 };
 
 /* All zero is an empty one. */
@@ -39,6 +40,10 @@ struct tree_way {
 /* Adds the way of `trip`, which the caller calls `way`. False without memory. */
 bool tree_add(struct tree *tree, const struct kb_topology *t, const struct trip *trip, uint32_t way,
               struct tree_way *out);
+
+/* What joining the data of a read takes at the NoCs where the way of `trip` forks; all ways have
+ * been added, and it is one of them. */
+int64_t tree_joins_fs(struct tree *tree, const struct kb_topology *t, const struct trip *trip);
 
 /* Calls `each` for the first `n` links of a way, in order, with the node before each. */
 void tree_walk(const struct kb_topology *t, const struct trip *trip, uint32_t n,

@@ -48,16 +48,18 @@ static inline struct trip walk_trip(const struct kb_topology *t, uint32_t src, u
 
     if (t->regular)
         return (struct trip){.src = src, .dst = dst, .of_host = of_host};
+    uint32_t from = of_host ? dst_cube(t, dst) : src_cube(t, src);
+
     return (struct trip){.src = src,
                          .dst = dst,
                          .plane = (uint8_t)plane,
                          .way = t->paths > 1 && !of_host ? (uint8_t)course : 0,
                          .chiplet = (uint8_t)chiplet,
                          .of_host = of_host,
-                         .back = reads && t->plane_rows[plane].one_way};
+                         .back = reads && mesh_is_one_way(t, plane, from, dst_cube(t, dst))};
 }
 
-/* The part of a trip inside the SIP of `cube`: from which cube to which. */
+/* The part of a trip inside the SIP of `cube`: from which cube to which. Over rails it is all. */
 struct walk_part {
     uint32_t first, last;
 };
@@ -68,7 +70,7 @@ static inline struct walk_part walk_part_of(const struct kb_topology *t, const s
     uint32_t from = src_cube(t, trip->src), to = dst_cube(t, trip->dst);
     uint32_t chiplet = trip->of_host ? trip->chiplet : 0;
 
-    if (!trip->of_host && cost_same_sip(t, from, to))
+    if (!trip->of_host && (cost_same_sip(t, from, to) || t->rails))
         return (struct walk_part){from, to};
     if (trip->of_host || cost_same_sip(t, cube, to))
         return (struct walk_part){mesh_shore(t, trip->plane, chiplet, to, trip->back), to};
@@ -121,10 +123,11 @@ static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip 
             return exit_io(t);
         if (trip->way)
             return paths_exit(t, trip, cube, part.first, part.last);
-        if (t->between_by != BY_WALK && !(trip->back && t->plane_rows[trip->plane].has_detours))
+        if (t->between_by != BY_WALK && !mesh_by_rail(t, part.first, part.last) &&
+            !(trip->back && t->plane_rows[trip->plane].has_detours))
             return between_cubes(t, trip->plane, trip->back, odd, cube, part.last)->way.exit;
         return trip->back ? mesh_back_exit(t, trip->plane, odd, cube, part.last, part.first)
-                          : mesh_exit(t, trip->plane, odd, cube, part.last);
+                          : mesh_step(t, trip->plane, odd, cube, part.first, part.last);
     }
     uint32_t xa = cube_column(t, cube), xb = cube_column(t, to);
 
@@ -226,7 +229,7 @@ struct walk_edge {
 /* The first link station of an IO chiplet: those of the cubes come first. */
 static inline size_t walk_io_links(const struct kb_topology *t)
 {
-    return (size_t)t->sips * t->cubes * t->n_cube_links * 2;
+    return (size_t)sim_cubes(t) * t->n_cube_links * 2;
 }
 
 static inline size_t walk_n_links(const struct kb_topology *t)
@@ -245,7 +248,7 @@ static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
 
 static inline size_t walk_first_io_node(const struct kb_topology *t)
 {
-    return (size_t)t->sips * t->cubes * walk_cube_nodes(t);
+    return (size_t)sim_cubes(t) * walk_cube_nodes(t);
 }
 
 static inline uint32_t walk_io_nodes(const struct kb_topology *t)
@@ -456,7 +459,7 @@ static inline bool walk_has_io_link(const struct kb_topology *t, uint32_t chiple
     if (walk_is_shore(t, link))
         return (link - IO_LINK_SHORE) % t->n_shore < mesh_shore_length(t, chiplet % t->chiplets) &&
                mesh_has_cube(t, walk_shore_cube(t, chiplet, link));
-    if (chiplet % t->chiplets != 0)
+    if (chiplet % t->chiplets != 0 || t->fabric_shape == FABRIC_NET)
         return false;
     if (t->fabric_shape == FABRIC_SWITCH)
         return t->sips > 1;

@@ -46,6 +46,7 @@ struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *t
 {
     struct walked_cost c = {.way.link_gbs = (double)INFINITY, .behind.link_gbs = (double)INFINITY};
     struct route_at at = walk_begin(t, trip);
+    bool far = !trip->of_host && mesh_by_rail(t, src_cube(t, trip->src), dst_cube(t, trip->dst));
 
     for (;;) {
         const struct segment_row *seg = walk_segment(t, at);
@@ -64,7 +65,7 @@ struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *t
         if (seg->exit == EXIT_END)
             return c;
         c.ucie_fs += ports_passed_fs(t, trip, at, seg->exit);
-        if (t->between_by != BY_WALK && !trip->way && seg->exit != exit_io(t)) {
+        if (t->between_by != BY_WALK && !trip->way && seg->exit != exit_io(t) && !far) {
             at = skip_between(t, trip, at, &c);
             continue;
         }

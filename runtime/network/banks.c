@@ -219,6 +219,15 @@ static __attribute__((noinline)) void catch_up(struct kb_sim *s, struct bank_sli
     bank_catch_up(&slice->view, &slice->channels[channel], &s->banks->pool, channel, t);
 }
 
+/* What the row in `slot` is among those that come at one instant. */
+static inline void name_access(const struct kb_sim *s, struct bank_access *access, uint32_t slot)
+{
+    if (__builtin_expect(is_child(s, slot), false))
+        bank_access_name_child(access, record_id(s, slot), s->txns[slot].id, part_number(s, slot));
+    else
+        bank_access_name(access, record_id(s, slot));
+}
+
 /* The transaction in `slot` arrives at `t`: what it is to the rules. */
 static inline void begin_access(struct kb_sim *s, const struct bank_slice *slice, uint64_t t,
                                 int64_t drain_fs, uint32_t slot)
@@ -226,7 +235,7 @@ static inline void begin_access(struct kb_sim *s, const struct bank_slice *slice
     const struct txn *txn = &s->txns[slot];
     struct bank_access *access = &s->banks->accesses[slot];
 
-    access->id = record_id(s, slot);
+    name_access(s, access, slot);
     access->left = access->tile ? access->tile->n
                    : access->range.end - access->range.at == 1
                        ? 1
@@ -548,7 +557,7 @@ static void arrive_as_row(struct kb_sim *s, int how, struct bank_slice *slice, u
         s->banks->accesses[slot].arrive_fs = (int64_t)t;
     s->banks->pool.packets[row].slot = slot;
     s->banks->pool.packets[row].place = part->parcel;
-    s->banks->pool.accesses[row].id = record_id(s, slot);
+    name_access(s, &s->banks->pool.accesses[row], slot);
     if (!s->router)
         s->banks->pool.accesses[row].drain_fs = txn->hold_fs - behind_banks_fs(s, txn);
     arrive_at(s, how, slice, t, row);
@@ -579,7 +588,7 @@ void banks_arrive_of_front(struct kb_sim *s, int how, uint32_t memory, const str
 
     if (row == BANK_NONE)
         return;
-    s->banks->pool.accesses[row].id = due->id;
+    bank_access_name(&s->banks->pool.accesses[row], due->id);
     s->banks->pool.accesses[row].drain_fs = drain_fs;
     arrive_at(s, how, slice, t, row);
 }

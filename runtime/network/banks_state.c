@@ -1,6 +1,6 @@
 /* banks_state.c -- the slices with banks of one simulation, made as transactions come to them. */
 #include "network/banks_state.h"
-#include "engine/router.h"
+#include "engine/router_order.h"
 #include <stdlib.h>
 #include <string.h>
 

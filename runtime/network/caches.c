@@ -1,4 +1,5 @@
-/* caches.c -- the cache of a memory (`cube.hbm.cache`), a server in front of it.
+/* caches.c -- caches: that of a memory (`cube.hbm.cache`), a server in front of it, and of an L2
+ * (`cube.l2`) what is the same; the rest is in network/l2.c.
  *
  * It holds        one transaction, for its bytes at the bandwidth of the cache
  * For how long    at the begin of that, s, all its lines are looked up. Where all are there a read
@@ -23,13 +24,14 @@
  * The same read at 1 begins at 4, when the first has left the cache; it finds all lines, and their
  * child ends at 136: so does it.
  */
+#include "engine/child_rows.h"
 #include "network/caches.h"
+#include "network/l2.h"
 #include "network/server.h"
 #include "network/turn.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILLS_MAX = 1 << 16 }; /* the children that a line may wait for: those before have ended */
 #define LINES_MAX (UINT64_C(1) << 28)
 
 /* -- what a run has -------------------------------------------------------------------------- */
@@ -44,6 +46,7 @@ static bool caches_begin(struct kb_sim *s)
     s->caches = calloc(1, sizeof *s->caches);
     if (!s->caches)
         return false;
+    s->child_will_end = l2_child_will_end;
     s->caches->by_memory = calloc(n_memories(s), sizeof(struct cache *));
     return s->caches->by_memory;
 }
@@ -54,6 +57,7 @@ static void cache_free(struct cache *c)
     free(c->server.enter_fs);
     free(c->memory.enter_fs);
     free(c->fills.ends);
+    free(c->waits);
     free(c);
 }
 
@@ -66,6 +70,7 @@ static void caches_end(struct kb_sim *s)
             cache_free(s->caches->by_memory[i]);
     for (uint32_t slot = 0; s->caches->rows && slot < s->txns_cap; slot++)
         free(s->caches->rows[slot].pieces);
+    free(s->caches->written);
     free(s->caches->by_memory);
     free(s->caches->rows);
     free(s->caches);
@@ -96,13 +101,17 @@ static void caches_clear(struct kb_sim *s, uint32_t dst)
     link_clear(&c->memory);
     c->fills.first = c->fills.next = 1;
     c->n_children = c->child_bytes = 0;
+    c->waiting = (struct txn_list){TXN_NONE, TXN_NONE};
+    c->n_waits = 0;
 }
 
 /* That of memory `dst`, made if it is new. NULL: the run has failed. */
 static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
 {
     struct cache **at = &s->caches->by_memory[dst];
-    const struct cache_row *row = &kind_at(s->topo, dst_cube(s->topo, dst))->cache;
+    const struct kind_row *kind = kind_at(s->topo, dst_cube(s->topo, dst));
+    bool is_l2 = unit_is_l2(s->topo, dst_unit(s->topo, dst));
+    const struct cache_row *row = is_l2 ? &kind->l2_cache : &kind->cache;
 
     if (*at)
         return *at;
@@ -111,67 +120,47 @@ static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
         fail(s, KB_NO_MEMORY);
         return NULL;
     }
-    (*at)->gbs = kind_at(s->topo, dst_cube(s->topo, dst))->hbm.own_gbs;
+    (*at)->gbs = cost_memory(s->topo, dst, false)->own_gbs;
+    (*at)->access = is_l2 ? 0 : kind->cached.access_bytes;
+    (*at)->is_l2 = is_l2;
     caches_clear(s, dst);
     return *at;
-}
-
-/* -- read children --------------------------------------------------------------------------- */
-
-/* When read child `number` ended; 0: long ago. */
-static int64_t fill_end(const struct fills *f, uint32_t number)
-{
-    bool known = number - f->first < f->next - f->first;
-
-    return known ? f->ends[number & (f->room - 1)] : 0;
-}
-
-static bool more_room(struct fills *f)
-{
-    uint32_t room = f->room ? 2 * f->room : 64;
-    int64_t *ends = malloc(room * sizeof *ends);
-
-    for (uint32_t i = f->first; ends && i != f->next; i++)
-        ends[i & (room - 1)] = f->ends[i & (f->room - 1)];
-    if (!ends)
-        return false;
-    free(f->ends);
-    f->ends = ends;
-    f->room = room;
-    return true;
-}
-
-/* Those that have ended by `t`, behind which no lookup will be, need not be kept. */
-static void forget(struct fills *f, int64_t t)
-{
-    while (f->first != f->next && f->ends[f->first & (f->room - 1)] <= t)
-        f->first++;
-}
-
-/* One more, which ends at `end`. */
-static void add_fill(struct kb_sim *s, struct fills *f, int64_t end)
-{
-    if (f->next - f->first == FILLS_MAX)
-        f->first++;
-    if (f->next - f->first == f->room && !more_room(f)) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    f->ends[f->next++ & (f->room - 1)] = end;
 }
 
 /* -- lookups ---------------------------------------------------------------------------------- */
 
 /* What came of the lookup of a transaction. */
 struct found {
-    struct moved missing, written;
-    uint64_t asked;     /* bytes of the transaction in the missing lines */
-    int64_t pending_fs; /* the last end of children of others; 0: none */
+    struct moved missing, written; /* of a memory's cache; an L2 has its missing lines in s->parts */
+    uint64_t asked;                /* bytes of the transaction in the missing lines */
+    int64_t pending_fs;            /* the last end of children of others; 0: none */
 };
 
-static void drop(struct cache *c, const struct cache_line *dropped, uint64_t access,
-                 struct moved *written)
+/* Where a lookup stands. */
+struct lookup {
+    struct kb_sim *s;
+    struct cache *cache;
+    uint32_t slot;
+    bool writes, through;
+    int64_t ready_fs;     /* s + latency */
+    uint64_t access;      /* of the memory behind */
+    uint32_t first_fill;  /* children from this number on are its own */
+    struct pieces **list; /* of an L2: what will be written, by its addresses */
+};
+
+/* Bytes from `at` on will be written to what is behind. */
+static void will_be_written(const struct lookup *l, uint64_t at, uint64_t nbytes,
+                            struct found *found)
 {
+    if (!l->list)
+        moved_add(&found->written, l->access, at, nbytes);
+    else if (!pieces_add(l->list, at, nbytes))
+        fail(l->s, KB_NO_MEMORY);
+}
+
+static void drop(const struct lookup *l, const struct cache_line *dropped, struct found *found)
+{
+    struct cache *c = l->cache;
     unsigned bits = c->tags.row->line_bits;
 
     if (!dropped->tag)
@@ -180,39 +169,50 @@ static void drop(struct cache *c, const struct cache_line *dropped, uint64_t acc
     if (!dropped->dirty)
         return;
     c->counts.written_back++;
-    moved_add(written, access, (dropped->tag - 1) << bits, UINT64_C(1) << bits);
+    will_be_written(l, (dropped->tag - 1) << bits, UINT64_C(1) << bits, found);
 }
 
-/* Where a lookup stands. */
-struct lookup {
-    struct cache *cache;
-    bool writes, through;
-    int64_t ready_fs; /* s + latency */
-    uint64_t access;  /* of the memory behind */
-};
+/* A line is missing, `asked` of whose bytes are wanted. The number of the child that reads it. */
+static uint32_t will_be_read(const struct lookup *l, uint64_t number, uint64_t asked,
+                             struct found *found)
+{
+    struct cache *c = l->cache;
+    unsigned bits = c->tags.row->line_bits;
+
+    found->asked += asked;
+    if (l->list)
+        return l2_reads(l->s, c, number << bits, UINT64_C(1) << bits, asked);
+    moved_add(&found->missing, l->access, number << bits, UINT64_C(1) << bits);
+    return c->fills.next;
+}
+
+/* A line is there that child `number` has brought in, or will. */
+static void is_there(const struct lookup *l, uint32_t number, struct found *found)
+{
+    int64_t end = number - l->first_fill < UINT32_MAX / 2 ? 0 : fill_end(&l->cache->fills, number);
+
+    if (end == NOT_YET) {
+        wait_for_fill(l->s, l->cache, number, l->slot);
+        return;
+    }
+    l->cache->counts.pending += end > l->ready_fs;
+    found->pending_fs = end > found->pending_fs ? end : found->pending_fs;
+}
 
 /* Line `number`, `asked` of whose bytes are wanted. */
 static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, struct found *found)
 {
     struct cache *c = l->cache;
-    unsigned bits = c->tags.row->line_bits;
     struct cache_line *line = cache_tags_find(&c->tags, number), dropped;
-    int64_t end;
 
     c->counts.hits += line != NULL;
     c->counts.misses += !line;
     if (!line && !l->through) {
         line = cache_tags_bring_in(&c->tags, number, &dropped);
-        drop(c, &dropped, l->access, &found->written);
-        line->fill = l->writes ? 0 : c->fills.next;
-        if (!l->writes) {
-            moved_add(&found->missing, l->access, number << bits, UINT64_C(1) << bits);
-            found->asked += asked;
-        }
-    } else if (!l->writes) {
-        end = fill_end(&c->fills, line->fill);
-        c->counts.pending += end > l->ready_fs;
-        found->pending_fs = end > found->pending_fs ? end : found->pending_fs;
+        drop(l, &dropped, found);
+        line->fill = l->writes ? 0 : will_be_read(l, number, asked, found);
+    } else if (!l->writes && line->fill) {
+        is_there(l, line->fill, found);
     }
     if (l->writes && !l->through)
         line->dirty = true;
@@ -236,7 +236,7 @@ static void look_up_all(const struct lookup *l, const struct run *of, uint32_t n
     while (lines_next(&walk, &number, &asked))
         look_up(l, number, asked, found);
     for (uint32_t i = 0; l->through && i < n; i++)
-        moved_add(&found->written, l->access, of[i].at, of[i].nbytes);
+        will_be_written(l, of[i].at, of[i].nbytes, found);
 }
 
 /* Is any line not there? No line is touched. */
@@ -251,7 +251,7 @@ static bool misses(const struct cache_tags *tags, const struct run *of, uint32_t
     return false;
 }
 
-/* -- children --------------------------------------------------------------------------------- */
+/* -- children of a memory's cache --------------------------------------------------------------- */
 
 /* A child of the transaction in `slot` comes to the memory at `t`, with `drain_fs` of its own. */
 struct child {
@@ -261,10 +261,8 @@ struct child {
 static void record(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t slot,
                    bool writes)
 {
-    uint64_t part = s->splits ? s->splits[slot].number : 0;
-
-    if (how & HOW_COUNTED &&
-        !children_post(&s->children, t, class, s->txns[slot].id, child_part(part, 0, writes)))
+    if (how & HOW_COUNTED && !children_post(&s->children, t, class, s->txns[slot].id,
+                                            child_part(part_number(s, slot), 0, writes)))
         fail(s, KB_NO_MEMORY);
 }
 
@@ -284,80 +282,121 @@ static struct child make_child(struct kb_sim *s, int how, struct cache *c, uint3
     return (struct child){begin, end};
 }
 
-/* For how long the bytes of `txn` that were missing drain on its way; a tile's own drain may be
- * longer, by what its PE takes from run to run. */
-static int64_t missing_drain(const struct kb_sim *s, const struct txn *txn, uint64_t bytes,
-                             int64_t drain, bool is_tile)
+/* For how long the bytes of the row in `slot` that were missing drain on its way; a tile's own
+ * drain may be longer, by what its PE takes from run to run. */
+static int64_t missing_drain(const struct kb_sim *s, uint32_t slot, uint64_t bytes, int64_t drain)
 {
+    const struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(s->topo, txn);
     struct cost_row way;
 
-    if (bytes == txn->nbytes && !is_tile)
+    if (is_child(s, slot))
+        return drain_fs(bytes, child_gbs(s, txn));
+    if (bytes == txn->nbytes && !s->caches->rows[slot].pieces)
         return drain;
     way = txn_of_host(txn) ? cost_of_host(s->topo, &trip) : cost_of_pe(s->topo, &trip);
     return drain_fs(
         bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, cost_memory(s->topo, txn->dst, false)));
 }
 
+/* What was found is behind: `end` or later, that is known now. */
+static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
+                      const struct found *found, uint64_t t, int64_t drain)
+{
+    struct cached *row = &s->caches->rows[slot];
+    uint64_t end = after(t, drain);
+
+    if (found->missing.all) {
+        struct child child = make_child(s, how, c, slot, &found->missing, t,
+                                        missing_drain(s, slot, found->asked, drain), false);
+
+        fills_add(s, &c->fills, (int64_t)child.end_fs);
+        end = child.end_fs > end ? child.end_fs : end;
+    }
+    if (found->written.all)
+        make_child(s, how, c, slot, &found->written, t, 0, true);
+    if ((uint64_t)found->pending_fs > end) {
+        row->pending_fs = found->pending_fs - (int64_t)end;
+        end = (uint64_t)found->pending_fs;
+    }
+    serving_end(s, end, slot);
+}
+
 /* -- arrivals --------------------------------------------------------------------------------- */
 
-/* With mshrs a read that misses begins no earlier than the end of the k-th last read child. */
-static void wait_for_mshr(struct cache *c, const struct txn *txn, const struct run *of, uint32_t n)
+/* With mshrs a read that misses begins no earlier than the end of the k-th last read child. False:
+ * that is not known yet. */
+static bool has_mshr(struct cache *c, const struct txn *txn, const struct run *of, uint32_t n)
 {
     uint32_t mshrs = c->tags.row->mshrs;
     int64_t end;
 
     if (!mshrs || txn_writes(txn) || !misses(&c->tags, of, n))
-        return;
+        return true;
     end = fill_end(&c->fills, c->fills.next - mshrs);
+    if (end == NOT_YET)
+        return false;
     c->server.free_fs = end > c->server.free_fs ? end : c->server.free_fs;
+    return true;
+}
+
+/* The lookup of the transaction in `slot`, which came at `t`. False: it has to wait. */
+static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+    const struct memory_row *memory = cost_memory(s->topo, txn->dst, false);
+    struct cached *row = &s->caches->rows[slot];
+    int64_t latency = cost_in_memory_fs(&s->mask, memory), drain = txn->hold_fs - latency;
+    struct lookup l = {.s = s,
+                       .cache = c,
+                       .slot = slot,
+                       .writes = txn_writes(txn),
+                       .through = txn_writes(txn) && c->tags.row->write == WRITES_THROUGH,
+                       .access = c->access,
+                       .list = c->is_l2 ? &s->caches->written : NULL};
+    struct found found = {0};
+    uint64_t start;
+    struct run one;
+    uint32_t n;
+    const struct run *of = pieces_of(row, txn, &one, &n);
+
+    if (!has_mshr(c, txn, of, n))
+        return false;
+    start = take_turn(s, &c->server, drain_fs(txn->nbytes, memory->own_gbs + s->mask.memory_gbs), t);
+    fills_forget(&c->fills, (int64_t)start);
+    row->start_fs = (int64_t)start;
+    row->pending_fs = 0;
+    row->left = 0;
+    l.ready_fs = (int64_t)after(start, latency);
+    l.first_fill = c->fills.next;
+    if (c->is_l2)
+        l2_begin(s, slot, l.ready_fs, drain);
+    look_up_all(&l, of, n, &found);
+    if (c->is_l2)
+        l2_go_behind(s, c, slot, found.asked, found.pending_fs);
+    else
+        go_behind(s, how, c, slot, &found, (uint64_t)l.ready_fs, drain);
+    return true;
 }
 
 static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                          const struct delivery *part)
 {
-    const struct txn *txn = &s->txns[slot];
-    const struct kind_row *kind = kind_at(s->topo, dst_cube(s->topo, txn->dst));
-    struct cached *row = &s->caches->rows[slot];
-    struct cache *c = cache_of(s, txn->dst);
-    int64_t latency = cost_in_memory_fs(&s->mask, &kind->hbm), drain = txn->hold_fs - latency;
-    struct found found = {0};
-    uint64_t start, end;
-    struct run one;
-    uint32_t n;
-    const struct run *of = pieces_of(row, txn, &one, &n);
+    struct cache *c = cache_of(s, s->txns[slot].dst);
 
     (void)part;
-    if (!c)
-        return;
-    wait_for_mshr(c, txn, of, n);
-    start =
-        take_turn(s, &c->server, drain_fs(txn->nbytes, kind->hbm.own_gbs + s->mask.memory_gbs), t);
-    end = after(start, latency);
-    forget(&c->fills, (int64_t)start);
-    look_up_all(&(struct lookup){c, txn_writes(txn),
-                                 txn_writes(txn) && kind->cache.write == WRITES_THROUGH,
-                                 (int64_t)end, kind->cached.access_bytes},
-                of, n, &found);
-    *row =
-        (struct cached){.offset = row->offset, .pieces = row->pieces, .start_fs = (int64_t)start};
-    t = end;
-    end = after(end, drain);
-    if (found.missing.all) {
-        struct child child =
-            make_child(s, how, c, slot, &found.missing, t,
-                       missing_drain(s, txn, found.asked, drain, row->pieces), false);
+    if (c && (c->waiting.head != TXN_NONE || !serve(s, how, c, t, slot)))
+        txn_append(&c->waiting, s->txns, slot);
+}
 
-        add_fill(s, &c->fills, (int64_t)child.end_fs);
-        end = child.end_fs > end ? child.end_fs : end;
+void caches_go_on(struct kb_sim *s, struct cache *c)
+{
+    for (uint32_t slot = c->waiting.head, next; slot != TXN_NONE; slot = next) {
+        next = s->txns[slot].next; /* before it has an event */
+        if (!serve(s, 0, c, (uint64_t)s->txns[slot].arrive_fs, slot))
+            return;
+        c->waiting.head = next;
     }
-    if (found.written.all)
-        make_child(s, how, c, slot, &found.written, t, 0, true);
-    if ((uint64_t)found.pending_fs > end) {
-        row->pending_fs = found.pending_fs - (int64_t)end;
-        end = (uint64_t)found.pending_fs;
-    }
-    serving_end(s, end, slot);
 }
 
 const struct memory_server cache_server = {.begin = caches_begin,

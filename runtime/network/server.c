@@ -24,7 +24,8 @@ static bool is_model_of(const struct memory_row *memory, unsigned model)
 static bool has_model(const struct kb_topology *t, unsigned model)
 {
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (is_model_of(&t->kinds[kind].hbm, model) || is_model_of(&t->kinds[kind].sram, model))
+        if (is_model_of(&t->kinds[kind].hbm, model) || is_model_of(&t->kinds[kind].sram, model) ||
+            is_model_of(&t->kinds[kind].l2, model))
             return true;
     return false;
 }

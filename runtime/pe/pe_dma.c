@@ -191,6 +191,12 @@ static const struct targets *targets_of(struct kb_sim *s, const struct command *
     return targets;
 }
 
+/* An L2 has what loads and stores move, and tiles: no atomics, and no messages. */
+static bool goes_past_l2(const struct command *c)
+{
+    return (c->task != TASK_PLAIN && c->task != TASK_ACC) || c->to_all;
+}
+
 /* The same where transactions may have parts. */
 static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t t,
                                                      const struct stage *stage, uint32_t area,
@@ -199,6 +205,7 @@ static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t 
     const struct command *c = stage->command;
     struct bytes_at bytes = {.by_address = address_is_interleaved(s->topo, address),
                              .at = address,
+                             .past_l2 = goes_past_l2(c),
                              .tile = c->to_all ? (struct tile){0} : tile_of(stage),
                              .targets = c->to_all ? targets_of(s, c) : NULL};
     uint32_t slot;
@@ -221,8 +228,12 @@ static __attribute__((noinline)) uint32_t parts_slot(struct kb_sim *s, uint64_t 
     slot = new_slot(s, t, stage, s->parts.rows[0].dst, nbytes);
     if (slot == TXN_NONE)
         return slot;
+    if (!split_goes_in_parts(s, &bytes)) {
+        split_place_cut(s, slot);
+        return slot;
+    }
     split_place(s, slot, s->parts.rows[0].offset);
-    return !split_goes_in_parts(s, &bytes) || make_parts(s, stage, slot) ? slot : TXN_NONE;
+    return make_parts(s, stage, slot) ? slot : TXN_NONE;
 }
 
 uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,

@@ -146,6 +146,7 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
 
     if (!token)
         return false;
+    token->joins_fs = t;
     stage.id = c->op.id + c->piece;
     slot =
         pe_dma_slot(s, t, &stage, q->memory, ipcq_slot_address(q, q->issued), token->fetch_bytes);
@@ -189,9 +190,10 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     engine_send_word(s, next->free_fs, 0, slot);
 }
 
-static void wait_for_slot(struct kb_sim *s, struct command *c)
+static void wait_for_slot(struct kb_sim *s, uint64_t t, struct command *c)
 {
     c->queue->sending = c;
+    c->queue->lacks_fs = t;
     if (s->observer)
         observe_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (ipcq_slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
@@ -240,7 +242,7 @@ static void send_on(struct kb_sim *s, uint64_t t, struct queue *q, uint64_t end,
             if (!send_piece(s, t, c, called && c->piece == 0))
                 return;
         if (c->piece < c->pieces) {
-            wait_for_slot(s, c);
+            wait_for_slot(s, t, c);
             return;
         }
         q->sending = c->behind;
@@ -257,6 +259,7 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 
 void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
 {
+    pe_result(q->sending->pe)->slot_wait_fs += (int64_t)(t - q->lacks_fs);
     if (send_piece(s, t, q->sending, false))
         send_on(s, t, q, t, false);
 }
@@ -355,10 +358,12 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
 }
 
 /* A piece is in its slot. */
-static void arrived(const struct token *token)
+static void arrived(const struct work *work)
 {
+    const struct token *token = work->token;
     struct filled *slot = ipcq_slot_of(token->queue, token->i);
 
+    pe_result(token->command->pe)->channel_wait_fs += work->start_fs - (int64_t)token->joins_fs;
     slot->full = true;
     slot->id = token->command->op.id + token->number;
     pe_result(token->command->pe)->dma_write_bytes += token->fetch_bytes;
@@ -369,7 +374,7 @@ bool ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work *work)
     struct command *c = work->command;
 
     if (c->task == TASK_SEND)
-        arrived(work->token);
+        arrived(work);
     else
         free_slot(s, t, work);
     if (--c->pieces_left > 0)
@@ -395,7 +400,7 @@ void ipcq_set_moved(struct op_token *r, const struct token *token)
     r->token = token->number;
     r->nbytes = token->fetch_bytes;
     r->address = ipcq_slot_address(token->queue, token->i);
-    r->space = (uint8_t)address_space(r->address);
+    r->space = (uint8_t)token->queue->space;
 }
 
 struct op ipcq_record(const struct work *work)
@@ -413,7 +418,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
     }
     op.out.address = ipcq_slot_address(token->queue, token->i);
-    op.out.space = (uint8_t)address_space(op.out.address);
+    op.out.space = (uint8_t)token->queue->space;
     return op;
 }
 

@@ -23,10 +23,12 @@ struct queue {
     uint32_t sender, receiver, tag; /* PEs by number */
     uint32_t memory;                /* where the slots lie, packed */
     uint64_t address;               /* of the first */
+    enum space space;               /* of its slots */
     uint32_t slot_bytes;
     uint32_t n_slots, issued, taken;            /* the last two: pieces */
     int64_t credit_fs;                          /* from receiver to sender */
     struct command *sending, *last_sending;     /* have pieces to send, in order */
+    uint64_t lacks_fs;                          /* since then the first waits for a slot */
     struct command *receiving, *last_receiving; /* wait for pieces, in order */
     struct queue *next;                         /* of the same hash */
     struct slot_room *room;                     /* of the memory where the slots lie */

@@ -54,6 +54,7 @@ static bool place_slots(struct command *c, struct queue *q)
         q->room = r.taken;
         q->memory = r.memory;
         q->address = address_of(s->topo, r.memory, r.size - r.taken->bytes);
+        q->space = address_space(s->topo, q->address);
         return true;
     }
     kb_endpoint_name(&memory, name);

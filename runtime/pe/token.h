@@ -18,6 +18,7 @@ struct token {
     struct token *next_free;
 
     struct queue *queue; /* of a piece, or a credit */
+    uint64_t joins_fs;   /* a piece that is sent its channel */
 };
 
 /* Extent of operand `i`'s part of a token: rows and columns as they enter the product. */

@@ -286,6 +286,8 @@ static __attribute__((noinline)) kb_status find_parts(const struct adding *a, co
         s->slots[a->n_txns] = slot;
     split_none(s, slot);
     split_place(s, slot, r->offset);
+    if (status == KB_OK && !to.splits && topology_has_l2(s->topo))
+        split_place_cut(s, slot);
     if (status == KB_OK && to.splits && !split_later(s, slot, &bytes))
         return KB_NO_MEMORY;
     return status;

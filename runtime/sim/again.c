@@ -30,6 +30,28 @@ static void clear_links(struct kb_sim *s, const struct txn *x)
     }
 }
 
+/* All of it: children of an L2 may have come anywhere. */
+static void clear_all(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+
+    for (size_t i = 0; s->links && i < walk_n_links(t); i++)
+        link_clear(&s->links[i]);
+    for (uint32_t dst = 0; dst < sim_cubes(t) << t->unit_bits; dst++) {
+        if (dst_unit(t, dst) >= t->n_units)
+            continue;
+        s->memories[dst] = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
+        if (!unit_is_tcm(t, dst_unit(t, dst)))
+            server_clear(s, dst);
+        if (s->early)
+            link_clear(&s->early[dst]);
+        instance_clear_memory(s, dst);
+    }
+    instances_clear_nodes(s);
+    flows_clear(&s->of_children, t);
+    s->free_child = TXN_NONE;
+}
+
 /* The memory that a row has come to, and what it took on its way there. */
 static void clear_way(struct kb_sim *s, const struct txn *x)
 {
@@ -65,9 +87,11 @@ void again_rewind(struct kb_sim *s)
 {
     if (s->router)
         router_clear(s);
+    if (topology_has_l2(s->topo))
+        clear_all(s);
     s->n_txns = s->n_parts = s->next_row = s->n_done = 0;
     s->started = false;
-    s->end_fs = 0;
+    s->end_fs = s->child_end_fs = 0;
     s->now_fs = 0;
     inorder_rewind(s);
 }

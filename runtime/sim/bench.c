@@ -17,9 +17,8 @@
  * without Phase 2, of which only the time of its kernels is taken. Each try begins on an idle
  * machine of its own. That a value is refused, or breaks a rule of kernels, is for setup() to
  * weigh; but if memory is short, another value must not be chosen for it, and the run fails.
- * Example: all_reduce with 1024 f16 on cube8 tries halving, 348.24 ns, and mesh
- * and hierarchical, 356.94 ns each; lower bounds rule out ring (1329.79) and torus (357.51). It
- * sets algorithm=halving by kb_bench_set(), and the run goes on as if the user had given that.
+ * Which are worth a try it may ask a kernel: kb_bench_ask(). The fastest is set by kb_bench_set(),
+ * and the run goes on as if the user had given that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +284,24 @@ kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *va
     if (status && why)
         *why = other;
     return status;
+}
+
+void kb_bench_ask(kb_bench_run *run, kb_kernel kernel, const void *user)
+{
+    kb_options options = {.stack_bytes = run->stack_bytes};
+    kb_launch_request request = {
+        .name = "ask", .kernel = kernel, .args.user = user, .pes = &(uint32_t){0}, .n_pes = 1};
+    kb_sim *sim = NULL;
+
+    if (run->status)
+        return;
+    run->status = kb_sim_new(run->topo, &options, &sim);
+    if (!run->status)
+        run->status = kb_launch(sim, &request, &run->why);
+    if (!run->status)
+        run->status = kb_sim_run(sim, 0, &run->why);
+    if (sim)
+        kb_sim_free(sim);
 }
 
 void kb_bench_set(kb_bench_run *run, const char *name, const char *value)

@@ -264,6 +264,11 @@ int kb_bench_choice(const kb_bench_run *run, const char *name)
     return (int)value_of(run, name, KB_ARG_CHOICE)->integer;
 }
 
+const char *kb_bench_word(const kb_bench_run *run, const char *name)
+{
+    return value_of(run, name, KB_ARG_CHOICE)->text;
+}
+
 const char *kb_bench_value(const kb_bench_run *run, size_t i)
 {
     return run->values[i].text;

@@ -40,8 +40,10 @@ static inline uint64_t destination_reach(const struct destination *to)
 /* Where its bytes lie. */
 static inline struct bytes_at destination_bytes(const struct destination *to)
 {
-    return (struct bytes_at){to->interleaved, to->interleaved ? to->address : to->offset, to->tile,
-                             to->targets};
+    return (struct bytes_at){.by_address = to->interleaved,
+                             .at = to->interleaved ? to->address : to->offset,
+                             .tile = to->tile,
+                             .targets = to->targets};
 }
 
 /* Finds whether the transaction `of`, to a destination that is right, goes in parts, in a

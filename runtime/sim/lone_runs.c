@@ -66,7 +66,8 @@ static uint64_t place_of_bytes(const struct kb_sim *s, uint32_t slot)
 {
     const struct memory_row *hbm = &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->hbm;
     bool matters =
-        s->topo->banked || s->topo->impls || hbm->access_bytes || hbm->model == MEMORY_CACHE;
+        s->topo->banked || s->topo->impls || hbm->access_bytes ||
+                   hbm->model == MEMORY_CACHE || topology_has_l2(s->topo);
 
     if (has_parts(s, slot))
         return matters || s->splits[slot].by_address ? s->txns[slot].address : 0;

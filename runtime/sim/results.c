@@ -20,6 +20,7 @@
 #include "sim/sim.h"
 #include "engine/router.h"
 #include "engine/split.h"
+#include "machine/address.h"
 #include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
@@ -50,12 +51,22 @@ INLINE const struct txn *served(const struct kb_sim *s, bool plain, uint32_t slo
     return plain ? &s->txns[slot] : split_last(s, slot);
 }
 
+/* Data of a read of several memories are late by what joining them takes. */
+static struct kb_cost with_joins(const struct kb_sim *s, const struct txn *x, struct kb_cost c)
+{
+    int64_t late_fs = branch_late_fs(s, (uint32_t)(x - s->txns));
+
+    c.overhead_fs += late_fs;
+    c.memory_overhead_fs += late_fs;
+    return c;
+}
+
 INLINE struct kb_cost cost(const struct kb_sim *s, bool plain, const struct txn *x)
 {
     struct trip trip;
 
     if (!plain)
-        return sim_cost(s, x);
+        return with_joins(s, x, sim_cost(s, x));
     trip = txn_trip(s->topo, x);
     return cost_by_tables(s->topo, &s->mask, x->op, &trip, x->nbytes);
 }
@@ -74,6 +85,11 @@ INLINE int64_t done_fs(const struct kb_sim *s, bool plain, const struct txn *x,
     return service_fs(s, plain, x, c) + c->memory_overhead_fs + c->drain_fs;
 }
 
+static bool goes_to_l2(const struct kb_sim *s, const struct txn *x)
+{
+    return unit_is_l2(s->topo, dst_unit(s->topo, x->dst));
+}
+
 /* What it would take alone: as it was, but where components take part, or parts of it wait for each
  * other. */
 INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *x,
@@ -85,7 +101,7 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
     bool packets = !plain && split_by_packets(s, slot);
     struct kb_cost alone = *c;
 
-    if (!packets && (plain || !s->topo->impls))
+    if (!packets && (plain || !s->topo->impls || goes_to_l2(s, x)))
         return cost_formula_fs(c);
     if (packets || lone_is_run(s, x)) {
         struct lone lone = lone_of(s, packets ? s->splits[slot].whole : slot);
@@ -96,9 +112,14 @@ INLINE int64_t formula_fs(const struct kb_sim *s, bool plain, const struct txn *
     alone.overhead_fs -= served->delay_fs; /* by the tables again */
     cost_set_memory(&alone, cost_in_memory_fs(&s->mask, memory) + c->drain_fs);
     cost_add_alone(s->idle,
-                   &(struct alone_of){s->topo, &s->mask, x->op, txn_trip(s->topo, x), x->nbytes,
-                                      served->offset, c->drain_fs, split_own_bytes(s, slot), NULL,
-                                      NULL},
+                   &(struct alone_of){.t = s->topo,
+                                      .m = &s->mask,
+                                      .op = x->op,
+                                      .trip = txn_trip(s->topo, x),
+                                      .nbytes = x->nbytes,
+                                      .offset = served->offset,
+                                      .drain_fs = c->drain_fs,
+                                      .own_bytes = split_own_bytes(s, slot)},
                    &alone);
     return cost_formula_fs(&alone);
 }
@@ -110,7 +131,7 @@ static __attribute__((noinline)) int64_t branches_alone_fs(const struct kb_sim *
 
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         const struct txn *x = &s->txns[part];
-        struct kb_cost c = sim_cost(s, x);
+        struct kb_cost c = cost(s, false, x);
         int64_t fs = formula_fs(s, false, x, &c);
 
         most = fs > most ? fs : most;
@@ -319,17 +340,21 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_transaction *out)
 {
     REFUSE_NULL(s && out, "sim, out", NULL);
     const struct txn *txn;
-    uint32_t slot;
+    uint32_t slot, dst;
+    uint64_t offset;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
     slot = sim_slot(s, id);
     txn = &s->txns[slot];
+    dst = txn->dst;
+    if (unit_is_l2(s->topo, dst_unit(s->topo, dst))) /* it is asked for a slice */
+        address_find(s->topo, s->caches->rows[slot].offset, &dst, &offset);
     *out = (kb_transaction){
         .issue_fs = txn->issue_fs,
         .op = txn->op,
         .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn), txn->chiplet),
-        .dst = endpoint_unpack_memory(s->topo, txn->dst),
+        .dst = endpoint_unpack_memory(s->topo, dst),
         .nbytes = txn->nbytes,
         .plane = s->topo->plane_choice == PLANE_BY_COLUMN ? txn->course + 1u : 0,
         .prio = txn->prio,

@@ -29,7 +29,10 @@
 
 static bool options_are_known(const kb_options *o)
 {
-    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_BUFFERS;
+    bool keeps = o->oplog || o->phase2 || o->values;
+
+    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 &&
+           o->costs_off < 2u * KB_COST_BUFFERS && !(o->no_values && keeps);
 }
 
 uint64_t kb_sim_bytes(const kb_topology *topo)
@@ -82,7 +85,9 @@ kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why)
     if (status == KB_INTERNAL)
         observe_error(s->observer, why);
     if (status == KB_BAD_REQUEST && s->started)
-        endpoint_error(why, TRAFFIC_NO_WAY);
+        endpoint_error(why, "%s",
+                       s->traffic ? TRAFFIC_NO_WAY
+                                  : "there is no way from the L2 of a cube to a slice");
     else if (status == KB_TIME_RANGE)
         endpoint_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)

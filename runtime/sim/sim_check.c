@@ -56,7 +56,7 @@ static kb_status check_channels(const struct kb_sim *s, uint32_t cube, kb_error 
     if (s->options.costs_off & KB_COST_CHANNELS)
         return KB_OK;
     for (uint32_t i = first; status == KB_OK && i < end; i++) {
-        struct busy x = {s->channels[i].busy_fs, channels_of(t, i), s->end_fs};
+        struct busy x = {s->channels[i].busy_fs, channels_of(t, i), sim_free_fs(s)};
 
         status = check(s, place_of(KB_AT_CHANNEL, i), &x, why);
     }
@@ -71,7 +71,7 @@ static kb_status check_engines(const struct kb_sim *s, uint32_t cube, kb_error *
     if (s->options.costs_off & KB_COST_ENGINES)
         return KB_OK;
     for (uint32_t i = 2 * cube; status == KB_OK && i < 2 * cube + 2; i++) {
-        struct busy x = {s->engines[i].busy_fs, engines_of(t, i), s->end_fs};
+        struct busy x = {s->engines[i].busy_fs, engines_of(t, i), sim_free_fs(s)};
 
         status = check(s, place_of(KB_AT_ENGINE, i), &x, why);
     }
@@ -84,7 +84,7 @@ static kb_status check_memories(const struct kb_sim *s, uint32_t cube, kb_error 
     kb_status status = KB_OK;
 
     for (uint32_t i = dst_pack(t, cube, 0); status == KB_OK && i < dst_pack(t, cube + 1, 0); i++) {
-        struct busy x = {s->memories[i].busy_fs, 1, s->end_fs};
+        struct busy x = {s->memories[i].busy_fs, 1, sim_free_fs(s)};
 
         if (s->early && s->early[i].free_fs)
             x = (struct busy){s->early[i].busy_fs, 1, s->early[i].free_fs};
@@ -144,7 +144,7 @@ static kb_status check_ports(const struct kb_sim *s, kb_error *why)
 
     for (uint32_t i = 0; status == KB_OK && i < n; i++) {
         const struct link_station *port = &s->kernels->ports[i];
-        struct busy x = {s->kernels->pes[i / N_PORTS].port[i % N_PORTS].busy_fs, 1, s->end_fs};
+        struct busy x = {s->kernels->pes[i / N_PORTS].port[i % N_PORTS].busy_fs, 1, sim_free_fs(s)};
 
         if (last_free_fs(port))
             x = (struct busy){port->busy_fs, link_servers(port), last_free_fs(port)};

@@ -104,7 +104,8 @@ static kb_status make_job(struct kb_sim *s, const kb_point *p, struct job *job, 
         status = destination_parts(s, &row, &to, why);
     if (status != KB_OK)
         return status;
-    in_parts = s->splits && (to.splits || s->parts.rows[0].blocks);
+    in_parts = s->splits && (to.splits || s->parts.rows[0].blocks ||
+                             s->parts.rows[0].dst != ends[1]);
     *job = (struct job){.op = p->op,
                         .src = ends[0],
                         .dst = ends[1],
@@ -129,6 +130,11 @@ static kb_status split_copies(struct kb_sim *s, const struct job *job, kb_error 
     for (uint32_t i = 0; i < job->n; i++) {
         split_none(s, i);
         split_place(s, i, job->to.offset);
+        if (!job->to.splits && topology_has_l2(s->topo)) {
+            if (split_cut(s, &s->txns[i], &bytes) != KB_OK)
+                return KB_NO_MEMORY;
+            split_place_cut(s, i);
+        }
         if (job->to.splits && !split_later(s, i, &bytes))
             return KB_NO_MEMORY;
     }

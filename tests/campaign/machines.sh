@@ -88,7 +88,7 @@ commands()
     for level in system sip cube pe; do
         alike view $level || return
     done
-    tail -n +2 rows.csv | cut -d, -f2-4 | grep -v -e 0x -e mwrite | head -n 3 | tr , ' ' >ends
+    tail -n +2 rows.csv | cut -d, -f2-4 | grep -v -e 0x -e mwrite -e mread | head -n 3 | tr , ' ' >ends
     while read -r op src dst; do
         alike route "$src" "$dst" --op "$op" || return
     done <ends

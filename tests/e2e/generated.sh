@@ -26,7 +26,9 @@ for file in topo.h topo.c two_cubes.h; do
     ok "golden: $file (make golden writes it again)"
 done
 
+# Of nets t3k and mi300x have all tables; those of the others are up to 100 MB.
 for yaml in topologies/*.yaml tests/machines/{tray32,components}.yaml tests/vectors/*.yaml tests/vectors2/{banks0,router*}.yaml; do
+    case $yaml in */dojo.yaml | */dgxh100.yaml | */galaxy.yaml) continue ;; esac
     generate "$yaml" "$work/one" && ! grep -n 'gen_' "$work"/one/*.[ch]
     ok "no macro is left over in what $yaml becomes"
 done

@@ -263,7 +263,7 @@ bad_pairs()
         '--set cube.pe.pe_ipcq.space=zzz: '"'"'cube.pe.pe_ipcq.space'"'"' must be tcm, sram or hbm, not '"'"'zzz'"'"'' \
         --set addressing.granule=4096 --set cube.pe.pe_ipcq.space=zzz topologies/cube8.yaml
     fails 'sets: fabric.shape=x fabric.grid.w=2' 2 \
-        '--set fabric.shape=x: '"'"'fabric.shape'"'"' must be switch or grid, not '"'"'x'"'"'' \
+        '--set fabric.shape=x: '"'"'fabric.shape'"'"' must be switch, grid or net, not '"'"'x'"'"'' \
         --set fabric.shape=x --set fabric.grid.w=2 topologies/cube8.yaml
     fails 'sets: fabric.grid.w=x' 2 \
         '--set fabric.grid.w=x: '"'"'fabric.grid.w'"'"' must be an integer, not '"'"'x'"'"'' \

@@ -15,7 +15,7 @@ run llm llama-3.2-1b --batch 1,4 --decode 64 --tries 2 --format json --quiet
 equal "the schema" kernbench.llm/1 "$(total .schema)"
 equal "an object for each batch" "1 4" "$(total '[.totals[].batch] | join(" ")')"
 equal "what was not run is null" "null null" "$(total '[.totals[].ttft_ms | tostring] | join(" ")')"
-equal "4 tokens in 212.091 us" "0.212091 4714.951 18859.802" \
+equal "4 tokens in 211.989 us" "0.211989 4717.23 18868.919" \
     "$(total '.totals[1] | "\(.tpot_ms) \(.tokens_per_s_user * 1000 | round / 1000) \(.tokens_per_s * 1000 | round / 1000)"')"
 equal "the time of a token is the total of its rows" 0 \
     "$(total '[.rows[] | select(.op == "total") | .us / 1000] as $us | [.totals[].tpot_ms] as $ms |
@@ -62,5 +62,111 @@ equal "the first token is of the prompt" 0 \
 run llm llama-3.2-1b --prefill 16 --tokens 1 --tries 1 --format json --quiet
 equal "one token has no time of the next" "true null" "$(total '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms)"')"
 refused "a step and tokens" 2 "--tokens are behind a prompt, and --decode is one step" llm llama-3.2-1b --tokens 2 --decode 2
+
+# -- lists, causes, tiles -----------------------------------------------------------------------
+
+run llm llama-3.2-1b --tp 4,8 --batch 1,2 --decode 16,32 --tries 1 --format json --quiet
+equal "lists multiply" "4/1/16 4/1/32 4/2/16 4/2/32 8/1/16 8/1/32 8/2/16 8/2/32" \
+    "$(total '[.totals[] | "\(.tp)/\(.batch)/\(.kv)"] | join(" ")')"
+equal "each operation has a cause" 0 "$(total '[.rows[] | select(.bytes != null and .cause == null)] | length')"
+run llm llama-3.2-1b --prefill 16 --tp 4 --decode 16,32 --tries 1 --format json --quiet
+equal "one prefill for all steps" "prefill 16, decode 16, decode 32" \
+    "$(total '[.rows[] | select(.op == "total") | "\(.phase) \(.kv)"] | join(", ")')"
+run llm llama-3.2-1b --decode 16 --tries 1 --quiet
+equal "no empty line behind a table" "batch 1" "$(tail -1 out | cut -d: -f1)"
+refused "a list that is none" 2 "--tp: " llm llama-3.2-1b --tp 4,x
+refused "too many tokens" 2 "--decode: 1048577 is more than 1048576" llm llama-3.2-1b --decode 1048577
+
+run llm llama-3.2-1b --decode 16 --tries 2 --map-out tiles.yaml --format csv --quiet
+cp out found
+run llm llama-3.2-1b --decode 16 --tries 2 --map tiles.yaml --map-out again.yaml --format csv --quiet
+same tiles.yaml again.yaml
+ok "tiles come back as they were"
+equal "and take as long" "$(cut -d, -f10-12 found)" "$(cut -d, -f10-12 out)"
+equal "a tile of a map is told beside the one that was found" 5 "$(grep -c 'given, +0.0 % over M' out)"
+sed -i '/op: down/s/tile: .*]/tile: [1, 16, 16]/' again.yaml
+run llm llama-3.2-1b --decode 16 --tries 2 --map again.yaml --format csv --quiet
+equal "a tile that was edited is taken" "true 1" \
+    "$(awk -F, '$10 == "down" {us[FILENAME] = $12} END {print (us["out"] > us["found"] ? "true" : "false")}' found out) $(grep -c 'M 1 N 16 K 16 given, +[1-9]' out)"
+sed 's/^machine: .*/machine: 0123456789abcdef/' tiles.yaml > other.yaml
+refused "of another machine" 3 "other.yaml:3:10: a map of another machine" llm llama-3.2-1b --map other.yaml
+printf 'kernbench_map: 1\nmachine: x\nproducts:\n- {op: a, m: 0, k: 1, n: 1, x: bf16, w: b, grid: 3x1, tile: [1]}\n- {foo: 1}\n' > bad.yaml
+refused "each mistake has its place" 3 "bad.yaml:4:61: a tile is [m, k, n]" llm llama-3.2-1b --map bad.yaml
+refused "no such map" 3 "cannot read none.yaml" llm llama-3.2-1b --map none.yaml
+sed -i '/op: down/s/tile: .*]/tile: [4096, 4096, 4096]/' again.yaml
+refused "a tile that has no room" 3 "the tile does not fit" llm llama-3.2-1b --decode 16 --tries 1 --map again.yaml
+
+run llm llama-3.2-1b --decode 16 --prove --format csv --quiet
+equal "all is proven" 5 "$(grep -c ', proven)' out)"
+run llm llama-3.2-1b --decode 16 --batch 2 --grid 2x4 --tries 1 --map-out grid.yaml --format csv --quiet
+equal "a grid that was asked for" 5 "$(grep -c 'grid: 2x4' grid.yaml)"
+refused "a grid of other PEs" 2 "--grid '3x3' is not PxQ with the 8 PEs of a rank" llm llama-3.2-1b --grid 3x3
+refused "more rows than tokens" 2 "an iteration of 1 tokens has not 2 rows" llm llama-3.2-1b --decode 16 --grid 2x4
+
+# -- graphs -------------------------------------------------------------------------------------
+
+# comes_back NAME ARGUMENTS: the graph of a model takes what the model takes, and is written again as it was
+comes_back()
+{
+    local name=$1
+
+    shift
+    run llm "$@" --tries 2 --graph graph.yaml --map-out a.yaml --format csv --quiet
+    cut -d, -f2- out > model
+    run llm graph.yaml --tries 2 --map-out b.yaml --format csv --quiet
+    cut -d, -f2- out > graph
+    same model graph && same a.yaml b.yaml
+    ok "a graph takes what its model takes: $name"
+}
+
+comes_back llama llama-3.2-1b --decode 16 --batch 2
+comes_back falcon falcon-7b --prefill 24 --tp 1
+comes_back qwen qwen-3-32b --decode 16 --weights i8 --kv i8
+cat > small.yaml <<'END'
+kernbench_graph: 1
+ranks: 2
+repeat: {layer: 3}
+nodes:
+- {id: in, op: embed, rows: 4, width: 256, table: 1K}
+- {begin: layer}
+- {id: qkv, op: gemm, m: 4, n: 384, k: 256}
+- {id: att, op: attention, q: [1x3, 1], kv: [100x4], heads: 1, kv_heads: 1, dim: 128, stream: main}
+- {id: o, op: gemm, m: 4, n: 256, k: 128, deps: [att]}
+- {id: sum, op: all_reduce, bytes: 2K, group: tp}
+- {end: layer}
+END
+run llm small.yaml --tries 1 --format csv
+equal "one by hand" "in 1 qkv 3 att 3 o 3 sum 3 layer 3 head  total  " \
+    "$(sed 1d out | cut -d, -f10,11 | tr ',\n' '  ')"
+equal "streams are not read" 1 "$(grep -c 'streams are not read' err)"
+refused "a graph has its own ranks" 2 "--tp is of models" llm small.yaml --tp 2
+refused "and one iteration" 2 "are of models" llm small.yaml --prefill 2
+sed 's/ranks: 2/ranks: 9/' small.yaml > nine.yaml
+refused "more ranks than the machine has" 2 "nine.yaml has 9 ranks, the machine 8 units" llm nine.yaml
+refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
+
+# wrong NAME LINE:COLUMN-AND-TEXT SED: small.yaml with a mistake
+wrong()
+{
+    sed "$3" small.yaml > wrong.yaml
+    refused "$1" 3 "wrong.yaml:$2" llm wrong.yaml
+}
+
+wrong "another version" "1:18: only version 1 is known" 's/graph: 1/graph: 2/'
+wrong "no op" "5:16: there is no op 'embd'" 's/embed/embd/'
+wrong "an op that is not simulated" "10:17: op mem is not simulated" 's/all_reduce/mem/'
+wrong "a key too many" "9:56: there is no key 'foo' here" 's/deps: .att./deps: [att], foo: 1/'
+wrong "a key too few" "7:3: 'k' is missing" 's/, k: 256//'
+wrong "a number that is none" "7:32: '0' is not a whole number" 's/n: 384/n: 0/'
+wrong "another extent than was written" "9:3: x is 4 x 64 of bf16, and 4 x 128 of bf16 was written" 's/k: 128/k: 64/'
+wrong "a node twice" "9:8: 'att' is there twice" 's/id: o,/id: att,/'
+wrong "no end" "5:1: 'layer' has no end" '/end:/d'
+wrong "no such group" "10:47: only groups tp and all" 's/group: tp/group: dp/'
+wrong "unlike requests" "8:37: requests of unlike lengths" 's/1x3, 1/1x3, 2/'
+wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q at most kv, and kv_heads divide heads" 's/kv_heads: 1/kv_heads: 3/'
+wrong "what nothing writes" "7:48: nothing writes 'y'" 's/k: 256/k: 256, x: y/'
+{ sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
+refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
+equal "20 of them" 20 "$(grep -c many.yaml err)"
 
 plan

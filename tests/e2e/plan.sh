@@ -48,7 +48,7 @@ lives "a sweep" sweep --src 'c*.pe*' --dst 'c*.slice*' --inflight 1,30 --format 
 lives "rates" load --pattern uniform --rate 0.02:0.1:0.01 --seeds 2 --txns 20000 --format csv
 lives "rates, as a table" load --pattern uniform --rate 0.02:0.1:0.01 --seeds 2 --txns 20000 --format table
 lives "limits" why gemm M=512 N=512 K=256 --format csv
-lives "keys" why copy --by key --format csv
+lives "keys" why copy L=16384 --by key --format csv
 
 # a journal is of what it says
 "$SIM" study s.yaml --quiet -o p.csv --shard 1/1 2>err
@@ -122,7 +122,7 @@ drawn '{random: 50, seed: 1}' >one && drawn '{random: 50, seed: 1}' >again && dr
 ok "random points, by their seed"
 
 cat >f.yaml <<'END_OF_STUDY'
-command: run gemm M=128 N=128 K=128
+command: run gemm M=64 N=128 K=64
 vary: {cube.noc.bw_gbs: "64:512:16", sip.d2d.bw_gbs: "64:512:16", cube.hbm.bw_gbs: [128, 256]}
 cost: {cube.noc.bw_gbs: 0.5, sip.d2d.bw_gbs: 1, cube.hbm.bw_gbs: 0.1}
 END_OF_STUDY
@@ -149,7 +149,7 @@ cat >few.yaml <<'END_OF_STUDY'
 command: replay rows.csv
 vary: {cube.hbm.bw_gbs: [128, 256]}
 END_OF_STUDY
-declare -A line=([vary]="replay rows.csv --vary sips=1,2" [study]="study few.yaml" [why]="why copy" [load]="load $rate" [run]="run copy")
+declare -A line=([vary]="replay rows.csv --vary sips=1,2" [study]="study few.yaml" [why]="why copy L=1024" [load]="load $rate" [run]="run copy L=1024")
 declare -A with=([breakdown]=--breakdown [stats]="--stats u.csv" [shard]="--shard 1/2 -o x.csv" [sqlite]="--sqlite d.db"
     [resume]="--resume -o x.csv" [fail-if]="--fail-if time_ns>1e9 --fail-if queue_channel_ns<0")
 declare -A no=([why/shard]="--shard needs --vary" [run/shard]="--shard needs --vary" [run/resume]="--resume needs --vary")

@@ -57,12 +57,14 @@ while read -r bench; do
     run run "$bench" --race --format csv
     clean "$bench does not race as it is"
 done <benches
-for algorithm in ring halving mesh torus hierarchical; do
+for algorithm in ring one_way line direct axes halving hierarchical axes_halving tree; do
     run run all_reduce count=1009 algorithm=$algorithm --race --format csv
     clean "all_reduce by $algorithm does not race"
 done
-run run broadcast count=1009 algorithm=line --race --format csv
-clean "broadcast by a line does not race"
+for algorithm in ring one_way line tree; do
+    run run broadcast count=1009 algorithm=$algorithm --race --format csv
+    clean "broadcast by $algorithm does not race"
+done
 run run all_gather count=1009 over=cubes inputs=same --race --format csv
 clean "all_gather over cubes does not race"
 if [ -x "$SIM_FIFO" ]; then

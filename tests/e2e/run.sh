@@ -143,13 +143,13 @@ ok "options before, between and after; -o"
 
 run all_reduce count=131 over=cubes --format json
 chosen=$(jq -r .args.algorithm out)
-[ $code -eq 0 ] && grep -q "^all_reduce: ring .* ns, .*$chosen takes .* ns.* (at least: a bound, not tried): $chosen\$" err &&
+[ $code -eq 0 ] && grep -q "^all_reduce: ring about .* ns, .*$chosen takes .* ns.* (about: an estimate): $chosen\$" err &&
     cp out auto && run all_reduce count=131 over=cubes algorithm="$chosen" --format json &&
     [ ! -s err ] && [ "$(jq -c .rows out)" = "$(jq -c .rows auto)" ]
 ok "auto: what was chosen is an argument of the results, stderr tells why"
 run mlp_tp M=3 N=70 K=5 --format json
 chosen=$(jq -r .args.algorithm out) ns=$(jq -r '.rows[0].kernel_ns' out)
-[ $code -eq 0 ] && [ "$(grep -o ' takes ' err | wc -l)" -eq 5 ] &&
+[ $code -eq 0 ] && [ "$(grep -o ' takes ' err | wc -l)" -le 3 ] &&
     grep "^mlp_tp: ring .*: $chosen\$" err | grep -q "$chosen takes $(printf %.2f "$ns") ns"
 ok "auto of mlp_tp: the times of all it tried"
 run all_reduce over=sips --format json
@@ -162,7 +162,7 @@ ok "one rank of another collective"
 run all_reduce count=131 over=cubes --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "auto, --quiet: nothing is told"
-refused "a choice of how" 2 "algorithm must be one of 'auto ring halving mesh torus hierarchical', not 'rign', did you mean 'ring'?" \
+refused "a choice of how" 2 "algorithm must be one of 'auto ring one_way line direct axes halving hierarchical axes_halving tree', not 'rign', did you mean 'ring'?" \
     all_reduce algorithm=rign
 refused "count 0" 2 "count must be an integer in 1..268435456, not '0'" all_gather count=0
 

@@ -23,6 +23,7 @@ random_rows()
             $4 = sprintf("0x%x%08x", sip * 2 ^ 20 + substr(cube, 2) * 2 ^ 6, offset)
             $5 = ""
             sub(/^mwrite$/, "write", $2)
+            sub(/^mread$/, "read", $2)
             $6 = 1 + int(rand() * 5000)
         }
         { print }'

@@ -153,6 +153,12 @@ net "all with all: a ring, two links beside each other" all.yaml sip 'len(d2d) =
     len({edges[e].find(SVG + "path").get("d") for e in d2d}) == 22 and
     middle(1)[0] > middle(0)[0] > middle(4)[0] and middle(2)[1] > middle(1)[1]'
 net "of all SIPs" all.yaml system 'len(d2d) == 44'
+printf 'kernbench: 3\nname: rails\nsips: 4\nsip: {cubes: 3, net: [{list: [c0-c1, c0-c2, c1-c2]}]}\nmissing: [sw1]
+fabric: {shape: net, switches: 3, net: [{each: ["s*.c2", "sw*"]}, {list: [s0.c0-s1.c1]}]}\n' >rails.yaml
+net "rails: switches above, lines to them" rails.yaml system 'sum("fabric.switch" in a + b for a, b in edges) == 16 and
+    sum(a.split(".")[0] != b.split(".")[0] and "fabric" not in a + b for a, b in edges) == 2 and
+    not any("switch1" in a + b for a, b in edges) and box("fabric.switch2")[1] < box("sip0.io0")[1]'
+net "rails: not in that of a SIP" rails.yaml sip 'len(d2d) == 6 and not any("fabric" in a + b for a, b in edges)'
 
 # -- how busy -----------------------------------------------------------------------------------
 

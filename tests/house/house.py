@@ -68,7 +68,7 @@ def may_include(path, target):
     if user == "cli":
         return used in ("include", "base", "cli") or is_own_kernel(target)
     if user == "benches":
-        return used in ("include", "benches") or target == "runtime/base/lap.h"
+        return used in ("include", "benches")
     return may_know(user, used)
 
 

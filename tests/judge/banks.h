@@ -7,7 +7,7 @@
 /* A transaction, or a part of one, at a slice. */
 struct judge_access {
     uint64_t id;
-    uint32_t part;
+    uint64_t part;
     bool write;
     int64_t arrive_fs, drain_fs;
     uint64_t offset, nbytes;

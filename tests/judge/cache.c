@@ -1,4 +1,4 @@
-/* cache.c -- the cache of a slice: lines as a list, the one that was touched last at the end. */
+/* cache.c -- a cache, of a slice or an L2: lines as a list, the one that was touched last at the end. */
 #include "cache.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ struct line {
     uint64_t number, touched; /* touched: at which lookup, from 1 */
     uint32_t way;
     bool dirty;
-    size_t child; /* the last read child that brought it in, from 1; 0: none */
+    size_t ticket; /* of the lookup that read it last, from 1; 0: none did */
 };
 
 /* What has been served, one after the other. */
@@ -25,6 +25,7 @@ struct turns {
 struct judge_cache {
     const struct judge_topo *t;
     struct judge_end at;
+    const char *keys; /* "cube.hbm.cache" or "cube.l2" */
     uint64_t line, ways, sets, mshrs, block; /* block: of the memory behind */
     bool at_random, through;
     int64_t latency_fs, memory_overhead_fs, memory_latency_fs;
@@ -32,18 +33,13 @@ struct judge_cache {
     struct line *lines; /* those that are there, in no order */
     size_t n_lines, room;
     uint64_t lookups, came_in;
-    int64_t *children; /* ends of read children, from 1 */
+    int64_t *children; /* ends of read children, from 1; INT64_MAX: not known yet */
     size_t n_children;
+    size_t *tickets; /* which child reads for a ticket, from 1; 0: not known yet */
+    size_t n_tickets;
     int64_t free_fs, memory_free_fs;
     struct turns own_turns, turns;
     uint64_t hits, pending, misses, evictions, written_back;
-};
-
-/* Stretches of the memory, in order. */
-struct list {
-    struct judge_stretch *runs;
-    size_t n;
-    uint64_t asked; /* of their bytes, those of the access */
 };
 
 uint64_t judge_mix(uint64_t x)
@@ -53,6 +49,11 @@ uint64_t judge_mix(uint64_t x)
     x ^= x >> 27;
     x *= UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;
+}
+
+bool judge_has_l2(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    return judge_cube_number(t, sip, cube, "cube.l2.size_mb") > 0;
 }
 
 bool judge_has_cache(const struct judge_topo *t, const struct judge_end *memory)
@@ -74,6 +75,15 @@ static double number(const struct judge_cache *c, const char *key)
     return judge_cube_number(c->t, c->at.sip, c->at.cube, key);
 }
 
+/* A key of its own: "cube.hbm.cache.line". */
+static const char *key_of(const struct judge_cache *c, const char *key)
+{
+    static char text[JUDGE_NAME_BYTES];
+
+    judge_name(text, "%s.%s", c->keys, key);
+    return text;
+}
+
 static uint64_t count(const struct judge_cache *c, const char *key)
 {
     return judge_cube_count(c->t, c->at.sip, c->at.cube, key);
@@ -91,20 +101,21 @@ struct judge_cache *judge_cache_new(const struct judge_topo *t, const struct jud
 
     c->t = t;
     c->at = *slice;
-    c->line = count(c, "cube.hbm.cache.line");
-    c->ways = count(c, "cube.hbm.cache.ways");
-    bytes = number(c, "cube.hbm.cache.size_mb") * 1048576.0;
+    c->keys = slice->kind == JUDGE_L2 ? "cube.l2" : "cube.hbm.cache";
+    c->line = count(c, key_of(c, "line"));
+    c->ways = count(c, key_of(c, "ways"));
+    bytes = number(c, key_of(c, "size_mb")) * 1048576.0;
     c->sets = (uint64_t)floor(bytes) / (c->line * c->ways);
-    c->mshrs = count(c, "cube.hbm.cache.mshrs");
+    c->mshrs = count(c, key_of(c, "mshrs"));
     c->block = count(c, "cube.hbm.access_bytes");
-    c->at_random = says(c, "cube.hbm.cache.policy", "random");
-    c->through = says(c, "cube.hbm.cache.write", "through");
-    c->latency_fs = llround(number(c, "cube.hbm.cache.latency_ns") * 1e6);
+    c->at_random = says(c, key_of(c, "policy"), "random");
+    c->through = says(c, key_of(c, "write"), "through");
+    c->latency_fs = llround(number(c, key_of(c, "latency_ns")) * 1e6);
     c->memory_overhead_fs = llround(number(c, "cube.hbm.overhead_ns") * 1e6);
     c->memory_latency_fs = llround(number(c, "cube.hbm.latency_ns") * 1e6);
-    c->gbs = number(c, "cube.hbm.cache.bw_gbs");
+    c->gbs = number(c, key_of(c, "bw_gbs"));
     if (!(c->gbs > 0))
-        c->gbs = judge_own_gbs(t, slice, false);
+        c->gbs = slice->kind == JUDGE_L2 ? judge_l2_gbs(t, slice) : judge_own_gbs(t, slice, false);
     return c;
 }
 
@@ -114,6 +125,7 @@ void judge_cache_free(struct judge_cache *c)
         return;
     free(c->lines);
     free(c->children);
+    free(c->tickets);
     free(c->turns.of);
     free(c->own_turns.of);
     free(c);
@@ -129,9 +141,11 @@ static struct line *find(const struct judge_cache *c, uint64_t number)
     return NULL;
 }
 
-static void add_run(struct list *list, uint64_t at, uint64_t nbytes, uint64_t asked)
+static void add_run(struct judge_list_of_lines *list, uint64_t at, uint64_t nbytes, uint64_t asked)
 {
     list->runs = judge_grow(list->runs, list->n + 1, sizeof *list->runs);
+    list->wanted = judge_grow(list->wanted, list->n + 1, sizeof *list->wanted);
+    list->wanted[list->n] = asked;
     list->runs[list->n++] = (struct judge_stretch){at, nbytes};
     list->asked += asked;
 }
@@ -156,7 +170,8 @@ static uint32_t oldest_way(const struct judge_cache *c, uint64_t set)
 }
 
 /* Room for line `number`; what was there goes, and back if it was written. */
-static struct line *bring_in(struct judge_cache *c, uint64_t number, struct list *back)
+static struct line *bring_in(struct judge_cache *c, uint64_t number,
+                             struct judge_list_of_lines *back)
 {
     uint64_t set = number % c->sets;
     struct line *old = NULL;
@@ -184,31 +199,26 @@ static struct line *bring_in(struct judge_cache *c, uint64_t number, struct list
 }
 
 /* When a read child ended; only the last 65536 are known. */
-static int64_t child_end(const struct judge_cache *c, size_t child)
+int64_t judge_cache_child_end(const struct judge_cache *c, size_t child)
 {
     return child == 0 || child > c->n_children || c->n_children - child >= 65536
                ? 0
                : c->children[child - 1];
 }
 
-struct looked {
-    struct list missing, back;
-    int64_t pending_fs;
-};
-
 static void look_up(struct judge_cache *c, uint64_t number, uint64_t asked, bool write,
-                    int64_t ready_fs, struct looked *l)
+                    struct judge_looked *l)
 {
     struct line *line = find(c, number);
-    int64_t end_fs;
+    size_t child;
 
     c->lookups++;
     if (line) {
         c->hits++;
-        if (!write) {
-            end_fs = child_end(c, line->child);
-            c->pending += end_fs > ready_fs;
-            l->pending_fs = end_fs > l->pending_fs ? end_fs : l->pending_fs;
+        child = line->ticket ? c->tickets[line->ticket - 1] : 0;
+        if (!write && child) {
+            l->found = judge_grow(l->found, l->n_found + 1, sizeof *l->found);
+            l->found[l->n_found++] = child;
         }
     } else {
         c->misses++;
@@ -216,7 +226,9 @@ static void look_up(struct judge_cache *c, uint64_t number, uint64_t asked, bool
             return;
         line = bring_in(c, number, &l->back);
         if (!write) {
-            line->child = c->n_children + 1;
+            c->tickets = judge_grow(c->tickets, c->n_tickets + 1, sizeof *c->tickets);
+            c->tickets[c->n_tickets++] = 0;
+            line->ticket = c->n_tickets;
             add_run(&l->missing, number * c->line, c->line, asked);
         }
     }
@@ -245,8 +257,7 @@ static uint64_t common(struct judge_stretch a, struct judge_stretch b)
 }
 
 /* A line that two neighbours of a list share is looked up once. */
-static void look_up_all(struct judge_cache *c, const struct judge_access *a, int64_t ready_fs,
-                        struct looked *l)
+void judge_cache_look(struct judge_cache *c, const struct judge_access *a, struct judge_looked *l)
 {
     uint64_t number = UINT64_MAX, asked = 0;
 
@@ -255,7 +266,7 @@ static void look_up_all(struct judge_cache *c, const struct judge_access *a, int
 
         for (uint64_t n = run.at / c->line; n * c->line < run.at + run.nbytes; n++) {
             if (n != number && number != UINT64_MAX) {
-                look_up(c, number, asked, a->write, ready_fs, l);
+                look_up(c, number, asked, a->write, l);
                 asked = 0;
             }
             number = n;
@@ -264,10 +275,10 @@ static void look_up_all(struct judge_cache *c, const struct judge_access *a, int
         if (a->write && c->through)
             add_run(&l->back, run.at, run.nbytes, 0);
     }
-    look_up(c, number, asked, a->write, ready_fs, l);
+    look_up(c, number, asked, a->write, l);
 }
 
-static bool misses(const struct judge_cache *c, const struct judge_access *a)
+bool judge_cache_misses(const struct judge_cache *c, const struct judge_access *a)
 {
     for (size_t i = 0; i < n_pieces(a); i++) {
         struct judge_stretch run = piece(a, i);
@@ -282,7 +293,7 @@ static bool misses(const struct judge_cache *c, const struct judge_access *a)
 /* -- the memory behind ---------------------------------------------------------------------- */
 
 /* Bytes of the whole blocks that the pieces touch; one that neighbours share is moved once. */
-static uint64_t moved(const struct judge_cache *c, const struct list *list)
+static uint64_t moved(const struct judge_cache *c, const struct judge_list_of_lines *list)
 {
     uint64_t bytes = 0, last = UINT64_MAX;
 
@@ -332,12 +343,12 @@ static void sum_turns(const struct turns *turns, int64_t end_fs, struct judge_us
 }
 
 static struct judge_child ask(struct judge_cache *c, const struct judge_access *a,
-                              const struct list *list, int64_t at_fs, int64_t drain_fs, bool write,
+                              const struct judge_list_of_lines *list, int64_t at_fs, int64_t drain_fs, bool write,
                               bool *too_late)
 {
     struct judge_child child = {
         .is_made = list->n > 0,
-        .part = a->part + (UINT64_C(1) << 20) * (write ? 2 : 1),
+        .part = judge_child_part(a->part, 0, write),
         .arrive_fs = at_fs,
     };
     int64_t own_fs, begin_fs = most(at_fs, c->memory_free_fs), held_fs;
@@ -357,32 +368,97 @@ static struct judge_child ask(struct judge_cache *c, const struct judge_access *
 
 /* -- accesses ------------------------------------------------------------------------------- */
 
+size_t judge_cache_tickets(const struct judge_cache *c)
+{
+    return c->n_tickets;
+}
+
+bool judge_cache_begin(struct judge_cache *c, const struct judge_access *a, int64_t *begin_fs,
+                       int64_t *ready_fs, bool *too_late)
+{
+    int64_t hold_fs = judge_transfer_fs(a->nbytes, c->gbs, too_late), end_fs;
+
+    *begin_fs = most(a->arrive_fs, c->free_fs);
+    if (!a->write && c->mshrs > 0 && c->n_children >= c->mshrs && judge_cache_misses(c, a)) {
+        end_fs = judge_cache_child_end(c, c->n_children + 1 - c->mshrs);
+        if (end_fs == INT64_MAX)
+            return false;
+        *begin_fs = most(*begin_fs, end_fs);
+    }
+    c->free_fs = judge_add_fs(*begin_fs, hold_fs, too_late);
+    *ready_fs = judge_add_fs(*begin_fs, c->latency_fs, too_late);
+    add_turn(&c->own_turns, (struct turn){a->arrive_fs, *begin_fs, hold_fs});
+    return true;
+}
+
 struct judge_cached judge_cache_arrive(struct judge_cache *c, const struct judge_access *a,
                                        double gbs, bool *too_late)
 {
     struct judge_cached out = {.begin_fs = most(a->arrive_fs, c->free_fs)};
-    struct looked l = {.pending_fs = 0};
-    int64_t ready_fs, hold_fs = judge_transfer_fs(a->nbytes, c->gbs, too_late);
+    struct judge_looked l = {.found = NULL};
+    int64_t ready_fs, last_fs = 0;
+    size_t first_ticket = c->n_tickets;
 
-    if (!a->write && c->mshrs > 0 && c->n_children >= c->mshrs && misses(c, a))
-        out.begin_fs = most(out.begin_fs, child_end(c, c->n_children + 1 - c->mshrs));
-    c->free_fs = judge_add_fs(out.begin_fs, hold_fs, too_late);
-    ready_fs = judge_add_fs(out.begin_fs, c->latency_fs, too_late);
-    look_up_all(c, a, ready_fs, &l);
+    if (!judge_cache_begin(c, a, &out.begin_fs, &ready_fs, too_late))
+        judge_die("the end of a child is not known");
+    judge_cache_look(c, a, &l);
+    for (size_t i = 0; i < l.n_found; i++)
+        last_fs = most(last_fs, judge_cache_found(c, l.found[i], ready_fs));
     out.done_fs = judge_add_fs(ready_fs, a->drain_fs, too_late);
     out.read = ask(c, a, &l.missing, ready_fs, judge_transfer_fs(l.missing.asked, gbs, too_late),
                    false, too_late);
     out.write = ask(c, a, &l.back, ready_fs, 0, true, too_late);
     if (out.read.is_made) {
-        c->children = judge_grow(c->children, c->n_children + 1, sizeof *c->children);
-        c->children[c->n_children++] = out.read.end_fs;
+        judge_cache_add_child(c, out.read.end_fs);
+        for (; first_ticket < c->n_tickets; first_ticket++)
+            c->tickets[first_ticket] = c->n_children;
         out.done_fs = most(out.done_fs, out.read.end_fs);
     }
-    out.done_fs = most(out.done_fs, l.pending_fs);
-    add_turn(&c->own_turns, (struct turn){a->arrive_fs, out.begin_fs, hold_fs});
-    free(l.missing.runs);
-    free(l.back.runs);
+    out.done_fs = most(out.done_fs, last_fs);
+    judge_looked_clear(&l);
     return out;
+}
+
+size_t judge_cache_add_child(struct judge_cache *c, int64_t end_fs)
+{
+    c->children = judge_grow(c->children, c->n_children + 1, sizeof *c->children);
+    c->children[c->n_children++] = end_fs;
+    return c->n_children;
+}
+
+void judge_cache_child_ends(struct judge_cache *c, size_t child, int64_t end_fs)
+{
+    c->children[child - 1] = end_fs;
+}
+
+void judge_cache_reads_for(struct judge_cache *c, size_t ticket, size_t child)
+{
+    c->tickets[ticket - 1] = child;
+}
+
+int64_t judge_cache_found(struct judge_cache *c, size_t child, int64_t ready_fs)
+{
+    int64_t end_fs = judge_cache_child_end(c, child);
+
+    c->pending += end_fs > ready_fs;
+    return end_fs;
+}
+
+void judge_cache_drop(struct judge_cache *c)
+{
+    for (size_t i = 0; i < c->n_lines; i++)
+        c->written_back += c->lines[i].dirty;
+    c->n_lines = 0;
+}
+
+void judge_looked_clear(struct judge_looked *l)
+{
+    free(l->missing.runs);
+    free(l->missing.wanted);
+    free(l->back.runs);
+    free(l->back.wanted);
+    free(l->found);
+    *l = (struct judge_looked){.found = NULL};
 }
 
 static void post_child(struct judge_events *events, uint64_t id, const struct judge_child *child)
@@ -409,9 +485,22 @@ void judge_post_children(struct judge_events *events, uint64_t id, const struct 
 
 uint64_t judge_record_child(uint64_t fingerprint, const struct judge_event *e)
 {
-    struct judge_event as = {.fs = e->fs, .class = e->class, .id = e->id + judge_mix(e->part)};
+    struct judge_event as = {
+        .fs = e->fs, .class = e->class, .id = judge_record_number(e->id, e->part)};
 
     return judge_fingerprint(fingerprint, &as);
+}
+
+uint64_t judge_record_number(uint64_t id, uint64_t part)
+{
+    return id + (part < UINT64_C(1) << 20 ? part << 48 : judge_mix(part));
+}
+
+uint64_t judge_child_part(uint64_t part, uint64_t k, bool write)
+{
+    if (part >= UINT64_C(1) << 20)
+        return part + (UINT64_C(1) << 42) * (write ? 2 : 1);
+    return part + (UINT64_C(1) << 20) * (1 + 2 * k + (write ? 1 : 0));
 }
 
 int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
@@ -445,7 +534,8 @@ void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs, struct ju
     own->written_back = c->written_back;
     if (strlen(name) + sizeof ".cache" > sizeof own->name)
         judge_die("%s is too long", name);
-    strcat(own->name, ".cache");
+    if (c->at.kind != JUDGE_L2)
+        strcat(own->name, ".cache");
     memcpy(behind.name, name, sizeof name);
     if (behind.count)
         judge_add_use(uses, n, &behind);

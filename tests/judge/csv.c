@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const op_names[] = {"read", "write", "h2d", "d2h", "mwrite"};
+static const char *const op_names[] = {"read", "write", "h2d", "d2h", "mread", "mwrite"};
 
-enum { MULTICAST = JUDGE_D2H + 1 };
+enum { MREAD = JUDGE_D2H + 1, MWRITE };
 
 /* "12.5" in fs: at most six decimals, so it is a whole number. */
 static bool parse_ns(const char *text, int64_t *fs)
@@ -57,8 +57,8 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 
 static bool parse_op(const char *text, enum judge_op *op)
 {
-    for (int i = JUDGE_READ; i <= MULTICAST; i++) {
-        *op = i == MULTICAST ? JUDGE_WRITE : (enum judge_op)i;
+    for (int i = JUDGE_READ; i <= MWRITE; i++) {
+        *op = i == MREAD ? JUDGE_READ : i == MWRITE ? JUDGE_WRITE : (enum judge_op)i;
         if (strcmp(text, op_names[i]) == 0)
             return true;
     }
@@ -82,7 +82,7 @@ static bool parse_target(const struct judge_topo *t, const char *op, char *dst, 
 {
     char *end;
 
-    if (strcmp(op, op_names[MULTICAST]) == 0)
+    if (strcmp(op, op_names[MREAD]) == 0 || strcmp(op, op_names[MWRITE]) == 0)
         return parse_targets(t, dst, row) && parse_bytes(offset, &row->offset);
     if (strncmp(dst, "0x", 2) != 0)
         return judge_end_parse(t, dst, &row->dst) && parse_bytes(offset, &row->offset);
@@ -313,7 +313,11 @@ void judge_print_results(FILE *out, const struct judge_topo *t, const struct jud
         char src[JUDGE_NAME_BYTES];
 
         judge_end_name(&rows[i].src, src);
-        fprintf(out, "%zu,%s,%s,", i, op_names[rows[i].n_targets ? MULTICAST : rows[i].op], src);
+        fprintf(out, "%zu,%s,%s,", i,
+                op_names[!rows[i].n_targets         ? (int)rows[i].op
+                         : rows[i].op == JUDGE_READ ? MREAD
+                                                    : MWRITE],
+                src);
         judge_print_dst(out, &rows[i]);
         fprintf(out, ",%" PRIu64, rows[i].nbytes);
         for (size_t k = 0; k < sizeof costs / sizeof costs[0]; k++)

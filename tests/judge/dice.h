@@ -15,6 +15,7 @@ struct dice {
     bool no_delays;         /* nothing takes time but bytes, and each bandwidth is another one's
                                half or double: the same */
     enum slices slices;
+    bool l2;           /* cubes have one */
     bool whole_slices; /* a cube's memory divides by its PEs, into aligned slices */
 };
 
@@ -96,6 +97,7 @@ static inline void draw_delays(struct dice *rng, struct dice *keys, uint64_t see
 
 /* The net of `n` cubes below `sip`; its kinds of links and of cubes: random_net.c */
 void judge_print_net(FILE *out, struct dice *rng, uint32_t n);
+uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t n);
 void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n);
 
 /* Keys behind others, of servers of edges, of a slice with banks: random.c */

@@ -182,6 +182,14 @@ void judge_end_name(const struct judge_end *end, char text[JUDGE_NAME_BYTES])
         snprintf(text, JUDGE_NAME_BYTES, "%sc%u.pe%u.tcm", sip, end->cube, end->unit);
 }
 
+static uint64_t sram_bytes(const struct judge_topo *t, const struct judge_end *end)
+{
+    uint64_t kb = judge_cube_count(t, end->sip, end->cube, "cube.sram.size_kb");
+
+    return kb ? kb << 10
+              : (uint64_t)judge_cube_count(t, end->sip, end->cube, "cube.sram.size_mb") << 20;
+}
+
 uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *end)
 {
     uint64_t granule = judge_count(t, "addressing.granule"), bytes;
@@ -192,7 +200,7 @@ uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *
         return granule ? bytes / granule * granule : bytes;
     }
     if (end->kind == JUDGE_SRAM)
-        return (uint64_t)judge_cube_count(t, end->sip, end->cube, "cube.sram.size_mb") << 20;
+        return sram_bytes(t, end);
     if (end->kind == JUDGE_TCM)
         return (uint64_t)judge_cube_count(t, end->sip, end->cube, "cube.pe.pe_tcm.size_mb") << 20;
     return 0;
@@ -249,18 +257,26 @@ static bool find_byte(const struct judge_topo *t, uint64_t offset, struct judge_
     return true;
 }
 
+/* "[59:52] SIP, [51:38] cube, [37:36] region, [35:0] offset"; version 3: all 4 bits higher. */
+static unsigned higher(const struct judge_topo *t)
+{
+    return judge_count(t, "kernbench") < 3 ? 0 : 4;
+}
+
 bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
                      uint64_t *offset)
 {
     static const enum judge_kind regions[] = {JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM};
-    uint64_t sip = address >> 52, cube = (address >> 38) % 16384, region = (address >> 36) % 4;
+    unsigned up = higher(t);
+    uint64_t sip = address >> (52 + up), cube = (address >> (38 + up)) % 16384;
+    uint64_t region = (address >> (36 + up)) % 4;
     uint64_t room;
 
     if (region == 3 || sip >= t->sips || !judge_has_cube(t, (uint32_t)sip, (uint32_t)cube))
         return false;
     *memory = (struct judge_end){.kind = regions[region], .sip = (uint32_t)sip};
     memory->cube = (uint32_t)cube;
-    *offset = address % (UINT64_C(1) << 36);
+    *offset = address % (UINT64_C(1) << (36 + up));
     if (memory->kind == JUDGE_SLICE)
         return find_byte(t, *offset, memory, offset);
     room = judge_memory_bytes(t, memory);
@@ -269,20 +285,57 @@ bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_
     return judge_is_there(t, memory);
 }
 
+/* By trying all blocks that may be the one. */
+uint64_t judge_address_of(const struct judge_topo *t, const struct judge_end *slice,
+                          uint64_t offset, uint64_t *left)
+{
+    uint64_t granule = judge_count(t, "addressing.granule");
+    uint64_t n = judge_slices(t, slice->sip, slice->cube), bytes = judge_memory_bytes(t, slice);
+    uint64_t base = (uint64_t)slice->sip << 52 | (uint64_t)slice->cube << 38, cubes = 1, other;
+    bool over_sip = strcmp(judge_text(t, "addressing.over"), "sip") == 0;
+    struct judge_end at;
+
+    if (granule == 0) {
+        *left = bytes - offset;
+        return base + slice->unit * bytes + offset;
+    }
+    *left = granule - offset % granule;
+    if (over_sip)
+        rank_of(t, slice->sip, slice->cube, &cubes);
+    for (uint64_t block = offset / granule * n * cubes;; block++) {
+        uint64_t o = block * granule + offset % granule, address = base + o, k;
+
+        if (over_sip) {
+            uint32_t cube = 0;
+
+            k = o / (n * bytes);
+            while (!judge_has_cube(t, slice->sip, cube) ||
+                   judge_slices(t, slice->sip, cube) == 0 || k-- > 0)
+                cube++;
+            address = (uint64_t)slice->sip << 52 | (uint64_t)cube << 38 | o % (n * bytes);
+        }
+        if (judge_memory_at(t, address, &at, &other) && at.cube == slice->cube &&
+            at.unit == slice->unit && other == offset)
+            return address;
+    }
+}
+
 /* The address of the next byte; over: sip goes on in the next cube that has slices. */
 static bool next_address(const struct judge_topo *t, uint64_t *address)
 {
-    uint32_t sip = (uint32_t)(*address >> 52), cube = (uint32_t)(*address >> 38) % 16384;
+    unsigned up = higher(t);
+    uint32_t sip = (uint32_t)(*address >> (52 + up));
+    uint32_t cube = (uint32_t)(*address >> (38 + up)) % 16384;
     struct judge_end any = {JUDGE_SLICE, sip, cube, 0};
     uint64_t size = judge_slices(t, sip, cube) * judge_memory_bytes(t, &any);
 
-    if (++*address % (UINT64_C(1) << 36) < size)
+    if (++*address % (UINT64_C(1) << (36 + up)) < size)
         return true;
     if (strcmp(judge_text(t, "addressing.over"), "sip") != 0)
         return false;
     while (++cube < t->cubes)
         if (judge_has_cube(t, sip, cube) && judge_slices(t, sip, cube) > 0) {
-            *address = (uint64_t)sip << 52 | (uint64_t)cube << 38;
+            *address = (uint64_t)sip << (52 + up) | (uint64_t)cube << (38 + up);
             return true;
         }
     return false;
@@ -297,7 +350,7 @@ size_t judge_split(const struct judge_topo *t, uint64_t address, uint64_t nbytes
     *parts = NULL;
     while (nbytes > 0) {
         struct judge_piece part = {.nbytes = nbytes}, *last = n ? &(*parts)[n - 1] : NULL;
-        bool in_hbm = (address >> 36) % 4 == 0;
+        bool in_hbm = (address >> (36 + higher(t))) % 4 == 0;
 
         if (!judge_memory_at(t, address, &part.memory, &part.offset) ||
             part.offset + 1 > judge_memory_bytes(t, &part.memory)) {

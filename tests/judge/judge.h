@@ -62,6 +62,7 @@ struct judge_list judge_texts(const struct judge_topo *t, const char *list);
 /* Fills `values` of a cube. */
 void judge_find_values(const struct judge_topo *t, uint32_t sip, uint32_t cube,
                        struct judge_cube *out);
+void judge_make_switch(const struct judge_topo *t, struct judge_cube *out);
 
 /* -- topologies (topo.c) -------------------------------------------------------------------- */
 
@@ -91,10 +92,11 @@ struct judge_plane {
 
 enum { JUDGE_PLANES_MAX = 8, JUDGE_CHIPLETS_MAX = 4 };
 
-/* A port of a cube of a net, alike in all SIPs. */
+/* A port of a cube of a net. A switch between SIPs is a cube of SIP number t->sips. */
 struct judge_port {
-    uint32_t cube, other, other_port;
-    uint32_t item, place; /* in whose order ports have their numbers */
+    size_t place; /* of the cube, over all */
+    uint32_t other_sip, other, other_port;
+    uint32_t item, order; /* in whose order ports have their numbers */
     size_t link;
     bool second;   /* end of it */
     bool leads;    /* out of the cube */
@@ -135,6 +137,9 @@ struct judge_topo {
     size_t *first_edge; /* by node: of those that leave it */
     size_t n_values, n_nodes, n_edges, nodes_room, edges_room;
     uint32_t sips, w, h, cubes, planes; /* cubes of a SIP, w * h */
+    uint32_t switches;                  /* of fabric.net: cubes 0.. of SIP `sips` */
+    struct judge_value *of_switches;    /* values of their own, in the order of the known ones */
+    bool rails_one_way;                 /* some link of the whole net lacks its opposite */
     bool wrap_x, wrap_y;                /* of the mesh */
     bool hashed_planes;
     double ns_per_mm;
@@ -170,17 +175,24 @@ void judge_find_net(struct judge_topo *t);
 void judge_net_free(struct judge_net *net);
 
 /* Port `port` of a cube; NULL: it has fewer. Has the cube one to the IO chiplet? */
-const struct judge_port *judge_port(const struct judge_topo *t, uint32_t cube, uint32_t port);
+const struct judge_port *judge_port(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                                    uint32_t port);
 bool judge_is_io_cube(const struct judge_topo *t, uint32_t cube);
 
 /* Does its link lead out of the cube: is it there, and not broken? */
 bool judge_port_leads(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port);
-bool judge_net_is_one_way(const struct judge_topo *t);
+bool judge_net_is_one_way(const struct judge_topo *t, bool rails);
+
+/* Has it links between SIPs, of fabric.net? */
+bool judge_has_rails(const struct judge_topo *t);
 
 /* The ports by which way `way` of a pair leaves its cubes, in the order of their numbers;
  * UINT32_MAX: there is none; give `*out` back with free(). */
-uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
-                       uint32_t way, const struct judge_port ***out, int64_t *weight);
+uint32_t judge_net_way(const struct judge_topo *t, size_t from, size_t to, uint32_t way,
+                       const struct judge_port ***out, int64_t *weight);
+
+/* A cube's place over all SIPs. */
+size_t judge_place_of(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 
 /* How many ways a pair of cubes has at most: sip.paths. */
 uint32_t judge_net_ways(const struct judge_topo *t);
@@ -198,7 +210,8 @@ int64_t judge_ns(double ns); /* in fs */
 /* -- shape (shape.c) ------------------------------------------------------------------------ */
 
 /* Does a pattern, "c3", "s*.c[4-7]", "c0.pe*", name this cube, or this PE? SIZE_MAX: a cube. */
-bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe);
+bool judge_matches(const struct judge_topo *t, const char *pattern, uint32_t sip, uint32_t cube,
+                   size_t pe);
 
 /* What is there. */
 bool judge_has_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube);
@@ -232,9 +245,13 @@ bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, 
                        bool outward);
 
 /* The same of a net: links from a cube to another, and the edge between the noc and a port. */
-bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to);
+bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t sip_to,
+                       uint32_t to);
 bool judge_net_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port,
                            bool outward);
+
+/* Has a cube a cache between its PEs and all slices? */
+bool judge_has_l2(const struct judge_topo *t, uint32_t sip, uint32_t cube);
 
 /* Has a cube neither PEs nor slices? */
 bool judge_is_switch(const struct judge_topo *t, uint32_t sip, uint32_t cube);
@@ -285,7 +302,7 @@ size_t judge_mesh_way(const struct judge_topo *t, uint32_t from, uint32_t to, ui
 
 /* -- endpoints (ends.c) --------------------------------------------------------------------- */
 
-enum judge_kind { JUDGE_PE, JUDGE_HOST, JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM };
+enum judge_kind { JUDGE_PE, JUDGE_HOST, JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM, JUDGE_L2 };
 
 /* Where a transaction starts or ends. Fields that a kind does not use are 0. */
 struct judge_end {
@@ -319,7 +336,15 @@ struct judge_piece {
         uint64_t at, nbytes;
     } * runs; /* owned: its bytes in the memory, in order; NULL: they lie together */
     size_t n_runs;
+    /* Of a part that goes to an L2, where `runs` are addresses: of how many runs of its PE it is,
+     * and the bytes of the last of these. */
+    size_t n_own;
+    uint64_t last_own;
 };
+
+/* The global address of a byte of a slice; `*left`: so many follow it there. */
+uint64_t judge_address_of(const struct judge_topo *t, const struct judge_end *slice,
+                          uint64_t offset, uint64_t *left);
 
 /* Its parts in order of addresses; give `*parts` back with free(). 0: the range leaves its cube or
  * its SIP. */
@@ -567,6 +592,10 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed);
 /* Machines of both kinds, by turns, whose slices have banks; and for kernels. */
 void judge_random_banks(FILE *out, uint64_t seed);
 void judge_random_kernel_banks(FILE *out, uint64_t seed);
+
+/* The same whose cubes have an L2. */
+void judge_random_l2(FILE *out, uint64_t seed);
+void judge_random_kernel_l2(FILE *out, uint64_t seed);
 
 /* The same whose slices have caches. */
 void judge_random_caches(FILE *out, uint64_t seed);

@@ -1,4 +1,8 @@
-/* net.c -- nets of cubes: which ports they have, and the ways of least weight; docs/machine.md. */
+/*
+ * net.c -- nets of cubes: which ports they have, and the ways of least weight; docs/machine.md.
+ *
+ * A cube's place is its number over all SIPs; switches between SIPs have places behind them.
+ */
 #include "kernel.h"
 
 #include <math.h>
@@ -7,8 +11,8 @@
 
 /* A link of a net, before ports have numbers. */
 struct link {
-    uint32_t cube[2];
-    uint32_t item, place[2]; /* its port's place among those of the item */
+    size_t place[2];         /* of its cubes */
+    uint32_t item, order[2]; /* its port's order among those of the item */
     char side[2];            /* 0: none */
     char kind[JUDGE_NAME_BYTES];
     bool one_way, closing;
@@ -25,17 +29,41 @@ struct judge_net {
     struct link *links;
     size_t n;
     struct judge_port *ports; /* in order of cube and number */
-    size_t *first;            /* [cube], and one more */
+    size_t *first;            /* [place], and one more */
     uint32_t *io, n_io;       /* cubes */
-    struct far **far;         /* [sip][cube], once asked for: how far each cube is from it */
-    size_t n_far;
+    struct far **far;         /* [0, 1 with rails][place], once asked for: of all from there */
+    size_t n_places;
+    uint32_t n_items, sip; /* of sip.net; the SIP whose links are made */
 };
 
-/* -- items of sip.net ----------------------------------------------------------------------- */
+size_t judge_place_of(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    return (size_t)sip * t->cubes + cube;
+}
+
+static uint32_t sip_of(const struct judge_topo *t, size_t place)
+{
+    return place < (size_t)t->sips * t->cubes ? (uint32_t)(place / t->cubes) : t->sips;
+}
+
+static uint32_t cube_of(const struct judge_topo *t, size_t place)
+{
+    return (uint32_t)(place - (size_t)sip_of(t, place) * t->cubes);
+}
+
+/* -- items of sip.net, and behind them those of fabric.net ------------------------------------ */
 
 static const char *item_text(const struct judge_topo *t, uint32_t item, const char *of)
 {
-    return judge_item(t, "sip.net", item, of);
+    uint32_t n = t->net ? t->net->n_items : UINT32_MAX;
+
+    return item < n ? judge_item(t, "sip.net", item, of)
+                    : judge_item(t, "fabric.net", item - n, of);
+}
+
+static bool is_of_rails(const struct judge_topo *t, uint32_t item)
+{
+    return item >= t->net->n_items;
 }
 
 static uint32_t item_count(const struct judge_topo *t, uint32_t item, const char *of,
@@ -46,29 +74,58 @@ static uint32_t item_count(const struct judge_topo *t, uint32_t item, const char
     return text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
 }
 
-/* The cubes of "c3", "c*", "c[0-3,8]", in that order; give `*out` back with free(). */
-static uint32_t cubes_of(const struct judge_topo *t, const char *text, uint32_t **out)
+/* The numbers below `n` of "3", "*", "[0,2-4]" at *at, in that order, behind `count` others. */
+static uint32_t numbers_of(char **at, uint32_t n, uint32_t *out, uint32_t count)
 {
-    uint32_t n = 0, *cubes = judge_alloc((size_t)t->cubes + 1, sizeof *cubes);
-    char *at;
+    bool more = **at == '[';
 
-    if (text[0] != 'c')
-        judge_die("no cubes: %s", text);
-    if (text[1] == '*')
-        for (uint32_t i = 0; i < t->cubes; i++)
-            cubes[n++] = i;
-    for (at = (char *)text + 1 + (text[1] == '['); text[1] != '*';) {
-        uint32_t low = (uint32_t)strtoul(at, &at, 10), high = low;
-
-        if (*at == '-')
-            high = (uint32_t)strtoul(at + 1, &at, 10);
-        for (; low <= high && n < t->cubes; low++)
-            cubes[n++] = low;
-        if (*at++ != ',')
-            break;
+    if (**at == '*') {
+        for (uint32_t i = 0; i < n; i++)
+            out[count++] = i;
+        ++*at;
+        return count;
     }
-    *out = cubes;
-    return n;
+    do {
+        uint32_t low = (uint32_t)strtoul(*at + (**at == '[' || **at == ','), at, 10), high = low;
+
+        if (more && **at == '-')
+            high = (uint32_t)strtoul(*at + 1, at, 10);
+        for (; low <= high && low < n; low++)
+            out[count++] = low;
+    } while (more && **at == ',');
+    *at += more;
+    return count;
+}
+
+/* The places of "c3", "c*", "c[0-3,8]", in that order; of rails "s*.c2", "sw3", too. Give `*out`
+ * back with free(). */
+static uint32_t cubes_of(const struct judge_topo *t, uint32_t item, const char *text, size_t **out)
+{
+    size_t most = (size_t)t->sips * t->cubes + t->switches, first = 0;
+    uint32_t *sips = judge_alloc(t->sips + 1, sizeof *sips);
+    uint32_t *cubes = judge_alloc(most + 1, sizeof *cubes), n_sips = 1, n, found = 0;
+    size_t *places = judge_alloc(most + 1, sizeof *places);
+    char *at = (char *)text;
+
+    sips[0] = is_of_rails(t, item) ? 0 : t->net->sip;
+    if (strncmp(at, "sw", 2) == 0) {
+        first = (size_t)t->sips * t->cubes;
+        sips[0] = 0;
+        at++;
+    } else if (*at == 's') {
+        at++;
+        n_sips = numbers_of(&at, t->sips, sips, 0);
+        at++;
+    }
+    at++;
+    n = numbers_of(&at, first ? t->switches : t->cubes, cubes, 0);
+    for (uint32_t s = 0; s < n_sips; s++)
+        for (uint32_t i = 0; i < n; i++)
+            places[found++] = first + judge_place_of(t, sips[s], cubes[i]);
+    free(sips);
+    free(cubes);
+    *out = places;
+    return found;
 }
 
 static void add(struct judge_net *net, const struct link *link)
@@ -81,7 +138,8 @@ static void add(struct judge_net *net, const struct link *link)
 static void add_grid(const struct judge_topo *t, struct judge_net *net, uint32_t item,
                      const char *shape)
 {
-    uint32_t k[16], n_dims = 0, *cubes, n;
+    uint32_t k[16], n_dims = 0, n;
+    size_t *cubes;
     const char *of = item_text(t, item, ".of"), *wrap = item_text(t, item, ".wrap");
     bool torus = strcmp(shape, "torus") == 0;
     char key[32];
@@ -92,7 +150,7 @@ static void add_grid(const struct judge_topo *t, struct judge_net *net, uint32_t
             break;
         k[n_dims] = item_count(t, item, key, 0);
     }
-    n = cubes_of(t, of ? of : "c*", &cubes);
+    n = cubes_of(t, item, of ? of : "c*", &cubes);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t x[16], rest = i;
 
@@ -102,7 +160,7 @@ static void add_grid(const struct judge_topo *t, struct judge_net *net, uint32_t
         }
         for (uint32_t d = 0, step = 1; d < n_dims; step *= k[d++]) {
             const char *own = item_text(t, item, ".link");
-            struct link link = {.item = item, .place = {2 * d, 2 * d + 1}};
+            struct link link = {.item = item, .order = {2 * d, 2 * d + 1}};
             bool closing = x[d] + 1 == k[d];
 
             if (closing && (!torus || k[d] == 1))
@@ -111,8 +169,8 @@ static void add_grid(const struct judge_topo *t, struct judge_net *net, uint32_t
             if (item_text(t, item, key))
                 own = item_text(t, item, key);
             snprintf(link.kind, sizeof link.kind, "%s", closing && wrap ? wrap : own ? own : "d2d");
-            link.cube[0] = cubes[i];
-            link.cube[1] = cubes[closing ? i - (k[d] - 1) * step : i + step];
+            link.place[0] = cubes[i];
+            link.place[1] = cubes[closing ? i - (k[d] - 1) * step : i + step];
             link.closing = closing;
             link.ring = torus ? item * 16 + d + 1 : 0;
             link.side[0] = d == 0 ? 'E' : d == 1 ? 'S' : 0;
@@ -124,13 +182,13 @@ static void add_grid(const struct judge_topo *t, struct judge_net *net, uint32_t
 }
 
 /* A link of an item whose ports are in the order of its links. */
-static void add_next(const struct judge_topo *t, struct judge_net *net, uint32_t item, uint32_t a,
-                     uint32_t b, const char sides[2], bool one_way)
+static void add_next(const struct judge_topo *t, struct judge_net *net, uint32_t item, size_t a,
+                     size_t b, const char sides[2], bool one_way)
 {
     const char *kind = item_text(t, item, ".link");
-    struct link link = {.cube = {a, b}, .item = item, .one_way = one_way};
+    struct link link = {.place = {a, b}, .item = item, .one_way = one_way};
 
-    link.place[0] = link.place[1] = (uint32_t)net->n;
+    link.order[0] = link.order[1] = (uint32_t)net->n;
     link.side[0] = sides[0];
     link.side[1] = sides[1];
     snprintf(link.kind, sizeof link.kind, "%s", kind ? kind : "d2d");
@@ -140,13 +198,14 @@ static void add_next(const struct judge_topo *t, struct judge_net *net, uint32_t
 static void add_sets(const struct judge_topo *t, struct judge_net *net, uint32_t item,
                      const char *shape)
 {
-    uint32_t groups = item_count(t, item, ".groups", 1), n, m, *a, *b;
+    uint32_t groups = item_count(t, item, ".groups", 1), n, m;
+    size_t *a, *b;
     const char none[2] = {0, 0};
 
     if (strcmp(shape, "each") != 0) {
         bool all = strcmp(shape, "all") == 0;
 
-        n = cubes_of(t, item_text(t, item, all ? ".all" : ".dragonfly"), &a);
+        n = cubes_of(t, item, item_text(t, item, all ? ".all" : ".dragonfly"), &a);
         for (uint32_t g = 0; all && g < groups; g++)
             for (uint32_t i = g * (n / groups); i < (g + 1) * (n / groups); i++)
                 for (uint32_t j = i + 1; j < (g + 1) * (n / groups); j++)
@@ -160,8 +219,8 @@ static void add_sets(const struct judge_topo *t, struct judge_net *net, uint32_t
         free(a);
         return;
     }
-    n = cubes_of(t, item_text(t, item, ".each.0"), &a);
-    m = cubes_of(t, item_text(t, item, ".each.1"), &b);
+    n = cubes_of(t, item, item_text(t, item, ".each.0"), &a);
+    m = cubes_of(t, item, item_text(t, item, ".each.1"), &b);
     for (uint32_t g = 0; g < groups; g++)
         for (uint32_t i = 0; i < n / groups; i++)
             for (uint32_t j = 0; j < m / groups; j++)
@@ -176,7 +235,8 @@ static void add_listed(const struct judge_topo *t, struct judge_net *net, uint32
                        const char *text)
 {
     char ends[2][JUDGE_NAME_BYTES], sides[2] = {0, 0};
-    uint32_t *cubes[2], n[2];
+    size_t *cubes[2];
+    uint32_t n[2];
     const char *sign = text;
 
     for (int depth = 0; depth || (*sign != '-' && *sign != '>'); sign++)
@@ -184,13 +244,13 @@ static void add_listed(const struct judge_topo *t, struct judge_net *net, uint32
     snprintf(ends[0], sizeof ends[0], "%.*s", (int)(sign - text), text);
     snprintf(ends[1], sizeof ends[1], "%s", sign + 1);
     for (int i = 0; i < 2; i++) {
-        char *dot = strchr(ends[i], '.');
+        char *dot = strrchr(ends[i], '.');
 
-        if (dot)
+        if (dot && strchr("NESW", dot[1])) {
             sides[i] = dot[1];
-        if (dot)
             *dot = 0;
-        n[i] = cubes_of(t, ends[i], &cubes[i]);
+        }
+        n[i] = cubes_of(t, item, ends[i], &cubes[i]);
     }
     for (uint32_t i = 0; i < n[0]; i++)
         for (uint32_t j = 0; j < n[1]; j++)
@@ -248,11 +308,11 @@ static int by_place(const void *a, const void *b)
 {
     const struct judge_port *x = a, *y = b;
 
-    if (x->cube != y->cube)
-        return x->cube < y->cube ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
     if (x->item != y->item)
         return x->item < y->item ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 static struct judge_port port_of(const struct judge_topo *t, const struct link *link, size_t i,
@@ -260,13 +320,14 @@ static struct judge_port port_of(const struct judge_topo *t, const struct link *
 {
     bool d2d = strcmp(link->kind, "d2d") == 0;
     const char *overhead = judge_below(t, "links", link->kind, "overhead_ns");
-    struct judge_port p = {.cube = link->cube[end],
+    struct judge_port p = {.place = link->place[end],
                            .item = link->item,
-                           .place = link->place[end],
+                           .order = link->order[end],
                            .side = link->side[end],
                            .link = i,
                            .second = end == 1,
-                           .other = link->cube[!end],
+                           .other_sip = sip_of(t, link->place[!end]),
+                           .other = cube_of(t, link->place[!end]),
                            .ring = link->ring,
                            .closing = link->closing,
                            .leads = end == 0 || !link->one_way,
@@ -289,24 +350,29 @@ static struct judge_port port_of(const struct judge_topo *t, const struct link *
 
 static void find_ports(const struct judge_topo *t, struct judge_net *net)
 {
-    size_t at = 0;
+    size_t at = 0, (*of_link)[2] = judge_alloc(net->n + 1, sizeof *of_link);
 
     net->ports = judge_alloc(2 * net->n + 1, sizeof *net->ports);
-    net->first = judge_alloc((size_t)t->cubes + 1, sizeof *net->first);
+    net->first = judge_alloc(net->n_places + 1, sizeof *net->first);
     for (size_t i = 0; i < net->n; i++)
         for (int end = 0; end < 2; end++)
             net->ports[2 * i + (size_t)end] = port_of(t, &net->links[i], i, end);
     qsort(net->ports, 2 * net->n, sizeof *net->ports, by_place);
-    for (uint32_t c = 0; c <= t->cubes; c++) {
-        net->first[c] = at;
-        while (at < 2 * net->n && net->ports[at].cube == c)
+    for (size_t place = 0; place <= net->n_places; place++) {
+        net->first[place] = at;
+        while (at < 2 * net->n && net->ports[at].place == place)
             at++;
     }
     for (size_t i = 0; i < 2 * net->n; i++)
-        for (size_t k = 0; k < 2 * net->n; k++)
-            if (net->ports[k].link == net->ports[i].link &&
-                net->ports[k].second != net->ports[i].second)
-                net->ports[i].other_port = (uint32_t)(k - net->first[net->ports[k].cube]);
+        of_link[net->ports[i].link][net->ports[i].second] = i - net->first[net->ports[i].place];
+    for (size_t i = 0; i < 2 * net->n; i++)
+        net->ports[i].other_port = (uint32_t)of_link[net->ports[i].link][!net->ports[i].second];
+    free(of_link);
+}
+
+bool judge_has_rails(const struct judge_topo *t)
+{
+    return strcmp(judge_text(t, "fabric.shape"), "net") == 0;
 }
 
 void judge_find_net(struct judge_topo *t)
@@ -314,20 +380,28 @@ void judge_find_net(struct judge_topo *t)
     struct judge_net *net;
     const char *text;
 
-    if (!is_item(t, 0))
+    if (!is_item(t, 0) && !judge_has_rails(t))
         return;
-    net = t->net = judge_alloc(1, sizeof *net);
-    net->n_far = (size_t)t->sips * t->cubes;
-    net->far = judge_alloc(net->n_far, sizeof *net->far);
-    for (uint32_t item = 0; is_item(t, item); item++)
+    net = judge_alloc(1, sizeof *net);
+    net->n_places = (size_t)t->sips * t->cubes + t->switches;
+    net->far = judge_alloc(2 * net->n_places, sizeof *net->far);
+    while (is_item(t, net->n_items))
+        net->n_items++;
+    t->net = net;
+    for (; net->sip < t->sips; net->sip++)
+        for (uint32_t item = 0; item < net->n_items; item++)
+            add_item(t, net, item);
+    for (uint32_t item = net->n_items; judge_has_rails(t) && is_item(t, item); item++)
         add_item(t, net, item);
     find_ports(t, net);
+    net->sip = 0;
     net->io = judge_alloc((size_t)t->cubes + 1, sizeof *net->io);
     for (uint32_t i = 0; (text = judge_item(t, "sip.io_cubes", i, "")); i++) {
-        uint32_t *cubes, n = cubes_of(t, text, &cubes);
+        size_t *cubes;
+        uint32_t n = cubes_of(t, 0, text, &cubes);
 
         for (uint32_t k = 0; k < n; k++)
-            net->io[net->n_io++] = cubes[k];
+            net->io[net->n_io++] = (uint32_t)cubes[k];
         free(cubes);
     }
     if (net->n_io == 0)
@@ -342,17 +416,29 @@ void judge_net_free(struct judge_net *net)
     free(net->ports);
     free(net->first);
     free(net->io);
-    for (size_t i = 0; i < net->n_far; i++)
+    for (size_t i = 0; i < 2 * net->n_places; i++)
         free(net->far[i]);
     free(net->far);
     free(net);
 }
 
-const struct judge_port *judge_port(const struct judge_topo *t, uint32_t cube, uint32_t port)
+/* Port `port` of the cube at a place. */
+static const struct judge_port *port_at(const struct judge_topo *t, size_t place, uint32_t port)
 {
-    size_t at = t->net->first[cube] + port;
+    size_t at = t->net->first[place] + port;
 
-    return at < t->net->first[cube + 1] ? &t->net->ports[at] : NULL;
+    return at < t->net->first[place + 1] ? &t->net->ports[at] : NULL;
+}
+
+const struct judge_port *judge_port(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                                    uint32_t port)
+{
+    return port_at(t, judge_place_of(t, sip, cube), port);
+}
+
+static size_t place_behind(const struct judge_topo *t, const struct judge_port *p)
+{
+    return judge_place_of(t, p->other_sip, p->other);
 }
 
 bool judge_is_io_cube(const struct judge_topo *t, uint32_t cube)
@@ -367,55 +453,62 @@ bool judge_is_io_cube(const struct judge_topo *t, uint32_t cube)
 
 bool judge_port_leads(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port)
 {
-    const struct judge_port *p = judge_port(t, cube, port);
+    const struct judge_port *p = judge_port(t, sip, cube, port);
 
-    return p && p->leads && judge_has_cube(t, sip, cube) && judge_has_cube(t, sip, p->other) &&
-           !judge_link_is_cut(t, sip, cube, p->other);
+    return p && p->leads && judge_has_cube(t, sip, cube) &&
+           judge_has_cube(t, p->other_sip, p->other) &&
+           !judge_link_is_cut(t, sip, cube, p->other_sip, p->other);
 }
 
 /* A step exists if none of its three edges is broken. */
-static bool has_step(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port)
+static bool has_step(const struct judge_topo *t, size_t place, uint32_t port)
 {
-    const struct judge_port *p = judge_port(t, cube, port);
+    const struct judge_port *p = port_at(t, place, port);
 
-    return judge_port_leads(t, sip, cube, port) &&
-           !judge_net_port_is_cut(t, sip, cube, port, true) &&
-           !judge_net_port_is_cut(t, sip, p->other, p->other_port, false);
+    return judge_port_leads(t, sip_of(t, place), cube_of(t, place), port) &&
+           !judge_net_port_is_cut(t, sip_of(t, place), cube_of(t, place), port, true) &&
+           !judge_net_port_is_cut(t, p->other_sip, p->other, p->other_port, false);
 }
 
-/* "A net is one-way if a link between cubes that are there lacks a direction." */
-bool judge_net_is_one_way(const struct judge_topo *t)
+/* "A net is one-way if a link between cubes that are there lacks a direction": the links of a SIP,
+ * or all. */
+bool judge_net_is_one_way(const struct judge_topo *t, bool rails)
 {
-    for (uint32_t s = 0; s < t->sips; s++)
-        for (uint32_t c = 0; c < t->cubes; c++)
-            for (uint32_t p = 0; judge_port(t, c, p); p++)
-                if (judge_port_leads(t, s, c, p) &&
-                    !judge_port_leads(t, s, judge_port(t, c, p)->other,
-                                      judge_port(t, c, p)->other_port))
-                    return true;
+    for (size_t place = 0; place < t->net->n_places; place++)
+        for (uint32_t i = 0; port_at(t, place, i); i++) {
+            const struct judge_port *p = port_at(t, place, i);
+
+            if ((rails || p->other_sip == sip_of(t, place)) &&
+                judge_port_leads(t, sip_of(t, place), cube_of(t, place), i) &&
+                !judge_port_leads(t, p->other_sip, p->other, p->other_port))
+                return true;
+        }
     return false;
 }
 
-static int64_t overhead_of(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port)
+static int64_t overhead_of(const struct judge_topo *t, size_t place, uint32_t port)
 {
-    double ns = judge_port(t, cube, port)->overhead_ns;
+    double ns = port_at(t, place, port)->overhead_ns;
 
-    return judge_ns(ns < 0 ? judge_cube_number(t, sip, cube, "cube.ucie.overhead_ns") : ns);
+    return judge_ns(
+        ns < 0 ? judge_cube_number(t, sip_of(t, place), cube_of(t, place), "cube.ucie.overhead_ns")
+               : ns);
 }
 
 /* Both ports, the wire between them, the NoC of the next cube. */
-static int64_t weight_of(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port)
+static int64_t weight_of(const struct judge_topo *t, size_t place, uint32_t port)
 {
-    const struct judge_port *p = judge_port(t, cube, port);
+    const struct judge_port *p = port_at(t, place, port);
 
-    return overhead_of(t, sip, cube, port) + judge_wire_fs(t, p->distance_mm) +
-           judge_ns(p->latency_ns) + overhead_of(t, sip, p->other, p->other_port) +
-           judge_ns(judge_cube_number(t, sip, p->other, "cube.noc.overhead_ns"));
+    return overhead_of(t, place, port) + judge_wire_fs(t, p->distance_mm) +
+           judge_ns(p->latency_ns) + overhead_of(t, place_behind(t, p), p->other_port) +
+           judge_ns(judge_cube_number(t, p->other_sip, p->other, "cube.noc.overhead_ns"));
 }
 
-static bool passes(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+static bool passes(const struct judge_topo *t, size_t place)
 {
-    return strcmp(judge_cube_text(t, sip, cube, "cube.transit"), "none") != 0;
+    return strcmp(judge_cube_text(t, sip_of(t, place), cube_of(t, place), "cube.transit"),
+                  "none") != 0;
 }
 
 static bool is_less(const struct far *a, const struct far *b)
@@ -423,36 +516,46 @@ static bool is_less(const struct far *a, const struct far *b)
     return a->weight < b->weight || (a->weight == b->weight && a->links < b->links);
 }
 
-/* How far `cube` is over one of its ports; the next cube is as far as is known. */
-static struct far over(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t port,
-                       uint32_t to, const struct far *far)
+/* The pairs that are looked at: of one SIP by its own links, of two by all. */
+static bool is_by_rail(const struct judge_topo *t, size_t from, size_t to)
 {
-    const struct judge_port *p = judge_port(t, cube, port);
+    return judge_has_rails(t) && sip_of(t, from) != sip_of(t, to);
+}
+
+/* How far a cube is over one of its ports; the next cube is as far as is known. */
+static struct far over(const struct judge_topo *t, size_t place, uint32_t port, size_t to,
+                       const struct far *far, bool rails)
+{
+    const struct judge_port *p = port_at(t, place, port);
+    size_t next = place_behind(t, p);
     struct far sum = {INT64_MAX, 0};
 
-    if (!has_step(t, sip, cube, port) || far[p->other].weight == INT64_MAX ||
-        (p->other != to && !passes(t, sip, p->other)))
+    if ((!rails && p->other_sip != sip_of(t, to)) || far[next].weight == INT64_MAX ||
+        !has_step(t, place, port) || (next != to && !passes(t, next)))
         return sum;
-    sum.weight = far[p->other].weight + weight_of(t, sip, cube, port);
-    sum.links = far[p->other].links + 1;
+    sum.weight = far[next].weight + weight_of(t, place, port);
+    sum.links = far[next].links + 1;
     return sum;
 }
 
 /* Distances of all cubes to `to`, better and better until none changes. */
-static struct far *find_distances(const struct judge_topo *t, uint32_t sip, uint32_t to)
+static struct far *find_distances(const struct judge_topo *t, size_t to, bool rails)
 {
-    struct far *far = judge_alloc(t->cubes, sizeof *far);
+    struct far *far = judge_alloc(t->net->n_places, sizeof *far);
     bool changed = true;
 
-    for (uint32_t c = 0; c < t->cubes; c++)
+    for (size_t c = 0; c < t->net->n_places; c++)
         far[c].weight = INT64_MAX;
     far[to].weight = 0;
     while (changed) {
         changed = false;
-        for (uint32_t c = 0; c < t->cubes; c++)
-            for (uint32_t p = 0; c != to && judge_port(t, c, p); p++) {
-                struct far better = over(t, sip, c, p, to, far);
+        for (size_t c = 0; c < t->net->n_places; c++)
+            for (uint32_t p = 0; c != to && port_at(t, c, p); p++) {
+                struct far better;
 
+                if (!rails && sip_of(t, c) != sip_of(t, to))
+                    break;
+                better = over(t, c, p, to, far, rails);
                 if (is_less(&better, &far[c])) {
                     far[c] = better;
                     changed = true;
@@ -462,12 +565,12 @@ static struct far *find_distances(const struct judge_topo *t, uint32_t sip, uint
     return far;
 }
 
-static const struct far *distances(const struct judge_topo *t, uint32_t sip, uint32_t to)
+static const struct far *distances(const struct judge_topo *t, size_t to, bool rails)
 {
-    struct far **far = &t->net->far[(size_t)sip * t->cubes + to];
+    struct far **far = &t->net->far[(rails ? t->net->n_places : 0) + to];
 
     if (!*far)
-        *far = find_distances(t, sip, to);
+        *far = find_distances(t, to, rails);
     return *far;
 }
 
@@ -476,48 +579,50 @@ struct search {
     const struct judge_topo *t;
     const struct far *far;
     const struct judge_port **way;
-    uint32_t sip, to, n;
+    size_t to;
+    bool rails;
+    uint32_t n;
     uint32_t before; /* ways that come before the one that is wanted */
 };
 
 /* From `from`, to which `n` links lead, port by port. True: that was the way. */
-static bool go_on(struct search *s, uint32_t from, uint32_t n)
+static bool go_on(struct search *s, size_t from, uint32_t n)
 {
     s->n = n;
     if (from == s->to)
         return s->before-- == 0;
-    for (uint32_t port = 0; judge_port(s->t, from, port); port++) {
-        struct far sum = over(s->t, s->sip, from, port, s->to, s->far);
+    for (uint32_t port = 0; port_at(s->t, from, port); port++) {
+        struct far sum = over(s->t, from, port, s->to, s->far, s->rails);
 
         if (sum.weight != s->far[from].weight || sum.links != s->far[from].links)
             continue;
-        s->way[n] = judge_port(s->t, from, port);
-        if (go_on(s, s->way[n]->other, n + 1))
+        s->way[n] = port_at(s->t, from, port);
+        if (go_on(s, place_behind(s->t, s->way[n]), n + 1))
             return true;
     }
     return false;
 }
 
-uint32_t judge_net_way(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
-                       uint32_t way, const struct judge_port ***out, int64_t *weight)
+uint32_t judge_net_way(const struct judge_topo *t, size_t from, size_t to, uint32_t way,
+                       const struct judge_port ***out, int64_t *weight)
 {
-    const struct far *far = distances(t, sip, to);
-    struct search s = {t, far, NULL, sip, to, 0, way};
+    bool rails = is_by_rail(t, from, to);
+    const struct far *far = distances(t, to, rails);
+    struct search s = {t, far, NULL, to, rails, 0, way};
     bool found;
 
-    *out = s.way = judge_alloc((size_t)t->cubes + 1, sizeof **out);
+    *out = s.way = judge_alloc(t->net->n_places + 1, sizeof **out);
     *weight = far[from].weight;
     found = *weight != INT64_MAX && go_on(&s, from, 0);
     return found ? s.n : UINT32_MAX;
 }
 
 /* Of way `way` the lanes of its narrowest link. 0: there is no such way. */
-static uint32_t lanes_of(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to,
-                         uint32_t way)
+static uint32_t lanes_of(const struct judge_topo *t, size_t from, size_t to, uint32_t way)
 {
     const struct judge_port **ports;
     int64_t weight;
-    uint32_t n = judge_net_way(t, sip, from, to, way, &ports, &weight), least = UINT32_MAX;
+    uint32_t n = judge_net_way(t, from, to, way, &ports, &weight), least = UINT32_MAX;
 
     for (uint32_t i = 0; n != UINT32_MAX && i < n; i++)
         least = ports[i]->lanes < least ? ports[i]->lanes : least;
@@ -550,21 +655,24 @@ uint32_t judge_net_ways(const struct judge_topo *t)
 uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
                          const struct judge_end *memory, uint64_t id, uint64_t part)
 {
-    bool back = op == JUDGE_READ && t->plane[0].one_way;
-    uint32_t from = back ? memory->cube : src->cube, to = back ? src->cube : memory->cube;
+    bool far = src->sip != memory->sip;
+    bool back = op == JUDGE_READ && (far ? t->rails_one_way : t->plane[0].one_way);
+    size_t here = judge_place_of(t, src->sip, src->cube);
+    size_t there = judge_place_of(t, memory->sip, memory->cube);
+    size_t from = back ? there : here, to = back ? here : there;
     uint32_t lanes[64], n = 0, most = judge_net_ways(t);
     uint64_t all = 0, lane;
 
     if (!t->net)
-        return judge_plane_of(t, op, id + part);
-    if (most == 1 || src->kind != JUDGE_PE || src->sip != memory->sip || from == to)
+        return judge_plane_of(t, op, id + (part < UINT64_C(1) << 20 ? part : mix(part)));
+    if (most == 1 || src->kind != JUDGE_PE || from == to || (far && !judge_has_rails(t)))
         return 0;
-    while (n < most && (lanes[n] = lanes_of(t, src->sip, from, to, n)) > 0)
+    while (n < most && (lanes[n] = lanes_of(t, from, to, n)) > 0)
         all += lanes[n++];
     if (all == 0)
         return 0;
     lane = mix(mix(judge_global_pe(t, src) * (UINT64_C(1) << 32) + number_of(t, memory)) + id +
-               part * (UINT64_C(1) << 48)) %
+               (part < UINT64_C(1) << 20 ? part * (UINT64_C(1) << 48) : mix(part))) %
            all;
     for (n = 0; lane >= lanes[n]; n++)
         lane -= lanes[n];
@@ -577,7 +685,7 @@ static int64_t far_from(const struct judge_topo *t, uint32_t sip, uint32_t from,
     const struct judge_port **way;
     int64_t weight;
 
-    judge_net_way(t, sip, from, to, 0, &way, &weight);
+    judge_net_way(t, judge_place_of(t, sip, from), judge_place_of(t, sip, to), 0, &way, &weight);
     free(way);
     return weight;
 }

@@ -323,6 +323,27 @@ static void print_cache(FILE *out, struct dice *keys)
     fprintf(out, ", mshrs: %" PRIu32 "}", chance(keys, 60) ? 0 : 1 + below(keys, 4));
 }
 
+/* An L2 as small. Its lines are no longer than any granule. */
+static void print_l2(FILE *out, struct dice *rng, uint64_t seed)
+{
+    static const char *const latency[] = {"120", "0.0000005", "0", "4.75"};
+    struct dice dice = {.state = seed ^ UINT64_C(0x12), .one_gbs = rng->one_gbs,
+                        .no_delays = rng->no_delays};
+    uint32_t line = 32u << below(&dice, 2), ways = 1 + below(&dice, 6), sets = 1 + below(&dice, 9);
+
+    fprintf(out, "  l2: {line: %" PRIu32 ", ways: %" PRIu32 ", size_mb: %.12g", line, ways,
+            (double)(line * (ways * sets + below(&dice, ways))) / 1048576.0);
+    if (chance(&dice, 60))
+        print_gbs(out, &dice, ", bw_gbs: ");
+    if (chance(&dice, 60))
+        print_gbs(out, &dice, ", pe_gbs: ");
+    fprintf(out, ", latency_ns: %s", dice.no_delays ? "0" : latency[below(&dice, COUNT(latency))]);
+    fprintf(out, ", policy: %s", chance(&dice, 40) ? "random" : "lru");
+    fprintf(out, ", write: %s", chance(&dice, 30) ? "through" : "back");
+    fprintf(out, ", at_launch: %s", chance(&dice, 50) ? "drop" : "keep");
+    fprintf(out, ", mshrs: %" PRIu32 "}\n", chance(&dice, 60) ? 0 : 1 + below(&dice, 4));
+}
+
 /* Returns how many PEs it has. */
 static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint64_t seed)
 {
@@ -402,6 +423,8 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     print_ports(out, seed);
     fputs("}\n", out);
     print_pe(out, rng, seed);
+    if (rng->l2)
+        print_l2(out, rng, seed);
     return shape.pes;
 }
 
@@ -645,9 +668,12 @@ static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
  * Rings, planes, broken links, IO chiplets on any side, grids of SIPs, cubes of several kinds.
  * `whole`: all is there, and there is a way between any two cubes on any plane.
  */
-static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, enum slices slices)
+static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, enum slices slices,
+                        bool l2)
 {
-    struct dice dice = {.state = seed, .slices = slices, .whole_slices = for_kernels}, *rng = &dice;
+    struct dice dice = {
+        .state = seed, .slices = slices, .whole_slices = for_kernels, .l2 = l2};
+    struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
     uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
@@ -693,7 +719,7 @@ static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, 
 /* A machine of any shape. */
 void judge_random_shape(FILE *out, uint64_t seed)
 {
-    print_shape(out, seed, false, false, SERVERS);
+    print_shape(out, seed, false, false, SERVERS, false);
 }
 
 /* Has it PEs, and a way between any two of its cubes and to host0, on the planes of kernels? */
@@ -720,24 +746,25 @@ void judge_random_kernel_shape(FILE *out, uint64_t seed)
     FILE *memory = open_memstream(&text, &len);
     struct judge_topo *t;
 
-    print_shape(memory, seed, true, false, false);
+    print_shape(memory, seed, true, false, false, false);
     fclose(memory);
     t = judge_load_text(text);
     if (is_connected(t))
         fputs(text, out);
     else
-        print_shape(out, seed, true, true, SERVERS);
+        print_shape(out, seed, true, true, SERVERS, false);
     judge_free(t);
     free(text);
 }
 
-static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices slices)
+static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices slices, bool l2)
 {
     uint32_t n_sips, w, h, n_pes;
 
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
-    struct dice dice = {.state = seed, .slices = slices, .whole_slices = whole_slices};
+    struct dice dice = {
+        .state = seed, .slices = slices, .whole_slices = whole_slices, .l2 = l2};
     struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
 
@@ -770,46 +797,92 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices 
 
 void judge_random_topo(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, false, SERVERS);
+    print_topo(out, seed, false, SERVERS, false);
 }
 
 void judge_random_kernel_topo(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, SERVERS);
+    print_topo(out, seed, true, SERVERS, false);
 }
 
 void judge_random_kernel_banks(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, BANKS);
+    print_topo(out, seed, true, BANKS, false);
 }
 
 void judge_random_banks(FILE *out, uint64_t seed)
 {
     if (seed % 2)
-        print_topo(out, seed, false, BANKS);
+        print_topo(out, seed, false, BANKS, false);
     else
-        print_shape(out, seed, false, false, BANKS);
+        print_shape(out, seed, false, false, BANKS, false);
 }
 
 void judge_random_caches(FILE *out, uint64_t seed)
 {
     if (seed % 2)
-        print_topo(out, seed, false, CACHES);
+        print_topo(out, seed, false, CACHES, false);
     else
-        print_shape(out, seed, false, false, CACHES);
+        print_shape(out, seed, false, false, CACHES, false);
 }
 
 void judge_random_kernel_caches(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, CACHES);
+    print_topo(out, seed, true, CACHES, false);
+}
+
+static void print_net(FILE *out, uint64_t seed, bool l2);
+
+/* A machine of any shape, if an L2 has a way to each slice on each plane; else a plain one. */
+static void print_connected(FILE *out, uint64_t seed, enum slices slices)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *memory = open_memstream(&text, &len);
+    struct judge_topo *t;
+
+    print_shape(memory, seed, false, true, slices, true);
+    fclose(memory);
+    t = judge_load_text(text);
+    if (is_connected(t))
+        fputs(text, out);
+    else
+        print_topo(out, seed, false, slices, true);
+    judge_free(t);
+    free(text);
+}
+
+/* Machines whose cubes have an L2, before slices of any kind. */
+void judge_random_l2(FILE *out, uint64_t seed)
+{
+    enum slices slices = seed % 4 == 1 ? BANKS : seed % 4 == 2 ? CACHES : SERVERS;
+
+    if (seed % 5 == 0)
+        print_net(out, seed, true);
+    else if (seed / 4 % 2)
+        print_topo(out, seed, false, slices, true);
+    else
+        print_connected(out, seed, slices);
+}
+
+void judge_random_kernel_l2(FILE *out, uint64_t seed)
+{
+    print_topo(out, seed, true, seed % 3 ? SERVERS : CACHES, true);
 }
 
 /* A machine with a net. */
 void judge_random_net(FILE *out, uint64_t seed)
 {
-    struct dice dice = {.state = seed}, *rng = &dice;
+    print_net(out, seed, false);
+}
+
+static void print_net(FILE *out, uint64_t seed, bool l2)
+{
+    struct dice dice = {.state = seed, .l2 = l2}, *rng = &dice;
     struct dice keys = {.state = ~seed};
-    uint32_t n_sips, n;
+    struct dice rails = {.state = seed ^ UINT64_C(0x5ca1ab1e)};
+    uint32_t n_sips, n, switches = 0;
+    bool has_rails;
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
@@ -818,17 +891,26 @@ void judge_random_net(FILE *out, uint64_t seed)
     fprintf(out, "contention: {links: %s}\n", chance(rng, 80) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     n_sips = 1 + below(rng, 2);
+    has_rails = n_sips > 1 && chance(&rails, 70);
+    if (has_rails)
+        n_sips = 2 + below(&rails, 2);
     fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
     print_overhead(out, rng);
-    fputs(", ", out);
-    print_link(out, rng);
-    n = 2 + below(rng, 11);
+    if (!has_rails) {
+        fputs(", ", out);
+        print_link(out, rng);
+    }
+    n = 2 + below(rng, has_rails ? 5 : 11);
+    if (has_rails)
+        switches = judge_print_rails(out, &rails, n_sips, n);
     fputs("sip:\n  d2d: {", out);
     print_link(out, rng);
     print_io(out, rng);
     judge_print_net(out, rng, n);
     print_cube(out, rng, &keys, seed);
     judge_print_kinds(out, rng, n);
+    if (switches && chance(&rails, 25))
+        fprintf(out, "missing: [sw%" PRIu32 "]\n", below(&rails, switches));
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
@@ -1015,7 +1097,7 @@ static bool is_target(const struct judge_row *row, const struct judge_end *end)
     return false;
 }
 
-/* Some writes become multicasts, to memories of the same kind that have room for them. */
+/* Some writes and reads become multicasts, to memories of the same kind that have room for them. */
 static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t number,
                          struct judge_row *row)
 {
@@ -1023,7 +1105,8 @@ static void to_multicast(const struct judge_topo *t, uint64_t seed, size_t numbe
     struct dice dice = {.state = seed ^ UINT64_C(0x3ca57)}, *rng = &dice;
     uint32_t want = 2 + below(rng, MOST - 1);
 
-    if (row->op != JUDGE_WRITE || row->rows || row->by_address || t->is_router || chance(rng, 60))
+    if ((row->op != JUDGE_WRITE && row->op != JUDGE_READ) || row->rows || row->by_address ||
+        t->is_router || chance(rng, 60))
         return;
     row->targets[row->n_targets++] = row->dst;
     for (int i = 0; i < TRIES && row->n_targets < want; i++) {
@@ -1134,7 +1217,11 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
             fprintf(out, "%" PRId64, row.issue_fs / 1000000);
         else
             judge_print_ns(out, row.issue_fs);
-        fprintf(out, ",%s,%s,", row.n_targets ? "mwrite" : op_names[row.op], src);
+        fprintf(out, ",%s,%s,",
+                !row.n_targets         ? op_names[row.op]
+                : row.op == JUDGE_READ ? "mread"
+                                       : "mwrite",
+                src);
         judge_print_dst(out, &row);
         fputc(',', out);
         print_bytes(out, row.offset);

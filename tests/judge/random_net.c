@@ -119,20 +119,54 @@ void judge_print_net(FILE *out, struct dice *rng, uint32_t n)
         fprintf(out, "  paths: %" PRIu32 "\n", 2 + below(rng, 5));
 }
 
+/* The rest of `fabric`: links between SIPs. How many switches may be missing. */
+uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t n)
+{
+    uint32_t switches = below(rng, 4), links = 1 + below(rng, 3);
+    bool loose = chance(rng, 30);
+
+    fprintf(out, ", shape: net, switches: %" PRIu32 ", net: [", switches);
+    if (switches && chance(rng, 50)) {
+        fprintf(out, "{each: [\"s*.c%" PRIu32 "\", \"sw*\"], link: %s}", below(rng, n),
+                any_link(rng));
+    } else if (switches) { /* a switch and each of the next, on either side */
+        fputs("{each: [\"s*.c*\", sw0], link: a}", out);
+        for (uint32_t i = 1; i < switches; i++)
+            fprintf(out, ", {list: [sw%" PRIu32 "-sw%" PRIu32 "], link: %s}", i - 1, i,
+                    any_link(rng));
+    } else if (chance(rng, 50)) {
+        fprintf(out, "{torus: [%" PRIu32 "], of: \"s*.c%" PRIu32 "\", link: %s}", sips,
+                below(rng, n), any_link(rng));
+    } else {
+        fprintf(out, "{all: \"s*.c%" PRIu32 "\", link: %s}", below(rng, n), any_link(rng));
+    }
+    for (uint32_t i = 0; loose && i < links; i++) {
+        uint32_t a = below(rng, sips), b = (a + 1 + below(rng, sips - 1)) % sips;
+
+        fprintf(out, ", {list: [s%" PRIu32 ".c%" PRIu32, a, below(rng, n));
+        fprintf(out, "%cs%" PRIu32 ".c%" PRIu32, chance(rng, 50) ? '-' : '>', b, below(rng, n));
+        fprintf(out, "], link: %s}", any_link(rng));
+    }
+    fputs("]}\n", out);
+    return switches > 1 ? switches : 0;
+}
+
 /* What some cubes are: without slices, without PEs, without both. */
 void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n)
 {
     static const char *const kinds[] = {"xcd", "iod", "hub", "big"};
     uint32_t rows = below(rng, 4), first = 1;
+    bool joins = !rng->no_delays && rng->state % 3 == 0;
 
     fputs("links:\n", out);
     print_kind(out, rng, "a");
     print_kind(out, rng, "b");
     fputs("kinds:\n  xcd: {hbm: {slices: 0}", out);
     fprintf(out, "%s}\n", chance(rng, 30) ? ", transit: none" : "");
-    fputs("  iod: {pes: 0, hbm: {slices: 2}}\n  hub: {pes: 0, hbm: {slices: 0}}\n"
-          "  big: {pes: 3, hbm: {slices: 4}}\n",
-          out);
+    fprintf(out,
+            "  iod: {pes: 0, hbm: {slices: 2}%s}\n  hub: {pes: 0, hbm: {slices: 0}%s}\n"
+            "  big: {pes: 3, hbm: {slices: 4}}\n",
+            joins ? ", noc: {reduce_ns: 3.0}" : "", joins ? ", noc: {reduce_ns: 0.75}" : "");
     fputs("cubes: {", out);
     for (uint32_t i = 0; i < rows && first < n; i++) {
         uint32_t last = first + below(rng, n - first);

@@ -82,7 +82,12 @@ static void go(struct walk *w, const char *format, ...)
     va_start(args, format);
     judge_vname(inside, format, args);
     va_end(args);
-    judge_name(name, "sip%u.cube%u.%s", w->sip, w->cube, inside);
+    if (w->sip == w->t->sips && strcmp(inside, "noc") == 0)
+        judge_name(name, "fabric.switch%u", w->cube);
+    else if (w->sip == w->t->sips)
+        judge_name(name, "fabric.switch%u.%s", w->cube, inside);
+    else
+        judge_name(name, "sip%u.cube%u.%s", w->sip, w->cube, inside);
     if (w->on_noc)
         cross_mesh(w, name);
     go_to(w, name);
@@ -172,31 +177,34 @@ static void step(struct walk *w, char side)
 /* Out of the cube by a port, and into the one at the other end of its link. */
 static void step_net(struct walk *w, uint32_t port)
 {
-    const struct judge_port *p = judge_port(w->t, w->cube, port);
+    const struct judge_port *p = judge_port(w->t, w->sip, w->cube, port);
 
     go(w, "port%u", port);
+    w->sip = p->other_sip;
     w->cube = p->other;
     go(w, "port%u", p->other_port);
     go_noc(w);
 }
 
-/* The same as go_over_mesh(), of a net. */
-static void go_over_net(struct walk *w, uint32_t to)
+/* The same as go_over_mesh(), of a net: to a cube of any SIP. */
+static void go_over_net(struct walk *w, uint32_t sip, uint32_t to)
 {
     const struct judge_port **way;
-    uint32_t from = w->backwards ? to : w->cube, last = w->backwards ? w->cube : to, n;
+    size_t here = judge_place_of(w->t, w->sip, w->cube), there = judge_place_of(w->t, sip, to);
     int64_t weight;
+    uint32_t n = judge_net_way(w->t, w->backwards ? there : here, w->backwards ? here : there,
+                               w->way, &way, &weight);
 
-    n = judge_net_way(w->t, w->sip, from, last, w->way, &way, &weight);
     if (n == UINT32_MAX) {
         w->no_way = true;
+        w->sip = sip;
         w->cube = to;
     }
     for (uint32_t i = 0; n != UINT32_MAX && i < n; i++) {
         const struct judge_port *p = way[w->backwards ? n - 1 - i : i];
 
         for (uint32_t port = 0; !w->backwards; port++)
-            if (judge_port(w->t, w->cube, port) == p) {
+            if (judge_port(w->t, w->sip, w->cube, port) == p) {
                 step_net(w, port);
                 break;
             }
@@ -213,7 +221,7 @@ static void go_over_mesh(struct walk *w, uint32_t to)
     uint32_t n;
 
     if (w->t->net) {
-        go_over_net(w, to);
+        go_over_net(w, w->sip, to);
         return;
     }
     if (w->backwards) /* the way of the data, from its end */
@@ -282,6 +290,10 @@ static void go_over_grid(struct walk *w, uint32_t sip)
 /* From the NoC of a cube of one SIP to that of a cube of another. */
 static void go_to_sip(struct walk *w, uint32_t sip, uint32_t cube)
 {
+    if (judge_has_rails(w->t)) {
+        go_over_net(w, sip, cube);
+        return;
+    }
     go_off_shore(w);
     if (w->no_way)
         return;
@@ -361,6 +373,13 @@ static void own_slice(struct walk *w, const struct judge_end *src, const struct 
     }
 }
 
+/* From a PE to its L2. */
+static void to_l2(struct walk *w, const struct judge_end *src)
+{
+    go(w, "pe%u.pe_dma", src->unit);
+    go(w, "l2");
+}
+
 /* From the NoC of the target's cube into the memory. */
 static void into_memory(struct walk *w, const struct judge_end *dst)
 {
@@ -378,7 +397,10 @@ static void into_memory(struct walk *w, const struct judge_end *dst)
 /* A remote slice, any SRAM, another PE's TCM. */
 static void over_noc(struct walk *w, const struct judge_end *src, const struct judge_end *dst)
 {
-    go(w, "pe%u.pe_dma", src->unit);
+    if (src->kind == JUDGE_L2)
+        go(w, "l2");
+    else
+        go(w, "pe%u.pe_dma", src->unit);
     go_noc(w);
     if (src->sip != dst->sip)
         go_to_sip(w, dst->sip, dst->cube);
@@ -434,6 +456,8 @@ static int64_t latency_fs(const struct judge_topo *t, const struct judge_end *ds
 
     if (dst->kind == JUDGE_TCM)
         return 0;
+    if (dst->kind == JUDGE_L2)
+        key = "cube.l2.latency_ns";
     return llround(judge_cube_number(t, dst->sip, dst->cube, key) * 1e6);
 }
 
@@ -450,7 +474,9 @@ bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op o
     bool host = op == JUDGE_H2D || op == JUDGE_D2H;
 
     judge_route_clear(r);
-    w.backwards = (op == JUDGE_READ || op == JUDGE_D2H) && t->plane[plane].one_way;
+    w.backwards =
+        (op == JUDGE_READ || op == JUDGE_D2H) &&
+        (src->sip != dst->sip && judge_has_rails(t) ? t->rails_one_way : t->plane[plane].one_way);
     if (host) {
         if (src->kind != JUDGE_HOST || dst->kind != JUDGE_SLICE || src->sip != dst->sip)
             return false;
@@ -458,11 +484,14 @@ bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op o
         if (!w.no_way)
             into_memory(&w, dst);
     } else {
-        if (src->kind != JUDGE_PE || dst->kind == JUDGE_PE || dst->kind == JUDGE_HOST)
+        if ((src->kind != JUDGE_PE && src->kind != JUDGE_L2) || dst->kind == JUDGE_PE || dst->kind == JUDGE_HOST)
             return false;
         if (dst->kind == JUDGE_TCM && same_cube(src, dst) && src->unit == dst->unit)
             return false;
-        if (dst->kind == JUDGE_SLICE && same_cube(src, dst))
+        if (dst->kind == JUDGE_L2)
+            to_l2(&w, src);
+        else if (dst->kind == JUDGE_SLICE && same_cube(src, dst) &&
+                 !judge_has_l2(t, src->sip, src->cube))
             own_slice(&w, src, dst);
         else
             over_noc(&w, src, dst);

@@ -177,6 +177,8 @@ struct sim {
     bool too_late;
     struct asked *asked;
     size_t n_asked;
+    struct judge_vc **changed; /* buffers that something entered or left at this instant */
+    size_t n_changed;
     uint32_t vcs[N_CLASSES], prios, speedup;
     uint64_t segment_bytes, packet_bytes, command_bytes;
     int64_t buffer_bytes, credit_fs;
@@ -777,18 +779,17 @@ static void hold(struct sim *s, struct judge_vc *vc, int64_t bytes)
     vc->changes = judge_grow(vc->changes, vc->n_changes + 1, sizeof *vc->changes);
     vc->changes[vc->n_changes++] = (struct judge_change){s->now_fs, bytes};
     vc->now_held = (uint64_t)((int64_t)vc->now_held + bytes);
+    s->changed = judge_grow(s->changed, s->n_changed + 1, sizeof *s->changed);
+    s->changed[s->n_changed++] = vc;
 }
 
 /* All of this instant has happened. */
 static void note_most(struct sim *s)
 {
-    for (size_t i = 0; i < s->net.n; i++)
-        for (uint32_t vc = 0; vc < s->vcs[REQUEST] + s->vcs[RESPONSE]; vc++) {
-            struct judge_vc *counted = &s->ports[i].counted[vc];
-
-            if (counted->now_held > counted->most)
-                counted->most = counted->now_held;
-        }
+    for (size_t i = 0; i < s->n_changed; i++)
+        if (s->changed[i]->now_held > s->changed[i]->most)
+            s->changed[i]->most = s->changed[i]->now_held;
+    s->n_changed = 0;
 }
 
 static void note_credits(struct sim *s, struct port *p, uint32_t vc)
@@ -1666,6 +1667,7 @@ static void tear_down(struct sim *s)
         judge_banks_free(s->memories[i].banks);
     judge_network_clear(&s->net);
     free(s->asked);
+    free(s->changed);
     free(s->all);
     free(s->ports);
     free(s->inputs);

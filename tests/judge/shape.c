@@ -47,10 +47,13 @@ static bool takes_number(const char **at, const char *letters, size_t number)
     return *end == ']' && found;
 }
 
-bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe)
+bool judge_matches(const struct judge_topo *t, const char *pattern, uint32_t sip, uint32_t cube,
+                   size_t pe)
 {
     const char *at = pattern;
 
+    if (sip == t->sips || strncmp(at, "sw", 2) == 0)
+        return sip == t->sips && pe == SIZE_MAX && takes_number(&at, "sw", cube) && *at == 0;
     if (*at == 's') {
         if (!takes_number(&at, "s", sip) || *at++ != '.')
             return false;
@@ -69,7 +72,7 @@ bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe)
 static bool is_missing(const struct judge_topo *t, uint32_t sip, uint32_t cube, size_t pe)
 {
     for (size_t i = 0; i < t->missing.n; i++) {
-        if (judge_matches(t->missing.items[i], sip, cube, pe))
+        if (judge_matches(t, t->missing.items[i], sip, cube, pe))
             return true;
     }
     return false;
@@ -91,8 +94,10 @@ static void find_cube(struct judge_topo *t, uint32_t sip, uint32_t cube)
     as_pes = strcmp(judge_cube_text(t, sip, cube, "cube.hbm.slices"), "pes") == 0 ||
              (slices == 0 && judge_count(t, "kernbench") < 3);
     c->there = !is_missing(t, sip, cube, SIZE_MAX);
+    if (sip == t->sips)
+        judge_make_switch(t, c);
     c->pes = judge_cube_count(t, sip, cube, "cube.pes");
-    c->slices = as_pes ? c->pes : slices;
+    c->slices = sip == t->sips ? 0 : as_pes ? c->pes : slices;
     c->crossbars = c->pes ? c->pes : c->slices;
     c->has_pe = judge_alloc(c->pes, sizeof *c->has_pe);
     for (uint32_t p = 0; p < c->pes; p++)
@@ -101,7 +106,8 @@ static void find_cube(struct judge_topo *t, uint32_t sip, uint32_t cube)
 
 bool judge_has_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube)
 {
-    return sip < t->sips && cube < t->cubes && cube_at(t, sip, cube)->there;
+    return (sip == t->sips ? cube < t->switches : sip < t->sips && cube < t->cubes) &&
+           cube_at(t, sip, cube)->there;
 }
 
 bool judge_has_pe(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t pe)
@@ -299,7 +305,8 @@ static char cut(const char *text, char a[JUDGE_NAME_BYTES], const char **b)
 }
 
 /* Does "c0.noc" or "c0.ucie-E" name this node of this cube? */
-static bool names_node(const char *text, const char *node, uint32_t sip, uint32_t cube)
+static bool names_node(const struct judge_topo *t, const char *text, const char *node, uint32_t sip,
+                       uint32_t cube)
 {
     size_t len = strlen(text), n = strlen(node);
     char pattern[JUDGE_NAME_BYTES];
@@ -307,7 +314,7 @@ static bool names_node(const char *text, const char *node, uint32_t sip, uint32_
     if (len <= n || text[len - n - 1] != '.' || strcmp(text + len - n, node) != 0)
         return false;
     snprintf(pattern, sizeof pattern, "%.*s", (int)(len - n - 1), text);
-    return judge_matches(pattern, sip, cube, SIZE_MAX);
+    return judge_matches(t, pattern, sip, cube, SIZE_MAX);
 }
 
 /* The item without the name of its plane; NULL if it is of another plane. */
@@ -322,8 +329,9 @@ static const char *on_plane(const struct judge_topo *t, const char *item, uint32
                : NULL;
 }
 
+/* Is the link from a cube to one of SIP `sip_to` broken? */
 static bool is_cut(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
-                   uint32_t to)
+                   uint32_t sip_to, uint32_t to)
 {
     for (size_t i = 0; i < t->broken.n; i++) {
         const char *item = on_plane(t, t->broken.items[i], plane), *b;
@@ -332,18 +340,19 @@ static bool is_cut(const struct judge_topo *t, uint32_t plane, uint32_t sip, uin
         if (!item)
             continue;
         sign = cut(item, a, &b);
-        if (judge_matches(a, sip, from, SIZE_MAX) && judge_matches(b, sip, to, SIZE_MAX))
+        if (judge_matches(t, a, sip, from, SIZE_MAX) && judge_matches(t, b, sip_to, to, SIZE_MAX))
             return true;
-        if (sign == '-' && judge_matches(b, sip, from, SIZE_MAX) &&
-            judge_matches(a, sip, to, SIZE_MAX))
+        if (sign == '-' && judge_matches(t, b, sip, from, SIZE_MAX) &&
+            judge_matches(t, a, sip_to, to, SIZE_MAX))
             return true;
     }
     return false;
 }
 
-bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t to)
+bool judge_link_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t from, uint32_t sip_to,
+                       uint32_t to)
 {
-    return is_cut(t, 0, sip, from, to);
+    return is_cut(t, 0, sip, from, sip_to, to);
 }
 
 /* Is the edge between the noc of a cube and a node of it broken? */
@@ -355,9 +364,10 @@ static bool node_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube,
         char a[JUDGE_NAME_BYTES], sign = cut(t->broken.items[i], a, &b);
         const char *first = outward ? "noc" : ucie, *second = outward ? ucie : "noc";
 
-        if (names_node(a, first, sip, cube) && names_node(b, second, sip, cube))
+        if (names_node(t, a, first, sip, cube) && names_node(t, b, second, sip, cube))
             return true;
-        if (sign == '-' && names_node(b, first, sip, cube) && names_node(a, second, sip, cube))
+        if (sign == '-' && names_node(t, b, first, sip, cube) &&
+            names_node(t, a, second, sip, cube))
             return true;
     }
     return false;
@@ -386,7 +396,7 @@ bool judge_has_link(const struct judge_topo *t, uint32_t plane, uint32_t sip, ui
 {
     return judge_has_cube(t, sip, cube) && judge_beside(t, cube, side, other, wrapped) &&
            judge_has_cube(t, sip, *other) && allowed(t, plane, side) &&
-           !is_cut(t, plane, sip, cube, *other);
+           !is_cut(t, plane, sip, cube, sip, *other);
 }
 
 /* A step exists if none of its three edges is broken. */
@@ -447,7 +457,11 @@ static void find_values(struct judge_topo *t)
     t->missing = judge_texts(t, "missing");
     t->broken = judge_texts(t, "broken");
     find_chiplets(t);
-    t->cube = judge_alloc((size_t)t->sips * t->cubes, sizeof *t->cube);
+    t->switches = judge_has_rails(t) ? judge_count(t, "fabric.switches") : 0;
+    t->cube = judge_alloc((size_t)t->sips * t->cubes + t->switches, sizeof *t->cube);
+    t->of_switches = judge_alloc(t->n_values, sizeof *t->of_switches);
+    for (uint32_t k = 0; k < t->switches; k++)
+        find_cube(t, t->sips, k);
     for (uint32_t s = 0; s < t->sips; s++)
         for (uint32_t c = 0; c < t->cubes; c++)
             find_cube(t, s, c);
@@ -469,7 +483,8 @@ void judge_find_steps(struct judge_topo *t)
                     if (!has_step(t, p, s, c, sides[side], &t->steps[at++]))
                         t->steps[at - 1] = UINT32_MAX;
     for (uint32_t p = 0; p < t->planes; p++)
-        t->plane[p].one_way = t->net ? judge_net_is_one_way(t) : is_one_way(t, p);
+        t->plane[p].one_way = t->net ? judge_net_is_one_way(t, false) : is_one_way(t, p);
+    t->rails_one_way = t->net && judge_net_is_one_way(t, true);
     find_pes(t);
 }
 

@@ -259,7 +259,7 @@ const struct judge_port *judge_port_at(const struct judge_topo *t, size_t node)
 
     if (!t->net || sscanf(t->nodes[node].name, "sip%u.cube%u.port%u", &sip, &cube, &port) != 3)
         return NULL;
-    return judge_port(t, cube, port);
+    return judge_port(t, sip, cube, port);
 }
 
 /* Datelines: is the link of `port` behind the closing link of its ring? */

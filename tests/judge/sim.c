@@ -1,5 +1,5 @@
 /* sim.c -- transactions in time, after docs/model.md: an event for every node and wire. */
-#include "cache.h"
+#include "l2.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@ struct station {
     uint64_t let_in;           /* the last that was let in */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
+    struct judge_l2 *l2;
     int64_t starts_fs;         /* of a channel: none sets out earlier */
 };
 
@@ -38,8 +39,9 @@ struct step {
 
 /* A part of a row; most rows have one. */
 struct txn {
-    uint64_t id;
-    uint32_t part;
+    uint64_t id, part;
+    const struct judge_l2_child *child; /* owned; it is what an L2 asks, and `l2` the station of that */
+    struct station *l2;
     uint64_t packet; /* that it is of */
     uint64_t nbytes;
     uint64_t offset;
@@ -55,8 +57,9 @@ struct txn {
     uint64_t behind; /* the last that had been let in when it arrived */
     bool waits;
     struct txn *next;
-    struct txn *trunk; /* of a multicast: the part that it parts from ... */
-    size_t fork;       /* ... behind that step of the trunk, a link; its own are behind it, too */
+    size_t *nodes, n_nodes; /* of a multicast: of its route */
+    struct txn *trunk;      /* of a multicast: the part that it parts from ... */
+    size_t fork; /* ... behind that step of the trunk, a link; its own are behind it, too */
     struct judge_result result;
 };
 
@@ -66,6 +69,8 @@ struct txn {
 /* A row: its parts, and how many of them have not ended. Part 0 takes the channel for all. */
 struct row {
     struct txn *parts;
+    struct txn **children; /* owned: what L2s have made for it */
+    size_t n_children;
     uint32_t n_parts, n_left;
     struct judge_result *result; /* of the part that ended last */
     bool issued, ended;
@@ -81,6 +86,7 @@ struct sim {
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs, last_fs; /* last_fs: the last end so far */
+    int64_t free_fs;         /* the last that was served */
     uint64_t now_id;         /* of the event */
     uint64_t fingerprint;
     struct judge_waits *waits; /* NULL: not asked for */
@@ -110,7 +116,7 @@ static void post(struct sim *s, int64_t after_fs, enum judge_class class, const 
 static void record(struct sim *s, enum judge_class class, const struct txn *x)
 {
     struct judge_event e = {
-        .fs = s->now_fs, .class = class, .id = x->id + ((uint64_t)x->part << 48)};
+        .fs = s->now_fs, .class = class, .id = judge_record_number(x->id, x->part)};
 
     s->fingerprint = judge_fingerprint(s->fingerprint, &e);
 }
@@ -154,6 +160,27 @@ static struct station *link_of(struct sim *s, const struct judge_hop *h, bool wr
     return h->back == SIZE_MAX ? station_at(s, RETURNS, h->edge) : station_at(s, LINKS, h->back);
 }
 
+/* A part of a row, or a child of one. */
+static struct txn *find(const struct sim *s, uint64_t id, uint64_t part)
+{
+    struct row *all = &s->all[id];
+
+    if (part < all->n_parts)
+        return &all->parts[part];
+    for (size_t i = 0; i < all->n_children; i++)
+        if (all->children[i]->part == part)
+            return all->children[i];
+    judge_die("there is no part %llu of %llu", (unsigned long long)part, (unsigned long long)id);
+}
+
+/* It is known when `x` is done: an L2 may wait for that. */
+static void will_be_done(struct sim *s, const struct txn *x, int64_t fs)
+{
+    if (x->child && x->child->number)
+        judge_l2_child_ends(x->l2->l2, x->id, x->child->maker, x->child->number, fs,
+                            x->result.drain_fs, &s->too_late);
+}
+
 /* -- banks ---------------------------------------------------------------------------------- */
 
 static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice, uint32_t channel,
@@ -173,14 +200,14 @@ static void granted(void *arg, const struct judge_access *access)
 {
     struct sim *s = arg;
 
-    record(s, JUDGE_ARBITRATION, &s->all[access->id].parts[access->part]);
+    record(s, JUDGE_ARBITRATION, find(s, access->id, access->part));
 }
 
 /* It is known when the access is done: what it has waited is what it would not alone. */
 static void done_by_banks(void *arg, const struct judge_access *access, int64_t done_fs)
 {
     struct sim *s = arg;
-    struct txn *x = &s->all[access->id].parts[access->part];
+    struct txn *x = find(s, access->id, access->part);
     struct judge_result *r = &x->result;
 
     r->queue_memory_fs = done_fs - r->arrive_fs - x->alone_fs;
@@ -189,6 +216,7 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
         &s->events,
         (struct judge_event){
             .fs = done_fs, .class = JUDGE_DONE, .id = x->id, .part = x->part, .step = x->n_steps});
+    will_be_done(s, x, done_fs);
 }
 
 static struct judge_access access_of(const struct txn *x, int64_t now_fs)
@@ -249,6 +277,7 @@ static void come_to_cache(struct sim *s, struct txn *x, struct station *at)
     r->service_fs = now.begin_fs;
     r->queue_memory_fs = now.done_fs - r->arrive_fs - x->alone_fs;
     post(s, now.done_fs - s->now_fs, JUDGE_DONE, x, x->n_steps);
+    will_be_done(s, x, now.done_fs);
 }
 
 /* -- multicasts ----------------------------------------------------------------------------- */
@@ -290,7 +319,54 @@ static void lay_over(struct row *all)
     }
 }
 
+/* Do two routes part behind node `i` of both? */
+static bool part_behind(const struct txn *a, const struct txn *b, size_t i)
+{
+    if (i + 1 >= a->n_nodes || i + 1 >= b->n_nodes)
+        return false;
+    for (size_t k = 0; k <= i; k++)
+        if (a->nodes[k] != b->nodes[k])
+            return false;
+    return a->nodes[i + 1] != b->nodes[i + 1];
+}
+
+static bool parts_somewhere(const struct row *all, const struct txn *x, size_t i)
+{
+    for (uint32_t k = 0; k < all->n_parts; k++)
+        if (part_behind(x, &all->parts[k], i))
+            return true;
+    return false;
+}
+
+/* "cube.noc.reduce_ns: for each noc where the leaf's way forks, behind its service" */
+static void join_data(struct sim *s, struct row *all)
+{
+    for (uint32_t i = 0; i < all->n_parts; i++) {
+        struct txn *x = &all->parts[i];
+        int64_t fs = 0;
+
+        for (size_t k = 0; k < x->n_nodes; k++) {
+            const char *name = s->t->nodes[x->nodes[k]].name;
+            unsigned sip, cube, row, col;
+            bool noc = s->t->nodes[x->nodes[k]].is_noc ||
+                       sscanf(name, "sip%u.cube%u.r%uc%u", &sip, &cube, &row, &col) == 4;
+
+            if (sscanf(name, "fabric.switch%u", &cube) == 1)
+                sip = s->t->sips;
+            else if (sscanf(name, "sip%u.cube%u.", &sip, &cube) != 2)
+                continue;
+            if (noc && parts_somewhere(all, x, k))
+                fs += judge_ns(judge_cube_number(s->t, sip, cube, "cube.noc.reduce_ns"));
+        }
+        x->result.overhead_fs += fs;
+        x->steps[x->n_steps - 1].done_fs += fs;
+    }
+}
+
 /* -- ways ----------------------------------------------------------------------------------- */
+
+static void plan_l2(struct sim *s, struct txn *x, const struct judge_row *row,
+                    const struct judge_end *at, struct station *station);
 
 /* The steps of one part: its route to `to`, and what it takes on the way. */
 static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
@@ -301,7 +377,7 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
     enum where dma = write ? WRITES : READS;
     const struct judge_hop *memory = &r->hops[r->n - 1];
 
-    if (!host && x->part == 0)
+    if (!host && x->part == 0 && !x->child)
         add_step(x, CHANNEL, 0, station_at(s, dma, r->hops[0].node));
     for (size_t i = 0; i < r->n; i++) {
         const struct judge_hop *h = &r->hops[i];
@@ -324,6 +400,90 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
         plan_banks(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
     if (judge_has_cache(s->t, to))
         plan_cache(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
+    if (to->kind == JUDGE_L2)
+        plan_l2(s, x, row, to, x->steps[x->n_steps - 1].at);
+}
+
+/* -- what an L2 asks -------------------------------------------------------------------------- */
+
+/* The course of a child of a row. */
+static uint32_t course_of_child(const struct sim *s, const struct judge_row *row,
+                                const struct judge_l2_child *child)
+{
+    enum judge_op op = child->write ? JUDGE_WRITE : JUDGE_READ;
+
+    if (!s->t->net && strcmp(judge_text(s->t, "sip.plane"), "column") == 0)
+        return row->plane ? row->plane - 1 : judge_plane_of(s->t, row->op, 0);
+    return judge_course_of(s->t, op, &row->src, &child->piece.memory, child->id + row->plus,
+                           child->part);
+}
+
+static void make_child(void *arg, struct judge_l2_child *made)
+{
+    struct sim *s = arg;
+    struct row *all = &s->all[made->id];
+    const struct judge_row *row = &s->rows[made->id];
+    struct judge_l2_child *child = judge_alloc(1, sizeof *child);
+    struct judge_end l2 = {.kind = JUDGE_L2, .sip = row->src.sip, .cube = row->src.cube};
+    struct txn *maker = find(s, made->id, made->maker), *x = judge_alloc(1, sizeof *x);
+    struct judge_row as = {.op = made->write ? JUDGE_WRITE : JUDGE_READ};
+    struct judge_route r = {0};
+    double gbs = judge_l2_gbs(s->t, &l2);
+
+    *child = *made;
+    all->children = judge_grow(all->children, all->n_children + 1, sizeof *all->children);
+    all->children[all->n_children++] = x;
+    if (!judge_route_on(s->t, course_of_child(s, row, child), as.op, &l2, &child->piece.memory, &r))
+        judge_die("an L2 has no way to a slice");
+    x->id = child->id;
+    x->part = child->part;
+    x->child = child;
+    x->l2 = maker->steps[maker->n_steps - 1].at;
+    x->nbytes = child->piece.nbytes;
+    x->offset = child->piece.offset;
+    x->write = child->write;
+    x->runs = child->piece.runs;
+    x->n_runs = child->piece.n_runs;
+    x->moved = judge_moved_bytes(s->t, &child->piece);
+    x->result.bottleneck_gbs = r.bottleneck_gbs < gbs ? r.bottleneck_gbs : gbs;
+    x->result.drain_fs = judge_child_drain_fs(s->t, &l2, child, x->result.bottleneck_gbs,
+                                              &s->too_late);
+    plan(s, x, &as, &child->piece.memory, &r);
+    judge_route_clear(&r);
+    judge_post(&s->events, (struct judge_event){.fs = child->depart_fs,
+                                                .class = JUDGE_HOP,
+                                                .id = x->id,
+                                                .part = x->part,
+                                                .step = SETS_OUT});
+}
+
+static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs)
+{
+    struct sim *s = arg;
+    struct txn *x = find(s, id, part);
+
+    x->result.service_fs = begin_fs;
+    x->result.queue_memory_fs = done_fs - x->result.arrive_fs - x->alone_fs;
+    post(s, done_fs - s->now_fs, JUDGE_DONE, x, x->n_steps);
+}
+
+/* As plan_banks(). The wires of the child that ends last alone are wires of the part. */
+static void plan_l2(struct sim *s, struct txn *x, const struct judge_row *row,
+                    const struct judge_end *at, struct station *station)
+{
+    struct judge_access access = access_of(x, 0);
+    struct judge_l2_user user = {s, make_child, done_by_l2};
+    uint32_t plane = s->t->hashed_planes ? 0
+                     : row->plane        ? row->plane - 1
+                                         : judge_plane_of(s->t, row->op, 0);
+    int64_t wire_fs, latency_fs = judge_ns(judge_cube_number(s->t, at->sip, at->cube,
+                                                             "cube.l2.latency_ns"));
+
+    if (!station->l2)
+        station->l2 = judge_l2_new(s->t, at, &user);
+    x->alone_fs = judge_l2_alone_fs(s->t, at, &access, plane, &wire_fs, &s->too_late);
+    x->result.wire_fs += wire_fs;
+    x->result.overhead_fs += x->alone_fs - x->result.drain_fs - latency_fs - wire_fs;
 }
 
 static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece *part)
@@ -334,7 +494,7 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
                                  : judge_course_of(s->t, row->op, &row->src, &part->memory,
                                                    x->id + row->plus, x->part);
 
-    if (s->t->net && row->n_targets)
+    if (s->t->net && (row->n_targets || part->memory.kind == JUDGE_L2))
         course = 0; /* multicasts go the first way */
     if (!judge_route_on(s->t, course, row->op, &row->src, &part->memory, &r)) {
         fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
@@ -356,6 +516,10 @@ static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece 
         judge_drain_fs(s->t, row->op == JUDGE_H2D || row->op == JUDGE_D2H ? NULL : &row->src,
                        x->write, part, r.bottleneck_gbs, &s->too_late);
     plan(s, x, row, &part->memory, &r);
+    x->n_nodes = row->n_targets ? r.n : 0;
+    x->nodes = judge_alloc(x->n_nodes + 1, sizeof *x->nodes);
+    for (size_t i = 0; i < x->n_nodes; i++)
+        x->nodes[i] = r.hops[i].node;
     judge_route_clear(&r);
     return true;
 }
@@ -374,13 +538,15 @@ static bool prepare(struct sim *s, size_t id, struct judge_result *out)
     all->result = out;
     for (size_t i = 0; i < n && ok; i++) {
         all->parts[i].id = id;
-        all->parts[i].part = (uint32_t)i;
+        all->parts[i].part = i;
         ok = prepare_part(s, &all->parts[i], &parts[i]);
         parts[i].runs = NULL; /* the part's now */
     }
     judge_free_parts(parts, n);
     if (ok && row->n_targets)
         lay_over(all);
+    if (ok && row->n_targets && row->op == JUDGE_READ)
+        join_data(s, all);
     return ok;
 }
 
@@ -398,11 +564,13 @@ static void go_on(struct sim *s, struct txn *x)
 }
 
 /* The parts of a packet set out, the first of which is `x`. */
-static void set_out(struct sim *s, const struct txn *x)
+static void set_out(struct sim *s, struct txn *x)
 {
     struct row *all = &s->all[x->id];
 
-    for (uint32_t i = x->part; i < all->n_parts && all->parts[i].packet == x->packet; i++)
+    if (x->child)
+        go_on(s, x);
+    for (uint64_t i = x->part; i < all->n_parts && all->parts[i].packet == x->packet; i++)
         if (!all->parts[i].trunk)
             go_on(s, &all->parts[i]);
 }
@@ -412,7 +580,7 @@ static void set_out_from(struct sim *s, const struct txn *x, size_t from)
 {
     struct row *all = &s->all[x->id];
 
-    for (uint32_t i = x->part + 1; i < all->n_parts; i++) {
+    for (uint64_t i = x->part + 1; i < all->n_parts; i++) {
         struct txn *other = &all->parts[i];
 
         if (other->trunk != x || other->fork != from)
@@ -526,6 +694,7 @@ static void take(struct sim *s, struct txn *x)
         x->result.queue_memory_fs = waited_fs;
         post(s, here->fs, JUDGE_DONE, x, x->now_at); /* it is free again */
         post(s, here->done_fs, JUDGE_DONE, x, x->n_steps);
+        will_be_done(s, x, add_fs(s, s->now_fs, here->done_fs));
         return;
     }
     if (here->kind == ENGINE) {
@@ -550,6 +719,14 @@ static void arrive(struct sim *s, struct txn *x)
         x->result.arrive_fs = s->now_fs;
     if (at->cache) {
         come_to_cache(s, x, at);
+        return;
+    }
+    if (at->l2) {
+        struct judge_access access = access_of(x, s->now_fs);
+
+        at->use.count++;
+        at->use.bytes += x->nbytes;
+        judge_l2_arrive(at->l2, &access, &s->too_late);
         return;
     }
     if (at->banks) {
@@ -703,6 +880,9 @@ static void finish(struct sim *s, struct txn *x)
     struct judge_result *r = &x->result;
 
     record(s, JUDGE_DONE, x);
+    s->free_fs = s->now_fs; /* of what an L2 asks, too */
+    if (x->child)
+        return;
     r->done_fs = s->now_fs;
     r->end_fs = add_fs(s, s->now_fs, r->response_fs);
     s->last_fs = r->end_fs > s->last_fs ? r->end_fs : s->last_fs;
@@ -729,7 +909,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
         s->fingerprint = judge_record_child(s->fingerprint, e);
         return;
     }
-    x = &s->all[e->id].parts[e->part];
+    x = find(s, e->id, e->part);
     s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
@@ -779,6 +959,7 @@ static void build(struct sim *s)
 
 static struct judge_use *collect(const struct sim *s, size_t *n)
 {
+    int64_t until_fs = s->free_fs > s->last_fs ? s->free_fs : s->last_fs;
     struct judge_use *uses = NULL;
 
     *n = 0;
@@ -793,7 +974,9 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
             if (at->banks)
                 judge_banks_add_uses(at->banks, &uses, n);
             if (at->cache)
-                judge_cache_add_uses(at->cache, s->last_fs, &uses, n);
+                judge_cache_add_uses(at->cache, until_fs, &uses, n);
+            if (at->l2)
+                judge_cache_add_uses(judge_l2_cache(at->l2), until_fs, &uses, n);
         }
     return uses;
 }
@@ -803,9 +986,17 @@ static void tear_down(struct sim *s, size_t n)
     for (size_t i = 0; i < n; i++) {
         for (uint32_t p = 0; p < s->all[i].n_parts; p++) {
             free(s->all[i].parts[p].steps);
+            free(s->all[i].parts[p].nodes);
             free(s->all[i].parts[p].runs);
         }
         free(s->all[i].parts);
+        for (size_t k = 0; k < s->all[i].n_children; k++) {
+            free(s->all[i].children[k]->steps);
+            free(s->all[i].children[k]->runs);
+            free((void *)(uintptr_t)s->all[i].children[k]->child);
+            free(s->all[i].children[k]);
+        }
+        free(s->all[i].children);
     }
     free(s->all);
     for (enum where w = READS; w < N_WHERE; w++) {
@@ -813,6 +1004,7 @@ static void tear_down(struct sim *s, size_t n)
             if (s->stations[w][i]) {
                 judge_banks_free(s->stations[w][i]->banks);
                 judge_cache_free(s->stations[w][i]->cache);
+                judge_l2_free(s->stations[w][i]->l2);
             }
             free(s->stations[w][i]);
         }

@@ -1,6 +1,6 @@
 /* tiles.c -- transactions of several runs: how they are cut, and what their memory moves, after
  * docs/model.md "Tiles". */
-#include "cache.h"
+#include "l2.h"
 #include "events.h"
 
 #include <math.h>
@@ -135,6 +135,19 @@ size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
                 .memory = row->targets[i], .offset = row->offset, .nbytes = row->nbytes};
         return row->n_targets;
     }
+    if (judge_goes_to_l2(t, &row->src, &row->dst) && !host) {
+        bool by_address = row->by_address && addresses;
+        size_t n_rows = judge_is_tile(row) ? row->rows : 1;
+
+        runs = judge_alloc(n_rows, sizeof *runs);
+        for (size_t i = 0; i < n_rows; i++)
+            runs[i] = (struct judge_stretch){(by_address ? row->address : row->offset) +
+                                                 i * row->stride,
+                                             row->nbytes / n_rows};
+        n = judge_cut_to_l2(t, &row->src, by_address ? NULL : &row->dst, runs, n_rows, parts);
+        free(runs);
+        return n;
+    }
     if (!judge_is_tile(row))
         return judge_cut(t, host ? NULL : &row->src, &whole, row->by_address ? &row->address : NULL,
                          parts);
@@ -179,13 +192,16 @@ int64_t judge_drain_fs(const struct judge_topo *t, const struct judge_end *pe, b
                        const struct judge_piece *part, double gbs, bool *too_late)
 {
     int64_t fs = judge_transfer_fs(part->nbytes, gbs, too_late), other;
+    bool to_l2 = part->memory.kind == JUDGE_L2;
+    size_t n_runs = to_l2 ? part->n_own : part->n_runs;
 
-    if (pe && part->n_runs > 1) {
+    if (pe && n_runs > 1) {
         double run_ns = judge_cube_number(t, pe->sip, pe->cube, "cube.pe.pe_dma.run_ns");
 
-        other = judge_transfer_fs(part->runs[part->n_runs - 1].nbytes, gbs, too_late);
+        other = judge_transfer_fs(
+            to_l2 ? part->last_own : part->runs[part->n_runs - 1].nbytes, gbs, too_late);
         if (run_ns > 0)
-            other += (int64_t)(part->n_runs - 1) * llround(run_ns * 1e6);
+            other += (int64_t)(n_runs - 1) * llround(run_ns * 1e6);
         fs = other > fs ? other : fs;
     }
     if (part->memory.kind != JUDGE_SLICE ||

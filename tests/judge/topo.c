@@ -44,6 +44,10 @@ static struct name in_cube(const struct cube *c, const char *format, ...)
     va_start(args, format);
     judge_vname(inside, format, args);
     va_end(args);
+    if (c->sip == c->t->sips && strcmp(inside, "noc") == 0)
+        return name_of("fabric.switch%u", c->cube);
+    if (c->sip == c->t->sips)
+        return name_of("fabric.switch%u.%s", c->cube, inside);
     return name_of("sip%u.cube%u.%s", c->sip, c->cube, inside);
 }
 
@@ -160,7 +164,7 @@ static void port_nodes(const struct cube *c)
     double ucie_ns = number(c, "cube.ucie.overhead_ns");
     const struct judge_port *p;
 
-    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++)
+    for (uint32_t i = 0; (p = judge_port(c->t, c->sip, c->cube, i)); i++)
         node_at(c->t, in_cube(c, "port%u", i), p->overhead_ns < 0 ? ucie_ns : p->overhead_ns,
                 p->side == 'E'   ? w
                 : p->side == 'W' ? 0
@@ -168,7 +172,7 @@ static void port_nodes(const struct cube *c)
                 p->side == 'N'   ? 0
                 : p->side == 'S' ? h
                                  : h / 2);
-    if (judge_is_io_cube(c->t, c->cube))
+    if (c->sip < c->t->sips && judge_is_io_cube(c->t, c->cube))
         node_at(c->t, in_cube(c, "port.io"), ucie_ns, 0, h / 2);
 }
 
@@ -216,6 +220,9 @@ static void cube_nodes(const struct cube *c)
     }
     for (uint32_t s = 0; s < judge_slices(c->t, c->sip, c->cube); s++)
         node(c->t, in_cube(c, "hbm_ctrl.slice%u", s), number(c, "cube.hbm.overhead_ns"));
+    if (judge_has_l2(c->t, c->sip, c->cube))
+        node_at(c->t, in_cube(c, "l2"), 0.0, number(c, "cube.size_mm.0") / 2,
+                number(c, "cube.size_mm.1") / 2);
     for (uint32_t p = 0; p < count(c, "cube.pes"); p++)
         if (judge_has_pe(c->t, c->sip, c->cube, p))
             pe_nodes(c, p);
@@ -261,6 +268,9 @@ static void all_nodes(struct judge_topo *t)
             if (judge_has_cube(t, s, c))
                 cube_nodes(&(struct cube){t, s, c});
     }
+    for (uint32_t k = 0; k < t->switches; k++)
+        if (judge_has_cube(t, t->sips, k))
+            cube_nodes(&(struct cube){t, t->sips, k});
     qsort(t->nodes, t->n_nodes, sizeof *t->nodes, by_name);
     fill_slots(t);
     for (size_t i = 1; i < t->n_nodes; i++) {
@@ -344,8 +354,13 @@ static void pe_edges(const struct cube *c, uint32_t p)
     struct name tcm = in_cube(c, "pe%u.pe_tcm", p);
     struct judge_topo *t = c->t;
 
-    edge(t, dma, in_cube(c, "xbar.pe%u", p), number(c, "cube.xbar.pe_mm"),
-         number(c, "cube.xbar.pe_gbs"));
+    double l2_gbs = number(c, "cube.l2.pe_gbs"), pe_gbs = number(c, "cube.xbar.pe_gbs");
+
+    if (judge_has_l2(t, c->sip, c->cube))
+        edge(t, dma, in_cube(c, "l2"), number(c, "cube.noc.attach_mm"),
+             l2_gbs > 0.0 ? l2_gbs : pe_gbs);
+    else
+        edge(t, dma, in_cube(c, "xbar.pe%u", p), number(c, "cube.xbar.pe_mm"), pe_gbs);
     serve(t, count(c, "cube.pe.pe_dma.ports"), count(c, "cube.pe.pe_dma.ports"));
     edge(t, cpu, scheduler, 0.0, INFINITY);
     edge(t, scheduler, dma, 0.0, INFINITY);
@@ -443,7 +458,7 @@ static void port_edges(const struct cube *c, double gbs)
 {
     const struct judge_port *p;
 
-    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
+    for (uint32_t i = 0; (p = judge_port(c->t, c->sip, c->cube, i)); i++) {
         size_t before = c->t->n_edges;
 
         attach(c, 0, in_cube(c, "port%u", i), gbs,
@@ -451,7 +466,7 @@ static void port_edges(const struct cube *c, double gbs)
                !judge_net_port_is_cut(c->t, c->sip, c->cube, i, true));
         serve_from(c->t, before, p->lanes);
     }
-    if (judge_is_io_cube(c->t, c->cube))
+    if (c->sip < c->t->sips && judge_is_io_cube(c->t, c->cube))
         attach(c, 0, in_cube(c, "port.io"), gbs, true, true);
 }
 
@@ -460,11 +475,11 @@ static void net_edges(const struct cube *c)
 {
     const struct judge_port *p;
 
-    for (uint32_t i = 0; (p = judge_port(c->t, c->cube, i)); i++) {
+    for (uint32_t i = 0; (p = judge_port(c->t, c->sip, c->cube, i)); i++) {
         if (!judge_port_leads(c->t, c->sip, c->cube, i))
             continue;
         edge(c->t, in_cube(c, "port%u", i),
-             in_cube(&(struct cube){c->t, c->sip, p->other}, "port%u", p->other_port),
+             in_cube(&(struct cube){c->t, p->other_sip, p->other}, "port%u", p->other_port),
              p->distance_mm, p->bw_gbs);
         c->t->edges[c->t->n_edges - 1].latency_ns = p->latency_ns;
         serve(c->t, p->lanes, p->lanes);
@@ -499,6 +514,8 @@ static void noc_edges(const struct cube *c, uint32_t plane)
         serve_from(c->t, before, count(c, "cube.pe.pe_dma.ports"));
         attach(c, plane, in_cube(c, "pe%u.pe_cpu", p), gbs, true, true);
     }
+    if (judge_has_l2(c->t, c->sip, c->cube))
+        attach(c, plane, in_cube(c, "l2"), gbs, true, false);
     if (c->t->net) {
         port_edges(c, gbs);
         return;
@@ -590,6 +607,9 @@ static void all_edges(struct judge_topo *t)
             if (judge_has_cube(t, s, c))
                 cube_edges(&(struct cube){t, s, c});
     }
+    for (uint32_t k = 0; k < t->switches; k++)
+        if (judge_has_cube(t, t->sips, k))
+            cube_edges(&(struct cube){t, t->sips, k});
     qsort(t->edges, t->n_edges, sizeof *t->edges, by_nodes);
     t->first_edge = judge_alloc(t->n_nodes + 1, sizeof *t->first_edge);
     for (size_t n = 0, e = 0; n <= t->n_nodes; n++) {
@@ -677,13 +697,14 @@ void judge_free(struct judge_topo *t)
 {
     if (!t)
         return;
-    for (size_t i = 0; t->cube && i < (size_t)t->sips * t->cubes; i++) {
+    for (size_t i = 0; t->cube && i < (size_t)t->sips * t->cubes + t->switches; i++) {
         free(t->cube[i].values);
         free(t->cube[i].has_pe);
     }
     for (size_t i = 0; t->far && i < (size_t)t->planes * t->sips * t->cubes; i++)
         free(t->far[i]);
     judge_net_free(t->net);
+    free(t->of_switches);
     free(t->cube);
     free(t->far);
     free(t->missing.items);

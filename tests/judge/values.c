@@ -33,6 +33,7 @@ static const char *const defaults[][4] = {
     {"fabric.grid.h", "1"},
     {"fabric.wrap", "none"},
     {"fabric.tie", "low"},
+    {"fabric.switches", "0"},
     {"sips", "1"},
     {"sip.cube_mesh.w", ""},
     {"sip.cube_mesh.h", ""},
@@ -61,6 +62,7 @@ static const char *const defaults[][4] = {
     {"cube.noc.attach_mm", "0.5"},
     {"cube.noc.bw_gbs", "128.0"},
     {"cube.noc.impl", "builtin"},
+    {"cube.noc.reduce_ns", "0.0"},
     {"cube.noc.gate.interval_ns", "4.0"},
     {"cube.noc.model", "bus"},
     {"cube.noc.mesh.cols", "6"},
@@ -75,6 +77,7 @@ static const char *const defaults[][4] = {
     {"cube.sram.pos_mm.0", "1.5"},
     {"cube.sram.pos_mm.1", "9.0"},
     {"cube.sram.size_mb", "32"},
+    {"cube.sram.size_kb", "0"},
     {"cube.sram.hold", "route", "own"},
     {"cube.sram.latency_ns", "0.0"},
     {"cube.sram.bw_gbs", "0.0"},
@@ -144,6 +147,16 @@ static const char *const defaults[][4] = {
     {"cube.hbm.cache.policy", "lru"},
     {"cube.hbm.cache.write", "back"},
     {"cube.hbm.cache.mshrs", "0"},
+    {"cube.l2.size_mb", "0.0"},
+    {"cube.l2.line", "128"},
+    {"cube.l2.ways", "16"},
+    {"cube.l2.bw_gbs", "0.0"},
+    {"cube.l2.pe_gbs", "0.0"},
+    {"cube.l2.latency_ns", "0.0"},
+    {"cube.l2.policy", "lru"},
+    {"cube.l2.write", "back"},
+    {"cube.l2.mshrs", "0"},
+    {"cube.l2.at_launch", "keep"},
     {"cube.pe.pe_gemm.impl", "builtin"},
     {"cube.pe.pe_math.impl", "builtin"},
     {"cube.pe.pe_cpu.overhead_ns", "2.0"},
@@ -212,8 +225,8 @@ enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
 
 /* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
 static const char *const lists[] = {
-    "sip.planes.",          "sip.io_chiplets.", "missing.",      "broken.",
-    "cube.noc.mesh.holes.", "sip.net.",         "sip.io_cubes.", "links."};
+    "sip.planes.", "sip.io_chiplets.", "missing.", "broken.",    "cube.noc.mesh.holes.",
+    "sip.net.",    "sip.io_cubes.",    "links.",   "fabric.net."};
 
 /* Where the key is in `slots`, or where it would be. */
 static size_t slot_of(const struct judge_topo *t, const char *key)
@@ -383,13 +396,34 @@ void judge_find_values(const struct judge_topo *t, uint32_t sip, uint32_t cube,
     for (size_t i = N_DEFAULTS; i < t->n_values; i++) {
         const struct judge_value *v = &t->values[i];
 
-        if (!*v->cubes || *v->cubes == OF_KIND || !judge_matches(v->cubes, sip, cube, SIZE_MAX))
+        if (!*v->cubes || *v->cubes == OF_KIND || !judge_matches(t, v->cubes, sip, cube, SIZE_MAX))
             continue;
         if (strcmp(v->key, "cube.kind") == 0)
             take_kind(t, v->text, out);
         else
             out->values[value_of(t, v->key) - t->values] = v;
     }
+}
+
+static void give(const struct judge_topo *t, struct judge_cube *out, const char *key,
+                 const char *text, double number)
+{
+    struct judge_value *v = &t->of_switches[t->slots[slot_of(t, key)] - 1];
+
+    snprintf(v->text, sizeof v->text, "%s", text);
+    v->number = number;
+    out->values[v - t->of_switches] = v;
+}
+
+/* "A fabric.switch is a switch cube: keys of cube, pes 0, slices 0, noc.overhead_ns =
+ * fabric.overhead_ns, noc.bw_gbs 1e6." Routes may pass it. */
+void judge_make_switch(const struct judge_topo *t, struct judge_cube *out)
+{
+    give(t, out, "cube.pes", "0", 0);
+    give(t, out, "cube.hbm.slices", "0", 0);
+    give(t, out, "cube.noc.overhead_ns", "", judge_number(t, "fabric.overhead_ns"));
+    give(t, out, "cube.noc.bw_gbs", "1e6", 1e6);
+    give(t, out, "cube.transit", "all", 0);
 }
 
 static const struct judge_value *of_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube,

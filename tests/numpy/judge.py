@@ -87,7 +87,7 @@ def threshold(t, args):
     return {"y": np.where(x[:, :1] > float(args.get("t", "0.5")), 2 * x, x)}
 
 
-# -- collectives: to the bit, in the order of the algorithm ---------------------------------------
+# -- collectives: to the bit, of numbers whose sums are exact in any order -------------------------
 
 # PEs of a cube, columns and rows of the mesh, SIPs
 MACHINES = {"cube1": (8, 1, 1, 1), "cube8": (8, 4, 2, 1), "odd": (6, 3, 3, 3), "tray32": (8, 4, 4, 2)}
@@ -111,11 +111,6 @@ def reducer(args):
     return lambda a, b: a + b
 
 
-def cut(n, parts):
-    """The parts [lo, hi) of n."""
-    return [(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
-
-
 def in_turn(op, vectors):
     total = vectors[0]
     for v in vectors[1:]:
@@ -123,81 +118,23 @@ def in_turn(op, vectors):
     return total
 
 
-def ring(op, v):
-    turned = [np.roll(v, -c - 1, axis=0)[:, lo:hi] for c, (lo, hi) in enumerate(cut(v.shape[1], len(v)))]
-    return np.concatenate([in_turn(op, part) for part in turned])
-
-
-def halving(op, v):
-    p = 1 << (len(v).bit_length() - 1)
-    v = [op(v[i], v[i + p]) if i + p < len(v) else v[i] for i in range(p)]
-    while len(v) > 1:
-        v = [op(a, b) for a, b in zip(v[: len(v) // 2], v[len(v) // 2 :])]
-    return v[0]
-
-
-def line(op, v):
-    root = len(v) // 2
-    sides = [v[:root], v[:root:-1]]
-    return in_turn(op, [v[root]] + [in_turn(op, side) for side in sides if len(side)])
-
-
-def each(how, op, v):
-    """That of all [rank][element] at the end of v."""
-    n = int(np.prod(v.shape[:-2]))
-    sums = [how(op, ranks) for ranks in v.reshape(n, *v.shape[-2:])]
-    return np.stack(sums).reshape(*v.shape[:-2], v.shape[-1])
-
-
-def torus(op, v):
-    """Rings along the last axis but that of the elements, and so on with the parts they make."""
-    if v.ndim == 1:
-        return v
-    sums = each(ring, op, v)
-    return np.concatenate([torus(op, sums[..., lo:hi]) for lo, hi in cut(v.shape[-1], v.shape[-2])])
-
-
-def hierarchy(op, v, last):
-    """v[sip][row][column][PE]: rings in the cubes; their parts along rows, columns and SIPs."""
-    cubes = each(ring, op, v)
-    parts = [cubes[..., lo:hi] for lo, hi in cut(v.shape[-1], v.shape[-2])]
-    return np.concatenate([last(op, each(line, op, each(line, op, part))) for part in parts])
-
-
-def over(args):
-    """PEs, columns, rows, SIPs that are ranks; the parts of the PEs that share a rank's vector."""
+def ranks(args):
     pes, w, h, sips = MACHINES[args["on"]]
-    count, kind = int(args["count"]), args.get("over", "pes")
-    if kind == "pes":
-        return (pes, w, h, sips), [(0, count)]
-    if kind == "cubes":
-        return (1, w, h, sips), cut(count, pes)
-    shared = cut(count, w * h)
-    return (1, 1, 1, sips), [(lo + a, lo + b) for lo, hi in shared for a, b in cut(hi - lo, pes)]
+    return {"pes": pes * w * h * sips, "cubes": w * h * sips, "sips": sips}[args.get("over", "pes")]
 
 
 def rows(t, args):
     """x[row][rank][element]; of inputs=same all ranks have the one"""
-    n, count, x = np.prod(over(args)[0]), int(args["count"]), t["x"]
+    n, count, x = ranks(args), int(args["count"]), t["x"]
     return np.broadcast_to(x.reshape(len(x), -1, count), (len(x), n, count))
 
 
 def all_reduce(t, args):
-    (pes, w, h, sips), parts = over(args)
-    op = reducer(args)
     x = rows(t, args)[0]
-    how = {
-        "ring": lambda v: ring(op, v),
-        "halving": lambda v: halving(op, v),
-        "torus": lambda v: torus(op, v.reshape(sips, h, w, pes, v.shape[1])),
-        "mesh": lambda v: hierarchy(op, v.reshape(sips, h, w, pes, v.shape[1]), line),
-        "hierarchical": lambda v: hierarchy(op, v.reshape(sips, h, w, pes, v.shape[1]), ring),
-    }[args["algorithm"]]
-    return {"y": np.tile(np.concatenate([how(x[:, lo:hi]) for lo, hi in parts]), len(x))}
+    return {"y": np.tile(in_turn(reducer(args), x), len(x))}
 
 
 def reduce_scatter(t, args):
-    """In any order: numbers whose sums are exact."""
     return {"y": np.concatenate([in_turn(reducer(args), row) for row in rows(t, args)])}
 
 

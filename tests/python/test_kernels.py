@@ -3,7 +3,6 @@ mistakes, every method that takes a bench."""
 import inspect
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -245,24 +244,6 @@ def test_no_thread_is_left(m):
         with pytest.raises(kernbench.KernelError):
             m.run(unfit[(64,)](np.zeros(8, np.float32), 8), quiet=True)
     assert threading.active_count() < 16
-
-
-@kernbench.kernel
-def many(x_ptr, n, count):
-    x = tl.load(x_ptr + tl.arange(0, n))
-    begin = time.thread_time()
-    for _ in range(count):
-        x + x
-    many.us = (time.thread_time() - begin) / count * 1e6
-
-
-def test_a_call_takes_few_microseconds(m):
-    """Of the thread's own processor time; 3 us is the aim, twice that passes on a machine that is busy."""
-    best = 1e9
-    for _ in range(4):
-        m.run(many[(1,)](np.zeros(8, np.float32), 8, 50000), quiet=True)
-        best = min(best, many.us)
-    assert best < 6
 
 
 # -- the language ---------------------------------------------------------------------------------

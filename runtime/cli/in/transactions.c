@@ -9,7 +9,7 @@
  * Files may have millions of rows, so a row goes into the simulation as it is read and nothing of
  * it is kept.
  *
- * A row with op mwrite is a multicast: its dst are patterns, joined by +.
+ * A row with op mwrite or mread is a multicast: its dst are patterns, joined by +.
  *
  * Where a topology says sip.plane: column there may be a column plane, too, with the name of a
  * plane, or empty: then the op decides.
@@ -62,11 +62,14 @@ _Static_assert((int)N_FIELDS <= (int)FIELDS_MAX, "room for all columns");
 static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane",
                                                            "prio",  "rows",     "stride"};
 
-const char *const op_names[N_ROW_OPS] = {[KB_READ] = "read",
-                                         [KB_WRITE] = "write",
-                                         [KB_H2D] = "h2d",
-                                         [KB_D2H] = "d2h",
-                                         [ROW_MWRITE] = "mwrite"};
+const char *const op_names[N_ROW_OPS] = {
+    [KB_READ] = "read", [KB_WRITE] = "write",  [KB_H2D] = "h2d",
+    [KB_D2H] = "d2h",   [ROW_MREAD] = "mread", [ROW_MWRITE] = "mwrite"};
+
+uint32_t row_op(const kb_transaction *q)
+{
+    return !q->n_targets ? q->op : (uint32_t)(q->op == KB_READ ? ROW_MREAD : ROW_MWRITE);
+}
 
 /*
  * A row that waits for itself or for a later one, so that only the end of the file tells whether
@@ -116,8 +119,8 @@ static bool read_op(struct input *in, const struct field *f, kb_transaction_op *
 
     for (int op = 0; op < N_ROW_OPS; op++)
         if (f->len == strlen(op_names[op]) && memcmp(f->text, op_names[op], f->len) == 0) {
-            in->multicast = op == ROW_MWRITE;
-            *out = in->multicast ? KB_WRITE : (kb_transaction_op)op;
+            in->multicast = op >= N_OPS;
+            *out = op == ROW_MREAD ? KB_READ : op == ROW_MWRITE ? KB_WRITE : (kb_transaction_op)op;
             return true;
         }
     const char *near = text_nearest(f->text, f->len, op_names, N_ROW_OPS);
@@ -152,7 +155,9 @@ static bool read_src(struct input *in, const struct field *f, kb_transaction *q)
     if (q->src.kind != kind)
         return fields_bad(&in->fields, f->text, "%s: the src of %s is a %s",
                           text_show(f->text, f->len, shown, sizeof shown),
-                          op_names[in->multicast ? ROW_MWRITE : (int)q->op],
+                          op_names[!in->multicast     ? (int)q->op
+                                   : q->op == KB_READ ? ROW_MREAD
+                                                      : ROW_MWRITE],
                           kind == KB_HOST ? "host" : "PE");
     return true;
 }

@@ -5,10 +5,13 @@
 #include "kernbench.h"
 
 /* What a row does: an operation, or with several targets a multicast. */
-enum { N_OPS = KB_D2H + 1, ROW_MWRITE = N_OPS, N_ROW_OPS };
+enum { N_OPS = KB_D2H + 1, ROW_MREAD = N_OPS, ROW_MWRITE, N_ROW_OPS };
 
 extern const char *const op_names[N_ROW_OPS]; /* as the column `op` has them; the first N_OPS by
                                                  kb_transaction_op */
+
+/* What a row with that request does. */
+uint32_t row_op(const kb_transaction *q);
 
 /* The targets of multicasts, as they were written. All zero: none. */
 struct targets_texts {

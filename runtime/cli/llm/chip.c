@@ -1,7 +1,6 @@
 /* chip.c -- ranks of a machine, and figures of a PE from its keys. */
 #include "cli/llm/chip.h"
 #include "cli/out/memory.h"
-#include "base/lap.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,18 +66,6 @@ static void take_key(void *arg, const kb_key *key)
         c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "builtin") == 0;
 }
 
-/* The i-th cube of a SIP, so that the next one is beside it. */
-static uint32_t cube_at(const kb_info *info, const kb_topology *topo, uint32_t i)
-{
-    struct lap lap = lap_of_cubes(topo, info);
-
-    if (info->mesh_w * info->mesh_h != info->cubes_per_sip)
-        return i;
-    if (lap.w > 1 && lap.h > 1 && !info->wrap_x && !info->wrap_y)
-        lap.way = LAP_SNAKE;
-    return lap_at(&lap, i);
-}
-
 /* Adds the PEs of a cube; *slices: how many slices it has. */
 static uint32_t add_cube(struct chip *c, uint32_t sip, uint32_t cube, uint32_t n, uint32_t *slices)
 {
@@ -97,13 +84,15 @@ static uint32_t add_cube(struct chip *c, uint32_t sip, uint32_t cube, uint32_t n
 static bool take_units(struct chip *c, bool by_cube)
 {
     uint32_t n = 0, before, slices, most = 0;
+    uint32_t *lap = memory_new(c->info.cubes_per_sip, sizeof *lap);
     bool even = true;
 
     c->units = c->unit_pes = 0;
+    kb_cube_lap(c->topo, lap);
     for (uint32_t s = 0; s < c->info.sips; s++) {
         before = n;
         for (uint32_t i = 0; i < c->info.cubes_per_sip; i++) {
-            uint32_t pes = add_cube(c, s, cube_at(&c->info, c->topo, i), n, &slices);
+            uint32_t pes = add_cube(c, s, lap[i], n, &slices);
 
             n += pes;
             most = slices > most ? slices : most;
@@ -119,6 +108,7 @@ static bool take_units(struct chip *c, bool by_cube)
             c->units++;
         }
     }
+    free(lap);
     return even;
 }
 

@@ -18,11 +18,13 @@ struct chip {
     double command_ns; /* from the call of a command to its issue */
     double tcm_gbs, tcm_ports;
     int64_t acc_bytes, tcm_bytes;
-    struct way own, other; /* of the first PE: its slice; those of other PEs of its unit, in the mean */
+    struct way own,
+        other; /* of the first PE: its slice; those of other PEs of its unit, in the mean */
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
     bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
     uint32_t units;        /* SIPs, cubes with PEs, or 1: the whole machine */
     uint32_t unit_pes;
+    uint32_t grid_p;     /* rows of the grid that was asked for; 0: by the number of tokens */
     const char *unit;    /* "sip", "cube", "machine" */
     uint32_t *order;     /* owned: PEs, unit by unit, neighbours behind each other */
     uint64_t unit_bytes; /* of the slices of a unit */

@@ -219,7 +219,7 @@ static uint64_t weight_part(const struct llm_op *op, uint32_t p, uint32_t q)
     }
 }
 
-enum { N_MATRICES = 16 };
+enum { N_MATRICES = GRAPH_MATRICES };
 
 /* Until graph_place() has run, `at` of a matrix is its number. */
 struct places {
@@ -232,6 +232,15 @@ static void note(struct places *places, const struct llm_matrix *m, uint32_t p, 
 
     if (bytes > places->bytes[m->at])
         places->bytes[m->at] = bytes;
+}
+
+static int64_t most_rows(const struct graph *g)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        most = g->op[i].y.rows > most ? g->op[i].y.rows : most;
+    return most;
 }
 
 void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
@@ -248,7 +257,7 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         if (op->kind == LLM_ALL_GATHER)
             op->x = op->y;
         if (op->kind == LLM_ROPE)
-            op->z = (struct llm_matrix){op->x.rows, op->dim * q, op->dim, 13, KB_F32};
+            op->z = (struct llm_matrix){op->x.rows, op->dim * q, op->dim, GRAPH_TURNED, KB_F32};
         note(&places, &op->x, p, q);
         note(&places, &op->y, p, q);
         note(&places, &op->z, p, q);
@@ -259,7 +268,7 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         at += places.bytes[i];
     }
     g->scratch = at;
-    at += aligned((uint64_t)(g->op[0].y.rows * 8));
+    at += aligned((uint64_t)(most_rows(g) * 8));
     for (size_t i = 0; i < g->n; i++) {
         struct llm_op *op = &g->op[i];
 

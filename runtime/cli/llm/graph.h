@@ -4,7 +4,8 @@
 #include "benches/llm/step.h"
 #include "cli/llm/model.h"
 
-enum { GRAPH_OPS_MAX = 32 };
+/* Numbers of matrices, until they have places: 0 is none, and TURNED what rope reads of tables. */
+enum { GRAPH_OPS_MAX = 64, GRAPH_MATRICES = 96, GRAPH_TURNED = 13 };
 
 /* What an iteration is made of. */
 struct shape {

@@ -13,6 +13,9 @@
  * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
  * and 28 * 0.35 ms more.
  *
+ * Where layers are not alike, it is because ranks meet in collectives at times that shift. What a
+ * rank does between them alone is leapt over from the third layer on: benches/llm/leap.c.
+ *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
  * operations hand on. No value is computed. The time of an operation is from the barrier before it
  * to its own, each the latest over all PEs, so that the operations add up to the iteration.
@@ -28,8 +31,8 @@ void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q)
 {
     uint32_t n = c->unit_pes;
 
-    *p = 1;
-    for (uint32_t d = 2; d * d <= n; d++)
+    *p = c->grid_p ? c->grid_p : 1;
+    for (uint32_t d = 2; d * d <= n && !c->grid_p; d++)
         if (n % d == 0 && (double)tokens / d >= 4 * c->mac[0])
             *p = d;
     *q = n / *p;
@@ -149,10 +152,27 @@ static enum exit_code run_launch(const struct cli *cli, struct work *w, int64_t 
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
 }
 
-enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
-                         const struct shape *s, struct iteration *out)
+/* How a simulation is run, and what it says of itself. */
+struct manner {
+    bool leaps, was_wrong;
+    const struct path_watch *watch; /* NULL: none */
+};
+
+static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
+                                 kb_breakdown *path, const struct path_watch *watch)
+{
+    kb_status status = kb_breakdown_path(path, watch->each, watch->arg);
+
+    for (size_t i = 0; i < g->n; i++)
+        watch->ended_fs[i] = ended_fs(&w->step, i);
+    return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
+}
+
+static enum exit_code simulate(const struct cli *cli, const struct chip *c, const struct graph *g,
+                               const struct shape *s, struct manner *how, struct iteration *out)
 {
     int64_t start_fs = 0, layers_done = 0;
+    kb_breakdown *path = NULL;
     struct work w = {.step = {.op = g->op,
                               .n_ops = g->n,
                               .layers = g->layers,
@@ -167,24 +187,53 @@ enum exit_code run_graph(const struct cli *cli, const struct chip *c, const stru
                               .acc_bytes = c->acc_bytes,
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
-                              .may_repeat = c->forgets && !cli->opts.no_repeat}};
-    const kb_options options = {.engine = cli->opts.engine};
+                              .may_repeat = c->forgets && !cli->opts.no_repeat,
+                              .may_leap = how->leaps,
+                              .is_wrong = &how->was_wrong}};
+    const kb_options options = {.engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
     enum exit_code code;
 
     grid_of(c, s->batch * s->q, &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(done_in_all(g) * all_pes(&w.step), sizeof *w.step.end_fs);
+    w.step.came_fs = memory_new(done_in_all(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
+    if (!status && how->watch)
+        status = kb_breakdown_new(w.sim, &path, &why);
+    if (!status && how->watch)
+        status = kb_sim_observe(
+            w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, &w, &start_fs);
     if (!code)
         take_times(g, &w.step, start_fs, out);
+    if (!code && how->watch)
+        code = watch_path(cli, g, &w, path, how->watch);
     out->layers = layers_done;
+    kb_breakdown_free(path);
     kb_sim_free(w.sim);
     free(w.step.end_fs);
+    free(w.step.came_fs);
     free(w.step.agrees);
     free(w.pes);
     return code;
+}
+
+enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, struct iteration *out)
+{
+    struct manner how = {.leaps = c->forgets && !cli->opts.no_repeat};
+    enum exit_code code = simulate(cli, c, g, s, &how, out);
+
+    return how.was_wrong && !code ? simulate(cli, c, g, s, &(struct manner){0}, out) : code;
+}
+
+enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct path_watch *watch)
+{
+    struct iteration it;
+
+    return simulate(cli, c, g, s, &(struct manner){.watch = watch}, &it);
 }

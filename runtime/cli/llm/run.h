@@ -28,4 +28,16 @@ void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct iteration *out);
 
+/* What hears of the critical path, and where the ends of operations are written to. */
+struct path_watch {
+    void (*each)(void *arg, const kb_breakdown_step *step);
+    void *arg;
+    void (*finish)(void *arg, const kb_command *command); /* of all commands, as they end */
+    int64_t *ended_fs;                                    /* [operation of the graph] */
+};
+
+/* The same of a graph of one layer, which takes longer; `each` is called when it has ended. */
+enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct path_watch *watch);
+
 #endif

@@ -10,6 +10,7 @@
  */
 #include "cli/llm/search.h"
 #include "cli/out/memory.h"
+#include "cli/out/say.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
         code =
             cmd_say(cli, EXIT_USAGE, "%s: no tile fits into the TCM and the accumulators", op->id);
     op->tile = all[best].tile;
+    found->best = op->tile;
     found->best_fs = best_fs;
     found->bound_fs = (int64_t)(all[best].bound_ns * 1e6);
     found->proven = !(left_ns * 1e6 < (double)best_fs);
@@ -235,12 +237,28 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
     return code;
 }
 
-/* A product on a grid, and what was found. */
-struct searched_product {
-    struct llm_op op; /* with its tile */
+/* The tile of a map instead of the one that was found. */
+static enum exit_code take_given(const struct cli *cli, const struct chip *c, const struct graph *g,
+                                 const struct shape *s, const struct tile_map *map,
+                                 struct llm_op *op, struct found *found)
+{
+    enum exit_code code;
     uint32_t p, q;
-    struct found found;
-};
+
+    grid_of(c, s->batch * s->q, &p, &q);
+    const struct tile_map_entry *e = tile_map_find(map, op, p, q);
+    if (!e)
+        return EXIT_OK;
+    if (!fits(c, op, &e->tile)) {
+        say_line("%s:%zu:%zu: the tile does not fit into the TCM and the accumulators", map->file,
+                 e->line, e->column);
+        return EXIT_INPUT;
+    }
+    op->tile = e->tile;
+    code = try_tile(cli, c, g, s, op, &found->given_fs);
+    found->bound_fs = (int64_t)(search_bound_ns(c, op, p, q) * 1e6);
+    return code;
+}
 
 static bool same_product(const struct searched_product *a, const struct llm_op *b, uint32_t p,
                          uint32_t q)
@@ -265,6 +283,17 @@ static void keep(struct searched *known, const struct searched_product *one)
         known->product =
             memory_room(known->product, known->n, &known->room, sizeof *known->product);
     known->product[known->n++] = *one;
+}
+
+enum exit_code searched_write(const struct cli *cli, const char *file, const struct searched *known)
+{
+    struct mapped *of = memory_new(known->n + 1, sizeof *of);
+
+    for (size_t i = 0; i < known->n; i++)
+        of[i] = (struct mapped){&known->product[i].op, known->product[i].p, known->product[i].q};
+    enum exit_code code = tile_map_write(cli, file, of, known->n);
+    free(of);
+    return code;
 }
 
 void searched_free(struct searched *known)
@@ -294,6 +323,8 @@ enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct 
             continue;
         }
         code = search(cli, c, g, s, tries, op, &found[i]);
+        if (!code)
+            code = take_given(cli, c, g, s, known->map, op, &found[i]);
         keep(known, &(struct searched_product){*op, p, q, found[i]});
     }
     return code;

@@ -23,6 +23,7 @@
  * side.
  */
 #include "cli/view/scene_mesh.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,10 +114,38 @@ static void seat_io(struct mesh *m, uint32_t sip)
         }
 }
 
+/* The switches of rails, which have the last numbers of all nodes. */
+static void seat_rails(struct mesh *m)
+{
+    kb_node node;
+    uint32_t number;
+
+    for (uint32_t i = m->sc->cli->info.nodes; i-- > 0;) {
+        if (kb_node_get(m->sc->cli->topo, i, &node) != KB_OK ||
+            sscanf(node.name, "fabric.switch%" SCNu32, &number) != 1)
+            return;
+        m->seat[i] = (struct seat){.cube = number, .part = SEAT_RAIL};
+        if (number >= m->rails)
+            m->rails = number + 1;
+    }
+}
+
+bool mesh_is_rail(const struct mesh *m, const kb_edge *edge)
+{
+    const struct seat *a = &m->seat[edge->from], *b = &m->seat[edge->to];
+
+    if (a->part == SEAT_RAIL && b->part == SEAT_RAIL)
+        return a->cube != b->cube;
+    if (a->part == SEAT_RAIL || b->part == SEAT_RAIL)
+        return true;
+    return a->part == SEAT_PORT && b->part == SEAT_PORT && a->sip != b->sip;
+}
+
 static void seat_nodes(struct mesh *m)
 {
     const kb_info *info = &m->sc->cli->info;
     kb_cube cube;
+    uint32_t rail;
 
     m->seat = memory_new(info->nodes, sizeof *m->seat);
     m->first = memory_new(info->sips * m->cubes, sizeof *m->first);
@@ -128,7 +157,9 @@ static void seat_nodes(struct mesh *m)
                 m->first[sip * m->cubes + i] = SCENE_NONE;
         seat_io(m, sip);
     }
-    seat_node(m, "fabric.switch0", (struct seat){.part = SEAT_SWITCH});
+    if (seat_node(m, "fabric.switch0", (struct seat){.part = SEAT_SWITCH}) == SCENE_NONE ||
+        kb_node_find(m->sc->cli->topo, "fabric.switch0.port0", 20, &rail) == KB_OK)
+        seat_rails(m);
 }
 
 uint32_t mesh_first_io(const struct mesh *m, uint32_t sip)
@@ -170,6 +201,7 @@ static void see_length(void *arg, const kb_edge *edge)
     struct mesh *m = arg;
     const struct seat *a = &m->seat[edge->from], *b = &m->seat[edge->to];
 
+    m->has_rails |= mesh_is_rail(m, edge);
     if (a->part == SEAT_PORT && b->part == SEAT_PORT && m->is_net) {
         return;
     } else if (a->part == SEAT_PORT && b->part == SEAT_PORT) {

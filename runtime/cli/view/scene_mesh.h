@@ -7,11 +7,19 @@
 enum side { SIDE_N, SIDE_E, SIDE_S, SIDE_W, SIDES };
 
 /* What a node is for these pictures. */
-enum seat_part { SEAT_OTHER, SEAT_PORT, SEAT_PCIE_EP, SEAT_IO_NOC, SEAT_IO_CPU, SEAT_SWITCH };
+enum seat_part {
+    SEAT_OTHER,
+    SEAT_PORT,
+    SEAT_PCIE_EP,
+    SEAT_IO_NOC,
+    SEAT_IO_CPU,
+    SEAT_SWITCH,
+    SEAT_RAIL /* of a switch of rails, or a port of it */
+};
 
 /* Where a node of the topology is. */
 struct seat {
-    uint32_t sip, cube;                 /* cube: of a port, inside its SIP */
+    uint32_t sip, cube;                 /* cube: of a port, inside its SIP; a switch of rails */
     uint8_t part, side, plane, chiplet; /* part: enum seat_part; side and plane of a port */
 };
 
@@ -39,6 +47,8 @@ struct mesh {
     bool is_net;          /* its cubes are joined by ports of their own, not at four sides */
     uint32_t dim[MESH_DIMS_MAX], n_dims, in_grid; /* of a net: scene_net.c */
     bool wraps_x, wraps_y;
+    uint32_t rails; /* switches of rails, those that are missing, too */
+    bool has_rails; /* links between cubes of two SIPs, or to such switches */
     bool tiles;
 };
 
@@ -87,6 +97,9 @@ void mesh_add_d2d(struct sip_place *p, const kb_edge *edge);
 
 /* From a cube at the rim straight to its IO chiplet; `out`: away from the cube. */
 void mesh_add_shore(struct sip_place *p, const kb_edge *edge, bool out);
+
+/* Is it a link of rails? */
+bool mesh_is_rail(const struct mesh *m, const kb_edge *edge);
 
 /* A text of `text` and a number at the end of a stub that leaves `side`. */
 void mesh_note(struct scene *sc, struct svg_point at, enum side side, const char *letter,

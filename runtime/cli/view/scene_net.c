@@ -41,7 +41,7 @@ static bool is_link(const struct mesh *m, const kb_edge *edge)
 {
     const struct seat *a = &m->seat[edge->from], *b = &m->seat[edge->to];
 
-    return a->part == SEAT_PORT && b->part == SEAT_PORT && a->sip == 0;
+    return a->part == SEAT_PORT && b->part == SEAT_PORT && a->sip == 0 && b->sip == 0;
 }
 
 static void count_link(void *arg, const kb_edge *edge)

@@ -266,8 +266,9 @@ static void add_edge(void *arg, const kb_edge *edge)
     bool from_here = a->part != SEAT_SWITCH && a->sip == s->p.sip;
     bool to_here = b->part != SEAT_SWITCH && b->sip == s->p.sip;
 
-    if ((!from_here && !to_here) || a->part == SEAT_OTHER || b->part == SEAT_OTHER)
-        return;
+    if ((!from_here && !to_here) || a->part == SEAT_OTHER || b->part == SEAT_OTHER ||
+        a->part == SEAT_RAIL || b->part == SEAT_RAIL || mesh_is_rail(s->p.mesh, edge))
+        return; /* rails are in the picture of the tray */
     if (from_here != to_here)
         add_fabric(&*s, edge, from_here);
     else if (a->part == SEAT_PORT && b->part == SEAT_PORT)

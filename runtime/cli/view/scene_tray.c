@@ -10,6 +10,9 @@
  * cubes are drawn as one box per SIP. A cube has the colour of its busiest part, except channels of
  * DMAs: these are held while their transactions wait elsewhere.
  *
+ * Switches of rails stand in rows above the SIPs, and a link of rails is a straight line from the
+ * middle of a cube to that of a switch or of another cube.
+ *
  * Example, tray32: two SIPs of 16 cubes. The switch is a bar of 24 px over the whole width, 34 px
  * above the SIPs; each has a lane of 8 px at its left, and 16 px for the label of that lane.
  *
@@ -30,6 +33,8 @@ enum {
     LABEL_PX = 16, /* for labels beside the lanes */
     GRID_PX = 40,  /* for lanes of a grid, and stubs of it */
     SWITCH_PX = 24,
+    RAIL_PX = 46,      /* a switch of rails */
+    RAIL_GAP_PX = 10,  /* between two */
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that are shown one by one */
 };
@@ -38,10 +43,12 @@ enum {
 struct tray {
     struct mesh *m;
     uint32_t columns, rows, switch_node;
-    double lanes;                    /* the width of lanes, at the side of the first IO chiplet */
-    double left, top, right, bottom; /* around the mesh, with IO chiplets, without the shore */
-    double mesh_w, mesh_h;           /* with the shore */
-    double stub_w, stub_h;           /* on each side of that: of links that wrap around */
+    uint32_t first_rail, rails_a_row; /* switches of rails */
+    double head;                      /* what stands above the SIPs */
+    double lanes;                     /* the width of lanes, at the side of the first IO chiplet */
+    double left, top, right, bottom;  /* around the mesh, with IO chiplets, without the shore */
+    double mesh_w, mesh_h;            /* with the shore */
+    double stub_w, stub_h;            /* on each side of that: of links that wrap around */
     double sip_w, sip_h;
     bool grid;
     struct sip_place *places;
@@ -82,7 +89,7 @@ static struct tray tray_of(struct mesh *m)
     double h_mm = m->h_mm + (m->has_shore[SIDE_N] + m->has_shore[SIDE_S]) * m->shore_mm;
 
     set_columns(&t, w_mm, h_mm);
-    t.lanes = t.grid ? GRID_PX : sips > 1 ? t.rows * LANE_PX + LABEL_PX : 0;
+    t.lanes = t.grid ? GRID_PX : sips > 1 && !m->has_rails ? t.rows * LANE_PX + LABEL_PX : 0;
     t.stub_w = m->wraps_x ? STUB_ROOM_PX : 0;
     t.stub_h = m->wraps_y ? STUB_ROOM_PX : 0;
     t.left =
@@ -110,8 +117,7 @@ static double row_px(const struct tray *t)
 static struct svg_point sip_at(const struct tray *t, uint32_t sip)
 {
     return (struct svg_point){sip % t->columns * (t->sip_w + ROW_PX),
-                              (t->switch_node == SCENE_NONE ? 0 : SWITCH_PX + ROW_PX) +
-                                  sip / t->columns * (t->sip_h + row_px(t))};
+                              t->head + sip / t->columns * (t->sip_h + row_px(t))};
 }
 
 /* -- SIPs ----------------------------------------------------------------------------------- */
@@ -264,12 +270,40 @@ static void add_grid(const struct tray *t, const kb_edge *edge)
     mesh_note(sc, way[2], side, "s", a);
 }
 
+/* The middle of what an end of a rail belongs to, and its node of the scene. */
+static struct svg_point rail_end(const struct tray *t, const struct seat *seat, uint32_t *node)
+{
+    const struct sip_place *p = &t->places[seat->sip];
+    const struct scene_node *n;
+
+    *node = seat->part == SEAT_RAIL ? t->first_rail + seat->cube
+                                    : p->first_cube + (t->m->tiles ? seat->cube : 0);
+    n = &t->m->sc->node[*node];
+    return (struct svg_point){n->x + n->w / 2, n->y + n->h / 2};
+}
+
+static void add_rail(const struct tray *t, const kb_edge *edge)
+{
+    uint32_t from, to;
+    struct svg_point a = rail_end(t, &t->m->seat[edge->from], &from);
+    struct svg_point b = rail_end(t, &t->m->seat[edge->to], &to);
+    struct scene_edge *e = scene_add_edge(t->m->sc, edge, from, to);
+
+    e->colour = 1;
+    scene_bend(e, a.x, a.y);
+    scene_bend(e, b.x, b.y);
+}
+
 static void add_edge(void *arg, const kb_edge *edge)
 {
     const struct tray *t = arg;
     const struct seat *a = &t->m->seat[edge->from], *b = &t->m->seat[edge->to];
 
-    if (a->part == SEAT_SWITCH || b->part == SEAT_SWITCH)
+    if (mesh_is_rail(t->m, edge))
+        add_rail(t, edge);
+    else if (a->part == SEAT_RAIL)
+        return; /* inside of a switch */
+    else if (a->part == SEAT_SWITCH || b->part == SEAT_SWITCH)
         add_fabric(t, edge, b->part == SEAT_SWITCH);
     else if (a->part == SEAT_IO_NOC && b->part == SEAT_PORT)
         mesh_add_shore(&t->places[a->sip], edge, false);
@@ -289,9 +323,38 @@ static void add_switch(struct tray *t)
     struct scene_node *n = scene_add_node(sc, SCENE_BOX, "io", 0, 0, sc->width, SWITCH_PX);
 
     t->switch_node = 0;
+    t->head = SWITCH_PX + ROW_PX;
     scene_set_node(sc, n, scene_find(sc, 0, KB_NO_CUBE, "fabric.switch0"));
     strcpy(n->label, "fabric.switch0");
-    sc->height += SWITCH_PX + ROW_PX;
+    sc->height += t->head;
+}
+
+/* The switches of rails; one that is missing has no links. */
+static void add_rails(struct tray *t)
+{
+    struct scene *sc = t->m->sc;
+    uint32_t n = t->m->rails, rows;
+    double step = RAIL_PX + RAIL_GAP_PX;
+
+    t->first_rail = (uint32_t)sc->n_nodes;
+    t->rails_a_row = (uint32_t)fmax((sc->width + RAIL_GAP_PX) / step, 1);
+    if (t->rails_a_row > n)
+        t->rails_a_row = n;
+    rows = (n + t->rails_a_row - 1) / t->rails_a_row;
+    for (uint32_t i = 0; i < n; i++) {
+        double left = (sc->width - t->rails_a_row * step + RAIL_GAP_PX) / 2;
+        struct scene_node *box = scene_add_node(
+            sc, SCENE_BOX, "io", left + i % t->rails_a_row * step,
+            i / t->rails_a_row * (double)(SWITCH_PX + RAIL_GAP_PX), RAIL_PX, SWITCH_PX);
+        uint32_t node = 0;
+
+        snprintf(box->name, sizeof box->name, "fabric.switch%u", i);
+        if (kb_node_find(sc->cli->topo, box->name, strlen(box->name), &node) == KB_OK)
+            scene_set_node(sc, box, node);
+        snprintf(box->label, sizeof box->label, "sw%u", i);
+    }
+    t->head = rows * (double)(SWITCH_PX + RAIL_GAP_PX) + ROW_PX;
+    sc->height += t->head;
 }
 
 void scene_system(struct scene *sc, struct view_at at)
@@ -307,14 +370,17 @@ void scene_system(struct scene *sc, struct view_at at)
     sc->scale = m.scale;
     sc->width = t.columns * (t.sip_w + ROW_PX) - ROW_PX;
     sc->height = t.rows * (t.sip_h + row_px(&t)) - (t.grid ? 0 : ROW_PX);
-    strcpy(sc->title, t.grid     ? "The tray: a grid of SIPs"
-                      : sips > 1 ? "The tray: SIPs and the switch"
-                                 : "The tray: one SIP");
+    strcpy(sc->title, t.grid        ? "The tray: a grid of SIPs"
+                      : m.has_rails ? "The tray: SIPs and rails"
+                      : sips > 1    ? "The tray: SIPs and the switch"
+                                    : "The tray: one SIP");
     sc->note = m.tiles && (m.wraps_x || m.wraps_y)
                    ? "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not; a "
                      "link that wraps around goes on at the cube that is named."
                    : "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not.";
-    if (sips > 1 && !t.grid)
+    if (m.rails)
+        add_rails(&t);
+    else if (sips > 1 && !t.grid && !m.has_rails)
         add_switch(&t);
     t.places = memory_new(sips, sizeof *t.places);
     for (uint32_t sip = 0; sip < sips; sip++)

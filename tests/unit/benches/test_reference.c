@@ -5,7 +5,7 @@
  * kb_element_set(), bit for bit.
  */
 #include "benches/attention.h"
-#include "benches/collective_bench.h"
+#include "benches/coll_bench.h"
 #include "support/rig.h"
 
 enum { ROUNDS = 20000 };

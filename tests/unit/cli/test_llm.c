@@ -3,11 +3,13 @@
 #include "support/rig.h"
 
 #include "base/rng.h"
+#include "cli/llm/cause.h"
 #include "cli/llm/search.h"
 #include "cube8.h"
 #include "tray32.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* -- times --------------------------------------------------------------------------------------
  */
@@ -276,6 +278,55 @@ static void collectives_between_ranks_pay(void **state)
     any_topology_free(paid);
 }
 
+/* The cause of operation `id` of a decode step on `topo`. */
+static const char *cause_of(const kb_topology *topo, const char *id)
+{
+    const struct cli cli = cli_of(topo, KB_FUSED);
+    const struct model m = small_model(MODEL_LLAMA);
+    const struct shape s = decode_of(8, 4, 100);
+    const char *cause[GRAPH_OPS_MAX] = {NULL}, *of_id = "none";
+    struct chip chip;
+    struct graph g;
+
+    time_by(&cli, &m, &s, &g);
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    assert_int_equal(causes_of(&cli, &chip, &g, &s, cause), EXIT_OK);
+    for (size_t i = 0; i < g.n; i++) {
+        assert_non_null(cause[i]);
+        if (strcmp(g.op[i].id, id) == 0)
+            of_id = cause[i];
+    }
+    chip_free(&chip);
+    return of_id;
+}
+
+#define SLOW(keys) "kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 4, h: 2}}\n" keys "\n"
+
+/* One thing of the machine is so slow that all else does not matter. */
+static void the_cause_is_what_binds(void **state)
+{
+    static const struct {
+        const char *machine, *op, *cause;
+    } cases[] = {
+        {SLOW("software: {launch_ns: 100000}"), "norm1", "launch"},
+        {SLOW("software: {launch_ns: 100000}"), "gate_up", "launch"},
+        {SLOW("cube: {hbm: {bw_gbs: 1}}"), "gate_up", "hbm"},
+        {SLOW("cube: {hbm: {bw_gbs: 1}}"), "embed", "hbm"},
+        {SLOW("cube: {pe: {pe_gemm: {clock_ghz: 0.001}}}"), "gate_up", "compute"},
+        {SLOW("cube: {pe: {pe_math: {clock_ghz: 0.001}}}"), "act", "compute"},
+        {SLOW("cube: {pe: {pe_cpu: {overhead_ns: 10000}}}"), "gate_up", "issue"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const kb_topology *topo = any_topology(cases[i].machine);
+
+        assert_non_null(topo);
+        assert_string_equal(cause_of(topo, cases[i].op), cases[i].cause);
+        any_topology_free(topo);
+    }
+}
+
 /* More users take more time, and two ranks less than one. */
 static void times_follow_the_work(void **state)
 {
@@ -408,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_launch_is_paid_by_each_operation),
         cmocka_unit_test(collectives_between_ranks_pay),
         cmocka_unit_test(times_follow_the_work),
+        cmocka_unit_test(the_cause_is_what_binds),
         cmocka_unit_test(no_product_is_faster_than_its_bound),
         cmocka_unit_test(a_search_is_not_worse_with_more_tries),
     };

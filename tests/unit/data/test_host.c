@@ -80,6 +80,32 @@ static void assert_there_and_back(const kb_topology *topo, kb_endpoint end, uint
     assert_true(found == offset);
 }
 
+/* The same, of version 3: [63:56] SIP, [55:42] cube, [41:40] region, [39:0] offset. */
+static void version_3_has_wider_offsets(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 3\nname: wide\nsips: 256\nsip: {cube_mesh: {w: 2, h: 1}}\n"
+                     "cube: {pes: 2, hbm: {size_gb: 1024}, sram: {size_kb: 96}}\n");
+    static const struct {
+        kb_endpoint end;
+        uint64_t offset, address;
+    } rows[] = {
+        {{KB_SLICE, 255, 1, 1}, 5, UINT64_C(255) << 56 | UINT64_C(1) << 42 | (512 * GIB + 5)},
+        {{KB_SLICE, 0, 0, 1}, 512 * GIB - 1, 1024 * GIB - 1},
+        {{KB_SRAM, 3, 1, 0}, 98303, (UINT64_C(3) << 56) + (UINT64_C(5) << 40) + 98303},
+        {{KB_TCM, 0, 0, 1}, 64, (UINT64_C(2) << 40) + 16 * MIB + 64},
+    };
+
+    (void)state;
+    assert_non_null(topo);
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        assert_true(kb_address(topo, &rows[i].end, rows[i].offset) == rows[i].address);
+        assert_there_and_back(topo, rows[i].end, rows[i].offset);
+    }
+    assert_true(kb_address(topo, &rows[2].end, 98304) == UINT64_MAX);
+    any_topology_free(topo);
+}
+
 static void every_memory_has_its_addresses(void **state)
 {
     static const kb_endpoint_kind kinds[] = {KB_SLICE, KB_SRAM, KB_TCM};
@@ -911,6 +937,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_have_their_bits),
+        cmocka_unit_test(version_3_has_wider_offsets),
         cmocka_unit_test(every_memory_has_its_addresses),
         cmocka_unit_test(what_is_no_memory_has_no_address),
         cmocka_unit_test(sizes_at_the_limits_have_addresses),

@@ -1,22 +1,23 @@
-/* test_branches.c -- multicasts: writes whose ways are a tree. Times are those of docs/model.md
- * "Multicasts". */
+/* test_branches.c -- multicasts: writes, and reads, whose ways are a tree. Times are those of
+ * docs/model.md "Multicasts". */
 #include "support/any_topology.h"
 #include "support/rig.h"
 #include <math.h>
 
 #define CUBES(w, links)                                                                            \
     "kernbench: 1\nname: row\ncontention: {links: " links "}\nsip: {cube_mesh: {w: " w ", h: "     \
-                                                                                       "1}}\n"
+    "1}}\n"
 
 static const char four[] = CUBES("4", "fifo");
 
 enum { MOST = 8 };
 
-/* A write of c0.pe0 at 0, to as many memories as are named. */
+/* A write of c0.pe0 at 0, to as many memories as are named; or a read of them. */
 struct multicast {
     const char *yaml, *to[MOST];
     double end_ns;
     uint64_t fingerprint;
+    bool reads;
 };
 
 static uint32_t put_targets(const kb_topology *topo, const char *const *names, kb_endpoint *to)
@@ -44,6 +45,7 @@ static void check_as(const kb_topology *topo, kb_options options, const struct m
     kb_transaction request = request_to(topo, to, put_targets(topo, m->to, to)), got;
     kb_result r;
 
+    request.op = m->reads ? KB_READ : KB_WRITE;
     add(sim, &request);
     run_all(sim);
     r = result_of(sim, 0);
@@ -71,18 +73,45 @@ static void check(const struct multicast *m)
 static void a_row_of_cubes_gets_it_in_one_pass(void **state)
 {
     (void)state;
-    check(&(struct multicast){
-        four, {"c1.slice0", "c2.slice0", "c3.slice0"}, 40.655, UINT64_C(0xfab1a2623a78f509)});
-    check(&(struct multicast){
-        four, {"c3.slice0", "c2.slice0", "c1.slice0"}, 40.655, UINT64_C(0xb251d9892ad91190)});
-    check(&(struct multicast){CUBES("4", "ideal"), {"c3.slice0", "c1.slice0"}, 40.655, 0});
+    check(&(struct multicast){four,
+                              {"c1.slice0", "c2.slice0", "c3.slice0"},
+                              40.655,
+                              UINT64_C(0xfab1a2623a78f509),
+                              false});
+    check(&(struct multicast){four,
+                              {"c3.slice0", "c2.slice0", "c1.slice0"},
+                              40.655,
+                              UINT64_C(0xb251d9892ad91190),
+                              false});
+    check(&(struct multicast){CUBES("4", "ideal"), {"c3.slice0", "c1.slice0"}, 40.655, 0, false});
+}
+
+/*
+ * A read of several comes back joined. At c1's NoC data of c1 join those from beyond, at c2's those
+ * of c2: so c1's are one joining late, the others two.
+ */
+static void data_of_a_read_join_on_their_way(void **state)
+{
+    static const char joins[] = CUBES("4", "fifo") "cube: {noc: {reduce_ns: 3.0}}\n";
+    static const char ideal[] =
+        CUBES("4", "ideal") "cube: {noc: {reduce_ns: 3.0}, hbm: {hold: route}}\n";
+
+    (void)state;
+    check(&(struct multicast){four, {"c1.slice0", "c2.slice0", "c3.slice0"}, 40.655, 0, true});
+    check(&(struct multicast){joins, {"c1.slice0", "c2.slice0", "c3.slice0"}, 46.655, 0, true});
+    check(&(struct multicast){ideal, {"c1.slice0", "c2.slice0", "c3.slice0"}, 46.655, 0, true});
+    check(&(struct multicast){joins, {"c1.slice0", "c2.slice0"}, 41.485, 0, true});
+    check(&(struct multicast){joins, {"c1.slice0", "c2.slice0"}, 38.485, 0, false});
 }
 
 static void slices_of_one_cube_too(void **state)
 {
     (void)state;
-    check(&(struct multicast){
-        four, {"c1.slice0", "c1.slice1", "c1.slice4"}, 36.3525, UINT64_C(0x4dfe16314ef68e0a)});
+    check(&(struct multicast){four,
+                              {"c1.slice0", "c1.slice1", "c1.slice4"},
+                              36.3525,
+                              UINT64_C(0x4dfe16314ef68e0a),
+                              false});
 }
 
 /* -- beside others ---------------------------------------------------------------------------- */
@@ -240,7 +269,9 @@ static void wrong_multicasts_are_refused(void **state)
 
     (void)state;
     refuses(CUBES("4", "router"), write, two, "contention.links ideal or fifo");
-    refuses(four, (kb_transaction){.op = KB_READ}, two, "is a write of a PE");
+    refuses(four, (kb_transaction){.op = KB_H2D}, two, "is a write or a read of a PE");
+    refuses(CUBES("4", "fifo") "cube: {noc: {reduce_ns: 3.0}, hbm: {model: banks}}\n",
+            (kb_transaction){.op = KB_READ}, two, "wants cube.noc.reduce_ns 0");
     refuses(four, write, one, "2 to 4096 targets, not 1");
     refuses(four, (kb_transaction){.op = KB_WRITE, .rows = 2}, two, "no rows");
     refuses(four, write, (const char *const[MOST]){"c1.slice0", "c2.sram"}, "all slices, or all");
@@ -255,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_of_cubes_gets_it_in_one_pass),
+        cmocka_unit_test(data_of_a_read_join_on_their_way),
         cmocka_unit_test(slices_of_one_cube_too),
         cmocka_unit_test(branches_wait_where_their_trunk_waits),
         cmocka_unit_test(links_carry_it_once_and_memories_each_get_it),

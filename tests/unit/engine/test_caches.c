@@ -98,6 +98,80 @@ static void goldens_by_all_engines(void **state)
     }
 }
 
+/* -- an L2 ------------------------------------------------------------------------------------ */
+
+/* The MI300X of docs/model.md "An L2": `cache` of each slice. */
+#define MI300(name, links, cache)                                                                  \
+    "kernbench: 3\nname: " name "\ncontention: {links: " links "}\nlinks:\n"                       \
+    "  usr_h: {bw_gbs: 1500.0, latency_ns: 15.0}\n"                                                \
+    "  usr_v: {bw_gbs: 1200.0, latency_ns: 15.0}\n"                                                \
+    "  bond: {bw_gbs: 2150.0, latency_ns: 5.0}\nkinds:\n"                                          \
+    "  iod: {pes: 0, noc: {bw_gbs: 4300.0}, hbm: {slices: 2, bw_gbs: 662.5, size_gb: 48, "         \
+    "latency_ns: 300.0" cache "}}\n"                                                               \
+    "  xcd: {pes: 38, hbm: {slices: 0}, noc: {bw_gbs: 2150.0}, l2: {size_mb: 4, line: 128, "       \
+    "ways: 16, bw_gbs: 4300.0, pe_gbs: 134.4, latency_ns: 120.0}}\nsip:\n  cubes: 12\n  net:\n"    \
+    "    - {mesh: [2, 2], of: \"c[0-3]\", link: [usr_h, usr_v]}\n"                                \
+    "    - {each: [\"c[0-3]\", \"c[4-11]\"], groups: 4, link: bond}\n"                             \
+    "cubes: {\"c[0-3]\": iod, \"c[4-11]\": xcd}\naddressing: {granule: 4096, over: sip}\n"
+#define OF_A_STACK                                                                                       \
+    ", cache: {size_mb: 32, line: 128, ways: 16, bw_gbs: 2150.0, latency_ns: 100.0, "              \
+    "policy: random}"
+
+/* Two reads, 2000 ns apart, of so many bytes from address 0 on; how long these take. */
+struct l2_run {
+    const char *yaml;
+    const char *src[2];
+    uint64_t nbytes;
+    int64_t actual_fs[2];
+};
+
+static const struct l2_run l2_runs[] = {
+    {MI300("plain", "fifo", ""), {"c4.pe0", "c4.pe3"}, 4096, {459581190, 150481190}},
+    {MI300("two", "ideal", ""), {"c4.pe0", "c4.pe0"}, 8192, {490057381, 180957381}},
+    {MI300("mall", "fifo", OF_A_STACK), {"c4.pe0", "c4.pe0"}, 4096, {559581190, 150481190}},
+    {MI300("both", "fifo", OF_A_STACK), {"c4.pe0", "c5.pe0"}, 4096, {559581190, 259581190}},
+};
+
+static uint64_t run_l2(const kb_topology *topo, kb_options options, const struct l2_run *run)
+{
+    kb_sim *s = new_sim(topo, options);
+    uint64_t fingerprint;
+
+    for (size_t i = 0; i < 2; i++) {
+        kb_transaction x = {.op = KB_READ,
+                            .issue_fs = (int64_t)i * 2000000000,
+                            .src = end_of(topo, run->src[i]),
+                            .by_address = true,
+                            .nbytes = run->nbytes};
+
+        add(s, &x);
+    }
+    run_all(s);
+    for (size_t i = 0; i < 2; i++) {
+        kb_result r = result_of(s, i);
+
+        assert_int_equal(r.actual_fs, run->actual_fs[i]);
+        assert_int_equal(r.formula_fs, run->actual_fs[0]);
+    }
+    fingerprint = options.fingerprint ? kb_sim_fingerprint(s) : 0;
+    kb_sim_free(s);
+    return fingerprint;
+}
+
+/* What the L2 has is there without its memory; what it lacks comes by a child for each slice. */
+static void an_l2_is_cold_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof l2_runs / sizeof *l2_runs; i++) {
+        const kb_topology *topo = any_topology(l2_runs[i].yaml);
+        uint64_t hop = run_l2(topo, (kb_options){.engine = KB_HOP, .fingerprint = 1}, &l2_runs[i]);
+
+        run_l2(topo, (kb_options){0}, &l2_runs[i]);
+        assert_true(run_l2(topo, (kb_options){.fingerprint = 1}, &l2_runs[i]) == hop);
+        any_topology_free(topo);
+    }
+}
+
 /* -- lines, without times ------------------------------------------------------------------------
  */
 
@@ -354,7 +428,8 @@ static void waits_at_a_cache_have_causes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goldens_by_all_engines), cmocka_unit_test(hits_are_those_of_a_plain_list),
+        cmocka_unit_test(goldens_by_all_engines),
+        cmocka_unit_test(an_l2_is_cold_once), cmocka_unit_test(hits_are_those_of_a_plain_list),
         cmocka_unit_test(streams_through_lru_are_kept_whole_or_not_at_all),
         cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
         cmocka_unit_test(waits_at_a_cache_have_causes)};

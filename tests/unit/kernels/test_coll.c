@@ -152,8 +152,10 @@ static void every_rank_has_what_it_should(void **state)
     static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
     static const kb_coll_algorithm algorithms[] = {
-        KB_COLL_AUTO, KB_COLL_RING, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_ONE_WAY};
-    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra", "r", "gsrbu"};
+        KB_COLL_AUTO,    KB_COLL_RING,    KB_COLL_LINE, KB_COLL_DIRECT,
+        KB_COLL_HALVING, KB_COLL_ONE_WAY, KB_COLL_TREE};
+    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra",
+                                           "r",      "gsrbu",  "rbu"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
@@ -209,8 +211,8 @@ static void mistakes_are_named(void **state)
                    "holds no element");
     assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .chunk = 1 << 28}},
                    "one of 1048576 does");
-    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 9}},
-                   "no algorithm 9");
+    assert_refused((struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = 99}},
+                   "no algorithm 99");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'a', .args = {.count = 9}},
                    "9 elements are not as many for each of 2 ranks");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .root = 2}},
@@ -218,14 +220,27 @@ static void mistakes_are_named(void **state)
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},
-        "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE");
+        "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+        "KB_COLL_TREE");
+    assert_refused(
+        (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_TREE}},
+        "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are KB_COLL_RING");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_HALVING}},
+        "are for kb_all_reduce; here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+        "KB_COLL_TREE");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_HIERARCHICAL}},
+        "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are KB_COLL_RING");
     assert_refused(
         (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_AXES}},
         "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_AXES}},
-        "KB_COLL_DIRECT, KB_COLL_HALVING");
+        "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE");
     small_queues_are_wanted();
 }
 
@@ -430,6 +445,103 @@ static void each_part_that_comes_is_paid(void **state)
     any_topology_free(much);
 }
 
+/* What a launch counts of that, and of sends that wait for slots, of pieces that wait for a channel. */
+static void waits_are_counted(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+    const kb_topology *line = any_topology(
+        "kernbench: 2\nname: line\nsoftware: {call_ns: 1000.0, step_ns: 10, unit: cube}\n"
+        "sip: {cube_mesh: {w: 5, h: 1}}\n"
+        "cube: {pes: 1, pe: {pe_ipcq: {slots: 1, slot_bytes: 64}}}\n");
+    struct plan p = {.pes = pes, .n = 5, .what = 'r', .args = {.count = LONGEST}, .on = line};
+    kb_sim *sim = new_sim(line, (kb_options){0});
+    kb_error why = {""};
+    kb_launch_result r;
+
+    (void)state;
+    p.args.dtype = KB_F32;
+    p.args.op = TL_ADD;
+    p.args.algorithm = KB_COLL_RING;
+    assert_int_equal(run_plan(&p, sim, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    /* of five: two calls, eight parts; three rounds of the barrier */
+    assert_int_equal(r.software_fs, 5 * (3 * 1000 + (8 + 3) * 10) * INT64_C(1000000));
+    assert_true(r.slot_wait_fs > (r.last_end_fs - r.start_fs) / 2);
+    assert_true(r.channel_wait_fs >= 0);
+    kb_sim_free(sim);
+    any_topology_free(line);
+}
+
+/* Two messages at once, of 4 KiB each at 128 GB/s, and one channel: the second waits 32 ns and the
+ * way of the first. */
+static void sends_two(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0) {
+        tl_tensor *x = numbers(tl, 0, 1024);
+
+        tl_send(tl, 1, 0, x);
+        tl_send(tl, 2, 0, x);
+    } else
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1024));
+}
+
+static void channels_are_waited_for(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_error why = {""};
+    kb_launch_result r;
+
+    (void)state;
+    launch_talk(sim, sends_two, NULL, pes, 3);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    assert_in_range(r.channel_wait_fs, 25000000, 33000000);
+    assert_int_equal(r.slot_wait_fs, 0);
+    assert_int_equal(r.software_fs, 0);
+    kb_sim_free(sim);
+}
+
+/* Names; an estimate of each algorithm that the call has; each PE once in the order of rings. */
+static void tells(tl_ctx *tl, const kb_args *args)
+{
+    int64_t fs[KB_COLL_ALGORITHMS];
+    const uint32_t *order = kb_coll_order(tl, kb_group_all(tl));
+    uint64_t seen = 0;
+
+    (void)args;
+    for (uint32_t i = 0; i < 64; i++)
+        seen |= UINT64_C(1) << order[i];
+    if (~seen)
+        tl_fail(tl, "a PE is missing");
+    for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++)
+        if (kb_coll_parse(kb_coll_name(a)) != a)
+            tl_fail(tl, "a name of another");
+    if (kb_coll_parse("mesh") != KB_COLL_ALGORITHMS)
+        tl_fail(tl, "a name of none");
+    kb_coll_estimates(tl, kb_group_all(tl), KB_ALL_REDUCE, fs, .count = 64, .dtype = KB_F16);
+    if (fs[KB_COLL_AUTO] >= 0 || fs[KB_COLL_DIRECT] >= 0 || fs[KB_COLL_TREE] <= 0 ||
+        fs[KB_COLL_RING] < fs[KB_COLL_AXES])
+        tl_fail(tl, "estimates of an all_reduce");
+    kb_coll_estimates(tl, kb_group_all(tl), KB_BROADCAST, fs, .count = 64, .dtype = KB_F16);
+    if (fs[KB_COLL_AXES] >= 0 || fs[KB_COLL_TREE] > fs[KB_COLL_RING])
+        tl_fail(tl, "estimates of a broadcast");
+}
+
+static void what_auto_weighs_is_told(void **state)
+{
+    static const uint32_t one[] = {0};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_error why = {""};
+
+    (void)state;
+    launch_talk(sim, tells, NULL, one, 1);
+    if (kb_sim_run(sim, 0, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    kb_sim_free(sim);
+}
+
 /* The sum of 1 + pe over all members, in each element, and by their numbers. */
 static void sums_to(tl_ctx *tl, kb_group g, kb_coll_algorithm algorithm, double sum)
 {
@@ -452,6 +564,10 @@ static void rows_of_pes(tl_ctx *tl, const kb_args *args)
     sums_to(tl, kb_group_all(tl), KB_COLL_AUTO, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_AXES, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_HALVING, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_HIERARCHICAL, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_AXES_HALVING, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_TREE, 136);
+    sums_to(tl, kb_group_sip(tl), KB_COLL_HIERARCHICAL, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
     sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);
@@ -512,6 +628,9 @@ int main(void)
         cmocka_unit_test(groups_are_rows_of_the_machine),
         cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(each_part_that_comes_is_paid),
+        cmocka_unit_test(waits_are_counted),
+        cmocka_unit_test(channels_are_waited_for),
+        cmocka_unit_test(what_auto_weighs_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,6 +104,32 @@ static void a_cost_must_be_one(void **state)
                "there is no cost 3"));
 }
 
+static void idles(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    tl_idle(tl, 1234567);
+    tl_idle(tl, 0);
+    mark(tl, args, 1);
+}
+
+static void idles_backwards(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_idle(tl, -1);
+}
+
+static void a_kernel_idles_to_the_femtosecond(void **state)
+{
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, idles, &m, one, 1));
+    assert_at(&m, 0, 1, 1.234567);
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, idles_backwards, NULL, one, 1, KB_KERNEL_ERROR).text,
+               "-1 fs are before now"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +137,7 @@ int main(void)
         cmocka_unit_test(without_the_keys_nothing_is_paid),
         cmocka_unit_test(the_breakdown_has_costs),
         cmocka_unit_test(a_cost_must_be_one),
+        cmocka_unit_test(a_kernel_idles_to_the_femtosecond),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

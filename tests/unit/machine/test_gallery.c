@@ -108,28 +108,46 @@ static void farthest_of_the_others(void **state)
     check(&(struct way){"topologies/v5p.yaml", "c0.pe0", "c42.slice0", 6448236111});
 }
 
-/* Whichever of the four switches it goes by; and all four are. */
-static void a_way_by_each_switch_takes_as_long(void **state)
+/* Whichever of `n` switches it goes by; and all are taken. */
+static void check_switches(const struct way *way, uint32_t n)
 {
-    char *yaml = text_of("topologies/dgxh100.yaml");
+    char *yaml = text_of(way->file);
     const kb_topology *topo = any_topology(yaml);
-    kb_endpoint from = end_of(topo, "c0.pe0"), to = end_of(topo, "c1.slice0");
+    kb_endpoint from = end_of(topo, way->src), to = end_of(topo, way->dst);
     kb_sim *sim = new_sim(topo, (kb_options){.engine = KB_FUSED});
-    uint32_t ends[2], taken = 0;
+    uint32_t ends[2], taken = 0, most = 10 * n;
 
-    (void)state;
     assert_int_equal(endpoint_pack_route(topo, KB_WRITE, &from, &to, ends, NULL), KB_OK);
-    for (int id = 0; id < 40; id++) {
-        issue(sim, topo, id * INT64_C(2000000000), KB_WRITE, "c0.pe0", "c1.slice0", 4096);
-        taken |= 1u << endpoint_course(topo, KB_WRITE, ends[0], ends[1], (uint64_t)id, 0);
+    for (uint32_t id = 0; id < most; id++) {
+        issue(sim, topo, id * INT64_C(2000000000), KB_WRITE, way->src, way->dst, 4096);
+        taken |= 1u << endpoint_course(topo, KB_WRITE, ends[0], ends[1], id, 0);
     }
-    assert_int_equal(taken, 15);
+    assert_int_equal(taken, (1u << n) - 1);
     run_all(sim);
-    for (uint64_t id = 0; id < 40; id++)
-        assert_int_equal(result_of(sim, id).actual_fs, 820152728);
+    for (uint64_t id = 0; id < most; id++)
+        assert_int_equal(result_of(sim, id).actual_fs, way->end_fs);
     kb_sim_free(sim);
     any_topology_free(topo);
     free(yaml);
+}
+
+static void a_way_by_each_switch_takes_as_long(void **state)
+{
+    (void)state;
+    check_switches(&(struct way){"topologies/dgxh100.yaml", "c0.pe0", "c1.slice0", 820152728}, 4);
+    check_switches(&(struct way){"topologies/nvl72.yaml", "c0.pe0", "s1.c0.slice0", 417250946}, 18);
+}
+
+/* Between two packages, by the links of fabric.net; inside one, by its own. */
+static void nvl72_over_rails(void **state)
+{
+    static const char file[] = "topologies/nvl72.yaml";
+
+    (void)state;
+    check(&(struct way){file, "c0.pe0", "s1.c0.slice0", 417250946});
+    check(&(struct way){file, "c0.pe0", "s71.c0.slice0", 417250946});
+    check(&(struct way){file, "s3.c1.pe0", "s2.c0.slice0", 417250946});
+    check(&(struct way){file, "c0.pe0", "c1.slice0", 18396946});
 }
 
 /* The text with one PE where there are some, and routers. */
@@ -171,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mi300x_local_one_step_and_two),
         cmocka_unit_test(mi300x_home_slices),
+        cmocka_unit_test(nvl72_over_rails),
         cmocka_unit_test(farthest_of_the_others),
         cmocka_unit_test(a_way_by_each_switch_takes_as_long),
         cmocka_unit_test(packets_do_not_wait_in_a_circle),

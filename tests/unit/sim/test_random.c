@@ -119,6 +119,14 @@ static void caches_do_what_the_judge_says(void **state)
     each_scenario(seeds() / 4, judge_random_caches, check_banks);
 }
 
+/* The same of machines whose cubes have an L2, before slices of any kind: what it asks of them comes
+ * back in any order. */
+static void l2s_do_what_the_judge_says(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 4, judge_random_l2, check_banks);
+}
+
 /* -- what was used -------------------------------------------------------------------------- */
 
 struct uses {
@@ -177,6 +185,7 @@ static void both_engines_count_the_same(void **state)
     (void)state;
     each_scenario(seeds() / 2, judge_random_topo, check_uses);
     each_scenario(seeds() / 2, judge_random_shape, check_uses);
+    each_scenario(seeds() / 2, judge_random_net, check_uses);
     each_scenario(seeds() / 8, judge_random_banks, check_uses);
     each_scenario(seeds() / 8, judge_random_caches, check_uses);
 }
@@ -313,6 +322,7 @@ int main(void)
         cmocka_unit_test(nets_do_what_the_judge_says),
         cmocka_unit_test(banks_do_what_the_judge_says),
         cmocka_unit_test(caches_do_what_the_judge_says),
+        cmocka_unit_test(l2s_do_what_the_judge_says),
         cmocka_unit_test(both_engines_count_the_same),
         cmocka_unit_test(until_keeps_what_is_complete_by_then),
         cmocka_unit_test(max_events_keeps_the_same_rows_in_both_engines),

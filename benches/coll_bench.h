@@ -1,12 +1,12 @@
-/* collective_bench.h -- shared by the benches of collectives: arguments, tensors, references. */
-#ifndef COLLECTIVE_BENCH_H
-#define COLLECTIVE_BENCH_H
+/* coll_bench.h -- shared by the benches of collectives: arguments, ranks, tensors, references. */
+#ifndef COLL_BENCH_H
+#define COLL_BENCH_H
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collective.h"
 #include "kb_coll.h"
+#include "tile.h"
 
 #define ALL_DTYPES "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
 #define COUNT_ARG(initial, help)                                                                   \
@@ -27,15 +27,18 @@
             "same: all ranks (but SIPs) have one vector, which is kept once"                       \
     }
 
-/* Algorithms of kb_coll.h, in its order. */
+/* Algorithms of kb_coll.h, by their names there. */
 #define COLL_ARG(algorithms)                                                                       \
     {                                                                                              \
         "algorithm", KB_ARG_CHOICE, "auto", 0, 0, algorithms, "how it is done: kb_coll.h"          \
     }
 
+#define REDUCE_ALGORITHMS "auto ring one_way line direct axes halving hierarchical axes_halving tree"
+#define ROOT_ALGORITHMS   "auto ring one_way line tree"
+
 static inline kb_coll_algorithm coll_of(const kb_bench_run *run)
 {
-    return (kb_coll_algorithm)kb_bench_choice(run, "algorithm");
+    return kb_coll_parse(kb_bench_word(run, "algorithm"));
 }
 
 /* -- ranks ---------------------------------------------------------------------------------- */
@@ -47,17 +50,30 @@ static inline kb_coll_algorithm coll_of(const kb_bench_run *run)
  */
 #define BY_COLUMNS ((kb_placement){KB_COLUMN_WISE, KB_COLUMN_WISE})
 
+enum over { OVER_PES, OVER_CUBES, OVER_SIPS };
+
 static inline enum over over_of(const kb_bench_run *run)
 {
     return (enum over)kb_bench_choice(run, "over");
 }
 
-/* The PEs with which this one shares a collective: by number, also on laps. */
+/* The PEs with which this one shares a collective. They are whole rows of the axes of the machine,
+ * of which cubes without PEs are none. */
 static inline kb_group group_over(const tl_ctx *tl, enum over over)
 {
-    struct ranks r = ranks_over(tl, over);
+    static const kb_axis firsts[] = {KB_PES, KB_X, KB_SIPS};
+    kb_info info = info_of_pes(tl_topology(tl));
+    kb_group g = {.stride = 1, .n = 1};
+    const uint32_t all[KB_AXES] = {info.pes_per_cube, info.mesh_w, info.mesh_h, info.sips};
 
-    return (kb_group){.first = r.first, .stride = r.stride, .n = r.n};
+    for (kb_axis axis = KB_PES; axis < firsts[over]; axis++)
+        g.stride *= all[axis];
+    for (kb_axis axis = firsts[over]; axis < KB_AXES; axis++) {
+        g.axes[axis] = all[axis];
+        g.n *= all[axis];
+    }
+    g.first = tl_pe(tl) % g.stride;
+    return g;
 }
 
 /* The PEs that share the vector of a rank. */
@@ -65,16 +81,20 @@ struct sharing {
     int64_t ranks, cubes, pes;
 };
 
-static inline struct sharing sharing_of(const kb_bench_run *run)
+static inline struct sharing sharing_over(const kb_topology *topo, enum over over)
 {
-    enum over over = over_of(run);
-    kb_info info = info_of_pes(kb_bench_topology(run));
+    kb_info info = info_of_pes(topo);
     int64_t pes = info.pes_per_cube, cubes = info.cubes_per_sip, sips = info.sips;
 
     if (over == OVER_PES)
         return (struct sharing){pes * cubes * sips, 1, 1};
     return over == OVER_CUBES ? (struct sharing){cubes * sips, 1, pes}
                               : (struct sharing){sips, cubes, pes};
+}
+
+static inline struct sharing sharing_of(const kb_bench_run *run)
+{
+    return sharing_over(kb_bench_topology(run), over_of(run));
 }
 
 /* The elements [*lo, *hi) of a vector that the i-th of those PEs has. */
@@ -87,13 +107,13 @@ static inline void shared_part(struct sharing s, int64_t count, int64_t i, int64
     *hi = begin + share(n, i % s.pes + 1, s.pes);
 }
 
-static inline struct vector vector_of(const kb_shard *shard, kb_dtype dtype)
+static inline int64_t elements_of(const kb_shard *shard)
 {
-    struct vector v = {shard->address, 1, dtype};
+    int64_t n = 1;
 
     for (int64_t i = 0; i < shard->shape.rank; i++)
-        v.n *= shard->shape.dim[i];
-    return v;
+        n *= shard->shape.dim[i];
+    return n;
 }
 
 /* -- notes ---------------------------------------------------------------------------------- */
@@ -107,18 +127,6 @@ static inline void note_one_rank(kb_bench_run *run, const char *bench)
              overs[over_of(run)]);
     if (sharing_of(run).ranks == 1)
         kb_bench_note(run, text);
-}
-
-/* What the queues of a PE from so many senders take of their memory; in an SRAM with its cube's. */
-static inline uint64_t queues_bytes(const kb_topology *topo, int64_t senders)
-{
-    kb_limits limits;
-
-    kb_topology_limits(topo, &limits);
-    uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
-
-    return (uint64_t)senders * ((each + 63) / 64 * 64) *
-           (limits.queue_memory == KB_SRAM ? info_of_pes(topo).pes_per_cube : 1);
 }
 
 /* -- inputs --------------------------------------------------------------------------------- */
@@ -208,44 +216,18 @@ static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
     return round_to(dtype, sum);
 }
 
-/* v[i] is the vector of rank i, of `len` elements; the first becomes the reduction. */
-struct summands {
-    double **v;
-    int64_t n, len;
-    kb_dtype dtype;
-    tl_op op;
-    struct order order; /* of rings */
-};
-
-static inline double *summand(const struct summands *s, int64_t i)
+/* The reduction of a row of x of all ranks, in the order of their numbers. */
+static inline void reduce_row(const kb_bench_run *run, double *x, int64_t row, double *sums)
 {
-    return s->v[i % s->n];
-}
+    int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
 
-/*
- * Reduces the part of the rank at place c of the ring in the order of places c + 1, c + 2, ..., c,
- * vector by vector.
- */
-static inline void reduce_as_ring(const struct summands *s)
-{
-    struct ranks r = {.n = s->n, .order = s->order};
+    memcpy(sums, input_of(run, x, row, 0), (size_t)count * sizeof *sums);
+    for (int64_t rank = 1; rank < n; rank++) {
+        const double *more = input_of(run, x, row, rank);
 
-    for (int64_t c = 0; c < s->n; c++) {
-        int64_t part = rank_at(&r, c), from = share(s->len, part, s->n);
-        int64_t len = share(s->len, part + 1, s->n) - from;
-        double *sum = calloc((size_t)len + 1, sizeof *sum);
-
-        for (int64_t e = 0; e < len && sum; e++)
-            sum[e] = summand(s, rank_at(&r, c + 1))[from + e];
-        for (int64_t i = 2; i <= s->n && sum; i++) {
-            const double *x = summand(s, rank_at(&r, c + i)) + from;
-
-            for (int64_t e = 0; e < len; e++)
-                sum[e] = reduced(s->op, s->dtype, sum[e], x[e]);
-        }
-        if (sum)
-            memcpy(s->v[0] + from, sum, (size_t)len * sizeof *sum);
-        free(sum);
+        for (int64_t e = 0; e < count; e++)
+            sums[e] = reduced(op_of(run), dtype, sums[e], more[e]);
     }
 }
 

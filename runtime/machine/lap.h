@@ -70,47 +70,13 @@ static inline struct lap lap_joined(uint32_t w, uint32_t h, bool columns_joined)
     return lap;
 }
 
-static inline void lap_count_hop(void *arg, const kb_hop *hop)
-{
-    (void)hop;
-    ++*(uint32_t *)arg;
-}
-
-/* How many nodes a write passes on the way from one cube of SIP 0 to another. */
-static inline uint32_t lap_hops(const kb_topology *topo, uint32_t from, uint32_t to)
-{
-    kb_endpoint src = {.kind = KB_PE, .cube = from}, dst = {.kind = KB_SLICE, .cube = to};
-    uint32_t n = 0;
-
-    kb_route_walk(topo, &src, &dst, lap_count_hop, &n, NULL);
-    return n;
-}
-
 /*
  * The lap of a SIP's cubes, which are a grid. Where a write passes fewer nodes to the east, say,
  * than back, its plane is one-way.
  */
-static inline struct lap lap_of_cubes(const kb_topology *topo, const kb_info *info)
-{
-    struct lap lap = {.w = info->mesh_w, .h = info->mesh_h};
-    uint32_t beside = lap.w > 1, below = lap.h > 1 ? lap.w : 0;
-    uint32_t east = lap_hops(topo, 0, beside), west = lap_hops(topo, beside, 0);
-    uint32_t south = lap_hops(topo, 0, below), north = lap_hops(topo, below, 0);
-
-    lap = lap_joined(lap.w, lap.h, info->wrap_y);
-    lap.west = west < east;
-    lap.north = north < south;
-    if (lap.way != LAP_ROWS && (east != west || south != north))
-        lap.way = LAP_HELIX;
-    return lap;
-}
+struct lap lap_of_cubes(const kb_topology *topo, const kb_info *info);
 
 /* The lap of the SIPs, if they are joined in a grid; else they are taken by number. */
-static inline struct lap lap_of_sips(const kb_info *info)
-{
-    if (info->grid_w * info->grid_h != info->sips)
-        return (struct lap){.w = info->sips, .h = 1};
-    return lap_joined(info->grid_w, info->grid_h, info->grid_wrap_y);
-}
+struct lap lap_of_sips(const kb_info *info);
 
 #endif

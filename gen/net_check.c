@@ -1,0 +1,115 @@
+/* net_check.c -- the keys that do not go together with a net of a SIP, or with one between SIPs. */
+#include "check.h"
+#include "net.h"
+#include "machine/tables.h"
+
+bool net_of_sips(const struct spec *spec)
+{
+    return spec->sip_net.n || check_is_bad(spec, KEY_sip_net);
+}
+
+bool net_is_meant(const struct spec *spec)
+{
+    return net_of_sips(spec) || spec->fabric_net.n || check_is_bad(spec, KEY_fabric_net);
+}
+
+static void check_version(const struct spec *spec)
+{
+    const struct {
+        enum key key;
+        bool used;
+    } of_version[] = {
+        {KEY_links, spec->links.n},           {KEY_kinds, spec->kinds.n},
+        {KEY_sip_net, spec->sip_net.n},       {KEY_sip_cubes, spec->sip_cubes},
+        {KEY_fabric_net, spec->fabric_net.n}, {KEY_fabric_switches, spec->fabric_switches}};
+
+    for (size_t i = 0; i < sizeof of_version / sizeof *of_version; i++)
+        if (of_version[i].used && spec->kernbench < 3)
+            diag_error(spec->diag, spec_place(spec, of_version[i].key),
+                       "'%s' is of version 3 of the keys, this file says %lld",
+                       key_rows[of_version[i].key].path, (long long)spec->kernbench);
+}
+
+/* `k` is given, and says another thing than its default, beside `net`. */
+static void refuse_beside(const struct spec *spec, enum key k, const char *net)
+{
+    if (check_is_given(spec, k) && !spec_is_default(spec, k))
+        diag_error(spec->diag, spec_place(spec, k), "'%s' cannot stand beside '%s'",
+                   key_rows[k].path, net);
+}
+
+/* Keys that mean nothing without a net. */
+static void check_without(const struct spec *spec)
+{
+    if (spec->sip_cubes)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_cubes), "'sip.cubes' needs 'sip.net'");
+    if (spec->sip_io_cubes.n)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_io_cubes),
+                   "'sip.io_cubes' needs 'sip.net'");
+    if (spec->sip_paths > 1 && !net_is_meant(spec))
+        diag_error(spec->diag, spec_place(spec, KEY_sip_paths), "'sip.paths' needs 'sip.net'");
+}
+
+/* What stands beside 'fabric.net', and what it needs. */
+static void check_rails(const struct spec *spec)
+{
+    const enum key not_beside[] = {KEY_fabric_grid_w,  KEY_fabric_grid_h, KEY_fabric_wrap,
+                                   KEY_fabric_tie,     KEY_fabric_impl,   KEY_fabric_distance_mm,
+                                   KEY_fabric_bw_gbs,  KEY_sip_planes,    KEY_sip_plane,
+                                   KEY_sip_io_chiplets};
+    bool one_cube = spec->sip_cube_mesh_w == 1 && spec->sip_cube_mesh_h == 1;
+
+    if (check_is_bad(spec, KEY_fabric_shape) || check_is_bad(spec, KEY_fabric_net))
+        return;
+    if (spec->fabric_shape != FABRIC_NET) {
+        if (spec->fabric_net.n || spec->fabric_switches)
+            diag_error(spec->diag,
+                       spec_place(spec, spec->fabric_net.n ? KEY_fabric_net : KEY_fabric_switches),
+                       "'%s' needs 'fabric.shape: net'",
+                       spec->fabric_net.n ? "fabric.net" : "fabric.switches");
+        return;
+    }
+    if (!spec->fabric_net.n) {
+        diag_error(spec->diag, spec_place(spec, KEY_fabric_shape),
+                   "'fabric.shape: net' needs 'fabric.net', the links between SIPs");
+        return;
+    }
+    if (!net_of_sips(spec) && !one_cube)
+        diag_error(spec->diag, spec_place(spec, KEY_fabric_net),
+                   "'fabric.net' needs 'sip.net', or SIPs of one cube");
+    for (size_t i = 0; i < sizeof not_beside / sizeof *not_beside; i++)
+        if (i < 7 || !net_of_sips(spec))
+            refuse_beside(spec, not_beside[i], "fabric.net");
+    if (spec->sip_routes_impl.name)
+        diag_error(spec->diag, spec_place(spec, KEY_sip_routes_impl),
+                   "'sip.routes' cannot stand beside 'fabric.net'");
+    if (spec->cube_noc_model == NOC_MESH && !check_is_bad(spec, KEY_cube_noc_model))
+        diag_error(spec->diag, spec_place(spec, KEY_cube_noc_model),
+                   "'cube.noc.model: mesh' cannot stand beside 'fabric.net' yet: bus can");
+    if (spec->contention_links == MODE_ROUTER && !check_is_bad(spec, KEY_contention_links))
+        diag_error(
+            spec->diag, spec_place(spec, KEY_contention_links),
+            "'contention.links: router' cannot stand beside 'fabric.net' yet: ideal and fifo "
+            "can");
+}
+
+void net_check(const struct spec *spec)
+{
+    check_version(spec);
+    check_rails(spec);
+    if (spec->sip_paths > 1 && spec->sip_routes_impl.name && net_is_meant(spec))
+        diag_error(spec->diag, spec_place(spec, KEY_sip_paths),
+                   "'sip.paths' cannot stand beside 'sip.routes': a table gives one way");
+    if (!net_of_sips(spec)) {
+        check_without(spec);
+        return;
+    }
+    if (!spec->sip_cubes && !check_is_bad(spec, KEY_sip_cubes))
+        diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                   "'sip.net' needs 'sip.cubes', the number of cubes");
+    for (enum key k = KEY_sip_cube_mesh_w; key_shares(KEY_sip_cube_mesh_w, k, 2); k++)
+        refuse_beside(spec, k, "sip.net");
+    refuse_beside(spec, KEY_sip_planes, "sip.net");
+    refuse_beside(spec, KEY_sip_plane, "sip.net");
+    refuse_beside(spec, KEY_sip_io_chiplets, "sip.net");
+}

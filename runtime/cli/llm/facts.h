@@ -1,0 +1,9 @@
+/* facts.h -- the models that are shipped, or the one that was named. */
+#ifndef FACTS_H
+#define FACTS_H
+#include "cli/command.h"
+
+/* Prints a row for each. */
+enum exit_code print_facts(const struct cli *cli);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * graph_write.c -- a graph as YAML, a line for each operation.
+ *
+ *     kernbench_graph: 1
+ *     ranks: 8
+ *     repeat: {layer: 16}
+ *     nodes:
+ *     - {id: embed, op: embed, rows: 4, width: 2048, table: 16032, y: x}
+ *     - {begin: layer}
+ *     - {id: norm1, op: norm, rows: 4, width: 2048, residual: true, x: x, z: delta, y: normed}
+ *     - {id: qkv, op: gemm, m: 4, n: 384, k: 2048, a: bf16, b: bf16, out: bf16, x: normed, y: qkv}
+ *
+ * x, y and z name matrices, which lie where they lie, whatever reads or writes them: so what is
+ * read again has the same addresses, and takes the same times on machines that ask for these.
+ */
+#include "cli/llm/graph_yaml.h"
+#include "base/text.h"
+#include "cli/out/sink.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* By their numbers in graph.c. */
+static const char *const names[] = {NULL, "x",   "delta", "normed", NULL,     "qkv", "heads",
+                                    "up", "act", "other", "last",   "logits", "best"};
+
+enum { N_NAMES = sizeof names / sizeof *names };
+
+const char *graph_matrix_name(uint64_t number)
+{
+    return number < N_NAMES && names[number] ? names[number] : "";
+}
+
+uint64_t graph_matrix_number(const char *name)
+{
+    for (uint64_t i = 1; i < N_NAMES; i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return i;
+    return 0;
+}
+
+static void put(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct sink *s, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    text_vformat(text, sizeof text, format, args);
+    va_end(args);
+    sink_text(s, text);
+}
+
+static void put_rows(struct sink *s, const char *op, const struct llm_matrix *m)
+{
+    put(s, "op: %s, rows: %lld, width: %lld, dtype: %s", op, (long long)m->rows, (long long)m->cols,
+        kb_dtype_name(m->dtype));
+}
+
+static void put_gemm(struct sink *s, const struct llm_op *op)
+{
+    put(s, "op: gemm, m: %lld, n: %lld, k: %lld, a: %s, b: %s, out: %s", (long long)op->y.rows,
+        (long long)op->y.cols, (long long)op->x.cols, kb_dtype_name(op->x.dtype),
+        kb_dtype_name(op->weight_dtype), kb_dtype_name(op->y.dtype));
+    if (op->y.unit > 1)
+        put(s, ", unit: %lld", (long long)op->y.unit);
+}
+
+/* Operations on heads: attention, rope, norms of q and k. */
+static void put_heads(struct sink *s, const char *word, const struct llm_op *op, kb_dtype kv)
+{
+    put(s,
+        "op: %s, q: [%lldx%lld], kv: [%lldx%lld], heads: %lld, kv_heads: %lld, dim: %lld, a: %s, "
+        "b: %s",
+        word, (long long)op->q, (long long)op->batch, (long long)op->kv, (long long)op->batch,
+        (long long)op->heads, (long long)op->kv_heads, (long long)op->dim,
+        kb_dtype_name(op->x.dtype), kb_dtype_name(kv));
+}
+
+static void put_norm(struct sink *s, const struct llm_op *op)
+{
+    put_rows(s, op->kind == LLM_NORM ? "norm" : "layernorm", &op->y);
+    if (op->has_z)
+        put(s, ", residual: true");
+    if (op->x.rows != op->y.rows)
+        put(s, ", of: %lld", (long long)op->x.rows);
+}
+
+static void put_collective(struct sink *s, const char *word, const struct llm_op *op)
+{
+    put(s, "op: %s, bytes: %lld, group: tp", word, (long long)op->bytes);
+}
+
+static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
+{
+    switch (op->kind) {
+    case LLM_EMBED:
+        put_rows(s, "embed", &op->y);
+        put(s, ", table: %lld", (long long)op->x.cols);
+        break;
+    case LLM_GEMM:
+        put_gemm(s, op);
+        break;
+    case LLM_ATTENTION:
+        put_heads(s, "attention", op, kv);
+        break;
+    case LLM_QK_NORM:
+        put_heads(s, "qk_norm", op, kv);
+        break;
+    case LLM_ROPE:
+        put_heads(s, "rope", op, kv);
+        break;
+    case LLM_NORM:
+    case LLM_LAYERNORM:
+        put_norm(s, op);
+        break;
+    case LLM_SILU:
+        put_rows(s, "act", &op->y);
+        break;
+    case LLM_GELU:
+        put_rows(s, "gelu", &op->y);
+        break;
+    case LLM_ADD:
+        put_rows(s, "add", &op->y);
+        break;
+    case LLM_TOPK:
+        put_rows(s, "topk", &op->x);
+        break;
+    case LLM_ALL_REDUCE:
+        put_collective(s, "all_reduce", op);
+        break;
+    case LLM_ALL_GATHER:
+        put_collective(s, "all_gather", op);
+        break;
+    }
+}
+
+static void put_matrix(struct sink *s, const char *key, const struct llm_matrix *m)
+{
+    if (m->rows > 0 && *graph_matrix_name(m->at))
+        put(s, ", %s: %s", key, graph_matrix_name(m->at));
+}
+
+static void put_node(struct sink *s, const struct llm_op *op, kb_dtype kv)
+{
+    put(s, "- {id: %s, ", op->id);
+    put_kind(s, op, kv);
+    if (op->kind != LLM_EMBED)
+        put_matrix(s, "x", &op->x);
+    if (op->has_z || op->kind == LLM_ADD)
+        put_matrix(s, "z", &op->z);
+    put_matrix(s, "y", &op->y);
+    put(s, "}\n");
+}
+
+enum exit_code graph_yaml_write(const char *program, const char *file, const struct graph *g,
+                                const struct shape *s)
+{
+    struct sink sink;
+    enum exit_code code = sink_open(&sink, program, file);
+
+    if (code)
+        return code;
+    put(&sink, "kernbench_graph: 1\nranks: %lld\nrepeat: {layer: %lld}\nnodes:\n", (long long)s->tp,
+        (long long)g->layers);
+    for (size_t i = 0; i < g->n; i++) {
+        if (g->op[i].is_layer && (i == 0 || !g->op[i - 1].is_layer))
+            put(&sink, "- {begin: layer}\n");
+        put_node(&sink, &g->op[i], s->kv_dtype);
+        if (g->op[i].is_layer && (i + 1 == g->n || !g->op[i + 1].is_layer))
+            put(&sink, "- {end: layer}\n");
+    }
+    return sink_close(&sink, program, SINK_KEEP);
+}

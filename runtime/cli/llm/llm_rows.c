@@ -1,0 +1,232 @@
+/* llm_rows.c -- columns of llm, and how its rows come of a simulation. */
+#include "cli/llm/llm_rows.h"
+#include "base/text.h"
+#include "cli/out/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One printed row. */
+struct llm_row {
+    const char *model, *phase, *cause;
+    char op[24], mapping[160];
+    uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
+    double us, pct, bound_us, peak_pct;
+    bool has_bound, has_flops, has_link;
+    bool is_op; /* not a sum */
+};
+
+static const struct column columns[] = {
+    COLUMN("model", CELL_TEXT, struct llm_row, model),
+    COLUMN("ranks", CELL_COUNT, struct llm_row, ranks),
+    COLUMN("tp", CELL_COUNT, struct llm_row, tp),
+    COLUMN("pp", CELL_COUNT, struct llm_row, pp),
+    COLUMN("ep", CELL_COUNT, struct llm_row, ep),
+    COLUMN("dp", CELL_COUNT, struct llm_row, dp),
+    COLUMN("batch", CELL_COUNT, struct llm_row, batch),
+    COLUMN("phase", CELL_TEXT, struct llm_row, phase),
+    COLUMN("kv", CELL_COUNT, struct llm_row, kv),
+    COLUMN("op", CELL_TEXT, struct llm_row, op),
+    COLUMN_IF("count", CELL_COUNT, struct llm_row, count, count),
+    COLUMN("us", CELL_FRACTION, struct llm_row, us),
+    COLUMN("pct", CELL_PERCENT, struct llm_row, pct),
+    COLUMN_IF("bound_us", CELL_FRACTION, struct llm_row, bound_us, has_bound),
+    COLUMN_IF("peak_pct", CELL_PERCENT, struct llm_row, peak_pct, has_flops),
+    COLUMN("cause", CELL_TEXT, struct llm_row, cause),
+    COLUMN("mapping", CELL_TEXT, struct llm_row, mapping),
+    COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
+    COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
+    COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
+};
+
+/* What a batch comes to. */
+struct llm_total {
+    uint64_t batch, tp, kv;
+    double ttft_ms, tpot_ms, user_per_s, per_s;
+    bool has_ttft, has_tpot;
+};
+
+static const struct column total_columns[] = {
+    COLUMN("batch", CELL_COUNT, struct llm_total, batch),
+    COLUMN_IF("ttft_ms", CELL_FRACTION, struct llm_total, ttft_ms, has_ttft),
+    COLUMN_IF("tpot_ms", CELL_FRACTION, struct llm_total, tpot_ms, has_tpot),
+    COLUMN_IF("tokens_per_s_user", CELL_FRACTION, struct llm_total, user_per_s, has_tpot),
+    COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
+    COLUMN("tp", CELL_COUNT, struct llm_total, tp),
+    COLUMN_IF("kv", CELL_COUNT, struct llm_total, kv, kv),
+};
+
+/* -- rows ------------------------------------------------------------------------------------- */
+
+static struct llm_row *new_row(struct llm_rows *l, const struct simulated *it, const char *op)
+{
+    const struct shape *s = it->shape;
+
+    if (l->n == l->room)
+        l->row = memory_room(l->row, l->n, &l->room, sizeof *l->row);
+    struct llm_row *row = &l->row[l->n++];
+
+    *row = (struct llm_row){.model = l->model,
+                            .ranks = (uint64_t)s->tp,
+                            .tp = (uint64_t)s->tp,
+                            .pp = 1,
+                            .ep = 1,
+                            .dp = 1,
+                            .batch = (uint64_t)s->batch,
+                            .phase = it->phase,
+                            .kv = (uint64_t)s->kv};
+    snprintf(row->op, sizeof row->op, "%s", op);
+    return row;
+}
+
+static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, int64_t all_fs)
+{
+    row->us = (double)fs / 1e9;
+    row->pct = all_fs > 0 ? 100 * (double)of_fs / (double)all_fs : 0;
+}
+
+static void set_mapping(struct llm_row *row, const struct llm_op *op, const struct found *found)
+{
+    char proof[32] = "", given[64] = "";
+
+    if (found->proven)
+        snprintf(proof, sizeof proof, ", proven");
+    else if (found->within >= 0)
+        text_format(proof, sizeof proof, ", within %.1f %%", (double)found->within / 10);
+    if (found->given_fs > 0)
+        text_format(given, sizeof given, "M %lld N %lld K %lld given, %+.1f %% over ",
+                    (long long)op->tile.m, (long long)op->tile.n, (long long)op->tile.k,
+                    100 * ((double)found->given_fs / (double)found->best_fs - 1));
+    snprintf(row->mapping, sizeof row->mapping, "%sM %lld N %lld K %lld (%u of %u%s)", given,
+             (long long)found->best.m, (long long)found->best.n, (long long)found->best.k,
+             found->tried, found->candidates, proof);
+    row->has_bound = found->bound_fs > 0;
+    row->bound_us = (double)found->bound_fs / 1e9;
+}
+
+static double peak_flops_per_ns(const struct chip *c)
+{
+    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
+}
+
+static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
+{
+    const struct llm_op *op = &it->graph->op[i];
+    const struct took *t = &it->took->op[i];
+    struct llm_row *row = new_row(l, it, op->id);
+
+    set_time(row, t->fs, t->all_fs, it->took->fs);
+    row->count = (uint64_t)t->count;
+    row->is_op = true;
+    row->cause = it->cause[i];
+    row->bytes = op_read_bytes(op, it->shape) + op_written_bytes(op, it->shape);
+    row->flops = op_flops(op);
+    row->has_flops = row->flops > 0;
+    row->link_bytes = op_link_bytes(op, it->shape);
+    row->has_link = row->link_bytes > 0;
+    if (row->has_flops && t->fs > 0)
+        row->peak_pct =
+            100 * (double)row->flops / (peak_flops_per_ns(l->chip) * (double)t->fs / 1e6);
+    if (op->kind == LLM_GEMM)
+        set_mapping(row, op, &it->found[i]);
+}
+
+/* The layer is the first one, the head what comes after the layers. */
+void llm_rows_add(struct llm_rows *l, const struct simulated *it)
+{
+    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0, all_fs = it->took->fs;
+    const struct graph *g = it->graph;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const struct took *t = &it->took->op[i];
+
+        op_row(l, it, i);
+        layer_fs += g->op[i].is_layer ? t->fs : 0;
+        layers_fs += g->op[i].is_layer ? t->all_fs : 0;
+        head_fs += !g->op[i].is_layer && layers_fs > 0 ? t->fs : 0;
+    }
+    struct llm_row *row = new_row(l, it, "layer");
+    set_time(row, layer_fs, layers_fs, all_fs);
+    row->count = (uint64_t)g->layers;
+    set_time(new_row(l, it, "head"), head_fs, head_fs, all_fs);
+    set_time(new_row(l, it, "total"), all_fs, all_fs, all_fs);
+}
+
+void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64_t ttft_fs,
+                    int64_t tpot_fs)
+{
+    if (l->n_totals == l->totals_room)
+        l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
+    l->total[l->n_totals++] =
+        (struct llm_total){.batch = (uint64_t)s->batch,
+                           .tp = (uint64_t)s->tp,
+                           .kv = (uint64_t)kv,
+                           .ttft_ms = (double)ttft_fs / 1e12,
+                           .has_ttft = ttft_fs > 0,
+                           .tpot_ms = (double)tpot_fs / 1e12,
+                           .has_tpot = tpot_fs > 0,
+                           .user_per_s = 1e15 / (double)tpot_fs,
+                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
+}
+
+/* -- what is printed -------------------------------------------------------------------------- */
+
+static bool llm_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct llm_rows *l = arg;
+
+    record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
+    return true;
+}
+
+static bool total_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct llm_rows *l = arg;
+
+    record_cells(total_columns, sizeof total_columns / sizeof *total_columns, &l->total[i], cells);
+    return true;
+}
+
+/* Lines for people, one for each batch; to be freed. */
+static char *lines_of_totals(const struct llm_rows *l)
+{
+    enum { LINE_ROOM = 512 };
+    char *lines = memory_new(l->n_totals + 1, LINE_ROOM), *at = lines;
+
+    for (size_t i = 0; i < l->n_totals; i++) {
+        const struct llm_total *t = &l->total[i];
+
+        at += text_format(at, LINE_ROOM / 4, "%s", i > 0 ? "\n" : "");
+        if (l->many_tps)
+            at += text_format(at, LINE_ROOM / 4, "tp %llu, ", (unsigned long long)t->tp);
+        at += text_format(at, LINE_ROOM / 4, "batch %llu", (unsigned long long)t->batch);
+        if (l->many_kvs)
+            at += text_format(at, LINE_ROOM / 4, ", decode %llu", (unsigned long long)t->kv);
+        at += text_format(at, LINE_ROOM / 4, ":");
+        if (t->has_ttft)
+            at += text_format(at, LINE_ROOM / 4, " ttft %.6f ms%s", t->ttft_ms,
+                              t->has_tpot ? "," : "");
+        if (t->has_tpot)
+            at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
+                              t->tpot_ms, t->user_per_s, t->per_s);
+    }
+    return lines;
+}
+
+enum exit_code llm_rows_print(const struct cli *cli, struct llm_rows *l)
+{
+    char *lines = lines_of_totals(l);
+    struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
+                          .arg = l};
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
+                        .note = lines,         .totals = &totals};
+    enum exit_code code = cmd_print(cli, &rows);
+
+    free(lines);
+    return code;
+}
+
+void llm_rows_free(struct llm_rows *l)
+{
+    free(l->row);
+    free(l->total);
+}

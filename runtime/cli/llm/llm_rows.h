@@ -1,0 +1,34 @@
+/* llm_rows.h -- the rows of llm: operations, sums, and what each batch comes to. */
+#ifndef LLM_ROWS_H
+#define LLM_ROWS_H
+#include "cli/llm/search.h"
+
+struct llm_rows {
+    const char *model;       /* borrowed */
+    const struct chip *chip; /* borrowed */
+    bool many_tps, many_kvs; /* a line of a total says which one it is of */
+    struct llm_row *row;     /* owned */
+    size_t n, room;
+    struct llm_total *total; /* owned: a batch each */
+    size_t n_totals, totals_room;
+};
+
+/* An iteration: a row for each operation, then the layer, the head and the total. */
+struct simulated {
+    const struct graph *graph;
+    const struct shape *shape;
+    const struct iteration *took;
+    const struct found *found;
+    const char *const *cause;
+    const char *phase;
+};
+void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
+
+/* A batch; 0 fs: not simulated. */
+void llm_rows_total(struct llm_rows *rows, const struct shape *s, int64_t kv, int64_t ttft_fs,
+                    int64_t tpot_fs);
+
+enum exit_code llm_rows_print(const struct cli *cli, struct llm_rows *rows);
+void llm_rows_free(struct llm_rows *rows);
+
+#endif

@@ -1,0 +1,198 @@
+/* coll_plan.c -- the plan of a call: its group, its shape, into how many pieces parts are cut. */
+#include "kernels/coll.h"
+
+/* Pieces that a lane has in the TCM for each that is under way, at most. */
+enum { HELD = 8 };
+
+/* -- groups ----------------------------------------------------------------------------------- */
+
+/* What is known of the group; finds the own rank and place. */
+static void find_order(struct coll *c)
+{
+    if (c->group.n < 1)
+        coll_bad(c, "the group has no PEs: those of axes want cubes that are all alike");
+    c->order = coll_order_of(c);
+    c->rank = c->me = 0;
+    while (c->rank < c->group.n && c->order->pes[c->rank] != tl_pe(c->tl))
+        c->rank++;
+    if (c->rank == c->group.n)
+        coll_bad(c, "the PE itself is not in the group");
+    c->me = coll_place(c, c->rank);
+}
+
+/* -- the plan of a call ----------------------------------------------------------------------- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The largest power of two up to `bytes`, at least 256. */
+static uint64_t power_below(uint64_t bytes)
+{
+    uint64_t p = 256;
+
+    while (p <= bytes / 2)
+        p *= 2;
+    return p;
+}
+
+/* The bytes of a TCM. */
+static uint64_t tcm_bytes(const struct coll *c)
+{
+    return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
+}
+
+/* Smaller pieces cost a PE more commands than they save. */
+static uint64_t at_least(uint64_t bytes)
+{
+    return bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
+}
+
+/* The elements of the largest of so many parts. */
+static uint64_t most_of_part(int64_t count, int64_t parts)
+{
+    return (uint64_t)(count / parts + (count % parts > 0));
+}
+
+/* Pieces in the TCM for each that is under way: in a tree one of each child. */
+static uint64_t held_of(const struct coll *c)
+{
+    uint64_t held = 3;
+
+    for (int64_t reach = 1; c->tree && reach < c->group.n; reach *= 2)
+        held++;
+    return held > HELD ? held : HELD;
+}
+
+/* The bytes of a piece of a part; by default a quarter of the part. */
+static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
+{
+    uint64_t tcm = tcm_bytes(c), element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
+    uint64_t part = most_of_part(args->count, c->group.n) * element;
+
+    if (!chunk)
+        chunk = power_below(
+            least(at_least(part / 4), least(at_least(limits->queue_slot_bytes),
+                                            tcm / 2 / held_of(c))));
+    if (chunk < element)
+        coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
+    if (held_of(c) * chunk > tcm / 2)
+        coll_bad(c, "a chunk of %llu bytes does not fit into the TCM, one of %llu does",
+                 (unsigned long long)chunk, (unsigned long long)(tcm / 2 / held_of(c)));
+    return chunk - chunk % element;
+}
+
+/* Into how many pieces each of `parts` parts of the vector is cut, and how many are under way. */
+static void cut(struct coll *c, const kb_coll *args, int64_t parts)
+{
+    uint64_t tcm = tcm_bytes(c), chunk, queues = 0, most;
+    uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
+    kb_limits limits;
+
+    kb_topology_limits(tl_topology(c->tl), &limits);
+    chunk = chunk_of(c, args, &limits);
+    c->writes = c->deal == DEAL_ALL && !coll_queues_fit(c, 0);
+    if (limits.queue_memory == KB_TCM && (c->direct || c->tree || c->writes))
+        queues = coll_queues_bytes(c);
+    most = tcm > queues ? least(tcm / 2, tcm - queues) / (held_of(c) * chunk) : 0;
+    if (most == 0)
+        coll_bad(c,
+                 "queues of %llu bytes from the other ranks do not fit into a TCM of %llu; "
+                 "KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two",
+                 (unsigned long long)queues, (unsigned long long)tcm);
+    c->pieces = (int64_t)((part + chunk - 1) / chunk);
+    c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
+}
+
+static tl_tensor **new_row(struct coll *c)
+{
+    return tl_alloc_host_at(c->here, c->tl, (size_t)c->round * sizeof(tl_tensor *));
+}
+
+static void make_rows(struct coll *c)
+{
+    for (enum lane lane = UP; lane < N_LANES; lane++) {
+        c->held[lane] = new_row(c);
+        c->got[lane] = new_row(c);
+        c->own[lane] = new_row(c);
+        c->next[lane] = new_row(c);
+    }
+}
+
+static bool of_root(const struct coll *c)
+{
+    return c->deal == DEAL_ROOT || c->deal == DEAL_TO_ROOT;
+}
+
+/* Those of all_reduce alone, and those of a root. */
+static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
+{
+    bool rows = a >= KB_COLL_AXES && a <= KB_COLL_AXES_HALVING;
+
+    if (rows && c->deal != DEAL_REDUCE)
+        coll_bad(c,
+                 "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
+                 "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
+                 of_root(c) ? "KB_COLL_TREE" : "KB_COLL_DIRECT");
+    if (of_root(c) && a == KB_COLL_DIRECT)
+        coll_bad(c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, "
+                    "KB_COLL_LINE, KB_COLL_TREE");
+    if (!of_root(c) && c->deal != DEAL_REDUCE && a == KB_COLL_TREE)
+        coll_bad(c, "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are "
+                    "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
+}
+
+static void check_args(const struct coll *c, const kb_coll *args)
+{
+    if (args->count < 0)
+        coll_bad(c, "a vector of %lld elements", (long long)args->count);
+    if ((unsigned)args->algorithm >= KB_COLL_ALGORITHMS)
+        coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
+    if (!kb_dtype_bytes(args->dtype))
+        coll_bad(c, "there is no type %d", (int)args->dtype);
+    if (c->deal == DEAL_ALL && args->count % c->group.n)
+        coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
+                 (long long)c->group.n);
+    check_algorithm(c, args->algorithm);
+    if (of_root(c) && (args->root < 0 || args->root >= c->group.n))
+        coll_bad(c, "there is no root %lld among %lld ranks", (long long)args->root,
+                 (long long)c->group.n);
+}
+
+static void choose(struct coll *c, const kb_coll *args)
+{
+    if (c->deal == DEAL_ALL)
+        coll_shape(c, KB_COLL_DIRECT);
+    else if (args->algorithm == KB_COLL_AUTO)
+        coll_choose_shape(c, (double)args->count * (double)kb_dtype_bytes(args->dtype));
+    else
+        coll_shape(c, args->algorithm);
+}
+
+static void plan(struct coll *c, const kb_coll *args)
+{
+    find_order(c);
+    check_args(c, args);
+    c->dtype = args->dtype;
+    c->op = args->op;
+    c->pays = c->order->spans_units;
+    choose(c, args);
+    if (c->deal == DEAL_REDUCE)
+        coll_choose_rows(c, args);
+    cut(c, args, is_rooted(c) ? 1 : c->group.n);
+    make_rows(c);
+}
+
+bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal)
+{
+    bool alone = c->group.n == 1;
+
+    c->deal = deal;
+    plan(c, args);
+    if (alone)
+        copy(c, (struct span){args->in, args->count}, (struct span){args->out, args->count});
+    else if (args->count > 0 && c->rows == KB_COLL_AUTO)
+        pay(c, TL_COST_CALL);
+    return !alone && args->count > 0;
+}

@@ -1,0 +1,240 @@
+/* l2.c -- an L2 (`cube.l2`), the cache of a cube: its children, and what waits for them.
+ *
+ * It holds        as any cache, network/caches.c: one transaction, for its bytes at its bandwidth
+ * For how long    at the begin of that, s, all lines are looked up. Where all are there, and for a
+ *                 write, it is done at s + latency + drain. Else it ends with the last of its
+ *                 children, which are transactions of their own: one read for each slice that has
+ *                 missing lines. They set out from the L2 at s + latency, and behind them the writes
+ *                 of what was dropped, for which nothing waits
+ * Goes first      first come, first served
+ * Wait counted    queue_memory, as of a memory's cache
+ * Golden number   docs/model.md "An L2": 459.581 ns cold, 150.481 ns when all is there
+ *
+ * The end of a child is known when its memory knows it. So a line knows a child that may have no end
+ * yet: what finds it there waits, and is done no earlier. Data of several children pass one link to
+ * the PE: a transaction is done no earlier than its missing bytes take from the first data on.
+ *
+ * Example: an L2 of 120 ns, 134.4 GB/s to a PE, a read of 8192 bytes of two slices at 0.005. Both
+ * children set out at 120.005, and each ends at 459.581, the last 30.476 of which is its drain. The
+ * first data are there at 429.105, and 8192 bytes take 60.952: done at 490.057.
+ */
+#include "network/l2.h"
+#include "engine/child_rows.h"
+#include "engine/how.h"
+#include "engine/serving.h"
+#include "machine/address.h"
+#include <stdlib.h>
+
+/* -- what becomes of a lookup ------------------------------------------------------------------ */
+
+void l2_begin(struct kb_sim *s, uint32_t slot, int64_t ready_fs, int64_t drain_fs)
+{
+    struct cached *row = &s->caches->rows[slot];
+
+    row->ready_fs = ready_fs;
+    row->done_fs = (int64_t)after((uint64_t)ready_fs, drain_fs);
+    row->first_fs = NOT_YET;
+    row->others_fs = 0;
+    row->asked = 0;
+    split_drop(s);
+    if (s->caches->written)
+        s->caches->written->n = 0;
+}
+
+/*
+ * Bytes from `*address` on, up to `end`, that lie in one slice. False: there is no memory. Lines are
+ * whole, and slices need not be: the last line of one may reach into the next.
+ */
+static bool next_in_slice(const struct kb_topology *t, uint64_t *address, uint64_t end,
+                          struct address_part *piece)
+{
+    uint64_t room;
+
+    if (*address == end || !address_find(t, *address, &piece->dst, &piece->offset))
+        return false;
+    room = t->granule ? t->granule - piece->offset % t->granule
+                      : kind_at(t, dst_cube(t, piece->dst))->hbm.nbytes - piece->offset;
+    piece->nbytes = end - *address < room ? end - *address : room;
+    *address += piece->nbytes;
+    return true;
+}
+
+/* The part of s->parts for memory `dst`; NULL without memory. */
+static struct split_part *part_for(struct kb_sim *s, const struct address_part *piece,
+                                   uint64_t address)
+{
+    struct split_part *part = split_part_in(s, 0, piece->dst);
+
+    if (part)
+        part->dst = piece->dst;
+    if (part && split_add_piece(s, part, address, piece->offset, piece->nbytes, true))
+        return part;
+    fail(s, KB_NO_MEMORY);
+    return NULL;
+}
+
+uint32_t l2_reads(struct kb_sim *s, struct cache *c, uint64_t address, uint64_t nbytes,
+                  uint64_t asked)
+{
+    uint64_t at = address, end = address + nbytes, before = at;
+    uint32_t fill = 0;
+    struct address_part piece;
+    struct split_part *part;
+
+    for (; next_in_slice(s->topo, &at, end, &piece); before = at) {
+        part = part_for(s, &piece, before);
+        if (!part)
+            return fill;
+        if (!part->fill) {
+            part->fill = c->fills.next;
+            fills_add(s, &c->fills, NOT_YET);
+        }
+        part->asked += asked < piece.nbytes ? asked : piece.nbytes;
+        fill = fill ? fill : part->fill;
+    }
+    return fill;
+}
+
+void wait_for_fill(struct kb_sim *s, struct cache *c, uint32_t number, uint32_t slot)
+{
+    struct wait_for_child *last = c->n_waits ? &c->waits[c->n_waits - 1] : NULL, *moved;
+
+    if (last && last->number == number && last->slot == slot) {
+        last->lines++;
+        return;
+    }
+    if (c->n_waits == c->waits_room) {
+        c->waits_room = c->waits_room ? 2 * c->waits_room : 64;
+        moved = realloc(c->waits, c->waits_room * sizeof *moved);
+        if (!moved) {
+            c->waits_room = c->n_waits;
+            fail(s, KB_NO_MEMORY);
+            return;
+        }
+        c->waits = moved;
+    }
+    c->waits[c->n_waits++] = (struct wait_for_child){number, slot, 1};
+    s->caches->rows[slot].left++;
+}
+
+/* All that it waits for is known: its end. */
+static void finish(struct kb_sim *s, uint32_t slot)
+{
+    struct cached *row = &s->caches->rows[slot];
+    const struct memory_row *l2 = cost_memory(s->topo, s->txns[slot].dst, false);
+    int64_t end = row->done_fs, passed;
+
+    if (row->first_fs != NOT_YET) {
+        passed = (int64_t)after((uint64_t)row->first_fs,
+                                drain_fs(row->asked, cost_last_gbs(&s->mask, l2)));
+        end = passed > end ? passed : end;
+    }
+    if (row->others_fs > end) {
+        row->pending_fs = row->others_fs - end;
+        end = row->others_fs;
+    }
+    serving_end(s, (uint64_t)end, slot);
+}
+
+/* -- children --------------------------------------------------------------------------------- */
+
+/* Those of s->parts set out at `t`. */
+static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t t, bool writes)
+{
+    split_in_order(&s->parts, 0);
+    for (uint32_t k = 0; k < s->parts.n && s->status == KB_OK; k++) {
+        const struct split_part *part = &s->parts.rows[k];
+        uint32_t fill = part->fill;
+        uint64_t asked = writes ? part->nbytes : part->asked;
+        uint32_t slot = child_make(s, maker, k, writes, asked);
+
+        if (slot == TXN_NONE) {
+            fail(s, s->status == KB_OK ? KB_NO_MEMORY : s->status);
+            return;
+        }
+        s->caches->rows[slot].fill = writes ? 0 : fill;
+        s->caches->rows[maker].left += !writes;
+        c->n_children++;
+        c->child_bytes += s->txns[slot].nbytes;
+        s->txns[slot].stage = TXN_SETS_OUT;
+        post(s, t, EV_HOP, slot);
+    }
+    split_drop(s);
+}
+
+/* Cuts what a lookup has to write by slices. False: no memory. */
+static bool cut_written(struct kb_sim *s)
+{
+    const struct pieces *list = s->caches->written;
+    struct address_part piece;
+
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        uint64_t at = list->of[i].at, end = at + list->of[i].nbytes, before = at;
+
+        for (; next_in_slice(s->topo, &at, end, &piece); before = at)
+            if (!part_for(s, &piece, before))
+                return false;
+    }
+    return true;
+}
+
+void l2_go_behind(struct kb_sim *s, struct cache *c, uint32_t slot, uint64_t asked,
+                  int64_t pending_fs)
+{
+    uint64_t t = (uint64_t)s->caches->rows[slot].ready_fs;
+
+    s->caches->rows[slot].asked = asked;
+    s->caches->rows[slot].others_fs = pending_fs;
+    set_out(s, c, slot, t, false);
+    if (cut_written(s))
+        set_out(s, c, slot, t, true);
+    if (!s->caches->rows[slot].left)
+        finish(s, slot);
+}
+
+/* One of what the transaction in `slot` waits for is known. */
+static void one_less(struct kb_sim *s, uint32_t slot)
+{
+    if (--s->caches->rows[slot].left == 0)
+        finish(s, slot);
+}
+
+/* What waits for child `number`, which ends at `end`. */
+static void tell_others(struct kb_sim *s, struct cache *c, uint32_t number, int64_t end)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < c->n_waits; i++) {
+        struct wait_for_child w = c->waits[i];
+        struct cached *row = &s->caches->rows[w.slot];
+
+        if (w.number != number) {
+            c->waits[kept++] = w;
+            continue;
+        }
+        if (end > row->ready_fs)
+            c->counts.pending += w.lines;
+        row->others_fs = end > row->others_fs ? end : row->others_fs;
+        one_less(s, w.slot);
+    }
+    c->n_waits = kept;
+}
+
+void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    uint32_t maker = s->splits[slot].maker, fill = s->caches->rows[slot].fill;
+    struct cached *row;
+    struct cache *c;
+    int64_t first = (int64_t)t - s->splits[slot].least_fs;
+
+    if (!fill)
+        return;
+    row = &s->caches->rows[maker];
+    c = s->caches->by_memory[s->txns[maker].dst];
+    fills_set(&c->fills, fill, (int64_t)t);
+    row->done_fs = (int64_t)t > row->done_fs ? (int64_t)t : row->done_fs;
+    row->first_fs = first < row->first_fs ? first : row->first_fs;
+    one_less(s, maker);
+    tell_others(s, c, fill, (int64_t)t);
+    caches_go_on(s, c);
+}

@@ -1,4 +1,4 @@
-/* convert.h -- f16, bf16 and f8: exact to f32, and rounded once to nearest even from f32 and f64. */
+/* convert.h -- f16, bf16 and f8: exact to f32, and rounded once to nearest even from f32, f64. */
 #ifndef CONVERT_H
 #define CONVERT_H
 #include <stdbool.h>

@@ -1,12 +1,13 @@
 /* dtype.c -- types of elements: names, sizes, tolerances, and one element as a double.
  *
- * Fifteen types: f16 bf16 f32 f64 f8e4m3 f8e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is the slow and
- * simple way to an element, for values that are printed, compared or filled in one by one; whole
- * arrays go through cast.c.
+ * Fifteen types: f16 bf16 f32 f64 f8e4m3 f8e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is
+ * the slow and simple way to an element, for values that are printed, compared or filled in one by
+ * one; whole arrays go through cast.c.
  *
  * kb_element() is exact, except for i64 and u64 above 2^53, which a double cannot hold.
  * kb_element_set() is total: every double has a result. Floats are rounded to nearest even, beyond
- * their largest number to infinity, of 8 bits to that number; integers are rounded to nearest even and saturate:
+ * their largest number to infinity, of 8 bits to that number; integers are rounded to nearest even
+ * and saturate:
  *
  *     value   i8     u8    f16
  *     2.5     2      2     2.5
@@ -27,10 +28,10 @@
 #include "data/dtype.h"
 
 static const char *const names[N_DTYPES] = {
-    [KB_F16] = "f16", [KB_BF16] = "bf16", [KB_F32] = "f32",   [KB_F64] = "f64", [KB_I8] = "i8",
-    [KB_I16] = "i16", [KB_I32] = "i32",   [KB_I64] = "i64",   [KB_U8] = "u8",   [KB_U16] = "u16",
-    [KB_U32] = "u32", [KB_U64] = "u64",   [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3",
-    [KB_F8E5M2] = "f8e5m2",
+    [KB_F16] = "f16",   [KB_BF16] = "bf16",     [KB_F32] = "f32",       [KB_F64] = "f64",
+    [KB_I8] = "i8",     [KB_I16] = "i16",       [KB_I32] = "i32",       [KB_I64] = "i64",
+    [KB_U8] = "u8",     [KB_U16] = "u16",       [KB_U32] = "u32",       [KB_U64] = "u64",
+    [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3", [KB_F8E5M2] = "f8e5m2",
 };
 
 size_t kb_dtype_bytes(kb_dtype dtype)

@@ -259,8 +259,8 @@ static bool is_integer(kb_dtype d)
     return d >= KB_I8 && d <= KB_U64;
 }
 
-/* May a tensor of type `to` be filled from elements of type `from`? numpy has bf16 as u16, f8 as u8.
- */
+/* May a tensor of type `to` be filled from elements of type `from`? numpy has bf16 as u16, and f8
+ * as u8. */
 static bool fills(kb_dtype to, kb_dtype from)
 {
     if ((to == KB_BF16 && from == KB_U16) || (dtype_is_f8(to) && from == KB_U8))

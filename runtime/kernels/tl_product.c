@@ -40,9 +40,9 @@ static void set_product_types(const struct call *call, struct command *c, kb_dty
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(*out));
     if (acc != (!dtype_is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32))
         BAD(call, "%s is accumulated in %s, not in %s", kb_dtype_name(in),
-            kb_dtype_name(!dtype_is_float(in)  ? *out
-                          : in == KB_F64 ? KB_F64
-                                         : KB_F32),
+            kb_dtype_name(!dtype_is_float(in) ? *out
+                          : in == KB_F64      ? KB_F64
+                                              : KB_F32),
             kb_dtype_name(acc));
     c->op.dtype_acc = (uint8_t)acc;
 }

@@ -291,9 +291,10 @@ static void types_have_names_and_sizes(void **state)
         kb_dtype dtype;
         size_t nbytes;
     } rows[] = {
-        {"f16", KB_F16, 2},   {"bf16", KB_BF16, 2}, {"f32", KB_F32, 4}, {"f64", KB_F64, 8},
-        {"i8", KB_I8, 1},     {"i16", KB_I16, 2},   {"i32", KB_I32, 4}, {"i64", KB_I64, 8},
-        {"u8", KB_U8, 1},     {"u16", KB_U16, 2},   {"u32", KB_U32, 4}, {"u64", KB_U64, 8},
+        {"f16", KB_F16, 2},   {"bf16", KB_BF16, 2},     {"f32", KB_F32, 4},
+        {"f64", KB_F64, 8},   {"i8", KB_I8, 1},         {"i16", KB_I16, 2},
+        {"i32", KB_I32, 4},   {"i64", KB_I64, 8},       {"u8", KB_U8, 1},
+        {"u16", KB_U16, 2},   {"u32", KB_U32, 4},       {"u64", KB_U64, 8},
         {"bool", KB_BOOL, 1}, {"f8e4m3", KB_F8E4M3, 1}, {"f8e5m2", KB_F8E5M2, 1},
     };
 
@@ -393,10 +394,10 @@ static void floats_of_8_bits_round_and_saturate(void **state)
     static const struct {
         double value;
         uint8_t e4m3, e5m2;
-    } rows[] = {{0.1, 0x1d, 0x2e},  {17, 0x58, 0x4c},       {19, 0x5a, 0x4d},
-                {0x1p-10, 0, 0x14}, {1e6, 0x7e, 0x7b},      {INFINITY, 0x7e, 0x7b},
-                {NAN, 0x7f, 0x7e},  {-INFINITY, 0xfe, 0xfb}, {-0.0, 0x80, 0x80},
-                {448, 0x7e, 0x5f},  {464, 0x7e, 0x5f},      {0x1p-9, 0x01, 0x18},
+    } rows[] = {{0.1, 0x1d, 0x2e},     {17, 0x58, 0x4c},        {19, 0x5a, 0x4d},
+                {0x1p-10, 0, 0x14},    {1e6, 0x7e, 0x7b},       {INFINITY, 0x7e, 0x7b},
+                {NAN, 0x7f, 0x7e},     {-INFINITY, 0xfe, 0xfb}, {-0.0, 0x80, 0x80},
+                {448, 0x7e, 0x5f},     {464, 0x7e, 0x5f},       {0x1p-9, 0x01, 0x18},
                 {3 * 0x1p-11, 1, 0x16}};
 
     (void)state;

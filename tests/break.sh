@@ -873,6 +873,12 @@ break_it 'other parts of a tensor beyond it' $beyond 's/if \(s->span\[i\].tensor
 break_it 'gaps of strided accesses beyond' $beyond 's/if \(touch->strided\)/if (0)/'
 break_it 'tensors of one launch only' runtime/data/host_spans.c 's/s->newest == h->tensors/s->newest/'
 
+# -- floats of 8 bits -----------------------------------------------------------------------
+break_it 'f8: ties go up' runtime/data/convert.c 's/part = \(int\)rintf\(/part = (int)roundf(/'
+break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude >= f32_of_f8\(type, type->largest\)\)/if (isinf(magnitude))/'
+break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
+break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
+
 # -- lines of kernels -----------------------------------------------------------------------
 break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\},/\1.line = 1},/'
 break_it 'wires of no line' $why 's/^    sums_part\(sums, of->line, piece\);/    if (piece->cause != KB_CAUSE_WIRE) sums_part(sums, of->line, piece);/'

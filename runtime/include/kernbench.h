@@ -1160,6 +1160,8 @@ typedef enum kb_dtype {
     KB_U32,
     KB_U64,
     KB_BOOL,
+    KB_F8E4M3, /* of OCP: no infinity, at most 448 */
+    KB_F8E5M2, /* at most 57344; what is larger, infinities too, becomes that */
 } kb_dtype;
 
 size_t kb_dtype_bytes(kb_dtype dtype);     /* 0: no such type */

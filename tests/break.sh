@@ -829,6 +829,9 @@ break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/i
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
+break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
+break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
+break_it 'coll: what is paid is not counted' runtime/pe/pe_cpu.c 's/current_result\(k\)->software_fs \+= collective_fs;/;/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
 
 # -- collectives ----------------------------------------------------------------------------
@@ -869,6 +872,12 @@ break_it 'exit 0 in spite of what lies beyond' runtime/cli/rows/race_rows.c 's/r
 break_it 'other parts of a tensor beyond it' $beyond 's/if \(s->span\[i\].tensor == l->tensor\)/if (0)/'
 break_it 'gaps of strided accesses beyond' $beyond 's/if \(touch->strided\)/if (0)/'
 break_it 'tensors of one launch only' runtime/data/host_spans.c 's/s->newest == h->tensors/s->newest/'
+
+# -- floats of 8 bits -----------------------------------------------------------------------
+break_it 'f8: ties go up' runtime/data/convert.c 's/part = \(int\)rintf\(/part = (int)roundf(/'
+break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude >= f32_of_f8\(type, type->largest\)\)/if (isinf(magnitude))/'
+break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
+break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
 
 # -- lines of kernels -----------------------------------------------------------------------
 break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\},/\1.line = 1},/'

@@ -33,7 +33,7 @@ $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(
 
 $(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/in_lists out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 # They need all of the command line, with its benches.
-$(B)/_t/test_trace $(B)/_t/test_collectives $(B)/_t/test_llm $(B)/_t/test_llm_work: $(CLI)
+$(B)/_t/test_trace $(B)/_t/test_collectives $(B)/_t/test_llm $(B)/_t/test_llm_work $(B)/_t/test_llm_best: $(CLI)
 $(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 
 # test_co_arch without what cannot be had for another architecture.
@@ -205,6 +205,14 @@ check-seeds: setup
 	@$(MAKE) $(PARALLEL) $(TEST_TOPOLOGIES:%=machine-%)
 	@$(MAKE) $(PARALLEL) $(BY_CHANCE:%=$(B)/_t/test_%)
 	@JOBS=$(JOBS) tests/run.sh $(BY_CHANCE:%=$(B)/_t/test_%)
+
+## llm-search: 200 products on machines by chance, or KB_SEEDS: how near the best of all tiles the search of llm comes; minutes
+.PHONY: llm-search
+llm-search: export KB_SEEDS ?= 200
+llm-search: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) $(B)/_t/test_llm_best
+	@$(B)/_t/test_llm_best
 
 ## check-failures: every call of the system that fails, over all commands; half an hour
 .PHONY: check-failures

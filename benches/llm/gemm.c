@@ -45,6 +45,13 @@ static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64
                            op->x.dtype, KB_SHAPE(m, dk), strides);
 }
 
+/* Is it known that another tile is better? What is left of the product is left out. */
+static bool gives_up(const struct llm_pe *me)
+{
+    return me->s->give_up_fs > 0 &&
+           (tl_time(me->tl) - me->start_ns) * 1e6 > (double)me->s->give_up_fs;
+}
+
 static void make_tile(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m,
                       int64_t j, int64_t n)
 {
@@ -62,6 +69,8 @@ static void make_tile(const struct llm_pe *me, const struct llm_op *op, int64_t 
             tl_dot_acc(me->tl, acc, load_x(me, op, owner, i, m, k, dk),
                        load_w(me, op, k, dk, j, n));
             tl_release(me->tl, mark);
+            if (gives_up(me))
+                dk = part.cols, o = me->s->q;
         }
     }
     store_own(me, &op->y, i, m, j, n, tl_acc_store(me->tl, acc, op->y.dtype));
@@ -71,8 +80,8 @@ void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
 {
     struct llm_part part = own_part(me, &op->y);
 
-    for (int64_t i = 0; i < part.rows; i += op->tile.m)
-        for (int64_t j = 0; j < part.cols; j += op->tile.n) {
+    for (int64_t i = 0; i < part.rows && !gives_up(me); i += op->tile.m)
+        for (int64_t j = 0; j < part.cols && !gives_up(me); j += op->tile.n) {
             uint64_t mark = tl_mark(me->tl);
 
             make_tile(me, op, i, least(op->tile.m, part.rows - i), j,

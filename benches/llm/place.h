@@ -11,6 +11,7 @@ struct llm_pe {
     const uint32_t *pe_of; /* those of its rank */
     uint32_t rank, index, r, c;
     int64_t layer;
+    double start_ns; /* of the kernel */
 };
 
 static inline int64_t row_begin(const struct llm_matrix *m, int64_t r, int64_t p)

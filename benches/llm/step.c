@@ -307,7 +307,7 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
 
 static struct llm_pe pe_here(tl_ctx *tl, const struct llm_step *s)
 {
-    struct llm_pe me = {.tl = tl, .s = s};
+    struct llm_pe me = {.tl = tl, .s = s, .start_ns = tl_time(tl)};
     uint32_t i = 0;
 
     while (s->pe_of[i] != tl_pe(tl))

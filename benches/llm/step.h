@@ -67,6 +67,7 @@ struct llm_step {
     int64_t *came_fs; /* written: the same: when it came to the barrier behind it */
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
+    int64_t give_up_fs;   /* a product that has taken so long need not end; 0: it must */
     bool may_leap;        /* over what a rank has done twice in the same times: leap.c */
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */

@@ -8,8 +8,8 @@
  *
  * kb_launch() in launch.c counts what a launch lacks, and enters it among the `followers` of each
  * of those. As a launch ends, each follower lacks one less; one that lacks nothing sets out. All
- * that it takes is known then, as responses wait for nothing: events that begin kernels go into k->wakes
- * at once, for a time to come.
+ * that it takes is known then, as responses wait for nothing: events that begin kernels go into
+ * k->wakes at once, for a time to come.
  *
  * Example, in ns on cube8 with PEs 0 and 1, launches A on PE 0, stream 0; B on PE 1, stream 1; C on
  * PE 0, stream 1. Each kernel takes 533.5:

@@ -188,6 +188,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
                               .may_repeat = c->forgets && !cli->opts.no_repeat,
+                              .give_up_fs = g->give_up_fs,
                               .may_leap = how->leaps,
                               .is_wrong = &how->was_wrong}};
     const kb_options options = {.engine = cli->opts.engine, .no_values = true};

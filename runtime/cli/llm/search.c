@@ -177,9 +177,11 @@ static size_t candidates_of(const struct chip *c, const struct llm_op *op, uint3
     return count;
 }
 
-/* The operation alone, from 0, on one rank. */
+/* The operation alone, from 0, on one rank. One that takes longer than `best_fs` is not simulated
+ * to its end, and *fs is any time that is longer. */
 static enum exit_code try_tile(const struct cli *cli, const struct chip *c, const struct graph *g,
-                               const struct shape *s, const struct llm_op *op, int64_t *fs)
+                               const struct shape *s, const struct llm_op *op, int64_t best_fs,
+                               int64_t *fs)
 {
     struct graph one = *g;
     struct shape alone = *s;
@@ -187,6 +189,7 @@ static enum exit_code try_tile(const struct cli *cli, const struct chip *c, cons
 
     one.n = 1;
     one.layers = 1;
+    one.give_up_fs = best_fs;
     one.op[0] = *op;
     one.op[0].is_layer = false;
     alone.tp = 1;
@@ -216,7 +219,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
             continue;
         }
         op->tile = all[i].tile;
-        code = try_tile(cli, c, g, s, op, &fs);
+        code = try_tile(cli, c, g, s, op, best_fs == INT64_MAX ? 0 : best_fs, &fs);
         found->tried++;
         if (!code && fs < best_fs) {
             best_fs = fs;
@@ -255,7 +258,7 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
         return EXIT_INPUT;
     }
     op->tile = e->tile;
-    code = try_tile(cli, c, g, s, op, &found->given_fs);
+    code = try_tile(cli, c, g, s, op, 0, &found->given_fs);
     found->bound_fs = (int64_t)(search_bound_ns(c, op, p, q) * 1e6);
     return code;
 }

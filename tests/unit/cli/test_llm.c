@@ -1,5 +1,6 @@
 /* test_llm.c -- times of models on ranks of machines. */
 #include "support/any_topology.h"
+#include "support/any_limits.h"
 #include "support/rig.h"
 
 #include "base/rng.h"
@@ -20,17 +21,6 @@ static struct model read_model(const char *name)
 
     assert_int_equal(model_read("test", name, true, &m), EXIT_OK);
     return m;
-}
-
-/* A command line for a machine. */
-static struct cli cli_of(const kb_topology *topo, kb_engine engine)
-{
-    struct cli cli = {.topo = topo, .program = "test"};
-
-    kb_topology_info(topo, &cli.info);
-    cli.opts.engine = engine;
-    cli.opts.quiet = true;
-    return cli;
 }
 
 /* Small, with 4 layers; every kind of operation. */
@@ -343,11 +333,6 @@ static void times_follow_the_work(void **state)
     assert_true(time_of(&cube8_topology, KB_FUSED, MODEL_LLAMA, &s, &g).fs < far);
 }
 
-static int64_t any(struct rng *r, int64_t least, int64_t most)
-{
-    return least + (int64_t)(rng_next(r) % (uint64_t)(most - least + 1));
-}
-
 /* A product of any shape with any tile; is there a bound? */
 static bool hold_bound(const kb_topology *topo, struct rng *r)
 {
@@ -378,23 +363,6 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
     assert_true(bound * 1e6 <= (double)it.fs);
     chip_free(&chip);
     return bound > 0;
-}
-
-/* A machine whose limits are any: which of them holds a product back differs. */
-static const kb_topology *any_limits(struct rng *r)
-{
-    char yaml[512];
-
-    snprintf(
-        yaml, sizeof yaml,
-        "kernbench: 2\nname: limits\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-        "cube: {pes: %lld, hbm: {latency_ns: %lld, bw_gbs: %lld}, pe: {pe_cpu: {overhead_ns: "
-        "%lld},\n"
-        "       pe_dma: {read_channels: %lld, issue_ns: %lld}, pe_gemm: {mac: [%lld, 16, 8]}}}\n",
-        (long long)any(r, 1, 8), (long long)any(r, 0, 300), (long long)any(r, 16, 512),
-        (long long)any(r, 0, 20), (long long)any(r, 1, 16), (long long)any(r, 0, 30),
-        (long long)any(r, 1, 32));
-    return any_topology(yaml);
 }
 
 /* KB_SEEDS=N in the environment draws N machines. */

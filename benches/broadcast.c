@@ -6,8 +6,8 @@
  * from rank 0, in n / 2 or n - 1 steps which overlap; or on a tree, in log2 n.
  *
  * All traffic is messages: each rank except the first receives the vector once, on cube8 with the
- * initial values 63 times 2048 bytes, on a tree in 173.43 ns. algorithm=auto is that of all_reduce. Other arguments: dtype,
- * and inputs=same, which keeps x once.
+ * initial values 63 times 2048 bytes, on a tree in 173.43 ns. algorithm=auto is that of all_reduce.
+ * Other arguments: dtype, and inputs=same, which keeps x once.
  */
 #include "coll_auto.h"
 #include "even.h"

@@ -33,8 +33,9 @@
         "algorithm", KB_ARG_CHOICE, "auto", 0, 0, algorithms, "how it is done: kb_coll.h"          \
     }
 
-#define REDUCE_ALGORITHMS "auto ring one_way line direct axes halving hierarchical axes_halving tree"
-#define ROOT_ALGORITHMS   "auto ring one_way line tree"
+#define REDUCE_ALGORITHMS                                                                          \
+    "auto ring one_way line direct axes halving hierarchical axes_halving tree"
+#define ROOT_ALGORITHMS "auto ring one_way line tree"
 
 static inline kb_coll_algorithm coll_of(const kb_bench_run *run)
 {

@@ -64,10 +64,9 @@ static void decode(tl_ctx *tl, const kb_args *args)
 
     if (n == 0)
         return;
-    tl_tensor *row =
-        tl_load(tl, u.address + (uint64_t)(step->row * d * 2), KB_F16, KB_SHAPE(1, d));
-    tl_tensor *columns = tl_load_strided(tl, w.address + (uint64_t)(from * 2), KB_F16,
-                                         KB_SHAPE(d, n), strides);
+    tl_tensor *row = tl_load(tl, u.address + (uint64_t)(step->row * d * 2), KB_F16, KB_SHAPE(1, d));
+    tl_tensor *columns =
+        tl_load_strided(tl, w.address + (uint64_t)(from * 2), KB_F16, KB_SHAPE(d, n), strides);
 
     tl_store(tl, to, tl_dot(tl, row, columns));
 }

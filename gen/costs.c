@@ -359,6 +359,7 @@ static void add_pe(struct routes *r)
         .rate_f32 = s->cube_pe_pe_gemm_rate_f32,
         .rate_f16 = s->cube_pe_pe_gemm_rate_f16,
         .rate_bf16 = s->cube_pe_pe_gemm_rate_bf16,
+        .rate_f8 = s->cube_pe_pe_gemm_rate_f8,
         .rate_i64 = s->cube_pe_pe_gemm_rate_i64,
         .rate_i32 = s->cube_pe_pe_gemm_rate_i32,
         .rate_i16 = s->cube_pe_pe_gemm_rate_i16,

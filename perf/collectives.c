@@ -31,9 +31,9 @@ struct way {
 };
 
 static const struct way ways[] = {
-    {"all_reduce", "ring"},    {"all_reduce", "axes"},         {"all_reduce", "halving"},
-    {"all_reduce", "tree"},    {"all_reduce", "axes_halving"}, {"all_reduce", "hierarchical"},
-    {"broadcast", "ring"},     {"broadcast", "tree"},
+    {"all_reduce", "ring"}, {"all_reduce", "axes"},         {"all_reduce", "halving"},
+    {"all_reduce", "tree"}, {"all_reduce", "axes_halving"}, {"all_reduce", "hierarchical"},
+    {"broadcast", "ring"},  {"broadcast", "tree"},
 };
 
 enum { N_WAYS = sizeof ways / sizeof *ways };
@@ -51,7 +51,7 @@ struct row {
     int over;
     int64_t ranks, bytes; /* of a rank's vector, as NCCL counts */
     int64_t count;        /* the argument */
-    int64_t time_fs; /* 0: it does not run */
+    int64_t time_fs;      /* 0: it does not run */
 };
 
 static struct row rows[ROWS_MOST];

@@ -61,10 +61,12 @@ uint8 = dtype("u8", lib.KB_U8, "|u1", 3)
 uint16 = dtype("u16", lib.KB_U16, "<u2", 5)
 uint32 = dtype("u32", lib.KB_U32, "<u4", 7)
 uint64 = dtype("u64", lib.KB_U64, "<u8", 9)
+float8e4nv = dtype("f8e4m3", lib.KB_F8E4M3, "|u1", 18)
+float8e5 = dtype("f8e5m2", lib.KB_F8E5M2, "|u1", 19)
 int1 = dtype("bool", lib.KB_BOOL, "|b1", 1)
-TYPES = {t.name: t for t in (float16, bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, int1)}
-# of these only their names are known, so that a kernel may ask for them
-float8e5, float8e4nv, float8e4b15 = (dtype(name, 0, "", 0) for name in ("f8e5", "f8e4nv", "f8e4b15"))
+TYPES = {t.name: t for t in (float16, bfloat16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, int1, float8e4nv, float8e5)}
+# of this only its name is known, so that a kernel may ask for it
+float8e4b15 = dtype("f8e4b15", 0, "", 0)
 
 
 class constexpr:

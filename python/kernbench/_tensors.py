@@ -8,16 +8,23 @@ from ._native import ffi, lib
 from ._rows import array_of
 from ._types import Array
 
-# numpy has no bf16: the bits, which bf16() makes floats of
+# numpy has no bf16 and no f8: the bits, which bf16() and f8() make floats of
 DTYPES = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i8": "|i1", "i16": "<i2",
           "i32": "<i4", "i64": "<i8", "u8": "|u1", "u16": "<u2", "u32": "<u4", "u64": "<u8",
-          "bool": "|b1"}
+          "bool": "|b1", "f8e4m3": "|u1", "f8e5m2": "|u1"}
 ROLES = ("input", "output", "scratch")
 
 
 def bf16(bits: Array) -> Array:
     """The numbers that bits of bf16 stand for, as float32."""
     return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def f8(bits: Array, name: str) -> Array:
+    """The same of f8e4m3 and f8e5m2."""
+    dtype = lib.KB_F8E4M3 if name == "f8e4m3" else lib.KB_F8E5M2
+    of = np.array([lib.kb_element(dtype, ffi.new("uint8_t *", i), 0) for i in range(256)], np.float32)
+    return of[bits]
 
 
 def shape_of(shape: Any) -> Tuple[int, ...]:
@@ -29,8 +36,8 @@ class Tensors(Mapping[str, Array]):
 
     t["c"] is the whole tensor: without a copy if it lies in the memory of one PE, or if all PEs have
     all of it; else its parts are put together, once. t.part("c", 3) is the part of PE 3 as it lies
-    there, never copied. Arrays are read-only, and stay after the run is gone. numpy has no bf16:
-    such a tensor is float32, and a part of it the bits.
+    there, never copied. Arrays are read-only, and stay after the run is gone. numpy has no bf16
+    and no f8: such a tensor is float32, and a part of it the bits.
     """
 
     def __init__(self, query: Any):
@@ -116,4 +123,5 @@ class Tensors(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         whole = self.raw(name)
-        return bf16(whole) if self.dtype(name) == "bf16" else whole
+        dtype = self.dtype(name)
+        return bf16(whole) if dtype == "bf16" else f8(whole, dtype) if dtype.startswith("f8e") else whole

@@ -1,6 +1,6 @@
 /* cast.c -- converts elements of one dtype into another, through the widest type of their kind.
  *
- * Thirteen types would need 169 loops. Instead integers are widened to 64 bits and floats to f64,
+ * Fifteen types would need 225 loops. Instead integers are widened to 64 bits and floats to f64,
  * in chunks on the stack, and narrowed from there. The pairs that Phase 2 needs most have a direct
  * loop.
  *
@@ -35,6 +35,8 @@ enum { CHUNK = 256 };
     case KB_DEFAULT:                                                                               \
     case KB_F16:                                                                                   \
     case KB_BF16:                                                                                  \
+    case KB_F8E4M3:                                                                                \
+    case KB_F8E5M2:                                                                                \
     case KB_F32:                                                                                   \
     case KB_F64
 
@@ -102,10 +104,29 @@ static void integers_to_small(float *f, const uint64_t *wide, bool is_signed, si
 
 static void narrow_f32(kb_dtype to, void *dst, const float *f, size_t n)
 {
+    const struct f8 *type = to == KB_F8E4M3 ? &f8e4m3 : &f8e5m2;
+
     if (to == KB_F16)
         f32_to_f16(dst, f, n);
-    else
+    else if (to == KB_BF16)
         f32_to_bf16(dst, f, n);
+    else
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)dst)[i] = f8_of_f32(type, f[i]);
+}
+
+static void widen_f8(kb_dtype from, const void *src, float *f, size_t n)
+{
+    const struct f8 *type = from == KB_F8E4M3 ? &f8e4m3 : &f8e5m2;
+    float of[256];
+
+    for (unsigned i = 0; i < 256 && n >= 256; i++)
+        of[i] = f32_of_f8(type, (uint8_t)i);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t bits = ((const uint8_t *)src)[i];
+
+        f[i] = n >= 256 ? of[bits] : f32_of_f8(type, bits);
+    }
 }
 
 static void integers_to_floats(kb_dtype to, void *dst, const uint64_t *wide, bool is_signed,
@@ -231,7 +252,9 @@ static bool cast_directly(kb_dtype to, void *dst, kb_dtype from, const void *src
         f16_to_f32(dst, src, n);
     else if (to == KB_F32 && from == KB_BF16)
         bf16_to_f32(dst, src, n);
-    else if (from == KB_F32 && (to == KB_F16 || to == KB_BF16))
+    else if (to == KB_F32 && dtype_is_f8(from))
+        widen_f8(from, src, dst, n);
+    else if (from == KB_F32 && (to == KB_F16 || to == KB_BF16 || dtype_is_f8(to)))
         narrow_f32(to, dst, src, n);
     else
         return false;

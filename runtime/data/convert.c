@@ -10,6 +10,7 @@
  * compares them with the C versions for a sample of all f32, and on request for each of them.
  */
 #include "data/convert.h"
+#include <math.h>
 
 /* bits / 2^shift, rounded to nearest even; 0 < shift < 64. */
 static uint64_t shift_rounded(uint64_t bits, int shift)
@@ -229,4 +230,36 @@ void f32_to_f16(uint16_t *to, const float *from, size_t n)
 void f32_to_bf16(uint16_t *to, const float *from, size_t n)
 {
     best()->f32_to_bf16(to, from, n);
+}
+
+/* -- floats of 8 bits ------------------------------------------------------------------------- */
+
+float f32_of_f8(const struct f8 *type, uint8_t bits)
+{
+    int magnitude = bits & 0x7f, exponent = magnitude >> type->fraction;
+    int part = magnitude & ((1 << type->fraction) - 1);
+    float value = ldexpf((float)(exponent ? part + (1 << type->fraction) : part),
+                         (exponent ? exponent : 1) - type->bias - type->fraction);
+
+    if (magnitude > type->largest)
+        value = magnitude < type->nan ? INFINITY : NAN; /* e4m3 has no infinity */
+    return bits & 0x80 ? -value : value;
+}
+
+/* Of a rounded part that is 2^fraction more the exponent is the next: the sum of both does that. */
+uint8_t f8_of_f32(const struct f8 *type, float value)
+{
+    uint8_t sign = signbit(value) ? 0x80 : 0;
+    float magnitude = fabsf(value);
+    int exponent, part;
+
+    if (isnan(value))
+        return type->nan;
+    if (magnitude >= f32_of_f8(type, type->largest))
+        return sign | type->largest;
+    exponent = magnitude > 0 ? ilogbf(magnitude) : 0;
+    if (magnitude == 0 || exponent < 1 - type->bias)
+        exponent = 1 - type->bias;
+    part = (int)rintf(ldexpf(magnitude, type->fraction - exponent));
+    return sign | (uint8_t)(((exponent + type->bias - 1) << type->fraction) + part);
 }

@@ -1,4 +1,4 @@
-/* convert.h -- f16 and bf16: exact to f32, and rounded once to nearest even from f32 and f64. */
+/* convert.h -- f16, bf16 and f8: exact to f32, and rounded once to nearest even from f32, f64. */
 #ifndef CONVERT_H
 #define CONVERT_H
 #include <stdbool.h>
@@ -73,6 +73,18 @@ static inline uint16_t bf16_of_f32(float value)
         return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
+
+/* A float of 8 bits, as OCP has them. */
+struct f8 {
+    int fraction, bias; /* bits, of the exponent */
+    uint8_t largest, nan;
+};
+
+static const struct f8 f8e4m3 = {3, 7, 0x7e, 0x7f}, f8e5m2 = {2, 15, 0x7b, 0x7e};
+
+float f32_of_f8(const struct f8 *type, uint8_t bits);
+/* Rounded to nearest even; what is larger than the largest becomes that, infinities too. */
+uint8_t f8_of_f32(const struct f8 *type, float value);
 
 uint16_t f16_of_f32(float value);
 uint16_t f16_of_f64(double value);

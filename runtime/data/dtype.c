@@ -1,12 +1,13 @@
 /* dtype.c -- types of elements: names, sizes, tolerances, and one element as a double.
  *
- * Thirteen types: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is the slow and
- * simple way to an element, for values that are printed, compared or filled in one by one; whole
- * arrays go through cast.c.
+ * Fifteen types: f16 bf16 f32 f64 f8e4m3 f8e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is
+ * the slow and simple way to an element, for values that are printed, compared or filled in one by
+ * one; whole arrays go through cast.c.
  *
  * kb_element() is exact, except for i64 and u64 above 2^53, which a double cannot hold.
  * kb_element_set() is total: every double has a result. Floats are rounded to nearest even, beyond
- * their largest number to infinity; integers are rounded to nearest even and saturate:
+ * their largest number to infinity, of 8 bits to that number; integers are rounded to nearest even
+ * and saturate:
  *
  *     value   i8     u8    f16
  *     2.5     2      2     2.5
@@ -22,13 +23,15 @@
  */
 #include "kernbench.h"
 #include <math.h>
+#include "data/cast.h"
 #include "data/convert.h"
 #include "data/dtype.h"
 
 static const char *const names[N_DTYPES] = {
-    [KB_F16] = "f16", [KB_BF16] = "bf16", [KB_F32] = "f32",   [KB_F64] = "f64", [KB_I8] = "i8",
-    [KB_I16] = "i16", [KB_I32] = "i32",   [KB_I64] = "i64",   [KB_U8] = "u8",   [KB_U16] = "u16",
-    [KB_U32] = "u32", [KB_U64] = "u64",   [KB_BOOL] = "bool",
+    [KB_F16] = "f16",   [KB_BF16] = "bf16",     [KB_F32] = "f32",       [KB_F64] = "f64",
+    [KB_I8] = "i8",     [KB_I16] = "i16",       [KB_I32] = "i32",       [KB_I64] = "i64",
+    [KB_U8] = "u8",     [KB_U16] = "u16",       [KB_U32] = "u32",       [KB_U64] = "u64",
+    [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3", [KB_F8E5M2] = "f8e5m2",
 };
 
 size_t kb_dtype_bytes(kb_dtype dtype)
@@ -48,6 +51,10 @@ double dtype_tolerance(kb_dtype dtype)
         return 1e-3;
     case KB_BF16:
         return 1e-2;
+    case KB_F8E4M3:
+        return 0.125;
+    case KB_F8E5M2:
+        return 0.25;
     case KB_F32:
         return 1e-5;
     case KB_F64:
@@ -98,6 +105,10 @@ double kb_element(kb_dtype dtype, const void *bytes, uint64_t i)
         return (double)f32_of_f16(e.u16);
     case KB_BF16:
         return (double)f32_of_bf16(e.u16);
+    case KB_F8E4M3:
+        return (double)f32_of_f8(&f8e4m3, e.u8);
+    case KB_F8E5M2:
+        return (double)f32_of_f8(&f8e5m2, e.u8);
     case KB_F32:
         return (double)e.f32;
     case KB_F64:
@@ -163,6 +174,10 @@ void kb_element_set(kb_dtype dtype, void *bytes, uint64_t i, double value)
         break;
     case KB_BF16:
         e.u16 = bf16_of_f64(value);
+        break;
+    case KB_F8E4M3:
+    case KB_F8E5M2:
+        cast_elements(dtype, &e, KB_F64, &value, 1);
         break;
     case KB_F32:
         e.f32 = (float)value;

@@ -88,6 +88,8 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
     switch (dtype) {
     case KB_F16:
     case KB_BF16:
+    case KB_F8E4M3:
+    case KB_F8E5M2:
     case KB_F32:
     case KB_F64:
         if (scale == 0)
@@ -257,10 +259,11 @@ static bool is_integer(kb_dtype d)
     return d >= KB_I8 && d <= KB_U64;
 }
 
-/* May a tensor of type `to` be filled from elements of type `from`? numpy has bf16 as u16. */
+/* May a tensor of type `to` be filled from elements of type `from`? numpy has bf16 as u16, and f8
+ * as u8. */
 static bool fills(kb_dtype to, kb_dtype from)
 {
-    if (to == KB_BF16 && from == KB_U16)
+    if ((to == KB_BF16 && from == KB_U16) || (dtype_is_f8(to) && from == KB_U8))
         return true;
     if (dtype_is_float(to))
         return from == to || from == KB_F32 || from == KB_F64;

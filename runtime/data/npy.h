@@ -3,7 +3,7 @@
 #define NPY_H
 #include "kernbench.h"
 
-/* numpy has no bf16: it is kept as <u2. */
+/* numpy has no bf16 and no f8: they are kept as <u2 and |u1. */
 struct npy {
     kb_dtype dtype;
     kb_shape shape;       /* an extent may be 0 */

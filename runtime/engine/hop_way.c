@@ -296,6 +296,7 @@ static void give_back(struct kb_sim *s, struct memory_station *memory, uint64_t 
 {
     s->txns[slot].service_fs = (int64_t)memory->start_fs;
     memory->busy_fs += t - memory->start_fs;
+    memory->freed_fs = t;
     if (STATS && s->heard)
         count_service(memory, &s->txns[slot]);
     memory->holder = TXN_NONE;

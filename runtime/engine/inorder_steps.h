@@ -277,7 +277,7 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
 {
     struct station *channel = channel_of(s, &s->txns[slot]);
 
-    if (how & IN_WATCHED && !is_child(s, slot))
+    if (how & IN_WATCHED)
         observe_served(s, done, slot, drain);
     if (!ends_ahead(s, how, slot, done)) {
         post_done(s, done, slot);

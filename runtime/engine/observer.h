@@ -11,10 +11,13 @@
  * read of 4 KiB that waits 10 ns for its channel the calls are: issue(t=0), come(0, channel),
  * take(10, channel), node, wire, ... , come(memory), take(memory), leave, release(channel), end.
  * The pieces between them sum exactly to the latency; explain/ checks this for each transaction.
+ *
+ * Of what an L2 makes only visits are told: others may wait behind it. What its own transaction waits
+ * for it is a wait at the L2.
  */
 #ifndef OBSERVER_H
 #define OBSERVER_H
-#include "engine/state.h"
+#include "engine/split.h"
 
 struct bank_segment;
 struct bank_slice;
@@ -120,17 +123,20 @@ static inline void observe_split(struct kb_sim *s, uint32_t whole, uint32_t part
 /* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */
 static inline void observe_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    s->observer->node(s, t, slot);
+    if (!is_child(s, slot))
+        s->observer->node(s, t, slot);
 }
 
 static inline void observe_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    s->observer->cross(s, t, slot);
+    if (!is_child(s, slot))
+        s->observer->cross(s, t, slot);
 }
 
 static inline void observe_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    s->observer->wire(s, t, slot);
+    if (!is_child(s, slot))
+        s->observer->wire(s, t, slot);
 }
 
 /* It comes to a station, which may be busy, and takes it at `t`. */
@@ -205,13 +211,15 @@ static inline bool observe_late(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* Its service has ended: all that begins before observe_left() is a consequence of that. */
 static inline void observe_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    s->observer->leave(s, t, slot);
+    if (!is_child(s, slot))
+        s->observer->leave(s, t, slot);
 }
 
 static inline void observe_release(struct kb_sim *s, uint64_t t, uint32_t slot,
                                    enum station_kind station)
 {
-    s->observer->release(s, t, slot, station);
+    if (!is_child(s, slot))
+        s->observer->release(s, t, slot, station);
 }
 
 /* It has ended: data at `t`, the response at `end`. */

@@ -76,6 +76,7 @@ struct memory_station {
     uint32_t count;             /* of kernels: services that have ended; ids have as many bits */
     uint64_t start_fs;          /* when the holder's service has begun */
     uint64_t busy_fs;           /* of services that have ended */
+    uint64_t freed_fs;          /* last */
     wait_sum wait_fs;           /* the same */
 };
 

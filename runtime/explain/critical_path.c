@@ -43,7 +43,7 @@ struct link {
 
 /* The commands of a PE's kernel so far, in order of issue. */
 struct history {
-    uint32_t launch; /* that kernel's; KB_NO_ID: there was none */
+    uint32_t launch;   /* that kernel's; KB_NO_ID: there was none */
     struct link *link; /* owned */
     size_t n, cap;
     kb_share *share; /* owned */

@@ -156,11 +156,25 @@ bool stations_chooses(const struct kb_sim *s, uint32_t slot)
     return !is_inside(s, slot) && txn_queues(s, &s->txns[slot]);
 }
 
+/* What an L2 makes has no pieces, but is in the line that others are in. */
+static void come_unseen(struct kb_sim *s, uint64_t t, uint32_t slot, struct line line)
+{
+    kb_place source;
+    uint32_t id;
+
+    if (spans_room(s, slot) && line.station)
+        find_in_line(t, line, &source, &id);
+}
+
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
     kb_place place = place_of_station(s, slot, station), behind;
     uint32_t id;
 
+    if (is_child(s, slot)) {
+        come_unseen(s, t, slot, line_at(s, slot, station, place));
+        return;
+    }
     spans_close(s, t, slot);
     if (station == STATION_MEMORY && stations_chooses(s, slot)) {
         server_pieces_come(s, t, slot, place);
@@ -289,6 +303,10 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     struct line line = line_at(s, slot, station, place);
     kb_service service;
 
+    if (is_child(s, slot)) {
+        note_take(s, t, slot, station, place);
+        return;
+    }
     end_wait(s, t, slot, line.station || is_shared_port(s, slot, place));
     note_take(s, t, slot, station, place);
     if (w->services) {

@@ -38,6 +38,7 @@
 #include <string.h>
 #include "data/dtype.h"
 #include "engine/split.h"
+#include "machine/alone.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 
@@ -85,11 +86,11 @@ const char *spans_command_name(const struct command *c)
     };
     const struct op *op = &c->op;
     static const char *const gemm[] = {
-        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
-        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
-        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
-        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
-        [KB_BOOL] = "gemm_bool"};
+        [KB_F16] = "gemm_f16",   [KB_BF16] = "gemm_bf16",     [KB_F32] = "gemm_f32",
+        [KB_F64] = "gemm_f64",   [KB_I8] = "gemm_i8",         [KB_I16] = "gemm_i16",
+        [KB_I32] = "gemm_i32",   [KB_I64] = "gemm_i64",       [KB_U8] = "gemm_u8",
+        [KB_U16] = "gemm_u16",   [KB_U32] = "gemm_u32",       [KB_U64] = "gemm_u64",
+        [KB_BOOL] = "gemm_bool", [KB_F8E4M3] = "gemm_f8e4m3", [KB_F8E5M2] = "gemm_f8e5m2"};
 
     if (c->task == TASK_ATOMIC && c->swaps)
         return "atomic_cas";
@@ -438,8 +439,15 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
         spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(x));
         spans_close(s, end, slot);
     }
-    if (!is_inside(s, slot))
+    if (!is_inside(s, slot)) {
         c = sim_cost(s, x);
+        if (unit_is_l2(s->topo, dst_unit(s->topo, x->dst))) { /* wires behind it are its time */
+            int64_t far_fs = sim_alone(s, slot, c.drain_fs).wire_fs;
+
+            c.wire_fs -= far_fs;
+            c.overhead_fs += far_fs;
+        }
+    }
     if (c.memory_overhead_fs < 0) { /* a component was done early: no piece is negative */
         c.overhead_fs -= c.memory_overhead_fs;
         c.memory_overhead_fs = 0;

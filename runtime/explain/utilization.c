@@ -117,7 +117,7 @@ static uint64_t lasted_fs(const struct kb_sim *s)
     const struct kernels *k = s->kernels;
 
     if (k ? k->n_done == k->n_launches : s->n_done == sim_txn_count(s))
-        return (uint64_t)sim_free_fs(s);
+        return (uint64_t)(k ? s->end_fs : sim_free_fs(s));
     if (!k || s->status != KB_OK || !launches_under_way(k))
         return s->now_fs;
     return next_fs(s);
@@ -446,7 +446,8 @@ static void show_served(const struct usage *u, const struct memory_station *memo
     bool serves = memory->holder != TXN_NONE;
 
     use->servers = 1;
-    use->busy_fs = (int64_t)(memory->busy_fs + (serves ? past_fs(u->now_fs, memory->start_fs) : 0));
+    use->busy_fs = (int64_t)(memory->busy_fs + (serves ? past_fs(u->now_fs, memory->start_fs) : 0) -
+                             past_fs(memory->freed_fs, u->now_fs));
     use->queues = true;
     use->queue_max = memory_queue_max(u->sim, memory, u->now_fs);
     show(u, use, memory_waited_fs(u->sim, memory, u->now_fs));

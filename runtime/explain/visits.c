@@ -172,12 +172,27 @@ static bool room(struct kb_sim *s, struct visits *v, uint32_t slot)
 }
 
 /* A channel is of the whole of a transaction, all else of its parts. */
+/* What an L2 makes has no sums, but is in the line that others are in. */
+static void join_unseen(const struct kb_sim *s, struct visits *v, const struct visit *visit)
+{
+    const struct txn *x = &s->txns[visit->slot];
+
+    if (visit->station == STATION_LINK)
+        visits_join(v, &v->links[visit->number], visit, x);
+    else if (visit->station == STATION_MEMORY && !txn_queues(s, x))
+        visits_join(v, &v->memories[visit->number], visit, x);
+}
+
 void visits_visit(struct kb_sim *s, const struct visit *visit)
 {
     struct visits *v = spans_of(s)->visits;
     const struct txn *x = &s->txns[visit->slot];
     int64_t wait_fs = visit->begin_fs - visit->arrive_fs;
 
+    if (is_child(s, visit->slot)) {
+        join_unseen(s, v, visit);
+        return;
+    }
     if (s->kernels) {
         stages_visit(s, v, visit);
         return;

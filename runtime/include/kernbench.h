@@ -422,7 +422,8 @@ typedef struct kb_transaction {
     /*
      * A multicast: a write of a PE to the same `offset` of several memories of one kind, 2 to
      * KB_TARGETS_MAX, none twice, or a read of them, whose data join on their way; `dst` is not
-     * read. Links that their ways share carry the bytes once. Borrowed for the call. kb_sim_request() gives their number, and NULL.
+     * read. Links that their ways share carry the bytes once. Borrowed for the call.
+     * kb_sim_request() gives their number, and NULL.
      */
     const kb_endpoint *targets;
     uint32_t n_targets;
@@ -1159,6 +1160,8 @@ typedef enum kb_dtype {
     KB_U32,
     KB_U64,
     KB_BOOL,
+    KB_F8E4M3, /* of OCP: no infinity, at most 448 */
+    KB_F8E5M2, /* at most 57344; what is larger, infinities too, becomes that */
 } kb_dtype;
 
 size_t kb_dtype_bytes(kb_dtype dtype);     /* 0: no such type */
@@ -1688,11 +1691,11 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  *
  * kb_bench_try()     runs the bench with argument `name` set to `value` in another simulation,
  *                    with all costs but without results; returns the time of its kernels, in fs
- * kb_bench_ask()     calls `kernel` with args->user = `user` on PE 0 of another simulation, of the idle
- *                    machine, for calls that answer questions, such as kb_coll_estimates()
- * kb_bench_set()     sets the value
- * kb_bench_note()    adds a line to kb_bench_notes(), which is shown to users; "" if there is none
- * kb_bench_refuse()  makes kb_bench_new() fail with `text`: the bench cannot run on this machine
+ * kb_bench_ask()     calls `kernel` with args->user = `user` on PE 0 of another simulation, of the
+ * idle machine, for calls that answer questions, such as kb_coll_estimates() kb_bench_set() sets
+ * the value kb_bench_note()    adds a line to kb_bench_notes(), which is shown to users; "" if
+ * there is none kb_bench_refuse()  makes kb_bench_new() fail with `text`: the bench cannot run on
+ * this machine
  *
  * returns  KB_BAD_REQUEST: no such argument or value, or the bench refuses it; KB_KERNEL_ERROR: a
  *          kernel breaks a rule with it. Else any status of a run, which kb_bench_new() returns

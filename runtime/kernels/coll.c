@@ -100,6 +100,7 @@ void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group)
 {
     struct coll c = coll_new(here, tl, group, "kb_coll_barrier");
 
-    if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8, .algorithm = KB_COLL_RING}, DEAL_ROOT))
+    if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8, .algorithm = KB_COLL_RING},
+                   DEAL_ROOT))
         coll_barrier(&c);
 }

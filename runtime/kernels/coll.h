@@ -46,10 +46,11 @@ struct coll {
     int n_rows;
     bool folded; /* members from number `core` on give all to others before, and take it behind */
     int64_t core;
-    bool ring, direct, tree, writes, pays, all_came[N_LANES]; /* all_came: what is held needs no wait */
+    bool ring, direct, tree, writes, pays,
+        all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
-    int64_t pieces, round;                                     /* of a part; at once */
+    int64_t pieces, round; /* of a part; at once */
     tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES], **next[N_LANES]; /* [round] */
 };
 
@@ -208,9 +209,9 @@ static inline int64_t neighbour_pe(const struct coll *c, int64_t by)
 /* From, and to, a PE; < 0: there is none. */
 static inline tl_tensor *receive_from(const struct coll *c, int64_t pe, int64_t n)
 {
-    return n > 0 && pe >= 0 ? tl_recv_at(c->here, c->tl, (uint32_t)pe, KB_COLL_TAG, c->dtype,
-                                         KB_SHAPE(n), true)
-                            : NULL;
+    return n > 0 && pe >= 0
+               ? tl_recv_at(c->here, c->tl, (uint32_t)pe, KB_COLL_TAG, c->dtype, KB_SHAPE(n), true)
+               : NULL;
 }
 
 static inline void give_to(const struct coll *c, int64_t pe, tl_tensor *x)

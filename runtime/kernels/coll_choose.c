@@ -14,7 +14,7 @@
 /* So many rows share a link, at most; so many pieces of a part count. */
 enum { SHARING_MOST = 8, PIECES_MOST = 4 };
 
-static const char *const names[] = {"auto", "ring",    "one_way",      "line", "direct",
+static const char *const names[] = {"auto", "ring",    "one_way",      "line",         "direct",
                                     "axes", "halving", "hierarchical", "axes_halving", "tree"};
 
 const char *kb_coll_name(kb_coll_algorithm algorithm)
@@ -99,8 +99,7 @@ static int levels_of(const kb_group *g, struct row *rows)
 
 int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows)
 {
-    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_AXES_HALVING
-               ? axes_of(&c->group, rows)
+    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_AXES_HALVING ? axes_of(&c->group, rows)
            : algorithm == KB_COLL_HIERARCHICAL ? levels_of(&c->group, rows)
                                                : halves_of(row_new(c->group.n, 1), rows);
 }
@@ -338,10 +337,10 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
                  args->algorithm == KB_COLL_AXES_HALVING;
 
     if (named && c->group.n > 1 && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
-        coll_bad(c,
-                 "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are "
-                 "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, "
-                 "KB_COLL_TREE");
+        coll_bad(
+            c, "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are "
+               "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, "
+               "KB_COLL_TREE");
     if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)
@@ -385,7 +384,8 @@ static double call_about_fs(struct coll *c, kb_coll_algorithm a, double bytes)
 
     for (int i = 0; i < BY_ROWS; i++)
         rows = rows || a == by_rows[i];
-    if (a == KB_COLL_AUTO || (rows && c->deal != DEAL_REDUCE) || (a == KB_COLL_TREE && !root && c->deal != DEAL_REDUCE) ||
+    if (a == KB_COLL_AUTO || (rows && c->deal != DEAL_REDUCE) ||
+        (a == KB_COLL_TREE && !root && c->deal != DEAL_REDUCE) ||
         (a == KB_COLL_DIRECT && (root || c->group.n > NEAR_MOST)))
         return INFINITY;
     if (rows && is_another(c, a, bytes))

@@ -16,7 +16,7 @@
 
 /* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
 enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
-#define FAR_FS   (INT64_C(1) << 50) /* of a way that there is not */
+#define FAR_FS (INT64_C(1) << 50) /* of a way that there is not */
 
 void coll_bad(const struct coll *c, const char *format, ...)
 {

@@ -4,8 +4,9 @@
  * one before has left, and each of its members keeps a part; then the parts are gathered in the
  * opposite order. Rows are the axes of the group, or two levels of it; or, of halving, as short as
  * the number of ranks can be taken apart, the widest stride first: with 2^k ranks pairs, which
- * exchange a half, a quarter, ... Where that leaves long rows, and few bytes, 2^k ranks do it alone:
- * each of the others is folded onto one of them, which adds what it has, and gives it the result.
+ * exchange a half, a quarter, ... Where that leaves long rows, and few bytes, 2^k ranks do it
+ * alone: each of the others is folded onto one of them, which adds what it has, and gives it the
+ * result.
  *
  * Example: 304 ranks are 2 * 2 * 2 * 2 * 19, of 4 + 18 steps; folded, 48 of them give their vectors
  * to ranks 0 to 47, and 256 exchange in 8.

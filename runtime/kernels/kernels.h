@@ -13,10 +13,10 @@ struct launch {
     struct kb_launch_request request; /* pes owned; `after` is not kept */
     struct kb_launch_result result;
     uint32_t number;
-    bool sent, begun, done; /* it has set out; its kernels have begun; it has ended */
-    uint32_t running;       /* PEs that have not ended */
-    size_t lacks;           /* launches that it waits for and that have not ended */
-    int64_t ready_fs;       /* the last response of those that it waits for */
+    bool sent, begun, done;    /* it has set out; its kernels have begun; it has ended */
+    uint32_t running;          /* PEs that have not ended */
+    size_t lacks;              /* launches that it waits for and that have not ended */
+    int64_t ready_fs;          /* the last response of those that it waits for */
     struct launch **followers; /* owned: that wait for it */
     size_t n_followers, followers_cap;
     uint32_t *before; /* owned: numbers of those that it waits for */

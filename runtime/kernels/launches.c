@@ -8,8 +8,8 @@
  *
  * kb_launch() in launch.c counts what a launch lacks, and enters it among the `followers` of each
  * of those. As a launch ends, each follower lacks one less; one that lacks nothing sets out. All
- * that it takes is known then, as responses wait for nothing: events that begin kernels go into k->wakes
- * at once, for a time to come.
+ * that it takes is known then, as responses wait for nothing: events that begin kernels go into
+ * k->wakes at once, for a time to come.
  *
  * Example, in ns on cube8 with PEs 0 and 1, launches A on PE 0, stream 0; B on PE 1, stream 1; C on
  * PE 0, stream 1. Each kernel takes 533.5:
@@ -28,6 +28,7 @@
  *     of others may read what lies there.
  */
 #include "kernels/launches.h"
+#include "network/l2.h"
 #include "base/rows.h"
 #include "data/host.h"
 #include "engine/observer.h"
@@ -210,8 +211,13 @@ void launch_begins(struct tl_ctx *pe)
     l->begun = true;
     for (; k->left; k->left = k->left->left)
         free_queues(k->left);
-    for (size_t i = 0; i < l->request.n_pes; i++)
+    for (size_t i = 0; i < l->request.n_pes; i++) {
+        uint32_t cube = src_cube(pe->sim->topo, pe_of(k, l, i)->src);
+
         clear_tcm(pe_of(k, l, i));
+        if (i == 0 || cube != src_cube(pe->sim->topo, pe_of(k, l, i - 1)->src))
+            l2_launch(pe->sim, cube);
+    }
 }
 
 /* -- ending ----------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@
  * extents into 32 bits, the bytes of a tensor into 40 (check_shape(), result_bytes()), addresses
  * into a memory that exists (check_range()).
  */
+#include "data/cast.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -168,9 +169,9 @@ void check_types(const struct call *call, enum tl_op op, kb_dtype dtype)
 {
     const struct math_row *row = &math_rows[op];
 
-    if (row->types == MATH_FLOAT && dtype > KB_F64)
+    if (row->types == MATH_FLOAT && !dtype_is_float(dtype))
         BAD(call, "%s takes floats, not %s", row->name, kb_dtype_name(dtype));
-    if ((row->types == MATH_INTEGER || row->types == MATH_BITS) && dtype <= KB_F64)
+    if ((row->types == MATH_INTEGER || row->types == MATH_BITS) && dtype_is_float(dtype))
         BAD(call, "%s takes integers, not %s", row->name, kb_dtype_name(dtype));
     if ((row->types == MATH_NUMBER || row->types == MATH_INTEGER) && dtype == KB_BOOL)
         BAD(call, "%s does not take bool", row->name);

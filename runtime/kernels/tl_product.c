@@ -17,36 +17,32 @@
  * tl_dot_acc() takes the same operands as tl_dot(), and its result stays in the engine
  * (kernels/acc.c); tl_acc_store() takes the same epilogues as a composite.
  */
+#include "data/cast.h"
 #include "kernels/acc.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
 #include <string.h>
 
-static bool is_float(kb_dtype d)
-{
-    return d <= KB_F64; /* it is not KB_DEFAULT */
-}
-
 /* Sets the types of a product; those that the options leave out follow from its operands. */
 static void set_product_types(const struct call *call, struct command *c, kb_dtype in,
                               const tl_dot_options *o, kb_dtype *out)
 {
-    bool narrow = dtype_bytes(in) <= 2 && !is_float(in);
+    bool narrow = dtype_bytes(in) <= 2 && !dtype_is_float(in);
     kb_dtype acc;
 
     *out = o->dtype_out ? o->dtype_out : narrow ? KB_I32 : in;
-    acc = o->dtype_acc ? o->dtype_acc : !is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32;
+    acc = o->dtype_acc ? o->dtype_acc : !dtype_is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32;
     if (in == KB_BOOL)
         BAD(call, "a product of bool is not defined");
     if (!dtype_bytes(*out) || !dtype_bytes(acc))
         BAD(call, "dtype_acc or dtype_out is not a dtype");
-    if (is_float(in) != is_float(*out) || *out == KB_BOOL)
+    if (dtype_is_float(in) != dtype_is_float(*out) || *out == KB_BOOL)
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(*out));
-    if (acc != (!is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32))
+    if (acc != (!dtype_is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32))
         BAD(call, "%s is accumulated in %s, not in %s", kb_dtype_name(in),
-            kb_dtype_name(!is_float(in)  ? *out
-                          : in == KB_F64 ? KB_F64
-                                         : KB_F32),
+            kb_dtype_name(!dtype_is_float(in) ? *out
+                          : in == KB_F64      ? KB_F64
+                                              : KB_F32),
             kb_dtype_name(acc));
     c->op.dtype_acc = (uint8_t)acc;
 }
@@ -335,7 +331,7 @@ static tl_dot_options acc_options(const struct call *call, const struct tl_acc *
             kb_dtype_name(to));
     if (o->layout_out == TL_COL_MAJOR)
         BAD(call, "an accumulator is row-major");
-    if (!is_float(in) && in != KB_BOOL && dtype_bytes(in) > dtype_bytes(to))
+    if (!dtype_is_float(in) && in != KB_BOOL && dtype_bytes(in) > dtype_bytes(to))
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(to));
     out.dtype_out = to;
     out.dtype_acc = KB_DEFAULT;
@@ -394,7 +390,7 @@ tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype
     struct command *c = new_acc_command(&call, acc, OP_MATH, false);
 
     check_dtype(&call, dtype);
-    if (is_float((kb_dtype)acc->dtype) != is_float(dtype) || dtype == KB_BOOL)
+    if (dtype_is_float((kb_dtype)acc->dtype) != dtype_is_float(dtype) || dtype == KB_BOOL)
         BAD(&call, "an accumulator of %s cannot be %s", kb_dtype_name((kb_dtype)acc->dtype),
             kb_dtype_name(dtype));
     c->op.math = TL_CAST;

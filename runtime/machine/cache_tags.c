@@ -26,6 +26,17 @@ void cache_tags_free(struct cache_tags *c)
     free(c->ages);
 }
 
+uint64_t cache_tags_drop(struct cache_tags *c)
+{
+    uint64_t came_in = c->came_in, dirty = 0;
+
+    for (size_t i = 0; i < lines_of(c->row); i++)
+        dirty += c->lines[i].tag && c->lines[i].dirty;
+    cache_tags_clear(c);
+    c->came_in = came_in;
+    return dirty;
+}
+
 void cache_tags_clear(struct cache_tags *c)
 {
     memset(c->lines, 0, lines_of(c->row) * sizeof *c->lines);

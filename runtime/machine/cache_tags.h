@@ -36,6 +36,9 @@ bool cache_tags_begin(struct cache_tags *c, const struct cache_row *row);
 void cache_tags_free(struct cache_tags *c);
 void cache_tags_clear(struct cache_tags *c);
 
+/* All lines go, and it goes on. Returns how many were dirty. */
+uint64_t cache_tags_drop(struct cache_tags *c);
+
 /* The line of number `number`, which becomes the youngest; NULL: it is not there. */
 struct cache_line *cache_tags_find(struct cache_tags *c, uint64_t number);
 

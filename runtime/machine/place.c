@@ -53,6 +53,14 @@ static size_t put_end(kb_endpoint end, char *text)
     return n;
 }
 
+static size_t put_l2(const struct kb_topology *t, uint32_t cube, char *text)
+{
+    size_t n = put_end(endpoint_unpack_memory(t, dst_pack(t, cube, unit_of_sram(t))), text);
+
+    strcpy(text + n - strlen("sram"), "l2");
+    return n - 2;
+}
+
 static size_t put_link(const struct kb_topology *t, size_t link, char *text)
 {
     char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
@@ -116,7 +124,9 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
     case KB_AT_NOTHING:
         break;
     case KB_AT_PE:
-        name_cube_node(t, src_cube(t, i), pe_node(t, src_pe(t, i), NODE_PE_CPU), text);
+        name_cube_node(t, src_cube(t, i),
+                       src_pe(t, i) < t->pes ? pe_node(t, src_pe(t, i), NODE_PE_CPU) : t->l2_node,
+                       text);
         break;
     case KB_AT_HOST:
         name_io_node(t, src_cube(t, i) / t->cubes * t->chiplets + place_chiplet(place), IO_PCIE_EP,
@@ -183,10 +193,14 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
     switch (kb_place_kind_of(place)) {
     case KB_AT_PE:
     case KB_AT_HOST:
+        if (kb_place_kind_of(place) == KB_AT_PE && src_pe(t, i) >= t->pes)
+            return put_l2(t, src_cube(t, i), text);
         return put_end(endpoint_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST,
                                               place_chiplet(place)),
                        text);
     case KB_AT_MEMORY:
+        if (unit_is_l2(t, dst_unit(t, i)))
+            return put_l2(t, dst_cube(t, i), text);
         return put_end(endpoint_unpack_memory(t, i), text);
     case KB_AT_LINK:
         return put_link(t, i, text);

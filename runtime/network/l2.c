@@ -238,3 +238,14 @@ void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)
     tell_others(s, c, fill, (int64_t)t);
     caches_go_on(s, c);
 }
+
+void l2_launch(struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = s->topo;
+    struct cache *c = s->caches && topology_has_l2(t)
+                          ? s->caches->by_memory[dst_pack(t, cube, unit_of_l2(t))]
+                          : NULL;
+
+    if (c && c->tags.row->at_launch == LAUNCH_DROPS)
+        c->counts.written_back += cache_tags_drop(&c->tags);
+}

@@ -14,6 +14,9 @@ uint32_t l2_reads(struct kb_sim *s, struct cache *c, uint64_t address, uint64_t 
 /* The transaction in `slot` has found a line that child `number` will bring. */
 void wait_for_fill(struct kb_sim *s, struct cache *c, uint32_t number, uint32_t slot);
 
+/* A launch begins on PEs of `cube`. */
+void l2_launch(struct kb_sim *s, uint32_t cube);
+
 /* kb_sim.child_will_end */
 void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot);
 

@@ -71,8 +71,7 @@ KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stag
 KERNELS_OWN struct engine_work pe_gemm_work(const struct tl_ctx *of, const struct op *op,
                                             uint64_t m, uint64_t k, uint64_t n);
 /* `macs` of the product of `op` are done. */
-KERNELS_OWN void pe_gemm_count(const struct tl_ctx *of, const struct op *op,
-                               uint64_t macs);
+KERNELS_OWN void pe_gemm_count(const struct tl_ctx *of, const struct op *op, uint64_t macs);
 KERNELS_OWN struct engine_work pe_math_work(const struct tl_ctx *of, enum tl_op op,
                                             uint64_t elements);
 /* Of MATH_ORDER: row by row. */

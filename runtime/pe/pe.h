@@ -69,7 +69,7 @@ struct tl_ctx {
     struct launch *launch;       /* borrowed: the last that set out to it */
 
     struct found_memory found;
-    uint64_t tcm_address; /* of the first byte of its TCM, and its number as a memory */
+    uint64_t tcm_address;       /* of the first byte of its TCM, and its number as a memory */
     struct slot_room slot_room; /* of the TCM: slots of queues to this PE */
     uint32_t tcm;
     uint32_t next_buffer; /* for the next token */

@@ -21,6 +21,9 @@ static double rate_of(const struct pe_row *pe, uint8_t dtype)
         return pe->rate_f16;
     case KB_BF16:
         return pe->rate_bf16;
+    case KB_F8E4M3:
+    case KB_F8E5M2:
+        return pe->rate_f8;
     case KB_F32:
         return pe->rate_f32;
     case KB_F64:

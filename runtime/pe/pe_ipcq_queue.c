@@ -11,7 +11,7 @@
 struct room {
     uint64_t size, used;
     struct slot_room *taken; /* by slots */
-    uint32_t memory; /* packed */
+    uint32_t memory;         /* packed */
 };
 
 static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)

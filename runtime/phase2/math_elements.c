@@ -266,9 +266,11 @@ static void compare(enum tl_op math, kb_dtype dtype, uint8_t *o, const void *x, 
         COMPARE_CASE(KB_F32, , , f32)
         COMPARE_CASE(KB_F64, , , f64)
         COMPARE_CASE(KB_BOOL, , , u8)
-    case KB_DEFAULT: /* not of tensors; the other two are computed in f32 */
+    case KB_DEFAULT: /* not of tensors; the others are computed in f32 */
     case KB_F16:
     case KB_BF16:
+    case KB_F8E4M3:
+    case KB_F8E5M2:
         break;
     }
 }
@@ -304,9 +306,11 @@ static void arithmetic(enum tl_op math, kb_dtype dtype, void *o, const void *con
     case KB_BOOL:
         arithmetic_bool(math, o, in, n);
         break;
-    case KB_DEFAULT: /* not of tensors; the next two are computed in f32 */
+    case KB_DEFAULT: /* not of tensors; the others are computed in f32 */
     case KB_F16:
     case KB_BF16:
+    case KB_F8E4M3:
+    case KB_F8E5M2:
         break;
     }
 }

@@ -75,10 +75,12 @@ static double rounded(kb_dtype dtype, double value)
  */
 static bool floats_agree(kb_dtype dtype, double t, double got, const struct wanted *w)
 {
-    double want = w->value.f, far = t * fmax(1, w->scale) + t * fabs(want) + w->slack;
+    double want = w->value.f, most = rounded(dtype, INFINITY), far;
 
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got);
+    want = fmin(fmax(want, -most), most); /* a float of 8 bits saturates */
+    far = t * fmax(1, w->scale) + t * fabs(want) + w->slack;
     if (got == rounded(dtype, want))
         return true;
     if (w->exact)

@@ -3,8 +3,8 @@
 #define SHADOW_H
 #include "record/vclock.h"
 
-/* Two accesses of different PEs conflict unless both read, or both are atomic; both of ACCESS_ORDERED
- * do as well: atomics whose result depends on which is first. */
+/* Two accesses of different PEs conflict unless both read, or both are atomic; both of
+ * ACCESS_ORDERED do as well: atomics whose result depends on which is first. */
 enum access_kind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_ORDERED };
 
 /* A line of a kernel, and the call there. */

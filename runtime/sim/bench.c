@@ -198,7 +198,8 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below)
 
 /* -- values that setup() finds -------------------------------------------------------------- */
 
-/* How long the kernels of `run`, which has not begun, take: from the first start to the last end. */
+/* How long the kernels of `run`, which has not begun, take: from the first start to the last end.
+ */
 static kb_status run_kernels(kb_bench_run *run, int64_t *kernels_fs, kb_error *why)
 {
     kb_status status = kb_sim_run(run->sim, 0, why);

@@ -41,14 +41,15 @@ static kb_status make_folder(const char *folder, kb_error *why)
 
 static kb_status dump(const kb_tensor *t, kb_bench_role role, const char *folder, kb_error *why)
 {
-    const char *format = kb_tensor_dtype(t) == KB_BF16 ? "%s/%s.%s.bf16.npy" : "%s/%s.%s.npy";
+    kb_dtype dtype = kb_tensor_dtype(t);
+    bool is_kept = dtype != KB_BF16 && dtype != KB_F8E4M3 && dtype != KB_F8E5M2;
     size_t room = strlen(folder) + strlen(kb_tensor_name(t)) + 32;
     char *path = malloc(room);
     kb_status status = KB_NO_MEMORY;
 
     if (path) {
-        snprintf(path, room, format, folder, role == KB_BENCH_INPUT ? "in" : "out",
-                 kb_tensor_name(t));
+        snprintf(path, room, "%s/%s.%s%s%s.npy", folder, role == KB_BENCH_INPUT ? "in" : "out",
+                 kb_tensor_name(t), is_kept ? "" : ".", is_kept ? "" : kb_dtype_name(dtype));
         status = kb_tensor_save_npy(t, path, why);
     }
     free(path);

@@ -164,6 +164,10 @@ run all_reduce count=131 over=cubes --quiet
 ok "auto, --quiet: nothing is told"
 refused "a choice of how" 2 "algorithm must be one of 'auto ring one_way line direct axes halving hierarchical axes_halving tree', not 'rign', did you mean 'ring'?" \
     all_reduce algorithm=rign
+call "$B/kernbench" run all_gather count=4096 algorithm=ring --machine "$root/topologies/cube8.yaml" \
+    --set cube.pe.pe_ipcq.slots=1 --set cube.pe.pe_ipcq.slot_bytes=256
+grep -q "^all_gather: sends wait for free slots [0-9.]* times as long as its kernels run: cube.pe.pe_ipcq.slots, cube.pe.pe_ipcq.slot_bytes$" err
+ok "slots that bind are told, with the key"
 refused "count 0" 2 "count must be an integer in 1..268435456, not '0'" all_gather count=0
 
 # -- warnings -----------------------------------------------------------------------------------

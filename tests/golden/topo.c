@@ -143,6 +143,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .rate_f32 = 1.0,
             .rate_f16 = 1.0,
             .rate_bf16 = 1.0,
+            .rate_f8 = 1.0,
             .rate_i64 = 1.0,
             .rate_i32 = 1.0,
             .rate_i16 = 1.0,

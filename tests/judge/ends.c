@@ -263,6 +263,13 @@ static unsigned higher(const struct judge_topo *t)
     return judge_count(t, "kernbench") < 3 ? 0 : 4;
 }
 
+uint64_t judge_base(const struct judge_topo *t, uint64_t sip, uint64_t cube, uint64_t region)
+{
+    unsigned up = higher(t);
+
+    return sip << (52 + up) | cube << (38 + up) | region << (36 + up);
+}
+
 bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
                      uint64_t *offset)
 {
@@ -291,7 +298,7 @@ uint64_t judge_address_of(const struct judge_topo *t, const struct judge_end *sl
 {
     uint64_t granule = judge_count(t, "addressing.granule");
     uint64_t n = judge_slices(t, slice->sip, slice->cube), bytes = judge_memory_bytes(t, slice);
-    uint64_t base = (uint64_t)slice->sip << 52 | (uint64_t)slice->cube << 38, cubes = 1, other;
+    uint64_t base = judge_base(t, slice->sip, slice->cube, 0), cubes = 1, other;
     bool over_sip = strcmp(judge_text(t, "addressing.over"), "sip") == 0;
     struct judge_end at;
 
@@ -309,10 +316,10 @@ uint64_t judge_address_of(const struct judge_topo *t, const struct judge_end *sl
             uint32_t cube = 0;
 
             k = o / (n * bytes);
-            while (!judge_has_cube(t, slice->sip, cube) ||
-                   judge_slices(t, slice->sip, cube) == 0 || k-- > 0)
+            while (!judge_has_cube(t, slice->sip, cube) || judge_slices(t, slice->sip, cube) == 0 ||
+                   k-- > 0)
                 cube++;
-            address = (uint64_t)slice->sip << 52 | (uint64_t)cube << 38 | o % (n * bytes);
+            address = judge_base(t, slice->sip, cube, 0) | o % (n * bytes);
         }
         if (judge_memory_at(t, address, &at, &other) && at.cube == slice->cube &&
             at.unit == slice->unit && other == offset)
@@ -335,7 +342,7 @@ static bool next_address(const struct judge_topo *t, uint64_t *address)
         return false;
     while (++cube < t->cubes)
         if (judge_has_cube(t, sip, cube) && judge_slices(t, sip, cube) > 0) {
-            *address = (uint64_t)sip << (52 + up) | (uint64_t)cube << (38 + up);
+            *address = judge_base(t, sip, cube, 0);
             return true;
         }
     return false;

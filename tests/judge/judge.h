@@ -321,6 +321,9 @@ void judge_end_name(const struct judge_end *end, char text[JUDGE_NAME_BYTES]);
 /* Bytes of a slice, an SRAM, a TCM; 0 for others. */
 uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *end);
 
+/* The first address of a region of a cube: 0 slices, 1 its SRAM, 2 TCMs. */
+uint64_t judge_base(const struct judge_topo *t, uint64_t sip, uint64_t cube, uint64_t region);
+
 /* The memory of a global address, a TCM included, and the byte in it. False: none. */
 bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
                      uint64_t *offset);

@@ -1,6 +1,6 @@
 /* kernel.c -- kernels in time, after docs/kernels.md: every stage of every token is a job. */
 #include "kernel.h"
-#include "cache.h"
+#include "l2.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +34,7 @@ struct station {
     int64_t freed_fs;          /* last; a memory may be held when all have ended */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
+    struct judge_l2 *l2;
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -58,6 +59,10 @@ struct job {
     struct step *steps;
     size_t n_steps, room;
     struct job *more;
+    struct job **children; /* owned: what an L2 has made for it; their keys count from OF_AN_L2 */
+    size_t n_children;
+    const struct judge_l2_child *child; /* owned; it is one, `l2` the station that has made it */
+    struct station *l2;
     uint32_t n_parts, n_left;   /* of the whole; how many of them have not ended */
     uint64_t nbytes;            /* of the part */
     uint64_t packet;            /* that it is of */
@@ -174,7 +179,7 @@ static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
     return judge_add_fs(a, b, &s->too_late);
 }
 
-enum { PART_BIT = 48 };
+enum { PART_BIT = 48, OF_AN_L2 = 0x8000 };
 
 static uint64_t id_of(uint64_t key)
 {
@@ -190,7 +195,27 @@ static struct job *job_at(struct sim *s, uint64_t key)
 {
     struct job *whole = &s->jobs[id_of(key)];
 
+    if (key >> PART_BIT >= OF_AN_L2)
+        return whole->children[(key >> PART_BIT) - OF_AN_L2];
     return key >> PART_BIT ? &whole->more[(key >> PART_BIT) - 1] : whole;
+}
+
+/* The number of a part, and the key of that number. */
+static uint64_t number_of(struct sim *s, uint64_t key)
+{
+    return key >> PART_BIT >= OF_AN_L2 ? job_at(s, key)->child->part : key >> PART_BIT;
+}
+
+static uint64_t key_of_number(const struct sim *s, uint64_t id, uint64_t number)
+{
+    const struct job *whole = &s->jobs[id];
+
+    if (number < UINT64_C(1) << 20)
+        return key_of(id, number);
+    for (size_t i = 0; i < whole->n_children; i++)
+        if (whole->children[i]->child->part == number)
+            return key_of(id, OF_AN_L2 + i);
+    judge_die("there is no part %llu of %llu", (unsigned long long)number, (unsigned long long)id);
 }
 
 static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t key, size_t step)
@@ -198,13 +223,15 @@ static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64
     judge_post(&s->events, (struct judge_event){.fs = add_fs(s, s->now_fs, after_fs),
                                                 .class = class,
                                                 .id = id_of(key),
-                                                .part = (uint32_t)(key >> PART_BIT),
+                                                .part = number_of(s, key),
                                                 .step = step});
 }
 
-static void record(struct sim *s, enum judge_class class, uint64_t id)
+static void record(struct sim *s, enum judge_class class, uint64_t key)
 {
-    struct judge_event e = {.fs = s->now_fs, .class = class, .id = id};
+    struct judge_event e = {.fs = s->now_fs,
+                            .class = class,
+                            .id = judge_record_number(id_of(key), number_of(s, key))};
 
     s->run->fingerprint = judge_fingerprint(s->run->fingerprint, &e);
 }
@@ -300,6 +327,8 @@ static void tell_wait(struct sim *s, uint64_t key, const struct station *at, int
     if (!j->waits)
         return;
     j->waits = false;
+    if (j->child)
+        return;
     name_station(s, at, wait.at);
     judge_add_wait(&s->run->waits, &wait);
 }
@@ -317,6 +346,8 @@ static void set_out(struct sim *s, uint64_t key)
 {
     uint64_t id = id_of(key), packet = job_at(s, key)->packet;
 
+    if (job_at(s, key)->child)
+        go_on(s, key);
     for (uint32_t part = (uint32_t)(key >> PART_BIT);
          part < s->jobs[id].n_parts && job_at(s, key_of(id, part))->packet == packet; part++)
         go_on(s, key_of(id, part));
@@ -353,6 +384,16 @@ static void leave_channel(struct sim *s, uint64_t id, struct station *at, int64_
     at->starts_fs = add_fs(s, start_fs, pace_fs(s, id));
 }
 
+/* It is known when job `key` is done: an L2 may wait for that. */
+static void will_be_done(struct sim *s, uint64_t key, int64_t fs)
+{
+    const struct job *j = job_at(s, key);
+
+    if (j->child && j->child->number)
+        judge_l2_child_ends(j->l2->l2, id_of(key), j->child->maker, j->child->number, fs,
+                            j->drain_fs, &s->too_late);
+}
+
 /* Job `key` has the station that it came for. */
 static void take(struct sim *s, uint64_t key)
 {
@@ -385,6 +426,7 @@ static void take(struct sim *s, uint64_t key)
     post(s, here->fs, JUDGE_DONE, key, j->now_at); /* it is free again */
     if (here->kind == SERVICE) {
         post(s, here->done_fs, JUDGE_DONE, key, j->n_steps);
+        will_be_done(s, key, add_fs(s, s->now_fs, here->done_fs));
         return;
     }
     j->now_at++;
@@ -405,8 +447,9 @@ static void come_to_cache(struct sim *s, uint64_t key, struct station *at)
     judge_post(&s->events, (struct judge_event){.fs = now.done_fs,
                                                 .class = JUDGE_DONE,
                                                 .id = id_of(key),
-                                                .part = key >> PART_BIT,
+                                                .part = number_of(s, key),
                                                 .step = j->n_steps});
+    will_be_done(s, key, now.done_fs);
 }
 
 static void arrive(struct sim *s, uint64_t key)
@@ -418,6 +461,13 @@ static void arrive(struct sim *s, uint64_t key)
     j->arrived_fs = s->now_fs;
     if (at->cache) {
         come_to_cache(s, key, at);
+        return;
+    }
+    if (at->l2) {
+        at->use.count++;
+        at->use.bytes += j->nbytes;
+        j->access.arrive_fs = s->now_fs;
+        judge_l2_arrive(at->l2, &j->access, &s->too_late);
         return;
     }
     if (at->banks) {
@@ -489,6 +539,8 @@ static void finish(struct sim *s, uint64_t key)
     struct pe *p = &s->pes[r->kernel];
 
     record(s, JUDGE_DONE, key);
+    if (job_at(s, key)->child)
+        return;
     if (j->n_parts > 1 && s->now_fs > j->last_fs) { /* the record is of the part that ends last */
         j->last_fs = s->now_fs;
         r->t_start = job_at(s, key)->start_fs;
@@ -761,20 +813,25 @@ static void wake(void *arg, struct judge_banks *b, const struct judge_end *slice
 
 static void granted(void *arg, const struct judge_access *access)
 {
-    record(arg, JUDGE_ARBITRATION, key_of(access->id, access->part));
+    record(arg, JUDGE_ARBITRATION, key_of_number(arg, access->id, access->part));
 }
 
 static void done_by_banks(void *arg, const struct judge_access *access, int64_t done_fs)
 {
     struct sim *s = arg;
+    uint64_t key = key_of_number(s, access->id, access->part);
 
     judge_post(&s->events,
                (struct judge_event){.fs = done_fs,
                                     .class = JUDGE_DONE,
                                     .id = access->id,
                                     .part = access->part,
-                                    .step = job_at(s, key_of(access->id, access->part))->n_steps});
+                                    .step = job_at(s, key)->n_steps});
+    will_be_done(s, key, done_fs);
 }
+
+static void make_child(void *arg, struct judge_l2_child *made);
+static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs);
 
 /* The last step of job `key` is an access to banks, or to a cache. */
 static void use_banks(struct sim *s, uint64_t key, bool write, struct judge_piece *part,
@@ -782,14 +839,19 @@ static void use_banks(struct sim *s, uint64_t key, bool write, struct judge_piec
 {
     struct judge_banks_user user = {s, wake, granted, done_by_banks, NULL};
 
-    if (judge_has_cache(s->t, &part->memory)) {
+    if (part->memory.kind == JUDGE_L2) {
+        struct judge_l2_user to_l2 = {s, make_child, done_by_l2};
+
+        if (!at->l2)
+            at->l2 = judge_l2_new(s->t, &part->memory, &to_l2);
+    } else if (judge_has_cache(s->t, &part->memory)) {
         if (!at->cache)
             at->cache = judge_cache_new(s->t, &part->memory);
     } else if (!at->banks) {
         at->banks = judge_banks_new(s->t, &part->memory, true, &user);
     }
     job_at(s, key)->access = (struct judge_access){.id = id_of(key),
-                                                   .part = (uint32_t)(key >> PART_BIT),
+                                                   .part = number_of(s, key),
                                                    .write = write,
                                                    .drain_fs = drain_fs,
                                                    .offset = part->offset,
@@ -808,8 +870,17 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
     const struct judge_hop *last = &r->hops[r->n - 1];
     struct station *memory =
         station_at(s, at->kind == JUDGE_TCM && !write ? READ_PORTS : ONES, last->node);
+    const struct judge_l2_child *child = job_at(s, key)->child;
     int64_t drain_fs = judge_drain_fs(s->t, pe, write, part, r->bottleneck_gbs, &s->too_late);
 
+    job_at(s, key)->gbs = r->bottleneck_gbs;
+    if (child) {
+        double gbs = judge_l2_gbs(s->t, pe);
+
+        if (gbs < r->bottleneck_gbs)
+            job_at(s, key)->gbs = gbs;
+        drain_fs = judge_child_drain_fs(s->t, pe, child, job_at(s, key)->gbs, &s->too_late);
+    }
     job_at(s, key)->nbytes = nbytes;
     job_at(s, key)->packet = part->packet;
     job_at(s, key)->drain_fs = drain_fs;
@@ -831,9 +902,61 @@ static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_
              memory);
     job_at(s, key)->steps[job_at(s, key)->n_steps - 1].done_fs =
         add_fs(s, last->overhead_fs, drain_fs);
-    job_at(s, key)->gbs = r->bottleneck_gbs;
-    if (judge_has_banks(s->t, at) || judge_has_cache(s->t, at))
+    if (judge_has_banks(s->t, at) || judge_has_cache(s->t, at) || at->kind == JUDGE_L2)
         use_banks(s, key, write, part, memory, drain_fs);
+}
+
+/* -- what an L2 asks -- */
+
+static void make_child(void *arg, struct judge_l2_child *made)
+{
+    struct sim *s = arg;
+    struct job *whole = &s->jobs[made->id];
+    const struct judge_end *pe = &s->pes[s->run->records[made->id].kernel].kernel->pe;
+    struct judge_end l2 = {.kind = JUDGE_L2, .sip = pe->sip, .cube = pe->cube};
+    struct judge_l2_child *child = judge_alloc(1, sizeof *child);
+    struct job *maker = job_at(s, key_of_number(s, made->id, made->maker));
+    struct job *j = judge_alloc(1, sizeof *j);
+    enum judge_op op = made->write ? JUDGE_WRITE : JUDGE_READ;
+    uint64_t key = key_of(made->id, OF_AN_L2 + whole->n_children);
+    struct judge_piece piece = made->piece;
+    struct judge_route r = {0};
+    uint32_t course;
+
+    *child = *made;
+    *j = (struct job){.child = child,
+                      .l2 = maker->steps[maker->n_steps - 1].at,
+                      .then = NO_JOB,
+                      .n_parts = 1,
+                      .n_left = 1};
+    whole->children = judge_grow(whole->children, whole->n_children + 1, sizeof(struct job *));
+    whole->children[whole->n_children++] = j;
+    if (!s->t->net && strcmp(judge_text(s->t, "sip.plane"), "column") == 0)
+        course = judge_plane_of(s->t, maker->access.write ? JUDGE_WRITE : JUDGE_READ, 0);
+    else
+        course = judge_course_of(s->t, op, pe, &piece.memory, made->id, made->part);
+    if (!judge_route_on(s->t, course, op, &l2, &piece.memory, &r))
+        judge_die("an L2 has no way to a slice");
+    add_way(s, key, made->write, &l2, &piece, &r);
+    judge_route_clear(&r);
+    free(piece.runs); /* unless an access has them */
+    judge_post(&s->events, (struct judge_event){.fs = made->depart_fs,
+                                                .class = JUDGE_HOP,
+                                                .id = made->id,
+                                                .part = made->part,
+                                                .step = SETS_OUT});
+}
+
+static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs)
+{
+    struct sim *s = arg;
+
+    (void)begin_fs;
+    judge_post(&s->events, (struct judge_event){.fs = done_fs,
+                                                .class = JUDGE_DONE,
+                                                .id = id,
+                                                .part = part,
+                                                .step = job_at(s, key_of(id, part))->n_steps});
 }
 
 /* The memory's service takes the time of an atomic, which both reads and writes there. */
@@ -894,19 +1017,27 @@ static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64
     const struct judge_end *pe = &x->p->kernel->pe;
     const struct judge_topo *t = x->s->t;
     uint64_t address = address_of(x->s, at, offset);
+    bool past_l2 = x->c->kind == JUDGE_ATOMIC || x->c->kind == JUDGE_SEND ||
+                   x->c->kind == JUDGE_RECV || !judge_goes_to_l2(t, pe, at);
+    bool joined = lines.n == 1 || lines.stride == lines.nbytes ||
+                  strcmp(judge_cube_text(t, pe->sip, pe->cube, "cube.pe.pe_dma.tiles"), "runs") != 0;
     bool splits = at->kind == JUDGE_SLICE && judge_count(t, "addressing.granule") > 0;
     struct judge_piece whole = {.memory = *at, .offset = offset, .nbytes = lines.n * lines.nbytes};
     struct judge_stretch *runs;
     size_t n;
 
-    if (lines.n == 1 || lines.stride == lines.nbytes ||
-        strcmp(judge_cube_text(t, pe->sip, pe->cube, "cube.pe.pe_dma.tiles"), "runs") != 0)
+    if (joined && !past_l2)
+        lines = (struct lines){1, lines.n * lines.nbytes, 0};
+    if (joined && past_l2)
         return judge_cut(t, pe, &whole, splits ? &address : NULL, parts);
     runs = judge_alloc(lines.n, sizeof *runs);
     for (uint64_t i = 0; i < lines.n; i++)
         runs[i] =
             (struct judge_stretch){(splits ? address : offset) + i * lines.stride, lines.nbytes};
-    n = judge_cut_runs(t, pe, splits ? NULL : at, runs, lines.n, parts);
+    if (past_l2)
+        n = judge_cut_runs(t, pe, splits ? NULL : at, runs, lines.n, parts);
+    else
+        n = judge_cut_to_l2(t, pe, splits ? NULL : at, runs, lines.n, parts);
     free(runs);
     return n;
 }
@@ -1793,17 +1924,19 @@ static void hop(struct sim *s, const struct judge_event *e)
     } else if (e->step == RELEASE) {
         is_released(s, e->id);
     } else if (e->step == SETS_OUT) {
-        set_out(s, key_of(e->id, e->part));
+        set_out(s, key_of_number(s, e->id, e->part));
     } else {
-        job_at(s, key_of(e->id, e->part))->now_at++;
-        go_on(s, key_of(e->id, e->part));
+        job_at(s, key_of_number(s, e->id, e->part))->now_at++;
+        go_on(s, key_of_number(s, e->id, e->part));
     }
 }
 
 static void run_event(struct sim *s, const struct judge_event *e)
 {
-    uint64_t key = key_of(e->id, e->part);
+    uint64_t key = 0;
 
+    if (e->step != JUDGE_OF_A_CHILD && (e->class == JUDGE_DONE || e->class == JUDGE_ARRIVAL))
+        key = key_of_number(s, e->id, e->part);
     if (e->step == JUDGE_OF_A_CHILD) {
         s->run->fingerprint = judge_record_child(s->run->fingerprint, e);
         return;
@@ -2115,6 +2248,9 @@ static void collect(struct sim *s)
                 judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
             if (at->cache)
                 judge_cache_add_uses(at->cache, run->total_fs, &run->uses, &run->n_uses);
+            if (at->l2)
+                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs, &run->uses,
+                                     &run->n_uses);
         }
 }
 
@@ -2130,6 +2266,12 @@ static void tear_down(struct sim *s)
         for (uint32_t part = 1; part < s->jobs[i].n_parts; part++)
             free_job(&s->jobs[i].more[part - 1]);
         free(s->jobs[i].more);
+        for (size_t k = 0; k < s->jobs[i].n_children; k++) {
+            free((void *)(uintptr_t)s->jobs[i].children[k]->child);
+            free_job(s->jobs[i].children[k]);
+            free(s->jobs[i].children[k]);
+        }
+        free(s->jobs[i].children);
         free_job(&s->jobs[i]);
     }
     for (size_t i = 0; i < s->n_pes; i++) {
@@ -2157,6 +2299,7 @@ static void tear_down(struct sim *s)
             if (s->stations[w][i]) {
                 judge_banks_free(s->stations[w][i]->banks);
                 judge_cache_free(s->stations[w][i]->cache);
+                judge_l2_free(s->stations[w][i]->l2);
             }
             free(s->stations[w][i]);
         }

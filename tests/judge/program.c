@@ -32,7 +32,7 @@ uint64_t judge_address(const struct judge_topo *t, const struct judge_end *memor
 {
     uint64_t region = memory->kind == JUDGE_SLICE ? 0 : memory->kind == JUDGE_SRAM ? 1 : 2;
 
-    return (uint64_t)memory->sip << 52 | (uint64_t)memory->cube << 38 | region << 36 |
+    return judge_base(t, memory->sip, memory->cube, region) |
            (memory->unit * judge_memory_bytes(t, memory) + offset);
 }
 

@@ -191,6 +191,7 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_gemm.rate.f32", "1"},
     {"cube.pe.pe_gemm.rate.f16", "1"},
     {"cube.pe.pe_gemm.rate.bf16", "1"},
+    {"cube.pe.pe_gemm.rate.f8", "1"},
     {"cube.pe.pe_gemm.rate.i64", "1"},
     {"cube.pe.pe_gemm.rate.i32", "1"},
     {"cube.pe.pe_gemm.rate.i16", "1"},

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { N_DTYPES = KB_BOOL + 1 };
+enum { N_DTYPES = KB_F8E5M2 + 1 };
 
 static inline uint64_t ops_random(uint64_t *seed)
 {
@@ -22,7 +22,7 @@ static inline uint64_t ops_random(uint64_t *seed)
 
 static inline bool ops_is_float(kb_dtype d)
 {
-    return d >= KB_F16 && d <= KB_F64;
+    return (d >= KB_F16 && d <= KB_F64) || d >= KB_F8E4M3;
 }
 
 static inline struct dims ops_dims(uint32_t rank, uint32_t a, uint32_t b, uint32_t c)

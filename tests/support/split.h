@@ -87,7 +87,7 @@ static inline void use_addresses(const struct judge_topo *t, struct judge_row *r
         row->stride = 0;
         row->by_address = true;
         row->n_targets = 0;
-        row->address = (uint64_t)row->dst.sip << 52 | (uint64_t)row->dst.cube << 38 | offset;
+        row->address = judge_base(t, row->dst.sip, row->dst.cube, 0) | offset;
         row->offset = 0;
         assert_true(judge_memory_at(t, row->address, &any, &offset));
         row->dst = any;

@@ -169,8 +169,9 @@ enum exit_code read_by(struct reading *r, const struct option_row *row, const ch
         by->table = 1 + (unsigned)opts_find(word, opts_breakdowns, KB_N_BREAKDOWNS + 1);
         return by->table
                    ? EXIT_OK
-                   : opts_refuse(r, row, word,
-                                 "all, place, wait, source, target, op, pe, path, step, line or region");
+                   : opts_refuse(
+                         r, row, word,
+                         "all, place, wait, source, target, op, pe, path, step, line or region");
     }
     *factor = 0;
     if (strcmp(word, "limit") == 0)

@@ -5,6 +5,7 @@
  */
 #include "support/rig.h"
 #include <math.h>
+#include "data/cast.h"
 #include "data/convert.h"
 
 /* A format of 16 bits, and how it is converted. */
@@ -290,10 +291,11 @@ static void types_have_names_and_sizes(void **state)
         kb_dtype dtype;
         size_t nbytes;
     } rows[] = {
-        {"f16", KB_F16, 2},   {"bf16", KB_BF16, 2}, {"f32", KB_F32, 4}, {"f64", KB_F64, 8},
-        {"i8", KB_I8, 1},     {"i16", KB_I16, 2},   {"i32", KB_I32, 4}, {"i64", KB_I64, 8},
-        {"u8", KB_U8, 1},     {"u16", KB_U16, 2},   {"u32", KB_U32, 4}, {"u64", KB_U64, 8},
-        {"bool", KB_BOOL, 1},
+        {"f16", KB_F16, 2},   {"bf16", KB_BF16, 2},     {"f32", KB_F32, 4},
+        {"f64", KB_F64, 8},   {"i8", KB_I8, 1},         {"i16", KB_I16, 2},
+        {"i32", KB_I32, 4},   {"i64", KB_I64, 8},       {"u8", KB_U8, 1},
+        {"u16", KB_U16, 2},   {"u32", KB_U32, 4},       {"u64", KB_U64, 8},
+        {"bool", KB_BOOL, 1}, {"f8e4m3", KB_F8E4M3, 1}, {"f8e5m2", KB_F8E5M2, 1},
     };
 
     (void)state;
@@ -386,6 +388,70 @@ static void the_largest_integers_are_all_ones(void **state)
     assert_true(bits == UINT64_MAX);
 }
 
+/* Known numbers: 0.1, 17, 19 and 2^-10 are rounded, and what is too large saturates. */
+static void floats_of_8_bits_round_and_saturate(void **state)
+{
+    static const struct {
+        double value;
+        uint8_t e4m3, e5m2;
+    } rows[] = {{0.1, 0x1d, 0x2e},     {17, 0x58, 0x4c},        {19, 0x5a, 0x4d},
+                {0x1p-10, 0, 0x14},    {1e6, 0x7e, 0x7b},       {INFINITY, 0x7e, 0x7b},
+                {NAN, 0x7f, 0x7e},     {-INFINITY, 0xfe, 0xfb}, {-0.0, 0x80, 0x80},
+                {448, 0x7e, 0x5f},     {464, 0x7e, 0x5f},       {0x1p-9, 0x01, 0x18},
+                {3 * 0x1p-11, 1, 0x16}};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        uint8_t e4m3, e5m2;
+        float narrow = (float)rows[i].value;
+
+        kb_element_set(KB_F8E4M3, &e4m3, 0, rows[i].value);
+        kb_element_set(KB_F8E5M2, &e5m2, 0, rows[i].value);
+        if (e4m3 != rows[i].e4m3 || e5m2 != rows[i].e5m2)
+            fail_msg("%g is %02x and %02x", rows[i].value, e4m3, e5m2);
+        cast_elements(KB_F8E4M3, &e4m3, KB_F32, &narrow, 1);
+        assert_int_equal(e4m3, rows[i].e4m3);
+    }
+}
+
+/* What a float of 8 bits stands for, from its definition. */
+static double meant(unsigned bits, int fraction, int bias)
+{
+    int exponent = (int)(bits & 0x7f) >> fraction;
+    double part = (bits & ((1u << fraction) - 1)) / (double)(1 << fraction);
+    double magnitude = exponent ? ldexp(1 + part, exponent - bias) : ldexp(part, 1 - bias);
+
+    return bits & 0x80 ? -magnitude : magnitude;
+}
+
+/* All of them, and the nearest of what lies between two: the even one of a tie. */
+static void each_float_of_8_bits_is_the_nearest(void **state)
+{
+    (void)state;
+    for (int e5m2 = 0; e5m2 < 2; e5m2++) {
+        kb_dtype type = e5m2 ? KB_F8E5M2 : KB_F8E4M3;
+        uint8_t largest = e5m2 ? 0x7b : 0x7e, made;
+
+        for (unsigned i = 0; i <= largest; i++) {
+            uint8_t bits = (uint8_t)i, negative = bits | 0x80;
+            double x = meant(i, e5m2 ? 2 : 3, e5m2 ? 15 : 7);
+            double next = meant(i + 1, e5m2 ? 2 : 3, e5m2 ? 15 : 7), middle = (x + next) / 2;
+
+            assert_true(kb_element(type, &bits, 0) == x && kb_element(type, &negative, 0) == -x);
+            kb_element_set(type, &made, 0, nextafter(middle, 0));
+            assert_int_equal(made, bits);
+            kb_element_set(type, &made, 0, middle);
+            assert_int_equal(made, i == largest ? i : i + (i & 1));
+            kb_element_set(type, &made, 0, nextafter(middle, INFINITY));
+            assert_int_equal(made, i == largest ? i : i + 1);
+        }
+        made = 0x7c;
+        assert_true(e5m2 ? isinf(kb_element(type, &made, 0)) : kb_element(type, &made, 0) == 384);
+        made = 0xff;
+        assert_true(isnan(kb_element(type, &made, 0)));
+    }
+}
+
 /* KB_DEFAULT is no type: it has no name and no elements. */
 static void no_type_has_no_elements(void **state)
 {
@@ -411,6 +477,8 @@ int main(void)
         cmocka_unit_test(types_have_names_and_sizes),
         cmocka_unit_test(elements_round_to_even_and_integers_saturate),
         cmocka_unit_test(the_largest_integers_are_all_ones),
+        cmocka_unit_test(floats_of_8_bits_round_and_saturate),
+        cmocka_unit_test(each_float_of_8_bits_is_the_nearest),
         cmocka_unit_test(no_type_has_no_elements),
     };
 

@@ -241,6 +241,7 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_gemm.rate.f32", "1.0"},
     {"cube.pe.pe_gemm.rate.f16", "1.0"},
     {"cube.pe.pe_gemm.rate.bf16", "1.0"},
+    {"cube.pe.pe_gemm.rate.f8", "1.0"},
     {"cube.pe.pe_gemm.rate.i64", "1.0"},
     {"cube.pe.pe_gemm.rate.i32", "1.0"},
     {"cube.pe.pe_gemm.rate.i16", "1.0"},

@@ -151,9 +151,9 @@ static void every_rank_has_what_it_should(void **state)
     static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
     static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
-    static const kb_coll_algorithm algorithms[] = {
-        KB_COLL_AUTO,    KB_COLL_RING,    KB_COLL_LINE, KB_COLL_DIRECT,
-        KB_COLL_HALVING, KB_COLL_ONE_WAY, KB_COLL_TREE};
+    static const kb_coll_algorithm algorithms[] = {KB_COLL_AUTO,   KB_COLL_RING,    KB_COLL_LINE,
+                                                   KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_ONE_WAY,
+                                                   KB_COLL_TREE};
     static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra",
                                            "r",      "gsrbu",  "rbu"};
 
@@ -230,10 +230,12 @@ static void mistakes_are_named(void **state)
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_HALVING}},
         "are for kb_all_reduce; here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
         "KB_COLL_TREE");
-    assert_refused(
-        (struct plan){
-            .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_HIERARCHICAL}},
-        "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are KB_COLL_RING");
+    assert_refused((struct plan){.pes = pes,
+                                 .n = 2,
+                                 .what = 'r',
+                                 .args = {.count = 9, .algorithm = KB_COLL_HIERARCHICAL}},
+                   "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there "
+                   "are KB_COLL_RING");
     assert_refused(
         (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_AXES}},
         "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
@@ -445,7 +447,8 @@ static void each_part_that_comes_is_paid(void **state)
     any_topology_free(much);
 }
 
-/* What a launch counts of that, and of sends that wait for slots, of pieces that wait for a channel. */
+/* What a launch counts of that, and of sends that wait for slots, of pieces that wait for a
+ * channel. */
 static void waits_are_counted(void **state)
 {
     static const uint32_t pes[] = {0, 1, 2, 3, 4};
@@ -466,7 +469,8 @@ static void waits_are_counted(void **state)
     assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
     /* of five: two calls, eight parts; three rounds of the barrier */
     assert_int_equal(r.software_fs, 5 * (3 * 1000 + (8 + 3) * 10) * INT64_C(1000000));
-    assert_true(r.slot_wait_fs > (r.last_end_fs - r.start_fs) / 2);
+    assert_in_range(r.slot_wait_fs, (r.last_end_fs - r.start_fs) / 2,
+                    5 * (r.last_end_fs - r.start_fs));
     assert_true(r.channel_wait_fs >= 0);
     kb_sim_free(sim);
     any_topology_free(line);

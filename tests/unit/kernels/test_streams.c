@@ -66,9 +66,8 @@ static int64_t kernel_fs(const kb_launch_result *r)
 /* A on c0.pe0, B on c0.pe1, in two streams; C on c0.pe0 in B's stream waits for both. */
 static void two_streams(kb_options options)
 {
-    static const struct on on[] = {{loads, 0, 1, .stream = 0},
-                                   {loads, 1, 1, .stream = 1},
-                                   {loads, 0, 1, .stream = 1}};
+    static const struct on on[] = {
+        {loads, 0, 1, .stream = 0}, {loads, 1, 1, .stream = 1}, {loads, 0, 1, .stream = 1}};
     kb_sim *sim = with_launches(options, on, 2);
     kb_launch_result a, b, c;
 
@@ -127,8 +126,7 @@ static void a_launch_waits_for_those_it_names(void **state)
 
     (void)state;
     assert_int_equal(kb_launch(sim, &late, &why), KB_BAD_REQUEST);
-    assert_string_equal(why.text,
-                        "launch 2 cannot come after launch 2, which is no earlier one");
+    assert_string_equal(why.text, "launch 2 cannot come after launch 2, which is no earlier one");
     launch_as(sim, &on[2]);
     launch_as(sim, &on[3]);
     run_launched(sim, 0);
@@ -174,8 +172,7 @@ static void each_launch_has_its_critical_path(void **state)
 
     (void)state;
     for (int engine = 0; engine < 2; engine++) {
-        kb_sim *sim =
-            with_launches((kb_options){.engine = engine ? KB_HOP : KB_FUSED}, on, N);
+        kb_sim *sim = with_launches((kb_options){.engine = engine ? KB_HOP : KB_FUSED}, on, N);
         int64_t path_fs[N] = {0};
         kb_breakdown *why;
 
@@ -286,14 +283,12 @@ static void only_launches_that_wait_are_ordered(void **state)
     /* side by side; in one stream; named; by way of another; not that one */
     static const struct on beside[] = {{stores, 0, 1, .stream = 0}, {stores, 1, 1, .stream = 1}};
     static const struct on stream[] = {{stores, 0, 1, .stream = 3}, {stores, 1, 1, .stream = 3}};
-    static const struct on named[] = {
-        {stores, 0, 1, .stream = 0},
-        {stores, 1, 1, .stream = 1, .after = zero, .n_after = 1}};
-    static const struct on by_way[] = {
-        {stores, 0, 1, .stream = 0},
-        {leaves, 0, 1, .stream = 1},
-        {loads, 6, 1, .stream = 4},
-        {stores, 1, 1, .stream = 2, .after = one, .n_after = 1}};
+    static const struct on named[] = {{stores, 0, 1, .stream = 0},
+                                      {stores, 1, 1, .stream = 1, .after = zero, .n_after = 1}};
+    static const struct on by_way[] = {{stores, 0, 1, .stream = 0},
+                                       {leaves, 0, 1, .stream = 1},
+                                       {loads, 6, 1, .stream = 4},
+                                       {stores, 1, 1, .stream = 2, .after = one, .n_after = 1}};
     static const struct on other[] = {
         {stores, 0, 1, .stream = 0},
         {loads, 2, 1, .stream = 1}, /* has begun before, and ends after the store */

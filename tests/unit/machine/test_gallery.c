@@ -79,6 +79,34 @@ static void mi300x_local_one_step_and_two(void **state)
     check(&(struct way){file, "c4.pe0", "c3.slice0", 349578695});
 }
 
+/* A read of 4096 bytes by c4.pe0, cold. */
+static int64_t cold_fs(const kb_topology *topo, const char *to)
+{
+    kb_endpoint src = end_of(topo, "c4.pe0"), dst = end_of(topo, to);
+    kb_cost c;
+
+    assert_int_equal(kb_route_cost(topo, KB_READ, &src, &dst, 4096, &c, NULL), KB_OK);
+    return kb_formula_fs(&c);
+}
+
+/* With both caches, and without the L2. */
+static void mi300x_with_caches(void **state)
+{
+    char *yaml = text_of("topologies/mi300x_caches.yaml"), *l2 = strstr(yaml, "l2: {size_mb: 4");
+    const kb_topology *topo = any_topology(yaml);
+
+    (void)state;
+    assert_true(topo && l2);
+    assert_int_equal(cold_fs(topo, "c0.slice0"), 559581190);
+    assert_int_equal(cold_fs(topo, "c3.slice0"), 593751190);
+    any_topology_free(topo);
+    memcpy(l2, "l2: {size_mb: 0", strlen("l2: {size_mb: 0"));
+    topo = any_topology(yaml);
+    assert_int_equal(cold_fs(topo, "c3.slice0"), 449578695);
+    any_topology_free(topo);
+    free(yaml);
+}
+
 /* The PEs of its compute dies have the two slices of the memory die below them, in turn. */
 static void mi300x_home_slices(void **state)
 {
@@ -189,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mi300x_local_one_step_and_two),
         cmocka_unit_test(mi300x_home_slices),
+        cmocka_unit_test(mi300x_with_caches),
         cmocka_unit_test(nvl72_over_rails),
         cmocka_unit_test(farthest_of_the_others),
         cmocka_unit_test(a_way_by_each_switch_takes_as_long),

@@ -461,7 +461,7 @@ static uint32_t below(uint64_t *dice, uint32_t n)
 
 static struct op_tensor random_tensor(uint64_t *dice, bool may_be_scalar)
 {
-    struct op_tensor t = {.dtype = (uint8_t)(1 + below(dice, KB_BOOL)), .maker = OP_NONE};
+    struct op_tensor t = {.dtype = (uint8_t)(1 + below(dice, KB_F8E5M2)), .maker = OP_NONE};
 
     if (may_be_scalar && below(dice, 3) == 0) {
         t.is_scalar = true;
@@ -497,7 +497,7 @@ static void random_gemm(uint64_t *dice, struct op *op)
     op->n_in = 2;
     op->in[0] = random_tensor(dice, false);
     op->in[1] = random_tensor(dice, false);
-    op->dtype_acc = (uint8_t)(1 + below(dice, KB_BOOL));
+    op->dtype_acc = (uint8_t)(1 + below(dice, KB_F8E5M2));
     op->transpose_a = below(dice, 2);
     op->transpose_b = below(dice, 2);
     op->col_a = below(dice, 2);

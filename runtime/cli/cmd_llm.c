@@ -15,6 +15,7 @@
 #include "cli/llm/llm_rows.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
+#include "data/cast.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,6 +265,8 @@ static enum exit_code read_shape(struct llm *l)
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
         (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
         return code;
+    if (!dtype_is_float(s->act))
+        return cmd_say(l->cli, EXIT_USAGE, "--act '%s' is no float", o->act);
     return EXIT_OK;
 }
 
@@ -300,14 +303,14 @@ static enum exit_code read_list(const struct llm *l, const char *option, const c
 /* All of them multiply. */
 static enum exit_code read_lists(struct llm *l)
 {
-    enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536 };
+    enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
     const struct opts *o = &l->cli->opts;
     char all[24];
     enum exit_code code;
 
     snprintf(all, sizeof all, "%u", l->chip.units);
     if ((code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
-        (code = read_list(l, "batch", o->batch, UINT64_MAX, &l->batches)) ||
+        (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;
     for (size_t i = 0; i < l->tps.n && !code; i++)

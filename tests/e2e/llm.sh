@@ -143,6 +143,11 @@ refused "a graph has its own ranks" 2 "--tp is of models" llm small.yaml --tp 2
 refused "and one iteration" 2 "are of models" llm small.yaml --prefill 2
 sed 's/ranks: 2/ranks: 9/' small.yaml > nine.yaml
 refused "more ranks than the machine has" 2 "nine.yaml has 9 ranks, the machine 8 units" llm nine.yaml
+refused "a map and a graph in one file" 2 "--graph and --map-out name the same file" llm llama-3.2-1b --map-out m.yaml --graph m.yaml
+refused "a graph over what is read" 2 "--graph names the file that is read" llm small.yaml --graph ./small.yaml
+refused "activations of integers" 2 "--act 'i8' is no float" llm llama-3.2-1b --act i8
+refused "more requests than there are" 2 "--batch: 18446744073709551615 is more than 1048576" llm llama-3.2-1b --batch 18446744073709551615
+refused "a map of several machines" 2 "--map-out and --graph write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
 refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
 
 # wrong NAME LINE:COLUMN-AND-TEXT SED: small.yaml with a mistake
@@ -164,6 +169,13 @@ wrong "no end" "5:1: 'layer' has no end" '/end:/d'
 wrong "no such group" "10:47: only groups tp and all" 's/group: tp/group: dp/'
 wrong "unlike requests" "8:37: requests of unlike lengths" 's/1x3, 1/1x3, 2/'
 wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q at most kv, and kv_heads divide heads" 's/kv_heads: 1/kv_heads: 3/'
+wrong "a type that the kernel cannot take" "8:3: a must be a float, not i8" 's/dim: 128/dim: 128, a: i8/; s/k: 256/k: 256, out: i8/'
+wrong "bytes of another matrix" "10:3: bytes is 4096, and what it reads has 2048" 's/bytes: 2K/bytes: 4K/'
+wrong "a matrix of which only a column is gathered" "10:3: only what a topk has written is gathered" 's/all_reduce/all_gather/'
+wrong "more bytes than 64 bits count" "7:3: it has more than 2^55 bytes" 's/n: 384/n: 1024G/; s/layer: 3/layer: 1M/'
+wrong "more columns than 64 bits count" "8:3: heads x dim has more than 2^40 columns" 's/dim: 128/dim: 1024G/'
+wrong "more ranks than any machine has" "2:8: more than 65536 ranks" 's/ranks: 2/ranks: 1M/'
+wrong "a dependency of nothing, in a repetition" "9:50: no node before it is 'atta'" 's/deps: .att./deps: [atta]/'
 wrong "what nothing writes" "7:48: nothing writes 'y'" 's/k: 256/k: 256, x: y/'
 { sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
 refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml

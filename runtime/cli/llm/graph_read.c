@@ -7,6 +7,7 @@
  * name. What a matrix holds is known from the node that has written it, and what reads it must fit.
  * All mistakes are told, with their places.
  */
+#include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/yaml_read.h"
 #include "cli/out/memory.h"
@@ -29,7 +30,7 @@ enum exit_code graph_yaml_read(const char *program, const char *file, struct gra
 }
 #else
 
-enum { NAME_BYTES = 16 };
+enum { NAME_BYTES = 16, RANKS_MAX = 65536 };
 
 /* A matrix that was written, by name. */
 struct written {
@@ -279,6 +280,10 @@ static void read_heads(struct reader *r, const yaml_node_t *node, struct llm_op 
         yaml_bad(&r->yaml, node,
                  "q and kv must be of as many requests, q at most kv, and kv_heads "
                  "divide heads");
+    if ((double)(op->heads + 2 * op->kv_heads) * (double)op->dim > 0x1p40) {
+        yaml_bad(&r->yaml, node, "heads x dim has more than 2^40 columns");
+        return;
+    }
     op->x = read_as(
         r, node, "x",
         (struct llm_matrix){op->batch * op->q, (op->heads + 2 * op->kv_heads) * op->dim, 1, 0, a});
@@ -453,6 +458,7 @@ static void read_node(struct reader *r, const yaml_node_t *node)
     if (!kind || !*id || g->n == GRAPH_OPS_MAX)
         return;
     size_t before = r->yaml.n_bad;
+    char why[GRAPH_WHY_BYTES];
     check_node_keys(r, node, kind);
     check_deps(r, node);
     if (r->yaml.n_bad != before)
@@ -460,6 +466,9 @@ static void read_node(struct reader *r, const yaml_node_t *node)
     struct llm_op op = {.kind = kind->kind, .is_layer = r->is_layer};
     snprintf(op.id, sizeof op.id, "%s", id);
     read_kind(r, node, &op);
+    if (r->yaml.n_bad == before &&
+        graph_op_wrong(&op, &r->out->shape, g->layers, why))
+        yaml_bad(&r->yaml, node, "%s", why);
     if (op.kind == LLM_ALL_REDUCE || op.kind == LLM_ALL_GATHER || op.kind == LLM_QK_NORM ||
         op.kind == LLM_ROPE)
         op.y.at = op.x.at; /* in place */
@@ -511,6 +520,8 @@ static void read_graph(struct reader *r)
         yaml_bad(&r->yaml, at, "only version 1 is known");
     at = yaml_value(&r->yaml, root, "ranks");
     r->out->shape.tp = at ? yaml_count(&r->yaml, at) : 1;
+    if (r->out->shape.tp > RANKS_MAX)
+        yaml_bad(&r->yaml, at, "more than %d ranks", RANKS_MAX);
     if ((at = yaml_value(&r->yaml, root, "repeat")))
         read_repeat(r, at);
     nodes = yaml_needed(&r->yaml, root, "nodes");
@@ -519,6 +530,9 @@ static void read_graph(struct reader *r)
             read_node(r, at);
     if (r->is_layer)
         yaml_bad(&r->yaml, nodes, "'%s' has no end", r->repeated);
+    r->is_layer = false; /* nodes that repeat may wait for one behind them, but not for none */
+    for (size_t i = 0; r->yaml.n_bad == 0 && (at = yaml_item(&r->yaml, nodes, i)); i++)
+        check_deps(r, at);
     for (size_t i = 0; i < r->n_written; i++)
         if (r->written[i].reader)
             yaml_bad(&r->yaml, r->written[i].reader, "nothing writes '%s'", r->written[i].name);

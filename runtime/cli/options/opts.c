@@ -220,7 +220,8 @@ static const char *input_of(const struct opts *o)
 {
     const char *path = NULL;
 
-    if (o->command == COMMAND_REPLAY || (o->command == COMMAND_WHY && strpbrk(o->operand[0], "/.")))
+    if (o->command == COMMAND_REPLAY || (o->command == COMMAND_LLM && o->n_operands > 0) ||
+        (o->command == COMMAND_WHY && strpbrk(o->operand[0], "/.")))
         path = o->operand[0];
     else if (o->command == COMMAND_VIEW)
         path = o->stats ? o->stats : o->n_operands > 1 ? o->operand[1] : NULL;
@@ -237,6 +238,8 @@ static enum exit_code check_files(const struct reading *r)
                  {"--sqlite", o->sqlite},
                  {"--oplog", o->oplog},
                  {"--trace", o->trace},
+                 {"--map-out", o->map_out},
+                 {"--graph", o->graph},
                  {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
 
     const char *input = input_of(o);
@@ -369,12 +372,23 @@ static enum exit_code check_taken(const struct reading *r)
     return EXIT_OK;
 }
 
+/* Each machine would write over the file of the one before. */
+static enum exit_code check_maps(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    if (o->vary.n == 0 || (!o->map_out && !o->graph))
+        return EXIT_OK;
+    return say(r->program, EXIT_USAGE,
+               "--map-out and --graph write what one machine has found; --vary has several");
+}
+
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
         check_taken,   check_needs, check_replaced, check_report,  check_format,
         check_stats,   check_why,   check_picture,  check_files,   check_bytes,
-        check_columns, check_shard, check_resume,   check_terminal};
+        check_columns, check_shard, check_resume,   check_maps,    check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)

@@ -1,0 +1,97 @@
+/*
+ * graph_check.c -- what an operation of a graph from a file must keep.
+ *
+ * The kernel would fail at types that it cannot take, far from the line of the file that has them.
+ * Bytes of a collective are those of what it reads, or what is counted were not what is simulated:
+ * an all_reduce of 1 x 64 of bf16 has 128 bytes; an all_gather of a topk has 8 bytes for each row
+ * and rank. And no size may leave 64 bits: each operation has 2^55 bytes at most, GRAPH_OPS_MAX of
+ * them together less than 2^63.
+ */
+#include "cli/llm/graph_check.h"
+#include "data/cast.h"
+#include <stdio.h>
+
+static const char *floats_of(const struct llm_op *op)
+{
+    switch (op->kind) {
+    case LLM_GEMM:
+    case LLM_ATTENTION:
+    case LLM_QK_NORM:
+    case LLM_ROPE:
+        return "a";
+    case LLM_NORM:
+    case LLM_LAYERNORM:
+    case LLM_SILU:
+    case LLM_GELU:
+        return "dtype";
+    case LLM_EMBED:
+    case LLM_ADD:
+    case LLM_TOPK:
+    case LLM_ALL_REDUCE:
+    case LLM_ALL_GATHER:
+        return NULL;
+    }
+    return NULL;
+}
+
+static double bytes_of(double rows, double cols, kb_dtype dtype)
+{
+    return rows * cols * (double)kb_dtype_bytes(dtype);
+}
+
+/*
+ * What it keeps: matrices, weights of all repetitions, keys and values, of which there are as many.
+ * It is compared only, so it may be rounded.
+ */
+static double room_of(const struct llm_op *op, const struct shape *s, double times)
+{
+    double x = bytes_of((double)op->x.rows, (double)op->x.cols, op->x.dtype);
+    double y = bytes_of((double)op->y.rows, (double)op->y.cols, op->y.dtype);
+    double w = op->kind == LLM_GEMM
+                   ? bytes_of((double)op->x.cols, (double)op->y.cols, op->weight_dtype)
+               : op->kind == LLM_EMBED
+                   ? bytes_of((double)op->x.cols, (double)op->y.cols, op->y.dtype)
+                   : 0;
+    double kv = op->kind == LLM_ATTENTION
+                    ? 2 * bytes_of((double)op->batch * (double)op->kv,
+                                   (double)op->kv_heads * (double)op->dim, s->kv_dtype)
+                    : 0;
+
+    return x + y + w * (op->is_layer ? times : 1) + kv * times;
+}
+
+static bool collective_wrong(const struct llm_op *op, const struct shape *s,
+                             char why[GRAPH_WHY_BYTES])
+{
+    bool gathers = op->kind == LLM_ALL_GATHER;
+    int64_t row = op->x.cols * (int64_t)kb_dtype_bytes(op->x.dtype);
+
+    if (gathers && (op->x.cols != 1 || op->x.dtype != KB_I64)) {
+        snprintf(why, GRAPH_WHY_BYTES, "only what a topk has written is gathered");
+        return true;
+    }
+    int64_t needed = op->x.rows * row * (gathers ? s->tp : 1);
+    if (op->bytes != needed)
+        snprintf(why, GRAPH_WHY_BYTES, "bytes is %lld, and what it reads has %lld",
+                 (long long)op->bytes, (long long)needed);
+    else
+        return false;
+    return true;
+}
+
+bool graph_op_wrong(const struct llm_op *op, const struct shape *s, int64_t times,
+                    char why[GRAPH_WHY_BYTES])
+{
+    const double most = (double)((int64_t)1 << 55);
+    const char *key = floats_of(op);
+
+    if (room_of(op, s, (double)times) > most)
+        snprintf(why, GRAPH_WHY_BYTES, "it has more than 2^55 bytes");
+    else if (key && !dtype_is_float(op->x.dtype))
+        snprintf(why, GRAPH_WHY_BYTES, "%s must be a float, not %s", key,
+                 kb_dtype_name(op->x.dtype));
+    else
+        return (op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER) &&
+               collective_wrong(op, s, why);
+    return true;
+}

@@ -1,0 +1,12 @@
+/* graph_check.h -- what an operation of a graph from a file must keep. */
+#ifndef GRAPH_CHECK_H
+#define GRAPH_CHECK_H
+#include "cli/llm/graph.h"
+
+enum { GRAPH_WHY_BYTES = 160 };
+
+/* Can `op` of a graph with `times` repetitions not be simulated? Then `why` says so. */
+bool graph_op_wrong(const struct llm_op *op, const struct shape *s, int64_t times,
+                    char why[GRAPH_WHY_BYTES]);
+
+#endif

@@ -15,7 +15,7 @@
 #include "collectives_tray32.h"
 #include "cube16.h"
 #include "cube8.h"
-#include "cli/view/svg.h"
+#include "svg_axis.h"
 #include "tray32.h"
 
 enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 2048 };
@@ -417,6 +417,7 @@ static bool write_svg(const char *path)
     for (size_t i = 0; i < n_rows; i++)
         g.height += begins_group(i) ? PLOT_H : 0;
     svg_begin(&g, "all_reduce: latency and bus bandwidth");
+    svg_axis_style(&g);
     put_keys(&g);
     double y = KEYS_H - 20;
     for (size_t i = 0; i < n_rows; i++) {

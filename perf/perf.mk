@@ -23,7 +23,7 @@ $(P)/kernel: $(M)/cube8/libcube8.a $(M)/mesh1024/libmesh1024.a $(M)/bench_slots/
 COLLECTIVE_MACHINES := cube8 cube16 tray32
 COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
 $(O)/perf/collectives.o: INCLUDES += -I. $(COLLECTIVE_TOPOLOGIES:%=-I$(M)/%)
-$(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(M)/$(t)/lib$(t).a) $(CLI) $(LIB)
+$(P)/collectives: $(O)/perf/collectives.o $(O)/perf/svg_axis.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(M)/$(t)/lib$(t).a) $(CLI) $(LIB)
 	$(link)
 
 ## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/; how often auto is not the fastest

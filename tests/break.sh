@@ -833,7 +833,8 @@ break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/ro
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
-break_it 'coll: what is paid is not counted' runtime/pe/pe_cpu.c 's/->software_fs \+= collective_fs;/->software_fs += 0;/'
+break_it 'coll: what is paid is not counted' runtime/kernels/tl_program.c 's/->software_fs \+= fs;/->software_fs += 0;/'
+break_it 'tl_idle() is a cost of software' runtime/kernels/tl_program.c '/^void tl_idle_at/,/^}/s/kernel_pay\(tl, 0, fs\)/pay_collective(tl, fs)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
 
 # -- collectives ----------------------------------------------------------------------------

@@ -284,6 +284,9 @@ static kb_status check_ways(const struct kb_topology *t, kb_error *why)
 
 static kb_status check_after(const struct kernels *k, const kb_launch_request *r, kb_error *why)
 {
+    if (r->n_after > 0 && !r->after)
+        return endpoint_error(why, "a launch comes after %zu others, and 'after' is NULL",
+                              r->n_after);
     for (size_t i = 0; i < r->n_after; i++)
         if (r->after[i] >= k->n_launches)
             return endpoint_error(why,

@@ -122,6 +122,13 @@ void *kernels_room(tl_here here, tl_ctx *tl, size_t n, size_t bytes)
     return made;
 }
 
+/* The costs of software of collectives, which a launch's result has. */
+static void pay_collective(tl_ctx *tl, int64_t fs)
+{
+    pe_result(tl)->software_fs += fs;
+    kernel_pay(tl, 0, fs);
+}
+
 void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost)
 {
     const struct kb_topology *t = tl->sim->topo;
@@ -130,7 +137,7 @@ void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost)
     if (cost == TL_COST_LAUNCH)
         kernel_pay(tl, t->launch_fs, 0);
     else if (cost == TL_COST_CALL || cost == TL_COST_STEP)
-        kernel_pay(tl, 0, cost == TL_COST_CALL ? t->call_fs : t->step_fs);
+        pay_collective(tl, cost == TL_COST_CALL ? t->call_fs : t->step_fs);
     else
         BAD(&call, "there is no cost %d", (int)cost);
 }

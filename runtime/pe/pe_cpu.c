@@ -406,7 +406,6 @@ void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs)
         return;
     if (!paid_until(pe, (int64_t)k->now_fs))
         pe->paid = (struct paid){0};
-    pe_result(pe)->software_fs += collective_fs;
     pe->paid.launch_fs += launch_fs;
     pe->paid.collective_fs += collective_fs;
     pe->paid.end_fs = (int64_t)end_fs;

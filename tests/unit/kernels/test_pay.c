@@ -118,11 +118,21 @@ static void idles_backwards(tl_ctx *tl, const kb_args *args)
     tl_idle(tl, -1);
 }
 
+/* It is no cost of software: launch results have none. */
 static void a_kernel_idles_to_the_femtosecond(void **state)
 {
-    struct marks m;
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    struct marks m = {0};
+    kb_launch_result r;
+    kb_error why;
 
     (void)state;
+    launch_talk(sim, idles, &m, one, 1);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    assert_int_equal(r.last_end_fs - r.start_fs, 1234567);
+    assert_int_equal(r.software_fs, 0);
+    kb_sim_free(sim);
     free(talk(&cube8_topology, idles, &m, one, 1));
     assert_at(&m, 0, 1, 1.234567);
     assert_non_null(

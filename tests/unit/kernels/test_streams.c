@@ -127,6 +127,9 @@ static void a_launch_waits_for_those_it_names(void **state)
     (void)state;
     assert_int_equal(kb_launch(sim, &late, &why), KB_BAD_REQUEST);
     assert_string_equal(why.text, "launch 2 cannot come after launch 2, which is no earlier one");
+    late.after = NULL;
+    assert_int_equal(kb_launch(sim, &late, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "a launch comes after 1 others, and 'after' is NULL");
     launch_as(sim, &on[2]);
     launch_as(sim, &on[3]);
     run_launched(sim, 0);

@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *branches_refused(const struct kb_topology *t)
+{
+    if (t->links == MODE_ROUTER)
+        return "a multicast wants contention.links ideal or fifo";
+    if (t->impls && t->impls->nodes)
+        return "a multicast wants nodes without components (impl)";
+    return NULL;
+}
+
 bool branches_room(struct kb_sim *s, uint32_t n)
 {
     struct branch_part *moved;

@@ -294,12 +294,10 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
 /* What a machine must have, and how many targets there may be. */
 static void check_multicast(const struct call *call, uint32_t n)
 {
-    const struct kb_topology *t = call->pe->sim->topo;
+    const char *refused = branches_refused(call->pe->sim->topo);
 
-    if (t->links == MODE_ROUTER)
-        BAD(call, "a multicast wants contention.links ideal or fifo");
-    if (t->impls && t->impls->nodes)
-        BAD(call, "a multicast wants nodes without components (impl)");
+    if (refused)
+        BAD(call, "%s", refused);
     if (n < 2 || n > KB_TARGETS_MAX)
         BAD(call, "a multicast has 2 to %d targets, not %u", KB_TARGETS_MAX, n);
 }

@@ -407,7 +407,7 @@ static kb_status check_cast(const struct kb_topology *t, const struct traffic *t
 {
     const struct kb_traffic *r = &tr->request;
     uint32_t most = tr->n_pes - 1 < KB_TARGETS_MAX ? tr->n_pes - 1 : KB_TARGETS_MAX;
-    const char *refused = branches_refused(t);
+    const char *refused = branches_refused(t, false);
 
     if (r->pattern != KB_MULTICAST)
         return KB_OK;

@@ -91,27 +91,16 @@ kb_status destination_tile(const struct kb_topology *t, const kb_endpoint *src, 
 
 /* -- multicasts ------------------------------------------------------------------------------- */
 
-static bool data_join_late(const struct kb_topology *t)
-{
-    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].reduce_fs)
-            return true;
-    return false;
-}
-
 /* What does not depend on the targets. */
 static kb_status check_multicast(const struct kb_topology *t, const kb_transaction *q,
                                  kb_error *why)
 {
-    const char *refused = branches_refused(t);
+    const char *refused = branches_refused(t, q->op == KB_READ);
 
     if (refused)
         return endpoint_error(why, "%s", refused);
     if (q->op > KB_WRITE || q->src.kind != KB_PE)
         return endpoint_error(why, "a multicast is a write or a read of a PE");
-    if (q->op == KB_READ && data_join_late(t) && (t->impls || memories_choose(t)))
-        return endpoint_error(why, "a read of several memories wants cube.noc.reduce_ns 0, or "
-                                   "memories of cube.hbm.model server without cache and impl");
     if (q->n_targets < 2 || q->n_targets > KB_TARGETS_MAX)
         return endpoint_error(why, "a multicast has 2 to %d targets, not %u", KB_TARGETS_MAX,
                               q->n_targets);

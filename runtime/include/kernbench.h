@@ -687,7 +687,7 @@ typedef enum kb_place_kind {
     KB_AT_PORT,    /* of a PE: "sip0.cube0.pe3.pe_tcm.read", .write, ".pe3.pe_gemm", ".pe_math" */
     KB_AT_BANKS,   /* a channel of a slice with banks: "sip0.cube0.hbm_ctrl.slice4.ch0" */
     KB_AT_VC,      /* of a router's port: "sip0.cube0.noc -> sip0.cube0.ucie-E vc1" */
-    KB_AT_CACHE,   /* of a slice: "sip0.cube0.hbm_ctrl.slice4.cache" */
+    KB_AT_CACHE,   /* of a slice: "sip0.cube0.hbm_ctrl.slice4.cache"; or an L2: "sip0.cube0.l2" */
 } kb_place_kind;
 
 static inline kb_place_kind kb_place_kind_of(kb_place place)

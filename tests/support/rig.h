@@ -124,12 +124,13 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
         const char *name;
         int64_t a, b;
     } columns[] = {
-#define COLUMN(name)            {#name, a->name##_fs, b->name##_fs},
+#define RIG_COLUMN(name)        {#name, a->name##_fs, b->name##_fs},
 #define WAIT_COLUMN(NAME, name) {"queue_" #name, a->wait_fs[KB_WAIT_##NAME], b->queue_##name##_fs},
-        COLUMN(issue) COLUMN(start) COLUMN(arrive) COLUMN(service) COLUMN(done) COLUMN(end)
-            COLUMN(wire) COLUMN(overhead) COLUMN(drain) COLUMN(response) COLUMN(return )
-                KB_WAITS(WAIT_COLUMN) COLUMN(formula) COLUMN(actual)
-#undef COLUMN
+        RIG_COLUMN(issue) RIG_COLUMN(start) RIG_COLUMN(arrive) RIG_COLUMN(service) RIG_COLUMN(done)
+            RIG_COLUMN(end) RIG_COLUMN(wire) RIG_COLUMN(overhead) RIG_COLUMN(drain)
+                RIG_COLUMN(response) RIG_COLUMN(return ) KB_WAITS(WAIT_COLUMN) RIG_COLUMN(formula)
+                    RIG_COLUMN(actual)
+#undef RIG_COLUMN
 #undef WAIT_COLUMN
     };
 

@@ -58,7 +58,8 @@ static void take_key(void *arg, const kb_key *key)
     else if (strcmp(key->path, "cube.hbm.model") == 0)
         c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "server") == 0;
     else if (strcmp(key->path, "addressing.granule") == 0 ||
-             strcmp(key->path, "cube.hbm.cache.size_mb") == 0)
+             strcmp(key->path, "cube.hbm.cache.size_mb") == 0 ||
+             strcmp(key->path, "cube.l2.size_mb") == 0)
         c->has_plain_memory = c->has_plain_memory && key->value == 0;
     else if (strncmp(key->path, "cubes", 5) == 0) /* kinds of cubes with keys of their own */
         c->has_plain_memory = strcmp(key->text, "{}") == 0 && c->has_plain_memory;
@@ -165,8 +166,8 @@ static void take_ways(struct chip *c)
  * and routers and hashes take turns by the number of a transaction. */
 static bool forgets_places(const kb_info *info)
 {
-    static const char *const asks[] = {
-        "links: router", "model: banks", "cache:", "impl:", "granule:", "access_bytes:", "hash"};
+    static const char *const asks[] = {"links: router", "model: banks", "cache:",        "l2:",
+                                       "impl:",         "granule:",     "access_bytes:", "hash"};
 
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         if (strstr(info->config, asks[i]))

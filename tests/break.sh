@@ -206,7 +206,7 @@ break_it 'multicasts: a follower enters when it comes' runtime/network/turn.h 's
 break_it 'multicasts: a follower counts as an arrival' runtime/engine/branches.h 's/return branch_follows\(s, slot\) && s->txns\[slot\]\.stage == TXN_TO_LINK;/return false;/'
 break_it 'multicasts: a link counts for each part' runtime/engine/branches.c 's/u->links--;/return;/'
 break_it 'multicasts: the channel lets the bytes out for each part' runtime/engine/split.c 's/more->bytes \+= x->nbytes;/more->bytes += 0;/'
-break_it 'multicasts: ways meet again' runtime/machine/tree.c 's/^    a->at = number;/    a->at = 0;/'
+break_it 'multicasts: ways meet again' runtime/machine/tree.c 's/go_by\(a, link, place->number\);/go_by(a, link, 0);/'
 break_it 'multicasts: formula is that of the part that ends last' runtime/sim/results.c 's/most = fs > most \? fs : most;/most = fs;/'
 break_it 'multicasts: of traffic a slice that PEs share gets it for each' runtime/engine/traffic_cast.c 's/if \(tr->reached\[dst\] == \(uint32_t\)tr->n_issued\)/if (false)/'
 break_it 'multicasts: of traffic each goes to its own slice, too' runtime/engine/traffic_cast.c 's/pe \+ i\) % tr->n_pes\];$/pe + i - 1) % tr->n_pes];/'

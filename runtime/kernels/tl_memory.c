@@ -15,6 +15,7 @@
  *
  * A store is the same with a write channel, and its bytes are published at 3.
  */
+#include "engine/branches.h"
 #include "kernels/accesses.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"

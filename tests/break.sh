@@ -776,7 +776,7 @@ break_it 'llm: a leap takes as long as the layer before, whatever it took' bench
 break_it 'llm: products that wait for the engine are bound by it' runtime/cli/llm/cause.c 's/    case KB_CAUSE_ENGINE_WAIT:\n//; s/fs\[largest\(served\)\] \+= fs\[OWN\]/fs[COMPUTE] += fs[OWN]/'
 break_it 'llm: bytes of collectives are what the file says' runtime/cli/llm/graph_check.c 's/op->bytes != needed/0/'
 break_it 'llm: sizes of a graph wrap' runtime/cli/llm/graph_check.c 's/room_of\(op, s, \(double\)times\) > most/0/'
-break_it 'llm: kernels find out that a type is no float' runtime/cli/llm/graph_check.c 's/key && !dtype_is_float/0 \&\& !dtype_is_float/'
+break_it 'llm: kernels find out that a type is no float' runtime/cli/llm/graph_check.c 's/key && !graph_floats/0 \&\& !graph_floats/'
 break_it 'llm: in a repetition a node may wait for none' runtime/cli/llm/graph_read.c 's/^        check_deps\(r, at\);//'
 break_it 'llm: a map of any machine is taken' runtime/cli/llm/tile_map.c 's/strcmp\(yaml_word\(r, at\), cli->info\.hash\) != 0/0/'
 break_it 'llm: the tile of a map is not taken' runtime/cli/llm/search.c 's/op->tile = e->tile;//'

@@ -11,11 +11,11 @@
 #include "cli/llm/cause.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
+#include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_rows.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
-#include "data/cast.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,7 +265,7 @@ static enum exit_code read_shape(struct llm *l)
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
         (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
         return code;
-    if (!dtype_is_float(s->act))
+    if (!graph_floats(s->act))
         return cmd_say(l->cli, EXIT_USAGE, "--act '%s' is no float", o->act);
     return EXIT_OK;
 }

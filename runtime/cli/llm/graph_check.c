@@ -8,9 +8,15 @@
  * them together less than 2^63.
  */
 #include "cli/llm/graph_check.h"
-#include "data/cast.h"
 #include <stdio.h>
 
+bool graph_floats(kb_dtype dtype)
+{
+    return dtype == KB_F64 || dtype == KB_F32 || dtype == KB_F16 || dtype == KB_BF16 ||
+           dtype == KB_F8E4M3 || dtype == KB_F8E5M2;
+}
+
+/* The key of its type that must be a float; NULL: none. */
 static const char *floats_of(const struct llm_op *op)
 {
     switch (op->kind) {
@@ -87,7 +93,7 @@ bool graph_op_wrong(const struct llm_op *op, const struct shape *s, int64_t time
 
     if (room_of(op, s, (double)times) > most)
         snprintf(why, GRAPH_WHY_BYTES, "it has more than 2^55 bytes");
-    else if (key && !dtype_is_float(op->x.dtype))
+    else if (key && !graph_floats(op->x.dtype))
         snprintf(why, GRAPH_WHY_BYTES, "%s must be a float, not %s", key,
                  kb_dtype_name(op->x.dtype));
     else

@@ -5,6 +5,9 @@
 
 enum { GRAPH_WHY_BYTES = 160 };
 
+/* Is it a type that activations may have? */
+bool graph_floats(kb_dtype dtype);
+
 /* Can `op` of a graph with `times` repetitions not be simulated? Then `why` says so. */
 bool graph_op_wrong(const struct llm_op *op, const struct shape *s, int64_t times,
                     char why[GRAPH_WHY_BYTES]);

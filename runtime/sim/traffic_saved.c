@@ -10,9 +10,9 @@
 #include "machine/endpoint.h"
 #include <stdlib.h>
 
+/* Without gaps, whose bytes would be any. */
 struct header {
-    uint32_t n_done;
-    bool exact;
+    uint32_t n_done, exact;
     int64_t end_fs;
     uint64_t n_issued, n_exact;
 };

@@ -1089,7 +1089,7 @@ choose_tests() {
     'mread: '*) tests=(branches random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
-    'f8: '*) tests=(convert reference_product) scripts=(f8) && return ;;
+    'f8: '*) tests=(convert math) scripts=(f8) && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;
     esac

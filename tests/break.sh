@@ -208,6 +208,13 @@ break_it 'multicasts: a link counts for each part' runtime/engine/branches.c 's/
 break_it 'multicasts: the channel lets the bytes out for each part' runtime/engine/split.c 's/more->bytes \+= x->nbytes;/more->bytes += 0;/'
 break_it 'multicasts: ways meet again' runtime/machine/tree.c 's/go_by\(a, link, place->number\);/go_by(a, link, 0);/'
 break_it 'multicasts: formula is that of the part that ends last' runtime/sim/results.c 's/most = fs > most \? fs : most;/most = fs;/'
+break_it 'multicasts: of traffic a slice that PEs share gets it for each' runtime/engine/traffic_cast.c 's/if \(tr->reached\[dst\] == \(uint32_t\)tr->n_issued\)/if (false)/'
+break_it 'multicasts: of traffic each goes to its own slice, too' runtime/engine/traffic_cast.c 's/pe \+ i\) % tr->n_pes\];$/pe + i - 1) % tr->n_pes];/'
+break_it 'multicasts: of columns each has the targets of the first' runtime/sim/add.c 's/a->next_target \+= n;/a->next_target += 0;/'
+break_it 'load_sum: of two sources only' runtime/data/sum_sources.c 's/i < n; i\+\+\) \{$/i < 2; i++) {/'
+break_it 'load_sum: rounded after each source' runtime/data/sum_sources.c 's/^(  *)add\(as, &sum, &x, more\);/\1add(as, \&sum, \&x, more);\n\1cast_elements(dtype, to + at * bytes, as, \&sum, more);\n\1cast_elements(as, \&sum, dtype, to + at * bytes, more);/'
+break_it 'load_sum: in pairs' runtime/phase2/math.c 's/if \(op->sums\)/if (false)/'
+break_it 'load_sum: what is known is pending' runtime/pe/pe_dma.c 's/version_ready\(from\.v\) \? sum_now\(c, from\) : //'
 break_it 'multicasts: a target twice' runtime/sim/destination.c 's/if \(sorted\[i\] != sorted\[i - 1\]\)/if (true)/'
 break_it 'multicasts: packets are cut off' runtime/engine/split.h 's/ && !is_branch\(s, slot\)//'
 break_it 'tiles: a part for each piece' $split.c 's/listed \? split_part_in\(c->s, first, piece->dst\) : split_new_part\(c->s\)/split_new_part(c->s)/'
@@ -1118,6 +1125,9 @@ choose_tests() {
         tests=(number) scripts=(failures stops)
         ;;
     *to_all* | *n_runs*) tests=(store_all) scripts=() ;;
+    *sum_sources* | *op-?sums* | *sum_now*) tests=(store_all) scripts=() ;;
+    *traffic_cast*) tests=(traffic) scripts=() ;;
+    *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm) scripts=(llm) ;;

@@ -191,7 +191,7 @@ class Commands:
         """Throughput and latency of random traffic of all PEs, a row for each rate.
 
         pattern   "uniform", "local", "neighbor", "transpose", "bitcomp", "hotspot:25",
-                  "matrix:FILE", "stream", "strided:N"
+                  "matrix:FILE", "stream", "strided:N", "random", "multicast:N"
         rate      1.0: each PE issues as many bytes as cube.xbar.pe_gbs carries; 0.05, [0.1, 0.2],
                   "0.1:1.0:0.1"
         bytes     of a transaction

@@ -1,5 +1,5 @@
 """_simulation.py -- one simulation, to which transactions are added while time runs."""
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ._rows import array_of, rows_of
 from ._types import Array, Rows
 
 OPS = {"read": lib.KB_READ, "write": lib.KB_WRITE, "h2d": lib.KB_H2D, "d2h": lib.KB_D2H}
+MULTICASTS = {"mread": lib.KB_READ, "mwrite": lib.KB_WRITE}
 TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs", "wire_fs", "overhead_fs",
          "drain_fs", "response_fs", "return_fs", "formula_fs", "actual_fs")
 WAITS = ("channel", "engine", "link", "memory")
@@ -122,10 +123,11 @@ class Simulation:
         """Adds transactions, issued at now_ns or later; returns their numbers.
 
         transactions  as Machine.replay() takes them, with names of endpoints; or the columns:
-        src, dst      numbers that endpoints() returned; arrays, or one for all
+        src, dst      numbers that endpoints() returned; arrays, or one for all; of mread and mwrite
+                      dst has a row of targets for each, all as long, or one row for all
         nbytes        bytes of each; offset: where they begin in the target
         issue_ns      when they are issued (default: now), or issue_fs, in whole femtoseconds
-        op            "read", "write", "h2d", "d2h" for all, or an array of KB_READ, ...
+        op            "read", "write", "h2d", "d2h", "mread", "mwrite" for all, or an array of KB_READ, ...
         plane         with sip.plane: column its name for all, or numbers from 1 on; 0: as the op says
 
         All of them are added, or none: then kernbench.BadArgument says why.
@@ -134,21 +136,32 @@ class Simulation:
             frame = Frame(transactions)
             if frame.c.after != ffi.NULL or frame.c.think_fs != ffi.NULL:
                 raise BadArgument(2, ["a live simulation has no dependencies: no columns after and think_ns"])
-            return self.add(src=self._codes(frame, "src"), dst=self._codes(frame, "dst"),
-                            nbytes=self._column(frame, "nbytes", "<u8"), op=self._ops(frame),
-                            issue_fs=self._column(frame, "issue_fs", "<i8"),
-                            offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame))
+            ops, many = self._ops(frame)
+            dst, targets = self._targets(frame, many)
+            return self._add(dict(src=self._codes(frame, "src"), dst=dst,
+                                  nbytes=self._column(frame, "nbytes", "<u8"), op=ops,
+                                  issue_fs=self._column(frame, "issue_fs", "<i8"),
+                                  offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame)), targets)
         if src is None or dst is None:
             raise BadArgument(2, ["transactions have src, dst and nbytes"])
         if issue_fs is None:
             issue_fs = self.now_fs if issue_ns is None else np.rint(np.asarray(issue_ns, float) * FS_PER_NS).astype(np.int64)
+        rows_of_targets = None
         if isinstance(op, str):
-            if op not in OPS:
-                raise BadArgument(2, [f"op {op!r}: read, write, h2d, d2h"])
-            op = OPS[op]
+            if op in MULTICASTS:
+                rows_of_targets = np.atleast_2d(np.asarray(dst, np.uint32))
+                dst = rows_of_targets[:, 0]
+            elif op not in OPS:
+                raise BadArgument(2, [f"op {op!r}: {', '.join([*OPS, *MULTICASTS])}"])
+            op = {**OPS, **MULTICASTS}[op]
         if isinstance(plane, str):
             plane = self._plane(plane)
         given = dict(src=src, dst=dst, nbytes=nbytes, issue_fs=issue_fs, op=op, offset=offset, plane=plane)
+        return self._add(given, None if rows_of_targets is None else list(rows_of_targets))
+
+    def _add(self, given: Dict[str, Any], targets: Optional[List[Array]]) -> Array:
+        """Columns, some with one number for all; of each row its targets, none where it is no multicast; or one
+        list for all."""
         arrays = [np.asarray(given[name], kind) for name, kind in KINDS.items()]
         n = max(array.size for array in arrays)
         rows = ffi.new("kb_transaction_columns *")
@@ -160,6 +173,13 @@ class Simulation:
             full = np.ascontiguousarray(np.broadcast_to(array, n))
             kept.append(full)
             setattr(rows, name, ffi.from_buffer(C_ARRAYS[name], full))
+        if targets is not None:
+            lists = targets if len(targets) == n else targets * n
+            sizes = np.array([len(row) for row in lists], np.uint32)
+            numbers = np.concatenate([np.zeros(0, np.uint32), *lists]).astype(np.uint32)
+            rows.n_targets = ffi.from_buffer("uint32_t[]", sizes)
+            rows.targets = ffi.from_buffer("uint32_t[]", numbers)
+            kept += [sizes, numbers]
         first = self.count
         self._check(lib.kb_sim_add_many(self._c, rows, n, ffi.NULL, self._why))
         ids = np.arange(first, first + n)
@@ -176,12 +196,28 @@ class Simulation:
     def _codes(self, frame: Frame, name: str) -> Array:
         return np.asarray(self.endpoints(self._texts(frame, name))[self._column(frame, name, "<u4")])
 
-    def _ops(self, frame: Frame) -> Array:
-        texts = self._texts(frame, "op")
+    def _ops(self, frame: Frame) -> Tuple[Array, Array]:
+        """Of each row what it does, and whether it is a multicast."""
+        texts, known = self._texts(frame, "op"), {**OPS, **MULTICASTS}
         for text in texts:
-            if text not in OPS:
-                raise BadArgument(2, [f"op {text!r}: read, write, h2d, d2h"])
-        return np.asarray(np.array([OPS[text] for text in texts], np.uint8)[self._column(frame, "op", "<u4")])
+            if text not in known:
+                raise BadArgument(2, [f"op {text!r}: {', '.join(known)}"])
+        codes = self._column(frame, "op", "<u4")
+        return (np.array([known[text] for text in texts], np.uint8)[codes],
+                np.array([text in MULTICASTS for text in texts], bool)[codes])
+
+    def _targets(self, frame: Frame, many: Array) -> Tuple[Array, Optional[List[Array]]]:
+        """Of each row the number of its dst; and its targets, if any row is a multicast: patterns with + between."""
+        if not many.any():
+            return self._codes(frame, "dst"), None
+        texts, codes = self._texts(frame, "dst"), self._column(frame, "dst", "<u4")
+        numbers, lists = np.zeros(len(texts), np.uint32), {}
+        for code in np.unique(codes[~many]):
+            numbers[code] = self._number(texts[code])
+        for code in np.unique(codes[many]):
+            lists[code] = np.concatenate([self.endpoints(part) for part in texts[code].split("+")])
+        none = np.zeros(0, np.uint32)
+        return numbers[codes], [lists[code] if row else none for code, row in zip(codes, many)]
 
     def _plane(self, name: str) -> int:
         names = [""]

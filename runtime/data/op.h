@@ -119,8 +119,9 @@ struct op {
     uint8_t kind; /* enum op_kind */
     uint8_t math; /* OP_MATH: enum tl_op */
     bool composite;
-    bool ipcq;    /* DMA_WRITE: a piece of a message to another PE */
-    bool atomic;  /* a write that combines: MATH of what was there and x; a DMA_WRITE: exchange */
+    bool ipcq;   /* DMA_WRITE: a piece of a message to another PE */
+    bool atomic; /* a write that combines: MATH of what was there and x; a DMA_WRITE: exchange */
+    bool sums; /* a DMA_READ that adds its sources; pending, a MATH of all of them, [n, elements] */
     bool strided; /* DMA: elements in the memory are `stride` bytes apart */
     uint8_t n_in; /* operands: DMA 1, GEMM 2, or 3: what it adds to; MATH 1..3, fused ..8; arange
                      2, full 1, random 3, all scalars; sort 3, of which two are scalars; update 3,

@@ -4,6 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool data_join_late(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].reduce_fs)
+            return true;
+    return false;
+}
+
+const char *branches_refused(const struct kb_topology *t, bool reads)
+{
+    if (t->links == MODE_ROUTER)
+        return "a multicast wants contention.links ideal or fifo";
+    if (t->impls && t->impls->nodes)
+        return "a multicast wants nodes without components (impl)";
+    if (reads && data_join_late(t) && (t->impls || memories_choose(t)))
+        return "a read of several memories wants cube.noc.reduce_ns 0, or memories of "
+               "cube.hbm.model server without cache and impl";
+    return NULL;
+}
+
 bool branches_room(struct kb_sim *s, uint32_t n)
 {
     struct branch_part *moved;

@@ -34,6 +34,9 @@ struct branch_part {
 bool branches_room(struct kb_sim *s, uint32_t n);
 void branches_free(struct kb_sim *s);
 
+/* Why a machine has no multicasts that write, or that read; NULL: it has. */
+const char *branches_refused(const struct kb_topology *t, bool reads);
+
 /* The parts from slot `first` on, a list by split.next, are those of a multicast. False without
  * memory. */
 bool branches_lay_over(struct kb_sim *s, uint32_t first);

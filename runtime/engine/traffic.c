@@ -123,6 +123,7 @@ static uint32_t target_of(const struct traffic *tr, uint32_t pe, struct rng *rng
     case KB_RANDOM:
         return tr->home_of[pe];
     case KB_NEIGHBOR:
+    case KB_MULTICAST: /* the first of cast_targets() */
         return tr->home_of[(pe + 1) % n];
     case KB_TRANSPOSE:
         side = root_of(n);
@@ -190,15 +191,28 @@ static bool choose_course(struct kb_sim *s, struct txn *txn)
     return false;
 }
 
+/* Bytes of the smallest slice. */
+static uint64_t smallest_slice(const struct kb_topology *t)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].slices && t->kinds[kind].hbm.nbytes < least)
+            least = t->kinds[kind].hbm.nbytes;
+    return least;
+}
+
 /*
  * Where in its memory transaction `k` of a source lies: a walk goes on from the one before, else it
  * is one of the places for as many bytes, drawn from its number and the seed. What is too large
- * for that lies at the begin.
+ * for that lies at the begin. A multicast has a place that all memories have.
  */
 static uint64_t offset_of(const struct kb_sim *s, uint32_t source, uint32_t k, uint32_t dst)
 {
     const struct traffic *tr = s->traffic;
-    uint64_t bytes = cost_memory(s->topo, dst, false)->nbytes, n = tr->request.nbytes;
+    uint64_t bytes =
+        tr->to_all ? smallest_slice(s->topo) : cost_memory(s->topo, dst, false)->nbytes;
+    uint64_t n = tr->request.nbytes;
     struct rng rng;
 
     if (traffic_walks(tr))
@@ -223,9 +237,12 @@ static bool place_parts(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t 
     const struct kb_topology *t = s->topo;
     struct traffic *tr = s->traffic;
     bool by_address = traffic_walks(tr) && t->granule;
+    uint64_t at =
+        by_address ? walk_address(t, tr, source, k) : offset_of(s, source, k, s->txns[slot].dst);
     const struct bytes_at bytes = {.by_address = by_address,
-                                   .at = by_address ? walk_address(t, tr, source, k)
-                                                    : offset_of(s, source, k, s->txns[slot].dst)};
+                                   .at = at,
+                                   .targets = tr->to_all ? cast_targets(tr, source / tr->kinds, at)
+                                                         : NULL};
     uint32_t n;
 
     split_none(s, slot);
@@ -277,11 +294,11 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_course(s, txn))
         return;
-    if (s->topo->splits && !place_parts(s, number, source->n - 1, slot)) {
+    if (s->splits && !place_parts(s, number, source->n - 1, slot)) {
         traffic_no_memory(s);
         return;
     }
-    if (!s->topo->splits && (s->banks || s->instances.served))
+    if (!s->splits && (s->banks || s->instances.served))
         split_place(s, slot, offset_of(s, number, source->n - 1, txn->dst));
     if ((uint64_t)source->next_fs < t && !inorder_lists(s)) {
         if (s->observer && !s->observer->by_visits &&
@@ -361,6 +378,7 @@ void traffic_free(struct traffic *tr)
     free(tr->part_of);
     free(tr->buckets);
     free(tr->part_slots);
+    free(tr->reached);
     free(tr);
 }
 
@@ -384,12 +402,30 @@ static double pe_gbs(const struct kb_topology *t, uint32_t pe)
     return kind_at(t, pe_cube(t, pe))->pe_gbs;
 }
 
+/* What a machine with multicasts must have, and how many targets there may be. */
+static kb_status check_cast(const struct kb_topology *t, const struct traffic *tr, kb_error *why)
+{
+    const struct kb_traffic *r = &tr->request;
+    uint32_t most = tr->n_pes - 1 < KB_TARGETS_MAX ? tr->n_pes - 1 : KB_TARGETS_MAX;
+    const char *refused = branches_refused(t, false);
+
+    if (r->pattern != KB_MULTICAST)
+        return KB_OK;
+    if (refused)
+        return endpoint_error(why, "%s", refused);
+    if (r->op != KB_WRITE && r->writes < 1)
+        return endpoint_error(why, "multicasts of traffic are writes, and this reads");
+    if (r->copies < 1 || r->copies > most)
+        return endpoint_error(why, "multicasts go to 1 to %u PEs here, not %u", most, r->copies);
+    return KB_OK;
+}
+
 static kb_status check_pattern(const struct traffic *tr, kb_error *why)
 {
     const struct kb_traffic *r = &tr->request;
     uint32_t n = tr->n_pes;
 
-    if ((unsigned)r->pattern > KB_RANDOM)
+    if ((unsigned)r->pattern > KB_MULTICAST)
         return endpoint_error(why, "there is no pattern %d", (int)r->pattern);
     if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
         return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u",
@@ -408,17 +444,6 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
             return endpoint_error(why,
                                   "row %zu of the matrix: no such PE or slice, or a bad weight", i);
     return KB_OK;
-}
-
-/* Bytes of the smallest slice. */
-static uint64_t smallest_slice(const struct kb_topology *t)
-{
-    uint64_t least = UINT64_MAX;
-
-    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].slices && t->kinds[kind].hbm.nbytes < least)
-            least = t->kinds[kind].hbm.nbytes;
-    return least;
 }
 
 /* Patterns that go to slices of PEs need one for each. */
@@ -458,7 +483,7 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
     if (r->txns == 0 || r->txns > TXNS_MOST)
         return endpoint_error(why, "the number of transactions is not within 1..%llu",
                               (unsigned long long)TXNS_MOST);
-    return check_pattern(tr, why);
+    return check_pattern(tr, why) == KB_OK ? check_cast(s->topo, tr, why) : KB_BAD_REQUEST;
 }
 
 /* The weights of each PE, summed; and where they lead. False without memory. */
@@ -582,6 +607,8 @@ static kb_status make_parts(const struct kb_topology *t, struct traffic *tr, kb_
             n *= packet / t->granule + 2;
         most = n > most ? n : most;
     }
+    if (tr->request.pattern == KB_MULTICAST)
+        most = tr->request.copies;
     if (most > SPLIT_PARTS_MAX)
         return endpoint_error(why, "%llu bytes have more than %d parts", (unsigned long long)nbytes,
                               SPLIT_PARTS_MAX);
@@ -649,6 +676,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         status = make_parts(t, tr, why);
     if (status == KB_OK)
         status = make_sources(t, tr, why);
+    if (status == KB_OK && request->pattern == KB_MULTICAST)
+        status = cast_init(s, tr, why);
     if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)
         status = endpoint_error(why, "%llu transactions may be under way at once, more than %u",
                                 (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);

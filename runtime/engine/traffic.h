@@ -61,13 +61,17 @@ struct traffic {
     uint64_t share_bytes; /* of addresses that a PE walks */
     uint64_t step_bytes, steps;
 
+    /* multicast:N (traffic_cast.c) */
+    struct targets *to_all; /* the simulation's: of the write that is being made; NULL: none */
+    uint32_t *reached;      /* owned; [memory]: the write that came there last, from 1 */
+
     uint32_t most_parts;  /* of a transaction; 0: none has some */
     uint32_t *part_slots; /* owned; [most_parts] */
 };
 
 static inline bool traffic_walks(const struct traffic *tr)
 {
-    return tr->request.pattern >= KB_STREAM;
+    return tr->request.pattern >= KB_STREAM && tr->request.pattern <= KB_RANDOM;
 }
 
 /* The number of a PE's source of reads or of writes: of traffic of one kind that of the PE. */
@@ -91,6 +95,13 @@ uint64_t walk_offset(const struct traffic *tr, uint32_t source, uint32_t k);
 /* The interleaved address of transaction `k` of a source. */
 uint64_t walk_address(const struct kb_topology *t, const struct traffic *tr, uint32_t source,
                       uint32_t k);
+
+/* Prepares multicasts, when homes are known. KB_BAD_REQUEST with the reason in `why`; KB_NO_MEMORY.
+ */
+kb_status cast_init(struct kb_sim *s, struct traffic *tr, kb_error *why);
+
+/* The targets of the multicast that PE `pe` makes now, there until the next is made. */
+const struct targets *cast_targets(struct traffic *tr, uint32_t pe, uint64_t offset);
 
 /* A slot that is free; TXN_NONE: none is. */
 static inline uint32_t traffic_take_slot(struct kb_sim *s)

@@ -506,6 +506,9 @@ typedef struct kb_transaction_columns {
     const uint64_t *address; /* the target of a row whose dst is KB_BY_ADDRESS */
     const uint32_t *rows;
     const uint64_t *stride;
+    /* Of each row how many targets it has, if it is a multicast, whose dst is not read; 0: it is
+     * none. `targets` are numbers of `ends`: those of all rows, one behind the other. */
+    const uint32_t *n_targets, *targets;
 } kb_transaction_columns;
 
 /*
@@ -1060,6 +1063,7 @@ typedef enum kb_pattern {
     KB_STREAM,    /* walks the addresses of its share, one transaction behind the other */
     KB_STRIDED,   /* the same by steps of `stride` */
     KB_RANDOM,    /* any place of its share that is a multiple of the size */
+    KB_MULTICAST, /* i + 1 to i + `copies` mod N, by one write */
 } kb_pattern;
 
 /* From one PE to one slice: a share of the traffic. */
@@ -1088,6 +1092,7 @@ typedef struct kb_traffic {
     uint64_t seed;
     uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
     double writes;   /* 0..1: the share of transactions that write, where `op` is KB_READ */
+    uint32_t copies; /* of KB_MULTICAST: 1 to N - 1, and to KB_TARGETS_MAX; `op` is KB_WRITE */
 } kb_traffic;
 
 /*

@@ -243,6 +243,16 @@ tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, 
                            tl_tensor *x);
 
 /*
+ * Loads the sum of the tensors at `n` addresses, as tl_store_all() has them: their data join on
+ * their way. They are added in the order of the addresses, floats smaller than f32 in f32, and
+ * rounded once; integers wrap. The sum is pending if one of them is.
+ */
+#define tl_load_sum(tl, addresses, n, dtype, shape)                                                \
+    tl_load_sum_at(TL_HERE, tl, addresses, n, dtype, shape)
+tl_tensor *tl_load_sum_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
+                          kb_dtype dtype, kb_shape shape);
+
+/*
  * Rows of a table by their numbers, [n, row...]: row i lies at base + index[i] * stride, in bytes.
  * One list of n runs.
  */

@@ -71,6 +71,7 @@
 #define tl_load_list           TL_BEGIN(tl_load_list_at) TL_END
 #define tl_store_list          (void)TL_BEGIN(tl_store_list_at) TL_END
 #define tl_store_all           (void)TL_BEGIN(tl_store_all_at) TL_END
+#define tl_load_sum            TL_BEGIN(tl_load_sum_at) TL_END
 #define tl_load_rows           TL_BEGIN(tl_load_rows_at) TL_END
 #define tl_wait                TL_BEGIN(tl_wait_at) TL_END
 #define tl_wait_all            TL_BEGIN(tl_wait_all_at) TL_END

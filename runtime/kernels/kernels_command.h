@@ -121,7 +121,7 @@ struct command {
     struct command *made;        /* the one made before */
 
     struct run *runs; /* owned: of a list, op.n_runs of them; else NULL */
-    bool to_all;      /* each of them gets all bytes: a multicast */
+    bool to_all;      /* each of them has all bytes: a multicast */
 
     uint32_t after, maker; /* observed: kb_command.after, .maker */
     bool after_end;

@@ -138,7 +138,7 @@ struct command *command_new(struct kernels *k)
     c->result = NULL;
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;
-    c->op.composite = c->op.strided = c->op.ipcq = false;
+    c->op.composite = c->op.strided = c->op.ipcq = c->op.sums = false;
     c->op.n_runs = 0;
     c->runs = NULL;
     c->to_all = false;
@@ -159,6 +159,7 @@ static void drop_runs(struct command *c)
     free(c->runs);
     c->runs = NULL;
     c->op.n_runs = 0;
+    c->to_all = c->op.sums = false;
 }
 
 /*

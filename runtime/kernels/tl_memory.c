@@ -15,6 +15,7 @@
  *
  * A store is the same with a write channel, and its bytes are published at 3.
  */
+#include "engine/branches.h"
 #include "kernels/accesses.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -292,14 +293,12 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
 /* -- multicasts ------------------------------------------------------------------------------- */
 
 /* What a machine must have, and how many targets there may be. */
-static void check_multicast(const struct call *call, uint32_t n)
+static void check_multicast(const struct call *call, bool reads, uint32_t n)
 {
-    const struct kb_topology *t = call->pe->sim->topo;
+    const char *refused = branches_refused(call->pe->sim->topo, reads);
 
-    if (t->links == MODE_ROUTER)
-        BAD(call, "a multicast wants contention.links ideal or fifo");
-    if (t->impls && t->impls->nodes)
-        BAD(call, "a multicast wants nodes without components (impl)");
+    if (refused)
+        BAD(call, "%s", refused);
     if (n < 2 || n > KB_TARGETS_MAX)
         BAD(call, "a multicast has 2 to %d targets, not %u", KB_TARGETS_MAX, n);
 }
@@ -352,6 +351,22 @@ static void check_memories(const struct call *call, const struct command *c)
         BAD(call, "two targets lie in one memory");
 }
 
+/* The command, of c->nbytes, is a multicast to these addresses. */
+static void take_targets(const struct call *call, struct command *c, const uint64_t *addresses,
+                         uint32_t n, uint64_t elem)
+{
+    check_multicast(call, c->op.kind == OP_DMA_READ, n);
+    c->to_all = true;
+    new_list(call, c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        c->runs[i] = (struct run){.at = addresses[i], .nbytes = c->nbytes};
+        c->runs[i].area = check_range(call, addresses[i], c->nbytes, elem);
+        check_target(call, c, i);
+    }
+    check_memories(call, c);
+    c->dst = c->runs[0].area;
+}
+
 tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
                            tl_tensor *tensor)
 {
@@ -361,22 +376,29 @@ tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, 
     check_operand(&call, tensor);
     if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
-    check_multicast(&call, n);
     c->async = tl->overlaps;
     c->nbytes = tensor->nbytes;
-    c->to_all = true;
-    new_list(&call, c, n);
-    for (uint32_t i = 0; i < n; i++) {
-        c->runs[i] = (struct run){.at = addresses[i], .nbytes = c->nbytes};
-        c->runs[i].area =
-            check_range(&call, addresses[i], c->nbytes, dtype_bytes((uint8_t)tensor->dtype));
-        check_target(&call, c, i);
-    }
-    check_memories(&call, c);
-    c->dst = c->runs[0].area;
+    take_targets(&call, c, addresses, n, dtype_bytes((uint8_t)tensor->dtype));
     add_operand(c, tensor);
     set_operand(&c->op.out, tensor, addresses[0], address_space(tl->sim->topo, addresses[0]));
     return do_command(c);
+}
+
+tl_tensor *tl_load_sum_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
+                          kb_dtype dtype, kb_shape shape)
+{
+    struct call call = begin_call(tl, "tl_load_sum", here);
+    struct command *c = new_load(&call, dtype, &shape);
+
+    if (dtype == KB_BOOL)
+        BAD(&call, "bools are not added");
+    take_targets(&call, c, addresses, n, dtype_bytes((uint8_t)dtype));
+    c->op.sums = true;
+    c->op.out.dtype = (uint8_t)dtype;
+    c->op.out.is_scalar = false;
+    c->op.out.maker = OP_NONE;
+    dims_copy(&c->op.out.shape, &c->op.in[0].shape);
+    return do_load_list(&call, c);
 }
 
 /* The kernel has waited for one of the views of what command `made_by` has made, so for all. */

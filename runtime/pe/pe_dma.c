@@ -27,6 +27,7 @@
  * The memory of a transaction is a slice or an SRAM, or of another PE's TCM the port that it reads
  * or writes: pe_tcm.c.
  */
+#include "data/sum_sources.h"
 #include "engine/split.h"
 #include "kernels/accesses.h"
 #include "kernels/error.h"
@@ -286,6 +287,69 @@ void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 
 /* -- loads ------------------------------------------------------------------------------------ */
 
+/* The sum of sources that are known. False: no memory. */
+static bool sum_now(struct command *c, struct view from)
+{
+    struct op *op = &c->op;
+    const unsigned char *bytes = version_bytes(from.v);
+
+    op->out.view = (struct view){version_new_bytes(c->nbytes), 0};
+    if (!bytes || !op->out.view.v)
+        return false;
+    sum_sources((kb_dtype)op->out.dtype, op->n_runs, dims_elements(&op->out.shape),
+                bytes + from.offset, op->out.view.v->bytes);
+    return true;
+}
+
+/* Some source is pending: the sum is an operation of Phase 2, of all sources as one operand. False:
+ * no memory. */
+static bool sum_later(struct command *c, struct view from)
+{
+    struct op *op = &c->op;
+    struct op_tensor *sources = &op->in[0];
+
+    op->kind = OP_MATH;
+    op->math = TL_SUM;
+    op->all_axes = op->keepdims = false;
+    op->has_axis = true;
+    op->axis = 0;
+    sources->view = from;
+    version_keep(from.v);
+    sources->shape =
+        (struct dims){.rank = 2, .dim = {op->n_runs, (uint32_t)dims_elements(&op->out.shape)}};
+    op->out.view = (struct view){version_new_result(c->nbytes, op->id), 0};
+    return op->out.view.v != NULL;
+}
+
+/* The sources of a load that adds them, as they lie there now. */
+static void bind_sum(struct kb_sim *s, struct command *c)
+{
+    struct op *op = &c->op;
+    struct view from = {NULL, 0};
+    uint32_t area = c->dst;
+    uint64_t range[2];
+    enum mem_err err;
+
+    for (uint32_t i = 0; i < op->n_runs; i++)
+        if (!tcm_look_at(c->pe, c->runs[i].area))
+            return;
+    err = mem_read_list(s->kernels->mem, c->runs, op->n_runs, &from, s->log ? &op->depends : NULL,
+                        &area, range);
+    if (err == MEM_ABSENT) {
+        operand_absent(c, area, range);
+        return;
+    }
+    if (err != MEM_OK || !(version_ready(from.v) ? sum_now(c, from) : sum_later(c, from))) {
+        version_drop(from.v);
+        kernel_no_memory(c->pe);
+        return;
+    }
+    version_drop(from.v);
+    c->result->hidden = true;
+    c->result->view = op->out.view;
+    version_keep(op->out.view.v);
+}
+
 void pe_dma_bind_load(struct kb_sim *s, struct command *c)
 {
     struct op *op = &c->op;
@@ -295,6 +359,10 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
     uint64_t range[2];
     enum mem_err err;
 
+    if (c->op.sums) {
+        bind_sum(s, c);
+        return;
+    }
     if (!tcm_look_at(c->pe, c->dst))
         return;
     if (c->runs) {

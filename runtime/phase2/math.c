@@ -36,6 +36,7 @@
 #include <math.h>
 #include <string.h>
 #include "data/cast.h"
+#include "data/sum_sources.h"
 #include "phase2/math_parts.h"
 
 size_t math_at_most(uint64_t n, size_t most)
@@ -578,7 +579,11 @@ bool math_run(const struct op *op, unsigned char *out)
                           t->view.v->bytes + t->view.offset, dims_elements(&t->shape));
         break;
     case MATH_REDUCE:
-        run_reduce(op, out);
+        if (op->sums)
+            sum_sources((kb_dtype)t->dtype, t->shape.dim[0], t->shape.dim[1],
+                        t->view.v->bytes + t->view.offset, out);
+        else
+            run_reduce(op, out);
         break;
     case MATH_SOFTMAX:
         run_softmax(op, out);

@@ -166,14 +166,14 @@ static void put_end(struct line *l, const char *space, const char *addr, const s
 
 void oplog_put_dma_read(struct line *l, const struct op *op)
 {
-    const struct op_tensor *src = &op->in[0];
+    const struct op_tensor *src = &op->in[0], *moved = &op->out; /* of a sum one of its sources */
 
     oplog_key_ns(l, "t_issue", op->t_issue_fs);
     put_end(l, "src_space", "src_addr", src);
     put_end(l, "dst_space", "dst_addr", &op->out);
-    key_shape(l, "shape", &src->shape);
-    key_dtype(l, "dtype", src->dtype);
-    oplog_key_count(l, "nbytes", tensor_bytes(src));
+    key_shape(l, "shape", &moved->shape);
+    key_dtype(l, "dtype", moved->dtype);
+    oplog_key_count(l, "nbytes", tensor_bytes(moved));
     key_handle(l, op->id);
     key_strides(l, "src_strides", op);
     key_runs(l, op);

@@ -148,7 +148,7 @@ static enum node_kind component_of(const struct entry *e)
 
     if (record_is_token(e->record))
         return of_stage[e->token.stage];
-    if (e->op.kind == OP_DMA_READ || e->op.kind == OP_DMA_WRITE || e->op.atomic)
+    if (e->op.kind == OP_DMA_READ || e->op.kind == OP_DMA_WRITE || e->op.atomic || e->op.sums)
         return NODE_PE_DMA;
     if (op_updates(&e->op))
         return NODE_PE_FETCH_STORE;
@@ -177,7 +177,7 @@ static const char *kind_of(const struct entry *e)
 
     if (record_is_token(e->record))
         return "unknown";
-    return names[e->op.atomic || op_updates(&e->op) ? OP_DMA_WRITE : e->op.kind];
+    return names[e->op.atomic || e->op.sums || op_updates(&e->op) ? OP_DMA_WRITE : e->op.kind];
 }
 
 static void put_op_name(struct line *l, const struct entry *e)
@@ -189,6 +189,8 @@ static void put_op_name(struct line *l, const struct entry *e)
         oplog_put_text(l, stage_names[e->token.stage]);
     } else if (op->ipcq) {
         oplog_put_text(l, "ipcq_copy");
+    } else if (op->sums) {
+        oplog_put_text(l, "dma_read_sum");
     } else if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE || op->atomic) {
         oplog_put_text(l, op->kind == OP_DMA_READ ? "dma_read" : "dma_write");
     } else if (op->composite && !op_of_acc(op)) {
@@ -209,7 +211,7 @@ static void put_params(struct line *l, const struct entry *e)
     oplog_put_char(l, '{');
     if (is_token)
         oplog_put_token(l, &e->token);
-    else if (e->op.kind == OP_DMA_READ)
+    else if (e->op.kind == OP_DMA_READ || e->op.sums)
         oplog_put_dma_read(l, &e->op);
     else if (e->op.ipcq)
         oplog_put_ipcq_copy(l, &e->op);

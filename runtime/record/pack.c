@@ -188,6 +188,7 @@ static inline void pack_dma(const struct op *op, struct record *r, unsigned char
     uint8_t rank = (uint8_t)src->shape.rank;
 
     r->flags |= flag_if(op->strided, REC_STRIDED) | flag_if(op->n_runs, REC_LIST) |
+                flag_if(op->kind == OP_DMA_READ && op->sums, REC_SUMS) |
                 flag_if(op->kind == OP_DMA_WRITE && op->ipcq, REC_IPCQ) |
                 flag_if(op->kind == OP_DMA_WRITE && op->atomic, REC_ATOMIC);
     r->dma.issue_fs = op->t_issue_fs;
@@ -228,6 +229,7 @@ static void unpack_dma(const struct record *r, const unsigned char *at, struct o
     dst->space = r->dma.dst_space;
     op->ipcq = r->flags & REC_IPCQ;
     op->atomic = r->flags & REC_ATOMIC;
+    op->sums = r->flags & REC_SUMS;
     op->strided = r->flags & REC_STRIDED;
     if (op->strided)
         get(&at, op->stride, r->dma.rank * sizeof *op->stride);
@@ -300,7 +302,7 @@ static void pack_math(const struct op *op, struct record *r)
 static void pack_compute(const struct op *op, bool keep, struct record *r, unsigned char **to)
 {
     r->flags |= flag_if(op->composite, REC_COMPOSITE) | flag_if(keep, REC_KEEPS) |
-                flag_if(op->atomic, REC_ATOMIC);
+                flag_if(op->atomic, REC_ATOMIC) | flag_if(op->sums, REC_SUMS);
     r->compute.issue_fs = op->t_issue_fs;
     r->compute.n_depends = op->depends.n;
     r->compute.n_in = op->n_in;
@@ -351,6 +353,7 @@ static void get_flags(uint16_t flags, struct op *op)
 {
     op->composite = flags & REC_COMPOSITE;
     op->atomic = flags & REC_ATOMIC;
+    op->sums = flags & REC_SUMS;
     op->transpose_a = flags & REC_TRANSPOSE_A;
     op->transpose_b = flags & REC_TRANSPOSE_B;
     op->col_a = flags & REC_COL_A;
@@ -387,6 +390,7 @@ static void unpack_compute(const struct record *r, const unsigned char *at, stru
     for (uint32_t i = 0; i < op->n_in; i++)
         get_tensor(&at, &op->in[i], keeps);
     get_tensor(&at, &op->out, keeps);
+    op->n_runs = op->sums ? op->in[0].shape.dim[0] : 0;
     for (uint32_t i = 0; i < op->n_epilogues; i++)
         get_epilogue(&at, &op->epilogue[i], keeps);
     get_depends(at, r->compute.n_depends, &op->depends);

@@ -18,6 +18,7 @@ enum record_flag {
     REC_IPCQ = 1 << 12,
     REC_LIST = 1 << 13,
     REC_ATOMIC = 1 << 14,
+    REC_SUMS = 1 << 15,
     REC_KEEPS = 1 << 11, /* views are packed, and the log holds a reference to each */
 };
 

@@ -60,6 +60,8 @@ struct adding {
     uint8_t ways;
     kb_endpoint found_at; /* of a row by address */
     struct end found;
+    kb_endpoint *targets; /* owned: of a multicast in columns; NULL: there was none so far */
+    size_t next_target;   /* in columns */
 };
 
 /* -- room ------------------------------------------------------------------------------------ */
@@ -374,7 +376,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
     kb_status status = begin(&a, s, 1, why);
 
     if (status == KB_OK && !a.closed && UNLIKELY(request->n_targets > 0)) {
-        status = destination_targets(s, request, &row.targets, why);
+        status = destination_targets(s, request, s->n_txns, &row.targets, why);
         dst.at = request->targets;
     }
     if (status == KB_OK)
@@ -403,17 +405,55 @@ static __attribute__((noinline)) kb_status refuse_number(const kb_transaction_co
                           src ? c->src[i] : c->dst[i], c->n_ends);
 }
 
+/* Row `i` of columns is a multicast: its targets come next. */
+static __attribute__((noinline)) kb_status take_targets(struct adding *a,
+                                                        const kb_transaction_columns *c, size_t i,
+                                                        struct end *ends, struct row *r,
+                                                        kb_error *why)
+{
+    const uint32_t *number = &c->targets[a->next_target];
+    uint32_t n = c->n_targets[i];
+    kb_transaction q = {.op = r->op,
+                        .src = *r->src->at,
+                        .offset = r->offset,
+                        .nbytes = r->nbytes,
+                        .plane = r->plane,
+                        .rows = r->rows,
+                        .stride = r->stride,
+                        .n_targets = n};
+
+    if (a->closed)
+        return refuse_all(a->sim, why);
+    a->next_target += n;
+    if (!a->targets)
+        a->targets = calloc(KB_TARGETS_MAX, sizeof *a->targets);
+    if (!a->targets) {
+        endpoint_error(why, "out of memory for the targets of a multicast");
+        return KB_NO_MEMORY;
+    }
+    for (uint32_t k = 0; k < n && n <= KB_TARGETS_MAX; k++) {
+        if (number[k] >= c->n_ends)
+            return endpoint_error(why, "a target is endpoint %u, and there are %zu", number[k],
+                                  c->n_ends);
+        a->targets[k] = c->ends[number[k]];
+    }
+    q.targets = a->targets;
+    r->dst = &ends[number[0]];
+    return destination_targets(a->sim, &q, a->n_txns, &r->targets, why);
+}
+
 /* Row `i` of columns, which may have no column for what is 0 in all of them. */
 INLINE kb_status take_row(const kb_transaction_columns *c, size_t i, struct end *ends,
                           struct row *r, kb_error *why)
 {
-    bool by_address = c->address && c->dst[i] == KB_BY_ADDRESS;
+    bool many = c->n_targets && c->n_targets[i];
+    bool by_address = c->address && !many && c->dst[i] == KB_BY_ADDRESS;
 
-    if (UNLIKELY(c->src[i] >= c->n_ends || (c->dst[i] >= c->n_ends && !by_address)))
+    if (UNLIKELY(c->src[i] >= c->n_ends || (!many && c->dst[i] >= c->n_ends && !by_address)))
         return refuse_number(c, i, why);
     *r = (struct row){.issue_fs = c->issue_fs ? c->issue_fs[i] : 0,
                       .src = &ends[c->src[i]],
-                      .dst = by_address ? NULL : &ends[c->dst[i]],
+                      .dst = by_address || many ? NULL : &ends[c->dst[i]],
                       .offset = c->offset ? c->offset[i] : 0,
                       .nbytes = c->nbytes[i],
                       .address = by_address ? c->address[i] : 0,
@@ -436,6 +476,8 @@ static kb_status add_rows(struct adding *a, const kb_transaction_columns *c, str
 
     for (; i < *n; i++) {
         status = take_row(c, i, ends, &row, why);
+        if (status == KB_OK && UNLIKELY(c->n_targets && c->n_targets[i]))
+            status = take_targets(a, c, i, ends, &row, why);
         if (status == KB_OK)
             status = add_row(a, &row, why);
         if (status != KB_OK)
@@ -451,6 +493,7 @@ kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, 
     REFUSE_NULL(s && c, "sim, columns", why);
     REFUSE_NULL(n == 0 || (c->ends && c->src && c->dst && c->nbytes), "ends, src, dst, nbytes",
                 why);
+    REFUSE_NULL(!c->n_targets || c->targets, "targets", why);
     struct adding a;
     size_t right = n;
     struct end *ends;
@@ -460,6 +503,7 @@ kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, 
         ends = ends_new(c);
         status = ends ? add_rows(&a, c, ends, &right, why) : KB_NO_MEMORY;
         free(ends);
+        free(a.targets);
     }
     if (status == KB_OK)
         return end(&a, why);

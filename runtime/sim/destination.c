@@ -91,27 +91,16 @@ kb_status destination_tile(const struct kb_topology *t, const kb_endpoint *src, 
 
 /* -- multicasts ------------------------------------------------------------------------------- */
 
-static bool data_join_late(const struct kb_topology *t)
-{
-    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
-        if (t->kinds[kind].reduce_fs)
-            return true;
-    return false;
-}
-
 /* What does not depend on the targets. */
 static kb_status check_multicast(const struct kb_topology *t, const kb_transaction *q,
                                  kb_error *why)
 {
-    if (t->links == MODE_ROUTER)
-        return endpoint_error(why, "a multicast wants contention.links ideal or fifo");
-    if (t->impls && t->impls->nodes)
-        return endpoint_error(why, "a multicast wants nodes without components (impl)");
+    const char *refused = branches_refused(t, q->op == KB_READ);
+
+    if (refused)
+        return endpoint_error(why, "%s", refused);
     if (q->op > KB_WRITE || q->src.kind != KB_PE)
         return endpoint_error(why, "a multicast is a write or a read of a PE");
-    if (q->op == KB_READ && data_join_late(t) && (t->impls || memories_choose(t)))
-        return endpoint_error(why, "a read of several memories wants cube.noc.reduce_ns 0, or "
-                                   "memories of cube.hbm.model server without cache and impl");
     if (q->n_targets < 2 || q->n_targets > KB_TARGETS_MAX)
         return endpoint_error(why, "a multicast has 2 to %d targets, not %u", KB_TARGETS_MAX,
                               q->n_targets);
@@ -121,12 +110,12 @@ static kb_status check_multicast(const struct kb_topology *t, const kb_transacti
     return KB_OK;
 }
 
-static kb_status pack_target(const struct kb_sim *s, const kb_transaction *q, uint32_t i,
-                             struct target_at *target, kb_error *why)
+static kb_status pack_target(const struct kb_sim *s, const kb_transaction *q, uint64_t id,
+                             uint32_t i, struct target_at *target, kb_error *why)
 {
     const struct kb_topology *t = s->topo;
     const kb_endpoint *to = &q->targets[i];
-    uint32_t src, plane = q->plane ? q->plane - 1 : endpoint_plane(t, q->op, s->n_txns + i);
+    uint32_t src, plane = q->plane ? q->plane - 1 : endpoint_plane(t, q->op, id + i);
     struct trip trip;
 
     if (!endpoint_pack(t, &q->src, &src, why) || !endpoint_pack(t, to, &target->dst, why))
@@ -171,8 +160,8 @@ static kb_status check_twice(const struct kb_topology *t, const struct targets *
     return KB_OK;
 }
 
-kb_status destination_targets(struct kb_sim *s, const kb_transaction *q, const struct targets **out,
-                              kb_error *why)
+kb_status destination_targets(struct kb_sim *s, const kb_transaction *q, uint64_t id,
+                              const struct targets **out, kb_error *why)
 {
     kb_status status = check_multicast(s->topo, q, why);
     struct targets *targets;
@@ -185,7 +174,7 @@ kb_status destination_targets(struct kb_sim *s, const kb_transaction *q, const s
         return KB_NO_MEMORY;
     }
     for (uint32_t i = 0; i < q->n_targets && status == KB_OK; i++)
-        status = pack_target(s, q, i, &targets->of[i], why);
+        status = pack_target(s, q, id, i, &targets->of[i], why);
     *out = targets;
     return status == KB_OK ? check_twice(s->topo, targets, why) : status;
 }

@@ -25,9 +25,10 @@ kb_status destination_find(const struct kb_topology *t, struct destination *to, 
 kb_status destination_tile(const struct kb_topology *t, const kb_endpoint *src, uint32_t rows,
                            uint64_t stride, struct destination *to, kb_error *why);
 
-/* The targets of a multicast: memories of one kind, none twice, to each of which the PE has a way.
- * They are the simulation's. KB_BAD_REQUEST with the reason in `why`; KB_NO_MEMORY. */
-kb_status destination_targets(struct kb_sim *s, const kb_transaction *request,
+/* The targets of a multicast, which will be transaction `id`: memories of one kind, none twice, to
+ * each of which the PE has a way. They are the simulation's. KB_BAD_REQUEST with the reason in
+ * `why`; KB_NO_MEMORY. */
+kb_status destination_targets(struct kb_sim *s, const kb_transaction *request, uint64_t id,
                               const struct targets **out, kb_error *why);
 
 /* Bytes from the first one to the last, with what lies between its runs. */

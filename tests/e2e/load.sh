@@ -96,6 +96,17 @@ load --pattern local --rate 0.5 --txns 2000000 --seeds 2
 near "M/D/1: the wait for a channel" 11.750 "$(field queue_channel_ns 1)" 0.02
 awk -v c="$(field ci95_ns 1)" 'BEGIN { exit !(c > 0 && c < 1) }'
 ok "and a confidence interval"
+# A multicast ends with its last target, so alone it takes what the way to that one does.
+load --pattern multicast:8 --op write --rate 0.0001 --txns 2000 --seeds 1 --quiet
+equal "a multicast, as given" multicast:8,4096,write "$(sed -n 2p out | cut -d, -f1-3)"
+near "bytes of a write count once" 1.638 "$(field offered_gbs 1)" 0.1
+[ "$(field zero_load_ns 1)" = "$(field mean_ns 1)" ] || near "idle: as long as alone" "$(field zero_load_ns 1)" "$(field mean_ns 1)" 0.01
+ok "multicasts on an idle machine"
+load --pattern multicast:1 --op write --rate 0.3 --txns 20000 --quiet
+cut -d, -f5- out >one
+load --pattern neighbor --op write --rate 0.3 --txns 20000 --quiet
+cut -d, -f5- out | cmp -s - one
+ok "a multicast to one is a write to the neighbor"
 for pattern in uniform neighbor transpose bitcomp hotspot:20; do
     load --pattern $pattern --rate 0.02 --txns 20000 --seeds 2 --quiet
     [ $code -eq 0 ] && [ "$(field steady 1)" = 1 ] || echo "# $pattern"
@@ -162,6 +173,14 @@ refused "an argument too many" 2 "--pattern: local takes no ':'" load --pattern 
 for share in hotspot hotspot: hotspot:101 hotspot:x hotspot:-1%; do
     refused "$share" 2 "hotspot:P needs a number of per cent, 0 to 100" load --pattern $share --rate 1
 done
+for copies in multicast multicast: multicast:0 multicast:x; do
+    refused "$copies" 2 "multicast:N needs a number above 0" load --pattern $copies --rate 1 --op write
+done
+refused "a multicast that reads" 2 "multicast:N writes: it needs --op write" load --pattern multicast:4 --rate 1
+refused "a multicast that reads a little" 2 "multicast:N writes: it needs --op write" \
+    load --pattern multicast:4 --rate 1 --reads 1
+refused "a multicast to more PEs than others" 2 "multicasts go to 1 to 63 PEs here, not 64" \
+    load --pattern multicast:64 --rate 1 --op write
 for share in 101 x -1 ''; do
     refused "--reads '$share'" 2 "--reads needs a number of per cent, 0 to 100" \
         load --pattern local --rate 1 --reads "$share"

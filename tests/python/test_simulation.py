@@ -152,6 +152,24 @@ def test_an_observer_that_fails_is_an_exception(m):
         sim.run()
 
 
+def test_multicasts(m):
+    """By numbers, and by names among other rows: the same times."""
+    apart, named = kernbench.Simulation(m), kernbench.Simulation(m)
+    pe, to = apart.endpoints("c0.pe0"), apart.endpoints(["c1.slice0", "c2.slice0", "c3.slice0"])
+    apart.add(src=pe, dst=to, nbytes=4096, op="mwrite")
+    apart.add(src=[pe[0]] * 2, dst=[to[:2], to[1:]], nbytes=64, op="mread", issue_ns=[1000, 2000])
+    apart.add(src=pe, dst=to[0], nbytes=64, issue_ns=3000)
+    named.add({"issue_ns": [0, 1000, 2000, 3000], "op": ["mwrite", "mread", "mread", "read"], "src": ["c0.pe0"] * 4,
+               "dst": ["c[1-3].slice0", "c1.slice0+c2.slice0", "c[2-3].slice0", "c1.slice0"],
+               "nbytes": [4096, 64, 64, 64]})
+    for sim in (apart, named):
+        sim.run()
+    assert list(apart.times("end_fs")["end_fs"]) == list(named.times("end_fs")["end_fs"])
+    with pytest.raises(kernbench.BadArgument, match="target twice"):
+        kernbench.Simulation(m).add({"issue_ns": [0], "op": ["mwrite"], "src": ["c0.pe0"],
+                                     "dst": ["c1.slice0+c1.slice*"], "nbytes": [64]})
+
+
 def test_what_a_simulation_refuses(m):
     sim = kernbench.Simulation(m)
     pe, near = sim.endpoints("c0.pe0"), sim.endpoints("c0.slice0")

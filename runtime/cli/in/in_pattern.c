@@ -15,10 +15,10 @@
 #include <string.h>
 
 static const char *const pattern_names[] = {
-    [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",     [KB_NEIGHBOR] = "neighbor",
-    [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp", [KB_HOTSPOT] = "hotspot",
-    [KB_MATRIX] = "matrix",       [KB_STREAM] = "stream",   [KB_STRIDED] = "strided",
-    [KB_RANDOM] = "random"};
+    [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",        [KB_NEIGHBOR] = "neighbor",
+    [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp",    [KB_HOTSPOT] = "hotspot",
+    [KB_MATRIX] = "matrix",       [KB_STREAM] = "stream",      [KB_STRIDED] = "strided",
+    [KB_RANDOM] = "random",       [KB_MULTICAST] = "multicast"};
 
 enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
 
@@ -54,6 +54,19 @@ static enum exit_code read_stride(struct pattern *p, const struct cli *cli, cons
                "--pattern: strided:N needs a size above 0: digits, then K, M or G if wanted");
 }
 
+/* The number behind the colon of "multicast:8". */
+static enum exit_code read_copies(struct pattern *p, const struct cli *cli, const char *text)
+{
+    uint64_t n;
+
+    if (!text_read_count(text, strlen(text), &n) || n == 0 || n > UINT32_MAX)
+        return say(cli->program, EXIT_USAGE, "--pattern: multicast:N needs a number above 0");
+    if (p->traffic.op == KB_READ && p->traffic.writes < 1)
+        return say(cli->program, EXIT_USAGE, "--pattern: multicast:N writes: it needs --op write");
+    p->traffic.copies = (uint32_t)n;
+    return EXIT_OK;
+}
+
 /* The text behind the colon of a pattern; NULL: none. */
 static enum exit_code read_argument(struct pattern *p, const struct cli *cli, const char *text)
 {
@@ -65,6 +78,8 @@ static enum exit_code read_argument(struct pattern *p, const struct cli *cli, co
         return read_share(p, cli, text ? text : "");
     case KB_STRIDED:
         return read_stride(p, cli, text ? text : "");
+    case KB_MULTICAST:
+        return read_copies(p, cli, text ? text : "");
     case KB_MATRIX:
         if (!text || !*text)
             return say(program, EXIT_USAGE, "--pattern: matrix:FILE needs a file");

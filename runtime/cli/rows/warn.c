@@ -143,7 +143,7 @@ static void aim_at_homes(struct warn_aim *aim)
 
 void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
 {
-    bool walks = traffic->pattern >= KB_STREAM;
+    bool walks = traffic->pattern >= KB_STREAM && traffic->pattern <= KB_RANDOM;
     kb_limits limits;
     bool all;
 

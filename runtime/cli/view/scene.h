@@ -42,6 +42,7 @@ struct scene_edge {
     struct svg_point at[SCENE_BENDS_MAX];
     uint32_t n_at;
     bool back;  /* the other direction of the edge before it, drawn beside that */
+    bool thin;  /* one of many that cross each other */
     bool stubs; /* of four points: the first two and the last two are lines, with nothing between */
     struct view_edge_utilization util;
     uint32_t colour; /* of the links of a net, by kind: from 1; 0: that of all lines */

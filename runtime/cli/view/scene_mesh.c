@@ -201,7 +201,7 @@ static void see_length(void *arg, const kb_edge *edge)
     struct mesh *m = arg;
     const struct seat *a = &m->seat[edge->from], *b = &m->seat[edge->to];
 
-    m->has_rails |= mesh_is_rail(m, edge);
+    m->rail_links += mesh_is_rail(m, edge);
     if (a->part == SEAT_PORT && b->part == SEAT_PORT && m->is_net) {
         return;
     } else if (a->part == SEAT_PORT && b->part == SEAT_PORT) {

@@ -47,8 +47,8 @@ struct mesh {
     bool is_net;          /* its cubes are joined by ports of their own, not at four sides */
     uint32_t dim[MESH_DIMS_MAX], n_dims, in_grid; /* of a net: scene_net.c */
     bool wraps_x, wraps_y;
-    uint32_t rails; /* switches of rails, those that are missing, too */
-    bool has_rails; /* links between cubes of two SIPs, or to such switches */
+    uint32_t rails;      /* switches of rails, those that are missing, too */
+    uint32_t rail_links; /* how many links between cubes of two SIPs, or to such switches */
     bool tiles;
 };
 

@@ -304,7 +304,10 @@ static void put_line(struct scene_drawing *d, const struct scene_edge *e, bool b
     char classes[16];
 
     beside(e, both ? SCENE_SIDE_PX : 0, at);
-    svg_lines(&d->g, scene_classes("wire", e->colour, e->util.pct, classes), at, e->n_at);
+    scene_classes("wire", e->colour, e->util.pct, classes);
+    if (e->thin && isnan(e->util.pct))
+        strcat(classes, " thin");
+    svg_lines(&d->g, classes, at, e->n_at);
     put_head(d, e, &at[e->n_at - 1], !both);
 }
 

@@ -34,6 +34,7 @@ enum {
     GRID_PX = 40,  /* for lanes of a grid, and stubs of it */
     SWITCH_PX = 24,
     RAIL_PX = 46,      /* a switch of rails */
+    RAILS_MANY = 200,  /* links: more would hide what is behind them */
     RAIL_GAP_PX = 10,  /* between two */
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that are shown one by one */
@@ -89,7 +90,7 @@ static struct tray tray_of(struct mesh *m)
     double h_mm = m->h_mm + (m->has_shore[SIDE_N] + m->has_shore[SIDE_S]) * m->shore_mm;
 
     set_columns(&t, w_mm, h_mm);
-    t.lanes = t.grid ? GRID_PX : sips > 1 && !m->has_rails ? t.rows * LANE_PX + LABEL_PX : 0;
+    t.lanes = t.grid ? GRID_PX : sips > 1 && !m->rail_links ? t.rows * LANE_PX + LABEL_PX : 0;
     t.stub_w = m->wraps_x ? STUB_ROOM_PX : 0;
     t.stub_h = m->wraps_y ? STUB_ROOM_PX : 0;
     t.left =
@@ -290,6 +291,7 @@ static void add_rail(const struct tray *t, const kb_edge *edge)
     struct scene_edge *e = scene_add_edge(t->m->sc, edge, from, to);
 
     e->colour = 1;
+    e->thin = t->m->rail_links > RAILS_MANY;
     scene_bend(e, a.x, a.y);
     scene_bend(e, b.x, b.y);
 }
@@ -370,17 +372,17 @@ void scene_system(struct scene *sc, struct view_at at)
     sc->scale = m.scale;
     sc->width = t.columns * (t.sip_w + ROW_PX) - ROW_PX;
     sc->height = t.rows * (t.sip_h + row_px(&t)) - (t.grid ? 0 : ROW_PX);
-    strcpy(sc->title, t.grid        ? "The tray: a grid of SIPs"
-                      : m.has_rails ? "The tray: SIPs and rails"
-                      : sips > 1    ? "The tray: SIPs and the switch"
-                                    : "The tray: one SIP");
+    strcpy(sc->title, t.grid         ? "The tray: a grid of SIPs"
+                      : m.rail_links ? "The tray: SIPs and rails"
+                      : sips > 1     ? "The tray: SIPs and the switch"
+                                     : "The tray: one SIP");
     sc->note = m.tiles && (m.wraps_x || m.wraps_y)
                    ? "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not; a "
                      "link that wraps around goes on at the cube that is named."
                    : "Cubes and gaps are to scale, IO chiplets and wires of the fabric are not.";
     if (m.rails)
         add_rails(&t);
-    else if (sips > 1 && !t.grid && !m.has_rails)
+    else if (sips > 1 && !t.grid && !m.rail_links)
         add_switch(&t);
     t.places = memory_new(sips, sizeof *t.places);
     for (uint32_t sip = 0; sip < sips; sip++)

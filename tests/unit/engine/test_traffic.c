@@ -355,12 +355,32 @@ static uint64_t walked_to(const kb_traffic *traffic, uint32_t kinds, uint32_t so
     return (uint64_t)(pe / 4) << 38 | (pe % 4 * share + at);
 }
 
+/* The slices of the PEs behind `pe`, each once: `slices` of a cube are shared by its PEs. */
+static uint32_t slices_behind(const kb_topology *topo, const kb_traffic *traffic, uint32_t pe,
+                              kb_endpoint *to)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 1; i <= traffic->copies; i++) {
+        kb_endpoint slice;
+        bool there = false;
+
+        assert_int_equal(kb_pe_slice(topo, (pe + i) % kb_pe_count(topo), &slice), KB_OK);
+        for (uint32_t k = 0; k < n; k++)
+            there = there || (to[k].cube == slice.cube && to[k].unit == slice.unit);
+        if (!there)
+            to[n++] = slice;
+    }
+    return n;
+}
+
 /* Adds what `traffic` would issue, in the order of its ids. */
 static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traffic)
 {
     kb_sim *drawn = with_traffic(topo, traffic);
     struct traffic *tr = drawn->traffic;
     bool more = true;
+    kb_endpoint to[64];
 
     while (more) {
         more = false;
@@ -373,7 +393,13 @@ static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traf
                 continue;
             q.src = pe_at(topo, i / tr->kinds, KB_PE);
             q.dst = pe_at(topo, slice_number(drawn, tr->sources[i].next_dst), KB_SLICE);
-            q.by_address = traffic->pattern >= KB_STREAM;
+            q.by_address = traffic_walks(tr);
+            if (traffic->pattern == KB_MULTICAST) {
+                q.n_targets = slices_behind(topo, traffic, i, to);
+                q.targets = to;
+                q.dst = to[0];
+                q.n_targets = q.n_targets > 1 ? q.n_targets : 0; /* a write as any other */
+            }
             if (q.by_address)
                 q.address = walked_to(traffic, tr->kinds, i, tr->sources[i].n - 1);
             add(sim, &q);
@@ -535,6 +561,36 @@ static void walks_equal_the_replay_of_their_addresses(void **state)
             traffic.fixed = i % 5 == 0;
             traffic.op = i / 2 % 2 ? KB_READ : KB_WRITE;
             traffic.writes = i / 2 == 3 ? 0.4 : 0;
+            load_equals_replay(t, (kb_options){.engine = i % 3 == 1 ? KB_HOP : KB_FUSED}, &traffic);
+            load_equals_replay(t, (kb_options){.costs_off = KB_COST_CHANNELS}, &traffic);
+        }
+        any_topology_free(t);
+    }
+}
+
+/* Slots are used again by other branches. Some machines have fewer slices than PEs; of the last the
+ * first ones are shared in turn. */
+static void multicasts_equal_the_replay_of_their_writes(void **state)
+{
+    static const char *const machines[] = {
+        SMALL("fifo", ""),
+        SMALL("ideal", ", hbm: {hold: route}"),
+        SMALL("fifo", ", hbm: {slices: 2}, pe: {pe_dma: {write_channels: 3}}"),
+        SMALL("fifo", ", hbm: {slices: 1, hold: own}") "addressing: {granule: 1024}\n",
+    };
+    static const uint32_t copies[] = {1, 2, 5, 15};
+    kb_traffic traffic = {
+        .pattern = KB_MULTICAST, .op = KB_WRITE, .nbytes = 4096, .txns = 2000, .seed = 3};
+
+    (void)state;
+    for (size_t m = 0; m < LENGTH(machines); m++) {
+        const kb_topology *t = any_topology(machines[m]);
+
+        assert_non_null(t);
+        for (size_t i = 0; i < 2 * LENGTH(copies); i++) {
+            traffic.copies = copies[i / 2];
+            traffic.rate = i % 2 ? 0.02 : 1;
+            traffic.fixed = i % 3 == 0;
             load_equals_replay(t, (kb_options){.engine = i % 3 == 1 ? KB_HOP : KB_FUSED}, &traffic);
             load_equals_replay(t, (kb_options){.costs_off = KB_COST_CHANNELS}, &traffic);
         }
@@ -849,6 +905,11 @@ static void bad_traffic_is_refused(void **state)
     REFUSES("too long", changed.rate = 1e-9, changed.txns = 4000000000);
     REFUSES("ids of 32 bits", changed.pattern = KB_MATRIX, changed.matrix = &one,
             changed.n_matrix = 1, changed.txns = 100000000);
+    REFUSES("this reads", changed.pattern = KB_MULTICAST, changed.copies = 2);
+    REFUSES("this reads", changed.pattern = KB_MULTICAST, changed.copies = 2, changed.writes = 0.5);
+    REFUSES("1 to 63 PEs here, not 0", changed.pattern = KB_MULTICAST, changed.op = KB_WRITE);
+    REFUSES("1 to 63 PEs here, not 64", changed.pattern = KB_MULTICAST, changed.op = KB_WRITE,
+            changed.copies = 64);
     traffic.pattern = KB_TRANSPOSE;
     refuses(odd, (kb_options){0}, traffic, "square");
     traffic.pattern = KB_BITCOMP;
@@ -978,6 +1039,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),
         cmocka_unit_test(traffic_equals_the_replay_of_its_transactions),
         cmocka_unit_test(walks_equal_the_replay_of_their_addresses),
+        cmocka_unit_test(multicasts_equal_the_replay_of_their_writes),
         cmocka_unit_test(one_channel_waits_as_m_d_1),
         cmocka_unit_test(a_single_slice_saturates_at_its_bandwidth),
         cmocka_unit_test(open_rows_make_the_mean_wait_negative),

@@ -18,7 +18,7 @@ struct columns {
     uint64_t *nbytes, *offset, *address, *stride;
     int64_t *issue_fs;
     uint8_t *op, *plane, *prio;
-    uint32_t *rows;
+    uint32_t *rows, *n_targets, *targets;
 };
 
 static uint32_t number_of(struct columns *c, const kb_endpoint *end)
@@ -40,9 +40,22 @@ static void *column(size_t n, size_t bytes)
     return at;
 }
 
+/* Targets of the first `n` rows. */
+static size_t targets_of(const kb_transaction *rows, size_t n)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < n; i++)
+        all += rows[i].n_targets;
+    return all;
+}
+
 static struct columns columns_of(const kb_transaction *rows, size_t n)
 {
-    struct columns c = {.ends = column(2 * n, sizeof *c.ends),
+    size_t all = targets_of(rows, n), at = 0;
+    struct columns c = {.ends = column(2 * n + all, sizeof *c.ends),
+                        .n_targets = column(n, sizeof *c.n_targets),
+                        .targets = column(all, sizeof *c.targets),
                         .src = column(n, sizeof *c.src),
                         .dst = column(n, sizeof *c.dst),
                         .nbytes = column(n, sizeof *c.nbytes),
@@ -67,6 +80,9 @@ static struct columns columns_of(const kb_transaction *rows, size_t n)
         c.prio[i] = (uint8_t)rows[i].prio;
         c.rows[i] = rows[i].rows;
         c.stride[i] = rows[i].stride;
+        c.n_targets[i] = rows[i].n_targets;
+        for (uint32_t k = 0; k < rows[i].n_targets; k++)
+            c.targets[at++] = number_of(&c, &rows[i].targets[k]);
     }
     c.c = (kb_transaction_columns){.ends = c.ends,
                                    .n_ends = c.c.n_ends,
@@ -80,14 +96,16 @@ static struct columns columns_of(const kb_transaction *rows, size_t n)
                                    .prio = c.prio,
                                    .address = c.address,
                                    .rows = c.rows,
-                                   .stride = c.stride};
+                                   .stride = c.stride,
+                                   .n_targets = c.n_targets,
+                                   .targets = c.targets};
     return c;
 }
 
 static void drop_columns(struct columns *c)
 {
-    void *all[] = {c->ends,     c->src, c->dst,   c->nbytes, c->offset, c->address,
-                   c->issue_fs, c->op,  c->plane, c->prio,   c->rows,   c->stride};
+    void *all[] = {c->ends, c->src,   c->dst,  c->nbytes, c->offset, c->address,   c->issue_fs,
+                   c->op,   c->plane, c->prio, c->rows,   c->stride, c->n_targets, c->targets};
 
     for (size_t i = 0; i < LENGTH(all); i++)
         free(all[i]);
@@ -98,6 +116,9 @@ static kb_transaction_columns from(const struct columns *c, size_t first)
 {
     kb_transaction_columns r = c->c;
 
+    for (size_t i = 0; i < first; i++)
+        r.targets += c->n_targets[i];
+    r.n_targets += first;
     r.src += first;
     r.dst += first;
     r.rows += r.rows ? first : 0;
@@ -226,19 +247,32 @@ static int64_t middle_of(const struct scenario *s)
     return end_fs / 2 + 1;
 }
 
+static kb_endpoint *copied(const kb_endpoint *ends, size_t n)
+{
+    kb_endpoint *copy = n ? column(n, sizeof *copy) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        copy[i] = ends[i];
+    return copy;
+}
+
 static void check_load(struct scenario *s)
 {
     kb_transaction *rows = column(s->n, sizeof *rows);
     struct columns c;
 
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         rows[i] = request_of(&s->rows[i]);
+        rows[i].targets = copied(rows[i].targets, rows[i].n_targets);
+    }
     c = columns_of(rows, s->n);
     assert_same_runs(s, (kb_options){.fingerprint = true}, &c, &s->dice);
     assert_same_runs(s, (kb_options){0}, &c, &s->dice);
     assert_same_runs(s, (kb_options){.engine = KB_HOP, .until_fs = middle_of(s)}, &c, &s->dice);
     assert_same_runs(s, (kb_options){.costs_off = KB_COST_WIRE | KB_COST_LINK_GBS}, &c, &s->dice);
     drop_columns(&c);
+    for (size_t i = 0; i < s->n; i++)
+        free((void *)rows[i].targets);
     free(rows);
 }
 
@@ -252,7 +286,6 @@ static void check_machine(void (*machine)(FILE *out, uint64_t seed), uint64_t se
     assert_non_null(t);
     for (int load = 0; s.topo && load < LOADS; load++) {
         draw_rows(&s, t, load, splits);
-        one_target_each(s.rows, s.n); /* columns have one */
         if (s.n)
             check_load(&s);
         drop_load(&s);
@@ -347,6 +380,8 @@ static void no_rows_are_no_mistake(void **state)
         KB_SLICE, 0, 0, (i)                                                                        \
     }
 
+static const kb_endpoint twice[] = {SLICES(0), SLICES(0)}, apart[] = {SLICES(0), SLICES(1)};
+
 static const kb_transaction mistakes[] = {
     {.op = 4, .src = PES(0), .dst = SLICES(0), .nbytes = 1},
     {.src = {5, 0, 0, 0}, .dst = SLICES(0), .nbytes = 1},
@@ -368,6 +403,11 @@ static const kb_transaction mistakes[] = {
     {.src = PES(0), .dst = SLICES(0), .nbytes = 1, .offset = UINT64_MAX},
     {.src = PES(0), .nbytes = 1, .by_address = true, .address = UINT64_MAX},
     {.src = PES(0), .nbytes = 0, .by_address = true, .address = 0},
+    {.src = PES(0), .nbytes = 1, .targets = twice, .n_targets = 2},
+    {.src = PES(0), .nbytes = 1, .targets = twice, .n_targets = 1},
+    {.src = PES(0), .nbytes = 1, .targets = twice, .n_targets = 2, .rows = 2},
+    {.src = PES(0), .nbytes = 0, .targets = apart, .n_targets = 2},
+    {.op = KB_H2D, .src = PES(0), .nbytes = 1, .targets = apart, .n_targets = 2},
 };
 
 /* The call with `bad` as row `at` of PLAIN rows says what kb_sim_add() says, and adds nothing. */

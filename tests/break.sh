@@ -98,7 +98,7 @@ break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip
 break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
 break_it 'mread: data join in no time' runtime/engine/branches.c 's/if \(!txn_writes\(&s->txns\[slot\]\)\)/if (false)/'
 break_it 'mread: ways that fork at a crossbar join there, too' runtime/machine/tree.c 's/\(kind == NODE_NOC \|\| kind == NODE_ROUTER\)/kind/'
-break_it 'mread: its memory is held while data join' runtime/machine/tables.h 's/ \|\| memory->late\)/)/'
+break_it 'mread: by hop it is done before its data have joined' runtime/machine/tables.h 's/ \|\| memory->late\)/)/'
 break_it 'addresses of version 3 have 36 bits of offset' gen/routes.c 's/\? 36 : 40/? 36 : 36/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
 break_it 'a net takes the port that is found last' gen/net_routes.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'

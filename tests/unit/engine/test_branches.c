@@ -51,6 +51,7 @@ static void check_as(const kb_topology *topo, kb_options options, const struct m
     r = result_of(sim, 0);
     assert_int_equal(r.end_fs, llround(m->end_ns * 1e6));
     assert_int_equal(r.formula_fs, r.end_fs);
+    assert_int_equal(kb_sim_end_fs(sim), r.end_fs);
     assert_int_equal(kb_sim_request(sim, 0, &got), KB_OK);
     assert_int_equal(got.n_targets, request.n_targets);
     if (options.fingerprint && m->fingerprint)
@@ -143,8 +144,8 @@ static void branches_wait_where_their_trunk_waits(void **state)
     any_topology_free(topo);
 }
 
-/* What it joins its data for is no work of the memory: c1.pe0's own read, there at 22.085, begins as
- * the bytes of the first have gone, at 36.315, and takes 16. */
+/* What it joins its data for is no work of the memory: c1.pe0's own read, there at 22.085, begins
+ * as the bytes of the first have gone, at 36.315, and takes 16. */
 static void memories_do_not_wait_for_what_joins(void **state)
 {
     static const char ideal[] =

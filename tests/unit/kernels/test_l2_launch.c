@@ -8,8 +8,8 @@
     "kernbench: 2\nname: launched\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                   \
     "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 2, noc: {bw_gbs: 256}, "                          \
     "xbar: {overhead_ns: 0, pe_gbs: 256}, hbm: {bw_gbs: 256, latency_ns: 100}, "                   \
-    "l2: {size_mb: 0.0625, line: 128, ways: 4, bw_gbs: 256, pe_gbs: 256, latency_ns: 20"           \
-    at_launch "}}\n"
+    "l2: {size_mb: 0.0625, line: 128, ways: 4, bw_gbs: 256, pe_gbs: 256, latency_ns: 20" at_launch \
+    "}}\n"
 
 /* A line, which is dirty then. */
 static void stores_a_line(tl_ctx *tl, const kb_args *args)
